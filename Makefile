@@ -1,0 +1,126 @@
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+
+VENV := .venv
+LOG := logs/setup.log
+PLUGINS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml))
+SQL_FOLDERS := $(wildcard models tests/generic tests/singular analyses macros)
+PIP := $(VENV)/bin/python -m pip --disable-pip-version-check --no-input install
+
+.PHONY: help demo test check docs bench setup java clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: setup ## Run the whole pipeline on the shipped change streams
+	@$(VENV)/bin/python scripts/demo.py
+
+test: setup ## Run every test
+	@$(VENV)/bin/pytest
+
+check: setup ## Lint, check formatting and types
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+	$(VENV)/bin/sqlfluff lint $(SQL_FOLDERS)
+
+docs: setup ## Generate the docs site
+	@$(VENV)/bin/dbt docs generate
+	@echo "To read it: $(VENV)/bin/dbt docs serve"
+
+bench: setup ## Run the benchmarks
+	@$(VENV)/bin/python benchmarks/run.py
+
+setup: java $(VENV)/.set-up ## Install what the others need, if anything is missing or has changed
+
+clean: ## Remove what runs leave behind, the embedded stores too; keeps .venv
+	@rm -rf target logs dbt_packages .spark_clickhouse metastore_db derby.log spark-warehouse
+	@rm -rf .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	@find . \( -path ./.git -o -path ./$(VENV) \) -prune -o -type d -name __pycache__ -exec rm -rf {} +
+
+# The rest is set-up. Every stamp is written last, so that a step which was interrupted runs again.
+
+# Ends a command: its output goes to the log, of which the end is shown when the command fails.
+logged = >> $(LOG) 2>&1 || { \
+	tail -n 30 $(LOG) >&2; \
+	echo "That failed; all of its output is in $(LOG)." >&2; \
+	exit 1; }
+
+# $(call install_packages,<Debian packages>,<what is missing>)
+# Slim images lack the folder for manual pages, and Java's package cannot be configured without it
+# (debuerreotype issue 10).
+install_packages = \
+	if ! command -v apt-get >/dev/null || ! grep -Eqs '^ID(_LIKE)?=.*debian' /etc/os-release; then \
+		echo "$(2) was not found. This is no Debian system: install it, then run make again." >&2; \
+		exit 1; \
+	elif [ "$$(id -u)" -eq 0 ]; then \
+		as_root=; \
+	elif command -v sudo >/dev/null; then \
+		as_root=sudo; \
+	else \
+		echo "$(2) was not found. As root, run: apt-get install $(1)" >&2; \
+		exit 1; \
+	fi; \
+	echo "Installing $(1) ..."; \
+	mkdir -p $(dir $(LOG)); \
+	{ $$as_root mkdir -p /usr/share/man/man1 \
+		&& $$as_root apt-get update \
+		&& $$as_root env DEBIAN_FRONTEND=noninteractive apt-get install \
+			-y --no-install-recommends -o DPkg::Lock::Timeout=300 $(1); } $(logged)
+
+# Spark takes the Java of JAVA_HOME where that is set, and the one on the PATH otherwise.
+java_is_usable = java_version="$$("$${JAVA_HOME:+$$JAVA_HOME/bin/}java" -version 2>&1 \
+		| sed -nE 's/.* version "(1\.)?([0-9]+).*/\2/p')" \
+	&& [ "$${java_version:-0}" -ge 17 ]
+
+java:
+	@if $(java_is_usable); then \
+		exit 0; \
+	elif [ -n "$${JAVA_HOME:-}" ]; then \
+		echo "JAVA_HOME ($$JAVA_HOME) holds no Java 17 or newer: unset it, or let it name one." >&2; \
+		exit 1; \
+	fi; \
+	$(call install_packages,openjdk-17-jre-headless,Java 17 or newer); \
+	if ! { $(java_is_usable); }; then \
+		echo "The java on the PATH is still older than 17: let JAVA_HOME name a newer one." >&2; \
+		exit 1; \
+	fi
+
+# Sets the shell variable python; dbt-core 1.11 has no support for 3.14, and the lock none for 3.10.
+find_python = for python in $(PYTHON) python3.11 python3 python3.12 python3.13 /usr/bin/python3 none; do \
+		if "$$python" -c 'import ensurepip, sys, venv; \
+			sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null; then break; fi; \
+	done
+
+# pip, setuptools and what they build come from the lock: nothing is fetched that it does not pin.
+$(VENV)/.packages: requirements.lock
+	@rm -f $@; \
+	mkdir -p $(dir $(LOG)); \
+	$(find_python); \
+	if [ "$$python" = none ]; then \
+		$(call install_packages,python3 python3-venv,Python 3.11 to 3.13 with its venv module); \
+		$(find_python); \
+	fi; \
+	if [ "$$python" = none ]; then \
+		echo "Python 3.11 to 3.13 was not found: install one, or run make PYTHON=/path/to/python3." >&2; \
+		exit 1; \
+	fi; \
+	echo "Creating $(VENV) with $$("$$python" --version) ..."; \
+	"$$python" -m venv --clear $(VENV) $(logged); \
+	echo "Installing pinned packages (about 800 MB; a minute or more) ..."; \
+	awk '/^[^ #]/ { is_wanted = /^(pip|setuptools)==/ } is_wanted' requirements.lock \
+		> $(VENV)/build-tools.lock; \
+	$(PIP) --require-hashes -r $(VENV)/build-tools.lock $(logged); \
+	$(PIP) --require-hashes --no-build-isolation -r requirements.lock $(logged)
+	@touch $@
+
+$(VENV)/.set-up: $(VENV)/.packages $(PLUGINS:=/pyproject.toml)
+	@rm -f $@; \
+	mkdir -p $(dir $(LOG)); \
+	echo "Installing $(notdir $(PLUGINS)) ..."; \
+	$(PIP) --no-deps --no-build-isolation $(addprefix -e ,$(PLUGINS)) $(logged)
+	@touch $@

@@ -1,0 +1,17 @@
+{# The lines that a staging model could not use, among the batches that this run takes, each with its place:
+   file, and line number counted from 1. #}
+{% macro quarantined_lines(events, source_table) -%}
+  select
+    '{{ source_table }}' as source_table,
+    _batch as batch,
+    _file as file,
+    line_number,
+    _reason as reason,
+    _raw_line as raw_line
+  from (
+    select *, row_number() over (partition by _file order by _position) as line_number
+    from {{ events }}
+    where _batch in (select batch from {{ batches_to_take() }})
+  )
+  where _reason is not null
+{%- endmacro %}

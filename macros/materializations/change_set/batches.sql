@@ -1,0 +1,136 @@
+{# The batches of the landing zone: number, count of files and a hash of their names and sizes. The landing
+   zone is every source with a location from which the model descends. #}
+{% macro read_landed_batches(model) %}
+  {%- set listings = [] -%}
+  {%- for location in _landing_locations(model.depends_on.nodes) | unique -%}
+    {%- do listings.append("select batch, path, length from binaryFile.`" ~ location ~ "`") -%}
+  {%- endfor -%}
+  {%- if not listings -%}
+    {%- do exceptions.raise_compiler_error(
+        model.unique_id ~ " is a change_set, and none of the sources that it descends from has a location. Give the source "
+        ~ "`external: {location: ..., file_format: text}`, with a folder batch=N for each batch below it."
+    ) -%}
+  {%- endif -%}
+  {%- set query -%}
+    select
+      batch,
+      count(*) as files,
+      md5(concat_ws(',', sort_array(collect_list(concat(regexp_extract(path, '[^/]+/[^/]+/[^/]+$', 0), ':', length))))) as hash
+    from ({{ listings | join(' union all ') }})
+    group by batch
+    order by batch
+  {%- endset -%}
+  {%- set landed = {} -%}
+  {%- for row in run_query(query).rows -%}
+    {%- do landed.update({row['batch'] | int: {'files': row['files'] | int, 'hash': row['hash']}}) -%}
+  {%- endfor -%}
+  {%- do return(landed) -%}
+{% endmacro %}
+
+
+{% macro _landing_locations(unique_ids) %}
+  {%- set locations = [] -%}
+  {%- for unique_id in unique_ids -%}
+    {%- if unique_id in graph.sources -%}
+      {%- set external = graph.sources[unique_id].external -%}
+      {%- if external and external.location -%}
+        {%- do locations.append(external.location) -%}
+      {%- endif -%}
+    {%- elif unique_id in graph.nodes -%}
+      {%- do locations.extend(_landing_locations(graph.nodes[unique_id].depends_on.nodes)) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do return(locations) -%}
+{% endmacro %}
+
+
+{# Batches that a target has not applied, and those that are to be taken again; never more than a maximum
+   applied: a batch may land late. #}
+{% macro get_batches_to_take(landed, applied) %}
+  {%- set again = _as_list(var('retake_batches', none)) | map('int') | list -%}
+  {%- set taken = [] -%}
+  {%- for batch in _up_to_through_batch(landed) if batch not in applied or batch in again -%}
+    {%- do taken.append(batch) -%}
+  {%- endfor -%}
+  {%- do return(taken) -%}
+{% endmacro %}
+
+
+{% macro _up_to_through_batch(landed) %}
+  {%- set through = var('through_batch', none) -%}
+  {%- do return(landed | list if through is none else landed | select('le', through | int) | list) -%}
+{% endmacro %}
+
+
+{# The batches that every target of a change set has applied, with the hash that they had then. #}
+{% macro read_applied_batches(model) %}
+  {%- do return(adapter.dispatch('read_applied_batches', 'versioned_collapsing')(model)) -%}
+{% endmacro %}
+
+
+{# Spark asks ClickHouse for the ledger where the adapter can; on plain dbt-spark the variable
+   `applied_batches` says it: {orders_changes: {1: <hash>, 2: <hash>}}. #}
+{% macro spark__read_applied_batches(model) %}
+  {%- if adapter.query_on is not defined -%}
+    {%- do return(var('applied_batches', {}).get(model.name, {})) -%}
+  {%- endif -%}
+  {%- set by_target = [] -%}
+  {%- for node in graph.nodes.values() if node.config.materialized == 'versioned_collapsing' and model.unique_id in node.depends_on.nodes -%}
+    {%- do by_target.append(_read_ledger(node)) -%}
+  {%- endfor -%}
+  {%- set applied = {} -%}
+  {%- for batch, hash in (by_target[0] if by_target else {}).items() -%}
+    {%- if _is_in_all(by_target, batch) -%}
+      {%- do applied.update({batch: hash}) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do return(applied) -%}
+{% endmacro %}
+
+
+{% macro _is_in_all(mappings, key) %}
+  {%- for mapping in mappings if key not in mapping -%}
+    {%- do return(false) -%}
+  {%- endfor -%}
+  {%- do return(true) -%}
+{% endmacro %}
+
+
+{% macro _read_ledger(target) %}
+  {%- set exists = adapter.query_on(
+      'clickhouse',
+      "select count() as n from system.tables where database = '" ~ target.schema ~ "' and name = 'versioned_collapsing_ledger'"
+  ).rows[0]['n'] | int -%}
+  {%- set applied = {} -%}
+  {%- if exists -%}
+    {%- set query -%}
+      select applied.batch as batch, argMax(applied.hash, at) as hash
+      from {{ target.schema }}.versioned_collapsing_ledger
+      array join batches as applied
+      where model = '{{ target.name }}'
+        and status = 'applied'
+        and target_uuid = (select uuid from system.tables where database = '{{ target.schema }}' and name = '{{ target.alias }}')
+      group by batch
+    {%- endset -%}
+    {%- for row in adapter.query_on('clickhouse', query).rows -%}
+      {%- do applied.update({row['batch'] | int: row['hash']}) -%}
+    {%- endfor -%}
+  {%- endif -%}
+  {%- do return(applied) -%}
+{% endmacro %}
+
+
+{# An applied batch is not read again, so that what changes in it afterwards would be lost without a word. #}
+{% macro validate_applied_batches(model, landed, applied) %}
+  {%- set again = _as_list(var('retake_batches', none)) | map('int') | list -%}
+  {%- set changed = [] -%}
+  {%- for batch, hash in applied.items() if batch in landed and landed[batch].hash != hash and batch not in again -%}
+    {%- do changed.append(batch) -%}
+  {%- endfor -%}
+  {%- if changed -%}
+    {%- do exceptions.raise_compiler_error(
+        "Files in batches that are applied have changed since: " ~ changed | sort | join(', ') ~ ". To take them again (what is "
+        ~ "applied already does no harm): dbt run --select " ~ model.name ~ "+ --vars '{retake_batches: " ~ changed | sort ~ "}'"
+    ) -%}
+  {%- endif -%}
+{% endmacro %}

@@ -1,0 +1,36 @@
+{% materialization change_set, adapter='spark' %}
+
+  {%- set landed = read_landed_batches(model) -%}
+  {%- set applied = {} if should_full_refresh() else read_applied_batches(model) -%}
+  {%- do validate_applied_batches(model, landed, applied) -%}
+  {%- set taken = get_batches_to_take(landed, applied) -%}
+
+  {%- set target = this.incorporate(type='table') -%}
+  {%- set manifest = get_change_set_manifest_relation(this) -%}
+  {%- set existing = adapter.get_relation(database=database, schema=schema, identifier=model['alias']) -%}
+
+  {{ run_hooks(pre_hooks) }}
+
+  {# In this order there is at no moment a change set beside the manifest of another. #}
+  {% if existing is not none %}
+    {% do adapter.drop_relation(existing) %}
+  {% endif %}
+  {% call statement('drop_manifest') -%}
+    drop table if exists {{ manifest }}
+  {%- endcall %}
+  {% call statement('create_manifest') -%}
+    {{ get_create_manifest_sql(manifest, landed, taken) }}
+  {%- endcall %}
+  {% call statement('main') -%}
+    {{ create_table_as(False, target, compiled_code) }}
+  {%- endcall %}
+  {% do store_raw_result('main', message=get_taken_summary(taken), code='OK', rows_affected=none) %}
+
+  {% do apply_grants(target, config.get('grants'), should_revoke=should_revoke(existing, full_refresh_mode=True)) %}
+  {% do persist_docs(target, model) %}
+
+  {{ run_hooks(post_hooks) }}
+
+  {{ return({'relations': [target, manifest]}) }}
+
+{% endmaterialization %}

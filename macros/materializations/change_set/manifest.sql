@@ -1,0 +1,42 @@
+{# The manifest beside a change set: the batches that it holds. #}
+{% macro get_change_set_manifest_relation(change_set) %}
+  {%- do return(change_set.incorporate(path={'identifier': change_set.identifier ~ '__manifest'}, type='table')) -%}
+{% endmacro %}
+
+
+{# One row a batch; without batches one row without a batch, so that the flags are there in any case. #}
+{% macro get_create_manifest_sql(manifest, landed, taken) -%}
+  {%- set is_complete = taken | length == _up_to_through_batch(landed) | length -%}
+  {%- set is_partial = flags.EMPTY or false -%}
+  create table {{ manifest }} using parquet as
+  select
+    cast(batch as bigint) as batch,
+    cast(files as bigint) as files,
+    cast(hash as string) as hash,
+    cast({{ is_complete }} as boolean) as is_complete,
+    cast({{ is_partial }} as boolean) as is_partial
+  from values
+    {%- for batch in taken %}
+    ({{ batch }}, {{ landed[batch].files }}, '{{ landed[batch].hash }}'){{ ',' if not loop.last }}
+    {%- else %}
+    (null, 0, null)
+    {%- endfor %}
+  as manifest (batch, files, hash)
+{%- endmacro %}
+
+
+{# For a change set's SQL: the batches that this run takes, as a relation with a column `batch`. The
+   materialization fills it before it runs the SQL. #}
+{% macro batches_to_take() %}
+  {%- do return(get_change_set_manifest_relation(this)) -%}
+{% endmacro %}
+
+
+{# The line that dbt prints for the model. #}
+{% macro get_taken_summary(taken) %}
+  {%- do return(
+      'no new batches' if not taken
+      else 'batch ' ~ taken[0] if taken | length == 1
+      else taken | length ~ ' batches, ' ~ taken[0] ~ ' to ' ~ taken[-1]
+  ) -%}
+{% endmacro %}

@@ -1,0 +1,62 @@
+{# A column of the change set as the target stores it. Values that do not fit become defaults here and
+   problems in get_problems_sql, so that no row is lost or altered in silence. #}
+{% macro get_cast_sql(column) %}
+  {%- set given = 'given.' ~ adapter.quote(column.name) -%}
+  {%- set is_nullable = 'Nullable(' in column.type -%}
+  {%- if _is_nested(column.type) -%}
+    {%- do return("accurateCast(" ~ given ~ ", '" ~ _escaped(column.type) ~ "')") -%}
+  {%- endif -%}
+  {%- set cast = given if _is_same_base(column) else _cast_or_null(given, column.type) -%}
+  {%- do return(cast if is_nullable else 'assumeNotNull(' ~ cast ~ ')') -%}
+{% endmacro %}
+
+
+{# Conditions under which a row has no place in the table, each with what to call it. Payload is not
+   looked at in deletes: their rows are cancelled from what is stored. A cast that comes back as
+   another value (a date that wraps, a decimal that loses digits) does not fit either. #}
+{% macro get_problems_sql(column, options, columns) %}
+  {%- set problems = [] -%}
+  {%- set given = 'given.' ~ adapter.quote(column.name) -%}
+  {%- set is_place = column.name in options.unique_key + [options.version] -%}
+  {%- set applies = '' if is_place else 'not ' ~ _deleted_sql(options, columns) ~ ' and ' -%}
+  {%- if _is_nested(column.type) -%}
+    {%- do return(problems) -%}
+  {%- endif -%}
+  {%- if 'Nullable(' not in column.type and 'Nullable(' in column.given_type -%}
+    {%- do problems.append({
+        'condition': applies ~ 'isNull(' ~ given ~ ')',
+        'text': column.name ~ ' is null',
+    }) -%}
+  {%- endif -%}
+  {%- if not _is_same_base(column) -%}
+    {%- set cast = _cast_or_null(given, column.type) -%}
+    {%- set back = _cast_or_null(cast, column.given_type) -%}
+    {%- set is_text = 'String' in (_base_type(column.given_type), _base_type(column.type)) -%}
+    {%- do problems.append({
+        'condition': applies ~ 'isNotNull(' ~ given ~ ') and ' ~ ('isNull(' ~ cast ~ ')' if is_text else 'not (' ~ back ~ ' <=> ' ~ given ~ ')'),
+        'text': column.name ~ ' does not fit ' ~ _escaped(column.type),
+    }) -%}
+  {%- endif -%}
+  {%- do return(problems) -%}
+{% endmacro %}
+
+
+{% macro _cast_or_null(expression, type) %}
+  {%- do return("accurateCastOrNull(" ~ expression ~ ", '" ~ _escaped(_base_type(type)) ~ "')") -%}
+{% endmacro %}
+
+
+{% macro _is_same_base(column) %}
+  {%- do return(_normalized(_base_type(column.type)) == _normalized(_base_type(column.given_type))) -%}
+{% endmacro %}
+
+
+{# Types that cannot stand in Nullable, and are cast whole. #}
+{% macro _is_nested(type) %}
+  {%- do return(_base_type(type).startswith(('Array(', 'Map(', 'Tuple(', 'Nested(', 'JSON', 'Variant(', 'Dynamic'))) -%}
+{% endmacro %}
+
+
+{% macro _escaped(text) %}
+  {%- do return(text | replace("'", "\\'")) -%}
+{% endmacro %}

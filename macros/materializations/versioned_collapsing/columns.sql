@@ -1,0 +1,106 @@
+{# The columns of the table and how the change set fills them.
+
+   Declared data types (the contract, or `data_type` in the properties file) win; the others are
+   those of the change set. Columns of the key, the version, ORDER BY and PARTITION BY lose
+   Nullable: a null there stops the run. Returns `table` (name, type and cast of each column that
+   is stored, without the sign), `key`, `payload` (all but key and version), `has_is_deleted`,
+   `has_duplicates`. #}
+{% macro get_versioned_collapsing_columns(options, sql, model) %}
+  {%- set declared = {} -%}
+  {%- for column in model.columns.values() if column.data_type -%}
+    {%- do declared.update({column.name: column.data_type}) -%}
+  {%- endfor -%}
+  {%- set given = adapter.get_column_schema_from_query(sql) -%}
+  {%- set given_names = given | map(attribute='name') | list -%}
+  {%- set not_stored = [options.is_deleted, options.duplicates] -%}
+  {%- do raise_problems(model.unique_id, validate_columns(options, given_names, declared, config.get('contract').enforced)) -%}
+
+  {%- set table = [] -%}
+  {%- for column in given if column.name not in not_stored -%}
+    {%- set type = declared.get(column.name) or _stored_type(column, options) -%}
+    {%- do table.append({'name': column.name, 'type': type, 'given_type': column.data_type}) -%}
+  {%- endfor -%}
+  {%- do raise_problems(model.unique_id, validate_column_types(options, table)) -%}
+
+  {%- set names = table | map(attribute='name') | list -%}
+  {%- do return({
+      'table': table,
+      'names': names,
+      'key': options.unique_key,
+      'payload': names | reject('in', options.unique_key + [options.version]) | list,
+      'has_is_deleted': options.is_deleted in given_names,
+      'has_duplicates': options.duplicates in given_names,
+  }) -%}
+{% endmacro %}
+
+
+{% macro validate_columns(options, given, declared, is_contract_enforced) %}
+  {%- set problems = [] -%}
+  {%- set missing = (options.unique_key + [options.version]) | reject('in', given) | list -%}
+  {%- if missing -%}
+    {%- do problems.append("the change set lacks " ~ missing ~ ", which unique_key and version name. It has " ~ given ~ ".") -%}
+  {%- endif -%}
+  {%- if options.sign in given -%}
+    {%- do problems.append("the change set has the column " ~ options.sign ~ ", which is to be the sign. Drop it from the select, or set the option sign.") -%}
+  {%- endif -%}
+  {%- if is_contract_enforced -%}
+    {%- set stored = given | reject('in', [options.is_deleted, options.duplicates]) | list -%}
+    {%- set undeclared = stored | reject('in', declared) | list -%}
+    {%- set not_given = declared | reject('in', stored + [options.sign]) | list -%}
+    {%- if undeclared -%}
+      {%- do problems.append("contract: the select returns " ~ undeclared ~ ", which the properties file gives no data_type.") -%}
+    {%- endif -%}
+    {%- if not_given -%}
+      {%- do problems.append("contract: the properties file declares " ~ not_given ~ ", which the select does not return.") -%}
+    {%- endif -%}
+  {%- endif -%}
+  {%- do return(problems) -%}
+{% endmacro %}
+
+
+{% macro validate_column_types(options, table) %}
+  {%- set problems = [] -%}
+  {%- for column in table -%}
+    {%- set base = _base_type(column.type) -%}
+    {%- if column.name == options.version and not _is_version_type(base) -%}
+      {%- do problems.append(
+          "version: " ~ column.name ~ " is " ~ column.type ~ ". A version is UInt*, Int*, Date, Date32, DateTime or "
+          ~ "DateTime64, never a float: declare such a data_type, or cast it in the select."
+      ) -%}
+    {%- endif -%}
+    {%- if column.name in options.unique_key + options.order_by and base.startswith(('Float', 'BFloat')) -%}
+      {%- do problems.append("order_by: " ~ column.name ~ " is " ~ column.type ~ "; floats do not pair reliably (0.0 and -0.0). Use an integer or Decimal.") -%}
+    {%- endif -%}
+    {%- if 'Nullable' in column.type and _is_required(column.name, options) -%}
+      {%- do problems.append("columns: " ~ column.name ~ " is " ~ column.type ~ "; columns of the key, version, order_by and partition_by cannot be Nullable.") -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do return(problems) -%}
+{% endmacro %}
+
+
+{% macro _stored_type(column, options) %}
+  {%- do return(_base_type(column.data_type) if _is_required(column.name, options) else column.data_type) -%}
+{% endmacro %}
+
+
+{# Whether a null in the column would leave a row without a place in the table. #}
+{% macro _is_required(name, options) %}
+  {%- set places = [options.version] + options.unique_key + options.order_by + options.partition_by -%}
+  {%- do return(modules.re.search('\\b' ~ name ~ '\\b', places | join(' ')) is not none) -%}
+{% endmacro %}
+
+
+{% macro _is_version_type(type) %}
+  {%- do return(type.startswith(('UInt', 'Int', 'Date'))) -%}
+{% endmacro %}
+
+
+{# A type without LowCardinality and Nullable around it. #}
+{% macro _base_type(type) %}
+  {%- set inner = namespace(type=type | trim) -%}
+  {%- for wrapper in ('LowCardinality(', 'Nullable(') if inner.type.startswith(wrapper) -%}
+    {%- set inner.type = inner.type[wrapper | length : -1] -%}
+  {%- endfor -%}
+  {%- do return(inner.type) -%}
+{% endmacro %}

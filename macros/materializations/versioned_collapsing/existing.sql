@@ -1,0 +1,91 @@
+{# Stops the run when the relation that exists is not the table that the options describe. #}
+{% macro validate_existing_table(existing, options, columns) %}
+  {%- set query -%}
+    select engine_full, sorting_key, partition_key
+    from system.tables
+    where database = '{{ existing.schema }}' and name = '{{ existing.identifier }}'
+  {%- endset -%}
+  {%- set found = run_query(query).rows[0] -%}
+  {%- set problems = [] -%}
+  {%- set advice = " Change the option back, or rebuild the table: dbt run --full-refresh --select " ~ existing.identifier -%}
+  {%- if 'VersionedCollapsingMergeTree' not in found['engine_full'] -%}
+    {%- do problems.append(existing ~ " exists and is " ~ found['engine_full'].split('(')[0] ~ ", not VersionedCollapsingMergeTree. Move it away, or rebuild it: dbt run --full-refresh --select " ~ existing.identifier) -%}
+  {%- else -%}
+    {%- set engine_columns = modules.re.search('VersionedCollapsingMergeTree\\(([^)]*)\\)', found['engine_full']).group(1) -%}
+    {%- set wanted = {
+        'sign and version': (options.sign ~ ', ' ~ options.version, engine_columns.split(', ')[-2:] | join(', ')),
+        'order_by': (options.order_by | join(', '), found['sorting_key']),
+        'partition_by': (options.partition_by | join(', '), found['partition_key']),
+    } -%}
+    {%- for option, pair in wanted.items() if _normalized(pair[0]) != _normalized(pair[1]) -%}
+      {%- do problems.append(option ~ ": is '" ~ pair[0] ~ "', but " ~ existing ~ " has '" ~ pair[1] ~ "'." ~ advice) -%}
+    {%- endfor -%}
+    {%- do problems.extend(_column_problems(existing, options, columns, advice)) -%}
+  {%- endif -%}
+  {%- do raise_problems(existing | string, problems) -%}
+{% endmacro %}
+
+
+{% macro _column_problems(existing, options, columns, advice) %}
+  {%- set stored = {} -%}
+  {%- for column in adapter.get_columns_in_relation(existing) if column.name != options.sign -%}
+    {%- do stored.update({column.name: column.data_type}) -%}
+  {%- endfor -%}
+  {%- set problems = [] -%}
+  {%- set added = columns.names | reject('in', stored) | list -%}
+  {%- set removed = stored | reject('in', columns.names) | list -%}
+  {%- if added or removed -%}
+    {%- do problems.append(
+        "columns: the model adds " ~ added ~ " and drops " ~ removed ~ ", compared with " ~ existing ~ "." ~ advice
+    ) -%}
+  {%- endif -%}
+  {%- for column in columns.table if column.name in stored and _normalized(stored[column.name]) != _normalized(column.type) -%}
+    {%- do problems.append("columns: " ~ column.name ~ " is " ~ column.type ~ " in the model and " ~ stored[column.name] ~ " in " ~ existing ~ "." ~ advice) -%}
+  {%- endfor -%}
+  {%- do return(problems) -%}
+{% endmacro %}
+
+
+{# Expressions and types compare without blanks, quotes of names and outer parentheses. #}
+{% macro _normalized(text) %}
+  {%- set bare = text | replace(' ', '') | replace('`', '') | replace('"', '') -%}
+  {%- do return(bare[1:-1] if bare.startswith('(') and bare.endswith(')') else bare) -%}
+{% endmacro %}
+
+
+{# A rebuilt table takes the old one's place without its rows passing through the materialized views
+   that hang on it: they must be rebuilt in the same run, or they would stay wrong. #}
+{% macro validate_rebuild(this, existing, is_rebuild) %}
+  {%- if existing is none or not is_rebuild -%}{%- do return(none) -%}{%- endif -%}
+  {%- set query -%}
+    select view.1 as view_schema, view.2 as view_name
+    from system.tables
+    array join arrayZip(dependencies_database, dependencies_table) as view
+    where database = '{{ this.schema }}' and name = '{{ this.identifier }}'
+  {%- endset -%}
+  {%- set rebuilt = [] -%}
+  {%- for node in graph.nodes.values() if node.unique_id in selected_resources -%}
+    {%- do rebuilt.extend([(node.schema, node.alias), (node.schema, node.alias ~ '_mv')]) -%}
+  {%- endfor -%}
+  {%- set stale = [] -%}
+  {%- for view in run_query(query).rows if (view['view_schema'], view['view_name']) not in rebuilt -%}
+    {%- do stale.append(view['view_schema'] ~ '.' ~ view['view_name']) -%}
+  {%- endfor -%}
+  {%- if stale -%}
+    {%- do exceptions.raise_compiler_error(
+        this ~ " cannot be rebuilt alone: the materialized views " ~ stale ~ " hang on it and would keep the sums of the "
+        ~ "old rows. Rebuild them with it: dbt run --full-refresh --select " ~ this.identifier ~ "+"
+    ) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{# The first apply to a table needs a change set that begins at the first batch, and an empty table. #}
+{% macro validate_history(this, existing, is_rebuild, model, manifest) %}
+  {%- if is_rebuild or not has_ledger_rows(existing, model) -%}
+    {%- if not is_rebuild -%}
+      {%- do validate_known_table(existing, model) -%}
+    {%- endif -%}
+    {%- do validate_complete_manifest(this, manifest) -%}
+  {%- endif -%}
+{% endmacro %}

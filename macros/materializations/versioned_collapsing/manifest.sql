@@ -1,0 +1,68 @@
+{# The manifest of the change set that a model selects from: which batches it holds, whether it goes back to
+   the first batch, and whether it is only a part (--empty, --sample). A model that selects from something
+   else than a change_set model has none. #}
+{% macro read_change_set_manifest(model) %}
+  {%- set change_sets = [] -%}
+  {%- for unique_id in model.depends_on.nodes if unique_id in graph.nodes -%}
+    {%- if graph.nodes[unique_id].config.materialized == 'change_set' -%}
+      {%- do change_sets.append(graph.nodes[unique_id]) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- if change_sets | length > 1 -%}
+    {%- do raise_problems(model.unique_id, [
+        "change set: the model selects from " ~ change_sets | map(attribute='name') | list ~ ". Select from one change_set "
+        ~ "model, or union them before it is made."
+    ]) -%}
+  {%- endif -%}
+  {%- if not change_sets -%}
+    {%- do return({'exists': false, 'batches': [], 'is_complete': true, 'is_partial': flags.EMPTY or false}) -%}
+  {%- endif -%}
+  {%- set relation = get_manifest_relation(change_sets[0]) -%}
+  {%- set rows = run_query('select batch, hash, is_complete, is_partial from ' ~ relation ~ ' order by batch').rows -%}
+  {%- set batches = [] -%}
+  {%- for row in rows if row['batch'] is not none -%}
+    {%- do batches.append((row['batch'] | int, row['hash'])) -%}
+  {%- endfor -%}
+  {%- do return({
+      'exists': true,
+      'batches': batches,
+      'change_set': change_sets[0].name,
+      'is_complete': rows | map(attribute='is_complete') | select | list | length > 0,
+      'is_partial': flags.EMPTY or rows | map(attribute='is_partial') | select | list | length > 0,
+  }) -%}
+{% endmacro %}
+
+
+{# The manifest of a change set, as ClickHouse reads it. #}
+{% macro get_manifest_relation(change_set) %}
+  {%- do return(adapter.dispatch('get_manifest_relation', 'versioned_collapsing')(change_set)) -%}
+{% endmacro %}
+
+{% macro clickhouse__get_manifest_relation(change_set) %}
+  {%- do return(adapter.hand_off(change_set.schema, change_set.alias ~ '__manifest')) -%}
+{% endmacro %}
+
+
+{# A table is built from the first batch on, or not at all: a change set that begins later would leave out
+   rows, and nobody would see it. #}
+{% macro validate_complete_manifest(target, manifest) %}
+  {%- if not manifest.is_complete and not manifest.is_partial -%}
+    {%- do exceptions.raise_compiler_error(
+        target ~ " has nothing applied yet, and the change set " ~ manifest.change_set ~ " does not begin at the first batch: "
+        ~ "the table would lack rows. Build both: dbt run --select " ~ manifest.change_set ~ "+"
+    ) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{# A table with rows that the ledger does not know was not built by this materialization. #}
+{% macro validate_known_table(existing, model) %}
+  {%- set rows = run_query('select count() as n from ' ~ existing).rows[0]['n'] | int -%}
+  {%- if rows -%}
+    {%- do exceptions.raise_compiler_error(
+        existing ~ " has rows, and the ledger knows nothing of them. If the table keeps the state and cancel rows of this model, "
+        ~ "adopt it: dbt run-operation adopt_table --args '{model: " ~ model.name ~ "}'. Otherwise move it away, or rebuild it: "
+        ~ "dbt run --full-refresh --select " ~ model.name
+    ) -%}
+  {%- endif -%}
+{% endmacro %}

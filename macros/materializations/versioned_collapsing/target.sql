@@ -1,0 +1,72 @@
+{# The table to apply to: the target itself, or, when it exists and is to be rebuilt, a table beside it that
+   takes its place in the end. #}
+{% macro get_table_to_apply_to(this, existing, is_rebuild) %}
+  {%- set target = _beside(this, 'build') if is_rebuild and existing is not none else this -%}
+  {%- do return(target.incorporate(type='table')) -%}
+{% endmacro %}
+
+
+{# Creates the table and its tombstones, empty. #}
+{% macro create_versioned_collapsing_table(target, options, columns) %}
+  {%- do run_query('drop table if exists ' ~ target) -%}
+  {%- do run_query('drop table if exists ' ~ get_tombstones_relation(target)) -%}
+  {% call statement('create_target') -%}
+    {{ get_create_versioned_collapsing_table_sql(target, options, columns) }}
+  {%- endcall %}
+  {%- do add_index_and_projections(target) -%}
+  {%- do create_tombstones(target, options, columns) -%}
+{% endmacro %}
+
+
+{% macro get_create_versioned_collapsing_table_sql(target, options, columns) -%}
+  create table {{ target }} {{ on_cluster_clause(target) }} (
+    {%- for column in columns.table %}
+    {{ adapter.quote(column.name) }} {{ column.type }},
+    {%- endfor %}
+    {{ adapter.quote(options.sign) }} Int8
+  )
+  engine = VersionedCollapsingMergeTree({{ adapter.quote(options.sign) }}, {{ adapter.quote(options.version) }})
+  {%- if options.partition_by %}
+  partition by ({{ options.partition_by | join(', ') }})
+  {%- endif %}
+  {%- if options.primary_key %}
+  primary key ({{ options.primary_key | join(', ') }})
+  {%- endif %}
+  order by ({{ options.order_by | join(', ') }})
+  {%- if options.ttl %}
+  ttl {{ options.ttl }}
+  {%- endif %}
+  settings {{ get_table_settings(options.settings) }}
+{%- endmacro %}
+
+
+{# Table settings as SQL. The constraint refuses any sign but 1 and -1; without the projection mode
+   ClickHouse refuses projections on a collapsing table. #}
+{% macro get_table_settings(settings) %}
+  {%- set all = {'add_implicit_sign_column_constraint_for_collapsing_engine': 1} -%}
+  {%- if config.get('projections') -%}
+    {%- do all.update({'deduplicate_merge_projection_mode': 'rebuild'}) -%}
+  {%- endif -%}
+  {%- do all.update(settings) -%}
+  {%- set rendered = [] -%}
+  {%- for name, value in all.items() -%}
+    {%- do rendered.append(name ~ ' = ' ~ ("'" ~ value ~ "'" if value is string else value)) -%}
+  {%- endfor -%}
+  {%- do return(rendered | join(', ')) -%}
+{% endmacro %}
+
+
+{# Puts the rebuilt table and its tombstones in the place of the old ones. EXCHANGE keeps
+   materialized views firing for the name; a swap by RENAME would silence them. #}
+{% macro exchange_versioned_collapsing_table(target, existing) %}
+  {%- do run_query('exchange tables ' ~ get_tombstones_relation(target) ~ ' and ' ~ get_tombstones_relation(existing)) -%}
+  {%- do run_query('exchange tables ' ~ target ~ ' and ' ~ existing) -%}
+  {%- do run_query('drop table ' ~ get_tombstones_relation(target)) -%}
+  {%- do run_query('drop table ' ~ target) -%}
+{% endmacro %}
+
+
+{# A helper relation of the target: staged data, a table being built. #}
+{% macro _beside(target, role) %}
+  {%- do return(target.incorporate(path={'identifier': target.identifier ~ '__dbt_' ~ role}, type='table')) -%}
+{% endmacro %}

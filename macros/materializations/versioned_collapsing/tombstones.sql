@@ -1,0 +1,42 @@
+{# The remembered deletes of a target: keys, each with the highest version at which it was deleted. #}
+{% macro get_tombstones_relation(target) %}
+  {%- do return(target.incorporate(path={'identifier': target.identifier ~ '__tombstones'}, type='table')) -%}
+{% endmacro %}
+
+
+{# `max` as the aggregate takes any type that a version may have; ReplacingMergeTree does not. #}
+{% macro create_tombstones(target, options, columns) %}
+  {%- set version = columns.table | selectattr('name', 'equalto', options.version) | first -%}
+  {% call statement('create_tombstones') -%}
+    create table if not exists {{ get_tombstones_relation(target) }} {{ on_cluster_clause(target) }} (
+      {%- for column in columns.table if column.name in options.unique_key %}
+      {{ adapter.quote(column.name) }} {{ column.type }},
+      {%- endfor %}
+      {{ adapter.quote(version.name) }} SimpleAggregateFunction(max, {{ version.type }})
+    )
+    engine = AggregatingMergeTree
+    order by ({{ get_quoted_csv(options.unique_key) }})
+  {%- endcall %}
+{% endmacro %}
+
+
+{# Remembers the deletes that were applied: those that no newer live row outlives. It runs after the
+   rows are written. The other way round, a run that died between the two would find its own
+   tombstone above the delete, and the row would live for ever. #}
+{% macro get_remember_deletes_sql(target, options) -%}
+  {%- set key = get_quoted_csv(options.unique_key) -%}
+  {%- set version = adapter.quote(options.version) -%}
+  insert into {{ get_tombstones_relation(target) }} ({{ key }}, {{ version }})
+  select {{ key }}, changes.{{ version }}
+  from {{ _beside(target, 'changes') }} as changes
+  left join (
+    select {{ key }}, max({{ version }}) as live_version, 1 as is_live
+    from {{ _beside(target, 'leftovers') }}
+    where {{ adapter.quote(options.sign) }} = 1
+    group by {{ key }}
+  ) as live using ({{ key }})
+  where changes._dbt_is_deleted
+    and not changes._dbt_is_tombstoned
+    and (live.is_live = 0 or changes.{{ version }} >= live.live_version)
+  settings join_use_nulls = 0, {{ _no_deduplication() }}
+{%- endmacro %}

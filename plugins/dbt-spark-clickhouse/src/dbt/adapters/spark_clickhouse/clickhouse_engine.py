@@ -1,0 +1,97 @@
+"""Stock dbt-clickhouse, plus a driver for the embedded ClickHouse engine (chDB)."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timezone
+from pathlib import Path
+from typing import Any
+
+import clickhouse_connect
+from clickhouse_connect.driver.exceptions import ClickHouseError
+from dbt.adapters.clickhouse.connections import ClickHouseConnectionManager
+from dbt.adapters.clickhouse.dbclient import ChRetryableException
+from dbt.adapters.clickhouse.httpclient import ChHttpClient
+from dbt.adapters.clickhouse.impl import ClickHouseAdapter
+from dbt.adapters.clickhouse.logger import logger
+from dbt.adapters.clickhouse.query import quote_identifier
+from dbt.adapters.contracts.connection import Connection
+from dbt.adapters.exceptions import FailedToConnectError
+
+from dbt.adapters.spark_clickhouse import store
+from dbt.adapters.spark_clickhouse.credentials import EmbeddedClickHouseCredentials
+from dbt.adapters.spark_clickhouse.engine import EngineAdapter
+from dbt.adapters.spark_clickhouse.routing import CLICKHOUSE
+
+_start = threading.Lock()
+
+
+class ChDbClient(ChHttpClient):
+    """dbt-clickhouse's client over clickhouse-connect, on chDB in place of a server."""
+
+    def _create_client(self, credentials: EmbeddedClickHouseCredentials) -> Any:
+        home = Path(credentials.home)
+        store.hold(home, credentials.wait)
+        try:
+            with _start, _utc():
+                client = clickhouse_connect.get_client(
+                    interface="chdb",
+                    path=str(home / "clickhouse"),
+                    query_limit=0,
+                    settings={**self._conn_settings, "session_timezone": "UTC"},
+                )
+        except ClickHouseError as error:
+            raise FailedToConnectError(
+                f"chDB could not open {home / 'clickhouse'}: {error}"
+            ) from error
+        client.server_tz = timezone.utc
+        return client
+
+    def _ensure_database(self, database_engine: str | None, cluster_name: str | None) -> None:
+        # The stock client remembers databases for the whole process, across data folders.
+        if self.database:
+            self.command(f"create database if not exists {quote_identifier(self.database)}")
+            self._set_client_database()
+
+
+class RoutedClickHouseConnectionManager(ClickHouseConnectionManager):
+    """dbt-clickhouse's connections, with `driver: chdb` besides http and native."""
+
+    @classmethod
+    def open(cls, connection: Connection) -> Connection:
+        """Open a connection, on chDB or on a server as the credentials say."""
+        credentials = connection.credentials
+        if connection.state == "open" or credentials.driver != "chdb":
+            return super().open(connection)
+        return cls.retry_connection(
+            connection,
+            connect=lambda: ChDbClient(credentials),
+            logger=logger,
+            retry_limit=0,
+            retryable_exceptions=[ChRetryableException],
+        )
+
+
+class RoutedClickHouseAdapter(EngineAdapter, ClickHouseAdapter):
+    """dbt-clickhouse as one of two engines."""
+
+    engine = CLICKHOUSE
+    stock = ClickHouseAdapter
+    ConnectionManager = RoutedClickHouseConnectionManager
+
+
+@contextmanager
+def _utc() -> Iterator[None]:
+    """chDB takes the host's time zone when it starts; results must not depend on it."""
+    before = os.environ.get("TZ")
+    os.environ["TZ"] = "UTC"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["TZ"]
+        else:
+            os.environ["TZ"] = before

@@ -1,0 +1,146 @@
+"""The profile: one block for the project, one for each engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dbt.adapters.clickhouse.credentials import ClickHouseCredentials
+from dbt.adapters.contracts.connection import Credentials
+from dbt.adapters.spark.connections import SparkCredentials
+from dbt_common.dataclass_schema import ValidationError
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.spark_clickhouse.routing import (
+    CLICKHOUSE,
+    ENGINES,
+    SPARK,
+    Engine,
+    current_engine,
+    validate_engine,
+)
+
+ADAPTER_TYPE = "spark_clickhouse"
+
+
+@dataclass
+class EmbeddedSparkCredentials(SparkCredentials):
+    """dbt-spark's credentials, and where the embedded Spark keeps its data.
+
+    ``warehouse`` is the folder below which Spark's managed tables are, when it is not in ``home``.
+    """
+
+    home: str = ""
+    warehouse: str = ""
+    wait: int = 0
+
+
+@dataclass
+class EmbeddedClickHouseCredentials(ClickHouseCredentials):
+    """dbt-clickhouse's credentials, and where the embedded ClickHouse keeps its data."""
+
+    home: str = ""
+    wait: int = 0
+
+
+@dataclass
+class SparkClickHouseCredentials(Credentials):
+    """Credentials of both engines.
+
+    ``database`` is the engine of nodes that name none. ``schema`` holds in both engines.
+    ``home`` is the folder of the embedded stores; ``wait`` is how many seconds a run waits for
+    another process that uses them. ``spark`` and ``clickhouse`` are the blocks that a profile of
+    the stock adapter has, without type, schema and threads.
+    """
+
+    database: str = CLICKHOUSE
+    schema: str = "default"
+    home: str = ".spark_clickhouse"
+    wait: int = 0
+    spark: dict[str, Any] = field(default_factory=dict)
+    clickhouse: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        validate_engine(self.database, "The profile")
+        self.engine_credentials(Path.cwd())
+
+    @property
+    def type(self) -> str:
+        """The adapter's type, or the type of the engine at work.
+
+        dbt looks up the adapter, its macro packages, `dispatch` and `target.type` by this, so that
+        each node sees the macros of its own engine and of no other.
+        """
+        return current_engine() or ADAPTER_TYPE
+
+    @property
+    def unique_field(self) -> str:
+        return f"{self.clickhouse.get('host', self.home)}/{self.spark.get('host', self.home)}"
+
+    def _connection_keys(self) -> tuple[str, ...]:
+        return ("database", "schema", "home")
+
+    def connection_info(self, *, with_aliases: bool = False) -> Iterable[tuple[str, Any]]:
+        """What `dbt debug` prints and `target` holds.
+
+        With an engine at work, what the stock adapter's `target` would hold besides; with none,
+        what the profile says of each engine.
+        """
+        own = dict(super().connection_info(with_aliases=with_aliases))
+        yield from own.items()
+        engine = current_engine()
+        blocks = dict(zip(ENGINES, self.engine_credentials(Path.cwd()), strict=True))
+        if engine:
+            info = blocks[engine].connection_info(with_aliases=with_aliases)
+            yield from ((key, value) for key, value in info if key not in own)
+        else:
+            for name, given in self._engine_blocks().items():
+                shown = {"method", "driver", *blocks[name]._connection_keys()}
+                yield from ((f"{name}.{key}", given[key]) for key in given if key in shown)
+
+    def _engine_blocks(self) -> dict[Engine, dict[str, Any]]:
+        return {
+            SPARK: {"method": "session", **self.spark},
+            CLICKHOUSE: {"driver": "chdb", **self.clickhouse},
+        }
+
+    def engine_credentials(
+        self, project_root: Path
+    ) -> tuple[EmbeddedSparkCredentials, EmbeddedClickHouseCredentials]:
+        """The credentials of Spark and of ClickHouse. A relative ``home`` is the project's.
+
+        Raises:
+            DbtRuntimeError: a block has a key that the stock adapter does not know, or lacks one.
+        """
+        home = str(project_root / self.home)
+        shared = {"schema": self.schema, "home": home, "wait": self.wait}
+        blocks = self._engine_blocks()
+        spark = {"host": "localhost", **blocks[SPARK]}
+        return (
+            _block(EmbeddedSparkCredentials, SPARK, spark, shared),
+            _block(EmbeddedClickHouseCredentials, CLICKHOUSE, blocks[CLICKHOUSE], shared),
+        )
+
+
+def _block(
+    credentials: type[Any], name: str, values: dict[str, Any], shared: dict[str, Any]
+) -> Any:
+    set_elsewhere = sorted({"type", "database", *shared} & set(values))
+    if set_elsewhere:
+        raise DbtRuntimeError(
+            f"The profile's `{name}` block sets {', '.join(set_elsewhere)}: these belong to the "
+            "output above it and hold for both engines."
+        )
+    unknown = sorted(set(values) - set(credentials.__dataclass_fields__))
+    if unknown:
+        raise DbtRuntimeError(
+            f"The profile's `{name}` block has unknown keys: {', '.join(unknown)}. It takes the "
+            f"keys of a dbt-{name} profile."
+        )
+    try:
+        credentials.validate({**values, **shared})
+    except ValidationError as error:
+        raise DbtRuntimeError(f"The profile's `{name}` block: {error.message}") from error
+    return credentials.from_dict({**values, **shared})

@@ -1,0 +1,162 @@
+"""The hand-off: how a ClickHouse node reads a Spark table.
+
+Spark writes Parquet files, ClickHouse reads them with a table function. After a Spark table that
+ClickHouse nodes read has been built, a receipt is laid beside its files: the files, the number of
+rows and, for each column, its type, its number of values and a checksum. Before a ClickHouse node
+reads the table, ClickHouse computes the same figures from the same files; a folder that is
+half-written, or that either engine reads differently, stops the node.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.spark_clickhouse.types import checksum_expressions, clickhouse_type
+
+RECEIPT = "_hand_off.json"  # Spark and the *.parquet glob pass over names with a leading underscore
+
+
+@dataclass(frozen=True)
+class ColumnReceipt:
+    """A column as Spark wrote it: ``checksum`` is None for types that have none."""
+
+    name: str
+    spark_type: str
+    values: int
+    checksum: int | None
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What Spark says that a table's folder holds. ``files`` maps file names to bytes."""
+
+    rows: int
+    columns: tuple[ColumnReceipt, ...]
+    files: dict[str, int]
+
+    @classmethod
+    def load(cls, location: Path) -> Receipt | None:
+        """The receipt in the folder ``location``, or None when there is none."""
+        try:
+            raw = json.loads((location / RECEIPT).read_text())
+        except FileNotFoundError:
+            return None
+        columns = tuple(ColumnReceipt(**column) for column in raw["columns"])
+        return cls(rows=raw["rows"], columns=columns, files=raw["files"])
+
+    def save(self, location: Path) -> None:
+        """Lay the receipt into the folder ``location``, whole or not at all."""
+        draft = location / f"{RECEIPT}.draft"
+        draft.write_text(json.dumps(asdict(self), indent=1))
+        draft.replace(location / RECEIPT)
+
+    def structure(self) -> str:
+        """The columns as ClickHouse types, as table functions take them."""
+        return ", ".join(
+            f"{_quote(column.name)} {clickhouse_type(column.spark_type)}"
+            for column in self.columns
+        )
+
+
+def data_files(location: Path) -> dict[str, int]:
+    """Names and bytes of the Parquet files in the folder ``location``."""
+    return {path.name: path.stat().st_size for path in sorted(location.glob("*.parquet"))}
+
+
+def table_function(location: Path, receipt: Receipt | None) -> str:
+    """The ClickHouse table function that reads the Parquet files in ``location``.
+
+    With a receipt the structure is spelled out: without it an `insert … select … from file()`
+    takes the types of its target and turns NULL into 0, and a folder without rows cannot be read.
+    """
+    path = str(location / "*.parquet").replace("\\", "\\\\").replace("'", "\\'")
+    if receipt is None:
+        return f"file('{path}', 'Parquet')"
+    structure = receipt.structure().replace("\\", "\\\\").replace("'", "\\'")
+    return f"file('{path}', 'Parquet', '{structure}')"
+
+
+def figures_sql(columns: list[tuple[str, str]], relation: str, engine: str) -> str:
+    """The statement that computes a receipt's figures on ``engine``.
+
+    Args:
+        columns: name and Spark type of each column.
+        relation: what to select from, as SQL.
+        engine: spark or clickhouse.
+    """
+    terms = ["count(*)"]
+    for name, spark_type in columns:
+        quoted = _quote(name)
+        terms.append(f"count({quoted})")
+        expressions = checksum_expressions(quoted, spark_type)
+        terms.append(expressions[engine] if expressions else "null")
+    return f"select {', '.join(f'{term} as f{i}' for i, term in enumerate(terms))} from {relation}"
+
+
+def receipt_of(
+    columns: list[tuple[str, str]], figures: list[Any], files: dict[str, int]
+) -> Receipt:
+    """The receipt from the row that ``figures_sql`` returned."""
+    rows, *rest = [None if figure is None else int(figure) for figure in figures]
+    return Receipt(
+        rows=rows or 0,
+        columns=tuple(
+            ColumnReceipt(name, spark_type, rest[2 * i] or 0, rest[2 * i + 1])
+            for i, (name, spark_type) in enumerate(columns)
+        ),
+        files=files,
+    )
+
+
+def require_same_files(name: str, location: Path, receipt: Receipt | None) -> Receipt:
+    """The receipt, if the folder holds just the files that it lists.
+
+    Raises:
+        DbtRuntimeError: there is no receipt, or files were added, removed or changed since.
+    """
+    if receipt is None:
+        raise DbtRuntimeError(
+            f"ClickHouse cannot read the Spark table {name}: Spark has not finished writing "
+            f"{location}. Build it first: dbt run --select {name.split('.')[-1]}"
+        )
+    found = data_files(location)
+    if found != receipt.files:
+        changed = sorted(set(found.items()) ^ set(receipt.files.items()))[:3]
+        raise DbtRuntimeError(
+            f"ClickHouse cannot read the Spark table {name}: the files in {location} are not "
+            f"those that Spark wrote (first differences, with bytes: {changed}). Build it again: "
+            f"dbt run --select {name.split('.')[-1]}"
+        )
+    return receipt
+
+
+def require_same_figures(name: str, expected: Receipt, actual: Receipt) -> None:
+    """Compare what Spark wrote with what ClickHouse reads.
+
+    Raises:
+        DbtRuntimeError: the count of rows, or a column's count or checksum, differs.
+    """
+    differences = []
+    if expected.rows != actual.rows:
+        differences.append(f"rows: Spark {expected.rows}, ClickHouse {actual.rows}")
+    for wrote, read in zip(expected.columns, actual.columns, strict=True):
+        if (wrote.values, wrote.checksum) != (read.values, read.checksum):
+            differences.append(
+                f"column {wrote.name}: Spark {wrote.values} values with checksum "
+                f"{wrote.checksum}, ClickHouse {read.values} with {read.checksum}"
+            )
+    if differences:
+        raise DbtRuntimeError(
+            f"The hand-off of the Spark table {name} failed: ClickHouse does not read what Spark "
+            f"wrote. {'; '.join(differences[:5])}. Build it again: "
+            f"dbt run --select {name.split('.')[-1]}"
+        )
+
+
+def _quote(identifier: str) -> str:
+    return f"`{identifier}`"

@@ -1,0 +1,112 @@
+"""Relations of both engines, and the relation through which ClickHouse reads a Spark table."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from dbt.adapters.base.relation import BaseRelation, Policy
+from dbt.adapters.clickhouse.relation import ClickHouseRelation
+from dbt.adapters.contracts.relation import HasQuoting, RelationConfig
+from dbt.adapters.spark.relation import SparkQuotePolicy, SparkRelation
+
+from dbt.adapters.spark_clickhouse.routing import (
+    CLICKHOUSE,
+    SPARK,
+    Engine,
+    current_engine,
+    is_engine,
+)
+
+if TYPE_CHECKING:
+    from dbt.adapters.spark_clickhouse.adapter import SparkClickHouseAdapter
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class HandOffRelation(ClickHouseRelation):
+    """A Spark table as ClickHouse reads it: a table function over the table's files."""
+
+    table_function: str = ""
+
+    def render(self) -> str:
+        return self.table_function
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SparkFilesRelation(SparkRelation):
+    """A source that is a folder of files, read by Spark in place: text.`landing/orders`."""
+
+    location: str = ""
+    file_format: str = ""
+
+    def render(self) -> str:
+        return f"{self.file_format}.`{self.location}`"
+
+
+RELATION_CLASSES: dict[Engine, type[BaseRelation]] = {
+    SPARK: SparkRelation,
+    CLICKHOUSE: ClickHouseRelation,
+}
+
+
+def engine_of_relation(relation: object) -> Engine | None:
+    """The engine that reads ``relation``, or None when it is no relation of either."""
+    for engine, relation_class in RELATION_CLASSES.items():
+        if isinstance(relation, relation_class):
+            return engine
+    return None
+
+
+def without_engine(config: Any) -> Any:
+    """A copy of a node or source whose database no longer names the engine.
+
+    Neither engine has databases above its schemas; the stock relation classes refuse one.
+    """
+    stripped = copy.copy(config)
+    stripped.database = None
+    return stripped
+
+
+class RoutedRelation(BaseRelation):
+    """Makes relations of the engine that owns them; has no instances of its own.
+
+    Each adapter binds a subclass to itself (``router``), which knows the manifest and the default
+    engine.
+    """
+
+    router: ClassVar[SparkClickHouseAdapter | None] = None
+
+    @classmethod
+    def get_default_quote_policy(cls) -> Policy:
+        # ClickHouse relations quote themselves whatever the policy says.
+        return SparkQuotePolicy()
+
+    @classmethod
+    def create(
+        cls, database: str | None = None, schema: str | None = None, **kwargs: Any
+    ) -> Any:
+        """A relation of the engine that ``database`` names, else of the engine at work."""
+        if is_engine(database):
+            engine: Engine = database
+        else:
+            engine = current_engine() or (cls.router.default_engine if cls.router else CLICKHOUSE)
+        return RELATION_CLASSES[engine].create(schema=schema, **kwargs)
+
+    @classmethod
+    def create_from(
+        cls, quoting: HasQuoting, relation_config: RelationConfig, **kwargs: Any
+    ) -> Any:
+        """The relation of a node or source.
+
+        dbt passes ``limit`` when, and only when, it resolves a `ref` or `source`; such a relation
+        is made for the engine that reads it.
+
+        Raises:
+            DbtRuntimeError: a `ref` or `source` that the engine at work cannot read.
+        """
+        if cls.router is None:
+            return super().create_from(quoting, relation_config, **kwargs)
+        return cls.router.relation_of(
+            quoting, relation_config, is_reference="limit" in kwargs, **kwargs
+        )

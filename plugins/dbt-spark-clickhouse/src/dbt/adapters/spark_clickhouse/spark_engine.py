@@ -1,0 +1,107 @@
+"""Stock dbt-spark, plus an embedded Spark for its session method."""
+
+from __future__ import annotations
+
+import atexit
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.contracts.connection import Connection
+from dbt.adapters.spark.connections import SparkConnectionManager, SparkConnectionMethod
+from dbt.adapters.spark.impl import SparkAdapter
+
+from dbt.adapters.spark_clickhouse import store
+from dbt.adapters.spark_clickhouse.credentials import EmbeddedSparkCredentials
+from dbt.adapters.spark_clickhouse.engine import EngineAdapter
+from dbt.adapters.spark_clickhouse.routing import SPARK
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
+
+_start = threading.Lock()
+
+
+def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
+    """Start this process's Spark, unless it runs already.
+
+    Data, metastore and logs go below ``credentials.home``. What Spark and Java print goes to
+    ``logs/spark.log`` there. `server_side_parameters` of the profile override every default.
+
+    Raises:
+        DbtRuntimeError: another process uses the folder.
+    """
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
+    from pyspark.sql import SparkSession
+
+    with _start:
+        if SparkContext._active_spark_context is not None:
+            return
+        home = Path(credentials.home)
+        lock = store.hold(home, wait)
+        logs = home / "logs"
+        logs.mkdir(exist_ok=True)
+        conf = SparkConf(loadDefaults=False).setAll(
+            list({**_defaults(home), **credentials.server_side_parameters}.items())
+        )
+        with (logs / "spark.log").open("ab") as log:
+            gateway = launch_gateway(
+                conf, popen_kwargs={"stdout": log, "stderr": log, "pass_fds": (lock,)}
+            )
+            context = SparkContext(conf=conf, gateway=gateway)
+            atexit.register(_stop, context, gateway)
+        SparkSession(context).builder.config(conf=conf).enableHiveSupport().getOrCreate()
+
+
+def _stop(context: SparkContext, gateway: Any) -> None:
+    """End the JVM, and wait until it has let go of the metastore."""
+    context.stop()
+    gateway.shutdown()
+    gateway.proc.stdin.close()
+    gateway.proc.wait()
+
+
+def _defaults(home: Path) -> dict[str, str]:
+    metastore = f"jdbc:derby:;databaseName={home / 'metastore'};create=true"
+    return {
+        "spark.master": "local[*]",
+        "spark.app.name": "dbt",
+        "spark.driver.memory": "2g",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.extraJavaOptions": (
+            f"-Duser.timezone=UTC -Dderby.stream.error.file={home / 'logs' / 'derby.log'} "
+            "-XX:+UseParallelGC"
+        ),
+        "spark.hadoop.javax.jdo.option.ConnectionURL": metastore,
+        "spark.sql.catalogImplementation": "hive",
+        "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+        "spark.sql.session.timeZone": "UTC",
+        # Local data is small: the stock 200 partitions cost more than they save.
+        "spark.sql.shuffle.partitions": "8",
+        "spark.sql.sources.default": "parquet",
+        "spark.sql.warehouse.dir": str(home / "warehouse"),
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+
+
+class RoutedSparkConnectionManager(SparkConnectionManager):
+    """dbt-spark's connections; the session method starts the embedded Spark."""
+
+    @classmethod
+    def open(cls, connection: Connection) -> Connection:
+        """Open a connection, in this process or to a cluster as the credentials say."""
+        credentials = connection.credentials
+        if connection.state != "open" and credentials.method == SparkConnectionMethod.SESSION:
+            start_session(credentials, credentials.wait)
+        return super().open(connection)
+
+
+class RoutedSparkAdapter(EngineAdapter, SparkAdapter):
+    """dbt-spark as one of two engines."""
+
+    engine = SPARK
+    stock = SparkAdapter
+    ConnectionManager = RoutedSparkConnectionManager

@@ -1,0 +1,84 @@
+"""The embedded stores' lock: one process at a time works on a home folder.
+
+chDB and the embedded metastore each allow one process on their folder, and neither says so when a
+second one comes. The lock is an flock on a file that names its holder. The JVM inherits it, so
+that it lasts until the metastore is free, even when the process that started it was killed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import IO
+
+from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.exceptions import DbtRuntimeError
+
+logger = AdapterLogger("spark_clickhouse")
+
+_guard = threading.Lock()
+_held: dict[Path, IO[str]] = {}
+
+
+def hold(home: Path, wait: int) -> int:
+    """Hold the lock on ``home`` for this process until ``release``; further calls are free.
+
+    Args:
+        home: folder of the embedded stores; made if it is not there.
+        wait: for how many seconds to wait for another process.
+
+    Returns:
+        The file descriptor that carries the lock.
+
+    Raises:
+        DbtRuntimeError: another process holds it; the message names the process.
+    """
+    with _guard:
+        if home not in _held:
+            home.mkdir(parents=True, exist_ok=True)
+            _held[home] = _lock(home / "lock", wait)
+        return _held[home].fileno()
+
+
+def release(home: Path) -> None:
+    """Let go of the lock on ``home``, if this process holds it."""
+    with _guard:
+        if handle := _held.pop(home, None):
+            handle.close()
+
+
+def _lock(path: Path, wait: int) -> IO[str]:
+    handle = path.open("a+")
+    deadline = time.monotonic() + wait
+    announced = False
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = _holder(handle)
+            if time.monotonic() >= deadline:
+                handle.close()
+                raise DbtRuntimeError(
+                    f"The embedded stores in {path.parent} are in use by {holder}; one process "
+                    "at a time can work on them. Wait for it to end, let dbt wait (`wait: 60` in "
+                    "the profile, in seconds), or use another folder (`home` in the profile)."
+                ) from None
+            if not announced:
+                logger.info(f"Waiting up to {wait} s for {holder}, which uses {path.parent}")
+                announced = True
+            time.sleep(0.2)
+        else:
+            handle.truncate(0)
+            handle.write(f"{os.getpid()} {' '.join(sys.argv)}\n")
+            handle.flush()
+            return handle
+
+
+def _holder(handle: IO[str]) -> str:
+    handle.seek(0)
+    pid, _, command = handle.read().strip().partition(" ")
+    return f"process {pid} ({command})" if pid else "another process"
