@@ -12,7 +12,7 @@
     from {{ events }}
     where _reason is null
       and _version is not null
-      and _batch in (select batch from {{ batches_to_take() }})
+      and {{ is_to_take('_batch') }}
   ),
   versions as (
     select

@@ -11,7 +11,7 @@
   from (
     select *, row_number() over (partition by _file order by _position) as line_number
     from {{ events }}
-    where _batch in (select batch from {{ batches_to_take() }})
+    where {{ is_to_take('_batch') }}
   )
   where _reason is not null
 {%- endmacro %}

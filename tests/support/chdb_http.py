@@ -245,8 +245,8 @@ class Session:
         self._request_settings = settings
         try:
             if settings:
-                pairs = (f"{_quoted(k, '`')} = {_quoted(v, chr(39))}" for k, v in settings.items())
-                self.query(f"SET {', '.join(pairs)}")
+                changes = (f"{_quoted(k, '`')} = {_quoted(v)}" for k, v in settings.items())
+                self.query(f"SET {', '.join(changes)}")
         except ClickHouseError:
             self._unset(settings)
             self._request_settings = {}
@@ -267,7 +267,7 @@ def _engine_errors() -> Iterator[None]:
         raise ClickHouseError.from_engine(error) from error
 
 
-def _quoted(text: str, quote: str) -> str:
+def _quoted(text: str, quote: str = "'") -> str:
     return quote + text.replace("\\", "\\\\").replace(quote, f"\\{quote}") + quote
 
 
@@ -330,7 +330,7 @@ class ChdbServer(ThreadingHTTPServer):
             session.lock.release()
 
     def server_close(self) -> None:
-        """Stop listening and let the engine write out; a running query delays that."""
+        """Stop listening and the engine; a query that is still running is cut off."""
         super().server_close()
         with self._sessions_lock:
             self._close_idle_sessions(keep=0)

@@ -22,7 +22,7 @@
     {{ get_create_manifest_sql(manifest, landed, taken) }}
   {%- endcall %}
   {% call statement('main') -%}
-    {{ create_table_as(False, target, compiled_code) }}
+    {{ create_table_as(False, target, compiled_code if taken else get_no_rows_sql(compiled_code)) }}
   {%- endcall %}
   {% do store_raw_result('main', message=get_taken_summary(taken), code='OK', rows_affected=none) %}
 

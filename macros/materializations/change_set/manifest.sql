@@ -25,10 +25,11 @@
 {%- endmacro %}
 
 
-{# For a change set's SQL: the batches that this run takes, as a relation with a column `batch`. The
-   materialization fills it before it runs the SQL. #}
-{% macro batches_to_take() %}
-  {%- do return(get_change_set_manifest_relation(this)) -%}
+{# For a change set's SQL: whether a batch is among those that this run takes. The materialization fills the
+   manifest before it runs the SQL. The comparison in the subquery lets Spark read only the folders of these
+   batches: it prunes partitions by a subquery that looks selective. #}
+{% macro is_to_take(batch) %}
+  {%- do return(batch ~ ' in (select batch from ' ~ get_change_set_manifest_relation(this) ~ ' where batch >= 0)') -%}
 {% endmacro %}
 
 
@@ -40,3 +41,9 @@
       else taken | length ~ ' batches, ' ~ taken[0] ~ ' to ' ~ taken[-1]
   ) -%}
 {% endmacro %}
+
+
+{# The columns of a query and none of its rows; Spark sees that nothing is to be read. #}
+{% macro get_no_rows_sql(sql) -%}
+  select * from ({{ sql }}) where false
+{%- endmacro %}

@@ -14,7 +14,7 @@
     {%- set engine_columns = modules.re.search('VersionedCollapsingMergeTree\\(([^)]*)\\)', found['engine_full']).group(1) -%}
     {%- set wanted = {
         'sign and version': (options.sign ~ ', ' ~ options.version, engine_columns.split(', ')[-2:] | join(', ')),
-        'order_by': (options.order_by | join(', '), found['sorting_key']),
+        'order_by': (options.order_by | join(', '), _without_version(found['sorting_key'], options.version)),
         'partition_by': (options.partition_by | join(', '), found['partition_key']),
     } -%}
     {%- for option, pair in wanted.items() if _normalized(pair[0]) != _normalized(pair[1]) -%}
@@ -43,6 +43,13 @@
     {%- do problems.append("columns: " ~ column.name ~ " is " ~ column.type ~ " in the model and " ~ stored[column.name] ~ " in " ~ existing ~ "." ~ advice) -%}
   {%- endfor -%}
   {%- do return(problems) -%}
+{% endmacro %}
+
+
+{# The engine appends the version to the sorting key. #}
+{% macro _without_version(sorting_key, version) %}
+  {%- set suffix = ', ' ~ version -%}
+  {%- do return(sorting_key[: -(suffix | length)] if sorting_key.endswith(suffix) else sorting_key) -%}
 {% endmacro %}
 
 

@@ -23,7 +23,7 @@ from dbt.adapters.spark.impl import SparkAdapter, SparkConfig
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.spark_clickhouse import routing, store
-from dbt.adapters.spark_clickhouse.clickhouse_engine import RoutedClickHouseAdapter
+from dbt.adapters.spark_clickhouse.clickhouse_engine import RoutedClickHouseAdapter, prepare
 from dbt.adapters.spark_clickhouse.connections import RoutedConnections
 from dbt.adapters.spark_clickhouse.credentials import ADAPTER_TYPE
 from dbt.adapters.spark_clickhouse.hand_off import HandOffs
@@ -99,8 +99,8 @@ class SparkClickHouseAdapter(_Delegates, BaseAdapter):
 
     def __init__(self, config: AdapterRequiredConfig, mp_context: SpawnContext) -> None:
         self.config = config
-        project_root = Path(getattr(config, "project_root", Path.cwd())).resolve()
-        credentials = config.credentials.engine_credentials(project_root)
+        self.project_root = Path(getattr(config, "project_root", Path.cwd())).resolve()
+        credentials = config.credentials.engine_credentials(self.project_root)
         self.home = Path(credentials[0].home)
         self.default_engine: Engine = config.credentials.database
         self._configs = {
@@ -209,7 +209,7 @@ class SparkClickHouseAdapter(_Delegates, BaseAdapter):
         if owner == SPARK and external and external.location and external.file_format:
             return SparkFilesRelation(
                 path=relation.path,
-                location=str(Path(external.location).absolute())
+                location=str(self.project_root / external.location)
                 if current_engine() and "://" not in external.location
                 else external.location,
                 file_format=external.file_format,
@@ -288,6 +288,7 @@ class SparkClickHouseAdapter(_Delegates, BaseAdapter):
         """Work on a node: connections under its name, and its engine at work, within the block."""
         node = query_header_context
         engine = self.engine_of(node) if node is not None else self.engine
+        prepare(self._configs[CLICKHOUSE].credentials)
         with ExitStack() as stack:
             stack.enter_context(routing.working_on(node, engine))
             for adapter in self.engines.values():

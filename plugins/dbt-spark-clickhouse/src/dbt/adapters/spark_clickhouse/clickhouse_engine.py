@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import threading
 from collections.abc import Iterator
@@ -27,6 +28,15 @@ from dbt.adapters.spark_clickhouse.engine import EngineAdapter
 from dbt.adapters.spark_clickhouse.routing import CLICKHOUSE
 
 _start = threading.Lock()
+
+
+def prepare(credentials: EmbeddedClickHouseCredentials) -> None:
+    """Load chDB, if it is to be used, before dbt works on several threads.
+
+    While it is imported, chDB changes the working directory of the whole process.
+    """
+    if credentials.driver == "chdb":
+        importlib.import_module("chdb")
 
 
 class ChDbClient(ChHttpClient):

@@ -29,11 +29,13 @@ ADAPTER_TYPE = "spark_clickhouse"
 class EmbeddedSparkCredentials(SparkCredentials):
     """dbt-spark's credentials, and where the embedded Spark keeps its data.
 
-    ``warehouse`` is the folder below which Spark's managed tables are, when it is not in ``home``.
+    ``warehouse`` is the folder below which Spark's managed tables are, when it is not in ``home``;
+    relative paths in Spark SQL start at ``project_root``.
     """
 
     home: str = ""
     warehouse: str = ""
+    project_root: str = ""
     wait: int = 0
 
 
@@ -119,7 +121,12 @@ class SparkClickHouseCredentials(Credentials):
         blocks = self._engine_blocks()
         spark = {"host": "localhost", **blocks[SPARK]}
         return (
-            _block(EmbeddedSparkCredentials, SPARK, spark, shared),
+            _block(
+                EmbeddedSparkCredentials,
+                SPARK,
+                spark,
+                {**shared, "project_root": str(project_root)},
+            ),
             _block(EmbeddedClickHouseCredentials, CLICKHOUSE, blocks[CLICKHOUSE], shared),
         )
 

@@ -137,9 +137,9 @@ class HandOffs:
 
     def _location(self, relation: BaseRelation, node: Any = None) -> Path:
         if external := getattr(node, "external", None):
-            return Path(external.location).absolute()
+            return self._router.project_root / external.location
         if root := node is not None and node.config.get("location_root"):
-            return Path(root).absolute() / relation.identifier
+            return self._router.project_root / root / relation.identifier
         return self._warehouse / f"{relation.schema}.db".lower() / relation.identifier.lower()
 
     def _is_stale(self, location: Path) -> bool:

@@ -47,7 +47,13 @@ def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
         )
         with (logs / "spark.log").open("ab") as log:
             gateway = launch_gateway(
-                conf, popen_kwargs={"stdout": log, "stderr": log, "pass_fds": (lock,)}
+                conf,
+                popen_kwargs={
+                    "cwd": credentials.project_root,
+                    "stdout": log,
+                    "stderr": log,
+                    "pass_fds": (lock,),
+                },
             )
             context = SparkContext(conf=conf, gateway=gateway)
             atexit.register(_stop, context, gateway)
