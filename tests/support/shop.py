@@ -1,0 +1,116 @@
+"""The shop's true state, as PostgreSQL had it, and the tables that dbt built, for comparison."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timezone
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import clickhouse_connect
+from clickhouse_connect.driver.client import Client
+
+REPOSITORY = Path(__file__).parents[2]
+EXPECTED = REPOSITORY / "tests" / "expected"
+LANDING = REPOSITORY / "data" / "landing"
+
+Row = tuple[Any, ...]
+
+
+def _timestamp(text: str) -> datetime:
+    return datetime.fromisoformat(text).astimezone(timezone.utc).replace(tzinfo=None)
+
+
+def _optional_text(text: str) -> str | None:
+    return text or None
+
+
+Columns = dict[str, Callable[[str], Any]]
+
+TABLES: dict[str, Columns] = {
+    "customers": {
+        "customer_id": int,
+        "name": str,
+        "email": _optional_text,
+        "region": str,
+        "tier": str,
+        "credit_limit": Decimal,
+        "updated_at": _timestamp,
+    },
+    "orders": {
+        "order_id": int,
+        "customer_id": int,
+        "region": str,
+        "status": str,
+        "amount": Decimal,
+        "items": int,
+        "note": _optional_text,
+        "created_at": _timestamp,
+        "updated_at": _timestamp,
+    },
+    "order_items": {
+        "order_id": int,
+        "line_no": int,
+        "sku": str,
+        "quantity": int,
+        "unit_price": Decimal,
+        "updated_at": _timestamp,
+    },
+}
+
+
+def expected_rows(table: str, batch: int) -> list[Row]:
+    """The rows of ``table`` in PostgreSQL after ``batch`` (10 or 20), in order of the key."""
+    columns = TABLES[table]
+    with (EXPECTED / f"batch_{batch}" / f"{table}.csv").open(newline="", encoding="utf-8") as file:
+        return [
+            tuple(parse(row[name]) for name, parse in columns.items())
+            for row in csv.DictReader(file)
+        ]
+
+
+def summary() -> dict[str, Any]:
+    """Counts and totals of the final state."""
+    loaded: dict[str, Any] = json.loads((EXPECTED / "batch_20" / "summary.json").read_text())
+    return loaded
+
+
+@contextmanager
+def clickhouse(home: Path) -> Iterator[Client]:
+    """A client on the embedded ClickHouse of ``home``; no other process may be using it."""
+    client = clickhouse_connect.get_client(
+        interface="chdb", path=str(home / "clickhouse"), settings={"session_timezone": "UTC"}
+    )
+    client.server_tz = timezone.utc
+    try:
+        yield client
+    finally:
+        client.close()
+
+
+def live_rows(client: Client, table: str) -> list[Row]:
+    """The live rows by FINAL, in order of the key."""
+    columns = ", ".join(TABLES[table])
+    # A state in one partition and its cancel in another must not hide each other.
+    query = f"select {columns} from shop.{table} final where _sign = 1 order by all"
+    return sorted(client.query(query).result_rows)
+
+
+def net_rows(client: Client, table: str) -> list[Row]:
+    """The live rows by sums of sign over what is stored, merged or not, in order of the key.
+
+    Raises:
+        AssertionError: a row is stored more or less often than once, all in all.
+    """
+    columns = ", ".join(TABLES[table])
+    query = (
+        f"select {columns}, sum(_sign) as net from shop.{table} "
+        f"group by {columns}, _version having net <> 0 order by all"
+    )
+    rows = client.query(query).result_rows
+    assert all(row[-1] == 1 for row in rows), [row for row in rows if row[-1] != 1][:3]
+    return sorted(tuple(row[:-1]) for row in rows)
