@@ -68,6 +68,11 @@
 {% endmacro %}
 
 
+{% macro default__read_applied_batches(model) %}
+  {%- do exceptions.raise_compiler_error(model.unique_id ~ ": change sets are made on Spark, not on " ~ target.type ~ ".") -%}
+{% endmacro %}
+
+
 {# Spark asks ClickHouse for the ledger where the adapter can; on plain dbt-spark the variable
    `applied_batches` says it: {orders_changes: {1: <hash>, 2: <hash>}}. #}
 {% macro spark__read_applied_batches(model) %}

@@ -11,6 +11,18 @@
 {% endmacro %}
 
 
+{# Why a row of the change set has no place in the table; empty when it has. #}
+{% macro get_problem_sql(options, columns) %}
+  {%- set branches = [] -%}
+  {%- for column in columns.table -%}
+    {%- for problem in get_problems_sql(column, options, columns) -%}
+      {%- do branches.append(problem.condition ~ ", '" ~ problem.text ~ "'") -%}
+    {%- endfor -%}
+  {%- endfor -%}
+  {%- do return("multiIf(" ~ branches | join(', ') ~ ", '')" if branches else "''") -%}
+{% endmacro %}
+
+
 {# Conditions under which a row has no place in the table, each with what to call it. Payload is not
    looked at in deletes: their rows are cancelled from what is stored. A cast that comes back as
    another value (a date that wraps, a decimal that loses digits) does not fit either. #}

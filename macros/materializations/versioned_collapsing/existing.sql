@@ -1,15 +1,15 @@
 {# Stops the run when the relation that exists is not the table that the options describe. #}
 {% macro validate_existing_table(existing, options, columns) %}
   {%- set query -%}
-    select engine_full, sorting_key, partition_key
+    select engine, engine_full, sorting_key, partition_key
     from system.tables
     where database = '{{ existing.schema }}' and name = '{{ existing.identifier }}'
   {%- endset -%}
   {%- set found = run_query(query).rows[0] -%}
   {%- set problems = [] -%}
   {%- set advice = " Change the option back, or rebuild the table: dbt run --full-refresh --select " ~ existing.identifier -%}
-  {%- if 'VersionedCollapsingMergeTree' not in found['engine_full'] -%}
-    {%- do problems.append(existing ~ " exists and is " ~ found['engine_full'].split('(')[0] ~ ", not VersionedCollapsingMergeTree. Move it away, or rebuild it: dbt run --full-refresh --select " ~ existing.identifier) -%}
+  {%- if 'VersionedCollapsingMergeTree' not in found['engine'] -%}
+    {%- do problems.append(existing ~ " exists and is " ~ found['engine'] ~ ", not VersionedCollapsingMergeTree. Move it away, or rebuild it: dbt run --full-refresh --select " ~ existing.identifier) -%}
   {%- else -%}
     {%- set engine_columns = modules.re.search('VersionedCollapsingMergeTree\\(([^)]*)\\)', found['engine_full']).group(1) -%}
     {%- set wanted = {
@@ -18,7 +18,7 @@
         'partition_by': (options.partition_by | join(', '), found['partition_key']),
     } -%}
     {%- for option, pair in wanted.items() if _normalized(pair[0]) != _normalized(pair[1]) -%}
-      {%- do problems.append(option ~ ": is '" ~ pair[0] ~ "', but " ~ existing ~ " has '" ~ pair[1] ~ "'." ~ advice) -%}
+      {%- do problems.append(option ~ ": is '" ~ pair[0] ~ "', but " ~ existing ~ " has '" ~ _without_parentheses(pair[1]) ~ "'." ~ advice) -%}
     {%- endfor -%}
     {%- do problems.extend(_column_problems(existing, options, columns, advice)) -%}
   {%- endif -%}
@@ -55,8 +55,12 @@
 
 {# Expressions and types compare without blanks, quotes of names and outer parentheses. #}
 {% macro _normalized(text) %}
-  {%- set bare = text | replace(' ', '') | replace('`', '') | replace('"', '') -%}
-  {%- do return(bare[1:-1] if bare.startswith('(') and bare.endswith(')') else bare) -%}
+  {%- do return(_without_parentheses(text | replace(' ', '') | replace('`', '') | replace('"', ''))) -%}
+{% endmacro %}
+
+
+{% macro _without_parentheses(text) %}
+  {%- do return(text[1:-1] if text.startswith('(') and text.endswith(')') else text) -%}
 {% endmacro %}
 
 

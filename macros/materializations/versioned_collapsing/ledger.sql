@@ -84,6 +84,7 @@
     }) -%}
     {%- do return(unfinished) -%}
   {%- endif -%}
+  {%- do return(none) -%}
 {% endmacro %}
 
 

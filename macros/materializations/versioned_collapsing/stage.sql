@@ -73,14 +73,7 @@
     {%- endfor %}
     {{ _deleted_sql(options, columns) }} as _dbt_is_deleted,
     {{ 'toUInt64(ifNull(given.' ~ adapter.quote(options.duplicates) ~ ', 0))' if columns.has_duplicates else 'toUInt64(0)' }} as _dbt_duplicates,
-    multiIf(
-      {%- for column in columns.table %}
-      {%- for problem in get_problems_sql(column, options, columns) %}
-      {{ problem.condition }}, '{{ problem.text }}',
-      {%- endfor %}
-      {%- endfor %}
-      ''
-    ) as _dbt_problem
+    {{ get_problem_sql(options, columns) }} as _dbt_problem
   from ({{ sql }}) as given
 {%- endmacro %}
 
@@ -93,7 +86,7 @@
 {# What a run that is stopped by its input says: how many rows, why, and some of them. #}
 {% macro raise_rejected_rows(target, options, columns, sql) %}
   {%- set query -%}
-    select _dbt_problem as problem, count() as n, groupArray(3)(toString(tuple({{ get_quoted_csv(options.unique_key + [options.version]) }}))) as sample
+    select _dbt_problem as problem, count() as n, arrayStringConcat(groupArray(3)(toString(tuple({{ get_quoted_csv(options.unique_key + [options.version]) }}))), ' ') as sample
     from ({{ get_cast_changes_sql(options, columns, sql) }})
     where _dbt_problem <> ''
     group by _dbt_problem

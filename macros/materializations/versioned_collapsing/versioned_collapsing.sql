@@ -19,6 +19,7 @@
     {% do create_versioned_collapsing_table(target, options, columns) %}
   {% else %}
     {% do validate_existing_table(existing, options, columns) %}
+    {% do create_tombstones(target, options, columns) %}
     {% do finish_unfinished_apply(target, options, columns, run) %}
   {% endif %}
 

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from multiprocessing.context import SpawnContext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from dbt.adapters.base import available
 from dbt.adapters.base.impl import BaseAdapter
@@ -20,15 +20,17 @@ from dbt.adapters.contracts.connection import AdapterRequiredConfig
 from dbt.adapters.contracts.relation import RelationConfig
 from dbt.adapters.factory import FACTORY
 from dbt.adapters.spark.impl import SparkAdapter, SparkConfig
+from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.spark_clickhouse import routing, store
 from dbt.adapters.spark_clickhouse.clickhouse_engine import RoutedClickHouseAdapter, prepare
 from dbt.adapters.spark_clickhouse.connections import RoutedConnections
-from dbt.adapters.spark_clickhouse.credentials import ADAPTER_TYPE
+from dbt.adapters.spark_clickhouse.credentials import ADAPTER_TYPE, SparkClickHouseCredentials
 from dbt.adapters.spark_clickhouse.hand_off import HandOffs
 from dbt.adapters.spark_clickhouse.relation import (
     RELATION_CLASSES,
+    HandOffRelation,
     RoutedRelation,
     SparkFilesRelation,
     engine_of_relation,
@@ -77,7 +79,7 @@ class _Delegates:
     """Each public method of either stock adapter, passed on to the engine at work."""
 
     _available_ = SparkAdapter._available_ | ClickHouseAdapter._available_
-    _parse_replacements_ = {
+    _parse_replacements_: ClassVar[dict[str, Callable[..., Any]]] = {
         **SparkAdapter._parse_replacements_,
         **ClickHouseAdapter._parse_replacements_,
     }
@@ -96,13 +98,15 @@ class SparkClickHouseAdapter(_Delegates, BaseAdapter):
 
     Relation = RoutedRelation
     AdapterSpecificConfigs = SparkClickHouseConfig
+    connections: Any  # RoutedConnections: no connection manager, though dbt takes it for one
 
     def __init__(self, config: AdapterRequiredConfig, mp_context: SpawnContext) -> None:
+        profile = cast(SparkClickHouseCredentials, config.credentials)
         self.config = config
         self.project_root = Path(getattr(config, "project_root", Path.cwd())).resolve()
-        credentials = config.credentials.engine_credentials(self.project_root)
+        credentials = profile.engine_credentials(self.project_root)
         self.home = Path(credentials[0].home)
-        self.default_engine: Engine = config.credentials.database
+        self.default_engine = routing.validate_engine(profile.database, "The profile")
         self._configs = {
             engine: _with_credentials(config, block)
             for engine, block in zip(ENGINES, credentials, strict=True)
@@ -112,10 +116,10 @@ class SparkClickHouseAdapter(_Delegates, BaseAdapter):
             CLICKHOUSE: RoutedClickHouseAdapter(self._configs[CLICKHOUSE], mp_context),
         }
         self.connections = RoutedConnections(self)
-        self.Relation = type("Relation", (RoutedRelation,), {"router": self})
-        self.hand_offs = HandOffs(self, Path(credentials[0].warehouse or self.home / "warehouse"))
+        self.Relation = RoutedRelation.bound_to(self)
+        self.hand_offs = HandOffs(self, credentials[0].warehouse_folder)
         # dbt finds the adapter by the type of its credentials, which is the engine at work.
-        FACTORY.adapters.update({engine: self for engine in ENGINES})
+        FACTORY.adapters.update(dict.fromkeys(ENGINES, cast(Any, self)))
 
     # Which engine
 
@@ -165,9 +169,7 @@ class SparkClickHouseAdapter(_Delegates, BaseAdapter):
 
     def on_both(self, name: str, *args: Any, **kwargs: Any) -> list[Any]:
         """Call the method ``name`` of both stock adapters."""
-        return [
-            self.call_named_engine(engine, name, *args, **kwargs) for engine in ENGINES
-        ]
+        return [self.call_named_engine(engine, name, *args, **kwargs) for engine in ENGINES]
 
     # Relations
 
@@ -186,7 +188,7 @@ class SparkClickHouseAdapter(_Delegates, BaseAdapter):
         """
         # Only a unit test's fixtures, ephemeral stand-ins for their inputs, ask for their relation.
         is_stand_in = getattr(node, "is_ephemeral_model", False)
-        owner: Engine = node.database if is_stand_in else self.engine_of(node)
+        owner = self.validate_engine(node.database) if is_stand_in else self.engine_of(node)
         consumer = current_engine() or owner
         own = self._own_relation(owner, quoting, node, **kwargs)
         if not is_reference or owner == consumer:
@@ -199,9 +201,7 @@ class SparkClickHouseAdapter(_Delegates, BaseAdapter):
             )
         return self.hand_offs.relation(node, own, **kwargs)
 
-    def _own_relation(
-        self, owner: Engine, quoting: Any, node: Any, **kwargs: Any
-    ) -> BaseRelation:
+    def _own_relation(self, owner: Engine, quoting: Any, node: Any, **kwargs: Any) -> BaseRelation:
         external = getattr(node, "external", None)
         is_node = hasattr(quoting, "credentials")
         quoting = self._configs[owner] if is_node else quoting
@@ -220,13 +220,36 @@ class SparkClickHouseAdapter(_Delegates, BaseAdapter):
     @available.parse_list
     def get_columns_in_relation(self, relation: BaseRelation) -> list[Any]:
         """The columns of ``relation``, in the types of the engine at work."""
-        if self.engine == CLICKHOUSE and engine_of_relation(relation) == SPARK:
-            relation = self.hand_offs.by_location(relation)
-        if hasattr(relation, "table_function"):
-            return self.call_named_engine(
-                CLICKHOUSE, "get_column_schema_from_query", f"select * from {relation}"
-            )
-        return self.call_engine("get_columns_in_relation", relation)
+        relation = self._as_read(relation)
+        if isinstance(relation, HandOffRelation | SparkFilesRelation):
+            sql = f"select * from {relation}"
+            columns = self.call_named_engine(self.engine, "get_column_schema_from_query", sql)
+        else:
+            columns = self.call_engine("get_columns_in_relation", relation)
+        return list(columns)
+
+    def _as_read(self, relation: BaseRelation) -> BaseRelation:
+        """A Spark relation as the engine at work reads it. A unit test asks for its inputs by
+        nothing but their schema and name."""
+        if type(relation) is not SparkRelation:
+            return relation
+        node = self.spark_node(relation)
+        if self.engine == CLICKHOUSE:
+            return self.hand_offs.by_location(relation, node)
+        return self._own_relation(SPARK, self.config, node) if node else relation
+
+    def spark_node(self, relation: BaseRelation) -> Any:
+        """The node or source of which ``relation`` is, or None."""
+        name = (relation.schema, relation.identifier)
+        return next(
+            (
+                node
+                for node in self.nodes.values()
+                if (node.schema, getattr(node, "identifier", None)) == name
+                if self.engine_of(node) == SPARK
+            ),
+            None,
+        )
 
     @available.parse_none
     def get_relation(
@@ -234,18 +257,19 @@ class SparkClickHouseAdapter(_Delegates, BaseAdapter):
     ) -> BaseRelation | None:
         """The relation in the database, or None. ``database`` is an engine, or empty."""
         engine, database = self._named(database)
-        return self.call_named_engine(engine, "get_relation", database, schema, identifier)
+        found = self.call_named_engine(engine, "get_relation", database, schema, identifier)
+        return cast(BaseRelation | None, found)
 
     def list_relations(self, database: str | None, schema: str) -> list[BaseRelation]:
         """The relations of a schema."""
         engine, database = self._named(database)
-        return self.call_named_engine(engine, "list_relations", database, schema)
+        return list(self.call_named_engine(engine, "list_relations", database, schema))
 
     @available.parse(lambda *a, **k: False)
     def check_schema_exists(self, database: str | None, schema: str) -> bool:
         """Whether the schema is there."""
         engine, database = self._named(database)
-        return self.call_named_engine(engine, "check_schema_exists", database, schema)
+        return bool(self.call_named_engine(engine, "check_schema_exists", database, schema))
 
     def list_schemas(self, database: str | None) -> list[str]:
         """The schemas of an engine.
@@ -254,7 +278,7 @@ class SparkClickHouseAdapter(_Delegates, BaseAdapter):
         of Spark have None there, relations of ClickHouse an empty string.
         """
         engine: Engine = self._named(database)[0] if database else _NO_DATABASE[database]
-        return self.call_named_engine(engine, "list_schemas", database or None)
+        return list(self.call_named_engine(engine, "list_schemas", database or None))
 
     def _named(self, database: str | None) -> tuple[Engine, str | None]:
         if routing.is_engine(database):
@@ -292,9 +316,7 @@ class SparkClickHouseAdapter(_Delegates, BaseAdapter):
         with ExitStack() as stack:
             stack.enter_context(routing.working_on(node, engine))
             for adapter in self.engines.values():
-                stack.enter_context(
-                    adapter.connection_named(name, node, should_release_connection)
-                )
+                stack.enter_context(adapter.connection_named(name, node, should_release_connection))
             yield
 
     def acquire_connection(self, name: str | None = None) -> Any:
@@ -308,7 +330,7 @@ class SparkClickHouseAdapter(_Delegates, BaseAdapter):
         self.on_both("release_connection")
 
     def cleanup_connections(self) -> None:
-        """Close all connections and let other processes at the embedded stores."""
+        """Close all connections; let other processes at the embedded stores unless Spark runs."""
         self.on_both("cleanup_connections")
         store.release(self.home)
 
@@ -409,7 +431,9 @@ class SparkClickHouseAdapter(_Delegates, BaseAdapter):
         configs = list(relation_configs)
         tables, errors = [], []
         for engine in ENGINES:
-            mine = [without_engine(config) for config in configs if self.engine_of(config) == engine]
+            mine = [
+                without_engine(config) for config in configs if self.engine_of(config) == engine
+            ]
             wanted = relations and {r for r in relations if engine_of_relation(r) == engine}
             if not mine or (relations is not None and not wanted):
                 continue
@@ -429,7 +453,7 @@ class SparkClickHouseAdapter(_Delegates, BaseAdapter):
         return self.engines[self.engine].behavior
 
     @property
-    def CONSTRAINT_SUPPORT(self) -> Any:
+    def CONSTRAINT_SUPPORT(self) -> Any:  # type: ignore[override]  # a constant in stock adapters
         """Which constraints the engine at work supports."""
         return self.engines[self.engine].CONSTRAINT_SUPPORT
 

@@ -6,14 +6,15 @@ import importlib
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import timezone
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import clickhouse_connect
 from clickhouse_connect.driver.exceptions import ClickHouseError
 from dbt.adapters.clickhouse.connections import ClickHouseConnectionManager
+from dbt.adapters.clickhouse.credentials import ClickHouseCredentials
 from dbt.adapters.clickhouse.dbclient import ChRetryableException
 from dbt.adapters.clickhouse.httpclient import ChHttpClient
 from dbt.adapters.clickhouse.impl import ClickHouseAdapter
@@ -42,23 +43,30 @@ def prepare(credentials: EmbeddedClickHouseCredentials) -> None:
 class ChDbClient(ChHttpClient):
     """dbt-clickhouse's client over clickhouse-connect, on chDB in place of a server."""
 
-    def _create_client(self, credentials: EmbeddedClickHouseCredentials) -> Any:
-        home = Path(credentials.home)
-        store.hold(home, credentials.wait)
+    def _create_client(self, credentials: ClickHouseCredentials) -> Any:
+        embedded = cast(EmbeddedClickHouseCredentials, credentials)
+        self._folder = Path(embedded.home, "clickhouse")
+        store.hold(Path(embedded.home), embedded.wait)
+        return self._connect(**self._conn_settings)
+
+    def _connect(self, **settings: Any) -> Any:
         try:
             with _start, _utc():
                 client = clickhouse_connect.get_client(
                     interface="chdb",
-                    path=str(home / "clickhouse"),
+                    path=str(self._folder),
                     query_limit=0,
-                    settings={**self._conn_settings, "session_timezone": "UTC"},
+                    settings={**settings, "session_timezone": "UTC"},
                 )
         except ClickHouseError as error:
-            raise FailedToConnectError(
-                f"chDB could not open {home / 'clickhouse'}: {error}"
-            ) from error
+            raise FailedToConnectError(f"chDB could not open {self._folder}: {error}") from error
         client.server_tz = timezone.utc
         return client
+
+    def kill_queries(self) -> None:
+        """Cancel every query of this process: a client that waits for its own cannot be closed."""
+        with closing(self._connect()) as client:
+            client.command("kill query where query_id != queryID() async")
 
     def _ensure_database(self, database_engine: str | None, cluster_name: str | None) -> None:
         # The stock client remembers databases for the whole process, across data folders.
@@ -75,7 +83,8 @@ class RoutedClickHouseConnectionManager(ClickHouseConnectionManager):
         """Open a connection, on chDB or on a server as the credentials say."""
         credentials = connection.credentials
         if connection.state == "open" or credentials.driver != "chdb":
-            return super().open(connection)
+            opened: Connection = super().open(connection)  # type: ignore[no-untyped-call]
+            return opened
         return cls.retry_connection(
             connection,
             connect=lambda: ChDbClient(credentials),
@@ -83,6 +92,12 @@ class RoutedClickHouseConnectionManager(ClickHouseConnectionManager):
             retry_limit=0,
             retryable_exceptions=[ChRetryableException],
         )
+
+    def cancel(self, connection: Connection) -> None:
+        """Cancel what runs. On chDB that is every query: dbt cancels all, or none."""
+        if isinstance(connection.handle, ChDbClient):
+            connection.handle.kill_queries()
+        super().cancel(connection)  # type: ignore[no-untyped-call]
 
 
 class RoutedClickHouseAdapter(EngineAdapter, ClickHouseAdapter):

@@ -38,6 +38,11 @@ class EmbeddedSparkCredentials(SparkCredentials):
     project_root: str = ""
     wait: int = 0
 
+    @property
+    def warehouse_folder(self) -> Path:
+        """The folder of Spark's managed tables. A relative ``warehouse`` is the project's."""
+        return Path(self.project_root, self.warehouse or Path(self.home, "warehouse"))
+
 
 @dataclass
 class EmbeddedClickHouseCredentials(ClickHouseCredentials):

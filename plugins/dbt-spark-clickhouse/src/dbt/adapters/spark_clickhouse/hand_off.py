@@ -5,7 +5,9 @@ See ``receipt`` for how it is checked.
 
 from __future__ import annotations
 
+import re
 import shutil
+import threading
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +21,7 @@ from dbt.adapters.spark_clickhouse.receipt import (
     data_files,
     figures_sql,
     receipt_of,
+    require_no_nested_nulls,
     require_same_figures,
     require_same_files,
     table_function,
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
 
 logger = AdapterLogger("spark_clickhouse")
 
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+
 
 class HandOffs:
     """Hand-offs of one project. ``warehouse`` is Spark's warehouse folder."""
@@ -39,6 +44,7 @@ class HandOffs:
         self._router = router
         self._warehouse = warehouse
         self._verified: dict[Path, Receipt] = {}
+        self._verifying = threading.Lock()
 
     def relation(self, node: Any, own: BaseRelation, **kwargs: Any) -> HandOffRelation:
         """The Spark relation ``own`` of ``node``, as ClickHouse reads it.
@@ -55,12 +61,18 @@ class HandOffs:
             **references,
         )
 
-    def by_location(self, relation: BaseRelation) -> HandOffRelation:
-        """A Spark relation of which no node is known, as ClickHouse reads it."""
-        location = self._location(relation)
-        return HandOffRelation(
-            path=relation.path, table_function=table_function(location, Receipt.load(location))
-        )
+    def by_location(self, relation: BaseRelation, node: Any = None) -> HandOffRelation:
+        """A Spark relation, of which the node may not be known, as ClickHouse reads it.
+
+        Raises:
+            DbtRuntimeError: there is nothing to read.
+        """
+        location = self._location(relation, node)
+        receipt = Receipt.load(location)
+        if not data_files(location):
+            model = getattr(node, "name", relation.identifier)
+            require_same_files(str(relation), model, location, receipt)
+        return HandOffRelation(path=relation.path, table_function=table_function(location, receipt))
 
     def record(self, relation: BaseRelation) -> None:
         """Lay a receipt beside the files of a Spark table that the node at work has built, if
@@ -78,21 +90,25 @@ class HandOffs:
         for parent in self._spark_parents(node):
             own = self._router.Relation.create_from(self._router.config, parent)
             location = self._location(own, parent)
-            if parent.resource_type == "source" and self._is_stale(location):
-                self._write_receipt(own, location)
-            self._verify(str(own), location)
+            with self._verifying:
+                if parent.resource_type == "source" and self._is_stale(location):
+                    self._write_receipt(own, location)
+                self._verify(own, location, parent)
 
     def verified(self, own: BaseRelation) -> HandOffRelation:
-        """A Spark relation that is no node, checked, as ClickHouse reads it."""
-        self._verify(str(own), self._location(own))
-        return self.by_location(own)
+        """A Spark relation, of which no node may be known, checked, as ClickHouse reads it."""
+        node = self._router.spark_node(own)
+        self._verify(own, self._location(own, node), node)
+        return self.by_location(own, node)
 
-    def _verify(self, name: str, location: Path) -> None:
-        receipt = require_same_files(name, location, Receipt.load(location))
+    def _verify(self, own: BaseRelation, location: Path, node: Any) -> None:
+        name, model = str(own), getattr(node, "name", own.identifier)
+        receipt = require_same_files(name, model, location, Receipt.load(location))
+        require_no_nested_nulls(name, receipt)
         if self._verified.get(location) != receipt:
             columns = [(column.name, column.spark_type) for column in receipt.columns]
             read = self._figures(CLICKHOUSE, columns, table_function(location, receipt))
-            require_same_figures(name, receipt, receipt_of(columns, read, receipt.files))
+            require_same_figures(name, model, receipt, receipt_of(columns, read, receipt.files))
             self._verified[location] = receipt
 
     def clear_remains(self, node: Any) -> None:
@@ -100,14 +116,17 @@ class HandOffs:
 
         Spark refuses to create a managed table where a folder is.
         """
-        if node.resource_type != "model" or node.config.get("location_root"):
+        if node.resource_type != "model" or _location_root(node):
             return
         own = self._router.Relation.create_from(self._router.config, node)
         location = self._location(own)
-        if location.is_dir() and location.is_relative_to(self._router.home):
-            if self._router.get_relation(SPARK, own.schema, own.identifier) is None:
-                logger.warning(f"Removing what an unfinished run left of {own}")
-                shutil.rmtree(location)
+        if (
+            location.is_dir()
+            and location.is_relative_to(self._router.home)
+            and self._router.get_relation(SPARK, own.schema, own.identifier) is None
+        ):
+            logger.warning(f"Removing what an unfinished run left of {own}")
+            shutil.rmtree(location)
 
     def _spark_parents(self, node: Any) -> Iterable[Any]:
         nodes = self._router.nodes
@@ -136,17 +155,28 @@ class HandOffs:
         )
 
     def _location(self, relation: BaseRelation, node: Any = None) -> Path:
-        if external := getattr(node, "external", None):
-            return self._router.project_root / external.location
-        if root := node is not None and node.config.get("location_root"):
-            return self._router.project_root / root / relation.identifier
-        return self._warehouse / f"{relation.schema}.db".lower() / relation.identifier.lower()
+        schema, table = str(relation.schema).lower(), str(relation.identifier)
+        external = getattr(node, "external", None)
+        if external and external.location:
+            return self._router.project_root / str(external.location)
+        # Spark keeps the schema `default` in the warehouse itself.
+        folder = self._warehouse if schema == "default" else self._warehouse / f"{schema}.db"
+        if root := _location_root(node):
+            return folder / root / table
+        return folder / table.lower()
 
     def _is_stale(self, location: Path) -> bool:
         receipt = Receipt.load(location)
         return receipt is None or receipt.files != data_files(location)
 
     def _write_receipt(self, relation: BaseRelation, location: Path) -> None:
+        if not location.is_dir():
+            raise DbtRuntimeError(
+                f"ClickHouse cannot read {relation}, which Spark owns: there is no folder "
+                f"{location}. If it is a table, set `warehouse` in the profile's `spark` block to "
+                "the folder of Spark's managed tables (spark.sql.warehouse.dir); if it is a source "
+                "of files, mend its `location`."
+            )
         columns = [
             (column.name, column.dtype)
             for column in self._router.call_named_engine(
@@ -162,9 +192,17 @@ class HandOffs:
         return list(table.rows[0].values())
 
 
+def _location_root(node: Any) -> str:
+    """Where the node's config has Spark put its table; empty for the warehouse, and for sources."""
+    return "" if node is None else str(node.config.get("location_root") or "")
+
+
 def _obstacle(node: Any) -> str | None:
     """Why ClickHouse cannot read the Spark node, and what to do; None when it can."""
     external = getattr(node, "external", None)
+    location = external.location if external else _location_root(node)
+    if location and _URI.match(location):
+        return f"it is at {location}, and only folders of this machine, without a scheme, can be"
     if node.resource_type == "source":
         if external and external.location and external.file_format not in (None, "parquet"):
             return (

@@ -16,7 +16,11 @@ from typing import Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.spark_clickhouse.types import checksum_expressions, clickhouse_type
+from dbt.adapters.spark_clickhouse.types import (
+    checksum_expressions,
+    clickhouse_type,
+    is_nullable,
+)
 
 RECEIPT = "_hand_off.json"  # Spark and the *.parquet glob pass over names with a leading underscore
 
@@ -58,8 +62,7 @@ class Receipt:
     def structure(self) -> str:
         """The columns as ClickHouse types, as table functions take them."""
         return ", ".join(
-            f"{_quote(column.name)} {clickhouse_type(column.spark_type)}"
-            for column in self.columns
+            f"{_quote(column.name)} {clickhouse_type(column.spark_type)}" for column in self.columns
         )
 
 
@@ -113,16 +116,19 @@ def receipt_of(
     )
 
 
-def require_same_files(name: str, location: Path, receipt: Receipt | None) -> Receipt:
-    """The receipt, if the folder holds just the files that it lists.
+def require_same_files(
+    name: str, model: str | None, location: Path, receipt: Receipt | None
+) -> Receipt:
+    """The receipt of the table ``name``, if its folder holds just the files that it lists.
 
     Raises:
         DbtRuntimeError: there is no receipt, or files were added, removed or changed since.
     """
     if receipt is None:
         raise DbtRuntimeError(
-            f"ClickHouse cannot read the Spark table {name}: Spark has not finished writing "
-            f"{location}. Build it first: dbt run --select {name.split('.')[-1]}"
+            f"ClickHouse cannot read the Spark table {name}: there is no receipt in {location}. "
+            "Spark has not built the table, did not finish, or built it when no ClickHouse node "
+            f"read it. Build it first: dbt build --select {model}"
         )
     found = data_files(location)
     if found != receipt.files:
@@ -130,12 +136,31 @@ def require_same_files(name: str, location: Path, receipt: Receipt | None) -> Re
         raise DbtRuntimeError(
             f"ClickHouse cannot read the Spark table {name}: the files in {location} are not "
             f"those that Spark wrote (first differences, with bytes: {changed}). Build it again: "
-            f"dbt run --select {name.split('.')[-1]}"
+            f"dbt build --select {model}"
         )
     return receipt
 
 
-def require_same_figures(name: str, expected: Receipt, actual: Receipt) -> None:
+def require_no_nested_nulls(name: str, receipt: Receipt) -> None:
+    """Refuse columns that ClickHouse would read as another value.
+
+    Raises:
+        DbtRuntimeError: arrays, maps or structs are null.
+    """
+    nulls = [
+        f"{column.name} ({receipt.rows - column.values} of {column.spark_type})"
+        for column in receipt.columns
+        if column.values < receipt.rows and not is_nullable(column.spark_type)
+    ]
+    if nulls:
+        raise DbtRuntimeError(
+            f"ClickHouse cannot read the Spark table {name}: its arrays, maps and structs cannot "
+            f"be null, and these columns hold nulls: {', '.join(nulls)}. Replace them in the Spark "
+            "model, as in coalesce(tags, array())."
+        )
+
+
+def require_same_figures(name: str, model: str | None, expected: Receipt, actual: Receipt) -> None:
     """Compare what Spark wrote with what ClickHouse reads.
 
     Raises:
@@ -153,8 +178,7 @@ def require_same_figures(name: str, expected: Receipt, actual: Receipt) -> None:
     if differences:
         raise DbtRuntimeError(
             f"The hand-off of the Spark table {name} failed: ClickHouse does not read what Spark "
-            f"wrote. {'; '.join(differences[:5])}. Build it again: "
-            f"dbt run --select {name.split('.')[-1]}"
+            f"wrote. {'; '.join(differences[:5])}. Build it again: dbt build --select {model}"
         )
 
 

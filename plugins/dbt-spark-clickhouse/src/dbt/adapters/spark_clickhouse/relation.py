@@ -77,6 +77,16 @@ class RoutedRelation(BaseRelation):
 
     router: ClassVar[SparkClickHouseAdapter | None] = None
 
+    @staticmethod
+    def bound_to(router: SparkClickHouseAdapter) -> type[RoutedRelation]:
+        """The subclass that makes the relations of ``router``."""
+
+        class Relation(RoutedRelation):
+            pass
+
+        Relation.router = router
+        return Relation
+
     @classmethod
     def get_default_quote_policy(cls) -> Policy:
         # ClickHouse relations quote themselves whatever the policy says.
@@ -84,14 +94,14 @@ class RoutedRelation(BaseRelation):
 
     @classmethod
     def create(
-        cls, database: str | None = None, schema: str | None = None, **kwargs: Any
+        cls, database: str | None = None, schema: str | None = None, *args: Any, **kwargs: Any
     ) -> Any:
         """A relation of the engine that ``database`` names, else of the engine at work."""
         if is_engine(database):
             engine: Engine = database
         else:
             engine = current_engine() or (cls.router.default_engine if cls.router else CLICKHOUSE)
-        return RELATION_CLASSES[engine].create(schema=schema, **kwargs)
+        return RELATION_CLASSES[engine].create(None, schema, *args, **kwargs)
 
     @classmethod
     def create_from(

@@ -21,7 +21,9 @@ CLICKHOUSE: Engine = "clickhouse"
 ENGINES: tuple[Engine, Engine] = (SPARK, CLICKHOUSE)
 
 # Node types that belong to no engine of their own: they run where their parents are.
-_FOLLOW_THEIR_PARENTS = frozenset({"test", "unit_test", "analysis", "operation", "sql_operation"})
+_FOLLOW_THEIR_PARENTS = frozenset({"test", "unit_test", "analysis", "sql_operation"})
+# The type of on-run-start and on-run-end hooks: dbt runs all of them on one connection.
+_HOOK = "operation"
 
 _current_engine: ContextVar[Engine | None] = ContextVar("current_engine", default=None)
 _current_node: ContextVar[Any] = ContextVar("current_node", default=None)
@@ -83,10 +85,11 @@ def engine_of(node: Any, nodes: Mapping[str, Any], default: Engine) -> Engine:
     """The engine that owns ``node``.
 
     A model, seed, snapshot or source is owned by the engine that its ``database`` names. Tests,
-    unit tests, analyses, operations and inline queries follow their parents: Spark when all of
-    them are Spark's, ClickHouse when any is ClickHouse's (ClickHouse can read what Spark wrote,
-    not the other way round), ``default`` when there are none. An ephemeral model follows the
-    models that use it, since it becomes part of their SQL, or else its parents.
+    unit tests, analyses and inline queries follow their parents: Spark when all of them are
+    Spark's, ClickHouse when any is ClickHouse's (ClickHouse can read what Spark wrote, not the
+    other way round), ``default`` when there are none. An ephemeral model follows the models that
+    use it, since it becomes part of their SQL, or else its parents. The project's hooks run on
+    ``default``.
 
     Args:
         node: any node or source of the manifest.
@@ -96,6 +99,8 @@ def engine_of(node: Any, nodes: Mapping[str, Any], default: Engine) -> Engine:
     Raises:
         DbtRuntimeError: the database is no engine, or an ephemeral model is used on both.
     """
+    if node.resource_type == _HOOK:
+        return default
     if getattr(node, "is_ephemeral_model", False):
         consumers = {engine_of(child, nodes, default) for child in _consumers(node, nodes)}
         if len(consumers) == len(ENGINES):
@@ -118,7 +123,7 @@ def _consumers(node: Any, nodes: Mapping[str, Any]) -> Iterable[Any]:
     return [
         child
         for child in nodes.values()
-        if child.resource_type not in {"source", *_FOLLOW_THEIR_PARENTS}
+        if child.resource_type not in {"source", _HOOK, *_FOLLOW_THEIR_PARENTS}
         and node.unique_id in child.depends_on_nodes
     ]
 

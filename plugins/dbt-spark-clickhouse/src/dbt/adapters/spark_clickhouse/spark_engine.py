@@ -33,17 +33,18 @@ def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
     """
     from pyspark import SparkConf, SparkContext
     from pyspark.java_gateway import launch_gateway
+    from pyspark.logger import PySparkLogger
     from pyspark.sql import SparkSession
 
     with _start:
         if SparkContext._active_spark_context is not None:
             return
         home = Path(credentials.home)
-        lock = store.hold(home, wait)
+        lock = store.share(home, wait)
         logs = home / "logs"
         logs.mkdir(exist_ok=True)
         conf = SparkConf(loadDefaults=False).setAll(
-            list({**_defaults(home), **credentials.server_side_parameters}.items())
+            list({**_defaults(credentials), **credentials.server_side_parameters}.items())
         )
         with (logs / "spark.log").open("ab") as log:
             gateway = launch_gateway(
@@ -58,6 +59,16 @@ def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
             context = SparkContext(conf=conf, gateway=gateway)
             atexit.register(_stop, context, gateway)
         SparkSession(context).builder.config(conf=conf).enableHiveSupport().getOrCreate()
+        # PySpark prints every error as a page of JSON, also those that dbt-spark expects.
+        PySparkLogger.getLogger("SQLQueryContextLogger").disabled = True
+
+
+def cancel_jobs() -> None:
+    """Cancel all that this process's Spark, if it runs, is doing."""
+    from pyspark import SparkContext
+
+    if context := SparkContext._active_spark_context:
+        context.cancelAllJobs()
 
 
 def _stop(context: SparkContext, gateway: Any) -> None:
@@ -68,7 +79,8 @@ def _stop(context: SparkContext, gateway: Any) -> None:
     gateway.proc.wait()
 
 
-def _defaults(home: Path) -> dict[str, str]:
+def _defaults(credentials: EmbeddedSparkCredentials) -> dict[str, str]:
+    home = Path(credentials.home)
     metastore = f"jdbc:derby:;databaseName={home / 'metastore'};create=true"
     return {
         "spark.master": "local[*]",
@@ -87,7 +99,7 @@ def _defaults(home: Path) -> dict[str, str]:
         # Local data is small: the stock 200 partitions cost more than they save.
         "spark.sql.shuffle.partitions": "8",
         "spark.sql.sources.default": "parquet",
-        "spark.sql.warehouse.dir": str(home / "warehouse"),
+        "spark.sql.warehouse.dir": str(credentials.warehouse_folder),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }
@@ -103,6 +115,12 @@ class RoutedSparkConnectionManager(SparkConnectionManager):
         if connection.state != "open" and credentials.method == SparkConnectionMethod.SESSION:
             start_session(credentials, credentials.wait)
         return super().open(connection)
+
+    def cancel(self, connection: Connection) -> None:
+        """Cancel what runs. In this process that is every job: dbt cancels all, or none."""
+        super().cancel(connection)
+        if connection.credentials.method == SparkConnectionMethod.SESSION:
+            cancel_jobs()
 
 
 class RoutedSparkAdapter(EngineAdapter, SparkAdapter):

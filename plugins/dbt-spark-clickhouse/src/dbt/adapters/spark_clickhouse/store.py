@@ -22,17 +22,15 @@ logger = AdapterLogger("spark_clickhouse")
 
 _guard = threading.Lock()
 _held: dict[Path, IO[str]] = {}
+_shared: set[Path] = set()
 
 
-def hold(home: Path, wait: int) -> int:
+def hold(home: Path, wait: int) -> None:
     """Hold the lock on ``home`` for this process until ``release``; further calls are free.
 
     Args:
         home: folder of the embedded stores; made if it is not there.
         wait: for how many seconds to wait for another process.
-
-    Returns:
-        The file descriptor that carries the lock.
 
     Raises:
         DbtRuntimeError: another process holds it; the message names the process.
@@ -41,13 +39,30 @@ def hold(home: Path, wait: int) -> int:
         if home not in _held:
             home.mkdir(parents=True, exist_ok=True)
             _held[home] = _lock(home / "lock", wait)
+
+
+def share(home: Path, wait: int) -> int:
+    """Hold the lock on ``home`` for this process and a child of it, until both have ended.
+
+    Returns:
+        The file descriptor for the child to inherit.
+
+    Raises:
+        DbtRuntimeError: another process holds it; the message names the process.
+    """
+    hold(home, wait)
+    with _guard:
+        _shared.add(home)
         return _held[home].fileno()
 
 
 def release(home: Path) -> None:
-    """Let go of the lock on ``home``, if this process holds it."""
+    """Let go of the lock on ``home``, if this process holds it and no child of it does.
+
+    This process could not take it again while a child holds it.
+    """
     with _guard:
-        if handle := _held.pop(home, None):
+        if home not in _shared and (handle := _held.pop(home, None)):
             handle.close()
 
 

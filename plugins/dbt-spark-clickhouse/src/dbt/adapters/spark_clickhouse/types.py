@@ -27,7 +27,8 @@ _DECIMAL = re.compile(r"decimal\((\d+),\s*(\d+)\)")
 def clickhouse_type(spark_type: str) -> str:
     """The ClickHouse type in which Parquet columns of ``spark_type`` are read without loss.
 
-    Scalars are Nullable: any column that Spark writes may hold nulls.
+    Scalars are Nullable: any column that Spark writes may hold nulls. Arrays, maps and structs
+    cannot be: nulls of theirs would be read as empty ones.
 
     Raises:
         DbtRuntimeError: ClickHouse has no such type.
@@ -42,8 +43,10 @@ def clickhouse_type(spark_type: str) -> str:
     if arguments := _arguments(spark_type.strip(), "array"):
         return f"Array({clickhouse_type(arguments[0])})"
     if arguments := _arguments(spark_type.strip(), "map"):
-        key = clickhouse_type(arguments[0]).removeprefix("Nullable(").removesuffix(")")
-        return f"Map({key}, {clickhouse_type(arguments[1])})"
+        key, value = (clickhouse_type(argument) for argument in arguments)
+        if key.startswith("Nullable("):
+            key = key.removeprefix("Nullable(").removesuffix(")")
+        return f"Map({key}, {value})"
     if arguments := _arguments(spark_type.strip(), "struct"):
         fields = (argument.split(":", 1) for argument in arguments)
         return f"Tuple({', '.join(f'`{name}` {clickhouse_type(kind)}' for name, kind in fields)})"
@@ -51,6 +54,11 @@ def clickhouse_type(spark_type: str) -> str:
         f"The Spark type '{spark_type}' cannot be handed to ClickHouse. Cast the column in the "
         "Spark model, to a string for instance."
     )
+
+
+def is_nullable(spark_type: str) -> bool:
+    """Whether a column of ``spark_type`` keeps its nulls in ClickHouse."""
+    return clickhouse_type(spark_type).startswith("Nullable(")
 
 
 def checksum_expressions(column: str, spark_type: str) -> dict[str, str] | None:

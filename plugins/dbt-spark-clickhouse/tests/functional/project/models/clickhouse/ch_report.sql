@@ -1,0 +1,3 @@
+{{ config(materialized='view') }}
+
+select name, sum(amount) as amount from {{ ref('ch_paid') }} group by name

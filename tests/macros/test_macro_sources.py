@@ -1,0 +1,212 @@
+"""What the Jinja sources alone can tell: names are bound, calls complete, macros documented."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from jinja2 import nodes
+
+from tests.support.macro_sources import (
+    DBT_NAMES,
+    PLUGINS,
+    PROJECT_FOLDERS,
+    Macro,
+    differing_implementations,
+    documentation_problems,
+    environment,
+    incomplete_calls,
+    macros_in,
+    macros_of,
+    macros_of_dbt,
+    parsed,
+    sources,
+    target_types,
+    unbound_names,
+)
+from tests.support.shop import REPOSITORY
+
+PROJECT = sources(*PROJECT_FOLDERS)
+ADAPTER = sources(PLUGINS)
+
+
+@pytest.fixture(scope="module", params=[PROJECT, ADAPTER], ids=["project", "adapter"])
+def paths(request: pytest.FixtureRequest) -> list[Path]:
+    """The sources of the project, which must not need the adapter's, or those of the adapter."""
+    found: list[Path] = request.param
+    assert found
+    return found
+
+
+def problems_by_path(
+    paths: Iterable[Path], check: Callable[[nodes.Template], list[str]]
+) -> dict[str, list[str]]:
+    """What ``check`` finds, by path; nothing of files in which it finds nothing."""
+    found = {str(path.relative_to(REPOSITORY)): check(parsed(path)) for path in paths}
+    return {path: problems for path, problems in found.items() if problems}
+
+
+def test_every_name_is_bound(paths: list[Path]) -> None:
+    macros = {**macros_of_dbt(), **macros_in(paths)}
+    known = DBT_NAMES | {name for name, macro in macros.items() if macro.can_be_called}
+    assert problems_by_path(paths, lambda template: unbound_names(template, known)) == {}
+
+
+def test_every_call_is_complete(paths: list[Path]) -> None:
+    macros = macros_in(paths)
+    assert problems_by_path(paths, lambda template: incomplete_calls(template, macros)) == {}
+
+
+def test_only_dispatch_asks_for_the_engine(paths: list[Path]) -> None:
+    assert problems_by_path(paths, target_types) == {}
+
+
+def test_every_macro_is_documented(paths: list[Path]) -> None:
+    documented = {
+        macro["name"]: macro
+        for folder in {path.parent for path in paths}
+        for path in folder.glob("*.yml")
+        for macro in yaml.safe_load(path.read_text(encoding="utf-8")).get("macros", [])
+    }
+    macros = macros_in(paths)
+    assert documentation_problems(macros, documented, {*macros_of_dbt(), *macros}) == []
+
+
+def test_implementations_take_the_arguments_of_their_dispatch(paths: list[Path]) -> None:
+    macros = macros_in(paths)
+    assert differing_implementations(macros, {**macros_of_dbt(), **macros}) == []
+
+
+# That the checks find what they are for.
+
+
+DESCRIBED = {"name": "a", "description": "What it is."}
+
+
+def template(source: str) -> nodes.Template:
+    return environment.parse(source)
+
+
+def macros_by_name(source: str) -> dict[str, Macro]:
+    return {macro.name: macro for macro in macros_of(template(source))}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{% macro m(given) %}{{ give }}{% endmacro %}",
+        "{% macro m(given=give) %}{{ given }}{% endmacro %}",
+        "{% macro m() %}{% for x in [1] %}{% set give = x %}{% endfor %}{{ give }}{% endmacro %}",
+        "{% macro m(a) %}{% if a %}{% set give = 1 %}{% endif %}{{ give }}{% endmacro %}",
+        "{% macro m() %}{{ give }}{% set give = 1 %}{% endmacro %}",
+        "{% macro m() %}{% do give.append(1) %}{% endmacro %}",
+        "{% macro m() %}{% set give.total = 1 %}{% endmacro %}",
+        "{% macro m() %}{% for x in give if x %}{{ x }}{% endfor %}{% endmacro %}",
+        "{% macro m() %}{% for x in [1] if give %}{{ x }}{% endfor %}{% endmacro %}",
+        "{% macro m() %}{% call give() %}{% endcall %}{% endmacro %}",
+        "{% macro m() %}{% call statement('s') %}{{ give }}{% endcall %}{% endmacro %}",
+        "{% macro m() %}{{ 'a' if give else 'b' }}{% endmacro %}",
+        "{% macro m() %}{{ adapter.quote(name=give) }}{% endmacro %}",
+        "{% macro m(a) %}{{ a[give] | default('b') }}{% endmacro %}",
+        "{% macro a() %}{% set give = 1 %}{% endmacro %}{% macro b() %}{{ give }}{% endmacro %}",
+        "{% set give = 1 %}{% macro m() %}{{ give }}{% endmacro %}",
+        "{% materialization m, adapter='clickhouse' %}{{ give }}{% endmaterialization %}",
+        "{% test m(model) %}select {{ give }} from {{ model }}{% endtest %}",
+        "select {{ give }}",
+    ],
+)
+def test_an_unbound_name_is_found(source: str) -> None:
+    assert unbound_names(template(source), {"adapter", "statement"}) == ["line 1: give"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{% macro m(a, b=a) %}{{ a }}{{ b }}{{ varargs }}{{ kwargs }}{{ caller() }}{% endmacro %}",
+        "{% macro m() %}{% for a, (b, c) in [] if a %}{{ c, loop }}{% endfor %}{% endmacro %}",
+        "{% macro m() %}{% set a %}text{% endset %}{{ a }}{% endmacro %}",
+        "{% macro m(a) %}{% if a %}{% set b = 1 %}{{ b }}{% endif %}{% endmacro %}",
+        """{% macro m(a) %}{% if a %}{% set b = 1 %}{% elif a == 2 %}{% set b = 2 %}
+        {% else %}{% set b = 3 %}{% endif %}{{ b }}{% endmacro %}""",
+        "{% macro m() %}{% set a = namespace(b=1) %}{% set a.b = 2 %}{% endmacro %}",
+        "{% macro m() %}{% call(a) statement('s') %}{{ a }}{% endcall %}{% endmacro %}",
+        "{% materialization m, adapter='spark' %}{% set a = 1 %}{{ a }}{% endmaterialization %}",
+        "{% test m(model, a) %}{{ model }}{{ a }}{% endtest %}",
+        "{% set a = 1 %}select {{ a }}",
+    ],
+)
+def test_a_bound_name_is_not_found(source: str) -> None:
+    assert unbound_names(template(source), {"statement", "namespace"}) == []
+
+
+@pytest.mark.parametrize(
+    ("call", "is_complete"),
+    [
+        ("m(1, 2)", True),
+        ("m(1, b=2, c=3)", True),
+        ("m(*rows)", True),
+        ("other()", True),
+        ("m(1)", False),
+        ("m(a=1)", False),
+        ("m(1, 2, d=4)", False),
+        ("m(1, 2, 3, 4)", False),
+    ],
+)
+def test_an_incomplete_call_is_found(call: str, is_complete: bool) -> None:
+    (macro,) = macros_of(template("{% macro m(a, b, c=none) %}{% endmacro %}"))
+    problems = incomplete_calls(template(f"{{{{ {call} }}}}"), {"m": macro})
+    assert problems == [] if is_complete else len(problems) == 1
+
+
+@pytest.mark.parametrize(
+    ("source", "is_right"),
+    [
+        ("{% macro m() %}{{ target.type }}{% endmacro %}", False),
+        ("{% macro m() %}{{ target['type'] }}{% endmacro %}", False),
+        ("{% macro spark__m() %}{% endmacro %}{{ target.type }}", False),
+        ("{% macro spark__m() %}{{ target.type }}{% endmacro %}", True),
+        ("{% macro m(target) %}{{ target.type }}{% endmacro %}", True),
+        ("{% macro m() %}{% set target = this %}{{ target.type }}{% endmacro %}", True),
+        ("{% macro m() %}{{ target.schema ~ relation.type }}{% endmacro %}", True),
+    ],
+)
+def test_a_target_type_is_found(source: str, is_right: bool) -> None:
+    assert target_types(template(source)) == ([] if is_right else ["line 1: target.type"])
+
+
+@pytest.mark.parametrize(
+    ("documented", "problem"),
+    [
+        ({}, "m: not in YAML"),
+        ({"m": {"arguments": []}}, "m: () in YAML, ('a',) in the macro"),
+        ({"m": {"description": "Does."}}, "m: () in YAML, ('a',) in the macro"),
+        ({"m": {"arguments": [{**DESCRIBED, "type": "any"}]}}, "m: no description"),
+        ({"m": {"arguments": [DESCRIBED]}}, "m: a has no description or type"),
+        (
+            {"m": {"arguments": [{**DESCRIBED, "type": "thing"}]}},
+            "m: a has no description or type",
+        ),
+        ({"gone": {"description": "Did."}}, "gone: in YAML only"),
+    ],
+)
+def test_a_gap_in_the_documentation_is_found(documented: dict[str, Any], problem: str) -> None:
+    macros = macros_by_name("{% macro m(a) %}{% endmacro %}{% macro spark__m(a) %}{% endmacro %}")
+    assert problem in documentation_problems(macros, documented, macros)
+
+
+def test_complete_documentation_is_not_found() -> None:
+    macros = macros_by_name(
+        "{% macro m(a) %}{% endmacro %}{% macro spark__m(a) %}{% endmacro %}"
+        "{% test t(model) %}{% endtest %}"
+    )
+    arguments = [{**DESCRIBED, "type": "optional[list[string]]"}]
+    documented = {"m": {"description": "Does.", "arguments": arguments}}
+    assert documentation_problems(macros, documented, macros) == []
+
+
+def test_a_differing_implementation_is_found() -> None:
+    macros = macros_by_name("{% macro m(a) %}{% endmacro %}{% macro spark__m(b) %}{% endmacro %}")
+    assert differing_implementations(macros, macros) == ["spark__m('b',), m('a',)"]

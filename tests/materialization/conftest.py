@@ -1,0 +1,28 @@
+"""One ClickHouse for all tests of the materialization."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.chdb_http import running_server
+from tests.support.collapsing_project import CollapsingProject
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int]]:
+    with running_server(tmp_path_factory.mktemp("clickhouse")) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def make_project(
+    server: tuple[str, int], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str], CollapsingProject]:
+    def make(schema: str) -> CollapsingProject:
+        folder: Path = tmp_path_factory.mktemp(schema)
+        return CollapsingProject(folder, server, schema)
+
+    return make

@@ -1,0 +1,185 @@
+"""Every row of the case table: one key for each, all in one table, three runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import date
+
+import pytest
+
+from tests.support.collapsing_project import CollapsingProject
+
+Change = tuple[int | None, str, int, bool]  # amount, month, version, is deleted
+Stored = tuple[int, str, int, int]  # amount, month, version, sign
+
+JANUARY, FEBRUARY = "2025-01-15", "2025-02-15"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One key: the changes of the first and of the second run, and what is then live."""
+
+    name: str
+    first: list[Change]
+    second: list[Change]
+    live: tuple[int | None, int] | None  # amount and version
+    rows_added: list[Stored] = field(default_factory=list)  # by hand, between the runs
+    writes: int = 0  # rows that the second run stores
+
+
+CASES = [
+    Case("new_key", [], [(10, JANUARY, 5, False)], (10, 5), writes=1),
+    Case("newer_version", [(10, JANUARY, 5, False)], [(11, JANUARY, 6, False)], (11, 6), writes=2),
+    Case("duplicate", [(10, JANUARY, 5, False)], [(10, JANUARY, 5, False)], (10, 5)),
+    Case("conflict", [(10, JANUARY, 5, False)], [(99, JANUARY, 5, False)], (10, 5)),
+    Case("stale", [(10, JANUARY, 5, False)], [(9, JANUARY, 4, False)], (10, 5)),
+    Case("delete", [(10, JANUARY, 5, False)], [(10, JANUARY, 6, True)], None, writes=1),
+    Case("delete_at_the_live_version", [(10, JANUARY, 5, False)], [(10, JANUARY, 5, True)], None, writes=1),
+    Case("stale_delete", [(10, JANUARY, 5, False)], [(10, JANUARY, 4, True)], (10, 5)),
+    Case("delete_of_an_absent_key", [], [(10, JANUARY, 5, True)], None),
+    Case("upsert_below_the_tombstone", [(10, JANUARY, 5, True)], [(9, JANUARY, 4, False)], None),
+    Case("upsert_at_the_tombstone", [(10, JANUARY, 5, True)], [(10, JANUARY, 5, False)], None),
+    Case("recreation_above_the_tombstone", [(10, JANUARY, 5, True)], [(12, JANUARY, 6, False)], (12, 6), writes=1),
+    Case("repeated_delete", [(10, JANUARY, 5, True)], [(10, JANUARY, 5, True)], None),
+    Case("several_changes_in_a_run", [], [(1, JANUARY, 1, False), (3, JANUARY, 3, False), (2, JANUARY, 2, True)], (3, 3), writes=1),
+    Case("upsert_and_delete_at_one_version", [], [(1, JANUARY, 1, False), (1, JANUARY, 1, True)], None),
+    Case("insert_and_delete_in_one_run", [], [(1, JANUARY, 1, False), (1, JANUARY, 2, True)], None),
+    Case("moved_partition", [(10, JANUARY, 5, False)], [(10, FEBRUARY, 6, False)], (10, 6), writes=2),
+    Case("version_zero", [], [(10, JANUARY, 0, False)], (10, 0), writes=1),
+    Case("negative_version", [(10, JANUARY, -7, False)], [(11, JANUARY, -6, False)], (11, -6), writes=2),
+    Case("payload_null_to_null", [(None, JANUARY, 5, False)], [(None, JANUARY, 5, False)], (None, 5)),
+    # What others wrote wrongly, or a run that died left behind:
+    Case("doubled_state", [(10, JANUARY, 5, False)], [(10, JANUARY, 5, False)], (10, 5), [(10, JANUARY, 5, 1)], 1),
+    Case("two_live_versions", [(10, JANUARY, 5, False)], [(11, JANUARY, 6, False)], (11, 6), [(9, JANUARY, 4, 1)], 3),
+    Case("orphan_cancel", [(10, JANUARY, 5, False)], [(11, JANUARY, 6, False)], (11, 6), [(8, JANUARY, 3, -1)], 3),
+    Case("cancel_in_another_partition", [(10, JANUARY, 5, False)], [(11, JANUARY, 6, False)], (11, 6), [(10, FEBRUARY, 5, -1)], 3),
+    Case("lost_state_row", [(10, JANUARY, 5, False)], [(11, JANUARY, 6, False)], (11, 6), [(10, JANUARY, 5, -1)], 1),
+    Case("lost_cancel_row", [(10, JANUARY, 5, False)], [(11, JANUARY, 6, False)], (11, 6), [(11, JANUARY, 6, 1)], 1),
+    Case("healed_by_a_stale_change", [(10, JANUARY, 5, False)], [(9, JANUARY, 4, False)], (10, 5), [(10, JANUARY, 5, 1)], 1),
+]
+
+STRUCTURE = "id Int64, name String, amount Nullable(Int64), day Date, _version Int64, _is_deleted Bool"
+
+
+@dataclass(frozen=True)
+class Result:
+    project: CollapsingProject
+    rows_before: dict[str, int]
+    rows_after: dict[str, int]
+    rows_repeated: dict[str, int]
+    messages: list[str]
+
+
+def stored_rows(project: CollapsingProject) -> dict[str, int]:
+    return dict(project.query("select name, count() from target group by name"))  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def result(make_project: Callable[[str], CollapsingProject]) -> Result:
+    project = make_project("cases")
+    project.add_model(
+        "target",
+        {
+            "unique_key": ["id", "name"],
+            "order_by": ["id", "name"],
+            "partition_by": "toYYYYMM(day)",
+        },
+        "select * from changes",
+    )
+
+    def apply(changes: list[tuple[Case, Change]]) -> str:
+        rows = [
+            (CASES.index(case), case.name, amount, date.fromisoformat(day), version, is_deleted)
+            for case, (amount, day, version, is_deleted) in changes
+        ]
+        project.replace_rows("changes", STRUCTURE, rows)
+        outcome = project.run()["target"]
+        assert outcome.status == "success", outcome.message
+        return outcome.message
+
+    messages = [apply([(case, change) for case in CASES for change in case.first])]
+    project.command("system stop merges target")
+    for case in CASES:
+        for amount, day, version, sign in case.rows_added:
+            project.command(
+                "insert into target (id, name, amount, day, _version, _sign) settings optimize_on_insert = 0 "
+                f"values ({CASES.index(case)}, '{case.name}', {amount}, '{day}', {version}, {sign})"
+            )
+    before = stored_rows(project)
+    second = [(case, change) for case in CASES for change in case.second]
+    messages.append(apply(second))
+    after = stored_rows(project)
+    messages.append(apply(second))
+    return Result(project, before, after, stored_rows(project), messages)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_live_row(result: Result, case: Case) -> None:
+    live = result.project.query(
+        f"select amount, _version from target final where name = '{case.name}' and _sign = 1"
+    )
+    assert list(live) == ([] if case.live is None else [case.live])
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_signs_add_up_row_by_row(result: Result, case: Case) -> None:
+    net = result.project.query(
+        "select amount, _version, sum(_sign) as net from target "
+        f"where name = '{case.name}' group by amount, day, _version having net <> 0"
+    )
+    assert list(net) == ([] if case.live is None else [(*case.live, 1)])
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_rows_written(result: Result, case: Case) -> None:
+    written = result.rows_after.get(case.name, 0) - result.rows_before.get(case.name, 0)
+    assert written == case.writes
+
+
+def test_the_same_change_set_again_writes_nothing(result: Result) -> None:
+    assert result.rows_repeated == result.rows_after
+
+
+def test_a_merge_leaves_the_live_rows_alone(result: Result) -> None:
+    live = "select * from target final where _sign = 1 order by all"
+    before = result.project.query(live)
+    result.project.command("system start merges target")
+    for partition in ("202501", "202502"):
+        result.project.command(f"optimize table target partition {partition} final")
+    assert result.project.query("select * from target order by all") == before
+
+
+def test_the_ledger_accounts_for_every_key(result: Result) -> None:
+    (counts,) = result.project.query(
+        "select rows_read, keys, states, cancels, deletes, duplicates, stale, conflicts, tombstoned, repaired "
+        "from versioned_collapsing_ledger where status = 'applied' order by at limit 1 offset 1"
+    )
+    rows_read, keys, states, cancels, deletes, duplicates, stale, conflicts, tombstoned, repaired = counts
+    assert rows_read == sum(len(case.second) for case in CASES)
+    assert keys == len(CASES)
+    assert states + deletes + duplicates + stale + conflicts + tombstoned + repaired == keys
+    assert conflicts == 1
+    assert tombstoned == 2
+    assert repaired == sum(1 for case in CASES if case.rows_added and case.name != "lost_state_row")
+    assert cancels > 0
+
+
+def test_the_tombstones_remember_the_deletes(result: Result) -> None:
+    remembered = dict(
+        result.project.query("select name, max(_version) from target__tombstones group by name")  # type: ignore[arg-type]
+    )
+    assert remembered["delete"] == 6
+    assert remembered["delete_of_an_absent_key"] == 5
+    assert "stale_delete" not in remembered
+
+
+def test_staged_tables_are_gone(result: Result) -> None:
+    tables = {name for (name,) in result.project.query("show tables")}
+    assert tables == {"changes", "target", "target__tombstones", "versioned_collapsing_ledger"}
+
+
+def test_dbt_says_what_was_done(result: Result) -> None:
+    assert "conflicts" in result.messages[1]
+    assert "repaired" in result.messages[1]
+    assert "repaired" not in result.messages[2]

@@ -1,0 +1,186 @@
+"""Every error of the materialization, by its text; nothing is written when one is raised."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from tests.support.collapsing_project import CollapsingProject, Outcome
+
+CONFIG: dict[str, Any] = {"unique_key": "id"}
+SELECT = "select toInt64(1) as id, 'EU' as region, toInt64(5) as _version"
+
+
+@dataclass(frozen=True)
+class BadModel:
+    name: str
+    config: dict[str, Any]
+    sql: str
+    error: str
+
+
+BAD_MODELS = [
+    BadModel("no_key", {}, SELECT, "unique_key: missing. Name the column or columns that identify an entity."),
+    BadModel("key_outside_order", {"unique_key": "id", "order_by": "region"}, SELECT, "order_by: ['region'] lacks ['id'] of the unique_key."),
+    BadModel("sign_in_order", {**CONFIG, "order_by": ["id", "_sign"]}, SELECT, "order_by: contains the sign column _sign"),
+    BadModel("unknown_on_conflict", {**CONFIG, "on_conflict": "ignore"}, SELECT, "on_conflict: is 'ignore'; it takes 'warn' or 'error'."),
+    BadModel("settings_no_mapping", {**CONFIG, "settings": "fast"}, SELECT, "settings: is fast; it takes a mapping"),
+    BadModel("one_column_twice", {**CONFIG, "version": "_sign"}, SELECT, "must be three columns"),
+    BadModel("two_errors_at_once", {"on_conflict": "ignore"}, SELECT, "unique_key: missing"),
+    BadModel("no_version", {**CONFIG, "version": "lsn"}, SELECT, "the change set lacks ['lsn']"),
+    BadModel("sign_in_change_set", CONFIG, SELECT + ", 1 as _sign", "the change set has the column _sign"),
+    BadModel("float_version", CONFIG, "select 1 as id, 1.5 as _version", "version: _version is Float64."),
+    BadModel("text_version", CONFIG, "select 1 as id, 'a' as _version", "version: _version is String."),
+    BadModel("float_key", CONFIG, "select 1.5 as id, 1 as _version", "order_by: id is Float64; floats do not pair reliably"),
+    BadModel("null_key", CONFIG, "select toNullable(id) as id, 1 as _version from values('id Nullable(Int64)', 1, null, null)", "2 rows: id is null"),
+    BadModel("null_version", CONFIG, "select 7 as id, cast(null as Nullable(Int64)) as _version", "1 rows: _version is null (id, _version of some:"),
+    BadModel("null_in_partition", {**CONFIG, "partition_by": "region"}, "select 7 as id, cast(null as Nullable(String)) as region, 1 as _version", "1 rows: region is null"),
+]
+
+
+@pytest.fixture(scope="module")
+def outcomes(make_project: Callable[[str], CollapsingProject]) -> dict[str, Outcome]:
+    project = make_project("errors")
+    for model in BAD_MODELS:
+        project.add_model(model.name, model.config, model.sql)
+    outcomes = project.run()
+    written = project.query(
+        "select name from system.tables where database = 'errors' and total_rows > 0"
+    )
+    assert written == [], written
+    return outcomes
+
+
+@pytest.mark.parametrize("model", BAD_MODELS, ids=lambda model: model.name)
+def test_error(outcomes: dict[str, Outcome], model: BadModel) -> None:
+    outcome = outcomes[model.name]
+    assert outcome.status == "error"
+    assert model.error in outcome.message
+
+
+def test_all_problems_come_in_one_error(outcomes: dict[str, Outcome]) -> None:
+    message = outcomes["two_errors_at_once"].message
+    assert "unique_key: missing" in message
+    assert "on_conflict: is 'ignore'" in message
+
+
+@dataclass(frozen=True)
+class BadValue:
+    name: str
+    given: str
+    declared: str
+
+
+BAD_VALUES = [
+    BadValue("negative_into_unsigned", "toInt64(-5)", "UInt64"),
+    BadValue("too_large", "toInt64(5000000000)", "UInt32"),
+    BadValue("lost_digits", "toDecimal64('1.239', 3)", "Decimal(12, 2)"),
+    BadValue("too_many_digits", "toDecimal64('123456789.9', 1)", "Decimal(8, 2)"),
+    BadValue("date_that_wraps", "toDate32('2299-01-01')", "Date"),
+    BadValue("lost_microseconds", "toDateTime64('2025-01-01 00:00:00.5', 6, 'UTC')", "DateTime('UTC')"),
+    BadValue("no_number", "'many'", "Int64"),
+    BadValue("no_uuid", "'x'", "UUID"),
+    BadValue("two_is_no_boolean", "toInt32(2)", "Bool"),
+    BadValue("null_into_plain_column", "cast(null as Nullable(Int64))", "Int64"),
+]
+
+
+@pytest.mark.parametrize("value", BAD_VALUES, ids=lambda value: value.name)
+def test_a_value_that_does_not_fit_stops_the_run(
+    make_project: Callable[[str], CollapsingProject], value: BadValue
+) -> None:
+    project = make_project(f"bad_{value.name}")
+    project.add_model(
+        "target", CONFIG, f"select toInt64(7) as id, {value.given} as x, toInt64(5) as _version"
+    )
+    project.declare("target", {"id": "Int64", "x": value.declared, "_version": "Int64", "_sign": "Int8"})
+    outcome = project.run()["target"]
+    assert outcome.status == "error"
+    problem = "x is null" if "null" in value.given else f"x does not fit {value.declared}"
+    assert f"1 rows: {problem} (id, _version of some: (7,5))" in outcome.message
+    assert project.query("select count() from target") == [(0,)]
+
+
+def test_a_deleted_row_may_have_any_payload(
+    make_project: Callable[[str], CollapsingProject],
+) -> None:
+    project = make_project("deleted_payload")
+    project.add_model("target", CONFIG, "select * from changes")
+    project.declare("target", {"id": "Int64", "x": "Int64", "_version": "Int64", "_sign": "Int8"})
+    structure = "id Int64, x Nullable(Int64), _version Int64, _is_deleted Nullable(Bool)"
+    project.replace_rows("changes", structure, [(1, 10, 1, None), (2, 20, 1, False)])
+    assert project.run()["target"].status == "success"
+    project.replace_rows("changes", structure, [(1, None, 2, True)])
+    assert project.run()["target"].status == "success"
+    assert project.query("select id, x from target final where _sign = 1") == [(2, 20)]
+
+
+def test_conflicts_stop_the_run_when_told_to(
+    make_project: Callable[[str], CollapsingProject],
+) -> None:
+    project = make_project("conflicts")
+    project.add_model("target", {**CONFIG, "on_conflict": "error"}, "select * from changes")
+    structure = "id Int64, x Int64, _version Int64"
+    project.replace_rows("changes", structure, [(1, 10, 1)])
+    assert project.run()["target"].status == "success"
+    project.replace_rows("changes", structure, [(1, 11, 1), (2, 20, 1)])
+    outcome = project.run()["target"]
+    assert outcome.status == "error"
+    assert "1 changes have the version of a stored row" in outcome.message
+    assert "Nothing was written" in outcome.message
+    assert project.query("select id, x, _sign from target") == [(1, 10, 1)]
+
+
+class TestExistingRelation:
+    """What stands in the target's place and is not the table that the model describes."""
+
+    @pytest.fixture(scope="class")
+    def project(self, make_project: Callable[[str], CollapsingProject]) -> CollapsingProject:
+        project = make_project("existing")
+        project.replace_rows("changes", "id Int64, region String, _version Int64", [(1, "EU", 1)])
+        project.add_model("target", CONFIG, "select * from changes")
+        assert project.run()["target"].status == "success"
+        return project
+
+    @pytest.mark.parametrize(
+        ("config", "sql", "error"),
+        [
+            ({"order_by": ["id", "region"]}, "select * from changes", "order_by: is 'id, region', but `existing`.`target` has 'id'"),
+            ({"partition_by": "region"}, "select * from changes", "partition_by: is 'region', but `existing`.`target` has ''"),
+            ({"sign": "s"}, "select * from changes", "sign and version: is 's, _version'"),
+            ({}, "select *, 1 as extra from changes", "the model adds ['extra'] and drops []"),
+            ({}, "select id, _version from changes", "the model adds [] and drops ['region']"),
+            ({}, "select id, 1 as region, _version from changes", "region is UInt8 in the model and String in"),
+        ],
+    )
+    def test_difference(
+        self, project: CollapsingProject, config: dict[str, Any], sql: str, error: str
+    ) -> None:
+        project.add_model("target", {**CONFIG, **config}, sql)
+        outcome = project.run()["target"]
+        assert outcome.status == "error"
+        assert error in outcome.message
+        assert "--full-refresh" in outcome.message
+
+    def test_another_engine(self, project: CollapsingProject) -> None:
+        project.command("create table other (id Int64) engine = MergeTree order by id")
+        project.add_model("other", CONFIG, "select id, _version from changes")
+        outcome = project.run("--select", "other")["other"]
+        assert "exists and is MergeTree, not VersionedCollapsingMergeTree" in outcome.message
+
+    def test_rows_that_the_ledger_does_not_know(self, project: CollapsingProject) -> None:
+        project.command(
+            "create table foreign (id Int64, _version Int64, _sign Int8) "
+            "engine = VersionedCollapsingMergeTree(_sign, _version) order by id"
+        )
+        project.command("insert into foreign values (1, 1, 1)")
+        project.add_model("foreign", CONFIG, "select id, _version + 1 as _version from changes")
+        outcome = project.run("--select", "foreign")["foreign"]
+        assert "the ledger knows nothing of them" in outcome.message
+        project.operation("adopt_table", model="foreign")
+        outcome = project.run("--select", "foreign")["foreign"]
+        assert outcome.status == "success", outcome.message
+        assert project.query("select id, _version from foreign final where _sign = 1") == [(1, 2)]

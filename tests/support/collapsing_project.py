@@ -1,0 +1,114 @@
+"""A dbt project on stock dbt-clickhouse that has nothing of this one but its macros."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import clickhouse_connect
+from clickhouse_connect.driver.client import Client
+from dbt.cli.main import dbtRunner
+
+from tests.support.shop import REPOSITORY
+
+Row = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What dbt said of one model: its status, and its message or error."""
+
+    status: str
+    message: str
+
+
+class CollapsingProject:
+    """Models in a folder, run by dbt against a ClickHouse server."""
+
+    def __init__(self, folder: Path, address: tuple[str, int], schema: str) -> None:
+        host, port = address
+        self.schema = schema
+        self._folder = folder
+        self._models = folder / "models"
+        self._models.mkdir(parents=True)
+        self.client: Client = clickhouse_connect.get_client(host=host, port=port)
+        self.client.command(f"create database if not exists {schema}")
+        profile = {"type": "clickhouse", "driver": "http", "host": host, "port": port}
+        outputs = {"test": {**profile, "schema": schema, "threads": 1}}
+        self._write("profiles.yml", {"host": {"target": "test", "outputs": outputs}})
+        self._write(
+            "dbt_project.yml",
+            {
+                "name": "host",
+                "profile": "host",
+                "version": "1.0",
+                "macro-paths": [str(REPOSITORY / "macros")],
+                "flags": {"send_anonymous_usage_stats": False},
+            },
+        )
+
+    def _write(self, name: str, content: Any) -> None:
+        (self._folder / name).write_text(json.dumps(content))  # JSON is YAML
+
+    def add_model(self, name: str, config: Mapping[str, Any], sql: str) -> None:
+        """Add a versioned_collapsing model."""
+        settings = {"materialized": "versioned_collapsing", **config}
+        (self._models / f"{name}.sql").write_text(f"{{{{ config(**{settings!r}) }}}}\n{sql}\n")
+
+    def declare(self, name: str, columns: Mapping[str, str]) -> None:
+        """Declare the columns of a model with their types."""
+        declared = [{"name": column, "data_type": kind} for column, kind in columns.items()]
+        properties = {"models": [{"name": name, "columns": declared}]}
+        (self._models / f"{name}.yml").write_text(json.dumps(properties))
+
+    def run(self, *arguments: str) -> dict[str, Outcome]:
+        """`dbt run`; what it said of each model."""
+        return self.dbt("run", *arguments)
+
+    def dbt(self, *arguments: str) -> dict[str, Outcome]:
+        """A dbt command; what it said of each node."""
+        result = self._invoke(*arguments)
+        return {
+            run.node.name: Outcome(str(run.status), run.message or "") for run in result.results
+        }
+
+    def operation(self, macro: str, **arguments: Any) -> None:
+        """`dbt run-operation`.
+
+        Raises:
+            AssertionError: it failed.
+        """
+        result = self._invoke("run-operation", macro, "--args", json.dumps(arguments))
+        assert all(str(run.status) == "success" for run in result.results)
+
+    def _invoke(self, *arguments: str) -> Any:
+        result = dbtRunner().invoke(
+            [
+                "--quiet",
+                *arguments,
+                "--project-dir",
+                str(self._folder),
+                "--profiles-dir",
+                str(self._folder),
+            ]
+        )
+        assert result.exception is None, result.exception
+        return result.result
+
+    def query(self, sql: str) -> Sequence[Row]:
+        """The rows of a query, in the project's schema."""
+        return self.client.query(sql, settings={"database": self.schema}).result_rows
+
+    def command(self, sql: str) -> None:
+        """Run a statement, in the project's schema."""
+        self.client.command(sql, settings={"database": self.schema})
+
+    def replace_rows(self, table: str, structure: str, rows: Iterable[Row]) -> None:
+        """Make ``table`` anew with these rows."""
+        self.command(f"create or replace table {table} ({structure}) engine = Memory")
+        data = [list(row) for row in rows]
+        if data:
+            self.client.insert(table, data, database=self.schema)
