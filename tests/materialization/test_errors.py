@@ -138,7 +138,8 @@ class TestExistingRelation:
     """What stands in the target's place and is not the table that the model describes."""
 
     @pytest.fixture(scope="class")
-    def project(self, make_project: Callable[[str], CollapsingProject]) -> CollapsingProject:
+    @classmethod
+    def project(cls, make_project: Callable[[str], CollapsingProject]) -> CollapsingProject:
         project = make_project("existing")
         project.replace_rows("changes", "id Int64, region String, _version Int64", [(1, "EU", 1)])
         project.add_model("target", CONFIG, "select * from changes")

@@ -25,7 +25,7 @@ from dbt.adapters.exceptions import FailedToConnectError
 
 from dbt.adapters.spark_clickhouse import store
 from dbt.adapters.spark_clickhouse.credentials import EmbeddedClickHouseCredentials
-from dbt.adapters.spark_clickhouse.engine import EngineAdapter
+from dbt.adapters.spark_clickhouse.engine import EngineAdapter, EngineConnectionManager
 from dbt.adapters.spark_clickhouse.routing import CLICKHOUSE
 
 _start = threading.Lock()
@@ -75,7 +75,7 @@ class ChDbClient(ChHttpClient):
             self._set_client_database()
 
 
-class RoutedClickHouseConnectionManager(ClickHouseConnectionManager):
+class RoutedClickHouseConnectionManager(EngineConnectionManager, ClickHouseConnectionManager):
     """dbt-clickhouse's connections, with `driver: chdb` besides http and native."""
 
     @classmethod

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from dbt.adapters.base.impl import BaseAdapter
+from dbt.adapters.sql import SQLConnectionManager
 
 from dbt.adapters.spark_clickhouse.routing import Engine, on_engine
 
@@ -27,3 +28,21 @@ class EngineAdapter(BaseAdapter):
         """Run a macro with this engine's macros, whatever engine is at work."""
         with on_engine(self.engine):
             return super().execute_macro(*args, **kwargs)
+
+
+class EngineConnectionManager(SQLConnectionManager):
+    """A stock connection manager as one of two engines': its connections may never be opened."""
+
+    def cancel_open(self) -> list[str]:
+        """Cancel what runs on this engine; the names of the connections.
+
+        The stock manager opens each connection to see whether it is open: a ClickHouse run that
+        is interrupted would start Spark.
+        """
+        own = self.get_if_exists()
+        with self.lock:
+            others = [found for found in self.thread_connections.values() if found is not own]
+        working = [connection for connection in others if connection.state == "open"]
+        for connection in working:
+            self.cancel(connection)
+        return [connection.name for connection in working if connection.name]

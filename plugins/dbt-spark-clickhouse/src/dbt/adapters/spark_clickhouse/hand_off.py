@@ -44,7 +44,7 @@ class HandOffs:
         self._router = router
         self._warehouse = warehouse
         self._verified: dict[Path, Receipt] = {}
-        self._verifying = threading.Lock()
+        self._refreshing = threading.Lock()
 
     def relation(self, node: Any, own: BaseRelation, **kwargs: Any) -> HandOffRelation:
         """The Spark relation ``own`` of ``node``, as ClickHouse reads it.
@@ -54,6 +54,8 @@ class HandOffs:
         """
         _require_parquet_table(node, own)
         location = self._location(own, node)
+        if node.resource_type == "source" and location.is_dir():
+            self._refresh_receipt(own, location)
         references = {k: kwargs[k] for k in ("limit", "event_time_filter") if k in kwargs}
         return HandOffRelation(
             path=own.path,
@@ -90,10 +92,9 @@ class HandOffs:
         for parent in self._spark_parents(node):
             own = self._router.Relation.create_from(self._router.config, parent)
             location = self._location(own, parent)
-            with self._verifying:
-                if parent.resource_type == "source" and self._is_stale(location):
-                    self._write_receipt(own, location)
-                self._verify(own, location, parent)
+            if parent.resource_type == "source":
+                self._refresh_receipt(own, location)
+            self._verify(own, location, parent)
 
     def verified(self, own: BaseRelation) -> HandOffRelation:
         """A Spark relation, of which no node may be known, checked, as ClickHouse reads it."""
@@ -165,9 +166,12 @@ class HandOffs:
             return folder / root / table
         return folder / table.lower()
 
-    def _is_stale(self, location: Path) -> bool:
-        receipt = Receipt.load(location)
-        return receipt is None or receipt.files != data_files(location)
+    def _refresh_receipt(self, own: BaseRelation, location: Path) -> None:
+        """Lay a receipt beside the files of a source, which others write, if they have changed."""
+        with self._refreshing:
+            receipt = Receipt.load(location)
+            if receipt is None or receipt.files != data_files(location):
+                self._write_receipt(own, location)
 
     def _write_receipt(self, relation: BaseRelation, location: Path) -> None:
         if not location.is_dir():
@@ -177,13 +181,14 @@ class HandOffs:
                 "the folder of Spark's managed tables (spark.sql.warehouse.dir); if it is a source "
                 "of files, mend its `location`."
             )
+        source = relation.render()  # whole, also when dbt wants a sample
         columns = [
             (column.name, column.dtype)
             for column in self._router.call_named_engine(
-                SPARK, "get_column_schema_from_query", f"select * from {relation}"
+                SPARK, "get_column_schema_from_query", f"select * from {source}"
             )
         ]
-        figures = self._figures(SPARK, columns, str(relation))
+        figures = self._figures(SPARK, columns, source)
         receipt_of(columns, figures, data_files(location)).save(location)
 
     def _figures(self, engine: Engine, columns: list[tuple[str, str]], source: str) -> list[Any]:

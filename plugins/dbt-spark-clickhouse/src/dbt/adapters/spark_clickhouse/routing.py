@@ -111,7 +111,7 @@ def engine_of(node: Any, nodes: Mapping[str, Any], default: Engine) -> Engine:
             )
         if consumers:
             return consumers.pop()
-    elif node.resource_type not in _FOLLOW_THEIR_PARENTS:
+    elif hasattr(node, "database") and node.resource_type not in _FOLLOW_THEIR_PARENTS:
         return validate_engine(node.database, _describe(node))
     owners = {engine_of(parent, nodes, default) for parent in _parents(node, nodes)}
     if not owners:

@@ -13,7 +13,7 @@ from dbt.adapters.spark.impl import SparkAdapter
 
 from dbt.adapters.spark_clickhouse import store
 from dbt.adapters.spark_clickhouse.credentials import EmbeddedSparkCredentials
-from dbt.adapters.spark_clickhouse.engine import EngineAdapter
+from dbt.adapters.spark_clickhouse.engine import EngineAdapter, EngineConnectionManager
 from dbt.adapters.spark_clickhouse.routing import SPARK
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _defaults(credentials: EmbeddedSparkCredentials) -> dict[str, str]:
     }
 
 
-class RoutedSparkConnectionManager(SparkConnectionManager):
+class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManager):
     """dbt-spark's connections; the session method starts the embedded Spark."""
 
     @classmethod

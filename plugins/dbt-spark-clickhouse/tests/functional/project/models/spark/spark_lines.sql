@@ -1,1 +1,1 @@
-select value as line, _metadata.file_name as file from {{ source('landing', 'lines') }}
+select value as line from {{ source('landing', 'lines') }}

@@ -1,12 +1,11 @@
 {{ config(
-    pre_hook="create table if not exists {{ target.schema }}.spark_hooks (model string) using parquet",
-    post_hook="insert into {{ target.schema }}.spark_hooks select '{{ this.identifier }}, ' || count(*) from {{ this }}",
+    pre_hook="create table if not exists mixed.spark_hooks (model string, orders bigint) using parquet",
+    post_hook="insert into mixed.spark_hooks select '{{ this.identifier }}', count(*) from {{ this }}",
 ) }}
 
 select
-    cast(id as bigint) as order_id,
+    cast(row_number() over (order by code, n) as bigint) as order_id,
     code as country,
-    cast(id * 10.5 as decimal(18, 2)) as amount,
-    cast(null as string) as note
+    cast(n * 10.5 as decimal(18, 2)) as amount
 from {{ ref('countries') }}
-lateral view explode(sequence(1, 4)) as id
+lateral view explode(sequence(1, 4)) as n

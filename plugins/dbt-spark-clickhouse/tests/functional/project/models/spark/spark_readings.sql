@@ -1,1 +1,1 @@
-select * from {{ source('landing', 'readings') }}
+select sensor, reading * 2 as doubled from {{ source('landing', 'readings') }}

@@ -1,0 +1,353 @@
+"""One project on the real engines, taken through its life once; the tests look at what it did.
+
+Starting Spark costs about ten seconds, so every fixture here is a step that many tests share. Each
+asks for the step before it: one process at a time can work on the embedded stores.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+BUILD = ("build", "--exclude", "tag:broken")
+ENDS_WITHIN = 300  # seconds; no command takes a minute, unless the machine is very busy
+
+# Runs several dbt commands in one process, and so on one Spark.
+_RUN_ALL = """
+import json, sys
+from dbt.cli.main import dbtRunner
+for command in json.loads(sys.argv[1]):
+    print("\\x1d", flush=True)
+    outcome = dbtRunner().invoke(command)
+    results = getattr(outcome.result, "results", None) or []
+    found = [(r.node.unique_id, r.status, r.message) for r in results if hasattr(r, "node")]
+    print("\\x1e" + json.dumps([outcome.success, found]), flush=True)
+"""
+
+_QUERY_ALL = """
+import json, sys
+from chdb.session import Session
+session = Session(sys.argv[1])
+session.query("set output_format_json_quote_decimals = 1")
+for sql in json.loads(sys.argv[2]):
+    rows = str(session.query(sql, "JSONEachRow")).splitlines()
+    print(json.dumps([json.loads(row) for row in rows]))
+"""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a dbt command did: ``results`` has status and message of each node, by name."""
+
+    success: bool
+    output: str
+    results: dict[str, tuple[str, str]]
+
+    @classmethod
+    def of(cls, success: bool, output: str, results: list[tuple[str, str, str]]) -> Outcome:
+        return cls(
+            success,
+            output,
+            {_name(unique_id): (status, message) for unique_id, status, message in results},
+        )
+
+    def failures(self) -> dict[str, str]:
+        """The message of each node that failed."""
+        return {
+            name: message
+            for name, (status, message) in self.results.items()
+            if status not in ("success", "pass")
+        }
+
+
+def _name(unique_id: str) -> str:
+    kind, _, *names = unique_id.split(".")
+    return names[-1] if kind == "unit_test" else names[0]
+
+
+@dataclass(frozen=True)
+class Project:
+    """A copy of the project, and its stores."""
+
+    root: Path
+    home: Path
+
+    @property
+    def spark_log(self) -> Path:
+        return self.home / "logs" / "spark.log"
+
+    def spark_table(self, name: str) -> Path:
+        """The folder of a Spark table."""
+        return self.home / "warehouse" / "mixed.db" / name
+
+    def environment(self, **changes: str) -> dict[str, str]:
+        return {
+            **os.environ,
+            "SPARK_CLICKHOUSE_HOME": str(self.home),
+            "TZ": "Asia/Kolkata",  # The zone of the machine must not matter.
+            "JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1",  # Short runs do not earn more.
+            "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
+            "NO_COLOR": "1",
+            **changes,
+        }
+
+    def start(self, *arguments: str, **environment: str) -> subprocess.Popen[str]:
+        """A dbt command in a process group of its own."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "dbt.cli.main", "--no-use-colors", *arguments],
+            cwd=self.root,
+            env=self.environment(**environment),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    def dbt(self, *arguments: str, **environment: str) -> Outcome:
+        """A dbt command, from start to end."""
+        written = self.root / "target" / "run_results.json"
+        written.unlink(missing_ok=True)
+        process = self.start(*arguments, **environment)
+        output, _ = process.communicate(timeout=ENDS_WITHIN)
+        results = json.loads(written.read_text())["results"] if written.exists() else []
+        return Outcome.of(
+            process.returncode == 0,
+            output,
+            [(result["unique_id"], result["status"], result["message"]) for result in results],
+        )
+
+    def dbt_without_java(self, *arguments: str) -> Outcome:
+        """A dbt command that fails if it starts Spark."""
+        return self.dbt(*arguments, JAVA_HOME="/nowhere")
+
+    def dbt_in_one_process(self, *commands: tuple[str, ...]) -> list[Outcome]:
+        """dbt commands, one after the other on the same Spark."""
+        finished = subprocess.run(
+            [
+                sys.executable,
+                "-c",
+                _RUN_ALL,
+                json.dumps([["--no-use-colors", *command] for command in commands]),
+            ],
+            cwd=self.root,
+            env=self.environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=ENDS_WITHIN,
+            check=True,
+        )
+        outcomes = []
+        for part in finished.stdout.split("\x1d\n")[1:]:
+            output, _, rest = part.partition("\x1e")
+            success, results = json.loads(rest.splitlines()[0])
+            outcomes.append(Outcome.of(success, output, results))
+        return outcomes
+
+    def clickhouse(self, *statements: str) -> list[list[dict[str, Any]]]:
+        """The rows of each statement, read by chDB alone."""
+        finished = subprocess.run(
+            [
+                sys.executable,
+                "-c",
+                _QUERY_ALL,
+                str(self.home / "clickhouse"),
+                json.dumps(statements),
+            ],
+            env=self.environment(),
+            stdout=subprocess.PIPE,
+            text=True,
+            timeout=ENDS_WITHIN,
+            check=True,
+        )
+        return [json.loads(line) for line in finished.stdout.splitlines()]
+
+
+def wait_until(condition: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    """Wait until ``condition`` holds, which it must before ``process`` ends."""
+    deadline = time.monotonic() + ENDS_WITHIN
+    while not condition():
+        if process.poll() is not None or time.monotonic() > deadline:
+            process.kill()
+            pytest.fail(f"The command ended too soon, or hangs:\n{process.communicate()[0]}")
+        time.sleep(0.1)
+
+
+def _pause(project: Project, milliseconds: int) -> None:
+    (project.root / "landing" / "pause" / "milliseconds.txt").write_text(str(milliseconds))
+
+
+def _has_written_files(project: Project) -> bool:
+    return any(project.spark_table("spark_slow").glob("_temporary/0/task*/*.parquet"))
+
+
+@pytest.fixture(scope="session")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A fresh copy of the project with its landing zone."""
+    folder = tmp_path_factory.mktemp("mixed")
+    root = folder / "project"
+    shutil.copytree(Path(__file__).parent / "project", root)
+    for table in ("lines", "pause", "readings"):
+        (root / "landing" / table).mkdir(parents=True)
+    (root / "landing" / "lines" / "a.txt").write_text("one\ntwo\n")
+    pq.write_table(
+        pa.table(
+            {
+                "sensor": pa.array([1, 2, None], pa.int32()),
+                "reading": pa.array([0.5, None, 2.5], pa.float64()),
+                "country": pa.array(["AT", "XX", None], pa.string()),
+            }
+        ),
+        root / "landing" / "readings" / "part-0.parquet",
+    )
+    return Project(root, folder / "home")
+
+
+@dataclass(frozen=True)
+class Killed:
+    """A Spark run that was killed, what it left, and what another one said in the meantime."""
+
+    pid: int
+    remains: list[Path]
+    refused: Outcome
+
+
+@pytest.fixture(scope="session")
+def killed(project: Project) -> Killed:
+    """A Spark run that is killed, with its JVM, while it writes a table."""
+    _pause(project, 1000)
+    process = project.start("run", "--select", "spark_slow")
+    wait_until(lambda: _has_written_files(project), process)
+    refused = project.dbt("run", "--select", "ch_runs", "--target", "impatient")
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate(timeout=ENDS_WITHIN)
+    remains = [path for path in project.spark_table("spark_slow").rglob("*") if path.is_file()]
+    _pause(project, 0)
+    return Killed(process.pid, remains, refused)
+
+
+@pytest.fixture(scope="session")
+def first_build(project: Project, killed: Killed) -> Outcome:
+    """Everything, for the first time but for what the killed run left."""
+    return project.dbt(*BUILD)
+
+
+@dataclass(frozen=True)
+class Later:
+    """Commands after the first build, in one process."""
+
+    build: Outcome
+    spark_reads_clickhouse: Outcome
+    show_on_spark: Outcome
+    operation: Outcome
+    compile: Outcome
+    docs: Outcome
+    docs_of_some: Outcome
+    debug: Outcome
+    catalog: dict[str, Any]
+    catalog_of_some: dict[str, Any]
+    compiled: dict[str, str]
+
+
+@pytest.fixture(scope="session")
+def later(project: Project, first_build: Outcome) -> Later:
+    """Everything again, and all the commands that need Spark."""
+    target = project.root / "target"
+    outcomes = project.dbt_in_one_process(
+        BUILD,
+        ("run", "--select", "spark_reads_clickhouse"),
+        ("show", "--inline", "select '{{ target.type }}' as engine, run from {{ ref('spark_runs') }}"),
+        ("run-operation", "count_on_both_engines"),
+        ("compile", "--exclude", "tag:broken"),
+        ("docs", "generate", "--exclude", "tag:broken"),
+        (
+            *("docs", "generate", "--select", "ch_orders", "spark_orders"),
+            *("--target-path", "target/some"),
+        ),
+        ("debug",),
+    )
+    compiled = target / "compiled" / "mixed"
+    return Later(
+        *outcomes,
+        catalog=json.loads((target / "catalog.json").read_text()),
+        catalog_of_some=json.loads((target / "some" / "catalog.json").read_text()),
+        compiled={path.stem: path.read_text() for path in compiled.rglob("*.sql")},
+    )
+
+
+@dataclass(frozen=True)
+class WithoutJava:
+    """Commands that ClickHouse can do alone, and whether Spark's log stayed as it was."""
+
+    run: Outcome
+    show: Outcome
+    spark_was_started: bool
+
+
+@pytest.fixture(scope="session")
+def without_java(project: Project, later: Later) -> WithoutJava:
+    """ClickHouse nodes alone, with no Java to be found."""
+    before = project.spark_log.stat()
+    run = project.dbt_without_java("run", "--select", "ch_runs", "ch_orders", "ch_revenue")
+    show = project.dbt_without_java(
+        *("show", "--output", "json", "--inline"),
+        "select '{{ target.type }}' as engine, orders.order_id, countries.name "
+        "from {{ ref('ch_orders') }} as orders "
+        "inner join {{ ref('countries') }} as countries on orders.country = countries.code "
+        "order by orders.order_id limit 1",
+    )
+    after = project.spark_log.stat()
+    return WithoutJava(
+        run, show, (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns)
+    )
+
+
+@pytest.fixture(scope="session")
+def refused_hand_offs(project: Project, without_java: WithoutJava) -> Outcome:
+    """ClickHouse nodes of which each reads a Spark node that it cannot or must not read."""
+    (removed,) = project.spark_table("spark_removed").glob("*-00000-*.parquet")
+    removed.unlink()
+    (truncated,) = project.spark_table("spark_truncated").glob("*-00000-*.parquet")
+    truncated.write_bytes(truncated.read_bytes()[:-1])
+    (doubled,) = project.spark_table("spark_doubled").glob("*-00000-*.parquet")
+    shutil.copy(doubled, doubled.with_name("part-twice.parquet"))
+    receipt = project.spark_table("spark_miscounted") / "_hand_off.json"
+    figures = json.loads(receipt.read_text())
+    figures["rows"] += 1
+    figures["columns"][0]["checksum"] += 1
+    receipt.write_text(json.dumps(figures))
+    return project.dbt_without_java("run", "--select", "reads_*")
+
+
+@dataclass(frozen=True)
+class Interrupted:
+    """A run that got what Ctrl-C sends, and how long it took to end, in seconds."""
+
+    outcome: str
+    seconds: float
+
+
+@pytest.fixture(scope="session")
+def interrupted(project: Project, refused_hand_offs: Outcome) -> Iterator[Interrupted]:
+    """A run that is interrupted while both engines are at work."""
+    _pause(project, 60_000)
+    process = project.start("run", "--select", "spark_slow", "ch_endless")
+    wait_until(lambda: project.spark_table("spark_slow").is_dir(), process)
+    begun = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=ENDS_WITHIN)
+    yield Interrupted(output, time.monotonic() - begun)
+    _pause(project, 0)

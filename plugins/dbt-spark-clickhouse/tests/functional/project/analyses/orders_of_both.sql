@@ -1,0 +1,3 @@
+select '{{ target.type }}' as engine, ch.order_id
+from {{ ref('ch_orders') }} as ch
+inner join {{ ref('spark_orders') }} as spark on ch.order_id = spark.order_id

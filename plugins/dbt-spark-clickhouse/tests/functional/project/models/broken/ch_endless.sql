@@ -1,0 +1,1 @@
+select sum(cityHash64(number)) as hash from system.numbers

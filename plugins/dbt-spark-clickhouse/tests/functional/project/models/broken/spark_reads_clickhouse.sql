@@ -1,0 +1,3 @@
+{{ config(database='spark') }}
+
+select * from {{ ref('ch_orders') }}

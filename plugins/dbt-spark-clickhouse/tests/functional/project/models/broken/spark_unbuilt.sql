@@ -1,0 +1,3 @@
+{{ config(database='spark') }}
+
+select 1 as id

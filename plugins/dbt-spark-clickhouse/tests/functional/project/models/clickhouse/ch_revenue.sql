@@ -1,0 +1,3 @@
+{{ config(materialized='view') }}
+
+select name, sum(amount) as amount from {{ ref('ch_named_orders') }} group by name

@@ -1,0 +1,3 @@
+{{ config(schema='default') }}
+
+select 'the warehouse itself' as folder

@@ -1,0 +1,3 @@
+{{ config(file_format='orc') }}
+
+select 1 as id

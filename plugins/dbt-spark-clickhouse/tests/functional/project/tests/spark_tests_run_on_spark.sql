@@ -1,0 +1,3 @@
+{{ config(store_failures=true, schema='failures') }}
+
+select order_id from {{ ref('spark_orders') }} where amount <= 0 or '{{ target.type }}' <> 'spark'

@@ -1,0 +1,134 @@
+"""The shop on the real engines, from PostgreSQL's change stream to the marts."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+from clickhouse_connect.driver.client import Client
+
+from tests.support import shop
+from tests.support.dbt_process import Outcome, dbt, variables
+
+
+def assert_tables_equal_postgresql(client: Client, batch: int) -> None:
+    for table in shop.TABLES:
+        expected = sorted(shop.expected_rows(table, batch), key=repr)
+        assert sorted(shop.live_rows(client, table), key=repr) == expected
+        assert sorted(shop.net_rows(client, table), key=repr) == expected
+
+
+def assert_marts_agree(client: Client) -> None:
+    truth = shop.summary()["orders"]
+    view = client.query(
+        "select region, toString(month), toString(revenue) from shop.revenue_by_region_and_month"
+    ).result_rows
+    live = client.query(
+        "select region, toString(month), toString(sum(revenue)) from shop.revenue_by_region_and_month_live "
+        "group by region, month having sum(orders) <> 0"
+    ).result_rows
+    assert sorted(view) == sorted(live)
+    months = {(row["region"], row["month"]): float(row["sum_amount"]) for row in truth["sum_amount_by_region_and_created_month"]}
+    assert {(region, month[:7]): float(revenue) for region, month, revenue in view} == months
+    by_status = client.query("select status, orders from shop.orders_by_status").result_rows
+    assert {status: int(orders) for status, orders in by_status} == truth["count_by_status"]
+    customers = client.query("select sum(customers) from shop.customers_by_region_and_tier")
+    assert customers.first_row[0] == shop.summary()["tables"]["customers"]["live_rows"]
+
+
+def applied_batches(client: Client, table: str) -> list[list[int]]:
+    query = (
+        "select batches.batch from shop.versioned_collapsing_ledger "
+        f"where model = '{table}' and status = 'applied' order by at"
+    )
+    return [list(batches) for (batches,) in client.query(query).result_rows]
+
+
+def assert_all_succeeded(outcomes: list[Outcome]) -> None:
+    for outcome in outcomes:
+        good = ("success", "pass", "no-op")
+        failed = {name: node for name, node in outcome.nodes.items() if node[0] not in good}
+        assert outcome.success, (outcome.exception, failed)
+
+
+class TestInThreeRuns:
+    """As `make demo` runs it: batches 1 to 7, 8 to 10, 11 to 20; then everything once more."""
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def home(cls, tmp_path_factory: pytest.TempPathFactory) -> Path:
+        return tmp_path_factory.mktemp("three_runs")
+
+    def test_after_batch_10(self, home: Path) -> None:
+        outcomes = dbt(
+            home,
+            ["run", *variables(through_batch=7)],
+            ["run", *variables(through_batch="000010")],
+        )
+        assert_all_succeeded(outcomes)
+        with shop.clickhouse(home) as client:
+            assert_tables_equal_postgresql(client, 10)
+            assert applied_batches(client, "orders") == [[1, 2, 3, 4, 5, 6, 7], [8, 9, 10]]
+
+    def test_after_batch_20_by_plain_commands(self, home: Path) -> None:
+        outcomes = dbt(home, ["build"], ["test"], ["docs", "generate"])
+        assert_all_succeeded(outcomes)
+        with shop.clickhouse(home) as client:
+            assert_tables_equal_postgresql(client, 20)
+            assert_marts_agree(client)
+
+    def test_running_again_changes_nothing_and_says_so(self, home: Path) -> None:
+        def stored() -> list[tuple[object, ...]]:
+            with shop.clickhouse(home) as client:
+                return [
+                    client.query(f"select count(), sum(cityHash64(*)) from shop.{table}").first_row
+                    for table in (*shop.TABLES, "versioned_collapsing_ledger", "cdc_quarantine")
+                ]
+
+        before = stored()
+        outcomes = dbt(home, ["run"])
+        assert_all_succeeded(outcomes)
+        assert outcomes[0].nodes["orders"] == ("success", "no new batches: nothing to change")
+        assert outcomes[0].nodes["orders_changes"] == ("success", "no new batches")
+        assert stored() == before
+
+    def test_models_of_clickhouse_alone_start_no_spark(self, home: Path) -> None:
+        log = home / "logs" / "spark.log"
+        log.unlink()
+        assert_all_succeeded(dbt(home, ["run", "--select", "current", "marts"]))
+        assert not log.exists()
+
+
+def test_one_batch_at_a_time_far_from_greenwich(tmp_path: Path) -> None:
+    runs = [["run", *variables(through_batch=batch)] for batch in range(1, 21)]
+    assert_all_succeeded(dbt(tmp_path, *runs, zone="Asia/Kolkata"))
+    with shop.clickhouse(tmp_path) as client:
+        assert_tables_equal_postgresql(client, 20)
+        assert_marts_agree(client)
+        assert applied_batches(client, "orders") == [[batch] for batch in range(1, 21)]
+
+
+def test_any_cut_and_every_file_delivered_twice(tmp_path: Path) -> None:
+    landing = tmp_path / "landing"
+    shutil.copytree(shop.LANDING, landing)
+    for file in sorted(landing.rglob("*.json.gz")):
+        shutil.copy(file, file.with_name(f"again-{file.name}"))
+    cut = random.Random(20).sample(range(1, 20), 2)
+    runs = [
+        ["run", *variables(landing_path=str(landing), through_batch=batch)]
+        for batch in [*sorted(cut), 20]
+    ]
+    assert_all_succeeded(dbt(tmp_path / "home", *runs))
+    with shop.clickhouse(tmp_path / "home") as client:
+        assert_tables_equal_postgresql(client, 20)
+        assert_marts_agree(client)
+        duplicates = dict(
+            client.query(
+                "select model, sum(duplicates) from shop.versioned_collapsing_ledger group by model"
+            ).result_rows  # type: ignore[arg-type]
+        )
+        for table, counts in shop.summary()["tables"].items():
+            # Each event came once more; redelivered ones of older batches count as stale.
+            assert duplicates[table] >= counts["distinct_events"]
