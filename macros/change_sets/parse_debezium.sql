@@ -2,10 +2,10 @@
 
    Every line comes out as one row: the row image's columns in the declared types, `_version` (the LSN),
    `_is_deleted`, where it was read (`_batch`, `_file`, `_position`), `_raw_line`, and `_reason`: null for a
-   usable event, else why it is not. Blank lines and Kafka's tombstones (null), which say nothing, have
+   usable event, else why it is not; a null in a `required` column is such a reason. Blank lines and Kafka's tombstones (null), which say nothing, have
    neither a version nor a reason. Values are read as text and cast one by one, so that what does not fit
    its type has a reason and does not become null. #}
-{% macro parse_debezium(source, key, columns) -%}
+{% macro parse_debezium(source, key, columns, required=[]) -%}
   {%- set image = _struct_of_strings(columns) -%}
   {%- set envelope -%}
     before struct<{{ image }}>, after struct<{{ image }}>, source struct<lsn: string>, op string, _corrupt_record string
@@ -56,6 +56,9 @@
       when {{ _does_not_fit('source.lsn', '_version', 'bigint') }} then 'source.lsn does not fit bigint'
       {%- for name in key %}
       when image.{{ name }} is null then 'key {{ name }} is null'
+      {%- endfor %}
+      {%- for name in required %}
+      when op <> 'd' and image.{{ name }} is null then '{{ name }} is null'
       {%- endfor %}
       {%- for name, type in columns.items() if type != 'string' %}
       when {{ _does_not_fit('image.' ~ name, name, type) }} then '{{ name }} does not fit {{ type }}'

@@ -1,3 +1,3 @@
 {{ config(unique_key=['source_table', 'batch', 'file', 'line_number']) }}
 
-select * from {{ ref('cdc_quarantine_changes') }}
+{{ replace_quarantined_batches(ref('cdc_quarantine_changes')) }}

@@ -10,4 +10,5 @@
         'credit_limit': 'decimal(12,2)',
         'updated_at': 'timestamp',
     },
+    required=['name', 'region', 'tier', 'credit_limit', 'updated_at'],
 ) }}

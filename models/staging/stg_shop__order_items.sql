@@ -9,4 +9,5 @@
         'unit_price': 'decimal(10,2)',
         'updated_at': 'timestamp',
     },
+    required=['sku', 'quantity', 'unit_price', 'updated_at'],
 ) }}

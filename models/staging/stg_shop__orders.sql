@@ -12,4 +12,5 @@
         'created_at': 'timestamp',
         'updated_at': 'timestamp',
     },
+    required=['customer_id', 'region', 'status', 'amount', 'items', 'created_at', 'updated_at'],
 ) }}

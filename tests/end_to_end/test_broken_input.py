@@ -169,6 +169,12 @@ def test_a_file_that_changes_in_an_applied_batch_is_an_error_until_taken_again(r
     with shop.clickhouse(run.home) as client:
         orders = "select count() from shop.orders final where _sign = 1 and order_id = 424242"
         assert client.query(orders).first_row == (1,)
+        quarantined = client.query(
+            "select line_number, raw_line from shop.cdc_quarantine final where _sign = 1 order by 1"
+        ).result_rows
+    texts = {broken.text for broken in BROKEN_LINES}
+    still_broken = [(i, line) for i, line in enumerate(repaired, start=1) if line in texts]
+    assert [tuple(row) for row in quarantined] == still_broken
 
     status, message = alone.nodes["orders"]
     assert status == "error"

@@ -36,9 +36,15 @@ class CollapsingProject:
         self._models.mkdir(parents=True)
         self.client: Client = clickhouse_connect.get_client(host=host, port=port)
         self.client.command(f"create database if not exists {schema}")
-        profile = {"type": "clickhouse", "driver": "http", "host": host, "port": port}
-        outputs = {"test": {**profile, "schema": schema, "threads": 1}}
-        self._write("profiles.yml", {"host": {"target": "test", "outputs": outputs}})
+        self._profile = {
+            "type": "clickhouse",
+            "driver": "http",
+            "host": host,
+            "port": port,
+            "schema": schema,
+            "threads": 1,
+        }
+        self.set_profile()
         self._write(
             "dbt_project.yml",
             {
@@ -52,6 +58,11 @@ class CollapsingProject:
 
     def _write(self, name: str, content: Any) -> None:
         (self._folder / name).write_text(json.dumps(content))  # JSON is YAML
+
+    def set_profile(self, **more: Any) -> None:
+        """Write the profile, with further keys."""
+        outputs = {"test": {**self._profile, **more}}
+        self._write("profiles.yml", {"host": {"target": "test", "outputs": outputs}})
 
     def add_model(self, name: str, config: Mapping[str, Any], sql: str) -> None:
         """Add a versioned_collapsing model."""

@@ -44,15 +44,31 @@
 {% endmacro %}
 
 
-{# Batches that a target has not applied, and those that are to be taken again; never more than a maximum
-   applied: a batch may land late. #}
-{% macro get_batches_to_take(landed, applied) %}
-  {%- set again = _as_list(var('retake_batches', none)) | map('int') | list -%}
+{# Batches that a target has not applied, that have changed since, or that are to be taken again; never more
+   than a maximum applied: a batch may land late. #}
+{% macro get_batches_to_take(landed, applied, changed) %}
+  {%- set again = changed + get_batches_to_retake() -%}
   {%- set taken = [] -%}
   {%- for batch in _up_to_through_batch(landed) if batch not in applied or batch in again -%}
     {%- do taken.append(batch) -%}
   {%- endfor -%}
   {%- do return(taken) -%}
+{% endmacro %}
+
+
+{# The batches that the variable `retake_batches` names: a number, or a list of them. #}
+{% macro get_batches_to_retake() %}
+  {%- do return(_as_list(var('retake_batches', none)) | map('int') | list) -%}
+{% endmacro %}
+
+
+{# Applied batches whose files are not those that were applied. #}
+{% macro get_changed_batches(landed, applied) %}
+  {%- set changed = [] -%}
+  {%- for batch, hash in applied.items() if batch in landed and landed[batch].hash != hash -%}
+    {%- do changed.append(batch) -%}
+  {%- endfor -%}
+  {%- do return(changed | sort) -%}
 {% endmacro %}
 
 
@@ -125,17 +141,19 @@
 {% endmacro %}
 
 
-{# An applied batch is not read again, so that what changes in it afterwards would be lost without a word. #}
-{% macro validate_applied_batches(model, landed, applied) %}
-  {%- set again = _as_list(var('retake_batches', none)) | map('int') | list -%}
-  {%- set changed = [] -%}
-  {%- for batch, hash in applied.items() if batch in landed and landed[batch].hash != hash and batch not in again -%}
-    {%- do changed.append(batch) -%}
-  {%- endfor -%}
-  {%- if changed -%}
+{# An applied batch is not read again, so that what changes in it afterwards would be lost without a word. With
+   `on_changed_batch: retake` it is taken again by itself. #}
+{% macro validate_changed_batches(model, changed, on_changed_batch) %}
+  {%- if on_changed_batch not in ('error', 'retake') -%}
     {%- do exceptions.raise_compiler_error(
-        "Files in batches that are applied have changed since: " ~ changed | sort | join(', ') ~ ". To take them again (what is "
-        ~ "applied already does no harm): dbt run --select " ~ model.name ~ "+ --vars '{retake_batches: " ~ changed | sort ~ "}'"
+        model.unique_id ~ ": on_changed_batch is '" ~ on_changed_batch ~ "'; it takes 'error' or 'retake'."
+    ) -%}
+  {%- endif -%}
+  {%- set unexpected = changed | reject('in', get_batches_to_retake()) | list -%}
+  {%- if unexpected and on_changed_batch == 'error' -%}
+    {%- do exceptions.raise_compiler_error(
+        "Files in batches that are applied have changed since: " ~ unexpected | join(', ') ~ ". To take them again (what is "
+        ~ "applied already does no harm): dbt run --select " ~ model.name ~ "+ --vars '{retake_batches: " ~ unexpected ~ "}'"
     ) -%}
   {%- endif -%}
 {% endmacro %}

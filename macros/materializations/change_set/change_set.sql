@@ -2,8 +2,9 @@
 
   {%- set landed = read_landed_batches(model) -%}
   {%- set applied = {} if should_full_refresh() else read_applied_batches(model) -%}
-  {%- do validate_applied_batches(model, landed, applied) -%}
-  {%- set taken = get_batches_to_take(landed, applied) -%}
+  {%- set changed = get_changed_batches(landed, applied) -%}
+  {%- do validate_changed_batches(model, changed, config.get('on_changed_batch', 'error')) -%}
+  {%- set taken = get_batches_to_take(landed, applied, changed) -%}
 
   {%- set target = this.incorporate(type='table') -%}
   {%- set manifest = get_change_set_manifest_relation(this) -%}

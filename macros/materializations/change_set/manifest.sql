@@ -7,14 +7,14 @@
 {# One row a batch; without batches one row without a batch, so that the flags are there in any case. #}
 {% macro get_create_manifest_sql(manifest, landed, taken) -%}
   {%- set is_complete = taken | length == _up_to_through_batch(landed) | length -%}
-  {%- set is_partial = flags.EMPTY or false -%}
   create table {{ manifest }} using parquet as
   select
     cast(batch as bigint) as batch,
     cast(files as bigint) as files,
     cast(hash as string) as hash,
+    unix_micros(current_timestamp()) as taken_at,
     cast({{ is_complete }} as boolean) as is_complete,
-    cast({{ is_partial }} as boolean) as is_partial
+    cast({{ is_partial_run() }} as boolean) as is_partial
   from values
     {%- for batch in taken %}
     ({{ batch }}, {{ landed[batch].files }}, '{{ landed[batch].hash }}'){{ ',' if not loop.last }}
@@ -47,3 +47,9 @@
 {% macro get_no_rows_sql(sql) -%}
   select * from ({{ sql }}) where false
 {%- endmacro %}
+
+
+{# Whether dbt reads only a part of what it selects from: --empty, --sample. #}
+{% macro is_partial_run() %}
+  {%- do return(true if flags.EMPTY or flags.SAMPLE else false) -%}
+{% endmacro %}

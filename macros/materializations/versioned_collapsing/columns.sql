@@ -4,7 +4,7 @@
    those of the change set. Columns of the key, the version, ORDER BY and PARTITION BY lose
    Nullable: a null there stops the run. Returns `table` (name, type and cast of each column that
    is stored, without the sign), `key`, `payload` (all but key and version), `has_is_deleted`,
-   `has_duplicates`. #}
+   `has_duplicates`, `has_conflicts`. #}
 {% macro get_versioned_collapsing_columns(options, sql, model) %}
   {%- set declared = {} -%}
   {%- for column in model.columns.values() if column.data_type -%}
@@ -12,7 +12,7 @@
   {%- endfor -%}
   {%- set given = adapter.get_column_schema_from_query(sql) -%}
   {%- set given_names = given | map(attribute='name') | list -%}
-  {%- set not_stored = [options.is_deleted, options.duplicates] -%}
+  {%- set not_stored = [options.is_deleted, options.duplicates, options.conflicts] -%}
   {%- do raise_problems(model.unique_id, validate_columns(options, given_names, declared, config.get('contract').enforced)) -%}
 
   {%- set table = [] -%}
@@ -30,6 +30,7 @@
       'payload': names | reject('in', options.unique_key + [options.version]) | list,
       'has_is_deleted': options.is_deleted in given_names,
       'has_duplicates': options.duplicates in given_names,
+      'has_conflicts': options.conflicts in given_names,
   }) -%}
 {% endmacro %}
 
@@ -44,7 +45,7 @@
     {%- do problems.append("the change set has the column " ~ options.sign ~ ", which is to be the sign. Drop it from the select, or set the option sign.") -%}
   {%- endif -%}
   {%- if is_contract_enforced -%}
-    {%- set stored = given | reject('in', [options.is_deleted, options.duplicates]) | list -%}
+    {%- set stored = given | reject('in', [options.is_deleted, options.duplicates, options.conflicts]) | list -%}
     {%- set undeclared = stored | reject('in', declared) | list -%}
     {%- set not_given = declared | reject('in', stored + [options.sign]) | list -%}
     {%- if undeclared -%}

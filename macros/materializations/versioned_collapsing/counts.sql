@@ -17,7 +17,7 @@
     {%- set repeated = run_query(query).rows[0] -%}
     {%- do staged.update({
         'duplicates': staged['duplicates'] + repeated['duplicates'] | int,
-        'conflicts': repeated['conflicts'] | int,
+        'conflicts': staged['conflicts'] + repeated['conflicts'] | int,
     }) -%}
   {%- endif -%}
   {%- do return(staged) -%}
@@ -27,13 +27,13 @@
 {# The same for changes staged earlier: only what the staged table knows. #}
 {% macro read_staged_counts(target) %}
   {%- set staged = run_query(
-      'select count() as n, sum(_dbt_duplicates) as duplicates from ' ~ _beside(target, 'changes')
+      'select count() as n, sum(_dbt_duplicates) as duplicates, sum(_dbt_conflicts) as conflicts from ' ~ _beside(target, 'changes')
   ).rows[0] -%}
   {%- do return({
       'rows_read': staged['n'] | int,
       'keys': staged['n'] | int,
       'duplicates': staged['duplicates'] | int,
-      'conflicts': 0,
+      'conflicts': staged['conflicts'] | int,
   }) -%}
 {% endmacro %}
 
@@ -102,7 +102,7 @@
 {% macro report_conflicts(target, options, counts) %}
   {%- if counts.conflicts -%}
     {%- set message -%}
-      {{ target }}: {{ counts.conflicts }} changes have the version of a stored row, or of another change, and another payload. The one that came first stays.
+      {{ target }}: {{ counts.conflicts }} changes have the version of a stored row, or of another change, and another payload. The stored one stays; of two in one change set one is taken.
     {%- endset -%}
     {%- if options.on_conflict == 'error' -%}
       {%- do drop_staged(target) -%}

@@ -20,6 +20,13 @@
     {%- for option, pair in wanted.items() if _normalized(pair[0]) != _normalized(pair[1]) -%}
       {%- do problems.append(option ~ ": is '" ~ pair[0] ~ "', but " ~ existing ~ " has '" ~ _without_parentheses(pair[1]) ~ "'." ~ advice) -%}
     {%- endfor -%}
+    {%- set remembered = run_query(
+        "select sorting_key from system.tables where database = '" ~ existing.schema ~ "' and name = '"
+        ~ get_tombstones_relation(existing).identifier ~ "'"
+    ).rows -%}
+    {%- if remembered and _normalized(remembered[0]['sorting_key']) != options.unique_key | join(',') -%}
+      {%- do problems.append("unique_key: is '" ~ options.unique_key | join(', ') ~ "', but " ~ existing ~ " was built with '" ~ remembered[0]['sorting_key'] ~ "'." ~ advice) -%}
+    {%- endif -%}
     {%- do problems.extend(_column_problems(existing, options, columns, advice)) -%}
   {%- endif -%}
   {%- do raise_problems(existing | string, problems) -%}
@@ -67,7 +74,13 @@
 {# A rebuilt table takes the old one's place without its rows passing through the materialized views
    that hang on it: they must be rebuilt in the same run, or they would stay wrong. #}
 {% macro validate_rebuild(this, existing, is_rebuild) %}
-  {%- if existing is none or not is_rebuild -%}{%- do return(none) -%}{%- endif -%}
+  {%- if existing is none -%}{%- do return(none) -%}{%- endif -%}
+  {%- if existing.type != 'table' -%}
+    {%- do exceptions.raise_compiler_error(
+        existing ~ " is a " ~ existing.type ~ ", which a table cannot take the place of. Drop it or rename it, then run again."
+    ) -%}
+  {%- endif -%}
+  {%- if not is_rebuild -%}{%- do return(none) -%}{%- endif -%}
   {%- set query -%}
     select view.1 as view_schema, view.2 as view_name
     from system.tables
@@ -93,10 +106,11 @@
 
 {# The first apply to a table needs a change set that begins at the first batch, and an empty table. #}
 {% macro validate_history(this, existing, is_rebuild, model, manifest) %}
-  {%- if is_rebuild or not has_ledger_rows(existing, model) -%}
-    {%- if not is_rebuild -%}
-      {%- do validate_known_table(existing, model) -%}
-    {%- endif -%}
+  {%- set history = {} if is_rebuild else read_history(existing, model) -%}
+  {%- if not is_rebuild and not history.is_known -%}
+    {%- do validate_known_table(existing, model) -%}
+  {%- endif -%}
+  {%- if is_rebuild or not history.has_history -%}
     {%- do validate_complete_manifest(this, manifest) -%}
   {%- endif -%}
 {% endmacro %}

@@ -15,7 +15,7 @@
     ]) -%}
   {%- endif -%}
   {%- if not change_sets -%}
-    {%- do return({'exists': false, 'batches': [], 'is_complete': true, 'is_partial': flags.EMPTY or false}) -%}
+    {%- do return({'exists': false, 'batches': [], 'is_complete': true, 'is_partial': is_partial_run()}) -%}
   {%- endif -%}
   {%- set relation = get_manifest_relation(change_sets[0]) -%}
   {%- set rows = run_query('select batch, hash, is_complete, is_partial from ' ~ relation ~ ' order by batch').rows -%}
@@ -25,10 +25,11 @@
   {%- endfor -%}
   {%- do return({
       'exists': true,
+      'relation': relation,
       'batches': batches,
       'change_set': change_sets[0].name,
       'is_complete': rows | map(attribute='is_complete') | select | list | length > 0,
-      'is_partial': flags.EMPTY or rows | map(attribute='is_partial') | select | list | length > 0,
+      'is_partial': is_partial_run() or rows | map(attribute='is_partial') | select | list | length > 0,
   }) -%}
 {% endmacro %}
 
@@ -52,8 +53,8 @@
 {% macro validate_complete_manifest(target, manifest) %}
   {%- if not manifest.is_complete and not manifest.is_partial -%}
     {%- do exceptions.raise_compiler_error(
-        target ~ " has nothing applied yet, and the change set " ~ manifest.change_set ~ " does not begin at the first batch: "
-        ~ "the table would lack rows. Build both: dbt run --select " ~ manifest.change_set ~ "+"
+        target ~ " is to be built from nothing, and the change set " ~ manifest.change_set ~ " does not begin at the first batch: "
+        ~ "the table would lack rows. Build both: dbt run " ~ ('--full-refresh ' if should_full_refresh() else '') ~ "--select " ~ manifest.change_set ~ "+"
     ) -%}
   {%- endif -%}
 {% endmacro %}

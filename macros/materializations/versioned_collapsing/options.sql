@@ -7,6 +7,7 @@
       'sign': config.get('sign', '_sign'),
       'is_deleted': config.get('is_deleted', '_is_deleted'),
       'duplicates': '_duplicates',
+      'conflicts': '_conflicts',
       'order_by': _as_list(config.get('order_by')) or unique_key,
       'primary_key': _as_list(config.get('primary_key')),
       'partition_by': _as_list(config.get('partition_by')),
@@ -60,5 +61,5 @@
 
 
 {% macro _as_list(value) %}
-  {%- do return([] if value is none else [value] if value is string else value | list) -%}
+  {%- do return([] if value is none else [value] if value is string or value is number else value | list) -%}
 {% endmacro %}

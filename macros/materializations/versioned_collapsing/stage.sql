@@ -25,6 +25,7 @@
     _dbt_is_tombstoned Bool,
     _dbt_is_buried Bool,
     _dbt_duplicates UInt64,
+    _dbt_conflicts UInt64,
     _dbt_problem LowCardinality(String)
   )
   engine = MergeTree
@@ -39,7 +40,7 @@
   {%- set version = adapter.quote(options.version) -%}
   {%- set names = get_quoted_csv(columns.names) -%}
   insert into {{ _beside(target, 'changes') }}
-    ({{ names }}, _dbt_is_deleted, _dbt_is_tombstoned, _dbt_is_buried, _dbt_duplicates, _dbt_problem)
+    ({{ names }}, _dbt_is_deleted, _dbt_is_tombstoned, _dbt_is_buried, _dbt_duplicates, _dbt_conflicts, _dbt_problem)
   with highest_change as (
     select *
     from ({{ get_cast_changes_sql(options, columns, sql) }})
@@ -58,6 +59,7 @@
     is_tombstone = 1 and (deleted_at > {{ version }} or (deleted_at = {{ version }} and not _dbt_is_deleted)) as _dbt_is_tombstoned,
     is_tombstone = 1 and deleted_at = {{ version }} and _dbt_is_deleted as _dbt_is_buried,
     _dbt_duplicates,
+    _dbt_conflicts,
     _dbt_problem
   from highest_change
   left join tombstones using ({{ key }})
@@ -72,7 +74,8 @@
     {{ get_cast_sql(column) }} as {{ adapter.quote(column.name) }},
     {%- endfor %}
     {{ _deleted_sql(options, columns) }} as _dbt_is_deleted,
-    {{ 'toUInt64(ifNull(given.' ~ adapter.quote(options.duplicates) ~ ', 0))' if columns.has_duplicates else 'toUInt64(0)' }} as _dbt_duplicates,
+    {{ _count_sql(options.duplicates, columns.has_duplicates) }} as _dbt_duplicates,
+    {{ _count_sql(options.conflicts, columns.has_conflicts) }} as _dbt_conflicts,
     {{ get_problem_sql(options, columns) }} as _dbt_problem
   from ({{ sql }}) as given
 {%- endmacro %}
@@ -80,6 +83,12 @@
 
 {% macro _deleted_sql(options, columns) %}
   {%- do return('ifNull(toBool(given.' ~ adapter.quote(options.is_deleted) ~ '), false)' if columns.has_is_deleted else 'false') -%}
+{% endmacro %}
+
+
+{# A count that the change set carries, or 0. #}
+{% macro _count_sql(column, is_given) %}
+  {%- do return('toUInt64(ifNull(given.' ~ adapter.quote(column) ~ ', 0))' if is_given else 'toUInt64(0)') -%}
 {% endmacro %}
 
 

@@ -33,6 +33,7 @@
   {% do drop_staged(target) %}
 
   {% if target.identifier != this.identifier %}
+    {% do create_tombstones(existing, options, columns) %}
     {% do exchange_versioned_collapsing_table(target, existing) %}
   {% endif %}
   {% do store_raw_result('main', message=get_apply_summary(counts, run), code='OK', rows_affected=counts.states + counts.cancels) %}

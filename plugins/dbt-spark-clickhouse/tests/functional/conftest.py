@@ -107,7 +107,7 @@ class Project:
     def start(self, *arguments: str, **environment: str) -> subprocess.Popen[str]:
         """A dbt command in a process group of its own."""
         return subprocess.Popen(
-            [sys.executable, "-m", "dbt.cli.main", "--no-use-colors", *arguments],
+            [str(Path(sys.executable).with_name("dbt")), "--no-use-colors", *arguments],
             cwd=self.root,
             env=self.environment(**environment),
             stdout=subprocess.PIPE,
@@ -269,7 +269,11 @@ def later(project: Project, first_build: Outcome) -> Later:
     outcomes = project.dbt_in_one_process(
         BUILD,
         ("run", "--select", "spark_reads_clickhouse"),
-        ("show", "--inline", "select '{{ target.type }}' as engine, run from {{ ref('spark_runs') }}"),
+        (
+            "show",
+            "--inline",
+            "select '{{ target.type }}' as engine, run from {{ ref('spark_runs') }}",
+        ),
         ("run-operation", "count_on_both_engines"),
         ("compile", "--exclude", "tag:broken"),
         ("docs", "generate", "--exclude", "tag:broken"),
@@ -284,7 +288,9 @@ def later(project: Project, first_build: Outcome) -> Later:
         *outcomes,
         catalog=json.loads((target / "catalog.json").read_text()),
         catalog_of_some=json.loads((target / "some" / "catalog.json").read_text()),
-        compiled={path.stem: path.read_text() for path in compiled.rglob("*.sql")},
+        compiled={
+            path.stem: path.read_text() for path in compiled.rglob("*.sql") if path.is_file()
+        },
     )
 
 

@@ -1,0 +1,28 @@
+{# The change set of a quarantine: the lines that are broken now, and a delete for each line in quarantine that no
+   longer is, among the batches that were taken. So a batch that is taken again replaces its lines. #}
+{% macro replace_quarantined_batches(quarantined) -%}
+  {%- set existing = load_relation(this) if execute else none -%}
+  select
+    source_table, batch, file, line_number, reason, raw_line, _version, false as _is_deleted
+  from {{ quarantined }}
+  {%- if existing is not none %}
+  union all
+  select
+    repaired.source_table, repaired.batch, repaired.file, repaired.line_number,
+    repaired.reason, repaired.raw_line, taken.taken_at as _version, true as _is_deleted
+  from (
+    select source_table, batch, file, line_number, reason, raw_line
+    from {{ existing }} final -- what is live: a repaired line is deleted once
+    where _sign = 1
+      and (source_table, batch, file, line_number) not in (
+        select source_table, batch, file, line_number
+        from {{ quarantined }}
+      )
+  ) as repaired
+  inner join (
+    select assumeNotNull(batch) as batch, taken_at
+    from {{ read_change_set_manifest(model).relation }}
+    where batch is not null
+  ) as taken on taken.batch = repaired.batch
+  {%- endif %}
+{%- endmacro %}
