@@ -15,7 +15,16 @@ from dbt.cli.main import dbtRunner
 ROOT = Path(__file__).resolve().parents[1]
 HOME = ROOT / os.environ.get("SPARK_CLICKHOUSE_HOME", ".spark_clickhouse")
 THROUGH_BATCHES = (7, 10, 20)
-COUNTS = ("states", "cancels", "deletes", "duplicates", "stale", "conflicts", "tombstoned", "repaired")
+COUNTS = (
+    "states",
+    "cancels",
+    "deletes",
+    "duplicates",
+    "stale",
+    "conflicts",
+    "tombstoned",
+    "repaired",
+)
 
 Rows = Sequence[Sequence[object]]
 

@@ -20,7 +20,7 @@
     select
       {{ key | join(', ') }},
       _version,
-      max(struct(_is_deleted, {{ payload | join(', ') }})) as change,
+      max(struct({{ (['_is_deleted'] + payload) | join(', ') }})) as change,
       count(*) - 1 as repeats,
       min({{ upsert }}) <> max({{ upsert }}) as is_conflict
     from events

@@ -2,9 +2,9 @@
 
    Every line comes out as one row: the row image's columns in the declared types, `_version` (the LSN),
    `_is_deleted`, where it was read (`_batch`, `_file`, `_position`), `_raw_line`, and `_reason`: null for a
-   usable event, else why it is not; a null in a `required` column is such a reason. Blank lines and Kafka's tombstones (null), which say nothing, have
-   neither a version nor a reason. Values are read as text and cast one by one, so that what does not fit
-   its type has a reason and does not become null. #}
+   usable event, else why it is not; a null in a `required` column is such a reason. Blank lines and Kafka's
+   tombstones (null), which say nothing, have neither a version nor a reason. Values are read as text and cast
+   one by one, so that what does not fit its type has a reason and does not become null. #}
 {% macro parse_debezium(source, key, columns, required=[]) -%}
   {%- set image = _struct_of_strings(columns) -%}
   {%- set envelope -%}

@@ -39,6 +39,7 @@ class BrokenLine:
     reason: str
 
 
+# fmt: off
 BROKEN_LINES = [
     BrokenLine(json.dumps(envelope())[:-30], "malformed JSON"),
     BrokenLine("no JSON at all", "malformed JSON"),
@@ -59,6 +60,7 @@ BROKEN_LINES = [
     BrokenLine(json.dumps(envelope(updated_at="yesterday")), "updated_at does not fit timestamp"),
     BrokenLine(json.dumps(envelope(region=None)), "region is null"),
 ]
+# fmt: on
 SILENT_LINES = ["", "   ", "null"]  # they say nothing, and are passed over
 
 
@@ -68,8 +70,8 @@ def folded(landing: Path, table: str) -> list[shop.Row]:
     keys = ["order_id", "line_no"] if table == "order_items" else [next(iter(columns))]
     latest: dict[tuple[Any, ...], tuple[int, dict[str, Any] | None]] = {}
     for file in sorted((landing / table).rglob("*.json.gz")):
-        for line in gzip.open(file, "rt", encoding="utf-8"):
-            if line.rstrip("\n") in {broken.text for broken in BROKEN_LINES} or not line.startswith("{"):
+        for line in gzip.decompress(file.read_bytes()).decode().splitlines():
+            if line in {broken.text for broken in BROKEN_LINES} or not line.startswith("{"):
                 continue
             event = json.loads(line)
             image = event["before"] if event["op"] == "d" else event["after"]
@@ -126,10 +128,11 @@ def test_the_runs_succeed(run: Run) -> None:
 
 def test_broken_lines_are_in_quarantine_with_place_and_reason(run: Run) -> None:
     with shop.clickhouse(run.home) as client:
-        rows = client.query(
+        rows = shop.query(
+            client,
             "select source_table, batch, file, line_number, reason, raw_line "
-            "from shop.cdc_quarantine final where _sign = 1 order by line_number"
-        ).result_rows
+            "from shop.cdc_quarantine final where _sign = 1 order by line_number",
+        )
     expected = [
         ("orders", 2, FILE, position * 7 + 1, broken.reason, broken.text)
         for position, broken in enumerate(BROKEN_LINES)
@@ -168,10 +171,11 @@ def test_a_file_that_changes_in_an_applied_batch_is_an_error_until_taken_again(r
     assert again.nodes["orders"][0] == "success"
     with shop.clickhouse(run.home) as client:
         orders = "select count() from shop.orders final where _sign = 1 and order_id = 424242"
-        assert client.query(orders).first_row == (1,)
-        quarantined = client.query(
-            "select line_number, raw_line from shop.cdc_quarantine final where _sign = 1 order by 1"
-        ).result_rows
+        assert shop.query(client, orders)[0] == (1,)
+        quarantined = shop.query(
+            client,
+            "select line_number, raw_line from shop.cdc_quarantine final where _sign = 1 order by 1",
+        )
     texts = {broken.text for broken in BROKEN_LINES}
     still_broken = [(i, line) for i, line in enumerate(repaired, start=1) if line in texts]
     assert [tuple(row) for row in quarantined] == still_broken

@@ -22,20 +22,25 @@ def assert_tables_equal_postgresql(client: Client, batch: int) -> None:
 
 def assert_marts_agree(client: Client) -> None:
     truth = shop.summary()["orders"]
-    view = client.query(
-        "select region, toString(month), toString(revenue) from shop.revenue_by_region_and_month"
-    ).result_rows
-    live = client.query(
+    view = shop.query(
+        client,
+        "select region, toString(month), toString(revenue) from shop.revenue_by_region_and_month",
+    )
+    live = shop.query(
+        client,
         "select region, toString(month), toString(sum(revenue)) from shop.revenue_by_region_and_month_live "
-        "group by region, month having sum(orders) <> 0"
-    ).result_rows
+        "group by region, month having sum(orders) <> 0",
+    )
     assert sorted(view) == sorted(live)
-    months = {(row["region"], row["month"]): float(row["sum_amount"]) for row in truth["sum_amount_by_region_and_created_month"]}
+    months = {
+        (row["region"], row["month"]): float(row["sum_amount"])
+        for row in truth["sum_amount_by_region_and_created_month"]
+    }
     assert {(region, month[:7]): float(revenue) for region, month, revenue in view} == months
-    by_status = client.query("select status, orders from shop.orders_by_status").result_rows
+    by_status = shop.query(client, "select status, orders from shop.orders_by_status")
     assert {status: int(orders) for status, orders in by_status} == truth["count_by_status"]
-    customers = client.query("select sum(customers) from shop.customers_by_region_and_tier")
-    assert customers.first_row[0] == shop.summary()["tables"]["customers"]["live_rows"]
+    customers = shop.query(client, "select sum(customers) from shop.customers_by_region_and_tier")
+    assert customers[0][0] == shop.summary()["tables"]["customers"]["live_rows"]
 
 
 def applied_batches(client: Client, table: str) -> list[list[int]]:
@@ -43,7 +48,7 @@ def applied_batches(client: Client, table: str) -> list[list[int]]:
         "select batches.batch from shop.versioned_collapsing_ledger "
         f"where model = '{table}' and status = 'applied' order by at"
     )
-    return [list(batches) for (batches,) in client.query(query).result_rows]
+    return [list(batches) for (batches,) in shop.query(client, query)]
 
 
 def assert_all_succeeded(outcomes: list[Outcome]) -> None:
@@ -83,7 +88,7 @@ class TestInThreeRuns:
         def stored() -> list[tuple[object, ...]]:
             with shop.clickhouse(home) as client:
                 return [
-                    client.query(f"select count(), sum(cityHash64(*)) from shop.{table}").first_row
+                    shop.query(client, f"select count(), sum(cityHash64(*)) from shop.{table}")[0]
                     for table in (*shop.TABLES, "versioned_collapsing_ledger", "cdc_quarantine")
                 ]
 
@@ -124,10 +129,11 @@ def test_any_cut_and_every_file_delivered_twice(tmp_path: Path) -> None:
     with shop.clickhouse(tmp_path / "home") as client:
         assert_tables_equal_postgresql(client, 20)
         assert_marts_agree(client)
-        duplicates = dict(
-            client.query(
-                "select model, sum(duplicates) from shop.versioned_collapsing_ledger group by model"
-            ).result_rows  # type: ignore[arg-type]
+        duplicates: dict[str, int] = dict(
+            shop.query(
+                client,
+                "select model, sum(duplicates) from shop.versioned_collapsing_ledger group by model",
+            )
         )
         for table, counts in shop.summary()["tables"].items():
             # Each event came once more; redelivered ones of older batches count as stale.

@@ -28,6 +28,7 @@ class Case:
     writes: int = 0  # rows that the second run stores
 
 
+# fmt: off
 CASES = [
     Case("new_key", [], [(10, JANUARY, 5, False)], (10, 5), writes=1),
     Case("newer_version", [(10, JANUARY, 5, False)], [(11, JANUARY, 6, False)], (11, 6), writes=2),
@@ -58,8 +59,11 @@ CASES = [
     Case("lost_cancel_row", [(10, JANUARY, 5, False)], [(11, JANUARY, 6, False)], (11, 6), [(11, JANUARY, 6, 1)], 1),
     Case("healed_by_a_stale_change", [(10, JANUARY, 5, False)], [(9, JANUARY, 4, False)], (10, 5), [(10, JANUARY, 5, 1)], 1),
 ]
+# fmt: on
 
-STRUCTURE = "id Int64, name String, amount Nullable(Int64), day Date, _version Int64, _is_deleted Bool"
+STRUCTURE = (
+    "id Int64, name String, amount Nullable(Int64), day Date, _version Int64, _is_deleted Bool"
+)
 
 
 @dataclass(frozen=True)
@@ -72,7 +76,7 @@ class Result:
 
 
 def stored_rows(project: CollapsingProject) -> dict[str, int]:
-    return dict(project.query("select name, count() from target group by name"))  # type: ignore[arg-type]
+    return dict(project.query("select name, count() from target group by name"))
 
 
 @pytest.fixture(scope="module")
@@ -155,7 +159,18 @@ def test_the_ledger_accounts_for_every_key(result: Result) -> None:
         "select rows_read, keys, states, cancels, deletes, duplicates, stale, conflicts, tombstoned, repaired "
         "from versioned_collapsing_ledger where status = 'applied' order by at limit 1 offset 1"
     )
-    rows_read, keys, states, cancels, deletes, duplicates, stale, conflicts, tombstoned, repaired = counts
+    (
+        rows_read,
+        keys,
+        states,
+        cancels,
+        deletes,
+        duplicates,
+        stale,
+        conflicts,
+        tombstoned,
+        repaired,
+    ) = counts
     assert rows_read == sum(len(case.second) for case in CASES)
     assert keys == len(CASES)
     assert states + deletes + duplicates + stale + conflicts + tombstoned + repaired == keys
@@ -166,8 +181,8 @@ def test_the_ledger_accounts_for_every_key(result: Result) -> None:
 
 
 def test_the_tombstones_remember_the_deletes(result: Result) -> None:
-    remembered = dict(
-        result.project.query("select name, max(_version) from target__tombstones group by name")  # type: ignore[arg-type]
+    remembered: dict[str, int] = dict(
+        result.project.query("select name, max(_version) from target__tombstones group by name")
     )
     assert remembered["delete"] == 6
     assert remembered["delete_of_an_absent_key"] == 5

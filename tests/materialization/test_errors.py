@@ -22,6 +22,7 @@ class BadModel:
     error: str
 
 
+# fmt: off
 BAD_MODELS = [
     BadModel("no_key", {}, SELECT, "unique_key: missing. Name the column or columns that identify an entity."),
     BadModel("key_outside_order", {"unique_key": "id", "order_by": "region"}, SELECT, "order_by: ['region'] lacks ['id'] of the unique_key."),
@@ -39,6 +40,7 @@ BAD_MODELS = [
     BadModel("null_version", CONFIG, "select 7 as id, cast(null as Nullable(Int64)) as _version", "1 rows: _version is null (id, _version of some:"),
     BadModel("null_in_partition", {**CONFIG, "partition_by": "region"}, "select 7 as id, cast(null as Nullable(String)) as region, 1 as _version", "1 rows: region is null"),
 ]
+# fmt: on
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +76,7 @@ class BadValue:
     declared: str
 
 
+# fmt: off
 BAD_VALUES = [
     BadValue("negative_into_unsigned", "toInt64(-5)", "UInt64"),
     BadValue("too_large", "toInt64(5000000000)", "UInt32"),
@@ -86,6 +89,7 @@ BAD_VALUES = [
     BadValue("two_is_no_boolean", "toInt32(2)", "Bool"),
     BadValue("null_into_plain_column", "cast(null as Nullable(Int64))", "Int64"),
 ]
+# fmt: on
 
 
 @pytest.mark.parametrize("value", BAD_VALUES, ids=lambda value: value.name)
@@ -96,7 +100,9 @@ def test_a_value_that_does_not_fit_stops_the_run(
     project.add_model(
         "target", CONFIG, f"select toInt64(7) as id, {value.given} as x, toInt64(5) as _version"
     )
-    project.declare("target", {"id": "Int64", "x": value.declared, "_version": "Int64", "_sign": "Int8"})
+    project.declare(
+        "target", {"id": "Int64", "x": value.declared, "_version": "Int64", "_sign": "Int8"}
+    )
     outcome = project.run()["target"]
     assert outcome.status == "error"
     problem = "x is null" if "null" in value.given else f"x does not fit {value.declared}"
@@ -149,12 +155,24 @@ class TestExistingRelation:
     @pytest.mark.parametrize(
         ("config", "sql", "error"),
         [
-            ({"order_by": ["id", "region"]}, "select * from changes", "order_by: is 'id, region', but `existing`.`target` has 'id'"),
-            ({"partition_by": "region"}, "select * from changes", "partition_by: is 'region', but `existing`.`target` has ''"),
+            (
+                {"order_by": ["id", "region"]},
+                "select * from changes",
+                "order_by: is 'id, region', but `existing`.`target` has 'id'",
+            ),
+            (
+                {"partition_by": "region"},
+                "select * from changes",
+                "partition_by: is 'region', but `existing`.`target` has ''",
+            ),
             ({"sign": "s"}, "select * from changes", "sign and version: is 's, _version'"),
             ({}, "select *, 1 as extra from changes", "the model adds ['extra'] and drops []"),
             ({}, "select id, _version from changes", "the model adds [] and drops ['region']"),
-            ({}, "select id, 1 as region, _version from changes", "region is UInt8 in the model and String in"),
+            (
+                {},
+                "select id, 1 as region, _version from changes",
+                "region is UInt8 in the model and String in",
+            ),
         ],
     )
     def test_difference(

@@ -70,7 +70,10 @@ class Truth:
     @property
     def rows(self) -> list[tuple[object, ...]]:
         return sorted(
-            ((*_key_columns(key), *payload, version) for key, (version, payload) in self.live.items()),
+            (
+                (*_key_columns(key), *payload, version)
+                for key, (version, payload) in self.live.items()
+            ),
             key=repr,
         )
 
@@ -141,9 +144,7 @@ def _check(project: CollapsingProject, truth: Truth) -> None:
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_random_histories(
-    make_project: Callable[[str], CollapsingProject], seed: int
-) -> None:
+def test_random_histories(make_project: Callable[[str], CollapsingProject], seed: int) -> None:
     chance = random.Random(seed)
     project = make_project(f"histories_{seed}")
     _prepare(project)
@@ -191,7 +192,7 @@ def test_a_run_that_dies_between_two_statements_is_completed_by_the_next(
         if "__dbt_" in sql or "insert into" in sql:
             writes.append(sql)
             if len(writes) == deadly:
-                raise DbtDatabaseError("killed here")
+                raise DbtDatabaseError("killed here")  # type: ignore[no-untyped-call]
         return stock(client, sql, **kwargs)
 
     monkeypatch.setattr(ChHttpClient, "command", command)

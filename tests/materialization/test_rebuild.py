@@ -82,7 +82,10 @@ def test_full_refresh_is_refused_when_a_view_would_stay_wrong(make_project: Make
     )
     outcome = project.run("--full-refresh")["target"]
     assert outcome.status == "error"
-    assert "cannot be rebuilt alone: the materialized views ['full_refresh_view.sums']" in outcome.message
+    assert (
+        "cannot be rebuilt alone: the materialized views ['full_refresh_view.sums']"
+        in outcome.message
+    )
     assert project.query(LIVE) == [(1, "EU", 5)]
 
 
@@ -99,7 +102,9 @@ def test_an_empty_run_leaves_the_table_to_be_built(make_project: MakeProject) ->
 
 def test_more_than_a_hundred_partitions_in_one_run(make_project: MakeProject) -> None:
     project = make_project("partitions")
-    project.add_model("target", {**CONFIG, "partition_by": "toYYYYMM(day)"}, "select * from changes")
+    project.add_model(
+        "target", {**CONFIG, "partition_by": "toYYYYMM(day)"}, "select * from changes"
+    )
     months = [date(2000 + i // 12, 1 + i % 12, 1) for i in range(150)]
     project.replace_rows(
         "changes", STRUCTURE, [(i, "EU", day, 1, False) for i, day in enumerate(months)]
@@ -109,7 +114,9 @@ def test_more_than_a_hundred_partitions_in_one_run(make_project: MakeProject) ->
         "changes", STRUCTURE, [(i, "US", day, 2, False) for i, day in enumerate(reversed(months))]
     )
     assert "150 states, 150 cancels" in build(project)
-    assert project.query("select count(), uniq(region) from target final where _sign = 1") == [(150, 1)]
+    assert project.query("select count(), uniq(region) from target final where _sign = 1") == [
+        (150, 1)
+    ]
 
 
 @pytest.mark.parametrize("settings", [{"join_use_nulls": 1}, {"cast_keep_nullable": 1}])

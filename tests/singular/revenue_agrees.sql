@@ -21,12 +21,12 @@ from_view as (
 
 from_materialized_view as (
   select
-    region,
-    month,
-    sum(live.revenue) as revenue,
-    sum(live.orders) as orders
-  from {{ ref('revenue_by_region_and_month_live') }} as live
-  group by region, month
+    kept.region,
+    kept.month,
+    sum(kept.revenue) as revenue,
+    sum(kept.orders) as orders
+  from {{ ref('revenue_by_region_and_month_live') }} as kept
+  group by kept.region, kept.month
   having orders <> 0
 ),
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -109,9 +109,10 @@ class CollapsingProject:
         assert result.exception is None, result.exception
         return result.result
 
-    def query(self, sql: str) -> Sequence[Row]:
+    def query(self, sql: str) -> list[Row]:
         """The rows of a query, in the project's schema."""
-        return self.client.query(sql, settings={"database": self.schema}).result_rows
+        result = self.client.query(sql, settings={"database": self.schema})
+        return [tuple(row) for row in result.result_rows]
 
     def command(self, sql: str) -> None:
         """Run a statement, in the project's schema."""

@@ -92,12 +92,15 @@ def clickhouse(home: Path) -> Iterator[Client]:
         client.close()
 
 
+def query(client: Client, sql: str) -> list[Row]:
+    """The rows of a query."""
+    return [tuple(row) for row in client.query(sql).result_rows]
+
+
 def live_rows(client: Client, table: str) -> list[Row]:
     """The live rows by FINAL, in order of the key."""
     columns = ", ".join(TABLES[table])
-    # A state in one partition and its cancel in another must not hide each other.
-    query = f"select {columns} from shop.{table} final where _sign = 1 order by all"
-    return sorted(client.query(query).result_rows)
+    return query(client, f"select {columns} from shop.{table} final where _sign = 1 order by all")
 
 
 def net_rows(client: Client, table: str) -> list[Row]:
@@ -107,10 +110,10 @@ def net_rows(client: Client, table: str) -> list[Row]:
         AssertionError: a row is stored more or less often than once, all in all.
     """
     columns = ", ".join(TABLES[table])
-    query = (
+    rows = query(
+        client,
         f"select {columns}, sum(_sign) as net from shop.{table} "
-        f"group by {columns}, _version having net <> 0 order by all"
+        f"group by {columns}, _version having net <> 0 order by all",
     )
-    rows = client.query(query).result_rows
     assert all(row[-1] == 1 for row in rows), [row for row in rows if row[-1] != 1][:3]
-    return sorted(tuple(row[:-1]) for row in rows)
+    return [row[:-1] for row in rows]

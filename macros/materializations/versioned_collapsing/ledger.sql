@@ -78,6 +78,7 @@
     {%- set unfinished = run.copy() -%}
     {%- do unfinished.update({
         'run_id': last[0]['run_id'],
+        'is_partial': false,
         'batches': zip(_parsed(last[0]['batches']), _parsed(last[0]['hashes'])) | list,
     }) -%}
     {%- do return(unfinished) -%}

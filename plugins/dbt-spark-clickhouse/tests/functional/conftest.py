@@ -294,6 +294,37 @@ def later(project: Project, first_build: Outcome) -> Later:
     )
 
 
+QUERIES = {
+    "commands": "select command, stage from mixed.commands",
+    "countries": "select name from system.tables where name = 'countries'",
+    "failures": "select name from system.tables where database = 'failures'",
+    "folders": "select folder from mixed.ch_folders order by folder",
+    "hooks": "select model, orders from mixed.clickhouse_hooks",
+    "lines": "select line from mixed.ch_lines order by line",
+    "nothing": "select * from mixed.ch_nothing",
+    "nothing_columns": "select name, type from system.columns where table = 'ch_nothing'",
+    "orders": "select * from mixed.ch_orders order by order_id",
+    "orders_by_country": (
+        "select country, sum(orders) as orders from mixed.ch_orders_by_country "
+        "group by country order by country"
+    ),
+    "orders_partition": "select partition_key from system.tables where name = 'ch_orders'",
+    "readings": "select * from mixed.ch_readings order by sensor nulls last",
+    "revenue": "select * from mixed.ch_revenue order by name",
+    "runs": "select * from mixed.ch_runs order by run",
+    "snapshot": "select count() as orders from mixed.ch_orders_snapshot",
+    "spark_in_clickhouse": "select name from system.tables where name like '%spark%'",
+    "types": "select * replace (hex(a_binary) as a_binary) from mixed.ch_types order by id",
+    "types_columns": "select name, type from system.columns where table = 'ch_types'",
+}
+
+
+@pytest.fixture(scope="session")
+def tables(project: Project, later: Later) -> dict[str, list[dict[str, Any]]]:
+    """What ClickHouse holds after both builds: the rows of each of ``QUERIES``."""
+    return dict(zip(QUERIES, project.clickhouse(*QUERIES.values()), strict=True))
+
+
 @dataclass(frozen=True)
 class WithoutJava:
     """Commands that ClickHouse can do alone, and whether Spark's log stayed as it was."""
@@ -304,7 +335,7 @@ class WithoutJava:
 
 
 @pytest.fixture(scope="session")
-def without_java(project: Project, later: Later) -> WithoutJava:
+def without_java(project: Project, tables: dict[str, Any]) -> WithoutJava:
     """ClickHouse nodes alone, with no Java to be found."""
     before = project.spark_log.stat()
     run = project.dbt_without_java("run", "--select", "ch_runs", "ch_orders", "ch_revenue")
@@ -313,7 +344,7 @@ def without_java(project: Project, later: Later) -> WithoutJava:
         "select '{{ target.type }}' as engine, orders.order_id, countries.name "
         "from {{ ref('ch_orders') }} as orders "
         "inner join {{ ref('countries') }} as countries on orders.country = countries.code "
-        "order by orders.order_id limit 1",
+        "where orders.order_id = 1",
     )
     after = project.spark_log.stat()
     return WithoutJava(
@@ -351,7 +382,7 @@ def interrupted(project: Project, refused_hand_offs: Outcome) -> Iterator[Interr
     """A run that is interrupted while both engines are at work."""
     _pause(project, 60_000)
     process = project.start("run", "--select", "spark_slow", "ch_endless")
-    wait_until(lambda: project.spark_table("spark_slow").is_dir(), process)
+    wait_until((project.spark_table("spark_slow") / "_temporary").is_dir, process)
     begun = time.monotonic()
     process.send_signal(signal.SIGINT)
     output, _ = process.communicate(timeout=ENDS_WITHIN)

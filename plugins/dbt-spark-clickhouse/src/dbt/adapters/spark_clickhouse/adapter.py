@@ -281,9 +281,8 @@ class SparkClickHouseAdapter(_Delegates, BaseAdapter):
         return list(self.call_named_engine(engine, "list_schemas", database or None))
 
     def _named(self, database: str | None) -> tuple[Engine, str | None]:
-        if routing.is_engine(database):
-            return database, None
-        return self.engine, database
+        engine = routing.engine_named(database)
+        return (engine, None) if engine else (self.engine, database)
 
     # From one engine to the other
 

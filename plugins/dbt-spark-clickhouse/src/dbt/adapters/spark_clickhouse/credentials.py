@@ -69,6 +69,19 @@ class SparkClickHouseCredentials(Credentials):
     spark: dict[str, Any] = field(default_factory=dict)
     clickhouse: dict[str, Any] = field(default_factory=dict)
 
+    @classmethod
+    def __pre_deserialize__(cls, data: dict[Any, Any]) -> dict[Any, Any]:
+        """dbt passes over unknown keys; a host at the wrong level would go unnoticed."""
+        unknown = sorted(set(data) - set(cls.__dataclass_fields__))
+        if unknown:
+            raise DbtRuntimeError(
+                f"The profile has unknown keys: {', '.join(unknown)}. Keys of one engine go into "
+                "its block, `spark` or `clickhouse`; beside the blocks there are "
+                "database, schema, home and wait."
+            )
+        checked: dict[Any, Any] = super().__pre_deserialize__(data)  # type: ignore[no-untyped-call]
+        return checked
+
     def __post_init__(self) -> None:
         validate_engine(self.database, "The profile")
         self.engine_credentials(Path.cwd())
@@ -108,10 +121,10 @@ class SparkClickHouseCredentials(Credentials):
                 yield from ((f"{name}.{key}", given[key]) for key in given if key in shown)
 
     def _engine_blocks(self) -> dict[Engine, dict[str, Any]]:
-        return {
-            SPARK: {"method": "session", **self.spark},
-            CLICKHOUSE: {"driver": "chdb", **self.clickhouse},
-        }
+        """What the profile says of each engine; one for which it names no host is embedded."""
+        spark = {} if "host" in self.spark else {"method": "session"}
+        clickhouse = {} if "host" in self.clickhouse else {"driver": "chdb"}
+        return {SPARK: {**spark, **self.spark}, CLICKHOUSE: {**clickhouse, **self.clickhouse}}
 
     def engine_credentials(
         self, project_root: Path
@@ -124,7 +137,9 @@ class SparkClickHouseCredentials(Credentials):
         home = str(project_root / self.home)
         shared = {"schema": self.schema, "home": home, "wait": self.wait}
         blocks = self._engine_blocks()
-        spark = {"host": "localhost", **blocks[SPARK]}
+        spark = blocks[SPARK]
+        if spark.get("method") == "session":
+            spark.setdefault("host", "localhost")  # dbt-spark wants one and does not use it
         return (
             _block(
                 EmbeddedSparkCredentials,
@@ -153,6 +168,10 @@ def _block(
         )
     try:
         credentials.validate({**values, **shared})
-    except ValidationError as error:
-        raise DbtRuntimeError(f"The profile's `{name}` block: {error.message}") from error
-    return credentials.from_dict({**values, **shared})
+        return credentials.from_dict({**values, **shared})
+    except (ValidationError, DbtRuntimeError) as error:
+        if isinstance(error, ValidationError):
+            reason = f"{'.'.join(map(str, error.path))}: {error.message}"
+        else:
+            reason = error.msg
+        raise DbtRuntimeError(f"The profile's `{name}` block: {reason}") from error

@@ -132,11 +132,15 @@ def require_same_files(
         )
     found = data_files(location)
     if found != receipt.files:
-        changed = sorted(set(found.items()) ^ set(receipt.files.items()))[:3]
+        changed = sorted({name for name, _ in found.items() ^ receipt.files.items()})
+        changes = [
+            f"{name} ({_bytes(receipt.files, name)} then, {_bytes(found, name)} now)"
+            for name in changed[:3]
+        ]
         raise DbtRuntimeError(
             f"ClickHouse cannot read the Spark table {name}: the files in {location} are not "
-            f"those that Spark wrote (first differences, with bytes: {changed}). Build it again: "
-            f"dbt build --select {model}"
+            f"those that Spark wrote: {len(changed)} differ, such as {', '.join(changes)}. "
+            f"Build it again: dbt build --select {model}"
         )
     return receipt
 
@@ -180,6 +184,10 @@ def require_same_figures(name: str, model: str | None, expected: Receipt, actual
             f"The hand-off of the Spark table {name} failed: ClickHouse does not read what Spark "
             f"wrote. {'; '.join(differences[:5])}. Build it again: dbt build --select {model}"
         )
+
+
+def _bytes(files: dict[str, int], name: str) -> str:
+    return f"{files[name]} bytes" if name in files else "not there"
 
 
 def _quote(identifier: str) -> str:

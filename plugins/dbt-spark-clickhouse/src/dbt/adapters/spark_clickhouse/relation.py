@@ -16,7 +16,7 @@ from dbt.adapters.spark_clickhouse.routing import (
     SPARK,
     Engine,
     current_engine,
-    is_engine,
+    engine_named,
 )
 
 if TYPE_CHECKING:
@@ -97,10 +97,8 @@ class RoutedRelation(BaseRelation):
         cls, database: str | None = None, schema: str | None = None, *args: Any, **kwargs: Any
     ) -> Any:
         """A relation of the engine that ``database`` names, else of the engine at work."""
-        if is_engine(database):
-            engine: Engine = database
-        else:
-            engine = current_engine() or (cls.router.default_engine if cls.router else CLICKHOUSE)
+        default = cls.router.default_engine if cls.router else CLICKHOUSE
+        engine = engine_named(database) or current_engine() or default
         return RELATION_CLASSES[engine].create(None, schema, *args, **kwargs)
 
     @classmethod

@@ -81,6 +81,20 @@ def working_on(node: Any, engine: Engine) -> Iterator[None]:
         _current_node.reset(token)
 
 
+def engine_named(database: str | None) -> Engine | None:
+    """The engine that ``database`` names to the node at work, or None when it names none.
+
+    dbt gives nodes without an engine of their own the profile's database, wherever they run: to
+    such a node, its database names the engine at work.
+    """
+    node = current_node()
+    if getattr(node, "resource_type", None) in _FOLLOW_THEIR_PARENTS and database == getattr(
+        node, "database", None
+    ):
+        return current_engine()
+    return database if is_engine(database) else None
+
+
 def engine_of(node: Any, nodes: Mapping[str, Any], default: Engine) -> Engine:
     """The engine that owns ``node``.
 

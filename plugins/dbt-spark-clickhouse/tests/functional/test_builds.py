@@ -1,0 +1,169 @@
+"""`dbt build` on both engines: what is built, where, and by whose macros."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow.parquet as pq
+
+Rows = dict[str, list[dict[str, Any]]]
+
+ORDERS = [
+    {"order_id": 4 * i + n, "country": country, "amount": f"{n * 10.5:.2f}".rstrip("0").rstrip(".")}
+    for i, country in enumerate(["AT", "IN", "JP"])
+    for n in range(1, 5)
+]
+
+
+def spark_rows(project: Any, table: str) -> list[dict[str, Any]]:
+    """The rows of a Spark table, read from its files."""
+    rows: list[dict[str, Any]] = pq.read_table(project.spark_table(table)).to_pylist()
+    return rows
+
+
+def test_first_build_succeeds(first_build: Any) -> None:
+    assert first_build.failures() == {}
+    assert first_build.success
+
+
+def test_second_build_succeeds(later: Any) -> None:
+    assert later.build.failures() == {}
+    assert later.build.success
+
+
+def test_every_kind_of_node_was_built_and_tested(first_build: Any) -> None:
+    assert {
+        "countries",
+        "spark_orders",
+        "spark_orders_view",
+        "spark_nothing",
+        "spark_runs",
+        "ch_orders",
+        "ch_runs",
+        "ch_orders_by_country",
+        "ch_revenue",
+        "ch_orders_snapshot",
+        "unique_countries_code",
+        "relationships_spark_orders_country__code__ref_countries_",
+        "relationships_spark_orders_order_id__order_id__ref_ch_orders_",
+        "relationships_ch_orders_country__code__ref_countries_",
+        "accepted_values_ch_orders_country__AT__IN__JP",
+        "spark_tests_run_on_spark",
+        "clickhouse_tests_run_on_clickhouse",
+        "tests_of_both_run_on_clickhouse",
+        "orders_are_numbered_by_country_on_spark",
+        "files_of_a_source_are_an_input_on_spark",
+        "spark_table_is_an_input_on_clickhouse",
+        "files_of_a_source_and_a_spark_seed_are_inputs_on_clickhouse",
+        "tables_outside_the_folder_of_their_schema_are_inputs_on_clickhouse",
+        "mixed-on-run-start-0",
+        "mixed-on-run-end-0",
+    } <= first_build.results.keys()
+
+
+def test_clickhouse_table_has_the_rows_of_the_spark_table(tables: Rows) -> None:
+    assert tables["orders"] == ORDERS
+
+
+def test_view_reads_an_ephemeral_model_across_engines(tables: Rows) -> None:
+    assert tables["revenue"] == [
+        {"name": name, "amount": "105"} for name in ("Austria", "India", "日本")
+    ]
+
+
+def test_materialized_view_follows_its_table(tables: Rows) -> None:
+    assert [row["country"] for row in tables["orders_by_country"]] == ["AT", "IN", "JP"]
+    assert {row["orders"] for row in tables["orders_by_country"]} <= {4, 8}
+
+
+def test_empty_spark_table_is_an_empty_clickhouse_table_of_the_same_types(tables: Rows) -> None:
+    assert tables["nothing"] == []
+    assert tables["nothing_columns"] == [
+        {"name": "order_id", "type": "Nullable(Int64)"},
+        {"name": "country", "type": "Nullable(String)"},
+        {"name": "amount", "type": "Nullable(Decimal(18, 2))"},
+    ]
+
+
+def test_snapshot_of_unchanged_rows_does_not_grow(tables: Rows) -> None:
+    assert tables["snapshot"] == [{"orders": len(ORDERS)}]
+
+
+def test_text_files_reach_clickhouse_through_a_spark_model(tables: Rows) -> None:
+    assert tables["lines"] == [{"line": "one"}, {"line": "two"}]
+
+
+def test_parquet_files_of_a_source_are_read_by_both_engines(project: Any, tables: Rows) -> None:
+    assert sorted(spark_rows(project, "spark_readings"), key=str) == [
+        {"sensor": 1, "doubled": 1.0},
+        {"sensor": 2, "doubled": None},
+        {"sensor": None, "doubled": 5.0},
+    ]
+    assert tables["readings"] == [
+        {"sensor": 1, "reading": 0.5, "country": "Austria"},
+        {"sensor": 2, "reading": None, "country": None},
+        {"sensor": None, "reading": 2.5, "country": None},
+    ]
+
+
+def test_spark_tables_outside_the_folder_of_their_schema_are_found(tables: Rows) -> None:
+    assert tables["folders"] == [
+        {"folder": "a folder of its own"},
+        {"folder": "the warehouse itself"},
+    ]
+
+
+def test_each_engine_has_its_own_nodes_only(project: Any, tables: Rows) -> None:
+    assert tables["countries"] == []
+    assert [row["name"] for row in tables["spark_in_clickhouse"]] == []
+    assert list(project.spark_table("").glob("ch_*")) == []
+
+
+def test_failures_are_stored_on_the_engine_of_the_test(project: Any, tables: Rows) -> None:
+    assert tables["failures"] == [{"name": "clickhouse_tests_run_on_clickhouse"}]
+    stored = project.home / "warehouse" / "failures.db"
+    assert [folder.name for folder in stored.iterdir()] == ["spark_tests_run_on_spark"]
+
+
+def test_hooks_of_a_model_run_on_its_engine(project: Any, tables: Rows) -> None:
+    assert tables["hooks"] == 2 * [{"model": "ch_orders", "orders": 12}]
+    assert spark_rows(project, "spark_hooks") == 2 * [{"model": "spark_orders", "orders": 12}]
+
+
+def test_hooks_of_the_project_run_on_the_default_engine(tables: Rows) -> None:
+    builds = [row["stage"] for row in tables["commands"] if row["command"] == "build"]
+    assert sorted(builds) == 2 * ["end on clickhouse"] + 2 * ["start"]
+
+
+def test_hooks_of_the_project_reach_the_other_engine_by_query_on(project: Any) -> None:
+    assert spark_rows(project, "builds") == 2 * [{"engine": "spark"}]
+
+
+def test_incremental_models_of_both_engines_grow(project: Any, tables: Rows) -> None:
+    assert [row["run"] for row in tables["runs"]] == [1, 2]
+    partitions = sorted(folder.name for folder in project.spark_table("spark_runs").glob("run=*"))
+    assert partitions == ["run=1", "run=2"]
+
+
+def test_macro_that_dbt_clickhouse_overrides_is_its_own_there_and_dbts_on_spark(
+    project: Any, tables: Rows
+) -> None:
+    assert {row["is_incremental_of"] for row in tables["runs"]} == {"dbt_clickhouse"}
+    assert {row["is_incremental_of"] for row in spark_rows(project, "spark_runs")} == {"dbt"}
+
+
+def test_macro_that_both_packages_define_is_that_of_the_engine(project: Any, tables: Rows) -> None:
+    assert {row["partition_cols_of"] for row in tables["runs"]} == {"dbt_clickhouse"}
+    assert tables["orders_partition"] == [{"partition_key": "country"}]
+    assert {row["partition_cols_of"] for row in spark_rows(project, "spark_runs")} == {"dbt_spark"}
+
+
+def test_second_command_parses_only_what_has_changed(first_build: Any, later: Any) -> None:
+    assert "Unable to do partial parsing" in first_build.output  # another target was used before
+    for outcome in (later.build, later.show_on_spark, later.compile, later.docs):
+        assert "Running with dbt" in outcome.output
+        assert "Unable to do partial parsing" not in outcome.output
+
+
+def test_expected_errors_of_spark_are_not_printed(first_build: Any) -> None:
+    assert "SQLQueryContextLogger" not in first_build.output

@@ -1,0 +1,63 @@
+"""Nodes and adapters without a project."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from multiprocessing import get_context
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from dbt.adapters.spark_clickhouse.adapter import SparkClickHouseAdapter
+from dbt.adapters.spark_clickhouse.credentials import SparkClickHouseCredentials
+
+Node = Callable[..., Any]
+
+
+@pytest.fixture
+def node() -> Node:
+    """Makes a node as the manifest holds it: a kind, a name, an engine and parents."""
+
+    def make(
+        resource_type: str, name: str, database: str | None = None, *parents: Any, **more: Any
+    ) -> Any:
+        config = more.pop("config", {})
+        parent_ids = [parent.unique_id for parent in parents]
+        return SimpleNamespace(
+            resource_type=resource_type,
+            name=name,
+            unique_id=f"{resource_type}.project.{name}",
+            database=database,
+            schema="shop",
+            identifier=name,
+            is_ephemeral_model=config.get("materialized") == "ephemeral",
+            depends_on=SimpleNamespace(nodes=parent_ids),
+            depends_on_nodes=parent_ids,
+            config=_Config({"materialized": "table", **config}),
+            quoting_dict={},
+            **more,
+        )
+
+    return make
+
+
+class _Config(dict[str, Any]):
+    """A node's config: its keys can be read as attributes too."""
+
+    def __getattr__(self, name: str) -> Any:
+        return self[name]
+
+
+@pytest.fixture
+def adapter(tmp_path: Path) -> SparkClickHouseAdapter:
+    """The adapter of a project in ``tmp_path``; neither engine runs."""
+    config: Any = SimpleNamespace(
+        credentials=SparkClickHouseCredentials.from_dict({}),
+        project_root=str(tmp_path),
+        quoting={},
+        log_cache_events=False,
+        flags={},
+    )
+    return SparkClickHouseAdapter(config, get_context("spawn"))

@@ -1,0 +1,190 @@
+"""The profile: what it takes, what it refuses, what it shows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dbt.config.profile import Profile
+from dbt.exceptions import DbtProfileError
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.spark_clickhouse.credentials import SparkClickHouseCredentials
+from dbt.adapters.spark_clickhouse.routing import CLICKHOUSE, SPARK, on_engine
+
+SECRET = "swordfish"
+
+
+def profile(**output: Any) -> SparkClickHouseCredentials:
+    """The credentials of an output, read as dbt reads them."""
+    read = Profile._credentials_from_profile(
+        {"type": "spark_clickhouse", **output}, "shop", "embedded"
+    )
+    assert isinstance(read, SparkClickHouseCredentials)
+    return read
+
+
+def test_empty_output_is_embedded_in_the_project(tmp_path: Path) -> None:
+    credentials = profile()
+    assert (credentials.database, credentials.schema) == ("clickhouse", "default")
+    spark, clickhouse = credentials.engine_credentials(tmp_path)
+    assert (spark.method, clickhouse.driver) == ("session", "chdb")
+    assert (spark.schema, clickhouse.schema) == ("default", "default")
+    assert spark.home == clickhouse.home == str(tmp_path / ".spark_clickhouse")
+    assert spark.warehouse_folder == tmp_path / ".spark_clickhouse" / "warehouse"
+    assert (spark.wait, clickhouse.wait) == (0, 0)
+
+
+def test_keys_of_the_output_hold_for_both_engines(tmp_path: Path) -> None:
+    output = {"schema": "shop", "home": "/data/stores", "wait": 60}
+    for engine in profile(**output).engine_credentials(tmp_path):
+        assert (engine.schema, engine.home, engine.wait) == ("shop", "/data/stores", 60)
+
+
+@pytest.mark.parametrize(
+    ("warehouse", "folder"), [("lake", "{root}/lake"), ("/mnt/lake", "/mnt/lake")]
+)
+def test_warehouse_is_relative_to_the_project(tmp_path: Path, warehouse: str, folder: str) -> None:
+    spark, _ = profile(spark={"warehouse": warehouse}).engine_credentials(tmp_path)
+    assert str(spark.warehouse_folder) == folder.format(root=tmp_path)
+
+
+def test_blocks_reach_the_stock_credentials(tmp_path: Path) -> None:
+    spark, clickhouse = profile(
+        spark={"server_side_parameters": {"spark.driver.memory": "4g"}},
+        clickhouse={"host": "ch.example.com", "port": 8443, "secure": True},
+    ).engine_credentials(tmp_path)
+    assert spark.server_side_parameters["spark.driver.memory"] == "4g"
+    assert (clickhouse.host, clickhouse.port, clickhouse.secure) == ("ch.example.com", 8443, True)
+
+
+def test_engine_with_a_host_is_not_embedded(tmp_path: Path) -> None:
+    _, clickhouse = profile(clickhouse={"host": "ch.example.com"}).engine_credentials(tmp_path)
+    assert clickhouse.driver is None  # dbt-clickhouse tells it from the port.
+    with pytest.raises(DbtProfileError, match="`spark` block: Must specify `method` in profile"):
+        profile(spark={"host": "spark.example.com"})
+
+
+@pytest.mark.parametrize(
+    ("output", "message"),
+    [
+        (
+            {"database": "duckdb"},
+            "The profile has the database 'duckdb', which is no engine.",
+        ),
+        (
+            {"host": "ch.example.com", "driver": "http"},
+            "The profile has unknown keys: driver, host. Keys of one engine go into its block, "
+            "`spark` or `clickhouse`; beside the blocks there are database, schema, home and wait.",
+        ),
+        (
+            {"spark": {"metod": "session", "hots": "x"}},
+            "The profile's `spark` block has unknown keys: hots, metod. It takes the keys of a "
+            "dbt-spark profile.",
+        ),
+        (
+            {"clickhouse": {"drivr": "http"}},
+            "The profile's `clickhouse` block has unknown keys: drivr. It takes the keys of a "
+            "dbt-clickhouse profile.",
+        ),
+        (
+            {"clickhouse": {"schema": "shop", "type": "clickhouse"}},
+            "The profile's `clickhouse` block sets schema, type: these belong to the output above "
+            "it and hold for both engines.",
+        ),
+        (
+            {"spark": {"home": "x", "wait": 1, "database": "spark", "project_root": "/"}},
+            "The profile's `spark` block sets database, home, project_root, wait: these belong to "
+            "the output above it and hold for both engines.",
+        ),
+        (
+            {"spark": {"method": "carrier pigeon"}},
+            "The profile's `spark` block: method: 'carrier pigeon' is not one of "
+            "['thrift', 'http', 'odbc', 'session']",
+        ),
+        (
+            {"spark": {"method": "thrift"}},
+            "The profile's `spark` block: Must specify `host` in profile",
+        ),
+        (
+            {"spark": {"server_side_parameters": {"spark.sql.shuffle.partitions": 4}}},
+            "The profile's `spark` block: server_side_parameters.spark.sql.shuffle.partitions: 4 "
+            "is not of type 'string'",
+        ),
+        (
+            {"clickhouse": {"secure": "yes"}},
+            "The profile's `clickhouse` block: secure: 'yes' is not of type 'boolean'",
+        ),
+        ({"wait": "a minute"}, "'a minute' is not of type 'integer'"),
+        ({"home": 7}, "7 is not of type 'string'"),
+        ({"spark": "session"}, "'session' is not of type 'object'"),
+    ],
+)
+def test_mistake_is_an_error_that_says_where(output: dict[str, Any], message: str) -> None:
+    with pytest.raises(DbtProfileError) as error:
+        profile(**output)
+    assert message in str(error.value)
+
+
+def test_type_is_that_of_the_engine_at_work() -> None:
+    credentials = profile()
+    assert credentials.type == "spark_clickhouse"
+    with on_engine(SPARK):
+        assert credentials.type == "spark"
+    with on_engine(CLICKHOUSE):
+        assert credentials.type == "clickhouse"
+
+
+def secretive() -> SparkClickHouseCredentials:
+    return profile(
+        schema="shop",
+        spark={"method": "session", "token": SECRET, "password": SECRET, "user": "me"},
+        clickhouse={"host": "ch.example.com", "user": "me", "password": SECRET, "secure": True},
+    )
+
+
+def test_debug_shows_what_the_profile_says_of_each_engine() -> None:
+    assert dict(secretive().connection_info()) == {
+        "database": "clickhouse",
+        "schema": "shop",
+        "home": ".spark_clickhouse",
+        "spark.method": "session",
+        "clickhouse.host": "ch.example.com",
+        "clickhouse.user": "me",
+        "clickhouse.secure": True,
+    }
+
+
+def test_target_is_as_with_the_stock_adapter_of_the_engine_at_work() -> None:
+    own = {"database": "clickhouse", "schema": "shop", "home": ".spark_clickhouse"}
+    credentials = secretive()
+    with on_engine(SPARK):
+        on_spark = dict(credentials.connection_info())
+    with on_engine(CLICKHOUSE):
+        on_clickhouse = dict(credentials.connection_info())
+    assert on_spark == {
+        **own,
+        "host": "localhost",
+        "port": 443,
+        "cluster": None,
+        "endpoint": None,
+        "organization": "0",
+    }
+    stock = {"driver", "host", "user", "secure", "retries", "custom_settings"}
+    assert own.items() <= on_clickhouse.items()
+    assert stock <= set(on_clickhouse)
+    assert (on_clickhouse["host"], on_clickhouse["user"]) == ("ch.example.com", "me")
+
+
+@pytest.mark.parametrize("engine", [None, SPARK, CLICKHOUSE])
+def test_no_secret_is_shown(engine: Any) -> None:
+    credentials = secretive()
+    with on_engine(engine):
+        assert SECRET not in str(dict(credentials.connection_info()))
+        assert SECRET not in str(dict(credentials.connection_info(with_aliases=True)))
+
+
+def test_engine_that_cannot_be_set_up_is_named() -> None:
+    with pytest.raises(DbtRuntimeError, match=r"^Runtime Error\n  The profile's `spark` block: "):
+        SparkClickHouseCredentials(spark={"method": "http"})

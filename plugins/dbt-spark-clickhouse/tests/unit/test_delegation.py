@@ -1,0 +1,166 @@
+"""Everything that the stock adapters can do, the router passes on or does itself."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import pytest
+from dbt.adapters.base.impl import BaseAdapter
+from dbt.adapters.clickhouse.impl import ClickHouseAdapter
+from dbt.adapters.clickhouse.relation import ClickHouseRelation
+from dbt.adapters.spark.impl import SparkAdapter
+from dbt.adapters.spark.relation import SparkRelation
+from dbt_common import exceptions
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.spark_clickhouse.adapter import SparkClickHouseAdapter
+from dbt.adapters.spark_clickhouse.routing import CLICKHOUSE, SPARK, Engine, on_engine
+
+STOCK: dict[Engine, type[BaseAdapter]] = {SPARK: SparkAdapter, CLICKHOUSE: ClickHouseAdapter}
+# Constants of the base class that neither stock adapter changes.
+SHARED = {"CATALOG_INTEGRATIONS", "MAX_SCHEMA_METADATA_RELATIONS"}
+# Attributes that dbt reads of stock adapters' own code only.
+PRIVATE_TO_STOCK = {
+    "COLUMN_NAMES",
+    "ConnectionManager",
+    "HUDI_METADATA_COLUMNS",
+    "INFORMATION_COLUMNS_REGEX",
+    "INFORMATION_OWNER_REGEX",
+    "INFORMATION_STATISTICS_REGEX",
+    "RelationInfo",
+}
+PUBLIC = sorted(
+    {
+        name
+        for stock in STOCK.values()
+        for name, _ in inspect.getmembers_static(stock)
+        if not name.startswith("_")
+    }
+    - SHARED
+    - PRIVATE_TO_STOCK
+)
+
+
+def provider(name: str) -> type:
+    """The class from which the router has the attribute ``name``."""
+    return next(cls for cls in SparkClickHouseAdapter.__mro__ if name in vars(cls))
+
+
+def test_public_attributes_of_the_stock_adapters_all_come_from_the_router() -> None:
+    router = "dbt.adapters.spark_clickhouse.adapter"
+    assert len(PUBLIC) > 100
+    assert [name for name in PUBLIC if provider(name).__module__ != router] == []
+
+
+def test_constants_that_are_left_alone_are_the_same_in_both_stock_adapters() -> None:
+    for name in SHARED:
+        assert len({repr(getattr(each, name)) for each in (BaseAdapter, *STOCK.values())}) == 1
+
+
+@pytest.mark.parametrize("stock", STOCK.values())
+def test_what_macros_may_call_on_a_stock_adapter_they_may_call_on_the_router(
+    stock: type[BaseAdapter],
+) -> None:
+    assert stock._available_ <= SparkClickHouseAdapter._available_
+    assert set(stock._parse_replacements_) <= set(SparkClickHouseAdapter._parse_replacements_)
+    assert all(hasattr(SparkClickHouseAdapter, name) for name in stock._available_)
+
+
+@pytest.mark.parametrize("engine", [SPARK, CLICKHOUSE])
+def test_delegates_reach_the_engine_at_work_and_no_other(
+    adapter: SparkClickHouseAdapter, monkeypatch: pytest.MonkeyPatch, engine: Engine
+) -> None:
+    reached: list[Any] = []
+    delegates = [name for name in PUBLIC if provider(name).__name__ == "_Delegates"]
+    for name in delegates:
+        for owner, each in adapter.engines.items():
+            if hasattr(each, name):
+                monkeypatch.setattr(
+                    each,
+                    name,
+                    lambda *args, of=owner, name=name, **kwargs: reached.append(
+                        (of, name, args, kwargs)
+                    ),
+                )
+    with on_engine(engine):
+        for name in delegates:
+            reached.clear()
+            if hasattr(STOCK[engine], name):
+                getattr(adapter, name)("argument", option=True)
+                assert reached == [(engine, name, ("argument",), {"option": True})]
+            else:
+                with pytest.raises(DbtRuntimeError) as error:
+                    getattr(adapter, name)()
+                assert error.value.msg == f"adapter.{name}() is not there on {engine}."
+                assert reached == []
+
+
+def test_relation_among_the_arguments_goes_before_the_engine_at_work(
+    adapter: SparkClickHouseAdapter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dropped: list[Any] = []
+    for engine, each in adapter.engines.items():
+        monkeypatch.setattr(
+            each, "drop_relation", lambda relation, of=engine: dropped.append((of, relation))
+        )
+    on_spark = SparkRelation.create(schema="shop", identifier="orders")
+    on_clickhouse = ClickHouseRelation.create(schema="shop", identifier="orders")
+    with on_engine(CLICKHOUSE):
+        adapter.drop_relation(on_spark)
+    with on_engine(SPARK):
+        adapter.drop_relation(relation=on_clickhouse)
+    assert dropped == [(SPARK, on_spark), (CLICKHOUSE, on_clickhouse)]
+
+
+@pytest.mark.parametrize("asked", [SPARK, CLICKHOUSE])
+@pytest.mark.parametrize("at_work", [SPARK, CLICKHOUSE])
+@pytest.mark.parametrize("name", ["get_relation", "list_relations", "check_schema_exists"])
+def test_database_that_is_an_engine_goes_before_the_engine_at_work(
+    adapter: SparkClickHouseAdapter,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    at_work: Engine,
+    asked: Engine,
+) -> None:
+    reached: list[Any] = []
+    for engine, each in adapter.engines.items():
+        monkeypatch.setattr(
+            each, name, lambda *args, of=engine: reached.append((of, args)) or ["found"]
+        )
+    names = ("shop", "orders") if name == "get_relation" else ("shop",)
+    with on_engine(at_work):
+        getattr(adapter, name)(asked, *names)
+        getattr(adapter, name)(None, *names)
+    # A stock adapter never sees the name of an engine: neither has databases.
+    assert reached == [(asked, (None, *names)), (at_work, (None, *names))]
+
+
+@pytest.mark.parametrize("engine", [SPARK, CLICKHOUSE])
+def test_properties_are_those_of_the_engine_at_work(
+    adapter: SparkClickHouseAdapter, engine: Engine
+) -> None:
+    stock = adapter.engines[engine]
+    with on_engine(engine):
+        assert adapter.type() == stock.type() == engine
+        assert adapter.Column is stock.Column
+        assert adapter.CONSTRAINT_SUPPORT == stock.CONSTRAINT_SUPPORT
+        assert adapter.behavior is stock.behavior
+
+
+def test_python_models_are_run_as_by_the_stock_adapter(adapter: SparkClickHouseAdapter) -> None:
+    spark = adapter.engines[SPARK]
+    with on_engine(SPARK):
+        assert adapter.python_submission_helpers == spark.python_submission_helpers
+        assert adapter.default_python_submission_method == spark.default_python_submission_method
+    with on_engine(CLICKHOUSE):
+        for name in ("python_submission_helpers", "default_python_submission_method"):
+            with pytest.raises(exceptions.NotImplementedError):
+                getattr(adapter, name)
+
+
+def test_adapter_has_its_own_type_while_the_project_is_parsed(
+    adapter: SparkClickHouseAdapter,
+) -> None:
+    assert adapter.type() == "spark_clickhouse"
+    assert adapter.engine == "clickhouse"

@@ -1,0 +1,222 @@
+"""How nodes of one engine see nodes of the other, before either engine runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from dbt.adapters.base.relation import BaseRelation
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.spark_clickhouse.adapter import SparkClickHouseAdapter
+from dbt.adapters.spark_clickhouse.routing import CLICKHOUSE, SPARK, Engine, on_engine
+
+Node = Callable[..., Any]
+Ref = Callable[..., BaseRelation]
+
+
+@pytest.fixture
+def ref(adapter: SparkClickHouseAdapter) -> Ref:
+    """Makes the relation that `ref` or `source` gives to a node of ``reader``."""
+
+    def make(target: Any, reader: Engine | None, limit: int | None = None) -> BaseRelation:
+        of_kind: dict[str, dict[str, Any]] = {"nodes": {}, "sources": {}}
+        of_kind["sources" if target.resource_type == "source" else "nodes"] = {
+            target.unique_id: target
+        }
+        adapter.set_macro_resolver(SimpleNamespace(**of_kind))
+        with on_engine(reader):
+            relation: BaseRelation = adapter.Relation.create_from(
+                adapter.config, target, limit=limit
+            )
+        return relation
+
+    return make
+
+
+def source(node: Node, location: str | None, file_format: str | None) -> Any:
+    external = SimpleNamespace(location=location, file_format=file_format)
+    return node("source", "lines", SPARK, external=external)
+
+
+def test_own_nodes_are_read_by_name(node: Node, ref: Ref) -> None:
+    assert str(ref(node("model", "orders", SPARK), SPARK)) == "shop.orders"
+    assert str(ref(node("model", "orders", CLICKHOUSE), CLICKHOUSE)) == "`shop`.`orders`"
+
+
+@pytest.mark.parametrize("engine", [SPARK, CLICKHOUSE])
+def test_nothing_is_looked_up_while_the_project_is_parsed(
+    node: Node, ref: Ref, engine: Engine
+) -> None:
+    view = node("model", "orders", engine, config={"materialized": "view"})
+    assert "orders" in str(ref(view, None))
+
+
+def test_spark_cannot_read_what_clickhouse_owns(node: Node, ref: Ref) -> None:
+    with pytest.raises(DbtRuntimeError) as error:
+        ref(node("model", "orders", CLICKHOUSE), SPARK)
+    assert error.value.msg == (
+        "Spark cannot read `shop`.`orders`, which ClickHouse owns. Data goes from Spark to "
+        "ClickHouse: put the model that needs it on ClickHouse (`+database: clickhouse`), or what "
+        "it needs on Spark."
+    )
+
+
+@pytest.mark.parametrize(
+    ("schema", "config", "folder"),
+    [
+        ("shop", {}, "{home}/warehouse/shop.db/orders"),
+        ("Shop", {}, "{home}/warehouse/shop.db/orders"),
+        ("default", {}, "{home}/warehouse/orders"),
+        ("shop", {"location_root": "lake"}, "{home}/warehouse/shop.db/lake/Orders"),
+        ("shop", {"location_root": "/mnt/lake"}, "/mnt/lake/Orders"),
+    ],
+)
+def test_clickhouse_reads_the_files_of_a_spark_table(
+    adapter: SparkClickHouseAdapter,
+    node: Node,
+    ref: Ref,
+    schema: str,
+    config: dict[str, Any],
+    folder: str,
+) -> None:
+    model = node("model", "Orders", SPARK, config=config)
+    model.schema = schema
+    location = folder.format(home=adapter.home)
+    assert str(ref(model, CLICKHOUSE)) == f"file('{location}/*.parquet', 'Parquet')"
+
+
+def test_clickhouse_reads_a_sample_when_dbt_wants_one(
+    adapter: SparkClickHouseAdapter, node: Node, ref: Ref
+) -> None:
+    file = f"file('{adapter.home}/warehouse/shop.db/orders/*.parquet', 'Parquet')"
+    empty = ref(node("model", "orders", SPARK), CLICKHOUSE, limit=0)
+    assert str(empty) == f"(select * from {file} where false limit 0)"
+
+
+def test_spark_reads_files_of_a_source_in_place(node: Node, ref: Ref, tmp_path: Path) -> None:
+    text = source(node, "landing/lines", "text")
+    assert str(ref(text, SPARK)) == f"text.`{tmp_path}/landing/lines`"
+    assert str(ref(text, SPARK, limit=0)) == (
+        f"(select * from text.`{tmp_path}/landing/lines` where false limit 0)"
+    )
+    assert str(ref(source(node, "s3a://lake/lines", "text"), SPARK)) == "text.`s3a://lake/lines`"
+    assert str(ref(source(node, "/mnt/lines", "csv"), SPARK)) == "csv.`/mnt/lines`"
+    assert str(ref(source(node, None, None), SPARK)) == "shop.lines"
+
+
+def test_path_of_the_machine_is_not_in_what_parsing_keeps(node: Node, ref: Ref) -> None:
+    assert str(ref(source(node, "landing/lines", "text"), None)) == "text.`landing/lines`"
+
+
+@pytest.mark.parametrize(
+    ("config", "obstacle"),
+    [
+        (
+            {"materialized": "view"},
+            "it is a view of Spark's, which has no files: materialize it as a table.",
+        ),
+        ({"file_format": "orc"}, "its file format is orc: set `file_format: parquet`."),
+        (
+            {"partition_by": ["day"]},
+            "it is partitioned, and partition columns are not in the files: drop `partition_by`.",
+        ),
+        (
+            {"location_root": "s3a://lake"},
+            "it is at s3a://lake, and only folders of this machine, without a scheme, can be.",
+        ),
+    ],
+)
+def test_spark_node_that_clickhouse_cannot_read_says_what_to_change(
+    node: Node, ref: Ref, config: dict[str, Any], obstacle: str
+) -> None:
+    with pytest.raises(DbtRuntimeError) as error:
+        ref(node("model", "orders", SPARK, config=config), CLICKHOUSE)
+    assert error.value.msg == (f"ClickHouse cannot read shop.orders, which Spark owns: {obstacle}")
+
+
+@pytest.mark.parametrize(
+    ("location", "file_format", "message"),
+    [
+        (
+            "/mnt/lines",
+            "text",
+            "ClickHouse cannot read text.`/mnt/lines`, which Spark owns: it is a folder of text "
+            "files: read it in a Spark model, and that model on ClickHouse.",
+        ),
+        (
+            "s3a://lake/lines",
+            "parquet",
+            "ClickHouse cannot read parquet.`s3a://lake/lines`, which Spark owns: it is at "
+            "s3a://lake/lines, and only folders of this machine, without a scheme, can be.",
+        ),
+    ],
+)
+def test_spark_source_that_clickhouse_cannot_read_says_what_to_change(
+    node: Node, ref: Ref, location: str, file_format: str, message: str
+) -> None:
+    with pytest.raises(DbtRuntimeError) as error:
+        ref(source(node, location, file_format), CLICKHOUSE)
+    assert error.value.msg == message
+
+
+def test_source_that_is_not_there_says_where_it_was_looked_for(
+    adapter: SparkClickHouseAdapter, node: Node, ref: Ref, tmp_path: Path
+) -> None:
+    missing = source(node, "landing/lines", "parquet")
+    assert "landing/lines/*.parquet" in str(ref(missing, CLICKHOUSE))
+    adapter.set_macro_resolver(SimpleNamespace(nodes={}, sources={missing.unique_id: missing}))
+    with pytest.raises(DbtRuntimeError) as error, on_engine(CLICKHOUSE):
+        adapter.hand_offs.verify_parents(node("model", "reader", CLICKHOUSE, missing))
+    assert error.value.msg == (
+        f"ClickHouse cannot read parquet.`{tmp_path}/landing/lines`, which Spark owns: there is no "
+        f"folder {tmp_path}/landing/lines. If it is a table, set `warehouse` in the profile's "
+        "`spark` block to the folder of Spark's managed tables (spark.sql.warehouse.dir); if it is "
+        "a source of files, mend its `location`."
+    )
+
+
+def test_columns_of_a_table_that_was_never_built_say_what_to_build(
+    adapter: SparkClickHouseAdapter, node: Node
+) -> None:
+    model = node("model", "orders", SPARK)
+    adapter.set_macro_resolver(SimpleNamespace(nodes={model.unique_id: model}, sources={}))
+    own = adapter.Relation.create_from(adapter.config, model)
+    with pytest.raises(DbtRuntimeError) as error, on_engine(CLICKHOUSE):
+        adapter.get_columns_in_relation(own)
+    assert error.value.msg.startswith(
+        "ClickHouse cannot read the Spark table shop.orders: there is no receipt in "
+        f"{adapter.home}/warehouse/shop.db/orders."
+    )
+    assert error.value.msg.endswith("Build it first: dbt build --select orders")
+
+
+@pytest.mark.parametrize(
+    ("config", "known", "remains"),
+    [
+        ({}, False, False),
+        ({}, True, True),
+        ({"location_root": "lake"}, False, True),
+    ],
+    ids=["no table of it", "a table of it", "a folder of the user's"],
+)
+def test_folder_is_removed_only_when_spark_knows_no_table_of_it(
+    adapter: SparkClickHouseAdapter,
+    node: Node,
+    monkeypatch: pytest.MonkeyPatch,
+    config: dict[str, Any],
+    known: bool,
+    remains: bool,
+) -> None:
+    model = node("model", "orders", SPARK, config=config)
+    folder = adapter.home / "warehouse" / "shop.db" / config.get("location_root", "") / "orders"
+    folder.mkdir(parents=True)
+    monkeypatch.setattr(
+        adapter.engines[SPARK], "get_relation", lambda *args: "found" if known else None
+    )
+    with on_engine(SPARK):
+        adapter.hand_offs.clear_remains(model)
+    assert folder.exists() == remains

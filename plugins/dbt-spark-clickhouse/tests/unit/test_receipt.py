@@ -1,0 +1,181 @@
+"""The receipt that Spark lays beside its files, and what differs from it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.spark_clickhouse.receipt import (
+    ColumnReceipt,
+    Receipt,
+    data_files,
+    figures_sql,
+    receipt_of,
+    require_no_nested_nulls,
+    require_same_figures,
+    require_same_files,
+    table_function,
+)
+
+RECEIPT = Receipt(
+    rows=3,
+    columns=(
+        ColumnReceipt("id", "bigint", 3, 6),
+        ColumnReceipt("price", "double", 2, None),
+        ColumnReceipt("tags", "array<string>", 3, None),
+    ),
+    files={"part-0.parquet": 5},
+)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """The folder of a table that is as ``RECEIPT`` says."""
+    (tmp_path / "part-0.parquet").write_bytes(b"12345")
+    (tmp_path / "_SUCCESS").touch()
+    (tmp_path / ".part-0.parquet.crc").touch()
+    RECEIPT.save(tmp_path)
+    return tmp_path
+
+
+def test_receipt_is_read_as_it_was_written(table: Path) -> None:
+    assert Receipt.load(table) == RECEIPT
+    assert [path.name for path in table.glob("*draft*")] == []
+
+
+@pytest.mark.parametrize("folder", ["empty", "missing"])
+def test_folder_without_a_receipt_has_none(tmp_path: Path, folder: str) -> None:
+    (tmp_path / "empty").mkdir()
+    assert Receipt.load(tmp_path / folder) is None
+    assert data_files(tmp_path / folder) == {}
+
+
+def test_files_are_the_parquet_files_and_nothing_beside_them(table: Path) -> None:
+    assert data_files(table) == {"part-0.parquet": 5}
+
+
+def test_same_files_pass(table: Path) -> None:
+    assert require_same_files("shop.orders", "orders", table, RECEIPT) is RECEIPT
+
+
+def test_missing_receipt_says_what_to_build(tmp_path: Path) -> None:
+    with pytest.raises(DbtRuntimeError) as error:
+        require_same_files("shop.orders_v2", "orders", tmp_path, None)
+    assert error.value.msg == (
+        "ClickHouse cannot read the Spark table shop.orders_v2: there is no receipt in "
+        f"{tmp_path}. Spark has not built the table, did not finish, or built it when no "
+        "ClickHouse node read it. Build it first: dbt build --select orders"
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "difference"),
+    [
+        ("removed", "1 differ, such as part-0.parquet (5 bytes then, not there now)"),
+        ("truncated", "1 differ, such as part-0.parquet (5 bytes then, 4 bytes now)"),
+        ("emptied", "1 differ, such as part-0.parquet (5 bytes then, 0 bytes now)"),
+        ("added", "1 differ, such as part-1.parquet (not there then, 5 bytes now)"),
+        (
+            "multiplied",
+            "4 differ, such as part-1.parquet (not there then, 1 bytes now), "
+            "part-2.parquet (not there then, 1 bytes now), "
+            "part-3.parquet (not there then, 1 bytes now)",
+        ),
+    ],
+)
+def test_changed_files_are_named(table: Path, change: str, difference: str) -> None:
+    file = table / "part-0.parquet"
+    if change == "removed":
+        file.unlink()
+    elif change == "truncated":
+        file.write_bytes(b"1234")
+    elif change == "emptied":
+        file.write_bytes(b"")
+    elif change == "added":
+        (table / "part-1.parquet").write_bytes(b"54321")
+    else:
+        for number in range(1, 5):
+            (table / f"part-{number}.parquet").write_bytes(b"x")
+    with pytest.raises(DbtRuntimeError) as error:
+        require_same_files("shop.orders", "orders", table, RECEIPT)
+    assert error.value.msg == (
+        f"ClickHouse cannot read the Spark table shop.orders: the files in {table} are not those "
+        f"that Spark wrote: {difference}. Build it again: dbt build --select orders"
+    )
+
+
+def test_same_figures_pass() -> None:
+    require_same_figures("shop.orders", "orders", RECEIPT, replace(RECEIPT))
+
+
+def test_changed_figures_are_named() -> None:
+    number, price, tags = RECEIPT.columns
+    read = replace(
+        RECEIPT,
+        rows=2,
+        columns=(replace(number, checksum=7), replace(price, values=1), tags),
+    )
+    with pytest.raises(DbtRuntimeError) as error:
+        require_same_figures("shop.orders_v2", "orders", RECEIPT, read)
+    assert error.value.msg == (
+        "The hand-off of the Spark table shop.orders_v2 failed: ClickHouse does not read what "
+        "Spark wrote. rows: Spark 3, ClickHouse 2; column id: Spark 3 values with checksum 6, "
+        "ClickHouse 3 with 7; column price: Spark 2 values with checksum None, ClickHouse 1 with "
+        "None. Build it again: dbt build --select orders"
+    )
+
+
+def test_nulls_of_scalars_pass() -> None:
+    require_no_nested_nulls("shop.orders", RECEIPT)
+
+
+def test_nulls_of_nested_types_are_counted() -> None:
+    number, price, tags = RECEIPT.columns
+    with pytest.raises(DbtRuntimeError) as error:
+        require_no_nested_nulls(
+            "shop.orders", replace(RECEIPT, columns=(number, price, replace(tags, values=1)))
+        )
+    assert error.value.msg == (
+        "ClickHouse cannot read the Spark table shop.orders: its arrays, maps and structs cannot "
+        "be null, and these columns hold nulls: tags (2 of array<string>). Replace them in the "
+        "Spark model, as in coalesce(tags, array())."
+    )
+
+
+def test_figures_are_selected_and_read_in_the_same_order() -> None:
+    columns = [("id", "bigint"), ("price", "double")]
+    assert figures_sql(columns, "shop.orders", "spark") == (
+        "select count(*) as f0, count(`id`) as f1, "
+        "coalesce(sum(cast(`id` as bigint)), 0) as f2, count(`price`) as f3, null as f4 "
+        "from shop.orders"
+    )
+    assert "toInt64(`id`)" in figures_sql(columns, "file('x')", "clickhouse")
+    assert receipt_of(columns, [3, 3, "6", 2, None], {"a.parquet": 1}) == Receipt(
+        rows=3,
+        columns=(
+            ColumnReceipt("id", "bigint", 3, 6),
+            ColumnReceipt("price", "double", 2, None),
+        ),
+        files={"a.parquet": 1},
+    )
+
+
+def test_table_function_spells_out_the_structure_of_the_receipt() -> None:
+    assert table_function(Path("/lake/o'brien"), RECEIPT) == (
+        r"file('/lake/o\'brien/*.parquet', 'Parquet', '`id` Nullable(Int64), "
+        "`price` Nullable(Float64), `tags` Array(Nullable(String))')"
+    )
+
+
+def test_quotes_within_the_structure_are_escaped() -> None:
+    receipt = replace(RECEIPT, columns=(ColumnReceipt("at", "timestamp", 3, 6),))
+    assert table_function(Path("/lake"), receipt) == (
+        r"file('/lake/*.parquet', 'Parquet', '`at` Nullable(DateTime64(6, \'UTC\'))')"
+    )
+
+
+def test_table_function_without_a_receipt_leaves_the_structure_to_clickhouse() -> None:
+    assert table_function(Path("/lake"), None) == "file('/lake/*.parquet', 'Parquet')"

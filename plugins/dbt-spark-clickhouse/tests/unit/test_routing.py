@@ -1,0 +1,183 @@
+"""Which engine a node belongs to."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.spark_clickhouse.routing import (
+    CLICKHOUSE,
+    SPARK,
+    Engine,
+    current_engine,
+    current_node,
+    engine_named,
+    engine_of,
+    on_engine,
+    working_on,
+)
+
+Node = Callable[..., Any]
+
+OWNED = ["model", "seed", "snapshot", "source", "function"]
+FOLLOWING = ["test", "unit_test", "analysis", "sql_operation"]
+
+
+def owner(node: Any, *others: Any, default: Engine = CLICKHOUSE) -> Engine:
+    return engine_of(node, {each.unique_id: each for each in (node, *others)}, default)
+
+
+@pytest.mark.parametrize("engine", [SPARK, CLICKHOUSE])
+@pytest.mark.parametrize("resource_type", OWNED)
+def test_database_of_a_node_names_its_engine(
+    node: Node, resource_type: str, engine: Engine
+) -> None:
+    assert owner(node(resource_type, "it", engine)) == engine
+
+
+@pytest.mark.parametrize(
+    ("parents", "expected"),
+    [
+        ([SPARK], SPARK),
+        ([SPARK, SPARK], SPARK),
+        ([CLICKHOUSE], CLICKHOUSE),
+        ([SPARK, CLICKHOUSE], CLICKHOUSE),
+        ([CLICKHOUSE, SPARK], CLICKHOUSE),
+    ],
+    ids=lambda value: "+".join(value) if isinstance(value, list) else "",
+)
+@pytest.mark.parametrize("parent_type", ["model", "seed", "snapshot", "source"])
+@pytest.mark.parametrize("resource_type", FOLLOWING)
+def test_node_without_an_engine_follows_its_parents(
+    node: Node, resource_type: str, parent_type: str, parents: list[Engine], expected: Engine
+) -> None:
+    others = [node(parent_type, f"parent_{i}", engine) for i, engine in enumerate(parents)]
+    # Their database is the profile's, whatever they run on.
+    assert owner(node(resource_type, "it", CLICKHOUSE, *others), *others) == expected
+    assert owner(node(resource_type, "it", SPARK, *others), *others) == expected
+
+
+@pytest.mark.parametrize("default", [SPARK, CLICKHOUSE])
+@pytest.mark.parametrize("resource_type", [*FOLLOWING, "operation"])
+def test_node_without_parents_runs_on_the_default_engine(
+    node: Node, resource_type: str, default: Engine
+) -> None:
+    assert owner(node(resource_type, "it"), default=default) == default
+
+
+@pytest.mark.parametrize("default", [SPARK, CLICKHOUSE])
+@pytest.mark.parametrize("parent", [SPARK, CLICKHOUSE])
+def test_hook_runs_on_the_default_engine_whatever_it_reads(
+    node: Node, default: Engine, parent: Engine
+) -> None:
+    model = node("model", "parent", parent)
+    assert owner(node("operation", "it", None, model), model, default=default) == default
+
+
+@pytest.mark.parametrize("engine", [SPARK, CLICKHOUSE])
+def test_unit_test_follows_the_model_that_it_tests_not_its_inputs(
+    node: Node, engine: Engine
+) -> None:
+    tested = node("model", "tested", engine)
+    inputs = [node("model", "spark", SPARK), node("model", "clickhouse", CLICKHOUSE)]
+    unit_test = node("unit_test", "it", CLICKHOUSE, *inputs, tested_node_unique_id=tested.unique_id)
+    assert owner(unit_test, tested, *inputs) == engine
+
+
+def test_parent_that_is_not_in_the_manifest_does_not_count(node: Node) -> None:
+    gone = node("model", "gone", SPARK)
+    assert owner(node("test", "it", None, gone), default=CLICKHOUSE) == CLICKHOUSE
+
+
+@pytest.mark.parametrize("consumer", [SPARK, CLICKHOUSE])
+@pytest.mark.parametrize("own", [SPARK, CLICKHOUSE])
+def test_ephemeral_model_follows_the_model_that_uses_it(
+    node: Node, own: Engine, consumer: Engine
+) -> None:
+    ephemeral = node("model", "it", own, config={"materialized": "ephemeral"})
+    assert owner(ephemeral, node("model", "consumer", consumer, ephemeral)) == consumer
+
+
+def test_ephemeral_model_follows_consumers_through_ephemeral_models(node: Node) -> None:
+    inner = node("model", "inner", CLICKHOUSE, config={"materialized": "ephemeral"})
+    outer = node("model", "outer", CLICKHOUSE, inner, config={"materialized": "ephemeral"})
+    assert owner(inner, outer, node("model", "consumer", SPARK, outer)) == SPARK
+
+
+def test_ephemeral_model_that_only_a_test_uses_follows_its_parents(node: Node) -> None:
+    parent = node("model", "parent", SPARK)
+    ephemeral = node("model", "it", CLICKHOUSE, parent, config={"materialized": "ephemeral"})
+    assert owner(ephemeral, parent, node("test", "test", CLICKHOUSE, ephemeral)) == SPARK
+
+
+def test_ephemeral_model_of_both_engines_is_an_error_that_says_what_to_change(node: Node) -> None:
+    ephemeral = node("model", "shared", CLICKHOUSE, config={"materialized": "ephemeral"})
+    consumers = [node("model", f"on_{engine}", engine, ephemeral) for engine in (SPARK, CLICKHOUSE)]
+    with pytest.raises(DbtRuntimeError) as error:
+        owner(ephemeral, *consumers)
+    assert error.value.msg == (
+        "The ephemeral model 'shared' is used by models of both engines, and its SQL cannot be "
+        "both engines'. Materialize it as a table on Spark, which ClickHouse can read, or make one "
+        "ephemeral model for each engine."
+    )
+
+
+@pytest.mark.parametrize("database", ["duckdb", "Spark", "", None])
+@pytest.mark.parametrize("resource_type", OWNED)
+def test_database_that_is_no_engine_is_an_error_that_names_the_node(
+    node: Node, resource_type: str, database: str | None
+) -> None:
+    with pytest.raises(DbtRuntimeError) as error:
+        owner(node(resource_type, "orders", database))
+    assert error.value.msg == (
+        f"{resource_type.capitalize()} 'orders' has the database '{database}', which is no engine. "
+        "In a project on the spark_clickhouse adapter the database of a node is the engine that "
+        "owns it: set `+database: spark` or `+database: clickhouse` (in dbt_project.yml, a "
+        "properties file or config()), or leave it out for the default of the profile."
+    )
+
+
+def test_engine_and_node_at_work_last_for_the_block(node: Node) -> None:
+    outer, inner = node("model", "outer", SPARK), node("model", "inner", CLICKHOUSE)
+    assert (current_engine(), current_node()) == (None, None)
+    with working_on(outer, SPARK):
+        with working_on(inner, CLICKHOUSE):
+            assert (current_engine(), current_node()) == (CLICKHOUSE, inner)
+        with pytest.raises(ZeroDivisionError), on_engine(CLICKHOUSE):
+            raise ZeroDivisionError
+        assert (current_engine(), current_node()) == (SPARK, outer)
+    assert (current_engine(), current_node()) == (None, None)
+
+
+def test_engine_at_work_is_that_of_the_thread() -> None:
+    seen: list[Engine | None] = []
+    with on_engine(SPARK):
+        thread = threading.Thread(target=lambda: seen.append(current_engine()))
+        thread.start()
+        thread.join()
+    assert seen == [None]
+
+
+@pytest.mark.parametrize(
+    ("database", "expected"),
+    [(SPARK, SPARK), (CLICKHOUSE, CLICKHOUSE), ("shop", None), ("", None), (None, None)],
+)
+def test_database_names_an_engine_to_a_model(
+    node: Node, database: str | None, expected: Engine | None
+) -> None:
+    assert engine_named(database) == expected
+    with working_on(node("model", "it", CLICKHOUSE), CLICKHOUSE):
+        assert engine_named(database) == expected
+
+
+def test_database_that_a_test_has_from_the_profile_names_the_engine_at_work(node: Node) -> None:
+    with working_on(node("test", "it", CLICKHOUSE), SPARK):
+        assert engine_named(CLICKHOUSE) == SPARK
+        assert engine_named(SPARK) == SPARK
+    with working_on(node("test", "it", CLICKHOUSE), CLICKHOUSE):
+        assert engine_named(CLICKHOUSE) == CLICKHOUSE
+        assert engine_named(SPARK) == SPARK
