@@ -192,8 +192,8 @@ def test_a_run_that_dies_between_two_statements_is_completed_by_the_next(
         if "__dbt_" in sql or "insert into" in sql:
             writes.append(sql)
             if len(writes) == deadly:
-                raise DbtDatabaseError("killed here")  # type: ignore[no-untyped-call]
-        return stock(client, sql, **kwargs)
+                raise DbtDatabaseError("killed here")
+        return stock(client, sql, **kwargs)  # type: ignore[no-untyped-call]
 
     monkeypatch.setattr(ChHttpClient, "command", command)
     deaths = set()
