@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 import pytest
 
 BUILD = ("build", "--exclude", "tag:broken")
-ENDS_WITHIN = 300  # seconds; no command takes a minute, unless the machine is very busy
+ENDS_WITHIN = 240  # seconds; no command takes a minute, unless the machine is very busy
 
 # Runs several dbt commands in one process, and so on one Spark.
 _RUN_ALL = """
@@ -121,7 +121,7 @@ class Project:
         written = self.root / "target" / "run_results.json"
         written.unlink(missing_ok=True)
         process = self.start(*arguments, **environment)
-        output, _ = process.communicate(timeout=ENDS_WITHIN)
+        output = finish(process)
         results = json.loads(written.read_text())["results"] if written.exists() else []
         return Outcome.of(
             process.returncode == 0,
@@ -176,13 +176,22 @@ class Project:
         return [json.loads(line) for line in finished.stdout.splitlines()]
 
 
+def finish(process: subprocess.Popen[str]) -> str:
+    """Wait until ``process`` ends; what it printed."""
+    try:
+        return process.communicate(timeout=ENDS_WITHIN)[0]
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        pytest.fail(f"The command does not end:\n{process.communicate()[0]}")
+
+
 def wait_until(condition: Callable[[], bool], process: subprocess.Popen[str]) -> None:
     """Wait until ``condition`` holds, which it must before ``process`` ends."""
     deadline = time.monotonic() + ENDS_WITHIN
     while not condition():
         if process.poll() is not None or time.monotonic() > deadline:
-            process.kill()
-            pytest.fail(f"The command ended too soon, or hangs:\n{process.communicate()[0]}")
+            process.send_signal(signal.SIGKILL)
+            pytest.fail(f"The command did not get so far:\n{process.communicate()[0]}")
         time.sleep(0.1)
 
 
@@ -233,7 +242,7 @@ def killed(project: Project) -> Killed:
     wait_until(lambda: _has_written_files(project), process)
     refused = project.dbt("run", "--select", "ch_runs", "--target", "impatient")
     os.killpg(process.pid, signal.SIGKILL)
-    process.communicate(timeout=ENDS_WITHIN)
+    finish(process)
     remains = [path for path in project.spark_table("spark_slow").rglob("*") if path.is_file()]
     _pause(project, 0)
     return Killed(process.pid, remains, refused)
@@ -385,6 +394,5 @@ def interrupted(project: Project, refused_hand_offs: Outcome) -> Iterator[Interr
     wait_until((project.spark_table("spark_slow") / "_temporary").is_dir, process)
     begun = time.monotonic()
     process.send_signal(signal.SIGINT)
-    output, _ = process.communicate(timeout=ENDS_WITHIN)
-    yield Interrupted(output, time.monotonic() - begun)
+    yield Interrupted(finish(process), time.monotonic() - begun)
     _pause(project, 0)

@@ -154,7 +154,7 @@ def test_macro_that_dbt_clickhouse_overrides_is_its_own_there_and_dbts_on_spark(
 
 def test_macro_that_both_packages_define_is_that_of_the_engine(project: Any, tables: Rows) -> None:
     assert {row["partition_cols_of"] for row in tables["runs"]} == {"dbt_clickhouse"}
-    assert tables["orders_partition"] == [{"partition_key": "country"}]
+    assert tables["orders_partition"] == [{"partition_key": "(country)"}]
     assert {row["partition_cols_of"] for row in spark_rows(project, "spark_runs")} == {"dbt_spark"}
 
 

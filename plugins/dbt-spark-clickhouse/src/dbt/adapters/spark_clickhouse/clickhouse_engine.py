@@ -64,7 +64,7 @@ class ChDbClient(ChHttpClient):
         return client
 
     def kill_queries(self) -> None:
-        """Cancel every query of this process: a client that waits for its own cannot be closed."""
+        """Cancel every query of this process."""
         with closing(self._connect()) as client:
             client.command("kill query where query_id != queryID() async")
 
@@ -95,9 +95,13 @@ class RoutedClickHouseConnectionManager(EngineConnectionManager, ClickHouseConne
 
     def cancel(self, connection: Connection) -> None:
         """Cancel what runs. On chDB that is every query: dbt cancels all, or none."""
-        if isinstance(connection.handle, ChDbClient):
-            connection.handle.kill_queries()
-        super().cancel(connection)  # type: ignore[no-untyped-call]
+        closing = threading.Thread(target=super().cancel, args=(connection,))
+        closing.start()
+        while closing.is_alive():
+            # A client waits for its query to end before it closes.
+            if isinstance(connection.handle, ChDbClient):
+                connection.handle.kill_queries()
+            closing.join(0.1)
 
 
 class RoutedClickHouseAdapter(EngineAdapter, ClickHouseAdapter):

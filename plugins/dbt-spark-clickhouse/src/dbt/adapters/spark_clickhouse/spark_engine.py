@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import threading
+import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,12 +64,21 @@ def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
         PySparkLogger.getLogger("SQLQueryContextLogger").disabled = True
 
 
-def cancel_jobs() -> None:
-    """Cancel all that this process's Spark, if it runs, is doing."""
+def join_job_group() -> str:
+    """Have Spark know the jobs of this thread by a name of their own, which is returned."""
     from pyspark import SparkContext
 
-    if context := SparkContext._active_spark_context:
-        context.cancelAllJobs()
+    job_group = f"dbt-{uuid.uuid4()}"
+    SparkContext.getOrCreate().setJobGroup(job_group, "dbt", interruptOnCancel=True)
+    return job_group
+
+
+def cancel_jobs(job_group: str) -> None:
+    """Cancel the jobs of a thread, also those between which it is now."""
+    from pyspark import SparkContext
+
+    context = SparkContext.getOrCreate()
+    context._jsc.sc().cancelJobGroupAndFutureJobs(job_group, "dbt was interrupted")
 
 
 def _stop(context: SparkContext, gateway: Any) -> None:
@@ -114,13 +124,16 @@ class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManag
         credentials = connection.credentials
         if connection.state != "open" and credentials.method == SparkConnectionMethod.SESSION:
             start_session(credentials, credentials.wait)
-        return super().open(connection)
+        opened = super().open(connection)
+        if credentials.method == SparkConnectionMethod.SESSION:
+            opened.handle.job_group = join_job_group()
+        return opened
 
     def cancel(self, connection: Connection) -> None:
-        """Cancel what runs. In this process that is every job: dbt cancels all, or none."""
+        """Cancel what the connection's thread is doing, and what it would do next."""
         super().cancel(connection)
-        if connection.credentials.method == SparkConnectionMethod.SESSION:
-            cancel_jobs()
+        if job_group := getattr(connection.handle, "job_group", None):
+            cancel_jobs(job_group)
 
 
 class RoutedSparkAdapter(EngineAdapter, SparkAdapter):
