@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -126,16 +127,24 @@ def test_releasing_what_is_not_held_does_nothing(home: Path) -> None:
     assert not home.exists()
 
 
-def test_child_keeps_the_lock_when_its_parent_is_killed(home: Path, holder: Holder) -> None:
+def test_child_keeps_the_lock_when_its_parent_is_killed(
+    home: Path, holder: Holder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next process waits for the child to end, even when it was told not to wait."""
     parent = holder(WITH_A_CHILD)
     parent.kill()
     parent.wait(timeout=10)
+    monkeypatch.setattr(store, "SECONDS_FOR_A_JVM_TO_END", 1)
     with pytest.raises(DbtRuntimeError, match=f"are in use by process {parent.pid} "):
         store.hold(home, 0)
+    monkeypatch.setattr(store, "SECONDS_FOR_A_JVM_TO_END", 30)
     assert parent.stdin is not None
-    parent.stdin.write("\n")
-    parent.stdin.flush()
-    store.hold(home, 10)
+    end_of_child = threading.Timer(1, lambda: parent.communicate("\n"))
+    end_of_child.start()
+    started = time.monotonic()
+    store.hold(home, 0)
+    assert time.monotonic() - started > 0.5
+    end_of_child.join()
 
 
 def test_lock_that_a_child_shares_is_not_released(home: Path) -> None:

@@ -82,16 +82,17 @@ class RoutedClickHouseConnectionManager(EngineConnectionManager, ClickHouseConne
     def open(cls, connection: Connection) -> Connection:
         """Open a connection, on chDB or on a server as the credentials say."""
         credentials = connection.credentials
-        if connection.state == "open" or credentials.driver != "chdb":
-            opened: Connection = super().open(connection)  # type: ignore[no-untyped-call]
-            return opened
-        return cls.retry_connection(
-            connection,
-            connect=lambda: ChDbClient(credentials),
-            logger=logger,
-            retry_limit=0,
-            retryable_exceptions=[ChRetryableException],
-        )
+        with cls.opening(connection):
+            if connection.state == "open" or credentials.driver != "chdb":
+                opened: Connection = super().open(connection)  # type: ignore[no-untyped-call]
+                return opened
+            return cls.retry_connection(
+                connection,
+                connect=lambda: ChDbClient(credentials),
+                logger=logger,
+                retry_limit=0,
+                retryable_exceptions=[ChRetryableException],
+            )
 
     def cancel(self, connection: Connection) -> None:
         """Cancel what runs. On chDB that is every query: dbt cancels all, or none."""

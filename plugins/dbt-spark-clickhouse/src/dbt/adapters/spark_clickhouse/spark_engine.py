@@ -124,10 +124,11 @@ class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManag
         credentials = connection.credentials
         if connection.state != "open" and credentials.method == SparkConnectionMethod.SESSION:
             start_session(credentials, credentials.wait)
-        opened = super().open(connection)
-        if credentials.method == SparkConnectionMethod.SESSION:
-            opened.handle.job_group = join_job_group()
-        return opened
+        with cls.opening(connection):
+            opened = super().open(connection)
+            if credentials.method == SparkConnectionMethod.SESSION:
+                opened.handle.job_group = join_job_group()
+            return opened
 
     def cancel(self, connection: Connection) -> None:
         """Cancel what the connection's thread is doing, and what it would do next."""

@@ -20,6 +20,9 @@ from dbt_common.exceptions import DbtRuntimeError
 
 logger = AdapterLogger("spark_clickhouse")
 
+# The JVM of a run that was killed ends by itself, after what it is at.
+SECONDS_FOR_A_JVM_TO_END = 60
+
 _guard = threading.Lock()
 _held: dict[Path, IO[str]] = {}
 _shared: set[Path] = set()
@@ -74,8 +77,10 @@ def _lock(path: Path, wait: int) -> IO[str]:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            holder = _holder(handle)
-            if time.monotonic() >= deadline:
+            pid, command = _holder(handle)
+            holder = f"process {pid} ({command})" if pid else "another process"
+            grace = 0 if _is_alive(pid) else SECONDS_FOR_A_JVM_TO_END
+            if time.monotonic() >= deadline + grace:
                 handle.close()
                 raise DbtRuntimeError(
                     f"The embedded stores in {path.parent} are in use by {holder}; one process "
@@ -83,7 +88,8 @@ def _lock(path: Path, wait: int) -> IO[str]:
                     "the profile, in seconds), or use another folder (`home` in the profile)."
                 ) from None
             if not announced:
-                logger.info(f"Waiting up to {wait} s for {holder}, which uses {path.parent}")
+                seconds = max(wait, grace)
+                logger.info(f"Waiting up to {seconds} s for {holder}, which uses {path.parent}")
                 announced = True
             time.sleep(0.2)
         else:
@@ -93,7 +99,18 @@ def _lock(path: Path, wait: int) -> IO[str]:
             return handle
 
 
-def _holder(handle: IO[str]) -> str:
+def _holder(handle: IO[str]) -> tuple[int, str]:
     handle.seek(0)
     pid, _, command = handle.read().strip().partition(" ")
-    return f"process {pid} ({command})" if pid else "another process"
+    return int(pid or 0), command
+
+
+def _is_alive(pid: int) -> bool:
+    """Whether a process is there; when it is not, a JVM that it started holds the lock."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
