@@ -94,8 +94,9 @@ class Project:
         return self.home / "warehouse" / "mixed.db" / name
 
     def environment(self, **changes: str) -> dict[str, str]:
+        own = {name: value for name, value in os.environ.items() if not name.startswith("DBT_")}
         return {
-            **os.environ,
+            **own,
             "SPARK_CLICKHOUSE_HOME": str(self.home),
             "TZ": "Asia/Kolkata",  # The zone of the machine must not matter.
             "JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1",  # Short runs do not earn more.
@@ -275,31 +276,28 @@ class Later:
 def later(project: Project, first_build: Outcome) -> Later:
     """Everything again, and all the commands that need Spark."""
     target = project.root / "target"
-    outcomes = project.dbt_in_one_process(
-        BUILD,
-        ("run", "--select", "spark_reads_clickhouse"),
-        (
-            "show",
-            "--inline",
-            "select '{{ target.type }}' as engine, run from {{ ref('spark_runs') }}",
-        ),
-        ("run-operation", "count_on_both_engines"),
-        ("compile", "--exclude", "tag:broken"),
-        ("docs", "generate", "--exclude", "tag:broken"),
-        (
-            *("docs", "generate", "--select", "ch_orders", "spark_orders"),
-            *("--target-path", "target/some"),
-        ),
-        ("debug",),
+    some = target / "some"
+    inline = "select '{{ target.type }}' as engine, run from {{ ref('spark_runs') }}"
+    selection = ("--select", "ch_orders", "spark_orders")
+    commands = {
+        "build": BUILD,
+        "spark_reads_clickhouse": ("run", "--select", "spark_reads_clickhouse"),
+        "show_on_spark": ("show", "--inline", inline),
+        "operation": ("run-operation", "count_on_both_engines"),
+        "compile": ("compile", "--exclude", "tag:broken"),
+        "docs": ("docs", "generate", "--exclude", "tag:broken"),
+        "docs_of_some": ("docs", "generate", *selection, "--target-path", str(some)),
+        "debug": ("debug",),
+    }
+    outcomes: dict[str, Any] = dict(
+        zip(commands, project.dbt_in_one_process(*commands.values()), strict=True)
     )
-    compiled = target / "compiled" / "mixed"
+    compiled = [path for path in (target / "compiled" / "mixed").rglob("*.sql") if path.is_file()]
     return Later(
-        *outcomes,
+        **outcomes,
         catalog=json.loads((target / "catalog.json").read_text()),
-        catalog_of_some=json.loads((target / "some" / "catalog.json").read_text()),
-        compiled={
-            path.stem: path.read_text() for path in compiled.rglob("*.sql") if path.is_file()
-        },
+        catalog_of_some=json.loads((some / "catalog.json").read_text()),
+        compiled={path.stem: path.read_text() for path in compiled},
     )
 
 

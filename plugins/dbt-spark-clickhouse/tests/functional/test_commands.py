@@ -26,9 +26,9 @@ def test_run_of_clickhouse_nodes_alone_starts_no_spark(without_java: Any) -> Non
     assert not without_java.spark_was_started
 
 
-def test_operation_asks_both_engines(later: Any) -> None:
+def test_operation_asks_both_engines_and_reads_a_table_without_a_ref(later: Any) -> None:
     assert later.operation.success
-    assert "clickhouse has 12, spark has 12" in later.operation.output
+    assert "clickhouse has 12, spark 12, handed off 12" in later.operation.output
 
 
 def test_spark_model_cannot_read_a_clickhouse_model(later: Any) -> None:

@@ -29,7 +29,7 @@ VALUES = {
     "a_map_by_struct": {"(1)": "one"},
     "a_struct": {"x": 1, "y": [{"z": "deep"}]},
 }
-EMPTY = {"an_array": [], "a_map": {}, "a_map_by_struct": {}}
+EMPTY: dict[str, Any] = {"an_array": [], "a_map": {}, "a_map_by_struct": {}}
 NULLS = {
     **dict.fromkeys(VALUES),
     **EMPTY,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from functools import partial
 from typing import Any
 
 import pytest
@@ -124,10 +125,13 @@ def test_database_that_is_an_engine_goes_before_the_engine_at_work(
     asked: Engine,
 ) -> None:
     reached: list[Any] = []
+
+    def record(engine: Engine, *arguments: Any) -> list[str]:
+        reached.append((engine, arguments))
+        return ["found"]
+
     for engine, each in adapter.engines.items():
-        monkeypatch.setattr(
-            each, name, lambda *args, of=engine: reached.append((of, args)) or ["found"]
-        )
+        monkeypatch.setattr(each, name, partial(record, engine))
     names = ("shop", "orders") if name == "get_relation" else ("shop",)
     with on_engine(at_work):
         getattr(adapter, name)(asked, *names)

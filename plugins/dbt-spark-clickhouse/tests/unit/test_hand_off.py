@@ -179,6 +179,28 @@ def test_source_that_is_not_there_says_where_it_was_looked_for(
     )
 
 
+def test_table_that_a_clickhouse_node_reads_is_checked_before_it_runs(
+    adapter: SparkClickHouseAdapter, node: Node
+) -> None:
+    parent = node("model", "orders", SPARK)
+    adapter.set_macro_resolver(SimpleNamespace(nodes={parent.unique_id: parent}, sources={}))
+    for resource_type in ("model", "snapshot", "test"):
+        reader = node(resource_type, "reader", CLICKHOUSE, parent)
+        with pytest.raises(DbtRuntimeError, match="no receipt"), on_engine(CLICKHOUSE):
+            adapter.pre_model_hook(SimpleNamespace(model=reader))
+
+
+def test_unit_test_reads_no_table_and_none_is_checked(
+    adapter: SparkClickHouseAdapter, node: Node
+) -> None:
+    parent = node("model", "orders", SPARK)
+    adapter.set_macro_resolver(SimpleNamespace(nodes={parent.unique_id: parent}, sources={}))
+    with on_engine(CLICKHOUSE):
+        adapter.pre_model_hook(
+            SimpleNamespace(model=node("unit_test", "reader", CLICKHOUSE, parent))
+        )
+
+
 def test_columns_of_a_table_that_was_never_built_say_what_to_build(
     adapter: SparkClickHouseAdapter, node: Node
 ) -> None:
