@@ -96,13 +96,13 @@ class RoutedClickHouseConnectionManager(EngineConnectionManager, ClickHouseConne
 
     def cancel(self, connection: Connection) -> None:
         """Cancel what runs. On chDB that is every query: dbt cancels all, or none."""
-        closing = threading.Thread(target=super().cancel, args=(connection,))
-        closing.start()
-        while closing.is_alive():
+        closer = threading.Thread(target=super().cancel, args=(connection,))
+        closer.start()
+        while closer.is_alive():
             # A client waits for its query to end before it closes.
             if isinstance(connection.handle, ChDbClient):
                 connection.handle.kill_queries()
-            closing.join(0.1)
+            closer.join(0.1)
 
 
 class RoutedClickHouseAdapter(EngineAdapter, ClickHouseAdapter):
