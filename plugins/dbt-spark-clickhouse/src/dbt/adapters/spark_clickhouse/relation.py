@@ -75,7 +75,7 @@ class RoutedRelation(BaseRelation):
     engine.
     """
 
-    router: ClassVar[SparkClickHouseAdapter | None] = None
+    router: ClassVar[Any] = None  # dbt evaluates annotations: no name that it cannot import
 
     @staticmethod
     def bound_to(router: SparkClickHouseAdapter) -> type[RoutedRelation]:
@@ -91,6 +91,11 @@ class RoutedRelation(BaseRelation):
     def get_default_quote_policy(cls) -> Policy:
         # ClickHouse relations quote themselves whatever the policy says.
         return SparkQuotePolicy()
+
+    @classmethod
+    def get_default_include_policy(cls) -> Policy:
+        # Neither engine has databases above its schemas.
+        return Policy(database=False)
 
     @classmethod
     def create(

@@ -45,7 +45,7 @@ def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
         logs = home / "logs"
         logs.mkdir(exist_ok=True)
         conf = SparkConf(loadDefaults=False).setAll(
-            list({**_defaults(credentials), **credentials.server_side_parameters}.items())
+            list({**default_settings(credentials), **credentials.server_side_parameters}.items())
         )
         with (logs / "spark.log").open("ab") as log:
             gateway = launch_gateway(
@@ -89,7 +89,8 @@ def _stop(context: SparkContext, gateway: Any) -> None:
     gateway.proc.wait()
 
 
-def _defaults(credentials: EmbeddedSparkCredentials) -> dict[str, str]:
+def default_settings(credentials: EmbeddedSparkCredentials) -> dict[str, str]:
+    """The settings of the embedded Spark that the profile does not override."""
     home = Path(credentials.home)
     metastore = f"jdbc:derby:;databaseName={home / 'metastore'};create=true"
     return {
