@@ -11,6 +11,6 @@
     {%- do exceptions.raise_compiler_error("adopt_table: the table " ~ node.schema ~ '.' ~ node.alias ~ " does not exist.") -%}
   {%- endif -%}
   {%- do create_ledger(target) -%}
-  {%- do record_run(target, start_run(node, {'batches': [], 'exists': false, 'is_partial': false}), 'adopted', {}) -%}
+  {%- do record_run(target, start_run(node, {'batches': [], 'exists': false, 'is_partial': false}, {'old_state': 'lookup', 'shards': 1}), 'adopted', {}) -%}
   {%- do log('Adopted ' ~ target, info=true) -%}
 {% endmacro %}

@@ -52,6 +52,8 @@ class CollapsingProject:
                 "profile": "host",
                 "version": "1.0",
                 "macro-paths": [str(REPOSITORY / "macros")],
+                # Tests let runs die, and do not wait a minute each time to be sure of it.
+                "vars": {"versioned_collapsing_lock_seconds": 1},
                 "flags": {"send_anonymous_usage_stats": False},
             },
         )

@@ -1,40 +1,145 @@
-{# Publishes the difference between the staged changes and what is stored, and records it. The staged
-   tables are a snapshot: repeating this completes a run that died at any point of it. #}
-{% macro publish_staged_changes(target, options, columns, run, counts) %}
-  {%- do record_run(target, run, 'started', {}) -%}
-  {% call statement('publish') -%}
-    {{ get_publish_sql(target, options, columns) }}
-  {%- endcall %}
-  {%- if counts.repaired -%}
-    {% call statement('heal') -%}
-      {{ get_heal_sql(target, options, columns) }}
-    {%- endcall %}
+{# Stages the change set, compares it with what is stored, publishes the difference and records it. Returns
+   the counts. #}
+{% macro apply_change_set(target, options, columns, sql, run) %}
+  {%- do stage_change_set(target, options, columns, sql, run) -%}
+  {%- do renew_lock(run) -%}
+  {%- do run.update({'read': read_change_set_counts(target, options, columns, sql, run)}) -%}
+  {%- if options.on_conflict == 'error' and options.shards > 1 -%}
+    {%- do refuse_conflicts_of_all_slices(target, options, columns, run) -%}
   {%- endif -%}
-  {%- if counts.has_deletes -%}
-    {% call statement('remember_deletes') -%}
-      {{ get_remember_deletes_sql(target, options) }}
-    {%- endcall %}
-  {%- endif -%}
-  {%- do record_run(target, run, 'applied', counts) -%}
+  {%- do run.update({'is_journal': uses_journal(target, options, run)}) -%}
+  {%- set counts = apply_slices(target, options, columns, run, 1) -%}
+  {%- do return(counts) -%}
 {% endmacro %}
 
 
-{# Completes the apply of a run that died after it began to write: its staged changes are still there.
-   What it wrote already is found among the leftovers. #}
-{% macro finish_unfinished_apply(target, options, columns, run) %}
-  {%- set unfinished = get_unfinished_run(target, run) -%}
-  {%- if unfinished is not none and load_relation(_beside(target, 'changes')) is not none -%}
+{# Applies what is staged, from a slice on. Each slice is a change set of its own, from its leftovers to its
+   tombstones; the ledger says which of them are done. #}
+{% macro apply_slices(target, options, columns, run, first_slice) %}
+  {%- set total = namespace(counts=start_counts(run.read)) -%}
+  {%- for slice in range(first_slice, options.shards + 1) -%}
+    {%- do run.update({'slice': slice}) -%}
+    {%- if options.shards > 1 -%}
+      {%- do stage_slice(target, options, slice) -%}
+    {%- endif -%}
+    {%- do stage_leftovers(target, options, columns, run) -%}
+    {%- if needs_fold(options, columns) -%}
+      {%- do resolve_changes(target, options, columns, run) -%}
+    {%- endif -%}
+    {%- do renew_lock(run) -%}
+    {%- set counts = count_outcomes(target, options, columns) -%}
+    {%- set total.counts = add_counts(total.counts, counts) -%}
+    {%- do report_conflicts(target, options, total.counts, run, slice) -%}
+    {%- do publish_staged_changes(target, options, columns, run, counts) -%}
+    {%- do renew_lock(run) -%}
+    {%- if options.shards > 1 -%}
+      {%- do record_run(target, run, 'slice applied', total.counts) -%}
+      {%- do log(target ~ ': slice ' ~ slice ~ ' of ' ~ options.shards ~ ' applied, ' ~ counts['keys'] ~ ' keys, ' ~ counts.states ~ ' states, ' ~ counts.cancels ~ ' cancels', info=true) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do report_unmerged(target, total.counts) -%}
+  {%- if run.is_worth_recording or run.batches or total.counts.rows_read -%}
+    {%- do record_run(target, run, 'applied', total.counts) -%}
+  {%- endif -%}
+  {%- do drop_staged(target) -%}
+  {%- do return(total.counts) -%}
+{% endmacro %}
+
+
+{# Publishes the difference between the staged changes and what is stored. The staged tables are a snapshot:
+   repeating this completes a run that died at any point of it. #}
+{% macro publish_staged_changes(target, options, columns, run, counts) %}
+  {%- if counts.has_writes -%}
+    {%- do record_run(target, run, 'started', {}) -%}
+    {% call statement('publish') -%}
+      {{ get_publish_sql(target, options, columns, run) }}
+    {%- endcall %}
+    {%- if counts.repaired -%}
+      {% call statement('heal') -%}
+        {{ get_heal_sql(target, options, columns, run) }}
+      {%- endcall %}
+    {%- endif -%}
+    {%- if options.remember_deletes and counts.has_deletes -%}
+      {% call statement('remember_deletes') -%}
+        {{ get_remember_deletes_sql(target, options) }}
+      {%- endcall %}
+    {%- endif -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{# Completes the apply of a run that died after it began to write: its staged changes are still there. What
+   it wrote already is found among the leftovers, or, with a journal, dropped as a repetition. #}
+{% macro finish_unfinished_apply(target, options, run, ledger) %}
+  {%- set unfinished = ledger.unfinished -%}
+  {%- if unfinished -%}
+    {%- do require_staged_tables(target, options, unfinished) -%}
     {%- do log('Completing run ' ~ unfinished.run_id ~ ' on ' ~ target ~ ', which did not finish', info=true) -%}
-    {%- do stage_leftovers(target, options, columns) -%}
-    {%- set counts = count_outcomes(target, options, columns, read_staged_counts(target)) -%}
-    {%- do publish_staged_changes(target, options, columns, unfinished, counts) -%}
+    {%- do unfinished.update({'started_at': run.started_at, 'lock': run.lock}) -%}
+    {%- if unfinished.is_stream -%}
+      {%- do finish_stream(target, options, unfinished) -%}
+    {%- else -%}
+      {%- do finish_slices(target, options, unfinished) -%}
+    {%- endif -%}
   {%- endif -%}
   {%- do drop_staged(target) -%}
 {% endmacro %}
 
 
+{% macro finish_slices(target, options, unfinished) %}
+  {%- set options = dict(options, shards=unfinished.slices) -%}
+  {%- set columns = get_staged_columns(target, options) -%}
+  {%- do unfinished.update({'read': read_staged_counts(target, options)}) -%}
+  {%- if unfinished.status == 'started' -%}
+    {%- if not unfinished.is_journal -%}
+      {%- do stage_leftovers(target, options, columns, unfinished) -%}
+    {%- endif -%}
+    {%- set counts = count_outcomes(target, options, columns) -%}
+    {%- do publish_staged_changes(target, options, columns, unfinished, counts) -%}
+    {%- do record_run(target, unfinished, 'slice applied' if unfinished.slice < options.shards else 'applied', add_counts(start_counts(unfinished.read), counts)) -%}
+  {%- endif -%}
+  {%- if unfinished.slice < options.shards -%}
+    {%- do apply_slices(target, options, columns, unfinished, unfinished.slice + 1) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{# The columns of the staged changes of an earlier run, which had perhaps other ones. #}
+{% macro get_staged_columns(target, options) %}
+  {%- set table = [] -%}
+  {%- set given = [] -%}
+  {%- for column in adapter.get_columns_in_relation(get_change_set_relation(target, options)) -%}
+    {%- if column.name.startswith('_dbt_') -%}
+      {%- do given.append(column.name | replace('_dbt', '', 1)) -%}
+    {%- else -%}
+      {%- do table.append({'name': column.name, 'type': column.data_type, 'given_type': column.data_type}) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do return(describe_columns(options, table, given)) -%}
+{% endmacro %}
+
+
+{# An apply that began to write cannot be completed without what it staged. #}
+{% macro require_staged_tables(target, options, unfinished) %}
+  {%- set needed = ['signed'] if unfinished.is_stream else ['changes', 'leftovers', 'odd'] if unfinished.is_journal else ['changes'] -%}
+  {%- if unfinished.slice < unfinished.slices -%}
+    {%- do needed.append('change_set') -%}
+  {%- endif -%}
+  {%- set missing = [] -%}
+  {%- for role in needed if load_relation(_beside(target, role)) is none -%}
+    {%- do missing.append(_beside(target, role) | string) -%}
+  {%- endfor -%}
+  {%- if missing -%}
+    {%- do exceptions.raise_compiler_error(
+        "Run " ~ unfinished.run_id ~ " on " ~ target ~ " died while it wrote, and " ~ missing | join(', ') ~ ", which it would be completed "
+        ~ "from, is not there. Rebuild the table: dbt run --full-refresh --select " ~ unfinished.model
+    ) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
 {% macro drop_staged(target) %}
-  {%- for role in ('changes', 'leftovers', 'odd') -%}
+  {%- for role in ('change_set', 'changes', 'resolved', 'leftovers', 'odd', 'signed') -%}
     {%- do run_query('drop table if exists ' ~ _beside(target, role)) -%}
   {%- endfor -%}
 {% endmacro %}
@@ -43,12 +148,14 @@
 {# The line that dbt prints for the model. #}
 {% macro get_apply_summary(counts, run) %}
   {%- set parts = [] -%}
-  {%- for name in ('states', 'cancels', 'deletes', 'duplicates', 'stale', 'conflicts', 'tombstoned', 'repaired') if counts[name] -%}
+  {%- for name in get_count_names() if name not in ('rows_read', 'keys') and counts[name] -%}
     {%- do parts.append(counts[name] ~ ' ' ~ name) -%}
   {%- endfor -%}
   {%- set batches = run.batches | map(attribute=0) | list -%}
   {%- set what = 'batch ' ~ batches[0] if batches | length == 1
       else 'batches ' ~ batches | min ~ '-' ~ batches | max if batches
       else 'no new batches' if run.has_manifest else counts.rows_read ~ ' rows' -%}
-  {%- do return(what ~ ': ' ~ (parts | join(', ') or 'nothing to change')) -%}
+  {%- set seconds = (modules.datetime.datetime.now(modules.pytz.utc) - run.started_at).total_seconds() -%}
+  {%- set rate = ', ' ~ '{:,.0f}'.format(counts['keys'] / seconds) ~ ' keys/s' if counts['keys'] >= 1000 and seconds > 0 else '' -%}
+  {%- do return(what ~ ': ' ~ (parts | join(', ') or 'nothing to change') ~ rate) -%}
 {% endmacro %}

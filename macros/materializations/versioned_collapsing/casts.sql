@@ -1,6 +1,9 @@
 {# A column of the change set as the target stores it. Values that do not fit become defaults here and
    problems in get_problems_sql, so that no row is lost or altered in silence. #}
 {% macro get_cast_sql(column) %}
+  {%- if column.given_type is none -%}
+    {%- do return("defaultValueOfTypeName('" ~ _escaped(column.type) ~ "')") -%}
+  {%- endif -%}
   {%- set given = 'given.' ~ adapter.quote(column.name) -%}
   {%- set is_nullable = 'Nullable(' in column.type -%}
   {%- if _is_nested(column.type) -%}
@@ -14,7 +17,7 @@
 {# Why a row of the change set has no place in the table; empty when it has. #}
 {% macro get_problem_sql(options, columns) %}
   {%- set branches = [] -%}
-  {%- for column in columns.table -%}
+  {%- for column in columns.table if column.given_type is not none -%}
     {%- for problem in get_problems_sql(column, options, columns) -%}
       {%- do branches.append(problem.condition ~ ", '" ~ problem.text ~ "'") -%}
     {%- endfor -%}
@@ -29,8 +32,9 @@
 {% macro get_problems_sql(column, options, columns) %}
   {%- set problems = [] -%}
   {%- set given = 'given.' ~ adapter.quote(column.name) -%}
-  {%- set is_place = column.name in options.unique_key + [options.version] -%}
-  {%- set applies = '' if is_place else 'not ' ~ _deleted_sql(options, columns) ~ ' and ' -%}
+  {%- set is_place = column.name in options.unique_key
+      or (column.name == options.version and options.delete_version == 'respect') -%}
+  {%- set applies = '' if is_place else 'not ' ~ _flag_sql(options.is_deleted, columns) ~ ' and ' -%}
   {%- if _is_nested(column.type) -%}
     {%- do return(problems) -%}
   {%- endif -%}

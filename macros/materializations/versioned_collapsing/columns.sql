@@ -2,9 +2,9 @@
 
    Declared data types (the contract, or `data_type` in the properties file) win; the others are
    those of the change set. Columns of the key, the version, ORDER BY and PARTITION BY lose
-   Nullable: a null there stops the run. Returns `table` (name, type and cast of each column that
-   is stored, without the sign), `key`, `payload` (all but key and version), `has_is_deleted`,
-   `has_duplicates`, `has_conflicts`. #}
+   Nullable: a null there stops the run. Returns `table` (name, type and given_type of each column that
+   is stored, without the sign; given_type is none where the change set has no such column), `names` of
+   these, `payload` (all but key and version), `absent` ones, and `given`, the change set's columns. #}
 {% macro get_versioned_collapsing_columns(options, sql, model) %}
   {%- set declared = {} -%}
   {%- for column in model.columns.values() if column.data_type -%}
@@ -12,7 +12,7 @@
   {%- endfor -%}
   {%- set given = adapter.get_column_schema_from_query(sql) -%}
   {%- set given_names = given | map(attribute='name') | list -%}
-  {%- set not_stored = [options.is_deleted, options.duplicates, options.conflicts] -%}
+  {%- set not_stored = get_control_columns(options) + [options.sign] -%}
   {%- do raise_problems(model.unique_id, validate_columns(options, given_names, declared, config.get('contract').enforced)) -%}
 
   {%- set table = [] -%}
@@ -22,15 +22,18 @@
   {%- endfor -%}
   {%- do raise_problems(model.unique_id, validate_column_types(options, table)) -%}
 
+  {%- do return(describe_columns(options, table, given_names)) -%}
+{% endmacro %}
+
+
+{% macro describe_columns(options, table, given) %}
   {%- set names = table | map(attribute='name') | list -%}
   {%- do return({
       'table': table,
       'names': names,
-      'key': options.unique_key,
       'payload': names | reject('in', options.unique_key + [options.version]) | list,
-      'has_is_deleted': options.is_deleted in given_names,
-      'has_duplicates': options.duplicates in given_names,
-      'has_conflicts': options.conflicts in given_names,
+      'given': given,
+      'absent': table | selectattr('given_type', 'none') | map(attribute='name') | list,
   }) -%}
 {% endmacro %}
 
@@ -41,12 +44,18 @@
   {%- if missing -%}
     {%- do problems.append("the change set lacks " ~ missing ~ ", which unique_key and version name. It has " ~ given ~ ".") -%}
   {%- endif -%}
-  {%- if options.sign in given -%}
+  {%- if options.old_state == 'stream' and options.sign not in given -%}
+    {%- do problems.append("the change set lacks " ~ options.sign ~ ". With `old_state: stream` it is of signed rows: 1 for the new, -1 for the old.") -%}
+  {%- elif options.old_state != 'stream' and options.sign in given -%}
     {%- do problems.append("the change set has the column " ~ options.sign ~ ", which is to be the sign. Drop it from the select, or set the option sign.") -%}
   {%- endif -%}
+  {%- set unknown = options.combine | reject('in', given) | list -%}
+  {%- if unknown -%}
+    {%- do problems.append("combine: names " ~ unknown ~ ", which the change set does not have.") -%}
+  {%- endif -%}
   {%- if is_contract_enforced -%}
-    {%- set stored = given | reject('in', [options.is_deleted, options.duplicates, options.conflicts]) | list -%}
-    {%- set undeclared = stored | reject('in', declared) | list -%}
+    {%- set stored = given | reject('in', get_control_columns(options)) | list -%}
+    {%- set undeclared = stored | reject('in', declared) | reject('equalto', options.sign) | list -%}
     {%- set not_given = declared | reject('in', stored + [options.sign]) | list -%}
     {%- if undeclared -%}
       {%- do problems.append("contract: the select returns " ~ undeclared ~ ", which the properties file gives no data_type.") -%}

@@ -1,37 +1,70 @@
-{# What was read, before one change a key was kept: rows, and those that repeat or contradict another row
-   of the same change set. #}
-{% macro read_change_set_counts(target, options, columns, sql) %}
-  {%- set staged = read_staged_counts(target) -%}
+{# The counts of an apply, as the ledger has them. #}
+{% macro get_count_names() %}
+  {%- do return([
+      'rows_read', 'keys', 'states', 'cancels', 'deletes', 'duplicates', 'stale', 'unmerged', 'conflicts', 'tombstoned', 'repaired'
+  ]) -%}
+{% endmacro %}
+
+
+{# Counts before anything is compared: what was read, and what one change a key left out. #}
+{% macro start_counts(read) %}
+  {%- set counts = dict.fromkeys(get_count_names(), 0) -%}
+  {%- do counts.update(read) -%}
+  {%- do counts.update({'has_writes': false, 'has_deletes': false}) -%}
+  {%- do return(counts) -%}
+{% endmacro %}
+
+
+{% macro add_counts(total, counts) %}
+  {%- set sum = {} -%}
+  {%- for name, value in total.items() -%}
+    {%- do sum.update({name: (value or counts[name]) if value is boolean else value + counts.get(name, 0)}) -%}
+  {%- endfor -%}
+  {%- do return(sum) -%}
+{% endmacro %}
+
+
+{# What was read, before one change a key was kept: rows, those that repeat or contradict another row of the
+   same change set, and those below a truncate. #}
+{% macro read_change_set_counts(target, options, columns, sql, run) %}
+  {%- set read = read_staged_counts(target, options) -%}
   {%- set rows_read = run_query('select count() as n from (' ~ sql ~ ')').rows[0]['n'] | int -%}
-  {%- do staged.update({'rows_read': rows_read}) -%}
-  {%- if rows_read > staged['keys'] -%}
+  {%- do read.update({'rows_read': rows_read}) -%}
+  {%- if run.truncated_at -%}
+    {%- set query -%}
+      select count() as n from ({{ get_cast_changes_sql(options, columns, sql, {}) }}) where {{ adapter.quote(options.version) }} <= {{ run.truncated_at }}
+    {%- endset -%}
+    {%- do read.update({'tombstoned': run_query(query).rows[0]['n'] | int}) -%}
+  {%- endif -%}
+  {%- if rows_read > read.staged_keys -%}
     {%- set key_version = get_quoted_csv(options.unique_key + [options.version]) -%}
+    {%- set row = 'tuple(' ~ get_quoted_csv(columns.names) ~ ', _dbt_is_deleted' ~ (', _dbt_unset' if has_unset(columns) else '') ~ ')' -%}
     {%- set query -%}
       select
-        count() - uniqExact(tuple({{ get_quoted_csv(columns.names) }}, _dbt_is_deleted)) as duplicates,
-        uniqExactIf(tuple({{ get_quoted_csv(columns.names) }}), not _dbt_is_deleted)
-          - uniqExactIf(tuple({{ key_version }}), not _dbt_is_deleted) as conflicts
-      from ({{ get_cast_changes_sql(options, columns, sql) }})
+        count() - uniqExact({{ row }}) as duplicates,
+        uniqExactIf({{ row }}, not _dbt_is_deleted) - uniqExactIf(tuple({{ key_version }}), not _dbt_is_deleted) as conflicts
+      from ({{ get_cast_changes_sql(options, columns, sql, run) }})
       settings cast_keep_nullable = 0
     {%- endset -%}
     {%- set repeated = run_query(query).rows[0] -%}
-    {%- do staged.update({
-        'duplicates': staged['duplicates'] + repeated['duplicates'] | int,
-        'conflicts': staged['conflicts'] + repeated['conflicts'] | int,
+    {%- do read.update({
+        'duplicates': read.duplicates + repeated['duplicates'] | int,
+        'conflicts': read.conflicts + repeated['conflicts'] | int,
     }) -%}
   {%- endif -%}
-  {%- do return(staged) -%}
+  {%- do return(read) -%}
 {% endmacro %}
 
 
 {# The same for changes staged earlier: only what the staged table knows. #}
-{% macro read_staged_counts(target) %}
+{% macro read_staged_counts(target, options) %}
   {%- set staged = run_query(
-      'select count() as n, sum(_dbt_duplicates) as duplicates, sum(_dbt_conflicts) as conflicts from ' ~ _beside(target, 'changes')
+      'select count() as n, sum(_dbt_duplicates) as duplicates, sum(_dbt_conflicts) as conflicts from '
+      ~ get_change_set_relation(target, options)
   ).rows[0] -%}
   {%- do return({
       'rows_read': staged['n'] | int,
-      'keys': staged['n'] | int,
+      'staged_keys': staged['n'] | int,
       'duplicates': staged['duplicates'] | int,
       'conflicts': staged['conflicts'] | int,
   }) -%}
@@ -39,27 +72,34 @@
 
 
 {# What becomes of each staged change; every key falls under one name. #}
-{% macro count_outcomes(target, options, columns, read) %}
+{% macro count_outcomes(target, options, columns) %}
   {%- set outcomes = {} -%}
+  {%- set partial = {} -%}
   {%- for row in run_query(get_outcomes_sql(target, options, columns)).rows -%}
     {%- do outcomes.update({row['outcome']: row['n'] | int}) -%}
+    {%- do partial.update({row['outcome']: row['partial'] | int}) -%}
   {%- endfor -%}
-  {%- do return({
-      'rows_read': read.rows_read,
-      'keys': read['keys'],
+  {%- set writes = outcomes.keys() | select('in', ('insert', 'update', 'delete', 'delete of an absent key', 'repaired')) | list -%}
+  {%- set counts = start_counts({}) -%}
+  {%- do counts.update({
+      'keys': outcomes.values() | sum,
       'states': outcomes.get('insert', 0) + outcomes.get('update', 0),
       'cancels': outcomes.get('update', 0) + outcomes.get('delete', 0),
       'deletes': outcomes.get('delete', 0) + outcomes.get('delete of an absent key', 0),
-      'duplicates': outcomes.get('duplicate', 0) + read.duplicates,
+      'duplicates': outcomes.get('duplicate', 0),
       'stale': outcomes.get('stale', 0),
-      'conflicts': outcomes.get('conflict', 0) + read.conflicts,
+      'unmerged': partial.get('stale', 0) + partial.get('insert', 0),
+      'conflicts': outcomes.get('conflict', 0),
       'tombstoned': outcomes.get('tombstoned', 0),
       'repaired': outcomes.get('repaired', 0),
+      'has_writes': writes != [],
       'has_deletes': 'delete' in outcomes or 'delete of an absent key' in outcomes or 'repaired' in outcomes,
   }) -%}
+  {%- do return(counts) -%}
 {% endmacro %}
 
 
+{# `partial` counts the changes that needed the stored row to be whole. #}
 {% macro get_outcomes_sql(target, options, columns) -%}
   {%- set version = adapter.quote(options.version) -%}
   {%- set sign = adapter.quote(options.sign) -%}
@@ -75,7 +115,12 @@
       {{ _same_payload('changed', 'stored', columns.payload) }}, 'duplicate',
       'conflict'
     ) as outcome,
-    count() as n
+    count() as n,
+    {%- if needs_fold(options, columns) %}
+    countIf(not changed._dbt_is_deleted and (notEmpty(changed._dbt_unset){% if options.combine %} or outcome = 'stale'{% endif %})) as partial
+    {%- else %}
+    0 as partial
+    {%- endif %}
   from {{ _beside(target, 'changes') }} as changed
   left any join {{ _beside(target, 'leftovers') }} as stored
     on {{ _keys_equal('changed', 'stored', options.unique_key) }}
@@ -99,15 +144,26 @@
 
 
 {# Two payloads at one version: the stored one stays, since no version says which is right. #}
-{% macro report_conflicts(target, options, counts) %}
-  {%- if counts.conflicts -%}
+{% macro report_conflicts(target, options, counts, run, slice) %}
+  {%- if counts.conflicts and (options.on_conflict == 'error' or slice == options.shards) -%}
     {%- set message -%}
       {{ target }}: {{ counts.conflicts }} changes have the version of a stored row, or of another change, and another payload. The stored one stays; of two in one change set one is taken.
     {%- endset -%}
     {%- if options.on_conflict == 'error' -%}
       {%- do drop_staged(target) -%}
+      {%- do release_lock(run) -%}
       {%- do exceptions.raise_compiler_error(message ~ " Nothing was written (on_conflict: error).") -%}
     {%- endif -%}
     {%- do exceptions.warn(message) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{# Partial changes that came too late, or for a key that is not there. #}
+{% macro report_unmerged(target, counts) %}
+  {%- if counts.unmerged -%}
+    {%- do exceptions.warn(
+        target ~ ": " ~ counts.unmerged ~ " partial changes could not be combined: the row that they change is newer (they are stale), or is not there."
+    ) -%}
   {%- endif -%}
 {% endmacro %}

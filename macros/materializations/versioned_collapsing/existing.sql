@@ -1,5 +1,5 @@
 {# Stops the run when the relation that exists is not the table that the options describe. #}
-{% macro validate_existing_table(existing, options, columns) %}
+{% macro validate_existing_table(existing, options) %}
   {%- set query -%}
     select engine, engine_full, sorting_key, partition_key
     from system.tables
@@ -27,29 +27,8 @@
     {%- if remembered and _normalized(remembered[0]['sorting_key']) != options.unique_key | join(',') -%}
       {%- do problems.append("unique_key: is '" ~ options.unique_key | join(', ') ~ "', but " ~ existing ~ " was built with '" ~ remembered[0]['sorting_key'] ~ "'." ~ advice) -%}
     {%- endif -%}
-    {%- do problems.extend(_column_problems(existing, options, columns, advice)) -%}
   {%- endif -%}
   {%- do raise_problems(existing | string, problems) -%}
-{% endmacro %}
-
-
-{% macro _column_problems(existing, options, columns, advice) %}
-  {%- set stored = {} -%}
-  {%- for column in adapter.get_columns_in_relation(existing) if column.name != options.sign -%}
-    {%- do stored.update({column.name: column.data_type}) -%}
-  {%- endfor -%}
-  {%- set problems = [] -%}
-  {%- set added = columns.names | reject('in', stored) | list -%}
-  {%- set removed = stored | reject('in', columns.names) | list -%}
-  {%- if added or removed -%}
-    {%- do problems.append(
-        "columns: the model adds " ~ added ~ " and drops " ~ removed ~ ", compared with " ~ existing ~ "." ~ advice
-    ) -%}
-  {%- endif -%}
-  {%- for column in columns.table if column.name in stored and _normalized(stored[column.name]) != _normalized(column.type) -%}
-    {%- do problems.append("columns: " ~ column.name ~ " is " ~ column.type ~ " in the model and " ~ stored[column.name] ~ " in " ~ existing ~ "." ~ advice) -%}
-  {%- endfor -%}
-  {%- do return(problems) -%}
 {% endmacro %}
 
 
@@ -105,12 +84,11 @@
 
 
 {# The first apply to a table needs a change set that begins at the first batch, and an empty table. #}
-{% macro validate_history(this, existing, is_rebuild, model, manifest) %}
-  {%- set history = {} if is_rebuild else read_history(existing, model) -%}
-  {%- if not is_rebuild and not history.is_known -%}
+{% macro validate_history(this, existing, is_rebuild, model, manifest, ledger) %}
+  {%- if not is_rebuild and not ledger.is_known -%}
     {%- do validate_known_table(existing, model) -%}
   {%- endif -%}
-  {%- if is_rebuild or not history.has_history -%}
+  {%- if is_rebuild or not ledger.has_history -%}
     {%- do validate_complete_manifest(this, manifest) -%}
   {%- endif -%}
 {% endmacro %}

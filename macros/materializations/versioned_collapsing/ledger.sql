@@ -1,4 +1,4 @@
-{# The ledger: one row when an apply begins to write, one when it has ended. #}
+{# The ledger: one row when an apply begins to write, one for each slice that is done, one when it has ended. #}
 {% macro get_ledger_relation(target) %}
   {%- do return(target.incorporate(path={'identifier': 'versioned_collapsing_ledger'}, type='table')) -%}
 {% endmacro %}
@@ -11,7 +11,7 @@
       target_uuid UUID comment 'UUID of the table that was applied to; a rebuilt table has another',
       invocation_id String comment 'dbt invocation',
       run_id String comment 'One apply of one model',
-      status LowCardinality(String) comment 'started, applied, adopted, or partial (a run with --empty or --sample)',
+      status LowCardinality(String) comment 'started, slice applied, applied, adopted, repaired, or partial (a run with --empty or --sample)',
       at DateTime64(6, 'UTC') comment 'When the row was written',
       batches Array(Tuple(batch UInt64, hash String)) comment 'Batches of the landing zone that the change set held',
       rows_read UInt64 comment 'Rows of the change set',
@@ -21,10 +21,16 @@
       deletes UInt64 comment 'Deletes applied',
       duplicates UInt64 comment 'Changes that repeat a change',
       stale UInt64 comment 'Changes below the version of the live row',
+      unmerged UInt64 comment 'Partial changes that could not be combined: stale, or of a key that is not there',
       conflicts UInt64 comment 'Changes at the version of the live row with another payload',
       tombstoned UInt64 comment 'Changes at or below the version at which their key was deleted',
       repaired UInt64 comment 'Keys whose rows were healed',
-      milliseconds UInt64 comment 'From the start of the model to this row'
+      milliseconds UInt64 comment 'From the start of the model to this row',
+      publish LowCardinality(String) comment 'How rows are written: direct, journal or stream',
+      slice UInt32 comment 'Slice that the row is about',
+      slices UInt32 comment 'Slices of the apply',
+      is_partial Bool comment 'Whether it was a run with --empty or --sample',
+      truncated_at String comment 'Version at which the table was truncated; empty if it was not'
     )
     engine = MergeTree
     order by (model, at)
@@ -33,7 +39,7 @@
 
 
 {# What identifies this apply in the ledger. #}
-{% macro start_run(model, manifest) %}
+{% macro start_run(model, manifest, options) %}
   {%- set now = modules.datetime.datetime.now(modules.pytz.utc) -%}
   {%- do return({
       'model': model.name,
@@ -42,61 +48,81 @@
       'batches': [] if manifest.is_partial else manifest.batches,
       'has_manifest': manifest.exists,
       'is_partial': manifest.is_partial,
+      'is_stream': options.old_state == 'stream',
+      'is_journal': false,
+      'slice': 1,
+      'slices': options.shards,
+      'truncated_at': none,
   }) -%}
 {% endmacro %}
 
 
 {# Appends a row to the ledger. A run on a part of the change set (--empty, --sample) applies no batch. #}
 {% macro record_run(target, run, status, counts) %}
-    {%- set names = ['rows_read', 'keys', 'states', 'cancels', 'deletes', 'duplicates', 'stale', 'conflicts', 'tombstoned', 'repaired'] -%}
     {%- set elapsed = modules.datetime.datetime.now(modules.pytz.utc) - run.started_at -%}
     {% call statement('record_run') -%}
       insert into {{ get_ledger_relation(target) }}
-        (model, target_uuid, invocation_id, run_id, status, at, batches, {{ names | join(', ') }}, milliseconds)
+        (model, target_uuid, invocation_id, run_id, status, at, batches, {{ get_count_names() | join(', ') }}, milliseconds, publish, slice, slices, is_partial, truncated_at)
       select
-        '{{ run.model }}', {{ _get_target_uuid_sql(target) }}, '{{ invocation_id }}', '{{ run.run_id }}', '{{ 'partial' if run.is_partial else status }}', now64(6, 'UTC'),
+        '{{ run.model }}', {{ _get_target_uuid_sql(target) }}, '{{ invocation_id }}', '{{ run.run_id }}',
+        '{{ 'partial' if run.is_partial and status == 'applied' else status }}', now64(6, 'UTC'),
         {{ _get_batches_sql(run.batches) }},
-        {% for name in names %}{{ counts.get(name, 0) }}, {% endfor %}
-        {{ (elapsed.total_seconds() * 1000) | int }}
+        {% for name in get_count_names() %}{{ counts.get(name, 0) }}, {% endfor %}
+        {{ (elapsed.total_seconds() * 1000) | int }},
+        '{{ 'stream' if run.is_stream else 'journal' if run.is_journal else 'direct' }}', {{ run.slice }}, {{ run.slices }}, {{ run.is_partial }},
+        {{ 'toString(' ~ run.truncated_at ~ ')' if run.truncated_at and status in ('applied', 'started') else "''" }}
       settings {{ _no_deduplication() }}
     {%- endcall %}
 {% endmacro %}
 
 
-{# The last run on the target that began to write and did not end, or none. #}
-{% macro get_unfinished_run(target, run) %}
+{# What the ledger says of the table that now has the target's name: whether it knows it, whether the table
+   has a history (a whole change set applied, or adopted), the applied batches, the version at which it was
+   truncated, and the run that began to write and did not end, or none. #}
+{% macro read_ledger(target, model) %}
   {%- set query -%}
-    select run_id, argMax(status, at) as last_status, argMax(batches.batch, at) as batches, argMax(batches.hash, at) as hashes
-    from {{ get_ledger_relation(target) }}
-    where model = '{{ run.model }}' and target_uuid = {{ _get_target_uuid_sql(target) }}
-    group by run_id
-    order by max(at) desc
-    limit 1
-  {%- endset -%}
-  {%- set last = run_query(query).rows -%}
-  {%- if last and last[0]['last_status'] == 'started' -%}
-    {%- set unfinished = run.copy() -%}
-    {%- do unfinished.update({
-        'run_id': last[0]['run_id'],
-        'is_partial': false,
-        'batches': zip(_parsed(last[0]['batches']), _parsed(last[0]['hashes'])) | list,
-    }) -%}
-    {%- do return(unfinished) -%}
-  {%- endif -%}
-  {%- do return(none) -%}
-{% endmacro %}
-
-
-{# What the ledger says of the table that now has the target's name: whether it `knows` it, and whether the
-   table has a `history`, a whole change set applied or adopted. #}
-{% macro read_history(target, model) %}
-  {%- set query -%}
-    select count() as known, countIf(status <> 'partial') as history
+    select
+      count() as known,
+      countIf(status in ('applied', 'adopted', 'repaired')) as history,
+      argMax(run_id, at) as last_run_id,
+      argMax(status, at) as last_status,
+      argMax(batches.batch, at) as last_batches,
+      argMax(batches.hash, at) as last_hashes,
+      argMax(publish, at) as last_publish,
+      argMax(slice, at) as last_slice,
+      argMax(slices, at) as last_slices,
+      argMax(is_partial, at) as last_is_partial,
+      argMax(truncated_at, at) as last_truncated_at,
+      argMaxIf(truncated_at, at, truncated_at <> '' and status <> 'started') as truncate_version,
+      groupUniqArrayArrayIf(batches.batch, status = 'applied') as applied
     from {{ get_ledger_relation(target) }}
     where model = '{{ model.name }}' and target_uuid = {{ _get_target_uuid_sql(target) }}
   {%- endset -%}
   {%- set found = run_query(query).rows[0] -%}
-  {%- do return({'is_known': found['known'] | int > 0, 'has_history': found['history'] | int > 0}) -%}
+  {%- set unfinished = none -%}
+  {%- if found['last_status'] in ('started', 'slice applied') -%}
+    {%- set unfinished = {
+        'model': model.name,
+        'run_id': found['last_run_id'],
+        'status': found['last_status'],
+        'is_partial': found['last_is_partial'] | string | lower in ('true', '1'),
+        'is_stream': found['last_publish'] == 'stream',
+        'is_journal': found['last_publish'] == 'journal',
+        'slice': found['last_slice'] | int,
+        'slices': found['last_slices'] | int,
+        'truncated_at': "'" ~ found['last_truncated_at'] ~ "'" if found['last_truncated_at'] else none,
+        'batches': zip(_parsed(found['last_batches']), _parsed(found['last_hashes'])) | list,
+        'has_manifest': false,
+        'is_worth_recording': true,
+    } -%}
+  {%- endif -%}
+  {%- do return({
+      'is_known': found['known'] | int > 0,
+      'has_history': found['history'] | int > 0 or (unfinished is not none and not unfinished.is_partial),
+      'applied_batches': _parsed(found['applied']),
+      'truncated_at': found['truncate_version'],
+      'unfinished': unfinished,
+  }) -%}
 {% endmacro %}
 
 

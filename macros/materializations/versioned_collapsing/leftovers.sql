@@ -1,7 +1,7 @@
 {# Stages what is stored of the keys that change: the rows that no partner has collapsed, which is
    what FINAL returns. A cancel row in another partition than its state never merges with it, so
    partitions are read apart. #}
-{% macro stage_leftovers(target, options, columns) %}
+{% macro stage_leftovers(target, options, columns, run) %}
   {%- set leftovers = _beside(target, 'leftovers') -%}
   {%- set odd = _beside(target, 'odd') -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
@@ -12,7 +12,7 @@
     select {{ get_quoted_csv(columns.names + [options.sign]) }}
     from {{ target }} final
     prewhere {{ get_key_lookup_sql(options.unique_key, _beside(target, 'changes')) }}
-    settings do_not_merge_across_partitions_select_final = 1
+    settings do_not_merge_across_partitions_select_final = 1, {{ get_log_comment_setting(run) }}
   {%- endcall %}
   {% call statement('stage_odd_keys') -%}
     create table {{ odd }} engine = MergeTree order by ({{ key }}) as

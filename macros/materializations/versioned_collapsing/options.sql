@@ -6,17 +6,34 @@
       'version': config.get('version', '_version'),
       'sign': config.get('sign', '_sign'),
       'is_deleted': config.get('is_deleted', '_is_deleted'),
-      'duplicates': '_duplicates',
-      'conflicts': '_conflicts',
       'order_by': _as_list(config.get('order_by')) or unique_key,
       'primary_key': _as_list(config.get('primary_key')),
       'partition_by': _as_list(config.get('partition_by')),
       'ttl': config.get('ttl'),
       'settings': config.get('settings') or {},
+      'old_state': config.get('old_state', 'lookup'),
+      'delete_version': config.get('delete_version', 'respect'),
+      'remember_deletes': config.get('remember_deletes', true),
+      'combine': config.get('combine') or {},
       'on_conflict': config.get('on_conflict', 'warn'),
+      'on_schema_change': _get_on_schema_change(config, model),
+      'publish': config.get('publish', 'auto'),
+      'shards': config.get('shards', 1),
   } -%}
   {%- do raise_problems(model.unique_id, validate_versioned_collapsing_options(options)) -%}
   {%- do return(options) -%}
+{% endmacro %}
+
+
+{# dbt itself gives every model `on_schema_change: ignore`; only what the project says counts here. #}
+{% macro _get_on_schema_change(config, model) %}
+  {%- do return(config.get('on_schema_change') if 'on_schema_change' in model.unrendered_config else 'fail') -%}
+{% endmacro %}
+
+
+{# Columns that a change set may have besides key, version and payload. They are not stored. #}
+{% macro get_control_columns(options) %}
+  {%- do return([options.is_deleted, '_duplicates', '_conflicts', '_unset', '_reset', '_batch', '_is_truncate']) -%}
 {% endmacro %}
 
 
@@ -36,17 +53,79 @@
   {%- if options.sign in options.order_by -%}
     {%- do problems.append("order_by: contains the sign column " ~ options.sign ~ ", so that state and cancel rows never pair. Take it out.") -%}
   {%- endif -%}
-  {%- if options.on_conflict not in ('warn', 'error') -%}
-    {%- do problems.append("on_conflict: is '" ~ options.on_conflict ~ "'; it takes 'warn' or 'error'.") -%}
+  {%- set choices = {
+      'old_state': ('lookup', 'stream'),
+      'delete_version': ('respect', 'ignore'),
+      'on_conflict': ('warn', 'error'),
+      'on_schema_change': ('fail', 'append_new_columns', 'ignore'),
+      'publish': ('auto', 'direct', 'journal'),
+  } -%}
+  {%- for name, allowed in choices.items() if options[name] not in allowed -%}
+    {%- do problems.append(name ~ ": is '" ~ options[name] ~ "'; it takes '" ~ allowed[:-1] | join("', '") ~ "' or '" ~ allowed[-1] ~ "'.") -%}
+  {%- endfor -%}
+  {%- if options.remember_deletes is not boolean and get_interval_sql(options.remember_deletes) is none -%}
+    {%- do problems.append(
+        "remember_deletes: is '" ~ options.remember_deletes ~ "'; it takes true, false, or how long to remember, as in '30 days'."
+    ) -%}
   {%- endif -%}
-  {%- if options.settings is not mapping -%}
-    {%- do problems.append("settings: is " ~ options.settings ~ "; it takes a mapping of table settings to values.") -%}
+  {%- if options.shards is not integer or options.shards < 1 -%}
+    {%- do problems.append("shards: is " ~ options.shards ~ "; it takes the number of slices to apply in, 1 or more.") -%}
+  {%- endif -%}
+  {%- for name in ('settings', 'combine') if options[name] is not mapping -%}
+    {%- do problems.append(name ~ ": is " ~ options[name] ~ "; it takes a mapping of " ~ ('table settings to values.' if name == 'settings' else 'columns to policies.')) -%}
+  {%- endfor -%}
+  {%- if options.combine is mapping -%}
+    {%- do problems.extend(_combine_problems(options)) -%}
   {%- endif -%}
   {%- set special = [options.version, options.sign, options.is_deleted] -%}
   {%- if special | unique | list | length < special | length -%}
     {%- do problems.append("version, sign and is_deleted: are " ~ special ~ "; they must be three columns.") -%}
   {%- endif -%}
+  {%- if options.old_state == 'stream' -%}
+    {%- do problems.extend(_stream_problems(options)) -%}
+  {%- endif -%}
   {%- do return(problems) -%}
+{% endmacro %}
+
+
+{% macro _combine_problems(options) %}
+  {%- set problems = [] -%}
+  {%- set policies = ('latest', 'greatest', 'least', 'coalesce', 'first') -%}
+  {%- for column, policy in options.combine.items() -%}
+    {%- if policy not in policies -%}
+      {%- do problems.append("combine: " ~ column ~ " has '" ~ policy ~ "'; a column takes '" ~ policies | join("', '") ~ "'.") -%}
+    {%- endif -%}
+    {%- if column in options.unique_key + [options.version] -%}
+      {%- do problems.append("combine: " ~ column ~ " belongs to the key or is the version, which are never combined. Take it out.") -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do return(problems) -%}
+{% endmacro %}
+
+
+{# A change set of signed rows is written as it is: what depends on stored rows has no meaning there. #}
+{% macro _stream_problems(options) %}
+  {%- set problems = [] -%}
+  {%- if options.combine -%}
+    {%- do problems.append("combine: needs the stored rows, which `old_state: stream` does not read. Combine before the change set is made, or set old_state: lookup.") -%}
+  {%- endif -%}
+  {%- if options.delete_version == 'ignore' -%}
+    {%- do problems.append("delete_version: 'ignore' needs the stored rows, which `old_state: stream` does not read. Set old_state: lookup.") -%}
+  {%- endif -%}
+  {%- if options.publish == 'direct' -%}
+    {%- do problems.append("publish: 'direct' cannot complete a run with `old_state: stream`. Leave it out.") -%}
+  {%- endif -%}
+  {%- if options.shards is integer and options.shards > 1 -%}
+    {%- do problems.append("shards: is " ~ options.shards ~ "; with `old_state: stream` nothing is looked up, and nothing to be sliced. Leave it out.") -%}
+  {%- endif -%}
+  {%- do return(problems) -%}
+{% endmacro %}
+
+
+{# A length of time as ClickHouse writes it: '30 days' becomes `interval 30 day`. None if it is no such. #}
+{% macro get_interval_sql(text) %}
+  {%- set parts = modules.re.fullmatch('(\\d+) *(second|minute|hour|day|week|month|quarter|year)s?', text | string | trim | lower) -%}
+  {%- do return('interval ' ~ parts.group(1) ~ ' ' ~ parts.group(2) if parts else none) -%}
 {% endmacro %}
 
 

@@ -1,12 +1,13 @@
 {# The state and cancel rows of keys with at most one leftover, a state. A pair stays adjacent, so that
    a reader meets one without the other at the edge of a block at most. #}
-{% macro get_publish_sql(target, options, columns) -%}
+{% macro get_publish_sql(target, options, columns, run) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   {%- set version = adapter.quote(options.version) -%}
   {%- set sign = adapter.quote(options.sign) -%}
-  insert into {{ target }} ({{ get_quoted_csv(columns.names + [options.sign]) }})
+  {%- set names = options.unique_key + (columns.names | reject('in', options.unique_key) | list) -%}
+  insert into {{ target }} ({{ get_quoted_csv(names + [options.sign]) }})
   select
-    {%- for name in columns.names %}
+    {%- for name in names %}
     if(sign_to_write = -1, stored.{{ adapter.quote(name) }}, changed.{{ adapter.quote(name) }}),
     {%- endfor %}
     sign_to_write
@@ -24,70 +25,10 @@
     stored.{{ sign }} = 1 and (changed.{{ version }} > stored.{{ version }} or (changed._dbt_is_deleted and changed.{{ version }} = stored.{{ version }})),
     not changed._dbt_is_deleted and (stored.{{ sign }} = 0 or changed.{{ version }} > stored.{{ version }})
   )
-  settings join_algorithm = 'full_sorting_merge', join_use_nulls = 0, max_partitions_per_insert_block = 0, {{ _no_deduplication() }}
-{%- endmacro %}
-
-
-{# Keys with other leftovers than one state: torn by a run that died, or wrong from elsewhere. The
-   opposite of every leftover that should not be there, and the state that should and is not.
-   Two states of one version that differ stay: no cancel row could tell them apart. #}
-{% macro get_heal_sql(target, options, columns) -%}
-  {%- set key = get_quoted_csv(options.unique_key) -%}
-  {%- set others = columns.names | reject('in', options.unique_key) | list -%}
-  {%- set row = get_quoted_csv(others) -%}
-  {%- set version_at = others.index(options.version) + 1 -%}
-  {%- set sign_at = others | length + 1 -%}
-  {%- set odd = _beside(target, 'odd') -%}
-  insert into {{ target }} ({{ get_quoted_csv(options.unique_key + others + [options.sign]) }})
-  with per_key as (
-    select
-      {{ key }},
-      groupArrayIf(stored_row, is_stored) as leftovers,
-      anyIf(stored_row, not is_stored) as change,
-      anyIf(is_deleted, not is_stored) as change_deletes,
-      countIf(is_stored and stored_row.{{ sign_at }} = 1) > 0 as has_live,
-      maxIf(stored_row.{{ version_at }}, is_stored and stored_row.{{ sign_at }} = 1) as live_version,
-      not anyIf(is_tombstoned, not is_stored)
-        and if(has_live, change.{{ version_at }} > live_version or (change_deletes and change.{{ version_at }} = live_version), not change_deletes) as is_accepted
-    from (
-      select {{ key }}, tuple({{ row }}, {{ adapter.quote(options.sign) }}) as stored_row, true as is_stored, false as is_deleted, false as is_tombstoned
-      from {{ _beside(target, 'leftovers') }}
-      where ({{ key }}) in (select {{ key }} from {{ odd }})
-      union all
-      select {{ key }}, tuple({{ row }}, toInt8(1)), false, _dbt_is_deleted, _dbt_is_tombstoned
-      from {{ _beside(target, 'changes') }}
-      where ({{ key }}) in (select {{ key }} from {{ odd }})
-    )
-    group by {{ key }}
-    having countIf(not is_stored) > 0
-  )
-  select
-    {{ key }},
-    {%- for name in others %}
-    emitted.{{ loop.index }},
-    {%- endfor %}
-    emitted.{{ sign_at }}
-  from (
-    select
-      {{ key }},
-      arrayConcat(
-        arrayMap(
-          leftover -> tuple({% for name in others %}leftover.{{ loop.index }}, {% endfor %}toInt8(-leftover.{{ sign_at }})),
-          arrayFilter(
-            (leftover, position) -> not (
-              has_live and not is_accepted and leftover.{{ sign_at }} = 1 and leftover.{{ version_at }} = live_version
-              and position = indexOf(leftovers, leftover)
-            ),
-            leftovers,
-            arrayEnumerate(leftovers)
-          )
-        ),
-        if(is_accepted and not change_deletes, [change], [])
-      ) as rows_to_write
-    from per_key
-  )
-  array join rows_to_write as emitted
-  settings join_use_nulls = 0, max_partitions_per_insert_block = 0, {{ _no_deduplication() }}
+  {%- if run.is_journal %}
+  order by {{ range(1, names | length + 2) | join(', ') }}
+  {%- endif %}
+  settings join_algorithm = 'full_sorting_merge', join_use_nulls = 0, {{ get_insert_settings(run, 'publish') }}
 {%- endmacro %}
 
 
@@ -97,11 +38,4 @@
     {%- do terms.append(left ~ '.' ~ adapter.quote(name) ~ ' = ' ~ right ~ '.' ~ adapter.quote(name)) -%}
   {%- endfor -%}
   {%- do return(terms | join(' and ')) -%}
-{% endmacro %}
-
-
-{# State, cancel, same state again: by content the third is a duplicate of the first, and must not be
-   dropped as one. #}
-{% macro _no_deduplication() %}
-  {%- do return("deduplicate_insert = 'disable', deduplicate_insert_select = 'disable'") -%}
 {% endmacro %}

@@ -1,26 +1,43 @@
-{# Stages the change set beside the target: in the target's types, one change a key, each marked
-   when the key's tombstone is at or above it. Stops when a value has no place in the table. #}
-{% macro stage_changes(target, options, columns, sql) %}
-  {%- set changes = _beside(target, 'changes') -%}
-  {%- do run_query('drop table if exists ' ~ changes) -%}
+{# Stages the change set beside the target: in the target's types, one change a key, each marked when the
+   key's tombstone is at or above it. Stops when a value has no place in the table. #}
+{% macro stage_change_set(target, options, columns, sql, run) %}
+  {%- set staged = get_change_set_relation(target, options) -%}
+  {%- do run_query('drop table if exists ' ~ staged) -%}
   {% call statement('create_staged_changes') -%}
-    {{ get_create_staged_changes_sql(changes, options, columns) }}
+    {{ get_create_staged_changes_sql(staged, options, columns) }}
   {%- endcall %}
   {% call statement('stage_changes') -%}
-    {{ get_stage_changes_sql(target, options, columns, sql) }}
+    {{ get_stage_changes_sql(target, options, columns, sql, run) }}
   {%- endcall %}
-  {%- set rejected = run_query("select count() as n from " ~ changes ~ " where _dbt_problem <> ''").rows[0]['n'] -%}
+  {%- set rejected = run_query("select count() as n from " ~ staged ~ " where _dbt_problem <> ''").rows[0]['n'] -%}
   {%- if rejected -%}
-    {%- do raise_rejected_rows(target, options, columns, sql) -%}
+    {%- do raise_rejected_rows(target, options, columns, sql, run) -%}
+  {%- endif -%}
+  {%- if run.truncated_now -%}
+    {% call statement('stage_truncate') -%}
+      {{ get_stage_truncate_sql(target, options, run) }}
+    {%- endcall %}
   {%- endif -%}
 {% endmacro %}
 
 
+{# Where the whole change set is staged: what is applied at once is `changes`, all of it or a slice. #}
+{% macro get_change_set_relation(target, options) %}
+  {%- do return(_beside(target, 'change_set' if options.shards > 1 else 'changes')) -%}
+{% endmacro %}
+
+
 {% macro get_create_staged_changes_sql(changes, options, columns) -%}
+  {%- set version = columns.table | selectattr('name', 'equalto', options.version) | first -%}
   create table {{ changes }} (
     {%- for column in columns.table %}
     {{ adapter.quote(column.name) }} {{ column.type }},
     {%- endfor %}
+    {%- if needs_fold(options, columns) %}
+    _dbt_unset Array(LowCardinality(String)),
+    _dbt_is_reset Bool,
+    _dbt_floor Nullable({{ version.type }}),
+    {%- endif %}
     _dbt_is_deleted Bool,
     _dbt_is_tombstoned Bool,
     _dbt_is_buried Bool,
@@ -33,70 +50,116 @@
 {%- endmacro %}
 
 
-{# At equal version the delete wins, so that the result does not depend on how events were cut into
-   runs: across runs a delete at the live version removes the row, and its tombstone keeps it dead. #}
-{% macro get_stage_changes_sql(target, options, columns, sql) -%}
+{% macro get_stage_changes_sql(target, options, columns, sql, run) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
-  {%- set version = adapter.quote(options.version) -%}
   {%- set names = get_quoted_csv(columns.names) -%}
-  insert into {{ _beside(target, 'changes') }}
-    ({{ names }}, _dbt_is_deleted, _dbt_is_tombstoned, _dbt_is_buried, _dbt_duplicates, _dbt_conflicts, _dbt_problem)
-  with highest_change as (
-    select *
-    from ({{ get_cast_changes_sql(options, columns, sql) }})
-    order by {{ key }}, _dbt_problem desc, {{ version }} desc, _dbt_is_deleted desc
-    limit 1 by {{ key }}
-  ),
+  {%- set version = adapter.quote(options.version) -%}
+  {%- set is_folded = needs_fold(options, columns) -%}
+  insert into {{ get_change_set_relation(target, options) }} (
+    {{ names }},
+    {%- if is_folded %} _dbt_unset, _dbt_is_reset, _dbt_floor,{% endif %} _dbt_is_deleted, _dbt_is_tombstoned, _dbt_is_buried, _dbt_duplicates, _dbt_conflicts, _dbt_problem
+  )
+  with one_change as (
+    {{ get_fold_sql(options, columns, sql, run) if is_folded else get_highest_change_sql(options, columns, sql, run) }}
+  )
+  {%- if options.remember_deletes %},
   tombstones as (
-    select {{ key }}, max({{ version }}) as deleted_at, 1 as is_tombstone
+    select {{ key }}, max({{ version }}) as deleted_at, true as is_tombstone
     from {{ get_tombstones_relation(target) }}
-    where ({{ key }}) in (select {{ key }} from highest_change)
+    where {{ get_key_lookup_sql(options.unique_key, 'one_change') }}
+      {%- if options.remember_deletes is not boolean %} and _remembered_at > now() - {{ get_interval_sql(options.remember_deletes) }}{% endif %}
     group by {{ key }}
   )
   select
     {{ names }},
+    {%- if options.delete_version == 'ignore' %}
+    _dbt_unset,
+    _dbt_is_reset,
+    _dbt_floor,
+    _dbt_is_deleted or (_dbt_is_reset and is_tombstone and deleted_at >= {{ version }}) as is_deleted_now,
+    is_tombstone and deleted_at >= {{ version }} and not is_deleted_now,
+    false,
+    {%- else %}
+    {%- if is_folded %}
+    _dbt_unset,
+    _dbt_is_reset,
+    _dbt_floor,
+    {%- endif %}
     _dbt_is_deleted,
-    is_tombstone = 1 and (deleted_at > {{ version }} or (deleted_at = {{ version }} and not _dbt_is_deleted)) as _dbt_is_tombstoned,
-    is_tombstone = 1 and deleted_at = {{ version }} and _dbt_is_deleted as _dbt_is_buried,
+    is_tombstone and (deleted_at > {{ version }} or (deleted_at = {{ version }} and not _dbt_is_deleted)),
+    is_tombstone and deleted_at = {{ version }} and _dbt_is_deleted,
+    {%- endif %}
     _dbt_duplicates,
     _dbt_conflicts,
     _dbt_problem
-  from highest_change
+  from one_change
   left join tombstones using ({{ key }})
-  settings join_use_nulls = 0, cast_keep_nullable = 0
+  {%- else %}
+  select
+    {{ names }},
+    {%- if is_folded %} _dbt_unset, _dbt_is_reset, _dbt_floor,{% endif %} _dbt_is_deleted, false, false, _dbt_duplicates, _dbt_conflicts, _dbt_problem
+  from one_change
+  {%- endif %}
+  settings join_use_nulls = 0, cast_keep_nullable = 0, {{ get_log_comment_setting(run) }}
+{%- endmacro %}
+
+
+{# At equal version the delete wins, so that the result does not depend on how events were cut into
+   runs: across runs a delete at the live version removes the row, and its tombstone keeps it dead. #}
+{% macro get_highest_change_sql(options, columns, sql, run) -%}
+  {%- set key = get_quoted_csv(options.unique_key) -%}
+  select *
+  from ({{ get_cast_changes_sql(options, columns, sql, run) }})
+  order by {{ key }}, _dbt_problem desc, {{ adapter.quote(options.version) }} desc, _dbt_is_deleted desc
+  limit 1 by {{ key }}
 {%- endmacro %}
 
 
 {# The change set in the target's types, with a problem for each row that does not fit them. #}
-{% macro get_cast_changes_sql(options, columns, sql) -%}
+{% macro get_cast_changes_sql(options, columns, sql, run) -%}
   select
     {%- for column in columns.table %}
     {{ get_cast_sql(column) }} as {{ adapter.quote(column.name) }},
     {%- endfor %}
-    {{ _deleted_sql(options, columns) }} as _dbt_is_deleted,
-    {{ _count_sql(options.duplicates, columns.has_duplicates) }} as _dbt_duplicates,
-    {{ _count_sql(options.conflicts, columns.has_conflicts) }} as _dbt_conflicts,
+    {%- if has_unset(columns) %}
+    arrayConcat({{ 'given._unset' if '_unset' in columns.given else '[]' }}, {{ columns.absent | list | replace('"', "'") }}) as _dbt_unset,
+    {%- endif %}
+    {%- if '_batch' in columns.given %}
+    toUInt64(given._batch) as _dbt_batch,
+    {%- endif %}
+    {{ _flag_sql(options.is_deleted, columns) }} as _dbt_is_deleted,
+    {{ _flag_sql('_reset', columns) }} as _dbt_is_reset,
+    {{ _count_sql('_duplicates', columns) }} as _dbt_duplicates,
+    {{ _count_sql('_conflicts', columns) }} as _dbt_conflicts,
     {{ get_problem_sql(options, columns) }} as _dbt_problem
   from ({{ sql }}) as given
+  {%- if '_is_truncate' in columns.given %}
+  where not {{ _flag_sql('_is_truncate', columns) }}
+  {%- endif %}
+  {%- if run.truncated_at %}
+  {{ 'and' if '_is_truncate' in columns.given else 'where' }} (_dbt_problem <> '' or {{ adapter.quote(options.version) }} > {{ run.truncated_at }})
+  {%- endif %}
 {%- endmacro %}
 
 
-{% macro _deleted_sql(options, columns) %}
-  {%- do return('ifNull(toBool(given.' ~ adapter.quote(options.is_deleted) ~ '), false)' if columns.has_is_deleted else 'false') -%}
+{# A flag of the change set; false where it has none. #}
+{% macro _flag_sql(name, columns) %}
+  {%- do return('ifNull(toBool(given.' ~ adapter.quote(name) ~ '), false)' if name in columns.given else 'false') -%}
 {% endmacro %}
 
 
 {# A count that the change set carries, or 0. #}
-{% macro _count_sql(column, is_given) %}
-  {%- do return('toUInt64(ifNull(given.' ~ adapter.quote(column) ~ ', 0))' if is_given else 'toUInt64(0)') -%}
+{% macro _count_sql(name, columns) %}
+  {%- do return('toUInt64(ifNull(given.' ~ adapter.quote(name) ~ ', 0))' if name in columns.given else 'toUInt64(0)') -%}
 {% endmacro %}
 
 
 {# What a run that is stopped by its input says: how many rows, why, and some of them. #}
-{% macro raise_rejected_rows(target, options, columns, sql) %}
+{% macro raise_rejected_rows(target, options, columns, sql, run) %}
+  {%- set key_and_version = options.unique_key + [options.version] -%}
   {%- set query -%}
-    select _dbt_problem as problem, count() as n, arrayStringConcat(groupArray(3)(toString(tuple({{ get_quoted_csv(options.unique_key + [options.version]) }}))), ' ') as sample
-    from ({{ get_cast_changes_sql(options, columns, sql) }})
+    select _dbt_problem as problem, count() as n, arrayStringConcat(groupArray(3)(toString(tuple({{ get_quoted_csv(key_and_version) }}))), ' ') as sample
+    from ({{ get_cast_changes_sql(options, columns, sql, run) }})
     where _dbt_problem <> ''
     group by _dbt_problem
     order by n desc
@@ -104,9 +167,10 @@
   {%- endset -%}
   {%- set lines = [] -%}
   {%- for row in run_query(query).rows -%}
-    {%- do lines.append(row['n'] ~ " rows: " ~ row['problem'] ~ " (" ~ (options.unique_key + [options.version]) | join(', ') ~ " of some: " ~ row['sample'] ~ ")") -%}
+    {%- do lines.append(row['n'] ~ " rows: " ~ row['problem'] ~ " (" ~ key_and_version | join(', ') ~ " of some: " ~ row['sample'] ~ ")") -%}
   {%- endfor -%}
-  {%- do run_query('drop table if exists ' ~ _beside(target, 'changes')) -%}
+  {%- do drop_staged(target) -%}
+  {%- do release_lock(run) -%}
   {%- do exceptions.raise_compiler_error(
       "The change set of " ~ target ~ " has rows that do not fit the table; nothing was written.\n  - "
       ~ lines | join("\n  - ") ~ "\nCorrect them upstream, quarantine them, or declare a wider data_type."

@@ -58,10 +58,12 @@
 
 {# Puts the rebuilt table and its tombstones in the place of the old ones. EXCHANGE keeps
    materialized views firing for the name; a swap by RENAME would silence them. #}
-{% macro exchange_versioned_collapsing_table(target, existing) %}
-  {%- do run_query('exchange tables ' ~ get_tombstones_relation(target) ~ ' and ' ~ get_tombstones_relation(existing)) -%}
+{% macro exchange_versioned_collapsing_table(target, existing, options) %}
+  {%- if options.remember_deletes -%}
+    {%- do run_query('exchange tables ' ~ get_tombstones_relation(target) ~ ' and ' ~ get_tombstones_relation(existing)) -%}
+  {%- endif -%}
   {%- do run_query('exchange tables ' ~ target ~ ' and ' ~ existing) -%}
-  {%- do run_query('drop table ' ~ get_tombstones_relation(target)) -%}
+  {%- do run_query('drop table if exists ' ~ get_tombstones_relation(target)) -%}
   {%- do run_query('drop table ' ~ target) -%}
 {% endmacro %}
 

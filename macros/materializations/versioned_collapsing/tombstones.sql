@@ -6,16 +6,23 @@
 
 {# `max` as the aggregate takes any type that a version may have; ReplacingMergeTree does not. #}
 {% macro create_tombstones(target, options, columns) %}
+  {%- if not options.remember_deletes -%}
+    {%- do return(none) -%}
+  {%- endif -%}
   {%- set version = columns.table | selectattr('name', 'equalto', options.version) | first -%}
   {% call statement('create_tombstones') -%}
     create table if not exists {{ get_tombstones_relation(target) }} {{ on_cluster_clause(target) }} (
       {%- for column in columns.table if column.name in options.unique_key %}
       {{ adapter.quote(column.name) }} {{ column.type }},
       {%- endfor %}
-      {{ adapter.quote(version.name) }} SimpleAggregateFunction(max, {{ version.type }})
+      {{ adapter.quote(version.name) }} SimpleAggregateFunction(max, {{ version.type }}),
+      _remembered_at SimpleAggregateFunction(max, DateTime('UTC')) default now()
     )
     engine = AggregatingMergeTree
     order by ({{ get_quoted_csv(options.unique_key) }})
+    {%- if options.remember_deletes is not boolean %}
+    ttl _remembered_at + {{ get_interval_sql(options.remember_deletes) }}
+    {%- endif %}
   {%- endcall %}
 {% endmacro %}
 
@@ -37,6 +44,7 @@
   ) as live using ({{ key }})
   where changes._dbt_is_deleted
     and not changes._dbt_is_tombstoned
+    and not changes._dbt_is_buried
     and (live.is_live = 0 or changes.{{ version }} >= live.live_version)
   settings join_use_nulls = 0, {{ _no_deduplication() }}
 {%- endmacro %}

@@ -1,0 +1,144 @@
+{# The writer lock: one run at a time applies to a target. On a server it is a table, which only one run can
+   create; its last row says when the holder was last at work. The embedded engine has one process, which
+   the adapter sees to. #}
+{% macro acquire_lock(target, run) %}
+  {%- do run.update({'lock': none}) -%}
+  {%- if is_embedded() -%}
+    {%- do return(none) -%}
+  {%- endif -%}
+  {%- set lock = _beside(target, 'lock') -%}
+  {%- set first_seen = namespace(beat=none) -%}
+  {%- for attempt in range(get_lock_seconds() + 2) -%}
+    {%- if _create_lock(lock, run) -%}
+      {%- do return(none) -%}
+    {%- endif -%}
+    {%- set holder = read_lock(lock) -%}
+    {%- if holder is not none -%}
+      {%- set first_seen.beat = first_seen.beat or holder.beat -%}
+      {%- if holder.is_working or holder.beat != first_seen.beat -%}
+        {%- do raise_locked(target, holder) -%}
+      {%- elif holder.seconds_idle >= get_lock_seconds() -%}
+        {%- do take_over_lock(target, lock, holder) -%}
+      {%- else -%}
+        {%- if attempt == 0 -%}
+          {%- do log(target ~ ' is locked by run ' ~ holder.run_id ~ '; waiting up to ' ~ get_lock_seconds() ~ ' s to see whether it is at work', info=true) -%}
+        {%- endif -%}
+        {%- do run_query('select sleep(1)') -%}
+      {%- endif -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do raise_locked(target, read_lock(lock)) -%}
+{% endmacro %}
+
+
+{# The engine in dbt's own process: nobody else can be at its data. #}
+{% macro is_embedded() %}
+  {%- do return(target.get('driver') == 'chdb') -%}
+{% endmacro %}
+
+
+{# For how long a run may show no sign of life before another one takes its lock. A statement that runs is a
+   sign of life, however long it takes. #}
+{% macro get_lock_seconds() %}
+  {%- do return(var('versioned_collapsing_lock_seconds', 60) | int) -%}
+{% endmacro %}
+
+
+{# Creating a table is what ClickHouse lets one client do and no other. #}
+{% macro _create_lock(lock, run) %}
+  {%- set query -%}
+    create table if not exists {{ lock }} {{ on_cluster_clause(lock) }} (run_id String, invocation_id String, at DateTime64(3, 'UTC'))
+    engine = MergeTree
+    order by at
+    comment '{{ run.run_id }}'
+  {%- endset -%}
+  {%- do run_query(query) -%}
+  {%- set owner = run_query("select comment from system.tables where database = '" ~ lock.schema ~ "' and name = '" ~ lock.identifier ~ "'").rows -%}
+  {%- set is_ours = owner and owner[0]['comment'] == run.run_id -%}
+  {%- if is_ours -%}
+    {%- do run.update({'lock': {'relation': lock, 'run_id': run.run_id}}) -%}
+    {%- do _beat(run.lock) -%}
+  {%- endif -%}
+  {%- do return(is_ours) -%}
+{% endmacro %}
+
+
+{% macro _beat(lock) %}
+  {%- do run_query("insert into " ~ lock.relation ~ " select '" ~ lock.run_id ~ "', '" ~ invocation_id ~ "', now64(3, 'UTC')") -%}
+{% endmacro %}
+
+
+{# Who holds the lock, and for how long it has shown no sign of life; none when nobody does. #}
+{% macro read_lock(lock) %}
+  {%- set owner = run_query("select comment from system.tables where database = '" ~ lock.schema ~ "' and name = '" ~ lock.identifier ~ "'").rows -%}
+  {%- if not owner -%}
+    {%- do return(none) -%}
+  {%- endif -%}
+  {%- set query -%}
+    select
+      toString(max(at)) as beat,
+      any(invocation_id) as invocation,
+      if(count() = 0, 0, dateDiff('second', max(at), now64(3, 'UTC'))) as seconds_idle,
+      (select count() from system.processes where Settings['log_comment'] = '{{ get_log_comment(owner[0]['comment']) }}') as statements
+    from {{ lock }}
+  {%- endset -%}
+  {%- set found = run_query(query).rows[0] -%}
+  {%- do return({
+      'run_id': owner[0]['comment'],
+      'invocation_id': found['invocation'],
+      'beat': found['beat'],
+      'seconds_idle': found['seconds_idle'] | int,
+      'is_working': found['statements'] | int > 0,
+  }) -%}
+{% endmacro %}
+
+
+{# Says that the run is at work, and makes sure that nobody has taken over in between. #}
+{% macro renew_lock(run) %}
+  {%- if run.lock -%}
+    {%- set holder = read_lock(run.lock.relation) -%}
+    {%- if holder is none or holder.run_id != run.lock.run_id -%}
+      {%- do exceptions.raise_compiler_error(
+          "This run showed no sign of life for " ~ get_lock_seconds() ~ " s and lost its lock " ~ run.lock.relation ~ ". What it had begun is completed by the next run."
+      ) -%}
+    {%- endif -%}
+    {%- do _beat(run.lock) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{# Moved away before it is dropped: of two runs that take over at once one finds nothing to move. #}
+{% macro take_over_lock(target, lock, holder) %}
+  {%- set moved = _beside(target, 'lock_' ~ holder.run_id) -%}
+  {%- do exceptions.warn(
+      target ~ ": run " ~ holder.run_id ~ " held the lock and showed no sign of life for " ~ holder.seconds_idle ~ " s. Its lock is taken over."
+  ) -%}
+  {%- do run_query('rename table ' ~ lock ~ ' to ' ~ moved) -%}
+  {%- do run_query('drop table ' ~ moved) -%}
+{% endmacro %}
+
+
+{% macro release_lock(run) %}
+  {%- if run.lock -%}
+    {%- do run_query('drop table if exists ' ~ run.lock.relation) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{% macro raise_locked(target, holder) %}
+  {%- do exceptions.raise_compiler_error(
+      "Another run is at work on " ~ target ~ ": run " ~ holder.run_id ~ " of dbt invocation " ~ holder.invocation_id ~ ". Run again when it has ended. "
+      ~ "If there is no such run: dbt run-operation release_lock --args '{model: " ~ target.identifier ~ "}'"
+  ) -%}
+{% endmacro %}
+
+
+{# How the statements of a run are known in system.processes and the query log. #}
+{% macro get_log_comment(run_id) %}
+  {%- do return('versioned_collapsing ' ~ run_id) -%}
+{% endmacro %}
+
+
+{% macro get_log_comment_setting(run) %}
+  {%- do return("log_comment = '" ~ get_log_comment(run.lock.run_id if run.lock else run.run_id) ~ "'") -%}
+{% endmacro %}

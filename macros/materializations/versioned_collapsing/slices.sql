@@ -1,0 +1,60 @@
+{# Stages one slice of the change set: a range of keys, so that its look-up reads a part of the table. #}
+{% macro stage_slice(target, options, slice) %}
+  {%- set changes = _beside(target, 'changes') -%}
+  {%- set change_set = _beside(target, 'change_set') -%}
+  {%- do run_query('drop table if exists ' ~ changes) -%}
+  {% call statement('create_slice') -%}
+    create table {{ changes }} as {{ change_set }}
+  {%- endcall %}
+  {% call statement('stage_slice') -%}
+    insert into {{ changes }}
+    select *
+    from {{ change_set }}
+    where {{ get_slice_condition_sql(target, options, slice) }}
+  {%- endcall %}
+{% endmacro %}
+
+
+{# The keys from one boundary to the next; the boundaries cut the staged keys into equal parts. #}
+{% macro get_slice_condition_sql(target, options, slice) -%}
+  {%- set key = get_quoted_csv(options.unique_key) -%}
+  {%- set from_key = _get_boundary_sql(target, options, slice - 1) -%}
+  {%- set to_key = _get_boundary_sql(target, options, slice) -%}
+  {%- set bounds = [] -%}
+  {%- if slice > 1 -%}
+    {%- do bounds.append('tuple(' ~ key ~ ') >= ' ~ from_key) -%}
+  {%- endif -%}
+  {%- if slice < options.shards -%}
+    {%- do bounds.append('tuple(' ~ key ~ ') < ' ~ to_key) -%}
+  {%- endif -%}
+  {{ bounds | join(' and ') or 'true' }}
+{%- endmacro %}
+
+
+{% macro _get_boundary_sql(target, options, slice) -%}
+  {%- set key = get_quoted_csv(options.unique_key) -%}
+  {%- set change_set = _beside(target, 'change_set') -%}
+  (
+    select max(boundary)
+    from (
+      select tuple({{ key }}) as boundary, row_number() over (order by {{ key }}) as position
+      from {{ change_set }}
+    )
+    where position = 1 + intDiv((select count() from {{ change_set }}) * {{ slice }}, {{ options.shards }})
+  )
+{%- endmacro %}
+
+
+{# With `on_conflict: error` nothing may be written when any slice has a conflict: all are compared first. #}
+{% macro refuse_conflicts_of_all_slices(target, options, columns, run) %}
+  {%- set total = namespace(counts=start_counts(run.read)) -%}
+  {%- for slice in range(1, options.shards + 1) -%}
+    {%- do stage_slice(target, options, slice) -%}
+    {%- do stage_leftovers(target, options, columns, run) -%}
+    {%- if needs_fold(options, columns) -%}
+      {%- do resolve_changes(target, options, columns, run) -%}
+    {%- endif -%}
+    {%- set total.counts = add_counts(total.counts, count_outcomes(target, options, columns)) -%}
+  {%- endfor -%}
+  {%- do report_conflicts(target, options, total.counts, run, 1) -%}
+{% endmacro %}
