@@ -117,7 +117,7 @@
     ) as outcome,
     count() as n,
     {%- if needs_fold(options, columns) %}
-    countIf(not changed._dbt_is_deleted and (notEmpty(changed._dbt_unset){% if options.combine %} or outcome = 'stale'{% endif %})) as partial
+    countIf(not changed._dbt_is_deleted and (arrayExists(name -> name not in ('', '{{ columns.absent | join("', '") }}'), changed._dbt_unset){% if options.combine %} or outcome = 'stale'{% endif %})) as partial
     {%- else %}
     0 as partial
     {%- endif %}
@@ -151,7 +151,7 @@
     {%- endset -%}
     {%- if options.on_conflict == 'error' -%}
       {%- do drop_staged(target) -%}
-      {%- do release_lock(run) -%}
+      {%- do give_up_lock(run) -%}
       {%- do exceptions.raise_compiler_error(message ~ " Nothing was written (on_conflict: error).") -%}
     {%- endif -%}
     {%- do exceptions.warn(message) -%}

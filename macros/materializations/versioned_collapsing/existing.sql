@@ -50,6 +50,22 @@
 {% endmacro %}
 
 
+{# Projections that the model has and the table has not are added, and built for the rows that are there. #}
+{% macro add_missing_projections(target) %}
+  {%- set wanted = config.get('projections', default=[]) -%}
+  {%- if not wanted -%}{%- do return(none) -%}{%- endif -%}
+  {%- set found = run_query(
+      "select name from system.projections where database = '" ~ target.schema ~ "' and table = '" ~ target.identifier ~ "'"
+  ).rows | map(attribute='name') | list -%}
+  {%- for projection in wanted if projection.get('name') not in found -%}
+    {%- do log('Adding the projection ' ~ projection.get('name') ~ ' to ' ~ target, info=true) -%}
+    {%- do run_query("alter table " ~ target ~ " modify setting deduplicate_merge_projection_mode = 'rebuild'") -%}
+    {%- do run_query('alter table ' ~ target ~ ' add ' ~ clickhouse_projection_ddl(projection)) -%}
+    {%- do run_query('alter table ' ~ target ~ ' materialize projection ' ~ projection.get('name') ~ ' settings mutations_sync = 1') -%}
+  {%- endfor -%}
+{% endmacro %}
+
+
 {# A rebuilt table takes the old one's place without its rows passing through the materialized views
    that hang on it: they must be rebuilt in the same run, or they would stay wrong. #}
 {% macro validate_rebuild(this, existing, is_rebuild) %}

@@ -11,7 +11,7 @@
       target_uuid UUID comment 'UUID of the table that was applied to; a rebuilt table has another',
       invocation_id String comment 'dbt invocation',
       run_id String comment 'One apply of one model',
-      status LowCardinality(String) comment 'started, slice applied, applied, adopted, repaired, or partial (a run with --empty or --sample)',
+      status LowCardinality(String) comment 'started, slice applied, applied, adopted, repaired, filled (a view), or partial (a run with --empty or --sample)',
       at DateTime64(6, 'UTC') comment 'When the row was written',
       batches Array(Tuple(batch UInt64, hash String)) comment 'Batches of the landing zone that the change set held',
       rows_read UInt64 comment 'Rows of the change set',
@@ -30,7 +30,9 @@
       slice UInt32 comment 'Slice that the row is about',
       slices UInt32 comment 'Slices of the apply',
       is_partial Bool comment 'Whether it was a run with --empty or --sample',
-      truncated_at String comment 'Version at which the table was truncated; empty if it was not'
+      truncated_at String comment 'Version at which the table was truncated; empty if it was not',
+      source_uuid UUID comment 'Of a view: UUID of the table that it follows',
+      definition String comment 'Of a view: hash of its select'
     )
     engine = MergeTree
     order by (model, at)
@@ -62,7 +64,7 @@
     {%- set elapsed = modules.datetime.datetime.now(modules.pytz.utc) - run.started_at -%}
     {% call statement('record_run') -%}
       insert into {{ get_ledger_relation(target) }}
-        (model, target_uuid, invocation_id, run_id, status, at, batches, {{ get_count_names() | join(', ') }}, milliseconds, publish, slice, slices, is_partial, truncated_at)
+        (model, target_uuid, invocation_id, run_id, status, at, batches, {{ get_count_names() | join(', ') }}, milliseconds, publish, slice, slices, is_partial, truncated_at, source_uuid, definition)
       select
         '{{ run.model }}', {{ _get_target_uuid_sql(target) }}, '{{ invocation_id }}', '{{ run.run_id }}',
         '{{ 'partial' if run.is_partial and status == 'applied' else status }}', now64(6, 'UTC'),
@@ -70,7 +72,8 @@
         {% for name in get_count_names() %}{{ counts.get(name, 0) }}, {% endfor %}
         {{ (elapsed.total_seconds() * 1000) | int }},
         '{{ 'stream' if run.is_stream else 'journal' if run.is_journal else 'direct' }}', {{ run.slice }}, {{ run.slices }}, {{ run.is_partial }},
-        {{ 'toString(' ~ run.truncated_at ~ ')' if run.truncated_at and status in ('applied', 'started') else "''" }}
+        {{ 'toString(' ~ run.truncated_at ~ ')' if run.truncated_at and status in ('applied', 'started') else "''" }},
+        {{ _get_target_uuid_sql(run.source) if run.source else "toUUID('00000000-0000-0000-0000-000000000000')" }}, '{{ run.definition or '' }}'
       settings {{ _no_deduplication() }}
     {%- endcall %}
 {% endmacro %}

@@ -118,7 +118,7 @@
 {% endmacro %}
 
 
-{% macro release_lock(run) %}
+{% macro give_up_lock(run) %}
   {%- if run.lock -%}
     {%- do run_query('drop table if exists ' ~ run.lock.relation) -%}
   {%- endif -%}

@@ -56,7 +56,7 @@
       {%- do lines.append(row['n'] ~ ' rows: ' ~ row['problem']) -%}
     {%- endfor -%}
     {%- do drop_staged(target) -%}
-    {%- do release_lock(run) -%}
+    {%- do give_up_lock(run) -%}
     {%- do exceptions.raise_compiler_error(
         "The change set of " ~ target ~ " has rows that do not fit the table; nothing was written.\n  - " ~ lines | join("\n  - ")
         ~ "\nCorrect them upstream, quarantine them, or declare a wider data_type."

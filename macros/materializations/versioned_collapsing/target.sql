@@ -48,8 +48,13 @@
     {%- do all.update({'deduplicate_merge_projection_mode': 'rebuild'}) -%}
   {%- endif -%}
   {%- do all.update(settings) -%}
+  {%- do return(_rendered_settings(all)) -%}
+{% endmacro %}
+
+
+{% macro _rendered_settings(settings) %}
   {%- set rendered = [] -%}
-  {%- for name, value in all.items() -%}
+  {%- for name, value in settings.items() -%}
     {%- do rendered.append(name ~ ' = ' ~ ("'" ~ value ~ "'" if value is string else value)) -%}
   {%- endfor -%}
   {%- do return(rendered | join(', ')) -%}

@@ -27,6 +27,7 @@
     {% do finish_unfinished_apply(target, options, run, ledger) %}
     {% do refuse_applied_batches(target, options, manifest, ledger) %}
     {% set columns = adapt_to_existing_columns(target, options, columns) %}
+    {% do add_missing_projections(target) %}
   {% endif %}
 
   {% do read_truncate(options, columns, sql, ledger, run) %}
@@ -40,7 +41,7 @@
     {% do create_tombstones(existing, options, columns) %}
     {% do exchange_versioned_collapsing_table(target, existing, options) %}
   {% endif %}
-  {% do release_lock(run) %}
+  {% do give_up_lock(run) %}
   {% do store_raw_result('main', message=get_apply_summary(counts, run), code='OK', rows_affected=counts.states + counts.cancels) %}
 
   {% do apply_grants(this, config.get('grants'), should_revoke=should_revoke(existing, full_refresh_mode=is_rebuild)) %}

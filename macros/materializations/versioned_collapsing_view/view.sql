@@ -1,0 +1,123 @@
+{# Reads the options of a view once and raises one error for all that is wrong with them. #}
+{% macro get_view_options(config, model, sql) %}
+  {%- set sources = [] -%}
+  {%- for unique_id in model.depends_on.nodes if unique_id in graph.nodes and graph.nodes[unique_id].config.materialized == 'versioned_collapsing' -%}
+    {%- do sources.append(graph.nodes[unique_id]) -%}
+  {%- endfor -%}
+  {%- set options = {
+      'source': sources | first,
+      'engine': config.get('engine', 'SummingMergeTree'),
+      'order_by': _as_list(config.get('order_by')),
+      'partition_by': _as_list(config.get('partition_by')),
+      'settings': config.get('settings') or {},
+      'definition': local_md5(sql),
+  } -%}
+  {%- set problems = [] -%}
+  {%- if sources | length != 1 -%}
+    {%- do problems.append("select: reads " ~ sources | map(attribute='name') | list ~ "; a view follows one versioned_collapsing model, by `ref`.") -%}
+  {%- endif -%}
+  {%- if not options.order_by -%}
+    {%- do problems.append("order_by: missing. Name the columns by which the sums are grouped.") -%}
+  {%- endif -%}
+  {%- if 'MergeTree' not in options.engine -%}
+    {%- do problems.append("engine: is '" ~ options.engine ~ "'; it takes an engine of the MergeTree family, as SummingMergeTree or AggregatingMergeTree.") -%}
+  {%- endif -%}
+  {%- do raise_problems(model.unique_id, problems, 'versioned_collapsing_view') -%}
+  {%- do return(options) -%}
+{% endmacro %}
+
+
+{# The table that a view follows. #}
+{% macro get_source_table(source) %}
+  {%- set table = adapter.get_relation(source.database, source.schema, source.alias) -%}
+  {%- if table is none -%}
+    {%- do exceptions.raise_compiler_error(
+        "The table " ~ source.schema ~ "." ~ source.alias ~ ", which the view follows, is not there. Build it first: dbt run --select " ~ source.name
+    ) -%}
+  {%- endif -%}
+  {%- do return(table) -%}
+{% endmacro %}
+
+
+{% macro validate_view_place(this, existing) %}
+  {%- if existing is not none and existing.type != 'table' -%}
+    {%- do exceptions.raise_compiler_error(
+        existing ~ " is a " ~ existing.type ~ ", which a table cannot take the place of. Drop it or rename it, then run again."
+    ) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{# The materialized view that fills the table of a view. #}
+{% macro get_trigger_relation(view) %}
+  {%- do return(view.incorporate(path={'identifier': view.identifier ~ '_mv'}, type='view')) -%}
+{% endmacro %}
+
+
+{# Whether the table was filled to the end with this select, from the table that the source's name now means,
+   and is followed up. #}
+{% macro is_view_current(this, source, options) %}
+  {%- set query -%}
+    select count() as n
+    from {{ get_ledger_relation(source) }}
+    where status = 'filled'
+      and target_uuid = {{ _get_target_uuid_sql(this) }}
+      and source_uuid = {{ _get_target_uuid_sql(source) }}
+      and definition = '{{ options.definition }}'
+      and (select count() from system.tables where database = '{{ this.schema }}' and name = '{{ get_trigger_relation(this).identifier }}') = 1
+  {%- endset -%}
+  {%- do return(run_query(query).rows[0]['n'] | int > 0) -%}
+{% endmacro %}
+
+
+{# Fills a table beside the old one and puts it in its place. The ledger's row comes last: without it the next
+   run begins anew. Nobody writes to the source meanwhile, and what a run left half-written there is
+   completed first, without the view. #}
+{% macro rebuild_view(this, existing, source, options, run, sql) %}
+  {%- set build = _beside(this, 'build') -%}
+  {%- set trigger = get_trigger_relation(this) -%}
+  {%- do run_query('drop view if exists ' ~ trigger) -%}
+  {%- do complete_source(source, options.source, run) -%}
+  {%- do run_query('drop table if exists ' ~ build) -%}
+  {% call statement('create_view_table') -%}
+    create table {{ build }} {{ on_cluster_clause(build) }}
+    engine = {{ options.engine }}
+    {%- if options.partition_by %}
+    partition by ({{ options.partition_by | join(', ') }})
+    {%- endif %}
+    order by ({{ options.order_by | join(', ') }})
+    settings {{ get_view_settings(options.settings) }}
+    empty as {{ sql }}
+  {%- endcall %}
+  {% call statement('fill_view') -%}
+    insert into {{ build }}
+    {{ sql }}
+    settings {{ _no_deduplication() }}, {{ get_log_comment_setting(run) }}
+  {%- endcall %}
+  {%- if existing is none -%}
+    {%- do run_query('rename table ' ~ build ~ ' to ' ~ this) -%}
+  {%- else -%}
+    {%- do run_query('exchange tables ' ~ build ~ ' and ' ~ this) -%}
+    {%- do run_query('drop table ' ~ build) -%}
+  {%- endif -%}
+  {%- do run_query('create materialized view ' ~ trigger ~ ' to ' ~ this ~ ' as ' ~ sql) -%}
+  {%- do run.update({'source': source, 'definition': options.definition}) -%}
+  {%- do record_run(this, run, 'filled', {}) -%}
+{% endmacro %}
+
+
+{% macro complete_source(source, node, run) %}
+  {%- do create_ledger(source) -%}
+  {%- set ledger = read_ledger(source, node) -%}
+  {%- if ledger.unfinished -%}
+    {%- do finish_unfinished_apply(source, get_versioned_collapsing_options(node.config, node), run, ledger) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{# A window lets an insert into the source be repeated: the view's table knows the blocks that it has. #}
+{% macro get_view_settings(settings) %}
+  {%- set all = {'non_replicated_deduplication_window': get_deduplication_window()} -%}
+  {%- do all.update(settings) -%}
+  {%- do return(_rendered_settings(all)) -%}
+{% endmacro %}

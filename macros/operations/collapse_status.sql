@@ -1,0 +1,94 @@
+{# Prints how the tables of the versioned_collapsing models stand: live keys, rows that wait to collapse,
+   anomalies, the last runs. #}
+{% macro collapse_status(model=none) %}
+  {%- set nodes = [get_collapsing_node('collapse_status', model)] if model
+      else graph.nodes.values() | selectattr('config.materialized', 'equalto', 'versioned_collapsing') | sort(attribute='name') | list -%}
+  {%- for node in nodes -%}
+    {%- set table = adapter.get_relation(node.database, node.schema, node.alias) -%}
+    {%- if table is none -%}
+      {%- do log(node.name ~ ': not built', info=true) -%}
+    {%- else -%}
+      {%- do create_ledger(table) -%}
+      {%- do log_collapse_status(table, node, get_versioned_collapsing_options(node.config, node)) -%}
+    {%- endif -%}
+  {%- endfor -%}
+{% endmacro %}
+
+
+{% macro log_collapse_status(table, node, options) %}
+  {%- set status = run_query(get_collapse_status_sql(table, options)).rows[0] -%}
+  {%- set ledger = read_ledger(table, node) -%}
+  {%- do log(
+      table ~ ': ' ~ status['live'] ~ ' live rows of ' ~ status['stored'] ~ ' stored; ' ~ status['waiting'] ~ ' wait to collapse; '
+      ~ status['anomalies'] ~ ' anomalies' ~ (' (dbt run-operation repair_collapse --args \'{model: ' ~ node.name ~ '}\')' if status['anomalies'] | int else ''),
+      info=true
+  ) -%}
+  {%- if ledger.unfinished -%}
+    {%- do log('  run ' ~ ledger.unfinished.run_id ~ ' died while it wrote; dbt run --select ' ~ node.name ~ ' completes it', info=true) -%}
+  {%- endif -%}
+  {%- set partitions = run_query(get_waiting_rows_sql(table, options)) -%}
+  {%- if partitions.rows -%}
+    {%- do log('  rows that wait to collapse, by partition (the ten with the most):', info=true) -%}
+    {%- do log_table(partitions, '    ') -%}
+  {%- endif -%}
+  {%- set runs = run_query(get_last_runs_sql(table, node)) -%}
+  {%- if runs.rows -%}
+    {%- do log('  last runs:', info=true) -%}
+    {%- do log_table(runs, '    ') -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{# An anomaly is a key whose leftovers are not one state row. #}
+{% macro get_collapse_status_sql(table, options) -%}
+  {%- set sign = adapter.quote(options.sign) -%}
+  select
+    sum({{ sign }}) as live,
+    count() as stored,
+    stored - live as waiting,
+    (
+      select count()
+      from (
+        select {{ get_quoted_csv(options.unique_key) }}
+        from {{ table }} final
+        group by all
+        having count() > 1 or min({{ sign }}) < 0
+      )
+    ) as anomalies
+  from {{ table }}
+  settings do_not_merge_across_partitions_select_final = 1
+{%- endmacro %}
+
+
+{% macro get_waiting_rows_sql(table, options) -%}
+  select
+    _partition_id as partition_id,
+    count() as stored,
+    count() - sum({{ adapter.quote(options.sign) }}) as waiting,
+    uniqExact(_part) as parts
+  from {{ table }}
+  group by partition_id
+  having waiting > 0
+  order by waiting desc
+  limit 10
+{%- endmacro %}
+
+
+{% macro get_last_runs_sql(table, node) -%}
+  select
+    formatDateTime(max(at), '%F %T') as ended_at,
+    dateDiff('second', max(at), now()) as seconds_ago,
+    argMax(status, at) as last_status,
+    max(arrayMax(arrayConcat([0], batches.batch))) as last_batch,
+    max(rows_read) as rows,
+    max(states) as states_written,
+    max(cancels) as cancels_written,
+    max(repaired) as keys_repaired,
+    max(milliseconds) as ms
+  from {{ get_ledger_relation(table) }}
+  where model = '{{ node.name }}'
+    and target_uuid = {{ _get_target_uuid_sql(table) }}
+  group by run_id
+  order by max(at) desc
+  limit 5
+{%- endmacro %}

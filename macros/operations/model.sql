@@ -1,0 +1,61 @@
+{# The node of a versioned_collapsing model that an operation is for. #}
+{% macro get_collapsing_node(operation, model) %}
+  {%- set nodes = graph.nodes.values() | selectattr('name', 'equalto', model) | selectattr('config.materialized', 'equalto', 'versioned_collapsing') | list -%}
+  {%- if not nodes -%}
+    {%- set known = graph.nodes.values() | selectattr('config.materialized', 'equalto', 'versioned_collapsing') | map(attribute='name') | sort | join(', ') -%}
+    {%- do exceptions.raise_compiler_error(operation ~ ": there is no versioned_collapsing model '" ~ model ~ "' in the project. There are: " ~ (known or 'none') ~ ".") -%}
+  {%- endif -%}
+  {%- do return(nodes[0]) -%}
+{% endmacro %}
+
+
+{# The table of such a model. #}
+{% macro get_collapsing_table(operation, node) %}
+  {%- set table = adapter.get_relation(node.database, node.schema, node.alias) -%}
+  {%- if table is none -%}
+    {%- do exceptions.raise_compiler_error(operation ~ ": the table " ~ node.schema ~ '.' ~ node.alias ~ " is not there. Build it: dbt run --select " ~ node.name) -%}
+  {%- endif -%}
+  {%- do return(table) -%}
+{% endmacro %}
+
+
+{# A run of an operation, for the lock and the ledger. #}
+{% macro start_operation(node) %}
+  {%- do return(start_run(node, {'batches': [], 'exists': false, 'is_partial': false}, {'old_state': 'lookup', 'shards': 1})) -%}
+{% endmacro %}
+
+
+{# Stops an operation when a run began to write and did not end: what is torn is completed by the model. #}
+{% macro require_finished(operation, table, node, run) %}
+  {%- if read_ledger(table, node).unfinished -%}
+    {%- do give_up_lock(run) -%}
+    {%- do exceptions.raise_compiler_error(
+        operation ~ ": a run on " ~ table ~ " died while it wrote. Complete it first: dbt run --select " ~ node.name
+    ) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{# The rows of a query, as lines of a table with a header. #}
+{% macro log_table(rows, indent='  ') %}
+  {%- for line in format_table(rows) -%}
+    {%- do log(indent ~ line, info=true) -%}
+  {%- endfor -%}
+{% endmacro %}
+
+
+{% macro format_table(rows) %}
+  {%- set cells = [rows.column_names | list] -%}
+  {%- for row in rows.rows -%}
+    {%- do cells.append(row.values() | map('string') | list) -%}
+  {%- endfor -%}
+  {%- set lines = [] -%}
+  {%- for row in cells -%}
+    {%- set padded = [] -%}
+    {%- for cell in row -%}
+      {%- do padded.append(cell.ljust(cells | map(attribute=loop.index0) | map('length') | max)) -%}
+    {%- endfor -%}
+    {%- do lines.append((padded | join('  ')).rstrip()) -%}
+  {%- endfor -%}
+  {%- do return(lines) -%}
+{% endmacro %}

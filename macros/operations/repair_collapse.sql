@@ -1,0 +1,69 @@
+{# Finds rows whose signs do not add up, and keys with several live rows, and inserts the rows that put them
+   right: views on the table are put right by the same rows. Compares whole rows, and trusts no merge. Without
+   `dry_run: false` it only says what it would write. #}
+{% macro repair_collapse(model, dry_run=true) %}
+  {%- set node = get_collapsing_node('repair_collapse', model) -%}
+  {%- set table = get_collapsing_table('repair_collapse', node) -%}
+  {%- set options = get_versioned_collapsing_options(node.config, node) -%}
+  {%- set run = start_operation(node) -%}
+  {%- do create_ledger(table) -%}
+  {%- do acquire_lock(table, run) -%}
+  {%- do require_finished('repair_collapse', table, node, run) -%}
+  {%- set names = adapter.get_columns_in_relation(table) | map(attribute='name') | reject('equalto', options.sign) | list -%}
+  {%- set found = run_query(get_repair_counts_sql(table, options, names)).rows[0] -%}
+  {%- do log(
+      table ~ ': ' ~ found['broken_keys'] ~ ' keys to repair, by ' ~ found['states'] ~ ' state rows and ' ~ found['cancels'] ~ ' cancel rows; '
+      ~ found['undecided_keys'] ~ ' keys have two states of one version that differ, which wait for a newer version',
+      info=true
+  ) -%}
+  {%- if found['broken_keys'] | int -%}
+    {%- if dry_run -%}
+      {%- do log("Nothing was written. To write: dbt run-operation repair_collapse --args '{model: " ~ model ~ ", dry_run: false}'", info=true) -%}
+    {%- else -%}
+      {% call statement('repair') -%}
+        insert into {{ table }} ({{ get_quoted_csv(names + [options.sign]) }})
+        select {{ get_quoted_csv(names) }}, sign_to_write
+        from ({{ get_repairs_sql(table, options, names) }})
+        array join arrayResize([toInt8(sign(missing))], abs(missing), toInt8(sign(missing))) as sign_to_write
+        settings {{ get_insert_settings(run, 'repair') }}
+      {%- endcall %}
+      {%- do record_run(table, run, 'repaired', {'repaired': found['broken_keys'], 'states': found['states'], 'cancels': found['cancels']}) -%}
+      {%- do log('Repaired ' ~ table, info=true) -%}
+    {%- endif -%}
+  {%- endif -%}
+  {%- do give_up_lock(run) -%}
+{% endmacro %}
+
+
+{% macro get_repair_counts_sql(table, options, names) -%}
+  {%- set key = get_quoted_csv(options.unique_key) -%}
+  select
+    uniqExactIf(tuple({{ key }}), missing <> 0) as broken_keys,
+    sumIf(missing, missing > 0) as states,
+    -sumIf(missing, missing < 0) as cancels,
+    uniqExactIf(tuple({{ key }}), is_undecided) as undecided_keys
+  from ({{ get_repairs_sql(table, options, names, with_undecided=true) }})
+{%- endmacro %}
+
+
+{# Every whole row whose signs do not add up to what they should, and by how much: 1 for the row of the key
+   that has the highest version, 0 for the others. #}
+{% macro get_repairs_sql(table, options, names, with_undecided=false) -%}
+  {%- set key = get_quoted_csv(options.unique_key) -%}
+  {%- set version = adapter.quote(options.version) -%}
+  {%- set columns = get_quoted_csv(names) -%}
+  select
+    *,
+    countIf(net_sign > 0 and {{ version }} = highest) over (partition by {{ key }}) > 1 as is_undecided,
+    if(net_sign > 0 and {{ version }} = highest, if(is_undecided, net_sign, 1), 0) - net_sign as missing
+  from (
+    select *, maxIf({{ version }}, net_sign > 0) over (partition by {{ key }}) as highest
+    from (
+      select {{ columns }}, sum({{ adapter.quote(options.sign) }}) as net_sign
+      from {{ table }}
+      group by {{ columns }}
+      having net_sign <> 0
+    )
+  )
+  qualify missing <> 0{{ ' or is_undecided' if with_undecided }}
+{%- endmacro %}
