@@ -14,7 +14,7 @@
     from {{ events }}
     where _reason is null
       and _version is not null
-      and {{ is_to_take('_batch') }}
+      and {{ versioned_collapsing.is_to_take('_batch') }}
   ),
   versions as (
     select

@@ -6,7 +6,7 @@
    tombstones (null), which say nothing, have neither a version nor a reason. Values are read as text and cast
    one by one, so that what does not fit its type has a reason and does not become null. #}
 {% macro parse_debezium(source, key, columns, required=[]) -%}
-  {%- set image = _struct_of_strings(columns) -%}
+  {%- set image = versioned_collapsing._struct_of_strings(columns) -%}
   {%- set envelope -%}
     before struct<{{ image }}>, after struct<{{ image }}>, source struct<lsn: string>, op string, _corrupt_record string
   {%- endset -%}
@@ -53,7 +53,7 @@
       when op not in ('c', 'r', 'u', 'd') then concat('unknown op ', op)
       when image is null then if(op = 'd', 'before image is missing', 'after image is missing')
       when source.lsn is null then 'source.lsn is missing'
-      when {{ _does_not_fit('source.lsn', '_version', 'bigint') }} then 'source.lsn does not fit bigint'
+      when {{ versioned_collapsing._does_not_fit('source.lsn', '_version', 'bigint') }} then 'source.lsn does not fit bigint'
       {%- for name in key %}
       when image.{{ name }} is null then 'key {{ name }} is null'
       {%- endfor %}
@@ -61,7 +61,7 @@
       when op <> 'd' and image.{{ name }} is null then '{{ name }} is null'
       {%- endfor %}
       {%- for name, type in columns.items() if type != 'string' %}
-      when {{ _does_not_fit('image.' ~ name, name, type) }} then '{{ name }} does not fit {{ type }}'
+      when {{ versioned_collapsing._does_not_fit('image.' ~ name, name, type) }} then '{{ name }} does not fit {{ type }}'
       {%- endfor %}
     end as _reason
   from typed

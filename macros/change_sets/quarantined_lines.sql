@@ -12,8 +12,8 @@
   from (
     select *, row_number() over (partition by _file order by _position) as line_number
     from {{ events }}
-    where {{ is_to_take('_batch') }}
+    where {{ versioned_collapsing.is_to_take('_batch') }}
   )
-  inner join {{ get_change_set_manifest_relation(this) }} as taken on taken.batch = _batch
+  inner join {{ versioned_collapsing.get_change_set_manifest_relation(this) }} as taken on taken.batch = _batch
   where _reason is not null
 {%- endmacro %}

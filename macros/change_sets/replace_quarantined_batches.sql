@@ -21,7 +21,7 @@
   ) as repaired
   inner join (
     select assumeNotNull(batch) as batch, taken_at
-    from {{ read_change_set_manifest(model).relation }}
+    from {{ versioned_collapsing.read_change_set_manifest(model).relation }}
     where batch is not null
   ) as taken on taken.batch = repaired.batch
   {%- endif %}

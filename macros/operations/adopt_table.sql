@@ -1,9 +1,9 @@
 {# Lets versioned_collapsing apply to an existing table that it did not build: writes its first ledger row.
    The table must hold the state and cancel rows of the model. #}
 {% macro adopt_table(model) %}
-  {%- set node = get_collapsing_node('adopt_table', model) -%}
-  {%- set table = get_collapsing_table('adopt_table', node) -%}
-  {%- do create_ledger(table) -%}
-  {%- do record_run(table, start_operation(node), 'adopted', {}) -%}
+  {%- set node = versioned_collapsing.get_collapsing_node('adopt_table', model) -%}
+  {%- set table = versioned_collapsing.get_collapsing_table('adopt_table', node) -%}
+  {%- do versioned_collapsing.create_ledger(table) -%}
+  {%- do versioned_collapsing.record_run(table, versioned_collapsing.start_operation(node), 'adopted', {}) -%}
   {%- do log('Adopted ' ~ table, info=true) -%}
 {% endmacro %}

@@ -1,23 +1,23 @@
 {# Prints how the tables of the versioned_collapsing models stand: live keys, rows that wait to collapse,
    anomalies, the last runs. #}
 {% macro collapse_status(model=none) %}
-  {%- set nodes = [get_collapsing_node('collapse_status', model)] if model
+  {%- set nodes = [versioned_collapsing.get_collapsing_node('collapse_status', model)] if model
       else graph.nodes.values() | selectattr('config.materialized', 'equalto', 'versioned_collapsing') | sort(attribute='name') | list -%}
   {%- for node in nodes -%}
     {%- set table = adapter.get_relation(node.database, node.schema, node.alias) -%}
     {%- if table is none -%}
       {%- do log(node.name ~ ': not built', info=true) -%}
     {%- else -%}
-      {%- do create_ledger(table) -%}
-      {%- do log_collapse_status(table, node, get_versioned_collapsing_options(node.config, node)) -%}
+      {%- do versioned_collapsing.create_ledger(table) -%}
+      {%- do versioned_collapsing.log_collapse_status(table, node, versioned_collapsing.get_versioned_collapsing_options(node.config, node)) -%}
     {%- endif -%}
   {%- endfor -%}
 {% endmacro %}
 
 
 {% macro log_collapse_status(table, node, options) %}
-  {%- set status = run_query(get_collapse_status_sql(table, options)).rows[0] -%}
-  {%- set ledger = read_ledger(table, node) -%}
+  {%- set status = run_query(versioned_collapsing.get_collapse_status_sql(table, options)).rows[0] -%}
+  {%- set ledger = versioned_collapsing.read_ledger(table, node) -%}
   {%- do log(
       table ~ ': ' ~ status['live'] ~ ' live rows of ' ~ status['stored'] ~ ' stored; ' ~ status['waiting'] ~ ' wait to collapse; '
       ~ status['anomalies'] ~ ' anomalies' ~ (' (dbt run-operation repair_collapse --args \'{model: ' ~ node.name ~ '}\')' if status['anomalies'] | int else ''),
@@ -26,15 +26,15 @@
   {%- if ledger.unfinished -%}
     {%- do log('  run ' ~ ledger.unfinished.run_id ~ ' died while it wrote; dbt run --select ' ~ node.name ~ ' completes it', info=true) -%}
   {%- endif -%}
-  {%- set partitions = run_query(get_waiting_rows_sql(table, options)) -%}
+  {%- set partitions = run_query(versioned_collapsing.get_waiting_rows_sql(table, options)) -%}
   {%- if partitions.rows -%}
     {%- do log('  rows that wait to collapse, by partition (the ten with the most):', info=true) -%}
-    {%- do log_table(partitions, '    ') -%}
+    {%- do versioned_collapsing.log_table(partitions, '    ') -%}
   {%- endif -%}
-  {%- set runs = run_query(get_last_runs_sql(table, node)) -%}
+  {%- set runs = run_query(versioned_collapsing.get_last_runs_sql(table, node)) -%}
   {%- if runs.rows -%}
     {%- do log('  last runs:', info=true) -%}
-    {%- do log_table(runs, '    ') -%}
+    {%- do versioned_collapsing.log_table(runs, '    ') -%}
   {%- endif -%}
 {% endmacro %}
 
@@ -85,9 +85,9 @@
     max(cancels) as cancels_written,
     max(repaired) as keys_repaired,
     max(milliseconds) as ms
-  from {{ get_ledger_relation(table) }}
+  from {{ versioned_collapsing.get_ledger_relation(table) }}
   where model = '{{ node.name }}'
-    and target_uuid = {{ _get_target_uuid_sql(table) }}
+    and target_uuid = {{ versioned_collapsing._get_target_uuid_sql(table) }}
   group by run_id
   order by max(at) desc
   limit 5

@@ -1,9 +1,9 @@
 {# Merges the partitions of which so large a part waits to collapse that it pays: a fifth, unless told
    otherwise. #}
 {% macro compact(model, threshold=0.2) %}
-  {%- set node = get_collapsing_node('compact', model) -%}
-  {%- set table = get_collapsing_table('compact', node) -%}
-  {%- set options = get_versioned_collapsing_options(node.config, node) -%}
+  {%- set node = versioned_collapsing.get_collapsing_node('compact', model) -%}
+  {%- set table = versioned_collapsing.get_collapsing_table('compact', node) -%}
+  {%- set options = versioned_collapsing.get_versioned_collapsing_options(node.config, node) -%}
   {%- set query -%}
     select _partition_id as partition_id, count() as stored, count() - sum({{ adapter.quote(options.sign) }}) as waiting
     from {{ table }}

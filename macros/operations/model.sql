@@ -21,14 +21,14 @@
 
 {# A run of an operation, for the lock and the ledger. #}
 {% macro start_operation(node) %}
-  {%- do return(start_run(node, {'batches': [], 'exists': false, 'is_partial': false}, {'old_state': 'lookup', 'shards': 1})) -%}
+  {%- do return(versioned_collapsing.start_run(node, {'batches': [], 'exists': false, 'is_partial': false}, {'old_state': 'lookup', 'shards': 1})) -%}
 {% endmacro %}
 
 
 {# Stops an operation when a run began to write and did not end: what is torn is completed by the model. #}
 {% macro require_finished(operation, table, node, run) %}
-  {%- if read_ledger(table, node).unfinished -%}
-    {%- do give_up_lock(run) -%}
+  {%- if versioned_collapsing.read_ledger(table, node).unfinished -%}
+    {%- do versioned_collapsing.give_up_lock(run) -%}
     {%- do exceptions.raise_compiler_error(
         operation ~ ": a run on " ~ table ~ " died while it wrote. Complete it first: dbt run --select " ~ node.name
     ) -%}
@@ -38,7 +38,7 @@
 
 {# The rows of a query, as lines of a table with a header. #}
 {% macro log_table(rows, indent='  ') %}
-  {%- for line in format_table(rows) -%}
+  {%- for line in versioned_collapsing.format_table(rows) -%}
     {%- do log(indent ~ line, info=true) -%}
   {%- endfor -%}
 {% endmacro %}

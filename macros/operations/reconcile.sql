@@ -1,10 +1,10 @@
 {# Compares the live rows of a model with a relation of the truth: by checksums of key ranges first, then, where
    they differ, key by key. `truth` is a model, or what can stand after `from` in ClickHouse. #}
 {% macro reconcile(model, truth, columns=none, show=20) %}
-  {%- set node = get_collapsing_node('reconcile', model) -%}
-  {%- set table = get_collapsing_table('reconcile', node) -%}
-  {%- set options = get_versioned_collapsing_options(node.config, node) -%}
-  {%- set relation = get_truth_relation(truth) -%}
+  {%- set node = versioned_collapsing.get_collapsing_node('reconcile', model) -%}
+  {%- set table = versioned_collapsing.get_collapsing_table('reconcile', node) -%}
+  {%- set options = versioned_collapsing.get_versioned_collapsing_options(node.config, node) -%}
+  {%- set relation = versioned_collapsing.get_truth_relation(truth) -%}
   {%- set types = {} -%}
   {%- for column in adapter.get_columns_in_relation(table) if column.name != options.sign -%}
     {%- do types.update({column.name: column.data_type}) -%}
@@ -17,15 +17,15 @@
   {%- endif -%}
   {%- set payload = compared | reject('in', options.unique_key) | list -%}
   {%- set rows = {
-      'live': get_reconcile_rows_sql(table ~ ' final', types, options.unique_key, payload, adapter.quote(options.sign) ~ ' = 1'),
-      'true': get_reconcile_rows_sql(relation, types, options.unique_key, payload, 'true'),
+      'live': versioned_collapsing.get_reconcile_rows_sql(table ~ ' final', types, options.unique_key, payload, adapter.quote(options.sign) ~ ' = 1'),
+      'true': versioned_collapsing.get_reconcile_rows_sql(relation, types, options.unique_key, payload, 'true'),
   } -%}
-  {%- set ranges = run_query(get_different_ranges_sql(rows)).rows | map(attribute='key_range') | list -%}
+  {%- set ranges = run_query(versioned_collapsing.get_different_ranges_sql(rows)).rows | map(attribute='key_range') | list -%}
   {%- if not ranges -%}
     {%- do log(table ~ ' agrees with ' ~ truth ~ ' in ' ~ (options.unique_key + payload) | join(', '), info=true) -%}
     {%- do return({'missing': 0, 'unexpected': 0, 'different': 0}) -%}
   {%- endif -%}
-  {%- set found = run_query(get_different_keys_sql(rows, options.unique_key, ranges, show)) -%}
+  {%- set found = run_query(versioned_collapsing.get_different_keys_sql(rows, options.unique_key, ranges, show)) -%}
   {%- set counts = {'missing': 0, 'unexpected': 0, 'different': 0} -%}
   {%- for row in found.rows -%}
     {%- do counts.update({row['difference']: row['n'] | int}) -%}
@@ -34,7 +34,7 @@
       table ~ ' differs from ' ~ truth ~ ': ' ~ counts.missing ~ ' keys missing, ' ~ counts.unexpected ~ ' unexpected, ' ~ counts.different ~ ' with other values',
       info=true
   ) -%}
-  {%- do log_table(found) -%}
+  {%- do versioned_collapsing.log_table(found) -%}
   {%- do return(counts) -%}
 {% endmacro %}
 
@@ -55,11 +55,11 @@
 {% macro get_reconcile_rows_sql(relation, types, unique_key, payload, condition) -%}
   {%- set casts = [] -%}
   {%- for name in payload -%}
-    {%- do casts.append("cast(" ~ adapter.quote(name) ~ ", '" ~ _escaped(types[name]) ~ "')") -%}
+    {%- do casts.append("cast(" ~ adapter.quote(name) ~ ", '" ~ versioned_collapsing._escaped(types[name]) ~ "')") -%}
   {%- endfor -%}
   select
     {%- for name in unique_key %}
-    cast({{ adapter.quote(name) }}, '{{ _escaped(types[name]) }}') as key_{{ loop.index }},
+    cast({{ adapter.quote(name) }}, '{{ versioned_collapsing._escaped(types[name]) }}') as key_{{ loop.index }},
     {%- endfor %}
     cityHash64(tuple({% for name in unique_key %}key_{{ loop.index }}, {% endfor %}0)) as key_hash,
     cityHash64(tuple({{ (['key_hash'] + casts) | join(', ') }})) as checksum

@@ -1,9 +1,9 @@
 {# Takes the writer lock of a model's table away from whoever holds it. #}
 {% macro release_lock(model) %}
-  {%- set node = get_collapsing_node('release_lock', model) -%}
-  {%- set table = get_collapsing_table('release_lock', node) -%}
-  {%- set lock = _beside(table, 'lock') -%}
-  {%- set holder = read_lock(lock) -%}
+  {%- set node = versioned_collapsing.get_collapsing_node('release_lock', model) -%}
+  {%- set table = versioned_collapsing.get_collapsing_table('release_lock', node) -%}
+  {%- set lock = versioned_collapsing._beside(table, 'lock') -%}
+  {%- set holder = versioned_collapsing.read_lock(lock) -%}
   {%- if holder is none -%}
     {%- do log(table ~ ' is not locked', info=true) -%}
   {%- elif holder.is_working -%}

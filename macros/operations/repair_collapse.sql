@@ -2,15 +2,15 @@
    right: views on the table are put right by the same rows. Compares whole rows, and trusts no merge. Without
    `dry_run: false` it only says what it would write. #}
 {% macro repair_collapse(model, dry_run=true) %}
-  {%- set node = get_collapsing_node('repair_collapse', model) -%}
-  {%- set table = get_collapsing_table('repair_collapse', node) -%}
-  {%- set options = get_versioned_collapsing_options(node.config, node) -%}
-  {%- set run = start_operation(node) -%}
-  {%- do create_ledger(table) -%}
-  {%- do acquire_lock(table, run) -%}
-  {%- do require_finished('repair_collapse', table, node, run) -%}
+  {%- set node = versioned_collapsing.get_collapsing_node('repair_collapse', model) -%}
+  {%- set table = versioned_collapsing.get_collapsing_table('repair_collapse', node) -%}
+  {%- set options = versioned_collapsing.get_versioned_collapsing_options(node.config, node) -%}
+  {%- set run = versioned_collapsing.start_operation(node) -%}
+  {%- do versioned_collapsing.create_ledger(table) -%}
+  {%- do versioned_collapsing.acquire_lock(table, run) -%}
+  {%- do versioned_collapsing.require_finished('repair_collapse', table, node, run) -%}
   {%- set names = adapter.get_columns_in_relation(table) | map(attribute='name') | reject('equalto', options.sign) | list -%}
-  {%- set found = run_query(get_repair_counts_sql(table, options, names)).rows[0] -%}
+  {%- set found = run_query(versioned_collapsing.get_repair_counts_sql(table, options, names)).rows[0] -%}
   {%- do log(
       table ~ ': ' ~ found['broken_keys'] ~ ' keys to repair, by ' ~ found['states'] ~ ' state rows and ' ~ found['cancels'] ~ ' cancel rows; '
       ~ found['undecided_keys'] ~ ' keys have two states of one version that differ, which wait for a newer version',
@@ -23,15 +23,15 @@
       {% call statement('repair') -%}
         insert into {{ table }} ({{ get_quoted_csv(names + [options.sign]) }})
         select {{ get_quoted_csv(names) }}, sign_to_write
-        from ({{ get_repairs_sql(table, options, names) }})
+        from ({{ versioned_collapsing.get_repairs_sql(table, options, names) }})
         array join arrayResize([toInt8(sign(missing))], abs(missing), toInt8(sign(missing))) as sign_to_write
-        settings {{ get_insert_settings(run, 'repair') }}
+        settings {{ versioned_collapsing.get_insert_settings(run, 'repair') }}
       {%- endcall %}
-      {%- do record_run(table, run, 'repaired', {'repaired': found['broken_keys'], 'states': found['states'], 'cancels': found['cancels']}) -%}
+      {%- do versioned_collapsing.record_run(table, run, 'repaired', {'repaired': found['broken_keys'], 'states': found['states'], 'cancels': found['cancels']}) -%}
       {%- do log('Repaired ' ~ table, info=true) -%}
     {%- endif -%}
   {%- endif -%}
-  {%- do give_up_lock(run) -%}
+  {%- do versioned_collapsing.give_up_lock(run) -%}
 {% endmacro %}
 
 
@@ -42,7 +42,7 @@
     sumIf(missing, missing > 0) as states,
     -sumIf(missing, missing < 0) as cancels,
     uniqExactIf(tuple({{ key }}), is_undecided) as undecided_keys
-  from ({{ get_repairs_sql(table, options, names, with_undecided=true) }})
+  from ({{ versioned_collapsing.get_repairs_sql(table, options, names, with_undecided=true) }})
 {%- endmacro %}
 
 

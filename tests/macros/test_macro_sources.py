@@ -26,6 +26,7 @@ from tests.support.macro_sources import (
     sources,
     target_types,
     unbound_names,
+    unqualified_calls,
 )
 from tests.support.shop import REPOSITORY
 
@@ -53,6 +54,12 @@ def test_every_name_is_bound(paths: list[Path]) -> None:
     macros = {**macros_of_dbt(), **macros_in(paths)}
     known = DBT_NAMES | {name for name, macro in macros.items() if macro.can_be_called}
     assert problems_by_path(paths, lambda template: unbound_names(template, known)) == {}
+
+
+def test_macros_of_the_package_are_called_by_its_name() -> None:
+    paths = sources("macros", "tests/generic")
+    macros = macros_in(paths)
+    assert problems_by_path(paths, lambda template: unqualified_calls(template, macros)) == {}
 
 
 def test_every_call_is_complete(paths: list[Path]) -> None:

@@ -31,7 +31,7 @@ def _make_project(folder: Path) -> None:
     profiles = {"kill": {"target": "embedded", "outputs": {"embedded": {**output, "threads": 1}}}}
     (folder / "profiles.yml").write_text(json.dumps(profiles))
     project = {
-        "name": "kill",
+        "name": "versioned_collapsing",
         "profile": "kill",
         "version": "1.0",
         "macro-paths": [str(shop.REPOSITORY / "macros")],

@@ -48,7 +48,7 @@ class CollapsingProject:
         self._write(
             "dbt_project.yml",
             {
-                "name": "host",
+                "name": "versioned_collapsing",
                 "profile": "host",
                 "version": "1.0",
                 "macro-paths": [str(REPOSITORY / "macros")],

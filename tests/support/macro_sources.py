@@ -116,7 +116,7 @@ def incomplete_calls(template: nodes.Template, macros: Mapping[str, Macro]) -> l
     """Calls of ``macros`` that leave out an argument, or give one that the macro does not take."""
     problems = []
     for call in template.find_all(nodes.Call):
-        macro = macros.get(getattr(call.node, "name", ""))
+        macro = macros.get(_name_called(call))
         if macro is None or call.dyn_args is not None or call.dyn_kwargs is not None:
             continue
         by_name = {keyword.key for keyword in call.kwargs}
@@ -125,6 +125,24 @@ def incomplete_calls(template: nodes.Template, macros: Mapping[str, Macro]) -> l
         if wrong or len(call.args) > len(macro.arguments):
             problems.append(f"line {call.lineno}: {macro.name}{macro.arguments} {wrong}")
     return problems
+
+
+def _name_called(call: nodes.Call) -> str:
+    match call.node:
+        case nodes.Name(name=name):
+            return str(name)
+        case nodes.Getattr(node=nodes.Name(name="versioned_collapsing"), attr=name):
+            return str(name)
+    return ""
+
+
+def unqualified_calls(template: nodes.Template, macros: Mapping[str, Macro]) -> list[str]:
+    """Calls of ``macros`` without the package: in a project that installs it they find nothing."""
+    return [
+        f"line {call.lineno}: {call.node.name}"
+        for call in template.find_all(nodes.Call)
+        if isinstance(call.node, nodes.Name) and call.node.name in macros
+    ]
 
 
 def target_types(template: nodes.Template) -> list[str]:

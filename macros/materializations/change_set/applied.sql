@@ -17,11 +17,11 @@
   {%- endif -%}
   {%- set by_target = [] -%}
   {%- for node in graph.nodes.values() if node.config.materialized == 'versioned_collapsing' and model.unique_id in node.depends_on.nodes -%}
-    {%- do by_target.append(_read_ledger(node)) -%}
+    {%- do by_target.append(versioned_collapsing._read_ledger(node)) -%}
   {%- endfor -%}
   {%- set applied = {} -%}
   {%- for batch, hash in (by_target[0] if by_target else {}).items() -%}
-    {%- if _is_in_all(by_target, batch) -%}
+    {%- if versioned_collapsing._is_in_all(by_target, batch) -%}
       {%- do applied.update({batch: hash}) -%}
     {%- endif -%}
   {%- endfor -%}

@@ -2,7 +2,7 @@
    zone is every source with a location from which the model descends. #}
 {% macro read_landed_batches(model) %}
   {%- set listings = [] -%}
-  {%- for location in _landing_locations(model.depends_on.nodes) | unique -%}
+  {%- for location in versioned_collapsing._landing_locations(model.depends_on.nodes) | unique -%}
     {%- do listings.append("select batch, path, length from binaryFile.`" ~ location ~ "`") -%}
   {%- endfor -%}
   {%- if not listings -%}
@@ -37,7 +37,7 @@
         {%- do locations.append(external.location) -%}
       {%- endif -%}
     {%- elif unique_id in graph.nodes -%}
-      {%- do locations.extend(_landing_locations(graph.nodes[unique_id].depends_on.nodes)) -%}
+      {%- do locations.extend(versioned_collapsing._landing_locations(graph.nodes[unique_id].depends_on.nodes)) -%}
     {%- endif -%}
   {%- endfor -%}
   {%- do return(locations) -%}
@@ -47,9 +47,9 @@
 {# Batches that a target has not applied, that have changed since, or that are to be taken again; never more
    than a maximum applied: a batch may land late. #}
 {% macro get_batches_to_take(landed, applied, changed) %}
-  {%- set again = changed + get_batches_to_retake() -%}
+  {%- set again = changed + versioned_collapsing.get_batches_to_retake() -%}
   {%- set taken = [] -%}
-  {%- for batch in _up_to_through_batch(landed) if batch not in applied or batch in again -%}
+  {%- for batch in versioned_collapsing._up_to_through_batch(landed) if batch not in applied or batch in again -%}
     {%- do taken.append(batch) -%}
   {%- endfor -%}
   {%- do return(taken) -%}
@@ -58,7 +58,7 @@
 
 {# The batches that the variable `retake_batches` names: a number, or a list of them. #}
 {% macro get_batches_to_retake() %}
-  {%- do return(_as_list(var('retake_batches', none)) | map('int') | list) -%}
+  {%- do return(versioned_collapsing._as_list(var('retake_batches', none)) | map('int') | list) -%}
 {% endmacro %}
 
 
@@ -86,7 +86,7 @@
         model.unique_id ~ ": on_changed_batch is '" ~ on_changed_batch ~ "'; it takes 'error' or 'retake'."
     ) -%}
   {%- endif -%}
-  {%- set unexpected = changed | reject('in', get_batches_to_retake()) | list -%}
+  {%- set unexpected = changed | reject('in', versioned_collapsing.get_batches_to_retake()) | list -%}
   {%- if unexpected and on_changed_batch == 'error' -%}
     {%- do exceptions.raise_compiler_error(
         "Files in batches that are applied have changed since: " ~ unexpected | join(', ') ~ ". To take them again (what is "

@@ -1,13 +1,13 @@
 {% materialization change_set, adapter='spark' %}
 
-  {%- set landed = read_landed_batches(model) -%}
-  {%- set applied = {} if should_full_refresh() else read_applied_batches(model) -%}
-  {%- set changed = get_changed_batches(landed, applied) -%}
-  {%- do validate_changed_batches(model, changed, config.get('on_changed_batch', 'error')) -%}
-  {%- set taken = get_batches_to_take(landed, applied, changed) -%}
+  {%- set landed = versioned_collapsing.read_landed_batches(model) -%}
+  {%- set applied = {} if should_full_refresh() else versioned_collapsing.read_applied_batches(model) -%}
+  {%- set changed = versioned_collapsing.get_changed_batches(landed, applied) -%}
+  {%- do versioned_collapsing.validate_changed_batches(model, changed, config.get('on_changed_batch', 'error')) -%}
+  {%- set taken = versioned_collapsing.get_batches_to_take(landed, applied, changed) -%}
 
   {%- set target = this.incorporate(type='table') -%}
-  {%- set manifest = get_change_set_manifest_relation(this) -%}
+  {%- set manifest = versioned_collapsing.get_change_set_manifest_relation(this) -%}
   {%- set existing = adapter.get_relation(database=database, schema=schema, identifier=model['alias']) -%}
 
   {{ run_hooks(pre_hooks) }}
@@ -20,12 +20,12 @@
     drop table if exists {{ manifest }}
   {%- endcall %}
   {% call statement('create_manifest') -%}
-    {{ get_create_manifest_sql(manifest, landed, taken) }}
+    {{ versioned_collapsing.get_create_manifest_sql(manifest, landed, taken) }}
   {%- endcall %}
   {% call statement('main') -%}
-    {{ create_table_as(False, target, compiled_code if taken else get_no_rows_sql(compiled_code)) }}
+    {{ create_table_as(False, target, compiled_code if taken else versioned_collapsing.get_no_rows_sql(compiled_code)) }}
   {%- endcall %}
-  {% do store_raw_result('main', message=get_taken_summary(taken), code='OK', rows_affected=none) %}
+  {% do store_raw_result('main', message=versioned_collapsing.get_taken_summary(taken), code='OK', rows_affected=none) %}
 
   {% do apply_grants(target, config.get('grants'), should_revoke=should_revoke(existing, full_refresh_mode=True)) %}
   {% do persist_docs(target, model) %}

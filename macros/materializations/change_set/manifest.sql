@@ -6,7 +6,7 @@
 
 {# One row a batch; without batches one row without a batch, so that the flags are there in any case. #}
 {% macro get_create_manifest_sql(manifest, landed, taken) -%}
-  {%- set is_complete = taken | length == _up_to_through_batch(landed) | length -%}
+  {%- set is_complete = taken | length == versioned_collapsing._up_to_through_batch(landed) | length -%}
   create table {{ manifest }} using parquet as
   select
     cast(batch as bigint) as batch,
@@ -14,7 +14,7 @@
     cast(hash as string) as hash,
     unix_micros(current_timestamp()) as taken_at,
     cast({{ is_complete }} as boolean) as is_complete,
-    cast({{ is_partial_run() }} as boolean) as is_partial
+    cast({{ versioned_collapsing.is_partial_run() }} as boolean) as is_partial
   from values
     {%- for batch in taken %}
     ({{ batch }}, {{ landed[batch].files }}, '{{ landed[batch].hash }}'){{ ',' if not loop.last }}
@@ -29,7 +29,7 @@
    manifest before it runs the SQL. The comparison in the subquery lets Spark read only the folders of these
    batches: it prunes partitions by a subquery that looks selective. #}
 {% macro is_to_take(batch) %}
-  {%- do return(batch ~ ' in (select batch from ' ~ get_change_set_manifest_relation(this) ~ ' where batch >= 0)') -%}
+  {%- do return(batch ~ ' in (select batch from ' ~ versioned_collapsing.get_change_set_manifest_relation(this) ~ ' where batch >= 0)') -%}
 {% endmacro %}
 
 

@@ -2,14 +2,14 @@
    problems in get_problems_sql, so that no row is lost or altered in silence. #}
 {% macro get_cast_sql(column) %}
   {%- if column.given_type is none -%}
-    {%- do return("defaultValueOfTypeName('" ~ _escaped(column.type) ~ "')") -%}
+    {%- do return("defaultValueOfTypeName('" ~ versioned_collapsing._escaped(column.type) ~ "')") -%}
   {%- endif -%}
   {%- set given = 'given.' ~ adapter.quote(column.name) -%}
   {%- set is_nullable = 'Nullable(' in column.type -%}
-  {%- if _is_nested(column.type) -%}
-    {%- do return("accurateCast(" ~ given ~ ", '" ~ _escaped(column.type) ~ "')") -%}
+  {%- if versioned_collapsing._is_nested(column.type) -%}
+    {%- do return("accurateCast(" ~ given ~ ", '" ~ versioned_collapsing._escaped(column.type) ~ "')") -%}
   {%- endif -%}
-  {%- set cast = given if _is_same_base(column) else _cast_or_null(given, column.type) -%}
+  {%- set cast = given if versioned_collapsing._is_same_base(column) else versioned_collapsing._cast_or_null(given, column.type) -%}
   {%- do return(cast if is_nullable else 'assumeNotNull(' ~ cast ~ ')') -%}
 {% endmacro %}
 
@@ -18,7 +18,7 @@
 {% macro get_problem_sql(options, columns) %}
   {%- set branches = [] -%}
   {%- for column in columns.table if column.given_type is not none -%}
-    {%- for problem in get_problems_sql(column, options, columns) -%}
+    {%- for problem in versioned_collapsing.get_problems_sql(column, options, columns) -%}
       {%- do branches.append(problem.condition ~ ", '" ~ problem.text ~ "'") -%}
     {%- endfor -%}
   {%- endfor -%}
@@ -34,8 +34,8 @@
   {%- set given = 'given.' ~ adapter.quote(column.name) -%}
   {%- set is_place = column.name in options.unique_key
       or (column.name == options.version and options.delete_version == 'respect') -%}
-  {%- set applies = '' if is_place else 'not ' ~ _flag_sql(options.is_deleted, columns) ~ ' and ' -%}
-  {%- if _is_nested(column.type) -%}
+  {%- set applies = '' if is_place else 'not ' ~ versioned_collapsing._flag_sql(options.is_deleted, columns) ~ ' and ' -%}
+  {%- if versioned_collapsing._is_nested(column.type) -%}
     {%- do return(problems) -%}
   {%- endif -%}
   {%- if 'Nullable(' not in column.type and 'Nullable(' in column.given_type -%}
@@ -44,13 +44,13 @@
         'text': column.name ~ ' is null',
     }) -%}
   {%- endif -%}
-  {%- if not _is_same_base(column) -%}
-    {%- set cast = _cast_or_null(given, column.type) -%}
-    {%- set back = _cast_or_null(cast, column.given_type) -%}
-    {%- set is_text = 'String' in (_base_type(column.given_type), _base_type(column.type)) -%}
+  {%- if not versioned_collapsing._is_same_base(column) -%}
+    {%- set cast = versioned_collapsing._cast_or_null(given, column.type) -%}
+    {%- set back = versioned_collapsing._cast_or_null(cast, column.given_type) -%}
+    {%- set is_text = 'String' in (versioned_collapsing._base_type(column.given_type), versioned_collapsing._base_type(column.type)) -%}
     {%- do problems.append({
         'condition': applies ~ 'isNotNull(' ~ given ~ ') and ' ~ ('isNull(' ~ cast ~ ')' if is_text else 'not (' ~ back ~ ' <=> ' ~ given ~ ')'),
-        'text': column.name ~ ' does not fit ' ~ _escaped(column.type),
+        'text': column.name ~ ' does not fit ' ~ versioned_collapsing._escaped(column.type),
     }) -%}
   {%- endif -%}
   {%- do return(problems) -%}
@@ -58,18 +58,18 @@
 
 
 {% macro _cast_or_null(expression, type) %}
-  {%- do return("accurateCastOrNull(" ~ expression ~ ", '" ~ _escaped(_base_type(type)) ~ "')") -%}
+  {%- do return("accurateCastOrNull(" ~ expression ~ ", '" ~ versioned_collapsing._escaped(versioned_collapsing._base_type(type)) ~ "')") -%}
 {% endmacro %}
 
 
 {% macro _is_same_base(column) %}
-  {%- do return(_normalized(_base_type(column.type)) == _normalized(_base_type(column.given_type))) -%}
+  {%- do return(versioned_collapsing._normalized(versioned_collapsing._base_type(column.type)) == versioned_collapsing._normalized(versioned_collapsing._base_type(column.given_type))) -%}
 {% endmacro %}
 
 
 {# Types that cannot stand in Nullable, and are cast whole. #}
 {% macro _is_nested(type) %}
-  {%- do return(_base_type(type).startswith(('Array(', 'Map(', 'Tuple(', 'Nested(', 'JSON', 'Variant(', 'Dynamic'))) -%}
+  {%- do return(versioned_collapsing._base_type(type).startswith(('Array(', 'Map(', 'Tuple(', 'Nested(', 'JSON', 'Variant(', 'Dynamic'))) -%}
 {% endmacro %}
 
 

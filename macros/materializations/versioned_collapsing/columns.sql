@@ -12,17 +12,17 @@
   {%- endfor -%}
   {%- set given = adapter.get_column_schema_from_query(sql) -%}
   {%- set given_names = given | map(attribute='name') | list -%}
-  {%- set not_stored = get_control_columns(options) + [options.sign] -%}
-  {%- do raise_problems(model.unique_id, validate_columns(options, given_names, declared, config.get('contract').enforced)) -%}
+  {%- set not_stored = versioned_collapsing.get_control_columns(options) + [options.sign] -%}
+  {%- do versioned_collapsing.raise_problems(model.unique_id, versioned_collapsing.validate_columns(options, given_names, declared, config.get('contract').enforced)) -%}
 
   {%- set table = [] -%}
   {%- for column in given if column.name not in not_stored -%}
-    {%- set type = declared.get(column.name) or _stored_type(column, options) -%}
+    {%- set type = declared.get(column.name) or versioned_collapsing._stored_type(column, options) -%}
     {%- do table.append({'name': column.name, 'type': type, 'given_type': column.data_type}) -%}
   {%- endfor -%}
-  {%- do raise_problems(model.unique_id, validate_column_types(options, table)) -%}
+  {%- do versioned_collapsing.raise_problems(model.unique_id, versioned_collapsing.validate_column_types(options, table)) -%}
 
-  {%- do return(describe_columns(options, table, given_names)) -%}
+  {%- do return(versioned_collapsing.describe_columns(options, table, given_names)) -%}
 {% endmacro %}
 
 
@@ -54,7 +54,7 @@
     {%- do problems.append("combine: names " ~ unknown ~ ", which the change set does not have.") -%}
   {%- endif -%}
   {%- if is_contract_enforced -%}
-    {%- set stored = given | reject('in', get_control_columns(options)) | list -%}
+    {%- set stored = given | reject('in', versioned_collapsing.get_control_columns(options)) | list -%}
     {%- set undeclared = stored | reject('in', declared) | reject('equalto', options.sign) | list -%}
     {%- set not_given = declared | reject('in', stored + [options.sign]) | list -%}
     {%- if undeclared -%}
@@ -71,8 +71,8 @@
 {% macro validate_column_types(options, table) %}
   {%- set problems = [] -%}
   {%- for column in table -%}
-    {%- set base = _base_type(column.type) -%}
-    {%- if column.name == options.version and not _is_version_type(base) -%}
+    {%- set base = versioned_collapsing._base_type(column.type) -%}
+    {%- if column.name == options.version and not versioned_collapsing._is_version_type(base) -%}
       {%- do problems.append(
           "version: " ~ column.name ~ " is " ~ column.type ~ ". A version is UInt*, Int*, Date, Date32, DateTime or "
           ~ "DateTime64, never a float: declare such a data_type, or cast it in the select."
@@ -81,7 +81,7 @@
     {%- if column.name in options.unique_key + options.order_by and base.startswith(('Float', 'BFloat')) -%}
       {%- do problems.append("order_by: " ~ column.name ~ " is " ~ column.type ~ "; floats do not pair reliably (0.0 and -0.0). Use an integer or Decimal.") -%}
     {%- endif -%}
-    {%- if 'Nullable' in column.type and _is_required(column.name, options) -%}
+    {%- if 'Nullable' in column.type and versioned_collapsing._is_required(column.name, options) -%}
       {%- do problems.append("columns: " ~ column.name ~ " is " ~ column.type ~ "; columns of the key, version, order_by and partition_by cannot be Nullable.") -%}
     {%- endif -%}
   {%- endfor -%}
@@ -90,7 +90,7 @@
 
 
 {% macro _stored_type(column, options) %}
-  {%- do return(_base_type(column.data_type) if _is_required(column.name, options) else column.data_type) -%}
+  {%- do return(versioned_collapsing._base_type(column.data_type) if versioned_collapsing._is_required(column.name, options) else column.data_type) -%}
 {% endmacro %}
 
 

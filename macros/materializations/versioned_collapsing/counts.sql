@@ -8,7 +8,7 @@
 
 {# Counts before anything is compared: what was read, and what one change a key left out. #}
 {% macro start_counts(read) %}
-  {%- set counts = dict.fromkeys(get_count_names(), 0) -%}
+  {%- set counts = dict.fromkeys(versioned_collapsing.get_count_names(), 0) -%}
   {%- do counts.update(read) -%}
   {%- do counts.update({'has_writes': false, 'has_deletes': false}) -%}
   {%- do return(counts) -%}
@@ -27,23 +27,23 @@
 {# What was read, before one change a key was kept: rows, those that repeat or contradict another row of the
    same change set, and those below a truncate. #}
 {% macro read_change_set_counts(target, options, columns, sql, run) %}
-  {%- set read = read_staged_counts(target, options) -%}
+  {%- set read = versioned_collapsing.read_staged_counts(target, options) -%}
   {%- set rows_read = run_query('select count() as n from (' ~ sql ~ ')').rows[0]['n'] | int -%}
   {%- do read.update({'rows_read': rows_read}) -%}
   {%- if run.truncated_at -%}
     {%- set query -%}
-      select count() as n from ({{ get_cast_changes_sql(options, columns, sql, {}) }}) where {{ adapter.quote(options.version) }} <= {{ run.truncated_at }}
+      select count() as n from ({{ versioned_collapsing.get_cast_changes_sql(options, columns, sql, {}) }}) where {{ adapter.quote(options.version) }} <= {{ run.truncated_at }}
     {%- endset -%}
     {%- do read.update({'tombstoned': run_query(query).rows[0]['n'] | int}) -%}
   {%- endif -%}
   {%- if rows_read > read.staged_keys -%}
     {%- set key_version = get_quoted_csv(options.unique_key + [options.version]) -%}
-    {%- set row = 'tuple(' ~ get_quoted_csv(columns.names) ~ ', _dbt_is_deleted' ~ (', _dbt_unset' if has_unset(columns) else '') ~ ')' -%}
+    {%- set row = 'tuple(' ~ get_quoted_csv(columns.names) ~ ', _dbt_is_deleted' ~ (', _dbt_unset' if versioned_collapsing.has_unset(columns) else '') ~ ')' -%}
     {%- set query -%}
       select
         count() - uniqExact({{ row }}) as duplicates,
         uniqExactIf({{ row }}, not _dbt_is_deleted) - uniqExactIf(tuple({{ key_version }}), not _dbt_is_deleted) as conflicts
-      from ({{ get_cast_changes_sql(options, columns, sql, run) }})
+      from ({{ versioned_collapsing.get_cast_changes_sql(options, columns, sql, run) }})
       settings cast_keep_nullable = 0
     {%- endset -%}
     {%- set repeated = run_query(query).rows[0] -%}
@@ -60,7 +60,7 @@
 {% macro read_staged_counts(target, options) %}
   {%- set staged = run_query(
       'select count() as n, sum(_dbt_duplicates) as duplicates, sum(_dbt_conflicts) as conflicts from '
-      ~ get_change_set_relation(target, options)
+      ~ versioned_collapsing.get_change_set_relation(target, options)
   ).rows[0] -%}
   {%- do return({
       'rows_read': staged['n'] | int,
@@ -75,12 +75,12 @@
 {% macro count_outcomes(target, options, columns) %}
   {%- set outcomes = {} -%}
   {%- set partial = {} -%}
-  {%- for row in run_query(get_outcomes_sql(target, options, columns)).rows -%}
+  {%- for row in run_query(versioned_collapsing.get_outcomes_sql(target, options, columns)).rows -%}
     {%- do outcomes.update({row['outcome']: row['n'] | int}) -%}
     {%- do partial.update({row['outcome']: row['partial'] | int}) -%}
   {%- endfor -%}
   {%- set writes = outcomes.keys() | select('in', ('insert', 'update', 'delete', 'delete of an absent key', 'repaired')) | list -%}
-  {%- set counts = start_counts({}) -%}
+  {%- set counts = versioned_collapsing.start_counts({}) -%}
   {%- do counts.update({
       'keys': outcomes.values() | sum,
       'states': outcomes.get('insert', 0) + outcomes.get('update', 0),
@@ -112,20 +112,20 @@
       changed.{{ version }} < stored.{{ version }}, 'stale',
       changed._dbt_is_deleted, 'delete',
       changed.{{ version }} > stored.{{ version }}, 'update',
-      {{ _same_payload('changed', 'stored', columns.payload) }}, 'duplicate',
+      {{ versioned_collapsing._same_payload('changed', 'stored', columns.payload) }}, 'duplicate',
       'conflict'
     ) as outcome,
     count() as n,
-    {%- if needs_fold(options, columns) %}
+    {%- if versioned_collapsing.needs_fold(options, columns) %}
     countIf(not changed._dbt_is_deleted and (arrayExists(name -> name not in ('', '{{ columns.absent | join("', '") }}'), changed._dbt_unset){% if options.combine %} or outcome = 'stale'{% endif %})) as partial
     {%- else %}
     0 as partial
     {%- endif %}
-  from {{ _beside(target, 'changes') }} as changed
-  left any join {{ _beside(target, 'leftovers') }} as stored
-    on {{ _keys_equal('changed', 'stored', options.unique_key) }}
-  left join (select *, 1 as is_odd from {{ _beside(target, 'odd') }}) as odd
-    on {{ _keys_equal('changed', 'odd', options.unique_key) }}
+  from {{ versioned_collapsing._beside(target, 'changes') }} as changed
+  left any join {{ versioned_collapsing._beside(target, 'leftovers') }} as stored
+    on {{ versioned_collapsing._keys_equal('changed', 'stored', options.unique_key) }}
+  left join (select *, 1 as is_odd from {{ versioned_collapsing._beside(target, 'odd') }}) as odd
+    on {{ versioned_collapsing._keys_equal('changed', 'odd', options.unique_key) }}
   group by outcome
   settings join_use_nulls = 0
 {%- endmacro %}
@@ -150,8 +150,8 @@
       {{ target }}: {{ counts.conflicts }} changes have the version of a stored row, or of another change, and another payload. The stored one stays; of two in one change set one is taken.
     {%- endset -%}
     {%- if options.on_conflict == 'error' -%}
-      {%- do drop_staged(target) -%}
-      {%- do give_up_lock(run) -%}
+      {%- do versioned_collapsing.drop_staged(target) -%}
+      {%- do versioned_collapsing.give_up_lock(run) -%}
       {%- do exceptions.raise_compiler_error(message ~ " Nothing was written (on_conflict: error).") -%}
     {%- endif -%}
     {%- do exceptions.warn(message) -%}

@@ -14,21 +14,21 @@
     {%- set engine_columns = modules.re.search('VersionedCollapsingMergeTree\\(([^)]*)\\)', found['engine_full']).group(1) -%}
     {%- set wanted = {
         'sign and version': (options.sign ~ ', ' ~ options.version, engine_columns.split(', ')[-2:] | join(', ')),
-        'order_by': (options.order_by | join(', '), _without_version(found['sorting_key'], options.version)),
+        'order_by': (options.order_by | join(', '), versioned_collapsing._without_version(found['sorting_key'], options.version)),
         'partition_by': (options.partition_by | join(', '), found['partition_key']),
     } -%}
-    {%- for option, pair in wanted.items() if _normalized(pair[0]) != _normalized(pair[1]) -%}
-      {%- do problems.append(option ~ ": is '" ~ pair[0] ~ "', but " ~ existing ~ " has '" ~ _without_parentheses(pair[1]) ~ "'." ~ advice) -%}
+    {%- for option, pair in wanted.items() if versioned_collapsing._normalized(pair[0]) != versioned_collapsing._normalized(pair[1]) -%}
+      {%- do problems.append(option ~ ": is '" ~ pair[0] ~ "', but " ~ existing ~ " has '" ~ versioned_collapsing._without_parentheses(pair[1]) ~ "'." ~ advice) -%}
     {%- endfor -%}
     {%- set remembered = run_query(
         "select sorting_key from system.tables where database = '" ~ existing.schema ~ "' and name = '"
-        ~ get_tombstones_relation(existing).identifier ~ "'"
+        ~ versioned_collapsing.get_tombstones_relation(existing).identifier ~ "'"
     ).rows -%}
-    {%- if remembered and _normalized(remembered[0]['sorting_key']) != options.unique_key | join(',') -%}
+    {%- if remembered and versioned_collapsing._normalized(remembered[0]['sorting_key']) != options.unique_key | join(',') -%}
       {%- do problems.append("unique_key: is '" ~ options.unique_key | join(', ') ~ "', but " ~ existing ~ " was built with '" ~ remembered[0]['sorting_key'] ~ "'." ~ advice) -%}
     {%- endif -%}
   {%- endif -%}
-  {%- do raise_problems(existing | string, problems) -%}
+  {%- do versioned_collapsing.raise_problems(existing | string, problems) -%}
 {% endmacro %}
 
 
@@ -41,7 +41,7 @@
 
 {# Expressions and types compare without blanks, quotes of names and outer parentheses. #}
 {% macro _normalized(text) %}
-  {%- do return(_without_parentheses(text | replace(' ', '') | replace('`', '') | replace('"', ''))) -%}
+  {%- do return(versioned_collapsing._without_parentheses(text | replace(' ', '') | replace('`', '') | replace('"', ''))) -%}
 {% endmacro %}
 
 
@@ -102,9 +102,9 @@
 {# The first apply to a table needs a change set that begins at the first batch, and an empty table. #}
 {% macro validate_history(this, existing, is_rebuild, model, manifest, ledger) %}
   {%- if not is_rebuild and not ledger.is_known -%}
-    {%- do validate_known_table(existing, model) -%}
+    {%- do versioned_collapsing.validate_known_table(existing, model) -%}
   {%- endif -%}
   {%- if is_rebuild or not ledger.has_history -%}
-    {%- do validate_complete_manifest(this, manifest) -%}
+    {%- do versioned_collapsing.validate_complete_manifest(this, manifest) -%}
   {%- endif -%}
 {% endmacro %}

@@ -1,6 +1,6 @@
 {# Whether the changes of a key are more than candidates of which the highest is taken. #}
 {% macro needs_fold(options, columns) %}
-  {%- do return(options.combine != {} or has_unset(columns) or options.delete_version == 'ignore') -%}
+  {%- do return(options.combine != {} or versioned_collapsing.has_unset(columns) or options.delete_version == 'ignore') -%}
 {% endmacro %}
 
 
@@ -17,17 +17,17 @@
 {% macro get_fold_sql(options, columns, sql, run) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   {%- set version = adapter.quote(options.version) -%}
-  {%- set is_partial = has_unset(columns) -%}
+  {%- set is_partial = versioned_collapsing.has_unset(columns) -%}
   select
     {{ key }},
     {%- for name in columns.payload %}
-    {{ _fold_column_sql(name, options, is_partial) }} as {{ adapter.quote(name) }},
+    {{ versioned_collapsing._fold_column_sql(name, options, is_partial) }} as {{ adapter.quote(name) }},
     {%- endfor %}
     if(countIf(is_after) = 0, max(deleted_at), maxIf(change.{{ version }}, is_after)) as {{ version }},
     countIf(is_after) = 0 as _dbt_is_deleted,
     {%- if is_partial %}
     arrayFilter(name -> name <> '', [
-      {%- for name in columns.payload %}if(countIf({{ _is_set_sql(name, is_partial) }}) = 0, '{{ name }}', ''){{ ', ' if not loop.last }}{% endfor -%}
+      {%- for name in columns.payload %}if(countIf({{ versioned_collapsing._is_set_sql(name, is_partial) }}) = 0, '{{ name }}', ''){{ ', ' if not loop.last }}{% endfor -%}
     ]) as _dbt_unset,
     {%- else %}
     [] as _dbt_unset,
@@ -42,7 +42,7 @@
     sum(change._dbt_conflicts) as _dbt_conflicts,
     max(change._dbt_problem) as _dbt_problem
   from (
-    {{ get_marked_changes_sql(options, columns, sql, run) }}
+    {{ versioned_collapsing.get_marked_changes_sql(options, columns, sql, run) }}
   ) as change
   group by {{ key }}
 {%- endmacro %}
@@ -52,7 +52,7 @@
 {% macro get_marked_changes_sql(options, columns, sql, run) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   {%- set version = adapter.quote(options.version) -%}
-  {%- set cast_changes = get_cast_changes_sql(options, columns, sql, run) -%}
+  {%- set cast_changes = versioned_collapsing.get_cast_changes_sql(options, columns, sql, run) -%}
   {%- if options.delete_version == 'ignore' %}
   {%- set batch = '_dbt_batch' if '_batch' in columns.given else '0' %}
   select
@@ -79,7 +79,7 @@
 {% macro _fold_column_sql(name, options, is_partial) -%}
   {%- set column = 'change.' ~ adapter.quote(name) -%}
   {%- set version = 'change.' ~ adapter.quote(options.version) -%}
-  {%- set is_set = _is_set_sql(name, is_partial) -%}
+  {%- set is_set = versioned_collapsing._is_set_sql(name, is_partial) -%}
   {%- set policy = options.combine.get(name, 'latest') -%}
   {%- if policy == 'greatest' -%}
     maxIf({{ column }}, {{ is_set }})

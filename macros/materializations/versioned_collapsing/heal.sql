@@ -7,7 +7,7 @@
   {%- set row = get_quoted_csv(others) -%}
   {%- set version_at = others.index(options.version) + 1 -%}
   {%- set sign_at = others | length + 1 -%}
-  {%- set odd = _beside(target, 'odd') -%}
+  {%- set odd = versioned_collapsing._beside(target, 'odd') -%}
   insert into {{ target }} ({{ get_quoted_csv(options.unique_key + others + [options.sign]) }})
   with per_key as (
     select
@@ -21,11 +21,11 @@
         and if(has_live, change.{{ version_at }} > live_version or (change_deletes and change.{{ version_at }} = live_version), not change_deletes) as is_accepted
     from (
       select {{ key }}, tuple({{ row }}, {{ adapter.quote(options.sign) }}) as stored_row, true as is_stored, false as is_deleted, false as is_tombstoned
-      from {{ _beside(target, 'leftovers') }}
+      from {{ versioned_collapsing._beside(target, 'leftovers') }}
       where ({{ key }}) in (select {{ key }} from {{ odd }})
       union all
       select {{ key }}, tuple({{ row }}, toInt8(1)), false, _dbt_is_deleted, _dbt_is_tombstoned
-      from {{ _beside(target, 'changes') }}
+      from {{ versioned_collapsing._beside(target, 'changes') }}
       where ({{ key }}) in (select {{ key }} from {{ odd }})
     )
     group by {{ key }}
@@ -60,5 +60,5 @@
   {%- if run.is_journal %}
   order by all
   {%- endif %}
-  settings join_use_nulls = 0, {{ get_insert_settings(run, 'heal') }}
+  settings join_use_nulls = 0, {{ versioned_collapsing.get_insert_settings(run, 'heal') }}
 {%- endmacro %}

@@ -1,11 +1,11 @@
 {# Whether the rows are written so that an insert which died can be repeated block by block. Materialized
    views need it: they are fed with what is inserted, and not together with the table. #}
 {% macro uses_journal(target, options, run) %}
-  {%- set tables = [target] + get_view_tables(target) -%}
+  {%- set tables = [target] + versioned_collapsing.get_view_tables(target) -%}
   {%- set is_journal = options.publish == 'journal' or run.is_stream or (options.publish == 'auto' and tables | length > 1) -%}
   {%- if is_journal -%}
     {%- for table in tables -%}
-      {%- do keep_deduplication_window(table) -%}
+      {%- do versioned_collapsing.keep_deduplication_window(table) -%}
     {%- endfor -%}
   {%- endif -%}
   {%- do return(is_journal) -%}
@@ -53,8 +53,8 @@
     where database = '{{ table.schema }}' and name = '{{ table.identifier }}'
   {%- endset -%}
   {%- set found = run_query(query).rows[0] -%}
-  {%- if found['engine'].endswith('MergeTree') and not found['engine'].startswith(('Replicated', 'Shared')) and found['blocks'] | int < get_deduplication_window() -%}
-    {%- do run_query('alter table ' ~ table ~ ' modify setting non_replicated_deduplication_window = ' ~ get_deduplication_window()) -%}
+  {%- if found['engine'].endswith('MergeTree') and not found['engine'].startswith(('Replicated', 'Shared')) and found['blocks'] | int < versioned_collapsing.get_deduplication_window() -%}
+    {%- do run_query('alter table ' ~ table ~ ' modify setting non_replicated_deduplication_window = ' ~ versioned_collapsing.get_deduplication_window()) -%}
   {%- elif not found['engine'].endswith('MergeTree') -%}
     {%- do exceptions.warn(
         table ~ " is " ~ found['engine'] ~ ", which cannot tell a repeated block: if a run dies while it writes, its rows may reach it twice."
@@ -76,9 +76,9 @@
     deduplicate_insert = 'enable', deduplicate_insert_select = 'force_enable', deduplicate_blocks_in_dependent_materialized_views = 1,
     insert_deduplication_token = '{{ run.run_id }}/{{ run.slice }}/{{ name }}', max_insert_threads = 1,
   {%- else -%}
-    {{ _no_deduplication() }},
+    {{ versioned_collapsing._no_deduplication() }},
   {%- endif %}
-    max_block_size = 65409, min_insert_block_size_rows = 200000, min_insert_block_size_bytes = 67108864, max_partitions_per_insert_block = 0, {{ get_log_comment_setting(run) }}
+    max_block_size = 65409, min_insert_block_size_rows = 200000, min_insert_block_size_bytes = 67108864, max_partitions_per_insert_block = 0, {{ versioned_collapsing.get_log_comment_setting(run) }}
 {%- endmacro %}
 
 

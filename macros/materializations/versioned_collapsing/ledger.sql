@@ -6,7 +6,7 @@
 
 {% macro create_ledger(target) %}
   {% call statement('create_ledger') -%}
-    create table if not exists {{ get_ledger_relation(target) }} {{ on_cluster_clause(target) }} (
+    create table if not exists {{ versioned_collapsing.get_ledger_relation(target) }} {{ on_cluster_clause(target) }} (
       model String comment 'Name of the model',
       target_uuid UUID comment 'UUID of the table that was applied to; a rebuilt table has another',
       invocation_id String comment 'dbt invocation',
@@ -63,18 +63,18 @@
 {% macro record_run(target, run, status, counts) %}
     {%- set elapsed = modules.datetime.datetime.now(modules.pytz.utc) - run.started_at -%}
     {% call statement('record_run') -%}
-      insert into {{ get_ledger_relation(target) }}
-        (model, target_uuid, invocation_id, run_id, status, at, batches, {{ get_count_names() | join(', ') }}, milliseconds, publish, slice, slices, is_partial, truncated_at, source_uuid, definition)
+      insert into {{ versioned_collapsing.get_ledger_relation(target) }}
+        (model, target_uuid, invocation_id, run_id, status, at, batches, {{ versioned_collapsing.get_count_names() | join(', ') }}, milliseconds, publish, slice, slices, is_partial, truncated_at, source_uuid, definition)
       select
-        '{{ run.model }}', {{ _get_target_uuid_sql(target) }}, '{{ invocation_id }}', '{{ run.run_id }}',
+        '{{ run.model }}', {{ versioned_collapsing._get_target_uuid_sql(target) }}, '{{ invocation_id }}', '{{ run.run_id }}',
         '{{ 'partial' if run.is_partial and status == 'applied' else status }}', now64(6, 'UTC'),
-        {{ _get_batches_sql(run.batches) }},
-        {% for name in get_count_names() %}{{ counts.get(name, 0) }}, {% endfor %}
+        {{ versioned_collapsing._get_batches_sql(run.batches) }},
+        {% for name in versioned_collapsing.get_count_names() %}{{ counts.get(name, 0) }}, {% endfor %}
         {{ (elapsed.total_seconds() * 1000) | int }},
         '{{ 'stream' if run.is_stream else 'journal' if run.is_journal else 'direct' }}', {{ run.slice }}, {{ run.slices }}, {{ run.is_partial }},
         {{ 'toString(' ~ run.truncated_at ~ ')' if run.truncated_at and status in ('applied', 'started') else "''" }},
-        {{ _get_target_uuid_sql(run.source) if run.source else "toUUID('00000000-0000-0000-0000-000000000000')" }}, '{{ run.definition or '' }}'
-      settings {{ _no_deduplication() }}
+        {{ versioned_collapsing._get_target_uuid_sql(run.source) if run.source else "toUUID('00000000-0000-0000-0000-000000000000')" }}, '{{ run.definition or '' }}'
+      settings {{ versioned_collapsing._no_deduplication() }}
     {%- endcall %}
 {% endmacro %}
 
@@ -98,8 +98,8 @@
       argMax(truncated_at, at) as last_truncated_at,
       argMaxIf(truncated_at, at, truncated_at <> '' and status <> 'started') as truncate_version,
       groupUniqArrayArrayIf(batches.batch, status = 'applied') as applied
-    from {{ get_ledger_relation(target) }}
-    where model = '{{ model.name }}' and target_uuid = {{ _get_target_uuid_sql(target) }}
+    from {{ versioned_collapsing.get_ledger_relation(target) }}
+    where model = '{{ model.name }}' and target_uuid = {{ versioned_collapsing._get_target_uuid_sql(target) }}
   {%- endset -%}
   {%- set found = run_query(query).rows[0] -%}
   {%- set unfinished = none -%}
@@ -114,7 +114,7 @@
         'slice': found['last_slice'] | int,
         'slices': found['last_slices'] | int,
         'truncated_at': "'" ~ found['last_truncated_at'] ~ "'" if found['last_truncated_at'] else none,
-        'batches': zip(_parsed(found['last_batches']), _parsed(found['last_hashes'])) | list,
+        'batches': zip(versioned_collapsing._parsed(found['last_batches']), versioned_collapsing._parsed(found['last_hashes'])) | list,
         'has_manifest': false,
         'is_worth_recording': true,
     } -%}
@@ -122,7 +122,7 @@
   {%- do return({
       'is_known': found['known'] | int > 0,
       'has_history': found['history'] | int > 0 or (unfinished is not none and not unfinished.is_partial),
-      'applied_batches': _parsed(found['applied']),
+      'applied_batches': versioned_collapsing._parsed(found['applied']),
       'truncated_at': found['truncate_version'],
       'unfinished': unfinished,
   }) -%}

@@ -2,8 +2,8 @@
    what FINAL returns. A cancel row in another partition than its state never merges with it, so
    partitions are read apart. #}
 {% macro stage_leftovers(target, options, columns, run) %}
-  {%- set leftovers = _beside(target, 'leftovers') -%}
-  {%- set odd = _beside(target, 'odd') -%}
+  {%- set leftovers = versioned_collapsing._beside(target, 'leftovers') -%}
+  {%- set odd = versioned_collapsing._beside(target, 'odd') -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   {%- do run_query('drop table if exists ' ~ leftovers) -%}
   {%- do run_query('drop table if exists ' ~ odd) -%}
@@ -11,8 +11,8 @@
     create table {{ leftovers }} engine = MergeTree order by ({{ key }}) as
     select {{ get_quoted_csv(columns.names + [options.sign]) }}
     from {{ target }} final
-    prewhere {{ get_key_lookup_sql(options.unique_key, _beside(target, 'changes')) }}
-    settings do_not_merge_across_partitions_select_final = 1, {{ get_log_comment_setting(run) }}
+    prewhere {{ versioned_collapsing.get_key_lookup_sql(options.unique_key, versioned_collapsing._beside(target, 'changes')) }}
+    settings do_not_merge_across_partitions_select_final = 1, {{ versioned_collapsing.get_log_comment_setting(run) }}
   {%- endcall %}
   {% call statement('stage_odd_keys') -%}
     create table {{ odd }} engine = MergeTree order by ({{ key }}) as

@@ -3,31 +3,31 @@
    the adapter sees to. #}
 {% macro acquire_lock(target, run) %}
   {%- do run.update({'lock': none}) -%}
-  {%- if is_embedded() -%}
+  {%- if versioned_collapsing.is_embedded() -%}
     {%- do return(none) -%}
   {%- endif -%}
-  {%- set lock = _beside(target, 'lock') -%}
+  {%- set lock = versioned_collapsing._beside(target, 'lock') -%}
   {%- set first_seen = namespace(beat=none) -%}
-  {%- for attempt in range(get_lock_seconds() + 2) -%}
-    {%- if _create_lock(lock, run) -%}
+  {%- for attempt in range(versioned_collapsing.get_lock_seconds() + 2) -%}
+    {%- if versioned_collapsing._create_lock(lock, run) -%}
       {%- do return(none) -%}
     {%- endif -%}
-    {%- set holder = read_lock(lock) -%}
+    {%- set holder = versioned_collapsing.read_lock(lock) -%}
     {%- if holder is not none -%}
       {%- set first_seen.beat = first_seen.beat or holder.beat -%}
       {%- if holder.is_working or holder.beat != first_seen.beat -%}
-        {%- do raise_locked(target, holder) -%}
-      {%- elif holder.seconds_idle >= get_lock_seconds() -%}
-        {%- do take_over_lock(target, lock, holder) -%}
+        {%- do versioned_collapsing.raise_locked(target, holder) -%}
+      {%- elif holder.seconds_idle >= versioned_collapsing.get_lock_seconds() -%}
+        {%- do versioned_collapsing.take_over_lock(target, lock, holder) -%}
       {%- else -%}
         {%- if attempt == 0 -%}
-          {%- do log(target ~ ' is locked by run ' ~ holder.run_id ~ '; waiting up to ' ~ get_lock_seconds() ~ ' s to see whether it is at work', info=true) -%}
+          {%- do log(target ~ ' is locked by run ' ~ holder.run_id ~ '; waiting up to ' ~ versioned_collapsing.get_lock_seconds() ~ ' s to see whether it is at work', info=true) -%}
         {%- endif -%}
         {%- do run_query('select sleep(1)') -%}
       {%- endif -%}
     {%- endif -%}
   {%- endfor -%}
-  {%- do raise_locked(target, read_lock(lock)) -%}
+  {%- do versioned_collapsing.raise_locked(target, versioned_collapsing.read_lock(lock)) -%}
 {% endmacro %}
 
 
@@ -57,7 +57,7 @@
   {%- set is_ours = owner and owner[0]['comment'] == run.run_id -%}
   {%- if is_ours -%}
     {%- do run.update({'lock': {'relation': lock, 'run_id': run.run_id}}) -%}
-    {%- do _beat(run.lock) -%}
+    {%- do versioned_collapsing._beat(run.lock) -%}
   {%- endif -%}
   {%- do return(is_ours) -%}
 {% endmacro %}
@@ -79,7 +79,7 @@
       toString(max(at)) as beat,
       any(invocation_id) as invocation,
       if(count() = 0, 0, dateDiff('second', max(at), now64(3, 'UTC'))) as seconds_idle,
-      (select count() from system.processes where Settings['log_comment'] = '{{ get_log_comment(owner[0]['comment']) }}') as statements
+      (select count() from system.processes where Settings['log_comment'] = '{{ versioned_collapsing.get_log_comment(owner[0]['comment']) }}') as statements
     from {{ lock }}
   {%- endset -%}
   {%- set found = run_query(query).rows[0] -%}
@@ -96,20 +96,20 @@
 {# Says that the run is at work, and makes sure that nobody has taken over in between. #}
 {% macro renew_lock(run) %}
   {%- if run.lock -%}
-    {%- set holder = read_lock(run.lock.relation) -%}
+    {%- set holder = versioned_collapsing.read_lock(run.lock.relation) -%}
     {%- if holder is none or holder.run_id != run.lock.run_id -%}
       {%- do exceptions.raise_compiler_error(
-          "This run showed no sign of life for " ~ get_lock_seconds() ~ " s and lost its lock " ~ run.lock.relation ~ ". What it had begun is completed by the next run."
+          "This run showed no sign of life for " ~ versioned_collapsing.get_lock_seconds() ~ " s and lost its lock " ~ run.lock.relation ~ ". What it had begun is completed by the next run."
       ) -%}
     {%- endif -%}
-    {%- do _beat(run.lock) -%}
+    {%- do versioned_collapsing._beat(run.lock) -%}
   {%- endif -%}
 {% endmacro %}
 
 
 {# Moved away before it is dropped: of two runs that take over at once one finds nothing to move. #}
 {% macro take_over_lock(target, lock, holder) %}
-  {%- set moved = _beside(target, 'lock_' ~ holder.run_id) -%}
+  {%- set moved = versioned_collapsing._beside(target, 'lock_' ~ holder.run_id) -%}
   {%- do exceptions.warn(
       target ~ ": run " ~ holder.run_id ~ " held the lock and showed no sign of life for " ~ holder.seconds_idle ~ " s. Its lock is taken over."
   ) -%}
@@ -140,5 +140,5 @@
 
 
 {% macro get_log_comment_setting(run) %}
-  {%- do return("log_comment = '" ~ get_log_comment(run.lock.run_id if run.lock else run.run_id) ~ "'") -%}
+  {%- do return("log_comment = '" ~ versioned_collapsing.get_log_comment(run.lock.run_id if run.lock else run.run_id) ~ "'") -%}
 {% endmacro %}

@@ -9,15 +9,15 @@
     {%- endif -%}
   {%- endfor -%}
   {%- if change_sets | length > 1 -%}
-    {%- do raise_problems(model.unique_id, [
+    {%- do versioned_collapsing.raise_problems(model.unique_id, [
         "change set: the model selects from " ~ change_sets | map(attribute='name') | list ~ ". Select from one change_set "
         ~ "model, or union them before it is made."
     ]) -%}
   {%- endif -%}
   {%- if not change_sets -%}
-    {%- do return({'exists': false, 'batches': [], 'is_complete': true, 'is_partial': is_partial_run()}) -%}
+    {%- do return({'exists': false, 'batches': [], 'is_complete': true, 'is_partial': versioned_collapsing.is_partial_run()}) -%}
   {%- endif -%}
-  {%- set relation = get_manifest_relation(change_sets[0]) -%}
+  {%- set relation = versioned_collapsing.get_manifest_relation(change_sets[0]) -%}
   {%- set rows = run_query('select batch, hash, is_complete, is_partial from ' ~ relation ~ ' order by batch').rows -%}
   {%- set batches = [] -%}
   {%- for row in rows if row['batch'] is not none -%}
@@ -29,7 +29,7 @@
       'batches': batches,
       'change_set': change_sets[0].name,
       'is_complete': rows | map(attribute='is_complete') | select | list | length > 0,
-      'is_partial': is_partial_run() or rows | map(attribute='is_partial') | select | list | length > 0,
+      'is_partial': versioned_collapsing.is_partial_run() or rows | map(attribute='is_partial') | select | list | length > 0,
   }) -%}
 {% endmacro %}
 

@@ -1,14 +1,14 @@
 {# Reads every option once and raises one error for all that is wrong with them. #}
 {% macro get_versioned_collapsing_options(config, model) %}
-  {%- set unique_key = _as_list(config.get('unique_key')) -%}
+  {%- set unique_key = versioned_collapsing._as_list(config.get('unique_key')) -%}
   {%- set options = {
       'unique_key': unique_key,
       'version': config.get('version', '_version'),
       'sign': config.get('sign', '_sign'),
       'is_deleted': config.get('is_deleted', '_is_deleted'),
-      'order_by': _as_list(config.get('order_by')) or unique_key,
-      'primary_key': _as_list(config.get('primary_key')),
-      'partition_by': _as_list(config.get('partition_by')),
+      'order_by': versioned_collapsing._as_list(config.get('order_by')) or unique_key,
+      'primary_key': versioned_collapsing._as_list(config.get('primary_key')),
+      'partition_by': versioned_collapsing._as_list(config.get('partition_by')),
       'ttl': config.get('ttl'),
       'settings': config.get('settings') or {},
       'old_state': config.get('old_state', 'lookup'),
@@ -16,11 +16,11 @@
       'remember_deletes': config.get('remember_deletes', true),
       'combine': config.get('combine') or {},
       'on_conflict': config.get('on_conflict', 'warn'),
-      'on_schema_change': _get_on_schema_change(config, model),
+      'on_schema_change': versioned_collapsing._get_on_schema_change(config, model),
       'publish': config.get('publish', 'auto'),
       'shards': config.get('shards', 1),
   } -%}
-  {%- do raise_problems(model.unique_id, validate_versioned_collapsing_options(options)) -%}
+  {%- do versioned_collapsing.raise_problems(model.unique_id, versioned_collapsing.validate_versioned_collapsing_options(options)) -%}
   {%- do return(options) -%}
 {% endmacro %}
 
@@ -63,7 +63,7 @@
   {%- for name, allowed in choices.items() if options[name] not in allowed -%}
     {%- do problems.append(name ~ ": is '" ~ options[name] ~ "'; it takes '" ~ allowed[:-1] | join("', '") ~ "' or '" ~ allowed[-1] ~ "'.") -%}
   {%- endfor -%}
-  {%- if options.remember_deletes is not boolean and get_interval_sql(options.remember_deletes) is none -%}
+  {%- if options.remember_deletes is not boolean and versioned_collapsing.get_interval_sql(options.remember_deletes) is none -%}
     {%- do problems.append(
         "remember_deletes: is '" ~ options.remember_deletes ~ "'; it takes true, false, or how long to remember, as in '30 days'."
     ) -%}
@@ -75,14 +75,14 @@
     {%- do problems.append(name ~ ": is " ~ options[name] ~ "; it takes a mapping of " ~ ('table settings to values.' if name == 'settings' else 'columns to policies.')) -%}
   {%- endfor -%}
   {%- if options.combine is mapping -%}
-    {%- do problems.extend(_combine_problems(options)) -%}
+    {%- do problems.extend(versioned_collapsing._combine_problems(options)) -%}
   {%- endif -%}
   {%- set special = [options.version, options.sign, options.is_deleted] -%}
   {%- if special | unique | list | length < special | length -%}
     {%- do problems.append("version, sign and is_deleted: are " ~ special ~ "; they must be three columns.") -%}
   {%- endif -%}
   {%- if options.old_state == 'stream' -%}
-    {%- do problems.extend(_stream_problems(options)) -%}
+    {%- do problems.extend(versioned_collapsing._stream_problems(options)) -%}
   {%- endif -%}
   {%- do return(problems) -%}
 {% endmacro %}

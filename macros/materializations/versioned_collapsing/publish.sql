@@ -13,12 +13,12 @@
     sign_to_write
   from (
     select *
-    from {{ _beside(target, 'changes') }}
+    from {{ versioned_collapsing._beside(target, 'changes') }}
     where not _dbt_is_tombstoned
-      and ({{ key }}) not in (select {{ key }} from {{ _beside(target, 'odd') }})
+      and ({{ key }}) not in (select {{ key }} from {{ versioned_collapsing._beside(target, 'odd') }})
   ) as changed
-  left join {{ _beside(target, 'leftovers') }} as stored
-    on {{ _keys_equal('changed', 'stored', options.unique_key) }}
+  left join {{ versioned_collapsing._beside(target, 'leftovers') }} as stored
+    on {{ versioned_collapsing._keys_equal('changed', 'stored', options.unique_key) }}
   array join [toInt8(-1), toInt8(1)] as sign_to_write
   where if(
     sign_to_write = -1,
@@ -28,7 +28,7 @@
   {%- if run.is_journal %}
   order by {{ range(1, names | length + 2) | join(', ') }}
   {%- endif %}
-  settings join_algorithm = 'full_sorting_merge', join_use_nulls = 0, {{ get_insert_settings(run, 'publish') }}
+  settings join_algorithm = 'full_sorting_merge', join_use_nulls = 0, {{ versioned_collapsing.get_insert_settings(run, 'publish') }}
 {%- endmacro %}
 
 

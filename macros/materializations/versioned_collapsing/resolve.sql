@@ -2,14 +2,14 @@
    deletes without a version at that of the live row. It happens before anything is written: a run that
    dies later is completed from the result, when the live row may be gone already. #}
 {% macro resolve_changes(target, options, columns, run) %}
-  {%- set changes = _beside(target, 'changes') -%}
-  {%- set resolved = _beside(target, 'resolved') -%}
+  {%- set changes = versioned_collapsing._beside(target, 'changes') -%}
+  {%- set resolved = versioned_collapsing._beside(target, 'resolved') -%}
   {%- do run_query('drop table if exists ' ~ resolved) -%}
   {% call statement('create_resolved_changes') -%}
     create table {{ resolved }} as {{ changes }}
   {%- endcall %}
   {% call statement('resolve_changes') -%}
-    {{ get_resolve_changes_sql(target, options, columns, run) }}
+    {{ versioned_collapsing.get_resolve_changes_sql(target, options, columns, run) }}
   {%- endcall %}
   {%- do run_query('exchange tables ' ~ resolved ~ ' and ' ~ changes) -%}
   {%- do run_query('drop table ' ~ resolved) -%}
@@ -21,7 +21,7 @@
   {%- set version = adapter.quote(options.version) -%}
   {%- set sign = adapter.quote(options.sign) -%}
   {%- set ignores_version = options.delete_version == 'ignore' -%}
-  insert into {{ _beside(target, 'resolved') }} (
+  insert into {{ versioned_collapsing._beside(target, 'resolved') }} (
     {{ get_quoted_csv(options.unique_key + columns.payload + [options.version]) }},
     _dbt_unset, _dbt_is_reset, _dbt_floor, _dbt_is_deleted, _dbt_is_tombstoned, _dbt_is_buried, _dbt_duplicates, _dbt_conflicts, _dbt_problem
   )
@@ -30,7 +30,7 @@
     changed.{{ adapter.quote(name) }},
     {%- endfor %}
     {%- for name in columns.payload %}
-    {{ get_resolved_column_sql(name, options, columns) }},
+    {{ versioned_collapsing.get_resolved_column_sql(name, options, columns) }},
     {%- endfor %}
     {%- if ignores_version %}
     if(
@@ -67,10 +67,10 @@
     changed._dbt_duplicates,
     changed._dbt_conflicts,
     changed._dbt_problem
-  from {{ _beside(target, 'changes') }} as changed
-  left any join ({{ get_live_rows_sql(target, options, columns) }}) as stored
-    on {{ _keys_equal('changed', 'stored', options.unique_key) }}
-  settings join_use_nulls = 0, {{ get_log_comment_setting(run) }}
+  from {{ versioned_collapsing._beside(target, 'changes') }} as changed
+  left any join ({{ versioned_collapsing.get_live_rows_sql(target, options, columns) }}) as stored
+    on {{ versioned_collapsing._keys_equal('changed', 'stored', options.unique_key) }}
+  settings join_use_nulls = 0, {{ versioned_collapsing.get_log_comment_setting(run) }}
 {%- endmacro %}
 
 
@@ -78,7 +78,7 @@
 {% macro get_live_rows_sql(target, options, columns) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   select {{ get_quoted_csv(columns.names + [options.sign]) }}
-  from {{ _beside(target, 'leftovers') }}
+  from {{ versioned_collapsing._beside(target, 'leftovers') }}
   where {{ adapter.quote(options.sign) }} = 1
   order by {{ key }}, {{ adapter.quote(options.version) }} desc
   limit 1 by {{ key }}
@@ -98,7 +98,7 @@
   }[options.combine.get(name, 'latest')] -%}
   if(
     stored.{{ adapter.quote(options.sign) }} = 1 and not changed._dbt_is_deleted and not changed._dbt_is_reset,
-    {% if has_unset(columns) %}if(has(changed._dbt_unset, '{{ name }}'), {{ stored }}, {{ combined }}){% else %}{{ combined }}{% endif %},
+    {% if versioned_collapsing.has_unset(columns) %}if(has(changed._dbt_unset, '{{ name }}'), {{ stored }}, {{ combined }}){% else %}{{ combined }}{% endif %},
     {{ changed }}
   )
 {%- endmacro %}

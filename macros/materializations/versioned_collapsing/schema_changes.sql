@@ -7,7 +7,7 @@
   {%- endfor -%}
   {%- set added = columns.names | reject('in', stored) | list -%}
   {%- set absent = stored | reject('in', columns.names) | list -%}
-  {%- do raise_problems(existing | string, validate_schema_change(existing, options, columns, stored, added, absent)) -%}
+  {%- do versioned_collapsing.raise_problems(existing | string, versioned_collapsing.validate_schema_change(existing, options, columns, stored, added, absent)) -%}
   {%- if options.old_state == 'stream' or not (added or absent) -%}
     {%- do return(columns) -%}
   {%- endif -%}
@@ -22,7 +22,7 @@
   {%- for name in absent -%}
     {%- do table.append({'name': name, 'type': stored[name], 'given_type': none}) -%}
   {%- endfor -%}
-  {%- do return(describe_columns(options, table, columns.given)) -%}
+  {%- do return(versioned_collapsing.describe_columns(options, table, columns.given)) -%}
 {% endmacro %}
 
 
@@ -37,10 +37,10 @@
   {%- elif (added or absent) and options.old_state == 'stream' -%}
     {%- do problems.append("columns: with `old_state: stream` the model must have the columns of " ~ existing ~ "; it adds " ~ added ~ " and drops " ~ absent ~ "." ~ advice) -%}
   {%- endif -%}
-  {%- for name in added if _is_required(name, options) -%}
+  {%- for name in added if versioned_collapsing._is_required(name, options) -%}
     {%- do problems.append("columns: " ~ name ~ " is new, and belongs to the key, version, order_by or partition_by." ~ advice) -%}
   {%- endfor -%}
-  {%- for column in columns.table if column.name in stored and _normalized(stored[column.name]) != _normalized(column.type) -%}
+  {%- for column in columns.table if column.name in stored and versioned_collapsing._normalized(stored[column.name]) != versioned_collapsing._normalized(column.type) -%}
     {%- do problems.append("columns: " ~ column.name ~ " is " ~ column.type ~ " in the model and " ~ stored[column.name] ~ " in " ~ existing ~ "." ~ advice) -%}
   {%- endfor -%}
   {%- do return(problems) -%}

@@ -1,7 +1,7 @@
 {# Stages one slice of the change set: a range of keys, so that its look-up reads a part of the table. #}
 {% macro stage_slice(target, options, slice) %}
-  {%- set changes = _beside(target, 'changes') -%}
-  {%- set change_set = _beside(target, 'change_set') -%}
+  {%- set changes = versioned_collapsing._beside(target, 'changes') -%}
+  {%- set change_set = versioned_collapsing._beside(target, 'change_set') -%}
   {%- do run_query('drop table if exists ' ~ changes) -%}
   {% call statement('create_slice') -%}
     create table {{ changes }} as {{ change_set }}
@@ -10,7 +10,7 @@
     insert into {{ changes }}
     select *
     from {{ change_set }}
-    where {{ get_slice_condition_sql(target, options, slice) }}
+    where {{ versioned_collapsing.get_slice_condition_sql(target, options, slice) }}
   {%- endcall %}
 {% endmacro %}
 
@@ -18,8 +18,8 @@
 {# The keys from one boundary to the next; the boundaries cut the staged keys into equal parts. #}
 {% macro get_slice_condition_sql(target, options, slice) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
-  {%- set from_key = _get_boundary_sql(target, options, slice - 1) -%}
-  {%- set to_key = _get_boundary_sql(target, options, slice) -%}
+  {%- set from_key = versioned_collapsing._get_boundary_sql(target, options, slice - 1) -%}
+  {%- set to_key = versioned_collapsing._get_boundary_sql(target, options, slice) -%}
   {%- set bounds = [] -%}
   {%- if slice > 1 -%}
     {%- do bounds.append('tuple(' ~ key ~ ') >= ' ~ from_key) -%}
@@ -33,7 +33,7 @@
 
 {% macro _get_boundary_sql(target, options, slice) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
-  {%- set change_set = _beside(target, 'change_set') -%}
+  {%- set change_set = versioned_collapsing._beside(target, 'change_set') -%}
   (
     select max(boundary)
     from (
@@ -47,14 +47,14 @@
 
 {# With `on_conflict: error` nothing may be written when any slice has a conflict: all are compared first. #}
 {% macro refuse_conflicts_of_all_slices(target, options, columns, run) %}
-  {%- set total = namespace(counts=start_counts(run.read)) -%}
+  {%- set total = namespace(counts=versioned_collapsing.start_counts(run.read)) -%}
   {%- for slice in range(1, options.shards + 1) -%}
-    {%- do stage_slice(target, options, slice) -%}
-    {%- do stage_leftovers(target, options, columns, run) -%}
-    {%- if needs_fold(options, columns) -%}
-      {%- do resolve_changes(target, options, columns, run) -%}
+    {%- do versioned_collapsing.stage_slice(target, options, slice) -%}
+    {%- do versioned_collapsing.stage_leftovers(target, options, columns, run) -%}
+    {%- if versioned_collapsing.needs_fold(options, columns) -%}
+      {%- do versioned_collapsing.resolve_changes(target, options, columns, run) -%}
     {%- endif -%}
-    {%- set total.counts = add_counts(total.counts, count_outcomes(target, options, columns)) -%}
+    {%- set total.counts = versioned_collapsing.add_counts(total.counts, versioned_collapsing.count_outcomes(target, options, columns)) -%}
   {%- endfor -%}
-  {%- do report_conflicts(target, options, total.counts, run, 1) -%}
+  {%- do versioned_collapsing.report_conflicts(target, options, total.counts, run, 1) -%}
 {% endmacro %}

@@ -1,21 +1,21 @@
 {# Stages the change set beside the target: in the target's types, one change a key, each marked when the
    key's tombstone is at or above it. Stops when a value has no place in the table. #}
 {% macro stage_change_set(target, options, columns, sql, run) %}
-  {%- set staged = get_change_set_relation(target, options) -%}
+  {%- set staged = versioned_collapsing.get_change_set_relation(target, options) -%}
   {%- do run_query('drop table if exists ' ~ staged) -%}
   {% call statement('create_staged_changes') -%}
-    {{ get_create_staged_changes_sql(staged, options, columns) }}
+    {{ versioned_collapsing.get_create_staged_changes_sql(staged, options, columns) }}
   {%- endcall %}
   {% call statement('stage_changes') -%}
-    {{ get_stage_changes_sql(target, options, columns, sql, run) }}
+    {{ versioned_collapsing.get_stage_changes_sql(target, options, columns, sql, run) }}
   {%- endcall %}
   {%- set rejected = run_query("select count() as n from " ~ staged ~ " where _dbt_problem <> ''").rows[0]['n'] -%}
   {%- if rejected -%}
-    {%- do raise_rejected_rows(target, options, columns, sql, run) -%}
+    {%- do versioned_collapsing.raise_rejected_rows(target, options, columns, sql, run) -%}
   {%- endif -%}
   {%- if run.truncated_now -%}
     {% call statement('stage_truncate') -%}
-      {{ get_stage_truncate_sql(target, options, run) }}
+      {{ versioned_collapsing.get_stage_truncate_sql(target, options, run) }}
     {%- endcall %}
   {%- endif -%}
 {% endmacro %}
@@ -23,7 +23,7 @@
 
 {# Where the whole change set is staged: what is applied at once is `changes`, all of it or a slice. #}
 {% macro get_change_set_relation(target, options) %}
-  {%- do return(_beside(target, 'change_set' if options.shards > 1 else 'changes')) -%}
+  {%- do return(versioned_collapsing._beside(target, 'change_set' if options.shards > 1 else 'changes')) -%}
 {% endmacro %}
 
 
@@ -33,7 +33,7 @@
     {%- for column in columns.table %}
     {{ adapter.quote(column.name) }} {{ column.type }},
     {%- endfor %}
-    {%- if needs_fold(options, columns) %}
+    {%- if versioned_collapsing.needs_fold(options, columns) %}
     _dbt_unset Array(LowCardinality(String)),
     _dbt_is_reset Bool,
     _dbt_floor Nullable({{ version.type }}),
@@ -54,20 +54,20 @@
   {%- set key = get_quoted_csv(options.unique_key) -%}
   {%- set names = get_quoted_csv(columns.names) -%}
   {%- set version = adapter.quote(options.version) -%}
-  {%- set is_folded = needs_fold(options, columns) -%}
-  insert into {{ get_change_set_relation(target, options) }} (
+  {%- set is_folded = versioned_collapsing.needs_fold(options, columns) -%}
+  insert into {{ versioned_collapsing.get_change_set_relation(target, options) }} (
     {{ names }},
     {%- if is_folded %} _dbt_unset, _dbt_is_reset, _dbt_floor,{% endif %} _dbt_is_deleted, _dbt_is_tombstoned, _dbt_is_buried, _dbt_duplicates, _dbt_conflicts, _dbt_problem
   )
   with one_change as (
-    {{ get_fold_sql(options, columns, sql, run) if is_folded else get_highest_change_sql(options, columns, sql, run) }}
+    {{ versioned_collapsing.get_fold_sql(options, columns, sql, run) if is_folded else versioned_collapsing.get_highest_change_sql(options, columns, sql, run) }}
   )
   {%- if options.remember_deletes %},
   tombstones as (
     select {{ key }}, max({{ version }}) as deleted_at, true as is_tombstone
-    from {{ get_tombstones_relation(target) }}
-    where {{ get_key_lookup_sql(options.unique_key, 'one_change') }}
-      {%- if options.remember_deletes is not boolean %} and _remembered_at > now() - {{ get_interval_sql(options.remember_deletes) }}{% endif %}
+    from {{ versioned_collapsing.get_tombstones_relation(target) }}
+    where {{ versioned_collapsing.get_key_lookup_sql(options.unique_key, 'one_change') }}
+      {%- if options.remember_deletes is not boolean %} and _remembered_at > now() - {{ versioned_collapsing.get_interval_sql(options.remember_deletes) }}{% endif %}
     group by {{ key }}
   )
   select
@@ -100,7 +100,7 @@
     {%- if is_folded %} _dbt_unset, _dbt_is_reset, _dbt_floor,{% endif %} _dbt_is_deleted, false, false, _dbt_duplicates, _dbt_conflicts, _dbt_problem
   from one_change
   {%- endif %}
-  settings join_use_nulls = 0, cast_keep_nullable = 0, {{ get_log_comment_setting(run) }}
+  settings join_use_nulls = 0, cast_keep_nullable = 0, {{ versioned_collapsing.get_log_comment_setting(run) }}
 {%- endmacro %}
 
 
@@ -109,7 +109,7 @@
 {% macro get_highest_change_sql(options, columns, sql, run) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   select *
-  from ({{ get_cast_changes_sql(options, columns, sql, run) }})
+  from ({{ versioned_collapsing.get_cast_changes_sql(options, columns, sql, run) }})
   order by {{ key }}, _dbt_problem desc, {{ adapter.quote(options.version) }} desc, _dbt_is_deleted desc
   limit 1 by {{ key }}
 {%- endmacro %}
@@ -119,22 +119,22 @@
 {% macro get_cast_changes_sql(options, columns, sql, run) -%}
   select
     {%- for column in columns.table %}
-    {{ get_cast_sql(column) }} as {{ adapter.quote(column.name) }},
+    {{ versioned_collapsing.get_cast_sql(column) }} as {{ adapter.quote(column.name) }},
     {%- endfor %}
-    {%- if has_unset(columns) %}
+    {%- if versioned_collapsing.has_unset(columns) %}
     arrayConcat({{ 'given._unset' if '_unset' in columns.given else '[]' }}, {{ columns.absent | list | replace('"', "'") }}) as _dbt_unset,
     {%- endif %}
     {%- if '_batch' in columns.given %}
     toUInt64(given._batch) as _dbt_batch,
     {%- endif %}
-    {{ _flag_sql(options.is_deleted, columns) }} as _dbt_is_deleted,
-    {{ _flag_sql('_reset', columns) }} as _dbt_is_reset,
-    {{ _count_sql('_duplicates', columns) }} as _dbt_duplicates,
-    {{ _count_sql('_conflicts', columns) }} as _dbt_conflicts,
-    {{ get_problem_sql(options, columns) }} as _dbt_problem
+    {{ versioned_collapsing._flag_sql(options.is_deleted, columns) }} as _dbt_is_deleted,
+    {{ versioned_collapsing._flag_sql('_reset', columns) }} as _dbt_is_reset,
+    {{ versioned_collapsing._count_sql('_duplicates', columns) }} as _dbt_duplicates,
+    {{ versioned_collapsing._count_sql('_conflicts', columns) }} as _dbt_conflicts,
+    {{ versioned_collapsing.get_problem_sql(options, columns) }} as _dbt_problem
   from ({{ sql }}) as given
   {%- if '_is_truncate' in columns.given %}
-  where not {{ _flag_sql('_is_truncate', columns) }}
+  where not {{ versioned_collapsing._flag_sql('_is_truncate', columns) }}
   {%- endif %}
   {%- if run.truncated_at %}
   {{ 'and' if '_is_truncate' in columns.given else 'where' }} (_dbt_problem <> '' or {{ adapter.quote(options.version) }} > {{ run.truncated_at }})
@@ -159,7 +159,7 @@
   {%- set key_and_version = options.unique_key + [options.version] -%}
   {%- set query -%}
     select _dbt_problem as problem, count() as n, arrayStringConcat(groupArray(3)(toString(tuple({{ get_quoted_csv(key_and_version) }}))), ' ') as sample
-    from ({{ get_cast_changes_sql(options, columns, sql, run) }})
+    from ({{ versioned_collapsing.get_cast_changes_sql(options, columns, sql, run) }})
     where _dbt_problem <> ''
     group by _dbt_problem
     order by n desc
@@ -169,8 +169,8 @@
   {%- for row in run_query(query).rows -%}
     {%- do lines.append(row['n'] ~ " rows: " ~ row['problem'] ~ " (" ~ key_and_version | join(', ') ~ " of some: " ~ row['sample'] ~ ")") -%}
   {%- endfor -%}
-  {%- do drop_staged(target) -%}
-  {%- do give_up_lock(run) -%}
+  {%- do versioned_collapsing.drop_staged(target) -%}
+  {%- do versioned_collapsing.give_up_lock(run) -%}
   {%- do exceptions.raise_compiler_error(
       "The change set of " ~ target ~ " has rows that do not fit the table; nothing was written.\n  - "
       ~ lines | join("\n  - ") ~ "\nCorrect them upstream, quarantine them, or declare a wider data_type."

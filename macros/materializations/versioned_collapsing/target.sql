@@ -1,7 +1,7 @@
 {# The table to apply to: the target itself, or, when it exists and is to be rebuilt, a table beside it that
    takes its place in the end. #}
 {% macro get_table_to_apply_to(this, existing, is_rebuild) %}
-  {%- set target = _beside(this, 'build') if is_rebuild and existing is not none else this -%}
+  {%- set target = versioned_collapsing._beside(this, 'build') if is_rebuild and existing is not none else this -%}
   {%- do return(target.incorporate(type='table')) -%}
 {% endmacro %}
 
@@ -9,12 +9,12 @@
 {# Creates the table and its tombstones, empty. #}
 {% macro create_versioned_collapsing_table(target, options, columns) %}
   {%- do run_query('drop table if exists ' ~ target) -%}
-  {%- do run_query('drop table if exists ' ~ get_tombstones_relation(target)) -%}
+  {%- do run_query('drop table if exists ' ~ versioned_collapsing.get_tombstones_relation(target)) -%}
   {% call statement('create_target') -%}
-    {{ get_create_versioned_collapsing_table_sql(target, options, columns) }}
+    {{ versioned_collapsing.get_create_versioned_collapsing_table_sql(target, options, columns) }}
   {%- endcall %}
   {%- do add_index_and_projections(target) -%}
-  {%- do create_tombstones(target, options, columns) -%}
+  {%- do versioned_collapsing.create_tombstones(target, options, columns) -%}
 {% endmacro %}
 
 
@@ -36,7 +36,7 @@
   {%- if options.ttl %}
   ttl {{ options.ttl }}
   {%- endif %}
-  settings {{ get_table_settings(options.settings) }}
+  settings {{ versioned_collapsing.get_table_settings(options.settings) }}
 {%- endmacro %}
 
 
@@ -48,7 +48,7 @@
     {%- do all.update({'deduplicate_merge_projection_mode': 'rebuild'}) -%}
   {%- endif -%}
   {%- do all.update(settings) -%}
-  {%- do return(_rendered_settings(all)) -%}
+  {%- do return(versioned_collapsing._rendered_settings(all)) -%}
 {% endmacro %}
 
 
@@ -65,10 +65,10 @@
    materialized views firing for the name; a swap by RENAME would silence them. #}
 {% macro exchange_versioned_collapsing_table(target, existing, options) %}
   {%- if options.remember_deletes -%}
-    {%- do run_query('exchange tables ' ~ get_tombstones_relation(target) ~ ' and ' ~ get_tombstones_relation(existing)) -%}
+    {%- do run_query('exchange tables ' ~ versioned_collapsing.get_tombstones_relation(target) ~ ' and ' ~ versioned_collapsing.get_tombstones_relation(existing)) -%}
   {%- endif -%}
   {%- do run_query('exchange tables ' ~ target ~ ' and ' ~ existing) -%}
-  {%- do run_query('drop table if exists ' ~ get_tombstones_relation(target)) -%}
+  {%- do run_query('drop table if exists ' ~ versioned_collapsing.get_tombstones_relation(target)) -%}
   {%- do run_query('drop table ' ~ target) -%}
 {% endmacro %}
 

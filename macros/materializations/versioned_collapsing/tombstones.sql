@@ -11,7 +11,7 @@
   {%- endif -%}
   {%- set version = columns.table | selectattr('name', 'equalto', options.version) | first -%}
   {% call statement('create_tombstones') -%}
-    create table if not exists {{ get_tombstones_relation(target) }} {{ on_cluster_clause(target) }} (
+    create table if not exists {{ versioned_collapsing.get_tombstones_relation(target) }} {{ on_cluster_clause(target) }} (
       {%- for column in columns.table if column.name in options.unique_key %}
       {{ adapter.quote(column.name) }} {{ column.type }},
       {%- endfor %}
@@ -21,7 +21,7 @@
     engine = AggregatingMergeTree
     order by ({{ get_quoted_csv(options.unique_key) }})
     {%- if options.remember_deletes is not boolean %}
-    ttl _remembered_at + {{ get_interval_sql(options.remember_deletes) }}
+    ttl _remembered_at + {{ versioned_collapsing.get_interval_sql(options.remember_deletes) }}
     {%- endif %}
   {%- endcall %}
 {% endmacro %}
@@ -33,12 +33,12 @@
 {% macro get_remember_deletes_sql(target, options) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   {%- set version = adapter.quote(options.version) -%}
-  insert into {{ get_tombstones_relation(target) }} ({{ key }}, {{ version }})
+  insert into {{ versioned_collapsing.get_tombstones_relation(target) }} ({{ key }}, {{ version }})
   select {{ key }}, changes.{{ version }}
-  from {{ _beside(target, 'changes') }} as changes
+  from {{ versioned_collapsing._beside(target, 'changes') }} as changes
   left join (
     select {{ key }}, max({{ version }}) as live_version, 1 as is_live
-    from {{ _beside(target, 'leftovers') }}
+    from {{ versioned_collapsing._beside(target, 'leftovers') }}
     where {{ adapter.quote(options.sign) }} = 1
     group by {{ key }}
   ) as live using ({{ key }})
@@ -46,5 +46,5 @@
     and not changes._dbt_is_tombstoned
     and not changes._dbt_is_buried
     and (live.is_live = 0 or changes.{{ version }} >= live.live_version)
-  settings join_use_nulls = 0, {{ _no_deduplication() }}
+  settings join_use_nulls = 0, {{ versioned_collapsing._no_deduplication() }}
 {%- endmacro %}

@@ -3,23 +3,23 @@
    writer lock, so that no row is missed and none counted twice. #}
 {% materialization versioned_collapsing_view, adapter='clickhouse' %}
 
-  {%- set options = get_view_options(config, model, sql) -%}
-  {%- set source = get_source_table(options.source) -%}
-  {%- set run = start_run(model, {'batches': [], 'exists': false, 'is_partial': false}, {'old_state': 'lookup', 'shards': 1}) -%}
+  {%- set options = versioned_collapsing.get_view_options(config, model, sql) -%}
+  {%- set source = versioned_collapsing.get_source_table(options.source) -%}
+  {%- set run = versioned_collapsing.start_run(model, {'batches': [], 'exists': false, 'is_partial': false}, {'old_state': 'lookup', 'shards': 1}) -%}
   {%- set existing = load_cached_relation(this) -%}
 
   {{ run_hooks(pre_hooks, inside_transaction=False) }}
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
 
-  {% do validate_view_place(this, existing) %}
-  {% do acquire_lock(source, run) %}
-  {% if should_full_refresh() or not is_view_current(this, source, options) %}
-    {% do rebuild_view(this, existing, source, options, run, sql) %}
+  {% do versioned_collapsing.validate_view_place(this, existing) %}
+  {% do versioned_collapsing.acquire_lock(source, run) %}
+  {% if should_full_refresh() or not versioned_collapsing.is_view_current(this, source, options) %}
+    {% do versioned_collapsing.rebuild_view(this, existing, source, options, run, sql) %}
     {% set message = 'filled from ' ~ source.identifier ~ ', follows it from here' %}
   {% else %}
     {% set message = 'follows ' ~ source.identifier %}
   {% endif %}
-  {% do give_up_lock(run) %}
+  {% do versioned_collapsing.give_up_lock(run) %}
   {% do store_raw_result('main', message=message, code='OK', rows_affected=0) %}
 
   {% do apply_grants(this, config.get('grants'), should_revoke=should_revoke(existing, full_refresh_mode=should_full_refresh())) %}

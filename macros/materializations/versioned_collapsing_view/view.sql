@@ -7,8 +7,8 @@
   {%- set options = {
       'source': sources | first,
       'engine': config.get('engine', 'SummingMergeTree'),
-      'order_by': _as_list(config.get('order_by')),
-      'partition_by': _as_list(config.get('partition_by')),
+      'order_by': versioned_collapsing._as_list(config.get('order_by')),
+      'partition_by': versioned_collapsing._as_list(config.get('partition_by')),
       'settings': config.get('settings') or {},
       'definition': local_md5(sql),
   } -%}
@@ -22,7 +22,7 @@
   {%- if 'MergeTree' not in options.engine -%}
     {%- do problems.append("engine: is '" ~ options.engine ~ "'; it takes an engine of the MergeTree family, as SummingMergeTree or AggregatingMergeTree.") -%}
   {%- endif -%}
-  {%- do raise_problems(model.unique_id, problems, 'versioned_collapsing_view') -%}
+  {%- do versioned_collapsing.raise_problems(model.unique_id, problems, 'versioned_collapsing_view') -%}
   {%- do return(options) -%}
 {% endmacro %}
 
@@ -59,12 +59,12 @@
 {% macro is_view_current(this, source, options) %}
   {%- set query -%}
     select count() as n
-    from {{ get_ledger_relation(source) }}
+    from {{ versioned_collapsing.get_ledger_relation(source) }}
     where status = 'filled'
-      and target_uuid = {{ _get_target_uuid_sql(this) }}
-      and source_uuid = {{ _get_target_uuid_sql(source) }}
+      and target_uuid = {{ versioned_collapsing._get_target_uuid_sql(this) }}
+      and source_uuid = {{ versioned_collapsing._get_target_uuid_sql(source) }}
       and definition = '{{ options.definition }}'
-      and (select count() from system.tables where database = '{{ this.schema }}' and name = '{{ get_trigger_relation(this).identifier }}') = 1
+      and (select count() from system.tables where database = '{{ this.schema }}' and name = '{{ versioned_collapsing.get_trigger_relation(this).identifier }}') = 1
   {%- endset -%}
   {%- do return(run_query(query).rows[0]['n'] | int > 0) -%}
 {% endmacro %}
@@ -74,10 +74,10 @@
    run begins anew. Nobody writes to the source meanwhile, and what a run left half-written there is
    completed first, without the view. #}
 {% macro rebuild_view(this, existing, source, options, run, sql) %}
-  {%- set build = _beside(this, 'build') -%}
-  {%- set trigger = get_trigger_relation(this) -%}
+  {%- set build = versioned_collapsing._beside(this, 'build') -%}
+  {%- set trigger = versioned_collapsing.get_trigger_relation(this) -%}
   {%- do run_query('drop view if exists ' ~ trigger) -%}
-  {%- do complete_source(source, options.source, run) -%}
+  {%- do versioned_collapsing.complete_source(source, options.source, run) -%}
   {%- do run_query('drop table if exists ' ~ build) -%}
   {% call statement('create_view_table') -%}
     create table {{ build }} {{ on_cluster_clause(build) }}
@@ -86,13 +86,13 @@
     partition by ({{ options.partition_by | join(', ') }})
     {%- endif %}
     order by ({{ options.order_by | join(', ') }})
-    settings {{ get_view_settings(options.settings) }}
+    settings {{ versioned_collapsing.get_view_settings(options.settings) }}
     empty as {{ sql }}
   {%- endcall %}
   {% call statement('fill_view') -%}
     insert into {{ build }}
     {{ sql }}
-    settings {{ _no_deduplication() }}, {{ get_log_comment_setting(run) }}
+    settings {{ versioned_collapsing._no_deduplication() }}, {{ versioned_collapsing.get_log_comment_setting(run) }}
   {%- endcall %}
   {%- if existing is none -%}
     {%- do run_query('rename table ' ~ build ~ ' to ' ~ this) -%}
@@ -102,22 +102,22 @@
   {%- endif -%}
   {%- do run_query('create materialized view ' ~ trigger ~ ' to ' ~ this ~ ' as ' ~ sql) -%}
   {%- do run.update({'source': source, 'definition': options.definition}) -%}
-  {%- do record_run(this, run, 'filled', {}) -%}
+  {%- do versioned_collapsing.record_run(this, run, 'filled', {}) -%}
 {% endmacro %}
 
 
 {% macro complete_source(source, node, run) %}
-  {%- do create_ledger(source) -%}
-  {%- set ledger = read_ledger(source, node) -%}
+  {%- do versioned_collapsing.create_ledger(source) -%}
+  {%- set ledger = versioned_collapsing.read_ledger(source, node) -%}
   {%- if ledger.unfinished -%}
-    {%- do finish_unfinished_apply(source, get_versioned_collapsing_options(node.config, node), run, ledger) -%}
+    {%- do versioned_collapsing.finish_unfinished_apply(source, versioned_collapsing.get_versioned_collapsing_options(node.config, node), run, ledger) -%}
   {%- endif -%}
 {% endmacro %}
 
 
 {# A window lets an insert into the source be repeated: the view's table knows the blocks that it has. #}
 {% macro get_view_settings(settings) %}
-  {%- set all = {'non_replicated_deduplication_window': get_deduplication_window()} -%}
+  {%- set all = {'non_replicated_deduplication_window': versioned_collapsing.get_deduplication_window()} -%}
   {%- do all.update(settings) -%}
-  {%- do return(_rendered_settings(all)) -%}
+  {%- do return(versioned_collapsing._rendered_settings(all)) -%}
 {% endmacro %}
