@@ -1,4 +1,9 @@
-"""Random histories through the materialization, many side by side as keys of one table."""
+"""Random histories through the materialization, many side by side as keys of one table.
+
+After every run live rows, signed sums, an aggregating projection and three kinds of views must say
+what a plain Python model says. Runs die at random statements, tables are merged at random. The long
+form is `make soak`.
+"""
 
 from __future__ import annotations
 
@@ -13,16 +18,24 @@ from dbt_common.exceptions import DbtDatabaseError
 
 from tests.support.collapsing_project import CollapsingProject
 
-KEYS = 400
-RUNS = 10
 STRUCTURE = (
     "tenant UInt32, id String, region String, amount Int64, note Nullable(String), day Date, "
     "_version UInt64, _is_deleted Bool"
+)
+COLUMNS = "tenant, id, region, amount, note, day, _version"
+SUMS = (
+    "select region, sum(amount * _sign) as amount, sum(_sign) as n from {source} group by region"
 )
 MODEL = {
     "unique_key": ["tenant", "id"],
     "order_by": ["region", "tenant", "id"],
     "partition_by": "toYYYYMM(day)",
+    "projections": [
+        {
+            "name": "by_region",
+            "query": "select region, sum(amount * _sign), sum(_sign) group by region",
+        }
+    ],
 }
 Payload = tuple[str, int, str | None, date]
 
@@ -49,23 +62,15 @@ class Truth:
     deleted_at: dict[int, int] = field(default_factory=dict)
 
     def apply(self, changes: list[Change]) -> None:
-        highest: dict[int, Change] = {}
         for change in changes:
-            rival = highest.get(change.key)
-            if rival is None or _rank(change) > _rank(rival):
-                highest[change.key] = change
-        for change in highest.values():
-            self._apply(change)
-
-    def _apply(self, change: Change) -> None:
-        deleted_at = self.deleted_at.get(change.key, -1)
-        live_version = self.live.get(change.key, (-1,))[0]
-        if change.is_deleted:
-            if change.version >= max(live_version, deleted_at):
-                self.live.pop(change.key, None)
-                self.deleted_at[change.key] = change.version
-        elif change.version > max(live_version, deleted_at):
-            self.live[change.key] = (change.version, change.payload)
+            deleted_at = self.deleted_at.get(change.key, -1)
+            live_version = self.live.get(change.key, (-1,))[0]
+            if change.is_deleted:
+                if change.version >= max(live_version, deleted_at):
+                    self.live.pop(change.key, None)
+                    self.deleted_at[change.key] = change.version
+            elif change.version > max(live_version, deleted_at):
+                self.live[change.key] = (change.version, change.payload)
 
     @property
     def rows(self) -> list[tuple[object, ...]]:
@@ -77,149 +82,180 @@ class Truth:
             key=repr,
         )
 
-
-def _rank(change: Change) -> tuple[int, bool]:
-    return change.version, change.is_deleted
+    @property
+    def sums(self) -> list[tuple[str, int, int]]:
+        regions: dict[str, tuple[int, int]] = {}
+        for _, (region, amount, _, _) in self.live.values():
+            total, n = regions.get(region, (0, 0))
+            regions[region] = (total + amount, n + 1)
+        return sorted((region, *sums) for region, sums in regions.items())
 
 
 def _key_columns(key: int) -> tuple[int, str]:
     return key % 7, f"k{key}"
 
 
-def histories(chance: random.Random) -> Iterator[list[Change]]:
-    """The change sets of the runs: new events, most in order, some late; some of old ones again."""
+def histories(
+    chance: random.Random, keys: int, runs: int, events: int
+) -> Iterator[list[Change]]:
+    """The change sets of the runs, with up to ``events`` events of each of ``keys`` keys in all.
+
+    Most events come in order, some late, some of old ones again, some twice in one change set.
+    """
+    left = [chance.randint(1, events) for _ in range(keys)]
+    version = [0] * keys
     sent: list[Change] = []
     late: list[Change] = []
-    version = dict.fromkeys(range(KEYS), 0)
-    for _ in range(RUNS):
+    for run in range(runs):
         batch: list[Change] = []
-        for key in chance.sample(range(KEYS), KEYS // 2):
-            for _ in range(chance.choice([1, 1, 1, 2, 3])):
+        for key in range(keys):
+            share = left[key] / (runs - run)
+            for _ in range(min(left[key], int(share) + (chance.random() < share % 1))):
+                left[key] -= 1
                 version[key] += chance.choice([1, 1, 2])
-                change = Change(
-                    key,
-                    version[key],
-                    chance.random() < 0.2,
-                    (
-                        chance.choice(["EU", "US", "AP"]),
-                        chance.randrange(100),
-                        chance.choice([None, "a"]),
-                        date(2025, chance.randrange(1, 5), 1),
-                    ),
+                payload = (
+                    chance.choice(["EU", "US", "AP"]),
+                    chance.randrange(100),
+                    chance.choice([None, "a"]),
+                    date(2025, chance.randrange(1, 5), 1),
                 )
+                change = Change(key, version[key], chance.random() < 0.2, payload)
                 (late if chance.random() < 0.1 else batch).append(change)
         chance.shuffle(late)
         batch += late[: len(late) // 2]
         del late[: len(late) // 2]
-        batch += chance.sample(sent, min(len(sent), KEYS // 4))
-        sent += batch
+        batch += chance.sample(sent, min(len(sent), keys // 4))
+        sent = chance.sample([*sent, *batch], min(len(sent) + len(batch), 20 * keys))
         batch += chance.sample(batch, len(batch) // 10)
         chance.shuffle(batch)
         yield batch
 
 
-def _prepare(project: CollapsingProject) -> None:
-    project.add_model("target", MODEL, "select * from changes")
-    project.replace_rows("changes", STRUCTURE, [])
-    assert project.run()["target"].status == "success"
-    project.command(
-        "create table sums (region String, amount Int64, n Int64) "
-        "engine = SummingMergeTree order by region"
-    )
+class Deaths:
+    """Lets a run die at one of its statements."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._left: int | None = None
+        stock = ChHttpClient.command
+
+        def command(client: ChHttpClient, sql: str, **kwargs: object) -> object:
+            if self._left is not None and ("__dbt_" in sql or "insert into" in sql):
+                if self._left == 0:
+                    raise DbtDatabaseError("killed here")
+                self._left -= 1
+            return stock(client, sql, **kwargs)  # type: ignore[no-untyped-call]
+
+        monkeypatch.setattr(ChHttpClient, "command", command)
+
+    def die_before(self, statement: int | None) -> None:
+        """The next run dies before its ``statement``-th one that writes, from 0; None: never."""
+        self._left = statement
 
 
-def _stage(project: CollapsingProject, changes: list[Change]) -> None:
-    project.replace_rows("changes", STRUCTURE, [change.row for change in changes])
+@pytest.fixture
+def deaths(monkeypatch: pytest.MonkeyPatch) -> Deaths:
+    return Deaths(monkeypatch)
 
 
-def _check(project: CollapsingProject, truth: Truth) -> None:
-    columns = "tenant, id, region, amount, note, day, _version"
-    live = project.query(f"select {columns} from target final where _sign = 1")
-    assert sorted(live, key=repr) == truth.rows
-    net = project.query(
-        f"select {columns}, sum(_sign) as net from target group by {columns} having net <> 0"
-    )
-    assert {row[-1] for row in net} <= {1}
-    assert sorted((row[:-1] for row in net), key=repr) == truth.rows
+@dataclass
+class History:
+    """A project whose table takes random change sets, next to the model that knows the truth."""
+
+    project: CollapsingProject
+    deaths: Deaths
+    truth: Truth = field(default_factory=Truth)
+    died: int = 0
+
+    def prepare(self) -> None:
+        """Build the table, and one view of each kind on it."""
+        project = self.project
+        project.add_model("target", MODEL, "select * from changes")
+        view = {"materialized": "versioned_collapsing_view", "order_by": "region"}
+        project.add_model("sums", view, SUMS.format(source="{{ ref('target') }}"))
+        stock = {
+            "materialized": "materialized_view",
+            "order_by": "region",
+            "engine": "SummingMergeTree",
+        }
+        project.add_model("stock_sums", stock, SUMS.format(source="{{ ref('target') }}"))
+        project.replace_rows("changes", STRUCTURE, [])
+        assert {outcome.status for outcome in project.run().values()} == {"success"}
+        project.command(
+            "create materialized view plain_sums engine = SummingMergeTree order by region as "
+            + SUMS.format(source="target")
+        )
+
+    def run(self, changes: list[Change], death: int | None = None) -> None:
+        """Apply a change set, by a run that dies before its ``death``-th statement if not None."""
+        self.project.replace_rows("changes", STRUCTURE, [change.row for change in changes])
+        begun = self._applies_begun()
+        self.deaths.die_before(death)
+        outcome = self.project.run("--select", "target")["target"]
+        self.deaths.die_before(None)
+        if outcome.status == "success":
+            self.truth.apply(changes)
+            self.check()
+            return
+        assert death is not None, outcome.message
+        assert "killed here" in outcome.message
+        self.died += 1
+        # The next run brings other changes: what the dead one had begun must be completed, or not
+        # have begun at all.
+        if self._applies_begun() > begun:
+            self.truth.apply(changes)
+        self.run([])
+
+    def _applies_begun(self) -> int:
+        query = "select count() from versioned_collapsing_ledger where status = 'started'"
+        return int(self.project.query(query)[0][0])
+
+    def check(self) -> None:
+        query = self.project.query
+        live = query(f"select {COLUMNS} from target final where _sign = 1")
+        assert sorted(live, key=repr) == self.truth.rows
+        net = query(
+            f"select {COLUMNS}, sum(_sign) as net from target group by {COLUMNS} having net <> 0"
+        )
+        assert {row[-1] for row in net} <= {1}
+        assert sorted((row[:-1] for row in net), key=repr) == self.truth.rows
+        sums = f"{SUMS.format(source='target')} having n <> 0 order by region"
+        assert query(f"{sums} settings optimize_use_projections = 0") == self.truth.sums
+        assert query(f"{sums} settings force_optimize_projection = {bool(net):d}") == self.truth.sums
+        for view in ("sums", "stock_sums", "plain_sums"):
+            kept = query(
+                f"select region, sum(amount), sum(n) as c from {view} group by region having c <> 0 order by region"
+            )
+            assert kept == self.truth.sums, view
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_random_histories(make_project: Callable[[str], CollapsingProject], seed: int) -> None:
-    chance = random.Random(seed)
-    project = make_project(f"histories_{seed}")
-    _prepare(project)
-    project.command(
-        "create materialized view to_sums to sums as "
-        "select region, sum(amount * _sign) as amount, sum(_sign) as n from target group by region"
-    )
-    truth = Truth()
-    for changes in histories(chance):
-        _stage(project, changes)
-        outcome = project.run()["target"]
-        assert outcome.status == "success", outcome.message
-        truth.apply(changes)
-        _check(project, truth)
-        in_view = project.query(
-            "select region, sum(amount), sum(n) as c from sums group by region having c <> 0 order by 1"
-        )
-        in_table = project.query(
-            "select region, sum(amount * _sign), sum(_sign) as c from target group by region having c <> 0 order by 1"
-        )
-        assert in_view == in_table
-        if chance.random() < 0.5:
-            project.command("optimize table target final")
-    assert len(truth.live) > KEYS / 3
-    assert truth.deleted_at
-
-
-def _applies_begun(project: CollapsingProject) -> int:
-    query = "select count() from versioned_collapsing_ledger where status = 'started'"
-    return int(project.query(query)[0][0])
-
-
-def test_a_run_that_dies_between_two_statements_is_completed_by_the_next(
-    make_project: Callable[[str], CollapsingProject], monkeypatch: pytest.MonkeyPatch
+def test_random_histories(
+    make_project: Callable[[str], CollapsingProject],
+    deaths: Deaths,
+    request: pytest.FixtureRequest,
+    seed: int,
 ) -> None:
-    chance = random.Random(3)
-    project = make_project("killed")
-    _prepare(project)
-    truth = Truth()
-    stock = ChHttpClient.command
-    writes: list[str] = []
-    deadly = -1
+    keys, runs, events = request.config.getoption("--histories")
+    chance = random.Random(seed)
+    history = History(make_project(f"histories_{seed}"), deaths)
+    history.prepare()
+    for changes in histories(chance, keys, runs, events):
+        history.run(changes, chance.randrange(14) if chance.random() < 0.4 else None)
+        if chance.random() < 0.3:
+            history.project.command("optimize table target final")
+    assert len(history.truth.live) > keys / 3
+    assert history.truth.deleted_at
+    assert history.died
 
-    def command(client: ChHttpClient, sql: str, **kwargs: object) -> object:
-        if "__dbt_" in sql or "insert into" in sql:
-            writes.append(sql)
-            if len(writes) == deadly:
-                raise DbtDatabaseError("killed here")
-        return stock(client, sql, **kwargs)  # type: ignore[no-untyped-call]
 
-    monkeypatch.setattr(ChHttpClient, "command", command)
-    deaths = set()
-    batches = histories(chance)
-    for attempt in range(1, 40):
-        changes = next(batches, None)
-        if changes is None:
-            batches = histories(random.Random(attempt))
-            changes = next(batches)
-        _stage(project, changes)
-        begun = _applies_begun(project)
-        writes, deadly = [], attempt
-        outcome = project.run()["target"]
-        deadly = -1
-        if outcome.status == "success":
-            truth.apply(changes)
+def test_a_run_that_dies_before_any_of_its_statements_is_completed_by_the_next(
+    make_project: Callable[[str], CollapsingProject], deaths: Deaths
+) -> None:
+    history = History(make_project("killed"), deaths)
+    history.prepare()
+    for statement, changes in enumerate(histories(random.Random(3), 100, 40, 200)):
+        died = history.died
+        history.run(changes, statement)
+        if history.died == died:
             break
-        assert "killed here" in outcome.message
-        deaths.add(attempt)
-        # The next run brings other changes: what the dead run had begun must be completed first,
-        # or not have begun at all.
-        if _applies_begun(project) > begun:
-            truth.apply(changes)
-        _stage(project, [])
-        outcome = project.run()["target"]
-        assert outcome.status == "success", outcome.message
-        _check(project, truth)
-    _check(project, truth)
-    assert len(deaths) >= 8, "the run had fewer statements than it should"
+    assert history.died >= 8, "the run had fewer statements than it should"
