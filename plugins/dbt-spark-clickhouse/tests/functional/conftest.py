@@ -22,7 +22,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-BUILD = ("build", "--exclude", "tag:broken")
+DAYS = ("--event-time-start", "2024-01-01", "--event-time-end", "2024-01-04")
+BUILD = ("build", "--exclude", "tag:broken", *DAYS)
 ENDS_WITHIN = 240  # seconds; no command takes a minute, unless the machine is very busy
 
 # Runs several dbt commands in one process, and so on one Spark.
@@ -69,7 +70,7 @@ class Outcome:
         return {
             name: message
             for name, (status, message) in self.results.items()
-            if status not in ("success", "pass")
+            if status not in ("success", "pass", "no-op")
         }
 
 
@@ -89,15 +90,17 @@ class Project:
     def spark_log(self) -> Path:
         return self.home / "logs" / "spark.log"
 
-    def spark_table(self, name: str) -> Path:
+    def spark_table(self, name: str, schema: str = "mixed") -> Path:
         """The folder of a Spark table."""
-        return self.home / "warehouse" / "mixed.db" / name
+        return self.home / "warehouse" / f"{schema}.db" / name
 
     def environment(self, **changes: str) -> dict[str, str]:
         own = {name: value for name, value in os.environ.items() if not name.startswith("DBT_")}
         return {
             **own,
             "SPARK_CLICKHOUSE_HOME": str(self.home),
+            "DBT_PROJECT_DIR": str(self.root),
+            "DBT_PROFILES_DIR": str(self.root),
             "TZ": "Asia/Kolkata",  # The zone of the machine must not matter.
             "JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1",  # Short runs do not earn more.
             "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
@@ -109,7 +112,7 @@ class Project:
         """A dbt command in a process group of its own."""
         return subprocess.Popen(
             [str(Path(sys.executable).with_name("dbt")), "--no-use-colors", *arguments],
-            cwd=self.root,
+            cwd=self.root.parent,
             env=self.environment(**environment),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -143,7 +146,7 @@ class Project:
                 _RUN_ALL,
                 json.dumps([["--no-use-colors", *command] for command in commands]),
             ],
-            cwd=self.root,
+            cwd=self.root.parent,
             env=self.environment(),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -219,6 +222,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
                 "sensor": pa.array([1, 2, None], pa.int32()),
                 "reading": pa.array([0.5, None, 2.5], pa.float64()),
                 "country": pa.array(["AT", "XX", None], pa.string()),
+                "happened_at": pa.array([1, 2, 3], pa.timestamp("us", "UTC")),
             }
         ),
         root / "landing" / "readings" / "part-0.parquet",
@@ -252,7 +256,11 @@ def killed(project: Project) -> Killed:
 @pytest.fixture(scope="session")
 def first_build(project: Project, killed: Killed) -> Outcome:
     """Everything, for the first time but for what the killed run left."""
-    return project.dbt(*BUILD)
+    outcome = project.dbt(*BUILD)
+    state = project.root / "state"
+    state.mkdir()
+    shutil.copy(project.root / "target" / "manifest.json", state)
+    return outcome
 
 
 @dataclass(frozen=True)
@@ -267,9 +275,21 @@ class Later:
     docs: Outcome
     docs_of_some: Outcome
     debug: Outcome
+    show_spark_model: Outcome
+    show_clickhouse_model: Outcome
+    listing: Outcome
+    freshness: Outcome
+    find: Outcome
+    comments: Outcome
+    failing_tests: Outcome
+    refused: Outcome
+    snapshot_on_spark: Outcome
+    compile_blindly: Outcome
     catalog: dict[str, Any]
     catalog_of_some: dict[str, Any]
+    loaded_at: dict[str, str]
     compiled: dict[str, str]
+    compiled_blindly: dict[str, str]
 
 
 @pytest.fixture(scope="session")
@@ -279,6 +299,8 @@ def later(project: Project, first_build: Outcome) -> Later:
     some = target / "some"
     inline = "select '{{ target.type }}' as engine, run from {{ ref('spark_runs') }}"
     selection = ("--select", "ch_orders", "spark_orders")
+    breaking = ("breaks_contract", "breaks_constraint", "python", "grants")
+    refused = [f"{engine}_{name}" for engine in ("ch", "spark") for name in breaking]
     commands = {
         "build": BUILD,
         "spark_reads_clickhouse": ("run", "--select", "spark_reads_clickhouse"),
@@ -288,22 +310,53 @@ def later(project: Project, first_build: Outcome) -> Later:
         "docs": ("docs", "generate", "--exclude", "tag:broken"),
         "docs_of_some": ("docs", "generate", *selection, "--target-path", str(some)),
         "debug": ("debug",),
+        "show_spark_model": ("show", "--select", "spark_events"),
+        "show_clickhouse_model": ("show", "--select", "ch_events"),
+        "listing": ("ls", "--output", "json", "--select", "+exposure:report"),
+        "freshness": ("source", "freshness"),
+        "find": ("run-operation", "find_on_both_engines"),
+        "comments": ("run-operation", "show_comments_of_spark"),
+        "failing_tests": ("test", "--select", "fails_on_*", "--store-failures"),
+        "refused": ("run", "--select", *refused),
+        "snapshot_on_spark": ("snapshot", "--select", "spark_snapshot"),
+        "compile_blindly": (
+            *("compile", "--exclude", "tag:broken", "--no-introspect"),
+            *("--target-path", str(target / "blind")),
+        ),
     }
     outcomes: dict[str, Any] = dict(
         zip(commands, project.dbt_in_one_process(*commands.values()), strict=True)
     )
-    compiled = [path for path in (target / "compiled" / "mixed").rglob("*.sql") if path.is_file()]
+    sources = json.loads((target / "sources.json").read_text())["results"]
     return Later(
         **outcomes,
         catalog=json.loads((target / "catalog.json").read_text()),
         catalog_of_some=json.loads((some / "catalog.json").read_text()),
-        compiled={path.stem: path.read_text() for path in compiled},
+        loaded_at={source["unique_id"]: source["max_loaded_at"] for source in sources},
+        compiled=_compiled(target),
+        compiled_blindly=_compiled(target / "blind"),
     )
+
+
+def _compiled(target: Path) -> dict[str, str]:
+    """The compiled SQL of each node but unit tests, by name."""
+    paths = (target / "compiled" / "mixed").rglob("*.sql")
+    return {
+        path.stem: path.read_text()
+        for path in paths
+        if path.is_file() and "unit_tests.yml" not in path.parts
+    }
 
 
 QUERIES = {
     "commands": "select command, stage from mixed.commands",
+    "clickhouse_failures": "select order_id from dbt_test__audit.fails_on_clickhouse order by 1",
     "countries": "select name from system.tables where name = 'countries'",
+    "events": "select id, note from mixed.ch_events order by id",
+    "events_by_day": "select id, happened_at from mixed.ch_events_by_day order by id",
+    "events_snapshot": (
+        "select id, dbt_valid_from, dbt_valid_to from mixed.ch_events_snapshot order by id"
+    ),
     "failures": "select name from system.tables where database = 'failures'",
     "folders": "select folder from mixed.ch_folders order by folder",
     "hooks": "select model, orders from mixed.clickhouse_hooks",
@@ -321,6 +374,7 @@ QUERIES = {
     "runs": "select * from mixed.ch_runs order by run",
     "snapshot": "select count() as orders from mixed.ch_orders_snapshot",
     "spark_in_clickhouse": "select name from system.tables where name like '%spark%'",
+    "twin": "select * from mixed.twin",
     "types": "select * replace (hex(a_binary) as a_binary) from mixed.ch_types order by id",
     "types_columns": "select name, type from system.columns where table = 'ch_types'",
 }
@@ -333,6 +387,77 @@ def tables(project: Project, later: Later) -> dict[str, list[dict[str, Any]]]:
 
 
 @dataclass(frozen=True)
+class Elsewhere:
+    """Commands on another target, whose schema is empty at first, and what they left there."""
+
+    sample: Outcome
+    empty: Outcome
+    fail: Outcome
+    repair: Outcome
+    retry: Outcome
+    fail_fast: Outcome
+    defer: Outcome
+    clone: Outcome
+    clone_on_spark: Outcome
+    refresh: Outcome
+    modified: Outcome
+    clean: Outcome
+    tables: dict[str, list[dict[str, Any]]]
+
+
+ELSEWHERE = {
+    "events": "select id from elsewhere.ch_events",
+    "events_by_day": "select id from elsewhere.ch_events_by_day",
+    "after_failures": "select id from elsewhere.ch_after_failures",
+    "folders": "select folder from elsewhere.ch_folders order by folder",
+    "orders": "select count() as orders from elsewhere.ch_orders",
+    "revenue": "select name from elsewhere.ch_revenue order by name",
+    "runs": "select run from elsewhere.ch_runs",
+    "twin": "select package_on, parent_on from elsewhere.twin",
+}
+
+
+@pytest.fixture(scope="session")
+def elsewhere(project: Project, tables: dict[str, Any]) -> Elsewhere:
+    """Commands that write to another schema, or compare with an earlier state."""
+    for name in ("spark_nothing", "ch_nothing"):
+        (model,) = (project.root / "models").rglob(f"{name}.sql")
+        model.write_text(f"-- As before.\n{model.read_text()}")
+    target = ("--target", "elsewhere")
+    state = ("--state", str(project.root / "state"))
+    second_day = ("--sample", "{'start': '2024-01-02', 'end': '2024-01-03'}")
+    aside = ("--target-path", "target/operation")  # `retry` looks for the last command in target
+    commands = {
+        "sample": (
+            *("build", *target, *second_day),
+            *("--select", "ch_events", "ch_notes", "spark_events", "spark_runs"),
+        ),
+        "empty": ("run", *target, "--empty", "--select", "ch_events_by_day", "spark_lines", *DAYS),
+        "fail": ("run", *target, "--select", "*_fails_once", "ch_after_failures"),
+        "repair": ("run-operation", "repair_both_engines", *target, *aside),
+        "retry": ("retry", *target),
+        "fail_fast": (
+            *("run", *target, "--fail-fast"),
+            *("--select", "ch_endless", "spark_reads_clickhouse"),
+        ),
+        "defer": (
+            *("build", *target, "--defer", *state, "--exclude", "tag:broken"),
+            *("--select", "ch_folders", "ch_orders"),
+        ),
+        "clone": ("clone", *target, *state, "--select", "ch_revenue", "ch_runs", "ch_twin"),
+        "clone_on_spark": ("clone", *target, *state, "--select", "spark_types"),
+        "refresh": ("run", *target, "--full-refresh", "--select", "ch_runs", "spark_runs"),
+        "modified": ("ls", *target, *state, "--select", "state:modified"),
+        "clean": ("clean", *target),
+    }
+    outcomes: dict[str, Any] = dict(
+        zip(commands, project.dbt_in_one_process(*commands.values()), strict=True)
+    )
+    rows = project.clickhouse(*ELSEWHERE.values())
+    return Elsewhere(**outcomes, tables=dict(zip(ELSEWHERE, rows, strict=True)))
+
+
+@dataclass(frozen=True)
 class WithoutJava:
     """Commands that ClickHouse can do alone, and whether Spark's log stayed as it was."""
 
@@ -342,7 +467,7 @@ class WithoutJava:
 
 
 @pytest.fixture(scope="session")
-def without_java(project: Project, tables: dict[str, Any]) -> WithoutJava:
+def without_java(project: Project, elsewhere: Elsewhere) -> WithoutJava:
     """ClickHouse nodes alone, with no Java to be found."""
     before = project.spark_log.stat()
     run = project.dbt_without_java("run", "--select", "ch_runs", "ch_orders", "ch_revenue")

@@ -43,6 +43,11 @@ def test_every_kind_of_node_was_built_and_tested(first_build: Any) -> None:
         "ch_orders_by_country",
         "ch_revenue",
         "ch_orders_snapshot",
+        "ch_events_snapshot",
+        "ch_notes",
+        "ch_events_by_day",
+        "spark_events_by_day",
+        "report",
         "unique_countries_code",
         "relationships_spark_orders_country__code__ref_countries_",
         "relationships_spark_orders_order_id__order_id__ref_ch_orders_",
@@ -89,6 +94,43 @@ def test_snapshot_of_unchanged_rows_does_not_grow(tables: Rows) -> None:
     assert tables["snapshot"] == [{"orders": len(ORDERS)}]
 
 
+def test_snapshot_of_a_spark_table_has_its_rows(tables: Rows) -> None:
+    assert tables["events_snapshot"] == [
+        {"id": i, "dbt_valid_from": f"2024-01-0{i + 1} 12:00:00.000000", "dbt_valid_to": None}
+        for i in range(3)
+    ]
+
+
+def test_spark_table_is_joined_with_a_seed_of_clickhouse(tables: Rows) -> None:
+    notes = ["first", "second", "third"]
+    assert tables["events"] == [{"id": i, "note": note} for i, note in enumerate(notes)]
+
+
+def test_batches_of_both_engines_have_the_rows_of_their_day(project: Any, tables: Rows) -> None:
+    days = [f"2024-01-0{day}" for day in (1, 2, 3)]
+    assert tables["events_by_day"] == [
+        {"id": i, "happened_at": f"{day} 12:00:00.000000"} for i, day in enumerate(days)
+    ]
+    folders = sorted(project.spark_table("spark_events_by_day").glob("day=*"))
+    assert [folder.name for folder in folders] == [f"day={day}" for day in days]
+    assert [pq.read_table(folder).num_rows for folder in folders] == [1, 1, 1]
+
+
+def test_relations_of_the_same_name_are_kept_apart(project: Any, tables: Rows) -> None:
+    (on_spark,) = spark_rows(project, "twin")
+    (on_clickhouse,) = tables["twin"]
+    assert on_spark["orders"] == 12
+    assert on_clickhouse["parent_on"] == "spark"
+
+
+def test_packages_dispatch_to_the_engine_of_the_node(project: Any, tables: Rows) -> None:
+    (on_spark,) = spark_rows(project, "twin")
+    (on_clickhouse,) = tables["twin"]
+    assert (on_spark["package_on"], on_clickhouse["package_on"]) == ("spark", "clickhouse")
+    # The package replaces this one on Spark only.
+    assert (on_spark["dbt_on"], on_clickhouse["dbt_on"]) == ("varchar(9)", "String")
+
+
 def test_text_files_reach_clickhouse_through_a_spark_model(tables: Rows) -> None:
     assert tables["lines"] == [{"line": "one"}, {"line": "two"}]
 
@@ -120,6 +162,9 @@ def test_each_engine_has_its_own_nodes_only(project: Any, tables: Rows) -> None:
 
 
 def test_failures_are_stored_on_the_engine_of_the_test(project: Any, tables: Rows) -> None:
+    assert tables["clickhouse_failures"] == [{"order_id": i} for i in (9, 10, 11, 12)]
+    on_spark = pq.read_table(project.spark_table("fails_on_spark", "dbt_test__audit"))
+    assert sorted(on_spark["order_id"].to_pylist()) == [9, 10, 11, 12]
     assert tables["failures"] == [{"name": "clickhouse_tests_run_on_clickhouse"}]
     stored = project.home / "warehouse" / "failures.db"
     assert [folder.name for folder in stored.iterdir()] == ["spark_tests_run_on_spark"]
@@ -128,6 +173,13 @@ def test_failures_are_stored_on_the_engine_of_the_test(project: Any, tables: Row
 def test_hooks_of_a_model_run_on_its_engine(project: Any, tables: Rows) -> None:
     assert tables["hooks"] == 2 * [{"model": "ch_orders", "orders": 12}]
     assert spark_rows(project, "spark_hooks") == 2 * [{"model": "spark_orders", "orders": 12}]
+
+
+def test_statements_on_both_engines_are_commented_with_their_node(project: Any, later: Any) -> None:
+    log = (project.root / "logs" / "dbt.log").read_text()
+    for node in ("model.mixed.spark_orders", "model.mixed.ch_orders"):
+        assert f'On {node}: /* {{"app": "dbt", ' in log
+        assert f'"node_id": "{node}"}} */' in log
 
 
 def test_hooks_of_the_project_run_on_the_default_engine(tables: Rows) -> None:

@@ -37,7 +37,7 @@ def node() -> Node:
             depends_on_nodes=parent_ids,
             config=_Config({"materialized": "table", **config}),
             quoting_dict={},
-            **more,
+            **{"compiled": resource_type != "seed", **more},
         )
 
     return make

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from dbt.adapters.base.relation import BaseRelation
+from dbt.context.providers import RuntimeConfigObject
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.spark_clickhouse.adapter import SparkClickHouseAdapter
@@ -187,7 +188,7 @@ def test_table_that_a_clickhouse_node_reads_is_checked_before_it_runs(
     for resource_type in ("model", "snapshot", "test"):
         reader = node(resource_type, "reader", CLICKHOUSE, parent)
         with pytest.raises(DbtRuntimeError, match="no receipt"), on_engine(CLICKHOUSE):
-            adapter.pre_model_hook(SimpleNamespace(model=reader))
+            adapter.pre_model_hook(RuntimeConfigObject(reader))
 
 
 def test_unit_test_reads_no_table_and_none_is_checked(
@@ -196,9 +197,73 @@ def test_unit_test_reads_no_table_and_none_is_checked(
     parent = node("model", "orders", SPARK)
     adapter.set_macro_resolver(SimpleNamespace(nodes={parent.unique_id: parent}, sources={}))
     with on_engine(CLICKHOUSE):
-        adapter.pre_model_hook(
-            SimpleNamespace(model=node("unit_test", "reader", CLICKHOUSE, parent))
+        adapter.pre_model_hook(RuntimeConfigObject(node("unit_test", "reader", CLICKHOUSE, parent)))
+
+
+def test_clone_reads_no_parents_and_none_is_checked(
+    adapter: SparkClickHouseAdapter, node: Node
+) -> None:
+    parent = node("model", "orders", SPARK)
+    adapter.set_macro_resolver(SimpleNamespace(nodes={parent.unique_id: parent}, sources={}))
+    clone = node("model", "reader", CLICKHOUSE, parent, compiled=False)
+    with on_engine(CLICKHOUSE):
+        adapter.pre_model_hook(RuntimeConfigObject(clone))
+
+
+@pytest.mark.parametrize(
+    ("is_deferred", "checked"), [(True, "prod.orders"), (False, "shop.orders")]
+)
+def test_table_that_dbt_defers_to_is_the_one_that_is_checked(
+    adapter: SparkClickHouseAdapter, node: Node, ref: Ref, is_deferred: bool, checked: str
+) -> None:
+    in_state = node("model", "orders", SPARK)
+    in_state.schema = "prod"
+    parent = node("model", "orders", SPARK, defer_relation=in_state)
+    folder = f"{adapter.home}/warehouse/{checked.replace('.', '.db/')}"
+    assert f"'{folder}/*.parquet'" in str(ref(in_state if is_deferred else parent, CLICKHOUSE))
+    adapter.set_macro_resolver(SimpleNamespace(nodes={parent.unique_id: parent}, sources={}))
+    with pytest.raises(DbtRuntimeError, match=f"table {checked}: there is no receipt"):
+        adapter.hand_offs.verify_parents(node("model", "reader", CLICKHOUSE, parent))
+
+
+@pytest.mark.parametrize(
+    ("engine", "more", "message"),
+    [
+        (
+            engine,
+            {"config": {"grants": {"select": ["reader"]}}},
+            f"The embedded {engine} has no users to grant anything to. Leave `grants` out where "
+            "the profile names no server.",
         )
+        for engine in (SPARK, CLICKHOUSE)
+    ]
+    + [
+        (
+            SPARK,
+            {"language": "python"},
+            "The embedded spark runs no Python models; dbt-spark submits them to Databricks. Write "
+            "the model in SQL.",
+        )
+    ],
+)
+def test_what_an_embedded_engine_lacks_is_an_error_before_the_node_runs(
+    adapter: SparkClickHouseAdapter, node: Node, engine: Engine, more: Any, message: str
+) -> None:
+    adapter.set_macro_resolver(SimpleNamespace(nodes={}, sources={}))
+    needy = node("snapshot", "orders", engine, **more)
+    with pytest.raises(DbtRuntimeError) as error, on_engine(engine):
+        adapter.pre_model_hook(RuntimeConfigObject(needy))
+    assert error.value.msg == message
+
+
+def test_server_has_users_and_grants_are_left_to_the_stock_adapter(
+    adapter: SparkClickHouseAdapter, node: Node, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    adapter.set_macro_resolver(SimpleNamespace(nodes={}, sources={}))
+    monkeypatch.setattr(adapter.engines[CLICKHOUSE].config.credentials, "driver", "http")
+    granted = node("snapshot", "orders", CLICKHOUSE, config={"grants": {"select": ["reader"]}})
+    with on_engine(CLICKHOUSE):
+        adapter.pre_model_hook(RuntimeConfigObject(granted))
 
 
 def test_columns_of_a_table_that_was_never_built_say_what_to_build(

@@ -118,6 +118,7 @@ class SparkClickHouseAdapter(_Delegates, BaseAdapter):
         self.connections = RoutedConnections(self)
         self.Relation = RoutedRelation.bound_to(self)
         self.hand_offs = HandOffs(self, credentials[0].warehouse_folder)
+        routing.ask_for_owners(self._owner_of)
         # dbt finds the adapter by the type of its credentials, which is the engine at work.
         FACTORY.adapters.update(dict.fromkeys(ENGINES, cast(Any, self)))
 
@@ -142,6 +143,10 @@ class SparkClickHouseAdapter(_Delegates, BaseAdapter):
     def engine_of(self, node: Any) -> Engine:
         """The engine that owns ``node``."""
         return routing.engine_of(node, self.nodes, self.default_engine)
+
+    def _owner_of(self, unique_id: str) -> Engine | None:
+        node = self.nodes.get(unique_id)
+        return self.engine_of(node) if node else None
 
     @available
     def validate_engine(self, name: str, node: Any = None) -> Engine:
@@ -241,10 +246,12 @@ class SparkClickHouseAdapter(_Delegates, BaseAdapter):
     def spark_node(self, relation: BaseRelation) -> Any:
         """The node or source of which ``relation`` is, or None."""
         name = (relation.schema, relation.identifier)
+        nodes = self.nodes.values()
+        deferred = (getattr(node, "defer_relation", None) for node in nodes)
         return next(
             (
                 node
-                for node in self.nodes.values()
+                for node in (*nodes, *filter(None, deferred))
                 if (node.schema, getattr(node, "identifier", None)) == name
                 if self.engine_of(node) == SPARK
             ),
@@ -377,12 +384,12 @@ class SparkClickHouseAdapter(_Delegates, BaseAdapter):
 
     def pre_model_hook(self, config: Any) -> Any:
         """Check, before a node runs, the Spark tables that it reads on ClickHouse."""
-        node = getattr(config, "model", None)
-        reads_tables = node is not None and node.resource_type != "unit_test"
-        if reads_tables and self.engine == CLICKHOUSE:
-            self.hand_offs.verify_parents(node)
-        elif reads_tables:
+        node = config.model
+        is_compiled = getattr(node, "compiled", False)  # seeds are not, nor is what dbt clones
+        if self.engine == SPARK:
             self.hand_offs.clear_remains(node)
+        elif is_compiled and node.resource_type != "unit_test":
+            self.hand_offs.verify_parents(node)
         return self.call_engine("pre_model_hook", config)
 
     @available
@@ -401,21 +408,22 @@ class SparkClickHouseAdapter(_Delegates, BaseAdapter):
         required_schemas: set[BaseRelation] | None = None,
     ) -> None:
         """Fill ClickHouse's cache. Spark's fills itself schema by schema at the first look, so
-        that a run without Spark nodes starts no JVM."""
-        mine = [
-            without_engine(config)
-            for config in relation_configs
-            if self.engine_of(config) == CLICKHOUSE
-        ]
-        if clear:
-            self.engines[SPARK].cache.clear()
-        if mine:
+        that a run without Spark nodes starts no JVM; unless nodes must not look."""
+        configs = list(relation_configs)
+        may_look = getattr(getattr(self.config, "args", None), "INTROSPECT", True)
+        for engine in (CLICKHOUSE,) if may_look else ENGINES:
+            mine = [
+                without_engine(config) for config in configs if self.engine_of(config) == engine
+            ]
             schemas = {
                 relation
                 for relation in required_schemas or ()
-                if engine_of_relation(relation) == CLICKHOUSE
+                if engine_of_relation(relation) == engine
             }
-            self.call_named_engine(CLICKHOUSE, "set_relations_cache", mine, clear, schemas or None)
+            if mine:
+                self.call_named_engine(engine, "set_relations_cache", mine, clear, schemas or None)
+        if clear and may_look:
+            self.engines[SPARK].cache.clear()
 
     # Docs
 

@@ -112,6 +112,11 @@ class RoutedClickHouseAdapter(EngineAdapter, ClickHouseAdapter):
     stock = ClickHouseAdapter
     ConnectionManager = RoutedClickHouseConnectionManager
 
+    @property
+    def is_embedded(self) -> bool:
+        """Whether ClickHouse is chDB."""
+        return bool(self.config.credentials.driver == "chdb")
+
 
 @contextmanager
 def _utc() -> Iterator[None]:

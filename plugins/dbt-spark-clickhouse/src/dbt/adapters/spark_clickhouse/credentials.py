@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -83,6 +84,9 @@ class SparkClickHouseCredentials(Credentials):
         return checked
 
     def __post_init__(self) -> None:
+        self._validated: dict[
+            str, tuple[EmbeddedSparkCredentials, EmbeddedClickHouseCredentials]
+        ] = {}
         validate_engine(self.database, "The profile")
         self.engine_credentials(Path.cwd())
 
@@ -140,15 +144,15 @@ class SparkClickHouseCredentials(Credentials):
         spark = blocks[SPARK]
         if spark.get("method") == "session":
             spark.setdefault("host", "localhost")  # dbt-spark wants one and does not use it
-        return (
-            _block(
-                EmbeddedSparkCredentials,
-                SPARK,
-                spark,
-                {**shared, "project_root": str(project_root)},
-            ),
-            _block(EmbeddedClickHouseCredentials, CLICKHOUSE, blocks[CLICKHOUSE], shared),
-        )
+        spark_shared = {**shared, "project_root": str(project_root)}
+        # dbt asks for every node, and to validate a block takes a tenth of a second.
+        known = json.dumps([blocks, spark_shared], sort_keys=True, default=str)
+        if known not in self._validated:
+            self._validated[known] = (
+                _block(EmbeddedSparkCredentials, SPARK, spark, spark_shared),
+                _block(EmbeddedClickHouseCredentials, CLICKHOUSE, blocks[CLICKHOUSE], shared),
+            )
+        return self._validated[known]
 
 
 def _block(

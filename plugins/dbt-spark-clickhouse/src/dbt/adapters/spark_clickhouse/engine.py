@@ -12,7 +12,7 @@ from dbt.adapters.contracts.connection import Connection
 from dbt.adapters.sql import SQLConnectionManager
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.spark_clickhouse.routing import Engine, on_engine
+from dbt.adapters.spark_clickhouse.routing import ENGINES, Engine, on_engine
 
 
 class EngineAdapter(BaseAdapter):
@@ -29,10 +29,51 @@ class EngineAdapter(BaseAdapter):
         """The stock adapter's: dbt derives module names from the name of the class."""
         return cls.stock.get_adapter_run_info(config)
 
-    def execute_macro(self, *args: Any, **kwargs: Any) -> Any:
+    @property
+    def is_embedded(self) -> bool:
+        """Whether the engine runs in this process, or in a child of it."""
+        raise NotImplementedError
+
+    def pre_model_hook(self, config: Any) -> Any:
+        """What the stock adapter does before it runs a node.
+
+        Raises:
+            DbtRuntimeError: the node needs what only a server has.
+        """
+        if self.is_embedded and config.get("grants"):
+            raise DbtRuntimeError(
+                f"The embedded {self.engine} has no users to grant anything to. Leave `grants` "
+                "out where the profile names no server."
+            )
+        if self.is_embedded and getattr(config.model, "language", None) == "python":
+            raise DbtRuntimeError(
+                f"The embedded {self.engine} runs no Python models; dbt-spark submits them to "
+                "Databricks. Write the model in SQL."
+            )
+        return super().pre_model_hook(config)
+
+    def execute_macro(
+        self,
+        macro_name: str,
+        macro_resolver: Any = None,
+        project: str | None = None,
+        *args: Any,
+        **kwargs: Any,
+    ) -> Any:
         """Run a macro with this engine's macros, whatever engine is at work."""
+        resolver: Any = macro_resolver or self.get_macro_resolver()
+        project = project or self._package_instead(macro_name, resolver)
         with on_engine(self.engine):
-            return super().execute_macro(*args, **kwargs)
+            return super().execute_macro(macro_name, resolver, project, *args, **kwargs)
+
+    def _package_instead(self, macro_name: str, resolver: Any) -> str | None:
+        """This engine's package, if dbt would take the macro from the other engine's.
+
+        By name alone, dbt takes the packages of both for built in.
+        """
+        others = {f"dbt_{engine}" for engine in ENGINES if engine != self.engine}
+        found = resolver.find_macro_by_name(macro_name, self.config.project_name, None)
+        return f"dbt_{self.engine}" if found and found.package_name in others else None
 
 
 class EngineConnectionManager(SQLConnectionManager):

@@ -44,6 +44,7 @@ class HandOffs:
         self._router = router
         self._warehouse = warehouse
         self._verified: dict[Path, Receipt] = {}
+        self._referenced: dict[int, Any] = {}
         self._refreshing = threading.Lock()
 
     def relation(self, node: Any, own: BaseRelation, **kwargs: Any) -> HandOffRelation:
@@ -54,7 +55,9 @@ class HandOffs:
         """
         _require_parquet_table(node, own)
         location = self._location(own, node)
-        if node.resource_type == "source" and location.is_dir():
+        self._referenced[id(node)] = node
+        is_connected = self._router.connections.get_if_exists() is not None
+        if node.resource_type == "source" and location.is_dir() and is_connected:
             self._refresh_receipt(own, location)
         references = {k: kwargs[k] for k in ("limit", "event_time_filter") if k in kwargs}
         return HandOffRelation(
@@ -89,7 +92,7 @@ class HandOffs:
         Raises:
             DbtRuntimeError: a table is not what Spark wrote, or not as ClickHouse reads it.
         """
-        for parent in self._spark_parents(node):
+        for parent in map(self._as_referenced, self._spark_parents(node)):
             own = self._router.Relation.create_from(self._router.config, parent)
             location = self._location(own, parent)
             if parent.resource_type == "source":
@@ -139,6 +142,11 @@ class HandOffs:
                 yield from self._spark_parents(parent)
             elif parent.resource_type != "function" and self._router.engine_of(parent) == SPARK:
                 yield parent
+
+    def _as_referenced(self, node: Any) -> Any:
+        """``node``, or the table of another environment that `ref` gave for it (`--defer`)."""
+        deferred = getattr(node, "defer_relation", None)
+        return deferred if id(deferred) in self._referenced else node
 
     def _is_handed_off(self, node: Any) -> bool:
         """Whether ClickHouse nodes read ``node``, and can."""

@@ -7,11 +7,12 @@ the time in which dbt works on that node.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Literal, TypeGuard
 
+from dbt_common.events.contextvars import get_node_info
 from dbt_common.exceptions import DbtRuntimeError
 
 Engine = Literal["spark", "clickhouse"]
@@ -27,6 +28,7 @@ _HOOK = "operation"
 
 _current_engine: ContextVar[Engine | None] = ContextVar("current_engine", default=None)
 _current_node: ContextVar[Any] = ContextVar("current_node", default=None)
+_owner_of: Callable[[str], Engine | None] | None = None
 
 
 def is_engine(name: str | None) -> TypeGuard[Engine]:
@@ -51,8 +53,21 @@ def validate_engine(name: str | None, owner: str) -> Engine:
 
 
 def current_engine() -> Engine | None:
-    """The engine that this thread works on, or None while the project is parsed."""
-    return _current_engine.get()
+    """The engine that this thread works on, or None while the project is parsed.
+
+    `--no-introspect` opens no connections, so that dbt does not tell the adapter on which node it
+    works; but it tells whoever listens to its events.
+    """
+    engine = _current_engine.get()
+    if engine is None and _owner_of is not None:
+        return _owner_of(get_node_info().get("unique_id", ""))
+    return engine
+
+
+def ask_for_owners(owner_of: Callable[[str], Engine | None]) -> None:
+    """Have ``owner_of`` say which engine owns the node with a unique id, None for no node."""
+    global _owner_of  # noqa: PLW0603  # dbt has one adapter at a time
+    _owner_of = owner_of
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import threading
 import uuid
+from datetime import timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,6 +63,23 @@ def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
         SparkSession(context).builder.config(conf=conf).enableHiveSupport().getOrCreate()
         # PySpark prints every error as a page of JSON, also those that dbt-spark expects.
         PySparkLogger.getLogger("SQLQueryContextLogger").disabled = True
+
+
+def give_timestamps_in_utc(handle: Any) -> None:
+    """Have the rows of a session hold its timestamps in UTC, where PySpark's are local times."""
+    fetchall = handle.fetchall
+
+    def fetchall_in_utc() -> list[tuple[Any, ...]]:
+        kinds = [column[1] for column in handle.description]
+        return [tuple(map(_in_utc, kinds, row)) for row in fetchall() or ()]
+
+    handle.fetchall = fetchall_in_utc
+
+
+def _in_utc(kind: str, value: Any) -> Any:
+    if kind != "timestamp" or value is None:
+        return value
+    return value.astimezone(timezone.utc).replace(tzinfo=None)
 
 
 def join_job_group() -> str:
@@ -123,12 +141,15 @@ class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManag
     def open(cls, connection: Connection) -> Connection:
         """Open a connection, in this process or to a cluster as the credentials say."""
         credentials = connection.credentials
-        if connection.state != "open" and credentials.method == SparkConnectionMethod.SESSION:
+        is_session = credentials.method == SparkConnectionMethod.SESSION
+        is_new_session = is_session and connection.state != "open"
+        if is_new_session:
             start_session(credentials, credentials.wait)
         with cls.opening(connection):
             opened = super().open(connection)
-            if credentials.method == SparkConnectionMethod.SESSION:
+            if is_new_session:
                 opened.handle.job_group = join_job_group()
+                give_timestamps_in_utc(opened.handle)
             return opened
 
     def cancel(self, connection: Connection) -> None:
@@ -144,3 +165,8 @@ class RoutedSparkAdapter(EngineAdapter, SparkAdapter):
     engine = SPARK
     stock = SparkAdapter
     ConnectionManager = RoutedSparkConnectionManager
+
+    @property
+    def is_embedded(self) -> bool:
+        """Whether Spark runs on this machine, in a JVM of this process."""
+        return bool(self.config.credentials.method == SparkConnectionMethod.SESSION)

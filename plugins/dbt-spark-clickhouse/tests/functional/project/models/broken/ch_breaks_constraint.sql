@@ -1,0 +1,1 @@
+select assumeNotNull(id) as id from {{ ref('spark_events') }}

@@ -1,0 +1,1 @@
+select id, happened_at from {{ ref('spark_events') }}

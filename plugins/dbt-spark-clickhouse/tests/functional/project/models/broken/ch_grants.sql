@@ -1,0 +1,3 @@
+{{ config(grants={'select': ['reader']}) }}
+
+select 1 as id

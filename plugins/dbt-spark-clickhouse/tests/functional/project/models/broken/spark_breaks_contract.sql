@@ -1,0 +1,3 @@
+{{ config(database='spark') }}
+
+select id, happened_at from {{ ref('spark_events') }}

@@ -1,0 +1,3 @@
+{{ config(database='spark', grants={'select': ['reader']}) }}
+
+select 1 as id

@@ -1,0 +1,3 @@
+{{ config(materialized='ephemeral') }}
+
+select count(*) as orders from {{ ref('spark_orders') }}
