@@ -1,0 +1,130 @@
+"""The embedded ClickHouse engine with dbt beside it in one process, and a clock on every statement."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import clickhouse_connect
+from dbt.adapters.clickhouse.httpclient import ChHttpClient
+from dbt.cli.main import dbtRunner
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+SCHEMA = "bench"
+
+
+class Engine:
+    """One data folder; ``query`` and ``command`` run on it directly, ``dbt`` through a project."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.project = folder / "project"
+        (self.project / "models").mkdir(parents=True)
+        home = folder / "home"
+        self._write(
+            "profiles.yml",
+            {
+                "bench": {
+                    "target": "embedded",
+                    "outputs": {
+                        "embedded": {
+                            "type": "spark_clickhouse",
+                            "schema": SCHEMA,
+                            "home": str(home),
+                            "threads": 1,
+                        }
+                    },
+                }
+            },
+        )
+        self._write(
+            "dbt_project.yml",
+            {
+                "name": "versioned_collapsing",
+                "profile": "bench",
+                "version": "1.0",
+                "macro-paths": [str(REPOSITORY / "macros")],
+                "flags": {"send_anonymous_usage_stats": False},
+            },
+        )
+        (home / "clickhouse").mkdir(parents=True)
+        self._client = clickhouse_connect.get_client(
+            interface="chdb", path=str(home / "clickhouse"), query_limit=0
+        )
+        self.command(f"create database if not exists {SCHEMA}")
+        self.command(f"use {SCHEMA}")
+        self.command("system stop merges")
+
+    def _write(self, name: str, content: Any) -> None:
+        (self.project / name).write_text(json.dumps(content))  # JSON is YAML
+
+    def command(self, sql: str) -> None:
+        """Run a statement."""
+        self._client.command(sql)
+
+    def query(self, sql: str) -> list[tuple[Any, ...]]:
+        """The rows of a query."""
+        result = self._client.query(sql)
+        return [tuple(row) for row in result.result_rows]
+
+    def add_model(self, name: str, config: Mapping[str, Any], sql: str) -> None:
+        """Add a model to the project."""
+        text = f"{{{{ config(**{dict(config)!r}) }}}}\n{sql}\n"
+        (self.project / "models" / f"{name}.sql").write_text(text)
+
+    def dbt(self, *arguments: str) -> float:
+        """Run a dbt command; the seconds that its ClickHouse statements took.
+
+        Raises:
+            RuntimeError: the command failed.
+        """
+        folder = str(self.project)
+        with _statements() as seconds:
+            outcome = dbtRunner().invoke(
+                ["--quiet", *arguments, "--project-dir", folder, "--profiles-dir", folder]
+            )
+        if not outcome.success:
+            raise RuntimeError(f"dbt {' '.join(arguments)} failed: {outcome.exception}")
+        return sum(seconds.values())
+
+    def seconds(self, *statements: str) -> float:
+        """Run statements; the seconds that they took."""
+        started = time.perf_counter()
+        for statement in statements:
+            self.command(statement)
+        return time.perf_counter() - started
+
+    def clone(self, source: str, target: str) -> None:
+        """Make ``target`` a table of the same parts as ``source``, hard-linked."""
+        self.command(f"drop table if exists {target} sync")
+        self.command(f"create table {target} as {source}")
+        self.command(f"alter table {target} attach partition all from {source}")
+
+
+@contextmanager
+def _statements() -> Iterator[dict[str, float]]:
+    """The seconds of each statement that dbt sends to ClickHouse within the block."""
+    seconds: dict[str, float] = {}
+    stock = {name: getattr(ChHttpClient, name) for name in ("query", "command")}
+
+    def timed(name: str) -> Any:
+        def run(client: ChHttpClient, sql: str, **kwargs: Any) -> Any:
+            started = time.perf_counter()
+            try:
+                return stock[name](client, sql, **kwargs)
+            finally:
+                seconds[f"{len(seconds)} {sql}"] = time.perf_counter() - started
+
+        return run
+
+    for name in stock:
+        setattr(ChHttpClient, name, timed(name))
+    try:
+        yield seconds
+    finally:
+        for name, method in stock.items():
+            setattr(ChHttpClient, name, method)

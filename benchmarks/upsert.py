@@ -1,0 +1,207 @@
+"""Changes of a large table, applied in every way that a user would otherwise choose, on one engine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.engine import SCHEMA, Engine
+from benchmarks.measure import Arm, Figures, interleaved
+
+PARTITIONS = 20
+PAYLOAD = {
+    "department": "LowCardinality(String)",
+    "metric1": "UInt32",
+    "metric2": "Float32",
+}
+DEPARTMENTS = "['sales', 'engineering', 'support', 'finance']"
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A table and the changes to it: key columns, sorting key, which keys change."""
+
+    name: str
+    key: dict[str, str]  # column: type
+    key_sql: str  # the key columns from `number`
+    order_by: tuple[str, ...]
+    is_clustered: bool = False  # changes fall on the last rows instead of all over the table
+
+
+SHAPES = {
+    shape.name: shape
+    for shape in (
+        Shape("integer", {"id": "Int32"}, "toInt32(number) as id", ("id",)),
+        Shape("integer_clustered", {"id": "Int32"}, "toInt32(number) as id", ("id",), True),
+        Shape(
+            "composite",
+            {"tenant": "UInt32", "code": "String"},
+            "toUInt32(intDiv(number, 100)) as tenant, concat('c', toString(number % 100)) as code",
+            ("tenant", "code"),
+        ),
+        Shape(
+            "not_a_prefix",
+            {"id": "Int32"},
+            "toInt32(number) as id",
+            ("department", "id"),
+        ),
+    )
+}
+
+
+class Upsert:
+    """The table of ``rows`` rows, and a Parquet file of ``changes`` changes to it."""
+
+    def __init__(self, engine: Engine, shape: Shape, rows: int, changes: int, folder: Path) -> None:
+        self.engine, self.shape, self.rows, self.changes = engine, shape, rows, changes
+        self.file = folder / f"{shape.name}_{rows}_{changes}.parquet"
+        self.key = ", ".join(shape.key)
+        self.columns = ", ".join([*shape.key, *PAYLOAD, "_version"])
+        self.partition = f"intDiv({next(iter(shape.key))}, {self._partition_size()})"
+        self._make_tables()
+        self._make_changes()
+        self._add_models()
+
+    def _partition_size(self) -> int:
+        keys = self.rows if "id" in self.shape.key else self.rows // 100
+        return max(1, keys // PARTITIONS)
+
+    def _structure(self, *more: str) -> str:
+        columns = {**self.shape.key, **PAYLOAD, "_version": "UInt64"}
+        return ", ".join([*(f"{name} {kind}" for name, kind in columns.items()), *more])
+
+    def _make_tables(self) -> None:
+        tail = (
+            f"partition by {self.partition} order by ({', '.join(self.shape.order_by)}) "
+            "settings index_granularity = 4096"
+        )
+        payload = f"{DEPARTMENTS}[number % 4 + 1], number % 1000, number / 7, 1"
+        engines = {
+            "collapsing": ("VersionedCollapsingMergeTree(_sign, _version)", "_sign Int8", ", 1"),
+            "replacing": ("ReplacingMergeTree(_version)", None, ""),
+            "merge": ("MergeTree", None, ""),
+        }
+        size = self.rows // PARTITIONS
+        for name, (engine, sign, one) in engines.items():
+            table = f"base_{name}"
+            structure = self._structure(*([sign] if sign else []))
+            self.engine.command(f"drop table if exists {table} sync")
+            self.engine.command(f"create table {table} ({structure}) engine = {engine} {tail}")
+            for part in range(PARTITIONS):
+                self.engine.command(
+                    f"insert into {table} select {self.shape.key_sql}, {payload}{one} "
+                    f"from numbers({part * size}, {size})"
+                )
+
+    def _make_changes(self) -> None:
+        step = self.rows // self.changes
+        first = self.rows - self.changes
+        number = f"number + {first}" if self.shape.is_clustered else f"number * {step}"
+        self.engine.command(
+            f"insert into function file('{self.file}', 'Parquet', '{self._structure()}') "
+            f"select {self.shape.key_sql}, {DEPARTMENTS}[number % 4 + 1], number % 77, number / 3, 2 "
+            f"from (select {number} as number from numbers({self.changes}))"
+        )
+
+    @property
+    def source(self) -> str:
+        return f"file('{self.file}', 'Parquet', '{self._structure()}')"
+
+    def _add_models(self) -> None:
+        keys = list(self.shape.key)
+        layout = {
+            "order_by": list(self.shape.order_by),
+            "partition_by": self.partition,
+            "settings": {"index_granularity": 4096},
+        }
+        select = f"select {self.columns} from {self.source}"
+        for name, more in {"direct": {}, "journal": {"publish": "journal"}}.items():
+            config = {"materialized": "versioned_collapsing", "unique_key": keys, **layout, **more}
+            self.engine.add_model(name, config, select)
+        for strategy in ("delete_insert", "default"):
+            config: dict[str, Any] = {
+                "materialized": "incremental",
+                "unique_key": keys if len(keys) > 1 else keys[0],
+                "engine": "MergeTree()",
+                **layout,
+            }
+            if strategy != "default":
+                config["incremental_strategy"] = strategy
+            self.engine.add_model(strategy, config, select)
+
+    def plain(self) -> float:
+        """The floor: the new states, inserted."""
+        self.engine.clone("base_collapsing", "plain")
+        return self.engine.seconds(
+            f"insert into plain ({self.columns}, _sign) select {self.columns}, 1 from {self.source}"
+        )
+
+    def published(self) -> float:
+        """The published technique: a Null table, and a materialized view that looks up with FINAL."""
+        self.engine.clone("base_collapsing", "published")
+        names = [*self.shape.key, *PAYLOAD, "_version"]
+        choice = ", ".join(f"if(row_sign = -1, old.{name}, new.{name}) as {name}" for name in names)
+        self.engine.command("drop view if exists published_mv")
+        self.engine.command(f"create or replace table published_null ({self._structure()}) engine = Null")
+        self.engine.command(
+            f"create materialized view published_mv to published as "
+            f"with new as (select * from published_null order by {self.key}, _version desc limit 1 by {self.key}), "
+            f"old as (select * from published final prewhere ({self.key}) in (select {self.key} from new) where _sign = 1) "
+            f"select {choice}, row_sign as _sign from new left join old using ({self.key}) "
+            "array join [toInt8(-1), toInt8(1)] as row_sign "
+            "where if(row_sign = -1, old._sign = 1 and new._version > old._version, "
+            "old._sign = 0 or new._version > old._version) settings join_use_nulls = 0"
+        )
+        seconds = self.engine.seconds(
+            f"insert into published_null select {self.columns} from {self.source} "
+            f"settings min_insert_block_size_rows = {self.changes}, min_insert_block_size_bytes = 0"
+        )
+        self.engine.command("drop view published_mv")
+        return seconds
+
+    def collapsing(self, model: str) -> float:
+        """The materialization: every ClickHouse statement of `dbt run`."""
+        self.engine.clone("base_collapsing", model)
+        self.engine.dbt("run-operation", "adopt_table", "--args", f"{{model: {model}}}")
+        return self.engine.dbt("run", "--select", model)
+
+    def incremental(self, model: str) -> float:
+        """A strategy of dbt-clickhouse: every ClickHouse statement of `dbt run`."""
+        self.engine.clone("base_merge", model)
+        return self.engine.dbt("run", "--select", model)
+
+    def replacing(self) -> float:
+        """ReplacingMergeTree: the new states, inserted; readers pay, with FINAL."""
+        self.engine.clone("base_replacing", "replacing")
+        return self.engine.seconds(f"insert into replacing select {self.columns} from {self.source}")
+
+    def measure(self, trials: int, slow_trials: int) -> dict[str, Figures]:
+        """All ways, interleaved; the slow ones ``slow_trials`` times."""
+        arms = [
+            Arm("plain insert", self.plain),
+            Arm("published technique", self.published),
+            Arm("versioned_collapsing, direct", lambda: self.collapsing("direct")),
+            Arm("versioned_collapsing, journal", lambda: self.collapsing("journal")),
+            Arm("ReplacingMergeTree insert", self.replacing),
+            Arm("dbt-clickhouse delete_insert", lambda: self.incremental("delete_insert"), slow_trials),
+            Arm("dbt-clickhouse default", lambda: self.incremental("default"), slow_trials),
+        ]
+        figures = interleaved(arms, trials)
+        self._check()
+        return figures
+
+    def _check(self) -> None:
+        """All ways came to the same rows."""
+        total = "sum(metric1 * {}), sum({})"
+        signed, plain = total.format("_sign", "_sign"), total.format("1", "1")
+        found = {
+            "published": self.engine.query(f"select {signed} from published"),
+            "direct": self.engine.query(f"select {signed} from direct"),
+            "journal": self.engine.query(f"select {signed} from journal"),
+            "replacing": self.engine.query(f"select {plain} from replacing final"),
+            "delete_insert": self.engine.query(f"select {plain} from delete_insert"),
+            "default": self.engine.query(f"select {plain} from {SCHEMA}.default"),
+        }
+        if len({str(rows) for rows in found.values()}) != 1:
+            raise RuntimeError(f"the ways differ: {found}")
