@@ -42,13 +42,16 @@ class Outcome:
     nodes: dict[str, tuple[str, str]]
 
 
-def dbt(home: Path, *commands: Sequence[str], zone: str = "UTC") -> list[Outcome]:
+def dbt(
+    home: Path, *commands: Sequence[str], zone: str = "UTC", **environment: str
+) -> list[Outcome]:
     """Run dbt commands on the project, one after the other in one process.
 
     Args:
         home: folder of the embedded stores.
         commands: arguments of each command.
         zone: the machine's time zone.
+        environment: more variables of the process's environment.
 
     Raises:
         AssertionError: the process died.
@@ -56,17 +59,18 @@ def dbt(home: Path, *commands: Sequence[str], zone: str = "UTC") -> list[Outcome
     home.mkdir(parents=True, exist_ok=True)
     outcomes = home / "outcomes.json"
     target = home / "target"
-    environment = {
+    variables = {
         **os.environ,
         "SPARK_CLICKHOUSE_HOME": str(home),
         "DBT_TARGET_PATH": str(target),
         "DBT_LOG_PATH": str(home / "logs"),
         "TZ": zone,
+        **environment,
     }
     process = subprocess.run(
         [sys.executable, "-c", _RUN_COMMANDS, json.dumps(commands), str(outcomes)],
         cwd=REPOSITORY,
-        env=environment,
+        env=variables,
         capture_output=True,
         text=True,
         check=False,

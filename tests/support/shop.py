@@ -92,6 +92,16 @@ def clickhouse(home: Path) -> Iterator[Client]:
         client.close()
 
 
+@contextmanager
+def clickhouse_server(address: tuple[str, int], password: str) -> Iterator[Client]:
+    """A client on a ClickHouse server."""
+    client = clickhouse_connect.get_client(host=address[0], port=address[1], password=password)
+    try:
+        yield client
+    finally:
+        client.close()
+
+
 def query(client: Client, sql: str) -> list[Row]:
     """The rows of a query."""
     return [tuple(row) for row in client.query(sql).result_rows]
