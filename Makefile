@@ -12,21 +12,32 @@ PLUGINS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml))
 SQL_FOLDERS := $(wildcard models tests/singular analyses)
 PIP := $(VENV)/bin/python -m pip --disable-pip-version-check --no-input install
 
-.PHONY: help demo test check docs bench setup java clean
+.PHONY: help demo test conformance check docs bench setup java clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: setup ## Run the whole pipeline on the shipped change streams
 	@$(VENV)/bin/python scripts/demo.py
 
 test: setup ## Run every test
-	@$(VENV)/bin/pytest
+	@$(VENV)/bin/pytest -n 2 --dist loadfile
+
+conformance: setup ## Run dbt-tests-adapter through the plugin, and what it leaves out through the stock adapters
+	@failed=; \
+	for engine in clickhouse spark; do \
+		for stock in "" --stock; do \
+			$(VENV)/bin/pytest tests/conformance/test_on_$$engine.py $$stock \
+				-q -rfE -W ignore --tb=short --show-capture=no || failed=yes; \
+		done; \
+	done; \
+	[ -z "$$failed" ]
 
 check: setup ## Lint, check formatting and types
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
+	SPARK_CLICKHOUSE_HOME=target/sqlfluff $(VENV)/bin/dbt --quiet parse
 	SPARK_CLICKHOUSE_HOME=target/sqlfluff $(VENV)/bin/sqlfluff lint $(SQL_FOLDERS)
 
 docs: setup ## Generate the docs site

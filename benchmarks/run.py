@@ -1,6 +1,6 @@
 """`make bench`: what an apply costs, next to every way that a user would otherwise choose.
 
-    python -m benchmarks.run [--rows 100000000] [--changes 1000000] [--trials 9] [--shapes integer ...]
+python -m benchmarks.run [--rows 100000000] [--changes 1000000] [--trials 9] [--shapes integer ...]
 """
 
 from __future__ import annotations

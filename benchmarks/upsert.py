@@ -143,7 +143,9 @@ class Upsert:
         names = [*self.shape.key, *PAYLOAD, "_version"]
         choice = ", ".join(f"if(row_sign = -1, old.{name}, new.{name}) as {name}" for name in names)
         self.engine.command("drop view if exists published_mv")
-        self.engine.command(f"create or replace table published_null ({self._structure()}) engine = Null")
+        self.engine.command(
+            f"create or replace table published_null ({self._structure()}) engine = Null"
+        )
         self.engine.command(
             f"create materialized view published_mv to published as "
             f"with new as (select * from published_null order by {self.key}, _version desc limit 1 by {self.key}), "
@@ -174,7 +176,9 @@ class Upsert:
     def replacing(self) -> float:
         """ReplacingMergeTree: the new states, inserted; readers pay, with FINAL."""
         self.engine.clone("base_replacing", "replacing")
-        return self.engine.seconds(f"insert into replacing select {self.columns} from {self.source}")
+        return self.engine.seconds(
+            f"insert into replacing select {self.columns} from {self.source}"
+        )
 
     def measure(self, trials: int, slow_trials: int) -> dict[str, Figures]:
         """All ways, interleaved; the slow ones ``slow_trials`` times."""
@@ -184,7 +188,11 @@ class Upsert:
             Arm("versioned_collapsing, direct", lambda: self.collapsing("direct")),
             Arm("versioned_collapsing, journal", lambda: self.collapsing("journal")),
             Arm("ReplacingMergeTree insert", self.replacing),
-            Arm("dbt-clickhouse delete_insert", lambda: self.incremental("delete_insert"), slow_trials),
+            Arm(
+                "dbt-clickhouse delete_insert",
+                lambda: self.incremental("delete_insert"),
+                slow_trials,
+            ),
             Arm("dbt-clickhouse default", lambda: self.incremental("default"), slow_trials),
         ]
         figures = interleaved(arms, trials)

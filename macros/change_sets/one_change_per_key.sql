@@ -1,38 +1,82 @@
 {# Keeps, for each key, the change with the highest version among the batches that this run takes. At equal
    version a delete wins over an upsert. `_duplicates` counts the events of the key that repeat another,
-   `_conflicts` the versions that came with more than one payload. #}
-{% macro one_change_per_key(events, key) -%}
-  {%- set payload = [] -%}
+   `_conflicts` the versions that came with more than one payload, `_superseded` those below the highest.
+
+   Where changes do not replace the row but are combined with it, as `combine` says or where they name columns in
+   `_unset`, all changes of the key since its last delete are folded into one.
+
+   All changes of a key are brought together once and sorted, and everything is aggregated on the way: neither the
+   number of keys nor that of the changes of one is bounded by memory. #}
+{% macro one_change_per_key(events, key, combine={}, counts=['_duplicates', '_conflicts']) -%}
+  {%- set columns = versioned_collapsing.get_column_names(events) -%}
+  {%- set payload = versioned_collapsing.get_payload(columns, key) -%}
   {%- if execute -%}
-    {%- for column in adapter.get_columns_in_relation(api.Relation.create(schema=events.schema, identifier=events.identifier)) if column.name not in key and not column.name.startswith('_') -%}
-      {%- do payload.append(column.name) -%}
+    {%- do versioned_collapsing.validate_one_change_per_key(events, key, columns, payload, combine, counts) -%}
+  {%- endif -%}
+  {%- if combine or '_unset' in columns -%}
+    {{ versioned_collapsing.get_folded_changes_sql(events, key, payload, columns, combine, counts) }}
+  {%- else -%}
+    {{ versioned_collapsing.get_latest_changes_sql(events, key, payload, columns, counts) }}
+  {%- endif -%}
+{%- endmacro %}
+
+
+{# The names of a staging model's columns; none while dbt parses. #}
+{% macro get_column_names(events) %}
+  {%- set names = [] -%}
+  {%- if execute -%}
+    {%- for column in adapter.get_columns_in_relation(api.Relation.create(schema=events.schema, identifier=events.identifier)) -%}
+      {%- do names.append(column.name) -%}
     {%- endfor -%}
   {%- endif -%}
-  {%- set upsert = 'if(_is_deleted, null, struct(' ~ payload | join(', ') ~ '))' -%}
-  with events as (
-    select {{ (key + payload) | join(', ') }}, _version, _is_deleted
-    from {{ events }}
-    where _reason is null
-      and _version is not null
-      and {{ versioned_collapsing.is_to_take('_batch') }}
-  ),
-  versions as (
-    select
-      {{ key | join(', ') }},
-      _version,
-      max(struct({{ (['_is_deleted'] + payload) | join(', ') }})) as change,
-      count(*) - 1 as repeats,
-      min({{ upsert }}) <> max({{ upsert }}) as is_conflict
-    from events
-    group by {{ key | join(', ') }}, _version
+  {%- do return(names) -%}
+{% endmacro %}
+
+
+{# Of these the row's own, but for the key: the others begin with an underscore. #}
+{% macro get_payload(columns, key) %}
+  {%- set payload = [] -%}
+  {%- for name in columns if name not in key and not name.startswith('_') -%}
+    {%- do payload.append(name) -%}
+  {%- endfor -%}
+  {%- do return(payload) -%}
+{% endmacro %}
+
+
+{% macro validate_one_change_per_key(events, key, columns, payload, combine, counts) %}
+  {%- set problems = [] -%}
+  {%- set missing = (key + ['_version', '_is_deleted', '_batch', '_reason']) | reject('in', columns) | list -%}
+  {%- if missing -%}
+    {%- do problems.append(events ~ " lacks " ~ missing ~ ".") -%}
+  {%- endif -%}
+  {%- set policies = ['latest', 'greatest', 'least', 'coalesce', 'first'] -%}
+  {%- for column, policy in combine.items() -%}
+    {%- if column not in payload -%}
+      {%- do problems.append("combine: names " ~ column ~ ", which is no column of the payload.") -%}
+    {%- endif -%}
+    {%- if policy not in policies -%}
+      {%- do problems.append("combine: " ~ column ~ " has '" ~ policy ~ "'; a column takes '" ~ policies | join("', '") ~ "'.") -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- set unknown = counts | reject('in', ['_duplicates', '_conflicts', '_superseded']) | list -%}
+  {%- if unknown -%}
+    {%- do problems.append("counts: names " ~ unknown ~ "; it takes '_duplicates', '_conflicts' and '_superseded'.") -%}
+  {%- endif -%}
+  {%- do versioned_collapsing.raise_problems(events, problems, 'one_change_per_key') -%}
+{% endmacro %}
+
+
+{# A truncate has no key: the last one is the change of the key null. ClickHouse drops what it is above of. #}
+{% macro get_latest_changes_sql(events, key, payload, columns, counts) -%}
+  with versions as (
+    {{ versioned_collapsing.get_versions_sql('(' ~ versioned_collapsing.get_usable_events_sql(events) ~ ')', key, payload) }}
   ),
   latest as (
     select
       {{ key | join(', ') }},
       max_by(change, _version) as change,
       max(_version) as _version,
-      sum(repeats) - count_if(is_conflict) as _duplicates,
-      count_if(is_conflict) as _conflicts
+      {{ versioned_collapsing._get_counts_sql(counts) }}
     from versions
     group by {{ key | join(', ') }}
   )
@@ -43,7 +87,55 @@
     {%- endfor %}
     _version,
     change._is_deleted as _is_deleted,
-    _duplicates,
-    _conflicts
+    {%- if '_is_truncate' in columns %}
+    {{ key[0] }} is null as _is_truncate,
+    {%- endif %}
+    {{ counts | join(', ') }}
   from latest
 {%- endmacro %}
+
+
+{# The usable events of the batches that this run takes, one row for each version of a key. The rows are sent by key
+   alone, so that what is grouped by key next finds them where and in the order in which they are. `rows` is where
+   they come from, `columns` what of them is kept beside the key. #}
+{% macro get_versions_sql(rows, key, columns) -%}
+  select
+    {{ key | join(', ') }},
+    _version,
+    max(struct({{ (['_is_deleted'] + columns) | join(', ') }})) as change,
+    count(*) - 1 as repeats,
+    coalesce(min(digest) <> max(digest), false) as is_conflict
+  from (
+    select
+      {{ (key + columns) | join(', ') }},
+      _version,
+      _is_deleted,
+      if(_is_deleted, null, xxhash64({{ columns | join(', ') or '1' }})) as digest
+    from {{ rows }}
+    distribute by {{ key | join(', ') }}
+  )
+  group by {{ key | join(', ') }}, _version
+{%- endmacro %}
+
+
+{% macro get_usable_events_sql(events) -%}
+  select *
+  from {{ events }}
+  where _reason is null
+    and _version is not null
+    and {{ versioned_collapsing.is_to_take('_batch') }}
+{%- endmacro %}
+
+
+{% macro _get_counts_sql(counts) %}
+  {%- set expressions = {
+      '_duplicates': 'sum(repeats) - count_if(is_conflict)',
+      '_conflicts': 'count_if(is_conflict)',
+      '_superseded': 'count(*) - 1',
+  } -%}
+  {%- set selected = [] -%}
+  {%- for name in counts -%}
+    {%- do selected.append(expressions[name] ~ ' as ' ~ name) -%}
+  {%- endfor -%}
+  {%- do return(selected | join(', ')) -%}
+{% endmacro %}

@@ -1,86 +1,48 @@
-{# Parses Debezium change events of PostgreSQL, one JSON value a line.
+{# Parses Debezium's change events of PostgreSQL or MySQL, one JSON value a line, with or without the schema around
+   it, into one row a line; see get_typed_lines_sql.
 
-   Every line comes out as one row: the row image's columns in the declared types, `_version` (the LSN),
-   `_is_deleted`, where it was read (`_batch`, `_file`, `_position`), `_raw_line`, and `_reason`: null for a
-   usable event, else why it is not; a null in a `required` column is such a reason. Blank lines and Kafka's
-   tombstones (null), which say nothing, have neither a version nor a reason. Values are read as text and cast
-   one by one, so that what does not fit its type has a reason and does not become null. #}
-{% macro parse_debezium(source, key, columns, required=[]) -%}
-  {%- set image = versioned_collapsing._struct_of_strings(columns) -%}
-  {%- set envelope -%}
-    before struct<{{ image }}>, after struct<{{ image }}>, source struct<lsn: string>, op string, _corrupt_record string
-  {%- endset -%}
-  with lines as (
-    select
-      value,
-      batch,
-      _metadata.file_path as file_path,
-      _metadata.file_block_start as block_start,
-      monotonically_increasing_id() as line_id
-    from {{ source }}
-  ),
-  images as (
-    -- A generator is a fence to the optimizer: without it, each use of a field would parse the line again.
-    select lines.*, op, source, _corrupt_record, if(op = 'd', before, after) as image
-    from lines
-    lateral view outer inline(array(
-      from_json(value, '{{ envelope }}', map('mode', 'PERMISSIVE', 'columnNameOfCorruptRecord', '_corrupt_record'))
-    )) as before, after, source, op, _corrupt_record
+   A truncate has `_is_truncate`, a version and no key. Columns of `toasted` may hold the placeholder of a value that
+   PostgreSQL did not send: they are named in `_unset`, and keep what is stored. Blank lines and null (Kafka's
+   tombstones), which say nothing, have neither a version nor a reason. #}
+{% macro parse_debezium(source, key, columns, required=[], version='source.lsn', servers=[], encodings={}, ranges={}, toasted=[]) -%}
+  {%- set outside = toasted | reject('in', columns) | list -%}
+  {%- do versioned_collapsing.validate_parsing(
+      source, key, columns, required, encodings, ranges,
+      versioned_collapsing.get_debezium_version_option_problems(columns, version, servers)
+      + (["toasted: names " ~ outside ~ ", which columns does not have."] if outside else []),
+  ) -%}
+  {%- set control = {'_is_deleted': "_op = 'd'", '_is_truncate': "_op = 't'"} -%}
+  {%- if toasted -%}
+    {%- do control.update({'_unset': versioned_collapsing._get_unset_sql(toasted)}) -%}
+  {%- endif -%}
+  with images as (
+    {{ versioned_collapsing.get_envelopes_sql(source, version) }}
   ),
   typed as (
-    select
-      *,
-      {%- for name, type in columns.items() %}
-      try_cast(image.{{ name }} as {{ type }}) as {{ name }},
-      {%- endfor %}
-      try_cast(source.lsn as bigint) as _version
-    from images
+    {{ versioned_collapsing.get_typed_columns_sql('images', columns, encodings, toasted) }}
   )
-  select
-    {%- for name in columns %}
-    {{ name }},
-    {%- endfor %}
-    _version,
-    op = 'd' as _is_deleted,
-    cast(batch as bigint) as _batch,
-    regexp_extract(file_path, '[^/]+/[^/]+/[^/]+$', 0) as _file,
-    struct(block_start, line_id) as _position,
-    value as _raw_line,
-    case
-      when trim(value) in ('', 'null') then null
-      when _corrupt_record is not null then 'malformed JSON'
-      when op is null then 'op is missing'
-      when op not in ('c', 'r', 'u', 'd') then concat('unknown op ', op)
-      when image is null then if(op = 'd', 'before image is missing', 'after image is missing')
-      when source.lsn is null then 'source.lsn is missing'
-      when {{ versioned_collapsing._does_not_fit('source.lsn', '_version', 'bigint') }} then 'source.lsn does not fit bigint'
-      {%- for name in key %}
-      when image.{{ name }} is null then 'key {{ name }} is null'
-      {%- endfor %}
-      {%- for name in required %}
-      when op <> 'd' and image.{{ name }} is null then '{{ name }} is null'
-      {%- endfor %}
-      {%- for name, type in columns.items() if type != 'string' %}
-      when {{ versioned_collapsing._does_not_fit('image.' ~ name, name, type) }} then '{{ name }} does not fit {{ type }}'
-      {%- endfor %}
-    end as _reason
-  from typed
+  {{ versioned_collapsing.get_typed_lines_sql(
+      'typed',
+      columns,
+      columns,
+      versioned_collapsing.get_debezium_version_sql(version, servers),
+      control,
+      versioned_collapsing.get_envelope_problems(['c', 'r', 'u', 'd', 't'])
+      + versioned_collapsing.get_debezium_version_problems(version)
+      + [{'condition': "_op = 't'", 'reason': 'null'}]
+      + versioned_collapsing.get_row_problems(key, columns, version, "_op = 'd'", required, ranges, toasted),
+  ) }}
 {%- endmacro %}
 
 
-{% macro _struct_of_strings(columns) %}
-  {%- set fields = [] -%}
-  {%- for name in columns -%}
-    {%- do fields.append(name ~ ': string') -%}
-  {%- endfor -%}
-  {%- do return(fields | join(', ')) -%}
-{% endmacro %}
-
-
-{# Whether text was lost in its cast. A cast to an integer drops a fraction, a cast to a decimal digits:
-   both are compared as wide decimals. #}
-{% macro _does_not_fit(text, typed, type) %}
-  {%- set is_number = type.startswith(('decimal', 'tinyint', 'smallint', 'int', 'bigint')) -%}
-  {%- set lost = ' or try_cast(' ~ text ~ ' as decimal(38, 18)) <> ' ~ typed if is_number else '' -%}
-  {%- do return(text ~ ' is not null and (' ~ typed ~ ' is null' ~ lost ~ ')') -%}
-{% endmacro %}
+{# The names of the columns that a line leaves as they are stored. #}
+{% macro _get_unset_sql(toasted) -%}
+  filter(
+    array(
+      {%- for name in toasted %}
+      if(_text_{{ name }} is null and _image['{{ name }}'] is not null, '{{ name }}', null){{ ',' if not loop.last }}
+      {%- endfor %}
+    ),
+    name -> name is not null
+  )
+{%- endmacro %}

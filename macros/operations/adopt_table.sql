@@ -4,6 +4,8 @@
   {%- set node = versioned_collapsing.get_collapsing_node('adopt_table', model) -%}
   {%- set table = versioned_collapsing.get_collapsing_table('adopt_table', node) -%}
   {%- do versioned_collapsing.create_ledger(table) -%}
-  {%- do versioned_collapsing.record_run(table, versioned_collapsing.start_operation(node), 'adopted', {}) -%}
+  {%- set run = versioned_collapsing.start_operation(node) -%}
+  {%- do versioned_collapsing.require_finished('adopt_table', table, node, run) -%}
+  {%- do versioned_collapsing.record_run(table, run, 'adopted', {}) -%}
   {%- do log('Adopted ' ~ table, info=true) -%}
 {% endmacro %}

@@ -56,7 +56,7 @@
       )
     ) as anomalies
   from {{ table }}
-  settings do_not_merge_across_partitions_select_final = 1
+  settings final = 0, do_not_merge_across_partitions_select_final = 1
 {%- endmacro %}
 
 
@@ -71,6 +71,7 @@
   having waiting > 0
   order by waiting desc
   limit 10
+  settings final = 0
 {%- endmacro %}
 
 

@@ -10,6 +10,7 @@
     group by partition_id
     having waiting >= stored * {{ threshold }}
     order by waiting desc
+    settings final = 0
   {%- endset -%}
   {%- set partitions = run_query(query).rows -%}
   {%- for partition in partitions -%}

@@ -28,8 +28,7 @@
 {# Stops an operation when a run began to write and did not end: what is torn is completed by the model. #}
 {% macro require_finished(operation, table, node, run) %}
   {%- if versioned_collapsing.read_ledger(table, node).unfinished -%}
-    {%- do versioned_collapsing.give_up_lock(run) -%}
-    {%- do exceptions.raise_compiler_error(
+    {%- do versioned_collapsing.stop_run(run,
         operation ~ ": a run on " ~ table ~ " died while it wrote. Complete it first: dbt run --select " ~ node.name
     ) -%}
   {%- endif -%}

@@ -9,8 +9,8 @@
   {%- do versioned_collapsing.create_ledger(table) -%}
   {%- do versioned_collapsing.acquire_lock(table, run) -%}
   {%- do versioned_collapsing.require_finished('repair_collapse', table, node, run) -%}
-  {%- set names = adapter.get_columns_in_relation(table) | map(attribute='name') | reject('equalto', options.sign) | list -%}
-  {%- set found = run_query(versioned_collapsing.get_repair_counts_sql(table, options, names)).rows[0] -%}
+  {%- set columns = versioned_collapsing.get_stored_columns(table, options) -%}
+  {%- set found = run_query(versioned_collapsing.get_repair_counts_sql(table, options, columns.names)).rows[0] -%}
   {%- do log(
       table ~ ': ' ~ found['broken_keys'] ~ ' keys to repair, by ' ~ found['states'] ~ ' state rows and ' ~ found['cancels'] ~ ' cancel rows; '
       ~ found['undecided_keys'] ~ ' keys have two states of one version that differ, which wait for a newer version',
@@ -20,19 +20,44 @@
     {%- if dry_run -%}
       {%- do log("Nothing was written. To write: dbt run-operation repair_collapse --args '{model: " ~ model ~ ", dry_run: false}'", info=true) -%}
     {%- else -%}
-      {% call statement('repair') -%}
-        insert into {{ table }} ({{ get_quoted_csv(names + [options.sign]) }})
-        select {{ get_quoted_csv(names) }}, sign_to_write
-        from ({{ versioned_collapsing.get_repairs_sql(table, options, names) }})
-        array join arrayResize([toInt8(sign(missing))], abs(missing), toInt8(sign(missing))) as sign_to_write
-        settings {{ versioned_collapsing.get_insert_settings(run, 'repair') }}
-      {%- endcall %}
+      {%- do versioned_collapsing.write_repairs(table, options, columns, run) -%}
       {%- do versioned_collapsing.record_run(table, run, 'repaired', {'repaired': found['broken_keys'], 'states': found['states'], 'cancels': found['cancels']}) -%}
+      {%- do versioned_collapsing.drop_staged(table) -%}
       {%- do log('Repaired ' ~ table, info=true) -%}
     {%- endif -%}
   {%- endif -%}
   {%- do versioned_collapsing.give_up_lock(run) -%}
 {% endmacro %}
+
+
+{# The repairs are signed rows: staged and written as those of `old_state: stream`, and completed as those when
+   the operation dies. #}
+{% macro write_repairs(table, options, columns, run) %}
+  {%- do run.update({'is_stream': true}) -%}
+  {%- do versioned_collapsing.uses_journal(table, options, run) -%}
+  {%- do versioned_collapsing.create_signed_rows(table, options, columns) -%}
+  {% call statement('stage_repairs') -%}
+    {{ versioned_collapsing.get_stage_signed_rows_sql(table, options, columns, run, versioned_collapsing.get_repair_rows_sql(table, options, columns)) }}
+  {%- endcall %}
+  {%- do versioned_collapsing.start_publishing(table, run) -%}
+  {%- do versioned_collapsing.publish_signed_rows(table, options, columns, run) -%}
+{% endmacro %}
+
+
+{% macro get_stored_columns(table, options) %}
+  {%- set stored = [] -%}
+  {%- for column in adapter.get_columns_in_relation(table) if column.name != options.sign -%}
+    {%- do stored.append({'name': column.name, 'type': column.data_type, 'given_type': column.data_type}) -%}
+  {%- endfor -%}
+  {%- do return(versioned_collapsing.describe_columns(options, stored, [])) -%}
+{% endmacro %}
+
+
+{% macro get_repair_rows_sql(table, options, columns) -%}
+  select {{ get_quoted_csv(versioned_collapsing.get_stored_names(options, columns)[:-1]) }}, sign_to_write
+  from ({{ versioned_collapsing.get_repairs_sql(table, options, columns.names) }})
+  array join arrayResize([toInt8(sign(missing))], abs(missing), toInt8(sign(missing))) as sign_to_write
+{%- endmacro %}
 
 
 {% macro get_repair_counts_sql(table, options, names) -%}
@@ -47,23 +72,25 @@
 
 
 {# Every whole row whose signs do not add up to what they should, and by how much: 1 for the row of the key
-   that has the highest version, 0 for the others. #}
+   that has the highest version, 0 for the others. Rows that differ and would pair with each other, at one place
+   and version, are left alone: whatever was written there could pair with the wrong one. #}
 {% macro get_repairs_sql(table, options, names, with_undecided=false) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   {%- set version = adapter.quote(options.version) -%}
   {%- set columns = get_quoted_csv(names) -%}
   select
     *,
-    countIf(net_sign > 0 and {{ version }} = highest) over (partition by {{ key }}) > 1 as is_undecided,
-    if(net_sign > 0 and {{ version }} = highest, if(is_undecided, net_sign, 1), 0) - net_sign as missing
+    count() over (partition by {{ key }}, {{ ([version] + options.order_by) | join(', ') }}, partition_id) > 1 as is_undecided,
+    if(is_undecided, net_sign, if(net_sign > 0 and {{ version }} = highest, 1, 0)) - net_sign as missing
   from (
     select *, maxIf({{ version }}, net_sign > 0) over (partition by {{ key }}) as highest
     from (
-      select {{ columns }}, sum({{ adapter.quote(options.sign) }}) as net_sign
+      select {{ columns }}, any(_partition_id) as partition_id, sum({{ adapter.quote(options.sign) }}) as net_sign
       from {{ table }}
       group by {{ columns }}
       having net_sign <> 0
     )
   )
   qualify missing <> 0{{ ' or is_undecided' if with_undecided }}
+  settings final = 0
 {%- endmacro %}

@@ -1,3 +1,7 @@
-{{ config(unique_key='customer_id', order_by=['region', 'customer_id']) }}
+{{ config(
+    unique_key='customer_id',
+    order_by=['region', 'customer_id'],
+    projections=[signed_projection('by_region_and_tier', ['region', 'tier'], 'credit_limit')],
+) }}
 
 select * from {{ ref('customers_changes') }}

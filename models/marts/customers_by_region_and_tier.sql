@@ -1,8 +1,8 @@
 select
   region,
   tier,
-  sum(_sign) as customers,
-  sum(credit_limit * _sign) as credit_limit
+  {{ signed_count() }} as customers,
+  {{ signed_sum('credit_limit') }} as credit_limit
 from {{ ref('customers') }}
 group by region, tier
-having customers <> 0
+{{ having_live() }}

@@ -1,10 +1,8 @@
-{{ config(materialized='table', order_by='status') }}
-
 select
   status,
-  sum(_sign) as orders,
-  sum(amount * _sign) as amount,
-  sum(items * _sign) as items
+  {{ signed_count() }} as orders,
+  {{ signed_sum('amount') }} as amount,
+  {{ signed_sum('items') }} as items
 from {{ ref('orders') }}
 group by status
-having orders <> 0
+{{ having_live() }}

@@ -1,8 +1,8 @@
 select
   region,
   toStartOfMonth(created_at) as month,
-  sum(amount * _sign) as revenue,
-  sum(_sign) as orders
+  {{ signed_sum('amount') }} as revenue,
+  {{ signed_count() }} as orders
 from {{ ref('orders') }}
 group by region, month
-having orders <> 0
+{{ having_live() }}

@@ -7,19 +7,32 @@ show that it fails them, or with ``--stock=all`` every one.
 from __future__ import annotations
 
 import random
+import shutil
 import time
+from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
+import clickhouse_connect
+import pandas  # noqa: F401  # With the clock stopped (freezegun), this import never ends.
 import pytest
+from dbt.adapters.spark.connections import SparkConnectionMethod
 
 from dbt.adapters.spark_clickhouse.credentials import EmbeddedSparkCredentials
 from dbt.adapters.spark_clickhouse.spark_engine import default_settings
-from tests.conformance.suite import shipped_name
+from tests.conformance.suite import reason_to_leave_out, shipped_folder, unknown_names
 from tests.support.chdb_http import running_server
 
+if TYPE_CHECKING:
+    from dbt.tests.fixtures.project import TestProjInfo
+
 pytest_plugins = ["dbt.tests.fixtures.project"]
+
+RUN = pytest.StashKey[list[pytest.Item]]()
+LEFT_OUT = pytest.StashKey[list[pytest.Item]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -32,9 +45,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+@pytest.hookimpl(trylast=True)  # After -k and the like.
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for module in {_module(item) for item in items}:
+        if unknown := unknown_names(module.LEFT_OUT, vars(module)):
+            raise pytest.UsageError(f"LEFT_OUT names what is not there: {', '.join(unknown)}")
     stock = config.getoption("--stock")
     left_out = [item for item in items if _reason_to_leave_out(item)]
+    config.stash[LEFT_OUT] = left_out
     if stock == "left_out":
         for item in left_out:
             item.add_marker(pytest.mark.xfail(reason=_reason_to_leave_out(item), strict=True))
@@ -42,14 +60,66 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     elif stock is None:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
+    for item in items:
+        item.add_marker(pytest.mark.filterwarnings("ignore"))  # They are about dbt's own fixtures.
+    config.stash[RUN] = list(items)
 
 
-def _reason_to_leave_out(item: pytest.Item) -> str | None:
+def _reason_to_leave_out(item: pytest.Item) -> str:
     assert isinstance(item, pytest.Function)
     assert item.cls
-    name = shipped_name(item.cls)
-    reasons: dict[str, str] = item.module.LEFT_OUT
-    return reasons.get(f"{name}") or reasons.get(f"{name}::{item.originalname}")
+    return reason_to_leave_out(_module(item).LEFT_OUT, item.cls, item.name)
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """For each engine: what was run and how it went, and what was left out and why."""
+    stock = config.getoption("--stock")
+    for engine in sorted({_engine(item) for item in config.stash.get(RUN, [])}):
+        adapter = f"dbt-{engine}" if stock else "dbt-spark-clickhouse"
+        run = [item for item in config.stash[RUN] if _engine(item) == engine]
+        outcomes = _outcomes(terminalreporter, {item.nodeid for item in run})
+        classes = len({item.getparent(pytest.Class) for item in run})
+        terminalreporter.section(f"dbt-tests-adapter on {engine}, through {adapter}")
+        terminalreporter.line(f"{len(run):4} tests of {classes} classes: {outcomes}")
+        left_out = [item for item in config.stash[LEFT_OUT] if _engine(item) == engine]
+        if stock is None:
+            terminalreporter.line(f"{len(left_out):4} tests left out, which dbt-{engine} fails:")
+            reasons = Counter(map(_reason_to_leave_out, left_out))
+            for reason, tests in reasons.most_common():
+                terminalreporter.line(f"{tests:8}  {reason}")
+
+
+def _engine(item: pytest.Item) -> str:
+    return str(_module(item).ENGINE)
+
+
+def _module(item: pytest.Item) -> ModuleType:
+    assert isinstance(item, pytest.Function)
+    module: ModuleType = item.module
+    return module
+
+
+def _outcomes(terminalreporter: pytest.TerminalReporter, tests: set[str]) -> str:
+    found = {
+        outcome: {report.nodeid for report in reports if report.nodeid in tests}
+        for outcome, reports in terminalreporter.stats.items()
+        if outcome in ("passed", "failed", "error", "skipped", "xfailed")
+    }
+    return ", ".join(f"{len(found[outcome])} {outcome}" for outcome in found if found[outcome])
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_java() -> Iterator[None]:
+    """Spark without Java's slower compiler, which short runs do not earn.
+
+    Java would give the quick compiler alone too little room for the code of hundreds of tests.
+    """
+    options = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("JAVA_TOOL_OPTIONS", options)
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -65,7 +135,7 @@ def stock_profiles(home: Path, request: pytest.FixtureRequest) -> Iterator[dict[
         return
     session = {"type": "spark", "method": "session", "host": "localhost"}
     credentials = EmbeddedSparkCredentials(
-        method="session", host="localhost", schema="", home=str(home)
+        method=SparkConnectionMethod.SESSION, host="localhost", schema="", home=str(home)
     )
     spark = {**session, "server_side_parameters": default_settings(credentials)}
     with running_server(home / "clickhouse") as (host, port):
@@ -73,15 +143,54 @@ def stock_profiles(home: Path, request: pytest.FixtureRequest) -> Iterator[dict[
         yield {"spark": spark, "clickhouse": clickhouse}
 
 
+@pytest.fixture(scope="session")
+def open_chdb(home: Path) -> Iterator[None]:
+    """Keeps chDB open for all tests: it leaves threads behind each time that it is closed."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("TZ", "UTC")
+        client = clickhouse_connect.get_client(interface="chdb", path=str(home / "clickhouse"))
+    with closing(client):
+        yield
+
+
 @pytest.fixture(scope="class")
 def dbt_profile_target(
     request: pytest.FixtureRequest, stock_profiles: dict[str, Any], home: Path
 ) -> dict[str, Any]:
     engine = request.module.ENGINE
+    if engine == "clickhouse" and not stock_profiles:
+        request.getfixturevalue("open_chdb")
     ours = {"type": "spark_clickhouse", "database": engine, "home": str(home)}
     return {"threads": 4, **stock_profiles.get(engine, ours)}
 
 
 @pytest.fixture(scope="class")
+def profile_user() -> None:
+    """Neither engine has a user here."""
+
+
+@pytest.fixture(scope="class")
 def unique_schema() -> str:
     return f"test_{time.time_ns() // 1000}_{random.randint(0, 9999):04}"
+
+
+@pytest.fixture(scope="class")
+def test_data_dir(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the data that the class has in dbt-tests-adapter, if any; some write there."""
+    shipped = shipped_folder(request.cls) / "data"
+    folder = tmp_path_factory.mktemp("test") / "data"
+    return Path(shutil.copytree(shipped, folder)) if shipped.is_dir() else folder
+
+
+@pytest.fixture(scope="class")
+def project(project: TestProjInfo, request: pytest.FixtureRequest) -> TestProjInfo:
+    project.test_dir = str(shipped_folder(request.cls))
+    return project
+
+
+@pytest.fixture(scope="class")
+def logs_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = str(tmp_path_factory.mktemp("logs"))
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("DBT_LOG_PATH", folder)
+        yield folder

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -36,6 +36,12 @@ def shipped_name(test_class: type) -> str | None:
     return next((names[base] for base in test_class.__mro__ if base in names), None)
 
 
+def shipped_folder(test_class: type) -> Path:
+    """Where the shipped class that ``test_class`` derives from has its files."""
+    shipped = next(base for base in test_class.__mro__ if base in shipped_classes().values())
+    return Path(inspect.getfile(shipped)).parent
+
+
 def classes_to_run(adapted: dict[str, Any]) -> dict[str, type]:
     """A test class for each shipped one for which ``adapted``, a module's names, has none."""
     own = [member for member in adapted.values() if inspect.isclass(member)]
@@ -45,6 +51,25 @@ def classes_to_run(adapted: dict[str, Any]) -> dict[str, type]:
         for name, member in shipped_classes().items()
         if name not in replaced
     }
+
+
+def reason_to_leave_out(left_out: dict[str, str], test_class: type, test: str) -> str:
+    """Why ``left_out`` names the class, or the test with or without its parameter; or nothing."""
+    name = shipped_name(test_class)
+    names = (f"{name}", f"{name}::{test.partition('[')[0]}", f"{name}::{test}")
+    return next((left_out[name] for name in names if name in left_out), "")
+
+
+def unknown_names(left_out: Iterable[str], tests: dict[str, Any]) -> list[str]:
+    """The names of ``left_out`` that no class in ``tests``, a module's names, or test of it has."""
+    classes = [member for name, member in tests.items() if name.startswith("Test")]
+    known = {
+        known_name
+        for member in classes
+        if (name := shipped_name(member))
+        for known_name in (name, *(f"{name}::{attribute}" for attribute in dir(member)))
+    }
+    return sorted(name for name in left_out if name.partition("[")[0] not in known)
 
 
 def _modules() -> Iterator[ModuleType]:

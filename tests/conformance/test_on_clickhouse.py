@@ -2,11 +2,780 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dbt.tests.adapter.basic import expected_catalog, test_docs_generate
+from dbt.tests.adapter.caching import test_caching
+from dbt.tests.adapter.catalog import relation_types
+from dbt.tests.adapter.constraints import test_constraints
+from dbt.tests.adapter.dbt_clone import fixtures as clone_fixtures
+from dbt.tests.adapter.dbt_clone import test_dbt_clone
+from dbt.tests.adapter.dbt_show import test_dbt_show
+from dbt.tests.adapter.ephemeral import test_ephemeral
+from dbt.tests.adapter.hooks import test_model_hooks, test_run_hooks
+from dbt.tests.adapter.incremental import (
+    test_incremental_on_schema_change,
+    test_incremental_unique_id,
+)
+from dbt.tests.adapter.materialized_view import basic as materialized_view
+from dbt.tests.adapter.simple_copy import test_copy_uppercase
+from dbt.tests.adapter.simple_seed import test_seed, test_seed_type_override
+from dbt.tests.adapter.simple_snapshot import (
+    test_snapshot,
+)
+from dbt.tests.adapter.store_test_failures_tests import basic as store_test_failures
+from dbt.tests.adapter.store_test_failures_tests import test_store_test_failures
+from dbt.tests.adapter.unit_testing import test_types
+from dbt.tests.adapter.utils import (
+    fixture_replace,
+    test_array_append,
+    test_array_concat,
+    test_date_spine,
+    test_dateadd,
+    test_datediff,
+    test_get_intervals_between,
+    test_last_day,
+    test_replace,
+    test_split_part,
+    test_timestamps,
+)
+from dbt.tests.adapter.utils.data_types import test_type_bigint
+from dbt.tests.fixtures.project import TestProjInfo
+from dbt.tests.util import check_relations_equal, run_dbt
+
 from tests.conformance.suite import classes_to_run
 
 ENGINE = "clickhouse"
 
+ABSTRACT = "a base of other classes, without models of its own"
+FUNCTIONS = "dbt-clickhouse has no functions"
+GRANTS = "chDB, unlike a server, has no storage for users, so there is nobody to grant anything to"
+HEADER = "ClickHouse takes one statement at a time, so a statement cannot be a `sql_header`"
+MISSING = "dbt-clickhouse does not warn of documented columns that are not there"
+NEW_RECORD = "the snapshots of dbt-clickhouse have no `hard_deletes: new_record`"
+NO_EMPTY_SEED = "dbt 1.11 has no `seed --empty`"
+PYTHON = "dbt-clickhouse has no Python models"
+SNAPSHOTS = (
+    "the snapshots of dbt-clickhouse have one key, dbt's own columns and null for what is current"
+)
+VIEW_CHANGES = "dbt-clickhouse has no `on_configuration_change`"
+
 # What dbt-clickhouse does not pass either, by class or "class::test", with the reason.
-LEFT_OUT: dict[str, str] = {}
+LEFT_OUT: dict[str, str] = {
+    "basic.test_get_catalog_for_single_relation.BaseGetCatalogForSingleRelation": (
+        "dbt-clickhouse has no get_catalog_for_single_relation"
+    ),
+    "basic.test_incremental.BaseIncrementalBadStrategy": (
+        "dbt-clickhouse looks at the strategy when the table is there, not at first"
+    ),
+    "caching.test_caching.BaseCachingTest": ABSTRACT,
+    "constraints.test_constraints.BaseConstraintsColumnsEqual": ABSTRACT,
+    "constraints.test_constraints.BaseContractSqlHeader": ABSTRACT,
+    "constraints.test_constraints.BaseIncrementalContractSqlHeader": HEADER,
+    "constraints.test_constraints.BaseTableContractSqlHeader": HEADER,
+    "empty.test_empty.BaseTestEmptySeedFlag::test_build_empty_with_seed": NO_EMPTY_SEED,
+    "empty.test_empty.BaseTestEmptySeedFlag::test_seed_empty_creates_table_with_zero_rows": (
+        NO_EMPTY_SEED
+    ),
+    "empty.test_empty.BaseTestEmptySeedFlag::test_seed_empty_preserves_column_types": NO_EMPTY_SEED,
+    "empty.test_empty.MetadataWithEmptyFlag::test_run[alter_column_type]": (
+        "dbt-clickhouse alters the type of what `--empty` has made a subquery"
+    ),
+    "functions.test_js_udfs.BasicJSAggregateUDF": FUNCTIONS,
+    "functions.test_js_udfs.BasicJSUDF": FUNCTIONS,
+    "functions.test_js_udfs.JSAggregateUDFVolatilityIgnored": FUNCTIONS,
+    "functions.test_js_udfs.JSUDFDefaultArgSupport": FUNCTIONS,
+    "functions.test_js_udfs.JSUDFDeterministicVolatility": FUNCTIONS,
+    "functions.test_js_udfs.JSUDFMultiLineBody": FUNCTIONS,
+    "functions.test_js_udfs.JSUDFNonDeterministicVolatility": FUNCTIONS,
+    "functions.test_js_udfs.JSUDFStableVolatilityWarns": FUNCTIONS,
+    "functions.test_udafs.BasicPythonUDAF": FUNCTIONS,
+    "functions.test_udafs.BasicSQLUDAF": FUNCTIONS,
+    "functions.test_udafs.PythonUDAFDefaultArgSupport": FUNCTIONS,
+    "functions.test_udafs.UDAFBase": FUNCTIONS,
+    "functions.test_udfs.CanFindScalarFunctionRelation": FUNCTIONS,
+    "functions.test_udfs.DeterministicUDF": FUNCTIONS,
+    "functions.test_udfs.ErrorForUnsupportedType": FUNCTIONS,
+    "functions.test_udfs.NonDeterministicUDF": FUNCTIONS,
+    "functions.test_udfs.PythonUDFDefaultArgSupport": FUNCTIONS,
+    "functions.test_udfs.PythonUDFEntryPointRequired": FUNCTIONS,
+    "functions.test_udfs.PythonUDFNotSupported": FUNCTIONS,
+    "functions.test_udfs.PythonUDFRuntimeVersionRequired": FUNCTIONS,
+    "functions.test_udfs.PythonUDFSupported": FUNCTIONS,
+    "functions.test_udfs.PythonUDFVolatilitySupport": FUNCTIONS,
+    "functions.test_udfs.PythonUDFWithPackagesSupported": FUNCTIONS,
+    "functions.test_udfs.SqlUDFDefaultArgSupport": FUNCTIONS,
+    "functions.test_udfs.StableUDF": FUNCTIONS,
+    "functions.test_udfs.UDFsBasic": FUNCTIONS,
+    "grants.test_incremental_grants.BaseIncrementalGrants": GRANTS,
+    "grants.test_invalid_grants.BaseInvalidGrants": GRANTS,
+    "grants.test_model_grants.BaseModelGrants": GRANTS,
+    "grants.test_seed_grants.BaseSeedGrants": GRANTS,
+    "grants.test_snapshot_grants.BaseSnapshotGrants": GRANTS,
+    "incremental.test_incremental_merge_exclude_columns.BaseMergeExcludeColumns": (
+        "dbt-clickhouse has no `merge`"
+    ),
+    "materialized_view.basic.MaterializedViewBasic::test_materialized_view_full_refresh": (
+        "dbt-clickhouse does not log that it replaces a materialized view"
+    ),
+    "materialized_view.basic.MaterializedViewBasic"
+    "::test_materialized_view_only_updates_after_refresh": (
+        "ClickHouse updates a materialized view with each insert"
+    ),
+    "materialized_view.basic.MaterializedViewBasic::test_table_replaces_materialized_view": (
+        "dbt-clickhouse leaves a materialized view that fills the table that replaces it"
+    ),
+    "materialized_view.changes.MaterializedViewChanges": VIEW_CHANGES,
+    "materialized_view.changes.MaterializedViewChangesApplyMixin": VIEW_CHANGES,
+    "materialized_view.changes.MaterializedViewChangesContinueMixin": VIEW_CHANGES,
+    "materialized_view.changes.MaterializedViewChangesFailMixin": VIEW_CHANGES,
+    "persist_docs.test_persist_docs.BasePersistDocsAllColumnsMissing": MISSING,
+    "persist_docs.test_persist_docs.BasePersistDocsColumnMissing::test_missing_column_warning": (
+        MISSING
+    ),
+    "persist_docs.test_persist_docs.BasePersistDocsQuotedColumnCaseSensitive": MISSING,
+    "persist_docs.test_persist_docs.BasePersistDocsQuotedDescriptionNotAppliedOnMismatch": MISSING,
+    "python_model.test_python_model.BasePythonEmptyTests": PYTHON,
+    "python_model.test_python_model.BasePythonIncrementalTests": PYTHON,
+    "python_model.test_python_model.BasePythonMetaGetTests": PYTHON,
+    "python_model.test_python_model.BasePythonModelTests": PYTHON,
+    "python_model.test_python_model.BasePythonSampleTests": PYTHON,
+    "python_model.test_spark.BasePySparkTests": PYTHON,
+    "relations.test_dropping_schema_named.BaseDropSchemaNamed": (
+        "dbt-clickhouse makes the schema again when it connects, as the test does to see it gone"
+    ),
+    "simple_snapshot.new_record_check_mode.BaseSnapshotNewRecordCheckMode": NEW_RECORD,
+    "simple_snapshot.new_record_dbt_valid_to_current.BaseSnapshotNewRecordDbtValidToCurrent": (
+        NEW_RECORD
+    ),
+    "simple_snapshot.new_record_timestamp_mode.BaseSnapshotNewRecordTimestampMode": NEW_RECORD,
+    "simple_snapshot.test_ephemeral_snapshot_hard_deletes.BaseSnapshotNewColumnWithDeletes": (
+        NEW_RECORD
+    ),
+    "simple_snapshot.test_various_configs.BaseSnapshotColumnNames": SNAPSHOTS,
+    "simple_snapshot.test_various_configs.BaseSnapshotColumnNamesFromDbtProject": SNAPSHOTS,
+    "simple_snapshot.test_various_configs.BaseSnapshotDbtValidToCurrent": SNAPSHOTS,
+    "simple_snapshot.test_various_configs.BaseSnapshotMultiUniqueKey": SNAPSHOTS,
+    "utils.base_array_utils.BaseArrayUtils::test_expected_actual": ABSTRACT,
+    "utils.data_types.base_data_type_macro.BaseDataTypeMacro": ABSTRACT,
+    "utils.test_current_timestamp.BaseCurrentTimestampAware::test_current_timestamp_type": (
+        "the timestamps of dbt-clickhouse have no zone"
+    ),
+    "utils.test_date.BaseDate": "dbt-clickhouse has no `date` but dbt's, whose to_date is not there",
+}
+
+# What the statements of the tests themselves have of PostgreSQL's SQL.
+POSTGRES_SQL = {
+    r"\{database\}\.": "",
+    r"(?i)\btimestamp without time zone\b": "DateTime",
+    r"\bnull::timestamp\b": "null::Nullable(DateTime)",
+    r"\bTEST_VALID_TO\s+TIMESTAMP\b": "test_valid_to Nullable(DateTime)",
+    r"\bTEST_VALID_TO\b": "test_valid_to",
+    r"\bvarchar\(\d+\) default null\b": "Nullable(String)",
+    r"\bmd5\((.*)\)": r"lower(hex(MD5(\1)))",
+    r"\bdrop schema if exists (\S+) cascade": r"truncate database \1",
+    r"(?m)^\s*update (\S+)\s+set\s+([^;]*)": r"alter table \1 update \2 settings mutations_sync = 1",
+}
+
+# And what their projects have of it: a database, and names in capitals that it folds.
+POSTGRES_NAMES = {"{{target.database}}.": "", "TEST_VALID_TO": "test_valid_to"}
+
+
+def fixed(value: Any) -> Any:
+    """A fixture of a class that is always ``value``."""
+    return pytest.fixture(scope="class")(lambda self: value)
+
+
+def nullable_seeds(**columns: str) -> Any:
+    """Configures seeds whose columns can be null, which is not what dbt-clickhouse makes them."""
+    types = {column: f"Nullable({data_type})" for column, data_type in columns.items()}
+    return fixed({"seeds": {"+column_types": types}})
+
+
+@pytest.fixture(scope="class")
+def project(project: TestProjInfo) -> TestProjInfo:
+    """Runs the tests' own statements in ClickHouse's SQL, and one at a time."""
+    run_sql = project.run_sql
+
+    def run_in_clickhouse_sql(sql: str, fetch: str | None = None) -> Any:
+        sql = sql.replace(f" {project.database}.{project.test_schema}.", f" {project.test_schema}.")
+        for pattern, replacement in POSTGRES_SQL.items():
+            sql = re.sub(pattern, replacement, sql)
+        results = [run_sql(statement, fetch) for statement in sql.split(";") if statement.strip()]
+        return results[-1] if results else None
+
+    project.run_sql = run_in_clickhouse_sql
+    return project
+
+
+@pytest.fixture(scope="class")
+def in_clickhouse() -> dict[str, str]:
+    """What a class finds in the files of its project, and what it needs in ClickHouse's SQL."""
+    return {}
+
+
+@pytest.fixture(scope="class")
+def project_files(project_files: None, project_root: Path, in_clickhouse: dict[str, str]) -> None:
+    for path in Path(project_root).rglob("*.*"):
+        text = path.read_text()
+        for found, replacement in (POSTGRES_NAMES | in_clickhouse).items():
+            text = text.replace(found, replacement)
+        path.write_text(text)
+
+
+CATALOG = {
+    "role": None,
+    "id_type": "Int32",
+    "text_type": "String",
+    "time_type": "DateTime",
+    "view_type": "view",
+    "table_type": "table",
+    "model_stats": expected_catalog.no_stats(),
+}
+
+
+class TestDocsGenerate(test_docs_generate.BaseDocsGenerate):
+    @pytest.fixture(scope="class")
+    def expected_catalog(self, project: TestProjInfo) -> Any:
+        return expected_catalog.base_expected_catalog(project, **CATALOG)
+
+
+class TestDocsGenReferences(test_docs_generate.BaseDocsGenReferences):
+    @pytest.fixture(scope="class")
+    def expected_catalog(self, project: TestProjInfo) -> Any:
+        return expected_catalog.expected_references_catalog(
+            project, bigint_type="UInt64", **CATALOG
+        )
+
+
+class TestCatalogRelationTypes(relation_types.CatalogRelationTypes):
+    @pytest.mark.parametrize(
+        ("node_name", "relation_type"),
+        [
+            ("seed.test.my_seed", "table"),
+            ("model.test.my_table", "table"),
+            ("model.test.my_view", "view"),
+            ("model.test.my_materialized_view", "table"),  # which a view beside it fills
+        ],
+    )
+    def test_relation_types_populate_correctly(
+        self, docs: Any, node_name: str, relation_type: str
+    ) -> None:
+        super().test_relation_types_populate_correctly(docs, node_name, relation_type)
+
+
+class TestShowDoesNotHandleDoubleLimit(test_dbt_show.BaseShowDoesNotHandleDoubleLimit):
+    DATABASE_ERROR_MESSAGE = "SYNTAX_ERROR"
+
+
+class TestCloneSameSourceAndTarget(test_dbt_clone.BaseCloneSameSourceAndTarget):
+    models = fixed(
+        {
+            "source_based_model.sql": clone_fixtures.source_based_model_sql,
+            "source_schema.yml": clone_fixtures.source_schema_yml,
+        }
+    )
+    snapshots = fixed({})  # The test clones without having made one.
+
+
+class Hooks:
+    """Hooks that write down what they see of the target, which is ClickHouse's.
+
+    Before hooks outside a transaction dbt sends `commit`, which ClickHouse refuses.
+    """
+
+    in_clickhouse = fixed({"vacuum": "optimize table", "transaction: false": "transaction: true"})
+
+    def check_hooks(self, state: str, project: TestProjInfo, host: str, **count: int) -> None:
+        super().check_hooks(state, project, host or "localhost", **count)  # type: ignore[misc]
+
+    def get_ctx_vars(self, *args: Any, **kwargs: Any) -> Any:
+        found = super().get_ctx_vars(*args, **kwargs)  # type: ignore[misc]
+        return [_on_postgres(row) for row in found] if type(found) is list else _on_postgres(found)
+
+
+def _on_postgres(context: dict[str, Any]) -> dict[str, Any]:
+    """What a hook on PostgreSQL would have written down."""
+    seen = (context["target_type"], context["target_dbname"], context["target_user"])
+    assert seen == ("clickhouse", "", "default")
+    return {
+        **context,
+        "target_type": "postgres",
+        "target_dbname": "dbt",
+        "target_user": "root",
+    }
+
+
+class TestPrePostModelHooks(Hooks, test_model_hooks.BasePrePostModelHooks):
+    pass
+
+
+class TestPrePostModelHooksUnderscores(Hooks, test_model_hooks.TestPrePostModelHooksUnderscores):
+    pass
+
+
+class TestHookRefs(Hooks, test_model_hooks.BaseHookRefs):
+    pass
+
+
+class TestPrePostModelHooksInConfig(Hooks, test_model_hooks.BasePrePostModelHooksInConfig):
+    pass
+
+
+class TestPrePostModelHooksInConfigWithCount(
+    Hooks, test_model_hooks.BasePrePostModelHooksInConfigWithCount
+):
+    pass
+
+
+class TestPrePostModelHooksInConfigKwargs(
+    Hooks, test_model_hooks.BasePrePostModelHooksInConfigKwargs
+):
+    pass
+
+
+class TestPrePostRunHooks(Hooks, test_run_hooks.BasePrePostRunHooks):
+    pass
+
+
+SEED_HOOKS = fixed(
+    {
+        "update {{ this }} set": "alter table {{ this }} update",
+        "new_col = 1": "new_col = 1 where true settings mutations_sync = 1",
+        "null::{{ dbt.type_int() }}": "null::Nullable({{ dbt.type_int() }})",
+    }
+)
+
+
+class TestPrePostModelHooksOnSeeds(test_model_hooks.BasePrePostModelHooksOnSeeds):
+    in_clickhouse = SEED_HOOKS
+
+
+class TestPrePostModelHooksOnSeedsPlusPrefixed(
+    test_model_hooks.BasePrePostModelHooksOnSeedsPlusPrefixed
+):
+    in_clickhouse = SEED_HOOKS
+
+
+class TestPrePostModelHooksOnSeedsPlusPrefixedWhitespace(
+    test_model_hooks.BasePrePostModelHooksOnSeedsPlusPrefixedWhitespace
+):
+    in_clickhouse = SEED_HOOKS
+
+
+class TestPrePostModelHooksOnSnapshots(test_model_hooks.BasePrePostModelHooksOnSnapshots):
+    in_clickhouse = SEED_HOOKS
+
+
+class TestPrePostSnapshotHooksInConfigKwargs(
+    test_model_hooks.BasePrePostSnapshotHooksInConfigKwargs
+):
+    in_clickhouse = SEED_HOOKS
+
+
+class TestSimpleCopyUppercase(test_copy_uppercase.BaseSimpleCopyUppercase):
+    @pytest.fixture(scope="class")
+    def dbt_profile_target(self, dbt_profile_target: dict[str, Any]) -> dict[str, Any]:
+        return dbt_profile_target
+
+
+class ViewsStay:
+    """When a table is dropped, ClickHouse leaves the views that read it."""
+
+    def _check_relation_end_state(self, **state: Any) -> None:
+        super()._check_relation_end_state(**{**state, "exists": True})  # type: ignore[misc]
+
+
+class TestBasicSeedTests(ViewsStay, test_seed.BaseBasicSeedTests):
+    pass
+
+
+class TestSeedConfigFullRefreshOn(ViewsStay, test_seed.BaseSeedConfigFullRefreshOn):
+    pass
+
+
+class TestSimpleSeedColumnOverride(test_seed_type_override.BaseSimpleSeedColumnOverride):
+    in_clickhouse = fixed(
+        {
+            "type: text": "type: String",
+            "type: date": "type: DateTime",
+            "birthday: date": "birthday: DateTime",
+            "type: integer": "type: Int32",
+            "type: boolean": "type: Bool",
+            "type: timestamp without time zone": "type: DateTime",
+        }
+    )
+
+
+class TestSimpleSnapshot(test_snapshot.BaseSimpleSnapshot):
+    """With a key that can be null: dbt-clickhouse looks for what has no match in an outer join."""
+
+    project_config_update = nullable_seeds(id="Int32")
+
+
+class Caching:
+    """The cache of dbt-clickhouse, whose keys have no database."""
+
+    def run_and_inspect_cache(self, project: TestProjInfo, run_args: list[str]) -> None:
+        run_dbt(run_args)
+        (created,) = project.adapter.cache.relations
+        run_dbt(run_args)
+        (found,) = project.adapter.cache.relations
+        assert created.schema == found.schema == project.test_schema
+        assert created.identifier == found.identifier
+
+
+class TestCachingLowercaseModel(Caching, test_caching.BaseCachingLowercaseModel):
+    pass
+
+
+class TestCachingUppercaseModel(Caching, test_caching.BaseCachingUppercaseModel):
+    pass
+
+
+class TestCachingSelectedSchemaOnly(Caching, test_caching.BaseCachingSelectedSchemaOnly):
+    pass
+
+
+class TestNoPopulateCache(Caching, test_caching.BaseNoPopulateCache):
+    pass
+
+
+class TestUnitTestingTypes(test_types.BaseUnitTestingTypes):
+    data_types = fixed(
+        [
+            ["1", "1"],
+            ["'1'", "1"],
+            ["true", "true"],
+            ["1.25", "1.25"],
+            ["toDate('2020-01-02')", "2020-01-02"],
+            ["toDateTime('2013-11-03 00:00:00')", "2013-11-03 00:00:00"],
+            ["toDecimal64(1.25, 2)", "1.25"],
+            ["null::Nullable(Int32)", "null"],
+            ["['a', 'b']", """ "['a', 'b']" """],
+        ]
+    )
+
+
+class TestTypeBigInt(test_type_bigint.BaseTypeBigInt):
+    in_clickhouse = fixed({"select 9223372036854775800": "select toInt64(9223372036854775800)"})
+
+
+class TestArrayAppend(test_array_append.BaseArrayAppend):
+    in_clickhouse = fixed({"array_construct([4])": "array_construct(['toInt32(4)'])"})
+
+
+class TestArrayConcat(test_array_concat.BaseArrayConcat):
+    in_clickhouse = fixed({"id, {{ array_construct([2])": "id, {{ array_construct(['toInt32(2)'])"})
+
+
+class TestCurrentTimestamps(test_timestamps.BaseCurrentTimestamps):
+    expected_schema = fixed(
+        {
+            "current_timestamp": "DateTime",
+            "current_timestamp_in_utc_backcompat": "DateTime",
+            "current_timestamp_backcompat": "DateTime",
+        }
+    )
+    expected_sql = fixed(
+        """
+        select now() as current_timestamp,
+               current_timestamp::timestamp as current_timestamp_in_utc_backcompat,
+               current_timestamp::timestamp as current_timestamp_backcompat
+        """
+    )
+
+
+class TestDateSpine(test_date_spine.BaseDateSpine):
+    in_clickhouse = fixed({"'2023-09-": "date '2023-09-"})
+
+
+class TestGetIntervalsBetween(test_get_intervals_between.BaseGetIntervalsBetween):
+    in_clickhouse = fixed(
+        {"'09/01/2023'": "date '2023-09-01'", "'09/12/2023'": "date '2023-09-12'"}
+    )
+
+
+class TestDateAdd(test_dateadd.BaseDateAdd):
+    in_clickhouse = fixed(
+        {
+            ": timestamp": ": Nullable(DateTime)",
+            "{{ api.Column.translate_type('timestamp') }}": "Nullable(DateTime)",
+        }
+    )
+
+
+class TestDateDiff(test_datediff.BaseDateDiff):
+    project_config_update = nullable_seeds(
+        first_date="DateTime", second_date="DateTime", result="Int64"
+    )
+    in_clickhouse = fixed(
+        {
+            "\"'1999-12-31 23:59:59.999999'\"": "\"toDateTime64('1999-12-31 23:59:59.999999', 6)\"",
+            "00.000000'\"": "00', 6)\"",
+            "\"'2000": "\"toDateTime64('2000",
+        }
+    )
+
+
+class TestLastDay(test_last_day.BaseLastDay):
+    project_config_update = nullable_seeds(date_day="Date", result="Date")
+
+
+class TestReplace(test_replace.BaseReplace):
+    """With texts to look for, where dbt-clickhouse takes no columns."""
+
+    @pytest.fixture(scope="class")
+    def models(self) -> dict[str, str]:
+        replaced = """
+            select {{{{ replace('string_text', '{old}', '{new}') }}}} as actual, result as expected
+            from {{{{ ref('data_replace') }}}} where search_chars = '{old}'
+        """
+        cases = (("a", "b"), ("http://", ""))
+        return {
+            "test_replace.yml": fixture_replace.models__test_replace_yml,
+            "test_replace.sql": "union all".join(replaced.format(old=a, new=b) for a, b in cases),
+        }
+
+
+class TestSplitPart(test_split_part.BaseSplitPart):
+    """With one delimiter for all rows, as ClickHouse wants it."""
+
+    in_clickhouse = fixed({"'split_on'": "\"'|'\""})
+
+
+CONTRACT = {
+    "data_type: integer": "data_type: Int32",
+    "data_type: text": "data_type: String",
+    "1 as": "toInt32(1) as",
+}
+
+
+class Contract:
+    """A contract in ClickHouse's types, which dbt-clickhouse compares by name."""
+
+    in_clickhouse = fixed(CONTRACT)
+
+
+class ContractOfTypes(Contract):
+    string_type = fixed("String")
+    int_type = fixed("Int32")
+    data_types = fixed(
+        [
+            ["toInt32(1)", "Int32", "Int32"],
+            ["'1'", "String", "String"],
+            ["true", "Bool", "Bool"],
+            ["toDateTime('2013-11-03 00:00:00')", "DateTime", "DateTime"],
+            ["['a', 'b']", "Array(String)", "Array(String)"],
+            ["map('a', 1)", "Map(String, UInt8)", "Map(String, UInt8)"],
+            ["toDecimal64(1.25, 2)", "Decimal(18, 2)", "Decimal(18, 2)"],
+            ["null::Nullable(String)", "Nullable(String)", "Nullable(String)"],
+        ]
+    )
+
+
+class TestTableConstraintsColumnsEqual(
+    ContractOfTypes, test_constraints.BaseTableConstraintsColumnsEqual
+):
+    pass
+
+
+class TestViewConstraintsColumnsEqual(
+    ContractOfTypes, test_constraints.BaseViewConstraintsColumnsEqual
+):
+    pass
+
+
+class TestIncrementalConstraintsColumnsEqual(
+    ContractOfTypes, test_constraints.BaseIncrementalConstraintsColumnsEqual
+):
+    pass
+
+
+class TestIncrementalForeignKeyConstraint(
+    Contract, test_constraints.BaseIncrementalForeignKeyConstraint
+):
+    pass
+
+
+class BrokenCheck:
+    """A row that breaks a check; dbt-clickhouse passes over the constraints of columns."""
+
+    in_clickhouse = fixed(
+        CONTRACT
+        | {
+            "enforced: true": "enforced: true\n"
+            "    constraints: [{type: check, name: positive, expression: id > 0}]"
+        }
+    )
+    expected_error_messages = fixed(["Constraint `positive`", "is violated at row 1"])
+
+
+class TestConstraintsRollback(BrokenCheck, test_constraints.BaseConstraintsRollback):
+    null_model_sql = fixed(
+        """
+        {{ config(materialized='table') }}
+        select toInt32(0) as id, 'red' as color, '2019-01-01' as date_day
+        """
+    )
+
+
+class TestIncrementalConstraintsRollback(
+    BrokenCheck, test_constraints.BaseIncrementalConstraintsRollback
+):
+    null_model_sql = fixed(
+        """
+        {{ config(materialized='incremental', on_schema_change='append_new_columns') }}
+        select toInt32(0) as id, 'red' as color, '2019-01-01' as date_day
+        """
+    )
+
+
+INSERT_IN_ORDER = fixed(
+    """
+    insert into <model_identifier> ("id", "color", "date_day")
+    -- use a subquery to get columns in the right order
+    select "id", "color", "date_day"
+    from (
+        -- depends_on: <foreign_key_model_identifier>
+        select 'blue' as color, toInt32(1) as id, '2019-01-01' as date_day
+    )
+    """
+)
+
+
+class TestConstraintsRuntimeDdlEnforcement(
+    Contract, test_constraints.BaseConstraintsRuntimeDdlEnforcement
+):
+    expected_sql = INSERT_IN_ORDER
+
+
+class TestIncrementalConstraintsRuntimeDdlEnforcement(
+    Contract, test_constraints.BaseIncrementalConstraintsRuntimeDdlEnforcement
+):
+    expected_sql = INSERT_IN_ORDER
+
+
+class TestModelConstraintsRuntimeEnforcement(
+    test_constraints.BaseModelConstraintsRuntimeEnforcement
+):
+    """With names for the checks, which dbt-clickhouse wants."""
+
+    in_clickhouse = fixed(
+        CONTRACT
+        | {
+            "expression: (id > 0)": "name: positive\n        expression: (id > 0)",
+            "expression: id >= 1": "name: at_least_one\n        expression: id >= 1",
+        }
+    )
+    expected_sql = INSERT_IN_ORDER
+
+    def test__model_constraints_ddl(self, project: TestProjInfo, expected_sql: str) -> None:
+        super().test__model_constraints_ddl(project, expected_sql)
+        ddl = project.run_sql("show create table {schema}.my_model", fetch="one")[0]
+        assert "CONSTRAINT positive CHECK (id > 0)" in ddl
+        assert "CONSTRAINT at_least_one CHECK (id >= 1)" in ddl
+
+
+class TestConstraintQuotedColumn(test_constraints.BaseConstraintQuotedColumn):
+    in_clickhouse = fixed(CONTRACT | {"expression: (": "name: blue\n        expression: ("})
+    expected_sql = fixed(
+        """
+        insert into <model_identifier> ("id", "from", "date_day")
+        -- use a subquery to get columns in the right order
+        select "id", "from", "date_day"
+        from (
+            select 'blue' as "from", toInt32(1) as id, '2019-01-01' as date_day
+        )
+        """
+    )
+
+
+class TestEphemeralMulti(test_ephemeral.BaseEphemeralMulti):
+    """With the compiled model, where dbt-tests-adapter looks at the text of PostgreSQL's view."""
+
+    def test_ephemeral_multi(self, project: TestProjInfo) -> None:
+        run_dbt(["seed"])
+        assert len(run_dbt(["run"])) == 3
+        for model in ("dependent", "double_dependent", "super_dependent"):
+            check_relations_equal(project.adapter, ["seed", model])
+        compiled = Path("target/compiled/test/models/double_dependent.sql").read_text()
+        assert re.findall(r"(\w+) as \(", compiled) == ["__dbt__cte__base", "__dbt__cte__base_copy"]
+
+
+class TestEphemeralNested(test_ephemeral.BaseEphemeralNested):
+    """With the compiled model, where dbt-tests-adapter looks at the text of PostgreSQL's view."""
+
+    def test_ephemeral_nested(self, project: TestProjInfo) -> None:
+        assert len(run_dbt(["run"])) == 2
+        assert project.run_sql("select count() from {schema}.root_view", fetch="one")[0] == 2
+        compiled = Path("target/compiled/test/models/root_view.sql").read_text()
+        assert re.findall(r"(\w+) as \(", compiled) == [
+            "__dbt__cte__ephemeral_level_two",
+            "__dbt__cte__ephemeral",
+        ]
+
+
+class TestIncrementalOnSchemaChange(
+    test_incremental_on_schema_change.BaseIncrementalOnSchemaChange
+):
+    """With `delete+insert`, since dbt-clickhouse's own strategy makes a table of the new columns."""
+
+    project_config_update = fixed({"models": {"+incremental_strategy": "delete+insert"}})
+    in_clickhouse = fixed(
+        {" as field3,": "::String as field3,", "NULL ELSE": "'' ELSE", "null else": "'' else"}
+    )
+
+    def test_run_incremental_append_new_columns(self, project: TestProjInfo) -> None:
+        """Without a model that loses a column, which dbt-clickhouse refuses here."""
+        self.run_incremental_append_new_columns(project)
+
+    def test_run_incremental_fail_on_schema_change(self, project: TestProjInfo) -> None:
+        select = ["run", "--select", "model_a", "incremental_fail"]
+        run_dbt([*select, "--full-refresh"])
+        assert "are out of sync" in run_dbt(select, expect_pass=False)[1].message
+
+
+class TestIncrementalUniqueKey(test_incremental_unique_id.BaseIncrementalUniqueKey):
+    in_clickhouse = fixed({"','20": "',date '20", "null,'20": "'',date '20"})
+
+
+class TestMaterializedView(materialized_view.MaterializedViewBasic):
+    """A table with the model's name, and a view that fills it."""
+
+    @staticmethod
+    def query_relation_type(project: TestProjInfo, relation: Any) -> Any:
+        sql = f"""
+            select multiIf(engine = 'MaterializedView', 'materialized_view', engine = 'View', 'view', 'table')
+            from system.tables
+            where database = '{relation.schema}' and name in ('{relation.identifier}', '{relation.identifier}_mv')
+            order by name desc
+        """
+        return project.run_sql(sql, fetch="one")[0]
+
+
+class TestStoreTestFailuresAsGeneric(store_test_failures.StoreTestFailuresAsGeneric):
+    project_config_update = nullable_seeds(shirt="String")
+
+
+class TestStoreTestFailures(test_store_test_failures.BaseStoreTestFailures):
+    """In ClickHouse the `id` of a filter would be the null beside it."""
+
+    in_clickhouse = fixed(
+        {"{{ ref('people') }}\nwhere id in (3,4)": "{{ ref('people') }} p where p.id in (3, 4)"}
+    )
+
+    def column_type_overrides(self) -> dict[str, Any]:
+        counts = {"+column_types": {"n_records": "UInt64"}}
+        keys = {"+column_types": {"id": "Nullable(Int32)"}}
+        return {
+            "expected_accepted_values": counts,
+            "expected_unique_problematic_model_id": counts,
+            "expected_not_null_problematic_model_id": keys,
+        }
+
 
 globals().update(classes_to_run(globals()))

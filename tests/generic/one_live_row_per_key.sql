@@ -1,11 +1,16 @@
-{# Every entity has one live row or none. Two mean that a cancel row is missing or misplaced. #}
-{% test one_live_row_per_key(model, unique_key, sign='_sign') %}
+{# Every entity has one live row or none. Two mean that a cancel row is missing or misplaced, less than none that a
+   state row is. #}
+{% test one_live_row_per_key(model, unique_key, sign=none, sample=none, recent_partitions=none) %}
+{%- set where = config.get('where') -%}
+{%- set table = versioned_collapsing.get_signed_table(model, sign, key=unique_key) %}
 
 select
-  {{ unique_key if unique_key is string else unique_key | join(', ') }},
-  sum({{ sign }}) as live_rows
-from {{ model }}
-group by all
+  {{ table.key }},
+  sum({{ table.sign }}) as live_rows,
+  if(live_rows < 0, 'more cancel rows than state rows', 'more than one live row') as failing_condition
+from {{ table.relation }}
+where {{ versioned_collapsing.get_scope_sql(table, where, sample, recent_partitions) }}
+group by {{ table.key }}
 having live_rows not in (0, 1)
 
 {% endtest %}

@@ -11,17 +11,6 @@ from tests.support.chdb_http import running_server
 from tests.support.collapsing_project import CollapsingProject
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--histories",
-        nargs=3,
-        type=int,
-        default=(300, 8, 40),
-        metavar=("KEYS", "RUNS", "EVENTS"),
-        help="size of the random histories: keys, runs, and events of a key at most",
-    )
-
-
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int]]:
     with running_server(tmp_path_factory.mktemp("clickhouse")) as address:

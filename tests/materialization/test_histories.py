@@ -23,9 +23,7 @@ STRUCTURE = (
     "_version UInt64, _is_deleted Bool"
 )
 COLUMNS = "tenant, id, region, amount, note, day, _version"
-SUMS = (
-    "select region, sum(amount * _sign) as amount, sum(_sign) as n from {source} group by region"
-)
+SUMS = "select region, sum(amount * _sign) as amount, sum(_sign) as n from {source} group by region"
 MODEL = {
     "unique_key": ["tenant", "id"],
     "order_by": ["region", "tenant", "id"],
@@ -95,9 +93,7 @@ def _key_columns(key: int) -> tuple[int, str]:
     return key % 7, f"k{key}"
 
 
-def histories(
-    chance: random.Random, keys: int, runs: int, events: int
-) -> Iterator[list[Change]]:
+def histories(chance: random.Random, keys: int, runs: int, events: int) -> Iterator[list[Change]]:
     """The change sets of the runs, with up to ``events`` events of each of ``keys`` keys in all.
 
     Most events come in order, some late, some of old ones again, some twice in one change set.
@@ -220,7 +216,9 @@ class History:
         assert sorted((row[:-1] for row in net), key=repr) == self.truth.rows
         sums = f"{SUMS.format(source='target')} having n <> 0 order by region"
         assert query(f"{sums} settings optimize_use_projections = 0") == self.truth.sums
-        assert query(f"{sums} settings force_optimize_projection = {bool(net):d}") == self.truth.sums
+        assert (
+            query(f"{sums} settings force_optimize_projection = {bool(net):d}") == self.truth.sums
+        )
         for view in ("sums", "stock_sums", "plain_sums"):
             kept = query(
                 f"select region, sum(amount), sum(n) as c from {view} group by region having c <> 0 order by region"

@@ -1,17 +1,7 @@
--- The view, the materialized view and the table behind them say the same of every region and month.
-with from_table as (
+-- The view, the table of sums and PostgreSQL, where its state is at hand, say the same of every region and month.
+with from_view as (
   select
-    region,
-    toStartOfMonth(created_at) as month,
-    sum(amount * _sign) as revenue,
-    sum(_sign) as orders
-  from {{ ref('orders') }}
-  group by region, month
-  having orders <> 0
-),
-
-from_view as (
-  select
+    'view' as place,
     region,
     month,
     revenue,
@@ -19,8 +9,9 @@ from_view as (
   from {{ ref('revenue_by_region_and_month') }}
 ),
 
-from_materialized_view as (
+from_sums as (
   select
+    'table of sums' as place,
     kept.region,
     kept.month,
     sum(kept.revenue) as revenue,
@@ -30,12 +21,23 @@ from_materialized_view as (
   having orders <> 0
 ),
 
+from_postgresql as (
+  select
+    'PostgreSQL' as place,
+    region,
+    toStartOfMonth(created_at) as month,
+    sum(amount) as revenue,
+    toInt64(count()) as orders
+  from {{ ref('postgresql_orders') }}
+  group by region, month
+),
+
 everywhere as (
-  select * from from_table
-  union all
   select * from from_view
   union all
-  select * from from_materialized_view
+  select * from from_sums
+  union all
+  select * from from_postgresql
 )
 
 select
@@ -43,7 +45,7 @@ select
   month,
   revenue,
   orders,
-  count() as places
+  groupArray(place) as places
 from everywhere
 group by region, month, revenue, orders
-having places <> 3
+having length(places) <> 2 + (select count() > 0 from from_postgresql)

@@ -1,4 +1,4 @@
-"""A dbt project on stock dbt-clickhouse that has nothing of this one but its macros."""
+"""A dbt project on stock dbt-clickhouse that has nothing of this one but its macros and tests."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class CollapsingProject:
     def __init__(self, folder: Path, address: tuple[str, int], schema: str) -> None:
         host, port = address
         self.schema = schema
-        self._folder = folder
+        self.folder = folder
         self._models = folder / "models"
         self._models.mkdir(parents=True)
         self.client: Client = clickhouse_connect.get_client(host=host, port=port)
@@ -45,21 +45,30 @@ class CollapsingProject:
             "threads": 1,
         }
         self.set_profile()
+        self.set_variables()
+
+    def set_variables(self, **variables: Any) -> None:
+        """Write the project file, with variables."""
         self._write(
             "dbt_project.yml",
             {
                 "name": "versioned_collapsing",
                 "profile": "host",
                 "version": "1.0",
-                "macro-paths": [str(REPOSITORY / "macros")],
+                # The project's own macros may stand in for ours.
+                "macro-paths": [
+                    str(REPOSITORY / "macros"),
+                    str(REPOSITORY / "tests" / "generic"),
+                    "macros",
+                ],
                 # Tests let runs die, and do not wait a minute each time to be sure of it.
-                "vars": {"versioned_collapsing_lock_seconds": 1},
+                "vars": {"versioned_collapsing_lock_seconds": 1, **variables},
                 "flags": {"send_anonymous_usage_stats": False},
             },
         )
 
     def _write(self, name: str, content: Any) -> None:
-        (self._folder / name).write_text(json.dumps(content))  # JSON is YAML
+        (self.folder / name).write_text(json.dumps(content))  # JSON is YAML
 
     def set_profile(self, **more: Any) -> None:
         """Write the profile, with further keys."""
@@ -103,9 +112,9 @@ class CollapsingProject:
                 "--quiet",
                 *arguments,
                 "--project-dir",
-                str(self._folder),
+                str(self.folder),
                 "--profiles-dir",
-                str(self._folder),
+                str(self.folder),
             ]
         )
         assert result.exception is None, result.exception

@@ -1,6 +1,5 @@
-{# The batches of the landing zone: number, count of files and a hash of their names and sizes. The landing
-   zone is every source with a location from which the model descends. #}
-{% macro read_landed_batches(model) %}
+{# The files of the landing zone, which is every source with a location from which the model descends. #}
+{% macro get_landed_files_sql(model) %}
   {%- set listings = [] -%}
   {%- for location in versioned_collapsing._landing_locations(model.depends_on.nodes) | unique -%}
     {%- do listings.append("select batch, path, length from binaryFile.`" ~ location ~ "`") -%}
@@ -11,12 +10,18 @@
         ~ "`external: {location: ..., file_format: text}`, with a folder batch=N for each batch below it."
     ) -%}
   {%- endif -%}
+  {%- do return(listings | join(' union all ')) -%}
+{% endmacro %}
+
+
+{# The batches of the landing zone: number, count of files and a hash of their names and sizes. #}
+{% macro read_landed_batches(model) %}
   {%- set query -%}
     select
       batch,
       count(*) as files,
       md5(concat_ws(',', sort_array(collect_list(concat(regexp_extract(path, '[^/]+/[^/]+/[^/]+$', 0), ':', length))))) as hash
-    from ({{ listings | join(' union all ') }})
+    from ({{ versioned_collapsing.get_landed_files_sql(model) }})
     group by batch
     order by batch
   {%- endset -%}

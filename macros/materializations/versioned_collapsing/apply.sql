@@ -8,26 +8,25 @@
     {%- do versioned_collapsing.refuse_conflicts_of_all_slices(target, options, columns, run) -%}
   {%- endif -%}
   {%- do run.update({'is_journal': versioned_collapsing.uses_journal(target, options, run)}) -%}
-  {%- set counts = versioned_collapsing.apply_slices(target, options, columns, run, 1) -%}
+  {%- set counts = versioned_collapsing.apply_slices(target, options, columns, run, 1, versioned_collapsing.start_counts(run.read)) -%}
   {%- do return(counts) -%}
 {% endmacro %}
 
 
 {# Applies what is staged, from a slice on. Each slice is a change set of its own, from its leftovers to its
    tombstones; the ledger says which of them are done. #}
-{% macro apply_slices(target, options, columns, run, first_slice) %}
-  {%- set total = namespace(counts=versioned_collapsing.start_counts(run.read)) -%}
+{% macro apply_slices(target, options, columns, run, first_slice, counts_before) %}
+  {%- set total = namespace(counts=counts_before) -%}
   {%- for slice in range(first_slice, options.shards + 1) -%}
     {%- do run.update({'slice': slice}) -%}
     {%- if options.shards > 1 -%}
-      {%- do versioned_collapsing.stage_slice(target, options, slice) -%}
+      {%- do versioned_collapsing.stage_slice(target, options, slice, run) -%}
     {%- endif -%}
     {%- do versioned_collapsing.stage_leftovers(target, options, columns, run) -%}
-    {%- if versioned_collapsing.needs_fold(options, columns) -%}
+    {%- if columns.is_folded -%}
       {%- do versioned_collapsing.resolve_changes(target, options, columns, run) -%}
     {%- endif -%}
-    {%- do versioned_collapsing.renew_lock(run) -%}
-    {%- set counts = versioned_collapsing.count_outcomes(target, options, columns) -%}
+    {%- set counts = versioned_collapsing.count_outcomes(target, options, columns, run) -%}
     {%- set total.counts = versioned_collapsing.add_counts(total.counts, counts) -%}
     {%- do versioned_collapsing.report_conflicts(target, options, total.counts, run, slice) -%}
     {%- do versioned_collapsing.publish_staged_changes(target, options, columns, run, counts) -%}
@@ -50,20 +49,44 @@
    repeating this completes a run that died at any point of it. #}
 {% macro publish_staged_changes(target, options, columns, run, counts) %}
   {%- if counts.has_writes -%}
-    {%- do versioned_collapsing.record_run(target, run, 'started', {}) -%}
-    {% call statement('publish') -%}
-      {{ versioned_collapsing.get_publish_sql(target, options, columns, run) }}
+    {%- if run.is_journal -%}
+      {%- do versioned_collapsing.stage_rows_to_write(target, options, columns, run, counts) -%}
+      {%- do versioned_collapsing.start_publishing(target, run) -%}
+      {%- do versioned_collapsing.publish_signed_rows(target, options, columns, run) -%}
+    {%- else -%}
+      {%- do versioned_collapsing.start_publishing(target, run) -%}
+      {%- do versioned_collapsing.publish_directly(target, options, columns, run, counts) -%}
+    {%- endif -%}
+    {%- do versioned_collapsing.remember_deletes(target, options, run, counts) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{# From here on a run that dies is completed. #}
+{% macro start_publishing(target, run) %}
+  {%- do versioned_collapsing.renew_lock(run) -%}
+  {%- do run.update({'block': 0}) -%}
+  {%- do versioned_collapsing.record_run(target, run, 'started', {}) -%}
+{% endmacro %}
+
+
+{% macro publish_directly(target, options, columns, run, counts) %}
+  {% call statement('publish') -%}
+    {{ versioned_collapsing.get_insert_rows_sql(target, options, columns, run, versioned_collapsing.get_publish_rows_sql(target, options, columns)) }}
+  {%- endcall %}
+  {%- if counts.repaired -%}
+    {% call statement('heal') -%}
+      {{ versioned_collapsing.get_insert_rows_sql(target, options, columns, run, versioned_collapsing.get_heal_rows_sql(target, options, columns)) }}
     {%- endcall %}
-    {%- if counts.repaired -%}
-      {% call statement('heal') -%}
-        {{ versioned_collapsing.get_heal_sql(target, options, columns, run) }}
-      {%- endcall %}
-    {%- endif -%}
-    {%- if options.remember_deletes and counts.has_deletes -%}
-      {% call statement('remember_deletes') -%}
-        {{ versioned_collapsing.get_remember_deletes_sql(target, options) }}
-      {%- endcall %}
-    {%- endif -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{% macro remember_deletes(target, options, run, counts) %}
+  {%- if options.remember_deletes and counts.has_deletes -%}
+    {% call statement('remember_deletes') -%}
+      {{ versioned_collapsing.get_remember_deletes_sql(target, options, run) }}
+    {%- endcall %}
   {%- endif -%}
 {% endmacro %}
 
@@ -73,7 +96,10 @@
 {% macro finish_unfinished_apply(target, options, run, ledger) %}
   {%- set unfinished = ledger.unfinished -%}
   {%- if unfinished -%}
-    {%- do versioned_collapsing.require_staged_tables(target, options, unfinished) -%}
+    {%- do versioned_collapsing.require_staged_tables(target, options, unfinished, run) -%}
+    {%- if unfinished.is_journal or unfinished.is_stream -%}
+      {%- do versioned_collapsing.refuse_changed_views(target, unfinished, run) -%}
+    {%- endif -%}
     {%- do log('Completing run ' ~ unfinished.run_id ~ ' on ' ~ target ~ ', which did not finish', info=true) -%}
     {%- do unfinished.update({'started_at': run.started_at, 'lock': run.lock}) -%}
     {%- if unfinished.is_stream -%}
@@ -89,18 +115,39 @@
 {% macro finish_slices(target, options, unfinished) %}
   {%- set options = dict(options, shards=unfinished.slices) -%}
   {%- set columns = versioned_collapsing.get_staged_columns(target, options) -%}
-  {%- do unfinished.update({'read': versioned_collapsing.read_staged_counts(target, options)}) -%}
-  {%- if unfinished.status == 'started' -%}
-    {%- if not unfinished.is_journal -%}
-      {%- do versioned_collapsing.stage_leftovers(target, options, columns, unfinished) -%}
+  {%- set truncated_at = versioned_collapsing.get_version_sql(unfinished.truncated_at, options, columns) if unfinished.truncated_at else none -%}
+  {%- do unfinished.update({'read': versioned_collapsing.read_staged_counts(target, options, columns), 'truncated_at': truncated_at}) -%}
+  {%- set total = namespace(counts=versioned_collapsing.start_counts(unfinished.read)) -%}
+  {%- if unfinished.status != 'slice applied' -%}
+    {%- set counts = versioned_collapsing.finish_slice(target, options, columns, unfinished) -%}
+    {%- set total.counts = versioned_collapsing.add_counts(total.counts, counts) -%}
+    {%- if unfinished.slice < options.shards -%}
+      {%- do versioned_collapsing.record_run(target, unfinished, 'slice applied', total.counts) -%}
     {%- endif -%}
-    {%- set counts = versioned_collapsing.count_outcomes(target, options, columns) -%}
-    {%- do versioned_collapsing.publish_staged_changes(target, options, columns, unfinished, counts) -%}
-    {%- do versioned_collapsing.record_run(target, unfinished, 'slice applied' if unfinished.slice < options.shards else 'applied', versioned_collapsing.add_counts(versioned_collapsing.start_counts(unfinished.read), counts)) -%}
   {%- endif -%}
   {%- if unfinished.slice < options.shards -%}
-    {%- do versioned_collapsing.apply_slices(target, options, columns, unfinished, unfinished.slice + 1) -%}
+    {%- do unfinished.update({'is_journal': versioned_collapsing.uses_journal(target, options, unfinished)}) -%}
+    {%- do versioned_collapsing.apply_slices(target, options, columns, unfinished, unfinished.slice + 1, total.counts) -%}
+  {%- else -%}
+    {%- do versioned_collapsing.record_run(target, unfinished, 'applied', total.counts) -%}
   {%- endif -%}
+{% endmacro %}
+
+
+{# With a journal its blocks are written from the one on that the ledger names. Without, what is missing is
+   found anew; views that have come since make a journal of it. #}
+{% macro finish_slice(target, options, columns, unfinished) %}
+  {%- if unfinished.is_journal -%}
+    {%- set counts = versioned_collapsing.count_outcomes(target, options, columns, unfinished) -%}
+    {%- do versioned_collapsing.publish_signed_rows(target, options, columns, unfinished, unfinished.block) -%}
+    {%- do versioned_collapsing.remember_deletes(target, options, unfinished, counts) -%}
+    {%- do return(counts) -%}
+  {%- endif -%}
+  {%- do versioned_collapsing.stage_leftovers(target, options, columns, unfinished) -%}
+  {%- set counts = versioned_collapsing.count_outcomes(target, options, columns, unfinished) -%}
+  {%- do unfinished.update({'is_journal': versioned_collapsing.uses_journal(target, options, unfinished)}) -%}
+  {%- do versioned_collapsing.publish_staged_changes(target, options, columns, unfinished, counts) -%}
+  {%- do return(counts) -%}
 {% endmacro %}
 
 
@@ -115,14 +162,15 @@
       {%- do table.append({'name': column.name, 'type': column.data_type, 'given_type': column.data_type}) -%}
     {%- endif -%}
   {%- endfor -%}
-  {%- do return(versioned_collapsing.describe_columns(options, table, given)) -%}
+  {%- set columns = versioned_collapsing.describe_columns(options, table, given) -%}
+  {%- do return(dict(columns, is_folded='_unmerged' in given)) -%}
 {% endmacro %}
 
 
 {# An apply that began to write cannot be completed without what it staged. #}
-{% macro require_staged_tables(target, options, unfinished) %}
-  {%- set needed = ['signed'] if unfinished.is_stream else ['changes', 'leftovers', 'odd'] if unfinished.is_journal else ['changes'] -%}
-  {%- if unfinished.slice < unfinished.slices -%}
+{% macro require_staged_tables(target, options, unfinished, run) %}
+  {%- set needed = ['signed'] if unfinished.is_stream else ['changes', 'leftovers', 'odd', 'signed'] if unfinished.is_journal else ['changes'] -%}
+  {%- if unfinished.slices > 1 -%}
     {%- do needed.append('change_set') -%}
   {%- endif -%}
   {%- set missing = [] -%}
@@ -130,7 +178,7 @@
     {%- do missing.append(versioned_collapsing._beside(target, role) | string) -%}
   {%- endfor -%}
   {%- if missing -%}
-    {%- do exceptions.raise_compiler_error(
+    {%- do versioned_collapsing.stop_run(run,
         "Run " ~ unfinished.run_id ~ " on " ~ target ~ " died while it wrote, and " ~ missing | join(', ') ~ ", which it would be completed "
         ~ "from, is not there. Rebuild the table: dbt run --full-refresh --select " ~ unfinished.model
     ) -%}

@@ -22,19 +22,23 @@
       {%- do branches.append(problem.condition ~ ", '" ~ problem.text ~ "'") -%}
     {%- endfor -%}
   {%- endfor -%}
+  {%- if options.delete_version == 'ignore' and '_batch' in columns.given -%}
+    {%- do branches.append("isNull(given._batch), '_batch is null'") -%}
+  {%- endif -%}
   {%- do return("multiIf(" ~ branches | join(', ') ~ ", '')" if branches else "''") -%}
 {% endmacro %}
 
 
 {# Conditions under which a row has no place in the table, each with what to call it. Payload is not
-   looked at in deletes: their rows are cancelled from what is stored. A cast that comes back as
+   looked at in deletes, nor where a change leaves it as it is stored: it comes from there. A cast that comes back as
    another value (a date that wraps, a decimal that loses digits) does not fit either. #}
 {% macro get_problems_sql(column, options, columns) %}
   {%- set problems = [] -%}
   {%- set given = 'given.' ~ adapter.quote(column.name) -%}
   {%- set is_place = column.name in options.unique_key
       or (column.name == options.version and options.delete_version == 'respect') -%}
-  {%- set applies = '' if is_place else 'not ' ~ versioned_collapsing._flag_sql(options.is_deleted, columns) ~ ' and ' -%}
+  {%- set is_unset = "has(given._unset, '" ~ column.name ~ "') or " if '_unset' in columns.given else '' -%}
+  {%- set applies = '' if is_place else 'not (' ~ is_unset ~ versioned_collapsing._flag_sql(options.is_deleted, columns) ~ ') and ' -%}
   {%- if versioned_collapsing._is_nested(column.type) -%}
     {%- do return(problems) -%}
   {%- endif -%}

@@ -4,7 +4,8 @@
    those of the change set. Columns of the key, the version, ORDER BY and PARTITION BY lose
    Nullable: a null there stops the run. Returns `table` (name, type and given_type of each column that
    is stored, without the sign; given_type is none where the change set has no such column), `names` of
-   these, `payload` (all but key and version), `absent` ones, and `given`, the change set's columns. #}
+   these, `payload` (all but key and version), `absent` ones, `given`, the change set's columns, and `is_folded`:
+   whether the changes of a key are more than candidates of which the highest is taken. #}
 {% macro get_versioned_collapsing_columns(options, sql, model) %}
   {%- set declared = {} -%}
   {%- for column in model.columns.values() if column.data_type -%}
@@ -28,12 +29,14 @@
 
 {% macro describe_columns(options, table, given) %}
   {%- set names = table | map(attribute='name') | list -%}
+  {%- set absent = table | selectattr('given_type', 'none') | map(attribute='name') | list -%}
   {%- do return({
       'table': table,
       'names': names,
       'payload': names | reject('in', options.unique_key + [options.version]) | list,
       'given': given,
-      'absent': table | selectattr('given_type', 'none') | map(attribute='name') | list,
+      'absent': absent,
+      'is_folded': options.combine != {} or options.delete_version == 'ignore' or absent != [] or '_unset' in given,
   }) -%}
 {% endmacro %}
 
@@ -48,6 +51,10 @@
     {%- do problems.append("the change set lacks " ~ options.sign ~ ". With `old_state: stream` it is of signed rows: 1 for the new, -1 for the old.") -%}
   {%- elif options.old_state != 'stream' and options.sign in given -%}
     {%- do problems.append("the change set has the column " ~ options.sign ~ ", which is to be the sign. Drop it from the select, or set the option sign.") -%}
+  {%- endif -%}
+  {%- set meaningless = given | select('in', [options.is_deleted, '_unset', '_reset', '_is_truncate']) | list -%}
+  {%- if options.old_state == 'stream' and meaningless -%}
+    {%- do problems.append("the change set has " ~ meaningless ~ ", which `old_state: stream` has no use for: its rows are written as they are. Drop them from the select.") -%}
   {%- endif -%}
   {%- set unknown = options.combine | reject('in', given) | list -%}
   {%- if unknown -%}

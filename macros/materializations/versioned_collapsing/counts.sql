@@ -27,24 +27,25 @@
 {# What was read, before one change a key was kept: rows, those that repeat or contradict another row of the
    same change set, and those below a truncate. #}
 {% macro read_change_set_counts(target, options, columns, sql, run) %}
-  {%- set read = versioned_collapsing.read_staged_counts(target, options) -%}
-  {%- set rows_read = run_query('select count() as n from (' ~ sql ~ ')').rows[0]['n'] | int -%}
+  {%- set read = versioned_collapsing.read_staged_counts(target, options, columns) -%}
+  {%- set rows_read = run_query('select count() as n from (' ~ sql ~ ') settings ' ~ versioned_collapsing.get_log_comment_setting(run)).rows[0]['n'] | int -%}
   {%- do read.update({'rows_read': rows_read}) -%}
   {%- if run.truncated_at -%}
     {%- set query -%}
-      select count() as n from ({{ versioned_collapsing.get_cast_changes_sql(options, columns, sql, {}) }}) where {{ adapter.quote(options.version) }} <= {{ run.truncated_at }}
+      select count() as n from ({{ versioned_collapsing.get_cast_changes_sql(options, columns, sql, {}) }}) where {{ adapter.quote(options.version) }} <= {{ run.truncated_at }}{{ ' and not _dbt_is_deleted' if options.delete_version == 'ignore' }}
+      settings cast_keep_nullable = 0, {{ versioned_collapsing.get_log_comment_setting(run) }}
     {%- endset -%}
     {%- do read.update({'tombstoned': run_query(query).rows[0]['n'] | int}) -%}
   {%- endif -%}
-  {%- if rows_read > read.staged_keys -%}
+  {%- if rows_read > read.staged_keys or run.truncated_at -%}
     {%- set key_version = get_quoted_csv(options.unique_key + [options.version]) -%}
-    {%- set row = 'tuple(' ~ get_quoted_csv(columns.names) ~ ', _dbt_is_deleted' ~ (', _dbt_unset' if versioned_collapsing.has_unset(columns) else '') ~ ')' -%}
+    {%- set row = 'tuple(' ~ get_quoted_csv(columns.names) ~ ', _dbt_is_deleted' ~ (', _dbt_unset' if columns.is_folded else '') ~ ')' -%}
     {%- set query -%}
       select
         count() - uniqExact({{ row }}) as duplicates,
         uniqExactIf({{ row }}, not _dbt_is_deleted) - uniqExactIf(tuple({{ key_version }}), not _dbt_is_deleted) as conflicts
       from ({{ versioned_collapsing.get_cast_changes_sql(options, columns, sql, run) }})
-      settings cast_keep_nullable = 0
+      settings cast_keep_nullable = 0, {{ versioned_collapsing.get_log_comment_setting(run) }}
     {%- endset -%}
     {%- set repeated = run_query(query).rows[0] -%}
     {%- do read.update({
@@ -57,9 +58,10 @@
 
 
 {# The same for changes staged earlier: only what the staged table knows. #}
-{% macro read_staged_counts(target, options) %}
+{% macro read_staged_counts(target, options, columns) %}
+  {%- set n = 'uniqExact(tuple(' ~ get_quoted_csv(options.unique_key) ~ '))' if columns.is_folded else 'count()' -%}
   {%- set staged = run_query(
-      'select count() as n, sum(_dbt_duplicates) as duplicates, sum(_dbt_conflicts) as conflicts from '
+      'select ' ~ n ~ ' as n, sum(_dbt_duplicates) as duplicates, sum(_dbt_conflicts) as conflicts from '
       ~ versioned_collapsing.get_change_set_relation(target, options)
   ).rows[0] -%}
   {%- do return({
@@ -72,12 +74,12 @@
 
 
 {# What becomes of each staged change; every key falls under one name. #}
-{% macro count_outcomes(target, options, columns) %}
+{% macro count_outcomes(target, options, columns, run) %}
   {%- set outcomes = {} -%}
-  {%- set partial = {} -%}
-  {%- for row in run_query(versioned_collapsing.get_outcomes_sql(target, options, columns)).rows -%}
+  {%- set unmerged = [] -%}
+  {%- for row in run_query(versioned_collapsing.get_outcomes_sql(target, options, columns, run)).rows -%}
     {%- do outcomes.update({row['outcome']: row['n'] | int}) -%}
-    {%- do partial.update({row['outcome']: row['partial'] | int}) -%}
+    {%- do unmerged.append(row['unmerged'] | int) -%}
   {%- endfor -%}
   {%- set writes = outcomes.keys() | select('in', ('insert', 'update', 'delete', 'delete of an absent key', 'repaired')) | list -%}
   {%- set counts = versioned_collapsing.start_counts({}) -%}
@@ -88,7 +90,7 @@
       'deletes': outcomes.get('delete', 0) + outcomes.get('delete of an absent key', 0),
       'duplicates': outcomes.get('duplicate', 0),
       'stale': outcomes.get('stale', 0),
-      'unmerged': partial.get('stale', 0) + partial.get('insert', 0),
+      'unmerged': unmerged | sum,
       'conflicts': outcomes.get('conflict', 0),
       'tombstoned': outcomes.get('tombstoned', 0),
       'repaired': outcomes.get('repaired', 0),
@@ -99,8 +101,7 @@
 {% endmacro %}
 
 
-{# `partial` counts the changes that needed the stored row to be whole. #}
-{% macro get_outcomes_sql(target, options, columns) -%}
+{% macro get_outcomes_sql(target, options, columns, run) -%}
   {%- set version = adapter.quote(options.version) -%}
   {%- set sign = adapter.quote(options.sign) -%}
   select
@@ -116,18 +117,14 @@
       'conflict'
     ) as outcome,
     count() as n,
-    {%- if versioned_collapsing.needs_fold(options, columns) %}
-    countIf(not changed._dbt_is_deleted and (arrayExists(name -> name not in ('', '{{ columns.absent | join("', '") }}'), changed._dbt_unset){% if options.combine %} or outcome = 'stale'{% endif %})) as partial
-    {%- else %}
-    0 as partial
-    {%- endif %}
+    {{ 'sum(changed._dbt_unmerged)' if columns.is_folded else 'toUInt64(0)' }} as unmerged
   from {{ versioned_collapsing._beside(target, 'changes') }} as changed
   left any join {{ versioned_collapsing._beside(target, 'leftovers') }} as stored
     on {{ versioned_collapsing._keys_equal('changed', 'stored', options.unique_key) }}
   left join (select *, 1 as is_odd from {{ versioned_collapsing._beside(target, 'odd') }}) as odd
     on {{ versioned_collapsing._keys_equal('changed', 'odd', options.unique_key) }}
   group by outcome
-  settings join_use_nulls = 0
+  settings join_use_nulls = 0, {{ versioned_collapsing.get_log_comment_setting(run) }}
 {%- endmacro %}
 
 
@@ -151,8 +148,7 @@
     {%- endset -%}
     {%- if options.on_conflict == 'error' -%}
       {%- do versioned_collapsing.drop_staged(target) -%}
-      {%- do versioned_collapsing.give_up_lock(run) -%}
-      {%- do exceptions.raise_compiler_error(message ~ " Nothing was written (on_conflict: error).") -%}
+      {%- do versioned_collapsing.stop_run(run, message ~ " Nothing was written (on_conflict: error).") -%}
     {%- endif -%}
     {%- do exceptions.warn(message) -%}
   {%- endif -%}

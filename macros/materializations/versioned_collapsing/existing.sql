@@ -51,7 +51,7 @@
 
 
 {# Projections that the model has and the table has not are added, and built for the rows that are there. #}
-{% macro add_missing_projections(target) %}
+{% macro add_missing_projections(target, run) %}
   {%- set wanted = config.get('projections', default=[]) -%}
   {%- if not wanted -%}{%- do return(none) -%}{%- endif -%}
   {%- set found = run_query(
@@ -61,8 +61,17 @@
     {%- do log('Adding the projection ' ~ projection.get('name') ~ ' to ' ~ target, info=true) -%}
     {%- do run_query("alter table " ~ target ~ " modify setting deduplicate_merge_projection_mode = 'rebuild'") -%}
     {%- do run_query('alter table ' ~ target ~ ' add ' ~ clickhouse_projection_ddl(projection)) -%}
-    {%- do run_query('alter table ' ~ target ~ ' materialize projection ' ~ projection.get('name') ~ ' settings mutations_sync = 1') -%}
+    {%- do run_query('alter table ' ~ target ~ ' materialize projection ' ~ projection.get('name') ~ ' settings mutations_sync = 1, ' ~ versioned_collapsing.get_log_comment_setting(run)) -%}
   {%- endfor -%}
+{% endmacro %}
+
+
+{# What was seen before the lock was taken holds still: nobody has built the table in between. #}
+{% macro validate_same_place(this, existing, run) %}
+  {%- set query = "select count() as n from system.tables where database = '" ~ this.schema ~ "' and name = '" ~ this.identifier ~ "'" -%}
+  {%- if run_query(query).rows[0]['n'] | int != (0 if existing is none else 1) -%}
+    {%- do versioned_collapsing.stop_run(run, this ~ (' was built' if existing is none else ' was dropped') ~ ' while this run waited for its lock. Run again.') -%}
+  {%- endif -%}
 {% endmacro %}
 
 
@@ -100,11 +109,11 @@
 
 
 {# The first apply to a table needs a change set that begins at the first batch, and an empty table. #}
-{% macro validate_history(this, existing, is_rebuild, model, manifest, ledger) %}
+{% macro validate_history(this, existing, is_rebuild, model, manifest, ledger, run) %}
   {%- if not is_rebuild and not ledger.is_known -%}
-    {%- do versioned_collapsing.validate_known_table(existing, model) -%}
+    {%- do versioned_collapsing.validate_known_table(existing, model, run) -%}
   {%- endif -%}
   {%- if is_rebuild or not ledger.has_history -%}
-    {%- do versioned_collapsing.validate_complete_manifest(this, manifest) -%}
+    {%- do versioned_collapsing.validate_complete_manifest(this, manifest, run) -%}
   {%- endif -%}
 {% endmacro %}

@@ -1,14 +1,13 @@
 {# Keys with other leftovers than one state: torn by a run that died, or wrong from elsewhere. The
    opposite of every leftover that should not be there, and the state that should and is not.
    Two states of one version that differ stay: no cancel row could tell them apart. #}
-{% macro get_heal_sql(target, options, columns, run) -%}
+{% macro get_heal_rows_sql(target, options, columns) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   {%- set others = columns.names | reject('in', options.unique_key) | list -%}
   {%- set row = get_quoted_csv(others) -%}
   {%- set version_at = others.index(options.version) + 1 -%}
   {%- set sign_at = others | length + 1 -%}
   {%- set odd = versioned_collapsing._beside(target, 'odd') -%}
-  insert into {{ target }} ({{ get_quoted_csv(options.unique_key + others + [options.sign]) }})
   with per_key as (
     select
       {{ key }},
@@ -57,8 +56,4 @@
     from per_key
   )
   array join rows_to_write as emitted
-  {%- if run.is_journal %}
-  order by all
-  {%- endif %}
-  settings join_use_nulls = 0, {{ versioned_collapsing.get_insert_settings(run, 'heal') }}
 {%- endmacro %}

@@ -1,27 +1,31 @@
 {# Whether the rows are written so that an insert which died can be repeated block by block. Materialized
    views need it: they are fed with what is inserted, and not together with the table. #}
 {% macro uses_journal(target, options, run) %}
-  {%- set tables = [target] + versioned_collapsing.get_view_tables(target) -%}
-  {%- set is_journal = options.publish == 'journal' or run.is_stream or (options.publish == 'auto' and tables | length > 1) -%}
+  {%- set views = versioned_collapsing.read_views(target) -%}
+  {%- set is_journal = options.publish == 'journal' or run.is_stream or (options.publish == 'auto' and views.tables != []) -%}
   {%- if is_journal -%}
-    {%- for table in tables -%}
+    {%- for table in [target] + views.tables -%}
       {%- do versioned_collapsing.keep_deduplication_window(table) -%}
     {%- endfor -%}
+    {%- do run.update({'definition': views.definition}) -%}
   {%- endif -%}
   {%- do return(is_journal) -%}
 {% endmacro %}
 
 
-{# The tables that materialized views fill from the target, at once or by way of other views. #}
-{% macro get_view_tables(target) %}
+{# The materialized views that rows of the target reach, at once or by way of other views: their names, the
+   tables that they fill, and a hash of what they are. #}
+{% macro read_views(target) %}
   {%- set query -%}
     with recursive reached as (
-      select '{{ target.schema }}' as source_database, '{{ target.identifier }}' as source_table
+      select '' as view, '' as select_query, '{{ target.schema }}' as source_database, '{{ target.identifier }}' as source_table
       union all
-      select views.target_database, views.target_table
+      select views.view, views.select_query, views.target_database, views.target_table
       from reached
       inner join (
-        select source.database as source_database, source.name as source_table, view.target_database, view.target_table
+        select
+          source.database as source_database, source.name as source_table,
+          view.database || '.' || view.name as view, view.as_select as select_query, view.target_database, view.target_table
         from (
           select database, name, arrayJoin(arrayZip(dependencies_database, dependencies_table)) as dependent
           from system.tables
@@ -31,16 +35,23 @@
         where view.target_table <> ''
       ) as views using (source_database, source_table)
     )
-    select distinct source_database, source_table
+    select distinct view, source_database as target_database, source_table as target_table, hex(sipHash128(view, select_query, uuid)) as definition
     from reached
     inner join system.tables on database = source_database and name = source_table
-    where (source_database, source_table) <> ('{{ target.schema }}', '{{ target.identifier }}')
+    where view <> ''
+    order by view, target_database, target_table
+    settings join_use_nulls = 0
   {%- endset -%}
   {%- set tables = [] -%}
+  {%- set names = [] -%}
+  {%- set definitions = [] -%}
   {%- for row in run_query(query).rows -%}
-    {%- do tables.append(target.incorporate(path={'schema': row['source_database'], 'identifier': row['source_table']})) -%}
+    {%- set table = target.incorporate(path={'schema': row['target_database'], 'identifier': row['target_table']}) -%}
+    {%- if table not in tables -%}{%- do tables.append(table) -%}{%- endif -%}
+    {%- do names.append(row['view']) -%}
+    {%- do definitions.append(row['definition']) -%}
   {%- endfor -%}
-  {%- do return(tables) -%}
+  {%- do return({'tables': tables, 'names': names, 'definition': local_md5(definitions | join)}) -%}
 {% endmacro %}
 
 
@@ -63,27 +74,112 @@
 {% endmacro %}
 
 
-{# Blocks of one apply, in every partition: 200,000 rows each. #}
+{# Partitions of the blocks that may have to be repeated: of the one at which a run dies. #}
 {% macro get_deduplication_window() %}
   {%- do return(10000) -%}
 {% endmacro %}
 
 
-{# Settings of the statements that write into the target. With a journal the blocks must come out the same when
-   the statement is repeated: one order, one thread, one size; the token is the run's, never the content's. #}
-{% macro get_insert_settings(run, name) -%}
-  {%- if run.is_journal or run.is_stream -%}
-    deduplicate_insert = 'enable', deduplicate_insert_select = 'force_enable', deduplicate_blocks_in_dependent_materialized_views = 1,
-    insert_deduplication_token = '{{ run.run_id }}/{{ run.slice }}/{{ name }}', max_insert_threads = 1,
-  {%- else -%}
-    {{ versioned_collapsing._no_deduplication() }},
-  {%- endif %}
-    max_block_size = 65409, min_insert_block_size_rows = 200000, min_insert_block_size_bytes = 67108864, max_partitions_per_insert_block = 0, {{ versioned_collapsing.get_log_comment_setting(run) }}
+{# Rows of a block. Tests make it small. #}
+{% macro get_block_rows() %}
+  {%- do return(var('versioned_collapsing_block_rows', 200000) | int) -%}
+{% endmacro %}
+
+
+{# The table of the rows to write, each with the number of its block. #}
+{% macro create_signed_rows(target, options, columns) %}
+  {%- set signed = versioned_collapsing._beside(target, 'signed') -%}
+  {%- do run_query('drop table if exists ' ~ signed) -%}
+  {% call statement('create_signed_rows') -%}
+    create table {{ signed }} (
+      {%- for column in columns.table %}
+      {{ adapter.quote(column.name) }} {{ column.type }},
+      {%- endfor %}
+      {{ adapter.quote(options.sign) }} Int8,
+      _dbt_block UInt32,
+      _dbt_problem LowCardinality(String)
+    )
+    engine = MergeTree
+    order by ({{ get_quoted_csv(['_dbt_block'] + options.unique_key + [options.version]) }})
+  {%- endcall %}
+{% endmacro %}
+
+
+{# Stages the rows that the changes come to. #}
+{% macro stage_rows_to_write(target, options, columns, run, counts) %}
+  {%- do versioned_collapsing.create_signed_rows(target, options, columns) -%}
+  {% call statement('stage_rows_to_write') -%}
+    {{ versioned_collapsing.get_stage_signed_rows_sql(target, options, columns, run, versioned_collapsing.get_publish_rows_sql(target, options, columns)) }}
+  {%- endcall %}
+  {%- if counts.repaired -%}
+    {% call statement('stage_healing_rows') -%}
+      {{ versioned_collapsing.get_stage_signed_rows_sql(target, options, columns, run, versioned_collapsing.get_heal_rows_sql(target, options, columns)) }}
+    {%- endcall %}
+  {%- endif -%}
+{% endmacro %}
+
+
+{# `rows_sql` selects them in the order of get_stored_names. #}
+{% macro get_stage_signed_rows_sql(target, options, columns, run, rows_sql) -%}
+  {%- set signed = versioned_collapsing._beside(target, 'signed') -%}
+  {%- set names = get_quoted_csv(versioned_collapsing.get_stored_names(options, columns)) -%}
+  insert into {{ signed }} ({{ names }}, _dbt_block)
+  select
+    *,
+    (select if(count() = 0, 0, max(_dbt_block) + 1) from {{ signed }}) + intDiv(rowNumberInAllBlocks(), {{ versioned_collapsing.get_block_rows() }})
+  from ({{ rows_sql }})
+  settings join_use_nulls = 0, {{ versioned_collapsing.get_log_comment_setting(run) }}
 {%- endmacro %}
 
 
-{# State, cancel, same state again: by content the third is a duplicate of the first, and must not be
-   dropped as one. #}
-{% macro _no_deduplication() %}
-  {%- do return("deduplicate_insert = 'disable', deduplicate_insert_select = 'disable'") -%}
+{# Writes the staged rows from a block on, each block by a statement of its own. A block that was written as its
+   run died is dropped as a repetition by every table that has it. #}
+{% macro publish_signed_rows(target, options, columns, run, first_block=0) %}
+  {%- set found = run_query('select count() as n, max(_dbt_block) as last_block from ' ~ versioned_collapsing._beside(target, 'signed')).rows[0] -%}
+  {%- for block in range(first_block, found['last_block'] | int + 1) if found['n'] -%}
+    {% call statement('publish') -%}
+      {{ versioned_collapsing.get_publish_block_sql(target, options, columns, run, block) }}
+    {%- endcall %}
+    {%- if not loop.last -%}
+      {%- do versioned_collapsing.renew_lock(run) -%}
+      {%- do run.update({'block': block + 1}) -%}
+      {%- do versioned_collapsing.record_run(target, run, 'block applied', {}) -%}
+    {%- endif -%}
+  {%- endfor -%}
+{% endmacro %}
+
+
+{# ClickHouse knows a block by its token, and by the number of chunks that it was read in: it must be one,
+   whatever the profile and the memory are. A sort of everything, in memory, returns one. #}
+{% macro get_publish_block_sql(target, options, columns, run, block) -%}
+  {%- set names = get_quoted_csv(versioned_collapsing.get_stored_names(options, columns)) -%}
+  insert into {{ target }} ({{ names }})
+  select {{ names }}
+  from {{ versioned_collapsing._beside(target, 'signed') }}
+  where _dbt_block = {{ block }}
+  order by {{ get_quoted_csv(options.unique_key + [options.version, options.sign]) }}
+  settings deduplicate_insert = 'enable', deduplicate_insert_select = 'force_enable', deduplicate_blocks_in_dependent_materialized_views = 1,
+    insert_deduplication_token = '{{ run.run_id }}/{{ run.slice }}/{{ block }}',
+    max_block_size = {{ versioned_collapsing.get_block_rows() }}, optimize_read_in_order = 0, max_bytes_before_external_sort = 0, max_bytes_ratio_before_external_sort = 0,
+    max_insert_threads = 1, min_insert_block_size_rows = 1000000000, min_insert_block_size_bytes = 0,
+    max_partitions_per_insert_block = 0, {{ versioned_collapsing.get_log_comment_setting(run) }}
+{%- endmacro %}
+
+
+{# The columns of an insert: the key, the others, the sign. #}
+{% macro get_stored_names(options, columns) %}
+  {%- do return(options.unique_key + (columns.names | reject('in', options.unique_key) | list) + [options.sign]) -%}
+{% endmacro %}
+
+
+{# A repeated block tells views that have it from tables that have not: a view that is new, or another one, would
+   take in rows that it has got, or that its own first fill has read. #}
+{% macro refuse_changed_views(target, unfinished, run) %}
+  {%- set views = versioned_collapsing.read_views(target) -%}
+  {%- if views.definition != unfinished.definition -%}
+    {%- do versioned_collapsing.stop_run(run,
+        "Run " ~ unfinished.run_id ~ " died while it wrote into " ~ target ~ ", and the materialized views on it have changed since; there are " ~ views.names
+        ~ ". To repeat a block would double rows in a view that is new or was altered. Drop that view, run again, and build it anew."
+    ) -%}
+  {%- endif -%}
 {% endmacro %}

@@ -11,7 +11,7 @@
       target_uuid UUID comment 'UUID of the table that was applied to; a rebuilt table has another',
       invocation_id String comment 'dbt invocation',
       run_id String comment 'One apply of one model',
-      status LowCardinality(String) comment 'started, slice applied, applied, adopted, repaired, filled (a view), or partial (a run with --empty or --sample)',
+      status LowCardinality(String) comment 'started, block applied, slice applied, applied, adopted, repaired, filled (a view), or partial (a run with --empty or --sample)',
       at DateTime64(6, 'UTC') comment 'When the row was written',
       batches Array(Tuple(batch UInt64, hash String)) comment 'Batches of the landing zone that the change set held',
       rows_read UInt64 comment 'Rows of the change set',
@@ -27,12 +27,13 @@
       repaired UInt64 comment 'Keys whose rows were healed',
       milliseconds UInt64 comment 'From the start of the model to this row',
       publish LowCardinality(String) comment 'How rows are written: direct, journal or stream',
+      block UInt32 comment 'With a journal: block of the slice that is written next',
       slice UInt32 comment 'Slice that the row is about',
       slices UInt32 comment 'Slices of the apply',
       is_partial Bool comment 'Whether it was a run with --empty or --sample',
       truncated_at String comment 'Version at which the table was truncated; empty if it was not',
       source_uuid UUID comment 'Of a view: UUID of the table that it follows',
-      definition String comment 'Of a view: hash of its select'
+      definition String comment 'Of a view: hash of its definition; with a journal: of the views on the table'
     )
     engine = MergeTree
     order by (model, at)
@@ -52,8 +53,10 @@
       'is_partial': manifest.is_partial,
       'is_stream': options.old_state == 'stream',
       'is_journal': false,
+      'block': 0,
       'slice': 1,
       'slices': options.shards,
+      'lock': none,
       'truncated_at': none,
   }) -%}
 {% endmacro %}
@@ -64,15 +67,15 @@
     {%- set elapsed = modules.datetime.datetime.now(modules.pytz.utc) - run.started_at -%}
     {% call statement('record_run') -%}
       insert into {{ versioned_collapsing.get_ledger_relation(target) }}
-        (model, target_uuid, invocation_id, run_id, status, at, batches, {{ versioned_collapsing.get_count_names() | join(', ') }}, milliseconds, publish, slice, slices, is_partial, truncated_at, source_uuid, definition)
+        (model, target_uuid, invocation_id, run_id, status, at, batches, {{ versioned_collapsing.get_count_names() | join(', ') }}, milliseconds, publish, block, slice, slices, is_partial, truncated_at, source_uuid, definition)
       select
         '{{ run.model }}', {{ versioned_collapsing._get_target_uuid_sql(target) }}, '{{ invocation_id }}', '{{ run.run_id }}',
         '{{ 'partial' if run.is_partial and status == 'applied' else status }}', now64(6, 'UTC'),
         {{ versioned_collapsing._get_batches_sql(run.batches) }},
         {% for name in versioned_collapsing.get_count_names() %}{{ counts.get(name, 0) }}, {% endfor %}
         {{ (elapsed.total_seconds() * 1000) | int }},
-        '{{ 'stream' if run.is_stream else 'journal' if run.is_journal else 'direct' }}', {{ run.slice }}, {{ run.slices }}, {{ run.is_partial }},
-        {{ 'toString(' ~ run.truncated_at ~ ')' if run.truncated_at and status in ('applied', 'started') else "''" }},
+        '{{ 'stream' if run.is_stream else 'journal' if run.is_journal else 'direct' }}', {{ run.block }}, {{ run.slice }}, {{ run.slices }}, {{ run.is_partial }},
+        {{ 'toString(' ~ run.truncated_at ~ ')' if run.truncated_at else "''" }},
         {{ versioned_collapsing._get_target_uuid_sql(run.source) if run.source else "toUUID('00000000-0000-0000-0000-000000000000')" }}, '{{ run.definition or '' }}'
       settings {{ versioned_collapsing._no_deduplication() }}
     {%- endcall %}
@@ -92,18 +95,20 @@
       argMax(batches.batch, at) as last_batches,
       argMax(batches.hash, at) as last_hashes,
       argMax(publish, at) as last_publish,
+      argMax(block, at) as last_block,
       argMax(slice, at) as last_slice,
       argMax(slices, at) as last_slices,
       argMax(is_partial, at) as last_is_partial,
       argMax(truncated_at, at) as last_truncated_at,
-      argMaxIf(truncated_at, at, truncated_at <> '' and status <> 'started') as truncate_version,
+      argMax(definition, at) as last_definition,
+      argMaxIf(truncated_at, at, truncated_at <> '' and status in ('applied', 'partial')) as truncate_version,
       groupUniqArrayArrayIf(batches.batch, status = 'applied') as applied
     from {{ versioned_collapsing.get_ledger_relation(target) }}
     where model = '{{ model.name }}' and target_uuid = {{ versioned_collapsing._get_target_uuid_sql(target) }}
   {%- endset -%}
   {%- set found = run_query(query).rows[0] -%}
   {%- set unfinished = none -%}
-  {%- if found['last_status'] in ('started', 'slice applied') -%}
+  {%- if found['last_status'] in ('started', 'block applied', 'slice applied') -%}
     {%- set unfinished = {
         'model': model.name,
         'run_id': found['last_run_id'],
@@ -111,9 +116,11 @@
         'is_partial': found['last_is_partial'] | string | lower in ('true', '1'),
         'is_stream': found['last_publish'] == 'stream',
         'is_journal': found['last_publish'] == 'journal',
+        'block': found['last_block'] | int,
+        'definition': found['last_definition'],
         'slice': found['last_slice'] | int,
         'slices': found['last_slices'] | int,
-        'truncated_at': "'" ~ found['last_truncated_at'] ~ "'" if found['last_truncated_at'] else none,
+        'truncated_at': found['last_truncated_at'],
         'batches': zip(versioned_collapsing._parsed(found['last_batches']), versioned_collapsing._parsed(found['last_hashes'])) | list,
         'has_manifest': false,
         'is_worth_recording': true,

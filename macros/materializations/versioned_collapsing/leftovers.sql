@@ -20,6 +20,7 @@
     from {{ leftovers }}
     group by {{ key }}
     having count() > 1 or min({{ adapter.quote(options.sign) }}) < 0
+    settings {{ versioned_collapsing.get_log_comment_setting(run) }}
   {%- endcall %}
 {% endmacro %}
 

@@ -53,8 +53,7 @@
     comment '{{ run.run_id }}'
   {%- endset -%}
   {%- do run_query(query) -%}
-  {%- set owner = run_query("select comment from system.tables where database = '" ~ lock.schema ~ "' and name = '" ~ lock.identifier ~ "'").rows -%}
-  {%- set is_ours = owner and owner[0]['comment'] == run.run_id -%}
+  {%- set is_ours = versioned_collapsing._read_lock_owner(lock) == run.run_id -%}
   {%- if is_ours -%}
     {%- do run.update({'lock': {'relation': lock, 'run_id': run.run_id}}) -%}
     {%- do versioned_collapsing._beat(run.lock) -%}
@@ -68,23 +67,38 @@
 {% endmacro %}
 
 
-{# Who holds the lock, and for how long it has shown no sign of life; none when nobody does. #}
+{# The run that made the lock, or none. #}
+{% macro _read_lock_owner(lock) %}
+  {%- set query = "select comment from system.tables where database = '" ~ lock.schema ~ "' and name = '" ~ lock.identifier ~ "'" -%}
+  {%- for row in run_query(query).rows -%}
+    {%- do return(row['comment']) -%}
+  {%- endfor -%}
+  {%- do return(none) -%}
+{% endmacro %}
+
+
+{# Who holds the lock, and for how long it has shown no sign of life; none when nobody does. A holder that died
+   before its first sign of life left an empty table. #}
 {% macro read_lock(lock) %}
-  {%- set owner = run_query("select comment from system.tables where database = '" ~ lock.schema ~ "' and name = '" ~ lock.identifier ~ "'").rows -%}
-  {%- if not owner -%}
+  {%- set owner = versioned_collapsing._read_lock_owner(lock) -%}
+  {%- if owner is none -%}
     {%- do return(none) -%}
   {%- endif -%}
   {%- set query -%}
     select
       toString(max(at)) as beat,
       any(invocation_id) as invocation,
-      if(count() = 0, 0, dateDiff('second', max(at), now64(3, 'UTC'))) as seconds_idle,
-      (select count() from system.processes where Settings['log_comment'] = '{{ versioned_collapsing.get_log_comment(owner[0]['comment']) }}') as statements
+      dateDiff(
+        'second',
+        if(count() = 0, (select any(metadata_modification_time) from system.tables where database = '{{ lock.schema }}' and name = '{{ lock.identifier }}'), max(at)),
+        now64(3, 'UTC')
+      ) as seconds_idle,
+      (select count() from system.processes where Settings['log_comment'] = '{{ versioned_collapsing.get_log_comment(owner) }}') as statements
     from {{ lock }}
   {%- endset -%}
   {%- set found = run_query(query).rows[0] -%}
   {%- do return({
-      'run_id': owner[0]['comment'],
+      'run_id': owner,
       'invocation_id': found['invocation'],
       'beat': found['beat'],
       'seconds_idle': found['seconds_idle'] | int,
@@ -96,8 +110,7 @@
 {# Says that the run is at work, and makes sure that nobody has taken over in between. #}
 {% macro renew_lock(run) %}
   {%- if run.lock -%}
-    {%- set holder = versioned_collapsing.read_lock(run.lock.relation) -%}
-    {%- if holder is none or holder.run_id != run.lock.run_id -%}
+    {%- if versioned_collapsing._read_lock_owner(run.lock.relation) != run.lock.run_id -%}
       {%- do exceptions.raise_compiler_error(
           "This run showed no sign of life for " ~ versioned_collapsing.get_lock_seconds() ~ " s and lost its lock " ~ run.lock.relation ~ ". What it had begun is completed by the next run."
       ) -%}
@@ -107,21 +120,33 @@
 {% endmacro %}
 
 
-{# Moved away before it is dropped: of two runs that take over at once one finds nothing to move. #}
+{# Moved away before it is dropped: of two runs that take over at once one finds nothing to move, or the lock
+   that the other has made by then, which goes back. #}
 {% macro take_over_lock(target, lock, holder) %}
   {%- set moved = versioned_collapsing._beside(target, 'lock_' ~ holder.run_id) -%}
   {%- do exceptions.warn(
       target ~ ": run " ~ holder.run_id ~ " held the lock and showed no sign of life for " ~ holder.seconds_idle ~ " s. Its lock is taken over."
   ) -%}
   {%- do run_query('rename table ' ~ lock ~ ' to ' ~ moved) -%}
-  {%- do run_query('drop table ' ~ moved) -%}
+  {%- if versioned_collapsing._read_lock_owner(moved) == holder.run_id -%}
+    {%- do run_query('drop table ' ~ moved) -%}
+  {%- else -%}
+    {%- do run_query('rename table ' ~ moved ~ ' to ' ~ lock) -%}
+  {%- endif -%}
 {% endmacro %}
 
 
 {% macro give_up_lock(run) %}
-  {%- if run.lock -%}
+  {%- if run.lock and versioned_collapsing._read_lock_owner(run.lock.relation) == run.lock.run_id -%}
     {%- do run_query('drop table if exists ' ~ run.lock.relation) -%}
   {%- endif -%}
+{% endmacro %}
+
+
+{# Stops a run that holds the lock with an error. #}
+{% macro stop_run(run, message) %}
+  {%- do versioned_collapsing.give_up_lock(run) -%}
+  {%- do exceptions.raise_compiler_error(message) -%}
 {% endmacro %}
 
 

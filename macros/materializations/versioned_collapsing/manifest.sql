@@ -50,9 +50,9 @@
 
 {# A table is built from the first batch on, or not at all: a change set that begins later would leave out
    rows, and nobody would see it. #}
-{% macro validate_complete_manifest(target, manifest) %}
+{% macro validate_complete_manifest(target, manifest, run) %}
   {%- if not manifest.is_complete and not manifest.is_partial -%}
-    {%- do exceptions.raise_compiler_error(
+    {%- do versioned_collapsing.stop_run(run,
         target ~ " is to be built from nothing, and the change set " ~ manifest.change_set ~ " does not begin at the first batch: "
         ~ "the table would lack rows. Build both: dbt run " ~ ('--full-refresh ' if should_full_refresh() else '') ~ "--select " ~ manifest.change_set ~ "+"
     ) -%}
@@ -61,10 +61,10 @@
 
 
 {# A table with rows that the ledger does not know was not built by this materialization. #}
-{% macro validate_known_table(existing, model) %}
+{% macro validate_known_table(existing, model, run) %}
   {%- set rows = run_query('select count() as n from ' ~ existing).rows[0]['n'] | int -%}
   {%- if rows -%}
-    {%- do exceptions.raise_compiler_error(
+    {%- do versioned_collapsing.stop_run(run,
         existing ~ " has rows, and the ledger knows nothing of them. If the table keeps the state and cancel rows of this model, "
         ~ "adopt it: dbt run-operation adopt_table --args '{model: " ~ model.name ~ "}'. Otherwise move it away, or rebuild it: "
         ~ "dbt run --full-refresh --select " ~ model.name

@@ -1,13 +1,28 @@
+{# Writes rows into the target at once. A run that dies here is completed by what the next one finds missing. #}
+{% macro get_insert_rows_sql(target, options, columns, run, rows_sql) -%}
+  insert into {{ target }} ({{ get_quoted_csv(versioned_collapsing.get_stored_names(options, columns)) }})
+  select *
+  from ({{ rows_sql }})
+  settings {{ versioned_collapsing._no_deduplication() }}, max_block_size = 65409, min_insert_block_size_rows = 200000, min_insert_block_size_bytes = 67108864,
+    max_partitions_per_insert_block = 0, {{ versioned_collapsing.get_log_comment_setting(run) }}
+{%- endmacro %}
+
+
+{# State, cancel, same state again: by content the third is a duplicate of the first, and must not be
+   dropped as one. #}
+{% macro _no_deduplication() %}
+  {%- do return("deduplicate_insert = 'disable', deduplicate_insert_select = 'disable'") -%}
+{% endmacro %}
+
+
 {# The state and cancel rows of keys with at most one leftover, a state. A pair stays adjacent, so that
    a reader meets one without the other at the edge of a block at most. #}
-{% macro get_publish_sql(target, options, columns, run) -%}
+{% macro get_publish_rows_sql(target, options, columns) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   {%- set version = adapter.quote(options.version) -%}
   {%- set sign = adapter.quote(options.sign) -%}
-  {%- set names = options.unique_key + (columns.names | reject('in', options.unique_key) | list) -%}
-  insert into {{ target }} ({{ get_quoted_csv(names + [options.sign]) }})
   select
-    {%- for name in names %}
+    {%- for name in versioned_collapsing.get_stored_names(options, columns)[:-1] %}
     if(sign_to_write = -1, stored.{{ adapter.quote(name) }}, changed.{{ adapter.quote(name) }}),
     {%- endfor %}
     sign_to_write
@@ -25,10 +40,7 @@
     stored.{{ sign }} = 1 and (changed.{{ version }} > stored.{{ version }} or (changed._dbt_is_deleted and changed.{{ version }} = stored.{{ version }})),
     not changed._dbt_is_deleted and (stored.{{ sign }} = 0 or changed.{{ version }} > stored.{{ version }})
   )
-  {%- if run.is_journal %}
-  order by {{ range(1, names | length + 2) | join(', ') }}
-  {%- endif %}
-  settings join_algorithm = 'full_sorting_merge', join_use_nulls = 0, {{ versioned_collapsing.get_insert_settings(run, 'publish') }}
+  settings join_algorithm = 'full_sorting_merge', join_use_nulls = 0
 {%- endmacro %}
 
 

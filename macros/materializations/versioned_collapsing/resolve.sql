@@ -1,6 +1,6 @@
-{# Replaces the staged changes by what they come to, given the leftovers: upserts combined with the live row,
-   deletes without a version at that of the live row. It happens before anything is written: a run that
-   dies later is completed from the result, when the live row may be gone already. #}
+{# Replaces the staged changes by what they come to, given the leftovers: one change a key, upserts combined
+   with the live row, deletes without a version at that of the live row. It happens before anything is written:
+   a run that dies later is completed from the result, when the live row may be gone already. #}
 {% macro resolve_changes(target, options, columns, run) %}
   {%- set changes = versioned_collapsing._beside(target, 'changes') -%}
   {%- set resolved = versioned_collapsing._beside(target, 'resolved') -%}
@@ -16,60 +16,48 @@
 {% endmacro %}
 
 
+{# A live row at or below a truncate is as good as deleted: no change above it builds on it. #}
 {% macro get_resolve_changes_sql(target, options, columns, run) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   {%- set version = adapter.quote(options.version) -%}
-  {%- set sign = adapter.quote(options.sign) -%}
-  {%- set ignores_version = options.delete_version == 'ignore' -%}
   insert into {{ versioned_collapsing._beside(target, 'resolved') }} (
     {{ get_quoted_csv(options.unique_key + columns.payload + [options.version]) }},
-    _dbt_unset, _dbt_is_reset, _dbt_floor, _dbt_is_deleted, _dbt_is_tombstoned, _dbt_is_buried, _dbt_duplicates, _dbt_conflicts, _dbt_problem
+    _dbt_unset, _dbt_is_deleted, _dbt_is_tombstoned, _dbt_is_buried, _dbt_unmerged, _dbt_duplicates, _dbt_conflicts
+  )
+  with live as (
+    {{ versioned_collapsing.get_live_rows_sql(target, options, columns) }}
+  ),
+  changed as (
+    select
+      changes.*,
+      live.is_live as has_live,
+      live.live_version as live_version,
+      has_live{% if run.truncated_at %} and live_version > {{ run.truncated_at }}{% endif %} as is_alive
+    from {{ versioned_collapsing._beside(target, 'changes') }} as changes
+    left any join (select {{ key }}, {{ version }} as live_version, true as is_live from live) as live
+      on {{ versioned_collapsing._keys_equal('changes', 'live', options.unique_key) }}
+  ),
+  folded as (
+    {{ versioned_collapsing.get_fold_sql(options, columns) }}
   )
   select
     {%- for name in options.unique_key %}
-    changed.{{ adapter.quote(name) }},
+    folded.{{ adapter.quote(name) }},
     {%- endfor %}
     {%- for name in columns.payload %}
-    {{ versioned_collapsing.get_resolved_column_sql(name, options, columns) }},
+    {{ versioned_collapsing.get_resolved_column_sql(name, options) }},
     {%- endfor %}
-    {%- if ignores_version %}
-    if(
-      (
-        changed._dbt_is_deleted
-        or (
-          changed._dbt_is_reset
-          and ifNull(
-            changed.{{ version }} <= (
-              if(stored.{{ sign }} = 1, greatest(stored.{{ version }}, ifNull(changed._dbt_floor, stored.{{ version }})), changed._dbt_floor) as _dbt_dead_below
-            ),
-            false
-          )
-        )
-      ) as _dbt_deletes,
-      ifNull(_dbt_dead_below, changed.{{ version }}),
-      changed.{{ version }}
-    ),
-    changed._dbt_unset,
-    changed._dbt_is_reset,
-    changed._dbt_floor,
-    _dbt_deletes,
-    changed._dbt_is_tombstoned,
-    _dbt_deletes and _dbt_dead_below is null,
-    {%- else %}
-    changed.{{ version }},
-    changed._dbt_unset,
-    changed._dbt_is_reset,
-    changed._dbt_floor,
-    changed._dbt_is_deleted,
-    changed._dbt_is_tombstoned,
-    changed._dbt_is_buried,
-    {%- endif %}
-    changed._dbt_duplicates,
-    changed._dbt_conflicts,
-    changed._dbt_problem
-  from {{ versioned_collapsing._beside(target, 'changes') }} as changed
-  left any join ({{ versioned_collapsing.get_live_rows_sql(target, options, columns) }}) as stored
-    on {{ versioned_collapsing._keys_equal('changed', 'stored', options.unique_key) }}
+    folded.{{ version }},
+    folded.unset,
+    folded.is_deleted,
+    folded.is_tombstoned,
+    folded.is_buried_key,
+    folded.unmerged,
+    folded.duplicates,
+    folded.conflicts
+  from folded
+  left any join live as stored
+    on {{ versioned_collapsing._keys_equal('folded', 'stored', options.unique_key) }}
   settings join_use_nulls = 0, {{ versioned_collapsing.get_log_comment_setting(run) }}
 {%- endmacro %}
 
@@ -77,7 +65,7 @@
 {# The live row of each staged key: of several leftover states the one with the highest version. #}
 {% macro get_live_rows_sql(target, options, columns) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
-  select {{ get_quoted_csv(columns.names + [options.sign]) }}
+  select {{ get_quoted_csv(columns.names) }}
   from {{ versioned_collapsing._beside(target, 'leftovers') }}
   where {{ adapter.quote(options.sign) }} = 1
   order by {{ key }}, {{ adapter.quote(options.version) }} desc
@@ -86,8 +74,8 @@
 
 
 {# A column of a change, combined with that of the live row. #}
-{% macro get_resolved_column_sql(name, options, columns) -%}
-  {%- set changed = 'changed.' ~ adapter.quote(name) -%}
+{% macro get_resolved_column_sql(name, options) -%}
+  {%- set changed = 'folded.' ~ adapter.quote(name) -%}
   {%- set stored = 'stored.' ~ adapter.quote(name) -%}
   {%- set combined = {
       'latest': changed,
@@ -97,8 +85,8 @@
       'least': 'if(isNull(' ~ changed ~ ') or ' ~ stored ~ ' < ' ~ changed ~ ', ' ~ stored ~ ', ' ~ changed ~ ')',
   }[options.combine.get(name, 'latest')] -%}
   if(
-    stored.{{ adapter.quote(options.sign) }} = 1 and not changed._dbt_is_deleted and not changed._dbt_is_reset,
-    {% if versioned_collapsing.has_unset(columns) %}if(has(changed._dbt_unset, '{{ name }}'), {{ stored }}, {{ combined }}){% else %}{{ combined }}{% endif %},
+    folded.combines and not folded.is_deleted,
+    if(has(folded.unset, '{{ name }}'), {{ stored }}, {{ combined }}),
     {{ changed }}
   )
 {%- endmacro %}

@@ -1,5 +1,5 @@
 {# Stages one slice of the change set: a range of keys, so that its look-up reads a part of the table. #}
-{% macro stage_slice(target, options, slice) %}
+{% macro stage_slice(target, options, slice, run) %}
   {%- set changes = versioned_collapsing._beside(target, 'changes') -%}
   {%- set change_set = versioned_collapsing._beside(target, 'change_set') -%}
   {%- do run_query('drop table if exists ' ~ changes) -%}
@@ -11,6 +11,7 @@
     select *
     from {{ change_set }}
     where {{ versioned_collapsing.get_slice_condition_sql(target, options, slice) }}
+    settings {{ versioned_collapsing.get_log_comment_setting(run) }}
   {%- endcall %}
 {% endmacro %}
 
@@ -49,12 +50,12 @@
 {% macro refuse_conflicts_of_all_slices(target, options, columns, run) %}
   {%- set total = namespace(counts=versioned_collapsing.start_counts(run.read)) -%}
   {%- for slice in range(1, options.shards + 1) -%}
-    {%- do versioned_collapsing.stage_slice(target, options, slice) -%}
+    {%- do versioned_collapsing.stage_slice(target, options, slice, run) -%}
     {%- do versioned_collapsing.stage_leftovers(target, options, columns, run) -%}
-    {%- if versioned_collapsing.needs_fold(options, columns) -%}
+    {%- if columns.is_folded -%}
       {%- do versioned_collapsing.resolve_changes(target, options, columns, run) -%}
     {%- endif -%}
-    {%- set total.counts = versioned_collapsing.add_counts(total.counts, versioned_collapsing.count_outcomes(target, options, columns)) -%}
+    {%- set total.counts = versioned_collapsing.add_counts(total.counts, versioned_collapsing.count_outcomes(target, options, columns, run)) -%}
   {%- endfor -%}
   {%- do versioned_collapsing.report_conflicts(target, options, total.counts, run, 1) -%}
 {% endmacro %}

@@ -28,15 +28,15 @@
 
 
 {% macro get_create_staged_changes_sql(changes, options, columns) -%}
-  {%- set version = columns.table | selectattr('name', 'equalto', options.version) | first -%}
   create table {{ changes }} (
     {%- for column in columns.table %}
     {{ adapter.quote(column.name) }} {{ column.type }},
     {%- endfor %}
-    {%- if versioned_collapsing.needs_fold(options, columns) %}
+    {%- if columns.is_folded %}
     _dbt_unset Array(LowCardinality(String)),
     _dbt_is_reset Bool,
-    _dbt_floor Nullable({{ version.type }}),
+    _dbt_batch UInt64,
+    _dbt_unmerged UInt64,
     {%- endif %}
     _dbt_is_deleted Bool,
     _dbt_is_tombstoned Bool,
@@ -54,51 +54,38 @@
   {%- set key = get_quoted_csv(options.unique_key) -%}
   {%- set names = get_quoted_csv(columns.names) -%}
   {%- set version = adapter.quote(options.version) -%}
-  {%- set is_folded = versioned_collapsing.needs_fold(options, columns) -%}
+  {%- set folding = '_dbt_unset, _dbt_is_reset, _dbt_batch,' if columns.is_folded else '' -%}
   insert into {{ versioned_collapsing.get_change_set_relation(target, options) }} (
-    {{ names }},
-    {%- if is_folded %} _dbt_unset, _dbt_is_reset, _dbt_floor,{% endif %} _dbt_is_deleted, _dbt_is_tombstoned, _dbt_is_buried, _dbt_duplicates, _dbt_conflicts, _dbt_problem
+    {{ names }}, {{ folding }} _dbt_is_deleted, _dbt_is_tombstoned, _dbt_is_buried, _dbt_duplicates, _dbt_conflicts, _dbt_problem
   )
-  with one_change as (
-    {{ versioned_collapsing.get_fold_sql(options, columns, sql, run) if is_folded else versioned_collapsing.get_highest_change_sql(options, columns, sql, run) }}
+  with changes as (
+    {{ versioned_collapsing.get_cast_changes_sql(options, columns, sql, run) if columns.is_folded else versioned_collapsing.get_highest_change_sql(options, columns, sql, run) }}
   )
   {%- if options.remember_deletes %},
   tombstones as (
     select {{ key }}, max({{ version }}) as deleted_at, true as is_tombstone
     from {{ versioned_collapsing.get_tombstones_relation(target) }}
-    where {{ versioned_collapsing.get_key_lookup_sql(options.unique_key, 'one_change') }}
+    where {{ versioned_collapsing.get_key_lookup_sql(options.unique_key, 'changes') }}
       {%- if options.remember_deletes is not boolean %} and _remembered_at > now() - {{ versioned_collapsing.get_interval_sql(options.remember_deletes) }}{% endif %}
     group by {{ key }}
   )
   select
-    {{ names }},
+    {{ names }}, {{ folding }} _dbt_is_deleted,
     {%- if options.delete_version == 'ignore' %}
-    _dbt_unset,
-    _dbt_is_reset,
-    _dbt_floor,
-    _dbt_is_deleted or (_dbt_is_reset and is_tombstone and deleted_at >= {{ version }}) as is_deleted_now,
-    is_tombstone and deleted_at >= {{ version }} and not is_deleted_now,
+    is_tombstone and deleted_at >= {{ version }} and not _dbt_is_deleted,
     false,
     {%- else %}
-    {%- if is_folded %}
-    _dbt_unset,
-    _dbt_is_reset,
-    _dbt_floor,
-    {%- endif %}
-    _dbt_is_deleted,
     is_tombstone and (deleted_at > {{ version }} or (deleted_at = {{ version }} and not _dbt_is_deleted)),
     is_tombstone and deleted_at = {{ version }} and _dbt_is_deleted,
     {%- endif %}
     _dbt_duplicates,
     _dbt_conflicts,
     _dbt_problem
-  from one_change
+  from changes
   left join tombstones using ({{ key }})
   {%- else %}
-  select
-    {{ names }},
-    {%- if is_folded %} _dbt_unset, _dbt_is_reset, _dbt_floor,{% endif %} _dbt_is_deleted, false, false, _dbt_duplicates, _dbt_conflicts, _dbt_problem
-  from one_change
+  select {{ names }}, {{ folding }} _dbt_is_deleted, false, false, _dbt_duplicates, _dbt_conflicts, _dbt_problem
+  from changes
   {%- endif %}
   settings join_use_nulls = 0, cast_keep_nullable = 0, {{ versioned_collapsing.get_log_comment_setting(run) }}
 {%- endmacro %}
@@ -121,11 +108,9 @@
     {%- for column in columns.table %}
     {{ versioned_collapsing.get_cast_sql(column) }} as {{ adapter.quote(column.name) }},
     {%- endfor %}
-    {%- if versioned_collapsing.has_unset(columns) %}
-    arrayConcat({{ 'given._unset' if '_unset' in columns.given else '[]' }}, {{ columns.absent | list | replace('"', "'") }}) as _dbt_unset,
-    {%- endif %}
-    {%- if '_batch' in columns.given %}
-    toUInt64(given._batch) as _dbt_batch,
+    {%- if columns.is_folded %}
+    {{ versioned_collapsing._unset_sql(columns) }} as _dbt_unset,
+    {{ versioned_collapsing._count_sql('_batch', columns) }} as _dbt_batch,
     {%- endif %}
     {{ versioned_collapsing._flag_sql(options.is_deleted, columns) }} as _dbt_is_deleted,
     {{ versioned_collapsing._flag_sql('_reset', columns) }} as _dbt_is_reset,
@@ -137,9 +122,17 @@
   where not {{ versioned_collapsing._flag_sql('_is_truncate', columns) }}
   {%- endif %}
   {%- if run.truncated_at %}
-  {{ 'and' if '_is_truncate' in columns.given else 'where' }} (_dbt_problem <> '' or {{ adapter.quote(options.version) }} > {{ run.truncated_at }})
+  {{ 'and' if '_is_truncate' in columns.given else 'where' }} (_dbt_problem <> ''{{ ' or _dbt_is_deleted' if options.delete_version == 'ignore' }} or {{ adapter.quote(options.version) }} > {{ run.truncated_at }})
   {%- endif %}
 {%- endmacro %}
+
+
+{# The columns that a change leaves as they are stored: those that it names, and those that the model has no
+   more. #}
+{% macro _unset_sql(columns) %}
+  {%- set absent = "[" ~ ("'" ~ columns.absent | join("', '") ~ "'" if columns.absent else '') ~ "]" -%}
+  {%- do return("cast(arrayConcat(" ~ ("given._unset, " if '_unset' in columns.given else '') ~ absent ~ "), 'Array(String)')") -%}
+{% endmacro %}
 
 
 {# A flag of the change set; false where it has none. #}
@@ -170,8 +163,7 @@
     {%- do lines.append(row['n'] ~ " rows: " ~ row['problem'] ~ " (" ~ key_and_version | join(', ') ~ " of some: " ~ row['sample'] ~ ")") -%}
   {%- endfor -%}
   {%- do versioned_collapsing.drop_staged(target) -%}
-  {%- do versioned_collapsing.give_up_lock(run) -%}
-  {%- do exceptions.raise_compiler_error(
+  {%- do versioned_collapsing.stop_run(run,
       "The change set of " ~ target ~ " has rows that do not fit the table; nothing was written.\n  - "
       ~ lines | join("\n  - ") ~ "\nCorrect them upstream, quarantine them, or declare a wider data_type."
   ) -%}

@@ -5,7 +5,7 @@
   {%- do versioned_collapsing.uses_journal(target, options, run) -%}
   {%- set counts = versioned_collapsing.count_signed_rows(target, options) -%}
   {%- if counts.rows_read -%}
-    {%- do versioned_collapsing.record_run(target, run, 'started', {}) -%}
+    {%- do versioned_collapsing.start_publishing(target, run) -%}
     {%- do versioned_collapsing.publish_signed_rows(target, options, columns, run) -%}
   {%- endif -%}
   {%- if counts.rows_read or run.batches -%}
@@ -19,32 +19,21 @@
 {% macro finish_stream(target, options, unfinished) %}
   {%- set signed = versioned_collapsing._beside(target, 'signed') -%}
   {%- set table = [] -%}
-  {%- for column in adapter.get_columns_in_relation(signed) if column.name not in (options.sign, '_dbt_problem') -%}
+  {%- for column in adapter.get_columns_in_relation(signed) if column.name not in (options.sign, '_dbt_block', '_dbt_problem') -%}
     {%- do table.append({'name': column.name, 'type': column.data_type, 'given_type': column.data_type}) -%}
   {%- endfor -%}
-  {%- do versioned_collapsing.publish_signed_rows(target, options, versioned_collapsing.describe_columns(options, table, []), unfinished) -%}
+  {%- do versioned_collapsing.publish_signed_rows(target, options, versioned_collapsing.describe_columns(options, table, []), unfinished, unfinished.block) -%}
   {%- do versioned_collapsing.record_run(target, unfinished, 'applied', versioned_collapsing.count_signed_rows(target, options)) -%}
 {% endmacro %}
 
 
 {% macro stage_signed_rows(target, options, columns, sql, run) %}
   {%- set signed = versioned_collapsing._beside(target, 'signed') -%}
-  {%- set sign = adapter.quote(options.sign) -%}
-  {%- do run_query('drop table if exists ' ~ signed) -%}
-  {% call statement('create_signed_rows') -%}
-    create table {{ signed }} (
-      {%- for column in columns.table %}
-      {{ adapter.quote(column.name) }} {{ column.type }},
-      {%- endfor %}
-      {{ sign }} Int8,
-      _dbt_problem LowCardinality(String)
-    )
-    engine = MergeTree
-    order by ({{ get_quoted_csv(options.unique_key + [options.version]) }})
-  {%- endcall %}
+  {%- do versioned_collapsing.create_signed_rows(target, options, columns) -%}
   {% call statement('stage_signed_rows') -%}
-    insert into {{ signed }} ({{ get_quoted_csv(columns.names + [options.sign]) }}, _dbt_problem)
-    {{ versioned_collapsing.get_cast_signed_rows_sql(options, columns, sql) }}
+    insert into {{ signed }} ({{ get_quoted_csv(columns.names + [options.sign]) }}, _dbt_problem, _dbt_block)
+    select *, intDiv(rowNumberInAllBlocks(), {{ versioned_collapsing.get_block_rows() }})
+    from ({{ versioned_collapsing.get_cast_signed_rows_sql(options, columns, sql) }})
     settings cast_keep_nullable = 0, {{ versioned_collapsing.get_log_comment_setting(run) }}
   {%- endcall %}
   {%- set problems = run_query(
@@ -56,8 +45,7 @@
       {%- do lines.append(row['n'] ~ ' rows: ' ~ row['problem']) -%}
     {%- endfor -%}
     {%- do versioned_collapsing.drop_staged(target) -%}
-    {%- do versioned_collapsing.give_up_lock(run) -%}
-    {%- do exceptions.raise_compiler_error(
+    {%- do versioned_collapsing.stop_run(run,
         "The change set of " ~ target ~ " has rows that do not fit the table; nothing was written.\n  - " ~ lines | join("\n  - ")
         ~ "\nCorrect them upstream, quarantine them, or declare a wider data_type."
     ) -%}
@@ -75,18 +63,6 @@
     if(ifNull({{ sign }} in (-1, 1), false), {{ versioned_collapsing.get_problem_sql(options, columns) }}, '{{ options.sign }} is not 1 or -1') as _dbt_problem
   from ({{ sql }}) as given
 {%- endmacro %}
-
-
-{% macro publish_signed_rows(target, options, columns, run) %}
-  {%- set names = get_quoted_csv(options.unique_key + [options.version] + columns.payload + [options.sign]) -%}
-  {% call statement('publish') -%}
-    insert into {{ target }} ({{ names }})
-    select {{ names }}
-    from {{ versioned_collapsing._beside(target, 'signed') }}
-    order by all
-    settings {{ versioned_collapsing.get_insert_settings(run, 'publish') }}
-  {%- endcall %}
-{% endmacro %}
 
 
 {% macro count_signed_rows(target, options) %}
@@ -107,11 +83,11 @@
 
 
 {# A signed row must be written once: a batch that the table has is refused. #}
-{% macro refuse_applied_batches(target, options, manifest, ledger) %}
+{% macro refuse_applied_batches(target, options, manifest, ledger, run) %}
   {%- set again = manifest.batches | map(attribute=0) | select('in', ledger.applied_batches) | list -%}
   {%- if again and (options.old_state == 'stream' or options.delete_version == 'ignore') -%}
     {%- set why = 'old_state: stream' if options.old_state == 'stream' else 'delete_version: ignore' -%}
-    {%- do exceptions.raise_compiler_error(
+    {%- do versioned_collapsing.stop_run(run,
         target ~ " has batches " ~ again | sort | join(', ') ~ " of " ~ manifest.change_set ~ " already, and with `" ~ why ~ "` a batch can be applied "
         ~ "once. Build the change set again, which leaves them out: dbt run --select " ~ manifest.change_set ~ "+. To start over: dbt run --full-refresh --select " ~ manifest.change_set ~ "+"
     ) -%}

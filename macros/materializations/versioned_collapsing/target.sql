@@ -68,7 +68,7 @@
     {%- do run_query('exchange tables ' ~ versioned_collapsing.get_tombstones_relation(target) ~ ' and ' ~ versioned_collapsing.get_tombstones_relation(existing)) -%}
   {%- endif -%}
   {%- do run_query('exchange tables ' ~ target ~ ' and ' ~ existing) -%}
-  {%- do run_query('drop table if exists ' ~ versioned_collapsing.get_tombstones_relation(target)) -%}
+  {%- do run_query('drop table if exists ' ~ versioned_collapsing.get_tombstones_relation(target if options.remember_deletes else existing)) -%}
   {%- do run_query('drop table ' ~ target) -%}
 {% endmacro %}
 

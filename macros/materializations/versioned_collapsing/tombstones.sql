@@ -4,7 +4,8 @@
 {% endmacro %}
 
 
-{# `max` as the aggregate takes any type that a version may have; ReplacingMergeTree does not. #}
+{# Makes the table, or makes one that exists forget as the option says.
+   `max` as the aggregate takes any type that a version may have; ReplacingMergeTree does not. #}
 {% macro create_tombstones(target, options, columns) %}
   {%- if not options.remember_deletes -%}
     {%- do return(none) -%}
@@ -24,13 +25,32 @@
     ttl _remembered_at + {{ versioned_collapsing.get_interval_sql(options.remember_deletes) }}
     {%- endif %}
   {%- endcall %}
+  {%- do versioned_collapsing.adapt_tombstones_ttl(versioned_collapsing.get_tombstones_relation(target), options) -%}
+{% endmacro %}
+
+
+{# ClickHouse keeps `interval 30 day` as toIntervalDay(30). #}
+{% macro adapt_tombstones_ttl(tombstones, options) %}
+  {%- set query = "select engine_full from system.tables where database = '" ~ tombstones.schema ~ "' and name = '" ~ tombstones.identifier ~ "'" -%}
+  {%- set engine = run_query(query).rows[0]['engine_full'] -%}
+  {%- if options.remember_deletes is boolean -%}
+    {%- if ' TTL ' in engine -%}
+      {%- do run_query('alter table ' ~ tombstones ~ ' ' ~ on_cluster_clause(tombstones) ~ ' remove ttl') -%}
+    {%- endif -%}
+  {%- else -%}
+    {%- set interval = versioned_collapsing.get_interval_sql(options.remember_deletes) -%}
+    {%- set parts = interval.split(' ') -%}
+    {%- if ('toInterval' ~ parts[2] | capitalize ~ '(' ~ parts[1] | int ~ ')') not in engine -%}
+      {%- do run_query('alter table ' ~ tombstones ~ ' ' ~ on_cluster_clause(tombstones) ~ ' modify ttl _remembered_at + ' ~ interval) -%}
+    {%- endif -%}
+  {%- endif -%}
 {% endmacro %}
 
 
 {# Remembers the deletes that were applied: those that no newer live row outlives. It runs after the
    rows are written. The other way round, a run that died between the two would find its own
    tombstone above the delete, and the row would live for ever. #}
-{% macro get_remember_deletes_sql(target, options) -%}
+{% macro get_remember_deletes_sql(target, options, run) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   {%- set version = adapter.quote(options.version) -%}
   insert into {{ versioned_collapsing.get_tombstones_relation(target) }} ({{ key }}, {{ version }})
@@ -46,5 +66,5 @@
     and not changes._dbt_is_tombstoned
     and not changes._dbt_is_buried
     and (live.is_live = 0 or changes.{{ version }} >= live.live_version)
-  settings join_use_nulls = 0, {{ versioned_collapsing._no_deduplication() }}
+  settings join_use_nulls = 0, {{ versioned_collapsing._no_deduplication() }}, {{ versioned_collapsing.get_log_comment_setting(run) }}
 {%- endmacro %}

@@ -1,26 +1,42 @@
 {# Reads up to which version the table was truncated: by the change set, or by an earlier one as the ledger
    says. Adds `truncated_at`, an expression or none, and `truncated_now` to the run. #}
 {% macro read_truncate(options, columns, sql, ledger, run) %}
-  {%- set type = (columns.table | selectattr('name', 'equalto', options.version) | first).type -%}
-  {%- set known = "cast('" ~ ledger.truncated_at ~ "', '" ~ versioned_collapsing._escaped(type) ~ "')" if ledger.truncated_at else none -%}
+  {%- set known = versioned_collapsing.get_version_sql(ledger.truncated_at, options, columns) if ledger.truncated_at else none -%}
   {%- do run.update({'truncated_at': known, 'truncated_now': false}) -%}
   {%- if '_is_truncate' in columns.given -%}
+    {%- set column = columns.table | selectattr('name', 'equalto', options.version) | first -%}
     {%- set query -%}
-      select countIf(is_truncate) as n, toString(maxIf(version, is_truncate)) as version
+      select
+        countIf(is_truncate) as n,
+        countIf(is_truncate and isNull(at_version)) as without_version,
+        toString(maxIf(assumeNotNull(at_version), is_truncate)) as version
       from (
-        select {{ versioned_collapsing._flag_sql('_is_truncate', columns) }} as is_truncate, accurateCast(assumeNotNull(given.{{ adapter.quote(options.version) }}), '{{ versioned_collapsing._escaped(type) }}') as version
+        select {{ versioned_collapsing._flag_sql('_is_truncate', columns) }} as is_truncate, {{ versioned_collapsing._cast_or_null('given.' ~ adapter.quote(options.version), column.type) }} as at_version
         from ({{ sql }}) as given
       )
+      settings cast_keep_nullable = 0, {{ versioned_collapsing.get_log_comment_setting(run) }}
     {%- endset -%}
     {%- set found = run_query(query).rows[0] -%}
-    {%- if found['n'] | int -%}
-      {%- set now = "cast('" ~ found['version'] ~ "', '" ~ versioned_collapsing._escaped(type) ~ "')" -%}
+    {%- if found['without_version'] | int -%}
+      {%- do versioned_collapsing.stop_run(run,
+          "The change set of " ~ run.model ~ " has " ~ found['without_version'] ~ " rows with _is_truncate whose " ~ options.version
+          ~ " is null or does not fit " ~ column.type ~ "; nothing was written. A truncate needs the version up to which rows go."
+      ) -%}
+    {%- elif found['n'] | int -%}
+      {%- set now = versioned_collapsing.get_version_sql(found['version'], options, columns) -%}
       {%- do run.update({
           'truncated_at': 'greatest(' ~ known ~ ', ' ~ now ~ ')' if known else now,
           'truncated_now': true,
       }) -%}
     {%- endif -%}
   {%- endif -%}
+{% endmacro %}
+
+
+{# A version that was kept as text. #}
+{% macro get_version_sql(text, options, columns) %}
+  {%- set column = columns.table | selectattr('name', 'equalto', options.version) | first -%}
+  {%- do return("cast('" ~ text ~ "', '" ~ versioned_collapsing._escaped(column.type) ~ "')") -%}
 {% endmacro %}
 
 

@@ -14,20 +14,23 @@
   {% do versioned_collapsing.validate_rebuild(this, existing, is_rebuild) %}
   {% if not is_rebuild %}
     {% do versioned_collapsing.validate_existing_table(existing, options) %}
+    {% do versioned_collapsing.validate_schema_change(existing, options, columns) %}
   {% endif %}
   {% do versioned_collapsing.acquire_lock(this, run) %}
+  {% do versioned_collapsing.validate_same_place(this, existing, run) %}
 
   {% set target = versioned_collapsing.get_table_to_apply_to(this, existing, is_rebuild) %}
   {% set ledger = versioned_collapsing.read_ledger(target, model) %}
-  {% do versioned_collapsing.validate_history(this, existing, is_rebuild, model, manifest, ledger) %}
+  {% do versioned_collapsing.validate_history(this, existing, is_rebuild, model, manifest, ledger, run) %}
   {% if is_rebuild %}
     {% do versioned_collapsing.create_versioned_collapsing_table(target, options, columns) %}
   {% else %}
     {% do versioned_collapsing.create_tombstones(target, options, columns) %}
     {% do versioned_collapsing.finish_unfinished_apply(target, options, run, ledger) %}
-    {% do versioned_collapsing.refuse_applied_batches(target, options, manifest, ledger) %}
+    {% set ledger = versioned_collapsing.read_ledger(target, model) %}
+    {% do versioned_collapsing.refuse_applied_batches(target, options, manifest, ledger, run) %}
     {% set columns = versioned_collapsing.adapt_to_existing_columns(target, options, columns) %}
-    {% do versioned_collapsing.add_missing_projections(target) %}
+    {% do versioned_collapsing.add_missing_projections(target, run) %}
   {% endif %}
 
   {% do versioned_collapsing.read_truncate(options, columns, sql, ledger, run) %}

@@ -10,8 +10,8 @@
       'order_by': versioned_collapsing._as_list(config.get('order_by')),
       'partition_by': versioned_collapsing._as_list(config.get('partition_by')),
       'settings': config.get('settings') or {},
-      'definition': local_md5(sql),
   } -%}
+  {%- do options.update({'definition': local_md5(sql ~ [options.engine, options.order_by, options.partition_by, options.settings])}) -%}
   {%- set problems = [] -%}
   {%- if sources | length != 1 -%}
     {%- do problems.append("select: reads " ~ sources | map(attribute='name') | list ~ "; a view follows one versioned_collapsing model, by `ref`.") -%}
@@ -92,7 +92,7 @@
   {% call statement('fill_view') -%}
     insert into {{ build }}
     {{ sql }}
-    settings {{ versioned_collapsing._no_deduplication() }}, {{ versioned_collapsing.get_log_comment_setting(run) }}
+    settings final = 0, max_partitions_per_insert_block = 0, {{ versioned_collapsing._no_deduplication() }}, {{ versioned_collapsing.get_log_comment_setting(run) }}
   {%- endcall %}
   {%- if existing is none -%}
     {%- do run_query('rename table ' ~ build ~ ' to ' ~ this) -%}

@@ -455,6 +455,11 @@ class SparkClickHouseAdapter(_Delegates, BaseAdapter):
 
     # Settings
 
+    @property
+    def cache(self) -> Any:  # type: ignore[override]  # an attribute in stock adapters
+        """The relations that the engine at work has cached."""
+        return self.engines[self.engine].cache
+
     @available_property
     def behavior(self) -> Any:
         """Behaviour flags of the engine at work."""

@@ -120,13 +120,15 @@ class RoutedClickHouseAdapter(EngineAdapter, ClickHouseAdapter):
 
 @contextmanager
 def _utc() -> Iterator[None]:
-    """chDB takes the host's time zone when it starts; results must not depend on it."""
-    before = os.environ.get("TZ")
-    os.environ["TZ"] = "UTC"
+    """chDB takes the host's time zone when it starts; results must not depend on it.
+
+    ``os.environ`` stays as it is: a thread that copies it meanwhile would miss a key.
+    """
+    os.putenv("TZ", "UTC")
     try:
         yield
     finally:
-        if before is None:
-            del os.environ["TZ"]
+        if "TZ" in os.environ:
+            os.putenv("TZ", os.environ["TZ"])
         else:
-            os.environ["TZ"] = before
+            os.unsetenv("TZ")

@@ -6,6 +6,7 @@ import atexit
 import threading
 import uuid
 from datetime import timezone
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -82,6 +83,23 @@ def _in_utc(kind: str, value: Any) -> Any:
     return value.astimezone(timezone.utc).replace(tzinfo=None)
 
 
+def literal(value: Any) -> str:
+    """``value``, of a seed, in Spark's SQL.
+
+    dbt-spark's session makes a text of null and a double of every number, and escapes nothing.
+    """
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float):
+        return str(value)
+    if isinstance(value, Decimal):
+        return f"{value:f}"
+    escaped = str(value).replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
 def join_job_group() -> str:
     """Have Spark know the jobs of this thread by a name of their own, which is returned."""
     from pyspark import SparkContext
@@ -150,6 +168,7 @@ class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManag
             if is_new_session:
                 opened.handle.job_group = join_job_group()
                 give_timestamps_in_utc(opened.handle)
+                opened.handle._fix_binding = literal
             return opened
 
     def cancel(self, connection: Connection) -> None:

@@ -1,0 +1,196 @@
+"""What a change set costs, beside reading the same events with Spark and writing them as Parquet.
+
+    python benchmarks/change_sets.py --events 5_000_000
+    python benchmarks/change_sets.py --events 10_000_000 --keys 1 --memory 1g --rounds 1
+
+Events are Debezium's of an orders table, updates with both images. Both sides run in one Spark
+session, in turns. It prints the seconds of each round, and ends with an error when the change set
+costs more than ``--limit`` times as much.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+REPOSITORY = Path(__file__).parents[1]
+COLUMNS = {
+    "order_id": "bigint",
+    "customer_id": "bigint",
+    "region": "string",
+    "status": "string",
+    "amount": "decimal(12,2)",
+    "items": "bigint",
+    "note": "string",
+    "created_at": "timestamp",
+    "updated_at": "timestamp",
+}
+ENVELOPE = (
+    "before struct<{image}>, after struct<{image}>, source struct<lsn: bigint>, op string"
+).format(
+    # A JSON reader takes decimals from numbers, not from text.
+    image=", ".join(
+        f"{name}: {'string' if kind.startswith('decimal') else kind}"
+        for name, kind in COLUMNS.items()
+    )
+)
+STAGING = (
+    f"{{{{ parse_debezium(source('landing', 'orders'), key=['order_id'], columns={COLUMNS}) }}}}"
+)
+CHANGES = "{{ one_change_per_key(ref('stg_orders'), key=['order_id']) }}"
+
+
+def order(rng: random.Random, key: int, number: int) -> dict[str, Any]:
+    return {
+        "order_id": key,
+        "customer_id": key % 1000,
+        "region": rng.choice(("north", "south", "east", "west")),
+        "status": rng.choice(("pending", "paid", "shipped", "delivered")),
+        "amount": f"{rng.randrange(10**7) / 100:.2f}",
+        "items": rng.randrange(1, 9),
+        "note": None if number % 3 else f"leave at the door, number {number}",
+        "created_at": "2025-01-23T04:12:25.683182Z",
+        "updated_at": f"2025-02-23T04:12:{number % 60:02d}.{number % 10**6:06d}Z",
+    }
+
+
+def write_events(folder: Path, events: int, keys: int, files: int) -> None:
+    """Write the landing zone: one batch, several files."""
+    rng = random.Random(1)
+    batch = folder / "batch=000001"
+    batch.mkdir(parents=True)
+    for part in range(files):
+        with (batch / f"part-{part:05d}.json").open("w", encoding="utf-8") as file:
+            for number in range(part * events // files, (part + 1) * events // files):
+                key = rng.randrange(keys)
+                before, after = order(rng, key, number), order(rng, key, number)
+                op = rng.choices("cud", (2, 7, 1))[0]
+                event = {
+                    "before": None if op == "c" else before,
+                    "after": None if op == "d" else after,
+                    "source": {
+                        "version": "2.7.0.Final",
+                        "connector": "postgresql",
+                        "name": "shop",
+                        "ts_ms": 1_700_000_000_000 + number,
+                        "snapshot": "false",
+                        "db": "shop",
+                        "schema": "public",
+                        "table": "orders",
+                        "txId": 700 + number,
+                        "lsn": 27_223_800 + number * 100,
+                        "xmin": None,
+                    },
+                    "op": op,
+                    "ts_ms": 1_700_000_000_000 + number,
+                    "transaction": None,
+                }
+                file.write(json.dumps(event, separators=(",", ":")) + "\n")
+
+
+def write_project(folder: Path, landing: Path, memory: str) -> None:
+    """Write a project with one change set on the embedded engines."""
+    project = {
+        "name": "versioned_collapsing",
+        "version": "1.0",
+        "profile": "benchmark",
+        "macro-paths": [str(REPOSITORY / "macros")],
+        "models": {"+database": "spark", "+materialized": "view"},
+        "flags": {"send_anonymous_usage_stats": False},
+    }
+    output = {
+        "type": "spark_clickhouse",
+        "database": "clickhouse",
+        "schema": "bench",
+        "threads": 1,
+        "home": str(folder / "home"),
+        "spark": {
+            "method": "session",
+            "server_side_parameters": {"spark.driver.memory": memory},
+        },
+        "clickhouse": {"driver": "chdb"},
+    }
+    tables = [{"name": "orders", "external": {"location": str(landing), "file_format": "text"}}]
+    files = {
+        "dbt_project.yml": json.dumps(project),
+        "profiles.yml": json.dumps({"benchmark": {"target": "it", "outputs": {"it": output}}}),
+        "models/sources.yml": json.dumps(
+            {"sources": [{"name": "landing", "database": "spark", "tables": tables}]}
+        ),
+        "models/stg_orders.sql": STAGING,
+        "models/orders_changes.sql": "{{ config(materialized='change_set') }}\n" + CHANGES,
+    }
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def run_dbt(project: Path, *arguments: str) -> float:
+    """The seconds that the last model of a dbt command took."""
+    from dbt.cli.main import dbtRunner
+
+    folders = ["--project-dir", str(project), "--profiles-dir", str(project)]
+    result = dbtRunner().invoke(["--quiet", *arguments, *folders])
+    if not result.success:
+        sys.exit(str(result.exception or [run.message for run in result.result]))
+    return float(result.result.results[-1].execution_time)
+
+
+def read_and_write(landing: Path, target: Path) -> float:
+    from pyspark.sql import SparkSession
+
+    session = SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
+    start = time.perf_counter()
+    session.read.schema(ENVELOPE).json(str(landing)).write.mode("overwrite").parquet(str(target))
+    return time.perf_counter() - start
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--events", type=int, default=500_000)
+    parser.add_argument("--keys", type=int, help="how many keys; a third of the events by default")
+    parser.add_argument("--files", type=int, default=8)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--memory", default="2g", help="of Spark's driver, which is all of Spark")
+    parser.add_argument("--limit", type=float, help="how many times as much it may cost")
+    parser.add_argument("--folder", type=Path, help="where to work, with its events kept")
+    options = parser.parse_args()
+    folder = options.folder or Path(tempfile.mkdtemp(prefix="change_sets."))
+    keys = options.keys or max(1, options.events // 3)
+    landing = folder / f"orders-{options.events}-{keys}"
+    try:
+        if not landing.exists():
+            write_events(landing, options.events, keys, options.files)
+        size = sum(file.stat().st_size for file in landing.rglob("*.json"))
+        print(
+            f"{options.events} events of {keys} keys, {size / 1e6:.0f} MB, {os.cpu_count()} cores"
+        )
+        write_project(folder, landing, options.memory)
+        run_dbt(folder, "run", "--select", "stg_orders")
+        seconds: dict[str, list[float]] = {"change set": [], "json to parquet": []}
+        for _ in range(options.rounds):
+            change_set = run_dbt(folder, "run", "--full-refresh", "--select", "orders_changes")
+            seconds["change set"].append(change_set)
+            seconds["json to parquet"].append(read_and_write(landing, folder / "parquet"))
+        for name, rounds in seconds.items():
+            print(f"{name:16} {median(rounds):7.1f} s   ", *(f"{value:.1f}" for value in rounds))
+        ratio = median(seconds["change set"]) / median(seconds["json to parquet"])
+        print(f"{'ratio':16} {ratio:7.2f}")
+        if options.limit and ratio > options.limit:
+            sys.exit(f"The change set costs more than {options.limit} times as much.")
+    finally:
+        if not options.folder:
+            shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+{# Every line of a source, with its place: file, block of the file that Spark read at once, and number. #}
+{% macro get_lines_sql(source) -%}
+  select
+    value as _raw_line,
+    cast(batch as bigint) as _batch,
+    regexp_extract(_metadata.file_path, '[^/]+/[^/]+/[^/]+$', 0) as _file,
+    struct(_metadata.file_block_start as block_start, monotonically_increasing_id() as line_id) as _position
+  from {{ source }}
+{%- endmacro %}
+
+
+{# Each line with `_value`, the one JSON object on it, and `_is_json`. Inside brackets, a line with anything before or
+   after its object is no JSON; alone, Spark would not look at what follows. A generator is a fence to the optimizer:
+   without it, each use of a field would parse the line again. #}
+{% macro get_parsed_lines_sql(source, type) -%}
+  select
+    lines.*,
+    _values[0] as _value,
+    coalesce(size(_values) = 1 and _values[0] is not null, false) as _is_json
+  from ({{ versioned_collapsing.get_lines_sql(source) }}) as lines
+  lateral view outer inline(array(struct(
+    from_json(concat('[', _raw_line, ']'), 'array<{{ type }}>')
+  ))) as _values
+{%- endmacro %}
+
+
+{# The columns of an image as text, `_text_<name>`, and in the declared types. #}
+{% macro get_typed_columns_sql(images, columns, encodings, toasted=[], image='_image', prefix='') -%}
+  select
+    *,
+    {%- for name, type in columns.items() %}
+    {{ versioned_collapsing.get_typed_sql('_text_' ~ prefix ~ name, type, encodings.get(name)) }} as {{ prefix ~ name }}{{ ',' if not loop.last }}
+    {%- endfor %}
+  from (
+    select
+      *,
+      {%- for name, type in columns.items() %}
+      {{ versioned_collapsing.get_text_sql(image ~ "['" ~ name ~ "']", type, encodings.get(name), name in toasted) }} as _text_{{ prefix ~ name }}{{ ',' if not loop.last }}
+      {%- endfor %}
+    from {{ images }}
+  )
+{%- endmacro %}
+
+
+{# One row a line: the columns in the declared types, `_version`, the columns of `control` (expressions by name),
+   where the line was read, and `_reason`: why it cannot be used, null when it can. #}
+{% macro get_typed_lines_sql(typed, columns, known_fields, version, control, problems) -%}
+  select
+    {%- for name in columns %}
+    {{ name }},
+    {%- endfor %}
+    _version,
+    {%- for name, expression in control.items() %}
+    {{ expression }} as {{ name }},
+    {%- endfor %}
+    array_except(map_keys(_image), {{ versioned_collapsing._text_array(known_fields) }}) as _unknown_fields,
+    _batch,
+    _file,
+    _position,
+    _raw_line,
+    case
+      when trim(_raw_line) in ('', 'null') then null
+      when not _is_json then 'malformed JSON'
+      {%- for problem in problems %}
+      when {{ problem.condition }} then {{ problem.reason }}
+      {%- endfor %}
+    end as _reason
+  from (select *, {{ version }} as _version from {{ typed }})
+{%- endmacro %}
+
+
+{% macro _text_array(names) %}
+  {%- do return("array('" ~ names | join("', '") ~ "')") -%}
+{% endmacro %}

@@ -1,0 +1,56 @@
+{# Parses Debezium's change events for signed rows: as parse_debezium, with the row before the change in `_before`.
+   Both images must be whole, and their version is a column, since an event has one log position and two rows. #}
+{% macro parse_debezium_images(source, key, columns, version, required=[], encodings={}, ranges={}) -%}
+  {%- do versioned_collapsing.validate_parsing(
+      source, key, columns, required, encodings, ranges, versioned_collapsing.get_version_column_problems(columns, version)
+  ) -%}
+  with images as (
+    {{ versioned_collapsing.get_envelopes_sql(source, version) }}
+  ),
+  after_typed as (
+    {{ versioned_collapsing.get_typed_columns_sql('images', columns, encodings) }}
+  ),
+  typed as (
+    {{ versioned_collapsing.get_typed_columns_sql('after_typed', columns, encodings, image='_before', prefix='_before_') }}
+  )
+  {{ versioned_collapsing.get_typed_lines_sql(
+      'typed',
+      columns,
+      columns,
+      version,
+      {'_is_deleted': "_op = 'd'", '_before': versioned_collapsing._get_before_sql(columns), '_before_version': '_before_' ~ version},
+      versioned_collapsing.get_envelope_problems(['c', 'r', 'u', 'd'])
+      + [versioned_collapsing.get_missing_version_problem(version)]
+      + versioned_collapsing.get_row_problems(key, columns, version, 'false', required, ranges)
+      + versioned_collapsing._get_before_problems(key, columns, version, required, ranges),
+  ) }}
+{%- endmacro %}
+
+
+{# The row before the change as a struct; null for a row that was not there. #}
+{% macro _get_before_sql(columns) -%}
+  if(_op in ('u', 'd'), struct(
+    {%- for name in columns %}_before_{{ name }} as {{ name }}{{ ', ' if not loop.last }}{% endfor -%}
+  ), null)
+{%- endmacro %}
+
+
+{# Why the row before an update cannot be cancelled; that before a delete is the image itself. #}
+{% macro _get_before_problems(key, columns, version, required, ranges) %}
+  {%- set payload = columns | reject('equalto', version) | list -%}
+  {%- set problems = [
+      {'condition': "_op <> 'u'", 'reason': 'null'},
+      {'condition': '_before is null', 'reason': "'before image is missing'"},
+      {'condition': '_text__before_' ~ version ~ ' is null', 'reason': "'before.version " ~ version ~ " is null'"},
+  ] -%}
+  {%- do problems.extend(versioned_collapsing.get_payload_problems(columns, [], required, ranges, [], '_before_', 'before.')) -%}
+  {%- for name in key -%}
+    {%- do problems.append({'condition': 'not (_before_' ~ name ~ ' <=> ' ~ name ~ ')', 'reason': "'key " ~ name ~ " changes'"}) -%}
+  {%- endfor -%}
+  {%- do problems.append({
+      'condition': '_before_' ~ version ~ ' > ' ~ version ~ ' or (_before_' ~ version ~ ' = ' ~ version
+          ~ ' and not (struct(_before_' ~ payload | join(', _before_') ~ ') <=> struct(' ~ payload | join(', ') ~ ')))',
+      'reason': "'version " ~ version ~ " does not grow'",
+  }) -%}
+  {%- do return(problems) -%}
+{% endmacro %}

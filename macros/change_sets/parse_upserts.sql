@@ -1,0 +1,34 @@
+{# Parses rows that replace each other, one JSON object a line: the newest of a key by the column `version` is the
+   row as it is now, or `_batch`, for the batch's number. `is_deleted` names the field, if there is one, that is true
+   when the row is gone. #}
+{% macro parse_upserts(source, key, columns, version, is_deleted=none, required=[], encodings={}, ranges={}) -%}
+  {%- do versioned_collapsing.validate_parsing(
+      source, key, columns, required, encodings, ranges,
+      [] if version == '_batch' else versioned_collapsing.get_version_column_problems(columns, version),
+  ) -%}
+  {%- set flag = "_image['" ~ is_deleted ~ "']" -%}
+  {%- set deletes = 'coalesce(try_cast(' ~ flag ~ ' as boolean), false)' if is_deleted else 'false' -%}
+  {%- set flag_problems = [{
+      'condition': flag ~ ' is not null and try_cast(' ~ flag ~ ' as boolean) is null',
+      'reason': "'" ~ is_deleted ~ " does not fit boolean'",
+  }] if is_deleted else [] -%}
+  with images as (
+    select *, _value as _image
+    from (
+      {{ versioned_collapsing.get_parsed_lines_sql(source, 'map<string, string>') }}
+    )
+  ),
+  typed as (
+    {{ versioned_collapsing.get_typed_columns_sql('images', columns, encodings) }}
+  )
+  {{ versioned_collapsing.get_typed_lines_sql(
+      'typed',
+      columns,
+      (columns | list) + ([is_deleted] if is_deleted else []),
+      version,
+      {'_is_deleted': deletes},
+      ([] if version == '_batch' else [versioned_collapsing.get_missing_version_problem(version)])
+      + flag_problems
+      + versioned_collapsing.get_row_problems(key, columns, version, deletes, required, ranges),
+  ) }}
+{%- endmacro %}

@@ -1,0 +1,12 @@
+{# `avg(expression)` of the live rows, null for a group of which nothing is left: division of a Decimal by 0 throws.
+   The average of a nullable expression is over the rows that have a value: `is_nullable`. #}
+{% macro signed_avg(expression, sign='_sign', is_nullable=false) -%}
+  {%- set rows = versioned_collapsing.signed_count_non_null(expression, sign) if is_nullable else versioned_collapsing.signed_count(sign) -%}
+  {{ versioned_collapsing.signed_sum(expression, sign) }} / nullIf({{ rows }}, 0)
+{%- endmacro %}
+
+
+{# `avgIf(expression, condition)` of the live rows. #}
+{% macro signed_avg_if(expression, condition, sign='_sign') -%}
+  {{ versioned_collapsing.signed_sum_if(expression, condition, sign) }} / nullIf({{ versioned_collapsing.signed_count_if(condition, sign) }}, 0)
+{%- endmacro %}

@@ -1,0 +1,3 @@
+{{ config(materialized='versioned_collapsing_view', order_by=['region', 'tier']) }}
+
+{{ signed_sums(ref('customers'), ['region', 'tier'], 'credit_limit', count='customers') }}

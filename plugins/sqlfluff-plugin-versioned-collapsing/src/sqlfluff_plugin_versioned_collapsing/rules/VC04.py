@@ -1,0 +1,58 @@
+"""Rule VC04."""
+
+from __future__ import annotations
+
+from sqlfluff.core.rules import BaseRule, LintResult, RuleContext
+from sqlfluff.core.rules.crawlers import RootOnlyCrawler
+
+from sqlfluff_plugin_versioned_collapsing.rules.base import GROUPS, KEYWORDS, selects_of
+
+
+class Rule_VersionedCollapsing_VC04(BaseRule):
+    """``FINAL`` over a SummingMergeTree.
+
+    It sums while it reads, on one core a range, and is right only while every column is of the key
+    or a sum, and nothing is filtered before: with ``prewhere`` on a sum it shows parts of groups.
+
+    **Anti-pattern**
+
+    .. code-block:: sql
+
+        select
+            region,
+            revenue
+        from shop.revenue_live final
+
+    **Best practice**
+
+    Sum once more, and leave out the groups of which nothing is left.
+
+    .. code-block:: sql
+
+        select
+            region,
+            sum(kept.revenue) as revenue
+        from shop.revenue_live as kept
+        group by region
+        having sum(kept.orders) <> 0
+    """
+
+    name = "versioned_collapsing.final_over_sums"
+    aliases = ("VC04",)
+    groups = GROUPS
+    config_keywords = KEYWORDS
+    crawl_behaviour = RootOnlyCrawler()
+
+    def _eval(self, context: RuleContext) -> list[LintResult]:
+        return [
+            LintResult(
+                anchor=source.final,
+                description=f"FINAL over the SummingMergeTree {source.relation.name}: sum its "
+                "sums, grouped by its key.",
+            )
+            for select in selects_of(context)
+            for source in select.sources
+            if source.final is not None
+            and source.relation is not None
+            and source.relation.is_summing
+        ]

@@ -1,0 +1,11 @@
+{# Of a staging model: warns of fields that its columns do not name, among the batches that a change set holds, with
+   the number of lines that have each. #}
+{% test no_unknown_fields(model, change_set) %}
+  {{ config(severity='warn') }}
+  select _batch as batch, field, count(*) as lines
+  from {{ model }}
+  lateral view explode(_unknown_fields) as field
+  where _reason is null
+    and _batch in (select batch from {{ versioned_collapsing.get_change_set_manifest_relation(change_set) }})
+  group by _batch, field
+{% endtest %}

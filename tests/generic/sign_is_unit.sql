@@ -1,0 +1,15 @@
+{# The sign of every row is 1 or -1. Another one, where the engine has not refused it, counts a row twice or not at
+   all, and it never collapses. #}
+{% test sign_is_unit(model, sign=none, sample=none, recent_partitions=none) %}
+{%- set where = config.get('where') -%}
+{%- set table = versioned_collapsing.get_signed_table(model, sign) %}
+
+select
+  {{ table.listed }},
+  {{ table.sign }},
+  'the sign is neither 1 nor -1' as failing_condition
+from {{ table.relation }}
+where {{ table.sign }} not in (1, -1)
+  and {{ versioned_collapsing.get_scope_sql(table, where, sample, recent_partitions) }}
+
+{% endtest %}

@@ -1,0 +1,93 @@
+"""The lint rules over what dbt compiles: each finds its bad model, and none finds anything in this project."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from sqlfluff_plugin_versioned_collapsing.compiled import Finding, lint_manifest, main
+from tests.support.collapsing_project import CollapsingProject
+from tests.support.dbt_process import dbt
+
+ORDERS = "{{ ref('orders') }}"
+BAD_MODELS = {
+    "VC01": f"select status, count(*) as orders from {ORDERS} group by status",
+    "VC02": f"select max(amount) as largest from {ORDERS}",
+    "VC03": "{{ config(materialized='versioned_collapsing_view', order_by='status') }} "
+    f"select status, {{{{ versioned_collapsing.signed_sum('amount', 'state') }}}} as amount from {ORDERS} group by status",
+    "VC04": "select status from {{ ref('sums') }} final",
+    "VC05": f"select {{{{ versioned_collapsing.signed_sum('bytes', 'state') }}}} as bytes from {ORDERS}",
+    "VC06": "{{ config(materialized='versioned_collapsing', unique_key='id', sign='state', "
+    "ttl='made_at + interval 1 year', partition_by='toYYYYMM(made_at)') }} select * from changes",
+}
+GOOD_MODELS = {
+    "orders": "{{ config(materialized='versioned_collapsing', unique_key='id', sign='state', "
+    "ttl='toStartOfMonth(made_at) + interval 13 month', partition_by='toYYYYMM(made_at)') }} select * from changes",
+    "sums": "{{ config(materialized='versioned_collapsing_view', order_by='status') }} "
+    f"{{{{ versioned_collapsing.signed_sums({ORDERS[3:-3]}, 'status', 'amount', sign='state') }}}}",
+    "largest": f"select max(amount) as largest from {{{{ versioned_collapsing.live_rows({ORDERS[3:-3]}, 'state') }}}}",
+}
+
+
+@pytest.fixture(scope="module")
+def manifest(make_project: Callable[[str], CollapsingProject]) -> Path:
+    project = make_project("lint")
+    models = project.folder / "models"
+    for name, sql in {**GOOD_MODELS, **BAD_MODELS}.items():
+        (models / f"{name.lower()}.sql").write_text(f"{sql}\n")
+    columns = [{"name": "bytes", "data_type": "UInt64"}]
+    properties = {"models": [{"name": "orders", "columns": columns}]}
+    (models / "models.yml").write_text(json.dumps(properties))
+    project.dbt("compile")
+    return project.folder / "target" / "manifest.json"
+
+
+def of(findings: list[Finding]) -> set[tuple[str, str]]:
+    return {
+        (finding.node.rpartition(".")[2].upper(), finding.code.rpartition("_")[2])
+        for finding in findings
+    }
+
+
+def test_each_rule_finds_its_model_and_nothing_else(manifest: Path) -> None:
+    assert of(lint_manifest(manifest)) == {(code, code) for code in BAD_MODELS}
+
+
+def test_the_command_prints_the_findings(
+    manifest: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--manifest", str(manifest)]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == len(BAD_MODELS)
+    assert (
+        "model.versioned_collapsing.vc01:1: VersionedCollapsing_VC01 count over signed rows, without the sign."
+        in lines
+    )
+
+
+def test_a_ttl_of_a_table_that_is_no_model_is_seen(manifest: Path, tmp_path: Path) -> None:
+    engine = "VersionedCollapsingMergeTree(s, v) ORDER BY k TTL d + toIntervalYear(1) SETTINGS index_granularity = 8192"
+    engines = tmp_path / "engines.jsonl"
+    engines.write_text(json.dumps({"database": "a", "name": "b", "engine_full": engine}))
+    found = [finding for finding in lint_manifest(manifest, engines) if finding.node == "a.b"]
+    assert [finding.code for finding in found] == ["VersionedCollapsing_VC06"]
+    assert "d is not in the partition key" in found[0].description
+
+
+def test_what_is_not_compiled_is_a_finding(manifest: Path, tmp_path: Path) -> None:
+    loaded = json.loads(manifest.read_text())
+    for node in loaded["nodes"].values():
+        node.pop("compiled_code", None)
+    parsed = tmp_path / "manifest.json"
+    parsed.write_text(json.dumps(loaded))
+    assert {code for _, code in of(lint_manifest(parsed))} == {"VC00"}
+
+
+def test_nothing_is_found_in_this_project(tmp_path: Path) -> None:
+    of_clickhouse = ["current", "marts", "postgresql", "test_type:singular", "path:analyses"]
+    (outcome,) = dbt(tmp_path, ["compile", "--select", *of_clickhouse])
+    assert outcome.success, outcome
+    assert lint_manifest(tmp_path / "target" / "manifest.json") == []

@@ -1,0 +1,124 @@
+"""The sign-aware macros: their spelling, and that they say of signed rows what SQL says of the live ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+
+import pytest
+from clickhouse_connect.driver.exceptions import DatabaseError
+
+from tests.support.collapsing_project import CollapsingProject
+
+# The macro, its spelling, and the same over live rows.
+# fmt: off
+AGGREGATES = [
+    ("signed_count()", "sum(_sign)", "count()"),
+    ("signed_count(sign='s')", "sum(s)", None),
+    ("signed_count_if(\"status = 'paid'\")", "sumIf(_sign, status = 'paid')", "countIf(status = 'paid')"),
+    ("signed_count_non_null('discount')", "sumIf(_sign, discount is not null)", "count(discount)"),
+    ("signed_sum('amount')", "sum(amount * _sign)", "sum(amount)"),
+    ("signed_sum('o.amount', 's')", "sum(o.amount * s)", None),
+    ("signed_sum('abs(amount)')", "sum(abs(amount) * _sign)", "sum(abs(amount))"),
+    ("signed_sum('amount - 1')", "sum((amount - 1) * _sign)", "sum(amount - 1)"),
+    ("signed_sum('(amount) - (1)')", "sum(((amount) - (1)) * _sign)", "sum(amount - 1)"),
+    ("signed_sum('discount')", "sum(discount * _sign)", "sum(discount)"),
+    ("signed_sum_if('amount', \"status = 'paid'\")", "sumIf(amount * _sign, status = 'paid')", "sumIf(amount, status = 'paid')"),
+    ("signed_avg('amount')", "sum(amount * _sign) / nullIf(sum(_sign), 0)", "sum(amount) / count()"),
+    ("signed_avg('discount', is_nullable=true)", "sum(discount * _sign) / nullIf(sumIf(_sign, discount is not null), 0)", "sum(discount) / count(discount)"),
+    ("signed_avg_if('amount', \"status = 'paid'\")", "sumIf(amount * _sign, status = 'paid') / nullIf(sumIf(_sign, status = 'paid'), 0)", "sumIf(amount, status = 'paid') / nullIf(countIf(status = 'paid'), 0)"),
+    ("having_live()", "having sum(_sign) <> 0", None),
+]
+# fmt: on
+COMPUTED = [(macro, plain) for macro, _, plain in AGGREGATES if plain]
+PROJECTION = (
+    "versioned_collapsing.signed_projection('by_region', {'region': 'lower(region)'}, ['amount'])"
+)
+
+
+@pytest.fixture(scope="module")
+def project(make_project: Callable[[str], CollapsingProject]) -> CollapsingProject:
+    """A table with pairs that are not merged, and models that use each macro."""
+    project = make_project("sign_aware")
+    structure = (
+        "id Int64, region String, status String, amount Decimal(12, 2), discount Nullable(Int64), "
+        "_version UInt64, _is_deleted Bool"
+    )
+    first = [(i, f"R{i % 3}", "new", Decimal(i), None if i % 2 else i, 1, False) for i in range(30)]
+    second = [
+        *((i, f"R{i % 3}", "paid", Decimal(i + 5), i, 2, False) for i in range(0, 30, 4)),
+        *((i, f"R{i % 3}", "new", Decimal(0), None, 2, True) for i in range(2, 30, 3)),
+    ]
+    (project.folder / "models" / "orders.sql").write_text(
+        "{{ config(materialized='versioned_collapsing', unique_key='id', projections=["
+        + PROJECTION
+        + "]) }} select * from changes"
+    )
+    texts = ", ".join(f"'{macro.replace(chr(39), chr(39) * 2)}'" for macro, _, _ in AGGREGATES)
+    spelled = ", ".join(f"$${{{{ versioned_collapsing.{macro} }}}}$$" for macro, _, _ in AGGREGATES)
+    columns = ",\n".join(
+        f"{{{{ versioned_collapsing.{macro} }}}} as c{i}" for i, (macro, _) in enumerate(COMPUTED)
+    )
+    plain = ",\n".join(f"{sql} as c{i}" for i, (_, sql) in enumerate(COMPUTED))
+    models = {
+        "spellings": f"select arrayJoin(arrayZip([{texts}], [{spelled}])) as spelling",
+        "signed": f"select region, {columns} from {{{{ ref('orders') }}}} group by region "
+        "{{ versioned_collapsing.having_live() }}",
+        "plain": f"select region, {plain} from {{{{ versioned_collapsing.live_rows(ref('orders')) }}}} group by region",
+        "sums": "{{ versioned_collapsing.signed_sums(ref('orders'), {'region': 'lower(region)'}, ['amount']) }}",
+        "sums_kept": "{{ config(materialized='versioned_collapsing_view', order_by='region') }}"
+        "{{ versioned_collapsing.signed_sums(ref('orders'), {'region': 'lower(region)'}, {'revenue': 'amount'}, 'orders') }}",
+    }
+    for name, sql in models.items():
+        (project.folder / "models" / f"{name}.sql").write_text(sql)
+    for rows in (first, second):
+        project.replace_rows("changes", structure, rows)
+        outcomes = project.run()
+        assert {outcome.status for outcome in outcomes.values()} == {"success"}, outcomes
+        project.command("system stop merges orders")
+    assert project.query("select count() - sum(_sign) from orders") > [(0,)]
+    return project
+
+
+def test_the_spelling_is_fixed(project: CollapsingProject) -> None:
+    spelled = dict(spelling for (spelling,) in project.query("select * from spellings"))
+    assert spelled == {macro: text for macro, text, _ in AGGREGATES}
+
+
+def test_signed_rows_give_what_live_rows_give(project: CollapsingProject) -> None:
+    signed = project.query("select * from signed order by region")
+    assert signed == project.query("select * from plain order by region")
+    assert [region for region, *_ in signed] == ["R0", "R1"]
+
+
+def test_a_dead_group_has_no_average(project: CollapsingProject) -> None:
+    dead = "select sum(amount * _sign) / nullIf(sum(_sign), 0) from orders where region = 'R2'"
+    assert project.query(dead) == [(None,)]
+
+
+def test_live_rows_are_those_of_final(project: CollapsingProject) -> None:
+    assert project.query("select count() from plain") == [(2,)]
+    columns = "id, region, status, amount, discount, _version"
+    (sql,) = (project.folder / "target").glob("compiled/**/plain.sql")
+    live = sql.read_text().split(" from ", 1)[1].rsplit(" group by ", 1)[0]
+    rows = project.query(f"select {columns} from {live} order by id")
+    assert rows == project.query(
+        f"select {columns} from orders group by {columns} having sum(_sign) = 1 order by id"
+    )
+
+
+def test_the_sums_are_answered_from_the_projection(project: CollapsingProject) -> None:
+    forced = "settings force_optimize_projection_name = 'by_region', force_optimize_projection = 1"
+    sums = project.query(f"select * from sums where live_rows <> 0 order by region {forced}")
+    assert sums == project.query(
+        "select lower(region), sum(amount), toInt64(count()) from orders final where _sign = 1 group by 1 order by 1"
+    )
+    with pytest.raises(DatabaseError, match="force_optimize_projection"):
+        project.query(f"select region, sum(_sign * amount) from orders group by region {forced}")
+
+
+def test_a_summing_view_keeps_the_same_sums(project: CollapsingProject) -> None:
+    kept = "select region, sum(revenue), sum(orders) from sums_kept group by region having sum(orders) <> 0 order by region"
+    assert project.query(kept) == project.query(
+        "select * from sums where live_rows <> 0 order by region"
+    )

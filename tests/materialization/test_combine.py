@@ -1,0 +1,346 @@
+"""`combine`, `_unset` and `_reset`: how a new value meets the stored one."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from tests.support.collapsing_project import CollapsingProject, Row
+
+MakeProject = Callable[[str], CollapsingProject]
+Value = int | None
+
+POLICIES = ("latest", "greatest", "least", "coalesce", "first")
+STRUCTURE = (
+    "id Int64, part UInt8, "
+    + ", ".join(f"{policy} Nullable(Int64)" for policy in POLICIES)
+    + ", _version Int64, _is_deleted Bool, _unset Array(String), _reset Bool"
+)
+CONFIG: dict[str, Any] = {
+    "unique_key": "id",
+    "partition_by": "part",
+    "combine": {policy: policy for policy in POLICIES if policy != "latest"},
+}
+LIVE = f"select id, part, {', '.join(POLICIES)}, _version from target final where _sign = 1 order by id"
+
+
+def run(project: CollapsingProject, *arguments: str) -> str:
+    outcome = project.run(*arguments)["target"]
+    assert outcome.status == "success", outcome.message
+    return outcome.message
+
+
+def apply(project: CollapsingProject, rows: list[Row], structure: str = STRUCTURE) -> str:
+    project.replace_rows("changes", structure, rows)
+    return run(project)
+
+
+def combined(policy: str, stored: Value, new: Value) -> Value:
+    """One value after another, as the policy says."""
+    known = [value for value in (stored, new) if value is not None]
+    match policy:
+        case "greatest":
+            return max(known, default=None)
+        case "least":
+            return min(known, default=None)
+        case "coalesce":
+            return stored if new is None else new
+        case "first":
+            return new if stored is None else stored
+    return new
+
+
+@dataclass(frozen=True)
+class Change:
+    """An event of a key: a value for each policy; deletes carry values too, which do not matter."""
+
+    key: int
+    version: int
+    part: int
+    values: tuple[Value, ...]
+    is_deleted: bool = False
+    unset: tuple[str, ...] = ()
+    is_reset: bool = False
+
+    @property
+    def row(self) -> Row:
+        names = list(self.unset)
+        return (
+            self.key,
+            self.part,
+            *self.values,
+            self.version,
+            self.is_deleted,
+            names,
+            self.is_reset,
+        )
+
+
+@dataclass
+class Truth:
+    """What is live: the events applied one by one, in the order of their versions."""
+
+    live: dict[int, tuple[int, int, tuple[Value, ...]]] = field(default_factory=dict)
+    deleted_at: dict[int, int] = field(default_factory=dict)
+
+    def apply(self, changes: list[Change]) -> None:
+        for change in sorted(changes, key=lambda change: (change.version, change.is_deleted)):
+            self._apply(change)
+
+    def _apply(self, change: Change) -> None:
+        version, part, stored = self.live.get(change.key, (-1, 0, (None,) * len(POLICIES)))
+        if change.is_deleted:
+            if change.version >= max(version, self.deleted_at.get(change.key, -1)):
+                self.live.pop(change.key, None)
+                self.deleted_at[change.key] = change.version
+            return
+        if change.version <= max(version, self.deleted_at.get(change.key, -1)):
+            return
+        if change.is_reset:
+            stored = (None,) * len(POLICIES)
+        values = tuple(
+            (old if policy in change.unset else combined(policy, old, new))
+            if version >= 0 and not change.is_reset
+            else (None if policy in change.unset else new)
+            for policy, old, new in zip(POLICIES, stored, change.values, strict=True)
+        )
+        new_part = part if "part" in change.unset and version >= 0 else change.part
+        self.live[change.key] = (change.version, new_part, values)
+
+    @property
+    def rows(self) -> list[Row]:
+        return [
+            (key, part, *values, version)
+            for key, (version, part, values) in sorted(self.live.items())
+        ]
+
+
+def history(chance: random.Random, keys: int, events: int) -> list[Change]:
+    changes = []
+    for key in range(keys):
+        version = 0
+        for _ in range(events):
+            version += chance.choice([1, 1, 2])
+            changes.append(
+                Change(
+                    key,
+                    version,
+                    chance.randrange(3),
+                    tuple(chance.choice([None, chance.randrange(9)]) for _ in POLICIES),
+                    chance.random() < 0.12,
+                    tuple(policy for policy in POLICIES if chance.random() < 0.2),
+                    chance.random() < 0.08,
+                )
+            )
+    return changes
+
+
+@pytest.mark.parametrize("shards", [1, 3])
+def test_a_fold_equals_its_changes_one_by_one(make_project: MakeProject, shards: int) -> None:
+    """However events are cut into runs; the same change set again then writes nothing."""
+    chance = random.Random(shards)
+    project = make_project(f"combine_histories_{shards}")
+    project.add_model("target", {**CONFIG, "shards": shards}, "select * from changes")
+    project.command("create table sums (n Int64, c Int64) engine = SummingMergeTree order by ()")
+    truth = Truth()
+    late: list[Change] = []
+    changes = sorted(history(chance, 150, 12), key=lambda change: change.version)
+    cuts = sorted(chance.sample(range(len(changes)), 4))
+    for start, end in zip([0, *cuts], [*cuts, len(changes)], strict=True):
+        batch = [*late, *changes[start:end]]
+        late = [change for change in batch if chance.random() < 0.15]
+        batch = [change for change in batch if change not in late] + batch[: len(batch) // 9]
+        batch = list(dict.fromkeys(batch))
+        chance.shuffle(batch)
+        apply(project, [change.row for change in batch])
+        truth.apply(batch)
+        assert project.query(LIVE) == truth.rows
+        stored = project.query("select count() from target")
+        run(project)
+        assert project.query("select count() from target") == stored
+        if chance.random() < 0.5:
+            project.command("optimize table target final")
+    assert len(truth.rows) > 50
+
+
+ROWS: dict[str, tuple[list[Change], list[Change], tuple[Value, ...] | None]] = {
+    # What is stored, what comes, what is live then: latest, greatest, least, coalesce, first
+    "values": (
+        [Change(0, 1, 0, (5, 5, 5, 5, 5))],
+        [Change(0, 2, 0, (4, 4, 4, 4, 4))],
+        (4, 5, 4, 4, 5),
+    ),
+    "null_keeps_but_with_latest": (
+        [Change(0, 1, 0, (5, 5, 5, 5, 5))],
+        [Change(0, 2, 0, (None,) * 5)],
+        (None, 5, 5, 5, 5),
+    ),
+    "null_stored": (
+        [Change(0, 1, 0, (None,) * 5)],
+        [Change(0, 2, 0, (4, 4, 4, 4, 4))],
+        (4, 4, 4, 4, 4),
+    ),
+    "unset_keeps": (
+        [Change(0, 1, 0, (5, 5, 5, 5, 5))],
+        [Change(0, 2, 1, (9, 9, 1, 9, 9), unset=POLICIES)],
+        (5, 5, 5, 5, 5),
+    ),
+    "unset_then_set_in_one_run": (
+        [Change(0, 1, 0, (5, 5, 5, 5, 5))],
+        [Change(0, 2, 0, (8,) * 5), Change(0, 3, 0, (1,) * 5, unset=("latest", "coalesce"))],
+        (8, 8, 1, 8, 5),
+    ),
+    "reset_does_not_combine": (
+        [Change(0, 1, 0, (5, 5, 5, 5, 5))],
+        [Change(0, 2, 0, (None, 1, 9, None, None), is_reset=True)],
+        (None, 1, 9, None, None),
+    ),
+    "reset_below_another_change": (
+        [Change(0, 1, 0, (5, 5, 5, 5, 5))],
+        [Change(0, 2, 0, (1, 1, 9, 1, 1), is_reset=True), Change(0, 3, 0, (None,) * 5)],
+        (None, 1, 9, 1, 1),
+    ),
+    "delete_in_between": (
+        [Change(0, 1, 0, (5, 5, 5, 5, 5))],
+        [Change(0, 2, 0, (0,) * 5, is_deleted=True), Change(0, 3, 0, (1, 1, 9, None, 1))],
+        (1, 1, 9, None, 1),
+    ),
+    "stale_delete_does_not_reset": (
+        [Change(0, 5, 0, (5, 5, 5, 5, 5))],
+        [Change(0, 2, 0, (0,) * 5, is_deleted=True), Change(0, 6, 0, (1, 1, 9, None, 1))],
+        (1, 5, 5, 5, 5),
+    ),
+    "stale_change_is_lost_beside_a_newer_one": (
+        [Change(0, 5, 0, (5, 5, 5, 5, 5))],
+        [
+            Change(0, 2, 0, (9, 9, 0, 9, 9)),
+            Change(0, 6, 0, (None,) * 5, unset=("latest", "greatest")),
+        ],
+        (5, 5, 5, 5, 5),
+    ),
+    "recreation_after_a_delete": (
+        [Change(0, 1, 0, (5, 5, 5, 5, 5)), Change(0, 2, 0, (0,) * 5, is_deleted=True)],
+        [Change(0, 3, 0, (1, 1, 1, None, None))],
+        (1, 1, 1, None, None),
+    ),
+    "moved_partition": (
+        [Change(0, 1, 0, (5, 5, 5, 5, 5))],
+        [Change(0, 2, 2, (1, 9, 9, None, 1))],
+        (1, 9, 5, 5, 5),
+    ),
+}
+
+
+class TestOneKey:
+    """Each case is a key of one table, in two runs."""
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def live(cls, make_project: MakeProject) -> dict[int, Row]:
+        project = make_project("combine_cases")
+        project.add_model("target", CONFIG, "select * from changes")
+        for step in (0, 1):
+            apply(
+                project,
+                [
+                    (key, *change.row[1:])
+                    for key, case in enumerate(ROWS.values())
+                    for change in (case[0], case[1])[step]
+                ],
+            )
+        stored = project.query("select count() from target")
+        assert "duplicates" in run(project)
+        assert project.query("select count() from target") == stored
+        return {row[0]: row for row in project.query(LIVE)}
+
+    @pytest.mark.parametrize("name", ROWS)
+    def test_case(self, live: dict[int, Row], name: str) -> None:
+        found = live.get(list(ROWS).index(name))
+        assert (found and found[2:7]) == ROWS[name][2]
+
+
+def test_an_odd_key_combines_with_its_highest_state(make_project: MakeProject) -> None:
+    project = make_project("combine_odd")
+    project.add_model("target", CONFIG, "select * from changes")
+    apply(project, [Change(1, 5, 0, (5,) * 5).row])
+    project.command(
+        "insert into target (id, part, greatest, _version, _sign) values (1, 0, 99, 4, 1), (1, 1, 50, 7, 1)"
+    )
+    assert "1 repaired" in apply(project, [Change(1, 9, 0, (9, 9, 9, None, 9)).row])
+    assert project.query(LIVE) == [(1, 0, 9, 50, 9, None, 9, 9)]
+
+
+def test_a_change_at_the_live_version_is_judged_after_combining(make_project: MakeProject) -> None:
+    project = make_project("combine_conflict")
+    project.add_model("target", CONFIG, "select * from changes")
+    apply(project, [Change(1, 5, 0, (5,) * 5).row, Change(2, 5, 0, (5,) * 5).row])
+    message = apply(
+        project, [Change(1, 5, 0, (5, 1, 9, None, 9)).row, Change(2, 5, 0, (5, 6, 5, 5, 5)).row]
+    )
+    assert message == "2 rows: 1 duplicates, 1 conflicts"
+    assert project.query(LIVE) == [(1, 0, *(5,) * 5, 5), (2, 0, *(5,) * 5, 5)]
+
+
+def test_partial_changes_that_cannot_be_combined_are_counted(make_project: MakeProject) -> None:
+    project = make_project("combine_unmerged")
+    project.add_model("target", CONFIG, "select * from changes")
+    apply(project, [Change(1, 5, 0, (5,) * 5).row])
+    message = apply(
+        project, [Change(1, 4, 0, (9,) * 5).row, Change(2, 1, 0, (1,) * 5, unset=("latest",)).row]
+    )
+    assert "2 unmerged" in message
+    assert project.query(LIVE)[1] == (2, 0, None, 1, 1, 1, 1, 1)
+
+
+def test_an_unset_column_may_be_null_where_the_table_takes_none(make_project: MakeProject) -> None:
+    project = make_project("combine_toast")
+    project.add_model("target", {"unique_key": "id"}, "select * from changes")
+    project.declare("target", {"id": "Int64", "body": "String", "_version": "Int64"})
+    structure = "id Int64, body Nullable(String), _version Int64, _unset Array(String)"
+    apply(project, [(1, "long", 1, [])], structure)
+    apply(project, [(1, None, 2, ["body"])], structure)
+    assert project.query("select id, body, _version from target final") == [(1, "long", 2)]
+
+
+def test_columns_of_many_types(make_project: MakeProject) -> None:
+    project = make_project("combine_types")
+    types = {
+        "low": ("LowCardinality(String)", "greatest", "b", "a", "b"),
+        "low_null": ("LowCardinality(Nullable(String))", "coalesce", "b", None, "b"),
+        "price": (
+            "Decimal(12, 2)",
+            "greatest",
+            Decimal("1.10"),
+            Decimal("1.20"),
+            Decimal("1.20"),
+        ),
+        "at": (
+            "Nullable(DateTime64(6))",
+            "first",
+            datetime(2025, 1, 1, 0, 0, 0, 5),
+            datetime(2026, 1, 1),
+            datetime(2025, 1, 1, 0, 0, 0, 5),
+        ),
+        "tags": ("Array(Nullable(String))", "latest", ["a", None], ["b"], ["b"]),
+        "kept": ("Array(UInt8)", "latest", [1, 2], [], [1, 2]),
+        "pairs": ("Map(String, UInt64)", "latest", {"a": 1}, {}, {"a": 1}),
+        "id128": ("UInt128", "least", 2**100, 2**101, 2**100),
+    }
+    columns = ", ".join(f"{name} {kind[0]}" for name, kind in types.items())
+    combine = {name: kind[1] for name, kind in types.items()}
+    project.add_model("target", {"unique_key": "id", "combine": combine}, "select * from changes")
+    structure = f"id Int64, {columns}, _version Int64, _unset Array(String)"
+    apply(project, [(1, *(kind[2] for kind in types.values()), 1, [])], structure)
+    apply(project, [(1, *(kind[3] for kind in types.values()), 2, ["kept", "pairs"])], structure)
+    (row,) = project.query(f"select {', '.join(types)} from target final where _sign = 1")
+    assert row == tuple(kind[4] for kind in types.values())
+    net = project.query(
+        "select count() from (select 1 from target group by id, _version having sum(_sign) not in (0, 1))"
+    )
+    assert net == [(0,)]

@@ -1,0 +1,179 @@
+"""A run that dies before any of its statements, with everything that can be under way at once.
+
+The models of a test are alike, each with views of its own. In one dbt run each of them dies before
+another of its statements; the next run finds no changes, and completes what had begun.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from tests.support.collapsing_project import CollapsingProject, Row
+from tests.support.deaths import dying
+
+MakeProject = Callable[[str], CollapsingProject]
+
+STRUCTURE = (
+    "id Nullable(Int64), part UInt8, region String, n Nullable(Int64), top Int64, _version UInt64, "
+    "_is_deleted Bool, _unset Array(String), _is_truncate Bool"
+)
+COLUMNS = "id, part, region, n, top, _version"
+KEYS = range(1, 13)
+# fmt: off
+FIRST: list[Row] = [(key, key % 3, "EU", key, key, 10, False, [], False) for key in KEYS]
+SECOND: list[Row] = [
+    (1, 1, "US", 100, 0, 20, False, [], False),          # another partition, greatest keeps 1
+    (2, 2, "US", None, 50, 20, False, ["n"], False),     # n as stored
+    (2, 1, "AP", 7, 40, 21, False, [], False),           # a second change of the key
+    (3, 0, "EU", 3, 3, 11, True, [], False),             # deleted
+    (4, 0, "EU", 4, 4, 12, True, [], False),             # deleted, and there again
+    (4, 0, "US", 5, 1, 13, False, [], False),
+    (5, 2, "EU", 5, 5, 9, False, [], False),             # stale
+    (6, 0, "EU", 6, 6, 10, False, [], False),            # a duplicate
+    (7, 2, "AP", 70, 70, 20, False, [], False),          # odd: planted below
+    (20, 1, "AP", 20, 20, 20, False, [], False),         # new
+    (21, 1, "AP", 21, 21, 20, True, [], False),          # deleted, never there
+]
+TRUNCATE: Row = (None, 0, "", 0, 0, 5, False, [], True)
+# fmt: on
+PLANTED = "(7, 2, 'EU', 7, 7, 5, 1)"
+SUMS = {
+    "to": "select region, sum(top * _sign) as total, sum(_sign) as c from {} group by region",
+    "inner": "select part, sumState(top * _sign) as total, sumState(toInt64(_sign)) as c from {} group by part",
+    "cascade": "select region, total * 10 as total, c from {}",
+}
+
+
+@dataclass
+class Fleet:
+    """Models that are alike, and dbt runs in which they die."""
+
+    project: CollapsingProject
+    size: int
+    has_views: bool
+    before: list[Row] = field(default_factory=list)
+    after: list[Row] = field(default_factory=list)
+
+    @property
+    def names(self) -> list[str]:
+        return [f"t{number:02}x" for number in range(self.size)]
+
+    def build(self, config: dict[str, Any], first: list[Row], structure: str, sql: str) -> None:
+        for name in self.names:
+            self.project.add_model(name, config, sql)
+        self.project.replace_rows("changes", structure, first)
+        assert {outcome.status for outcome in self.project.run().values()} == {"success"}
+        if self.has_views:
+            for name in self.names:
+                self._add_views(name)
+
+    def _add_views(self, name: str) -> None:
+        columns = "(region String, total Int64, c Int64) engine = SummingMergeTree order by region"
+        for statement in (
+            f"create table {name}_to {columns}",
+            f"create table {name}_cascade {columns}",
+            f"create materialized view {name}_to_mv to {name}_to as {SUMS['to'].format(name)}",
+            f"create materialized view {name}_cascade_mv to {name}_cascade as {SUMS['cascade'].format(f'{name}_to')}",
+            f"create materialized view {name}_inner engine = AggregatingMergeTree order by part as {SUMS['inner'].format(name)}",
+            f"insert into {name}_to {SUMS['to'].format(name)}",
+            f"insert into {name}_inner {SUMS['inner'].format(name)}",
+        ):
+            self.project.command(statement)
+
+    def die(self, structure: str, second: list[Row]) -> set[str]:
+        """Model n dies before its n-th statement; which of them had begun to write."""
+        self.before = self.rows(self.names[0])
+        self.project.replace_rows("changes", structure, second)
+        begin = self.project.query("select toString(max(at)) from versioned_collapsing_ledger")[0][
+            0
+        ]
+        # The last one must live: it is what the others are to be like in the end.
+        with dying({name: number for number, name in enumerate(self.names)}) as begun:
+            outcomes = self.project.run()
+        self.after = self.rows(self.names[-1])
+        assert outcomes[self.names[-1]].status == "success", f"more statements than models: {begun}"
+        lived = [name for name in self.names if outcomes[name].status == "success"]
+        query = f"select model from versioned_collapsing_ledger where status = 'started' and at > '{begin}'"
+        started = {name for (name,) in self.project.query(query)}
+        assert set(lived) < started < set(self.names)
+        return started
+
+    def rows(self, name: str) -> list[Row]:
+        """The rows whose signs do not add up to 0, with what they add up to."""
+        return self.project.query(
+            f"select {COLUMNS}, sum(_sign) as net from {name} group by all having net <> 0 order by all"
+        )
+
+    def check(self, name: str, rows: list[Row]) -> None:
+        assert self.rows(name) == rows, name
+        query = self.project.query
+        assert query(f"select count() from {name}__tombstones") is not None
+        if self.has_views:
+            order = "having c <> 0 order by 1"
+            by_region = query(f"{SUMS['to'].format(name)} {order}")
+            by_part = query(
+                f"select part, sum(top * _sign), sum(_sign) as c from {name} group by part {order}"
+            )
+            assert (
+                query(
+                    f"select region, sum(total), sum(c) as c from {name}_to group by region {order}"
+                )
+                == by_region
+            ), name
+            assert (
+                query(
+                    f"select region, intDiv(sum(total), 10), sum(c) as c from {name}_cascade group by region {order}"
+                )
+                == by_region
+            ), name
+            assert (
+                query(
+                    f"select part, sumMerge(total), sumMerge({name}_inner.c) as c from {name}_inner group by part {order}"
+                )
+                == by_part
+            ), name
+
+
+CONFIG: dict[str, Any] = {
+    "unique_key": "id",
+    "partition_by": "part",
+    "combine": {"top": "greatest", "n": "coalesce"},
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "size", "config", "has_views"),
+    [
+        ("direct", 34, {"shards": 2}, False),
+        ("journal", 45, {"shards": 2}, True),
+    ],
+)
+def test_a_run_that_died_is_completed(
+    make_project: MakeProject, kind: str, size: int, config: dict[str, Any], has_views: bool
+) -> None:
+    project = make_project(f"die_{kind}")
+    project.set_variables(versioned_collapsing_block_rows=4)
+    fleet = Fleet(project, size, has_views)
+    fleet.build({**CONFIG, **config}, FIRST, STRUCTURE, "select * from changes")
+    for name in fleet.names:
+        project.command(f"insert into {name} ({COLUMNS}, _sign) values {PLANTED}")
+    started = fleet.die(STRUCTURE, [*SECOND, TRUNCATE])
+    project.replace_rows("changes", STRUCTURE, [])
+    assert {outcome.status for outcome in project.run().values()} == {"success"}
+    for name in fleet.names:
+        fleet.check(name, fleet.after if name in started else fleet.before)
+    # The deletes and the truncate are remembered too.
+    late: list[Row] = [
+        (3, 0, "XX", 0, 0, 11, False, [], False),
+        (21, 0, "XX", 0, 0, 20, False, [], False),
+        (99, 0, "XX", 0, 0, 5, False, [], False),
+    ]
+    project.replace_rows("changes", STRUCTURE, [*SECOND, *late])
+    some = sorted(started)[::6]
+    assert {outcome.status for outcome in project.run("--select", *some).values()} == {"success"}
+    for name in some:
+        fleet.check(name, fleet.after)

@@ -1,0 +1,155 @@
+"""A dbt project with the macros of this one and its own landing zone, on the embedded engines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet
+
+from tests.support import shop
+from tests.support.dbt_process import Outcome, dbt, variables
+from tests.support.shop import REPOSITORY, Row
+
+
+@dataclass(frozen=True)
+class Situation:
+    """One table, from its lines in the landing zone to ClickHouse.
+
+    Args:
+        name: of source and table.
+        staging: the macro call that parses SOURCE, its landing zone.
+        changes: the macro call that makes the change set of EVENTS, its staging model.
+        types: ClickHouse types of the stored columns.
+        config: options of the table.
+    """
+
+    name: str
+    staging: str
+    changes: str
+    types: Mapping[str, str]
+    config: Mapping[str, Any] = field(default_factory=dict)
+
+
+class ChangeSetProject:
+    """Situations side by side in one project, so that one process builds them all."""
+
+    def __init__(self, folder: Path, situations: Iterable[Situation]) -> None:
+        self.situations = {situation.name: situation for situation in situations}
+        self._home = folder / "home"
+        self._landing = folder / "landing"
+        self._project = folder / "project"
+        for situation in self.situations.values():
+            self._add(situation)
+        quarantined = "\nunion all\n".join(
+            f"{{{{ quarantined_lines(ref('stg_{name}'), '{name}') }}}}" for name in self.situations
+        )
+        self._write("models/changes/cdc_quarantine_changes.sql", quarantined)
+        self._write(
+            "models/current/cdc_quarantine.sql",
+            "{{ config(unique_key=['source_table', 'batch', 'file', 'line_number']) }}\n"
+            "{{ replace_quarantined_batches(ref('cdc_quarantine_changes')) }}",
+        )
+        tables = [
+            {
+                "name": name,
+                "external": {"location": str(self._landing / name), "file_format": "text"},
+            }
+            for name in self.situations
+        ]
+        sources = [{"name": "landing", "database": "spark", "tables": tables}]
+        models: list[dict[str, Any]] = []
+        for name, situation in self.situations.items():
+            test = {"name": f"{name}_fields", "arguments": {"change_set": f"ref('{name}_changes')"}}
+            columns = [
+                {"name": column, "data_type": kind} for column, kind in situation.types.items()
+            ]
+            models.append({"name": f"stg_{name}", "data_tests": [{"no_unknown_fields": test}]})
+            models.append({"name": name, "columns": columns})
+        self._write("models/schema.yml", json.dumps({"sources": sources, "models": models}))
+        self._write("dbt_project.yml", json.dumps(_PROJECT))
+
+    def _add(self, situation: Situation) -> None:
+        name = situation.name
+        staging = situation.staging.replace("SOURCE", f"source('landing', '{name}')")
+        changes = situation.changes.replace("EVENTS", f"ref('stg_{name}')")
+        self._write(f"models/staging/stg_{name}.sql", f"{{{{ {staging} }}}}")
+        self._write(f"models/changes/{name}_changes.sql", f"{{{{ {changes} }}}}")
+        self._write(
+            f"models/current/{name}.sql",
+            f"{{{{ config(**{dict(situation.config)!r}) }}}}\n"
+            f"select * from {{{{ ref('{name}_changes') }}}}",
+        )
+
+    def _write(self, name: str, text: str) -> None:
+        path = self._project / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def land(self, name: str, batch: int, lines: Iterable[str | bytes], file: int = 0) -> str:
+        """Write a file of a batch; its name, as the quarantine has it."""
+        path = self._landing / name / f"batch={batch:06d}" / f"part-{file:05d}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        raw = [line.encode() if isinstance(line, str) else line for line in lines]
+        path.write_bytes(b"".join(line + b"\n" for line in raw))
+        return str(path.relative_to(self._landing))
+
+    def dbt(self, *commands: Sequence[str]) -> list[Outcome]:
+        """dbt commands, in one process."""
+        folder = ["--project-dir", str(self._project)]
+        return dbt(self._home, *([*command, *folder] for command in commands))
+
+    def run(self, *through: int) -> list[Outcome]:
+        """`dbt run` up to each of these batches, in one process."""
+        return self.dbt(*(["run", *variables(through_batch=batch)] for batch in through))
+
+    def change_set(self, name: str, columns: Sequence[str]) -> list[Row]:
+        """Columns of the change set that the last run made."""
+        folder = self._home / "warehouse" / "shop.db" / f"{name}_changes"
+        rows = pyarrow.parquet.read_table(sorted(folder.glob("*.parquet")), columns=list(columns))
+        return [tuple(row[column] for column in columns) for row in rows.to_pylist()]
+
+    def queries(self, **queries: str) -> dict[str, list[Row]]:
+        """The rows of queries on ClickHouse, by name."""
+        with shop.clickhouse(self._home) as client:
+            return {name: shop.query(client, sql) for name, sql in queries.items()}
+
+    def live_rows(self) -> dict[str, list[Row]]:
+        """The live rows of every table without the sign, by FINAL and by signed sums alike.
+
+        Raises:
+            AssertionError: the two differ.
+        """
+        found = {}
+        with shop.clickhouse(self._home) as client:
+            for name, situation in self.situations.items():
+                columns = ", ".join(situation.types)
+                final = f"select {columns} from shop.{name} final where _sign = 1 order by all"
+                net = f"select {columns} from shop.{name} group by all having sum(_sign) <> 0 order by all"
+                found[name] = shop.query(client, final)
+                assert found[name] == shop.query(client, net), name
+        return found
+
+
+_PROJECT = {
+    "name": "versioned_collapsing",
+    "version": "1.0",
+    "profile": "versioned_collapsing",
+    "macro-paths": [str(REPOSITORY / "macros")],
+    "test-paths": [str(REPOSITORY / "tests" / "generic")],
+    "models": {
+        "versioned_collapsing": {
+            "staging": {"+database": "spark", "+materialized": "view"},
+            "changes": {
+                "+database": "spark",
+                "+materialized": "change_set",
+                "+on_changed_batch": "retake",
+            },
+            "current": {"+database": "clickhouse", "+materialized": "versioned_collapsing"},
+        }
+    },
+    "flags": {"send_anonymous_usage_stats": False, "validate_macro_args": True},
+}
