@@ -23,13 +23,17 @@ demo: setup ## Run the whole pipeline on the shipped change streams
 test: setup ## Run every test
 	@$(VENV)/bin/pytest -n 2 --dist loadfile
 
-conformance: setup ## Run dbt-tests-adapter through the plugin, and what it leaves out through the stock adapters
+conformance: setup ## Run dbt-tests-adapter and dbt-spark's own tests through the plugin, and what it leaves out through the stock adapters
 	@failed=; \
 	for engine in clickhouse spark; do \
 		for stock in "" --stock; do \
 			$(VENV)/bin/pytest tests/conformance/test_on_$$engine.py $$stock \
 				-q -rfE -W ignore --tb=short --show-capture=no || failed=yes; \
 		done; \
+	done; \
+	for stock in "" --stock; do \
+		$(VENV)/bin/python tests/conformance/own_tests_of_spark.py $$stock \
+			-q -rfE -W ignore --tb=short --show-capture=no || failed=yes; \
 	done; \
 	[ -z "$$failed" ]
 

@@ -34,9 +34,10 @@
 {% endmacro %}
 
 
-{# MySQL's places are numbers of up to 38 digits. `source.pos`: the file's number, 12 digits for the position in it, 6
-   for the row in the binlog event. `source.gtid`: the server's place in `servers`, 19 digits for its transaction, 12
-   for the event in that; 0 for rows of the first snapshot, which have none. #}
+{# MySQL's places are numbers of 38 digits. `source.pos`: the file's number, 12 digits for the position in it, 6 for the
+   row in the binlog event. `source.gtid`: the server's place in `servers`, 19 digits for its transaction, 12 for the
+   event in that; 0 for rows of the first snapshot, which have none. They are text, in which they have the same order:
+   ClickHouse's Int128 can be made of text, and not be compared with Spark's decimals. #}
 {% macro get_debezium_version_sql(version, servers) %}
   {%- if version == 'source.lsn' -%}
     {%- do return('try_cast(_source_lsn as bigint)') -%}
@@ -52,14 +53,14 @@
         versioned_collapsing._get_digits_sql("substring_index(_source_gtid, ':', -1)", 19),
         versioned_collapsing._get_digits_sql('_transaction_total_order', 12),
     ]) -%}
-    {%- do return("if(_op = 'r' and nullif(_source_gtid, '') is null, cast(0 as decimal(38, 0)), " ~ number ~ ')') -%}
+    {%- do return("if(_op = 'r' and nullif(_source_gtid, '') is null, repeat('0', 38), " ~ number ~ ')') -%}
   {%- endif -%}
   {%- do return(version) -%}
 {% endmacro %}
 
 
 {% macro _get_number_sql(parts) %}
-  {%- do return('try_cast(concat(' ~ parts | join(', ') ~ ') as decimal(38, 0))') -%}
+  {%- do return('lpad(concat(' ~ parts | join(', ') ~ "), 38, '0')") -%}
 {% endmacro %}
 
 

@@ -1,10 +1,11 @@
-{# Every line of a source, with its place: file, block of the file that Spark read at once, and number. #}
+{# Every line of a source, with its file, and where the block of the file begins that Spark read at once. A number of
+   the line would have every batch read: Spark does not filter below what it counts. #}
 {% macro get_lines_sql(source) -%}
   select
     value as _raw_line,
     cast(batch as bigint) as _batch,
     regexp_extract(_metadata.file_path, '[^/]+/[^/]+/[^/]+$', 0) as _file,
-    struct(_metadata.file_block_start as block_start, monotonically_increasing_id() as line_id) as _position
+    _metadata.file_block_start as _block_start
   from {{ source }}
 {%- endmacro %}
 
@@ -56,7 +57,7 @@
     array_except(map_keys(_image), {{ versioned_collapsing._text_array(known_fields) }}) as _unknown_fields,
     _batch,
     _file,
-    _position,
+    _block_start,
     _raw_line,
     case
       when trim(_raw_line) in ('', 'null') then null

@@ -141,8 +141,10 @@ def dbt_profile_target(
     home = str(tmp_path_factory.mktemp("home"))
     if not request.config.getoption("--stock"):
         return {"type": "spark_clickhouse", "database": "spark", "home": home, "threads": 4}
-    session = {"method": SparkConnectionMethod.SESSION, "host": "localhost"}
-    settings = default_settings(EmbeddedSparkCredentials(**session, schema="", home=home))
+    session = SparkConnectionMethod.SESSION
+    settings = default_settings(
+        EmbeddedSparkCredentials(method=session, host="localhost", schema="", home=home)
+    )
     profile = {"type": "spark", "method": "session", "host": "localhost", "threads": 4}
     return {**profile, "server_side_parameters": settings}
 

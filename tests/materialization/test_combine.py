@@ -310,7 +310,7 @@ def test_an_unset_column_may_be_null_where_the_table_takes_none(make_project: Ma
 
 def test_columns_of_many_types(make_project: MakeProject) -> None:
     project = make_project("combine_types")
-    types = {
+    types: dict[str, tuple[Any, ...]] = {
         "low": ("LowCardinality(String)", "greatest", "b", "a", "b"),
         "low_null": ("LowCardinality(Nullable(String))", "coalesce", "b", None, "b"),
         "price": (

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from dbt.adapters.clickhouse.impl import ClickHouseAdapter
 
 from tests.support.collapsing_project import CollapsingProject, Row
 from tests.support.deaths import dying
@@ -16,16 +17,12 @@ STRUCTURE = "id Int64, region String, x Int64, _version Int64, _sign Int8"
 CONFIG = {"unique_key": "id", "old_state": "stream"}
 LIVE = "select id, region, x, _version from target final order by id, _version"
 SUMS = "select region, sum(x * _sign) as total, sum(_sign) as c from {} group by region"
-# Stock dbt-clickhouse has no change sets: a view stands for one, a table for its manifest.
+# Stock dbt-clickhouse has no change sets: a view stands for one.
 CHANGE_SET = """
 {% materialization change_set, adapter='clickhouse' %}
   {% call statement('main') %}create or replace view {{ this }} as {{ sql }}{% endcall %}
   {{ return({'relations': [this.incorporate(type='view')]}) }}
 {% endmaterialization %}
-
-{% macro clickhouse__get_manifest_relation(change_set) %}
-  {{ return(change_set.schema ~ '.manifest') }}
-{% endmacro %}
 """
 
 
@@ -102,8 +99,16 @@ class TestManifest:
 
     @pytest.fixture
     def project(
-        self, make_project: MakeProject, request: pytest.FixtureRequest
+        self,
+        make_project: MakeProject,
+        request: pytest.FixtureRequest,
+        monkeypatch: pytest.MonkeyPatch,
     ) -> CollapsingProject:
+        available = ClickHouseAdapter._available_ | {"hand_off"}
+        monkeypatch.setattr(ClickHouseAdapter, "_available_", available)
+        monkeypatch.setattr(
+            ClickHouseAdapter, "hand_off", lambda _, schema, name: f"{schema}.{name}", raising=False
+        )
         project = make_project(f"manifest_{abs(hash(request.node.name)) % 10**8}")
         macros = project.folder / "macros"
         macros.mkdir()
@@ -120,7 +125,7 @@ class TestManifest:
     ) -> None:
         project.replace_rows("changes", structure, rows)
         project.replace_rows(
-            "manifest",
+            "signed__manifest",
             "batch UInt64, hash String, is_complete Bool, is_partial Bool",
             [(batch, f"h{batch}", 1 in batches, False) for batch in batches],
         )

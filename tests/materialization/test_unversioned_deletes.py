@@ -104,7 +104,7 @@ def test_histories_give_the_same_however_batches_are_cut_into_runs(
             assert project.query(LIVE) == truth.rows, (cuts, start)
         assert len(truth.live) > 30
         assert len(truth.deleted_at) > 30
-        remembered = dict(
+        remembered: dict[int, int] = dict(
             project.query("select id, max(_version) from target__tombstones group by id")
         )
         dead = truth.deleted_at.keys() - truth.live.keys()
@@ -152,7 +152,9 @@ def test_case(
 
 
 def test_the_tombstone_takes_the_version_that_died(project: CollapsingProject) -> None:
-    remembered = dict(project.query("select id, max(_version) from target__tombstones group by id"))
+    remembered: dict[int, int] = dict(
+        project.query("select id, max(_version) from target__tombstones group by id")
+    )
     assert (remembered[1], remembered[5]) == (5, 8)
     assert 90 not in remembered
 

@@ -26,10 +26,13 @@
 
 
 {# For a change set's SQL: whether a batch is among those that this run takes. The materialization fills the
-   manifest before it runs the SQL. The comparison in the subquery lets Spark read only the folders of these
-   batches: it prunes partitions by a subquery that looks selective. #}
+   manifest before it runs the SQL. It is no join but a value, so that Spark reads only the folders of these batches,
+   and rows stay in the order in which they are read. #}
 {% macro is_to_take(batch) %}
-  {%- do return(batch ~ ' in (select batch from ' ~ versioned_collapsing.get_change_set_manifest_relation(this) ~ ' where batch >= 0)') -%}
+  {%- do return(
+      'array_contains((select collect_list(batch) from ' ~ versioned_collapsing.get_change_set_manifest_relation(this)
+      ~ ' where batch is not null), ' ~ batch ~ ')'
+  ) -%}
 {% endmacro %}
 
 

@@ -17,6 +17,7 @@
    tombstones; the ledger says which of them are done. #}
 {% macro apply_slices(target, options, columns, run, first_slice, counts_before) %}
   {%- set total = namespace(counts=counts_before) -%}
+  {%- set is_worth_recording = run.is_worth_recording or run.batches or run.read.rows_read -%}
   {%- for slice in range(first_slice, options.shards + 1) -%}
     {%- do run.update({'slice': slice}) -%}
     {%- if options.shards > 1 -%}
@@ -31,13 +32,13 @@
     {%- do versioned_collapsing.report_conflicts(target, options, total.counts, run, slice) -%}
     {%- do versioned_collapsing.publish_staged_changes(target, options, columns, run, counts) -%}
     {%- do versioned_collapsing.renew_lock(run) -%}
-    {%- if options.shards > 1 -%}
+    {%- if options.shards > 1 and is_worth_recording -%}
       {%- do versioned_collapsing.record_run(target, run, 'slice applied', total.counts) -%}
       {%- do log(target ~ ': slice ' ~ slice ~ ' of ' ~ options.shards ~ ' applied, ' ~ counts['keys'] ~ ' keys, ' ~ counts.states ~ ' states, ' ~ counts.cancels ~ ' cancels', info=true) -%}
     {%- endif -%}
   {%- endfor -%}
   {%- do versioned_collapsing.report_unmerged(target, total.counts) -%}
-  {%- if run.is_worth_recording or run.batches or total.counts.rows_read -%}
+  {%- if is_worth_recording -%}
     {%- do versioned_collapsing.record_run(target, run, 'applied', total.counts) -%}
   {%- endif -%}
   {%- do versioned_collapsing.drop_staged(target) -%}
