@@ -49,7 +49,7 @@ docs: setup ## Generate the docs site
 	@echo "To read it: $(VENV)/bin/dbt docs serve"
 
 bench: setup ## Run the benchmarks
-	@$(VENV)/bin/python benchmarks/run.py
+	@$(VENV)/bin/python -m benchmarks.run
 
 setup: java $(VENV)/.set-up ## Install what the others need, if anything is missing or has changed
 

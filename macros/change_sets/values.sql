@@ -53,21 +53,25 @@
 
 
 {# The decimal that Debezium writes as bytes: the digits without the point, a two's complement number of up to 16
-   bytes. `{"scale": …, "value": …}` is a decimal that brings its own scale. Spark converts 8 bytes at a time. #}
+   bytes. `{"scale": …, "value": …}` is a decimal that brings its own scale, which may be more than the column's when
+   the digits beyond are zeros. Spark converts 8 bytes at a time. #}
 {% macro _get_precise_decimal_sql(text, scale) -%}
   {%- set is_variable = text ~ " like '{%'" -%}
   {%- set bytes = 'if(' ~ is_variable ~ ', get_json_object(' ~ text ~ ", '$.value'), " ~ text ~ ')' -%}
-  {%- set scale = 'if(' ~ is_variable ~ ', try_cast(get_json_object(' ~ text ~ ", '$.scale') as int), " ~ scale ~ ')' -%}
+  {%- set own_scale = 'if(' ~ is_variable ~ ', try_cast(get_json_object(' ~ text ~ ", '$.scale') as int), " ~ scale ~ ')' -%}
   if({{ text }} is null, null, coalesce(
-    concat(
+    transform(
       transform(array(hex(try_to_binary({{ bytes }}, 'base64'))), digits -> case
         when length(digits) not between 2 and 32 then null
         when digits < '8' then {{ versioned_collapsing._get_unsigned_sql("lpad(digits, 32, '0')") }}
         else -1 - {{ versioned_collapsing._get_unsigned_sql("translate(lpad(digits, 32, 'F'), '0123456789ABCDEF', 'FEDCBA9876543210')") }}
-      end)[0],
-      'E',
-      -{{ scale }}
-    ),
+      end),
+      number -> if(
+        right(cast(number as string), {{ own_scale }} - {{ scale }}) rlike '[1-9]',
+        null,
+        concat(number, 'E', -{{ own_scale }})
+      )
+    )[0],
     'no decimal'
   ))
 {%- endmacro %}
@@ -83,17 +87,17 @@
 
 
 {# The condition that text was lost in its cast; none where none is. A cast to an integer drops a fraction, one to a
-   decimal or a timestamp digits, and one to a float may end in infinity. #}
+   decimal or a timestamp digits, and one to a float may end in infinity. Numbers are compared with more digits than
+   they have, as long as there are more. #}
 {% macro get_misfit_sql(text, typed, type) %}
   {%- if type == 'string' -%}
     {%- do return(none) -%}
   {%- endif -%}
-  {%- set kind = type | replace('(', ' ') | trim -%}
-  {%- set kind = kind.split(' ')[0] -%}
-  {%- set wide = 38 - versioned_collapsing._get_precision(type)[0] + versioned_collapsing._get_precision(type)[1] if kind == 'decimal' else 18 -%}
-  {%- set is_other_number = 'try_cast(' ~ text ~ ' as decimal(38, ' ~ wide ~ ')) <> ' ~ typed -%}
+  {%- set kind = modules.re.match('[a-z]*', type).group() -%}
+  {%- set precision, scale = versioned_collapsing._get_precision(type) if kind == 'decimal' else (20, 0) -%}
+  {%- set is_other_number = 'try_cast(' ~ text ~ ' as decimal(38, ' ~ (38 - precision + scale) ~ ')) <> ' ~ typed -%}
   {%- set loses = {
-      'decimal': is_other_number,
+      'decimal': is_other_number if precision <= 32 else text ~ " rlike '[.][0-9]{" ~ scale ~ "}[0-9]*[1-9]'",
       'timestamp': 'length(' ~ text ~ ') > 26 and ' ~ text ~ " rlike '[.][0-9]{6}[0-9]*[1-9]'",
       'float': typed ~ " in (float('Infinity'), float('-Infinity')) and " ~ text ~ " not like '%Inf%'",
       'double': typed ~ " in (double('Infinity'), double('-Infinity')) and " ~ text ~ " not like '%Inf%'",

@@ -52,6 +52,7 @@ NO_MATERIALIZED_VIEWS = "Spark has materialized views in its pipelines only."
 NO_COMMENTS = "dbt-spark's catalog has no comments."
 NO_PYTHON = "dbt-spark runs no Python models in its own session."
 NO_STATEMENTS_IN_HEADER = "Spark runs one statement at a time, without a header of others."
+NO_SUBQUERIES = "dbt-spark describes and alters tables, and `--empty` makes subqueries of them."
 NO_DATABASES = "dbt-spark has no databases above its schemas."
 OTHER_WORDS = "dbt-spark says it in other words."
 OTHER_ERROR = "dbt-spark raises another error class."
@@ -90,12 +91,8 @@ LEFT_OUT: dict[str, str] = {
         NOT_IN_DBT
     ),
     "empty.test_empty.BaseTestEmptySeedFlag::test_seed_empty_preserves_column_types": NOT_IN_DBT,
-    "empty.test_empty.MetadataWithEmptyFlag::test_run[alter_column_type]": (
-        "dbt-spark does not change the types of columns."
-    ),
-    "empty.test_empty.MetadataWithEmptyFlag::test_run[get_columns_in_relation]": (
-        "dbt-spark does not find the columns of a subquery, which `--empty` makes of a table."
-    ),
+    "empty.test_empty.MetadataWithEmptyFlag::test_run[alter_column_type]": NO_SUBQUERIES,
+    "empty.test_empty.MetadataWithEmptyFlag::test_run[get_columns_in_relation]": NO_SUBQUERIES,
     "functions.test_js_udfs.BasicJSAggregateUDF": TO_DERIVE_FROM,
     "functions.test_js_udfs.BasicJSUDF": TO_DERIVE_FROM,
     "functions.test_js_udfs.JSAggregateUDFVolatilityIgnored": TO_DERIVE_FROM,

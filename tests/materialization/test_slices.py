@@ -73,7 +73,7 @@ def test_every_key_is_applied_once(project: CollapsingProject, name: str) -> Non
     assert live == [(keys, keys, 2 if keys else 0, keys)]
     assert project.query(f"select sum(_sign) from {name}") == [(keys,)]
     counts = project.query(
-        f"select keys, states, cancels from versioned_collapsing_ledger where model = '{name}' and status = 'applied'"
+        f"select keys, states, cancels from versioned_collapsing_ledger where model = '{name}' and status = 'applied' order by at"
     )
     assert counts == ([(keys, keys, 0), (keys, keys, keys)] if keys else [])
 

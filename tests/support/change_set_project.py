@@ -138,8 +138,7 @@ _PROJECT = {
     "name": "versioned_collapsing",
     "version": "1.0",
     "profile": "versioned_collapsing",
-    "macro-paths": [str(REPOSITORY / "macros")],
-    "test-paths": [str(REPOSITORY / "tests" / "generic")],
+    "macro-paths": [str(REPOSITORY / "macros"), str(REPOSITORY / "tests" / "generic")],
     "models": {
         "versioned_collapsing": {
             "staging": {"+database": "spark", "+materialized": "view"},
