@@ -12,7 +12,7 @@ PLUGINS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml))
 SQL_FOLDERS := $(wildcard models tests/singular analyses)
 PIP := $(VENV)/bin/python -m pip --disable-pip-version-check --no-input install
 
-.PHONY: help demo test conformance check docs bench setup java clean
+.PHONY: help demo test conformance soak check docs bench setup java clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +36,9 @@ conformance: setup ## Run dbt-tests-adapter and dbt-spark's own tests through th
 			-q -rfE -W ignore --tb=short --show-capture=no || failed=yes; \
 	done; \
 	[ -z "$$failed" ]
+
+soak: setup ## Run 5,000 random histories of up to 200 events through the materialization, three times
+	@$(VENV)/bin/pytest tests/materialization/test_histories.py -k random --histories 5000 60 200
 
 check: setup ## Lint, check formatting and types
 	$(VENV)/bin/ruff check .

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from dbt.adapters.clickhouse.httpclient import ChHttpClient
 
 from tests.support.collapsing_project import CollapsingProject, Outcome
 
@@ -108,6 +109,22 @@ def test_a_value_that_does_not_fit_stops_the_run(
     problem = "x is null" if "null" in value.given else f"x does not fit {value.declared}"
     assert f"1 rows: {problem} (id, _version of some: (7,5))" in outcome.message
     assert project.query("select count() from target") == [(0,)]
+
+
+def test_an_old_server_is_refused(
+    make_project: Callable[[str], CollapsingProject], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stock: Any = ChHttpClient.query
+
+    def query(client: ChHttpClient, sql: str, **kwargs: Any) -> Any:
+        return stock(client, sql.replace("version() as", "'26.2.19.1' as"), **kwargs)
+
+    monkeypatch.setattr(ChHttpClient, "query", query)
+    project = make_project("old_server")
+    project.add_model("target", CONFIG, SELECT)
+    message = project.run()["target"].message
+    assert "needs ClickHouse 26.3 or newer, and the server is 26.2.19.1." in message
+    assert project.query("show tables") == []
 
 
 def test_a_deleted_row_may_have_any_payload(

@@ -1,8 +1,8 @@
 """Random histories through the materialization, many side by side as keys of one table.
 
-After every run live rows, signed sums, an aggregating projection and three kinds of views must say
-what a plain Python model says. Runs die at random statements, tables are merged at random. The long
-form is `make soak`.
+After every run live rows, signed sums and an aggregating projection must say what a plain Python model
+says; with a journal three kinds of views too. Runs die at random statements, tables are merged at
+random. The long form is `make soak`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import date
+from typing import Any
 
 import pytest
 from dbt.adapters.clickhouse.httpclient import ChHttpClient
@@ -159,13 +160,20 @@ class History:
 
     project: CollapsingProject
     deaths: Deaths
+    config: dict[str, Any] = field(default_factory=dict)
     truth: Truth = field(default_factory=Truth)
+    views: tuple[str, ...] = ()
     died: int = 0
 
     def prepare(self) -> None:
-        """Build the table, and one view of each kind on it."""
+        """Build the table."""
+        self.project.add_model("target", {**MODEL, **self.config}, "select * from changes")
+        self.project.replace_rows("changes", STRUCTURE, [])
+        assert self.project.run()["target"].status == "success"
+
+    def add_views(self) -> None:
+        """One view of each kind."""
         project = self.project
-        project.add_model("target", MODEL, "select * from changes")
         view = {"materialized": "versioned_collapsing_view", "order_by": "region"}
         project.add_model("sums", view, SUMS.format(source="{{ ref('target') }}"))
         stock = {
@@ -174,12 +182,12 @@ class History:
             "engine": "SummingMergeTree",
         }
         project.add_model("stock_sums", stock, SUMS.format(source="{{ ref('target') }}"))
-        project.replace_rows("changes", STRUCTURE, [])
         assert {outcome.status for outcome in project.run().values()} == {"success"}
         project.command(
             "create materialized view plain_sums engine = SummingMergeTree order by region as "
             + SUMS.format(source="target")
         )
+        self.views = ("sums", "stock_sums", "plain_sums")
 
     def run(self, changes: list[Change], death: int | None = None) -> None:
         """Apply a change set, by a run that dies before its ``death``-th statement if not None."""
@@ -219,24 +227,30 @@ class History:
         assert (
             query(f"{sums} settings force_optimize_projection = {bool(net):d}") == self.truth.sums
         )
-        for view in ("sums", "stock_sums", "plain_sums"):
+        for view in self.views:
             kept = query(
                 f"select region, sum(amount), sum(n) as c from {view} group by region having c <> 0 order by region"
             )
             assert kept == self.truth.sums, view
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize(
+    ("name", "config"),
+    [("journal", {}), ("direct", {}), ("sliced", {"shards": 3})],
+)
 def test_random_histories(
     make_project: Callable[[str], CollapsingProject],
     deaths: Deaths,
     request: pytest.FixtureRequest,
-    seed: int,
+    name: str,
+    config: dict[str, Any],
 ) -> None:
     keys, runs, events = request.config.getoption("--histories")
-    chance = random.Random(seed)
-    history = History(make_project(f"histories_{seed}"), deaths)
+    chance = random.Random(f"{name} {keys}")
+    history = History(make_project(f"histories_{name}"), deaths, config)
     history.prepare()
+    if name == "journal":
+        history.add_views()
     for changes in histories(chance, keys, runs, events):
         history.run(changes, chance.randrange(14) if chance.random() < 0.4 else None)
         if chance.random() < 0.3:
@@ -251,6 +265,7 @@ def test_a_run_that_dies_before_any_of_its_statements_is_completed_by_the_next(
 ) -> None:
     history = History(make_project("killed"), deaths)
     history.prepare()
+    history.add_views()
     for statement, changes in enumerate(histories(random.Random(3), 100, 40, 200)):
         died = history.died
         history.run(changes, statement)

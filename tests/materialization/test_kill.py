@@ -74,7 +74,9 @@ def test_what_a_killed_run_tore_is_healed_by_the_next(tmp_path: Path) -> None:
     _make_project(folder)
     assert _start(folder, version=1).wait() == 0
     torn = 0
-    for version, delay in enumerate([0.03, 0.1, 0.2], start=2):
+    for version in range(2, 12):
+        # How long the INSERT takes depends on the machine: the kills walk through it.
+        delay = 0.03 * (version - 1)
         assert _kill_while_publishing(folder, _start(folder, version=version), delay)
         with shop.clickhouse(folder / "home") as client:
             torn += shop.query(
@@ -97,4 +99,6 @@ def test_what_a_killed_run_tore_is_healed_by_the_next(tmp_path: Path) -> None:
                 "group by all having net not in (0, 1))",
             )[0]
             assert odd == (0,)
+        if torn and version > 3:
+            return
     assert torn > 0, "no kill fell into the INSERT: the test has shown nothing"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +27,10 @@ class Outcome:
     message: str
 
 
+class OperationError(Exception):
+    """A `dbt run-operation` that failed."""
+
+
 class CollapsingProject:
     """Models in a folder, run by dbt against a ClickHouse server."""
 
@@ -32,6 +38,7 @@ class CollapsingProject:
         host, port = address
         self.schema = schema
         self.folder = folder
+        self.events: list[Any] = []  # dbt's EventMsg, of the last command
         self._models = folder / "models"
         self._models.mkdir(parents=True)
         self.client: Client = clickhouse_connect.get_client(host=host, port=port)
@@ -97,17 +104,36 @@ class CollapsingProject:
             run.node.name: Outcome(str(run.status), run.message or "") for run in result.results
         }
 
-    def operation(self, macro: str, **arguments: Any) -> None:
-        """`dbt run-operation`.
+    def operation(self, macro: str, **arguments: Any) -> str:
+        """`dbt run-operation`; the lines that it logged.
 
         Raises:
-            AssertionError: it failed.
+            OperationError: it failed; the text says why.
         """
-        result = self._invoke("run-operation", macro, "--args", json.dumps(arguments))
-        assert all(str(run.status) == "success" for run in result.results)
+        self._invoke("run-operation", macro, "--args", json.dumps(arguments))
+        failures = [
+            event for event in self.events if event.info.name == "RunningOperationCaughtError"
+        ]
+        if failures:
+            raise OperationError(failures[0].info.msg)
+        return self.logged("JinjaLogInfo")
+
+    def logged(self, *names: str) -> str:
+        """The lines that events of these names have in what dbt did last."""
+        return "\n".join(event.info.msg for event in self.events if event.info.name in names)
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        """A dbt command in a process of its own, under way."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "dbt.cli.main", *arguments],
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
 
     def _invoke(self, *arguments: str) -> Any:
-        result = dbtRunner().invoke(
+        self.events.clear()
+        result = dbtRunner(callbacks=[self.events.append]).invoke(
             [
                 "--quiet",
                 *arguments,

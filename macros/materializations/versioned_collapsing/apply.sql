@@ -171,7 +171,9 @@
 {# An apply that began to write cannot be completed without what it staged. #}
 {% macro require_staged_tables(target, options, unfinished, run) %}
   {%- set needed = ['signed'] if unfinished.is_stream else ['changes', 'leftovers', 'odd', 'signed'] if unfinished.is_journal else ['changes'] -%}
-  {%- if unfinished.slices > 1 -%}
+  {%- if unfinished.status == 'slice applied' -%}
+    {%- set needed = ['change_set'] -%}
+  {%- elif unfinished.slices > 1 -%}
     {%- do needed.append('change_set') -%}
   {%- endif -%}
   {%- set missing = [] -%}

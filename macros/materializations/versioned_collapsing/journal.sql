@@ -7,14 +7,14 @@
     {%- for table in [target] + views.tables -%}
       {%- do versioned_collapsing.keep_deduplication_window(table) -%}
     {%- endfor -%}
-    {%- do run.update({'definition': views.definition}) -%}
+    {%- do run.update({'definition': views.definitions | join(' ')}) -%}
   {%- endif -%}
   {%- do return(is_journal) -%}
 {% endmacro %}
 
 
-{# The materialized views that rows of the target reach, at once or by way of other views: their names, the
-   tables that they fill, and a hash of what they are. #}
+{# The materialized views that rows of the target reach, at once or by way of other views: the tables that they
+   fill, and names by a hash of what each view is. #}
 {% macro read_views(target) %}
   {%- set query -%}
     with recursive reached as (
@@ -43,15 +43,13 @@
     settings join_use_nulls = 0
   {%- endset -%}
   {%- set tables = [] -%}
-  {%- set names = [] -%}
-  {%- set definitions = [] -%}
+  {%- set definitions = {} -%}
   {%- for row in run_query(query).rows -%}
     {%- set table = target.incorporate(path={'schema': row['target_database'], 'identifier': row['target_table']}) -%}
     {%- if table not in tables -%}{%- do tables.append(table) -%}{%- endif -%}
-    {%- do names.append(row['view']) -%}
-    {%- do definitions.append(row['definition']) -%}
+    {%- do definitions.update({row['definition']: row['view']}) -%}
   {%- endfor -%}
-  {%- do return({'tables': tables, 'names': names, 'definition': local_md5(definitions | join)}) -%}
+  {%- do return({'tables': tables, 'definitions': definitions}) -%}
 {% endmacro %}
 
 
@@ -172,14 +170,17 @@
 {% endmacro %}
 
 
-{# A repeated block tells views that have it from tables that have not: a view that is new, or another one, would
-   take in rows that it has got, or that its own first fill has read. #}
+{# To repeat a block is harmless for views that were there when the run began to write. A view that is new, or
+   was altered, would take in rows that it has got already. #}
 {% macro refuse_changed_views(target, unfinished, run) %}
-  {%- set views = versioned_collapsing.read_views(target) -%}
-  {%- if views.definition != unfinished.definition -%}
+  {%- set changed = [] -%}
+  {%- for definition, view in versioned_collapsing.read_views(target).definitions.items() if definition not in unfinished.definition.split(' ') -%}
+    {%- do changed.append(view) -%}
+  {%- endfor -%}
+  {%- if changed -%}
     {%- do versioned_collapsing.stop_run(run,
-        "Run " ~ unfinished.run_id ~ " died while it wrote into " ~ target ~ ", and the materialized views on it have changed since; there are " ~ views.names
-        ~ ". To repeat a block would double rows in a view that is new or was altered. Drop that view, run again, and build it anew."
+        "Run " ~ unfinished.run_id ~ " died while it wrote into " ~ target ~ ", and the materialized views " ~ changed | unique | list ~ " have been made or altered "
+        ~ "since: what completes the run would double rows in them. Drop them, run again, and build them anew."
     ) -%}
   {%- endif -%}
 {% endmacro %}

@@ -33,7 +33,7 @@
       is_partial Bool comment 'Whether it was a run with --empty or --sample',
       truncated_at String comment 'Version at which the table was truncated; empty if it was not',
       source_uuid UUID comment 'Of a view: UUID of the table that it follows',
-      definition String comment 'Of a view: hash of its definition; with a journal: of the views on the table'
+      definition String comment 'Of a view: hash of its definition; with a journal: hashes of the views on the table'
     )
     engine = MergeTree
     order by (model, at)

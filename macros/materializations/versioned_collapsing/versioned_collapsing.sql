@@ -10,6 +10,7 @@
   {{ run_hooks(pre_hooks, inside_transaction=False) }}
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
 
+  {% do versioned_collapsing.validate_server() %}
   {% do versioned_collapsing.create_ledger(this) %}
   {% do versioned_collapsing.validate_rebuild(this, existing, is_rebuild) %}
   {% if not is_rebuild %}

@@ -1,0 +1,55 @@
+"""The documents name nothing that is not there: tests, files, sections."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.support.shop import REPOSITORY
+
+DOCUMENTS = sorted(
+    path.relative_to(REPOSITORY).as_posix()
+    for pattern in ("*.md", "docs/*.md", "plugins/*/*.md")
+    for path in REPOSITORY.glob(pattern)
+)
+_FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
+_TEST = re.compile(r"`([\w/]*\.py)?::(\w+)`|`(tests/[\w/]+\.py)`")
+_LINK = re.compile(r"\]\((?!https?://)([^)#\s]*)(?:#([^)\s]+))?\)")
+_HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+
+
+def _text(document: str | Path) -> str:
+    return _FENCED.sub("", (REPOSITORY / document).read_text())
+
+
+def _anchors(document: Path) -> set[str]:
+    """The names that GitHub gives the sections."""
+    titles = (title.lower() for title in _HEADING.findall(_text(document)))
+    return {re.sub(r"[^\w\- ]", "", title).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_the_tests_that_it_names_exist(document: str) -> None:
+    missing = []
+    file = ""
+    for path, name, file_only in _TEST.findall(_text(document)):
+        file = path or file_only or file
+        source = (REPOSITORY / file).read_text() if (REPOSITORY / file).is_file() else ""
+        if not re.search(rf"(def|class) {name}\b" if name else r"\S", source):
+            missing.append(f"{file}::{name}")
+    assert missing == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_its_links_lead_somewhere(document: str) -> None:
+    broken = []
+    here = REPOSITORY / document
+    for path, anchor in _LINK.findall(_text(document)):
+        there = (here.parent / path).resolve() if path else here
+        if not there.exists() or (
+            anchor and there.suffix == ".md" and anchor not in _anchors(there)
+        ):
+            broken.append(f"{path}#{anchor}" if anchor else path)
+    assert broken == []

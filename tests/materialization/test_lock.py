@@ -1,0 +1,174 @@
+"""Two runs at once on one table, and locks that dead runs leave behind."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from dbt.adapters.clickhouse.httpclient import ChHttpClient
+
+from tests.support.collapsing_project import CollapsingProject, OperationError, Row
+
+MakeProject = Callable[[str], CollapsingProject]
+
+STRUCTURE = "id Int64, x Int64, _version Int64"
+KEYS = 20
+# Each row takes as long as the variable says: a run that is under way for a while.
+SLOW = "select * from changes where sleepEachRow({{ var('pause', 0) }}) = 0"
+AT_WORK = "Another run is at work on `{}`.`target`: run "
+
+
+def rows(version: int) -> list[Row]:
+    return [(key, key * version, version) for key in range(KEYS)]
+
+
+def make(make_project: MakeProject, schema: str) -> CollapsingProject:
+    """A table with rows, and changes to all of them that wait."""
+    project = make_project(schema)
+    project.add_model("target", {"unique_key": "id"}, SLOW)
+    project.replace_rows("changes", STRUCTURE, rows(1))
+    assert project.run()["target"].status == "success"
+    project.replace_rows("changes", STRUCTURE, rows(2))
+    return project
+
+
+def start(project: CollapsingProject, pause: float) -> subprocess.Popen[str]:
+    """A run in another process, which holds the lock by now."""
+    process = project.start("run", "--vars", json.dumps({"pause": pause}))
+    deadline = time.monotonic() + 60
+    while not is_locked(project) or not statements(project):
+        assert process.poll() is None, process.communicate()[0]
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    return process
+
+
+def is_locked(project: CollapsingProject) -> bool:
+    return project.query("exists table target__dbt_lock") == [(1,)]
+
+
+def statements(project: CollapsingProject) -> int:
+    """Statements of runs that are under way."""
+    query = "select count() from system.processes where Settings['log_comment'] like 'versioned_collapsing %'"
+    count: int = project.query(query)[0][0]
+    return count
+
+
+def check(project: CollapsingProject, version: int) -> None:
+    """Every key has one row more than cancel rows, at the version; nobody holds the lock."""
+    net = "select id, x, _version from target group by all having sum(_sign) = 1 order by id"
+    assert project.query(net) == rows(version)
+    assert project.query("select sum(_sign) from target") == [(KEYS,)]
+    assert not is_locked(project)
+
+
+@contextmanager
+def at_statement(part: str, action: Callable[[], Any]) -> Iterator[None]:
+    """Do something just before the first statement of a run that contains ``part``."""
+    waiting = [action]
+    stock: Any = ChHttpClient.command
+
+    def command(client: ChHttpClient, sql: str, **kwargs: Any) -> Any:
+        if part in sql and waiting:
+            waiting.pop()()
+        return stock(client, sql, **kwargs)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ChHttpClient, "command", command)
+        yield
+    assert not waiting, f"no statement contains {part}"
+
+
+def test_a_second_run_leaves_one_at_work_alone(make_project: MakeProject) -> None:
+    project = make(make_project, "lock_at_work")
+    first = start(project, pause=0.1)
+    second = project.run()["target"]
+    assert second.status == "error"
+    assert AT_WORK.format("lock_at_work") in second.message
+    assert "release_lock --args '{model: target}'" in second.message
+    with pytest.raises(OperationError, match=r"holds the lock on .* and is at work"):
+        project.operation("release_lock", model="target")
+    with pytest.raises(OperationError, match="Another run is at work"):
+        project.operation("repair_collapse", model="target")
+    output = first.communicate()[0]
+    assert first.returncode == 0, output
+    check(project, 2)
+    assert project.run()["target"].message == f"{KEYS} rows: {KEYS} duplicates"
+
+
+def test_of_runs_that_start_at_once_each_applies_or_stops(make_project: MakeProject) -> None:
+    project = make(make_project, "lock_race")
+    runs = [project.start("run", "--target-path", f"target_{number}") for number in range(3)]
+    outputs = [process.communicate()[0] for process in runs]
+    assert any(process.returncode == 0 for process in runs), outputs
+    for process, output in zip(runs, outputs, strict=True):
+        assert process.returncode == 0 or AT_WORK.format("lock_race") in output, output
+    check(project, 2)
+    written = project.query(
+        "select sum(states), sum(cancels) from versioned_collapsing_ledger where status = 'applied'"
+    )
+    assert written == [(2 * KEYS, KEYS)]
+
+
+def test_the_lock_of_a_killed_run_is_taken_over(make_project: MakeProject) -> None:
+    project = make(make_project, "lock_killed")
+    killed = start(project, pause=0.05)
+    killed.kill()
+    killed.communicate()
+    while statements(project):  # The server goes on with what it was told to do.
+        time.sleep(0.05)
+    assert project.run()["target"].status == "success"
+    assert "showed no sign of life for" in project.logged("JinjaLogWarning")
+    check(project, 2)
+
+
+def test_the_lock_of_a_run_that_died_at_once_is_taken_over(make_project: MakeProject) -> None:
+    """Before its first sign of life: the lock is an empty table."""
+    project = make(make_project, "lock_empty")
+    project.command(
+        "create table target__dbt_lock (run_id String, invocation_id String, at DateTime64(3, 'UTC')) "
+        "engine = MergeTree order by at comment 'dead'"
+    )
+    assert project.run()["target"].status == "success"
+    assert "run dead held the lock" in project.logged("JinjaLogWarning")
+    check(project, 2)
+
+
+def test_a_run_that_lost_its_lock_writes_nothing(make_project: MakeProject) -> None:
+    project = make(make_project, "lock_lost")
+    stage = "insert into `lock_lost`.`target__dbt_changes`"
+    with at_statement(stage, lambda: project.command("drop table target__dbt_lock")):
+        outcome = project.run()["target"]
+    assert "lost its lock `lock_lost`.`target__dbt_lock`" in outcome.message
+    check(project, 1)
+    assert project.run()["target"].status == "success"
+    check(project, 2)
+
+
+def test_a_lock_is_released_by_hand(make_project: MakeProject) -> None:
+    project = make(make_project, "lock_release")
+    assert (
+        project.operation("release_lock", model="target") == "`lock_release`.`target` is not locked"
+    )
+    killed = start(project, pause=0.05)
+    killed.kill()
+    killed.communicate()
+    while statements(project):
+        time.sleep(0.05)
+    assert "Released the lock of run" in project.operation("release_lock", model="target")
+    assert project.run()["target"].status == "success"
+    assert project.logged("JinjaLogWarning") == ""
+    check(project, 2)
+
+
+def test_an_error_of_the_input_leaves_no_lock(make_project: MakeProject) -> None:
+    project = make(make_project, "lock_input")
+    structure = STRUCTURE.replace("id Int64", "id Nullable(Int64)")
+    project.replace_rows("changes", structure, [(None, 1, 3)])
+    assert "id is null" in project.run()["target"].message
+    check(project, 1)

@@ -1,0 +1,206 @@
+"""What `dbt run-operation` offers for a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.support.collapsing_project import CollapsingProject, OperationError, Row
+from tests.support.deaths import dying
+
+MakeProject = Callable[[str], CollapsingProject]
+
+STRUCTURE = "id Int64, part UInt8, amount Int64, _version Int64, _is_deleted Bool"
+CONFIG = {"unique_key": "id", "partition_by": "part"}
+SUMS = "select part, sum(amount * _sign) as total, sum(_sign) as c from {} group by part"
+LIVE = "select id, part, amount, _version, sum(_sign) as net from target group by all having net <> 0 order by all"
+KEYS = 12
+PUBLISHING = "`target` ("
+
+
+def rows(version: int, *keys: int) -> list[Row]:
+    return [(key, key % 3, key * version, version, False) for key in keys or range(KEYS)]
+
+
+def make(make_project: MakeProject, schema: str) -> CollapsingProject:
+    project = make_project(schema)
+    project.add_model("target", CONFIG, "select * from changes")
+    apply(project, rows(1))
+    return project
+
+
+def apply(project: CollapsingProject, changes: list[Row]) -> None:
+    project.replace_rows("changes", STRUCTURE, changes)
+    assert {outcome.status for outcome in project.run().values()} == {"success"}
+
+
+def test_an_unknown_model(make_project: MakeProject) -> None:
+    project = make(make_project, "operations_unknown")
+    with pytest.raises(
+        OperationError, match=r"no versioned_collapsing model 'orders'.* There are: target"
+    ):
+        project.operation("compact", model="orders")
+
+
+def test_a_table_that_is_not_built(make_project: MakeProject) -> None:
+    project = make_project("operations_unbuilt")
+    project.add_model("target", CONFIG, "select 1 as id, 0 as part, 1 as _version")
+    assert project.operation("collapse_status") == "target: not built"
+    with pytest.raises(OperationError, match=r"is not there\. Build it: dbt run --select target"):
+        project.operation("compact", model="target")
+
+
+class TestCollapseStatus:
+    def test_rows_that_wait_and_last_runs(self, make_project: MakeProject) -> None:
+        project = make(make_project, "status")
+        project.command("system stop merges target")
+        apply(project, rows(2, 0, 3))
+        lines = project.operation("collapse_status").splitlines()
+        assert lines[0] == (
+            "`status`.`target`: 12 live rows of 16 stored; 4 wait to collapse; 0 anomalies"
+        )
+        waiting = lines[lines.index("  last runs:") - 1].split()
+        assert waiting == ["0", "8", "4", "2"]  # partition, stored, waiting, parts
+        last_run = lines[lines.index("  last runs:") + 2].split()
+        assert last_run[3:9] == ["applied", "0", "2", "2", "2", "0"]
+
+    def test_anomalies_name_their_remedy(self, make_project: MakeProject) -> None:
+        project = make(make_project, "status_anomalies")
+        project.command("insert into target values (3, 0, 3, 1, 1), (50, 0, 1, 1, -1)")
+        status = project.operation("collapse_status", model="target")
+        assert "2 anomalies (dbt run-operation repair_collapse --args '{model: target}')" in status
+
+    def test_a_run_that_died(self, make_project: MakeProject) -> None:
+        project = make(make_project, "status_torn")
+        project.replace_rows("changes", STRUCTURE, rows(2))
+        with dying({PUBLISHING: 0}):
+            assert project.run()["target"].status == "error"
+        status = project.operation("collapse_status", model="target")
+        assert "died while it wrote; dbt run --select target completes it" in status
+        with pytest.raises(OperationError, match=r"died while it wrote\. Complete it first"):
+            project.operation("repair_collapse", model="target")
+        apply(project, [])
+        assert "died" not in project.operation("collapse_status", model="target")
+
+
+class TestRepairCollapse:
+    # Rows that somebody else wrote: twice, at an older version, a cancel row without its state, in
+    # another partition than its state.
+    WRONG = "(3, 0, 3, 1, 1), (4, 1, 40, 0, 1), (5, 2, 5, 1, -1), (5, 2, 5, 1, -1), (7, 0, 7, 1, -1), (50, 0, 1, 1, -1)"
+
+    @pytest.fixture
+    def project(
+        self, make_project: MakeProject, request: pytest.FixtureRequest
+    ) -> CollapsingProject:
+        project = make(make_project, request.node.name)
+        project.command(
+            "create table sums (part UInt8, total Int64, c Int64) engine = SummingMergeTree order by part"
+        )
+        project.command(f"create materialized view sums_mv to sums as {SUMS.format('target')}")
+        project.command(f"insert into sums {SUMS.format('target')}")
+        project.command(f"insert into target values {self.WRONG}")
+        return project
+
+    def test_without_being_told_to_it_writes_nothing(self, project: CollapsingProject) -> None:
+        before = project.query(LIVE)
+        said = project.operation("repair_collapse", model="target")
+        assert "5 keys to repair, by 3 state rows and 2 cancel rows" in said
+        assert "Nothing was written. To write: " in said
+        assert project.query(LIVE) == before
+
+    def test_it_puts_the_table_and_its_views_right(self, project: CollapsingProject) -> None:
+        project.operation("repair_collapse", model="target", dry_run=False)
+        net = {row[0]: row[1:] for row in project.query(LIVE)}
+        assert net == {
+            key: (key % 3, key, 1, 1)
+            for key in range(KEYS)
+            if key != 5  # Of 5 no state was left: what it was is not known from its cancel rows.
+        }
+        kept = "select part, sum(total), sum(c) from sums group by part order by part"
+        assert project.query(kept) == project.query(f"{SUMS.format('target')} order by part")
+        assert "0 keys to repair" in project.operation("repair_collapse", model="target")
+        status = project.query(
+            "select status, repaired from versioned_collapsing_ledger order by at desc limit 1"
+        )
+        assert status == [("repaired", 5)]
+
+    def test_two_states_of_one_version_are_left_to_a_newer_one(
+        self, make_project: MakeProject
+    ) -> None:
+        project = make(make_project, "repair_undecided")
+        project.command("insert into target values (3, 0, 33, 1, 1)")
+        said = project.operation("repair_collapse", model="target", dry_run=False)
+        assert "0 keys to repair" in said
+        assert "1 keys have two states of one version that differ" in said
+        apply(project, rows(2, 3))
+        assert project.query(LIVE)[3] == (3, 0, 6, 2, 1)
+        assert "0 keys have two states" in project.operation("repair_collapse", model="target")
+
+    def test_one_that_died_is_completed_by_the_next_run(self, project: CollapsingProject) -> None:
+        with dying({PUBLISHING: 0}), pytest.raises(OperationError, match="died here"):
+            project.operation("repair_collapse", model="target", dry_run=False)
+        apply(project, [])
+        assert len(project.query(LIVE)) == KEYS - 1
+        assert {row[-1] for row in project.query(LIVE)} == {1}
+
+
+class TestReconcile:
+    @pytest.fixture(scope="class")
+    @classmethod
+    def project(cls, make_project: MakeProject) -> CollapsingProject:
+        project = make(make_project, "reconcile")
+        project.replace_rows("truth", STRUCTURE, rows(1))
+        return project
+
+    def test_they_agree(self, project: CollapsingProject) -> None:
+        said = project.operation("reconcile", model="target", truth="reconcile.truth")
+        assert (
+            said == "`reconcile`.`target` agrees with reconcile.truth in id, part, amount, _version"
+        )
+
+    def test_they_differ(self, project: CollapsingProject) -> None:
+        project.command(
+            "create or replace view other as select * replace (if(id = 4, 0, amount) as amount) from truth where id <> 5 union all select 99, 0, 0, 1, false"
+        )
+        said = project.operation("reconcile", model="target", truth="reconcile.other")
+        assert "1 keys missing, 1 unexpected, 1 with other values" in said
+        found = {tuple(line.split()) for line in said.splitlines()[2:]}
+        assert found == {
+            ("missing", "1", "(99)"),
+            ("unexpected", "1", "(5)"),
+            ("different", "1", "(4)"),
+        }
+
+    def test_some_columns(self, project: CollapsingProject) -> None:
+        project.command(
+            "create or replace view slim as select toString(id) as id, part, 0 as amount from truth"
+        )
+        said = project.operation(
+            "reconcile", model="target", truth="reconcile.slim", columns=["id", "part"]
+        )
+        assert "agrees with reconcile.slim in id, part" in said
+        said = project.operation("reconcile", model="target", truth="reconcile.slim", show=2)
+        assert f"{KEYS - 1} with other values" in said  # Of key 0 the amount is 0.
+
+    def test_a_column_that_the_truth_lacks(self, project: CollapsingProject) -> None:
+        project.command("create or replace view narrow as select part from truth")
+        with pytest.raises(OperationError, match=r"reconcile.narrow lacks \['id'\]"):
+            project.operation("reconcile", model="target", truth="reconcile.narrow")
+
+
+def test_compact_merges_what_is_worth_it(make_project: MakeProject) -> None:
+    project = make(make_project, "compact")
+    project.command("system stop merges target")
+    apply(project, rows(2, 0, 3, 1))
+    project.command("system start merges target")
+    stored = "select part, count() from target group by part order by part"
+    assert project.query(stored) == [(0, 8), (1, 6), (2, 4)]
+    assert "or more waits to collapse" in project.operation(
+        "compact", model="target", threshold=0.6
+    )
+    said = project.operation("compact", model="target", threshold=0.4)
+    assert said == "1 of 1: partition 0, 4 of 8 rows wait to collapse"
+    assert project.query(stored) == [(0, 4), (1, 6), (2, 4)]
+    project.operation("compact", model="target")
+    assert project.query(stored) == [(0, 4), (1, 4), (2, 4)]

@@ -1,0 +1,175 @@
+"""`old_state: stream`: the change set holds the state and cancel rows itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from dbt.adapters.clickhouse.impl import ClickHouseAdapter
+
+from tests.support.collapsing_project import CollapsingProject, Row
+from tests.support.deaths import dying
+
+MakeProject = Callable[[str], CollapsingProject]
+
+STRUCTURE = "id Int64, region String, x Int64, _version Int64, _sign Int8"
+CONFIG = {"unique_key": "id", "old_state": "stream"}
+LIVE = "select id, region, x, _version from target final order by id, _version"
+SUMS = "select region, sum(x * _sign) as total, sum(_sign) as c from {} group by region"
+# Stock dbt-clickhouse has no change sets: a view stands for one.
+CHANGE_SET = """
+{% materialization change_set, adapter='clickhouse' %}
+  {% call statement('main') %}create or replace view {{ this }} as {{ sql }}{% endcall %}
+  {{ return({'relations': [this.incorporate(type='view')]}) }}
+{% endmaterialization %}
+"""
+
+
+def apply(project: CollapsingProject, rows: list[Row]) -> None:
+    project.replace_rows("changes", STRUCTURE, rows)
+    outcome = project.run("--select", "target")["target"]
+    assert outcome.status == "success", outcome.message
+
+
+def test_batches_out_of_order_sum_right(make_project: MakeProject) -> None:
+    project = make_project("stream_order")
+    project.add_model("target", CONFIG, "select * from changes")
+    apply(project, [(1, "EU", 7, 7, 1), (1, "EU", 6, 6, -1)])
+    apply(project, [(2, "EU", 1, 1, 1)])
+    apply(project, [(1, "EU", 5, 5, 1), (2, "EU", 1, 1, -1)])
+    apply(project, [(1, "EU", 6, 6, 1), (1, "EU", 5, 5, -1)])
+    assert project.query(LIVE) == [(1, "EU", 7, 7)]
+    assert project.query("select sum(x * _sign) from target") == [(7,)]
+
+
+@pytest.mark.parametrize(
+    ("row", "problem"),
+    [
+        ("1 as id, 1 as _version, 2 as _sign", "1 rows: _sign is not 1 or -1"),
+        ("1 as id, 1 as _version, null as _sign", "1 rows: _sign is not 1 or -1"),
+        ("cast(null, 'Nullable(Int64)') as id, 1 as _version, 1 as _sign", "1 rows: id is null"),
+    ],
+)
+def test_a_row_that_does_not_fit_stops_the_run(
+    make_project: MakeProject, row: str, problem: str
+) -> None:
+    project = make_project("stream_bad")
+    project.add_model("target", CONFIG, f"select {row}")
+    outcome = project.run("--full-refresh")["target"]
+    assert problem in outcome.message
+    assert project.query("select count() from target") == [(0,)]
+
+
+def test_a_run_that_died_writes_every_row_once(make_project: MakeProject) -> None:
+    """Each model dies before another of its statements, in small blocks, with a view on top."""
+    project = make_project("stream_deaths")
+    project.set_variables(versioned_collapsing_block_rows=7)
+    names = [f"s{number:02}x" for number in range(17)]
+    for name in names:
+        project.add_model(name, CONFIG, "select * from changes")
+    project.replace_rows("changes", STRUCTURE, [(1, "EU", 1, 1, 1)])
+    assert {outcome.status for outcome in project.run().values()} == {"success"}
+    for name in names:
+        project.command(
+            f"create materialized view {name}_sums engine = SummingMergeTree order by region as {SUMS.format(name)}"
+        )
+    rows: list[Row] = [(key, "EU", key, 2, 1) for key in range(20)]
+    project.replace_rows("changes", STRUCTURE, [*rows, (1, "EU", 1, 1, -1), rows[0]])
+    with dying({name: number for number, name in enumerate(names)}):
+        outcomes = project.run()
+    assert outcomes[names[-1]].status == "success"
+    query = "select model from versioned_collapsing_ledger group by model having countIf(status = 'started') = 2"
+    started = {name for (name,) in project.query(query)}
+    assert 3 < len(started) < len(names)
+    project.replace_rows("changes", STRUCTURE, [])
+    assert {outcome.status for outcome in project.run().values()} == {"success"}
+    for name in names:
+        expected = [("EU", sum(range(20)), 21)] if name in started else [("EU", 1, 1)]
+        in_view = f"select region, sum(total), sum(c) from {name}_sums group by region"
+        if name not in started:
+            assert project.query(in_view) == [], name
+        else:
+            assert project.query(in_view) == [("EU", sum(range(20)) - 1, 20)], name
+        assert project.query(SUMS.format(name)) == expected, name
+
+
+class TestManifest:
+    """A batch is written once."""
+
+    @pytest.fixture
+    def project(
+        self,
+        make_project: MakeProject,
+        request: pytest.FixtureRequest,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> CollapsingProject:
+        available = ClickHouseAdapter._available_ | {"hand_off"}
+        monkeypatch.setattr(ClickHouseAdapter, "_available_", available)
+        monkeypatch.setattr(
+            ClickHouseAdapter, "hand_off", lambda _, schema, name: f"{schema}.{name}", raising=False
+        )
+        project = make_project(f"manifest_{abs(hash(request.node.name)) % 10**8}")
+        macros = project.folder / "macros"
+        macros.mkdir()
+        (macros / "change_set.sql").write_text(CHANGE_SET)
+        project.set_variables()
+        models: Path = project.folder / "models"
+        (models / "signed.sql").write_text(
+            "{{ config(materialized='change_set') }} select * from changes"
+        )
+        return project
+
+    def stage(
+        self, project: CollapsingProject, batches: list[int], structure: str, rows: list[Row]
+    ) -> None:
+        project.replace_rows("changes", structure, rows)
+        project.replace_rows(
+            "signed__manifest",
+            "batch UInt64, hash String, is_complete Bool, is_partial Bool",
+            [(batch, f"h{batch}", 1 in batches, False) for batch in batches],
+        )
+
+    @pytest.mark.parametrize("why", ["old_state: stream", "delete_version: ignore"])
+    def test_a_batch_that_was_applied_is_refused(
+        self, project: CollapsingProject, why: str
+    ) -> None:
+        option, value = why.split(": ")
+        is_stream = option == "old_state"
+        structure = STRUCTURE if is_stream else STRUCTURE.replace("_sign Int8", "_batch UInt64")
+        project.add_model(
+            "target", {"unique_key": "id", option: value}, "select * from {{ ref('signed') }}"
+        )
+        self.stage(project, [1], structure, [(1, "EU", 5, 5, 1)])
+        assert project.run()["target"].message == "batch 1: 1 states"
+        self.stage(project, [1, 2], structure, [(1, "EU", 5, 5, 1), (2, "EU", 5, 5, 1)])
+        message = project.run()["target"].message
+        assert "has batches 1 of signed already" in message
+        assert f"with `{why}` a batch can be applied once" in message
+        self.stage(project, [2], structure, [(2, "EU", 5, 5, 1)])
+        assert project.run()["target"].status == "success"
+        assert project.query("select id, sum(_sign) from target group by id order by id") == [
+            (1, 1),
+            (2, 1),
+        ]
+
+    def test_a_batch_that_this_run_completes_is_refused_too(
+        self, project: CollapsingProject
+    ) -> None:
+        project.add_model("target", CONFIG, "select * from {{ ref('signed') }}")
+        self.stage(project, [1], STRUCTURE, [(1, "EU", 5, 5, 1)])
+        assert project.run()["target"].status == "success"
+        # Dies after it wrote: the change set is then made again, with the batch that it had.
+        self.stage(project, [2], STRUCTURE, [(2, "EU", 5, 5, 1)])
+        for death in range(20):
+            with dying({"target": death}):
+                project.run()
+            query = "select count() from versioned_collapsing_ledger where status = 'started'"
+            if project.query(query) == [(2,)]:
+                break
+        outcome = project.run()["target"]
+        assert "has batches 2 of signed already" in outcome.message
+        assert project.query("select id, sum(_sign) from target group by id order by id") == [
+            (1, 1),
+            (2, 1),
+        ]

@@ -1,0 +1,206 @@
+"""`versioned_collapsing_view`: sums that follow a table, filled once and exact from then on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.support.collapsing_project import CollapsingProject, Outcome, Row
+from tests.support.deaths import dying
+
+MakeProject = Callable[[str], CollapsingProject]
+
+STRUCTURE = "id Int64, region String, amount Int64, _version UInt64, _is_deleted Bool"
+CONFIG = {"unique_key": "id"}
+VIEW = {"materialized": "versioned_collapsing_view", "order_by": "region"}
+SUMS = "select region, sum(amount * _sign) as total, sum(_sign) as c from {} group by region"
+MODEL = SUMS.format("{{ ref('target') }}")
+FILLED = "filled from target, follows it from here"
+FOLLOWS = "follows target"
+
+
+def rows(version: int) -> list[Row]:
+    return [
+        (key, ("EU", "US", "AP")[(key + version) % 3], key * version, version, key == version)
+        for key in range(12)
+    ]
+
+
+def make(make_project: MakeProject, schema: str) -> CollapsingProject:
+    """A table that has rows, and a model of a view that is not built yet."""
+    project = make_project(schema)
+    project.set_variables(versioned_collapsing_block_rows=5)
+    project.add_model("target", CONFIG, "select * from changes")
+    project.replace_rows("changes", STRUCTURE, rows(1))
+    assert project.run()["target"].status == "success"
+    project.add_model("sums", VIEW, MODEL)
+    return project
+
+
+def run(project: CollapsingProject, version: int | None, *arguments: str) -> dict[str, Outcome]:
+    project.replace_rows("changes", STRUCTURE, rows(version) if version else [])
+    outcomes = project.run(*arguments)
+    assert {outcome.status for outcome in outcomes.values()} <= {"success"}, outcomes
+    return outcomes
+
+
+def agrees(project: CollapsingProject, view: str = "sums") -> bool:
+    kept = project.query(
+        f"select region, sum(total), sum(c) as n from {view} group by region having n <> 0 order by region"
+    )
+    return bool(kept) and kept == project.query(
+        f"{SUMS.format('target')} having c <> 0 order by region"
+    )
+
+
+def test_it_is_filled_from_an_old_table_and_follows_it(make_project: MakeProject) -> None:
+    project = make(make_project, "view_first")
+    assert run(project, None)["sums"].message == FILLED
+    assert agrees(project)
+    assert run(project, 2)["sums"].message == FOLLOWS
+    assert agrees(project)
+    run(project, 3, "--select", "target")
+    assert agrees(project)
+
+
+def test_it_is_rebuilt_when_its_definition_changes(make_project: MakeProject) -> None:
+    project = make(make_project, "view_definition")
+    run(project, None)
+    project.add_model("sums", VIEW, MODEL.replace("amount", "amount * 2"))
+    assert run(project, None)["sums"].message == FILLED
+    assert not agrees(project)
+    project.add_model("sums", {**VIEW, "order_by": ["region", "c"]}, MODEL)
+    assert run(project, None)["sums"].message == FILLED
+    assert agrees(project)
+    query = (
+        "select sorting_key from system.tables where database = 'view_definition' and name = 'sums'"
+    )
+    assert project.query(query) == [("region, c",)]
+
+
+def test_it_is_rebuilt_with_a_full_refresh(make_project: MakeProject) -> None:
+    project = make(make_project, "view_refresh")
+    run(project, None)
+    project.command("insert into sums values ('EU', 1, 1)")
+    assert run(project, None, "--select", "sums")["sums"].message == FOLLOWS
+    assert run(project, None, "--full-refresh", "--select", "sums")["sums"].message == FILLED
+    assert agrees(project)
+    # Of the table too: a view that is left out would keep the sums of the old rows.
+    project.replace_rows("changes", STRUCTURE, rows(5))
+    message = project.run("--full-refresh", "--select", "target")["target"].message
+    assert "cannot be rebuilt alone: the materialized views ['view_refresh.sums_mv']" in message
+    assert run(project, 5, "--full-refresh", "--select", "target+")["sums"].message == FILLED
+    assert agrees(project)
+    run(project, 6)
+    assert agrees(project)
+
+
+@pytest.mark.parametrize(
+    "statement", ["drop table sums", "drop view sums_mv", "drop table sums_mv"]
+)
+def test_what_is_dropped_by_hand_is_made_again(make_project: MakeProject, statement: str) -> None:
+    project = make(make_project, f"view_{statement.replace(' ', '_')}")
+    run(project, None)
+    project.command(statement)
+    if statement != "drop table sums":
+        run(project, 2, "--select", "target")
+        assert not agrees(project)
+    assert run(project, None, "--select", "sums")["sums"].message == FILLED
+    run(project, 3)
+    assert agrees(project)
+
+
+def test_a_rebuild_that_died_is_begun_anew(make_project: MakeProject) -> None:
+    """Before each statement of a first build and of a rebuild; the table goes on meanwhile."""
+    project = make(make_project, "view_deaths")
+    for death in range(8):
+        project.add_model("sums", VIEW, MODEL.replace("total", "total ") + f" -- {death}")
+        with dying({"sums": death}):
+            outcome = project.run("--select", "sums")["sums"]
+        if outcome.status == "success":
+            break
+        assert "sums died here" in outcome.message
+        run(project, death + 2, "--select", "target")
+        assert run(project, None, "--select", "sums")["sums"].message == FILLED, death
+        assert agrees(project), death
+        run(project, 20 + death, "--select", "target")
+        assert agrees(project), death
+    assert death > 3
+
+
+@pytest.mark.parametrize("has_view", [False, True], ids=["first_build", "rebuild"])
+def test_a_torn_table_is_completed_before_it_is_read(
+    make_project: MakeProject, has_view: bool
+) -> None:
+    project = make(make_project, f"view_torn_{has_view}")
+    if has_view:
+        run(project, None)
+    project.replace_rows("changes", STRUCTURE, rows(2))
+    before = project.query("select count() from versioned_collapsing_ledger")[0][0]
+    for death in range(40):
+        with dying({"target": death}):
+            project.run("--select", "target")
+        query = "select count() from versioned_collapsing_ledger where status = 'started'"
+        if project.query(query) == [(2,)]:
+            break
+    project.add_model("sums", VIEW, f"{MODEL} -- another")
+    assert run(project, None, "--select", "sums")["sums"].message == FILLED
+    assert agrees(project)
+    assert project.query("select max(_version) from target final where _sign = 1") == [(2,)]
+    run(project, 3)
+    assert agrees(project)
+    assert before
+
+
+def test_views_of_stock_dbt_are_exact_too(make_project: MakeProject) -> None:
+    project = make(make_project, "view_stock")
+    stock = {
+        "materialized": "materialized_view",
+        "engine": "SummingMergeTree",
+        "order_by": "region",
+    }
+    project.add_model("stock", stock, MODEL)
+    run(project, None)
+    with dying({"target": 26}):
+        project.replace_rows("changes", STRUCTURE, rows(2))
+        project.run("--select", "target")
+    run(project, 3)
+    assert agrees(project)
+    assert agrees(project, "stock")
+
+
+@pytest.mark.parametrize(
+    ("config", "sql", "error"),
+    [
+        ({"order_by": None}, MODEL, "order_by: missing. Name the columns by which the sums are grouped."),
+        ({"engine": "Memory"}, MODEL, "engine: is 'Memory'; it takes an engine of the MergeTree family"),
+        ({}, "select 1 as region", "select: reads []; a view follows one versioned_collapsing model, by `ref`."),
+        ({}, f"{MODEL} union all {MODEL.replace('target', 'other')}", "select: reads ['other', 'target']; a view follows one"),
+    ],
+    ids=["order_by", "engine", "no_source", "two_sources"],
+)  # fmt: skip
+def test_errors(make_project: MakeProject, config: dict[str, object], sql: str, error: str) -> None:
+    project = make(make_project, f"view_error_{abs(hash(error)) % 10**6}")
+    project.add_model("other", CONFIG, "select * from changes")
+    project.add_model("sums", {**VIEW, **config}, sql)
+    message = project.run("--select", "sums")["sums"].message
+    assert "cannot be built as versioned_collapsing_view:" in message
+    assert error.replace("['other', 'target']", "[") in message.replace(
+        "['target', 'other']", "["
+    ).replace("['other', 'target']", "[")
+
+
+def test_a_view_without_its_table_says_what_to_build(make_project: MakeProject) -> None:
+    project = make_project("view_no_table")
+    project.add_model("target", CONFIG, "select * from changes")
+    project.add_model("sums", VIEW, MODEL)
+    message = project.run("--select", "sums")["sums"].message
+    assert "view_no_table.target, which the view follows, is not there" in message
+
+
+def test_a_plain_view_in_its_place_is_refused(make_project: MakeProject) -> None:
+    project = make(make_project, "view_place")
+    project.command("create view sums as select 1 as x")
+    message = project.run("--select", "sums")["sums"].message
+    assert "is a view, which a table cannot take the place of" in message
