@@ -10,7 +10,7 @@
 {% macro one_change_per_key(events, key, combine={}, counts=['_duplicates', '_conflicts']) -%}
   {%- set columns = versioned_collapsing.get_column_names(events) -%}
   {%- set payload = versioned_collapsing.get_payload(columns, key) -%}
-  {%- if execute -%}
+  {%- if columns -%}
     {%- do versioned_collapsing.validate_one_change_per_key(events, key, columns, payload, combine, counts) -%}
   {%- endif -%}
   {%- if combine or '_unset' in columns -%}
@@ -21,7 +21,7 @@
 {%- endmacro %}
 
 
-{# The names of a staging model's columns; none while dbt parses. #}
+{# The names of a staging model's columns; none while dbt parses, or where the model is not built. #}
 {% macro get_column_names(events) %}
   {%- set names = [] -%}
   {%- if execute -%}

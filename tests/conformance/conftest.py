@@ -9,7 +9,6 @@ from __future__ import annotations
 import random
 import shutil
 import time
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -24,6 +23,7 @@ from dbt.adapters.spark.connections import SparkConnectionMethod
 from dbt.adapters.spark_clickhouse.credentials import EmbeddedSparkCredentials
 from dbt.adapters.spark_clickhouse.spark_engine import default_settings
 from tests.conformance.suite import reason_to_leave_out, shipped_folder, unknown_names
+from tests.conformance.table import print_table
 from tests.support.chdb_http import running_server
 
 if TYPE_CHECKING:
@@ -79,16 +79,10 @@ def pytest_terminal_summary(
     for engine in sorted({_engine(item) for item in config.stash.get(RUN, [])}):
         adapter = f"dbt-{engine}" if stock else "dbt-spark-clickhouse"
         run = [item for item in config.stash[RUN] if _engine(item) == engine]
-        outcomes = _outcomes(terminalreporter, {item.nodeid for item in run})
-        classes = len({item.getparent(pytest.Class) for item in run})
-        terminalreporter.section(f"dbt-tests-adapter on {engine}, through {adapter}")
-        terminalreporter.line(f"{len(run):4} tests of {classes} classes: {outcomes}")
         left_out = [item for item in config.stash[LEFT_OUT] if _engine(item) == engine]
-        if stock is None:
-            terminalreporter.line(f"{len(left_out):4} tests left out, which dbt-{engine} fails:")
-            reasons = Counter(map(_reason_to_leave_out, left_out))
-            for reason, tests in reasons.most_common():
-                terminalreporter.line(f"{tests:8}  {reason}")
+        reasons = [] if stock else map(_reason_to_leave_out, left_out)
+        title = f"dbt-tests-adapter on {engine}, through {adapter}"
+        print_table(terminalreporter, title, run, reasons)
 
 
 def _engine(item: pytest.Item) -> str:
@@ -99,15 +93,6 @@ def _module(item: pytest.Item) -> ModuleType:
     assert isinstance(item, pytest.Function)
     module: ModuleType = item.module
     return module
-
-
-def _outcomes(terminalreporter: pytest.TerminalReporter, tests: set[str]) -> str:
-    found = {
-        outcome: {report.nodeid for report in reports if report.nodeid in tests}
-        for outcome, reports in terminalreporter.stats.items()
-        if outcome in ("passed", "failed", "error", "skipped", "xfailed")
-    }
-    return ", ".join(f"{len(found[outcome])} {outcome}" for outcome in found if found[outcome])
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -18,6 +18,7 @@ from typing import Any
 import pandas  # noqa: F401  # With the clock stopped (freezegun), this import never ends.
 import pytest
 from dbt.adapters.spark.connections import SparkConnectionMethod
+from table import print_table  # type: ignore[import-not-found]
 
 from dbt.adapters.spark_clickhouse.credentials import EmbeddedSparkCredentials
 from dbt.adapters.spark_clickhouse.spark_engine import default_settings
@@ -30,6 +31,9 @@ DATABRICKS = "It needs Databricks."
 NO_GRANTS = "Spark's own catalog has no users and no grants."
 OTHER_TYPES = "The names of types are those of another connection."
 NOT_IN_DBT = "dbt 1.11 has no `dbt seed --empty`."
+
+RUN = pytest.StashKey[list[pytest.Item]]()
+REASONS = pytest.StashKey[list[str]]()
 
 # What dbt-spark does not pass either on its session, by class or "class::test", with the reason.
 LEFT_OUT = {
@@ -122,9 +126,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = left_out
         for item, reason in left_out.items():
             item.add_marker(pytest.mark.xfail(reason=reason, strict=True))
+        config.stash[REASONS] = []
     else:
         items[:] = [item for item in items if item not in left_out]
         config.hook.pytest_deselected(items=list(left_out))
+        config.stash[REASONS] = list(left_out.values())
+    config.stash[RUN] = list(items)
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """What was run and how it went, and what was left out and why."""
+    adapter = "dbt-spark" if config.getoption("--stock") else "dbt-spark-clickhouse"
+    title = f"dbt-spark's own tests, through {adapter}"
+    print_table(terminalreporter, title, config.stash[RUN], config.stash[REASONS])
 
 
 def _reason_to_leave_out(item: pytest.Item) -> str | None:

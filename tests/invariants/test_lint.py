@@ -68,6 +68,14 @@ def test_the_command_prints_the_findings(
     )
 
 
+def test_without_a_manifest_the_command_says_how_to_get_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["--manifest", str(tmp_path / "manifest.json")])
+    assert "`dbt parse` writes the manifest" in capsys.readouterr().err
+
+
 def test_a_ttl_of_a_table_that_is_no_model_is_seen(manifest: Path, tmp_path: Path) -> None:
     engine = "VersionedCollapsingMergeTree(s, v) ORDER BY k TTL d + toIntervalYear(1) SETTINGS index_granularity = 8192"
     engines = tmp_path / "engines.jsonl"

@@ -25,6 +25,7 @@ class Situation:
         changes: the macro call that makes the change set of EVENTS, its staging model.
         types: ClickHouse types of the stored columns.
         config: options of the table.
+        select: what the table selects of the change set.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Situation:
     changes: str
     types: Mapping[str, str]
     config: Mapping[str, Any] = field(default_factory=dict)
+    select: str = "*"
 
 
 class ChangeSetProject:
@@ -81,7 +83,7 @@ class ChangeSetProject:
         self._write(
             f"models/current/{name}.sql",
             f"{{{{ config(**{dict(situation.config)!r}) }}}}\n"
-            f"select * from {{{{ ref('{name}_changes') }}}}",
+            f"select {situation.select} from {{{{ ref('{name}_changes') }}}}",
         )
 
     def _write(self, name: str, text: str) -> None:

@@ -11,6 +11,9 @@
   {{ run_hooks(pre_hooks, inside_transaction=False) }}
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
 
+  {% if config.get('contract').enforced %}
+    {% do get_assert_columns_equivalent(sql) %}
+  {% endif %}
   {% do versioned_collapsing.validate_view_place(this, existing) %}
   {% do versioned_collapsing.acquire_lock(source, run) %}
   {% if should_full_refresh() or not versioned_collapsing.is_view_current(this, source, options) %}

@@ -14,7 +14,7 @@
   {%- do options.update({'definition': local_md5(sql ~ [options.engine, options.order_by, options.partition_by, options.settings])}) -%}
   {%- set problems = [] -%}
   {%- if sources | length != 1 -%}
-    {%- do problems.append("select: reads " ~ sources | map(attribute='name') | list ~ "; a view follows one versioned_collapsing model, by `ref`.") -%}
+    {%- do problems.append("select: reads " ~ sources | map(attribute='name') | sort | list ~ "; a view follows one versioned_collapsing model, by `ref`.") -%}
   {%- endif -%}
   {%- if not options.order_by -%}
     {%- do problems.append("order_by: missing. Name the columns by which the sums are grouped.") -%}

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlfluff.core import FluffConfig, Linter
+from sqlfluff.core.errors import SQLFluffUserError
 
 from sqlfluff_plugin_versioned_collapsing.relations import Relation, load_relations
 from sqlfluff_plugin_versioned_collapsing.ttl import why_unsafe
@@ -114,7 +115,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--manifest", type=Path, default=Path("target/manifest.json"))
     parser.add_argument("--engines", type=Path)
     options = parser.parse_args(arguments)
-    findings = lint_manifest(options.manifest, options.engines)
+    try:
+        findings = lint_manifest(options.manifest, options.engines)
+    except SQLFluffUserError as error:
+        parser.error(str(error))
     for finding in findings:
         sys.stdout.write(f"{finding}\n")
     return 1 if findings else 0

@@ -1,0 +1,81 @@
+"""Cases: what lands in batches, and the rows that ClickHouse should have of it."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from tests.support.change_set_project import Situation
+from tests.support.shop import Row
+
+EPOCH = datetime(2025, 1, 1)
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A line that must end in quarantine for ``reason``, and change nothing else."""
+
+    text: str
+    reason: str
+
+
+Line = str | Broken
+
+
+@dataclass(frozen=True)
+class Case:
+    """A table, the lines of its batches and its live rows after the last one.
+
+    ``changes`` is what the last batch's change set should hold, where that is told.
+    """
+
+    situation: Situation
+    batches: Mapping[int, Sequence[Line]]
+    live: Iterable[Row]
+    changes: Iterable[Row] | None = None
+    change_columns: Sequence[str] = ()
+    unknown_fields: Mapping[tuple[int, str], int] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return self.situation.name
+
+    def texts(self, batch: int) -> list[str]:
+        return [line.text if isinstance(line, Broken) else line for line in self.batches[batch]]
+
+    def quarantined(self, files: Mapping[int, str]) -> list[Row]:
+        """The quarantine's rows of this case, given the names of the batches' files."""
+        return [
+            (self.name, batch, files[batch], number, line.reason, line.text)
+            for batch, lines in self.batches.items()
+            for number, line in enumerate(lines, start=1)
+            if isinstance(line, Broken)
+        ]
+
+
+def compact(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
+def scattered(lines: Sequence[Line], among: Sequence[Line], rng: random.Random) -> list[Line]:
+    """``among`` in its order, with ``lines`` between, each at a random place."""
+    mixed = list(among)
+    for line in lines:
+        mixed.insert(rng.randint(0, len(mixed)), line)
+    return mixed
+
+
+def at(seconds: float) -> datetime:
+    return EPOCH + timedelta(seconds=seconds)
+
+
+def iso(moment: datetime) -> str:
+    return moment.isoformat(timespec="microseconds") + "Z"
+
+
+def ordered(rows: Iterable[Row]) -> list[Row]:
+    return sorted(rows, key=lambda row: repr(row[0]))

@@ -1,0 +1,84 @@
+"""All cases in one project, built twice in one process: up to the first batch, then all that has landed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from tests.change_sets import mysql, postgresql, rows
+from tests.change_sets.cases import Broken, Case
+from tests.support.change_set_project import ChangeSetProject
+from tests.support.dbt_process import Outcome, variables
+from tests.support.shop import Row
+
+CASES: list[Case] = [
+    postgresql.latest_wins(),
+    postgresql.values_left_out(),
+    postgresql.combined("extremes", "greatest", "coalesce", "least", seed=3),
+    postgresql.combined("firsts", "least", "first", "latest", seed=9),
+    postgresql.signed(),
+    mysql.binlog(),
+    mysql.gtid(),
+    rows.upserts(),
+    rows.extracts(),
+]
+
+
+@dataclass(frozen=True)
+class Built:
+    """The project and what it made of the cases."""
+
+    project: ChangeSetProject
+    files: dict[tuple[str, int], str]
+    outcomes: list[Outcome]
+    live: dict[str, list[Row]]
+    quarantined: list[Row]
+
+
+QUARANTINED = (
+    "select source_table, batch, file, line_number, reason, raw_line "
+    "from shop.cdc_quarantine final where _sign = 1"
+)
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    project = ChangeSetProject(
+        tmp_path_factory.mktemp("change_sets"), [case.situation for case in CASES]
+    )
+    files = {
+        (case.name, batch): project.land(case.name, batch, case.texts(batch))
+        for case in CASES
+        for batch in case.batches
+    }
+    outcomes = project.run(1, 3)
+    outcomes += project.dbt(["test", "--select", "stg_latest_wins stg_binlog"])
+    quarantined = project.queries(lines=QUARANTINED)["lines"]
+    return Built(project, files, outcomes, project.live_rows(), quarantined)
+
+
+@dataclass(frozen=True)
+class Corrected:
+    """What the project says after files of applied batches were corrected, and an extract without keys landed."""
+
+    outcomes: list[Outcome]
+    live: dict[str, list[Row]]
+    quarantined: list[Row]
+
+
+@pytest.fixture(scope="session")
+def corrected(built: Built) -> Corrected:
+    cases = {case.name: case for case in CASES}
+    repaired = [
+        postgresql.GOOD.line() if isinstance(line, Broken) else line
+        for line in cases["latest_wins"].batches[1]
+    ]
+    built.project.land("latest_wins", 1, repaired)
+    # The extract that was passed over, now with another row.
+    built.project.land("extracts", 2, [*cases["extracts"].texts(2), rows.extract_line(7000)])
+    built.project.land("extracts", 4, [rows.extract_line(1), '{"id":'])
+    commands = [["run", *variables(through_batch=batch)] for batch in (3, 4)]
+    outcomes = built.project.dbt(*commands)
+    quarantined = built.project.queries(lines=QUARANTINED)["lines"]
+    return Corrected(outcomes, built.project.live_rows(), quarantined)

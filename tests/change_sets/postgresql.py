@@ -1,0 +1,344 @@
+"""Random histories of a table as Debezium sends them from PostgreSQL, and what is left of them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from tests.change_sets.cases import Broken, Case, Line, at, compact, iso, scattered
+from tests.support.change_set_project import Situation
+from tests.support.shop import Row
+
+COLUMNS = "{'id': 'bigint', 'amount': 'decimal(12,2)', 'note': 'string', 'at': 'timestamp'}"
+TYPES = {
+    "id": "Int64",
+    "amount": "Nullable(Decimal(12, 2))",
+    "note": "Nullable(String)",
+    "at": "Nullable(DateTime64(6, 'UTC'))",
+    "_version": "Int64",
+}
+UNAVAILABLE = "__debezium_unavailable_value"
+
+
+@dataclass(frozen=True)
+class Event:
+    """A change of one row; ``note`` may be unavailable. A truncate has no row."""
+
+    op: str
+    lsn: int
+    id: int = 0
+    amount: Decimal | None = None
+    note: str | None = None
+    at: datetime | None = None
+
+    @property
+    def payload(self) -> tuple[Any, ...]:
+        return (self.amount, self.note, self.at)
+
+    @property
+    def image(self) -> dict[str, Any]:
+        amount = None if self.amount is None else str(self.amount)
+        moment = None if self.at is None else iso(self.at)
+        return {"id": self.id, "amount": amount, "note": self.note, "at": moment}
+
+    def line(self, *, is_wrapped: bool = False) -> str:
+        before = self.image if self.op == "d" else None
+        after = self.image if self.op in "cru" else None
+        envelope = {"before": before, "after": after, "source": {"lsn": self.lsn}, "op": self.op}
+        return compact(
+            {"schema": {"type": "struct"}, "payload": envelope} if is_wrapped else envelope
+        )
+
+
+def history(rng: random.Random, events: int, keys: int, *, leaves_out: bool = False) -> list[Event]:
+    """Changes in their order: inserts, updates, deletes, rare truncates, in no order of keys."""
+    there: set[int] = set()
+    found = []
+    for number in range(1, events + 1):
+        lsn = 1000 + number * 7
+        if number in (events // 2, events * 5 // 6):
+            there.clear()
+            found.append(Event("t", lsn))
+            continue
+        key = rng.randint(1, keys)
+        op = (
+            rng.choice("ud")
+            if key in there and rng.random() < 0.3
+            else "u"
+            if key in there
+            else "c"
+        )
+        (there.discard if op == "d" else there.add)(key)
+        note = rng.choice([None, "", 'quo"te', "naïve 雪", f"note {number}"])
+        if leaves_out and op == "u" and rng.random() < 0.5:
+            note = UNAVAILABLE
+        amount = None if rng.random() < 0.1 else Decimal(rng.randint(-(10**11), 10**11)).scaleb(-2)
+        found.append(Event(op, lsn, key, amount, note, at(number + rng.randint(0, 999999) / 1e6)))
+    return found
+
+
+Combine = Callable[[Any, Any], Any]
+POLICIES: Mapping[str, Combine] = {
+    "latest": lambda old, new: new,
+    "greatest": lambda old, new: max((v for v in (old, new) if v is not None), default=None),
+    "least": lambda old, new: min((v for v in (old, new) if v is not None), default=None),
+    "coalesce": lambda old, new: old if new is None else new,
+    "first": lambda old, new: new if old is None else old,
+}
+
+
+def truth(events: Iterable[Event], policies: tuple[str, str, str] = ("latest",) * 3) -> list[Row]:
+    """The rows that are left, change by change in the order of the log."""
+    rows: dict[int, tuple[Any, ...]] = {}
+    versions: dict[int, int] = {}
+    for event in sorted(set(events), key=lambda event: event.lsn):
+        if event.op == "t":
+            rows.clear()
+        elif event.op == "d":
+            rows.pop(event.id, None)
+        else:
+            old = rows.get(event.id)
+            new = []
+            for position, value in enumerate(event.payload):
+                stored = old[position] if old else None
+                if value == UNAVAILABLE:
+                    new.append(stored)
+                else:
+                    new.append(POLICIES[policies[position]](stored, value) if old else value)
+            rows[event.id] = tuple(new)
+            versions[event.id] = event.lsn
+    return [(key, *row, versions[key]) for key, row in rows.items()]
+
+
+def cut(events: list[Event], batches: int) -> dict[int, list[Event]]:
+    size = -(-len(events) // batches)
+    return {i + 1: events[i * size : (i + 1) * size] for i in range(batches)}
+
+
+def delivered(events: list[Event], rng: random.Random) -> list[Event]:
+    """Some twice, all in any order."""
+    found = events + [event for event in events if rng.random() < 0.1]
+    rng.shuffle(found)
+    return found
+
+
+# fmt: off
+GOOD = Event("u", 10**9, 10**6, Decimal("1.00"), "x", at(1))
+SILENT: list[Line] = ["", "   ", "null", '{"schema": null, "payload": null}']
+
+
+def altered(**fields: Any) -> str:
+    return compact({"before": None, "after": {**GOOD.image, **fields}, "source": {"lsn": GOOD.lsn}, "op": "u"})
+
+
+def enveloped(**fields: Any) -> str:
+    return compact({"before": None, "after": GOOD.image, "source": {"lsn": GOOD.lsn}, "op": "u", **fields})
+
+
+BROKEN: list[Line] = [
+    Broken(GOOD.line()[:-9], "malformed JSON"),
+    Broken(GOOD.line() + GOOD.line(), "malformed JSON"),
+    Broken(GOOD.line() + "," + GOOD.line(), "malformed JSON"),
+    Broken(GOOD.line() + " }", "malformed JSON"),
+    Broken("[" + GOOD.line() + "]", "malformed JSON"),
+    Broken('"text"', "malformed JSON"),
+    Broken("17", "malformed JSON"),
+    Broken("{}", "op is missing"),
+    Broken(enveloped(op="m"), "unknown op m"),
+    Broken(enveloped(after=None), "after image is missing"),
+    Broken(enveloped(after="row"), "after image is missing"),
+    Broken(enveloped(op="d"), "before image is missing"),
+    Broken(enveloped(source=None), "source.lsn is missing"),
+    Broken(enveloped(op="t", after=None, source={}), "source.lsn is missing"),
+    Broken(enveloped(source={"lsn": "0/16B"}), "source.lsn does not fit bigint"),
+    Broken(enveloped(source={"lsn": 2**63}), "source.lsn does not fit bigint"),
+    Broken(altered(id=None), "key id is null"),
+    Broken(altered(id=2**63), "id does not fit bigint"),
+    Broken(altered(id=1.5), "id does not fit bigint"),
+    Broken(altered(amount="12345678901.00"), "amount does not fit decimal(12,2)"),
+    Broken(altered(amount="1.001"), "amount does not fit decimal(12,2)"),
+    Broken(altered(amount="NaN"), "amount does not fit decimal(12,2)"),
+    Broken(altered(at="2025-13-01T00:00:00Z"), "at does not fit timestamp"),
+    Broken(altered(at="2025-01-01T00:00:00.1234567Z"), "at does not fit timestamp"),
+    Broken(altered(at="9999-12-31T00:00:00Z"), "at is outside 1900-01-01 00:00:00Z to 2299-12-31 23:59:59.999999Z"),
+]
+# fmt: on
+
+
+def lines(events: Iterable[Event], rng: random.Random) -> list[Line]:
+    return [event.line(is_wrapped=rng.random() < 0.5) for event in events]
+
+
+def latest_wins() -> Case:
+    """Duplicates, any order within and across batches, truncates, broken lines, two payloads at one version."""
+    rng = random.Random(1)
+    events = history(rng, 900, 60)
+    late = rng.sample(events, 60)
+    batches = cut([event for event in events if event not in late], 3)
+    for event in late:
+        batches[rng.randint(1, 3)].append(event)
+    run = {number: delivered(batches[number], rng) for number in (1, 2, 3)}
+    run[3] += [
+        replace(event, amount=(event.amount or Decimal(0)) + 1)
+        for event in run[3]
+        if event.op in "cu" and rng.random() < 0.1
+    ]
+    run[2].append(GOOD)
+    texts = {
+        number: scattered(BROKEN + SILENT, lines(batch, rng), rng) for number, batch in run.items()
+    }
+    texts[2].append(altered(colour="red"))
+    second = [*run[2], *run[3], GOOD]
+    return Case(
+        Situation(
+            "latest_wins",
+            f"parse_debezium(SOURCE, key=['id'], columns={COLUMNS})",
+            "one_change_per_key(EVENTS, key=['id'], counts=['_duplicates', '_conflicts', '_superseded'])",
+            TYPES,
+            {"unique_key": "id"},
+            select="* except (_superseded)",
+        ),
+        texts,
+        truth([*run[1], *_highest_of_each_version(second)]),
+        changes=_change_set(second),
+        change_columns=[
+            "id",
+            "_version",
+            "_is_deleted",
+            "_is_truncate",
+            "_duplicates",
+            "_conflicts",
+            "_superseded",
+        ],
+        unknown_fields={(2, "colour"): 1},
+    )
+
+
+def _highest_of_each_version(events: list[Event]) -> list[Event]:
+    """Of rivals at one version the one with the greater payload, as the change set takes it."""
+    kept: dict[int, Event] = {}
+    for event in events:
+        other = kept.get(event.lsn)
+        if other is None or _comparable(event) > _comparable(other):
+            kept[event.lsn] = event
+    return list(kept.values())
+
+
+def _comparable(event: Event) -> tuple[Any, ...]:
+    return tuple((value is not None, value) for value in event.payload)
+
+
+def _change_set(events: list[Event]) -> list[Row]:
+    by_key: dict[int | None, list[Event]] = {}
+    for event in events:
+        by_key.setdefault(None if event.op == "t" else event.id, []).append(event)
+    rows: list[Row] = []
+    for key, changes in by_key.items():
+        last = max(changes, key=lambda event: event.lsn)
+        versions = {event.lsn for event in changes}
+        conflicts = len({(event.lsn, event.payload) for event in changes}) - len(versions)
+        duplicates = len(changes) - len(versions) - conflicts
+        superseded = len(versions) - 1
+        flags = (last.op == "d", last.op == "t")
+        rows.append((key, last.lsn, *flags, duplicates, conflicts, superseded))
+    return rows
+
+
+def values_left_out() -> Case:
+    """Notes that PostgreSQL did not send keep what is stored."""
+    rng = random.Random(2)
+    events = history(rng, 700, 40, leaves_out=True)
+    batches = cut(events, 3)
+    broken: list[Line] = [Broken(altered(amount=UNAVAILABLE), "amount is unavailable")]
+    return Case(
+        Situation(
+            "values_left_out",
+            f"parse_debezium(SOURCE, key=['id'], columns={COLUMNS}, toasted=['note'])",
+            "one_change_per_key(EVENTS, key=['id'])",
+            TYPES,
+            {"unique_key": "id"},
+        ),
+        {
+            number: scattered(broken, lines(delivered(batch, rng), rng), rng)
+            for number, batch in batches.items()
+        },
+        truth(events),
+    )
+
+
+def combined(name: str, amount: str, note: str, moment: str, seed: int) -> Case:
+    """Columns that are combined with what is stored."""
+    rng = random.Random(seed)
+    events = history(rng, 500, 30, leaves_out=True)
+    combine = f"{{'amount': '{amount}', 'note': '{note}', 'at': '{moment}'}}"
+    return Case(
+        Situation(
+            name,
+            f"parse_debezium(SOURCE, key=['id'], columns={COLUMNS}, toasted=['note'])",
+            f"one_change_per_key(EVENTS, key=['id'], combine={combine})",
+            TYPES,
+            {"unique_key": "id", "combine": {"amount": amount, "note": note, "at": moment}},
+        ),
+        {number: lines(delivered(batch, rng), rng) for number, batch in cut(events, 3).items()},
+        truth(events, (amount, note, moment)),
+    )
+
+
+def signed() -> Case:
+    """Before- and after-images, versions in a column, chains within and across batches."""
+    rng = random.Random(4)
+    stored: dict[int, dict[str, Any]] = {}
+    batches: dict[int, list[Line]] = {1: [], 2: [], 3: []}
+    for number in range(1, 500):
+        key = rng.randint(1, 40)
+        before = stored.pop(key, None)
+        after = None
+        if before is None or rng.random() < 0.8:
+            amount = str(Decimal(rng.randint(0, 10**6)).scaleb(-2))
+            after = {
+                "id": key,
+                "amount": amount,
+                "note": rng.choice([None, "a"]),
+                "at": iso(at(number)),
+            }
+            stored[key] = after
+        op = "c" if before is None else "d" if after is None else "u"
+        line = compact({"before": before, "after": after, "source": {}, "op": op})
+        batches[1 + number * 3 // 500] += [line] * rng.choice([1, 1, 1, 2])
+    old = {"id": 1, "amount": "1.00", "note": None, "at": iso(at(1000))}
+    new = {**old, "amount": "2.00", "at": iso(at(1001))}
+
+    def update(before: Any, after: Any, reason: str) -> Broken:
+        return Broken(compact({"before": before, "after": after, "source": {}, "op": "u"}), reason)
+
+    broken: list[Line] = [
+        update(None, new, "before image is missing"),
+        update({**old, "amount": None}, new, "before.amount is null"),
+        update({**old, "amount": "1.005"}, new, "before.amount does not fit decimal(12,2)"),
+        update({**old, "id": 2}, new, "key id changes"),
+        update(old, {**new, "at": None}, "version at is null"),
+        update({**old, "at": None}, new, "before.version at is null"),
+        update(old, {**old, "amount": "3.00"}, "version at does not grow"),
+        Broken(compact({"op": "t", "source": {"lsn": 1}}), "unknown op t"),
+    ]
+    for found in batches.values():
+        rng.shuffle(found)
+    return Case(
+        Situation(
+            "signed",
+            f"parse_debezium_images(SOURCE, key=['id'], columns={COLUMNS}, version='at', required=['amount'])",
+            "signed_rows(EVENTS, key=['id'])",
+            {**TYPES, "_version": "DateTime64(6, 'UTC')"},
+            {"unique_key": "id", "old_state": "stream"},
+        ),
+        {batch: scattered(broken, found, rng) for batch, found in batches.items()},
+        [
+            (key, Decimal(row["amount"]), row["note"], moment, moment)
+            for key, row in stored.items()
+            for moment in [datetime.fromisoformat(row["at"]).replace(tzinfo=None)]
+        ],
+    )

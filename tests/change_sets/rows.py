@@ -1,0 +1,108 @@
+"""Rows that replace each other, and full extracts."""
+
+from __future__ import annotations
+
+import random
+from datetime import datetime
+from typing import Any
+
+from tests.change_sets.cases import Broken, Case, Line, at, compact, iso, scattered
+from tests.support.change_set_project import Situation
+from tests.support.shop import Row
+
+COLUMNS = {"id": "bigint", "name": "string", "at": "timestamp"}
+TYPES = {
+    "id": "Int64",
+    "name": "Nullable(String)",
+    "at": "DateTime64(6, 'UTC')",
+    "_version": "DateTime64(6, 'UTC')",
+}
+
+
+def upserts() -> Case:
+    """The newest row of a key by a column counts, in whatever order rows come; a flag says that it is gone."""
+    rng = random.Random(7)
+    newest: dict[int, tuple[datetime, str | None, bool]] = {}
+    batches: dict[int, list[Line]] = {1: [], 2: [], 3: []}
+    seconds = rng.sample(range(10_000), 600)
+    for number, second in enumerate(seconds):
+        key, moment, gone = rng.randint(1, 50), at(second), rng.random() < 0.2
+        name = None if rng.random() < 0.2 else f"name {number}"
+        newest[key] = max(
+            newest.get(key, (at(-1), None, False)), (moment, name, gone), key=lambda row: row[0]
+        )
+        row: dict[str, Any] = {"id": key, "name": name, "at": iso(moment)}
+        flags: list[dict[str, Any]] = [{}, {"gone": False}, {"gone": None}]
+        flag = {"gone": True} if gone else rng.choice(flags)
+        batches[1 + number % 3] += [compact({**row, **flag})] * rng.choice([1, 1, 2])
+    broken: list[Line] = [
+        Broken('{"id":1,"name":"x","at":null}', "version at is null"),
+        Broken('{"id":1,"name":"x","at":"soon"}', "at does not fit timestamp"),
+        Broken(
+            '{"id":1,"at":"2030-01-01T00:00:00Z","gone":"perhaps"}', "gone does not fit boolean"
+        ),
+        Broken('{"id":null,"at":"2030-01-01T00:00:00Z"}', "key id is null"),
+        Broken('{"id":1,"at":"2030-01-01T00:00:00Z"', "malformed JSON"),
+    ]
+    return Case(
+        Situation(
+            "upserts",
+            f"parse_upserts(SOURCE, key=['id'], columns={COLUMNS}, version='at', is_deleted='gone')",
+            "one_change_per_key(EVENTS, key=['id'])",
+            TYPES,
+            {"unique_key": "id"},
+        ),
+        {batch: scattered([*broken, "", "null"], lines, rng) for batch, lines in batches.items()},
+        [(key, name, moment, moment) for key, (moment, name, gone) in newest.items() if not gone],
+    )
+
+
+def extract_line(key: int) -> str:
+    return compact({"id": key, "name": "x", "at": iso(at(99))})
+
+
+def extracts() -> Case:
+    """Full extracts, of which one is passed over: a row has the version of the extract that changed it last."""
+    rng = random.Random(8)
+    stored: dict[int, tuple[str | None, datetime]] = {}
+    batches: dict[int, list[Line]] = {}
+    for batch in (1, 2, 3):
+        extracted = at(batch)
+        names = {key: rng.choice([None, "a", f"b{batch}"]) for key in rng.sample(range(1, 101), 80)}
+        kept = {key for key in names if key in stored and rng.random() < 0.5}
+        names |= {key: stored[key][0] for key in kept}
+        # Of rows whose lines are broken, one is stored and two are new.
+        broken = {1000, 1001, *sorted(stored)[:1]}
+        texts: list[Line] = [
+            compact({"id": key, "name": name, "at": iso(extracted)})
+            for key, name in names.items()
+            if key not in broken
+        ]
+        texts += [
+            Broken(compact({"id": key, "at": "never"}), "at does not fit timestamp")
+            for key in broken
+        ]
+        rng.shuffle(texts)
+        batches[batch] = scattered(["", "null"], texts, rng)
+        if batch != 2:
+            stored = {
+                key: row
+                for key, row in stored.items()
+                if key in broken or (key in names and names[key] == row[0])
+            } | {
+                key: (name, extracted)
+                for key, name in names.items()
+                if key not in broken and (key not in stored or stored[key][0] != name)
+            }
+    live: list[Row] = [(key, name, version) for key, (name, version) in stored.items()]
+    return Case(
+        Situation(
+            "extracts",
+            f"parse_upserts(SOURCE, key=['id'], columns={COLUMNS}, version='at')",
+            "snapshot_changes(EVENTS, key=['id'], version='at')",
+            {name: kind for name, kind in TYPES.items() if name != "at"},
+            {"unique_key": "id"},
+        ),
+        batches,
+        live,
+    )

@@ -1,0 +1,69 @@
+"""What the macros refuse, before anything runs: all problems at once."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from dbt.cli.main import dbtRunner
+
+from tests.support.shop import REPOSITORY
+
+
+def error_of(folder: Path, call: str) -> str:
+    """What dbt says of a staging model while it parses the project."""
+    project = {
+        "name": "versioned_collapsing",
+        "profile": "versioned_collapsing",
+        "macro-paths": [str(REPOSITORY / "macros")],
+        "flags": {"send_anonymous_usage_stats": False},
+    }
+    sources = {"sources": [{"name": "landing", "tables": [{"name": "events"}]}]}
+    (folder / "models").mkdir()
+    (folder / "models" / "stg.sql").write_text(f"{{{{ {call} }}}}")
+    (folder / "models" / "sources.yml").write_text(json.dumps(sources))
+    (folder / "dbt_project.yml").write_text(json.dumps(project))
+    folders = ["--project-dir", str(folder), "--profiles-dir", str(REPOSITORY)]
+    return str(dbtRunner().invoke(["--quiet", "parse", *folders]).exception)
+
+
+@pytest.mark.parametrize(
+    ("call", "problems"),
+    [
+        (
+            "parse_debezium(source('landing', 'events'), key=['id'], columns={'_x': 'bigint', 'tags': 'array<string>', 'n': 'decimal(5,2)'}, "
+            "required=['name'], version='source.txId', encodings={'n': 'epoch_days', 'm': 'precise'}, ranges={'n': [1]}, toasted=['t'])",
+            [
+                "key: names ['id'], which columns does not have.",
+                "required: names ['name'], which columns does not have.",
+                "encodings: names ['m'], which columns does not have.",
+                "columns: _x begins with an underscore, as the columns beside the row's do. Name it otherwise at its source.",
+                "columns: tags is array<string>. Declare a nested value as string, which then holds its JSON.",
+                "encodings: n is decimal(5,2) and has 'epoch_days'; decimal takes 'precise', binary takes 'base64', date takes 'epoch_days', ",
+                "ranges: n has [1]; it takes the lowest and the highest value.",
+                "version: is 'source.txId'; it takes 'source.lsn', 'source.pos', 'source.gtid' or one of columns.",
+                "toasted: names ['t'], which columns does not have.",
+            ],
+        ),
+        (
+            "parse_debezium(source('landing', 'events'), key=['id'], columns={'id': 'bigint'}, version='source.gtid')",
+            ["servers: is empty. The transactions of two servers have no order of their own"],
+        ),
+        (
+            "parse_debezium_images(source('landing', 'events'), key=['id'], columns={'id': 'bigint', 'v': 'string'}, version='v')",
+            ["version: v is string. A version is an integer, a date or a timestamp."],
+        ),
+        (
+            "parse_upserts(source('landing', 'events'), key=['id'], columns={'id': 'bigint'}, version='at')",
+            ["version: names at, which columns does not have."],
+        ),
+    ],
+)
+def test_all_problems_are_one_error(tmp_path: Path, call: str, problems: list[str]) -> None:
+    error = error_of(tmp_path, call)
+    assert [
+        problem
+        for problem in problems
+        if f"\n  - {problem}" not in error.replace("\n    - ", "\n  - ")
+    ] == []

@@ -1,0 +1,68 @@
+"""From the lines of the landing zone to ClickHouse's rows, on the real engines."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.change_sets.cases import Case, ordered
+from tests.change_sets.conftest import CASES, Built, Corrected
+
+
+def test_all_models_are_built(built: Built) -> None:
+    good = ("success", "pass", "warn")
+    failed = {
+        name: node
+        for run in built.outcomes
+        for name, node in run.nodes.items()
+        if node[0] not in good
+    }
+    assert failed == {}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_rows_are_those_of_the_history(built: Built, case: Case) -> None:
+    assert ordered(built.live[case.name]) == ordered(case.live)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_broken_lines_are_in_quarantine_with_place_and_reason(built: Built, case: Case) -> None:
+    files = {batch: file for (name, batch), file in built.files.items() if name == case.name}
+    found = [row for row in built.quarantined if row[0] == case.name]
+    assert sorted(found) == sorted(case.quarantined(files))
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if case.changes is not None], ids=lambda case: case.name
+)
+def test_change_set_is_that_of_a_plain_loop(built: Built, case: Case) -> None:
+    found = built.project.change_set(case.name, case.change_columns)
+    assert ordered(found) == ordered(case.changes or [])
+
+
+def test_fields_that_the_schema_does_not_know_are_warned_of(built: Built) -> None:
+    tests = built.outcomes[-1].nodes
+    assert tests["latest_wins_fields"] == ("warn", "Got 1 result, configured to warn if != 0")
+    assert tests["binlog_fields"][0] == "pass"
+
+
+def test_corrected_lines_leave_the_quarantine(built: Built, corrected: Corrected) -> None:
+    """The batch of the others is as it was; their lines stay, though the quarantine took it again."""
+    gone = [row for row in built.quarantined if row[:2] == ("latest_wins", 1)]
+    new = [row for row in corrected.quarantined if row[:2] == ("extracts", 4)]
+    assert gone
+    assert sorted([*corrected.quarantined, *gone]) == sorted([*built.quarantined, *new])
+    assert [row[3:5] for row in new] == [(2, "malformed JSON")]
+
+
+def test_an_older_extract_changes_nothing(built: Built, corrected: Corrected) -> None:
+    assert corrected.outcomes[0].nodes["extracts_changes"] == ("success", "batch 2")
+    assert corrected.outcomes[0].nodes["extracts"][0] == "success"
+    assert corrected.live["extracts"] == built.live["extracts"]
+
+
+def test_an_extract_with_a_line_without_a_key_deletes_nothing(corrected: Corrected) -> None:
+    status, message = corrected.outcomes[1].nodes["extracts_changes"]
+    assert status == "error"
+    assert (
+        "Extract 4 has lines without a readable key: which rows are gone cannot be told" in message
+    )
