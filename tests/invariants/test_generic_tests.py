@@ -6,14 +6,14 @@ import json
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.support.collapsing_project import CollapsingProject, Outcome
+from tests.support.shop import REPOSITORY
 
-SEEDS = Path(__file__).parent / "seeds"
+SEEDS = REPOSITORY / "seeds"
 GENERIC_TESTS = (
     "aggregate_agrees",
     "cancel_rows_match_state_rows",
