@@ -115,6 +115,23 @@ def test_of_runs_that_start_at_once_each_applies_or_stops(make_project: MakeProj
     assert written == [(2 * KEYS, KEYS)]
 
 
+def test_views_of_one_table_wait_for_each_other(make_project: MakeProject) -> None:
+    project = make(make_project, "lock_views")
+    for name in ("one_view", "another_view"):
+        project.add_model(
+            name,
+            {"materialized": "versioned_collapsing_view", "order_by": "id"},
+            "select id, sum(_sign) as n from {{ ref('target') }} "
+            "where sleepEachRow(0.1) = 0 group by id",
+        )
+    project.set_profile(threads=2)
+    outcomes = project.run("--select", "one_view", "another_view")
+    assert [outcome.status for outcome in outcomes.values()] == 2 * ["success"], outcomes
+    assert project.query("select sum(n) from one_view") == [(KEYS,)]
+    assert project.query("select sum(n) from another_view") == [(KEYS,)]
+    assert not is_locked(project)
+
+
 def test_the_lock_of_a_killed_run_is_taken_over(make_project: MakeProject) -> None:
     project = make(make_project, "lock_killed")
     killed = start(project, pause=0.05)
@@ -131,8 +148,8 @@ def test_the_lock_of_a_run_that_died_at_once_is_taken_over(make_project: MakePro
     """Before its first sign of life: the lock is an empty table."""
     project = make(make_project, "lock_empty")
     project.command(
-        "create table target__dbt_lock (run_id String, invocation_id String, at DateTime64(3, 'UTC')) "
-        "engine = MergeTree order by at comment 'dead'"
+        "create table target__dbt_lock (step_at DateTime64(3, 'UTC')) "
+        "engine = MergeTree order by step_at comment 'dead some-invocation'"
     )
     assert project.run()["target"].status == "success"
     assert "run dead held the lock" in project.logged("JinjaLogWarning")
