@@ -1,22 +1,27 @@
-{# The lines of a source as Debezium's envelopes: `_op`, `_before`, `_after`, what the version is made of, and
-   `_image`, the row that counts. Debezium's converter puts an envelope into `payload` when it sends its schema. #}
-{% macro get_envelopes_sql(source, version) -%}
+{# The lines of a source as Debezium's envelopes: `_op`, `_before` and `_after`, of which these columns are read, as
+   text, and what the version is made of. Debezium's converter puts an envelope into `payload` when it sends its
+   schema. #}
+{% macro get_envelopes_sql(source, version, before, after) -%}
   {%- set fields = ['op', 'before', 'after'] + versioned_collapsing.get_debezium_version_fields(version) -%}
   {%- set envelope -%}
-    op: string, before: map<string, string>, after: map<string, string>{{ versioned_collapsing.get_debezium_version_type(version) }}
+    op: string, before: {{ versioned_collapsing.get_text_struct(before) }}, after: {{ versioned_collapsing.get_text_struct(after) }}{{ versioned_collapsing.get_debezium_version_type(version) }}
   {%- endset -%}
-  select *, case _op when 'd' then _before when 't' then null else _after end as _image
+  select
+    *,
+    {%- for field in fields %}
+    coalesce(_value.{{ field }}, _value.payload.{{ field }}) as _{{ field | replace('.', '_') }}{{ ',' if not loop.last }}
+    {%- endfor %}
   from (
-    select
-      *,
-      {%- for field in fields %}
-      coalesce(_value.{{ field }}, _value.payload.{{ field }}) as _{{ field | replace('.', '_') }}{{ ',' if not loop.last }}
-      {%- endfor %}
-    from (
-      {{ versioned_collapsing.get_parsed_lines_sql(source, 'struct<' ~ envelope ~ ', payload: struct<' ~ envelope ~ '>>') }}
-    )
+    {{ versioned_collapsing.get_parsed_lines_sql(source, 'struct<' ~ envelope ~ ', payload: struct<' ~ envelope ~ '>>') }}
   )
 {%- endmacro %}
+
+
+{# The row that counts, as JSON. It is read from the line again: only who looks for unknown fields asks for it. #}
+{% macro get_image_json_sql() %}
+  {%- set path = "if(_op = 'd', 'before', 'after')" -%}
+  {%- do return("coalesce(get_json_object(_raw_line, concat('$.', " ~ path ~ ")), get_json_object(_raw_line, concat('$.payload.', " ~ path ~ ')))') -%}
+{% endmacro %}
 
 
 {# Why an envelope cannot be used, whatever its row is. A tombstone that comes with a schema says nothing. #}

@@ -25,27 +25,35 @@
 {%- endmacro %}
 
 
-{# The columns of an image as text, `_text_<name>`, and in the declared types. #}
-{% macro get_typed_columns_sql(images, columns, encodings, toasted=[], image='_image', prefix='') -%}
-  select
-    *,
-    {%- for name, type in columns.items() %}
-    {{ versioned_collapsing.get_typed_sql('_text_' ~ prefix ~ name, type, encodings.get(name)) }} as {{ prefix ~ name }}{{ ',' if not loop.last }}
-    {%- endfor %}
+{# The type of an object with these fields, each as the text of its value. #}
+{% macro get_text_struct(names) %}
+  {%- do return('struct<' ~ names | join(': string, ') ~ ': string>') -%}
+{% endmacro %}
+
+
+{# The columns of an image as text, `_text_<name>`, and in the declared types. `fields` has the expressions of the
+   fields. A second fence, for the same reason: each type is cast to once, and not again for what is checked of it. #}
+{% macro get_typed_columns_sql(images, fields, columns, encodings, toasted=[], prefix='') -%}
+  select *
   from (
     select
       *,
       {%- for name, type in columns.items() %}
-      {{ versioned_collapsing.get_text_sql(image ~ "['" ~ name ~ "']", type, encodings.get(name), name in toasted) }} as _text_{{ prefix ~ name }}{{ ',' if not loop.last }}
+      {{ versioned_collapsing.get_text_sql(fields[name], type, encodings.get(name), name in toasted) }} as _text_{{ prefix ~ name }}{{ ',' if not loop.last }}
       {%- endfor %}
     from {{ images }}
   )
+  lateral view inline(array(struct(
+    {%- for name, type in columns.items() %}
+    {{ versioned_collapsing.get_typed_sql('_text_' ~ prefix ~ name, type, encodings.get(name)) }}{{ ',' if not loop.last }}
+    {%- endfor %}
+  ))) as {{ prefix }}{{ columns | join(', ' ~ prefix) }}
 {%- endmacro %}
 
 
 {# One row a line: the columns in the declared types, `_version`, the columns of `control` (expressions by name),
    where the line was read, and `_reason`: why it cannot be used, null when it can. #}
-{% macro get_typed_lines_sql(typed, columns, known_fields, version, control, problems) -%}
+{% macro get_typed_lines_sql(typed, columns, image, known_fields, version, control, problems) -%}
   select
     {%- for name in columns %}
     {{ name }},
@@ -54,7 +62,7 @@
     {%- for name, expression in control.items() %}
     {{ expression }} as {{ name }},
     {%- endfor %}
-    array_except(map_keys(_image), {{ versioned_collapsing._text_array(known_fields) }}) as _unknown_fields,
+    array_except(json_object_keys(if(_is_json, {{ image }}, null)), {{ versioned_collapsing._text_array(known_fields) }}) as _unknown_fields,
     _batch,
     _file,
     _block_start,

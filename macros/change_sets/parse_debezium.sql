@@ -11,19 +11,25 @@
       versioned_collapsing.get_debezium_version_option_problems(columns, version, servers)
       + (["toasted: names " ~ outside ~ ", which columns does not have."] if outside else []),
   ) -%}
+  {%- set places = versioned_collapsing.get_places(key, columns, version) -%}
+  {%- set fields = {} -%}
+  {%- for name in columns -%}
+    {%- do fields.update({name: "case _op when 'd' then _before." ~ name ~ " when 't' then null else _after." ~ name ~ ' end' if name in places else '_after.' ~ name}) -%}
+  {%- endfor -%}
   {%- set control = {'_is_deleted': "_op = 'd'", '_is_truncate': "_op = 't'"} -%}
   {%- if toasted -%}
     {%- do control.update({'_unset': versioned_collapsing._get_unset_sql(toasted)}) -%}
   {%- endif -%}
   with images as (
-    {{ versioned_collapsing.get_envelopes_sql(source, version) }}
+    {{ versioned_collapsing.get_envelopes_sql(source, version, places, columns) }}
   ),
   typed as (
-    {{ versioned_collapsing.get_typed_columns_sql('images', columns, encodings, toasted) }}
+    {{ versioned_collapsing.get_typed_columns_sql('images', fields, columns, encodings, toasted) }}
   )
   {{ versioned_collapsing.get_typed_lines_sql(
       'typed',
       columns,
+      versioned_collapsing.get_image_json_sql(),
       columns,
       versioned_collapsing.get_debezium_version_sql(version, servers),
       control,
@@ -40,7 +46,7 @@
   filter(
     array(
       {%- for name in toasted %}
-      if(_text_{{ name }} is null and _image['{{ name }}'] is not null, '{{ name }}', null){{ ',' if not loop.last }}
+      if(_text_{{ name }} is null and _after.{{ name }} is not null, '{{ name }}', null){{ ',' if not loop.last }}
       {%- endfor %}
     ),
     name -> name is not null

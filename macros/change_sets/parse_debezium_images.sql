@@ -4,18 +4,25 @@
   {%- do versioned_collapsing.validate_parsing(
       source, key, columns, required, encodings, ranges, versioned_collapsing.get_version_column_problems(columns, version)
   ) -%}
+  {%- set after = {} -%}
+  {%- set before = {} -%}
+  {%- for name in columns -%}
+    {%- do after.update({name: "if(_op = 'd', _before." ~ name ~ ', _after.' ~ name ~ ')'}) -%}
+    {%- do before.update({name: '_before.' ~ name}) -%}
+  {%- endfor -%}
   with images as (
-    {{ versioned_collapsing.get_envelopes_sql(source, version) }}
+    {{ versioned_collapsing.get_envelopes_sql(source, version, columns, columns) }}
   ),
   after_typed as (
-    {{ versioned_collapsing.get_typed_columns_sql('images', columns, encodings) }}
+    {{ versioned_collapsing.get_typed_columns_sql('images', after, columns, encodings) }}
   ),
   typed as (
-    {{ versioned_collapsing.get_typed_columns_sql('after_typed', columns, encodings, image='_before', prefix='_before_') }}
+    {{ versioned_collapsing.get_typed_columns_sql('after_typed', before, columns, encodings, prefix='_before_') }}
   )
   {{ versioned_collapsing.get_typed_lines_sql(
       'typed',
       columns,
+      versioned_collapsing.get_image_json_sql(),
       columns,
       version,
       {'_is_deleted': "_op = 'd'", '_before': versioned_collapsing._get_before_sql(columns), '_before_version': '_before_' ~ version},

@@ -6,25 +6,28 @@
       source, key, columns, required, encodings, ranges,
       [] if version == '_batch' else versioned_collapsing.get_version_column_problems(columns, version),
   ) -%}
-  {%- set flag = "_image['" ~ is_deleted ~ "']" -%}
+  {%- set flag = '_value.' ~ is_deleted -%}
   {%- set deletes = 'coalesce(try_cast(' ~ flag ~ ' as boolean), false)' if is_deleted else 'false' -%}
   {%- set flag_problems = [{
       'condition': flag ~ ' is not null and try_cast(' ~ flag ~ ' as boolean) is null',
       'reason': "'" ~ is_deleted ~ " does not fit boolean'",
   }] if is_deleted else [] -%}
+  {%- set known_fields = (columns | list) + ([is_deleted] if is_deleted and is_deleted not in columns else []) -%}
+  {%- set fields = {} -%}
+  {%- for name in columns -%}
+    {%- do fields.update({name: '_value.' ~ name}) -%}
+  {%- endfor -%}
   with images as (
-    select *, _value as _image
-    from (
-      {{ versioned_collapsing.get_parsed_lines_sql(source, 'map<string, string>') }}
-    )
+    {{ versioned_collapsing.get_parsed_lines_sql(source, versioned_collapsing.get_text_struct(known_fields)) }}
   ),
   typed as (
-    {{ versioned_collapsing.get_typed_columns_sql('images', columns, encodings) }}
+    {{ versioned_collapsing.get_typed_columns_sql('images', fields, columns, encodings) }}
   )
   {{ versioned_collapsing.get_typed_lines_sql(
       'typed',
       columns,
-      (columns | list) + ([is_deleted] if is_deleted else []),
+      '_raw_line',
+      known_fields,
       version,
       {'_is_deleted': deletes},
       ([] if version == '_batch' else [versioned_collapsing.get_missing_version_problem(version)])

@@ -2,7 +2,7 @@
    Of a delete no more is looked at than its key and version. #}
 {% macro get_row_problems(key, columns, version, is_deleted, required, ranges, toasted=[]) %}
   {%- set problems = [] -%}
-  {%- set places = key + ([version] if version in columns and version not in key else []) -%}
+  {%- set places = versioned_collapsing.get_places(key, columns, version) -%}
   {%- for name in key -%}
     {%- do problems.append({'condition': '_text_' ~ name ~ ' is null', 'reason': "'key " ~ name ~ " is null'"}) -%}
   {%- endfor -%}
@@ -15,10 +15,16 @@
 {% endmacro %}
 
 
+{# The columns that a delete needs too. #}
+{% macro get_places(key, columns, version) %}
+  {%- do return(key + ([version] if version in columns and version not in key else [])) -%}
+{% endmacro %}
+
+
 {% macro get_payload_problems(columns, places, required, ranges, toasted=[], prefix='', label='') %}
   {%- set problems = [] -%}
   {%- for name in required if name not in places -%}
-    {%- set is_left_out = " and _image['" ~ name ~ "'] is null" if name in toasted else '' -%}
+    {%- set is_left_out = ' and _after.' ~ name ~ ' is null' if name in toasted else '' -%}
     {%- do problems.append({'condition': '_text_' ~ prefix ~ name ~ ' is null' ~ is_left_out, 'reason': "'" ~ label ~ name ~ " is null'"}) -%}
   {%- endfor -%}
   {%- for name, type in columns.items() if name not in places -%}

@@ -87,8 +87,8 @@
 
 
 {# The condition that text was lost in its cast; none where none is. A cast to an integer drops a fraction, one to a
-   decimal or a timestamp digits, and one to a float may end in infinity. Numbers are compared with more digits than
-   they have, as long as there are more. #}
+   decimal or a timestamp digits, and one to a float may end in infinity. Numbers whose text has more digits after the
+   point than the type, or an exponent, are compared with more digits than they have, as long as there are more. #}
 {% macro get_misfit_sql(text, typed, type) %}
   {%- if type == 'string' -%}
     {%- do return(none) -%}
@@ -97,13 +97,18 @@
   {%- set precision, scale = versioned_collapsing._get_precision(type) if kind == 'decimal' else (20, 0) -%}
   {%- set is_other_number = 'try_cast(' ~ text ~ ' as decimal(38, ' ~ (38 - precision + scale) ~ ')) <> ' ~ typed -%}
   {%- set loses = {
-      'decimal': is_other_number if precision <= 32 else text ~ " rlike '[.][0-9]{" ~ scale ~ "}[0-9]*[1-9]'",
+      'decimal': versioned_collapsing._get_long_fraction_sql(text, scale) ~ ' and ' ~ is_other_number if precision <= 32 else text ~ " rlike '[.][0-9]{" ~ scale ~ "}[0-9]*[1-9]'",
       'timestamp': 'length(' ~ text ~ ') > 26 and ' ~ text ~ " rlike '[.][0-9]{6}[0-9]*[1-9]'",
       'float': typed ~ " in (float('Infinity'), float('-Infinity')) and " ~ text ~ " not like '%Inf%'",
       'double': typed ~ " in (double('Infinity'), double('-Infinity')) and " ~ text ~ " not like '%Inf%'",
   }.get(kind, "locate('.', " ~ text ~ ') > 0 and ' ~ is_other_number if kind in ('tinyint', 'smallint', 'int', 'bigint') else none) -%}
   {%- do return(text ~ ' is not null and (' ~ typed ~ ' is null' ~ (' or (' ~ loses ~ ')' if loses else '') ~ ')') -%}
 {% endmacro %}
+
+
+{% macro _get_long_fraction_sql(text, scale) -%}
+  (length(substring_index({{ text }}, '.', -1)) > {{ scale }} or {{ text }} like '%e%' or {{ text }} like '%E%')
+{%- endmacro %}
 
 
 {# Precision and scale of a decimal type. #}
