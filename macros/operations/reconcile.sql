@@ -10,7 +10,7 @@
     {%- do types.update({column.name: column.data_type}) -%}
   {%- endfor -%}
   {%- set given = adapter.get_column_schema_from_query('select * from ' ~ relation ~ ' limit 0') | map(attribute='name') | list -%}
-  {%- set compared = columns or (types | select('in', given) | list) -%}
+  {%- set compared = versioned_collapsing._as_list(columns) or (types | select('in', given) | list) -%}
   {%- set lacking = (options.unique_key + compared) | reject('in', given) | list -%}
   {%- if lacking -%}
     {%- do exceptions.raise_compiler_error("reconcile: " ~ truth ~ " lacks " ~ lacking ~ ". It has " ~ given ~ ".") -%}
@@ -20,7 +20,7 @@
       'live': versioned_collapsing.get_reconcile_rows_sql(table ~ ' final', types, options.unique_key, payload, adapter.quote(options.sign) ~ ' = 1'),
       'true': versioned_collapsing.get_reconcile_rows_sql(relation, types, options.unique_key, payload, 'true'),
   } -%}
-  {%- set ranges = run_query(versioned_collapsing.get_different_ranges_sql(rows)).rows | map(attribute='key_range') | list -%}
+  {%- set ranges = run_query(versioned_collapsing.get_different_ranges_sql(rows)).rows | map(attribute='_dbt_key_range') | list -%}
   {%- if not ranges -%}
     {%- do log(table ~ ' agrees with ' ~ truth ~ ' in ' ~ (options.unique_key + payload) | join(', '), info=true) -%}
     {%- do return({'missing': 0, 'unexpected': 0, 'different': 0}) -%}
@@ -55,29 +55,29 @@
 {% macro get_reconcile_rows_sql(relation, types, unique_key, payload, condition) -%}
   {%- set casts = [] -%}
   {%- for name in payload -%}
-    {%- do casts.append("cast(" ~ adapter.quote(name) ~ ", '" ~ versioned_collapsing._escaped(types[name]) ~ "')") -%}
+    {%- do casts.append('cast(' ~ adapter.quote(name) ~ ', ' ~ versioned_collapsing._literal(types[name]) ~ ')') -%}
   {%- endfor -%}
   select
     {%- for name in unique_key %}
-    cast({{ adapter.quote(name) }}, '{{ versioned_collapsing._escaped(types[name]) }}') as key_{{ loop.index }},
+    cast({{ adapter.quote(name) }}, {{ versioned_collapsing._literal(types[name]) }}) as _dbt_key_{{ loop.index }},
     {%- endfor %}
-    cityHash64(tuple({% for name in unique_key %}key_{{ loop.index }}, {% endfor %}0)) as key_hash,
-    cityHash64(tuple({{ (['key_hash'] + casts) | join(', ') }})) as checksum
+    cityHash64(tuple({% for name in unique_key %}_dbt_key_{{ loop.index }}, {% endfor %}0)) as _dbt_key_hash,
+    cityHash64(tuple({{ (['_dbt_key_hash'] + casts) | join(', ') }})) as _dbt_checksum
   from {{ relation }}
   where {{ condition }}
 {%- endmacro %}
 
 
 {% macro get_different_ranges_sql(rows) -%}
-  select key_range
+  select _dbt_key_range
   from (
-    select intDiv(key_hash, 72057594037927936) as key_range, toInt64(count()) as n, sum(checksum) as total from ({{ rows['live'] }}) group by key_range
+    select intDiv(_dbt_key_hash, 72057594037927936) as _dbt_key_range, toInt64(count()) as n, sum(_dbt_checksum) as total from ({{ rows['live'] }}) group by _dbt_key_range
     union all
-    select intDiv(key_hash, 72057594037927936), -toInt64(count()), sum(checksum) from ({{ rows['true'] }}) group by 1
+    select intDiv(_dbt_key_hash, 72057594037927936), -toInt64(count()), sum(_dbt_checksum) from ({{ rows['true'] }}) group by 1
   )
-  group by key_range
+  group by _dbt_key_range
   having sum(n) <> 0 or uniqExact(total) > 1 or count() <> 2
-  order by key_range
+  order by _dbt_key_range
 {%- endmacro %}
 
 
@@ -88,17 +88,17 @@
     arrayStringConcat(groupArray({{ show }})(entity), ' ') as some_keys
   from (
     select
-      toString(tuple({% for name in unique_key %}any(key_{{ loop.index }}){{ ', ' if not loop.last }}{% endfor %})) as entity,
+      toString(tuple({% for name in unique_key %}any(_dbt_key_{{ loop.index }}){{ ', ' if not loop.last }}{% endfor %})) as entity,
       countIf(is_live) as live_rows,
       countIf(not is_live) as true_rows,
-      sumIf(checksum, is_live) = sumIf(checksum, not is_live) as is_same
+      sumIf(_dbt_checksum, is_live) = sumIf(_dbt_checksum, not is_live) as is_same
     from (
       select *, true as is_live from ({{ rows['live'] }})
       union all
       select *, false from ({{ rows['true'] }})
     )
-    where intDiv(key_hash, 72057594037927936) in ({{ ranges | join(', ') }})
-    group by key_hash
+    where intDiv(_dbt_key_hash, 72057594037927936) in ({{ ranges | join(', ') }})
+    group by _dbt_key_hash
   )
   where not is_same
   group by difference

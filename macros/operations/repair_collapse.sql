@@ -7,10 +7,10 @@
   {%- set options = versioned_collapsing.get_versioned_collapsing_options(node.config, node) -%}
   {%- set run = versioned_collapsing.start_operation(node) -%}
   {%- do versioned_collapsing.create_ledger(table) -%}
-  {%- do versioned_collapsing.acquire_lock(table, run) -%}
+  {%- do versioned_collapsing.acquire_lock(table, run, node.name) -%}
   {%- do versioned_collapsing.require_finished('repair_collapse', table, node, run) -%}
   {%- set columns = versioned_collapsing.get_stored_columns(table, options) -%}
-  {%- set found = run_query(versioned_collapsing.get_repair_counts_sql(table, options, columns.names)).rows[0] -%}
+  {%- set found = run_query(versioned_collapsing.get_repair_counts_sql(table, options, columns)).rows[0] -%}
   {%- do log(
       table ~ ': ' ~ found['broken_keys'] ~ ' keys to repair, by ' ~ found['states'] ~ ' state rows and ' ~ found['cancels'] ~ ' cancel rows; '
       ~ found['undecided_keys'] ~ ' keys have two states of one version that differ, which wait for a newer version',
@@ -54,43 +54,43 @@
 
 
 {% macro get_repair_rows_sql(table, options, columns) -%}
-  select {{ get_quoted_csv(versioned_collapsing.get_stored_names(options, columns)[:-1]) }}, sign_to_write
-  from ({{ versioned_collapsing.get_repairs_sql(table, options, columns.names) }})
-  array join arrayResize([toInt8(sign(missing))], abs(missing), toInt8(sign(missing))) as sign_to_write
+  select {{ get_quoted_csv(versioned_collapsing.get_stored_names(options, columns)[:-1]) }}, _dbt_sign_to_write
+  from ({{ versioned_collapsing.get_repairs_sql(table, options, columns) }})
+  array join arrayResize([toInt8(sign(_dbt_missing))], abs(_dbt_missing), toInt8(sign(_dbt_missing))) as _dbt_sign_to_write
 {%- endmacro %}
 
 
-{% macro get_repair_counts_sql(table, options, names) -%}
+{% macro get_repair_counts_sql(table, options, columns) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   select
-    uniqExactIf(tuple({{ key }}), missing <> 0) as broken_keys,
-    sumIf(missing, missing > 0) as states,
-    -sumIf(missing, missing < 0) as cancels,
-    uniqExactIf(tuple({{ key }}), is_undecided) as undecided_keys
-  from ({{ versioned_collapsing.get_repairs_sql(table, options, names, with_undecided=true) }})
+    uniqExactIf(tuple({{ key }}), _dbt_missing <> 0) as broken_keys,
+    sumIf(_dbt_missing, _dbt_missing > 0) as states,
+    -sumIf(_dbt_missing, _dbt_missing < 0) as cancels,
+    uniqExactIf(tuple({{ key }}), _dbt_is_undecided) as undecided_keys
+  from ({{ versioned_collapsing.get_repairs_sql(table, options, columns, with_undecided=true) }})
 {%- endmacro %}
 
 
 {# Every whole row whose signs do not add up to what they should, and by how much: 1 for the row of the key
    that has the highest version, 0 for the others. Rows that differ and would pair with each other, at one place
    and version, are left alone: whatever was written there could pair with the wrong one. #}
-{% macro get_repairs_sql(table, options, names, with_undecided=false) -%}
+{% macro get_repairs_sql(table, options, columns, with_undecided=false) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   {%- set version = adapter.quote(options.version) -%}
-  {%- set columns = get_quoted_csv(names) -%}
+  {%- set row = get_quoted_csv(columns.names) -%}
   select
     *,
-    count() over (partition by {{ key }}, {{ ([version] + options.order_by) | join(', ') }}, partition_id) > 1 as is_undecided,
-    if(is_undecided, net_sign, if(net_sign > 0 and {{ version }} = highest, 1, 0)) - net_sign as missing
+    count() over (partition by {{ key }}, {{ version }}, {{ versioned_collapsing._expressions_sql(options.order_by, columns) }}, _dbt_partition_id) > 1 as _dbt_is_undecided,
+    if(_dbt_is_undecided, _dbt_net_sign, if(_dbt_net_sign > 0 and {{ version }} = _dbt_highest, 1, 0)) - _dbt_net_sign as _dbt_missing
   from (
-    select *, maxIf({{ version }}, net_sign > 0) over (partition by {{ key }}) as highest
+    select *, maxIf({{ version }}, _dbt_net_sign > 0) over (partition by {{ key }}) as _dbt_highest
     from (
-      select {{ columns }}, any(_partition_id) as partition_id, sum({{ adapter.quote(options.sign) }}) as net_sign
+      select {{ row }}, any(_partition_id) as _dbt_partition_id, sum({{ adapter.quote(options.sign) }}) as _dbt_net_sign
       from {{ table }}
-      group by {{ columns }}
-      having net_sign <> 0
+      group by {{ row }}
+      having _dbt_net_sign <> 0
     )
   )
-  qualify missing <> 0{{ ' or is_undecided' if with_undecided }}
-  settings final = 0
+  qualify _dbt_missing <> 0{{ ' or _dbt_is_undecided' if with_undecided }}
+  settings final = 0, aggregate_functions_null_for_empty = 0, allow_suspicious_types_in_group_by = 1
 {%- endmacro %}

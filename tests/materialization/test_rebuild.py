@@ -126,9 +126,16 @@ def test_settings_of_the_server_do_no_harm(
     (name,) = settings
     project = make_project(f"setting_{name}")
     project.set_profile(custom_settings=settings)
-    project.add_model("target", CONFIG, "select * from changes")
+    # The model's own joins keep the meaning that the settings give them.
+    names = "(select 1 as id, 'one' as name) as names"
+    project.add_model(
+        "target", CONFIG, f"select changes.*, name from changes left join {names} using (id)"
+    )
     project.replace_rows("changes", STRUCTURE, [(1, "EU", DAY, 5, False)])
     build(project)
     project.replace_rows("changes", STRUCTURE, [(1, "US", DAY, 6, False), (2, "US", DAY, 6, False)])
     build(project)
     assert project.query(LIVE) == [(1, "US", 6), (2, "US", 6)]
+    assert project.query("select name from target final where id = 2") == [
+        (None if name == "join_use_nulls" else "",)
+    ]

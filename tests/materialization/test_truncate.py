@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timezone
 
 import pytest
 
@@ -81,11 +81,11 @@ def test_a_change_above_does_not_combine_with_what_went(make_project: MakeProjec
 def test_versions_that_are_times(make_project: MakeProject) -> None:
     project = make_project("truncate_times")
     project.add_model("target", {"unique_key": "id"}, "select * from changes")
-    structure = STRUCTURE.replace("_version Int64", "_version DateTime64(6, 'UTC')")
-    noon = datetime(2025, 1, 1, 12, 0, 0, 1)
-    apply(project, [(1, 0, noon, False, False), (None, 0, noon, False, True)], structure)
-    later = noon.replace(microsecond=2)
-    apply(project, [(1, 0, noon, False, False), (2, 0, later, False, False)], structure)
+    structure = STRUCTURE.replace("_version Int64", "_version DateTime64(6, 'Europe/Berlin')")
+    twice = datetime(2025, 10, 26, 1, 40, 0, 1, timezone.utc)  # Of two hours there the second.
+    apply(project, [(1, 0, twice, False, False), (None, 0, twice, False, True)], structure)
+    later = twice.replace(microsecond=2)
+    apply(project, [(1, 0, twice, False, False), (2, 0, later, False, False)], structure)
     assert project.query("select id from target final") == [(2,)]
 
 

@@ -195,6 +195,23 @@ def test_errors(
     assert error in message
 
 
+def test_a_view_that_the_rows_would_not_reach_is_refused(make_project: MakeProject) -> None:
+    project = make(make_project, "view_second")
+    project.command("create table regions (region String) engine = MergeTree order by region")
+    join = "from regions inner join {{ ref('target') }} as target using (region)"
+    project.add_model("sums", VIEW, MODEL.replace("from {{ ref('target') }}", join))
+    for _ in range(2):  # Nor is it taken for current the next time.
+        message = project.run("--select", "sums")["sums"].message
+        assert "would not follow `view_second`.`target`" in message
+        assert "Begin with target, and join the others to it." in message
+    join = "from {{ ref('target') }} as target inner join regions using (region)"
+    project.add_model("sums", VIEW, MODEL.replace("from {{ ref('target') }}", join))
+    project.command("insert into regions values ('EU'), ('US'), ('AP')")
+    assert run(project, 2)["sums"].message == FILLED
+    run(project, 3, "--select", "target")
+    assert agrees(project)
+
+
 def test_a_view_without_its_table_says_what_to_build(make_project: MakeProject) -> None:
     project = make_project("view_no_table")
     project.add_model("target", CONFIG, "select * from changes")
@@ -217,6 +234,9 @@ def test_a_contract_is_kept(make_project: MakeProject) -> None:
     message = project.run("--select", "sums")["sums"].message
     assert "enforced contract that failed" in message
     assert project.query("exists table sums") == [(0,)]
+    project.add_model(
+        "sums", {**VIEW, "contract": {"enforced": True}}, f"{MODEL} settings max_threads = 1 -- one"
+    )
     project.declare("sums", {"region": "String", "total": "Int64", "c": "Int64"})
     assert run(project, None, "--select", "sums")["sums"].message == FILLED
     assert agrees(project)

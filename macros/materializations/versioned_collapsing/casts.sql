@@ -2,12 +2,12 @@
    problems in get_problems_sql, so that no row is lost or altered in silence. #}
 {% macro get_cast_sql(column) %}
   {%- if column.given_type is none -%}
-    {%- do return("defaultValueOfTypeName('" ~ versioned_collapsing._escaped(column.type) ~ "')") -%}
+    {%- do return('defaultValueOfTypeName(' ~ versioned_collapsing._literal(column.type) ~ ')') -%}
   {%- endif -%}
   {%- set given = 'given.' ~ adapter.quote(column.name) -%}
   {%- set is_nullable = 'Nullable(' in column.type -%}
   {%- if versioned_collapsing._is_nested(column.type) -%}
-    {%- do return("accurateCast(" ~ given ~ ", '" ~ versioned_collapsing._escaped(column.type) ~ "')") -%}
+    {%- do return('accurateCast(' ~ given ~ ', ' ~ versioned_collapsing._literal(column.type) ~ ')') -%}
   {%- endif -%}
   {%- set cast = given if versioned_collapsing._is_same_base(column) else versioned_collapsing._cast_or_null(given, column.type) -%}
   {%- do return(cast if is_nullable else 'assumeNotNull(' ~ cast ~ ')') -%}
@@ -19,7 +19,7 @@
   {%- set branches = [] -%}
   {%- for column in columns.table if column.given_type is not none -%}
     {%- for problem in versioned_collapsing.get_problems_sql(column, options, columns) -%}
-      {%- do branches.append(problem.condition ~ ", '" ~ problem.text ~ "'") -%}
+      {%- do branches.append(problem.condition ~ ', ' ~ versioned_collapsing._literal(problem.text)) -%}
     {%- endfor -%}
   {%- endfor -%}
   {%- if options.delete_version == 'ignore' and '_batch' in columns.given -%}
@@ -37,7 +37,7 @@
   {%- set given = 'given.' ~ adapter.quote(column.name) -%}
   {%- set is_place = column.name in options.unique_key
       or (column.name == options.version and options.delete_version == 'respect') -%}
-  {%- set is_unset = "has(given._unset, '" ~ column.name ~ "') or " if '_unset' in columns.given else '' -%}
+  {%- set is_unset = 'has(given._unset, ' ~ versioned_collapsing._literal(column.name) ~ ') or ' if '_unset' in columns.given else '' -%}
   {%- set applies = '' if is_place else 'not (' ~ is_unset ~ versioned_collapsing._flag_sql(options.is_deleted, columns) ~ ') and ' -%}
   {%- if versioned_collapsing._is_nested(column.type) -%}
     {%- do return(problems) -%}
@@ -53,16 +53,22 @@
     {%- set back = versioned_collapsing._cast_or_null(cast, column.given_type) -%}
     {%- set is_text = 'String' in (versioned_collapsing._base_type(column.given_type), versioned_collapsing._base_type(column.type)) -%}
     {%- do problems.append({
-        'condition': applies ~ 'isNotNull(' ~ given ~ ') and ' ~ ('isNull(' ~ cast ~ ')' if is_text else 'not (' ~ back ~ ' <=> ' ~ given ~ ')'),
-        'text': column.name ~ ' does not fit ' ~ versioned_collapsing._escaped(column.type),
+        'condition': applies ~ 'isNotNull(' ~ given ~ ') and ' ~ ('isNull(' ~ cast ~ ')' if is_text else 'not (' ~ versioned_collapsing._comparable_sql(back, column.given_type) ~ ' <=> ' ~ versioned_collapsing._comparable_sql(given, column.given_type) ~ ')'),
+        'text': column.name ~ ' does not fit ' ~ column.type,
     }) -%}
   {%- endif -%}
   {%- do return(problems) -%}
 {% endmacro %}
 
 
+{# NaN equals nothing, not even itself: floats compare by their text. #}
+{% macro _comparable_sql(expression, type) %}
+  {%- do return('toString(' ~ expression ~ ')' if 'Float' in type else expression) -%}
+{% endmacro %}
+
+
 {% macro _cast_or_null(expression, type) %}
-  {%- do return("accurateCastOrNull(" ~ expression ~ ", '" ~ versioned_collapsing._escaped(versioned_collapsing._base_type(type)) ~ "')") -%}
+  {%- do return('accurateCastOrNull(' ~ expression ~ ', ' ~ versioned_collapsing._literal(versioned_collapsing._base_type(type)) ~ ')') -%}
 {% endmacro %}
 
 
@@ -77,6 +83,19 @@
 {% endmacro %}
 
 
+{# A text as it stands between the quotes of a string literal. #}
 {% macro _escaped(text) %}
-  {%- do return(text | replace("'", "\\'")) -%}
+  {%- do return(text | replace('\\', '\\\\') | replace("'", "\\'")) -%}
+{% endmacro %}
+
+
+{% macro _literal(text) %}
+  {%- do return("'" ~ versioned_collapsing._escaped(text) ~ "'") -%}
+{% endmacro %}
+
+
+{% macro _literals(texts) %}
+  {%- set literals = [] -%}
+  {%- for text in texts -%}{%- do literals.append(versioned_collapsing._literal(text)) -%}{%- endfor -%}
+  {%- do return(literals | join(', ')) -%}
 {% endmacro %}

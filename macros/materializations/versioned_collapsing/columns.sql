@@ -56,6 +56,11 @@
   {%- if options.old_state == 'stream' and meaningless -%}
     {%- do problems.append("the change set has " ~ meaningless ~ ", which `old_state: stream` has no use for: its rows are written as they are. Drop them from the select.") -%}
   {%- endif -%}
+  {%- set unusable = [] -%}
+  {%- for name in given if name.startswith('_dbt_') or '"' in name or '\\' in name -%}{%- do unusable.append(name) -%}{%- endfor -%}
+  {%- if unusable -%}
+    {%- do problems.append("columns: the change set has " ~ unusable ~ "; names that begin with _dbt_ are taken, and dbt cannot quote one with a quote or a backslash in it. Rename them in the select.") -%}
+  {%- endif -%}
   {%- set unknown = options.combine | reject('in', given) | list -%}
   {%- if unknown -%}
     {%- do problems.append("combine: names " ~ unknown ~ ", which the change set does not have.") -%}
@@ -88,6 +93,9 @@
     {%- if column.name in options.unique_key + options.order_by and base.startswith(('Float', 'BFloat')) -%}
       {%- do problems.append("order_by: " ~ column.name ~ " is " ~ column.type ~ "; floats do not pair reliably (0.0 and -0.0). Use an integer or Decimal.") -%}
     {%- endif -%}
+    {%- if base.startswith(('AggregateFunction(', 'Nested(')) -%}
+      {%- do problems.append("columns: " ~ column.name ~ " is " ~ column.type ~ ", of which two values cannot be compared. " ~ ("Select its parts, each an array." if base.startswith('Nested(') else "Keep such states in a view on the table.")) -%}
+    {%- endif -%}
     {%- if 'Nullable' in column.type and versioned_collapsing._is_required(column.name, options) -%}
       {%- do problems.append("columns: " ~ column.name ~ " is " ~ column.type ~ "; columns of the key, version, order_by and partition_by cannot be Nullable.") -%}
     {%- endif -%}
@@ -104,7 +112,7 @@
 {# Whether a null in the column would leave a row without a place in the table. #}
 {% macro _is_required(name, options) %}
   {%- set places = [options.version] + options.unique_key + options.order_by + options.partition_by -%}
-  {%- do return(modules.re.search('\\b' ~ name ~ '\\b', places | join(' ')) is not none) -%}
+  {%- do return(modules.re.search('(?<!\\w)' ~ modules.re.escape(name) ~ '(?!\\w)', places | join(' ')) is not none) -%}
 {% endmacro %}
 
 

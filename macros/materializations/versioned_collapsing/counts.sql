@@ -28,12 +28,12 @@
    same change set, and those below a truncate. #}
 {% macro read_change_set_counts(target, options, columns, sql, run) %}
   {%- set read = versioned_collapsing.read_staged_counts(target, options, columns) -%}
-  {%- set rows_read = run_query('select count() as n from (' ~ sql ~ ') settings ' ~ versioned_collapsing.get_log_comment_setting(run)).rows[0]['n'] | int -%}
+  {%- set rows_read = run_query('select count() as n from ' ~ versioned_collapsing._subquery(sql) ~ ' settings ' ~ versioned_collapsing.get_log_comment_setting(run)).rows[0]['n'] | int -%}
   {%- do read.update({'rows_read': rows_read}) -%}
   {%- if run.truncated_at -%}
     {%- set query -%}
       select count() as n from ({{ versioned_collapsing.get_cast_changes_sql(options, columns, sql, {}) }}) where {{ adapter.quote(options.version) }} <= {{ run.truncated_at }}{{ ' and not _dbt_is_deleted' if options.delete_version == 'ignore' }}
-      settings cast_keep_nullable = 0, {{ versioned_collapsing.get_log_comment_setting(run) }}
+      settings {{ versioned_collapsing.get_log_comment_setting(run) }}
     {%- endset -%}
     {%- do read.update({'tombstoned': run_query(query).rows[0]['n'] | int}) -%}
   {%- endif -%}
@@ -45,7 +45,7 @@
         count() - uniqExact({{ row }}) as duplicates,
         uniqExactIf({{ row }}, not _dbt_is_deleted) - uniqExactIf(tuple({{ key_version }}), not _dbt_is_deleted) as conflicts
       from ({{ versioned_collapsing.get_cast_changes_sql(options, columns, sql, run) }})
-      settings cast_keep_nullable = 0, {{ versioned_collapsing.get_log_comment_setting(run) }}
+      settings {{ versioned_collapsing.get_log_comment_setting(run) }}
     {%- endset -%}
     {%- set repeated = run_query(query).rows[0] -%}
     {%- do read.update({
@@ -78,8 +78,8 @@
   {%- set outcomes = {} -%}
   {%- set unmerged = [] -%}
   {%- for row in run_query(versioned_collapsing.get_outcomes_sql(target, options, columns, run)).rows -%}
-    {%- do outcomes.update({row['outcome']: row['n'] | int}) -%}
-    {%- do unmerged.append(row['unmerged'] | int) -%}
+    {%- do outcomes.update({row['_dbt_outcome']: row['_dbt_n'] | int}) -%}
+    {%- do unmerged.append(row['_dbt_unmerged_rows'] | int) -%}
   {%- endfor -%}
   {%- set writes = outcomes.keys() | select('in', ('insert', 'update', 'delete', 'delete of an absent key', 'repaired')) | list -%}
   {%- set counts = versioned_collapsing.start_counts({}) -%}
@@ -106,37 +106,39 @@
   {%- set sign = adapter.quote(options.sign) -%}
   select
     multiIf(
-      odd.is_odd = 1, 'repaired',
+      odd._dbt_is_odd = 1, 'repaired',
       changed._dbt_is_tombstoned, if(changed._dbt_is_deleted, 'stale', 'tombstoned'),
       stored.{{ sign }} = 0 and changed._dbt_is_buried, 'duplicate',
       stored.{{ sign }} = 0, if(changed._dbt_is_deleted, 'delete of an absent key', 'insert'),
       changed.{{ version }} < stored.{{ version }}, 'stale',
       changed._dbt_is_deleted, 'delete',
       changed.{{ version }} > stored.{{ version }}, 'update',
-      {{ versioned_collapsing._same_payload('changed', 'stored', columns.payload) }}, 'duplicate',
+      {{ versioned_collapsing._same_payload('changed', 'stored', columns) }}, 'duplicate',
       'conflict'
-    ) as outcome,
-    count() as n,
-    {{ 'sum(changed._dbt_unmerged)' if columns.is_folded else 'toUInt64(0)' }} as unmerged
+    ) as _dbt_outcome,
+    count() as _dbt_n,
+    {{ 'sum(changed._dbt_unmerged)' if columns.is_folded else 'toUInt64(0)' }} as _dbt_unmerged_rows
   from {{ versioned_collapsing._beside(target, 'changes') }} as changed
   left any join {{ versioned_collapsing._beside(target, 'leftovers') }} as stored
     on {{ versioned_collapsing._keys_equal('changed', 'stored', options.unique_key) }}
-  left join (select *, 1 as is_odd from {{ versioned_collapsing._beside(target, 'odd') }}) as odd
+  left join (select *, 1 as _dbt_is_odd from {{ versioned_collapsing._beside(target, 'odd') }}) as odd
     on {{ versioned_collapsing._keys_equal('changed', 'odd', options.unique_key) }}
-  group by outcome
+  group by _dbt_outcome
   settings join_use_nulls = 0, {{ versioned_collapsing.get_log_comment_setting(run) }}
 {%- endmacro %}
 
 
 {# A tuple compares nulls as values; a hash with a null argument would be null. #}
-{% macro _same_payload(left, right, payload) %}
+{% macro _same_payload(left, right, columns) %}
   {%- set sides = [] -%}
   {%- for side in (left, right) -%}
     {%- set names = [] -%}
-    {%- for name in payload -%}{%- do names.append(side ~ '.' ~ adapter.quote(name)) -%}{%- endfor -%}
+    {%- for column in columns.table if column.name in columns.payload -%}
+      {%- do names.append(versioned_collapsing._comparable_sql(side ~ '.' ~ adapter.quote(column.name), column.type)) -%}
+    {%- endfor -%}
     {%- do sides.append('tuple(' ~ names | join(', ') ~ ')') -%}
   {%- endfor -%}
-  {%- do return(sides | join(' <=> ') if payload else 'true') -%}
+  {%- do return(sides | join(' <=> ') if columns.payload else 'true') -%}
 {% endmacro %}
 
 

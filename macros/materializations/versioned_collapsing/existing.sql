@@ -10,32 +10,35 @@
 
 
 {# Stops the run when the relation that exists is not the table that the options describe. #}
-{% macro validate_existing_table(existing, options) %}
+{% macro validate_existing_table(existing, options, columns) %}
   {%- set query -%}
-    select engine, engine_full, sorting_key, partition_key
+    select
+      engine, engine_full, sorting_key, partition_key,
+      {{ versioned_collapsing._formatted_sql(options.order_by, columns) }} as wanted_sorting_key,
+      {{ versioned_collapsing._formatted_sql(options.partition_by, columns) }} as wanted_partition_key
     from system.tables
     where database = '{{ existing.schema }}' and name = '{{ existing.identifier }}'
   {%- endset -%}
   {%- set found = run_query(query).rows[0] -%}
   {%- set problems = [] -%}
-  {%- set advice = " Change the option back, or rebuild the table: dbt run --full-refresh --select " ~ existing.identifier -%}
+  {%- set advice = " Change the option back, or rebuild the table: dbt run --full-refresh --select " ~ model.name -%}
   {%- if 'VersionedCollapsingMergeTree' not in found['engine'] -%}
-    {%- do problems.append(existing ~ " exists and is " ~ found['engine'] ~ ", not VersionedCollapsingMergeTree. Move it away, or rebuild it: dbt run --full-refresh --select " ~ existing.identifier) -%}
+    {%- do problems.append(existing ~ " exists and is " ~ found['engine'] ~ ", not VersionedCollapsingMergeTree. Move it away, or rebuild it: dbt run --full-refresh --select " ~ model.name) -%}
   {%- else -%}
     {%- set engine_columns = modules.re.search('VersionedCollapsingMergeTree\\(([^)]*)\\)', found['engine_full']).group(1) -%}
     {%- set wanted = {
         'sign and version': (options.sign ~ ', ' ~ options.version, engine_columns.split(', ')[-2:] | join(', ')),
-        'order_by': (options.order_by | join(', '), versioned_collapsing._without_version(found['sorting_key'], options.version)),
-        'partition_by': (options.partition_by | join(', '), found['partition_key']),
+        'order_by': (versioned_collapsing._without_version(found['wanted_sorting_key'], options.version), versioned_collapsing._without_version(found['sorting_key'], options.version)),
+        'partition_by': (found['wanted_partition_key'], found['partition_key']),
     } -%}
     {%- for option, pair in wanted.items() if versioned_collapsing._normalized(pair[0]) != versioned_collapsing._normalized(pair[1]) -%}
-      {%- do problems.append(option ~ ": is '" ~ pair[0] ~ "', but " ~ existing ~ " has '" ~ versioned_collapsing._without_parentheses(pair[1]) ~ "'." ~ advice) -%}
+      {%- do problems.append(option ~ ": is '" ~ versioned_collapsing._without_parentheses(pair[0]) ~ "', but " ~ existing ~ " has '" ~ versioned_collapsing._without_parentheses(pair[1]) ~ "'." ~ advice) -%}
     {%- endfor -%}
     {%- set remembered = run_query(
         "select sorting_key from system.tables where database = '" ~ existing.schema ~ "' and name = '"
         ~ versioned_collapsing.get_tombstones_relation(existing).identifier ~ "'"
     ).rows -%}
-    {%- if remembered and versioned_collapsing._normalized(remembered[0]['sorting_key']) != options.unique_key | join(',') -%}
+    {%- if remembered and versioned_collapsing._normalized(remembered[0]['sorting_key']) != versioned_collapsing._normalized(options.unique_key | join(',')) -%}
       {%- do problems.append("unique_key: is '" ~ options.unique_key | join(', ') ~ "', but " ~ existing ~ " was built with '" ~ remembered[0]['sorting_key'] ~ "'." ~ advice) -%}
     {%- endif -%}
   {%- endif -%}
@@ -43,10 +46,24 @@
 {% endmacro %}
 
 
-{# The engine appends the version to the sorting key. #}
+{# Expressions in ClickHouse's own spelling, which is how it keeps the keys of a table: `x::Date` is
+   `CAST(x, 'Date')` there. #}
+{% macro _formatted_sql(expressions, columns) %}
+  {%- if not expressions -%}
+    {%- do return("''") -%}
+  {%- endif -%}
+  {%- set query = 'select (' ~ versioned_collapsing._expressions_sql(expressions, columns) ~ ')' -%}
+  {%- do return('substring(formatQuerySingleLine(' ~ versioned_collapsing._literal(query) ~ "), length('SELECT ') + 1)") -%}
+{% endmacro %}
+
+
+{# The engine appends the version to the sorting key, unless it is there. #}
 {% macro _without_version(sorting_key, version) %}
-  {%- set suffix = ', ' ~ version -%}
-  {%- do return(sorting_key[: -(suffix | length)] if sorting_key.endswith(suffix) else sorting_key) -%}
+  {%- set sorting_key = versioned_collapsing._without_parentheses(sorting_key) -%}
+  {%- for suffix in (', ' ~ version, ', `' ~ version ~ '`') if sorting_key.endswith(suffix) -%}
+    {%- do return(sorting_key[: -(suffix | length)]) -%}
+  {%- endfor -%}
+  {%- do return(sorting_key) -%}
 {% endmacro %}
 
 
@@ -113,7 +130,7 @@
   {%- if stale -%}
     {%- do exceptions.raise_compiler_error(
         this ~ " cannot be rebuilt alone: the materialized views " ~ stale ~ " hang on it and would keep the sums of the "
-        ~ "old rows. Rebuild them with it: dbt run --full-refresh --select " ~ this.identifier ~ "+"
+        ~ "old rows. Rebuild them with it: dbt run --full-refresh --select " ~ model.name ~ "+"
     ) -%}
   {%- endif -%}
 {% endmacro %}

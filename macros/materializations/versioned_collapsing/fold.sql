@@ -9,28 +9,28 @@
     {%- for name in columns.payload %}
     {{ versioned_collapsing._fold_column_sql(name, options) }} as {{ adapter.quote(name) }},
     {%- endfor %}
-    if(is_deleted, any(marked.dead_at), maxIf(marked.{{ version }}, is_taken)) as {{ version }},
+    if(_dbt_folded_is_deleted, any(marked._dbt_dead_at), maxIf(marked.{{ version }}, _dbt_is_taken)) as {{ version }},
     arrayFilter(name -> name <> '', [
-      {%- for name in columns.payload %}if(countIf({{ versioned_collapsing._is_set_sql(name) }}) = 0, '{{ name }}', ''){{ ', ' if not loop.last }}{% endfor -%}
-    ]) as unset,
-    countIf(is_taken and marked._dbt_is_deleted) > 0 as is_deleted,
-    countIf(is_taken and not marked._dbt_is_tombstoned) = 0 as is_tombstoned,
-    countIf(is_taken and is_buried) > 0 as is_buried_key,
-    any(is_base) as combines,
+      {%- for name in columns.payload %}if(countIf({{ versioned_collapsing._is_set_sql(name) }}) = 0, {{ versioned_collapsing._literal(name) }}, ''){{ ', ' if not loop.last }}{% endfor -%}
+    ]) as _dbt_folded_unset,
+    countIf(_dbt_is_taken and marked._dbt_is_deleted) > 0 as _dbt_folded_is_deleted,
+    countIf(_dbt_is_taken and not marked._dbt_is_tombstoned) = 0 as _dbt_folded_is_tombstoned,
+    countIf(_dbt_is_taken and _dbt_buries) > 0 as _dbt_folded_is_buried,
+    any(_dbt_is_base) as _dbt_combines,
     multiIf(
-      is_deleted or is_tombstoned, 0,
-      any(has_after), countIf(is_late and not is_taken) + (not combines and {{ versioned_collapsing._is_partial_sql('unset', columns) }}),
-      countIf(is_late and is_taken)
-    ) as unmerged,
-    sum(marked._dbt_duplicates) as duplicates,
-    sum(marked._dbt_conflicts) as conflicts
+      _dbt_folded_is_deleted or _dbt_folded_is_tombstoned, 0,
+      any(_dbt_has_after), countIf(_dbt_is_late and not _dbt_is_taken) + (not _dbt_combines and {{ versioned_collapsing._is_partial_sql('_dbt_folded_unset', columns) }}),
+      countIf(_dbt_is_late and _dbt_is_taken)
+    ) as _dbt_folded_unmerged,
+    sum(marked._dbt_duplicates) as _dbt_folded_duplicates,
+    sum(marked._dbt_conflicts) as _dbt_folded_conflicts
   from (
     select
       *,
-      countIf(is_after) over (partition by {{ key }}) > 0 as has_after,
-      if(has_after, is_after, is_last) as is_taken,
-      not _dbt_is_deleted and not _dbt_is_tombstoned and has_live and {{ version }} < live_version
-        and {{ 'true' if options.combine else versioned_collapsing._is_partial_sql('_dbt_unset', columns) }} as is_late
+      countIf(_dbt_is_after) over (partition by {{ key }}) > 0 as _dbt_has_after,
+      if(_dbt_has_after, _dbt_is_after, _dbt_is_last) as _dbt_is_taken,
+      not _dbt_is_deleted and not _dbt_is_tombstoned and _dbt_has_live and {{ version }} < _dbt_live_version
+        and {{ 'true' if options.combine else versioned_collapsing._is_partial_sql('_dbt_unset', columns) }} as _dbt_is_late
     from (
       {{ versioned_collapsing.get_marks_without_versions_sql(options, columns) if options.delete_version == 'ignore' else versioned_collapsing.get_marks_sql(options, columns) }}
     )
@@ -46,17 +46,17 @@
   {%- set version = adapter.quote(options.version) -%}
   select
     *,
-    countIf(_dbt_is_deleted) over (partition by {{ key }}) > 0 as has_delete,
-    maxIf({{ version }}, _dbt_is_deleted) over (partition by {{ key }}) as dead_at,
-    max({{ version }}) over (partition by {{ key }}) as highest,
+    countIf(_dbt_is_deleted) over (partition by {{ key }}) > 0 as _dbt_has_delete,
+    maxIf({{ version }}, _dbt_is_deleted) over (partition by {{ key }}) as _dbt_dead_at,
+    max({{ version }}) over (partition by {{ key }}) as _dbt_highest,
     {{ versioned_collapsing._reset_marks_sql(options) }},
     not _dbt_is_deleted and not _dbt_is_tombstoned
-      and not (has_reset and {{ version }} < reset_at)
-      and not (has_delete and {{ version }} <= dead_at)
-      and not (has_live and {{ version }} <= live_version) as is_after,
-    {{ version }} = highest and _dbt_is_deleted = (has_delete and dead_at = highest) as is_last,
-    _dbt_is_buried as is_buried,
-    is_alive and not (has_delete and live_version <= dead_at) and not (has_reset and live_version < reset_at) as is_base
+      and not (_dbt_has_reset and {{ version }} < _dbt_reset_at)
+      and not (_dbt_has_delete and {{ version }} <= _dbt_dead_at)
+      and not (_dbt_has_live and {{ version }} <= _dbt_live_version) as _dbt_is_after,
+    {{ version }} = _dbt_highest and _dbt_is_deleted = (_dbt_has_delete and _dbt_dead_at = _dbt_highest) as _dbt_is_last,
+    _dbt_is_buried as _dbt_buries,
+    _dbt_is_alive and not (_dbt_has_delete and _dbt_live_version <= _dbt_dead_at) and not (_dbt_has_reset and _dbt_live_version < _dbt_reset_at) as _dbt_is_base
   from changed
 {%- endmacro %}
 
@@ -68,29 +68,29 @@
   {%- set version = adapter.quote(options.version) -%}
   select
     *,
-    has_delete and (has_live or has_before) as has_dead,
-    greatest(if(has_live, live_version, before_version), if(has_before, before_version, live_version)) as dead_at,
+    _dbt_has_delete and (_dbt_has_live or _dbt_has_before) as _dbt_has_dead,
+    greatest(if(_dbt_has_live, _dbt_live_version, _dbt_before_version), if(_dbt_has_before, _dbt_before_version, _dbt_live_version)) as _dbt_dead_at,
     not _dbt_is_deleted and not _dbt_is_tombstoned
-      and not (has_reset and {{ version }} < reset_at)
-      and if(has_delete, _dbt_batch > deleted_in and not (has_dead and {{ version }} <= dead_at), not (has_live and {{ version }} <= live_version)) as is_after,
-    if(has_delete, is_deleting, not _dbt_is_deleted and {{ version }} = highest) as is_last,
-    _dbt_is_deleted and not has_dead as is_buried,
-    is_alive and not has_delete and not (has_reset and live_version < reset_at) as is_base
+      and not (_dbt_has_reset and {{ version }} < _dbt_reset_at)
+      and if(_dbt_has_delete, _dbt_batch > _dbt_deleted_in and not (_dbt_has_dead and {{ version }} <= _dbt_dead_at), not (_dbt_has_live and {{ version }} <= _dbt_live_version)) as _dbt_is_after,
+    if(_dbt_has_delete, _dbt_is_deleting, not _dbt_is_deleted and {{ version }} = _dbt_highest) as _dbt_is_last,
+    _dbt_is_deleted and not _dbt_has_dead as _dbt_buries,
+    _dbt_is_alive and not _dbt_has_delete and not (_dbt_has_reset and _dbt_live_version < _dbt_reset_at) as _dbt_is_base
   from (
     select
       *,
-      countIf(is_before) over (partition by {{ key }}) > 0 as has_before,
-      maxIf({{ version }}, is_before) over (partition by {{ key }}) as before_version
+      countIf(_dbt_is_before) over (partition by {{ key }}) > 0 as _dbt_has_before,
+      maxIf({{ version }}, _dbt_is_before) over (partition by {{ key }}) as _dbt_before_version
     from (
       select
         *,
-        countIf(is_deleting) over (partition by {{ key }}) > 0 as has_delete,
-        maxIf(_dbt_batch, is_deleting) over (partition by {{ key }}) as deleted_in,
-        maxIf({{ version }}, not _dbt_is_deleted) over (partition by {{ key }}) as highest,
+        countIf(_dbt_is_deleting) over (partition by {{ key }}) > 0 as _dbt_has_delete,
+        maxIf(_dbt_batch, _dbt_is_deleting) over (partition by {{ key }}) as _dbt_deleted_in,
+        maxIf({{ version }}, not _dbt_is_deleted) over (partition by {{ key }}) as _dbt_highest,
         {{ versioned_collapsing._reset_marks_sql(options) }},
-        not _dbt_is_deleted and has_delete and _dbt_batch < deleted_in as is_before
+        not _dbt_is_deleted and _dbt_has_delete and _dbt_batch < _dbt_deleted_in as _dbt_is_before
       from (
-        select *, min(_dbt_is_deleted) over (partition by {{ key }}, _dbt_batch) as is_deleting
+        select *, min(_dbt_is_deleted) over (partition by {{ key }}, _dbt_batch) as _dbt_is_deleting
         from changed
       )
     )
@@ -101,8 +101,8 @@
 {# A change with `_reset` does not build on what is below it. #}
 {% macro _reset_marks_sql(options) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
-  countIf(_dbt_is_reset and not _dbt_is_deleted) over (partition by {{ key }}) > 0 as has_reset,
-    maxIf({{ adapter.quote(options.version) }}, _dbt_is_reset and not _dbt_is_deleted) over (partition by {{ key }}) as reset_at
+  countIf(_dbt_is_reset and not _dbt_is_deleted) over (partition by {{ key }}) > 0 as _dbt_has_reset,
+    maxIf({{ adapter.quote(options.version) }}, _dbt_is_reset and not _dbt_is_deleted) over (partition by {{ key }}) as _dbt_reset_at
 {%- endmacro %}
 
 
@@ -126,11 +126,11 @@
 
 
 {% macro _is_set_sql(name) -%}
-  is_taken and not has(marked._dbt_unset, '{{ name }}')
+  _dbt_is_taken and not has(marked._dbt_unset, {{ versioned_collapsing._literal(name) }})
 {%- endmacro %}
 
 
 {# Whether a change leaves columns as they are stored, apart from those that the model has no more. #}
 {% macro _is_partial_sql(unset, columns) -%}
-  arrayExists(name -> name not in ('', '{{ columns.absent | join("', '") }}'), {{ unset }})
+  arrayExists(name -> name not in ('', {{ versioned_collapsing._literals(columns.absent) }}), {{ unset }})
 {%- endmacro %}

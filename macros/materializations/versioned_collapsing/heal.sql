@@ -11,15 +11,15 @@
   with per_key as (
     select
       {{ key }},
-      groupArrayIf(stored_row, is_stored) as leftovers,
-      anyIf(stored_row, not is_stored) as change,
-      anyIf(is_deleted, not is_stored) as change_deletes,
-      countIf(is_stored and stored_row.{{ sign_at }} = 1) > 0 as has_live,
-      maxIf(stored_row.{{ version_at }}, is_stored and stored_row.{{ sign_at }} = 1) as live_version,
-      not anyIf(is_tombstoned, not is_stored)
-        and if(has_live, change.{{ version_at }} > live_version or (change_deletes and change.{{ version_at }} = live_version), not change_deletes) as is_accepted
+      groupArrayIf(_dbt_stored_row, _dbt_is_stored) as _dbt_leftovers,
+      anyIf(_dbt_stored_row, not _dbt_is_stored) as _dbt_change,
+      anyIf(_dbt_change_is_deleted, not _dbt_is_stored) as _dbt_change_deletes,
+      countIf(_dbt_is_stored and _dbt_stored_row.{{ sign_at }} = 1) > 0 as _dbt_has_live,
+      maxIf(_dbt_stored_row.{{ version_at }}, _dbt_is_stored and _dbt_stored_row.{{ sign_at }} = 1) as _dbt_live_version,
+      not anyIf(_dbt_change_is_tombstoned, not _dbt_is_stored)
+        and if(_dbt_has_live, _dbt_change.{{ version_at }} > _dbt_live_version or (_dbt_change_deletes and _dbt_change.{{ version_at }} = _dbt_live_version), not _dbt_change_deletes) as _dbt_is_accepted
     from (
-      select {{ key }}, tuple({{ row }}, {{ adapter.quote(options.sign) }}) as stored_row, true as is_stored, false as is_deleted, false as is_tombstoned
+      select {{ key }}, tuple({{ row }}, {{ adapter.quote(options.sign) }}) as _dbt_stored_row, true as _dbt_is_stored, false as _dbt_change_is_deleted, false as _dbt_change_is_tombstoned
       from {{ versioned_collapsing._beside(target, 'leftovers') }}
       where ({{ key }}) in (select {{ key }} from {{ odd }})
       union all
@@ -28,14 +28,14 @@
       where ({{ key }}) in (select {{ key }} from {{ odd }})
     )
     group by {{ key }}
-    having countIf(not is_stored) > 0
+    having countIf(not _dbt_is_stored) > 0
   )
   select
     {{ key }},
     {%- for name in others %}
-    emitted.{{ loop.index }},
+    _dbt_emitted.{{ loop.index }},
     {%- endfor %}
-    emitted.{{ sign_at }}
+    _dbt_emitted.{{ sign_at }}
   from (
     select
       {{ key }},
@@ -44,16 +44,16 @@
           leftover -> tuple({% for name in others %}leftover.{{ loop.index }}, {% endfor %}toInt8(-leftover.{{ sign_at }})),
           arrayFilter(
             (leftover, position) -> not (
-              has_live and not is_accepted and leftover.{{ sign_at }} = 1 and leftover.{{ version_at }} = live_version
-              and position = indexOf(leftovers, leftover)
+              _dbt_has_live and not _dbt_is_accepted and leftover.{{ sign_at }} = 1 and leftover.{{ version_at }} = _dbt_live_version
+              and position = indexOf(_dbt_leftovers, leftover)
             ),
-            leftovers,
-            arrayEnumerate(leftovers)
+            _dbt_leftovers,
+            arrayEnumerate(_dbt_leftovers)
           )
         ),
-        if(is_accepted and not change_deletes, [change], [])
-      ) as rows_to_write
+        if(_dbt_is_accepted and not _dbt_change_deletes, [_dbt_change], [])
+      ) as _dbt_rows_to_write
     from per_key
   )
-  array join rows_to_write as emitted
+  array join _dbt_rows_to_write as _dbt_emitted
 {%- endmacro %}

@@ -156,3 +156,9 @@
 {% macro _parsed(value) %}
   {%- do return(fromyaml(value) if value is string else value) -%}
 {% endmacro %}
+
+
+{# For the `loaded_at_query` of a source: when a model's table was last brought up to date. #}
+{% macro get_last_apply_sql(ledger, model_name) -%}
+  select max(at) from {{ ledger }} where model = '{{ model_name }}' and status = 'applied'
+{%- endmacro %}

@@ -2,7 +2,7 @@
    create; it has a row for each of the holder's steps. A run of the same dbt invocation waits for its turn, as
    the second of two views of one table does; a run of another stops when it sees that the holder is at work.
    The embedded engine has one process, which the adapter sees to. #}
-{% macro acquire_lock(target, run) %}
+{% macro acquire_lock(target, run, model) %}
   {%- do run.update({'lock': none}) -%}
   {%- if versioned_collapsing.is_embedded() -%}
     {%- do return(none) -%}
@@ -16,7 +16,7 @@
     {%- set holder = versioned_collapsing.read_lock(lock) -%}
     {%- if holder is not none -%}
       {%- if holder.invocation_id != invocation_id and versioned_collapsing._is_at_work(holder, seen.holder) -%}
-        {%- do versioned_collapsing.raise_locked(target, holder) -%}
+        {%- do versioned_collapsing.raise_locked(target, holder, model) -%}
       {%- elif not holder.is_working and holder.seconds_idle >= versioned_collapsing.get_lock_seconds() -%}
         {%- do versioned_collapsing.take_over_lock(target, lock, holder) -%}
       {%- else -%}
@@ -154,10 +154,10 @@
 {% endmacro %}
 
 
-{% macro raise_locked(target, holder) %}
+{% macro raise_locked(target, holder, model) %}
   {%- do exceptions.raise_compiler_error(
       "Another run is at work on " ~ target ~ ": run " ~ holder.run_id ~ " of dbt invocation " ~ holder.invocation_id ~ ". Run again when it has ended. "
-      ~ "If there is no such run: dbt run-operation release_lock --args '{model: " ~ target.identifier ~ "}'"
+      ~ "If there is no such run: dbt run-operation release_lock --args '{model: " ~ model ~ "}'"
   ) -%}
 {% endmacro %}
 

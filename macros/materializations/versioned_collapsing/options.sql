@@ -40,8 +40,15 @@
 {# The problems with the options, each naming the option, what was given and what to do. #}
 {% macro validate_versioned_collapsing_options(options) %}
   {%- set problems = [] -%}
+  {%- for name in ('version', 'sign', 'is_deleted') if options[name] is not string or not options[name] -%}
+    {%- do problems.append(name ~ ": is '" ~ options[name] ~ "'; it takes the name of a column.") -%}
+  {%- endfor -%}
   {%- if not options.unique_key -%}
     {%- do problems.append("unique_key: missing. Name the column or columns that identify an entity.") -%}
+  {%- endif -%}
+  {%- set no_key = options.unique_key | select('in', [options.version] + versioned_collapsing.get_control_columns(options)) | list -%}
+  {%- if no_key -%}
+    {%- do problems.append("unique_key: contains " ~ no_key ~ ", which differs from change to change of one entity. Take it out.") -%}
   {%- endif -%}
   {%- set outside = options.unique_key | reject('in', options.order_by) | list -%}
   {%- if outside -%}
@@ -78,7 +85,7 @@
     {%- do problems.extend(versioned_collapsing._combine_problems(options)) -%}
   {%- endif -%}
   {%- set special = [options.version, options.sign, options.is_deleted] -%}
-  {%- if special | unique | list | length < special | length -%}
+  {%- if special | map('string') | unique | list | length < special | length -%}
     {%- do problems.append("version, sign and is_deleted: are " ~ special ~ "; they must be three columns.") -%}
   {%- endif -%}
   {%- if options.old_state == 'stream' -%}

@@ -23,9 +23,9 @@
   {%- set sign = adapter.quote(options.sign) -%}
   select
     {%- for name in versioned_collapsing.get_stored_names(options, columns)[:-1] %}
-    if(sign_to_write = -1, stored.{{ adapter.quote(name) }}, changed.{{ adapter.quote(name) }}),
+    if(_dbt_sign = -1, stored.{{ adapter.quote(name) }}, changed.{{ adapter.quote(name) }}),
     {%- endfor %}
-    sign_to_write
+    _dbt_sign
   from (
     select *
     from {{ versioned_collapsing._beside(target, 'changes') }}
@@ -34,9 +34,9 @@
   ) as changed
   left join {{ versioned_collapsing._beside(target, 'leftovers') }} as stored
     on {{ versioned_collapsing._keys_equal('changed', 'stored', options.unique_key) }}
-  array join [toInt8(-1), toInt8(1)] as sign_to_write
+  array join [toInt8(-1), toInt8(1)] as _dbt_sign
   where if(
-    sign_to_write = -1,
+    _dbt_sign = -1,
     stored.{{ sign }} = 1 and (changed.{{ version }} > stored.{{ version }} or (changed._dbt_is_deleted and changed.{{ version }} = stored.{{ version }})),
     not changed._dbt_is_deleted and (stored.{{ sign }} = 0 or changed.{{ version }} > stored.{{ version }})
   )

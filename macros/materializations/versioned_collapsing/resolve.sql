@@ -30,11 +30,11 @@
   changed as (
     select
       changes.*,
-      live.is_live as has_live,
-      live.live_version as live_version,
-      has_live{% if run.truncated_at %} and live_version > {{ run.truncated_at }}{% endif %} as is_alive
+      live._dbt_is_live as _dbt_has_live,
+      live._dbt_live_version as _dbt_live_version,
+      _dbt_has_live{% if run.truncated_at %} and _dbt_live_version > {{ run.truncated_at }}{% endif %} as _dbt_is_alive
     from {{ versioned_collapsing._beside(target, 'changes') }} as changes
-    left any join (select {{ key }}, {{ version }} as live_version, true as is_live from live) as live
+    left any join (select {{ key }}, {{ version }} as _dbt_live_version, true as _dbt_is_live from live) as live
       on {{ versioned_collapsing._keys_equal('changes', 'live', options.unique_key) }}
   ),
   folded as (
@@ -48,13 +48,13 @@
     {{ versioned_collapsing.get_resolved_column_sql(name, options) }},
     {%- endfor %}
     folded.{{ version }},
-    folded.unset,
-    folded.is_deleted,
-    folded.is_tombstoned,
-    folded.is_buried_key,
-    folded.unmerged,
-    folded.duplicates,
-    folded.conflicts
+    folded._dbt_folded_unset,
+    folded._dbt_folded_is_deleted,
+    folded._dbt_folded_is_tombstoned,
+    folded._dbt_folded_is_buried,
+    folded._dbt_folded_unmerged,
+    folded._dbt_folded_duplicates,
+    folded._dbt_folded_conflicts
   from folded
   left any join live as stored
     on {{ versioned_collapsing._keys_equal('folded', 'stored', options.unique_key) }}
@@ -85,8 +85,8 @@
       'least': 'if(isNull(' ~ changed ~ ') or ' ~ stored ~ ' < ' ~ changed ~ ', ' ~ stored ~ ', ' ~ changed ~ ')',
   }[options.combine.get(name, 'latest')] -%}
   if(
-    folded.combines and not folded.is_deleted,
-    if(has(folded.unset, '{{ name }}'), {{ stored }}, {{ combined }}),
+    folded._dbt_combines and not folded._dbt_folded_is_deleted,
+    if(has(folded._dbt_folded_unset, {{ versioned_collapsing._literal(name) }}), {{ stored }}, {{ combined }}),
     {{ changed }}
   )
 {%- endmacro %}

@@ -36,12 +36,12 @@
   {%- set key = get_quoted_csv(options.unique_key) -%}
   {%- set change_set = versioned_collapsing._beside(target, 'change_set') -%}
   (
-    select max(boundary)
+    select max(_dbt_boundary)
     from (
-      select tuple({{ key }}) as boundary, row_number() over (order by {{ key }}) as position
+      select tuple({{ key }}) as _dbt_boundary, row_number() over (order by {{ key }}) as _dbt_position
       from {{ change_set }}
     )
-    where position = 1 + intDiv((select count() from {{ change_set }}) * {{ slice }}, {{ options.shards }})
+    where _dbt_position = 1 + intDiv((select count() from {{ change_set }}) * {{ slice }}, {{ options.shards }})
   )
 {%- endmacro %}
 

@@ -63,7 +63,7 @@
   )
   {%- if options.remember_deletes %},
   tombstones as (
-    select {{ key }}, max({{ version }}) as deleted_at, true as is_tombstone
+    select {{ key }}, max({{ version }}) as _dbt_deleted_at, true as _dbt_is_tombstone
     from {{ versioned_collapsing.get_tombstones_relation(target) }}
     where {{ versioned_collapsing.get_key_lookup_sql(options.unique_key, 'changes') }}
       {%- if options.remember_deletes is not boolean %} and _remembered_at > now() - {{ versioned_collapsing.get_interval_sql(options.remember_deletes) }}{% endif %}
@@ -72,11 +72,11 @@
   select
     {{ names }}, {{ folding }} _dbt_is_deleted,
     {%- if options.delete_version == 'ignore' %}
-    is_tombstone and deleted_at >= {{ version }} and not _dbt_is_deleted,
+    ifNull(_dbt_is_tombstone and _dbt_deleted_at >= {{ version }} and not _dbt_is_deleted, false),
     false,
     {%- else %}
-    is_tombstone and (deleted_at > {{ version }} or (deleted_at = {{ version }} and not _dbt_is_deleted)),
-    is_tombstone and deleted_at = {{ version }} and _dbt_is_deleted,
+    ifNull(_dbt_is_tombstone and (_dbt_deleted_at > {{ version }} or (_dbt_deleted_at = {{ version }} and not _dbt_is_deleted)), false),
+    ifNull(_dbt_is_tombstone and _dbt_deleted_at = {{ version }} and _dbt_is_deleted, false),
     {%- endif %}
     _dbt_duplicates,
     _dbt_conflicts,
@@ -87,7 +87,7 @@
   select {{ names }}, {{ folding }} _dbt_is_deleted, false, false, _dbt_duplicates, _dbt_conflicts, _dbt_problem
   from changes
   {%- endif %}
-  settings join_use_nulls = 0, cast_keep_nullable = 0, {{ versioned_collapsing.get_log_comment_setting(run) }}
+  settings {{ versioned_collapsing.get_log_comment_setting(run) }}
 {%- endmacro %}
 
 
@@ -117,7 +117,7 @@
     {{ versioned_collapsing._count_sql('_duplicates', columns) }} as _dbt_duplicates,
     {{ versioned_collapsing._count_sql('_conflicts', columns) }} as _dbt_conflicts,
     {{ versioned_collapsing.get_problem_sql(options, columns) }} as _dbt_problem
-  from ({{ sql }}) as given
+  from {{ versioned_collapsing._subquery(sql) }} as given
   {%- if '_is_truncate' in columns.given %}
   where not {{ versioned_collapsing._flag_sql('_is_truncate', columns) }}
   {%- endif %}
@@ -127,10 +127,16 @@
 {%- endmacro %}
 
 
+{# The model's select, which may end with a comment. #}
+{% macro _subquery(sql) %}
+  {%- do return('(\n' ~ sql ~ '\n)') -%}
+{% endmacro %}
+
+
 {# The columns that a change leaves as they are stored: those that it names, and those that the model has no
    more. #}
 {% macro _unset_sql(columns) %}
-  {%- set absent = "[" ~ ("'" ~ columns.absent | join("', '") ~ "'" if columns.absent else '') ~ "]" -%}
+  {%- set absent = '[' ~ versioned_collapsing._literals(columns.absent) ~ ']' -%}
   {%- do return("cast(arrayConcat(" ~ ("given._unset, " if '_unset' in columns.given else '') ~ absent ~ "), 'Array(String)')") -%}
 {% endmacro %}
 
@@ -156,7 +162,6 @@
     where _dbt_problem <> ''
     group by _dbt_problem
     order by n desc
-    settings cast_keep_nullable = 0
   {%- endset -%}
   {%- set lines = [] -%}
   {%- for row in run_query(query).rows -%}

@@ -34,7 +34,7 @@
     insert into {{ signed }} ({{ get_quoted_csv(columns.names + [options.sign]) }}, _dbt_problem, _dbt_block)
     select *, intDiv(rowNumberInAllBlocks(), {{ versioned_collapsing.get_block_rows() }})
     from ({{ versioned_collapsing.get_cast_signed_rows_sql(options, columns, sql) }})
-    settings cast_keep_nullable = 0, {{ versioned_collapsing.get_log_comment_setting(run) }}
+    settings {{ versioned_collapsing.get_log_comment_setting(run) }}
   {%- endcall %}
   {%- set problems = run_query(
       "select _dbt_problem as problem, count() as n from " ~ signed ~ " where _dbt_problem <> '' group by _dbt_problem order by n desc"
@@ -61,7 +61,7 @@
     {%- endfor %}
     toInt8(ifNull({{ sign }}, 0)) as {{ adapter.quote(options.sign) }},
     if(ifNull({{ sign }} in (-1, 1), false), {{ versioned_collapsing.get_problem_sql(options, columns) }}, '{{ options.sign }} is not 1 or -1') as _dbt_problem
-  from ({{ sql }}) as given
+  from {{ versioned_collapsing._subquery(sql) }} as given
 {%- endmacro %}
 
 

@@ -27,17 +27,27 @@
   )
   engine = VersionedCollapsingMergeTree({{ adapter.quote(options.sign) }}, {{ adapter.quote(options.version) }})
   {%- if options.partition_by %}
-  partition by ({{ options.partition_by | join(', ') }})
+  partition by ({{ versioned_collapsing._expressions_sql(options.partition_by, columns) }})
   {%- endif %}
   {%- if options.primary_key %}
-  primary key ({{ options.primary_key | join(', ') }})
+  primary key ({{ versioned_collapsing._expressions_sql(options.primary_key, columns) }})
   {%- endif %}
-  order by ({{ options.order_by | join(', ') }})
+  order by ({{ versioned_collapsing._expressions_sql(options.order_by, columns) }})
   {%- if options.ttl %}
   ttl {{ options.ttl }}
   {%- endif %}
   settings {{ versioned_collapsing.get_table_settings(options.settings) }}
 {%- endmacro %}
+
+
+{# Columns and expressions of an option. A column may have any name. #}
+{% macro _expressions_sql(expressions, columns) %}
+  {%- set quoted = [] -%}
+  {%- for expression in expressions -%}
+    {%- do quoted.append(adapter.quote(expression) if expression in columns.names else expression) -%}
+  {%- endfor -%}
+  {%- do return(quoted | join(', ')) -%}
+{% endmacro %}
 
 
 {# Table settings as SQL. The constraint refuses any sign but 1 and -1; without the projection mode

@@ -57,7 +57,7 @@
   select {{ key }}, changes.{{ version }}
   from {{ versioned_collapsing._beside(target, 'changes') }} as changes
   left join (
-    select {{ key }}, max({{ version }}) as live_version, 1 as is_live
+    select {{ key }}, max({{ version }}) as _dbt_live_version, 1 as _dbt_is_live
     from {{ versioned_collapsing._beside(target, 'leftovers') }}
     where {{ adapter.quote(options.sign) }} = 1
     group by {{ key }}
@@ -65,6 +65,6 @@
   where changes._dbt_is_deleted
     and not changes._dbt_is_tombstoned
     and not changes._dbt_is_buried
-    and (live.is_live = 0 or changes.{{ version }} >= live.live_version)
+    and (live._dbt_is_live = 0 or changes.{{ version }} >= live._dbt_live_version)
   settings join_use_nulls = 0, {{ versioned_collapsing._no_deduplication() }}, {{ versioned_collapsing.get_log_comment_setting(run) }}
 {%- endmacro %}

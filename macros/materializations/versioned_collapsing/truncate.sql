@@ -9,12 +9,12 @@
       select
         countIf(is_truncate) as n,
         countIf(is_truncate and isNull(at_version)) as without_version,
-        toString(maxIf(assumeNotNull(at_version), is_truncate)) as version
+        toString(cast(maxIf(assumeNotNull(at_version), is_truncate), {{ versioned_collapsing._literal(versioned_collapsing._type_in_utc(column.type)) }})) as version
       from (
         select {{ versioned_collapsing._flag_sql('_is_truncate', columns) }} as is_truncate, {{ versioned_collapsing._cast_or_null('given.' ~ adapter.quote(options.version), column.type) }} as at_version
-        from ({{ sql }}) as given
+        from {{ versioned_collapsing._subquery(sql) }} as given
       )
-      settings cast_keep_nullable = 0, {{ versioned_collapsing.get_log_comment_setting(run) }}
+      settings {{ versioned_collapsing.get_log_comment_setting(run) }}
     {%- endset -%}
     {%- set found = run_query(query).rows[0] -%}
     {%- if found['without_version'] | int -%}
@@ -33,10 +33,16 @@
 {% endmacro %}
 
 
-{# A version that was kept as text. #}
+{# A version that was kept as text, a time in UTC: an hour that a time zone has twice would not say which it is. #}
 {% macro get_version_sql(text, options, columns) %}
   {%- set column = columns.table | selectattr('name', 'equalto', options.version) | first -%}
-  {%- do return("cast('" ~ text ~ "', '" ~ versioned_collapsing._escaped(column.type) ~ "')") -%}
+  {%- do return("cast('" ~ text ~ "', " ~ versioned_collapsing._literal(versioned_collapsing._type_in_utc(column.type)) ~ ')') -%}
+{% endmacro %}
+
+
+{% macro _type_in_utc(type) %}
+  {%- set parts = modules.re.match('DateTime64\\((\\d)', type) -%}
+  {%- do return("DateTime64(" ~ parts.group(1) ~ ", 'UTC')" if parts else "DateTime('UTC')" if type.startswith('DateTime') else type) -%}
 {% endmacro %}
 
 

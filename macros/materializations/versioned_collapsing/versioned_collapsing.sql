@@ -14,10 +14,10 @@
   {% do versioned_collapsing.create_ledger(this) %}
   {% do versioned_collapsing.validate_rebuild(this, existing, is_rebuild) %}
   {% if not is_rebuild %}
-    {% do versioned_collapsing.validate_existing_table(existing, options) %}
+    {% do versioned_collapsing.validate_existing_table(existing, options, columns) %}
     {% do versioned_collapsing.validate_schema_change(existing, options, columns) %}
   {% endif %}
-  {% do versioned_collapsing.acquire_lock(this, run) %}
+  {% do versioned_collapsing.acquire_lock(this, run, model.name) %}
   {% do versioned_collapsing.validate_same_place(this, existing, run) %}
 
   {% set target = versioned_collapsing.get_table_to_apply_to(this, existing, is_rebuild) %}

@@ -15,7 +15,7 @@
     {% do get_assert_columns_equivalent(sql) %}
   {% endif %}
   {% do versioned_collapsing.validate_view_place(this, existing) %}
-  {% do versioned_collapsing.acquire_lock(source, run) %}
+  {% do versioned_collapsing.acquire_lock(source, run, options.source.name) %}
   {% if should_full_refresh() or not versioned_collapsing.is_view_current(this, source, options) %}
     {% do versioned_collapsing.rebuild_view(this, existing, source, options, run, sql) %}
     {% set message = 'filled from ' ~ source.identifier ~ ', follows it from here' %}

@@ -64,7 +64,19 @@
       and target_uuid = {{ versioned_collapsing._get_target_uuid_sql(this) }}
       and source_uuid = {{ versioned_collapsing._get_target_uuid_sql(source) }}
       and definition = '{{ options.definition }}'
-      and (select count() from system.tables where database = '{{ this.schema }}' and name = '{{ versioned_collapsing.get_trigger_relation(this).identifier }}') = 1
+  {%- endset -%}
+  {%- do return(run_query(query).rows[0]['n'] | int > 0 and versioned_collapsing.is_triggered(source, versioned_collapsing.get_trigger_relation(this))) -%}
+{% endmacro %}
+
+
+{# Whether rows that are inserted into the source reach a materialized view. They do when it reads the source
+   first: what it joins to that is only looked up. #}
+{% macro is_triggered(source, trigger) %}
+  {%- set query -%}
+    select count() as n
+    from system.tables
+    where database = '{{ source.schema }}' and name = '{{ source.identifier }}'
+      and has(arrayZip(dependencies_database, dependencies_table), ('{{ trigger.schema }}', '{{ trigger.identifier }}'))
   {%- endset -%}
   {%- do return(run_query(query).rows[0]['n'] | int > 0) -%}
 {% endmacro %}
@@ -91,7 +103,8 @@
   {%- endcall %}
   {% call statement('fill_view') -%}
     insert into {{ build }}
-    {{ sql }}
+    select *
+    from {{ versioned_collapsing._subquery(sql) }}
     settings final = 0, max_partitions_per_insert_block = 0, {{ versioned_collapsing._no_deduplication() }}, {{ versioned_collapsing.get_log_comment_setting(run) }}
   {%- endcall %}
   {%- if existing is none -%}
@@ -101,6 +114,13 @@
     {%- do run_query('drop table ' ~ build) -%}
   {%- endif -%}
   {%- do run_query('create materialized view ' ~ trigger ~ ' to ' ~ this ~ ' as ' ~ sql) -%}
+  {%- if not versioned_collapsing.is_triggered(source, trigger) -%}
+    {%- do run_query('drop view ' ~ trigger) -%}
+    {%- do versioned_collapsing.stop_run(run,
+        this ~ " would not follow " ~ source ~ ": a materialized view sees the rows of the table that its select reads first. Begin with "
+        ~ source.identifier ~ ", and join the others to it."
+    ) -%}
+  {%- endif -%}
   {%- do run.update({'source': source, 'definition': options.definition}) -%}
   {%- do versioned_collapsing.record_run(this, run, 'filled', {}) -%}
 {% endmacro %}

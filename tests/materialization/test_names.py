@@ -1,0 +1,117 @@
+"""Columns may have any name, keys any expression, and values any of their type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.support.collapsing_project import CollapsingProject, Outcome
+
+MakeProject = Callable[[str], CollapsingProject]
+
+# Those that statements could be taken for having themselves, and those that need quotes.
+NAMES = [
+    *("key", "from", "order", "name", "n", "row", "sign", "given", "changes", "changed", "stored"),
+    *("live", "odd", "leftovers", "outcome", "unset", "duplicates", "conflicts", "highest"),
+    *("is_deleted", "deleted_at", "is_tombstone", "is_live", "has_live", "live_version", "missing"),
+    *("partition_id", "net_sign", "key_hash", "checksum", "states", "boundary"),
+    *("a.b", "a-b", "it's", "c++", "x(", "Ünï"),
+]
+PAYLOAD = ", ".join(f"toInt64(10 * version) as `{name}`" for name in NAMES)
+SELECT = f"""
+with changes as (select number, {{{{ var('version') }}}} as version from numbers(5))
+select toInt64(number) as `a b`, number % 2 as position, toDate('2025-01-01') as day, {PAYLOAD},
+  toUInt64(version) as `my version`, version = 2 and number = 3 as `my delete`
+from changes -- the last line"""
+CONFIG = {
+    "unique_key": ["a b", "position"],
+    "order_by": ["position", "a b", "my version"],
+    "partition_by": ["toYear(day) * 100 + toMonth(day)", "`a b` in (1, 2)", "day::DateTime"],
+    "version": "my version",
+    "sign": "my sign",
+    "is_deleted": "my delete",
+    "alias": "its-table",
+    "schema": "of its own",
+}
+MODELS = {
+    "plain": CONFIG,
+    "combined": {**CONFIG, "alias": "other", "shards": 2, "combine": dict.fromkeys(NAMES, "least")},
+}
+
+
+class TestNames:
+    @pytest.fixture(scope="class")
+    @classmethod
+    def project(cls, make_project: MakeProject) -> CollapsingProject:
+        """Changes, a delete and a key that comes back, in tables of which each has an odd key."""
+        project = make_project("names")
+        for name, config in MODELS.items():
+            project.add_model(name, config, SELECT)
+        for version in (1, 2, 3):
+            outcomes = project.run("--vars", f"version: {version}")
+            assert {outcome.status for outcome in outcomes.values()} == {"success"}, outcomes
+            for config in MODELS.values():
+                table = f"`names_of its own`.`{config['alias']}`"
+                project.command(f"insert into {table} select * from {table} where `a b` = 1")
+        return project
+
+    @pytest.mark.parametrize("model", MODELS)
+    def test_rows(self, project: CollapsingProject, model: str) -> None:
+        table = f"`names_of its own`.`{MODELS[model]['alias']}`"
+        live = project.query(
+            f"select * except day from {table} final where `my sign` = 1 and `a b` <> 1 order by all"
+        )
+        least = {key: 10 if model == "combined" and key != 3 else 30 for key in (0, 2, 3, 4)}
+        assert live == sorted(
+            [(key, key % 2, *[amount] * len(NAMES), 3, 1) for key, amount in least.items()]
+        )
+
+    @pytest.mark.parametrize("model", MODELS)
+    def test_operations(self, project: CollapsingProject, model: str) -> None:
+        assert "1 keys to repair" in project.operation("repair_collapse", model=model)
+        assert "1 anomalies" in project.operation("collapse_status", model=model)
+        table = f"`names_of its own`.`{MODELS[model]['alias']}`"
+        truth = f"(select * from {table} final where `my sign` = 1)"
+        assert "agrees with" in project.operation("reconcile", model=model, truth=truth)
+
+    def test_an_error_names_the_model(self, project: CollapsingProject) -> None:
+        project.add_model("plain", {**CONFIG, "partition_by": "day"}, SELECT)
+        message = project.run("--vars", "version: 4", "--select", "plain")["plain"].message
+        assert "partition_by: is 'day', but `names_of its own`.`its-table` has " in message
+        assert "--full-refresh --select plain" in message
+
+
+# What equals nothing, or must be escaped.
+VALUES = {
+    "nan": "cast(nan as Float64)",
+    "nullable_nan": "toNullable(nan)",
+    "nans": "cast([nan, 1.5] as Array(Float64))",
+    "enum": r"cast(1, 'Enum8(\'it\\\'s a\\\\b\' = 1)')",
+    "dynamic": "cast('x', 'Dynamic')",
+}
+
+
+def test_values(make_project: MakeProject) -> None:
+    """The same value again is a duplicate, and heals a row that is there twice."""
+    project = make_project("special_values")
+    columns = ", ".join(f"{value} as `{name}`" for name, value in VALUES.items())
+    project.add_model(
+        "target",
+        {"unique_key": "id", "on_conflict": "error"},
+        f"select toInt64(number) as id, {columns}, toUInt64(1) as _version from numbers(3)",
+    )
+    project.declare("target", {"nan": "Float32"})
+
+    def run() -> Outcome:
+        return project.run()["target"]
+
+    assert run().message == "3 rows: 3 states"
+    project.command("insert into target select * from target where id = 0")
+    assert run().message == "3 rows: 2 duplicates, 1 repaired"
+    assert project.query("select id, _sign from target final order by id") == [
+        (0, 1),
+        (1, 1),
+        (2, 1),
+    ]
+    assert "0 keys to repair" in project.operation("repair_collapse", model="target")
