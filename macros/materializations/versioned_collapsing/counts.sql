@@ -119,12 +119,12 @@
     count() as _dbt_n,
     {{ 'sum(changed._dbt_unmerged)' if columns.is_folded else 'toUInt64(0)' }} as _dbt_unmerged_rows
   from {{ versioned_collapsing._beside(target, 'changes') }} as changed
-  left any join {{ versioned_collapsing._beside(target, 'leftovers') }} as stored
+  left any join (select * from {{ versioned_collapsing._beside(target, 'leftovers') }} final) as stored
     on {{ versioned_collapsing._keys_equal('changed', 'stored', options.unique_key) }}
   left join (select *, 1 as _dbt_is_odd from {{ versioned_collapsing._beside(target, 'odd') }}) as odd
     on {{ versioned_collapsing._keys_equal('changed', 'odd', options.unique_key) }}
   group by _dbt_outcome
-  settings join_use_nulls = 0, {{ versioned_collapsing.get_log_comment_setting(run) }}
+  settings join_algorithm = 'full_sorting_merge', join_use_nulls = 0, {{ versioned_collapsing.get_log_comment_setting(run) }}
 {%- endmacro %}
 
 

@@ -7,7 +7,7 @@
     {{ versioned_collapsing.get_create_staged_changes_sql(staged, options, columns) }}
   {%- endcall %}
   {% call statement('stage_changes') -%}
-    {{ versioned_collapsing.get_stage_changes_sql(target, options, columns, sql, run) }}
+    {{ versioned_collapsing.get_stage_changes_sql(target, options, columns, sql, run, versioned_collapsing.has_tombstones(target, options)) }}
   {%- endcall %}
   {%- set rejected = run_query("select count() as n from " ~ staged ~ " where _dbt_problem <> ''").rows[0]['n'] -%}
   {%- if rejected -%}
@@ -50,7 +50,7 @@
 {%- endmacro %}
 
 
-{% macro get_stage_changes_sql(target, options, columns, sql, run) -%}
+{% macro get_stage_changes_sql(target, options, columns, sql, run, has_tombstones) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   {%- set names = get_quoted_csv(columns.names) -%}
   {%- set version = adapter.quote(options.version) -%}
@@ -61,7 +61,7 @@
   with changes as (
     {{ versioned_collapsing.get_cast_changes_sql(options, columns, sql, run) if columns.is_folded else versioned_collapsing.get_highest_change_sql(options, columns, sql, run) }}
   )
-  {%- if options.remember_deletes %},
+  {%- if has_tombstones %},
   tombstones as (
     select {{ key }}, max({{ version }}) as _dbt_deleted_at, true as _dbt_is_tombstone
     from {{ versioned_collapsing.get_tombstones_relation(target) }}

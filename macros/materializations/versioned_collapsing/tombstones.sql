@@ -4,6 +4,15 @@
 {% endmacro %}
 
 
+{# Whether any delete is remembered: where none is, none has to be looked for. #}
+{% macro has_tombstones(target, options) %}
+  {%- if not options.remember_deletes -%}
+    {%- do return(false) -%}
+  {%- endif -%}
+  {%- do return(run_query('select count() as n from ' ~ versioned_collapsing.get_tombstones_relation(target)).rows[0]['n'] | int > 0) -%}
+{% endmacro %}
+
+
 {# Makes the table, or makes one that exists forget as the option says.
    `max` as the aggregate takes any type that a version may have; ReplacingMergeTree does not. #}
 {% macro create_tombstones(target, options, columns) %}
@@ -58,7 +67,7 @@
   from {{ versioned_collapsing._beside(target, 'changes') }} as changes
   left join (
     select {{ key }}, max({{ version }}) as _dbt_live_version, 1 as _dbt_is_live
-    from {{ versioned_collapsing._beside(target, 'leftovers') }}
+    from {{ versioned_collapsing._beside(target, 'leftovers') }} final
     where {{ adapter.quote(options.sign) }} = 1
     group by {{ key }}
   ) as live using ({{ key }})
