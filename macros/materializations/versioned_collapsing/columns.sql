@@ -105,7 +105,11 @@
 
 
 {% macro _stored_type(column, options) %}
-  {%- do return(versioned_collapsing._base_type(column.data_type) if versioned_collapsing._is_required(column.name, options) else column.data_type) -%}
+  {%- if not versioned_collapsing._is_required(column.name, options) -%}
+    {%- do return(column.data_type) -%}
+  {%- endif -%}
+  {%- set base = versioned_collapsing._base_type(column.data_type) -%}
+  {%- do return('LowCardinality(' ~ base ~ ')' if column.data_type.startswith('LowCardinality(') else base) -%}
 {% endmacro %}
 
 
