@@ -1,7 +1,7 @@
 """What a change set costs, beside reading the same events with Spark and writing them as Parquet.
 
-    python benchmarks/change_sets.py --events 5_000_000
-    python benchmarks/change_sets.py --events 10_000_000 --keys 1 --memory 1g --rounds 1
+    python -m benchmarks.change_sets --events 5_000_000
+    python -m benchmarks.change_sets --events 10_000_000 --keys 1 --memory 1g --rounds 1
 
 Events are Debezium's of an orders table, updates with both images. Both sides run in one Spark
 session, in turns. It prints the seconds of each round, and ends with an error when the change set
@@ -19,10 +19,11 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from statistics import median
 from typing import Any
 
-REPOSITORY = Path(__file__).parents[1]
+from benchmarks.engine import REPOSITORY
+from benchmarks.measure import Figures, as_rows, write_results
+
 COLUMNS = {
     "order_id": "bigint",
     "customer_id": "bigint",
@@ -162,6 +163,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--memory", default="2g", help="of Spark's driver, which is all of Spark")
     parser.add_argument("--limit", type=float, help="how many times as much it may cost")
+    parser.add_argument("--results", type=Path, help="where to write the figures")
     parser.add_argument("--folder", type=Path, help="where to work, with its events kept")
     options = parser.parse_args()
     folder = options.folder or Path(tempfile.mkdtemp(prefix="change_sets."))
@@ -176,15 +178,21 @@ def main() -> None:
         )
         write_project(folder, landing, options.memory)
         run_dbt(folder, "run", "--select", "stg_orders")
-        seconds: dict[str, list[float]] = {"change set": [], "json to parquet": []}
+        figures = {"change set": Figures(), "json to parquet": Figures()}
         for _ in range(options.rounds):
             change_set = run_dbt(folder, "run", "--full-refresh", "--select", "orders_changes")
-            seconds["change set"].append(change_set)
-            seconds["json to parquet"].append(read_and_write(landing, folder / "parquet"))
-        for name, rounds in seconds.items():
-            print(f"{name:16} {median(rounds):7.1f} s   ", *(f"{value:.1f}" for value in rounds))
-        ratio = median(seconds["change set"]) / median(seconds["json to parquet"])
+            figures["change set"].seconds.append(change_set)
+            figures["json to parquet"].seconds.append(read_and_write(landing, folder / "parquet"))
+        for name, found in figures.items():
+            print(f"{name:16} {found.median:7.1f} s   ", *(f"{n:.1f}" for n in found.seconds))
+        ratio = figures["change set"].median / figures["json to parquet"].median
         print(f"{'ratio':16} {ratio:7.2f}")
+        if options.results:
+            rows = as_rows(figures, "json to parquet")
+            parameters = {"events": options.events, "keys": keys, "megabytes": size // 10**6}
+            write_results(
+                options.results, f"change_set_{options.events}", parameters, {"spark": rows}
+            )
         if options.limit and ratio > options.limit:
             sys.exit(f"The change set costs more than {options.limit} times as much.")
     finally:

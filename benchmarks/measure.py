@@ -58,6 +58,15 @@ def interleaved(arms: list[Arm], trials: int) -> dict[str, Figures]:
     return figures
 
 
+def as_rows(figures: dict[str, Figures], yardstick: str) -> list[dict[str, Any]]:
+    """The figures as rows of a table, each also as a multiple of one of them."""
+    one = figures[yardstick].median
+    return [
+        {"way": name, **found.as_row(), f"times {yardstick}": round(found.median / one, 3)}
+        for name, found in figures.items()
+    ]
+
+
 def machine() -> dict[str, Any]:
     """What the figures depend on: processors, memory, versions, the day."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

@@ -148,8 +148,8 @@ CONFIG: dict[str, Any] = {
 @pytest.mark.parametrize(
     ("kind", "size", "config", "has_views"),
     [
-        ("direct", 34, {"shards": 2}, False),
-        ("journal", 45, {"shards": 2}, True),
+        ("direct", 40, {"shards": 2}, False),
+        ("journal", 51, {"shards": 2}, True),
     ],
 )
 def test_a_run_that_died_is_completed(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -24,7 +25,7 @@ with changes as (select number, {{{{ var('version') }}}} as version from numbers
 select toInt64(number) as `a b`, number % 2 as position, toDate('2025-01-01') as day, {PAYLOAD},
   toUInt64(version) as `my version`, version = 2 and number = 3 as `my delete`
 from changes -- the last line"""
-CONFIG = {
+CONFIG: dict[str, Any] = {
     "unique_key": ["a b", "position"],
     "order_by": ["position", "a b", "my version"],
     "partition_by": ["toYear(day) * 100 + toMonth(day)", "`a b` in (1, 2)", "day::DateTime"],
@@ -34,7 +35,7 @@ CONFIG = {
     "alias": "its-table",
     "schema": "of its own",
 }
-MODELS = {
+MODELS: dict[str, dict[str, Any]] = {
     "plain": CONFIG,
     "combined": {**CONFIG, "alias": "other", "shards": 2, "combine": dict.fromkeys(NAMES, "least")},
 }

@@ -17,7 +17,7 @@
     {%- if holder is not none -%}
       {%- if holder.invocation_id != invocation_id and versioned_collapsing._is_at_work(holder, seen.holder) -%}
         {%- do versioned_collapsing.raise_locked(target, holder, model) -%}
-      {%- elif not holder.is_working and holder.seconds_idle >= versioned_collapsing.get_lock_seconds() -%}
+      {%- elif not holder.is_working and holder.seconds_idle > versioned_collapsing.get_lock_seconds() -%}
         {%- do versioned_collapsing.take_over_lock(target, lock, holder) -%}
       {%- else -%}
         {%- if seen.holder is none and holder.invocation_id != invocation_id -%}
