@@ -119,7 +119,9 @@ def test_more_than_a_hundred_partitions_in_one_run(make_project: MakeProject) ->
     ]
 
 
-@pytest.mark.parametrize("settings", [{"join_use_nulls": 1}, {"cast_keep_nullable": 1}])
+@pytest.mark.parametrize(
+    "settings", [{"join_use_nulls": 1}, {"cast_keep_nullable": 1}, {"final": 1}]
+)
 def test_settings_of_the_server_do_no_harm(
     make_project: MakeProject, settings: dict[str, int]
 ) -> None:

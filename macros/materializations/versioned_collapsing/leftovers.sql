@@ -19,7 +19,7 @@
     insert into {{ leftovers }}
     select *
     from ({{ versioned_collapsing.get_stored_rows_sql(target, options, columns) }})
-    settings final = 0, optimize_on_insert = 1, {{ versioned_collapsing._no_condition_cache() }}, {{ versioned_collapsing._no_deduplication() }}, {{ versioned_collapsing.get_log_comment_setting(run) }}
+    settings final = 0, optimize_on_insert = 1, use_query_condition_cache = 0, {{ versioned_collapsing._no_deduplication() }}, {{ versioned_collapsing.get_log_comment_setting(run) }}
   {%- endcall %}
   {% call statement('stage_odd_keys') -%}
     create table {{ odd }} engine = MergeTree order by ({{ key }}) as
@@ -34,7 +34,8 @@
 
 {# All rows of the keys that change. Where the table is sorted by the key, it is merged with the changes, which
    are sorted too: each granule that the index names is read once, and no key is looked up in a hash table. The
-   index is asked for the key's first column: a set of tuples takes longer to make than it saves. #}
+   index is asked for the key's first column: a set of tuples takes longer to make than it saves. The cache of
+   conditions must be off: it takes a granule that indexHint passed over for one that never has rows. #}
 {% macro get_stored_rows_sql(target, options, columns) -%}
   {%- set changes = versioned_collapsing._beside(target, 'changes') -%}
   {%- set names = get_quoted_csv(columns.names + [options.sign]) -%}
@@ -53,13 +54,6 @@
   prewhere {{ versioned_collapsing.get_key_lookup_sql(options.unique_key, changes) }}
   {%- endif %}
 {%- endmacro %}
-
-
-{# The cache remembers which granules have rows for a condition, and knows a subquery by its text alone: the same
-   text over other changes would leave out granules that have their keys. #}
-{% macro _no_condition_cache() %}
-  {%- do return('use_query_condition_cache = 0') -%}
-{% endmacro %}
 
 
 {# Keys by their first column and a hash: an IN over tuples costs more than reading the whole table.

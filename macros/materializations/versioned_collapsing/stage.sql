@@ -87,7 +87,7 @@
   select {{ names }}, {{ folding }} _dbt_is_deleted, false, false, _dbt_duplicates, _dbt_conflicts, _dbt_problem
   from changes
   {%- endif %}
-  settings {{ versioned_collapsing._no_condition_cache() }}, {{ versioned_collapsing.get_log_comment_setting(run) }}
+  settings {{ versioned_collapsing.get_log_comment_setting(run) }}
 {%- endmacro %}
 
 
