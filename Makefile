@@ -6,13 +6,14 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 
 VENV := .venv
+FORMATS := $(VENV)/formats
 LOG := logs/setup.log
 PLUGINS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml))
 # Not macros and tests/generic: sqlfluff's dbt templater passes over files of macros.
 SQL_FOLDERS := $(wildcard models tests/singular analyses)
 PIP := $(VENV)/bin/python -m pip --disable-pip-version-check --no-input install
 
-.PHONY: help demo test conformance soak check docs bench setup java clean
+.PHONY: help demo test conformance formats soak check docs bench setup java clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +37,9 @@ conformance: setup ## Run dbt-tests-adapter and dbt-spark's own tests through th
 			-q -rfE -W ignore --tb=short --show-capture=no || failed=yes; \
 	done; \
 	[ -z "$$failed" ]
+
+formats: setup $(addprefix $(FORMATS)/,moto spark-4.2 spark-4.1) ## Run change sets in S3, in partitions, in Delta Lake and in Iceberg; fetches about 2 GB
+	@PYTHONPATH=$(FORMATS)/moto $(VENV)/bin/pytest tests/formats
 
 soak: setup ## Run 5,000 random histories of up to 200 events through the materialization, three times
 	@$(VENV)/bin/pytest tests/materialization/test_histories.py -k random --histories 5000 60 200
@@ -142,4 +146,13 @@ $(VENV)/.set-up: $(VENV)/.packages $(PLUGINS:=/pyproject.toml)
 	mkdir -p $(dir $(LOG)); \
 	echo "Installing $(notdir $(PLUGINS)) ..."; \
 	$(PIP) --no-deps --no-build-isolation $(addprefix -e ,$(PLUGINS)) $(logged)
+	@touch $@
+
+# Other Sparks and what stands in for S3, each in a folder that goes before the packages of the lock.
+$(FORMATS)/%: tests/formats/%.lock $(VENV)/.packages
+	@rm -rf $@; \
+	mkdir -p $(dir $(LOG)); \
+	echo "Installing $* ..."; \
+	$(PIP) --require-hashes --no-deps --no-build-isolation --target $@.new -r $< $(logged); \
+	mv $@.new $@
 	@touch $@

@@ -17,6 +17,8 @@ CASES: list[Case] = [
     postgresql.values_left_out(),
     postgresql.combined("extremes", "greatest", "coalesce", "least", seed=3),
     postgresql.combined("firsts", "least", "first", "latest", seed=9),
+    postgresql.moved_keys(),
+    postgresql.version_of_the_row(),
     postgresql.signed(),
     mysql.binlog(),
     mysql.gtid(),

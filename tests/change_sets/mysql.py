@@ -23,6 +23,7 @@ COLUMNS = {
     "ratio": "double",
     "free": "decimal(38,6)",
     "small": "int",
+    "digest": "binary",
 }
 ENCODINGS = {
     "price": "precise",
@@ -31,6 +32,7 @@ ENCODINGS = {
     "seen": "epoch_micros",
     "heard": "epoch_nanos",
     "free": "precise",
+    "digest": "base64",
 }
 TYPES = {
     "id": "Int64",
@@ -44,6 +46,7 @@ TYPES = {
     "ratio": "Nullable(Float64)",
     "free": "Nullable(Decimal(38, 6))",
     "small": "Nullable(UInt8)",
+    "digest": "Nullable(String)",
     "_version": "Int128",
 }
 MICROSECOND = timedelta(microseconds=1)
@@ -73,6 +76,7 @@ def encoded(row: dict[str, Any]) -> dict[str, Any]:
         "seen": micros["seen"],
         "heard": micros["heard"] * 1000,
         "free": {"scale": 2, "value": precise(row["free"], 2)},
+        "digest": base64.b64encode(row["digest"].encode()).decode(),
     }
 
 
@@ -90,6 +94,7 @@ def random_row(rng: random.Random, key: int, number: int) -> dict[str, Any]:
         "ratio": rng.random() * 10 ** rng.randint(-30, 30),
         "free": Decimal(rng.randint(-size, size)).scaleb(-2),
         "small": rng.randint(0, 255),
+        "digest": rng.choice(["", "\0 \\ naïve", f"row {number}"]),
     }
 
 
@@ -184,6 +189,7 @@ def binlog() -> Case:
         Broken(_update(last).replace('"ratio":', '"ratio":1e999,"was":'), "ratio does not fit double"),
         Broken(_update(last, small=256), "small is outside 0 to 255"),
         Broken(_update(last, small=-1), "small is outside 0 to 255"),
+        Broken(_update(last, digest="no base 64"), "digest does not fit binary"),
     ]
     # fmt: on
     return _case("binlog", "version='source.pos'", sources, broken, 5)

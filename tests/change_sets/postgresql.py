@@ -288,6 +288,69 @@ def combined(name: str, amount: str, note: str, moment: str, seed: int) -> Case:
     )
 
 
+def moved_keys() -> Case:
+    """A change of a key comes as a delete and an insert at one position; keys are taken up again."""
+    rng = random.Random(10)
+    stored: dict[int, Event] = {}
+    events: list[Event] = []
+    for number in range(1, 600):
+        key = rng.randint(1, 30)
+        free = sorted(set(range(1, 31)) - stored.keys())
+        if key in stored and free and rng.random() < 0.5:
+            moved = replace(stored.pop(key), op="c", id=rng.choice(free), lsn=number)
+            stored[moved.id] = moved
+            events += [Event("d", number, key), moved]
+        else:
+            op = "u" if key in stored else "c"
+            stored[key] = Event(op, number, key, Decimal(number), f"note {number}", at(number))
+            events.append(stored[key])
+    return Case(
+        Situation(
+            "moved_keys",
+            f"parse_debezium(SOURCE, key=['id'], columns={COLUMNS})",
+            "one_change_per_key(EVENTS, key=['id'])",
+            TYPES,
+            {"unique_key": "id"},
+        ),
+        {number: lines(delivered(batch, rng), rng) for number, batch in cut(events, 3).items()},
+        truth(events),
+    )
+
+
+def version_of_the_row() -> Case:
+    """A column is the version: a delete has that of the row that it deletes."""
+    rng = random.Random(11)
+    stored: dict[int, Event] = {}
+    events: list[Event] = []
+    for number in range(1, 600):
+        key = rng.randint(1, 40)
+        if key in stored and rng.random() < 0.3:
+            events.append(replace(stored.pop(key), op="d"))
+        else:
+            op = "u" if key in stored else "c"
+            stored[key] = Event(op, 1, key, Decimal(number), f"note {number}", at(number))
+            events.append(stored[key])
+    broken: list[Line] = [
+        Broken(altered(at=None), "version at is null"),
+        Broken(altered(at="soon"), "at does not fit timestamp"),
+        Broken(enveloped(op="t", after=None), "version at is null"),
+    ]
+    return Case(
+        Situation(
+            "version_of_the_row",
+            f"parse_debezium(SOURCE, key=['id'], columns={COLUMNS}, version='at')",
+            "one_change_per_key(EVENTS, key=['id'])",
+            {**TYPES, "_version": "DateTime64(6, 'UTC')"},
+            {"unique_key": "id"},
+        ),
+        {
+            number: scattered(broken, lines(delivered(batch, rng), rng), rng)
+            for number, batch in cut(events, 3).items()
+        },
+        [(row.id, *row.payload, row.at) for row in stored.values()],
+    )
+
+
 def signed() -> Case:
     """Before- and after-images, versions in a column, chains within and across batches."""
     rng = random.Random(4)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from tests.end_to_end.test_shop import (
     assert_all_succeeded,
@@ -16,7 +17,7 @@ from tests.support.dbt_process import dbt, variables
 
 def test_the_demo_on_a_server(tmp_path: Path) -> None:
     with running_server(tmp_path / "server", password="secret") as (host, port):
-        server = {
+        server: dict[str, Any] = {
             "CLICKHOUSE_HOST": host,
             "CLICKHOUSE_PORT": str(port),
             "CLICKHOUSE_PASSWORD": "secret",

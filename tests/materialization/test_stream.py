@@ -107,7 +107,10 @@ class TestManifest:
         available = ClickHouseAdapter._available_ | {"hand_off"}
         monkeypatch.setattr(ClickHouseAdapter, "_available_", available)
         monkeypatch.setattr(
-            ClickHouseAdapter, "hand_off", lambda _, schema, name: f"{schema}.{name}", raising=False
+            ClickHouseAdapter,
+            "hand_off",
+            lambda _, schema, name, __: f"{schema}.{name}",
+            raising=False,
         )
         project = make_project(f"manifest_{abs(hash(request.node.name)) % 10**8}")
         macros = project.folder / "macros"

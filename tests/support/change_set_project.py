@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -37,13 +38,31 @@ class Situation:
 
 
 class ChangeSetProject:
-    """Situations side by side in one project, so that one process builds them all."""
+    """Situations side by side in one project, so that one process builds them all.
 
-    def __init__(self, folder: Path, situations: Iterable[Situation]) -> None:
+    Args:
+        folder: where everything is.
+        situations: the tables.
+        landed: the URL at which Spark finds what lands, if that is not where it is written.
+        changes: config of the change sets.
+        output: the profile's output, if it is not the repository's.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        situations: Iterable[Situation],
+        *,
+        landed: str = "",
+        changes: Mapping[str, Any] | None = None,
+        output: Mapping[str, Any] | None = None,
+    ) -> None:
         self.situations = {situation.name: situation for situation in situations}
+        self.landing = folder / "landing"
+        self._folder = folder
         self._home = folder / "home"
-        self._landing = folder / "landing"
         self._project = folder / "project"
+        self._has_profile = output is not None
         for situation in self.situations.values():
             self._add(situation)
         quarantined = "\nunion all\n".join(
@@ -58,7 +77,10 @@ class ChangeSetProject:
         tables = [
             {
                 "name": name,
-                "external": {"location": str(self._landing / name), "file_format": "text"},
+                "external": {
+                    "location": f"{landed or self.landing}/{name}",
+                    "file_format": "text",
+                },
             }
             for name in self.situations
         ]
@@ -72,7 +94,13 @@ class ChangeSetProject:
             models.append({"name": f"stg_{name}", "data_tests": [{"no_unknown_fields": test}]})
             models.append({"name": name, "columns": columns})
         self._write("models/schema.yml", json.dumps({"sources": sources, "models": models}))
-        self._write("dbt_project.yml", json.dumps(_PROJECT))
+        project = copy.deepcopy(_PROJECT)
+        configs = {f"+{name}": value for name, value in (changes or {}).items()}
+        project["models"]["versioned_collapsing"]["changes"].update(configs)
+        self._write("dbt_project.yml", json.dumps(project))
+        if output is not None:
+            profile = {"target": "it", "outputs": {"it": {**output, "home": str(self._home)}}}
+            self._write("profiles.yml", json.dumps({project["profile"]: profile}))
 
     def _add(self, situation: Situation) -> None:
         name = situation.name
@@ -93,20 +121,23 @@ class ChangeSetProject:
 
     def land(self, name: str, batch: int, lines: Iterable[str | bytes], file: int = 0) -> str:
         """Write a file of a batch; its name, as the quarantine has it."""
-        path = self._landing / name / f"batch={batch:06d}" / f"part-{file:05d}.json"
+        path = self.landing / name / f"batch={batch:06d}" / f"part-{file:05d}.json"
         path.parent.mkdir(parents=True, exist_ok=True)
         raw = [line.encode() if isinstance(line, str) else line for line in lines]
         path.write_bytes(b"".join(line + b"\n" for line in raw))
-        return str(path.relative_to(self._landing))
+        return str(path.relative_to(self.landing))
 
-    def dbt(self, *commands: Sequence[str]) -> list[Outcome]:
+    def dbt(self, *commands: Sequence[str], **environment: str) -> list[Outcome]:
         """dbt commands, in one process."""
-        folder = ["--project-dir", str(self._project)]
-        return dbt(self._home, *([*command, *folder] for command in commands))
+        profiles = self._project if self._has_profile else REPOSITORY
+        folders = ["--project-dir", str(self._project), "--profiles-dir", str(profiles)]
+        found = ([*command, *folders] for command in commands)
+        return dbt(self._home, *found, folder=self._folder, **environment)
 
-    def run(self, *through: int) -> list[Outcome]:
+    def run(self, *through: int, **environment: str) -> list[Outcome]:
         """`dbt run` up to each of these batches, in one process."""
-        return self.dbt(*(["run", *variables(through_batch=batch)] for batch in through))
+        commands = (["run", *variables(through_batch=batch)] for batch in through)
+        return self.dbt(*commands, **environment)
 
     def change_set(self, name: str, columns: Sequence[str]) -> list[Row]:
         """Columns of the change set that the last run made."""
@@ -136,7 +167,7 @@ class ChangeSetProject:
         return found
 
 
-_PROJECT = {
+_PROJECT: dict[str, Any] = {
     "name": "versioned_collapsing",
     "version": "1.0",
     "profile": "versioned_collapsing",

@@ -43,7 +43,11 @@ class Outcome:
 
 
 def dbt(
-    home: Path, *commands: Sequence[str], zone: str = "UTC", **environment: str
+    home: Path,
+    *commands: Sequence[str],
+    zone: str = "UTC",
+    folder: Path = REPOSITORY,
+    **environment: str,
 ) -> list[Outcome]:
     """Run dbt commands on the project, one after the other in one process.
 
@@ -51,6 +55,7 @@ def dbt(
         home: folder of the embedded stores.
         commands: arguments of each command.
         zone: the machine's time zone.
+        folder: where dbt runs.
         environment: more variables of the process's environment.
 
     Raises:
@@ -69,7 +74,7 @@ def dbt(
     }
     process = subprocess.run(
         [sys.executable, "-c", _RUN_COMMANDS, json.dumps(commands), str(outcomes)],
-        cwd=REPOSITORY,
+        cwd=folder,
         env=variables,
         capture_output=True,
         text=True,

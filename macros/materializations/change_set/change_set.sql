@@ -12,15 +12,18 @@
 
   {{ run_hooks(pre_hooks) }}
 
-  {# In this order there is at no moment a change set beside the manifest of another. #}
-  {% if existing is not none %}
+  {# In this order there is at no moment a change set beside the manifest of another. Iceberg deletes no files unless
+     it is told to purge them. #}
+  {% if existing is not none and not existing.is_table %}
     {% do adapter.drop_relation(existing) %}
   {% endif %}
-  {% call statement('drop_manifest') -%}
-    drop table if exists {{ manifest }}
-  {%- endcall %}
+  {% for table in (target, manifest) %}
+    {% call statement('drop') -%}
+      drop table if exists {{ table }} purge
+    {%- endcall %}
+  {% endfor %}
   {% call statement('create_manifest') -%}
-    {{ versioned_collapsing.get_create_manifest_sql(manifest, landed, taken) }}
+    {{ versioned_collapsing.get_create_manifest_sql(manifest, landed, taken, config.get('file_format', 'parquet')) }}
   {%- endcall %}
   {% call statement('main') -%}
     {{ create_table_as(False, target, compiled_code if taken else versioned_collapsing.get_no_rows_sql(compiled_code)) }}

@@ -5,9 +5,9 @@
 
 
 {# One row a batch; without batches one row without a batch, so that the flags are there in any case. #}
-{% macro get_create_manifest_sql(manifest, landed, taken) -%}
+{% macro get_create_manifest_sql(manifest, landed, taken, file_format) -%}
   {%- set is_complete = taken | length == versioned_collapsing._up_to_through_batch(landed) | length -%}
-  create table {{ manifest }} using parquet as
+  create table {{ manifest }} using {{ file_format }} as
   select
     cast(batch as bigint) as batch,
     cast(files as bigint) as files,

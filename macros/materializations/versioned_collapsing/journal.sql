@@ -13,71 +13,6 @@
 {% endmacro %}
 
 
-{# The materialized views that rows of the target reach, at once or by way of other views: the tables that they
-   fill, and names by a hash of what each view is. #}
-{% macro read_views(target) %}
-  {%- set query -%}
-    with recursive reached as (
-      select '' as view, '' as select_query, '{{ target.schema }}' as source_database, '{{ target.identifier }}' as source_table
-      union all
-      select views.view, views.select_query, views.target_database, views.target_table
-      from reached
-      inner join (
-        select
-          source.database as source_database, source.name as source_table,
-          view.database || '.' || view.name as view, view.as_select as select_query, view.target_database, view.target_table
-        from (
-          select database, name, arrayJoin(arrayZip(dependencies_database, dependencies_table)) as dependent
-          from system.tables
-          where notEmpty(dependencies_table)
-        ) as source
-        inner join system.tables as view on view.database = dependent.1 and view.name = dependent.2
-        where view.target_table <> ''
-      ) as views using (source_database, source_table)
-    )
-    select distinct view, source_database as target_database, source_table as target_table, hex(sipHash128(view, select_query, uuid)) as definition
-    from reached
-    inner join system.tables on database = source_database and name = source_table
-    where view <> ''
-    order by view, target_database, target_table
-    settings join_use_nulls = 0
-  {%- endset -%}
-  {%- set tables = [] -%}
-  {%- set definitions = {} -%}
-  {%- for row in run_query(query).rows -%}
-    {%- set table = target.incorporate(path={'schema': row['target_database'], 'identifier': row['target_table']}) -%}
-    {%- if table not in tables -%}{%- do tables.append(table) -%}{%- endif -%}
-    {%- do definitions.update({row['definition']: row['view']}) -%}
-  {%- endfor -%}
-  {%- do return({'tables': tables, 'definitions': definitions}) -%}
-{% endmacro %}
-
-
-{# ClickHouse knows a repeated block by this window: without one on the table and on each table that a view
-   fills, a repeated insert would be doubled in one of them. Replicated tables have one anyway. #}
-{% macro keep_deduplication_window(table) %}
-  {%- set query -%}
-    select engine, toUInt64OrZero(extract(engine_full, 'non_replicated_deduplication_window = (\\d+)')) as blocks
-    from system.tables
-    where database = '{{ table.schema }}' and name = '{{ table.identifier }}'
-  {%- endset -%}
-  {%- set found = run_query(query).rows[0] -%}
-  {%- if found['engine'].endswith('MergeTree') and not found['engine'].startswith(('Replicated', 'Shared')) and found['blocks'] | int < versioned_collapsing.get_deduplication_window() -%}
-    {%- do run_query('alter table ' ~ table ~ ' modify setting non_replicated_deduplication_window = ' ~ versioned_collapsing.get_deduplication_window()) -%}
-  {%- elif not found['engine'].endswith('MergeTree') -%}
-    {%- do exceptions.warn(
-        table ~ " is " ~ found['engine'] ~ ", which cannot tell a repeated block: if a run dies while it writes, its rows may reach it twice."
-    ) -%}
-  {%- endif -%}
-{% endmacro %}
-
-
-{# Partitions of the blocks that may have to be repeated: of the one at which a run dies. #}
-{% macro get_deduplication_window() %}
-  {%- do return(10000) -%}
-{% endmacro %}
-
-
 {# Rows of a block. Tests make it small. #}
 {% macro get_block_rows() %}
   {%- do return(var('versioned_collapsing_block_rows', 200000) | int) -%}
@@ -167,20 +102,4 @@
 {# The columns of an insert: the key, the others, the sign. #}
 {% macro get_stored_names(options, columns) %}
   {%- do return(options.unique_key + (columns.names | reject('in', options.unique_key) | list) + [options.sign]) -%}
-{% endmacro %}
-
-
-{# To repeat a block is harmless for views that were there when the run began to write. A view that is new, or
-   was altered, would take in rows that it has got already. #}
-{% macro refuse_changed_views(target, unfinished, run) %}
-  {%- set changed = [] -%}
-  {%- for definition, view in versioned_collapsing.read_views(target).definitions.items() if definition not in unfinished.definition.split(' ') -%}
-    {%- do changed.append(view) -%}
-  {%- endfor -%}
-  {%- if changed -%}
-    {%- do versioned_collapsing.stop_run(run,
-        "Run " ~ unfinished.run_id ~ " died while it wrote into " ~ target ~ ", and the materialized views " ~ changed | unique | list ~ " have been made or altered "
-        ~ "since: what completes the run would double rows in them. Drop them, run again, and build them anew."
-    ) -%}
-  {%- endif -%}
 {% endmacro %}

@@ -44,7 +44,7 @@
 {% endmacro %}
 
 {% macro clickhouse__get_manifest_relation(change_set) %}
-  {%- do return(adapter.hand_off(change_set.schema, change_set.alias ~ '__manifest')) -%}
+  {%- do return(adapter.hand_off(change_set.schema, change_set.alias ~ '__manifest', change_set.config.get('file_format'))) -%}
 {% endmacro %}
 
 

@@ -369,6 +369,7 @@ QUERIES = {
         "group by country order by country"
     ),
     "orders_partition": "select partition_key from system.tables where name = 'ch_orders'",
+    "partitioned": "select * from mixed.ch_partitioned order by id",
     "readings": "select * from mixed.ch_readings order by sensor nulls last",
     "revenue": "select * from mixed.ch_revenue order by name",
     "runs": "select * from mixed.ch_runs order by run",

@@ -16,14 +16,9 @@ import pytest
             "Spark's, which has no files: materialize it as a table.",
         ),
         (
-            "reads_partitioned",
-            "ClickHouse cannot read mixed.spark_runs, which Spark owns: it is partitioned, and "
-            "partition columns are not in the files: drop `partition_by`.",
-        ),
-        (
             "reads_orc",
             "ClickHouse cannot read mixed.spark_orc, which Spark owns: its file format is orc: "
-            "set `file_format: parquet`.",
+            "set `file_format` to parquet or delta or iceberg.",
         ),
         (
             "reads_text",

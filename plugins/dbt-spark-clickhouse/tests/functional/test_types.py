@@ -55,3 +55,18 @@ def test_columns_have_the_types_of_the_hand_off(tables: Rows) -> None:
     assert types["an_array"] == "Array(Nullable(Int32))"
     assert types["a_map"] == "Map(String, Nullable(Int32))"
     assert list(types) == list(VALUES)
+
+
+def test_partition_columns_arrive_from_the_names_of_folders(tables: Rows) -> None:
+    assert tables["partitioned"] == [
+        {
+            "id": 1,
+            "a_date": "1950-02-03",
+            "a_timestamp": "2024-05-06 07:08:09.123456",
+            "a_decimal": "-1.25",
+            "a_boolean": True,
+            "an_int": -7,
+            "a_string": "a/b=c %20 日本 'q'",
+        },
+        dict.fromkeys(tables["partitioned"][0]) | {"id": 2},
+    ]

@@ -32,7 +32,7 @@ def test_empty_output_is_embedded_in_the_project(tmp_path: Path) -> None:
     assert (spark.method, clickhouse.driver) == ("session", "chdb")
     assert (spark.schema, clickhouse.schema) == ("default", "default")
     assert spark.home == clickhouse.home == str(tmp_path / ".spark_clickhouse")
-    assert spark.warehouse_folder == tmp_path / ".spark_clickhouse" / "warehouse"
+    assert spark.warehouse_location == str(tmp_path / ".spark_clickhouse" / "warehouse")
     assert (spark.wait, clickhouse.wait) == (0, 0)
 
 
@@ -43,11 +43,18 @@ def test_keys_of_the_output_hold_for_both_engines(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("warehouse", "folder"), [("lake", "{root}/lake"), ("/mnt/lake", "/mnt/lake")]
+    ("warehouse", "location"),
+    [
+        ("lake", "{root}/lake"),
+        ("/mnt/lake", "/mnt/lake"),
+        ("s3a://lake/warehouse/", "s3a://lake/warehouse"),
+    ],
 )
-def test_warehouse_is_relative_to_the_project(tmp_path: Path, warehouse: str, folder: str) -> None:
+def test_warehouse_is_relative_to_the_project(
+    tmp_path: Path, warehouse: str, location: str
+) -> None:
     spark, _ = profile(spark={"warehouse": warehouse}).engine_credentials(tmp_path)
-    assert str(spark.warehouse_folder) == folder.format(root=tmp_path)
+    assert spark.warehouse_location == location.format(root=tmp_path)
 
 
 def test_blocks_reach_the_stock_credentials(tmp_path: Path) -> None:
@@ -76,7 +83,8 @@ def test_engine_with_a_host_is_not_embedded(tmp_path: Path) -> None:
         (
             {"host": "ch.example.com", "driver": "http"},
             "The profile has unknown keys: driver, host. Keys of one engine go into its block, "
-            "`spark` or `clickhouse`; beside the blocks there are database, schema, home and wait.",
+            "`spark` or `clickhouse`; beside the blocks there are database, schema, home, wait and "
+            "s3_endpoint.",
         ),
         (
             {"spark": {"metod": "session", "hots": "x"}},

@@ -74,6 +74,7 @@ def test_spark_cannot_read_what_clickhouse_owns(node: Node, ref: Ref) -> None:
         ("default", {}, "{home}/warehouse/orders"),
         ("shop", {"location_root": "lake"}, "{home}/warehouse/shop.db/lake/Orders"),
         ("shop", {"location_root": "/mnt/lake"}, "/mnt/lake/Orders"),
+        ("shop", {"partition_by": ["day"]}, "{home}/warehouse/shop.db/orders"),
     ],
 )
 def test_clickhouse_reads_the_files_of_a_spark_table(
@@ -88,6 +89,22 @@ def test_clickhouse_reads_the_files_of_a_spark_table(
     model.schema = schema
     location = folder.format(home=adapter.home)
     assert str(ref(model, CLICKHOUSE)) == f"file('{location}/*.parquet', 'Parquet')"
+
+
+def test_clickhouse_reads_what_spark_keeps_in_s3(node: Node, ref: Ref) -> None:
+    model = node("model", "orders", SPARK, config={"location_root": "s3a://lake/shop"})
+    read = "s3('s3://lake/shop/orders/*.parquet', 'Parquet')"
+    assert str(ref(model, CLICKHOUSE)) == read
+    assert str(ref(source(node, "s3://lake/shop/orders", "parquet"), CLICKHOUSE)) == read
+
+
+def test_clickhouse_reads_lake_tables(
+    adapter: SparkClickHouseAdapter, node: Node, ref: Ref
+) -> None:
+    folder = f"{adapter.home}/warehouse/shop.db/orders"
+    for file_format, function in (("delta", "deltaLakeLocal"), ("iceberg", "icebergLocal")):
+        model = node("model", "orders", SPARK, config={"file_format": file_format})
+        assert str(ref(model, CLICKHOUSE)) == f"{function}('{folder}')"
 
 
 def test_clickhouse_reads_a_sample_when_dbt_wants_one(
@@ -120,14 +137,13 @@ def test_path_of_the_machine_is_not_in_what_parsing_keeps(node: Node, ref: Ref) 
             {"materialized": "view"},
             "it is a view of Spark's, which has no files: materialize it as a table.",
         ),
-        ({"file_format": "orc"}, "its file format is orc: set `file_format: parquet`."),
         (
-            {"partition_by": ["day"]},
-            "it is partitioned, and partition columns are not in the files: drop `partition_by`.",
+            {"file_format": "orc"},
+            "its file format is orc: set `file_format` to parquet or delta or iceberg.",
         ),
         (
-            {"location_root": "s3a://lake"},
-            "it is at s3a://lake, and only folders of this machine, without a scheme, can be.",
+            {"location_root": "hdfs://lake"},
+            "it is at hdfs://lake, and only folders of this machine and s3:// can be.",
         ),
     ],
 )
@@ -149,10 +165,10 @@ def test_spark_node_that_clickhouse_cannot_read_says_what_to_change(
             "files: read it in a Spark model, and that model on ClickHouse.",
         ),
         (
-            "s3a://lake/lines",
+            "hdfs://lake/lines",
             "parquet",
-            "ClickHouse cannot read parquet.`s3a://lake/lines`, which Spark owns: it is at "
-            "s3a://lake/lines, and only folders of this machine, without a scheme, can be.",
+            "ClickHouse cannot read parquet.`hdfs://lake/lines`, which Spark owns: it is at "
+            "hdfs://lake/lines, and only folders of this machine and s3:// can be.",
         ),
     ],
 )

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.spark_clickhouse.files import LocalFiles
 from dbt.adapters.spark_clickhouse.receipt import (
     ColumnReceipt,
     Receipt,
-    data_files,
     figures_sql,
     receipt_of,
     require_no_nested_nulls,
@@ -31,39 +31,43 @@ RECEIPT = Receipt(
 )
 
 
+def parquet(location: Path) -> LocalFiles:
+    return LocalFiles(str(location), "parquet")
+
+
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
     """The folder of a table that is as ``RECEIPT`` says."""
     (tmp_path / "part-0.parquet").write_bytes(b"12345")
     (tmp_path / "_SUCCESS").touch()
     (tmp_path / ".part-0.parquet.crc").touch()
-    RECEIPT.save(tmp_path)
+    RECEIPT.save(parquet(tmp_path))
     return tmp_path
 
 
 def test_receipt_is_read_as_it_was_written(table: Path) -> None:
-    assert Receipt.load(table) == RECEIPT
+    assert Receipt.load(parquet(table)) == RECEIPT
     assert [path.name for path in table.glob("*draft*")] == []
 
 
 @pytest.mark.parametrize("folder", ["empty", "missing"])
 def test_folder_without_a_receipt_has_none(tmp_path: Path, folder: str) -> None:
     (tmp_path / "empty").mkdir()
-    assert Receipt.load(tmp_path / folder) is None
-    assert data_files(tmp_path / folder) == {}
+    assert Receipt.load(parquet(tmp_path / folder)) is None
+    assert parquet(tmp_path / folder).sizes() == {}
 
 
 def test_files_are_the_parquet_files_and_nothing_beside_them(table: Path) -> None:
-    assert data_files(table) == {"part-0.parquet": 5}
+    assert parquet(table).sizes() == {"part-0.parquet": 5}
 
 
 def test_same_files_pass(table: Path) -> None:
-    assert require_same_files("shop.orders", "orders", table, RECEIPT) is RECEIPT
+    assert require_same_files("shop.orders", "orders", parquet(table), RECEIPT) is RECEIPT
 
 
 def test_missing_receipt_says_what_to_build(tmp_path: Path) -> None:
     with pytest.raises(DbtRuntimeError) as error:
-        require_same_files("shop.orders_v2", "orders", tmp_path, None)
+        require_same_files("shop.orders_v2", "orders", parquet(tmp_path), None)
     assert error.value.msg == (
         "ClickHouse cannot read the Spark table shop.orders_v2: there is no receipt in "
         f"{tmp_path}. Spark has not built the table, did not finish, or built it when no "
@@ -100,7 +104,7 @@ def test_changed_files_are_named(table: Path, change: str, difference: str) -> N
         for number in range(1, 5):
             (table / f"part-{number}.parquet").write_bytes(b"x")
     with pytest.raises(DbtRuntimeError) as error:
-        require_same_files("shop.orders", "orders", table, RECEIPT)
+        require_same_files("shop.orders", "orders", parquet(table), RECEIPT)
     assert error.value.msg == (
         f"ClickHouse cannot read the Spark table shop.orders: the files in {table} are not those "
         f"that Spark wrote: {difference}. Build it again: dbt build --select orders"
@@ -164,7 +168,7 @@ def test_figures_are_selected_and_read_in_the_same_order() -> None:
 
 
 def test_table_function_spells_out_the_structure_of_the_receipt() -> None:
-    assert table_function(Path("/lake/o'brien"), RECEIPT) == (
+    assert table_function(parquet(Path("/lake/o'brien")), RECEIPT) == (
         r"file('/lake/o\'brien/*.parquet', 'Parquet', '`id` Nullable(Int64), "
         "`price` Nullable(Float64), `tags` Array(Nullable(String))')"
     )
@@ -172,10 +176,34 @@ def test_table_function_spells_out_the_structure_of_the_receipt() -> None:
 
 def test_quotes_within_the_structure_are_escaped() -> None:
     receipt = replace(RECEIPT, columns=(ColumnReceipt("at", "timestamp", 3, 6),))
-    assert table_function(Path("/lake"), receipt) == (
+    assert table_function(parquet(Path("/lake")), receipt) == (
         r"file('/lake/*.parquet', 'Parquet', '`at` Nullable(DateTime64(6, \'UTC\'))')"
     )
 
 
 def test_table_function_without_a_receipt_leaves_the_structure_to_clickhouse() -> None:
-    assert table_function(Path("/lake"), None) == "file('/lake/*.parquet', 'Parquet')"
+    assert table_function(parquet(Path("/lake")), None) == "file('/lake/*.parquet', 'Parquet')"
+
+
+def test_partition_columns_are_read_from_the_names_of_folders() -> None:
+    receipt = replace(
+        RECEIPT,
+        columns=(ColumnReceipt("id", "bigint", 3, 6), ColumnReceipt("day", "date", 2, 9)),
+        files={"day=2025-01-01/part-0.parquet": 5},
+    )
+    assert table_function(parquet(Path("/lake")), receipt) == (
+        "(select `id`, cast(nullIf(decodeURLComponent(`day`), '__HIVE_DEFAULT_PARTITION__') as "
+        "Nullable(Date32)) as `day` from file('/lake/day=*/*.parquet', 'Parquet', "
+        "'`id` Nullable(Int64), `day` Nullable(String)'))"
+    )
+
+
+@pytest.mark.parametrize(
+    ("file_format", "function"), [("delta", "deltaLakeLocal"), ("iceberg", "icebergLocal")]
+)
+def test_lake_table_is_read_by_its_log(file_format: str, function: str) -> None:
+    receipt = replace(RECEIPT, columns=(ColumnReceipt("id", "bigint", 3, 6),))
+    assert table_function(LocalFiles("/lake", file_format), receipt) == (
+        f"{function}('/lake', 'Parquet', '`id` Nullable(Int64)')"
+    )
+    assert table_function(LocalFiles("/lake", file_format), None) == f"{function}('/lake')"

@@ -117,7 +117,7 @@ class SparkClickHouseAdapter(_Delegates, BaseAdapter):
         }
         self.connections = RoutedConnections(self)
         self.Relation = RoutedRelation.bound_to(self)
-        self.hand_offs = HandOffs(self, credentials[0].warehouse_folder)
+        self.hand_offs = HandOffs(self, credentials[0].warehouse_location, profile.s3_endpoint)
         routing.ask_for_owners(self._owner_of)
         # dbt finds the adapter by the type of its credentials, which is the engine at work.
         FACTORY.adapters.update(dict.fromkeys(ENGINES, cast(Any, self)))
@@ -300,14 +300,18 @@ class SparkClickHouseAdapter(_Delegates, BaseAdapter):
         return table
 
     @available.parse(lambda *a, **k: None)
-    def hand_off(self, schema: str, identifier: str) -> BaseRelation:
+    def hand_off(
+        self, schema: str, identifier: str, file_format: str | None = None
+    ) -> BaseRelation:
         """A Spark table that is not a node, as ClickHouse reads it; checked like any other.
+
+        ``file_format`` is what `create table … using` names; Parquet if it is None.
 
         Raises:
             DbtRuntimeError: the table is not what Spark wrote, or not as ClickHouse reads it.
         """
         own = RELATION_CLASSES[SPARK].create(schema=schema, identifier=identifier)
-        return self.hand_offs.verified(own)
+        return self.hand_offs.verified(own, file_format)
 
     # Connections
 

@@ -30,8 +30,8 @@ ADAPTER_TYPE = "spark_clickhouse"
 class EmbeddedSparkCredentials(SparkCredentials):
     """dbt-spark's credentials, and where the embedded Spark keeps its data.
 
-    ``warehouse`` is the folder below which Spark's managed tables are, when it is not in ``home``;
-    relative paths in Spark SQL start at ``project_root``.
+    ``warehouse`` is the folder or URL below which Spark's managed tables are, when it is not in
+    ``home``; relative paths in Spark SQL start at ``project_root``.
     """
 
     home: str = ""
@@ -40,9 +40,11 @@ class EmbeddedSparkCredentials(SparkCredentials):
     wait: int = 0
 
     @property
-    def warehouse_folder(self) -> Path:
-        """The folder of Spark's managed tables. A relative ``warehouse`` is the project's."""
-        return Path(self.project_root, self.warehouse or Path(self.home, "warehouse"))
+    def warehouse_location(self) -> str:
+        """The folder or URL of Spark's managed tables; a relative one is the project's."""
+        if "://" in self.warehouse:
+            return self.warehouse.rstrip("/")
+        return str(Path(self.project_root, self.warehouse or Path(self.home, "warehouse")))
 
 
 @dataclass
@@ -59,7 +61,8 @@ class SparkClickHouseCredentials(Credentials):
 
     ``database`` is the engine of nodes that name none. ``schema`` holds in both engines.
     ``home`` is the folder of the embedded stores; ``wait`` is how many seconds a run waits for
-    another process that uses them. ``spark`` and ``clickhouse`` are the blocks that a profile of
+    another process that uses them. ``s3_endpoint`` is the URL of an S3 store other than Amazon's,
+    as ClickHouse reaches it. ``spark`` and ``clickhouse`` are the blocks that a profile of
     the stock adapter has, without type, schema and threads.
     """
 
@@ -67,6 +70,7 @@ class SparkClickHouseCredentials(Credentials):
     schema: str = "default"
     home: str = ".spark_clickhouse"
     wait: int = 0
+    s3_endpoint: str = ""
     spark: dict[str, Any] = field(default_factory=dict)
     clickhouse: dict[str, Any] = field(default_factory=dict)
 
@@ -78,7 +82,7 @@ class SparkClickHouseCredentials(Credentials):
             raise DbtRuntimeError(
                 f"The profile has unknown keys: {', '.join(unknown)}. Keys of one engine go into "
                 "its block, `spark` or `clickhouse`; beside the blocks there are "
-                "database, schema, home and wait."
+                "database, schema, home, wait and s3_endpoint."
             )
         checked: dict[Any, Any] = super().__pre_deserialize__(data)  # type: ignore[no-untyped-call]
         return checked

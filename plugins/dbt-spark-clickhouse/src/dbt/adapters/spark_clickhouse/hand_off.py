@@ -16,9 +16,9 @@ from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.spark_clickhouse.files import FORMATS, PARQUET, Files, LocalFiles, S3Files, is_s3
 from dbt.adapters.spark_clickhouse.receipt import (
     Receipt,
-    data_files,
     figures_sql,
     receipt_of,
     require_no_nested_nulls,
@@ -38,12 +38,17 @@ _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
 class HandOffs:
-    """Hand-offs of one project. ``warehouse`` is Spark's warehouse folder."""
+    """Hand-offs of one project.
 
-    def __init__(self, router: SparkClickHouseAdapter, warehouse: Path) -> None:
+    ``warehouse`` is Spark's warehouse, a folder or a URL; ``s3_endpoint`` the URL of an S3 store
+    other than Amazon's.
+    """
+
+    def __init__(self, router: SparkClickHouseAdapter, warehouse: str, s3_endpoint: str) -> None:
         self._router = router
         self._warehouse = warehouse
-        self._verified: dict[Path, Receipt] = {}
+        self._s3_endpoint = s3_endpoint
+        self._verified: dict[str, Receipt] = {}
         self._referenced: dict[int, Any] = {}
         self._refreshing = threading.Lock()
 
@@ -53,16 +58,17 @@ class HandOffs:
         Raises:
             DbtRuntimeError: ClickHouse cannot read it, and what to change.
         """
-        _require_parquet_table(node, own)
-        location = self._location(own, node)
+        _require_readable(node, own)
+        files = self._files(own, node)
         self._referenced[id(node)] = node
         is_connected = self._router.connections.get_if_exists() is not None
-        if node.resource_type == "source" and location.is_dir() and is_connected:
-            self._refresh_receipt(own, location)
+        if node.resource_type == "source" and is_connected and files.exist():
+            self._refresh_receipt(own, files)
+        receipt = Receipt.load(files) if is_connected or isinstance(files, LocalFiles) else None
         references = {k: kwargs[k] for k in ("limit", "event_time_filter") if k in kwargs}
         return HandOffRelation(
             path=own.path,
-            table_function=table_function(location, Receipt.load(location)),
+            table_function=table_function(files, receipt),
             **references,
         )
 
@@ -72,19 +78,19 @@ class HandOffs:
         Raises:
             DbtRuntimeError: there is nothing to read.
         """
-        location = self._location(relation, node)
-        receipt = Receipt.load(location)
-        if not data_files(location):
+        files = self._files(relation, node)
+        receipt = Receipt.load(files)
+        if not files.sizes():
             model = getattr(node, "name", relation.identifier)
-            require_same_files(str(relation), model, location, receipt)
-        return HandOffRelation(path=relation.path, table_function=table_function(location, receipt))
+            require_same_files(str(relation), model, files, receipt)
+        return HandOffRelation(path=relation.path, table_function=table_function(files, receipt))
 
     def record(self, relation: BaseRelation) -> None:
         """Lay a receipt beside the files of a Spark table that the node at work has built, if
         ClickHouse nodes read the node."""
         node = current_node()
         if engine_of_relation(relation) == SPARK and self._is_handed_off(node):
-            self._write_receipt(relation, self._location(relation, node))
+            self._write_receipt(relation, self._files(relation, node))
 
     def verify_parents(self, node: Any) -> None:
         """Check the Spark tables that the ClickHouse node ``node`` reads.
@@ -94,26 +100,28 @@ class HandOffs:
         """
         for parent in map(self._as_referenced, self._spark_parents(node)):
             own = self._router.Relation.create_from(self._router.config, parent)
-            location = self._location(own, parent)
+            files = self._files(own, parent)
             if parent.resource_type == "source":
-                self._refresh_receipt(own, location)
-            self._verify(own, location, parent)
+                self._refresh_receipt(own, files)
+            self._verify(own, files, parent)
 
-    def verified(self, own: BaseRelation) -> HandOffRelation:
+    def verified(self, own: BaseRelation, file_format: str | None) -> HandOffRelation:
         """A Spark relation, of which no node may be known, checked, as ClickHouse reads it."""
         node = self._router.spark_node(own)
-        self._verify(own, self._location(own, node), node)
-        return self.by_location(own, node)
+        files = self._files(own, node, file_format)
+        receipt = self._verify(own, files, node)
+        return HandOffRelation(path=own.path, table_function=table_function(files, receipt))
 
-    def _verify(self, own: BaseRelation, location: Path, node: Any) -> None:
+    def _verify(self, own: BaseRelation, files: Files, node: Any) -> Receipt:
         name, model = str(own), getattr(node, "name", own.identifier)
-        receipt = require_same_files(name, model, location, Receipt.load(location))
+        receipt = require_same_files(name, model, files, Receipt.load(files))
         require_no_nested_nulls(name, receipt)
-        if self._verified.get(location) != receipt:
+        if self._verified.get(files.location) != receipt:
             columns = [(column.name, column.spark_type) for column in receipt.columns]
-            read = self._figures(CLICKHOUSE, columns, table_function(location, receipt))
+            read = self._figures(CLICKHOUSE, columns, table_function(files, receipt))
             require_same_figures(name, model, receipt, receipt_of(columns, read, receipt.files))
-            self._verified[location] = receipt
+            self._verified[files.location] = receipt
+        return receipt
 
     def clear_remains(self, node: Any) -> None:
         """Remove the folder that a killed run left for a table that Spark does not know.
@@ -123,14 +131,15 @@ class HandOffs:
         if node.resource_type != "model" or _location_root(node):
             return
         own = self._router.Relation.create_from(self._router.config, node)
-        location = self._location(own)
+        files = self._files(own)
         if (
-            location.is_dir()
-            and location.is_relative_to(self._router.home)
+            isinstance(files, LocalFiles)
+            and files.exist()
+            and files.folder.is_relative_to(self._router.home)
             and self._router.get_relation(SPARK, own.schema, own.identifier) is None
         ):
             logger.warning(f"Removing what an unfinished run left of {own}")
-            shutil.rmtree(location)
+            shutil.rmtree(files.folder)
 
     def _spark_parents(self, node: Any) -> Iterable[Any]:
         nodes = self._router.nodes
@@ -163,41 +172,52 @@ class HandOffs:
             )
         )
 
-    def _location(self, relation: BaseRelation, node: Any = None) -> Path:
+    def _files(
+        self, relation: BaseRelation, node: Any = None, file_format: str | None = None
+    ) -> Files:
+        location, file_format = self._location(relation, node), file_format or _file_format(node)
+        if is_s3(location):
+            return S3Files(location, file_format, self._s3_endpoint, self._query)
+        return LocalFiles(location, file_format)
+
+    def _query(self, sql: str) -> list[tuple[Any, ...]]:
+        """The rows of ``sql`` on ClickHouse."""
+        _, table = self._router.call_named_engine(CLICKHOUSE, "execute", sql, fetch=True)
+        return [tuple(row.values()) for row in table.rows]
+
+    def _location(self, relation: BaseRelation, node: Any = None) -> str:
         schema, table = str(relation.schema).lower(), str(relation.identifier)
         external = getattr(node, "external", None)
         if external and external.location:
-            return self._router.project_root / str(external.location)
+            return _below(str(self._router.project_root), str(external.location))
         # Spark keeps the schema `default` in the warehouse itself.
-        folder = self._warehouse if schema == "default" else self._warehouse / f"{schema}.db"
+        folder = self._warehouse if schema == "default" else f"{self._warehouse}/{schema}.db"
         if root := _location_root(node):
-            return folder / root / table
-        return folder / table.lower()
+            return f"{_below(folder, root)}/{table}"
+        return f"{folder}/{table.lower()}"
 
-    def _refresh_receipt(self, own: BaseRelation, location: Path) -> None:
+    def _refresh_receipt(self, own: BaseRelation, files: Files) -> None:
         """Lay a receipt beside the files of a source, which others write, if they have changed."""
         with self._refreshing:
-            receipt = Receipt.load(location)
-            if receipt is None or receipt.files != data_files(location):
-                self._write_receipt(own, location)
+            receipt = Receipt.load(files)
+            if receipt is None or receipt.files != files.sizes():
+                self._write_receipt(own, files)
 
-    def _write_receipt(self, relation: BaseRelation, location: Path) -> None:
-        if not location.is_dir():
+    def _write_receipt(self, relation: BaseRelation, files: Files) -> None:
+        if not files.exist():
             raise DbtRuntimeError(
                 f"ClickHouse cannot read {relation}, which Spark owns: there is no folder "
-                f"{location}. If it is a table, set `warehouse` in the profile's `spark` block to "
+                f"{files}. If it is a table, set `warehouse` in the profile's `spark` block to "
                 "the folder of Spark's managed tables (spark.sql.warehouse.dir); if it is a source "
                 "of files, mend its `location`."
             )
         source = relation.render()  # whole, also when dbt wants a sample
-        columns = [
-            (column.name, column.dtype)
-            for column in self._router.call_named_engine(
-                SPARK, "get_column_schema_from_query", f"select * from {source}"
-            )
-        ]
+        # A column's type by a connection's own name for it is not always Spark's: BIGINT_TYPE.
+        sql = f"describe query select * from {source}"
+        _, described = self._router.call_named_engine(SPARK, "execute", sql, fetch=True)
+        columns = [(row["col_name"], row["data_type"]) for row in described.rows]
         figures = self._figures(SPARK, columns, source)
-        receipt_of(columns, figures, data_files(location)).save(location)
+        receipt_of(columns, figures, files.sizes()).save(files)
 
     def _figures(self, engine: Engine, columns: list[tuple[str, str]], source: str) -> list[Any]:
         sql = figures_sql(columns, source, engine)
@@ -210,29 +230,38 @@ def _location_root(node: Any) -> str:
     return "" if node is None else str(node.config.get("location_root") or "")
 
 
+def _below(folder: str, location: str) -> str:
+    """``location``, below ``folder`` when it is relative."""
+    return location if _URI.match(location) else str(Path(folder, location))
+
+
+def _file_format(node: Any) -> str:
+    """The format of the node's files; Parquet where nothing says it."""
+    external = getattr(node, "external", None)
+    configured = getattr(node, "config", None)
+    named = external.file_format if external else configured and configured.get("file_format")
+    return str(named or PARQUET).lower()
+
+
 def _obstacle(node: Any) -> str | None:
     """Why ClickHouse cannot read the Spark node, and what to do; None when it can."""
     external = getattr(node, "external", None)
     location = external.location if external else _location_root(node)
-    if location and _URI.match(location):
-        return f"it is at {location}, and only folders of this machine, without a scheme, can be"
-    if node.resource_type == "source":
-        if external and external.location and external.file_format not in (None, "parquet"):
-            return (
-                f"it is a folder of {external.file_format} files: read it in a Spark model, and "
-                "that model on ClickHouse"
-            )
-        return None
-    config = node.config
-    if config.materialized == "view":
+    file_format = _file_format(node)
+    if location and _URI.match(location) and not is_s3(location):
+        return f"it is at {location}, and only folders of this machine and s3:// can be"
+    if node.resource_type == "source" and file_format not in FORMATS:
+        return (
+            f"it is a folder of {file_format} files: read it in a Spark model, and that model on "
+            "ClickHouse"
+        )
+    if node.resource_type != "source" and node.config.materialized == "view":
         return "it is a view of Spark's, which has no files: materialize it as a table"
-    if config.get("file_format") not in (None, "parquet"):
-        return f"its file format is {config.get('file_format')}: set `file_format: parquet`"
-    if config.get("partition_by"):
-        return "it is partitioned, and partition columns are not in the files: drop `partition_by`"
+    if file_format not in FORMATS:
+        return f"its file format is {file_format}: set `file_format` to {' or '.join(FORMATS)}"
     return None
 
 
-def _require_parquet_table(node: Any, own: BaseRelation) -> None:
+def _require_readable(node: Any, own: BaseRelation) -> None:
     if obstacle := _obstacle(node):
         raise DbtRuntimeError(f"ClickHouse cannot read {own}, which Spark owns: {obstacle}.")

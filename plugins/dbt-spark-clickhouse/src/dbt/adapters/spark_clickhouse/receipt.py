@@ -1,28 +1,29 @@
 """The hand-off: how a ClickHouse node reads a Spark table.
 
-Spark writes Parquet files, ClickHouse reads them with a table function. After a Spark table that
-ClickHouse nodes read has been built, a receipt is laid beside its files: the files, the number of
-rows and, for each column, its type, its number of values and a checksum. Before a ClickHouse node
-reads the table, ClickHouse computes the same figures from the same files; a folder that is
-half-written, or that either engine reads differently, stops the node.
+Spark writes files, ClickHouse reads them with a table function. After a Spark table that ClickHouse
+nodes read has been built, a receipt is laid beside its files: the files, the number of rows and,
+for each column, its type, its number of values and a checksum. Before a ClickHouse node reads the
+table, ClickHouse computes the same figures from the same files; a folder that is half-written, or
+that either engine reads differently, stops the node.
 """
 
 from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.spark_clickhouse.files import PARQUET, Files, partition_columns
 from dbt.adapters.spark_clickhouse.types import (
     checksum_expressions,
     clickhouse_type,
     is_nullable,
 )
 
-RECEIPT = "_hand_off.json"  # Spark and the *.parquet glob pass over names with a leading underscore
+# What Spark calls the folder of rows in which a partition column is null.
+_NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
 
 @dataclass(frozen=True)
@@ -37,51 +38,60 @@ class ColumnReceipt:
 
 @dataclass(frozen=True)
 class Receipt:
-    """What Spark says that a table's folder holds. ``files`` maps file names to bytes."""
+    """What Spark says that a table's folder holds. ``files`` maps paths within it to bytes."""
 
     rows: int
     columns: tuple[ColumnReceipt, ...]
     files: dict[str, int]
 
     @classmethod
-    def load(cls, location: Path) -> Receipt | None:
-        """The receipt in the folder ``location``, or None when there is none."""
-        try:
-            raw = json.loads((location / RECEIPT).read_text())
-        except FileNotFoundError:
+    def load(cls, files: Files) -> Receipt | None:
+        """The receipt beside ``files``, or None when there is none."""
+        text = files.read_receipt()
+        if text is None:
             return None
+        raw = json.loads(text)
         columns = tuple(ColumnReceipt(**column) for column in raw["columns"])
         return cls(rows=raw["rows"], columns=columns, files=raw["files"])
 
-    def save(self, location: Path) -> None:
-        """Lay the receipt into the folder ``location``, whole or not at all."""
-        draft = location / f"{RECEIPT}.draft"
-        draft.write_text(json.dumps(asdict(self), indent=1))
-        draft.replace(location / RECEIPT)
+    def save(self, files: Files) -> None:
+        """Lay the receipt beside ``files``, whole or not at all."""
+        files.write_receipt(json.dumps(asdict(self), indent=1))
 
-    def structure(self) -> str:
-        """The columns as ClickHouse types, as table functions take them."""
-        return ", ".join(
-            f"{_quote(column.name)} {clickhouse_type(column.spark_type)}" for column in self.columns
-        )
+    def types(self) -> dict[str, str]:
+        """The columns, as ClickHouse types."""
+        return {column.name: clickhouse_type(column.spark_type) for column in self.columns}
 
 
-def data_files(location: Path) -> dict[str, int]:
-    """Names and bytes of the Parquet files in the folder ``location``."""
-    return {path.name: path.stat().st_size for path in sorted(location.glob("*.parquet"))}
-
-
-def table_function(location: Path, receipt: Receipt | None) -> str:
-    """The ClickHouse table function that reads the Parquet files in ``location``.
+def table_function(files: Files, receipt: Receipt | None) -> str:
+    """What ClickHouse reads ``files`` with: a table function, or a query of one.
 
     With a receipt the structure is spelled out: without it an `insert … select … from file()`
     takes the types of its target and turns NULL into 0, and a folder without rows cannot be read.
     """
-    path = str(location / "*.parquet").replace("\\", "\\\\").replace("'", "\\'")
-    if receipt is None:
-        return f"file('{path}', 'Parquet')"
-    structure = receipt.structure().replace("\\", "\\\\").replace("'", "\\'")
-    return f"file('{path}', 'Parquet', '{structure}')"
+    types = receipt.types() if receipt else {}
+    if files.file_format != PARQUET:
+        return files.table_function(structure=_structure(types))
+    partitions = partition_columns(receipt.files) if receipt else []
+    pattern = "".join(f"{name}=*/" for name in partitions) + "*.parquet"
+    if not partitions:
+        return files.table_function(pattern, _structure(types))
+    read = {name: "Nullable(String)" if name in partitions else types[name] for name in types}
+    columns = (
+        _partition_value(name, kind) if name in partitions else _quote(name)
+        for name, kind in types.items()
+    )
+    return f"(select {', '.join(columns)} from {files.table_function(pattern, _structure(read))})"
+
+
+def _structure(types: dict[str, str]) -> str:
+    return ", ".join(f"{_quote(name)} {kind}" for name, kind in types.items())
+
+
+def _partition_value(name: str, kind: str) -> str:
+    """The value in a folder's name, where Spark escapes characters that paths cannot have."""
+    text = f"nullIf(decodeURLComponent({_quote(name)}), '{_NULL_PARTITION}')"
+    return f"cast({text} as {kind}) as {_quote(name)}"
 
 
 def figures_sql(columns: list[tuple[str, str]], relation: str, engine: str) -> str:
@@ -117,7 +127,7 @@ def receipt_of(
 
 
 def require_same_files(
-    name: str, model: str | None, location: Path, receipt: Receipt | None
+    name: str, model: str | None, files: Files, receipt: Receipt | None
 ) -> Receipt:
     """The receipt of the table ``name``, if its folder holds just the files that it lists.
 
@@ -126,11 +136,11 @@ def require_same_files(
     """
     if receipt is None:
         raise DbtRuntimeError(
-            f"ClickHouse cannot read the Spark table {name}: there is no receipt in {location}. "
+            f"ClickHouse cannot read the Spark table {name}: there is no receipt in {files}. "
             "Spark has not built the table, did not finish, or built it when no ClickHouse node "
             f"read it. Build it first: dbt build --select {model}"
         )
-    found = data_files(location)
+    found = files.sizes()
     if found != receipt.files:
         changed = sorted({name for name, _ in found.items() ^ receipt.files.items()})
         changes = [
@@ -138,7 +148,7 @@ def require_same_files(
             for name in changed[:3]
         ]
         raise DbtRuntimeError(
-            f"ClickHouse cannot read the Spark table {name}: the files in {location} are not "
+            f"ClickHouse cannot read the Spark table {name}: the files in {files} are not "
             f"those that Spark wrote: {len(changed)} differ, such as {', '.join(changes)}. "
             f"Build it again: dbt build --select {model}"
         )

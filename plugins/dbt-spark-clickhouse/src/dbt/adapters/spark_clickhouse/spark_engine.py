@@ -146,7 +146,7 @@ def default_settings(credentials: EmbeddedSparkCredentials) -> dict[str, str]:
         # Local data is small: the stock 200 partitions cost more than they save.
         "spark.sql.shuffle.partitions": "8",
         "spark.sql.sources.default": "parquet",
-        "spark.sql.warehouse.dir": str(credentials.warehouse_folder),
+        "spark.sql.warehouse.dir": credentials.warehouse_location,
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }

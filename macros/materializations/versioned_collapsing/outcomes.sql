@@ -1,0 +1,92 @@
+{# What becomes of each staged change; every key falls under one name. #}
+{% macro count_outcomes(target, options, columns, run) %}
+  {%- set outcomes = {} -%}
+  {%- set unmerged = [] -%}
+  {%- for row in run_query(versioned_collapsing.get_outcomes_sql(target, options, columns, run)).rows -%}
+    {%- do outcomes.update({row['_dbt_outcome']: row['_dbt_n'] | int}) -%}
+    {%- do unmerged.append(row['_dbt_unmerged_rows'] | int) -%}
+  {%- endfor -%}
+  {%- set writes = outcomes.keys() | select('in', ('insert', 'update', 'delete', 'delete of an absent key', 'repaired')) | list -%}
+  {%- set counts = versioned_collapsing.start_counts({}) -%}
+  {%- do counts.update({
+      'keys': outcomes.values() | sum,
+      'states': outcomes.get('insert', 0) + outcomes.get('update', 0),
+      'cancels': outcomes.get('update', 0) + outcomes.get('delete', 0),
+      'deletes': outcomes.get('delete', 0) + outcomes.get('delete of an absent key', 0),
+      'duplicates': outcomes.get('duplicate', 0),
+      'stale': outcomes.get('stale', 0),
+      'unmerged': unmerged | sum,
+      'conflicts': outcomes.get('conflict', 0),
+      'tombstoned': outcomes.get('tombstoned', 0),
+      'repaired': outcomes.get('repaired', 0),
+      'has_writes': writes != [],
+      'has_deletes': 'delete' in outcomes or 'delete of an absent key' in outcomes or 'repaired' in outcomes,
+  }) -%}
+  {%- do return(counts) -%}
+{% endmacro %}
+
+
+{% macro get_outcomes_sql(target, options, columns, run) -%}
+  {%- set version = adapter.quote(options.version) -%}
+  {%- set sign = adapter.quote(options.sign) -%}
+  select
+    multiIf(
+      odd._dbt_is_odd = 1, 'repaired',
+      changed._dbt_is_tombstoned, if(changed._dbt_is_deleted, 'stale', 'tombstoned'),
+      stored.{{ sign }} = 0 and changed._dbt_is_buried, 'duplicate',
+      stored.{{ sign }} = 0, if(changed._dbt_is_deleted, 'delete of an absent key', 'insert'),
+      changed.{{ version }} < stored.{{ version }}, 'stale',
+      changed._dbt_is_deleted, 'delete',
+      changed.{{ version }} > stored.{{ version }}, 'update',
+      {{ versioned_collapsing._same_payload('changed', 'stored', columns) }}, 'duplicate',
+      'conflict'
+    ) as _dbt_outcome,
+    count() as _dbt_n,
+    {{ 'sum(changed._dbt_unmerged)' if columns.is_folded else 'toUInt64(0)' }} as _dbt_unmerged_rows
+  from {{ versioned_collapsing._beside(target, 'changes') }} as changed
+  left any join (select * from {{ versioned_collapsing._beside(target, 'leftovers') }} final) as stored
+    on {{ versioned_collapsing._keys_equal('changed', 'stored', options.unique_key) }}
+  left join (select *, 1 as _dbt_is_odd from {{ versioned_collapsing._beside(target, 'odd') }}) as odd
+    on {{ versioned_collapsing._keys_equal('changed', 'odd', options.unique_key) }}
+  group by _dbt_outcome
+  settings join_algorithm = 'full_sorting_merge', join_use_nulls = 0, {{ versioned_collapsing.get_log_comment_setting(run) }}
+{%- endmacro %}
+
+
+{# A tuple compares nulls as values; a hash with a null argument would be null. #}
+{% macro _same_payload(left, right, columns) %}
+  {%- set sides = [] -%}
+  {%- for side in (left, right) -%}
+    {%- set names = [] -%}
+    {%- for column in columns.table if column.name in columns.payload -%}
+      {%- do names.append(versioned_collapsing._comparable_sql(side ~ '.' ~ adapter.quote(column.name), column.type)) -%}
+    {%- endfor -%}
+    {%- do sides.append('tuple(' ~ names | join(', ') ~ ')') -%}
+  {%- endfor -%}
+  {%- do return(sides | join(' <=> ') if columns.payload else 'true') -%}
+{% endmacro %}
+
+
+{# Two payloads at one version: the stored one stays, since no version says which is right. #}
+{% macro report_conflicts(target, options, counts, run, slice) %}
+  {%- if counts.conflicts and (options.on_conflict == 'error' or slice == options.shards) -%}
+    {%- set message -%}
+      {{ target }}: {{ counts.conflicts }} changes have the version of a stored row, or of another change, and another payload. The stored one stays; of two in one change set one is taken.
+    {%- endset -%}
+    {%- if options.on_conflict == 'error' -%}
+      {%- do versioned_collapsing.drop_staged(target) -%}
+      {%- do versioned_collapsing.stop_run(run, message ~ " Nothing was written (on_conflict: error).") -%}
+    {%- endif -%}
+    {%- do exceptions.warn(message) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{# Partial changes that came too late, or for a key that is not there. #}
+{% macro report_unmerged(target, counts) %}
+  {%- if counts.unmerged -%}
+    {%- do exceptions.warn(
+        target ~ ": " ~ counts.unmerged ~ " partial changes could not be combined: the row that they change is newer (they are stale), or is not there."
+    ) -%}
+  {%- endif -%}
+{% endmacro %}

@@ -1,0 +1,176 @@
+"""Where the files of a Spark table are, and the table functions that read them."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+RECEIPT = "_hand_off.json"  # Spark and the *.parquet glob pass over names with a leading underscore
+PARQUET = "parquet"
+FORMATS = (PARQUET, "delta", "iceberg")
+
+Query = Callable[[str], Iterable[Any]]
+
+_S3 = re.compile(r"s3[an]?://")
+
+
+class Files(ABC):
+    """The folder of one table, in ``file_format``."""
+
+    functions: Mapping[str, str]  # by format
+
+    def __init__(self, location: str, file_format: str) -> None:
+        self.location = location
+        self.file_format = file_format
+
+    def sizes(self) -> dict[str, int]:
+        """Bytes of the files that make up the table, by their paths within the folder.
+
+        In a lake table these are all files: which of them count, its log says.
+        """
+        return {name: size for name, size in sorted(self._listed()) if self._is_part(name)}
+
+    @abstractmethod
+    def _listed(self) -> Iterable[tuple[str, int]]:
+        """Paths within the folder, and bytes, of all files."""
+
+    def _is_part(self, name: str) -> bool:
+        *folders, file = name.split("/")
+        if self.file_format != PARQUET:
+            return not file.startswith((".", RECEIPT))
+        return file.endswith(".parquet") and all("=" in folder for folder in folders)
+
+    @abstractmethod
+    def exist(self) -> bool:
+        """Whether there is such a folder."""
+
+    @abstractmethod
+    def read_receipt(self) -> str | None:
+        """The text of the receipt that lies beside the files, or None when there is none."""
+
+    @abstractmethod
+    def write_receipt(self, text: str) -> None:
+        """Lay the text of a receipt beside the files, whole or not at all."""
+
+    def table_function(self, pattern: str = "", structure: str = "") -> str:
+        """The table function that reads the folder.
+
+        Args:
+            pattern: of the files; a lake table needs none.
+            structure: columns and ClickHouse types; left to ClickHouse when empty.
+        """
+        place = f"{self._url()}/{pattern}" if pattern else self._url()
+        arguments = [place, "Parquet", structure] if structure or pattern else [place]
+        given = (literal(argument) for argument in arguments if argument)
+        return f"{self.functions[self.file_format]}({', '.join(given)})"
+
+    @abstractmethod
+    def _url(self) -> str:
+        """The folder as ClickHouse's table functions take it."""
+
+    def __str__(self) -> str:
+        return self.location
+
+
+class LocalFiles(Files):
+    """A folder of this machine."""
+
+    functions: Mapping[str, str] = {
+        PARQUET: "file",
+        "delta": "deltaLakeLocal",
+        "iceberg": "icebergLocal",
+    }
+
+    @property
+    def folder(self) -> Path:
+        """The folder."""
+        return Path(self.location)
+
+    def _listed(self) -> Iterable[tuple[str, int]]:
+        for path in self.folder.rglob("*"):
+            if path.is_file():
+                yield path.relative_to(self.folder).as_posix(), path.stat().st_size
+
+    def exist(self) -> bool:
+        return self.folder.is_dir()
+
+    def read_receipt(self) -> str | None:
+        try:
+            return (self.folder / RECEIPT).read_text()
+        except FileNotFoundError:
+            return None
+
+    def write_receipt(self, text: str) -> None:
+        draft = self.folder / f"{RECEIPT}.draft"
+        draft.write_text(text)
+        draft.replace(self.folder / RECEIPT)
+
+    def _url(self) -> str:
+        return self.location
+
+
+class S3Files(Files):
+    """A folder of a bucket, which ClickHouse lists, reads and writes; dbt has no access of its own.
+
+    ``endpoint`` is the URL of a store other than Amazon's; empty for Amazon's.
+    """
+
+    functions: Mapping[str, str] = {
+        PARQUET: "s3",
+        "delta": "deltaLakeS3",
+        "iceberg": "icebergS3",
+    }
+
+    def __init__(self, location: str, file_format: str, endpoint: str, query: Query) -> None:
+        super().__init__(location, file_format)
+        self._endpoint = endpoint.rstrip("/")
+        self._query = query
+
+    @property
+    def _path(self) -> str:
+        """The bucket and the folder in it."""
+        return _S3.sub("", self.location)
+
+    def _url(self) -> str:
+        return f"{self._endpoint}/{self._path}" if self._endpoint else f"s3://{self._path}"
+
+    def _listed(self) -> Iterable[tuple[str, int]]:
+        every = literal(f"{self._url()}/**")
+        for path, size in self._query(f"select _path, _size from s3({every}, 'One')"):
+            yield str(path).removeprefix(f"{self._path}/"), int(size)
+
+    def exist(self) -> bool:
+        return any(True for _ in self._listed())
+
+    @property
+    def _receipt(self) -> str:
+        return f"s3({literal(f'{self._url()}/{RECEIPT}')}, 'RawBLOB', 'receipt String')"
+
+    def read_receipt(self) -> str | None:
+        if RECEIPT not in dict(self._listed()):
+            return None
+        return "".join(text for (text,) in self._query(f"select receipt from {self._receipt}"))
+
+    def write_receipt(self, text: str) -> None:
+        settings = "settings s3_truncate_on_insert = 1"
+        self._query(f"insert into function {self._receipt} {settings} values ({literal(text)})")
+
+
+def is_s3(location: str) -> bool:
+    """Whether ``location`` is a URL of S3."""
+    return _S3.match(location) is not None
+
+
+def partition_columns(files: Iterable[str]) -> list[str]:
+    """The columns whose values are in the names of folders, given paths within a table's folder."""
+    first = next(iter(files), "")
+    return [folder.split("=", 1)[0] for folder in first.split("/")[:-1] if "=" in folder]
+
+
+def literal(text: str) -> str:
+    """``text`` as ClickHouse's SQL has it."""
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"

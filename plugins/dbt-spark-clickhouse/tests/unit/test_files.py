@@ -1,0 +1,108 @@
+"""Where files are, which of them make up a table, and how ClickHouse is told to read them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dbt.adapters.spark_clickhouse.files import LocalFiles, S3Files, is_s3, partition_columns
+
+LISTED = {
+    "part-0.parquet": 5,
+    "day=2025-01-01/part-1.parquet": 6,
+    "_temporary/0/part-2.parquet": 7,
+    "_delta_log/0.json": 8,
+    "metadata/v1.metadata.json": 9,
+    "_SUCCESS": 0,
+    ".part-0.parquet.crc": 1,
+    "_hand_off.json": 2,
+}
+
+
+class Bucket:
+    """Answers what is asked of ClickHouse, from what is listed, and keeps the statements."""
+
+    def __init__(self, listed: dict[str, int]) -> None:
+        self.listed = listed
+        self.asked: list[str] = []
+
+    def query(self, sql: str) -> Iterable[Any]:
+        self.asked.append(sql)
+        if sql.startswith("select _path"):
+            return [(f"lake/shop/orders/{name}", size) for name, size in self.listed.items()]
+        return [("{}",)]
+
+
+@pytest.mark.parametrize(
+    ("file_format", "names"),
+    [
+        ("parquet", ["day=2025-01-01/part-1.parquet", "part-0.parquet"]),
+        (
+            "delta",
+            [
+                "_SUCCESS",
+                "_delta_log/0.json",
+                "_temporary/0/part-2.parquet",
+                "day=2025-01-01/part-1.parquet",
+                "metadata/v1.metadata.json",
+                "part-0.parquet",
+            ],
+        ),
+    ],
+)
+def test_what_makes_up_a_table_is_the_same_on_disk_and_in_a_bucket(
+    tmp_path: Path, file_format: str, names: list[str]
+) -> None:
+    for name, size in LISTED.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(b"x" * size)
+    sizes = {name: LISTED[name] for name in names}
+    bucket = S3Files("s3a://lake/shop/orders", file_format, "", Bucket(LISTED).query)
+    assert LocalFiles(str(tmp_path), file_format).sizes() == sizes
+    assert bucket.sizes() == sizes
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "url"),
+    [
+        ("", "s3://lake/shop/orders"),
+        ("http://127.0.0.1:9000/", "http://127.0.0.1:9000/lake/shop/orders"),
+    ],
+)
+@pytest.mark.parametrize("scheme", ["s3", "s3a", "s3n"])
+def test_clickhouse_reads_and_writes_a_bucket_by_its_url(
+    scheme: str, endpoint: str, url: str
+) -> None:
+    bucket = Bucket(LISTED)
+    files = S3Files(f"{scheme}://lake/shop/orders", "parquet", endpoint, bucket.query)
+    assert files.table_function("*.parquet") == f"s3('{url}/*.parquet', 'Parquet')"
+    assert files.read_receipt() == "{}"
+    files.write_receipt("it's")
+    assert bucket.asked[-1] == (
+        f"insert into function s3('{url}/_hand_off.json', 'RawBLOB', 'receipt String') "
+        r"settings s3_truncate_on_insert = 1 values ('it\'s')"
+    )
+
+
+def test_bucket_without_files_is_not_there_and_has_no_receipt() -> None:
+    files = S3Files("s3://lake/shop/orders", "delta", "", Bucket({}).query)
+    assert (files.exist(), files.sizes(), files.read_receipt()) == (False, {}, None)
+    assert files.table_function() == "deltaLakeS3('s3://lake/shop/orders')"
+
+
+def test_only_s3_is_s3() -> None:
+    assert [is_s3(place) for place in ("s3://a", "s3a://a", "hdfs://a", "/s3://a")] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+
+
+def test_partition_columns_are_those_of_the_folders() -> None:
+    assert partition_columns(["year=2025/region=a%3Db/part-0.parquet"]) == ["year", "region"]
+    assert partition_columns(["part-0.parquet"]) == []
+    assert partition_columns([]) == []
