@@ -14,7 +14,7 @@
   marked as (
     select
       *,
-      max(if(change._is_deleted, _version, null)) over (partition by {{ keys }}) as deleted_at
+      max(if(_change._is_deleted, _version, null)) over (partition by {{ keys }}) as _deleted_at
     from versions
   )
   select
@@ -23,7 +23,7 @@
     {{ versioned_collapsing._get_folded_column_sql(name, combine.get(name, 'latest'), unset) }} as {{ name }},
     {%- endfor %}
     max(_version) as _version,
-    max_by(change._is_deleted, _version) as _is_deleted,
+    max_by(_change._is_deleted, _version) as _is_deleted,
     {%- if unset %}
     filter(
       array(
@@ -34,8 +34,8 @@
       name -> name is not null
     ) as _unset,
     {%- endif %}
-    not max_by(change._is_deleted, _version) and (
-      max(deleted_at) is not null{{ ' or max(change._truncated_at) is not null' if truncated_at }}
+    not max_by(_change._is_deleted, _version) and (
+      max(_deleted_at) is not null{{ ' or max(_change._truncated_at) is not null' if truncated_at }}
     ) as _reset,
     {%- if truncated_at %}
     {{ key[0] }} is null as _is_truncate,
@@ -60,7 +60,7 @@
 
 
 {% macro _get_folded_column_sql(name, policy, unset) %}
-  {%- set column = 'change.' ~ name -%}
+  {%- set column = '_change.' ~ name -%}
   {%- set is_set = versioned_collapsing._get_is_set_sql(name, unset) -%}
   {%- set aggregate = {
       'latest': 'max_by(' ~ column ~ ', _version)',
@@ -75,6 +75,6 @@
 
 
 {% macro _get_is_set_sql(name, unset) %}
-  {%- set is_set = 'not change._is_deleted and (deleted_at is null or _version > deleted_at)' -%}
-  {%- do return('(' ~ is_set ~ (" and not array_contains(change._unset, '" ~ name ~ "')" if unset else '') ~ ')') -%}
+  {%- set is_set = 'not _change._is_deleted and (_deleted_at is null or _version > _deleted_at)' -%}
+  {%- do return('(' ~ is_set ~ (" and not array_contains(_change._unset, '" ~ name ~ "')" if unset else '') ~ ')') -%}
 {% endmacro %}

@@ -76,7 +76,7 @@
   latest as (
     select
       {{ key | join(', ') }},
-      max_by(change, _version) as change,
+      max_by(_change, _version) as _change,
       max(_version) as _version,
       {{ versioned_collapsing._get_counts_sql(counts) }}
     from versions
@@ -85,10 +85,10 @@
   select
     {{ key | join(', ') }},
     {%- for name in payload %}
-    change.{{ name }} as {{ name }},
+    _change.{{ name }} as {{ name }},
     {%- endfor %}
     _version,
-    change._is_deleted as _is_deleted,
+    _change._is_deleted as _is_deleted,
     {%- if '_is_truncate' in columns %}
     {{ key[0] }} is null as _is_truncate,
     {%- endif %}
@@ -104,15 +104,15 @@
   select
     {{ key | join(', ') }},
     _version,
-    max(struct({{ (['_is_deleted'] + columns) | join(', ') }})) as change,
-    count(*) - 1 as repeats,
-    coalesce(min(digest) <> max(digest), false) as is_conflict
+    max(struct({{ (['_is_deleted'] + columns) | join(', ') }})) as _change,
+    count(*) - 1 as _repeats,
+    coalesce(min(_digest) <> max(_digest), false) as _is_conflict
   from (
     select
       {{ (key + columns) | join(', ') }},
       _version,
       _is_deleted,
-      if(_is_deleted, null, xxhash64({{ columns | join(', ') or '1' }})) as digest
+      if(_is_deleted, null, xxhash64({{ columns | join(', ') or '1' }})) as _digest
     from {{ rows }}
     distribute by {{ key | join(', ') }}
   )
@@ -131,8 +131,8 @@
 
 {% macro _get_counts_sql(counts) %}
   {%- set expressions = {
-      '_duplicates': 'sum(repeats) - count_if(is_conflict)',
-      '_conflicts': 'count_if(is_conflict)',
+      '_duplicates': 'sum(_repeats) - count_if(_is_conflict)',
+      '_conflicts': 'count_if(_is_conflict)',
       '_superseded': 'count(*) - 1',
   } -%}
   {%- set selected = [] -%}

@@ -72,6 +72,8 @@
   {%- for name, type in columns.items() -%}
     {%- if name.startswith('_') -%}
       {%- do problems.append("columns: " ~ name ~ " begins with an underscore, as the columns beside the row's do. Name it otherwise at its source.") -%}
+    {%- elif not modules.re.match('[A-Za-z][A-Za-z0-9_]*$', name) -%}
+      {%- do problems.append("columns: '" ~ name ~ "' has other characters than letters, digits and underscores. Name it otherwise at its source.") -%}
     {%- endif -%}
     {%- if '<' in type -%}
       {%- do problems.append("columns: " ~ name ~ " is " ~ type ~ ". Declare a nested value as string, which then holds its JSON.") -%}

@@ -7,13 +7,13 @@
   with events as (
     select
       {{ key | join(', ') }},
-      struct(_version, _is_deleted) as place,
-      struct(_before as image, _before_version as version) as old,
-      struct(if(_is_deleted, null, struct({{ columns | join(', ') }})) as image, _version as version) as new
+      struct(_version, _is_deleted) as _place,
+      struct(_before as image, _before_version as version) as _old,
+      struct(if(_is_deleted, null, struct({{ columns | join(', ') }})) as image, _version as version) as _new
     from ({{ versioned_collapsing.get_usable_events_sql(events) }})
   ),
   ends as (
-    select min_by(old, place) as first, max_by(new, place) as last
+    select min_by(_old, _place) as first, max_by(_new, _place) as last
     from events
     group by {{ key | join(', ') }}
   )

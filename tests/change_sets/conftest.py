@@ -22,6 +22,7 @@ CASES: list[Case] = [
     postgresql.signed(),
     mysql.binlog(),
     mysql.gtid(),
+    rows.names(),
     rows.upserts(),
     rows.extracts(),
 ]

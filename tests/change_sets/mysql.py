@@ -189,7 +189,7 @@ def binlog() -> Case:
         Broken(_update(last).replace('"ratio":', '"ratio":1e999,"was":'), "ratio does not fit double"),
         Broken(_update(last, small=256), "small is outside 0 to 255"),
         Broken(_update(last, small=-1), "small is outside 0 to 255"),
-        Broken(_update(last, digest="no base 64"), "digest does not fit binary"),
+        Broken(_update(last, digest="no base64?"), "digest does not fit binary"),
     ]
     # fmt: on
     return _case("binlog", "version='source.pos'", sources, broken, 5)

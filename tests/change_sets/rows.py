@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from datetime import datetime
 from typing import Any
@@ -54,6 +55,57 @@ def upserts() -> Case:
         ),
         {batch: scattered([*broken, "", "null"], lines, rng) for batch, lines in batches.items()},
         [(key, name, moment, moment) for key, (moment, name, gone) in newest.items() if not gone],
+    )
+
+
+def names() -> Case:
+    """Columns may have names that SQL, Debezium and the macros use themselves."""
+    key = ["change", "row"]
+    payload = [
+        "order",
+        "group",
+        "table",
+        "select",
+        "digest",
+        "value",
+        "op",
+        "before",
+        "version",
+        "image",
+    ]
+    rng = random.Random(12)
+    stored: dict[tuple[int, int], list[str]] = {}
+    batches: dict[int, list[Line]] = {1: [], 2: []}
+    for number in range(1, 200):
+        place = (rng.randint(1, 5), rng.randint(1, 5))
+        values = stored[place] = [f"{name} {number}" for name in payload]
+        row = dict(zip([*key, *payload], [*place, *values], strict=True))
+        event = {"before": None, "after": row, "source": {"lsn": number}, "op": "u"}
+        batches[1 + number // 100].append(compact(event))
+    columns = {**dict.fromkeys(key, "bigint"), **dict.fromkeys(payload, "string")}
+    versions = {
+        tuple(row[name] for name in key): event["source"]["lsn"]
+        for lines in batches.values()
+        for event in map(json.loads, map(str, lines))
+        for row in [event["after"]]
+    }
+    return Case(
+        Situation(
+            "names",
+            f"parse_debezium(SOURCE, key={key}, columns={columns})",
+            f"one_change_per_key(EVENTS, key={key})",
+            {
+                **dict.fromkeys(key, "Int64"),
+                **dict.fromkeys(payload, "String"),
+                "_version": "Int64",
+            },
+            {"unique_key": key},
+            select="* replace ("
+            + ", ".join(f"assumeNotNull(`{name}`) as `{name}`" for name in payload)
+            + ")",
+        ),
+        batches,
+        [(*place, *values, versions[place]) for place, values in sorted(stored.items())],
     )
 
 

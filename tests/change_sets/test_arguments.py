@@ -32,13 +32,14 @@ def error_of(folder: Path, call: str) -> str:
     ("call", "problems"),
     [
         (
-            "parse_debezium(source('landing', 'events'), key=['id'], columns={'_x': 'bigint', 'tags': 'array<string>', 'n': 'decimal(5,2)'}, "
+            "parse_debezium(source('landing', 'events'), key=['id'], columns={'_x': 'bigint', 'a-b': 'int', 'tags': 'array<string>', 'n': 'decimal(5,2)'}, "
             "required=['name'], version='source.txId', encodings={'n': 'epoch_days', 'm': 'precise'}, ranges={'n': [1]}, toasted=['t'])",
             [
                 "key: names ['id'], which columns does not have.",
                 "required: names ['name'], which columns does not have.",
                 "encodings: names ['m'], which columns does not have.",
                 "columns: _x begins with an underscore, as the columns beside the row's do. Name it otherwise at its source.",
+                "columns: 'a-b' has other characters than letters, digits and underscores. Name it otherwise at its source.",
                 "columns: tags is array<string>. Declare a nested value as string, which then holds its JSON.",
                 "encodings: n is decimal(5,2) and has 'epoch_days'; decimal takes 'precise', binary takes 'base64', date takes 'epoch_days', ",
                 "ranges: n has [1]; it takes the lowest and the highest value.",

@@ -159,7 +159,7 @@ class ChangeSetProject:
         found = {}
         with shop.clickhouse(self._home) as client:
             for name, situation in self.situations.items():
-                columns = ", ".join(situation.types)
+                columns = ", ".join(f"`{column}`" for column in situation.types)
                 final = f"select {columns} from shop.{name} final where _sign = 1 order by all"
                 net = f"select {columns} from shop.{name} group by all having sum(_sign) <> 0 order by all"
                 found[name] = shop.query(client, final)
