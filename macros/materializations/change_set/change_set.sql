@@ -1,5 +1,6 @@
 {% materialization change_set, adapter='spark' %}
 
+  {%- do versioned_collapsing.validate_location(model) -%}
   {%- set landed = versioned_collapsing.read_landed_batches(model) -%}
   {%- set applied = {} if should_full_refresh() else versioned_collapsing.read_applied_batches(model) -%}
   {%- set changed = versioned_collapsing.get_changed_batches(landed, applied) -%}

@@ -4,6 +4,16 @@
 {% endmacro %}
 
 
+{# The manifest is in the warehouse, and the change set has to be beside it. #}
+{% macro validate_location(model) %}
+  {%- if model.config.get('location_root') -%}
+    {%- do exceptions.raise_compiler_error(
+        model.unique_id ~ ": a change_set takes no location_root. Leave it out; the profile's `warehouse` says where tables are, also in S3."
+    ) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
 {# One row a batch; without batches one row without a batch, so that the flags are there in any case. #}
 {% macro get_create_manifest_sql(manifest, landed, taken, file_format) -%}
   {%- set is_complete = taken | length == versioned_collapsing._up_to_through_batch(landed) | length -%}
