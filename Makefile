@@ -22,7 +22,7 @@ demo: setup ## Run the whole pipeline on the shipped change streams
 	@$(VENV)/bin/python scripts/demo.py
 
 test: setup ## Run every test
-	@$(VENV)/bin/pytest -n 2 --dist loadfile
+	@$(VENV)/bin/pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 conformance: setup ## Run dbt-tests-adapter and dbt-spark's own tests through the plugin, and what it leaves out through the stock adapters
 	@failed=; \

@@ -14,3 +14,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar=("KEYS", "RUNS", "EVENTS"),
         help="size of the random histories: keys, runs, and events of a key at most",
     )
+
+
+# Files that take minutes. A process of pytest-xdist works on one file at a time: a long one that is begun last keeps
+# the others waiting.
+SLOWEST = (
+    "end_to_end/",
+    "change_sets/",
+    "functional/",
+    "test_kill",
+    "test_deaths",
+    "test_histories",
+)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(
+        key=lambda item: next(
+            (i for i, name in enumerate(SLOWEST) if name in item.nodeid), len(SLOWEST)
+        )
+    )

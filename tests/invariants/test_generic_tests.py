@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.support.collapsing_project import CollapsingProject, Outcome
 from tests.support.shop import REPOSITORY
@@ -29,23 +30,6 @@ GENERIC_TESTS = (
 NOT_SIGNED = ("true_orders", "live_rows_equal", "orders_by_region", "aggregate_agrees")
 # What needs a version, where the engine has none.
 UNVERSIONED = ("live_version_is_the_highest", "live_rows_equal")
-TYPES = {
-    "order_id": "Int64",
-    "region": "LowCardinality(String)",
-    "status": "String",
-    "amount": "Nullable(Decimal(12, 2))",
-    "updated_at": "Date",
-    "orders": "Int64",
-    "_version": "UInt64",
-    "_sign": "Int8",
-}
-SIGNED = {
-    "engine": "VersionedCollapsingMergeTree(_sign, _version)",
-    "order_by": "order_id",
-    "partition_by": "toYYYYMM(updated_at)",
-    # The rows are to be stored as they are: nothing is collapsed before the tests see it.
-    "query_settings": {"optimize_on_insert": 0},
-}
 KEY = {"unique_key": "order_id"}
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "one_live_row_per_key": KEY,
@@ -308,7 +292,7 @@ class Ran:
         self.project = project
         folder = project.folder
         shutil.copytree(SEEDS, folder / "seeds")
-        (folder / "seeds" / "seeds.yml").write_text(json.dumps({"seeds": self._seeds()}))
+        (folder / "seeds" / "_seeds.yml").write_text(json.dumps({"seeds": self._seeds()}))
         project.command(
             "create table foreign_orders (order_id Int64, region LowCardinality(String), status String, "
             "amount Nullable(Decimal(12, 2)), updated_at Date, _version UInt64, state Int8) "
@@ -324,19 +308,11 @@ class Ran:
         (folder / "models" / "sources.yml").write_text(json.dumps({"sources": self._sources()}))
 
     def _seeds(self) -> list[dict[str, Any]]:
-        return [
-            {
-                "name": seed.stem,
-                "config": {
-                    "column_types": {
-                        name: TYPES[name] for name in seed.read_text().split("\n", 1)[0].split(",")
-                    },
-                    **({} if seed.stem in NOT_SIGNED else SIGNED),
-                },
-                "data_tests": data_tests_of(seed.stem),
-            }
-            for seed in sorted(SEEDS.glob("*.csv"))
+        """The seeds as the project describes them, each with its cases."""
+        described: list[dict[str, Any]] = yaml.safe_load((SEEDS / "_seeds.yml").read_text())[
+            "seeds"
         ]
+        return [{**seed, "data_tests": data_tests_of(seed["name"])} for seed in described]
 
     def _sources(self) -> list[dict[str, Any]]:
         foreign = {

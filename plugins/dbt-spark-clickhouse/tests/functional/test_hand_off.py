@@ -68,4 +68,4 @@ def test_spark_node_is_refused(
 def test_nothing_else_failed(refused_hand_offs: Any) -> None:
     assert not refused_hand_offs.success
     assert all(name.startswith("reads_") for name in refused_hand_offs.failures())
-    assert len(refused_hand_offs.failures()) == 10
+    assert len(refused_hand_offs.failures()) == 9
