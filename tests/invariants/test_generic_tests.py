@@ -80,7 +80,7 @@ class Misuse:
 
 
 def violations(test: str, *conditions: str, **arguments: Any) -> Case:
-    relation = "orders" if test in NOT_SIGNED else test
+    relation = "signed_orders" if test in NOT_SIGNED else test
     return Case(f"{test}_fails", test, relation, list(conditions), arguments)
 
 
@@ -128,7 +128,7 @@ VIOLATIONS = [
     Case(
         "live_rows_equal_in_some_columns",
         "live_rows_equal",
-        "orders",
+        "signed_orders",
         ["in the truth, and not live", "live, and not in the truth"],
         {"truth": "ref('live_rows_equal')", "columns": ["order_id", "region"]},
     ),
@@ -148,7 +148,7 @@ VIOLATIONS = [
     ),
 ]
 CASES = [
-    *(Case(f"{test}_passes", test, "orders") for test in GENERIC_TESTS),
+    *(Case(f"{test}_passes", test, "signed_orders") for test in GENERIC_TESTS),
     *(
         Case(
             f"{test}_passes_on_foreign",
@@ -228,21 +228,21 @@ CASES = [
     Case(
         "equal_where",
         "live_rows_equal",
-        "orders",
+        "signed_orders",
         arguments={"truth": "ref('live_rows_equal')"},
         config={"where": "region = 'EU'"},
     ),
     Case(
         "equal_in_recent_partitions",
         "live_rows_equal",
-        "orders",
+        "signed_orders",
         ["live, and not in the truth"],
         {"truth": "ref('live_rows_equal')", "recent_partitions": 1},
     ),
     Case(
         "agrees_where",
         "aggregate_agrees",
-        "orders",
+        "signed_orders",
         ["the aggregate has other values: amount"],
         {"aggregate": "ref('aggregate_agrees')"},
         {"where": "region in ('US', 'EU')"},
@@ -250,7 +250,7 @@ CASES = [
     Case(
         "agrees_in_recent_partitions",
         "aggregate_agrees",
-        "orders",
+        "signed_orders",
         ["the table has the group, the aggregate has not"],
         {"aggregate": "ref('aggregate_agrees')", "recent_partitions": 1},
     ),
@@ -273,8 +273,8 @@ MISUSES = [
     Misuse(
         "no_such_column",
         "live_rows_equal",
-        "orders",
-        "columns: `invariants`.`orders` lacks ['price']. It has ['order_id',",
+        "signed_orders",
+        "columns: `invariants`.`signed_orders` lacks ['price']. It has ['order_id',",
         {**KEY, "truth": "ref('true_orders')", "columns": ["price"]},
     ),
 ]
@@ -326,13 +326,13 @@ class Ran:
         ]
 
     def fill_from_seed(self) -> None:
-        rows = "order_id, region, status, amount, updated_at, _version, _sign from orders"
+        rows = "order_id, region, status, amount, updated_at, _version, _sign from signed_orders"
         self.project.command("system stop merges foreign_orders")
         for sign in (1, -1):
             self.project.command(f"insert into foreign_orders select {rows} where _sign = {sign}")
         self.project.command(
             "insert into projected select order_id, region, status, coalesce(amount, 1), updated_at, _version, _sign "
-            "from orders"
+            "from signed_orders"
         )
         self.project.command(
             "alter table projected add projection later "
