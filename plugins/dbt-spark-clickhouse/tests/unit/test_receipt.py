@@ -153,7 +153,8 @@ def test_figures_are_selected_and_read_in_the_same_order() -> None:
     columns = [("id", "bigint"), ("price", "double")]
     assert figures_sql(columns, "shop.orders", "spark") == (
         "select count(*) as f0, count(`id`) as f1, "
-        "coalesce(sum(cast(`id` as bigint)), 0) as f2, count(`price`) as f3, null as f4 "
+        "coalesce(sum(shiftright(cast(`id` as bigint), 32) + (cast(`id` as bigint) & 4294967295)), "
+        "0) as f2, count(`price`) as f3, null as f4 "
         "from shop.orders"
     )
     assert "toInt64(`id`)" in figures_sql(columns, "file('x')", "clickhouse")

@@ -64,18 +64,19 @@ def is_nullable(spark_type: str) -> bool:
 def checksum_expressions(column: str, spark_type: str) -> dict[str, str] | None:
     """SQL for a checksum over all values of ``column``, by engine; None for types without one.
 
-    Sums are of 64-bit integers and wrap in both engines. Floats and nested types have none: their
-    text and their sums are not the same in both.
+    Of 64-bit integers the upper and the lower half are summed: their own sum could overflow, which
+    is an error in ANSI mode. Floats and nested types have none: their text and their sums are not
+    the same in both.
     """
     name = spark_type.strip().lower()
     if name in _INTEGERS:
-        return _sums(f"cast({column} as bigint)", f"toInt64({column})")
+        return _sums_of_halves(f"cast({column} as bigint)", f"toInt64({column})")
     if name == "boolean":
         return _sums(f"cast({column} as int)", f"toInt64({column})")
     if name == "date":
         return _sums(f"unix_date({column})", f"toInt64({column})")
     if name in ("timestamp", "timestamp_ntz"):
-        return _sums(
+        return _sums_of_halves(
             f"unix_micros(cast({column} as timestamp))", f"toUnixTimestamp64Micro({column})"
         )
     if decimal := _DECIMAL.fullmatch(name):
@@ -85,6 +86,13 @@ def checksum_expressions(column: str, spark_type: str) -> dict[str, str] | None:
     if name in ("string", "binary") or name.startswith(("varchar(", "char(")):
         return _sums(f"crc32({column})", f"CRC32({column})")
     return None
+
+
+def _sums_of_halves(spark: str, clickhouse: str) -> dict[str, str]:
+    return _sums(
+        f"shiftright({spark}, 32) + ({spark} & 4294967295)",
+        f"bitShiftRight({clickhouse}, 32) + bitAnd({clickhouse}, 4294967295)",
+    )
 
 
 def _sums(spark: str, clickhouse: str) -> dict[str, str]:
