@@ -38,7 +38,7 @@ conformance: setup ## Run dbt-tests-adapter and dbt-spark's own tests through th
 	done; \
 	[ -z "$$failed" ]
 
-formats: setup $(addprefix $(FORMATS)/,moto spark-4.2 spark-4.1) ## Run change sets in S3, in partitions, in Delta Lake and in Iceberg; fetches about 2 GB
+formats: setup $(addprefix $(FORMATS)/,moto spark-4.2 spark-4.1) ## Run change sets in S3, in Delta Lake and in Iceberg; fetches about 2 GB
 	@PYTHONPATH=$(FORMATS)/moto $(VENV)/bin/pytest tests/formats
 
 soak: setup ## Run 5,000 random histories of up to 200 events through the materialization, three times
@@ -150,7 +150,7 @@ $(VENV)/.set-up: $(VENV)/.packages $(PLUGINS:=/pyproject.toml)
 
 # Other Sparks and what stands in for S3, each in a folder that goes before the packages of the lock.
 $(FORMATS)/%: tests/formats/%.lock $(VENV)/.packages
-	@rm -rf $@; \
+	@rm -rf $@ $@.new; \
 	mkdir -p $(dir $(LOG)); \
 	echo "Installing $* ..."; \
 	$(PIP) --require-hashes --no-deps --no-build-isolation --target $@.new -r $< $(logged); \

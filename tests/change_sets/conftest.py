@@ -39,12 +39,6 @@ class Built:
     quarantined: list[Row]
 
 
-QUARANTINED = (
-    "select source_table, batch, file, line_number, reason, raw_line "
-    "from shop.cdc_quarantine final where _sign = 1"
-)
-
-
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     project = ChangeSetProject(
@@ -57,7 +51,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     }
     outcomes = project.run(1, 3)
     outcomes += project.dbt(["test", "--select", "stg_latest_wins stg_binlog"])
-    quarantined = project.queries(lines=QUARANTINED)["lines"]
+    quarantined = project.quarantined()
     return Built(project, files, outcomes, project.live_rows(), quarantined)
 
 
@@ -83,5 +77,5 @@ def corrected(built: Built) -> Corrected:
     built.project.land("extracts", 4, [rows.extract_line(1), '{"id":'])
     commands = [["run", *variables(through_batch=batch)] for batch in (3, 4)]
     outcomes = built.project.dbt(*commands)
-    quarantined = built.project.queries(lines=QUARANTINED)["lines"]
+    quarantined = built.project.quarantined()
     return Corrected(outcomes, built.project.live_rows(), quarantined)

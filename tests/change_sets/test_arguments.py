@@ -68,3 +68,22 @@ def test_all_problems_are_one_error(tmp_path: Path, call: str, problems: list[st
         for problem in problems
         if f"\n  - {problem}" not in error.replace("\n    - ", "\n  - ")
     ] == []
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            "validate_location({'unique_id': 'model.shop.orders', 'config': {'location_root': 's3a://lake'}})",
+            "model.shop.orders: a change_set takes no location_root. Leave it out; the profile's `warehouse` says where",
+        ),
+        (
+            "validate_changed_batches({'unique_id': 'model.shop.orders'}, [], 'warn')",
+            "model.shop.orders: on_changed_batch is 'warn'; it takes 'error' or 'retake'.",
+        ),
+    ],
+)
+def test_config_of_a_change_set_that_has_no_meaning(
+    tmp_path: Path, call: str, message: str
+) -> None:
+    assert message in error_of(tmp_path, call)

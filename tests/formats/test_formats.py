@@ -19,7 +19,7 @@ from moto.server import ThreadedMotoServer
 from tests.change_sets import postgresql, rows
 from tests.change_sets.cases import Case, ordered
 from tests.support.change_set_project import ChangeSetProject
-from tests.support.shop import REPOSITORY, Row
+from tests.support.shop import REPOSITORY
 
 CASES = [postgresql.latest_wins(), rows.upserts()]
 KEYS = {
@@ -27,10 +27,6 @@ KEYS = {
     "AWS_SECRET_ACCESS_KEY": "stand-in",
     "AWS_REGION": "us-east-1",
 }
-QUARANTINED = (
-    "select source_table, batch, file, line_number, reason, raw_line "
-    "from shop.cdc_quarantine final where _sign = 1"
-)
 
 
 @dataclass(frozen=True)
@@ -139,7 +135,7 @@ def test_rows_and_quarantine_are_those_of_the_history(
         node for outcome in outcomes for node in outcome.nodes.values() if node[0] != "success"
     ] == []
     found = project.live_rows()
-    quarantined: list[Row] = project.queries(lines=QUARANTINED)["lines"]
+    quarantined = project.quarantined()
     for case in CASES:
         assert ordered(found[case.name]) == ordered(case.live), case.name
     expected = [row for case in CASES for row in case.quarantined(files[case.name])]

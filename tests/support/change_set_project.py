@@ -150,6 +150,12 @@ class ChangeSetProject:
         with shop.clickhouse(self._home) as client:
             return {name: shop.query(client, sql) for name, sql in queries.items()}
 
+    def quarantined(self) -> list[Row]:
+        """The quarantine's lines: table, batch, file, number, reason and text."""
+        columns = "source_table, batch, file, line_number, reason, raw_line"
+        sql = f"select {columns} from shop.cdc_quarantine final where _sign = 1"
+        return self.queries(lines=sql)["lines"]
+
     def live_rows(self) -> dict[str, list[Row]]:
         """The live rows of every table without the sign, by FINAL and by signed sums alike.
 
