@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
@@ -20,6 +22,13 @@ STRUCTURE = "id Int64, x Int64, _version Int64"
 KEYS = 20
 # Each row takes as long as the variable says: a run that is under way for a while.
 SLOW = "select * from changes where sleepEachRow({{ var('pause', 0) }}) = 0"
+# A run that is under way until a page is served.
+WAITING = """
+select * from changes
+{% if var("page", none) %}
+where id not in (select * from url('{{ var("page") }}', 'TSV', 'id Int64'))
+{% endif %}
+"""
 AT_WORK = "Another run is at work on `{}`.`target`: run "
 
 
@@ -27,19 +36,19 @@ def rows(version: int) -> list[Row]:
     return [(key, key * version, version) for key in range(KEYS)]
 
 
-def make(make_project: MakeProject, schema: str) -> CollapsingProject:
+def make(make_project: MakeProject, schema: str, select: str = SLOW) -> CollapsingProject:
     """A table with rows, and changes to all of them that wait."""
     project = make_project(schema)
-    project.add_model("target", {"unique_key": "id"}, SLOW)
+    project.add_model("target", {"unique_key": "id"}, select)
     project.replace_rows("changes", STRUCTURE, rows(1))
     assert project.run()["target"].status == "success"
     project.replace_rows("changes", STRUCTURE, rows(2))
     return project
 
 
-def start(project: CollapsingProject, pause: float) -> subprocess.Popen[str]:
+def start(project: CollapsingProject, **variables: Any) -> subprocess.Popen[str]:
     """A run in another process, which holds the lock by now."""
-    process = project.start("run", "--vars", json.dumps({"pause": pause}))
+    process = project.start("run", "--vars", json.dumps(variables))
     deadline = time.monotonic() + 60
     while not is_locked(project) or not statements(project):
         assert process.poll() is None, process.communicate()[0]
@@ -68,6 +77,29 @@ def check(project: CollapsingProject, version: int) -> None:
 
 
 @contextmanager
+def page_to_wait_for() -> Iterator[tuple[str, threading.Event]]:
+    """The address of an empty page, which is served when the event is set."""
+    served = threading.Event()
+
+    class Page(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            served.wait()
+            self.send_response(200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        do_HEAD = do_GET
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Page) as server:
+        threading.Thread(target=server.serve_forever).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}/", served
+        finally:
+            served.set()
+            server.shutdown()
+
+
+@contextmanager
 def at_statement(part: str, action: Callable[[], Any]) -> Iterator[None]:
     """Do something just before the first statement of a run that contains ``part``."""
     waiting = [action]
@@ -85,17 +117,19 @@ def at_statement(part: str, action: Callable[[], Any]) -> Iterator[None]:
 
 
 def test_a_second_run_leaves_one_at_work_alone(make_project: MakeProject) -> None:
-    project = make(make_project, "lock_at_work")
-    first = start(project, pause=0.1)
-    second = project.run()["target"]
-    assert second.status == "error"
-    assert AT_WORK.format("lock_at_work") in second.message
-    assert "release_lock --args '{model: target}'" in second.message
-    with pytest.raises(OperationError, match=r"holds the lock on .* and is at work"):
-        project.operation("release_lock", model="target")
-    with pytest.raises(OperationError, match="Another run is at work"):
-        project.operation("repair_collapse", model="target")
-    output = first.communicate()[0]
+    project = make(make_project, "lock_at_work", WAITING)
+    with page_to_wait_for() as (page, served):
+        first = start(project, page=page)
+        second = project.run()["target"]
+        assert second.status == "error"
+        assert AT_WORK.format("lock_at_work") in second.message
+        assert "release_lock --args '{model: target}'" in second.message
+        with pytest.raises(OperationError, match=r"holds the lock on .* and is at work"):
+            project.operation("release_lock", model="target")
+        with pytest.raises(OperationError, match="Another run is at work"):
+            project.operation("repair_collapse", model="target")
+        served.set()
+        output = first.communicate()[0]
     assert first.returncode == 0, output
     check(project, 2)
     assert project.run()["target"].message == f"{KEYS} rows: {KEYS} duplicates"
