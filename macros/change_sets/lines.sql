@@ -19,9 +19,9 @@
     _values[0] as _value,
     coalesce(size(_values) = 1 and _values[0] is not null, false) as _is_json
   from ({{ versioned_collapsing.get_lines_sql(source) }}) as lines
-  lateral view outer inline(array(struct(
+  lateral view explode(array(
     from_json(concat('[', _raw_line, ']'), 'array<{{ type }}>')
-  ))) as _values
+  )) as _values
 {%- endmacro %}
 
 
