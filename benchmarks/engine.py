@@ -57,7 +57,6 @@ class Engine:
         )
         self.command(f"create database if not exists {SCHEMA}")
         self.command(f"use {SCHEMA}")
-        self.command("system stop merges")
 
     def _write(self, name: str, content: Any) -> None:
         (self.project / name).write_text(json.dumps(content))  # JSON is YAML
@@ -99,10 +98,15 @@ class Engine:
         return time.perf_counter() - started
 
     def clone(self, source: str, target: str) -> None:
-        """Make ``target`` a table of the same parts as ``source``, hard-linked."""
+        """Make ``target`` a table of the same parts as ``source``, hard-linked.
+
+        It is not merged, and was read once: its index and marks are in memory, as those of a table in use are.
+        """
         self.command(f"drop table if exists {target} sync")
         self.command(f"create table {target} as {source}")
+        self.command(f"system stop merges {target}")
         self.command(f"alter table {target} attach partition all from {source}")
+        self.command(f"select * from {target} format Null")
 
 
 @contextmanager
