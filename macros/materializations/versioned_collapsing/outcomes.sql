@@ -27,11 +27,12 @@
 
 
 {% macro get_outcomes_sql(target, options, columns, run) -%}
+  {%- set key = get_quoted_csv(options.unique_key) -%}
   {%- set version = adapter.quote(options.version) -%}
   {%- set sign = adapter.quote(options.sign) -%}
   select
     multiIf(
-      odd._dbt_is_odd = 1, 'repaired',
+      changed._dbt_is_odd, 'repaired',
       changed._dbt_is_tombstoned, if(changed._dbt_is_deleted, 'stale', 'tombstoned'),
       stored.{{ sign }} = 0 and changed._dbt_is_buried, 'duplicate',
       stored.{{ sign }} = 0, if(changed._dbt_is_deleted, 'delete of an absent key', 'insert'),
@@ -43,11 +44,12 @@
     ) as _dbt_outcome,
     count() as _dbt_n,
     {{ 'sum(changed._dbt_unmerged)' if columns.is_folded else 'toUInt64(0)' }} as _dbt_unmerged_rows
-  from {{ versioned_collapsing._beside(target, 'changes') }} as changed
+  from (
+    select *, ({{ key }}) in (select {{ key }} from {{ versioned_collapsing._beside(target, 'odd') }}) as _dbt_is_odd
+    from {{ versioned_collapsing._beside(target, 'changes') }}
+  ) as changed
   left any join (select * from {{ versioned_collapsing._beside(target, 'leftovers') }} final) as stored
     on {{ versioned_collapsing._keys_equal('changed', 'stored', options.unique_key) }}
-  left join (select *, 1 as _dbt_is_odd from {{ versioned_collapsing._beside(target, 'odd') }}) as odd
-    on {{ versioned_collapsing._keys_equal('changed', 'odd', options.unique_key) }}
   group by _dbt_outcome
   settings join_algorithm = 'full_sorting_merge', join_use_nulls = 0, {{ versioned_collapsing.get_log_comment_setting(run) }}
 {%- endmacro %}

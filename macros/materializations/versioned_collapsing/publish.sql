@@ -3,7 +3,7 @@
   insert into {{ target }} ({{ get_quoted_csv(versioned_collapsing.get_stored_names(options, columns)) }})
   select *
   from ({{ rows_sql }})
-  settings {{ versioned_collapsing._no_deduplication() }}, max_block_size = 65409, min_insert_block_size_rows = 200000, min_insert_block_size_bytes = 67108864,
+  settings {{ versioned_collapsing._no_deduplication() }}, optimize_on_insert = 0, max_block_size = 65409, min_insert_block_size_rows = 200000, min_insert_block_size_bytes = 67108864,
     max_partitions_per_insert_block = 0, {{ versioned_collapsing.get_log_comment_setting(run) }}
 {%- endmacro %}
 

@@ -1,19 +1,16 @@
 {# Completes the apply of a run that died after it began to write: its staged changes are still there. What
    it wrote already is found among the leftovers, or, with a journal, dropped as a repetition. #}
-{% macro finish_unfinished_apply(target, options, run, ledger) %}
-  {%- set unfinished = ledger.unfinished -%}
-  {%- if unfinished -%}
-    {%- do versioned_collapsing.require_staged_tables(target, options, unfinished, run) -%}
-    {%- if unfinished.is_journal or unfinished.is_stream -%}
-      {%- do versioned_collapsing.refuse_changed_views(target, unfinished, run) -%}
-    {%- endif -%}
-    {%- do log('Completing run ' ~ unfinished.run_id ~ ' on ' ~ target ~ ', which did not finish', info=true) -%}
-    {%- do unfinished.update({'started_at': run.started_at, 'lock': run.lock}) -%}
-    {%- if unfinished.is_stream -%}
-      {%- do versioned_collapsing.finish_stream(target, options, unfinished) -%}
-    {%- else -%}
-      {%- do versioned_collapsing.finish_slices(target, options, unfinished) -%}
-    {%- endif -%}
+{% macro finish_unfinished_apply(target, options, unfinished, run) %}
+  {%- do versioned_collapsing.require_staged_tables(target, options, unfinished, run) -%}
+  {%- if unfinished.is_journal or unfinished.is_stream -%}
+    {%- do versioned_collapsing.refuse_changed_views(target, unfinished, run) -%}
+  {%- endif -%}
+  {%- do log('Completing run ' ~ unfinished.run_id ~ ' on ' ~ target ~ ', which did not finish', info=true) -%}
+  {%- do unfinished.update({'started_at': run.started_at, 'lock': run.lock}) -%}
+  {%- if unfinished.is_stream -%}
+    {%- do versioned_collapsing.finish_stream(target, options, unfinished) -%}
+  {%- else -%}
+    {%- do versioned_collapsing.finish_slices(target, options, unfinished) -%}
   {%- endif -%}
   {%- do versioned_collapsing.drop_staged(target) -%}
 {% endmacro %}

@@ -27,8 +27,10 @@
     {% do versioned_collapsing.create_versioned_collapsing_table(target, options, columns) %}
   {% else %}
     {% do versioned_collapsing.create_tombstones(target, options, columns) %}
-    {% do versioned_collapsing.finish_unfinished_apply(target, options, run, ledger) %}
-    {% set ledger = versioned_collapsing.read_ledger(target, model) %}
+    {% if ledger.unfinished %}
+      {% do versioned_collapsing.finish_unfinished_apply(target, options, ledger.unfinished, run) %}
+      {% set ledger = versioned_collapsing.read_ledger(target, model) %}
+    {% endif %}
     {% do versioned_collapsing.refuse_applied_batches(target, options, manifest, ledger, run) %}
     {% set columns = versioned_collapsing.adapt_to_existing_columns(target, options, columns) %}
     {% do versioned_collapsing.add_missing_projections(target, run) %}

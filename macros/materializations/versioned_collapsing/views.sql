@@ -1,6 +1,11 @@
 {# The materialized views that rows of the target reach, at once or by way of other views: the tables that they
    fill, and names by a hash of what each view is. #}
 {% macro read_views(target) %}
+  {%- set tables = [] -%}
+  {%- set definitions = {} -%}
+  {%- if not versioned_collapsing.has_views(target) -%}
+    {%- do return({'tables': tables, 'definitions': definitions}) -%}
+  {%- endif -%}
   {%- set query -%}
     with recursive reached as (
       select '' as view, '' as select_query, '{{ target.schema }}' as source_database, '{{ target.identifier }}' as source_table
@@ -27,14 +32,22 @@
     order by view, target_database, target_table
     settings join_use_nulls = 0
   {%- endset -%}
-  {%- set tables = [] -%}
-  {%- set definitions = {} -%}
   {%- for row in run_query(query).rows -%}
     {%- set table = target.incorporate(path={'schema': row['target_database'], 'identifier': row['target_table']}) -%}
     {%- if table not in tables -%}{%- do tables.append(table) -%}{%- endif -%}
     {%- do definitions.update({row['definition']: row['view']}) -%}
   {%- endfor -%}
   {%- do return({'tables': tables, 'definitions': definitions}) -%}
+{% endmacro %}
+
+
+{% macro has_views(target) %}
+  {%- set query -%}
+    select count() as n
+    from system.tables
+    where database = '{{ target.schema }}' and name = '{{ target.identifier }}' and notEmpty(dependencies_table)
+  {%- endset -%}
+  {%- do return(run_query(query).rows[0]['n'] | int > 0) -%}
 {% endmacro %}
 
 

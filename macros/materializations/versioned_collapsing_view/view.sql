@@ -130,7 +130,7 @@
   {%- do versioned_collapsing.create_ledger(source) -%}
   {%- set ledger = versioned_collapsing.read_ledger(source, node) -%}
   {%- if ledger.unfinished -%}
-    {%- do versioned_collapsing.finish_unfinished_apply(source, versioned_collapsing.get_versioned_collapsing_options(node.config, node), run, ledger) -%}
+    {%- do versioned_collapsing.finish_unfinished_apply(source, versioned_collapsing.get_versioned_collapsing_options(node.config, node), ledger.unfinished, run) -%}
   {%- endif -%}
 {% endmacro %}
 
