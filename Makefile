@@ -55,8 +55,8 @@ docs: setup ## Generate the docs site
 	@$(VENV)/bin/dbt docs generate
 	@echo "To read it: $(VENV)/bin/dbt docs serve"
 
-bench: setup ## Run the benchmarks
-	@$(VENV)/bin/python -m benchmarks.run
+bench: setup ## Run the benchmarks, small; SIZE=full for the figures of docs/benchmarks.md
+	@$(VENV)/bin/python -m benchmarks.run $(if $(filter full,$(SIZE)),--full)
 
 setup: java $(VENV)/.set-up ## Install what the others need, if anything is missing or has changed
 

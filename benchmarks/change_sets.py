@@ -193,7 +193,7 @@ def main() -> None:
             rows = as_rows(figures, "json to parquet")
             parameters = {"events": options.events, "keys": keys, "megabytes": size // 10**6}
             write_results(
-                options.results, f"change_set_{options.events}", parameters, {"spark": rows}
+                options.results, f"change_set_{options.events}_{keys}", parameters, {"spark": rows}
             )
         if options.limit and ratio > options.limit:
             sys.exit(f"The change set costs more than {options.limit} times as much.")

@@ -55,11 +55,19 @@ class Engine:
         self._client = clickhouse_connect.get_client(
             interface="chdb", path=str(home / "clickhouse"), query_limit=0
         )
-        self.command(f"create database if not exists {SCHEMA}")
-        self.command(f"use {SCHEMA}")
+        self.empty()
 
     def _write(self, name: str, content: Any) -> None:
         (self.project / name).write_text(json.dumps(content))  # JSON is YAML
+
+    def empty(self) -> None:
+        """Drop all tables and models. A process has one embedded engine, so benchmarks take turns on it."""
+        self.command("use default")
+        self.command(f"drop database if exists {SCHEMA} sync")
+        self.command(f"create database {SCHEMA}")
+        self.command(f"use {SCHEMA}")
+        for model in (self.project / "models").glob("*.sql"):
+            model.unlink()
 
     def command(self, sql: str) -> None:
         """Run a statement."""
@@ -90,6 +98,14 @@ class Engine:
             raise RuntimeError(f"dbt {' '.join(arguments)} failed: {outcome.exception}")
         return sum(seconds.values())
 
+    def peak_memory(self, *arguments: str) -> float:
+        """Run a dbt command; the MiB of memory at its peak beyond what the process had before it."""
+        self.command("system jemalloc purge")
+        Path("/proc/self/clear_refs").write_text("5")  # proc(5): the peak is counted anew
+        before = _memory("VmRSS")
+        self.dbt(*arguments)
+        return _memory("VmHWM") - before
+
     def seconds(self, *statements: str) -> float:
         """Run statements; the seconds that they took."""
         started = time.perf_counter()
@@ -100,13 +116,19 @@ class Engine:
     def clone(self, source: str, target: str) -> None:
         """Make ``target`` a table of the same parts as ``source``, hard-linked.
 
-        It is not merged, and was read once: its index and marks are in memory, as those of a table in use are.
+        It was read once: its index and marks are in memory, as those of a table in use are.
         """
         self.command(f"drop table if exists {target} sync")
         self.command(f"create table {target} as {source}")
-        self.command(f"system stop merges {target}")
         self.command(f"alter table {target} attach partition all from {source}")
         self.command(f"select * from {target} format Null")
+
+
+def _memory(name: str) -> float:
+    """A figure of /proc/self/status, in MiB."""
+    status = Path("/proc/self/status").read_text()
+    (line,) = (line for line in status.splitlines() if line.startswith(f"{name}:"))
+    return int(line.split()[1]) / 1024
 
 
 @contextmanager

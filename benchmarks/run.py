@@ -1,6 +1,8 @@
-"""`make bench`: what an apply costs, next to every way that a user would otherwise choose, and a change set on Spark.
+"""`make bench`: what an apply costs next to every way that a user would otherwise choose, and how it grows.
 
-python -m benchmarks.run [--rows 100000000] [--changes 1000000] [--trials 9] [--shapes integer ...] [--events 5000000]
+python -m benchmarks.run [--full] [--parts upsert growth spark whole_run]
+
+The small form takes some minutes and writes to target/benchmarks; the full one writes to benchmarks/results.
 """
 
 from __future__ import annotations
@@ -8,44 +10,132 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
-import tempfile
+from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from benchmarks.engine import REPOSITORY, Engine
+from benchmarks.growth import measure_columns, measure_sizes, measure_slices
 from benchmarks.measure import as_rows, write_results
+from benchmarks.plots import plot_growth, plot_ways
 from benchmarks.queries import measure_queries
 from benchmarks.upsert import SHAPES, Upsert
+from benchmarks.whole_run import measure_whole_run
+
+PARTS = ("upsert", "growth", "spark", "whole_run")
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How large the benchmarks are. Of each arm `trials` count, after one that warms up."""
+
+    rows: int
+    changes: int
+    trials: int
+    slow_trials: int  # of the ways that copy or mutate the table
+    rows_of_other_shapes: int  # than the one with an integer key
+    growth_rows: tuple[int, ...]
+    growth_changes: tuple[int, ...]
+    growth_trials: int
+    events: tuple[int, ...]
+
+
+SMALL = Sizes(
+    rows=2_000_000,
+    changes=100_000,
+    trials=3,
+    slow_trials=1,
+    rows_of_other_shapes=1_000_000,
+    growth_rows=(200_000, 2_000_000),
+    growth_changes=(1_000, 100_000),
+    growth_trials=1,
+    events=(200_000,),
+)
+FULL = Sizes(
+    rows=100_000_000,
+    changes=1_000_000,
+    trials=9,
+    slow_trials=3,
+    rows_of_other_shapes=10_000_000,
+    growth_rows=(1_000_000, 10_000_000, 100_000_000),
+    growth_changes=(1_000, 10_000, 100_000, 1_000_000, 5_000_000),
+    growth_trials=3,
+    events=(1_000_000, 5_000_000),
+)
+
+
+def measure_upserts(engine: Engine, sizes: Sizes, results: Path) -> None:
+    """Every way to upsert, for every shape of the table; the queries after it for the first."""
+    for name, shape in SHAPES.items():
+        rows = sizes.rows if name == "integer" else sizes.rows_of_other_shapes
+        changes = min(sizes.changes, rows // 10)
+        print(f"{name}: {rows:,} rows, {changes:,} changes", flush=True)
+        upsert = Upsert(engine, shape, rows, changes)
+        ways = as_rows(upsert.measure(sizes.trials, sizes.slow_trials), "plain insert")
+        tables = {"ways": ways}
+        if name == "integer":
+            queries = measure_queries(upsert, sizes.trials)
+            tables["queries after it"] = as_rows(queries, "ReplacingMergeTree FINAL")
+        parameters = {"rows": rows, "changes": changes}
+        write_results(results, f"upsert_{name}", parameters, tables)
+        title = f"{changes:,} changes of a table of {rows:,} rows"
+        plot_ways(results / f"upsert_{name}.svg", title, ways)
+
+
+def measure_growth(engine: Engine, sizes: Sizes, results: Path) -> None:
+    """The apply alone, by the size of everything."""
+    print("growth", flush=True)
+    by_size = measure_sizes(engine, sizes.growth_rows, sizes.growth_changes, sizes.growth_trials)
+    columns = measure_columns(
+        engine, sizes.rows_of_other_shapes, sizes.changes, sizes.growth_trials
+    )
+    slices = measure_slices(engine, sizes.rows, sizes.changes, sizes.growth_trials)
+    tables = {
+        "table and changes": by_size,
+        f"columns: {sizes.rows_of_other_shapes:,} rows, {sizes.changes:,} changes": columns,
+        f"slices: {sizes.rows:,} rows, {sizes.changes:,} changes": slices,
+    }
+    write_results(results, "growth", {"trials": sizes.growth_trials}, tables)
+    plot_growth(
+        results / "growth.svg", "An apply, by the size of the table and of the change set", by_size
+    )
+
+
+def measure_spark(_engine: Engine, sizes: Sizes, results: Path) -> None:
+    """Change sets, with many keys and with one; each in a process, as Spark's memory is set at its start."""
+    for events in sizes.events:
+        for keys in (events // 3, 1):
+            options = {"--events": events, "--keys": keys, "--results": results}
+            arguments = [str(word) for option in options.items() for word in option]
+            subprocess.run([sys.executable, "-m", "benchmarks.change_sets", *arguments], check=True)
+
+
+def measure_demo(_engine: Engine, _sizes: Sizes, results: Path) -> None:
+    """The project's own models."""
+    print("whole run", flush=True)
+    write_results(results, "whole_run", {"threads": 1}, {"runs": measure_whole_run()})
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--rows", type=int, default=2_000_000, help="rows of the table")
-    parser.add_argument("--changes", type=int, default=100_000)
-    parser.add_argument("--trials", type=int, default=3, help="that count; one more warms up")
-    parser.add_argument("--slow-trials", type=int, default=1, help="of what copies the table")
-    parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=["integer"])
-    parser.add_argument("--events", type=int, default=500_000, help="for Spark; 0 for none")
-    parser.add_argument("--results", type=Path, default=REPOSITORY / "benchmarks" / "results")
+    parser.add_argument(
+        "--full", action="store_true", help="100 million rows; takes most of an hour"
+    )
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument("--results", type=Path, help="folder to write to")
     options = parser.parse_args()
-    tables = {}
-    for shape in options.shapes:
-        print(f"{shape}: {options.rows:,} rows, {options.changes:,} changes", flush=True)
-        with tempfile.TemporaryDirectory() as folder:
-            engine = Engine(Path(folder))
-            upsert = Upsert(engine, SHAPES[shape], options.rows, options.changes, Path(folder))
-            tables[shape] = as_rows(
-                upsert.measure(options.trials, options.slow_trials), "plain insert"
-            )
-            if shape == "integer":
-                tables["queries after it"] = as_rows(
-                    measure_queries(upsert, options.trials), "ReplacingMergeTree FINAL"
-                )
-    parameters = {"rows": options.rows, "changes": options.changes, "trials": options.trials}
-    write_results(options.results, f"upsert_{options.rows}_{options.changes}", parameters, tables)
-    if options.events:
-        # A process of its own: Spark's session takes its memory from the first that asks.
-        arguments = ["--events", str(options.events), "--results", str(options.results)]
-        subprocess.run([sys.executable, "-m", "benchmarks.change_sets", *arguments], check=True)
+    sizes = FULL if options.full else SMALL
+    results = options.results or REPOSITORY / (
+        "benchmarks/results" if options.full else "target/benchmarks"
+    )
+    measures = dict(
+        zip(PARTS, (measure_upserts, measure_growth, measure_spark, measure_demo), strict=True)
+    )
+    with TemporaryDirectory() as folder:
+        engine = Engine(Path(folder))
+        for part in options.parts:
+            measures[part](engine, sizes, results)
+    print(f"The figures are in {results}")
 
 
 if __name__ == "__main__":

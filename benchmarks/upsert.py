@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from benchmarks.engine import SCHEMA, Engine
@@ -27,6 +27,17 @@ class Shape:
     key_sql: str  # the key columns from `number`
     order_by: tuple[str, ...]
     is_clustered: bool = False  # changes fall on the last rows instead of all over the table
+    more_columns: int = 0
+
+    @property
+    def payload(self) -> dict[str, str]:
+        """The columns that are no key, with their types."""
+        return PAYLOAD | {f"c{number}": "UInt32" for number in range(self.more_columns)}
+
+    @property
+    def more_sql(self) -> str:
+        """The values of the further columns, from `number`."""
+        return "".join(f", number % {97 + column}" for column in range(self.more_columns))
 
 
 SHAPES = {
@@ -46,89 +57,106 @@ SHAPES = {
             "toInt32(number) as id",
             ("department", "id"),
         ),
+        Shape("wide", {"id": "Int32"}, "toInt32(number) as id", ("id",), more_columns=45),
     )
+}
+# No merges while something is measured. SYSTEM STOP MERGES would stop mutations too.
+SETTINGS = {"index_granularity": 4096, "max_bytes_to_merge_at_max_space_in_pool": 1}
+BASES = {  # a table of each engine that a way writes into: engine, sign column, its value
+    "collapsing": ("VersionedCollapsingMergeTree(_sign, _version)", "_sign Int8", ", 1"),
+    "replacing": ("ReplacingMergeTree(_version)", None, ""),
+    "merge": ("MergeTree", None, ""),
 }
 
 
 class Upsert:
-    """The table of ``rows`` rows, and a Parquet file of ``changes`` changes to it."""
+    """A table of ``rows`` rows for each of ``bases``, and a Parquet file of ``changes`` changes to it."""
 
-    def __init__(self, engine: Engine, shape: Shape, rows: int, changes: int, folder: Path) -> None:
-        self.engine, self.shape, self.rows, self.changes = engine, shape, rows, changes
-        self.file = folder / f"{shape.name}_{rows}_{changes}.parquet"
+    def __init__(
+        self,
+        engine: Engine,
+        shape: Shape,
+        rows: int,
+        changes: int,
+        bases: Collection[str] = tuple(BASES),
+    ) -> None:
+        self.engine, self.shape, self.rows = engine, shape, rows
         self.key = ", ".join(shape.key)
-        self.columns = ", ".join([*shape.key, *PAYLOAD, "_version"])
+        self.columns = ", ".join([*shape.key, *shape.payload, "_version"])
         self.partition = f"intDiv({next(iter(shape.key))}, {self._partition_size()})"
-        self._make_tables()
-        self._make_changes()
-        self._add_models()
+        engine.empty()
+        for name in bases:
+            self._make_table(name)
+        self.change(shape, changes)
 
     def _partition_size(self) -> int:
         keys = self.rows if "id" in self.shape.key else self.rows // 100
         return max(1, keys // PARTITIONS)
 
     def _structure(self, *more: str) -> str:
-        columns = {**self.shape.key, **PAYLOAD, "_version": "UInt64"}
+        columns = {**self.shape.key, **self.shape.payload, "_version": "UInt64"}
         return ", ".join([*(f"{name} {kind}" for name, kind in columns.items()), *more])
 
-    def _make_tables(self) -> None:
-        tail = (
-            f"partition by {self.partition} order by ({', '.join(self.shape.order_by)}) "
-            "settings index_granularity = 4096"
-        )
-        payload = f"{DEPARTMENTS}[number % 4 + 1], number % 1000, number / 7, 1"
-        engines = {
-            "collapsing": ("VersionedCollapsingMergeTree(_sign, _version)", "_sign Int8", ", 1"),
-            "replacing": ("ReplacingMergeTree(_version)", None, ""),
-            "merge": ("MergeTree", None, ""),
-        }
+    def _make_table(self, name: str) -> None:
+        engine, sign, one = BASES[name]
+        table = f"base_{name}"
+        structure = self._structure(*([sign] if sign else []))
+        payload = f"{DEPARTMENTS}[number % 4 + 1], number % 1000, number / 7{self.shape.more_sql}"
         size = self.rows // PARTITIONS
-        for name, (engine, sign, one) in engines.items():
-            table = f"base_{name}"
-            structure = self._structure(*([sign] if sign else []))
-            self.engine.command(f"drop table if exists {table} sync")
-            self.engine.command(f"create table {table} ({structure}) engine = {engine} {tail}")
-            for part in range(PARTITIONS):
-                self.engine.command(
-                    f"insert into {table} select {self.shape.key_sql}, {payload}{one} "
-                    f"from numbers({part * size}, {size})"
-                )
+        settings = ", ".join(f"{setting} = {value}" for setting, value in SETTINGS.items())
+        self.engine.command(
+            f"create table {table} ({structure}) engine = {engine} partition by {self.partition} "
+            f"order by ({', '.join(self.shape.order_by)}) settings {settings}"
+        )
+        for part in range(PARTITIONS):
+            self.engine.command(
+                f"insert into {table} select {self.shape.key_sql}, {payload}, 1{one} "
+                f"from numbers({part * size}, {size})"
+            )
 
-    def _make_changes(self) -> None:
-        step = self.rows // self.changes
-        first = self.rows - self.changes
-        number = f"number + {first}" if self.shape.is_clustered else f"number * {step}"
+    def change(self, shape: Shape, changes: int) -> None:
+        """Take other changes, of a shape with the same table."""
+        self.shape, self.changes = shape, changes
+        self.file = self.engine.folder / f"{shape.name}_{self.rows}_{changes}.parquet"
+        number = (
+            f"number + {self.rows - changes}"
+            if shape.is_clustered
+            else f"number * {self.rows // changes}"
+        )
         self.engine.command(
             f"insert into function file('{self.file}', 'Parquet', '{self._structure()}') "
-            f"select {self.shape.key_sql}, {DEPARTMENTS}[number % 4 + 1], number % 77, number / 3, 2 "
-            f"from (select {number} as number from numbers({self.changes}))"
+            f"select {shape.key_sql}, {DEPARTMENTS}[number % 4 + 1], number % 77, number / 3{shape.more_sql}, 2 "
+            f"from (select {number} as number from numbers({changes})) "
+            "settings engine_file_truncate_on_insert = 1"
         )
+        self._add_models()
 
     @property
     def source(self) -> str:
         return f"file('{self.file}', 'Parquet', '{self._structure()}')"
 
-    def _add_models(self) -> None:
-        keys = list(self.shape.key)
-        layout = {
+    @property
+    def _layout(self) -> dict[str, Any]:
+        return {
+            "unique_key": list(self.shape.key),
             "order_by": list(self.shape.order_by),
             "partition_by": self.partition,
-            "settings": {"index_granularity": 4096},
+            "settings": SETTINGS,
         }
-        select = f"select {self.columns} from {self.source}"
-        for name, more in {"direct": {}, "journal": {"publish": "journal"}}.items():
-            config = {"materialized": "versioned_collapsing", "unique_key": keys, **layout, **more}
-            self.engine.add_model(name, config, select)
-        for strategy in ("delete_insert", "default"):
-            config: dict[str, Any] = {
-                "materialized": "incremental",
-                "unique_key": keys if len(keys) > 1 else keys[0],
-                "engine": "MergeTree()",
-                **layout,
-            }
-            if strategy != "default":
-                config["incremental_strategy"] = strategy
-            self.engine.add_model(strategy, config, select)
+
+    def _add_models(self) -> None:
+        self.add_model("direct", "versioned_collapsing")
+        self.add_model("journal", "versioned_collapsing", publish="journal")
+        keys = list(self.shape.key)
+        incremental = {"engine": "MergeTree()", "unique_key": keys if len(keys) > 1 else keys[0]}
+        self.add_model("default", "incremental", **incremental)
+        incremental["incremental_strategy"] = "delete_insert"
+        self.add_model("delete_insert", "incremental", **incremental)
+
+    def add_model(self, name: str, materialized: str, **config: Any) -> None:
+        """Add a model of the changes to the project."""
+        config = {"materialized": materialized, **self._layout, **config}
+        self.engine.add_model(name, config, f"select {self.columns} from {self.source}")
 
     def plain(self) -> float:
         """The floor: the new states, inserted."""
@@ -140,7 +168,7 @@ class Upsert:
     def published(self) -> float:
         """The published technique: a Null table, and a materialized view that looks up with FINAL."""
         self.engine.clone("base_collapsing", "published")
-        names = [*self.shape.key, *PAYLOAD, "_version"]
+        names = [*self.shape.key, *self.shape.payload, "_version"]
         choice = ", ".join(f"if(row_sign = -1, old.{name}, new.{name}) as {name}" for name in names)
         self.engine.command("drop view if exists published_mv")
         self.engine.command(
@@ -162,11 +190,20 @@ class Upsert:
         self.engine.command("drop view published_mv")
         return seconds
 
-    def collapsing(self, model: str) -> float:
-        """The materialization: every ClickHouse statement of `dbt run`."""
+    def adopt(self, model: str) -> None:
+        """Make the table of a collapsing model a clone of the base."""
         self.engine.clone("base_collapsing", model)
         self.engine.dbt("run-operation", "adopt_table", "--args", f"{{model: {model}}}")
+
+    def collapsing(self, model: str) -> float:
+        """The materialization: every ClickHouse statement of `dbt run`."""
+        self.adopt(model)
         return self.engine.dbt("run", "--select", model)
+
+    def peak_memory(self, model: str) -> float:
+        """MiB at the peak of `dbt run`, beyond the idle process."""
+        self.adopt(model)
+        return self.engine.peak_memory("run", "--select", model)
 
     def incremental(self, model: str) -> float:
         """A strategy of dbt-clickhouse: every ClickHouse statement of `dbt run`."""

@@ -1,0 +1,70 @@
+"""How an apply grows: with the table, with the changes, with the columns, and cut into slices."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from benchmarks.engine import Engine
+from benchmarks.measure import Arm, interleaved
+from benchmarks.upsert import SHAPES, Upsert
+
+SLICES = (1, 4, 16)
+Row = dict[str, Any]
+
+
+def measure_sizes(
+    engine: Engine, sizes: Collection[int], changes: Collection[int], trials: int
+) -> list[Row]:
+    """Tables of several sizes; changes of their last rows, and of rows all over them."""
+    rows = []
+    for size in sizes:
+        upsert = _upsert(engine, "integer", size, min(changes))
+        for count in (count for count in changes if count <= size):
+            for keys, shape in (("recent", "integer_clustered"), ("spread", "integer")):
+                upsert.change(SHAPES[shape], count)
+                figures = _figures(upsert, trials)
+                rows.append({"rows": size, "changes": count, "keys": keys, **figures})
+    return rows
+
+
+def measure_columns(engine: Engine, size: int, changes: int, trials: int) -> list[Row]:
+    """Tables with 5 columns beside the sign, and with 50."""
+    rows = []
+    for shape in (SHAPES["integer"], SHAPES["wide"]):
+        upsert = _upsert(engine, shape.name, size, changes)
+        columns = len(shape.key) + len(shape.payload) + 1
+        rows.append({"columns": columns, **_figures(upsert, trials)})
+    return rows
+
+
+def measure_slices(engine: Engine, size: int, changes: int, trials: int) -> list[Row]:
+    """A change set applied at once and in slices."""
+    upsert = _upsert(engine, "integer", size, changes)
+    models = {f"slices_{count}": count for count in SLICES}
+    for model, count in models.items():
+        upsert.add_model(model, "versioned_collapsing", shards=count)
+    figures = interleaved([_arm(upsert, model) for model in models], trials)
+    return [
+        {"slices": count, **figures[model].as_row(), "peak MiB": round(upsert.peak_memory(model))}
+        for model, count in models.items()
+    ]
+
+
+def _upsert(engine: Engine, shape: str, size: int, changes: int) -> Upsert:
+    return Upsert(engine, SHAPES[shape], size, changes, ["collapsing"])
+
+
+def _arm(upsert: Upsert, model: str) -> Arm:
+    return Arm(model, lambda: upsert.collapsing(model))
+
+
+def _figures(upsert: Upsert, trials: int) -> Row:
+    figures = interleaved([Arm("plain insert", upsert.plain), _arm(upsert, "direct")], trials)
+    plain, direct = figures.values()
+    return {
+        "plain insert": round(plain.median, 4),
+        "direct": round(direct.median, 4),
+        "times plain insert": round(direct.median / plain.median, 2),
+        "peak MiB": round(upsert.peak_memory("direct")),
+    }

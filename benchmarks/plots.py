@@ -1,0 +1,64 @@
+"""Plots of the figures, as SVG files beside them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("svg")
+matplotlib.rcParams["svg.hashsalt"] = "benchmarks"  # the same figures, the same file
+from matplotlib import pyplot  # noqa: E402
+
+Row = dict[str, Any]
+
+
+def plot_ways(file: Path, title: str, rows: list[Row]) -> None:
+    """One bar a way, on a logarithmic scale."""
+    figure, axes = pyplot.subplots(figsize=(8, 0.5 * len(rows) + 1.2), layout="constrained")
+    bars = axes.barh([row["way"] for row in rows], [row["median"] for row in rows])
+    axes.bar_label(bars, [f" {row['median']:.3g} s" for row in rows])
+    axes.invert_yaxis()
+    _finish(axes, title)
+    axes.set_xscale("log")
+    axes.set_xlabel("seconds, median")
+    axes.margins(x=0.15)
+    _save(figure, file)
+
+
+def plot_growth(file: Path, title: str, rows: list[Row]) -> None:
+    """Seconds by the number of changes, one line for each table size and place of the keys."""
+    lines: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        lines[f"{row['rows']:,} rows, {row['keys']} keys"].append(row)
+    figure, axes = pyplot.subplots(figsize=(8, 5), layout="constrained")
+    for name, points in lines.items():
+        style = "--" if name.endswith("spread keys") else "-"
+        axes.plot(
+            [row["changes"] for row in points],
+            [row["direct"] for row in points],
+            style,
+            label=name,
+            marker="o",
+        )
+    _finish(axes, title)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlabel("changes")
+    axes.set_ylabel("seconds, median")
+    axes.legend()
+    _save(figure, file)
+
+
+def _finish(axes: Any, title: str) -> None:
+    axes.set_title(title, loc="left")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(alpha=0.3)
+    axes.set_axisbelow(True)
+
+
+def _save(figure: Any, file: Path) -> None:
+    figure.savefig(file, metadata={"Date": None})
+    pyplot.close(figure)
