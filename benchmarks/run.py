@@ -2,7 +2,8 @@
 
 python -m benchmarks.run [--full] [--parts upsert growth spark whole_run]
 
-The small form takes some minutes and writes to target/benchmarks; the full one writes to benchmarks/results.
+The small form takes some minutes, leaves out the whole run and writes to target/benchmarks; the full one writes
+to benchmarks/results.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ class Sizes:
     growth_changes: tuple[int, ...]
     growth_trials: int
     events: tuple[int, ...]
+    event_rounds: int
 
 
 SMALL = Sizes(
@@ -50,6 +52,7 @@ SMALL = Sizes(
     growth_changes=(1_000, 100_000),
     growth_trials=1,
     events=(200_000,),
+    event_rounds=2,
 )
 FULL = Sizes(
     rows=100_000_000,
@@ -61,6 +64,7 @@ FULL = Sizes(
     growth_changes=(1_000, 10_000, 100_000, 1_000_000, 5_000_000),
     growth_trials=3,
     events=(1_000_000, 5_000_000),
+    event_rounds=5,
 )
 
 
@@ -105,7 +109,12 @@ def measure_spark(_engine: Engine, sizes: Sizes, results: Path) -> None:
     """Change sets, with many keys and with one; each in a process, as Spark's memory is set at its start."""
     for events in sizes.events:
         for keys in (events // 3, 1):
-            options = {"--events": events, "--keys": keys, "--results": results}
+            options = {
+                "--events": events,
+                "--keys": keys,
+                "--rounds": sizes.event_rounds,
+                "--results": results,
+            }
             arguments = [str(word) for option in options.items() for word in option]
             subprocess.run([sys.executable, "-m", "benchmarks.change_sets", *arguments], check=True)
 
@@ -121,7 +130,9 @@ def main() -> None:
     parser.add_argument(
         "--full", action="store_true", help="100 million rows; takes most of an hour"
     )
-    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument(
+        "--parts", nargs="+", choices=PARTS, help="by default all; whole_run only with --full"
+    )
     parser.add_argument("--results", type=Path, help="folder to write to")
     options = parser.parse_args()
     sizes = FULL if options.full else SMALL
@@ -133,7 +144,7 @@ def main() -> None:
     )
     with TemporaryDirectory() as folder:
         engine = Engine(Path(folder))
-        for part in options.parts:
+        for part in options.parts or (PARTS if options.full else PARTS[:-1]):
             measures[part](engine, sizes, results)
     print(f"The figures are in {results}")
 

@@ -514,6 +514,8 @@ class Interrupted:
 def interrupted(project: Project, refused_hand_offs: Outcome) -> Iterator[Interrupted]:
     """A run that is interrupted while both engines are at work."""
     _pause(project, 60_000)
+    # A shell has its jobs in the background, and all that they start, ignore interrupts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     process = project.start("run", "--select", "spark_slow", "ch_endless")
     wait_until((project.spark_table("spark_slow") / "_temporary").is_dir, process)
     begun = time.monotonic()
