@@ -6,18 +6,16 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-import matplotlib
-
-matplotlib.use("svg")
-matplotlib.rcParams["svg.hashsalt"] = "benchmarks"  # the same figures, the same file
-from matplotlib import pyplot  # noqa: E402
+from matplotlib import rc_context
+from matplotlib.figure import Figure
 
 Row = dict[str, Any]
 
 
 def plot_ways(file: Path, title: str, rows: list[Row]) -> None:
     """One bar a way, on a logarithmic scale."""
-    figure, axes = pyplot.subplots(figsize=(8, 0.5 * len(rows) + 1.2), layout="constrained")
+    figure = Figure(figsize=(8, 0.5 * len(rows) + 1.2), layout="constrained")
+    axes = figure.subplots()
     bars = axes.barh([row["way"] for row in rows], [row["median"] for row in rows])
     axes.bar_label(bars, [f" {row['median']:.3g} s" for row in rows])
     axes.invert_yaxis()
@@ -33,7 +31,8 @@ def plot_growth(file: Path, title: str, rows: list[Row]) -> None:
     lines: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         lines[f"{row['rows']:,} rows, {row['keys']} keys"].append(row)
-    figure, axes = pyplot.subplots(figsize=(8, 5), layout="constrained")
+    figure = Figure(figsize=(8, 5), layout="constrained")
+    axes = figure.subplots()
     for name, points in lines.items():
         style = "--" if name.endswith("spread keys") else "-"
         axes.plot(
@@ -59,6 +58,6 @@ def _finish(axes: Any, title: str) -> None:
     axes.set_axisbelow(True)
 
 
-def _save(figure: Any, file: Path) -> None:
-    figure.savefig(file, metadata={"Date": None})
-    pyplot.close(figure)
+def _save(figure: Figure, file: Path) -> None:
+    with rc_context({"svg.hashsalt": "benchmarks"}):  # the same figures, the same file
+        figure.savefig(file, metadata={"Date": None})

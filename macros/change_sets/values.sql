@@ -98,7 +98,7 @@
   {%- set is_other_number = 'try_cast(' ~ text ~ ' as decimal(38, ' ~ (38 - precision + scale) ~ ')) <> ' ~ typed -%}
   {%- set loses = {
       'decimal': versioned_collapsing._get_long_fraction_sql(text, scale) ~ ' and ' ~ is_other_number if precision <= 32 else text ~ " rlike '[.][0-9]{" ~ scale ~ "}[0-9]*[1-9]'",
-      'timestamp': "length(rtrim('Z', " ~ text ~ ')) > 26 and ' ~ text ~ " rlike '[.][0-9]{6}[0-9]*[1-9]'",
+      'timestamp': "locate('.', " ~ text ~ ") > 0 and length(rtrim('Z', substring_index(" ~ text ~ ", '.', -1))) > 6 and " ~ text ~ " rlike '[.][0-9]{6}[0-9]*[1-9]'",
       'float': typed ~ " in (float('Infinity'), float('-Infinity')) and " ~ text ~ " not like '%Inf%'",
       'double': typed ~ " in (double('Infinity'), double('-Infinity')) and " ~ text ~ " not like '%Inf%'",
   }.get(kind, "locate('.', " ~ text ~ ') > 0 and ' ~ is_other_number if kind in ('tinyint', 'smallint', 'int', 'bigint') else none) -%}

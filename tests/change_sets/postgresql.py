@@ -164,6 +164,7 @@ BROKEN: list[Line] = [
     Broken(altered(amount="NaN"), "amount does not fit decimal(12,2)"),
     Broken(altered(at="2025-13-01T00:00:00Z"), "at does not fit timestamp"),
     Broken(altered(at="2025-01-01T00:00:00.1234567Z"), "at does not fit timestamp"),
+    Broken(altered(at="2025-1-1 0:0:0.1234567"), "at does not fit timestamp"),
     Broken(altered(at="9999-12-31T00:00:00Z"), "at is outside 1900-01-01 00:00:00Z to 2299-12-31 23:59:59.999999Z"),
 ]
 # fmt: on

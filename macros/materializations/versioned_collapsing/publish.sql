@@ -1,4 +1,5 @@
-{# Writes rows into the target at once. A run that dies here is completed by what the next one finds missing. #}
+{# Writes rows into the target at once. A run that dies here is completed by what the next one finds missing. Within
+   a block nothing collapses, so that ClickHouse need not try: the rows of a pair have two versions. #}
 {% macro get_insert_rows_sql(target, options, columns, run, rows_sql) -%}
   insert into {{ target }} ({{ get_quoted_csv(versioned_collapsing.get_stored_names(options, columns)) }})
   select *
