@@ -15,7 +15,7 @@ PAYLOAD = {
     "metric1": "UInt32",
     "metric2": "Float32",
 }
-DEPARTMENTS = "['sales', 'engineering', 'support', 'finance']"
+DEPARTMENTS = "['HR', 'Finance', 'Engineering', 'Sales', 'Marketing']"
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,15 @@ class Shape:
         """The columns that are no key, with their types."""
         return PAYLOAD | {f"c{number}": "UInt32" for number in range(self.more_columns)}
 
-    @property
-    def more_sql(self) -> str:
-        """The values of the further columns, from `number`."""
-        return "".join(f", number % {97 + column}" for column in range(self.more_columns))
+    def payload_sql(self, seed: int) -> str:
+        """Values of the payload from `number`: pseudorandom, the same in every table."""
+        values = [
+            f"{DEPARTMENTS}[cityHash64(number, {seed}) % 5 + 1]",
+            f"cityHash64(number, {seed + 1}) % 1000",
+            f"cityHash64(number, {seed + 2}) % 10000 / 100",
+        ]
+        values += [f"cityHash64(number, {seed}) % {97 + column}" for column in range(self.more_columns)]
+        return ", ".join(values)
 
 
 SHAPES = {
@@ -83,26 +88,21 @@ class Upsert:
         self.engine, self.shape, self.rows = engine, shape, rows
         self.key = ", ".join(shape.key)
         self.columns = ", ".join([*shape.key, *shape.payload, "_version"])
-        self.partition = f"intDiv({next(iter(shape.key))}, {self._partition_size()})"
+        self.partition = f"{next(iter(shape.key))} % {PARTITIONS}"
         engine.empty()
         for name in bases:
             self._make_table(name)
         self.change(shape, changes)
-
-    def _partition_size(self) -> int:
-        keys = self.rows if "id" in self.shape.key else self.rows // 100
-        return max(1, keys // PARTITIONS)
 
     def _structure(self, *more: str) -> str:
         columns = {**self.shape.key, **self.shape.payload, "_version": "UInt64"}
         return ", ".join([*(f"{name} {kind}" for name, kind in columns.items()), *more])
 
     def _make_table(self, name: str) -> None:
+        """One part for each partition, as merges leave them."""
         engine, sign, one = BASES[name]
         table = f"base_{name}"
         structure = self._structure(*([sign] if sign else []))
-        payload = f"{DEPARTMENTS}[number % 4 + 1], number % 1000, number / 7{self.shape.more_sql}"
-        size = self.rows // PARTITIONS
         settings = ", ".join(f"{setting} = {value}" for setting, value in SETTINGS.items())
         self.engine.command(
             f"create table {table} ({structure}) engine = {engine} partition by {self.partition} "
@@ -110,22 +110,25 @@ class Upsert:
         )
         for part in range(PARTITIONS):
             self.engine.command(
-                f"insert into {table} select {self.shape.key_sql}, {payload}, 1{one} "
-                f"from numbers({part * size}, {size})"
+                f"insert into {table} "
+                f"select {self.shape.key_sql}, {self.shape.payload_sql(0)}, 1{one} "
+                f"from numbers({self.rows}) where {self.partition} = {part}"
             )
+        self.engine.command(f"optimize table {table} final")
 
     def change(self, shape: Shape, changes: int) -> None:
         """Take other changes, of a shape with the same table."""
         self.shape, self.changes = shape, changes
         self.file = self.engine.folder / f"{shape.name}_{self.rows}_{changes}.parquet"
+        step = self.rows // changes
         number = (
             f"number + {self.rows - changes}"
             if shape.is_clustered
-            else f"number * {self.rows // changes}"
+            else f"number * {step} + cityHash64(number) % {step}"
         )
         self.engine.command(
             f"insert into function file('{self.file}', 'Parquet', '{self._structure()}') "
-            f"select {shape.key_sql}, {DEPARTMENTS}[number % 4 + 1], number % 77, number / 3{shape.more_sql}, 2 "
+            f"select {shape.key_sql}, {shape.payload_sql(10)}, 2 "
             f"from (select {number} as number from numbers({changes})) "
             "settings engine_file_truncate_on_insert = 1"
         )

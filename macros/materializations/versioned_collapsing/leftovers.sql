@@ -32,36 +32,21 @@
 {% endmacro %}
 
 
-{# All rows of the keys that change. Where the table is sorted by the key, it is merged with the changes, which
-   are sorted too: each granule that the index names is read once, and no key is looked up in a hash table. The
-   index is asked for the key's first column: a set of tuples takes longer to make than it saves. The cache of
-   conditions must be off: it takes a granule that indexHint passed over for one that never has rows. #}
+{# All rows of the keys that change, whatever the order of the table's parts: each block that is read is merged with
+   the changed keys, which are sorted, instead of looking its rows up in a hash table. The index is asked for one
+   column of the key: a set of tuples takes longer to make than it saves. The cache of conditions must be off: it
+   takes a granule that indexHint passed over for one that never has rows. #}
 {% macro get_stored_rows_sql(target, options, columns) -%}
   {%- set changes = versioned_collapsing._beside(target, 'changes') -%}
   {%- set names = get_quoted_csv(columns.names + [options.sign]) -%}
-  {%- set first = options.order_by[:options.unique_key | length] -%}
-  {%- if first | sort == options.unique_key | sort -%}
-    {%- set key = get_quoted_csv(first) -%}
+  {%- set key = get_quoted_csv(options.unique_key) -%}
+  {%- set indexed = adapter.quote((options.order_by | select('in', options.unique_key) | list + options.unique_key) | first) -%}
   select {{ names }}
   from (
-    select {{ names }} from {{ target }} where indexHint({{ adapter.quote(first[0]) }} in (select {{ adapter.quote(first[0]) }} from {{ changes }}))
+    select {{ names }}
+    from {{ target }}
+    where indexHint({{ indexed }} in (select {{ indexed }} from {{ changes }}))
   ) as stored
-  inner join (select {{ 'distinct ' if columns.is_folded }}{{ key }} from {{ changes }}) as changed using ({{ key }})
-  settings join_algorithm = 'full_sorting_merge'
-  {%- else -%}
-  select {{ names }}
-  from {{ target }}
-  prewhere {{ versioned_collapsing.get_key_lookup_sql(options.unique_key, changes) }}
-  {%- endif %}
-{%- endmacro %}
-
-
-{# Keys by their first column and a hash: an IN over tuples costs more than reading the whole table.
-   A collision only reads a row too many. #}
-{% macro get_key_lookup_sql(unique_key, changes) -%}
-  {%- set first = adapter.quote(unique_key[0]) -%}
-  {{ first }} in (select {{ first }} from {{ changes }})
-  {%- if unique_key | length > 1 %}
-    and cityHash64({{ get_quoted_csv(unique_key) }}) in (select cityHash64({{ get_quoted_csv(unique_key) }}) from {{ changes }})
-  {%- endif %}
+  left semi join (select {{ key }} from {{ changes }}) as changed using ({{ key }})
+  settings join_algorithm = 'partial_merge'
 {%- endmacro %}
