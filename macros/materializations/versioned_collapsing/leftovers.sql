@@ -33,8 +33,8 @@
 
 
 {# All rows of the keys that change, whatever the order of the table's parts: each block that is read is merged with
-   the changed keys, which are sorted, instead of looking its rows up in a hash table. The index is asked for one
-   column of the key: a set of tuples takes longer to make than it saves. The cache of conditions must be off: it
+   the changed keys, which are sorted, instead of looking its rows up in a hash table. The index is asked first, for
+   one column of the key: a set of tuples takes longer to make than it saves. The cache of conditions must be off: it
    takes a granule that indexHint passed over for one that never has rows. #}
 {% macro get_stored_rows_sql(target, options, columns) -%}
   {%- set changes = versioned_collapsing._beside(target, 'changes') -%}

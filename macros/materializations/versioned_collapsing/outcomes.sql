@@ -51,7 +51,7 @@
   left any join (select * from {{ versioned_collapsing._beside(target, 'leftovers') }} final) as stored
     on {{ versioned_collapsing._keys_equal('changed', 'stored', options.unique_key) }}
   group by _dbt_outcome
-  settings join_algorithm = 'full_sorting_merge', join_use_nulls = 0, {{ versioned_collapsing.get_log_comment_setting(run) }}
+  settings join_algorithm = 'partial_merge', join_use_nulls = 0, {{ versioned_collapsing.get_log_comment_setting(run) }}
 {%- endmacro %}
 
 

@@ -4,7 +4,7 @@
   insert into {{ target }} ({{ get_quoted_csv(versioned_collapsing.get_stored_names(options, columns)) }})
   select *
   from ({{ rows_sql }})
-  settings {{ versioned_collapsing._no_deduplication() }}, optimize_on_insert = 0, max_block_size = 65409, min_insert_block_size_rows = 200000, min_insert_block_size_bytes = 67108864,
+  settings {{ versioned_collapsing._no_deduplication() }}, optimize_on_insert = 0, max_block_size = 65409, min_insert_block_size_rows = 1048576, min_insert_block_size_bytes = 67108864, max_insert_threads = 2,
     max_partitions_per_insert_block = 0, {{ versioned_collapsing.get_log_comment_setting(run) }}
 {%- endmacro %}
 
@@ -41,7 +41,7 @@
     stored.{{ sign }} = 1 and (changed.{{ version }} > stored.{{ version }} or (changed._dbt_is_deleted and changed.{{ version }} = stored.{{ version }})),
     not changed._dbt_is_deleted and (stored.{{ sign }} = 0 or changed.{{ version }} > stored.{{ version }})
   )
-  settings join_algorithm = 'full_sorting_merge', join_use_nulls = 0
+  settings join_algorithm = 'partial_merge', join_use_nulls = 0
 {%- endmacro %}
 
 
