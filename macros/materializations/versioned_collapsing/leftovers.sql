@@ -21,13 +21,24 @@
     from ({{ versioned_collapsing.get_stored_rows_sql(target, options, columns) }})
     settings final = 0, optimize_on_insert = 1, use_query_condition_cache = 0, {{ versioned_collapsing._no_deduplication() }}, {{ versioned_collapsing.get_log_comment_setting(run) }}
   {%- endcall %}
+  {% call statement('create_odd_keys') -%}
+    create table {{ odd }} engine = MergeTree order by ({{ key }}) empty as select {{ key }} from {{ leftovers }}
+  {%- endcall %}
+{% endmacro %}
+
+
+{# Stages the keys whose leftovers are not one state row: torn by a run that died, or wrong from elsewhere. #}
+{% macro stage_odd_keys(target, options, run) %}
+  {%- set odd = versioned_collapsing._beside(target, 'odd') -%}
+  {%- set key = get_quoted_csv(options.unique_key) -%}
+  {%- do run_query('truncate table ' ~ odd) -%}
   {% call statement('stage_odd_keys') -%}
-    create table {{ odd }} engine = MergeTree order by ({{ key }}) as
+    insert into {{ odd }}
     select {{ key }}
-    from {{ leftovers }} final
+    from {{ versioned_collapsing._beside(target, 'leftovers') }} final
     group by {{ key }}
     having count() > 1 or min({{ adapter.quote(options.sign) }}) < 0
-    settings {{ versioned_collapsing.get_log_comment_setting(run) }}
+    settings {{ versioned_collapsing._no_deduplication() }}, {{ versioned_collapsing.get_log_comment_setting(run) }}
   {%- endcall %}
 {% endmacro %}
 

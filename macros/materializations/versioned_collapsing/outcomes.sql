@@ -1,11 +1,14 @@
 {# What becomes of each staged change; every key falls under one name. #}
 {% macro count_outcomes(target, options, columns, run) %}
-  {%- set outcomes = {} -%}
-  {%- set unmerged = [] -%}
-  {%- for row in run_query(versioned_collapsing.get_outcomes_sql(target, options, columns, run)).rows -%}
-    {%- do outcomes.update({row['_dbt_outcome']: row['_dbt_n'] | int}) -%}
-    {%- do unmerged.append(row['_dbt_unmerged_rows'] | int) -%}
-  {%- endfor -%}
+  {%- set found = versioned_collapsing.read_outcomes(target, options, columns, run, compares_payload=false) -%}
+  {%- set has_odd_keys = versioned_collapsing.has_odd_keys(target, options, found.matched) -%}
+  {%- if has_odd_keys -%}
+    {%- do versioned_collapsing.stage_odd_keys(target, options, run) -%}
+  {%- endif -%}
+  {%- if has_odd_keys or 'same version' in found.outcomes -%}
+    {%- set found = versioned_collapsing.read_outcomes(target, options, columns, run, compares_payload=true) -%}
+  {%- endif -%}
+  {%- set outcomes = found.outcomes -%}
   {%- set writes = outcomes.keys() | select('in', ('insert', 'update', 'delete', 'delete of an absent key', 'repaired')) | list -%}
   {%- set counts = versioned_collapsing.start_counts({}) -%}
   {%- do counts.update({
@@ -15,7 +18,7 @@
       'deletes': outcomes.get('delete', 0) + outcomes.get('delete of an absent key', 0),
       'duplicates': outcomes.get('duplicate', 0),
       'stale': outcomes.get('stale', 0),
-      'unmerged': unmerged | sum,
+      'unmerged': found.unmerged,
       'conflicts': outcomes.get('conflict', 0),
       'tombstoned': outcomes.get('tombstoned', 0),
       'repaired': outcomes.get('repaired', 0),
@@ -26,7 +29,31 @@
 {% endmacro %}
 
 
-{% macro get_outcomes_sql(target, options, columns, run) -%}
+{% macro read_outcomes(target, options, columns, run, compares_payload) %}
+  {%- set outcomes = {} -%}
+  {%- set total = namespace(matched=0, unmerged=0) -%}
+  {%- for row in run_query(versioned_collapsing.get_outcomes_sql(target, options, columns, run, compares_payload)).rows -%}
+    {%- do outcomes.update({row['_dbt_outcome']: row['_dbt_n'] | int}) -%}
+    {%- set total.matched = total.matched + row['_dbt_matched'] | int -%}
+    {%- set total.unmerged = total.unmerged + row['_dbt_unmerged_rows'] | int -%}
+  {%- endfor -%}
+  {%- do return({'outcomes': outcomes, 'matched': total.matched, 'unmerged': total.unmerged}) -%}
+{% endmacro %}
+
+
+{# Whether any key has other leftovers than one state row, given how many keys have any. #}
+{% macro has_odd_keys(target, options, matched) %}
+  {%- set query -%}
+    select count() as n, countIf({{ adapter.quote(options.sign) }} < 0) as cancels
+    from {{ versioned_collapsing._beside(target, 'leftovers') }} final
+  {%- endset -%}
+  {%- set leftovers = run_query(query).rows[0] -%}
+  {%- do return(leftovers['n'] | int > matched or leftovers['cancels'] | int > 0) -%}
+{% endmacro %}
+
+
+{# Payloads are compared when there are changes at the version of a stored row: without, they are not read. #}
+{% macro get_outcomes_sql(target, options, columns, run, compares_payload) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   {%- set version = adapter.quote(options.version) -%}
   {%- set sign = adapter.quote(options.sign) -%}
@@ -39,10 +66,15 @@
       changed.{{ version }} < stored.{{ version }}, 'stale',
       changed._dbt_is_deleted, 'delete',
       changed.{{ version }} > stored.{{ version }}, 'update',
+      {%- if compares_payload %}
       {{ versioned_collapsing._same_payload('changed', 'stored', columns) }}, 'duplicate',
       'conflict'
+      {%- else %}
+      'same version'
+      {%- endif %}
     ) as _dbt_outcome,
     count() as _dbt_n,
+    countIf(stored.{{ sign }} <> 0) as _dbt_matched,
     {{ 'sum(changed._dbt_unmerged)' if columns.is_folded else 'toUInt64(0)' }} as _dbt_unmerged_rows
   from (
     select *, ({{ key }}) in (select {{ key }} from {{ versioned_collapsing._beside(target, 'odd') }}) as _dbt_is_odd
