@@ -19,10 +19,10 @@ def measure_sizes(
     """Tables of several sizes; changes of their last rows, and of rows all over them."""
     rows = []
     for size in sizes:
-        upsert = _upsert(engine, "integer", size, min(changes))
+        upsert = _upsert(engine, "spread", size, min(changes))
         for count in (count for count in changes if count <= size):
-            for keys, shape in (("recent", "integer_clustered"), ("spread", "integer")):
-                upsert.change(SHAPES[shape], count)
+            for keys in ("recent", "scattered"):
+                upsert.change(SHAPES[keys], count)
                 figures = _figures(upsert, trials)
                 rows.append({"rows": size, "changes": count, "keys": keys, **figures})
     return rows
@@ -31,7 +31,7 @@ def measure_sizes(
 def measure_columns(engine: Engine, size: int, changes: int, trials: int) -> list[Row]:
     """Tables with 5 columns beside the sign, and with 50."""
     rows = []
-    for shape in (SHAPES["integer"], SHAPES["wide"]):
+    for shape in (SHAPES["scattered"], SHAPES["wide"]):
         upsert = _upsert(engine, shape.name, size, changes)
         columns = len(shape.key) + len(shape.payload) + 1
         rows.append({"columns": columns, **_figures(upsert, trials)})
@@ -40,7 +40,7 @@ def measure_columns(engine: Engine, size: int, changes: int, trials: int) -> lis
 
 def measure_slices(engine: Engine, size: int, changes: int, trials: int) -> list[Row]:
     """A change set applied at once and in slices."""
-    upsert = _upsert(engine, "integer", size, changes)
+    upsert = _upsert(engine, "scattered", size, changes)
     models = {f"slices_{count}": count for count in SLICES}
     for model, count in models.items():
         upsert.add_model(model, "versioned_collapsing", shards=count)

@@ -34,7 +34,7 @@ class Sizes:
     changes: int
     trials: int
     slow_trials: int  # of the ways that copy or mutate the table
-    rows_of_other_shapes: int  # than the one with an integer key
+    rows_of_other_shapes: int  # than those with an integer key alone
     growth_rows: tuple[int, ...]
     growth_changes: tuple[int, ...]
     growth_trials: int
@@ -58,32 +58,39 @@ FULL = Sizes(
     rows=100_000_000,
     changes=1_000_000,
     trials=9,
-    slow_trials=3,
+    slow_trials=2,
     rows_of_other_shapes=10_000_000,
     growth_rows=(1_000_000, 10_000_000, 100_000_000),
     growth_changes=(1_000, 10_000, 100_000, 1_000_000, 5_000_000),
     growth_trials=3,
     events=(1_000_000, 5_000_000),
-    event_rounds=5,
+    event_rounds=3,
 )
 
 
 def measure_upserts(engine: Engine, sizes: Sizes, results: Path) -> None:
-    """Every way to upsert, for every shape of the table; the queries after it for the first."""
-    for name, shape in SHAPES.items():
-        rows = sizes.rows if name == "integer" else sizes.rows_of_other_shapes
+    """Every way to upsert: an integer key and three choices of the rows that change; two other keys."""
+    tables = {  # shapes of one table: rows, trials of the slow ways
+        ("spread", "scattered", "recent"): (sizes.rows, sizes.slow_trials),
+        ("composite",): (sizes.rows_of_other_shapes, 1),
+        ("not_a_prefix",): (sizes.rows_of_other_shapes, 1),
+    }
+    for names, (rows, slow_trials) in tables.items():
         changes = min(sizes.changes, rows // 10)
-        print(f"{name}: {rows:,} rows, {changes:,} changes", flush=True)
-        upsert = Upsert(engine, shape, rows, changes)
-        ways = as_rows(upsert.measure(sizes.trials, sizes.slow_trials), "plain insert")
-        tables = {"ways": ways}
-        if name == "integer":
-            queries = measure_queries(upsert, sizes.trials)
-            tables["queries after it"] = as_rows(queries, "ReplacingMergeTree FINAL")
-        parameters = {"rows": rows, "changes": changes}
-        write_results(results, f"upsert_{name}", parameters, tables)
-        title = f"{changes:,} changes of a table of {rows:,} rows"
-        plot_ways(results / f"upsert_{name}.svg", title, ways)
+        upsert = Upsert(engine, SHAPES[names[0]], rows, changes)
+        for name in names:
+            print(f"{name}: {rows:,} rows, {changes:,} changes", flush=True)
+            upsert.change(SHAPES[name], changes)
+            ways = as_rows(upsert.measure(sizes.trials, slow_trials), "plain insert")
+            tables_of_shape = {"ways": ways}
+            if name == "spread":
+                queries = measure_queries(upsert, sizes.trials)
+                tables_of_shape["queries after it"] = as_rows(queries, "ReplacingMergeTree FINAL")
+            write_results(
+                results, f"upsert_{name}", {"rows": rows, "changes": changes}, tables_of_shape
+            )
+            title = f"{changes:,} changes of a table of {rows:,} rows"
+            plot_ways(results / f"upsert_{name}.svg", title, ways)
 
 
 def measure_growth(engine: Engine, sizes: Sizes, results: Path) -> None:

@@ -26,7 +26,9 @@ class Shape:
     key: dict[str, str]  # column: type
     key_sql: str  # the key columns from `number`
     order_by: tuple[str, ...]
-    is_clustered: bool = False  # changes fall on the last rows instead of all over the table
+    changed: str = (
+        "spread"  # one key in so many, or "scattered" over all partitions, or the "recent" rows
+    )
     more_columns: int = 0
 
     @property
@@ -41,28 +43,33 @@ class Shape:
             f"cityHash64(number, {seed + 1}) % 1000",
             f"cityHash64(number, {seed + 2}) % 10000 / 100",
         ]
-        values += [f"cityHash64(number, {seed}) % {97 + column}" for column in range(self.more_columns)]
+        values += [
+            f"cityHash64(number, {seed}) % {97 + column}" for column in range(self.more_columns)
+        ]
         return ", ".join(values)
 
 
 SHAPES = {
     shape.name: shape
     for shape in (
-        Shape("integer", {"id": "Int32"}, "toInt32(number) as id", ("id",)),
-        Shape("integer_clustered", {"id": "Int32"}, "toInt32(number) as id", ("id",), True),
+        Shape("spread", {"id": "Int32"}, "toInt32(number) as id", ("id",)),
+        Shape("scattered", {"id": "Int32"}, "toInt32(number) as id", ("id",), "scattered"),
+        Shape("recent", {"id": "Int32"}, "toInt32(number) as id", ("id",), "recent"),
         Shape(
             "composite",
             {"tenant": "UInt32", "code": "String"},
             "toUInt32(intDiv(number, 100)) as tenant, concat('c', toString(number % 100)) as code",
             ("tenant", "code"),
+            "scattered",
         ),
         Shape(
             "not_a_prefix",
             {"id": "Int32"},
             "toInt32(number) as id",
             ("department", "id"),
+            "scattered",
         ),
-        Shape("wide", {"id": "Int32"}, "toInt32(number) as id", ("id",), more_columns=45),
+        Shape("wide", {"id": "Int32"}, "toInt32(number) as id", ("id",), "scattered", 45),
     )
 }
 # No merges while something is measured. SYSTEM STOP MERGES would stop mutations too.
@@ -121,11 +128,11 @@ class Upsert:
         self.shape, self.changes = shape, changes
         self.file = self.engine.folder / f"{shape.name}_{self.rows}_{changes}.parquet"
         step = self.rows // changes
-        number = (
-            f"number + {self.rows - changes}"
-            if shape.is_clustered
-            else f"number * {step} + cityHash64(number) % {step}"
-        )
+        number = {
+            "spread": f"number * {step}",
+            "scattered": f"number * {step} + cityHash64(number) % {step}",
+            "recent": f"number + {self.rows - changes}",
+        }[shape.changed]
         self.engine.command(
             f"insert into function file('{self.file}', 'Parquet', '{self._structure()}') "
             f"select {shape.key_sql}, {shape.payload_sql(10)}, 2 "

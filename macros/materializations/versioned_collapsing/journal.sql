@@ -13,9 +13,23 @@
 {% endmacro %}
 
 
-{# Rows of a block. Tests make it small. #}
-{% macro get_block_rows() %}
-  {%- do return(var('versioned_collapsing_block_rows', 200000) | int) -%}
+{# Rows of a block: what 64 MiB hold of rows like the staged changes, at most a million. Tests make it small. #}
+{% macro get_block_rows(target) %}
+  {%- set rows = var('versioned_collapsing_block_rows', none) -%}
+  {%- if rows is not none -%}
+    {%- do return(rows | int) -%}
+  {%- endif -%}
+  {%- set query -%}
+    select least({{ versioned_collapsing.get_most_block_rows() }}, greatest(1, intDiv(67108864 * sum(rows), greatest(1, sum(data_uncompressed_bytes))))) as n
+    from system.parts
+    where active and database = '{{ target.schema }}' and table = '{{ versioned_collapsing._beside(target, 'changes').identifier }}'
+  {%- endset -%}
+  {%- do return(run_query(query).rows[0]['n'] | int) -%}
+{% endmacro %}
+
+
+{% macro get_most_block_rows() %}
+  {%- do return(1048576) -%}
 {% endmacro %}
 
 
@@ -59,7 +73,7 @@
   insert into {{ signed }} ({{ names }}, _dbt_block)
   select
     *,
-    (select if(count() = 0, 0, max(_dbt_block) + 1) from {{ signed }}) + intDiv(rowNumberInAllBlocks(), {{ versioned_collapsing.get_block_rows() }})
+    (select if(count() = 0, 0, max(_dbt_block) + 1) from {{ signed }}) + intDiv(rowNumberInAllBlocks(), {{ versioned_collapsing.get_block_rows(target) }})
   from ({{ rows_sql }})
   settings join_use_nulls = 0, {{ versioned_collapsing.get_log_comment_setting(run) }}
 {%- endmacro %}
@@ -93,7 +107,7 @@
   order by {{ get_quoted_csv(options.unique_key + [options.version, options.sign]) }}
   settings deduplicate_insert = 'enable', deduplicate_insert_select = 'force_enable', deduplicate_blocks_in_dependent_materialized_views = 1,
     insert_deduplication_token = '{{ run.run_id }}/{{ run.slice }}/{{ block }}',
-    max_block_size = {{ versioned_collapsing.get_block_rows() }}, optimize_read_in_order = 0, max_bytes_before_external_sort = 0, max_bytes_ratio_before_external_sort = 0,
+    max_block_size = {{ versioned_collapsing.get_most_block_rows() }}, optimize_read_in_order = 0, max_bytes_before_external_sort = 0, max_bytes_ratio_before_external_sort = 0,
     max_insert_threads = 1, min_insert_block_size_rows = 1000000000, min_insert_block_size_bytes = 0,
     max_partitions_per_insert_block = 0, {{ versioned_collapsing.get_log_comment_setting(run) }}
 {%- endmacro %}

@@ -32,7 +32,7 @@
   {%- do versioned_collapsing.create_signed_rows(target, options, columns) -%}
   {% call statement('stage_signed_rows') -%}
     insert into {{ signed }} ({{ get_quoted_csv(columns.names + [options.sign]) }}, _dbt_problem, _dbt_block)
-    select *, intDiv(rowNumberInAllBlocks(), {{ versioned_collapsing.get_block_rows() }})
+    select *, intDiv(rowNumberInAllBlocks(), {{ versioned_collapsing.get_block_rows(target) }})
     from ({{ versioned_collapsing.get_cast_signed_rows_sql(options, columns, sql) }})
     settings {{ versioned_collapsing.get_log_comment_setting(run) }}
   {%- endcall %}
