@@ -43,6 +43,14 @@ def test_batches_out_of_order_sum_right(make_project: MakeProject) -> None:
     assert project.query("select sum(x * _sign) from target") == [(7,)]
 
 
+def test_rows_are_written_in_one_block_while_they_are_few(make_project: MakeProject) -> None:
+    project = make_project("stream_blocks")
+    project.add_model("target", CONFIG, "select * from changes")
+    apply(project, [(key, "EU", key, 1, 1) for key in range(1000)])
+    blocks = "select countIf(status = 'block applied') from versioned_collapsing_ledger"
+    assert project.query(blocks) == [(0,)]
+
+
 @pytest.mark.parametrize(
     ("row", "problem"),
     [

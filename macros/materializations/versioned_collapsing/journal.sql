@@ -13,14 +13,15 @@
 {% endmacro %}
 
 
-{# Rows of a block: what 64 MiB hold of rows like the staged changes, at most a million. Tests make it small. #}
+{# Rows of a block: what 64 MiB hold of rows like the staged changes, at most a million. Rows that come signed are not
+   staged before, and are taken to be wide. Tests make blocks small. #}
 {% macro get_block_rows(target) %}
   {%- set rows = var('versioned_collapsing_block_rows', none) -%}
   {%- if rows is not none -%}
     {%- do return(rows | int) -%}
   {%- endif -%}
   {%- set query -%}
-    select least({{ versioned_collapsing.get_most_block_rows() }}, greatest(1, intDiv(67108864 * sum(rows), greatest(1, sum(data_uncompressed_bytes))))) as n
+    select if(sum(rows) = 0, 200000, least({{ versioned_collapsing.get_most_block_rows() }}, greatest(1, intDiv(67108864 * sum(rows), sum(data_uncompressed_bytes))))) as n
     from system.parts
     where active and database = '{{ target.schema }}' and table = '{{ versioned_collapsing._beside(target, 'changes').identifier }}'
   {%- endset -%}
