@@ -34,7 +34,7 @@ def plot_growth(file: Path, title: str, rows: list[Row]) -> None:
     figure = Figure(figsize=(8, 5), layout="constrained")
     axes = figure.subplots()
     for name, points in lines.items():
-        style = "--" if name.endswith("spread keys") else "-"
+        style = "--" if name.endswith("scattered keys") else "-"
         axes.plot(
             [row["changes"] for row in points],
             [row["direct"] for row in points],

@@ -26,9 +26,7 @@ class Shape:
     key: dict[str, str]  # column: type
     key_sql: str  # the key columns from `number`
     order_by: tuple[str, ...]
-    changed: str = (
-        "spread"  # one key in so many, or "scattered" over all partitions, or the "recent" rows
-    )
+    changed: str = "spread"  # one key in so many; or "scattered" over all partitions; or "recent"
     more_columns: int = 0
 
     @property
