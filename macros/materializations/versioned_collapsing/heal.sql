@@ -20,7 +20,7 @@
         and if(_dbt_has_live, _dbt_change.{{ version_at }} > _dbt_live_version or (_dbt_change_deletes and _dbt_change.{{ version_at }} = _dbt_live_version), not _dbt_change_deletes) as _dbt_is_accepted
     from (
       select {{ key }}, tuple({{ row }}, {{ adapter.quote(options.sign) }}) as _dbt_stored_row, true as _dbt_is_stored, false as _dbt_change_is_deleted, false as _dbt_change_is_tombstoned
-      from {{ versioned_collapsing._beside(target, 'leftovers') }} final
+      from {{ versioned_collapsing.get_leftovers_sql(target, options) }}
       where ({{ key }}) in (select {{ key }} from {{ odd }})
       union all
       select {{ key }}, tuple({{ row }}, toInt8(1)), false, _dbt_is_deleted, _dbt_is_tombstoned

@@ -45,7 +45,7 @@
 {% macro has_odd_keys(target, options, matched) %}
   {%- set query -%}
     select count() as n, countIf({{ adapter.quote(options.sign) }} < 0) as cancels
-    from {{ versioned_collapsing._beside(target, 'leftovers') }} final
+    from {{ versioned_collapsing.get_leftovers_sql(target, options) }}
   {%- endset -%}
   {%- set leftovers = run_query(query).rows[0] -%}
   {%- do return(leftovers['n'] | int > matched or leftovers['cancels'] | int > 0) -%}
@@ -80,7 +80,7 @@
     select *, ({{ key }}) in (select {{ key }} from {{ versioned_collapsing._beside(target, 'odd') }}) as _dbt_is_odd
     from {{ versioned_collapsing._beside(target, 'changes') }}
   ) as changed
-  left any join (select * from {{ versioned_collapsing._beside(target, 'leftovers') }} final) as stored
+  left any join (select * from {{ versioned_collapsing.get_leftovers_sql(target, options) }}) as stored
     on {{ versioned_collapsing._keys_equal('changed', 'stored', options.unique_key) }}
   group by _dbt_outcome
   settings join_algorithm = 'partial_merge', join_use_nulls = 0, {{ versioned_collapsing.get_log_comment_setting(run) }}

@@ -33,7 +33,7 @@
     where not _dbt_is_tombstoned
       and ({{ key }}) not in (select {{ key }} from {{ versioned_collapsing._beside(target, 'odd') }})
   ) as changed
-  left join (select * from {{ versioned_collapsing._beside(target, 'leftovers') }} final) as stored
+  left join (select * from {{ versioned_collapsing.get_leftovers_sql(target, options) }}) as stored
     on {{ versioned_collapsing._keys_equal('changed', 'stored', options.unique_key) }}
   array join [toInt8(-1), toInt8(1)] as _dbt_sign
   where if(

@@ -66,7 +66,7 @@
 {% macro get_live_rows_sql(target, options, columns) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   select {{ get_quoted_csv(columns.names) }}
-  from {{ versioned_collapsing._beside(target, 'leftovers') }} final
+  from {{ versioned_collapsing.get_leftovers_sql(target, options) }}
   where {{ adapter.quote(options.sign) }} = 1
   order by {{ key }}, {{ adapter.quote(options.version) }} desc
   limit 1 by {{ key }}

@@ -91,17 +91,6 @@
 {%- endmacro %}
 
 
-{# Keys by their first column and a hash: an IN over tuples costs more than reading the whole table.
-   A collision only reads a row too many. #}
-{% macro get_key_lookup_sql(unique_key, changes) -%}
-  {%- set first = adapter.quote(unique_key[0]) -%}
-  {{ first }} in (select {{ first }} from {{ changes }})
-  {%- if unique_key | length > 1 %}
-    and cityHash64({{ get_quoted_csv(unique_key) }}) in (select cityHash64({{ get_quoted_csv(unique_key) }}) from {{ changes }})
-  {%- endif %}
-{%- endmacro %}
-
-
 {# At equal version the delete wins, so that the result does not depend on how events were cut into
    runs: across runs a delete at the live version removes the row, and its tombstone keeps it dead. #}
 {% macro get_highest_change_sql(options, columns, sql, run) -%}

@@ -67,7 +67,7 @@
   from {{ versioned_collapsing._beside(target, 'changes') }} as changes
   left join (
     select {{ key }}, max({{ version }}) as _dbt_live_version, 1 as _dbt_is_live
-    from {{ versioned_collapsing._beside(target, 'leftovers') }} final
+    from {{ versioned_collapsing.get_leftovers_sql(target, options) }}
     where {{ adapter.quote(options.sign) }} = 1
     group by {{ key }}
   ) as live using ({{ key }})
@@ -76,4 +76,15 @@
     and not changes._dbt_is_buried
     and (live._dbt_is_live = 0 or changes.{{ version }} >= live._dbt_live_version)
   settings join_use_nulls = 0, {{ versioned_collapsing._no_deduplication() }}, {{ versioned_collapsing.get_log_comment_setting(run) }}
+{%- endmacro %}
+
+
+{# Keys by their first column and a hash: an IN over tuples costs more than reading the whole table.
+   A collision only reads a row too many. #}
+{% macro get_key_lookup_sql(unique_key, changes) -%}
+  {%- set first = adapter.quote(unique_key[0]) -%}
+  {{ first }} in (select {{ first }} from {{ changes }})
+  {%- if unique_key | length > 1 %}
+    and cityHash64({{ get_quoted_csv(unique_key) }}) in (select cityHash64({{ get_quoted_csv(unique_key) }}) from {{ changes }})
+  {%- endif %}
 {%- endmacro %}
