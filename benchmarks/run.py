@@ -70,21 +70,22 @@ FULL = Sizes(
 
 def measure_upserts(engine: Engine, sizes: Sizes, results: Path) -> None:
     """Every way to upsert: an integer key and three choices of the rows that change; two other keys."""
-    tables = {  # shapes of one table: rows, trials of the slow ways
-        ("spread", "scattered", "recent"): (sizes.rows, sizes.slow_trials),
-        ("composite",): (sizes.rows_of_other_shapes, 1),
-        ("not_a_prefix",): (sizes.rows_of_other_shapes, 1),
-    }
-    for names, (rows, slow_trials) in tables.items():
+    trials, slow_trials = sizes.trials, sizes.slow_trials
+    tables = (  # rows; the shapes of one table, with the trials of the slow ways
+        (sizes.rows, {"spread": slow_trials, "scattered": trials, "recent": slow_trials}),
+        (sizes.rows_of_other_shapes, {"composite": 1}),
+        (sizes.rows_of_other_shapes, {"not_a_prefix": 1}),
+    )
+    for rows, slow_trials_of in tables:
         changes = min(sizes.changes, rows // 10)
-        upsert = Upsert(engine, SHAPES[names[0]], rows, changes)
-        for name in names:
+        upsert = Upsert(engine, SHAPES[next(iter(slow_trials_of))], rows, changes)
+        for name, slow in slow_trials_of.items():
             print(f"{name}: {rows:,} rows, {changes:,} changes", flush=True)
             upsert.change(SHAPES[name], changes)
-            ways = as_rows(upsert.measure(sizes.trials, slow_trials), "plain insert")
+            ways = as_rows(upsert.measure(trials, slow), "plain insert")
             tables_of_shape = {"ways": ways}
             if name == "spread":
-                queries = measure_queries(upsert, sizes.trials)
+                queries = measure_queries(upsert, trials)
                 tables_of_shape["queries after it"] = as_rows(queries, "ReplacingMergeTree FINAL")
             write_results(
                 results, f"upsert_{name}", {"rows": rows, "changes": changes}, tables_of_shape
