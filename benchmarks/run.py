@@ -38,8 +38,7 @@ class Sizes:
     growth_rows: tuple[int, ...]
     growth_changes: tuple[int, ...]
     growth_trials: int
-    events: tuple[int, ...]
-    event_rounds: int
+    events: dict[int, int]  # of a change set: rounds that count
 
 
 SMALL = Sizes(
@@ -51,8 +50,7 @@ SMALL = Sizes(
     growth_rows=(200_000, 2_000_000),
     growth_changes=(1_000, 100_000),
     growth_trials=1,
-    events=(200_000,),
-    event_rounds=2,
+    events={200_000: 2},
 )
 FULL = Sizes(
     rows=100_000_000,
@@ -63,8 +61,7 @@ FULL = Sizes(
     growth_rows=(1_000_000, 10_000_000, 100_000_000),
     growth_changes=(1_000, 10_000, 100_000, 1_000_000, 5_000_000),
     growth_trials=3,
-    events=(1_000_000, 5_000_000),
-    event_rounds=3,
+    events={1_000_000: 3, 5_000_000: 1},
 )
 
 
@@ -115,12 +112,12 @@ def measure_growth(engine: Engine, sizes: Sizes, results: Path) -> None:
 
 def measure_spark(_engine: Engine, sizes: Sizes, results: Path) -> None:
     """Change sets, with many keys and with one; each in a process, as Spark's memory is set at its start."""
-    for events in sizes.events:
+    for events, rounds in sizes.events.items():
         for keys in (events // 3, 1):
             options = {
                 "--events": events,
                 "--keys": keys,
-                "--rounds": sizes.event_rounds,
+                "--rounds": rounds,
                 "--results": results,
             }
             arguments = [str(word) for option in options.items() for word in option]
