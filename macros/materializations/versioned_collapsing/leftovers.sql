@@ -60,12 +60,20 @@
   {%- set names = get_quoted_csv(columns.names + [options.sign]) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   {%- set indexed = adapter.quote((options.order_by | select('in', options.unique_key) | list + options.unique_key) | first) -%}
+  {%- set condition = indexed ~ ' in (select ' ~ indexed ~ ' from ' ~ changes ~ ')' -%}
   select {{ names }}
   from (
     select {{ names }}
     from {{ target }}
-    where indexHint({{ indexed }} in (select {{ indexed }} from {{ changes }}))
+    where {{ condition if versioned_collapsing.has_few_changes(changes) else 'indexHint(' ~ condition ~ ')' }}
   ) as stored
   left semi join (select {{ key }} from {{ changes }}) as changed using ({{ key }})
   settings join_algorithm = 'partial_merge'
 {%- endmacro %}
+
+
+{# Whether a hash table of the changed keys stays in the processor's cache, and most granules have none of them though
+   the index cannot say so: then each row's key is looked up, and the other columns are read where one is found. #}
+{% macro has_few_changes(changes) %}
+  {%- do return(run_query('select count() as n from ' ~ changes).rows[0]['n'] | int <= 4096) -%}
+{% endmacro %}
