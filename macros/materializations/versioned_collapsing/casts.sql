@@ -4,7 +4,7 @@
   {%- if column.given_type is none -%}
     {%- do return('defaultValueOfTypeName(' ~ versioned_collapsing._literal(column.type) ~ ')') -%}
   {%- endif -%}
-  {%- set given = 'given.' ~ adapter.quote(column.name) -%}
+  {%- set given = '_dbt_given.' ~ adapter.quote(column.name) -%}
   {%- set is_nullable = 'Nullable(' in column.type -%}
   {%- if versioned_collapsing._is_nested(column.type) -%}
     {%- do return('accurateCast(' ~ given ~ ', ' ~ versioned_collapsing._literal(column.type) ~ ')') -%}
@@ -23,7 +23,7 @@
     {%- endfor -%}
   {%- endfor -%}
   {%- if options.delete_version == 'ignore' and '_batch' in columns.given -%}
-    {%- do branches.append("isNull(given._batch), '_batch is null'") -%}
+    {%- do branches.append("isNull(_dbt_given._batch), '_batch is null'") -%}
   {%- endif -%}
   {%- do return("multiIf(" ~ branches | join(', ') ~ ", '')" if branches else "''") -%}
 {% endmacro %}
@@ -34,10 +34,10 @@
    another value (a date that wraps, a decimal that loses digits) does not fit either. #}
 {% macro get_problems_sql(column, options, columns) %}
   {%- set problems = [] -%}
-  {%- set given = 'given.' ~ adapter.quote(column.name) -%}
+  {%- set given = '_dbt_given.' ~ adapter.quote(column.name) -%}
   {%- set is_place = column.name in options.unique_key
       or (column.name == options.version and options.delete_version == 'respect') -%}
-  {%- set is_unset = 'has(given._unset, ' ~ versioned_collapsing._literal(column.name) ~ ') or ' if '_unset' in columns.given else '' -%}
+  {%- set is_unset = 'has(_dbt_given._unset, ' ~ versioned_collapsing._literal(column.name) ~ ') or ' if '_unset' in columns.given else '' -%}
   {%- set applies = '' if is_place else 'not (' ~ is_unset ~ versioned_collapsing._flag_sql(options.is_deleted, columns) ~ ') and ' -%}
   {%- if versioned_collapsing._is_nested(column.type) -%}
     {%- do return(problems) -%}

@@ -28,29 +28,29 @@
    same change set, and those below a truncate. #}
 {% macro read_change_set_counts(target, options, columns, sql, run) %}
   {%- set read = versioned_collapsing.read_staged_counts(target, options, columns) -%}
-  {%- set rows_read = run_query('select count() as n from ' ~ versioned_collapsing._subquery(sql) ~ ' settings ' ~ versioned_collapsing.get_log_comment_setting(run)).rows[0]['n'] | int -%}
+  {%- set rows_read = run_query('select count() as _dbt_n from ' ~ versioned_collapsing._subquery(sql) ~ ' settings ' ~ versioned_collapsing.get_log_comment_setting(run)).rows[0]['_dbt_n'] | int -%}
   {%- do read.update({'rows_read': rows_read}) -%}
   {%- if run.truncated_at -%}
     {%- set query -%}
-      select count() as n from ({{ versioned_collapsing.get_cast_changes_sql(options, columns, sql, {}) }}) where {{ adapter.quote(options.version) }} <= {{ run.truncated_at }}{{ ' and not _dbt_is_deleted' if options.delete_version == 'ignore' }}
+      select count() as _dbt_n from ({{ versioned_collapsing.get_cast_changes_sql(options, columns, sql, {}) }}) where {{ adapter.quote(options.version) }} <= {{ run.truncated_at }}{{ ' and not _dbt_is_deleted' if options.delete_version == 'ignore' }}
       settings {{ versioned_collapsing.get_log_comment_setting(run) }}
     {%- endset -%}
-    {%- do read.update({'tombstoned': run_query(query).rows[0]['n'] | int}) -%}
+    {%- do read.update({'tombstoned': run_query(query).rows[0]['_dbt_n'] | int}) -%}
   {%- endif -%}
   {%- if rows_read > read.staged_keys or run.truncated_at -%}
     {%- set key_version = get_quoted_csv(options.unique_key + [options.version]) -%}
     {%- set row = 'tuple(' ~ get_quoted_csv(columns.names) ~ ', _dbt_is_deleted' ~ (', _dbt_unset' if columns.is_folded else '') ~ ')' -%}
     {%- set query -%}
       select
-        count() - uniqExact({{ row }}) as duplicates,
-        uniqExactIf({{ row }}, not _dbt_is_deleted) - uniqExactIf(tuple({{ key_version }}), not _dbt_is_deleted) as conflicts
+        count() - uniqExact({{ row }}) as _dbt_duplicates_found,
+        uniqExactIf({{ row }}, not _dbt_is_deleted) - uniqExactIf(tuple({{ key_version }}), not _dbt_is_deleted) as _dbt_conflicts_found
       from ({{ versioned_collapsing.get_cast_changes_sql(options, columns, sql, run) }})
       settings {{ versioned_collapsing.get_log_comment_setting(run) }}
     {%- endset -%}
     {%- set repeated = run_query(query).rows[0] -%}
     {%- do read.update({
-        'duplicates': read.duplicates + repeated['duplicates'] | int,
-        'conflicts': read.conflicts + repeated['conflicts'] | int,
+        'duplicates': read.duplicates + repeated['_dbt_duplicates_found'] | int,
+        'conflicts': read.conflicts + repeated['_dbt_conflicts_found'] | int,
     }) -%}
   {%- endif -%}
   {%- do return(read) -%}
@@ -61,13 +61,13 @@
 {% macro read_staged_counts(target, options, columns) %}
   {%- set n = 'uniqExact(tuple(' ~ get_quoted_csv(options.unique_key) ~ '))' if columns.is_folded else 'count()' -%}
   {%- set staged = run_query(
-      'select ' ~ n ~ ' as n, sum(_dbt_duplicates) as duplicates, sum(_dbt_conflicts) as conflicts from '
+      'select ' ~ n ~ ' as _dbt_n, sum(_dbt_duplicates) as _dbt_repeats, sum(_dbt_conflicts) as _dbt_conflicting from '
       ~ versioned_collapsing.get_change_set_relation(target, options)
   ).rows[0] -%}
   {%- do return({
-      'rows_read': staged['n'] | int,
-      'staged_keys': staged['n'] | int,
-      'duplicates': staged['duplicates'] | int,
-      'conflicts': staged['conflicts'] | int,
+      'rows_read': staged['_dbt_n'] | int,
+      'staged_keys': staged['_dbt_n'] | int,
+      'duplicates': staged['_dbt_repeats'] | int,
+      'conflicts': staged['_dbt_conflicting'] | int,
   }) -%}
 {% endmacro %}

@@ -9,12 +9,12 @@
     {%- for name in columns.payload %}
     {{ versioned_collapsing._fold_column_sql(name, options) }} as {{ adapter.quote(name) }},
     {%- endfor %}
-    if(_dbt_folded_is_deleted, any(marked._dbt_dead_at), maxIf(marked.{{ version }}, _dbt_is_taken)) as {{ version }},
-    arrayFilter(name -> name <> '', [
+    if(_dbt_folded_is_deleted, any(_dbt_marked._dbt_dead_at), maxIf(_dbt_marked.{{ version }}, _dbt_is_taken)) as {{ version }},
+    arrayFilter(_dbt_name -> _dbt_name <> '', [
       {%- for name in columns.payload %}if(countIf({{ versioned_collapsing._is_set_sql(name) }}) = 0, {{ versioned_collapsing._literal(name) }}, ''){{ ', ' if not loop.last }}{% endfor -%}
     ]) as _dbt_folded_unset,
-    countIf(_dbt_is_taken and marked._dbt_is_deleted) > 0 as _dbt_folded_is_deleted,
-    countIf(_dbt_is_taken and not marked._dbt_is_tombstoned) = 0 as _dbt_folded_is_tombstoned,
+    countIf(_dbt_is_taken and _dbt_marked._dbt_is_deleted) > 0 as _dbt_folded_is_deleted,
+    countIf(_dbt_is_taken and not _dbt_marked._dbt_is_tombstoned) = 0 as _dbt_folded_is_tombstoned,
     countIf(_dbt_is_taken and _dbt_buries) > 0 as _dbt_folded_is_buried,
     any(_dbt_is_base) as _dbt_combines,
     multiIf(
@@ -22,8 +22,8 @@
       any(_dbt_has_after), countIf(_dbt_is_late and not _dbt_is_taken) + (not _dbt_combines and {{ versioned_collapsing._is_partial_sql('_dbt_folded_unset', columns) }}),
       countIf(_dbt_is_late and _dbt_is_taken)
     ) as _dbt_folded_unmerged,
-    sum(marked._dbt_duplicates) as _dbt_folded_duplicates,
-    sum(marked._dbt_conflicts) as _dbt_folded_conflicts
+    sum(_dbt_marked._dbt_duplicates) as _dbt_folded_duplicates,
+    sum(_dbt_marked._dbt_conflicts) as _dbt_folded_conflicts
   from (
     select
       *,
@@ -34,7 +34,7 @@
     from (
       {{ versioned_collapsing.get_marks_without_versions_sql(options, columns) if options.delete_version == 'ignore' else versioned_collapsing.get_marks_sql(options, columns) }}
     )
-  ) as marked
+  ) as _dbt_marked
   group by {{ key }}
 {%- endmacro %}
 
@@ -57,7 +57,7 @@
     {{ version }} = _dbt_highest and _dbt_is_deleted = (_dbt_has_delete and _dbt_dead_at = _dbt_highest) as _dbt_is_last,
     _dbt_is_buried as _dbt_buries,
     _dbt_is_alive and not (_dbt_has_delete and _dbt_live_version <= _dbt_dead_at) and not (_dbt_has_reset and _dbt_live_version < _dbt_reset_at) as _dbt_is_base
-  from changed
+  from _dbt_changed
 {%- endmacro %}
 
 
@@ -91,7 +91,7 @@
         not _dbt_is_deleted and _dbt_has_delete and _dbt_batch < _dbt_deleted_in as _dbt_is_before
       from (
         select *, min(_dbt_is_deleted) over (partition by {{ key }}, _dbt_batch) as _dbt_is_deleting
-        from changed
+        from _dbt_changed
       )
     )
   )
@@ -107,8 +107,8 @@
 
 
 {% macro _fold_column_sql(name, options) -%}
-  {%- set column = 'marked.' ~ adapter.quote(name) -%}
-  {%- set version = 'marked.' ~ adapter.quote(options.version) -%}
+  {%- set column = '_dbt_marked.' ~ adapter.quote(name) -%}
+  {%- set version = '_dbt_marked.' ~ adapter.quote(options.version) -%}
   {%- set is_set = versioned_collapsing._is_set_sql(name) -%}
   {%- set policy = options.combine.get(name, 'latest') -%}
   {%- if policy == 'greatest' -%}
@@ -126,11 +126,11 @@
 
 
 {% macro _is_set_sql(name) -%}
-  _dbt_is_taken and not has(marked._dbt_unset, {{ versioned_collapsing._literal(name) }})
+  _dbt_is_taken and not has(_dbt_marked._dbt_unset, {{ versioned_collapsing._literal(name) }})
 {%- endmacro %}
 
 
 {# Whether a change leaves columns as they are stored, apart from those that the model has no more. #}
 {% macro _is_partial_sql(unset, columns) -%}
-  arrayExists(name -> name not in ('', {{ versioned_collapsing._literals(columns.absent) }}), {{ unset }})
+  arrayExists(_dbt_name -> _dbt_name not in ('', {{ versioned_collapsing._literals(columns.absent) }}), {{ unset }})
 {%- endmacro %}

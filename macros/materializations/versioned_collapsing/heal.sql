@@ -8,7 +8,7 @@
   {%- set version_at = others.index(options.version) + 1 -%}
   {%- set sign_at = others | length + 1 -%}
   {%- set odd = versioned_collapsing._beside(target, 'odd') -%}
-  with per_key as (
+  with _dbt_per_key as (
     select
       {{ key }},
       groupArrayIf(_dbt_stored_row, _dbt_is_stored) as _dbt_leftovers,
@@ -41,11 +41,11 @@
       {{ key }},
       arrayConcat(
         arrayMap(
-          leftover -> tuple({% for name in others %}leftover.{{ loop.index }}, {% endfor %}toInt8(-leftover.{{ sign_at }})),
+          _dbt_leftover -> tuple({% for name in others %}_dbt_leftover.{{ loop.index }}, {% endfor %}toInt8(-_dbt_leftover.{{ sign_at }})),
           arrayFilter(
-            (leftover, position) -> not (
-              _dbt_has_live and not _dbt_is_accepted and leftover.{{ sign_at }} = 1 and leftover.{{ version_at }} = _dbt_live_version
-              and position = indexOf(_dbt_leftovers, leftover)
+            (_dbt_leftover, _dbt_position) -> not (
+              _dbt_has_live and not _dbt_is_accepted and _dbt_leftover.{{ sign_at }} = 1 and _dbt_leftover.{{ version_at }} = _dbt_live_version
+              and _dbt_position = indexOf(_dbt_leftovers, _dbt_leftover)
             ),
             _dbt_leftovers,
             arrayEnumerate(_dbt_leftovers)
@@ -53,7 +53,7 @@
         ),
         if(_dbt_is_accepted and not _dbt_change_deletes, [_dbt_change], [])
       ) as _dbt_rows_to_write
-    from per_key
+    from _dbt_per_key
   )
   array join _dbt_rows_to_write as _dbt_emitted
 {%- endmacro %}

@@ -83,8 +83,8 @@
 {# Writes the staged rows from a block on, each block by a statement of its own. A block that was written as its
    run died is dropped as a repetition by every table that has it. #}
 {% macro publish_signed_rows(target, options, columns, run, first_block=0) %}
-  {%- set found = run_query('select count() as n, max(_dbt_block) as last_block from ' ~ versioned_collapsing._beside(target, 'signed')).rows[0] -%}
-  {%- for block in range(first_block, found['last_block'] | int + 1) if found['n'] -%}
+  {%- set found = run_query('select count() as _dbt_n, max(_dbt_block) as _dbt_last_block from ' ~ versioned_collapsing._beside(target, 'signed')).rows[0] -%}
+  {%- for block in range(first_block, found['_dbt_last_block'] | int + 1) if found['_dbt_n'] -%}
     {% call statement('publish') -%}
       {{ versioned_collapsing.get_publish_block_sql(target, options, columns, run, block) }}
     {%- endcall %}

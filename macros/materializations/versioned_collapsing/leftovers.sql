@@ -30,8 +30,8 @@
 {# The leftovers, to select from. Nothing collapses without a cancel row: FINAL would read them half as fast. #}
 {% macro get_leftovers_sql(target, options) %}
   {%- set leftovers = versioned_collapsing._beside(target, 'leftovers') -%}
-  {%- set query = 'select countIf(' ~ adapter.quote(options.sign) ~ ' < 0) as n from ' ~ leftovers -%}
-  {%- do return(leftovers ~ (' final' if run_query(query).rows[0]['n'] | int else '')) -%}
+  {%- set query = 'select countIf(' ~ adapter.quote(options.sign) ~ ' < 0) as _dbt_n from ' ~ leftovers -%}
+  {%- do return(leftovers ~ (' final' if run_query(query).rows[0]['_dbt_n'] | int else '')) -%}
 {% endmacro %}
 
 
@@ -66,8 +66,8 @@
     select {{ names }}
     from {{ target }}
     where {{ condition if versioned_collapsing.has_few_changes(changes) else 'indexHint(' ~ condition ~ ')' }}
-  ) as stored
-  left semi join (select {{ key }} from {{ changes }}) as changed using ({{ key }})
+  ) as _dbt_stored
+  left semi join (select {{ key }} from {{ changes }}) as _dbt_changed using ({{ key }})
   settings join_algorithm = 'partial_merge'
 {%- endmacro %}
 
@@ -75,5 +75,5 @@
 {# Whether a hash table of the changed keys stays in the processor's cache, and most granules have none of them though
    the index cannot say so: then each row's key is looked up, and the other columns are read where one is found. #}
 {% macro has_few_changes(changes) %}
-  {%- do return(run_query('select count() as n from ' ~ changes).rows[0]['n'] | int <= 4096) -%}
+  {%- do return(run_query('select count() as _dbt_n from ' ~ changes).rows[0]['_dbt_n'] | int <= 4096) -%}
 {% endmacro %}

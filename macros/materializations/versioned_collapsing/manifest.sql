@@ -62,7 +62,7 @@
 
 {# A table with rows that the ledger does not know was not built by this materialization. #}
 {% macro validate_known_table(existing, model, run) %}
-  {%- set rows = run_query('select count() as n from ' ~ existing).rows[0]['n'] | int -%}
+  {%- set rows = run_query('select count() as _dbt_n from ' ~ existing).rows[0]['_dbt_n'] | int -%}
   {%- if rows -%}
     {%- do versioned_collapsing.stop_run(run,
         existing ~ " has rows, and the ledger knows nothing of them. If the table keeps the state and cancel rows of this model, "

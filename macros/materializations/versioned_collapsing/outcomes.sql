@@ -44,11 +44,11 @@
 {# Whether any key has other leftovers than one state row, given how many keys have any. #}
 {% macro has_odd_keys(target, options, matched) %}
   {%- set query -%}
-    select count() as n, countIf({{ adapter.quote(options.sign) }} < 0) as cancels
+    select count() as _dbt_n, countIf({{ adapter.quote(options.sign) }} < 0) as _dbt_cancels
     from {{ versioned_collapsing.get_leftovers_sql(target, options) }}
   {%- endset -%}
   {%- set leftovers = run_query(query).rows[0] -%}
-  {%- do return(leftovers['n'] | int > matched or leftovers['cancels'] | int > 0) -%}
+  {%- do return(leftovers['_dbt_n'] | int > matched or leftovers['_dbt_cancels'] | int > 0) -%}
 {% endmacro %}
 
 
@@ -59,29 +59,29 @@
   {%- set sign = adapter.quote(options.sign) -%}
   select
     multiIf(
-      changed._dbt_is_odd, 'repaired',
-      changed._dbt_is_tombstoned, if(changed._dbt_is_deleted, 'stale', 'tombstoned'),
-      stored.{{ sign }} = 0 and changed._dbt_is_buried, 'duplicate',
-      stored.{{ sign }} = 0, if(changed._dbt_is_deleted, 'delete of an absent key', 'insert'),
-      changed.{{ version }} < stored.{{ version }}, 'stale',
-      changed._dbt_is_deleted, 'delete',
-      changed.{{ version }} > stored.{{ version }}, 'update',
+      _dbt_changed._dbt_is_odd, 'repaired',
+      _dbt_changed._dbt_is_tombstoned, if(_dbt_changed._dbt_is_deleted, 'stale', 'tombstoned'),
+      _dbt_stored.{{ sign }} = 0 and _dbt_changed._dbt_is_buried, 'duplicate',
+      _dbt_stored.{{ sign }} = 0, if(_dbt_changed._dbt_is_deleted, 'delete of an absent key', 'insert'),
+      _dbt_changed.{{ version }} < _dbt_stored.{{ version }}, 'stale',
+      _dbt_changed._dbt_is_deleted, 'delete',
+      _dbt_changed.{{ version }} > _dbt_stored.{{ version }}, 'update',
       {%- if compares_payload %}
-      {{ versioned_collapsing._same_payload('changed', 'stored', columns) }}, 'duplicate',
+      {{ versioned_collapsing._same_payload('_dbt_changed', '_dbt_stored', columns) }}, 'duplicate',
       'conflict'
       {%- else %}
       'same version'
       {%- endif %}
     ) as _dbt_outcome,
     count() as _dbt_n,
-    countIf(stored.{{ sign }} <> 0) as _dbt_matched,
-    {{ 'sum(changed._dbt_unmerged)' if columns.is_folded else 'toUInt64(0)' }} as _dbt_unmerged_rows
+    countIf(_dbt_stored.{{ sign }} <> 0) as _dbt_matched,
+    {{ 'sum(_dbt_changed._dbt_unmerged)' if columns.is_folded else 'toUInt64(0)' }} as _dbt_unmerged_rows
   from (
     select *, ({{ key }}) in (select {{ key }} from {{ versioned_collapsing._beside(target, 'odd') }}) as _dbt_is_odd
     from {{ versioned_collapsing._beside(target, 'changes') }}
-  ) as changed
-  left any join (select * from {{ versioned_collapsing.get_leftovers_sql(target, options) }}) as stored
-    on {{ versioned_collapsing._keys_equal('changed', 'stored', options.unique_key) }}
+  ) as _dbt_changed
+  left any join (select * from {{ versioned_collapsing.get_leftovers_sql(target, options) }}) as _dbt_stored
+    on {{ versioned_collapsing._keys_equal('_dbt_changed', '_dbt_stored', options.unique_key) }}
   group by _dbt_outcome
   settings join_algorithm = 'partial_merge', join_use_nulls = 0, {{ versioned_collapsing.get_log_comment_setting(run) }}
 {%- endmacro %}

@@ -24,7 +24,7 @@
   {%- set sign = adapter.quote(options.sign) -%}
   select
     {%- for name in versioned_collapsing.get_stored_names(options, columns)[:-1] %}
-    if(_dbt_sign = -1, stored.{{ adapter.quote(name) }}, changed.{{ adapter.quote(name) }}),
+    if(_dbt_sign = -1, _dbt_stored.{{ adapter.quote(name) }}, _dbt_changed.{{ adapter.quote(name) }}),
     {%- endfor %}
     _dbt_sign
   from (
@@ -32,14 +32,14 @@
     from {{ versioned_collapsing._beside(target, 'changes') }}
     where not _dbt_is_tombstoned
       and ({{ key }}) not in (select {{ key }} from {{ versioned_collapsing._beside(target, 'odd') }})
-  ) as changed
-  left join (select * from {{ versioned_collapsing.get_leftovers_sql(target, options) }}) as stored
-    on {{ versioned_collapsing._keys_equal('changed', 'stored', options.unique_key) }}
+  ) as _dbt_changed
+  left join (select * from {{ versioned_collapsing.get_leftovers_sql(target, options) }}) as _dbt_stored
+    on {{ versioned_collapsing._keys_equal('_dbt_changed', '_dbt_stored', options.unique_key) }}
   array join [toInt8(-1), toInt8(1)] as _dbt_sign
   where if(
     _dbt_sign = -1,
-    stored.{{ sign }} = 1 and (changed.{{ version }} > stored.{{ version }} or (changed._dbt_is_deleted and changed.{{ version }} = stored.{{ version }})),
-    not changed._dbt_is_deleted and (stored.{{ sign }} = 0 or changed.{{ version }} > stored.{{ version }})
+    _dbt_stored.{{ sign }} = 1 and (_dbt_changed.{{ version }} > _dbt_stored.{{ version }} or (_dbt_changed._dbt_is_deleted and _dbt_changed.{{ version }} = _dbt_stored.{{ version }})),
+    not _dbt_changed._dbt_is_deleted and (_dbt_stored.{{ sign }} = 0 or _dbt_changed.{{ version }} > _dbt_stored.{{ version }})
   )
   settings join_algorithm = 'partial_merge', join_use_nulls = 0
 {%- endmacro %}

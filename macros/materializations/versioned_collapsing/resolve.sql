@@ -24,40 +24,40 @@
     {{ get_quoted_csv(options.unique_key + columns.payload + [options.version]) }},
     _dbt_unset, _dbt_is_deleted, _dbt_is_tombstoned, _dbt_is_buried, _dbt_unmerged, _dbt_duplicates, _dbt_conflicts
   )
-  with live as (
+  with _dbt_live as (
     {{ versioned_collapsing.get_live_rows_sql(target, options, columns) }}
   ),
-  changed as (
+  _dbt_changed as (
     select
-      changes.*,
-      live._dbt_is_live as _dbt_has_live,
-      live._dbt_live_version as _dbt_live_version,
+      _dbt_changes.*,
+      _dbt_live._dbt_is_live as _dbt_has_live,
+      _dbt_live._dbt_live_version as _dbt_live_version,
       _dbt_has_live{% if run.truncated_at %} and _dbt_live_version > {{ run.truncated_at }}{% endif %} as _dbt_is_alive
-    from {{ versioned_collapsing._beside(target, 'changes') }} as changes
-    left any join (select {{ key }}, {{ version }} as _dbt_live_version, true as _dbt_is_live from live) as live
-      on {{ versioned_collapsing._keys_equal('changes', 'live', options.unique_key) }}
+    from {{ versioned_collapsing._beside(target, 'changes') }} as _dbt_changes
+    left any join (select {{ key }}, {{ version }} as _dbt_live_version, true as _dbt_is_live from _dbt_live) as _dbt_live
+      on {{ versioned_collapsing._keys_equal('_dbt_changes', '_dbt_live', options.unique_key) }}
   ),
-  folded as (
+  _dbt_folded as (
     {{ versioned_collapsing.get_fold_sql(options, columns) }}
   )
   select
     {%- for name in options.unique_key %}
-    folded.{{ adapter.quote(name) }},
+    _dbt_folded.{{ adapter.quote(name) }},
     {%- endfor %}
     {%- for name in columns.payload %}
     {{ versioned_collapsing.get_resolved_column_sql(name, options) }},
     {%- endfor %}
-    folded.{{ version }},
-    folded._dbt_folded_unset,
-    folded._dbt_folded_is_deleted,
-    folded._dbt_folded_is_tombstoned,
-    folded._dbt_folded_is_buried,
-    folded._dbt_folded_unmerged,
-    folded._dbt_folded_duplicates,
-    folded._dbt_folded_conflicts
-  from folded
-  left any join live as stored
-    on {{ versioned_collapsing._keys_equal('folded', 'stored', options.unique_key) }}
+    _dbt_folded.{{ version }},
+    _dbt_folded._dbt_folded_unset,
+    _dbt_folded._dbt_folded_is_deleted,
+    _dbt_folded._dbt_folded_is_tombstoned,
+    _dbt_folded._dbt_folded_is_buried,
+    _dbt_folded._dbt_folded_unmerged,
+    _dbt_folded._dbt_folded_duplicates,
+    _dbt_folded._dbt_folded_conflicts
+  from _dbt_folded
+  left any join _dbt_live as _dbt_stored
+    on {{ versioned_collapsing._keys_equal('_dbt_folded', '_dbt_stored', options.unique_key) }}
   settings join_use_nulls = 0, {{ versioned_collapsing.get_log_comment_setting(run) }}
 {%- endmacro %}
 
@@ -75,8 +75,8 @@
 
 {# A column of a change, combined with that of the live row. #}
 {% macro get_resolved_column_sql(name, options) -%}
-  {%- set changed = 'folded.' ~ adapter.quote(name) -%}
-  {%- set stored = 'stored.' ~ adapter.quote(name) -%}
+  {%- set changed = '_dbt_folded.' ~ adapter.quote(name) -%}
+  {%- set stored = '_dbt_stored.' ~ adapter.quote(name) -%}
   {%- set combined = {
       'latest': changed,
       'coalesce': 'if(isNull(' ~ changed ~ '), ' ~ stored ~ ', ' ~ changed ~ ')',
@@ -85,8 +85,8 @@
       'least': 'if(isNull(' ~ changed ~ ') or ' ~ stored ~ ' < ' ~ changed ~ ', ' ~ stored ~ ', ' ~ changed ~ ')',
   }[options.combine.get(name, 'latest')] -%}
   if(
-    folded._dbt_combines and not folded._dbt_folded_is_deleted,
-    if(has(folded._dbt_folded_unset, {{ versioned_collapsing._literal(name) }}), {{ stored }}, {{ combined }}),
+    _dbt_folded._dbt_combines and not _dbt_folded._dbt_folded_is_deleted,
+    if(has(_dbt_folded._dbt_folded_unset, {{ versioned_collapsing._literal(name) }}), {{ stored }}, {{ combined }}),
     {{ changed }}
   )
 {%- endmacro %}

@@ -9,7 +9,7 @@
   {% call statement('stage_changes') -%}
     {{ versioned_collapsing.get_stage_changes_sql(target, options, columns, sql, run, versioned_collapsing.has_tombstones(target, options)) }}
   {%- endcall %}
-  {%- set rejected = run_query("select count() as n from " ~ staged ~ " where _dbt_problem <> ''").rows[0]['n'] -%}
+  {%- set rejected = run_query("select count() as _dbt_n from " ~ staged ~ " where _dbt_problem <> ''").rows[0]['_dbt_n'] -%}
   {%- if rejected -%}
     {%- do versioned_collapsing.raise_rejected_rows(target, options, columns, sql, run) -%}
   {%- endif -%}
@@ -58,14 +58,14 @@
   insert into {{ versioned_collapsing.get_change_set_relation(target, options) }} (
     {{ names }}, {{ folding }} _dbt_is_deleted, _dbt_is_tombstoned, _dbt_is_buried, _dbt_duplicates, _dbt_conflicts, _dbt_problem
   )
-  with changes as (
+  with _dbt_changes as (
     {{ versioned_collapsing.get_cast_changes_sql(options, columns, sql, run) if columns.is_folded else versioned_collapsing.get_highest_change_sql(options, columns, sql, run) }}
   )
   {%- if has_tombstones %},
-  tombstones as (
+  _dbt_tombstones as (
     select {{ key }}, max({{ version }}) as _dbt_deleted_at, true as _dbt_is_tombstone
     from {{ versioned_collapsing.get_tombstones_relation(target) }}
-    where {{ versioned_collapsing.get_key_lookup_sql(options.unique_key, 'changes') }}
+    where {{ versioned_collapsing.get_key_lookup_sql(options.unique_key, '_dbt_changes') }}
       {%- if options.remember_deletes is not boolean %} and _remembered_at > now() - {{ versioned_collapsing.get_interval_sql(options.remember_deletes) }}{% endif %}
     group by {{ key }}
   )
@@ -81,11 +81,11 @@
     _dbt_duplicates,
     _dbt_conflicts,
     _dbt_problem
-  from changes
-  left join tombstones using ({{ key }})
+  from _dbt_changes
+  left join _dbt_tombstones using ({{ key }})
   {%- else %}
   select {{ names }}, {{ folding }} _dbt_is_deleted, false, false, _dbt_duplicates, _dbt_conflicts, _dbt_problem
-  from changes
+  from _dbt_changes
   {%- endif %}
   settings {{ versioned_collapsing.get_log_comment_setting(run) }}
 {%- endmacro %}
@@ -117,7 +117,7 @@
     {{ versioned_collapsing._count_sql('_duplicates', columns) }} as _dbt_duplicates,
     {{ versioned_collapsing._count_sql('_conflicts', columns) }} as _dbt_conflicts,
     {{ versioned_collapsing.get_problem_sql(options, columns) }} as _dbt_problem
-  from {{ versioned_collapsing._subquery(sql) }} as given
+  from {{ versioned_collapsing._subquery(sql) }} as _dbt_given
   {%- if '_is_truncate' in columns.given %}
   where not {{ versioned_collapsing._flag_sql('_is_truncate', columns) }}
   {%- endif %}
@@ -137,19 +137,19 @@
    more. #}
 {% macro _unset_sql(columns) %}
   {%- set absent = '[' ~ versioned_collapsing._literals(columns.absent) ~ ']' -%}
-  {%- do return("cast(arrayConcat(" ~ ("given._unset, " if '_unset' in columns.given else '') ~ absent ~ "), 'Array(String)')") -%}
+  {%- do return("cast(arrayConcat(" ~ ("_dbt_given._unset, " if '_unset' in columns.given else '') ~ absent ~ "), 'Array(String)')") -%}
 {% endmacro %}
 
 
 {# A flag of the change set; false where it has none. #}
 {% macro _flag_sql(name, columns) %}
-  {%- do return('ifNull(toBool(given.' ~ adapter.quote(name) ~ '), false)' if name in columns.given else 'false') -%}
+  {%- do return('ifNull(toBool(_dbt_given.' ~ adapter.quote(name) ~ '), false)' if name in columns.given else 'false') -%}
 {% endmacro %}
 
 
 {# A count that the change set carries, or 0. #}
 {% macro _count_sql(name, columns) %}
-  {%- do return('toUInt64(ifNull(given.' ~ adapter.quote(name) ~ ', 0))' if name in columns.given else 'toUInt64(0)') -%}
+  {%- do return('toUInt64(ifNull(_dbt_given.' ~ adapter.quote(name) ~ ', 0))' if name in columns.given else 'toUInt64(0)') -%}
 {% endmacro %}
 
 
@@ -157,15 +157,15 @@
 {% macro raise_rejected_rows(target, options, columns, sql, run) %}
   {%- set key_and_version = options.unique_key + [options.version] -%}
   {%- set query -%}
-    select _dbt_problem as problem, count() as n, arrayStringConcat(groupArray(3)(toString(tuple({{ get_quoted_csv(key_and_version) }}))), ' ') as sample
+    select _dbt_problem, count() as _dbt_n, arrayStringConcat(groupArray(3)(toString(tuple({{ get_quoted_csv(key_and_version) }}))), ' ') as _dbt_sample
     from ({{ versioned_collapsing.get_cast_changes_sql(options, columns, sql, run) }})
     where _dbt_problem <> ''
     group by _dbt_problem
-    order by n desc
+    order by _dbt_n desc
   {%- endset -%}
   {%- set lines = [] -%}
   {%- for row in run_query(query).rows -%}
-    {%- do lines.append(row['n'] ~ " rows: " ~ row['problem'] ~ " (" ~ key_and_version | join(', ') ~ " of some: " ~ row['sample'] ~ ")") -%}
+    {%- do lines.append(row['_dbt_n'] ~ " rows: " ~ row['_dbt_problem'] ~ " (" ~ key_and_version | join(', ') ~ " of some: " ~ row['_dbt_sample'] ~ ")") -%}
   {%- endfor -%}
   {%- do versioned_collapsing.drop_staged(target) -%}
   {%- do versioned_collapsing.stop_run(run,

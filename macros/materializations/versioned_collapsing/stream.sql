@@ -37,12 +37,12 @@
     settings {{ versioned_collapsing.get_log_comment_setting(run) }}
   {%- endcall %}
   {%- set problems = run_query(
-      "select _dbt_problem as problem, count() as n from " ~ signed ~ " where _dbt_problem <> '' group by _dbt_problem order by n desc"
+      "select _dbt_problem, count() as _dbt_n from " ~ signed ~ " where _dbt_problem <> '' group by _dbt_problem order by _dbt_n desc"
   ).rows -%}
   {%- if problems -%}
     {%- set lines = [] -%}
     {%- for row in problems -%}
-      {%- do lines.append(row['n'] ~ ' rows: ' ~ row['problem']) -%}
+      {%- do lines.append(row['_dbt_n'] ~ ' rows: ' ~ row['_dbt_problem']) -%}
     {%- endfor -%}
     {%- do versioned_collapsing.drop_staged(target) -%}
     {%- do versioned_collapsing.stop_run(run,
@@ -54,29 +54,29 @@
 
 
 {% macro get_cast_signed_rows_sql(options, columns, sql) -%}
-  {%- set sign = 'given.' ~ adapter.quote(options.sign) -%}
+  {%- set sign = '_dbt_given.' ~ adapter.quote(options.sign) -%}
   select
     {%- for column in columns.table %}
     {{ versioned_collapsing.get_cast_sql(column) }} as {{ adapter.quote(column.name) }},
     {%- endfor %}
     toInt8(ifNull({{ sign }}, 0)) as {{ adapter.quote(options.sign) }},
     if(ifNull({{ sign }} in (-1, 1), false), {{ versioned_collapsing.get_problem_sql(options, columns) }}, '{{ options.sign }} is not 1 or -1') as _dbt_problem
-  from {{ versioned_collapsing._subquery(sql) }} as given
+  from {{ versioned_collapsing._subquery(sql) }} as _dbt_given
 {%- endmacro %}
 
 
 {% macro count_signed_rows(target, options) %}
   {%- set query -%}
-    select count() as n, uniqExact(tuple({{ get_quoted_csv(options.unique_key) }})) as entities, countIf({{ adapter.quote(options.sign) }} = 1) as states
+    select count() as _dbt_n, uniqExact(tuple({{ get_quoted_csv(options.unique_key) }})) as _dbt_keys, countIf({{ adapter.quote(options.sign) }} = 1) as _dbt_states
     from {{ versioned_collapsing._beside(target, 'signed') }}
   {%- endset -%}
   {%- set found = run_query(query).rows[0] -%}
   {%- set counts = versioned_collapsing.start_counts({}) -%}
   {%- do counts.update({
-      'rows_read': found['n'] | int,
-      'keys': found['entities'] | int,
-      'states': found['states'] | int,
-      'cancels': found['n'] | int - found['states'] | int,
+      'rows_read': found['_dbt_n'] | int,
+      'keys': found['_dbt_keys'] | int,
+      'states': found['_dbt_states'] | int,
+      'cancels': found['_dbt_n'] | int - found['_dbt_states'] | int,
   }) -%}
   {%- do return(counts) -%}
 {% endmacro %}

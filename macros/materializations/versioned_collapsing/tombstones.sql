@@ -9,7 +9,7 @@
   {%- if not options.remember_deletes -%}
     {%- do return(false) -%}
   {%- endif -%}
-  {%- do return(run_query('select count() as n from ' ~ versioned_collapsing.get_tombstones_relation(target)).rows[0]['n'] | int > 0) -%}
+  {%- do return(run_query('select count() as _dbt_n from ' ~ versioned_collapsing.get_tombstones_relation(target)).rows[0]['_dbt_n'] | int > 0) -%}
 {% endmacro %}
 
 
@@ -63,18 +63,18 @@
   {%- set key = get_quoted_csv(options.unique_key) -%}
   {%- set version = adapter.quote(options.version) -%}
   insert into {{ versioned_collapsing.get_tombstones_relation(target) }} ({{ key }}, {{ version }})
-  select {{ key }}, changes.{{ version }}
-  from {{ versioned_collapsing._beside(target, 'changes') }} as changes
+  select {{ key }}, _dbt_changes.{{ version }}
+  from {{ versioned_collapsing._beside(target, 'changes') }} as _dbt_changes
   left join (
     select {{ key }}, max({{ version }}) as _dbt_live_version, 1 as _dbt_is_live
     from {{ versioned_collapsing.get_leftovers_sql(target, options) }}
     where {{ adapter.quote(options.sign) }} = 1
     group by {{ key }}
-  ) as live using ({{ key }})
-  where changes._dbt_is_deleted
-    and not changes._dbt_is_tombstoned
-    and not changes._dbt_is_buried
-    and (live._dbt_is_live = 0 or changes.{{ version }} >= live._dbt_live_version)
+  ) as _dbt_live using ({{ key }})
+  where _dbt_changes._dbt_is_deleted
+    and not _dbt_changes._dbt_is_tombstoned
+    and not _dbt_changes._dbt_is_buried
+    and (_dbt_live._dbt_is_live = 0 or _dbt_changes.{{ version }} >= _dbt_live._dbt_live_version)
   settings join_use_nulls = 0, {{ versioned_collapsing._no_deduplication() }}, {{ versioned_collapsing.get_log_comment_setting(run) }}
 {%- endmacro %}
 

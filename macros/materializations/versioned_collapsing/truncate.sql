@@ -7,23 +7,23 @@
     {%- set column = columns.table | selectattr('name', 'equalto', options.version) | first -%}
     {%- set query -%}
       select
-        countIf(is_truncate) as n,
-        countIf(is_truncate and isNull(at_version)) as without_version,
-        toString(cast(maxIf(assumeNotNull(at_version), is_truncate), {{ versioned_collapsing._literal(versioned_collapsing._type_in_utc(column.type)) }})) as version
+        countIf(_dbt_is_truncate) as _dbt_n,
+        countIf(_dbt_is_truncate and isNull(_dbt_at_version)) as _dbt_without_version,
+        toString(cast(maxIf(assumeNotNull(_dbt_at_version), _dbt_is_truncate), {{ versioned_collapsing._literal(versioned_collapsing._type_in_utc(column.type)) }})) as _dbt_version
       from (
-        select {{ versioned_collapsing._flag_sql('_is_truncate', columns) }} as is_truncate, {{ versioned_collapsing._cast_or_null('given.' ~ adapter.quote(options.version), column.type) }} as at_version
-        from {{ versioned_collapsing._subquery(sql) }} as given
+        select {{ versioned_collapsing._flag_sql('_is_truncate', columns) }} as _dbt_is_truncate, {{ versioned_collapsing._cast_or_null('_dbt_given.' ~ adapter.quote(options.version), column.type) }} as _dbt_at_version
+        from {{ versioned_collapsing._subquery(sql) }} as _dbt_given
       )
       settings {{ versioned_collapsing.get_log_comment_setting(run) }}
     {%- endset -%}
     {%- set found = run_query(query).rows[0] -%}
-    {%- if found['without_version'] | int -%}
+    {%- if found['_dbt_without_version'] | int -%}
       {%- do versioned_collapsing.stop_run(run,
-          "The change set of " ~ run.model ~ " has " ~ found['without_version'] ~ " rows with _is_truncate whose " ~ options.version
+          "The change set of " ~ run.model ~ " has " ~ found['_dbt_without_version'] ~ " rows with _is_truncate whose " ~ options.version
           ~ " is null or does not fit " ~ column.type ~ "; nothing was written. A truncate needs the version up to which rows go."
       ) -%}
-    {%- elif found['n'] | int -%}
-      {%- set now = versioned_collapsing.get_version_sql(found['version'], options, columns) -%}
+    {%- elif found['_dbt_n'] | int -%}
+      {%- set now = versioned_collapsing.get_version_sql(found['_dbt_version'], options, columns) -%}
       {%- do run.update({
           'truncated_at': 'greatest(' ~ known ~ ', ' ~ now ~ ')' if known else now,
           'truncated_now': true,
