@@ -1,0 +1,111 @@
+"""docs/your_project.md, followed word by word: its files are written and its commands are run."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.support.shop import REPOSITORY
+
+CLONE = "../versioned_collapsing"
+_BLOCK = re.compile(r"```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+_PATH = re.compile(r"`([\w/=.-]+\.(?:yml|sql|json))`")
+_DBT = """
+import json, sys
+from dbt.cli.main import dbtRunner
+
+for command in json.loads(sys.argv[1]):
+    if not dbtRunner().invoke(command).success:
+        sys.exit("dbt " + " ".join(command) + " failed")
+"""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A block of the page: a file to write, or commands to run."""
+
+    language: str
+    text: str
+    path: str
+
+
+def _steps() -> list[Step]:
+    page = (REPOSITORY / "docs" / "your_project.md").read_text()
+    steps = []
+    end = 0
+    for block in _BLOCK.finditer(page):
+        named = _PATH.findall(page[end : block.start()])
+        language, text = block.groups()
+        text = text.replace(CLONE, str(REPOSITORY))
+        is_file = language in ("yaml", "sql", "json")
+        steps.append(Step(language, text, named[-1] if is_file else ""))
+        end = block.end()
+    return steps
+
+
+@pytest.fixture(scope="module")
+def said(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """What each block of commands said."""
+    folder = tmp_path_factory.mktemp("devices")
+    outputs = []
+    for step in _steps():
+        if step.path:
+            path = folder / step.path
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(step.text)
+        elif step.language == "python":
+            outputs.append(_run(folder, "-c", step.text))
+        elif not step.text.startswith("pip "):
+            outputs.append(_run_dbt(folder, step.text))
+    return outputs
+
+
+def _run_dbt(folder: Path, commands: str) -> str:
+    # In one process, so that Spark starts once for a block.
+    parsed = [shlex.split(line) for line in commands.splitlines()]
+    assert all(words[0] == "dbt" for words in parsed), commands
+    arguments = [["--no-use-colors", *words[1:]] for words in parsed]
+    return _run(folder, "-c", _DBT, json.dumps(arguments))
+
+
+def _run(folder: Path, *arguments: str) -> str:
+    environment = {
+        name: text for name, text in os.environ.items() if name != "SPARK_CLICKHOUSE_HOME"
+    }
+    process = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert process.returncode == 0, process.stdout[-4000:] + process.stderr[-4000:]
+    return process.stdout
+
+
+def test_the_package_that_it_installs_is_there() -> None:
+    (line,) = (step.text for step in _steps() if step.text.startswith("pip "))
+    found = re.fullmatch(r"pip install '(.+)\[(\w+)\]'\n", line)
+    assert found is not None, line
+    path, extra = found.groups()
+    assert f"\n{extra} = [" in (Path(path) / "pyproject.toml").read_text()
+
+
+def test_a_project_of_ones_own_runs_as_the_page_says(said: list[str]) -> None:
+    _, first, second, look, python = said
+    assert "batch 1: 2 states" in first
+    assert "batch 2: 2 states, 2 cancels, 1 delete" in second
+    rows = [[cell.strip() for cell in line.strip("| ").split("|")] for line in look.splitlines()]
+    assert ["1.1", "2", "1.05"] in rows
+    assert ["1", "3", "battery does not ..."] in rows  # dbt shortens it
+    assert "2 live rows of 6 stored" in look
+    assert python.strip().strip('"') == "2"
