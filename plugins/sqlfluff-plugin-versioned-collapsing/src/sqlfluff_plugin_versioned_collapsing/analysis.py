@@ -41,19 +41,19 @@ class Analysis:
     """The selects of a file.
 
     Args:
-        root: the parsed file.
+        root: the parsed file, none to ask for relations alone.
         relations: what is known of the relations that it reads.
         reading: names of views whose queries are being read.
     """
 
     def __init__(
-        self, root: BaseSegment, relations: Relations, reading: frozenset[str] = frozenset()
+        self, root: BaseSegment | None, relations: Relations, reading: frozenset[str] = frozenset()
     ) -> None:
         self.selects: list[Select] = []
         self.rows = Rows()
         self._relations = relations
         self._reading = reading
-        for query in nested_queries(root):
+        for query in nested_queries(root) if root else ():
             self.rows = self._query(query, _Scope(), RESULT)[1]
 
     def _query(
@@ -181,6 +181,11 @@ class Analysis:
             self._relations.views[key] = found
         rows: Rows = self._relations.views[key]
         return rows.read_again() if rows.signs else rows_of_table(relation, is_live=True)
+
+
+def rows_of(relation: Relation, relations: Relations) -> Rows:
+    """The rows of a relation: signed also of a view that passes signed rows on."""
+    return Analysis(None, relations)._rows_of(relation, is_live=False)
 
 
 def _parsed(sql: str) -> BaseSegment | None:

@@ -15,13 +15,15 @@ from sqlfluff_plugin_versioned_collapsing.selects import Select
 # Exact, and nothing that a sign makes wrap. A sum of floats does not return to where it was, and the sum of
 # nothing but nulls is null.
 _EXACT = re.compile(r"U?Int(8|16|32)$|Int(64|128|256)$|Decimal", re.IGNORECASE)
-_UNSAFE = ("prewhere_clause", "limit_clause", "sample_clause", "qualify_clause", "with_clause")
+_UNSAFE = ("prewhere_clause", "sample_clause", "qualify_clause", "with_clause")
 _PLAIN = re.compile(r"[A-Za-z_]\w*$")
 
 
-def fixes_of(finding: Finding, select: Select) -> list[LintFix]:
+def fixes_of(finding: Finding, select: Select, *, is_following: bool) -> list[LintFix]:
     """The edits that make a call right, none where it is not certain that they do."""
     function = finding.anchor
+    if is_following and select.group_by:  # What a block of inserts leaves of a group says nothing.
+        return []
     if finding.reason != WITHOUT_SIGN or not function.is_type("function") or not _is_simple(select):
         return []
     (source,) = select.sources

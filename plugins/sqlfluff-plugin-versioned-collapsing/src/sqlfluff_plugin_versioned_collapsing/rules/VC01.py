@@ -6,7 +6,7 @@ from sqlfluff.core.rules import BaseRule, LintResult, RuleContext
 
 from sqlfluff_plugin_versioned_collapsing.findings import findings_of
 from sqlfluff_plugin_versioned_collapsing.fixes import fixes_of
-from sqlfluff_plugin_versioned_collapsing.rules.base import CollapsingRule, selects_of
+from sqlfluff_plugin_versioned_collapsing.rules.base import CollapsingRule, following, selects_of
 
 
 class Rule_VersionedCollapsing_VC01(CollapsingRule, BaseRule):
@@ -48,11 +48,12 @@ class Rule_VersionedCollapsing_VC01(CollapsingRule, BaseRule):
     is_fix_compatible = True
 
     def _eval(self, context: RuleContext) -> list[LintResult]:
+        followed = following(context)
         return [
             LintResult(
                 anchor=finding.anchor,
                 description=f"{finding.name} over signed rows, {finding.reason}.",
-                fixes=fixes_of(finding, select),
+                fixes=fixes_of(finding, select, is_following=followed(select)),
             )
             for select in selects_of(context)
             for finding in findings_of(select)

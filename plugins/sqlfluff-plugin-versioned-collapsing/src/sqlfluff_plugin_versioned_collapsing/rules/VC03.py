@@ -8,7 +8,7 @@ from sqlfluff.core.rules import BaseRule, LintResult, RuleContext
 from sqlfluff_plugin_versioned_collapsing.aggregates import SUMS, aggregate_of
 from sqlfluff_plugin_versioned_collapsing.rules.base import (
     CollapsingRule,
-    relations_of,
+    following,
     selects_of,
 )
 from sqlfluff_plugin_versioned_collapsing.segments import (
@@ -57,27 +57,19 @@ class Rule_VersionedCollapsing_VC03(CollapsingRule, BaseRule):
     aliases = ("VC03",)
 
     def _eval(self, context: RuleContext) -> list[LintResult]:
-        model = relations_of(context).model_in(context.path)
-        followed = {
-            segment.uuid
-            for view in context.segment.recursive_crawl("create_materialized_view_statement")
-            for segment in view.recursive_crawl("select_statement")
-        }
-        results = []
-        for select in selects_of(context):
-            is_following = select.segment.uuid in followed or bool(model and model.is_following)
-            if _lacks_count(select, is_following):
-                results.append(
-                    LintResult(
-                        anchor=select.segment.get_child("select_clause"),
-                        description="Signed sums by group without the sum of the sign: groups "
-                        "without live rows stay, or groups whose sums are 0 vanish.",
-                    )
-                )
-        return results
+        followed = following(context)
+        return [
+            LintResult(
+                anchor=select.segment.get_child("select_clause"),
+                description="Signed sums by group without the sum of the sign: groups "
+                "without live rows stay, or groups whose sums are 0 vanish.",
+            )
+            for select in selects_of(context)
+            if _lacks_count(select, is_following=followed(select))
+        ]
 
 
-def _lacks_count(select: Select, is_following: bool) -> bool:
+def _lacks_count(select: Select, *, is_following: bool) -> bool:
     if not select.signs or not select.group_by or select.is_of_stored_rows:
         return False
     if not any(_is_signed_sum(function, select) for function in select.functions("select_clause")):

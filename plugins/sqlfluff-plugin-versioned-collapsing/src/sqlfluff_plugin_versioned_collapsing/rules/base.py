@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from sqlfluff.core.parser import BaseSegment
@@ -55,3 +56,16 @@ def selects_of(context: RuleContext) -> list[Select]:
         selects = Analysis(context.segment, relations).selects
     _last[:] = [(context.segment, relations, selects)]
     return selects
+
+
+def following(context: RuleContext) -> Callable[[Select], bool]:
+    """Says of a select whether a materialized view computes it, for each block of inserts."""
+    model = relations_of(context).model_in(context.path)
+    if model and model.is_following:
+        return lambda select: True
+    followed = {
+        segment.uuid
+        for view in context.segment.recursive_crawl("create_materialized_view_statement")
+        for segment in view.recursive_crawl("select_statement")
+    }
+    return lambda select: select.segment.uuid in followed
