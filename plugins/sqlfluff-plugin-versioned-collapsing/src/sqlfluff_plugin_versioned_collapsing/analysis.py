@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from sqlfluff.core import FluffConfig
-from sqlfluff.core.parser import BaseSegment, Lexer, Parser
+from sqlfluff.core.parser import BaseSegment
 
+from sqlfluff_plugin_versioned_collapsing.parsing import parsed
 from sqlfluff_plugin_versioned_collapsing.relations import Relation, Relations
 from sqlfluff_plugin_versioned_collapsing.rows import Rows, Value, rows_of_table, union_of
 from sqlfluff_plugin_versioned_collapsing.segments import (
@@ -176,7 +176,7 @@ class Analysis:
         if not self._relations.names_suspect(relation.sql):
             return rows_of_table(relation, is_live=True)
         if key not in self._relations.views:
-            tree = _parsed(relation.sql)
+            tree = parsed(relation.sql)
             found = Analysis(tree, self._relations, self._reading | {key}).rows if tree else Rows()
             self._relations.views[key] = found
         rows: Rows = self._relations.views[key]
@@ -186,13 +186,6 @@ class Analysis:
 def rows_of(relation: Relation, relations: Relations) -> Rows:
     """The rows of a relation: signed also of a view that passes signed rows on."""
     return Analysis(None, relations)._rows_of(relation, is_live=False)
-
-
-def _parsed(sql: str) -> BaseSegment | None:
-    config = FluffConfig(overrides={"dialect": "clickhouse"})
-    tokens, _ = Lexer(config=config).lex(sql.strip() + "\n")
-    tree: BaseSegment | None = Parser(config=config).parse(tokens)
-    return tree
 
 
 def _sets_final(query: BaseSegment) -> bool:

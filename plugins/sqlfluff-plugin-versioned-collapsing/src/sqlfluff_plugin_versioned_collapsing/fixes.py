@@ -9,6 +9,7 @@ from sqlfluff.core.rules import LintFix
 from sqlfluff.dialects.dialect_ansi import ColumnReferenceSegment
 
 from sqlfluff_plugin_versioned_collapsing.findings import WITHOUT_SIGN, Finding
+from sqlfluff_plugin_versioned_collapsing.parsing import parsed_part
 from sqlfluff_plugin_versioned_collapsing.segments import arguments_of, crawl, filter_of, name_of, parts_of, text_of
 from sqlfluff_plugin_versioned_collapsing.selects import Select
 
@@ -98,9 +99,8 @@ def _without_dead_groups(select: Select, sign: str) -> list[LintFix]:
     grouped = select.segment.get_child("groupby_clause")
     if grouped is None:
         return []
-    words = ["having", f"sum({_quoted(sign)})", "<>", "0"]
-    edit = [part for word in words for part in (WhitespaceSegment(), WordSegment(word))]
-    return [LintFix.create_after(grouped, edit)]
+    having = parsed_part(f"select 1 group by 1 having sum({_quoted(sign)}) <> 0", "having_clause")
+    return [LintFix.create_after(grouped, [WhitespaceSegment(), having])]
 
 
 def _times() -> list[BaseSegment]:
