@@ -56,7 +56,9 @@ def manifest(make_project: Callable[[str], CollapsingProject]) -> Path:
     project = make_project("lint")
     models = project.folder / "models"
     (project.folder / "macros").mkdir(exist_ok=True)
-    (project.folder / "macros" / "bare.sql").write_text("{% macro bare_count() %}count(*){% endmacro %}\n")
+    (project.folder / "macros" / "bare.sql").write_text(
+        "{% macro bare_count() %}count(*){% endmacro %}\n"
+    )
     passed_on = {name: sql for name, (_, sql) in PASSED_ON.items()}
     for name, sql in {**GOOD_MODELS, **BAD_MODELS, **passed_on}.items():
         (models / f"{name.lower()}.sql").write_text(f"{sql}\n")

@@ -25,7 +25,9 @@ COLLAPSED = {
     "visits": f"* from {LIVE}.visits final where state = 1",
     "revenue_live": f"region, sum(revenue), sum(orders) as n from {LIVE}.revenue_live group by region having n <> 0",
 }
-_CREATED = re.compile(r"(create\b.*?\bas|insert into \S+(?: \([^)]*\))?)\s+(?=select\b|with\b)", re.DOTALL)
+_CREATED = re.compile(
+    r"(create\b.*?\bas|insert into \S+(?: \([^)]*\))?)\s+(?=select\b|with\b)", re.DOTALL
+)
 
 Case = dict[str, str]
 

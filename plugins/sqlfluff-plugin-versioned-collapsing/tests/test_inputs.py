@@ -193,6 +193,10 @@ def test_tables_that_read_signed_tables_are_signed(engine: str, tmp_path: Path) 
         configs={"rules": {"collapsing_engines": str(path)}},
         overrides={"dialect": "clickhouse", "templater": "raw", "rules": "versioned_collapsing"},
     )
-    for relation in ("shop.everywhere", "remote('host', shop.orders)", "cluster('c', 'shop', 'orders')"):
+    for relation in (
+        "shop.everywhere",
+        "remote('host', shop.orders)",
+        "cluster('c', 'shop', 'orders')",
+    ):
         linted = Linter(config).lint_string(f"select count(*) as n from {relation}\n")
         assert [v.rule_code() for v in linted.get_violations()] == ["VersionedCollapsing_VC01"]

@@ -73,7 +73,11 @@ class Analysis:
         is_final = scope.is_final or (body is not None and _sets_final(body))
         queries, shared = dict(scope.queries), dict(scope.shared)
         for cte in query.get_children("common_table_expression"):
-            name = next(c for c in reversed(cte.segments) if c.is_type("naked_identifier", "quoted_identifier"))
+            name = next(
+                c
+                for c in reversed(cte.segments)
+                if c.is_type("naked_identifier", "quoted_identifier")
+            )
             named = identifier_of(name)
             inner = next(nested_queries(cte), None)
             first = code_of(cte)[0]
@@ -161,7 +165,7 @@ class Analysis:
             return self._relations.find([n.strip("`\"'") for n in names]) if names else None
         if len(arguments) < 2:
             return None
-        return self._relations.matching(arguments[0].strip("`\""), arguments[1])
+        return self._relations.matching(arguments[0].strip('`"'), arguments[1])
 
     def _rows_of(self, relation: Relation | None, is_live: bool) -> Rows:
         """The rows of a relation, of views those of their queries."""
@@ -206,7 +210,7 @@ def _elements_of(clause: BaseSegment, picks: str) -> Iterator[tuple[BaseSegment,
 
 
 def _queries_of_conditions(clause: BaseSegment) -> Iterator[BaseSegment]:
-    for condition in clause.recursive_crawl("join_on_condition", no_recursive_seg_type=list(QUERIES)):
+    for condition in clause.recursive_crawl(
+        "join_on_condition", no_recursive_seg_type=list(QUERIES)
+    ):
         yield from nested_queries(condition)
-
-

@@ -36,7 +36,8 @@ class Finding:
 def lint_manifest(manifest: Path, engines: Path | None = None) -> list[Finding]:
     """Lint what dbt has compiled of all that reads a signed or summing relation.
 
-    Directly, or through views, copies and ephemeral models, with `ref` or by its name. That is models, analyses, snapshots and singular tests, and the TTL of tables in ``engines``.
+    Directly, or through views, copies and ephemeral models, with `ref` or by its name. That is
+    models, analyses, snapshots and singular tests, and the TTL of tables in ``engines``.
 
     Args:
         manifest: `target/manifest.json`, as `dbt compile` writes it.

@@ -149,7 +149,10 @@ class Expressions:
     def _of_function(self, function: BaseSegment) -> Value:
         name, arguments = name_of(function).lower(), arguments_of(function)
         values = [self.value(argument) for argument in arguments]
-        if aggregate_of(name_of(function)) is not None and function.get_child("over_clause") is None:
+        if (
+            aggregate_of(name_of(function)) is not None
+            and function.get_child("over_clause") is None
+        ):
             return Value(is_aggregate=True)
         is_aggregate = any(value.is_aggregate for value in values)
         if name in _PRODUCTS and len(values) > 1:
@@ -198,7 +201,7 @@ class Expressions:
         return self._of_branches(branches, [case])
 
     def _of_branches(self, branches: list[tuple[Terms | None, Terms]], whole: Terms) -> Value:
-        """The value of one branch or another, of which one may be the other's opposite by the sign."""
+        """The value of one branch or another; one may be the other's opposite, by the sign."""
         conditions = [condition for condition, _ in branches if condition is not None]
         values = [self.value(result) for _, result in branches]
         if any(self.mentions_sign(condition) for condition in conditions):
@@ -210,12 +213,20 @@ class Expressions:
 
     def _by_sign(self, branches: list[tuple[Terms | None, Terms]]) -> Value | None:
         """`if(_sign = 1, x, -x)` is `x * _sign`."""
-        branches = [b for b in branches if b[0] is not None or not self.value(b[1]).is_zero or len(branches) == 2]
+        branches = [
+            b
+            for b in branches
+            if b[0] is not None or not self.value(b[1]).is_zero or len(branches) == 2
+        ]
         if len(branches) != 2 or branches[0][0] is None:
             return None
         kinds = [list(self.conditions(c)) if c is not None else [] for c, _ in branches]
         first, second = (_opposed_text(result) for _, result in branches)
-        is_split = kinds[0] in ([STATES], [CANCELS]) and kinds[1] in ([], [STATES], [CANCELS]) and kinds[0] != kinds[1]
+        is_split = (
+            kinds[0] in ([STATES], [CANCELS])
+            and kinds[1] in ([], [STATES], [CANCELS])
+            and kinds[0] != kinds[1]
+        )
         if not is_split or first[0] != second[0] or first[1] == second[1]:
             return None
         signs = {
@@ -257,7 +268,8 @@ class Expressions:
         references = [self._find(r) for r in crawl_all(terms, "column_reference")]
         return Value(
             is_mixed=any(value.has_sign for value in references),
-            is_aggregate=any(value.is_aggregate for value in references) or self.has_aggregate(terms),
+            is_aggregate=any(value.is_aggregate for value in references)
+            or self.has_aggregate(terms),
             is_stored=bool(references) and all(value.is_stored for value in references),
         )
 
@@ -294,7 +306,12 @@ def _operands(terms: Terms, operators: tuple[str, ...]) -> Iterator[tuple[str, T
     current: list[BaseSegment] = []
     symbol = ""
     for term in terms:
-        if current and not term.segments and term.raw.lower() in operators and not _is_prefix(current):
+        if (
+            current
+            and not term.segments
+            and term.raw.lower() in operators
+            and not _is_prefix(current)
+        ):
             yield symbol, current
             symbol, current = term.raw.lower(), []
         else:

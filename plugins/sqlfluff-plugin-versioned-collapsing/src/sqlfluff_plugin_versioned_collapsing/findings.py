@@ -7,7 +7,12 @@ from dataclasses import dataclass
 
 from sqlfluff.core.parser import BaseSegment
 
-from sqlfluff_plugin_versioned_collapsing.aggregates import SUMS, SUMS_OF_MANY, Aggregate, aggregate_of
+from sqlfluff_plugin_versioned_collapsing.aggregates import (
+    SUMS,
+    SUMS_OF_MANY,
+    Aggregate,
+    aggregate_of,
+)
 from sqlfluff_plugin_versioned_collapsing.expressions import (
     ALL,
     CANCELS,
@@ -93,7 +98,12 @@ def _is_latest_of_key(function: BaseSegment, found: Aggregate, select: Select) -
     """`argMax(x, version)` by the key of a table, where the key is live."""
     arguments = arguments_of(function)
     having = select.segment.get_child("having_clause")
-    if found.base not in ("argmax", "max_by") or found.combinators or len(arguments) != 2 or having is None:
+    if (
+        found.base not in ("argmax", "max_by")
+        or found.combinators
+        or len(arguments) != 2
+        or having is None
+    ):
         return False
     relations = [source.relation for source in select.sources]
     keys = relations[0].keys if len(relations) == 1 and relations[0] else frozenset()
@@ -107,7 +117,14 @@ def _is_of_key(function: BaseSegment, select: Select) -> bool:
     arguments = arguments_of(function)
     keys = {text_of(key) for key in select.group_by}
     found = aggregate_of(name_of(function))
-    is_one = found is not None and found.base in ("any", "anylast", "any_value", "min", "max", "first_value")
+    is_one = found is not None and found.base in (
+        "any",
+        "anylast",
+        "any_value",
+        "min",
+        "max",
+        "first_value",
+    )
     return is_one and len(arguments) == 1 and text_of(arguments[0]) in keys
 
 
@@ -139,7 +156,11 @@ def _why_wrong(function: BaseSegment, found: Aggregate, select: Select) -> str:
         return ""
     if value.is_mixed:
         return "with the sign elsewhere than in a product"
-    return WITHOUT_SIGN if not value.signs and len(select.signs) == 1 else _which_signs(select, value.signs)
+    return (
+        WITHOUT_SIGN
+        if not value.signs and len(select.signs) == 1
+        else _which_signs(select, value.signs)
+    )
 
 
 def _which_signs(select: Select, signs: frozenset[int]) -> str:
@@ -160,7 +181,11 @@ def _why_count_is_wrong(
         others = (f for f in select.functions() if f is not function)
         for other in others:
             aggregate = aggregate_of(name_of(other))
-            if aggregate and aggregate.base == "count" and CANCELS in set(_conditions(other, aggregate, select)):
+            if (
+                aggregate
+                and aggregate.base == "count"
+                and CANCELS in set(_conditions(other, aggregate, select))
+            ):
                 return ""
         return "of state rows, and of those that have been cancelled too"
     if any(select.expressions.mentions_sign(argument) for argument in arguments_of(function)):
@@ -176,19 +201,23 @@ def _conditions(function: BaseSegment, found: Aggregate, select: Select) -> Iter
 
 
 def _is_of_backlog(function: BaseSegment, select: Select) -> bool:
-    """Whether stored rows are set against live ones: `count() - sum(_sign)`, or one beside the other."""
+    """Whether stored rows are set against live ones: `count() - sum(_sign)`, or side by side."""
     arguments = arguments_of(function)
     if name_of(function).lower() != "count" or (arguments and text_of(arguments[0]) != "*"):
         return False
     if function.get_child("over_clause") is not None or filter_of(function):
         return False
     for clause in select.segment.get_children("select_clause", "having_clause", "orderby_clause"):
-        for part in clause.get_children("select_clause_element", "expression", "function") or [clause]:
+        for part in clause.get_children("select_clause_element", "expression", "function") or [
+            clause
+        ]:
             if any(f is function for f in crawl(part, "function")):
                 contents = content_of(part) if part.is_type("select_clause_element") else [part]
                 if contents == [function]:
                     return any(
-                        len(c := content_of(element)) == 1 and c[0].is_type("function") and select.is_count(c[0])
+                        len(c := content_of(element)) == 1
+                        and c[0].is_type("function")
+                        and select.is_count(c[0])
                         for element in select.elements
                     )
                 return _compares_counts(contents, select)
@@ -201,13 +230,15 @@ def _compares_counts(terms: Terms, select: Select) -> bool:
     others = [f for f in calls if f not in counts]
     within = {id(r) for f in counts for r in crawl(f, "column_reference")}
     outside = [r for r in crawl_all(terms, "column_reference") if id(r) not in within]
-    are_counts = all(name_of(f).lower() == "count" and text_of([f]) in ("count()", "count(*)") for f in others)
+    are_counts = all(
+        name_of(f).lower() == "count" and text_of([f]) in ("count()", "count(*)") for f in others
+    )
     named = all(select.counts_in([r]) for r in outside)
     return (bool(counts) or bool(outside)) and are_counts and named
 
 
 def _balanced(select: Select) -> set[int]:
-    """Calls of which one takes off what another adds: `sumIf(x, _sign = 1) - sumIf(x, _sign = -1)`."""
+    """Calls of which one takes off what the other adds, as `sumIf(x, _sign = 1)` and `= -1`."""
     found: set[int] = set()
     for clause in select.segment.get_children("select_clause", "having_clause", "orderby_clause"):
         for part in crawl(clause, "expression"):
@@ -258,5 +289,3 @@ def _applied(select: Select) -> Iterator[Finding]:
         for name in names:
             if found := aggregate_of(name):
                 yield Finding(element, name, found.is_derivable, WITHOUT_SIGN)
-
-

@@ -4,17 +4,30 @@ from __future__ import annotations
 
 import re
 
-from sqlfluff.core.parser import BaseSegment, IdentifierSegment, SymbolSegment, WhitespaceSegment, WordSegment
+from sqlfluff.core.parser import (
+    BaseSegment,
+    IdentifierSegment,
+    SymbolSegment,
+    WhitespaceSegment,
+    WordSegment,
+)
 from sqlfluff.core.rules import LintFix
 from sqlfluff.dialects.dialect_ansi import ColumnReferenceSegment
 
 from sqlfluff_plugin_versioned_collapsing.findings import WITHOUT_SIGN, Finding
 from sqlfluff_plugin_versioned_collapsing.parsing import parsed_part
-from sqlfluff_plugin_versioned_collapsing.segments import arguments_of, crawl, filter_of, name_of, parts_of, text_of
+from sqlfluff_plugin_versioned_collapsing.segments import (
+    arguments_of,
+    crawl,
+    filter_of,
+    name_of,
+    parts_of,
+    text_of,
+)
 from sqlfluff_plugin_versioned_collapsing.selects import Select
 
-# Exact, and nothing that a sign makes wrap. A sum of floats does not return to where it was, and the sum of
-# nothing but nulls is null.
+# Exact, and nothing that a sign makes wrap. A sum of floats does not return to where it was,
+# and the sum of nothing but nulls is null.
 _EXACT = re.compile(r"U?Int(8|16|32)$|Int(64|128|256)$|Decimal", re.IGNORECASE)
 _UNSAFE = ("prewhere_clause", "sample_clause", "qualify_clause", "with_clause")
 _PLAIN = re.compile(r"[A-Za-z_]\w*$")
@@ -45,15 +58,25 @@ def fixes_of(finding: Finding, select: Select, *, is_following: bool) -> list[Li
 
 def _is_simple(select: Select) -> bool:
     """Whether the rows are those of one table, and no name stands for anything but its columns."""
-    if len(select.sources) != 1 or len(select.signs) != 1 or select.shared or select.lost or select.loss:
+    if (
+        len(select.sources) != 1
+        or len(select.signs) != 1
+        or select.shared
+        or select.lost
+        or select.loss
+    ):
         return False
     (source,) = select.sources
     relation = source.relation
     if relation is None or relation.sign is None or source.rows.signs != select.signs:
         return False
-    if select.segment.get_child(*_UNSAFE) or any(select.segment.recursive_crawl("array_join_clause")):
+    if select.segment.get_child(*_UNSAFE) or any(
+        select.segment.recursive_crawl("array_join_clause")
+    ):
         return False
-    if any(True for _ in select.segment.recursive_crawl("templated")) or not _is_literal(select.segment):
+    if any(True for _ in select.segment.recursive_crawl("templated")) or not _is_literal(
+        select.segment
+    ):
         return False
     grouped = select.segment.get_child("groupby_clause")
     if relation.sign in select.aliased or (grouped and not select.is_plainly_grouped):
@@ -65,15 +88,18 @@ def _is_simple(select: Select) -> bool:
 def _is_literal(segment: BaseSegment) -> bool:
     """Whether all of it stands in the file, and no part comes from a macro."""
     return all(
-        raw.pos_marker is None or raw.pos_marker.is_literal()
-        for raw in segment.raw_segments
-        if raw.raw
+        raw.pos_marker.is_literal() for raw in segment.raw_segments if raw.raw and raw.pos_marker
     )
 
 
 def _is_exact(argument: list[BaseSegment], select: Select) -> bool:
     """Whether it is a column of the table with a declared type that sums of signs are exact in."""
-    references = [r for part in argument for r in [part, *crawl(part, "column_reference")] if r.is_type("column_reference")]
+    references = [
+        r
+        for part in argument
+        for r in [part, *crawl(part, "column_reference")]
+        if r.is_type("column_reference")
+    ]
     if len(references) != 1 or text_of(argument) != references[0].raw.lower():
         return False
     (source,) = select.sources
@@ -87,7 +113,9 @@ def _is_exact(argument: list[BaseSegment], select: Select) -> bool:
 def _sum_of_sign(
     function: BaseSegment, name: BaseSegment, arguments: list[list[BaseSegment]], sign: str
 ) -> list[LintFix]:
-    to_sum = LintFix.replace(name, [WordSegment("sum", instance_types=("function_name_identifier",))])
+    to_sum = LintFix.replace(
+        name, [WordSegment("sum", instance_types=("function_name_identifier",))]
+    )
     if arguments:
         return [to_sum, LintFix.replace(arguments[0][0], [_reference(sign)])]
     bracket = next(iter(function.recursive_crawl("start_bracket")))
@@ -104,7 +132,11 @@ def _without_dead_groups(select: Select, sign: str) -> list[LintFix]:
 
 
 def _times() -> list[BaseSegment]:
-    return [WhitespaceSegment(), SymbolSegment("*", instance_types=("binary_operator",)), WhitespaceSegment()]
+    return [
+        WhitespaceSegment(),
+        SymbolSegment("*", instance_types=("binary_operator",)),
+        WhitespaceSegment(),
+    ]
 
 
 def _reference(name: str) -> BaseSegment:
@@ -114,4 +146,6 @@ def _reference(name: str) -> BaseSegment:
 
 
 def _quoted(name: str) -> str:
-    return name if _PLAIN.match(name) else "`" + name.replace("\\", "\\\\").replace("`", "\\`") + "`"
+    return (
+        name if _PLAIN.match(name) else "`" + name.replace("\\", "\\\\").replace("`", "\\`") + "`"
+    )

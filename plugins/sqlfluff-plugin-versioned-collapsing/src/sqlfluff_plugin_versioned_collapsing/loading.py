@@ -21,8 +21,12 @@ _ENGINES = {
 }
 _FOLLOWING = ("materialized_view", "versioned_collapsing_view")
 _COLUMN = re.compile(r"[A-Za-z_]\w*(?!\s*\()")
-_REF = re.compile(r"\{\{-?\s*ref\(\s*(?:['\"][^'\"]+['\"]\s*,\s*)?['\"]([^'\"]+)['\"]\s*\)\s*-?\}\}")
-_SOURCE = re.compile(r"\{\{-?\s*source\(\s*['\"]([^'\"]+)['\"]\s*,\s*['\"]([^'\"]+)['\"]\s*\)\s*-?\}\}")
+_REF = re.compile(
+    r"\{\{-?\s*ref\(\s*(?:['\"][^'\"]+['\"]\s*,\s*)?['\"]([^'\"]+)['\"]\s*\)\s*-?\}\}"
+)
+_SOURCE = re.compile(
+    r"\{\{-?\s*source\(\s*['\"]([^'\"]+)['\"]\s*,\s*['\"]([^'\"]+)['\"]\s*\)\s*-?\}\}"
+)
 _CONFIG = re.compile(r"\{\{-?\s*config\(.*?\)\s*-?\}\}", re.DOTALL)
 
 
@@ -44,11 +48,14 @@ def read_manifest(path: Path) -> Mapping[str, Any]:
     try:
         loaded = json.loads(_text_of(path))
     except json.JSONDecodeError as error:
-        raise SQLFluffUserError(f"{path} is no JSON: {error}. `dbt parse` writes it anew.") from error
+        raise SQLFluffUserError(
+            f"{path} is no JSON: {error}. `dbt parse` writes it anew."
+        ) from error
     groups = ("nodes", "sources")
     if not isinstance(loaded, dict) or any(not _is_group(loaded.get(group)) for group in groups):
         raise SQLFluffUserError(
-            f"{path} is no manifest of dbt, which has objects in `nodes` and `sources`: `dbt parse` writes one."
+            f"{path} is no manifest of dbt, which has objects in `nodes` and `sources`: "
+            "`dbt parse` writes one."
         )
     return loaded
 
@@ -88,10 +95,9 @@ def _load(manifest: tuple[Path, int] | None, engines: tuple[Path, int] | None) -
             relations[relation.schema, relation.name] = relation
     if engines:
         for relation in _of_engines(engines[0]):
-            known = relations.get((relation.schema, relation.name))
-            if known is not None:
-                relation = _joined_with(relation, known)
-            relations[relation.schema, relation.name] = relation
+            key = relation.schema, relation.name
+            known = relations.get(key)
+            relations[key] = _joined_with(relation, known) if known else relation
     return Relations(relations.values())
 
 

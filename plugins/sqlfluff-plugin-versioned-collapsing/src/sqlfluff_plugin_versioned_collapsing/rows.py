@@ -59,7 +59,9 @@ class Value:
         """The sum, or the difference."""
         is_aggregate = self.is_aggregate or other.is_aggregate
         if self.is_zero or other.is_zero:
-            return replace(other if self.is_zero else self, is_aggregate=is_aggregate, is_bare=False)
+            return replace(
+                other if self.is_zero else self, is_aggregate=is_aggregate, is_bare=False
+            )
         return Value(
             signs=self.signs if self.signs == other.signs else frozenset(),
             is_mixed=self.is_mixed or other.is_mixed or self.signs != other.signs,
@@ -121,7 +123,7 @@ class Rows:
     """The rows of a table or a query.
 
     Args:
-        signs: those that count a row together; the rows are live, or never were signed, without any.
+        signs: those that count a row together; none if the rows are live, or never were signed.
         named: columns by name.
         others: columns of tables that are passed on.
         lost: what has left rows out without their partners, none if nothing has.
@@ -200,7 +202,9 @@ def union_of(parts: list[tuple[list[tuple[str, Value]], Rows]], *, keeps_all: bo
             for columns, rows in parts
             if position < len(columns) and rows.signs
         ]
-        is_signed = bool(values) and all(value.signs == signs and not value.is_mixed for value, signs in values)
+        is_signed = bool(values) and all(
+            value.signs == signs and not value.is_mixed for value, signs in values
+        )
         is_mixed = not is_signed and any(value.has_sign for value, _ in values)
         named[name] = Value(
             signs=frozenset({sign}) if is_signed else frozenset(),
@@ -208,9 +212,14 @@ def union_of(parts: list[tuple[list[tuple[str, Value]], Rows]], *, keeps_all: bo
             is_bare=is_signed and all(value.is_bare for value, _ in values),
             kind=first.kind,
         )
-    others = ()
+    others: tuple[Columns, ...] = ()
     if all(len(rows.others) == 1 and not rows.named for _, rows in parts):
-        relations = {columns.relation.sign for _, rows in parts for columns in rows.others if columns.relation}
+        relations = {
+            columns.relation.sign
+            for _, rows in parts
+            for columns in rows.others
+            if columns.relation
+        }
         if len(relations) == 1:
             others = (replace(parts[0][1].others[0], sign=sign),)
     return Rows(frozenset({sign}), named, others, lost)

@@ -77,7 +77,11 @@ def filter_of(function: BaseSegment) -> list[BaseSegment]:
     """The condition of `filter (where ...)`."""
     contents = function.get_child("function_contents")
     for part in (*code_of(function), *(code_of(contents) if contents else ())):
-        if part.is_type("bracketed") and (inner := inside(part)) and inner[0].raw.lower() == "where":
+        if (
+            part.is_type("bracketed")
+            and (inner := inside(part))
+            and inner[0].raw.lower() == "where"
+        ):
             return inner[1:]
     return []
 

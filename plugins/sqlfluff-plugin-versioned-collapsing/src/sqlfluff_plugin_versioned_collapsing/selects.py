@@ -13,9 +13,8 @@ from sqlfluff.core.parser import BaseSegment
 from sqlfluff_plugin_versioned_collapsing.aggregates import aggregate_of
 from sqlfluff_plugin_versioned_collapsing.expressions import CANCELS, NONE, STATES, Expressions
 from sqlfluff_plugin_versioned_collapsing.relations import Relation
-from sqlfluff_plugin_versioned_collapsing.rows import Rows, Value
+from sqlfluff_plugin_versioned_collapsing.rows import Columns, Rows, Value
 from sqlfluff_plugin_versioned_collapsing.segments import (
-    QUERIES,
     Terms,
     alias_of,
     arguments_of,
@@ -134,7 +133,9 @@ class Select:
                 continue
             terms = content_of(element)
             alias = alias_of(element)
-            name = alias or (parts_of(terms[0])[-1] if terms[0].is_type("column_reference") else text_of(terms))
+            name = alias or (
+                parts_of(terms[0])[-1] if terms[0].is_type("column_reference") else text_of(terms)
+            )
             if alias:
                 self._resolving.append(alias)
             columns.append((name, self.expressions.value(terms)))
@@ -166,13 +167,19 @@ class Select:
     def rows(self) -> Rows:
         """The rows that are returned."""
         named: dict[str, Value] = {}
-        others = []
+        others: list[Columns] = []
         for _, rows in self.wildcards:
             named |= {name: value for name, value in rows.named.items() if name not in named}
             others += rows.others
         if self.is_grouped and not self.is_by_sign:
-            return Rows(named={name: replace(v, signs=frozenset(), is_mixed=False, is_bare=False, is_aggregate=False)
-                               for name, v in self.columns})
+            return Rows(
+                named={
+                    name: replace(
+                        v, signs=frozenset(), is_mixed=False, is_bare=False, is_aggregate=False
+                    )
+                    for name, v in self.columns
+                }
+            )
         named |= {name: replace(v, is_aggregate=False) for name, v in self.columns}
         return Rows(self.signs, named, tuple(others), self.lost or self.loss)
 
@@ -182,7 +189,8 @@ class Select:
         if not self.signs or self.is_of_stored_rows:
             return None
         clause = self.segment.get_child("select_clause")
-        if clause and clause.get_child("select_clause_modifier") and "distinct" in text_of(clause.get_children("select_clause_modifier")):
+        modifiers = clause.get_children("select_clause_modifier") if clause else []
+        if "distinct" in text_of(modifiers):
             return "distinct"
         for limit in self.segment.get_children("limit_clause"):
             if any(part.raw.lower() == "by" for part in limit.segments):
@@ -244,9 +252,7 @@ class Select:
         """Whether a row that is returned is made of several."""
         if self.segment.get_child("groupby_clause"):
             return True
-        return any(
-            self.expressions.has_aggregate(content_of(element)) for element in self.elements
-        )
+        return any(self.expressions.has_aggregate(content_of(element)) for element in self.elements)
 
     @cached_property
     def is_by_sign(self) -> bool:
@@ -261,8 +267,10 @@ class Select:
     def is_plainly_grouped(self) -> bool:
         """Whether a condition on groups can be added."""
         clause = self.segment.get_child("groupby_clause")
-        return clause is not None and not _UNGROUPED.search(clause.raw) and not (
-            self.segment.get_child("having_clause")
+        return (
+            clause is not None
+            and not _UNGROUPED.search(clause.raw)
+            and not (self.segment.get_child("having_clause"))
         )
 
     # Functions.
@@ -298,7 +306,12 @@ class Select:
         """Whether a call is `sum` of the sign and of nothing else: the number of live rows."""
         found = aggregate_of(name_of(function))
         arguments = arguments_of(function)
-        if found is None or found.base != "sum" or found.combinators - {"state"} or len(arguments) != 1:
+        if (
+            found is None
+            or found.base != "sum"
+            or found.combinators - {"state"}
+            or len(arguments) != 1
+        ):
             return False
         with self.within(function):
             value = self.expressions.value(arguments[0])
@@ -308,7 +321,9 @@ class Select:
         """Whether there is such a sum in some terms, or the name of one."""
         if any(self.is_count(function) for function in crawl_all(terms, "function")):
             return True
-        named = [parts_of(r)[-1] for r in crawl_all(terms, "column_reference") if len(parts_of(r)) == 1]
+        named = [
+            parts_of(r)[-1] for r in crawl_all(terms, "column_reference") if len(parts_of(r)) == 1
+        ]
         return any(
             self.is_count(function)
             for name in named

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlfluff.core.parser import BaseSegment
-from sqlfluff.core.rules import RuleContext
+from sqlfluff.core.rules import BaseRule, RuleContext
 from sqlfluff.core.rules.crawlers import RootOnlyCrawler
 
 from sqlfluff_plugin_versioned_collapsing.analysis import Analysis
@@ -20,8 +20,15 @@ KEYWORDS = ["collapsing_manifest", "collapsing_engines"]
 _last: list[tuple[BaseSegment, Relations, list[Select]]] = []
 
 
-class CollapsingRule:
-    """What the rules have in common. A base class of sqlfluff would have to be a rule itself."""
+# A base class that is one of sqlfluff's would have to be a rule itself.
+if TYPE_CHECKING:
+    _Base = BaseRule
+else:
+    _Base = object
+
+
+class CollapsingRule(_Base):
+    """What the rules have in common: they see what macros made of a file, too."""
 
     groups = GROUPS
     config_keywords = KEYWORDS
