@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import random
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from click.testing import CliRunner
 from sqlfluff.cli.commands import cli
 from sqlfluff.core import FluffConfig, Linter
@@ -200,3 +203,28 @@ def test_tables_that_read_signed_tables_are_signed(engine: str, tmp_path: Path) 
     ):
         linted = Linter(config).lint_string(f"select count(*) as n from {relation}\n")
         assert [v.rule_code() for v in linted.get_violations()] == ["VersionedCollapsing_VC01"]
+
+
+def test_no_query_makes_a_rule_fail() -> None:
+    """Queries with words that are missing, doubled or of another query."""
+    queries = [
+        case["sql"]
+        for name in ("wrong", "right")
+        for case in yaml.safe_load((ENGINES.parent / "corpus" / f"{name}.yml").read_text())
+    ]
+    chance = random.Random(1)
+    config = FluffConfig(
+        configs={"rules": {"collapsing_engines": str(ENGINES)}},
+        overrides={"dialect": "clickhouse", "templater": "raw", "rules": "versioned_collapsing"},
+    )
+    linter, failed = Linter(config), []
+    for _ in range(100):
+        words = re.findall(r"\w+|\s+|.", chance.choice(queries))
+        for _ in range(2):
+            position = chance.randrange(len(words))
+            other = chance.choice(re.findall(r"\w+|.", chance.choice(queries)))
+            words[position : position + chance.randrange(2)] = chance.choice(([], [other]))
+        sql = "".join(words)
+        found = linter.lint_string(f"{sql}\n").get_violations()
+        failed += [sql for violation in found if "Unexpected exception" in violation.desc()]
+    assert failed == []

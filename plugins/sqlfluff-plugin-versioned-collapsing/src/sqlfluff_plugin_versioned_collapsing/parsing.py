@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from sqlfluff.core import FluffConfig
+from sqlfluff.core.errors import SQLParseError
 from sqlfluff.core.parser import BaseSegment, Lexer, Parser
 
 
@@ -14,9 +15,12 @@ def _config() -> FluffConfig:
 
 
 def parsed(sql: str) -> BaseSegment | None:
-    """The tree of some SQL of ClickHouse."""
+    """The tree of some SQL of ClickHouse, none if it cannot be parsed at all."""
     tokens, _ = Lexer(config=_config()).lex(sql.strip() + "\n")
-    tree: BaseSegment | None = Parser(config=_config()).parse(tokens)
+    try:
+        tree: BaseSegment | None = Parser(config=_config()).parse(tokens)
+    except SQLParseError:  # Brackets that do not close.
+        return None
     return tree
 
 
