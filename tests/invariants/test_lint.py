@@ -23,11 +23,30 @@ BAD_MODELS = {
     "VC06": "{{ config(materialized='versioned_collapsing', unique_key='id', sign='state', "
     "ttl='made_at + interval 1 year', partition_by='toYYYYMM(made_at)') }} select * from changes",
 }
+# Of rows that other models pass on: the rule that finds each.
+PASSED_ON = {
+    "of_view": ("VC01", "select count(*) as n from {{ ref('orders_view') }}"),
+    "of_view_of_view": ("VC01", "select sum(b) as b from {{ ref('view_of_view') }}"),
+    "of_ephemeral": ("VC01", "select count(*) as n from {{ ref('ephemeral') }}"),
+    "of_copy": ("VC02", "select max(bytes) as largest from {{ ref('copy') }}"),
+    "signed_twice": ("VC01", "select sum(signed * state) as total from {{ ref('signed_before') }}"),
+    "by_name": ("VC01", "select count(*) as n from lint.orders"),
+    "in_a_macro": ("VC01", f"select {{{{ bare_count() }}}} as n from {ORDERS}"),
+}
 GOOD_MODELS = {
     "orders": "{{ config(materialized='versioned_collapsing', unique_key='id', sign='state', "
     "ttl='toStartOfMonth(made_at) + interval 13 month', partition_by='toYYYYMM(made_at)') }} select * from changes",
     "sums": "{{ config(materialized='versioned_collapsing_view', order_by='status') }} "
     f"{{{{ versioned_collapsing.signed_sums({ORDERS[3:-3]}, 'status', 'amount', sign='state') }}}}",
+    "orders_view": f"{{{{ config(materialized='view') }}}} select * from {ORDERS}",
+    "view_of_view": "{{ config(materialized='view') }} select id, bytes as b, state as s from {{ ref('orders_view') }}",
+    "ephemeral": f"{{{{ config(materialized='ephemeral') }}}} select id, bytes, state from {ORDERS}",
+    "copy": f"{{{{ config(materialized='table') }}}} select * from {ORDERS}",
+    "live": f"{{{{ config(materialized='view') }}}} select id, bytes from {ORDERS} final where state = 1",
+    "signed_before": f"{{{{ config(materialized='ephemeral') }}}} select id * state as signed, state from {ORDERS}",
+    "reads_live": "select count(*) as n, max(id) as last from {{ ref('live') }}",
+    "reads_view": "select sum(state) as n from {{ ref('orders_view') }}",
+    "reads_signed": "select sum(signed) as total, sum(state) as n from {{ ref('signed_before') }}",
     "largest": f"select max(amount) as largest from {{{{ versioned_collapsing.live_rows({ORDERS[3:-3]}, 'state') }}}}",
 }
 
@@ -36,7 +55,12 @@ GOOD_MODELS = {
 def manifest(make_project: Callable[[str], CollapsingProject]) -> Path:
     project = make_project("lint")
     models = project.folder / "models"
-    for name, sql in {**GOOD_MODELS, **BAD_MODELS}.items():
+    (project.folder / "macros").mkdir(exist_ok=True)
+    (project.folder / "macros" / "bare.sql").write_text(
+        "{% macro bare_count() %}count(*){% endmacro %}\n"
+    )
+    passed_on = {name: sql for name, (_, sql) in PASSED_ON.items()}
+    for name, sql in {**GOOD_MODELS, **BAD_MODELS, **passed_on}.items():
         (models / f"{name.lower()}.sql").write_text(f"{sql}\n")
     columns = [{"name": "bytes", "data_type": "UInt64"}]
     properties = {"models": [{"name": "orders", "columns": columns}]}
@@ -53,7 +77,9 @@ def of(findings: list[Finding]) -> set[tuple[str, str]]:
 
 
 def test_each_rule_finds_its_model_and_nothing_else(manifest: Path) -> None:
-    assert of(lint_manifest(manifest)) == {(code, code) for code in BAD_MODELS}
+    expected = {(code, code) for code in BAD_MODELS}
+    expected |= {(name.upper(), code) for name, (code, _) in PASSED_ON.items()}
+    assert of(lint_manifest(manifest)) == expected
 
 
 def test_the_command_prints_the_findings(
@@ -61,7 +87,7 @@ def test_the_command_prints_the_findings(
 ) -> None:
     assert main(["--manifest", str(manifest)]) == 1
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == len(BAD_MODELS)
+    assert len(lines) == len(BAD_MODELS) + len(PASSED_ON)
     assert (
         "model.versioned_collapsing.vc01:1: VersionedCollapsing_VC01 count over signed rows, without the sign."
         in lines

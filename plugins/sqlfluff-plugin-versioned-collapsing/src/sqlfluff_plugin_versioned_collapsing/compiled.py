@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,9 @@ from typing import Any
 from sqlfluff.core import FluffConfig, Linter
 from sqlfluff.core.errors import SQLFluffUserError
 
-from sqlfluff_plugin_versioned_collapsing.relations import Relation, load_relations
+from sqlfluff_plugin_versioned_collapsing.analysis import rows_of
+from sqlfluff_plugin_versioned_collapsing.loading import load_relations, read_manifest
+from sqlfluff_plugin_versioned_collapsing.relations import Relation
 from sqlfluff_plugin_versioned_collapsing.ttl import why_unsafe
 
 LINTED = ("model", "analysis", "test", "snapshot")
@@ -35,14 +36,15 @@ class Finding:
 def lint_manifest(manifest: Path, engines: Path | None = None) -> list[Finding]:
     """Lint what dbt has compiled of all that reads a signed or summing relation.
 
-    That is models, analyses, snapshots and singular tests, and the TTL of tables in ``engines``.
+    Directly, or through views, copies and ephemeral models, with `ref` or by its name. That is
+    models, analyses, snapshots and singular tests, and the TTL of tables in ``engines``.
 
     Args:
         manifest: `target/manifest.json`, as `dbt compile` writes it.
         engines: tables and their engines, see the README.
 
     Raises:
-        SQLFluffUserError: there is no such file.
+        SQLFluffUserError: a file is not there, or is not what it should be.
     """
     files = {"collapsing_manifest": str(manifest), "collapsing_engines": str(engines or "")}
     relations = load_relations(*files.values())
@@ -56,38 +58,44 @@ def lint_manifest(manifest: Path, engines: Path | None = None) -> list[Finding]:
             },
         )
     )
-    loaded = json.loads(manifest.read_text(encoding="utf-8"))
+    loaded = read_manifest(manifest)
+    nodes = loaded["nodes"]
     watched = {
         unique_id
-        for group in ("nodes", "sources")
-        for unique_id, node in loaded[group].items()
-        if (relation := relations.find([node["schema"], _identifier(node)]))
-        and (relation.sign or relation.is_summing)
+        for unique_id, node in (*nodes.items(), *loaded["sources"].items())
+        if (relation := relations.find([str(node.get("schema")), _identifier(node)]))
+        and (relation.is_summing or rows_of(relation, relations).signs)
     }
-    findings = [
-        finding
-        for unique_id, node in sorted(loaded["nodes"].items())
-        if _is_linted(node) and (unique_id in watched or watched & _parents(node))
-        for finding in _lint(linter, unique_id, node)
-    ]
+    findings = []
+    for unique_id, node in sorted(nodes.items()):
+        if not _is_linted(node):
+            continue
+        reads = unique_id in watched or bool(watched & _parents(node))
+        if reads or relations.names_suspect(node.get("compiled_code") or ""):
+            findings += [
+                finding
+                for finding in _lint(linter, unique_id, node)
+                # What names a signed relation and does not depend on one may be of another engine.
+                if reads or finding.code != "PRS"
+            ]
     return findings + [finding for relation in relations for finding in _lint_ttl(relation)]
 
 
 def _identifier(node: Mapping[str, Any]) -> str:
-    return str(node.get("alias") or node.get("identifier") or node["name"])
+    return str(node.get("alias") or node.get("identifier") or node.get("name"))
 
 
 def _is_linted(node: Mapping[str, Any]) -> bool:
     # Generic tests look at signed rows on purpose.
     return (
-        node["resource_type"] in LINTED
+        node.get("resource_type") in LINTED
         and not node.get("test_metadata")
         and node.get("language", "sql") == "sql"
     )
 
 
 def _parents(node: Mapping[str, Any]) -> set[str]:
-    return set(node.get("depends_on", {}).get("nodes", []))
+    return set((node.get("depends_on") or {}).get("nodes") or ())
 
 
 def _lint(linter: Linter, unique_id: str, node: Mapping[str, Any]) -> Iterator[Finding]:
@@ -95,7 +103,7 @@ def _lint(linter: Linter, unique_id: str, node: Mapping[str, Any]) -> Iterator[F
     if sql is None:
         yield Finding(unique_id, 1, "VC00", "It is not compiled: run dbt compile.")
         return
-    linted = linter.lint_string(sql.strip() + "\n", fname=node["original_file_path"])
+    linted = linter.lint_string(sql.strip() + "\n", fname=str(node.get("original_file_path")))
     for violation in linted.get_violations():
         yield Finding(unique_id, violation.line_no, violation.rule_code(), violation.desc())
 

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from sqlfluff.core.errors import SQLFluffUserError
-
 _ARGUMENTS = re.compile(r"(Versioned)?CollapsingMergeTree\s*\(([^)]*)\)")
-_CLAUSE = r"\b{}\b(.*?)(?=\b(?:PRIMARY KEY|ORDER BY|SAMPLE BY|PARTITION BY|TTL|SETTINGS)\b|$)"
-# What a materialization stores its rows in when the model's config names no engine.
-_ENGINES = {
-    "versioned_collapsing": "VersionedCollapsingMergeTree({sign}, {version})",
-    "versioned_collapsing_view": "SummingMergeTree",
-}
-_FOLLOWING = ("materialized_view", "versioned_collapsing_view")
+# Engines that keep no rows, and that read other tables.
+_READING = re.compile(r"^(Distributed|Merge|Buffer)\s*\((.*)\)", re.DOTALL)
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True)
@@ -35,6 +28,9 @@ class Relation:
         ttl: its TTL.
         path: the dbt model's file, relative to the project.
         is_following: whether a materialized view fills it with what is inserted elsewhere.
+        sql: the query of a view, or what dbt has compiled of a model.
+        keys: the columns of the sorting key, empty if not known.
+        aliases: what else it is called where no schema is given.
     """
 
     schema: str
@@ -45,16 +41,30 @@ class Relation:
     ttl: str = ""
     path: str = ""
     is_following: bool = False
+    sql: str = ""
+    keys: frozenset[str] = frozenset()
+    aliases: frozenset[str] = frozenset()
 
-    @property
+    @cached_property
     def sign(self) -> str | None:
         """The sign column, of an engine that collapses."""
         return sign_of(self.engine)
+
+    @cached_property
+    def version(self) -> str | None:
+        """The version column, of an engine that has one beside the sign."""
+        found = _ARGUMENTS.search(self.engine)
+        return _names_in(found[2])[-1] if found and found[1] and self.sign else None
 
     @property
     def is_summing(self) -> bool:
         """Whether merges sum its rows."""
         return "SummingMergeTree" in self.engine
+
+    @property
+    def is_aggregating(self) -> bool:
+        """Whether its rows are of groups, whatever its query passes on."""
+        return self.is_summing or "AggregatingMergeTree" in self.engine
 
 
 def sign_of(engine: str) -> str | None:
@@ -62,9 +72,13 @@ def sign_of(engine: str) -> str | None:
     found = _ARGUMENTS.search(engine)
     if found is None:
         return None
-    arguments = [argument.strip().strip('`"') for argument in found[2].split(",")]
+    arguments = _names_in(found[2])
     position = -2 if found[1] else -1
     return arguments[position] if len(arguments) >= -position else None
+
+
+def _names_in(arguments: str) -> list[str]:
+    return [argument.strip().strip("`\"'") for argument in arguments.split(",")]
 
 
 class Relations:
@@ -72,7 +86,12 @@ class Relations:
 
     def __init__(self, relations: Iterable[Relation]) -> None:
         self._all = tuple(relations)
+        self.views: dict[str, Any] = {}  # What is known of the rows of views, once they were read.
         self._by_name = {(relation.schema, relation.name): relation for relation in self._all}
+        self._by_single_name: dict[str, list[Relation]] = {}
+        for relation in self._all:
+            for name in {relation.name, *relation.aliases}:
+                self._by_single_name.setdefault(name, []).append(relation)
 
     def __iter__(self) -> Iterator[Relation]:
         return iter(self._all)
@@ -81,8 +100,52 @@ class Relations:
         """The relation of a reference, with its schema, or without if only one has the name."""
         if len(parts) > 1:
             return self._by_name.get((parts[-2], parts[-1]))
-        named = [relation for relation in self._all if relation.name == parts[-1]]
-        return named[0] if len(named) == 1 else None
+        named = self._by_single_name.get(parts[-1], [])
+        exact = [relation for relation in named if relation.name == parts[-1]] or named
+        return exact[0] if len(exact) == 1 else None
+
+    def matching(self, schema: str, pattern: str) -> Relation | None:
+        """A signed relation of a schema with a name as `merge` takes it, or else any."""
+        try:
+            found = [r for r in self._all if r.schema == schema and re.search(pattern, r.name)]
+        except re.error:
+            return None
+        return next((r for r in found if r.sign), found[0] if found else None)
+
+    def read_by(self, relation: Relation) -> Relation | None:
+        """The table of which a Distributed, Merge or Buffer table has its rows."""
+        found = _READING.match(relation.engine)
+        if found is None:
+            return None
+        arguments = _names_in(found[2])
+        if found[1] == "Merge":
+            target = self.matching(arguments[0], arguments[1]) if len(arguments) > 1 else None
+        else:
+            first = 1 if found[1] == "Distributed" else 0
+            target = self.find(arguments[first : first + 2])
+        return target if target is not relation else None
+
+    @cached_property
+    def suspects(self) -> frozenset[str]:
+        """Names of relations that are signed, or whose SQL names such a one.
+
+        Only their SQL is worth parsing, and only what names one of them can have findings.
+        """
+        names: set[str] = set()
+        for relation in self._all:
+            if relation.sign or relation.is_summing:
+                names |= {relation.name, *relation.aliases}
+        words = {id(r): set(_WORD.findall(r.sql + " " + r.engine)) for r in self._all}
+        waiting = [r for r in self._all if r.name not in names]
+        while found := [r for r in waiting if words[id(r)] & names]:
+            waiting = [r for r in waiting if not words[id(r)] & names]
+            for relation in found:
+                names |= {relation.name, *relation.aliases}
+        return frozenset(names)
+
+    def names_suspect(self, sql: str) -> bool:
+        """Whether SQL names a relation that may pass signed rows on."""
+        return not self.suspects.isdisjoint(_WORD.findall(sql))
 
     def model_in(self, path: Path | None) -> Relation | None:
         """The relation of the model in a file."""
@@ -97,84 +160,3 @@ class Relations:
             ),
             None,
         )
-
-
-def load_relations(manifest: str | None, engines: str | None) -> Relations:
-    """Relations from dbt's manifest, and from ClickHouse's engines, which count for more.
-
-    Raises:
-        SQLFluffUserError: there is no such file.
-    """
-    return _load(*(_version_of(path) for path in (manifest, engines)))
-
-
-def _version_of(path: str | None) -> tuple[Path, int] | None:
-    if not path or path == "None":
-        return None
-    try:
-        return Path(path), Path(path).stat().st_mtime_ns
-    except FileNotFoundError as error:
-        advice = "`dbt parse` writes the manifest" if path.endswith(".json") else "see the README"
-        raise SQLFluffUserError(
-            f"{path} is not there, and without it no signs are known: {advice}."
-        ) from error
-
-
-@lru_cache(maxsize=8)
-def _load(manifest: tuple[Path, int] | None, engines: tuple[Path, int] | None) -> Relations:
-    relations: dict[tuple[str, str], Relation] = {}
-    if manifest:
-        for relation in _of_manifest(json.loads(manifest[0].read_text(encoding="utf-8"))):
-            relations[relation.schema, relation.name] = relation
-    if engines:
-        for line in engines[0].read_text(encoding="utf-8").splitlines():
-            relation = _of_engine(json.loads(line))
-            relations[relation.schema, relation.name] = relation
-    return Relations(relations.values())
-
-
-def _of_manifest(manifest: Mapping[str, Any]) -> Iterator[Relation]:
-    for node in (*manifest["nodes"].values(), *manifest["sources"].values()):
-        if node["resource_type"] not in ("model", "seed", "snapshot", "source"):
-            continue
-        config = node.get("config") or {}
-        materialized = config.get("materialized") or ""
-        engine = config.get("engine") or (config.get("meta") or {}).get("engine")
-        default = _ENGINES.get(materialized, "").format(
-            sign=config.get("sign") or "_sign", version=config.get("version") or "_version"
-        )
-        yield Relation(
-            schema=node["schema"],
-            name=node.get("alias") or node["identifier"],
-            engine=engine or default,
-            types={
-                column["name"]: column["data_type"]
-                for column in node["columns"].values()
-                if column.get("data_type")
-            },
-            partition_by=_joined(config.get("partition_by")),
-            ttl=_joined(config.get("ttl")),
-            path=node["original_file_path"] if node["resource_type"] == "model" else "",
-            is_following=materialized in _FOLLOWING,
-        )
-
-
-def _of_engine(row: Mapping[str, Any]) -> Relation:
-    engine = row["engine_full"]
-
-    def clause(name: str) -> str:
-        found = re.search(_CLAUSE.format(name), engine)
-        return found[1].strip() if found else ""
-
-    return Relation(
-        schema=row["database"],
-        name=row["name"],
-        engine=engine,
-        types=row.get("columns", {}),
-        partition_by=clause("PARTITION BY"),
-        ttl=clause("TTL"),
-    )
-
-
-def _joined(option: Any) -> str:
-    return ", ".join(option) if isinstance(option, list) else str(option or "")

@@ -1,28 +1,36 @@
-"""Which rows a select reads, and whether they are signed."""
+"""The selects of a file: what they read, and what they make of the signs."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
-from sqlfluff.core.dialects import Dialect
 from sqlfluff.core.parser import BaseSegment
-from sqlfluff.utils.analysis.query import SELECTABLE_TYPES, Query, Selectable
 
-from sqlfluff_plugin_versioned_collapsing.relations import Relation, Relations
-
-AnyQuery = Query[Any]
-
-_COMBINATORS = r"(If|Array|Map|State|SimpleState|Distinct|OrNull|OrDefault|ForEach|Resample)*$"
-ADDITIVE = re.compile(rf"(count|sum(WithOverflow|Kahan)?|avg){_COMBINATORS}", re.IGNORECASE)
-UNDERIVABLE = re.compile(
-    r"(min|max|argMin|argMax|any|anyLast|anyHeavy|any_value|first_value|last_value|uniq\w*"
-    r"|quantiles?\w*|median\w*|groupArray\w*|groupUniqArray\w*|topK\w*|stddev\w*|var(Pop|Samp)\w*"
-    rf"|covar\w*|corr\w*|skew\w*|kurt\w*|entropy){_COMBINATORS}",
-    re.IGNORECASE,
+from sqlfluff_plugin_versioned_collapsing.aggregates import aggregate_of
+from sqlfluff_plugin_versioned_collapsing.expressions import CANCELS, NONE, STATES, Expressions
+from sqlfluff_plugin_versioned_collapsing.relations import Relation
+from sqlfluff_plugin_versioned_collapsing.rows import Columns, Rows, Value
+from sqlfluff_plugin_versioned_collapsing.segments import (
+    Terms,
+    alias_of,
+    arguments_of,
+    code_of,
+    crawl,
+    crawl_all,
+    identifier_of,
+    name_of,
+    parts_of,
+    split,
+    terms_of,
+    text_of,
 )
+
+_CLAUSES = ("select_clause", "having_clause", "orderby_clause", "qualify_clause")
+_UNGROUPED = re.compile(r"\b(totals|rollup|cube|sets)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -31,175 +39,299 @@ class Source:
 
     Args:
         segment: its part of the query.
+        name: what its columns are qualified with.
         relation: the table, if it is one that is known.
-        is_signed: whether its rows are state and cancel rows, with pairs that cancel each other.
-        sign: the column with the sign, if there is one to be seen.
+        rows: what it gives.
         final: the keyword, if it is read with FINAL.
+        is_live: whether FINAL or the setting matches its pairs.
+        picks: the kind of join that takes one row of several, as `semi`, or none.
     """
 
     segment: BaseSegment
+    name: str
     relation: Relation | None
-    is_signed: bool
-    sign: str | None
-    final: BaseSegment | None
+    rows: Rows
+    final: BaseSegment | None = None
+    is_live: bool = False
+    picks: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Select:
-    """A select with its sources."""
+    """A select with its sources.
+
+    Args:
+        segment: the select.
+        sources: what it reads.
+        role: `result`, `source` of another query, or `nested` in an expression.
+        shared: expressions of the with clause, by name.
+    """
 
     segment: BaseSegment
     sources: tuple[Source, ...]
+    role: str
+    shared: dict[str, Terms] = field(default_factory=dict)
+    _resolving: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.expressions = Expressions(self._value_of)
+
+    # What is read.
+
+    @cached_property
+    def signs(self) -> frozenset[int]:
+        """The signs that count a row together."""
+        found: set[int] = set()
+        for source in self.sources:
+            if not source.picks:
+                found |= source.rows.signs
+        return frozenset(found)
+
+    @cached_property
+    def lost(self) -> str | None:
+        """What has left rows out without their partners."""
+        if self.keeps_states:
+            return "a filter that leaves the cancel rows out"
+        return next((s.rows.lost for s in self.sources if s.rows.signs and s.rows.lost), None)
+
+    def _value_of(self, reference: BaseSegment) -> Value:
+        *qualifiers, name = parts_of(reference)
+        if qualifiers:
+            for source in self.sources:
+                if source.name in (qualifiers[-1], qualifiers[0]):
+                    is_column = source.name == qualifiers[-1]
+                    return source.rows.find(name if is_column else qualifiers[1]) or Value()
+            return Value()
+        if name not in self._resolving and (terms := self.aliased.get(name)) is not None:
+            self._resolving.append(name)
+            try:
+                return self.expressions.value(terms)
+            finally:
+                self._resolving.pop()
+        found = (source.rows.find(name) for source in self.sources)
+        return next((value for value in found if value is not None), Value())
+
+    # What is selected.
+
+    @cached_property
+    def elements(self) -> list[BaseSegment]:
+        clause = self.segment.get_child("select_clause")
+        return clause.get_children("select_clause_element") if clause else []
+
+    @cached_property
+    def aliased(self) -> dict[str, Terms]:
+        """Expressions by the names that the select and its with clause give them."""
+        named = {alias: content_of(e) for e in self.elements if (alias := alias_of(e))}
+        return {**self.shared, **named}
+
+    @cached_property
+    def columns(self) -> list[tuple[str, Value]]:
+        """The columns that are returned, without those of wildcards."""
+        columns = []
+        for element in self.elements:
+            if element.get_child("wildcard_expression"):
+                continue
+            terms = content_of(element)
+            alias = alias_of(element)
+            name = alias or (
+                parts_of(terms[0])[-1] if terms[0].is_type("column_reference") else text_of(terms)
+            )
+            if alias:
+                self._resolving.append(alias)
+            columns.append((name, self.expressions.value(terms)))
+            if alias:
+                self._resolving.pop()
+        return columns
+
+    @cached_property
+    def wildcards(self) -> list[tuple[BaseSegment, Rows]]:
+        """What each wildcard returns."""
+        found = []
+        for element in self.elements:
+            wildcard = element.get_child("wildcard_expression")
+            if wildcard is None:
+                continue
+            identifier = wildcard.get_child("wildcard_identifier")
+            names = parts_of(identifier) if identifier and "." in identifier.raw else []
+            excluded = frozenset(
+                identifier_of(name)
+                for clause in wildcard.get_children("select_except_clause")
+                for name in clause.recursive_crawl("naked_identifier", "quoted_identifier")
+            )
+            for source in self.sources:
+                if not names or source.name == names[-1]:
+                    found.append((wildcard, source.rows.without(excluded)))
+        return found
+
+    @cached_property
+    def rows(self) -> Rows:
+        """The rows that are returned."""
+        named: dict[str, Value] = {}
+        others: list[Columns] = []
+        for _, rows in self.wildcards:
+            named |= {name: value for name, value in rows.named.items() if name not in named}
+            others += rows.others
+        if self.is_grouped and not self.is_by_sign:
+            return Rows(
+                named={
+                    name: replace(
+                        v, signs=frozenset(), is_mixed=False, is_bare=False, is_aggregate=False
+                    )
+                    for name, v in self.columns
+                }
+            )
+        named |= {name: replace(v, is_aggregate=False) for name, v in self.columns}
+        return Rows(self.signs, named, tuple(others), self.lost or self.loss)
+
+    @cached_property
+    def loss(self) -> str | None:
+        """What of this select leaves rows out without their partners, or takes them apart."""
+        if not self.signs or self.is_of_stored_rows:
+            return None
+        clause = self.segment.get_child("select_clause")
+        modifiers = clause.get_children("select_clause_modifier") if clause else []
+        if "distinct" in text_of(modifiers):
+            return "distinct"
+        for limit in self.segment.get_children("limit_clause"):
+            if any(part.raw.lower() == "by" for part in limit.segments):
+                return "limit by"
+        return None
+
+    # Conditions on the sign.
+
+    @cached_property
+    def _kinds(self) -> set[str]:
+        clauses = self.segment.get_children("where_clause", "prewhere_clause")
+        for clause in self.segment.get_children("from_clause"):
+            clauses += crawl(clause, "join_on_condition")
+        return {
+            kind
+            for clause in clauses
+            for kind in self.expressions.conditions(
+                [part for part in code_of(clause) if not part.is_type("keyword")]
+            )
+        }
 
     @property
-    def signed(self) -> tuple[Source, ...]:
-        return tuple(source for source in self.sources if source.is_signed)
+    def keeps_states(self) -> bool:
+        """Whether cancel rows are filtered away, and states that they cancel are not."""
+        return STATES in self._kinds
 
-    @property
-    def signs(self) -> frozenset[str]:
-        """Names of the sign columns that are to be seen."""
-        return frozenset(source.sign for source in self.signed if source.sign)
+    @cached_property
+    def is_of_stored_rows(self) -> bool:
+        """Whether the select tells of rows as they are stored: cancel rows, wrong signs, parts."""
+        if self._kinds & {CANCELS, NONE}:
+            return True
+        keys = [self.expressions.value(key) for key in self.group_by]
+        return any(value.is_stored for value in keys) or self.is_by_sign
+
+    # Groups.
+
+    @cached_property
+    def group_by(self) -> list[Terms]:
+        """What is grouped by, with positions and `all` replaced by what they stand for."""
+        clause = self.segment.get_child("groupby_clause")
+        if clause is None:
+            return []
+        contents = [content_of(element) for element in self.elements]
+        keys: list[Terms] = []
+        for terms in split([p for p in code_of(clause) if not p.is_type("keyword")], ","):
+            text = text_of(terms)
+            if text == "all":
+                keys += [c for c in contents if not self.expressions.has_aggregate(c)]
+            elif text.isdigit() and 0 < int(text) <= len(contents):
+                keys.append(contents[int(text) - 1])
+            elif terms and terms[0].is_type("cube_rollup_clause", "grouping_sets_clause"):
+                keys += [[r] for r in crawl_all(terms, "column_reference")]
+            elif terms:
+                keys.append(terms)
+        return keys
+
+    @cached_property
+    def is_grouped(self) -> bool:
+        """Whether a row that is returned is made of several."""
+        if self.segment.get_child("groupby_clause"):
+            return True
+        return any(self.expressions.has_aggregate(content_of(element)) for element in self.elements)
+
+    @cached_property
+    def is_by_sign(self) -> bool:
+        """Whether there is a group for each sign, and the sign is returned with it."""
+        if not self.signs or self.segment.get_child("groupby_clause") is None:
+            return False
+        keys = [v for key in self.group_by if (v := self.expressions.value(key)).is_bare]
+        shown = {value.signs for _, value in self.columns if value.is_bare}
+        return self.signs <= frozenset(s for v in keys if v.signs in shown for s in v.signs)
+
+    @cached_property
+    def is_plainly_grouped(self) -> bool:
+        """Whether a condition on groups can be added."""
+        clause = self.segment.get_child("groupby_clause")
+        return (
+            clause is not None
+            and not _UNGROUPED.search(clause.raw)
+            and not (self.segment.get_child("having_clause"))
+        )
+
+    # Functions.
 
     def functions(self, *clauses: str) -> Iterator[BaseSegment]:
         """The function calls of some clauses, those in nested selects apart."""
-        for clause in self.segment.get_children(*clauses):
-            yield from clause.recursive_crawl(
-                "function", no_recursive_seg_type=["select_statement"]
-            )
+        for clause in self.segment.get_children(*(clauses or _CLAUSES)):
+            yield from crawl(clause, "function")
+        if not clauses:
+            for terms in self.shared.values():
+                yield from crawl_all(terms, "function")
 
-    def is_grouped_by_sign(self) -> bool:
-        clause = self.segment.get_child("groupby_clause")
-        return clause is not None and mentions(clause, self.signs)
+    @cached_property
+    def _named(self) -> dict[int, str]:
+        """The name of the expression that a call stands in."""
+        elements = {alias: [e] for e in self.elements if (alias := alias_of(e))}
+        return {
+            id(function): name
+            for name, terms in {**self.shared, **elements}.items()
+            for function in crawl_all(terms, "function")
+        }
 
+    @contextmanager
+    def within(self, function: BaseSegment) -> Iterator[None]:
+        """Reads names as they are meant in a call: in `sum(x) as x` the first x is the column."""
+        self._resolving.append(self._named.get(id(function), ""))
+        try:
+            yield
+        finally:
+            self._resolving.pop()
 
-def name_of(function: BaseSegment) -> str:
-    """The name of a function that is called."""
-    name = function.get_child("function_name")
-    return name.raw if name else ""
+    def is_count(self, function: BaseSegment) -> bool:
+        """Whether a call is `sum` of the sign and of nothing else: the number of live rows."""
+        found = aggregate_of(name_of(function))
+        arguments = arguments_of(function)
+        if (
+            found is None
+            or found.base != "sum"
+            or found.combinators - {"state"}
+            or len(arguments) != 1
+        ):
+            return False
+        with self.within(function):
+            value = self.expressions.value(arguments[0])
+        return value.is_bare and value.signs == self.signs
 
-
-def column_of(reference: BaseSegment) -> str:
-    """The column of a reference, without the table."""
-    return _parts(reference)[-1]
-
-
-def mentions(segment: BaseSegment, columns: frozenset[str]) -> bool:
-    """Whether a segment refers to one of some columns."""
-    references = segment.recursive_crawl(
-        "column_reference", no_recursive_seg_type=["select_statement"]
-    )
-    return any(column_of(reference) in columns for reference in references)
-
-
-def arguments_of(function: BaseSegment) -> list[BaseSegment]:
-    """The arguments of a call, without commas and blanks; keywords and `*` are among them."""
-    contents = function.get_child("function_contents")
-    brackets = contents.get_child("bracketed") if contents else None
-    if brackets is None:
-        return []
-    return [
-        segment
-        for segment in brackets.segments
-        if segment.is_code and not segment.is_type("start_bracket", "end_bracket", "comma")
-    ]
-
-
-def factors_of(segment: BaseSegment, signs: frozenset[str]) -> Iterator[BaseSegment]:
-    """What is multiplied by a sign, on either side of it."""
-    for expression in segment.recursive_crawl(
-        "expression", no_recursive_seg_type=["select_statement"]
-    ):
-        terms = [term for term in expression.segments if term.is_code]
-        for left, operator, right in zip(terms, terms[1:], terms[2:], strict=False):
-            if operator.raw == "*":
-                for factor, other in ((left, right), (right, left)):
-                    if other.is_type("column_reference") and column_of(other) in signs:
-                        yield factor
-
-
-def selects_in(root: BaseSegment, dialect: Dialect, relations: Relations) -> Iterator[Select]:
-    """Every select of a file, nested ones too."""
-    for segment in root.recursive_crawl(*SELECTABLE_TYPES, recurse_into=False):
-        query: AnyQuery = Query.from_segment(segment, dialect)
-        yield from _selects_of(query, relations)
+    def counts_in(self, terms: Terms) -> bool:
+        """Whether there is such a sum in some terms, or the name of one."""
+        if any(self.is_count(function) for function in crawl_all(terms, "function")):
+            return True
+        named = [
+            parts_of(r)[-1] for r in crawl_all(terms, "column_reference") if len(parts_of(r)) == 1
+        ]
+        return any(
+            self.is_count(function)
+            for name in named
+            for function in crawl_all(self.aliased.get(name, ()), "function")
+        )
 
 
-def _selects_of(query: AnyQuery, relations: Relations) -> Iterator[Select]:
-    for selectable in query.selectables:
-        yield _select(selectable, query, relations)
-    for child in query.children:
-        yield from _selects_of(child, relations)
-
-
-def _select(selectable: Selectable, query: AnyQuery, relations: Relations) -> Select:
-    clauses = selectable.selectable.get_children("from_clause")
-    return Select(
-        selectable.selectable,
-        tuple(
-            _source(element, query, relations)
-            for clause in clauses
-            for element in clause.recursive_crawl(
-                "from_expression_element", no_recursive_seg_type=["select_statement"]
-            )
-        ),
-    )
-
-
-def _source(element: BaseSegment, query: AnyQuery, relations: Relations) -> Source:
-    final = next((k for k in element.get_children("keyword") if k.raw_upper == "FINAL"), None)
-    reference = next(
-        element.recursive_crawl("table_reference", no_recursive_seg_type=[*SELECTABLE_TYPES]), None
-    )
-    if reference is not None:
-        parts = _parts(reference)
-        named = query.lookup_cte(parts[0], pop=False) if len(parts) == 1 else None
-        if named is not None:
-            return _source_of_query(element, named, relations)
-        relation = relations.find(parts)
-        sign = relation.sign if relation else None
-        return Source(element, relation, sign is not None and final is None, sign, final)
-    nested = next(element.recursive_crawl(*SELECTABLE_TYPES), None)
-    if nested is None:
-        return Source(element, None, False, None, final)
-    inner: AnyQuery = Query.from_segment(nested, query.dialect, parent=query)
-    return _source_of_query(element, inner, relations)
-
-
-def _source_of_query(element: BaseSegment, query: AnyQuery, relations: Relations) -> Source:
-    """Rows of a subquery are signed if one of its selects passes signed rows on, one by one."""
-    for selectable in query.selectables:
-        select = _select(selectable, query, relations)
-        if select.signed and not _aggregates(select):
-            return Source(element, None, True, _sign_passed_on(select), None)
-    return Source(element, None, False, None, None)
-
-
-def _aggregates(select: Select) -> bool:
-    if select.segment.get_child("groupby_clause"):
-        return True
-    names = [name_of(function) for function in select.functions("select_clause")]
-    return any(ADDITIVE.match(name) or UNDERIVABLE.match(name) for name in names)
-
-
-def _sign_passed_on(select: Select) -> str | None:
-    """The name under which a select passes the sign on, if it does."""
-    for element in select.segment.recursive_crawl(
-        "select_clause_element", no_recursive_seg_type=["select_statement"]
-    ):
-        wildcard = element.get_child("wildcard_expression")
-        if wildcard is not None and not mentions(wildcard, select.signs):
-            return next(iter(select.signs), None)
-        reference = element.get_child("column_reference")
-        if reference is not None and column_of(reference) in select.signs:
-            alias = element.get_child("alias_expression")
-            name = alias.get_child("naked_identifier", "quoted_identifier") if alias else None
-            return name.raw_normalized(False) if name else column_of(reference)
-    return None
-
-
-def _parts(reference: BaseSegment) -> list[str]:
-    return [
-        part.raw.strip('`"')
-        for part in reference.segments
-        if part.is_type("naked_identifier", "quoted_identifier")
-    ] or [reference.raw]
+def content_of(element: BaseSegment) -> Terms:
+    """The terms of an element of a select, without its alias."""
+    terms = [part for part in code_of(element) if not part.is_type("alias_expression")]
+    return terms_of(terms[0]) if len(terms) == 1 and not terms[0].is_type("bracketed") else terms

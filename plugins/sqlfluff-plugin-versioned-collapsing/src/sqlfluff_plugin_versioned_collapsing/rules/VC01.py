@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-import re
+from sqlfluff.core.rules import BaseRule, LintResult, RuleContext
 
-from sqlfluff.core.parser import BaseSegment, SymbolSegment, WhitespaceSegment, WordSegment
-from sqlfluff.core.rules import BaseRule, LintFix, LintResult, RuleContext
-from sqlfluff.core.rules.crawlers import RootOnlyCrawler
-
-from sqlfluff_plugin_versioned_collapsing.rules.base import GROUPS, KEYWORDS, selects_of
-from sqlfluff_plugin_versioned_collapsing.selects import (
-    ADDITIVE,
-    Select,
-    arguments_of,
-    mentions,
-    name_of,
-)
-
-_COLUMN = re.compile(r"[A-Za-z_`][\w.`]*")
+from sqlfluff_plugin_versioned_collapsing.findings import findings_of
+from sqlfluff_plugin_versioned_collapsing.fixes import fixes_of
+from sqlfluff_plugin_versioned_collapsing.rules.base import CollapsingRule, following, selects_of
 
 
-class Rule_VersionedCollapsing_VC01(BaseRule):
+class Rule_VersionedCollapsing_VC01(CollapsingRule, BaseRule):
     """``count``, ``sum`` or ``avg`` over signed rows, without the sign.
 
     A table of state and cancel rows has every old row twice, until a merge takes the pair away.
@@ -40,7 +29,8 @@ class Rule_VersionedCollapsing_VC01(BaseRule):
     **Best practice**
 
     Sum the sign, and multiply by it. It is right merged or not, and in materialized views.
-    ``count`` and ``sum`` of a column of the only table are fixed so.
+    With several signed tables, by the sign of each. ``count`` and ``sum`` of an exact number of the
+    only table are fixed, if nothing else in the select has a say in which rows there are.
 
     .. code-block:: sql
 
@@ -55,51 +45,17 @@ class Rule_VersionedCollapsing_VC01(BaseRule):
 
     name = "versioned_collapsing.bare_aggregate"
     aliases = ("VC01",)
-    groups = GROUPS
-    config_keywords = KEYWORDS
-    crawl_behaviour = RootOnlyCrawler()
     is_fix_compatible = True
 
     def _eval(self, context: RuleContext) -> list[LintResult]:
+        followed = following(context)
         return [
             LintResult(
-                anchor=function,
-                description=f"{name_of(function)} over signed rows, without the sign.",
-                fixes=_fixes(function, select),
+                anchor=finding.anchor,
+                description=f"{finding.name} over signed rows, {finding.reason}.",
+                fixes=fixes_of(finding, select, is_following=followed(select)),
             )
             for select in selects_of(context)
-            if select.signed and not select.is_grouped_by_sign()
-            for function in select.functions("select_clause", "having_clause", "orderby_clause")
-            if ADDITIVE.match(name_of(function))
-            and not mentions(function, select.signs)
-            and not _is_distinct(function)
+            for finding in findings_of(select)
+            if finding.is_derivable
         ]
-
-
-def _is_distinct(function: BaseSegment) -> bool:
-    return any(argument.raw_upper == "DISTINCT" for argument in arguments_of(function))
-
-
-def _fixes(function: BaseSegment, select: Select) -> list[LintFix]:
-    """Safe where the rows come from one table, and the argument is one column or none."""
-    if len(select.sources) != 1 or not select.signs:
-        return []
-    (sign,) = select.signs
-    name = next(function.recursive_crawl("function_name_identifier"))
-    to_sum = LintFix.replace(name, [WordSegment("sum")])
-    arguments = arguments_of(function)
-    match name.raw.lower(), arguments:
-        case "count", []:
-            bracket = next(function.recursive_crawl("start_bracket"))
-            return [to_sum, LintFix.create_after(bracket, [WordSegment(sign)])]
-        case "count", [argument] if argument.raw == "*":
-            return [to_sum, LintFix.replace(argument, [WordSegment(sign)])]
-        case "sum", [argument] if _COLUMN.fullmatch(argument.raw):
-            factor = [
-                WhitespaceSegment(),
-                SymbolSegment("*"),
-                WhitespaceSegment(),
-                WordSegment(sign),
-            ]
-            return [LintFix.create_after(argument, factor)]
-    return []

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from sqlfluff.core.parser import BaseSegment
 from sqlfluff.core.rules import BaseRule, LintResult, RuleContext
-from sqlfluff.core.rules.crawlers import RootOnlyCrawler
 
+from sqlfluff_plugin_versioned_collapsing.aggregates import SUMS, aggregate_of
 from sqlfluff_plugin_versioned_collapsing.rules.base import (
-    GROUPS,
-    KEYWORDS,
-    relations_of,
+    CollapsingRule,
+    following,
     selects_of,
 )
-from sqlfluff_plugin_versioned_collapsing.selects import (
-    Select,
+from sqlfluff_plugin_versioned_collapsing.segments import (
+    Terms,
     arguments_of,
-    column_of,
-    factors_of,
+    crawl_all,
     name_of,
 )
+from sqlfluff_plugin_versioned_collapsing.selects import Select, content_of
 
 
-class Rule_VersionedCollapsing_VC03(BaseRule):
+class Rule_VersionedCollapsing_VC03(CollapsingRule, BaseRule):
     """A view of signed sums without ``sum(sign)``.
 
     Groups of which nothing is left stay there, with sums of 0, and cannot be told from groups whose
@@ -56,51 +55,44 @@ class Rule_VersionedCollapsing_VC03(BaseRule):
 
     name = "versioned_collapsing.view_without_count"
     aliases = ("VC03",)
-    groups = GROUPS
-    config_keywords = KEYWORDS
-    crawl_behaviour = RootOnlyCrawler()
 
     def _eval(self, context: RuleContext) -> list[LintResult]:
-        model = relations_of(context).model_in(context.path)
-        followed = {
-            segment.uuid
-            for view in context.segment.recursive_crawl("create_materialized_view_statement")
-            for segment in view.recursive_crawl("select_statement")
-        }
-        results = []
-        for select in selects_of(context):
-            is_following = select.segment.uuid in followed or bool(model and model.is_following)
-            if _lacks_count(select, is_following):
-                results.append(
-                    LintResult(
-                        anchor=select.segment.get_child("select_clause"),
-                        description="Signed sums by group without the sum of the sign: groups "
-                        "without live rows stay, or groups whose sums are 0 vanish.",
-                    )
-                )
-        return results
+        followed = following(context)
+        return [
+            LintResult(
+                anchor=select.segment.get_child("select_clause"),
+                description="Signed sums by group without the sum of the sign: groups "
+                "without live rows stay, or groups whose sums are 0 vanish.",
+            )
+            for select in selects_of(context)
+            if _lacks_count(select, is_following=followed(select))
+        ]
 
 
-def _lacks_count(select: Select, is_following: bool) -> bool:
-    if not select.signs or not select.segment.get_child("groupby_clause"):
+def _lacks_count(select: Select, *, is_following: bool) -> bool:
+    if not select.signs or not select.group_by or select.is_of_stored_rows:
         return False
-    sums = [
-        function
-        for function in select.functions("select_clause")
-        if name_of(function).lower().startswith("sum") and any(factors_of(function, select.signs))
-    ]
-    clauses = ["select_clause"] if is_following else ["select_clause", "having_clause"]
-    counts = [function for function in select.functions(*clauses) if _counts(function, select)]
-    return bool(sums) and not counts
-
-
-def _counts(function: BaseSegment, select: Select) -> bool:
-    arguments = arguments_of(function)
-    if name_of(function).lower() not in ("sum", "sumstate") or len(arguments) != 1:
+    if not any(_is_signed_sum(function, select) for function in select.functions("select_clause")):
         return False
-    references = list(arguments[0].recursive_crawl("column_reference"))
-    return (
-        len(references) == 1
-        and references[0].raw == arguments[0].raw
-        and column_of(references[0]) in select.signs
+    having = select.segment.get_child("having_clause")
+    if having is not None and not is_following and select.counts_in([having]):
+        return False
+    return not any(_shows_count(content_of(element), select) for element in select.elements)
+
+
+def _is_signed_sum(function: BaseSegment, select: Select) -> bool:
+    found, arguments = aggregate_of(name_of(function)), arguments_of(function)
+    if found is None or found.base not in SUMS or not arguments or select.is_count(function):
+        return False
+    with select.within(function):
+        value = select.expressions.value(arguments[0])
+    return value.signs == select.signs and not value.is_mixed and not value.is_bare
+
+
+def _shows_count(terms: Terms, select: Select) -> bool:
+    """Whether the number of live rows is to be seen: a divisor is not."""
+    divides = any(raw.raw == "/" for term in terms for raw in term.raw_segments)
+    is_hidden = any(
+        name_of(f).lower() in ("nullif", "divide") for f in crawl_all(terms, "function")
     )
+    return select.counts_in(terms) and not divides and not is_hidden

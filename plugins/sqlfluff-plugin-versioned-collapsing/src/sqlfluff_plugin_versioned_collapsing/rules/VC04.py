@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from sqlfluff.core.rules import BaseRule, LintResult, RuleContext
-from sqlfluff.core.rules.crawlers import RootOnlyCrawler
 
-from sqlfluff_plugin_versioned_collapsing.rules.base import GROUPS, KEYWORDS, selects_of
+from sqlfluff_plugin_versioned_collapsing.rules.base import CollapsingRule, selects_of
 
 
-class Rule_VersionedCollapsing_VC04(BaseRule):
+class Rule_VersionedCollapsing_VC04(CollapsingRule, BaseRule):
     """``FINAL`` over a SummingMergeTree.
 
     It sums while it reads, on one core a range, and is right only while every column is of the key
@@ -39,9 +38,6 @@ class Rule_VersionedCollapsing_VC04(BaseRule):
 
     name = "versioned_collapsing.final_over_sums"
     aliases = ("VC04",)
-    groups = GROUPS
-    config_keywords = KEYWORDS
-    crawl_behaviour = RootOnlyCrawler()
 
     def _eval(self, context: RuleContext) -> list[LintResult]:
         return [

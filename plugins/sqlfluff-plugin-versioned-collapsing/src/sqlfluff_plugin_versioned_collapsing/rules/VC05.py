@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
 
 from sqlfluff.core.parser import BaseSegment
 from sqlfluff.core.rules import BaseRule, LintResult, RuleContext
-from sqlfluff.core.rules.crawlers import RootOnlyCrawler
 
-from sqlfluff_plugin_versioned_collapsing.rules.base import GROUPS, KEYWORDS, selects_of
-from sqlfluff_plugin_versioned_collapsing.selects import Select, column_of, factors_of, name_of
-
-_UNSIGNED = re.compile(r"(LowCardinality\(|Nullable\()*UInt64\)*$")
+from sqlfluff_plugin_versioned_collapsing.rules.base import CollapsingRule, selects_of
+from sqlfluff_plugin_versioned_collapsing.segments import arguments_of
+from sqlfluff_plugin_versioned_collapsing.selects import Select, content_of
 
 
-class Rule_VersionedCollapsing_VC05(BaseRule):
+class Rule_VersionedCollapsing_VC05(CollapsingRule, BaseRule):
     """An unsigned 64-bit measure times the sign.
 
     ``UInt64 * Int8`` is an Int64 in ClickHouse. What is above 9223372036854775807 wraps, without an
@@ -40,9 +38,6 @@ class Rule_VersionedCollapsing_VC05(BaseRule):
 
     name = "versioned_collapsing.unsigned_measure"
     aliases = ("VC05",)
-    groups = GROUPS
-    config_keywords = KEYWORDS
-    crawl_behaviour = RootOnlyCrawler()
 
     def _eval(self, context: RuleContext) -> list[LintResult]:
         return [
@@ -52,16 +47,17 @@ class Rule_VersionedCollapsing_VC05(BaseRule):
                 "9223372036854775807. Widen it, by toInt128, or store an Int64.",
             )
             for select in selects_of(context)
-            for factor in factors_of(select.segment, select.signs)
-            if _is_unsigned(factor, select)
+            if select.signs
+            for factor in _wrapping(select)
         ]
 
 
-def _is_unsigned(factor: BaseSegment, select: Select) -> bool:
-    if factor.is_type("function"):
-        return name_of(factor).startswith("toUInt64")
-    return factor.is_type("column_reference") and any(
-        _UNSIGNED.match(source.relation.types.get(column_of(factor), ""))
-        for source in select.signed
-        if source.relation
-    )
+def _wrapping(select: Select) -> Iterator[BaseSegment]:
+    """The UInt64 factors of a sign in a select."""
+    for element in select.elements:
+        select.expressions.value(content_of(element))
+    for function in select.functions():
+        with select.within(function):
+            for argument in arguments_of(function):
+                select.expressions.value(argument)
+    yield from select.expressions.wrapping.values()

@@ -6,10 +6,9 @@ import re
 
 from sqlfluff.core.parser import BaseSegment
 from sqlfluff.core.rules import BaseRule, LintResult, RuleContext
-from sqlfluff.core.rules.crawlers import RootOnlyCrawler
 
 from sqlfluff_plugin_versioned_collapsing.relations import sign_of
-from sqlfluff_plugin_versioned_collapsing.rules.base import GROUPS, KEYWORDS, relations_of
+from sqlfluff_plugin_versioned_collapsing.rules.base import CollapsingRule, relations_of
 from sqlfluff_plugin_versioned_collapsing.ttl import why_unsafe
 
 _PARTITION_BY = re.compile(
@@ -17,7 +16,7 @@ _PARTITION_BY = re.compile(
 )
 
 
-class Rule_VersionedCollapsing_VC06(BaseRule):
+class Rule_VersionedCollapsing_VC06(CollapsingRule, BaseRule):
     """A TTL that can remove a state row before its cancel row.
 
     The rows of a pair can be in two parts, which are cleaned at different times: hours apart, or
@@ -49,9 +48,6 @@ class Rule_VersionedCollapsing_VC06(BaseRule):
 
     name = "versioned_collapsing.ttl_tears_pairs"
     aliases = ("VC06",)
-    groups = GROUPS
-    config_keywords = KEYWORDS
-    crawl_behaviour = RootOnlyCrawler()
 
     def _eval(self, context: RuleContext) -> list[LintResult]:
         results = []

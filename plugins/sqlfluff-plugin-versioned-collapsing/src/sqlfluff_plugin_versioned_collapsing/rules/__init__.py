@@ -10,6 +10,7 @@ from sqlfluff_plugin_versioned_collapsing.rules.VC03 import Rule_VersionedCollap
 from sqlfluff_plugin_versioned_collapsing.rules.VC04 import Rule_VersionedCollapsing_VC04
 from sqlfluff_plugin_versioned_collapsing.rules.VC05 import Rule_VersionedCollapsing_VC05
 from sqlfluff_plugin_versioned_collapsing.rules.VC06 import Rule_VersionedCollapsing_VC06
+from sqlfluff_plugin_versioned_collapsing.rules.VC07 import Rule_VersionedCollapsing_VC07
 
 RULES: list[type[BaseRule]] = [
     Rule_VersionedCollapsing_VC01,
@@ -18,4 +19,5 @@ RULES: list[type[BaseRule]] = [
     Rule_VersionedCollapsing_VC04,
     Rule_VersionedCollapsing_VC05,
     Rule_VersionedCollapsing_VC06,
+    Rule_VersionedCollapsing_VC07,
 ]
