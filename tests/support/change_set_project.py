@@ -131,7 +131,7 @@ class ChangeSetProject:
         """dbt commands, in one process."""
         profiles = self._project if self._has_profile else REPOSITORY
         folders = ["--project-dir", str(self._project), "--profiles-dir", str(profiles)]
-        found = ([*command, *folders] for command in commands)
+        found = (command if command[0] == "mv" else [*command, *folders] for command in commands)
         return dbt(self._home, *found, folder=self._folder, **environment)
 
     def run(self, *through: int, **environment: str) -> list[Outcome]:
