@@ -45,9 +45,9 @@
 {% macro validate_missing_batches(model, missing) %}
   {%- if missing -%}
     {%- do exceptions.raise_compiler_error(
-        model.unique_id ~ " is to be built from the first batch on, and the landing zone no longer has "
-        ~ versioned_collapsing.get_batches_text(missing) ~ ", applied before: what only they hold would be lost. Land them again. Or build "
-        ~ "without what is below a batch, for good: dbt run " ~ ('--full-refresh ' if should_full_refresh() else '') ~ "--select "
+        model.unique_id ~ " is to be built from the first batch on, and " ~ versioned_collapsing.get_batches_text(missing)
+        ~ (" is applied and has" if missing | length == 1 else " are applied and have") ~ " not landed any more: rows would be lost. "
+        ~ "Land what is missing again. Or build without it, for good: dbt run " ~ ('--full-refresh ' if should_full_refresh() else '') ~ "--select "
         ~ model.name ~ "+ --vars '{rebuild_from_batch: " ~ (missing[-1] + 1) ~ "}'"
     ) -%}
   {%- endif -%}
@@ -74,7 +74,7 @@
           "retake_batches: names " ~ value ~ ", which has not landed. "
           ~ ("The nearest that has is " ~ versioned_collapsing._get_nearest(landed, value | int) ~ "." if landed else "None has.")
       ) -%}
-    {%- elif not problems and value | int not in versioned_collapsing.get_batches_through(landed) -%}
+    {%- elif value | int not in versioned_collapsing.get_batches_through(landed) -%}
       {%- do problems.append("retake_batches: names " ~ value ~ ", which is above through_batch, " ~ var('through_batch') ~ ". Leave out one of them.") -%}
     {%- endif -%}
   {%- endfor -%}

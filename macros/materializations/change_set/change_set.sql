@@ -18,7 +18,7 @@
 
   {{ run_hooks(pre_hooks) }}
 
-  {% set counts = versioned_collapsing.read_counts(model, taken) %}
+  {% set counts = versioned_collapsing.read_counts(model, landed, taken) %}
 
   {# In this order there is at no moment a change set beside the manifest of another. Iceberg deletes no files unless
      it is told to purge them. #}

@@ -1,8 +1,8 @@
 {# The lines of the batches that a run takes, after a look at whether they are all there. A change set that is made of
    a part says so itself. #}
-{% macro read_counts(model, taken) %}
+{% macro read_counts(model, landed, taken) %}
   {%- if not taken or versioned_collapsing.is_partial_run() -%}{%- do return({}) -%}{%- endif -%}
-  {%- do versioned_collapsing.validate_whole_views(model, versioned_collapsing.get_landing_locations(model)) -%}
+  {%- do versioned_collapsing.validate_whole_views(model, landed, taken) -%}
   {%- set inputs = versioned_collapsing.read_inputs(model) -%}
   {%- if model.depends_on.macros | select('equalto', 'macro.versioned_collapsing.quarantined_lines') | list -%}
     {# It is the lines that are counted otherwise. #}
@@ -35,7 +35,7 @@
           'name': node.name,
           'relation': relation,
           'columns': columns,
-          'sources': versioned_collapsing._get_file_sources_upstream([unique_id]) | unique | list,
+          'sources': versioned_collapsing.get_file_sources(node),
           'is_view': kinds | reject('in', ['view', 'seed']) | list | length == 0,
       }) -%}
     {%- endif -%}
@@ -64,8 +64,12 @@
 
 {# A view that a run with --empty or --sample made reads a part for as long as it is there; one that was made before
    the first batch landed reads nothing. A change set made of it would mark batches as applied that nobody has read. #}
-{% macro validate_whole_views(model, locations) %}
+{% macro validate_whole_views(model, landed, taken) %}
   {%- set problems = [] -%}
+  {%- set locations = [] -%}
+  {%- for batch in taken -%}
+    {%- do locations.extend(landed[batch].locations) -%}
+  {%- endfor -%}
   {%- for unique_id in versioned_collapsing._get_built_upstream(model.depends_on.nodes) -%}
     {%- set node = graph.nodes[unique_id] -%}
     {%- set relation = adapter.get_relation(node.database, node.schema, node.alias) -%}
@@ -74,7 +78,7 @@
       {%- if versioned_collapsing.is_text_of_part(text) -%}
         {%- do problems.append(relation ~ ' was built by a run with --empty or --sample, and reads only a part') -%}
       {%- endif -%}
-      {%- for location in locations if versioned_collapsing.get_empty_landing_mark(location) in text -%}
+      {%- for location in locations | unique if versioned_collapsing.get_empty_landing_mark(location) in text -%}
         {%- do problems.append(relation ~ ' was built before the first batch landed in ' ~ location) -%}
       {%- endfor -%}
     {%- endif -%}

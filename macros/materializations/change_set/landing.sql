@@ -1,6 +1,6 @@
 {# The folders in which batches land: the locations of all sources from which a model descends. #}
 {% macro get_landing_locations(model) %}
-  {%- set locations = versioned_collapsing._get_file_sources_upstream(model.depends_on.nodes) | map(attribute='location') | unique | list -%}
+  {%- set locations = versioned_collapsing.get_file_sources(model) | map(attribute='location') | list -%}
   {%- if not locations -%}
     {%- do exceptions.raise_compiler_error(
         model.unique_id ~ " is a change_set, and none of the sources that it descends from has a location. Give the source "
@@ -11,22 +11,22 @@
 {% endmacro %}
 
 
-{# The location and format of each source that is files. A relative location is so to the project, and the adapter
+{# The location and format of each source of files from which a model descends, each once. A relative location is so to the project, and the adapter
    spark_clickhouse knows where that is. #}
-{% macro _get_file_sources_upstream(unique_ids) %}
+{% macro get_file_sources(model) %}
   {%- set found = [] -%}
-  {%- for unique_id in unique_ids -%}
+  {%- for unique_id in model.depends_on.nodes -%}
     {%- if unique_id in graph.sources -%}
       {%- set node = graph.sources[unique_id] -%}
       {%- if node.external and node.external.location -%}
         {%- set location = source(node.source_name, node.name).location or node.external.location -%}
-        {%- do found.append({'location': location, 'file_format': node.external.file_format or 'text'}) -%}
+        {%- do found.append({'location': location | string, 'file_format': node.external.file_format or 'text'}) -%}
       {%- endif -%}
     {%- elif unique_id in graph.nodes -%}
-      {%- do found.extend(versioned_collapsing._get_file_sources_upstream(graph.nodes[unique_id].depends_on.nodes)) -%}
+      {%- do found.extend(versioned_collapsing.get_file_sources(graph.nodes[unique_id])) -%}
     {%- endif -%}
   {%- endfor -%}
-  {%- do return(found) -%}
+  {%- do return(found | unique(attribute='location') | list) -%}
 {% endmacro %}
 
 
@@ -117,7 +117,7 @@
   {%- set by_batch = {} -%}
   {%- for location in versioned_collapsing.get_landing_locations(model) -%}
     {%- for batch, found in versioned_collapsing.read_location(location).items() -%}
-      {%- do by_batch.setdefault(batch, []).append(found) -%}
+      {%- do by_batch.setdefault(batch, []).append(dict(found, location=location)) -%}
     {%- endfor -%}
   {%- endfor -%}
   {%- set landed = {} -%}
@@ -125,6 +125,7 @@
     {%- set hashes = by_batch[batch] | map(attribute='hash') | list -%}
     {%- do landed.update({batch: {
         'files': by_batch[batch] | sum(attribute='files'),
+        'locations': by_batch[batch] | map(attribute='location') | list,
         'hash': hashes[0] if hashes | length == 1 else local_md5(hashes | join(',')),
     }}) -%}
   {%- endfor -%}
