@@ -306,7 +306,7 @@ def test_no_row_is_lost_but_those_that_were_given_up(told: Told) -> None:
 @pytest.mark.parametrize(
     ("text", "is_of_part"),
     [
-        ("select * from (select * from text.`/l/a b` where false limit 0)", True),
+        ("select * from (select * from text.`/l/a (b)` where false limit 0)", True),
         (
             "select 1 from (select * from shop.t where at >= '2026-01-01 00:00:00+00:00' and at < '2026-01-02 00:00:00+00:00') as x",
             True,
