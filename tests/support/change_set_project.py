@@ -81,6 +81,8 @@ class ChangeSetProject:
                     "location": f"{landed or self.landing}/{name}",
                     "file_format": "text",
                 },
+                # What `--sample` samples by.
+                "config": {"event_time": "_metadata.file_modification_time"},
             }
             for name in self.situations
         ]
@@ -131,7 +133,7 @@ class ChangeSetProject:
         """dbt commands, in one process."""
         profiles = self._project if self._has_profile else REPOSITORY
         folders = ["--project-dir", str(self._project), "--profiles-dir", str(profiles)]
-        found = ([*command, *folders] for command in commands)
+        found = (command if command[0] == "mv" else [*command, *folders] for command in commands)
         return dbt(self._home, *found, folder=self._folder, **environment)
 
     def run(self, *through: int, **environment: str) -> list[Outcome]:
@@ -139,9 +141,9 @@ class ChangeSetProject:
         commands = (["run", *variables(through_batch=batch)] for batch in through)
         return self.dbt(*commands, **environment)
 
-    def change_set(self, name: str, columns: Sequence[str]) -> list[Row]:
-        """Columns of the change set that the last run made."""
-        folder = self._home / "warehouse" / "shop.db" / f"{name}_changes"
+    def change_set(self, name: str, columns: Sequence[str], suffix: str = "") -> list[Row]:
+        """Columns of the change set that the last run made, or of the table with its name and a suffix."""
+        folder = self._home / "warehouse" / "shop.db" / f"{name}_changes{suffix}"
         rows = pyarrow.parquet.read_table(sorted(folder.glob("*.parquet")), columns=list(columns))
         return [tuple(row[column] for column in columns) for row in rows.to_pylist()]
 

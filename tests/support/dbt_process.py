@@ -13,11 +13,15 @@ from pathlib import Path
 from tests.support.shop import REPOSITORY
 
 _RUN_COMMANDS = """
-import json, sys
+import json, os, sys
 from dbt.cli.main import dbtRunner
 
 outcomes = []
 for command in json.loads(sys.argv[1]):
+    if command[0] == "mv":
+        os.makedirs(os.path.dirname(command[2]), exist_ok=True)
+        os.rename(*command[1:])
+        continue
     result = dbtRunner().invoke(command)
     results = getattr(result.result, "results", None) or []
     outcomes.append({
@@ -53,7 +57,7 @@ def dbt(
 
     Args:
         home: folder of the embedded stores.
-        commands: arguments of each command.
+        commands: arguments of each command; `mv`, a path and another move a file or folder in between.
         zone: the machine's time zone.
         folder: where dbt runs.
         environment: more variables of the process's environment.

@@ -1,4 +1,5 @@
-{# The batches that every target of a change set has applied, with the hash that they had then. #}
+{# What the targets of a change set have of its batches: `by_all`, those that every target has applied, with the hash
+   that they had then, and `by_any`, those that one of them has, or had when it was last there. #}
 {% macro read_applied_batches(model) %}
   {%- do return(adapter.dispatch('read_applied_batches', 'versioned_collapsing')(model)) -%}
 {% endmacro %}
@@ -13,19 +14,20 @@
    `applied_batches` says it: {orders_changes: {1: <hash>, 2: <hash>}}. #}
 {% macro spark__read_applied_batches(model) %}
   {%- if adapter.query_on is not defined -%}
-    {%- do return(var('applied_batches', {}).get(model.name, {})) -%}
+    {%- set given = var('applied_batches', {}).get(model.name, {}) -%}
+    {%- do return({'by_all': given, 'by_any': given | list}) -%}
   {%- endif -%}
   {%- set by_target = [] -%}
   {%- for node in graph.nodes.values() if node.config.materialized == 'versioned_collapsing' and model.unique_id in node.depends_on.nodes -%}
     {%- do by_target.append(versioned_collapsing._read_ledger(node)) -%}
   {%- endfor -%}
-  {%- set applied = {} -%}
-  {%- for batch, hash in (by_target[0] if by_target else {}).items() -%}
-    {%- if versioned_collapsing._is_in_all(by_target, batch) -%}
-      {%- do applied.update({batch: hash}) -%}
+  {%- set by_all = {} -%}
+  {%- for batch, hash in (by_target[0].applied if by_target else {}).items() -%}
+    {%- if versioned_collapsing._is_in_all(by_target | map(attribute='applied') | list, batch) -%}
+      {%- do by_all.update({batch: hash}) -%}
     {%- endif -%}
   {%- endfor -%}
-  {%- do return(applied) -%}
+  {%- do return({'by_all': by_all, 'by_any': by_target | sum(attribute='known', start=[]) | unique | sort}) -%}
 {% endmacro %}
 
 
@@ -37,25 +39,38 @@
 {% endmacro %}
 
 
+{# What the ledger says of a target: the batches of the table that is there, with their hashes, and those of the last
+   table that had its name too. #}
 {% macro _read_ledger(target) %}
+  {%- set database = versioned_collapsing._literal(target.schema) -%}
   {%- set exists = adapter.query_on(
       'clickhouse',
-      "select count() as n from system.tables where database = '" ~ target.schema ~ "' and name = 'versioned_collapsing_ledger'"
+      'select count() as n from system.tables where database = ' ~ database ~ " and name = 'versioned_collapsing_ledger'"
   ).rows[0]['n'] | int -%}
   {%- set applied = {} -%}
+  {%- set known = [] -%}
   {%- if exists -%}
+    {%- set ledger = adapter.quote(target.schema) ~ '.versioned_collapsing_ledger' -%}
+    {%- set is_own = 'model = ' ~ versioned_collapsing._literal(target.name) ~ " and status = 'applied'" -%}
     {%- set query -%}
-      select applied.batch as batch, argMax(applied.hash, at) as hash
-      from {{ target.schema }}.versioned_collapsing_ledger
+      with
+        (select uuid from system.tables where database = {{ database }} and name = {{ versioned_collapsing._literal(target.alias) }}) as present,
+        (select argMax(target_uuid, at) from {{ ledger }} where {{ is_own }}) as latest
+      select
+        applied.batch as batch,
+        argMaxIf(applied.hash, at, target_uuid = present) as hash,
+        countIf(target_uuid = present) as times
+      from {{ ledger }}
       array join batches as applied
-      where model = '{{ target.name }}'
-        and status = 'applied'
-        and target_uuid = (select uuid from system.tables where database = '{{ target.schema }}' and name = '{{ target.alias }}')
+      where {{ is_own }} and (target_uuid = present or target_uuid = latest)
       group by batch
     {%- endset -%}
     {%- for row in adapter.query_on('clickhouse', query).rows -%}
-      {%- do applied.update({row['batch'] | int: row['hash']}) -%}
+      {%- do known.append(row['batch'] | int) -%}
+      {%- if row['times'] | int -%}
+        {%- do applied.update({row['batch'] | int: row['hash']}) -%}
+      {%- endif -%}
     {%- endfor -%}
   {%- endif -%}
-  {%- do return(applied) -%}
+  {%- do return({'applied': applied, 'known': known}) -%}
 {% endmacro %}

@@ -2,16 +2,23 @@
 
   {%- do versioned_collapsing.validate_location(model) -%}
   {%- set landed = versioned_collapsing.read_landed_batches(model) -%}
-  {%- set applied = {} if should_full_refresh() else versioned_collapsing.read_applied_batches(model) -%}
+  {%- do versioned_collapsing.validate_batch_variables(model, landed) -%}
+  {%- set found = versioned_collapsing.read_applied_batches(model) -%}
+  {%- set applied = {} if should_full_refresh() else found.by_all -%}
+  {%- set missing = versioned_collapsing.get_missing_batches(landed, found.by_any) -%}
+  {%- do versioned_collapsing.validate_missing_batches(model, missing if not applied else []) -%}
   {%- set changed = versioned_collapsing.get_changed_batches(landed, applied) -%}
   {%- do versioned_collapsing.validate_changed_batches(model, changed, config.get('on_changed_batch', 'error')) -%}
   {%- set taken = versioned_collapsing.get_batches_to_take(landed, applied, changed) -%}
+  {%- set is_complete = not missing and taken | length == versioned_collapsing.get_batches_through(landed) | length -%}
 
   {%- set target = this.incorporate(type='table') -%}
   {%- set manifest = versioned_collapsing.get_change_set_manifest_relation(this) -%}
   {%- set existing = adapter.get_relation(database=database, schema=schema, identifier=model['alias']) -%}
 
   {{ run_hooks(pre_hooks) }}
+
+  {% set counts = versioned_collapsing.read_counts(model, landed, taken) %}
 
   {# In this order there is at no moment a change set beside the manifest of another. Iceberg deletes no files unless
      it is told to purge them. #}
@@ -24,12 +31,12 @@
     {%- endcall %}
   {% endfor %}
   {% call statement('create_manifest') -%}
-    {{ versioned_collapsing.get_create_manifest_sql(manifest, landed, taken, config.get('file_format', 'parquet')) }}
+    {{ versioned_collapsing.get_create_manifest_sql(manifest, landed, taken, is_complete, counts, config.get('file_format', 'parquet')) }}
   {%- endcall %}
   {% call statement('main') -%}
     {{ create_table_as(False, target, compiled_code if taken else versioned_collapsing.get_no_rows_sql(compiled_code)) }}
   {%- endcall %}
-  {% do store_raw_result('main', message=versioned_collapsing.get_taken_summary(taken), code='OK', rows_affected=none) %}
+  {% do store_raw_result('main', message=versioned_collapsing.get_taken_summary(landed, taken, counts), code='OK', rows_affected=none) %}
 
   {% do apply_grants(target, config.get('grants'), should_revoke=should_revoke(existing, full_refresh_mode=True)) %}
   {% do persist_docs(target, model) %}

@@ -14,9 +14,9 @@
 {% endmacro %}
 
 
-{# One row a batch; without batches one row without a batch, so that the flags are there in any case. #}
-{% macro get_create_manifest_sql(manifest, landed, taken, file_format) -%}
-  {%- set is_complete = taken | length == versioned_collapsing._up_to_through_batch(landed) | length -%}
+{# One row a batch; without batches one row without a batch, so that the flags are there in any case. What is not
+   counted is null. #}
+{% macro get_create_manifest_sql(manifest, landed, taken, is_complete, counts, file_format) -%}
   create table {{ manifest }} using {{ file_format }} as
   select
     cast(batch as bigint) as batch,
@@ -24,14 +24,19 @@
     cast(hash as string) as hash,
     unix_micros(current_timestamp()) as taken_at,
     cast({{ is_complete }} as boolean) as is_complete,
-    cast({{ versioned_collapsing.is_partial_run() }} as boolean) as is_partial
+    cast({{ versioned_collapsing.is_partial_run() }} as boolean) as is_partial,
+    cast(lines as bigint) as lines,
+    cast(blank as bigint) as blank,
+    cast(quarantined as bigint) as quarantined,
+    cast(lines - blank - quarantined as bigint) as events
   from values
     {%- for batch in taken %}
-    ({{ batch }}, {{ landed[batch].files }}, '{{ landed[batch].hash }}'){{ ',' if not loop.last }}
+    {%- set count = counts.get(batch, {}) %}
+    ({{ batch }}, {{ landed[batch].files }}, '{{ landed[batch].hash }}', {{ count.get('lines', 'null') }}, {{ count.get('blank', 'null') }}, {{ count.get('quarantined', 'null') }}){{ ',' if not loop.last }}
     {%- else %}
-    (null, 0, null)
+    (null, 0, null, 0, 0, 0)
     {%- endfor %}
-  as manifest (batch, files, hash)
+  as manifest (batch, files, hash, lines, blank, quarantined)
 {%- endmacro %}
 
 
@@ -50,11 +55,14 @@
 
 
 {# The line that dbt prints for the model. #}
-{% macro get_taken_summary(taken) %}
+{% macro get_taken_summary(landed, taken, counts) %}
+  {%- set unusable = counts.values() | sum(attribute='quarantined') -%}
   {%- do return(
-      'no new batches' if not taken
+      ('no batches yet' if not landed
+      else 'no new batches' if not taken
       else 'batch ' ~ taken[0] if taken | length == 1
-      else taken | length ~ ' batches, ' ~ taken[0] ~ ' to ' ~ taken[-1]
+      else taken | length ~ ' batches, ' ~ taken[0] ~ ' to ' ~ taken[-1])
+      ~ (': ' ~ unusable ~ (' unusable line' if unusable == 1 else ' unusable lines') if unusable else '')
   ) -%}
 {% endmacro %}
 

@@ -300,6 +300,16 @@ class SparkClickHouseAdapter(_Delegates, BaseAdapter):
         return table
 
     @available.parse(lambda *a, **k: None)
+    def query_if_there(self, sql: str) -> agate.Table | None:
+        """The rows of ``sql``, which reads files, on Spark; None when their folder is not there."""
+        try:
+            return self.query_on(SPARK, sql)
+        except Exception as error:
+            if "[PATH_NOT_FOUND]" in str(error):
+                return None
+            raise
+
+    @available.parse(lambda *a, **k: None)
     def hand_off(
         self, schema: str, identifier: str, file_format: str | None = None
     ) -> BaseRelation:

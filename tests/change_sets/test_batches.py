@@ -1,0 +1,323 @@
+"""What lands where, what a part of it must not become, and the commands that errors advise, in one process."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.change_sets.test_arguments import error_of
+from tests.support.change_set_project import ChangeSetProject, Situation
+from tests.support.dbt_process import Outcome, variables
+from tests.support.shop import Row
+
+PARSE = "parse_upserts(SOURCE, key=['id'], columns={'id': 'bigint', 'v': 'bigint', 'note': 'string'}, version='v')"
+ONE_CHANGE = "one_change_per_key(EVENTS, key=['id'])"
+TYPES = {"id": "Int64", "note": "Nullable(String)"}
+CONFIG = {"unique_key": "id"}
+ODD_NAME = "a b#%20'ü\"+.json"
+STRAYS = {
+    "batch=2026-01-05/p.json": "2026-01-05",
+    "batch=abc/p.json": "abc",
+    "batch=__HIVE_DEFAULT_PARTITION__/p.json": "null",
+    "batch=99999999999999999999/p.json": "no bigint",
+    "batch=1.5/p.json": "fraction",
+    "batch=-4/p.json": "negative",
+    "batch=000001/hour=03/p.json": "below a batch",
+    "dt=2026-01-05/p.json": "another column",
+    "_batch=000003/p.json": "Spark does not pass over it",
+    "loose.json": "in no folder",
+}
+PASSED_OVER = [
+    "_SUCCESS",
+    ".part.crc",
+    ".batch=000009/p.json",
+    "_temporary/0/p.json",
+    "batch=000001/_SUCCESS",
+]
+
+
+def situation(name: str, before: str = "") -> Situation:
+    return Situation(
+        name, before + PARSE, ONE_CHANGE, TYPES, CONFIG, select="id, note, _version, _is_deleted"
+    )
+
+
+def line(key: int) -> str:
+    return json.dumps({"id": key, "v": 1, "note": f"n{key}"})
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the commands said, by a name for each, and the rows in the end."""
+
+    commands: dict[str, Sequence[str]]
+    outcomes: dict[str, Outcome]
+    log: str
+    manifest: list[Row]
+    live: dict[str, list[Row]]
+    quarantined: list[Row]
+    ledger: list[Row]
+
+    def message(self, command: str, node: str) -> tuple[str, str]:
+        return self.outcomes[command].nodes[node]
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
+    folder = tmp_path_factory.mktemp("batches")
+    tables = [
+        situation("orders"),
+        situation("later"),
+        situation("hollow"),
+        situation("kept", "config(materialized='table') ~ "),
+    ]
+    project = ChangeSetProject(folder, tables)
+    landing, aside = project.landing, folder / "aside"
+    project.land("orders", 1, [line(1), '{"id":', line(2)])
+    _write(landing / "orders/batch=000001" / ODD_NAME, ["no JSON", "", line(3)])
+    for name in PASSED_OVER:
+        _write(landing / "orders" / name, [line(666)])
+    for name in STRAYS:
+        _write(aside / "strays" / name, [line(777)])
+    (landing / "hollow").mkdir(parents=True)
+    project.land("kept", 1, [line(1)])
+    for name, batch, lines in (
+        ("orders", 2, [line(4)]),
+        ("later", 1, [line(1)]),
+        ("later", 2, [line(2)]),
+        ("kept", 2, [line(2)]),
+        ("kept", 3, [line(3)]),
+    ):
+        _write(aside / f"{name}/batch={batch:06d}/p.json", lines)
+
+    def bring(path: str) -> list[str]:
+        return ["mv", str(aside / path), str(landing / path)]
+
+    def stray(name: str, *, back: bool = False) -> list[str]:
+        places = [str(aside / "strays" / name), str(landing / "orders" / name)]
+        return ["mv", *(reversed(places) if back else places)]
+
+    def chosen(*names: str, option: str = "") -> list[str]:
+        return ["run", *([option] if option else []), "--select", *names]
+
+    span = "{'start': '2020-01-01', 'end': '2020-01-02'}"
+    changes = ("orders_changes+", "later_changes+", "kept_changes+")
+    steps: list[tuple[str, Sequence[str]]] = [
+        ("first", ["run"]),
+        *[("", stray(name)) for name in STRAYS],
+        ("", bring("later/batch=000001")),
+        ("", bring("kept/batch=000002")),
+        ("before views", chosen(*changes)),
+        ("with views", chosen(*(f"+{name}" for name in changes))),
+        *[("", stray(name, back=True)) for name in STRAYS],
+        ("", bring("orders/batch=000002")),
+        ("", bring("later/batch=000002")),
+        ("", bring("kept/batch=000003")),
+        ("empty", ["run", "--empty", "--exclude", "stg_later+"]),
+        ("sample", ["run", "--sample", span, "--select", "stg_later"]),
+        ("after a part", chosen(*changes, "cdc_quarantine_changes+")),
+        (
+            "after a part, advised",
+            chosen(*(f"+{name}" for name in changes), "+cdc_quarantine_changes+"),
+        ),
+        (
+            "no number",
+            [*chosen("orders_changes"), *variables(through_batch="banana", retake_batches=["x"])],
+        ),
+        (
+            "not landed",
+            [*chosen("orders_changes"), *variables(through_batch=1, retake_batches=[17, 2])],
+        ),
+        ("empty change set", chosen("+orders_changes", option="--empty")),
+        ("rebuild of a part", chosen("orders", option="--full-refresh")),
+        ("rebuild of a part, advised", chosen("+orders_changes+", option="--full-refresh")),
+        ("", ["mv", str(landing / "orders/batch=000001"), str(aside / "orders/old")]),
+        ("rebuild", chosen("orders_changes+", option="--full-refresh")),
+        (
+            "rebuild, advised",
+            [*chosen("orders_changes+", option="--full-refresh"), *variables(rebuild_from_batch=2)],
+        ),
+        ("rebuild again", chosen("orders_changes+", option="--full-refresh")),
+    ]
+    outcomes = project.dbt(*(command for _, command in steps))
+    named = {name: command for name, command in steps if name}
+    ledger = project.queries(
+        rows="select model, batches.batch from shop.versioned_collapsing_ledger where status = 'applied' order by at"
+    )["rows"]
+    return Told(
+        named,
+        dict(zip(named, outcomes, strict=True)),
+        (folder / "home" / "logs" / "dbt.log").read_text(),
+        project.change_set(
+            "orders", ["batch", "lines", "blank", "quarantined", "events"], suffix="__manifest"
+        ),
+        project.live_rows(),
+        project.quarantined(),
+        ledger,
+    )
+
+
+def _write(path: Path, lines: Sequence[str]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{text}\n" for text in lines), encoding="utf-8")
+
+
+ADVICE = [
+    ("before views", "later_changes", "with views"),
+    ("before views", "kept_changes", "with views"),
+    ("after a part", "orders_changes", "after a part, advised"),
+    ("after a part", "later_changes", "after a part, advised"),
+    ("after a part", "kept_changes", "after a part, advised"),
+    ("after a part", "cdc_quarantine_changes", "after a part, advised"),
+    ("rebuild of a part", "orders", "rebuild of a part, advised"),
+    ("rebuild", "orders_changes", "rebuild, advised"),
+]
+
+
+@pytest.mark.parametrize(("command", "node", "advised"), ADVICE)
+def test_the_advised_command_helps(told: Told, command: str, node: str, advised: str) -> None:
+    status, message = told.message(command, node)
+    assert status == "error"
+    advice = shlex.split(message.split("dbt run ")[-1].split("\n")[0].rstrip("."))
+    assert [
+        word
+        for word in advice
+        if word.strip("+") == node.removesuffix("_changes") or "_changes" in word
+    ]
+    given = told.commands[advised]
+    assert set(advice) - {"--vars", "{rebuild_from_batch: 2}"} <= set(given)
+    assert told.message(advised, node)[0] == "success"
+
+
+@pytest.mark.parametrize(
+    ("command", "node", "problems"),
+    [
+        ("before views", "orders_changes", [f"\n    - orders/{name}\n" for name in STRAYS]),
+        ("with views", "stg_orders", [f"\n    - orders/{name}\n" for name in STRAYS]),
+        (
+            "with views",
+            "stg_orders",
+            [
+                "landing/orders has files that are in no batch:",
+                "Each file has to be in a folder batch=N and in no folder below it",
+                "orders/batch=000001/part-00000.json. Move these there, or take them away.",
+            ],
+        ),
+        (
+            "before views",
+            "later_changes",
+            ["shop.stg_later was built before the first batch landed in /"],
+        ),
+        ("before views", "kept_changes", ["shop.stg_kept has 0 of the 1 lines of batch 2"]),
+        ("after a part", "kept_changes", ["shop.stg_kept has 0 of the 1 lines of batch 3"]),
+        (
+            "after a part",
+            "orders_changes",
+            ["shop.stg_orders was built by a run with --empty or --sample, and reads only a part"],
+        ),
+        (
+            "after a part",
+            "later_changes",
+            ["shop.stg_later was built by a run with --empty or --sample, and reads only a part"],
+        ),
+        (
+            "no number",
+            "orders_changes",
+            [
+                "through_batch: is 'banana'; it takes the number of a batch: --vars '{through_batch: 2}'.",
+                "retake_batches: has 'x'; it takes the number of a batch, or a list of them: --vars '{retake_batches: [2]}'.",
+            ],
+        ),
+        (
+            "not landed",
+            "orders_changes",
+            [
+                "retake_batches: names 17, which has not landed. The nearest that has is 2.",
+                "retake_batches: names 2, which is above through_batch, 1. Leave out one of them.",
+            ],
+        ),
+        (
+            "rebuild of a part",
+            "orders",
+            [
+                "the change set orders_changes was built by a run with --empty or --sample: the table would lack rows."
+            ],
+        ),
+        (
+            "rebuild",
+            "orders_changes",
+            [
+                "batch 1 is applied and has not landed any more: rows would be lost.",
+                "dbt run --full-refresh --select orders_changes+ --vars '{rebuild_from_batch: 2}'",
+            ],
+        ),
+    ],
+)
+def test_the_error_says_what_is_wrong(
+    told: Told, command: str, node: str, problems: list[str]
+) -> None:
+    status, message = told.message(command, node)
+    assert status == "error"
+    assert [problem for problem in problems if problem not in message] == []
+
+
+def test_a_table_without_a_batch_is_built_and_keeps_nobody_back(told: Told) -> None:
+    for name in ("later", "hollow"):
+        assert told.message("first", f"stg_{name}")[0] == "success"
+        assert told.message("first", f"{name}_changes") == ("success", "no batches yet")
+        assert told.message("first", name)[0] == "success"
+    assert told.message("first", "cdc_quarantine_changes") == ("success", "batch 1")
+
+
+def test_unusable_lines_are_in_the_status_and_a_warning(told: Told) -> None:
+    assert told.message("first", "orders_changes") == ("success", "batch 1: 2 unusable lines")
+    warning = "orders_changes: 2 of 6 lines cannot be used and are left out, in batch 1. Why: select _batch, _reason, count(*) from shop.stg_orders"
+    assert warning in told.log
+
+
+def test_lines_of_a_batch_are_in_the_manifest(told: Told) -> None:
+    assert told.manifest == [(2, 1, 0, 0, 1)]
+
+
+def test_files_in_quarantine_have_their_own_names(told: Told) -> None:
+    """A batch that is only mentioned, or hidden, is none."""
+    assert sorted(told.quarantined) == [
+        ("orders", 1, f"orders/batch=000001/{ODD_NAME}", 1, "malformed JSON", "no JSON"),
+        ("orders", 1, "orders/batch=000001/part-00000.json", 2, "malformed JSON", '{"id":'),
+    ]
+
+
+def test_no_row_is_lost_but_those_that_were_given_up(told: Told) -> None:
+    assert told.live == {
+        "orders": [(4, "n4")],
+        "later": [(1, "n1"), (2, "n2")],
+        "hollow": [],
+        "kept": [(1, "n1"), (2, "n2"), (3, "n3")],
+    }
+    batches = [list(batches) for model, batches in told.ledger if model == "orders"]
+    assert batches == [[1], [2], [1, 2], [2], [2]]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_of_part"),
+    [
+        ("select * from (select * from text.`/l/a (b)` where false limit 0)", True),
+        (
+            "select 1 from (select * from shop.t where at >= '2026-01-01 00:00:00+00:00' and at < '2026-01-02 00:00:00+00:00') as x",
+            True,
+        ),
+        ("select * from (select * from shop.t where false)", False),
+        ("select * from shop.t where at >= '2026-01-01' and at < '2026-01-02'", False),
+        ("select * from (select * from shop.t where id < 9) limit 0", False),
+    ],
+)
+def test_the_text_of_a_view_says_whether_it_reads_a_part(
+    tmp_path: Path, text: str, is_of_part: bool
+) -> None:
+    call = f"exceptions.raise_compiler_error('part: ' ~ versioned_collapsing.is_text_of_part({text!r}))"
+    assert f"part: {is_of_part}" in error_of(tmp_path, call)
