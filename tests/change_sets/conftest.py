@@ -28,6 +28,7 @@ CASES: list[Case] = [
     rows.upserts(),
     rows.partial(),
     rows.sparse(),
+    rows.by_batch(),
     rows.extracts(),
 ]
 

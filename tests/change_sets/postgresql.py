@@ -342,9 +342,7 @@ def moved_keys() -> Case:
         key = rng.randint(1, 30)
         free = sorted(set(range(1, 31)) - stored.keys())
         if key in stored and free and rng.random() < 0.5:
-            moved = replace(
-                stored.pop(key), op="c", id=rng.choice(free), lsn=number, old_id=None
-            )
+            moved = replace(stored.pop(key), op="c", id=rng.choice(free), lsn=number, old_id=None)
             stored[moved.id] = moved
             if rng.random() < 0.5:
                 events += [Event("d", number, key), moved]

@@ -96,6 +96,45 @@ def sparse() -> Case:
     return _partial("sparse", "null", [Broken('{"name":"x"}', "version at is null")])
 
 
+def by_batch() -> Case:
+    """The batch orders the changes: blank lines and null have none. Values that only move are rivals at one version."""
+    rows = {
+        1: [(1, "a", None), (2, None, "b"), (3, None, None)],
+        2: [(1, None, "a"), (4, "x", None), (4, None, "x")],
+        3: [(5, None, ""), (5, "", None), (5, "", None), (6, None, None), (6, None, None)],
+    }
+    batches: dict[int, list[Line]] = {
+        batch: [
+            "",
+            "null",
+            *(compact({"id": key, "name": name, "note": note}) for key, name, note in found),
+            "  ",
+        ]
+        for batch, found in rows.items()
+    }
+    live = {
+        (1, None, "a", 2),
+        (2, None, "b", 1),
+        (3, None, None, 1),
+        (4, "x", None, 2),
+        (5, "", None, 3),
+        (6, None, None, 3),
+    }
+    return Case(
+        Situation(
+            "by_batch",
+            "parse_upserts(SOURCE, key=['id'], columns={'id': 'bigint', 'name': 'string', 'note': 'string'}, version='_batch')",
+            "one_change_per_key(EVENTS, key=['id'])",
+            {"id": "Int64", "name": "Nullable(String)", "note": "Nullable(String)", "_version": "Int64"},
+            {"unique_key": "id"},
+        ),
+        batches,
+        live,
+        changes=[(1, 0, 0), (4, 0, 1), (5, 1, 1), (6, 1, 0)],
+        change_columns=["id", "_duplicates", "_conflicts"],
+    )  # fmt: skip
+
+
 def names() -> Case:
     """Columns may have names that SQL, Debezium and the macros use themselves."""
     key = ["change", "row"]

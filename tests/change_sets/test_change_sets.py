@@ -25,8 +25,9 @@ def test_all_models_are_built(built: Built) -> None:
 
 
 def test_messages_that_are_no_changes_are_passed_over_by_name(built: Built) -> None:
-    found = dict(built.project.spark_rows("passed_over", ["name", "lines"]))
-    assert found == {name: len(found) * 2 * 3 for name, found in postgresql.MESSAGES.items()}
+    found = built.project.spark_rows("passed_over", ["name", "lines"])
+    landed = [(name, len(messages) * 2 * 3) for name, messages in postgresql.MESSAGES.items()]
+    assert sorted(found) == sorted(landed)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.change_sets.cases import Line, at, compact, iso
+from tests.change_sets.cases import at, compact, iso
 from tests.support.change_set_project import ChangeSetProject, Situation
 from tests.support.dbt_process import Outcome, variables
 from tests.support.shop import Row
@@ -50,9 +50,9 @@ def situation(name: str) -> Situation:
     )
 
 
-def lines(name: str, rows: Extract, seconds: float) -> list[Line]:
+def lines(name: str, rows: Extract, seconds: float) -> list[str]:
     time = {} if name == "blanks" else {"at": iso(at(seconds))}
-    found: list[Line] = [
+    found = [
         compact({"id": key, "phone": phone, "mobile": mobile, **time})
         for key, phone, mobile in rows
     ]
@@ -149,9 +149,7 @@ def test_what_cannot_be_compared_stops_and_changes_nothing(extracts: Extracts, n
     ("name", "rows"),
     [("moved", TWO), ("blanks", TWO), ("allowed", HALF), ("same", ONE), ("two_targets", TWO)],
 )
-def test_rows_are_those_of_the_newest_extract(
-    extracts: Extracts, name: str, rows: Extract
-) -> None:
+def test_rows_are_those_of_the_newest_extract(extracts: Extracts, name: str, rows: Extract) -> None:
     assert extracts.second.nodes[f"{name}_changes"][0] == "success"
     assert extracts.live[name] == stored(rows)
 
