@@ -26,7 +26,8 @@
     from (
       {{ versioned_collapsing.get_parsed_lines_sql(
           source,
-          'struct<' ~ envelope ~ ', payload: struct<' ~ envelope ~ '>' ~ (', ' ~ row_fields | join(': string, ') ~ ': string' if row_fields else '') ~ '>',
+          'struct<' ~ envelope ~ ', payload: struct<' ~ envelope ~ '>'
+          ~ (', ' ~ row_fields | join(': string, ') ~ ': string' if row_fields else '') ~ '>',
       ) }}
     )
   )

@@ -16,8 +16,10 @@
   {%- if type in ('float', 'double') -%}
     {%- do return('cast(' ~ column ~ ' as string)') -%}
   {%- elif '<' in type and column != adapter.quote('_unset') -%}
-    {%- set options = "map('ignoreNullFields', 'false', 'timestampFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSSXXX', 'timestampNTZFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSS')" -%}
-    {%- do return('to_json(struct(' ~ column ~ '), ' ~ options ~ ')') -%}
+    {%- do return(
+        'to_json(struct(' ~ column ~ "), map('ignoreNullFields', 'false', 'timestampFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSSXXX', "
+        ~ "'timestampNTZFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSS'))"
+    ) -%}
   {%- endif -%}
   {%- do return(column) -%}
 {% endmacro %}

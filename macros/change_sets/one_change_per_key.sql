@@ -133,7 +133,9 @@
   {%- else %}
   select
     {%- for name in columns %}
-    {{ 'if(_is_left, _key_before.' ~ name ~ ', ' ~ name ~ ') as ' if name in key else '_is_left or _is_deleted as ' if name == '_is_deleted' }}{{ name }}{{ ',' if not loop.last }}
+    {%- set value = 'if(_is_left, _key_before.' ~ name ~ ', ' ~ name ~ ')' if name in key
+        else '_is_left or _is_deleted' if name == '_is_deleted' else name %}
+    {{ value }} as {{ name }}{{ ',' if not loop.last }}
     {%- endfor %}
   from {{ events }}
   lateral view explode(if(_key_before is null, array(false), array(false, true))) as _is_left

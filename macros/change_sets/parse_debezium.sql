@@ -5,7 +5,10 @@
    the change set deletes its row. Columns of `toasted` may hold the placeholder of a value that PostgreSQL did not send:
    they are named in `_unset`, and keep what is stored. Blank lines and null (Kafka's tombstones), which say nothing, and
    messages that are `_passed_over`, have neither a version nor a reason. #}
-{% macro parse_debezium(source, key, columns, required=[], version='source.lsn', servers=[], encodings={}, ranges={}, toasted=[], missing_fields='refuse') -%}
+{% macro parse_debezium(
+    source, key, columns, required=[], version='source.lsn', servers=[], encodings={}, ranges={}, toasted=[],
+    missing_fields='refuse'
+) -%}
   {%- do versioned_collapsing.validate_parsing(
       source, key, columns, required, encodings, ranges,
       versioned_collapsing.get_debezium_version_option_problems(columns, version, servers)

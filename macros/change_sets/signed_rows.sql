@@ -46,7 +46,8 @@
   from ends
   lateral view inline(case
     when _problem is not null then raise_error(concat(
-      'A line', if(coalesce({{ keys }}) is null, '', concat(' of the key ', to_json(struct({{ keys }})))), ' cannot be used: ', _problem, '. Signed rows cannot leave out a change. '
+      'A line', if({{ key | join(' is null and ') }} is null, '', concat(' of the key ', to_json(struct({{ keys }})))),
+      ' cannot be used: ', _problem, '. Signed rows cannot leave out a change. '
       {{ versioned_collapsing._get_gap_advice() }}
     ))
     when _links <> {{ versioned_collapsing._get_link_sql('first') }} ^ {{ versioned_collapsing._get_link_sql('last') }} then raise_error(concat(

@@ -114,10 +114,12 @@
         'Extract ', max(_new_batch), ' has no rows, which would delete every row. Take it away, or set through_batch.'
       ))
       when count_if(_lines > 0 and ({{ key | join(' is null or ') }} is null)) > 0 then raise_error(concat(
-        'Extract ', max(_new_batch), ' has lines without a readable key: which rows are gone cannot be told. They are in the quarantine; correct them, or take the extract away.'
+        'Extract ', max(_new_batch), ' has lines without a readable key: which rows are gone cannot be told. '
+        'They are in the quarantine; correct them, or take the extract away.'
       ))
       when max(_new_version) is null then raise_error(concat(
-        'Extract ', max(_new_batch), ' has no usable line. They are in the quarantine; correct them, or take the extract away.'
+        'Extract ', max(_new_batch), ' has no usable line. '
+        'They are in the quarantine; correct them, or take the extract away.'
       ))
       when count_if(_was_there and _lines = 0) > {{ var('max_deletes', max_deletes) }} * count_if(_was_there) then raise_error(concat(
         'Extract ', max(_new_batch), ' lacks ', count_if(_was_there and _lines = 0), ' of the ', count_if(_was_there),
@@ -143,7 +145,9 @@
         events, columns, key + ['_version', '_batch', '_reason'] + ([] if version == '_batch' else [version])
     )) -%}
     {%- if '_unset' in columns -%}
-      {%- do problems.append(events ~ " has a column _unset: its rows are not whole, and an extract's are. Leave out missing_fields='keep'.") -%}
+      {%- do problems.append(
+          events ~ " has a column _unset: its rows are not whole, and an extract's are. Leave out missing_fields='keep'."
+      ) -%}
     {%- endif -%}
   {%- endif -%}
   {%- do versioned_collapsing.raise_problems(model.unique_id, problems, 'snapshot_changes') -%}

@@ -34,11 +34,14 @@
   {%- endif -%}
   {%- set newest = taken | max -%}
   {%- set problems = [] -%}
-  {%- set rebuild = "build both anew of extract " ~ newest ~ ": dbt run --full-refresh --select " ~ model.name ~ "+ --vars '{rebuild_from_batch: " ~ newest ~ "}'" -%}
+  {%- set rebuild = "build both anew of extract " ~ newest ~ ": dbt run --full-refresh --select " ~ model.name
+      ~ "+ --vars '{rebuild_from_batch: " ~ newest ~ "}'" -%}
   {%- for extract in stored if extract.batch is not none and newest >= extract.batch -%}
     {%- set place = "extract " ~ extract.batch ~ ", which is stored in " ~ extract.target.split('.')[-1] ~ ", " -%}
     {%- if extract.batch not in landed -%}
-      {%- do problems.append(place ~ "is no longer in the landing zone: what has changed since cannot be told. Put it back, or " ~ rebuild) -%}
+      {%- do problems.append(
+          place ~ "is no longer in the landing zone: what has changed since cannot be told. Put it back, or " ~ rebuild
+      ) -%}
     {%- elif landed[extract.batch].hash != extract.hash -%}
       {%- do problems.append(
           place ~ "has changed since it was applied: what is stored cannot be told. Put it back as it was and land the corrected "
