@@ -1,7 +1,10 @@
 {# What orders the changes of a row: `source.lsn` (PostgreSQL), `source.pos` (MySQL's binlog: file, position and row),
    `source.gtid` (MySQL's transaction, and the event's place in it), or one of the row's own columns. #}
 {% macro get_debezium_version_option_problems(columns, version, servers) %}
-  {%- if version == 'source.gtid' and not servers -%}
+  {%- set list_problems = versioned_collapsing.get_list_problems({'servers': servers}, ['servers']) -%}
+  {%- if list_problems -%}
+    {%- do return(list_problems) -%}
+  {%- elif version == 'source.gtid' and not servers -%}
     {%- do return([
         "servers: is empty. The transactions of two servers have no order of their own: with version 'source.gtid', list the "
         ~ "servers' UUIDs in the order in which they have been the primary."
@@ -50,7 +53,7 @@
   {%- elif version == 'source.gtid' -%}
     {%- set number = versioned_collapsing._get_number_sql([
         'nullif(array_position(' ~ versioned_collapsing._text_array(servers | map('lower')) ~ ", lower(substring_index(_source_gtid, ':', 1))), 0)",
-        versioned_collapsing._get_digits_sql("substring_index(_source_gtid, ':', -1)", 19),
+        versioned_collapsing._get_digits_sql("substring(_source_gtid, locate(':', _source_gtid) + 1)", 19),
         versioned_collapsing._get_digits_sql('_transaction_total_order', 12),
     ]) -%}
     {%- do return("if(_op = 'r' and nullif(_source_gtid, '') is null, repeat('0', 38), " ~ number ~ ')') -%}
@@ -84,6 +87,7 @@
       'source.gtid': [
           {'condition': "nullif(_source_gtid, '') is null and _op <> 'r'", 'reason': "'source.gtid is missing'"},
           {'condition': '_version is null and _transaction_total_order is null', 'reason': "'transaction.total_order is missing'"},
+          {'condition': "_source_gtid like '%:%:%'", 'reason': "'source.gtid has a tag, whose transactions have no order with others'"},
           {'condition': '_version is null', 'reason': "'source.gtid is no transaction of a known server'"},
       ],
   }.get(version, [versioned_collapsing.get_missing_version_problem(version)])) -%}

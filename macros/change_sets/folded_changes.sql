@@ -6,10 +6,10 @@
   {%- set truncated_at = ['_truncated_at'] if '_is_truncate' in columns else [] -%}
   {%- set keys = key | join(', ') -%}
   with events as (
-    {{ versioned_collapsing.get_events_above_truncate_sql(events) if truncated_at else versioned_collapsing.get_usable_events_sql(events) }}
+    {{ versioned_collapsing.get_events_above_truncate_sql(events, key, columns) if truncated_at else versioned_collapsing.get_usable_events_sql(events, key, columns) }}
   ),
   versions as (
-    {{ versioned_collapsing.get_versions_sql('events', key, payload + unset + truncated_at) }}
+    {{ versioned_collapsing.get_versions_sql('events', key, payload + unset + truncated_at, columns) }}
   ),
   marked as (
     select
@@ -47,13 +47,15 @@
 
 
 {# The usable events above the last truncate, and the truncate. Its text is looked for before a line is parsed. #}
-{% macro get_events_above_truncate_sql(events) -%}
+{% macro get_events_above_truncate_sql(events, key, columns) -%}
   select *
-  from ({{ versioned_collapsing.get_usable_events_sql(events) }})
+  from ({{ versioned_collapsing.get_usable_events_sql(events, key, columns) }})
   cross join (
     select max(_version) as _truncated_at
-    from ({{ versioned_collapsing.get_usable_events_sql(events) }})
-    where _is_truncate and _raw_line like '%"t"%'
+    from {{ events }}
+    where _reason is null
+      and {{ versioned_collapsing.is_to_take('_batch') }}
+      and _is_truncate and _raw_line like '%"t"%'
   )
   where _truncated_at is null or _version > _truncated_at or _is_truncate
 {%- endmacro %}

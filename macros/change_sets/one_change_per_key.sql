@@ -8,11 +8,9 @@
    All changes of a key are brought together once and sorted, and everything is aggregated on the way: neither the
    number of keys nor that of the changes of one is bounded by memory. #}
 {% macro one_change_per_key(events, key, combine={}, counts=['_duplicates', '_conflicts']) -%}
-  {%- set columns = versioned_collapsing.get_column_names(events) -%}
+  {%- set columns = versioned_collapsing.get_column_types(events) -%}
+  {%- do versioned_collapsing.validate_one_change_per_key(model, events, key, columns, combine, counts) -%}
   {%- set payload = versioned_collapsing.get_payload(columns, key) -%}
-  {%- if columns -%}
-    {%- do versioned_collapsing.validate_one_change_per_key(events, key, columns, payload, combine, counts) -%}
-  {%- endif -%}
   {%- if combine or '_unset' in columns -%}
     {{ versioned_collapsing.get_folded_changes_sql(events, key, payload, columns, combine, counts) }}
   {%- else -%}
@@ -21,17 +19,18 @@
 {%- endmacro %}
 
 
-{# The names of a staging model's columns; none while dbt parses, or where the model is not built. In a unit test the
-   given rows stand for the model under a name of dbt's own, and the model must be in the change set's schema. #}
-{% macro get_column_names(events) %}
-  {%- set names = [] -%}
+{# The Spark types of a staging model's columns, by name; none while dbt parses, or where the model is not built. In a
+   unit test the given rows stand for the model under a name of dbt's own, and the model must be in the change set's
+   schema. #}
+{% macro get_column_types(events) %}
+  {%- set types = {} -%}
   {%- if execute -%}
     {%- set built = api.Relation.create(schema=events.schema or model.schema, identifier=events.identifier | replace('__dbt__cte__', '')) -%}
     {%- for column in adapter.get_columns_in_relation(built) -%}
-      {%- do names.append(column.name) -%}
+      {%- do types.update({column.name: column.dtype}) -%}
     {%- endfor -%}
   {%- endif -%}
-  {%- do return(names) -%}
+  {%- do return(types) -%}
 {% endmacro %}
 
 
@@ -45,15 +44,20 @@
 {% endmacro %}
 
 
-{% macro validate_one_change_per_key(events, key, columns, payload, combine, counts) %}
-  {%- set problems = [] -%}
-  {%- set missing = (key + ['_version', '_is_deleted', '_batch', '_reason']) | reject('in', columns) | list -%}
-  {%- if missing -%}
-    {%- do problems.append(events ~ " lacks " ~ missing ~ ".") -%}
+{# All that is wrong with the arguments, as one error; `columns` is empty while the staging model is not built. #}
+{% macro validate_one_change_per_key(model, events, key, columns, combine, counts) %}
+  {%- set problems = versioned_collapsing.get_list_problems({'key': key, 'counts': counts}, ['counts'])
+      + versioned_collapsing.get_mapping_problems({'combine': combine}) -%}
+  {%- do versioned_collapsing.raise_problems(model.unique_id, problems, 'one_change_per_key') -%}
+  {%- set payload = versioned_collapsing.get_payload(columns, key) -%}
+  {%- if columns -%}
+    {%- do problems.extend(versioned_collapsing.get_missing_column_problems(
+        events, columns, key + ['_version', '_is_deleted', '_batch', '_reason']
+    )) -%}
   {%- endif -%}
   {%- set policies = ['latest', 'greatest', 'least', 'coalesce', 'first'] -%}
   {%- for column, policy in combine.items() -%}
-    {%- if column not in payload -%}
+    {%- if columns and column not in payload -%}
       {%- do problems.append("combine: names " ~ column ~ ", which is no column of the payload.") -%}
     {%- endif -%}
     {%- if policy not in policies -%}
@@ -64,14 +68,14 @@
   {%- if unknown -%}
     {%- do problems.append("counts: names " ~ unknown ~ "; it takes '_duplicates', '_conflicts' and '_superseded'.") -%}
   {%- endif -%}
-  {%- do versioned_collapsing.raise_problems(events, problems, 'one_change_per_key') -%}
+  {%- do versioned_collapsing.raise_problems(model.unique_id, problems, 'one_change_per_key') -%}
 {% endmacro %}
 
 
 {# A truncate has no key: the last one is the change of the key null. ClickHouse drops what it is above of. #}
 {% macro get_latest_changes_sql(events, key, payload, columns, counts) -%}
   with versions as (
-    {{ versioned_collapsing.get_versions_sql('(' ~ versioned_collapsing.get_usable_events_sql(events) ~ ')', key, payload) }}
+    {{ versioned_collapsing.get_versions_sql('(' ~ versioned_collapsing.get_usable_events_sql(events, key, columns) ~ ')', key, payload, columns) }}
   ),
   latest as (
     select
@@ -99,20 +103,20 @@
 
 {# The usable events of the batches that this run takes, one row for each version of a key. The rows are sent by key
    alone, so that what is grouped by key next finds them where and in the order in which they are. `rows` is where
-   they come from, `columns` what of them is kept beside the key. #}
-{% macro get_versions_sql(rows, key, columns) -%}
+   they come from, `kept` what of them is kept beside the key. #}
+{% macro get_versions_sql(rows, key, kept, types) -%}
   select
     {{ key | join(', ') }},
     _version,
-    max(struct({{ (['_is_deleted'] + columns) | join(', ') }})) as _change,
+    max(struct({{ (['_is_deleted'] + kept) | join(', ') }})) as _change,
     count(*) - 1 as _repeats,
     coalesce(min(_digest) <> max(_digest), false) as _is_conflict
   from (
     select
-      {{ (key + columns) | join(', ') }},
+      {{ (key + kept) | join(', ') }},
       _version,
       _is_deleted,
-      if(_is_deleted, null, xxhash64({{ columns | join(', ') or '1' }})) as _digest
+      if(_is_deleted, null, {{ versioned_collapsing.get_digest_sql(kept, types) }}) as _digest
     from {{ rows }}
     distribute by {{ key | join(', ') }}
   )
@@ -120,9 +124,22 @@
 {%- endmacro %}
 
 
-{% macro get_usable_events_sql(events) -%}
+{# The usable events of the batches that this run takes. An update that changes the key is two: it deletes the row that
+   was there by the old one. #}
+{% macro get_usable_events_sql(events, key, columns) -%}
+  {%- if '_key_before' not in columns %}
   select *
   from {{ events }}
+  {%- else %}
+  select
+    {%- for name in columns %}
+    {%- set value = 'if(_is_left, _key_before.' ~ name ~ ', ' ~ name ~ ')' if name in key
+        else '_is_left or _is_deleted' if name == '_is_deleted' else name %}
+    {{ value }} as {{ name }}{{ ',' if not loop.last }}
+    {%- endfor %}
+  from {{ events }}
+  lateral view explode(if(_key_before is null, array(false), array(false, true))) as _is_left
+  {%- endif %}
   where _reason is null
     and _version is not null
     and {{ versioned_collapsing.is_to_take('_batch') }}

@@ -1,54 +1,81 @@
 {# Parses Debezium's change events of PostgreSQL or MySQL, one JSON value a line, with or without the schema around
    it, into one row a line; see get_typed_lines_sql.
 
-   A truncate has `_is_truncate`, a version and no key. Columns of `toasted` may hold the placeholder of a value that
-   PostgreSQL did not send: they are named in `_unset`, and keep what is stored. Blank lines and null (Kafka's
-   tombstones), which say nothing, have neither a version nor a reason. #}
-{% macro parse_debezium(source, key, columns, required=[], version='source.lsn', servers=[], encodings={}, ranges={}, toasted=[]) -%}
-  {%- set outside = toasted | reject('in', columns) | list -%}
+   A truncate has `_is_truncate`, a version and no key. An update that changes the key has the old one in `_key_before`:
+   the change set deletes its row. Columns of `toasted` may hold the placeholder of a value that PostgreSQL did not send:
+   they are named in `_unset`, and keep what is stored. Blank lines and null (Kafka's tombstones), which say nothing, and
+   messages that are `_passed_over`, have neither a version nor a reason. #}
+{% macro parse_debezium(
+    source, key, columns, required=[], version='source.lsn', servers=[], encodings={}, ranges={}, toasted=[],
+    missing_fields='refuse'
+) -%}
   {%- do versioned_collapsing.validate_parsing(
       source, key, columns, required, encodings, ranges,
       versioned_collapsing.get_debezium_version_option_problems(columns, version, servers)
-      + (["toasted: names " ~ outside ~ ", which columns does not have."] if outside else []),
+      + versioned_collapsing._get_toasted_problems(columns, toasted)
+      + versioned_collapsing.get_missing_fields_option_problems(missing_fields),
   ) -%}
   {%- set places = versioned_collapsing.get_places(key, columns, version) -%}
+  {%- set payload = columns | reject('in', places) | list -%}
+  {%- set image = versioned_collapsing.get_image_json_sql() -%}
   {%- set fields = {} -%}
   {%- for name in columns -%}
     {%- do fields.update({name: "case _op when 'd' then _before." ~ name ~ " when 't' then null else _after." ~ name ~ ' end' if name in places else '_after.' ~ name}) -%}
   {%- endfor -%}
-  {%- set control = {'_is_deleted': "_op = 'd'", '_is_truncate': "_op = 't'"} -%}
-  {%- if toasted -%}
-    {%- do control.update({'_unset': versioned_collapsing._get_unset_sql(toasted)}) -%}
+  {%- set control = {
+      '_is_deleted': "_op = 'd'",
+      '_is_truncate': "_op = 't'",
+      '_key_before': '_key_before',
+      '_missing_fields': "if(_op in ('c', 'r', 'u'), " ~ versioned_collapsing.get_missing_fields_sql(payload, image) ~ ', null)',
+      '_passed_over': '_passed_over',
+  } -%}
+  {%- if toasted or missing_fields == 'keep' -%}
+    {%- do control.update({'_unset': versioned_collapsing._get_unset_sql(toasted, payload if missing_fields == 'keep' else [], image)}) -%}
   {%- endif -%}
   with images as (
-    {{ versioned_collapsing.get_envelopes_sql(source, version, places, columns) }}
+    {{ versioned_collapsing.get_envelopes_sql(source, version, key, places, columns) }}
   ),
   typed as (
-    {{ versioned_collapsing.get_typed_columns_sql('images', fields, columns, encodings, toasted) }}
+    select *, {{ versioned_collapsing.get_key_before_sql(key, columns, encodings) }} as _key_before
+    from (
+      {{ versioned_collapsing.get_typed_columns_sql('images', fields, columns, encodings, toasted) }}
+    )
   )
   {{ versioned_collapsing.get_typed_lines_sql(
       'typed',
       columns,
-      versioned_collapsing.get_image_json_sql(),
+      image,
       columns,
-      versioned_collapsing.get_debezium_version_sql(version, servers),
+      'if(_passed_over is null, ' ~ versioned_collapsing.get_debezium_version_sql(version, servers) ~ ', null)',
       control,
       versioned_collapsing.get_envelope_problems(['c', 'r', 'u', 'd', 't'])
       + versioned_collapsing.get_debezium_version_problems(version)
       + [{'condition': "_op = 't'", 'reason': 'null'}]
-      + versioned_collapsing.get_row_problems(key, columns, version, "_op = 'd'", required, ranges, toasted),
+      + versioned_collapsing.get_row_problems(
+          key, columns, version, "_op = 'd'", required if missing_fields != 'keep' else [], ranges, toasted
+      )
+      + versioned_collapsing.get_key_before_problems(key, columns, encodings, toasted)
+      + versioned_collapsing.get_kept_field_problems(missing_fields, required, places, toasted, image, "_op <> 'u'")
+      + versioned_collapsing.get_missing_field_problems(missing_fields, payload, image),
   ) }}
 {%- endmacro %}
 
 
-{# The names of the columns that a line leaves as they are stored. #}
-{% macro _get_unset_sql(toasted) -%}
-  filter(
-    array(
-      {%- for name in toasted %}
-      if(_text_{{ name }} is null and _after.{{ name }} is not null, '{{ name }}', null){{ ',' if not loop.last }}
-      {%- endfor %}
-    ),
-    name -> name is not null
-  )
+{% macro _get_toasted_problems(columns, toasted) %}
+  {%- set problems = versioned_collapsing.get_list_problems({'toasted': toasted}, ['toasted']) -%}
+  {%- set outside = toasted | reject('in', columns) | list if not problems else [] -%}
+  {%- do return(problems + (["toasted: names " ~ outside ~ ", which columns does not have."] if outside else [])) -%}
+{% endmacro %}
+
+
+{# The names of the columns that a line leaves as they are stored: what PostgreSQL did not send, and what an update
+   lacks. #}
+{% macro _get_unset_sql(toasted, may_lack, image) -%}
+  {%- set unset = [] -%}
+  {%- for name in toasted -%}
+    {%- do unset.append('if(_text_' ~ name ~ ' is null and _after.' ~ name ~ " is not null, '" ~ name ~ "', null)") -%}
+  {%- endfor -%}
+  {%- set left_out = 'filter(array(' ~ unset | join(', ') ~ '), name -> name is not null)' if unset else 'cast(array() as array<string>)' -%}
+  {%- set missing = "if(_op in ('c', 'r', 'u'), " ~ versioned_collapsing.get_missing_fields_sql(may_lack, image) ~ ', cast(array() as array<string>))' -%}
+  {%- do return('array_union(' ~ left_out ~ ', ' ~ missing ~ ')' if may_lack and unset else missing if may_lack else left_out) -%}
 {%- endmacro %}

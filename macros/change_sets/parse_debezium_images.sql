@@ -1,9 +1,13 @@
 {# Parses Debezium's change events for signed rows: as parse_debezium, with the row before the change in `_before`.
    Both images must be whole, and their version is a column, since an event has one log position and two rows. #}
-{% macro parse_debezium_images(source, key, columns, version, required=[], encodings={}, ranges={}) -%}
+{% macro parse_debezium_images(source, key, columns, version, required=[], encodings={}, ranges={}, missing_fields='refuse') -%}
   {%- do versioned_collapsing.validate_parsing(
-      source, key, columns, required, encodings, ranges, versioned_collapsing.get_version_column_problems(columns, version)
+      source, key, columns, required, encodings, ranges,
+      versioned_collapsing.get_version_column_problems(columns, version)
+      + versioned_collapsing.get_missing_fields_option_problems(missing_fields, ['refuse', 'null']),
   ) -%}
+  {%- set image = versioned_collapsing.get_image_json_sql() -%}
+  {%- set payload = columns | reject('in', versioned_collapsing.get_places(key, columns, version)) | list -%}
   {%- set after = {} -%}
   {%- set before = {} -%}
   {%- for name in columns -%}
@@ -11,7 +15,7 @@
     {%- do before.update({name: '_before.' ~ name}) -%}
   {%- endfor -%}
   with images as (
-    {{ versioned_collapsing.get_envelopes_sql(source, version, columns, columns) }}
+    {{ versioned_collapsing.get_envelopes_sql(source, version, key, columns, columns) }}
   ),
   after_typed as (
     {{ versioned_collapsing.get_typed_columns_sql('images', after, columns, encodings) }}
@@ -22,14 +26,24 @@
   {{ versioned_collapsing.get_typed_lines_sql(
       'typed',
       columns,
-      versioned_collapsing.get_image_json_sql(),
+      image,
       columns,
-      version,
-      {'_is_deleted': "_op = 'd'", '_before': versioned_collapsing._get_before_sql(columns), '_before_version': '_before_' ~ version},
+      'if(_passed_over is null, ' ~ version ~ ', null)',
+      {
+          '_is_deleted': "_op = 'd'",
+          '_before': versioned_collapsing._get_before_sql(columns),
+          '_before_version': '_before_' ~ version,
+          '_missing_fields': 'if(_op is not null and _passed_over is null, ' ~ versioned_collapsing.get_missing_fields_sql(payload, image) ~ ', null)',
+          '_passed_over': '_passed_over',
+      },
       versioned_collapsing.get_envelope_problems(['c', 'r', 'u', 'd'])
       + [versioned_collapsing.get_missing_version_problem(version)]
       + versioned_collapsing.get_row_problems(key, columns, version, 'false', required, ranges)
-      + versioned_collapsing._get_before_problems(key, columns, version, required, ranges),
+      + versioned_collapsing.get_missing_field_problems(missing_fields, payload, image)
+      + versioned_collapsing._get_before_problems(key, columns, version, required, ranges)
+      + versioned_collapsing.get_missing_field_problems(
+          missing_fields, payload, versioned_collapsing.get_image_json_sql("'before'"), '_before_', 'before.'
+      ),
   ) }}
 {%- endmacro %}
 

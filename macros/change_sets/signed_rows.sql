@@ -1,21 +1,41 @@
 {# The change set for `old_state: stream`: of each key, a cancel row of the first row before and a state row of the last
    row after, among the batches that this run takes. What lies between cancels itself out, so that a chain of changes
-   is two rows, however long it is, and a row that came and went, or is as it was, is none. #}
+   is two rows, however long it is, and a row that came and went, or is as it was, is none.
+
+   Nothing is looked up, so that no later run can mend what one event leaves out: the row that it replaces would stay
+   live beside the one that replaces it. A line that cannot be used stops the model, whatever key it is of. So do changes
+   of a key that do not follow on one another: each row before is the row after another change, but for the first. #}
 {% macro signed_rows(events, key) -%}
-  {%- set payload = versioned_collapsing.get_payload(versioned_collapsing.get_column_names(events), key) -%}
-  {%- set columns = key + payload -%}
-  with events as (
+  {%- set types = versioned_collapsing.get_column_types(events) -%}
+  {%- do versioned_collapsing.validate_signed_rows(model, events, key, types) -%}
+  {%- set columns = key + versioned_collapsing.get_payload(types, key) -%}
+  {%- set keys = key | join(', ') -%}
+  with lines as (
     select
-      {{ key | join(', ') }},
+      {{ keys }},
       struct(_version, _is_deleted) as _place,
       struct(_before as image, _before_version as version) as _old,
-      struct(if(_is_deleted, null, struct({{ columns | join(', ') }})) as image, _version as version) as _new
-    from ({{ versioned_collapsing.get_usable_events_sql(events) }})
+      struct(if(_is_deleted, null, struct({{ columns | join(', ') }})) as image, _version as version) as _new,
+      if(_reason is null, null, concat(_reason, ' (', _file, ')')) as _problem
+    from {{ events }}
+    where (_reason is not null or (_version is not null and (_is_deleted or not _before_version <=> _version)))
+      and {{ versioned_collapsing.is_to_take('_batch') }}
+    distribute by {{ keys }}
+  ),
+  events as (
+    select {{ keys }}, _place, max_by(_old, _place) as _old, max_by(_new, _place) as _new, max(_problem) as _problem
+    from lines
+    group by {{ keys }}, _place
   ),
   ends as (
-    select min_by(_old, _place) as first, max_by(_new, _place) as last
+    select
+      {{ keys }},
+      min_by(_old, _place) as first,
+      max_by(_new, _place) as last,
+      max(_problem) as _problem,
+      bit_xor({{ versioned_collapsing._get_link_sql('_old') }} ^ {{ versioned_collapsing._get_link_sql('_new') }}) as _links
     from events
-    group by {{ key | join(', ') }}
+    group by {{ keys }}
   )
   select
     {%- for name in columns %}
@@ -24,10 +44,47 @@
     _version,
     _sign
   from ends
-  lateral view inline(array(
-    struct(first.image, first.version, cast(-1 as tinyint)),
-    struct(last.image, last.version, cast(1 as tinyint))
-  )) as image, _version, _sign
+  lateral view inline(case
+    when _problem is not null then raise_error(concat(
+      'A line', if({{ key | join(' is null and ') }} is null, '', concat(' of the key ', to_json(struct({{ keys }})))),
+      ' cannot be used: ', _problem, '. Signed rows cannot leave out a change. '
+      {{ versioned_collapsing._get_gap_advice() }}
+    ))
+    when _links <> {{ versioned_collapsing._get_link_sql('first') }} ^ {{ versioned_collapsing._get_link_sql('last') }} then raise_error(concat(
+      'The changes of the key ', to_json(struct({{ keys }})), ' do not follow on one another: one is missing. '
+      'Signed rows cannot leave out a change. Land what is missing. '
+      {{ versioned_collapsing._get_gap_advice() }}
+    ))
+    else array(
+      struct(first.image, first.version, cast(-1 as tinyint)),
+      struct(last.image, last.version, cast(1 as tinyint))
+    )
+  end) as image, _version, _sign
   where image is not null
     and not (first.image is not null and first <=> last)
 {%- endmacro %}
+
+
+{# A row in the chain of a key's changes, as a number; 0 where there is none. #}
+{% macro _get_link_sql(row) %}
+  {%- do return('if(' ~ row ~ '.image is null, 0L, xxhash64(' ~ row ~ '.version))') -%}
+{% endmacro %}
+
+
+{% macro _get_gap_advice() %}
+  {%- do return(
+      "'Correct the file; nothing of its batch is applied yet. Tables with old_state lookup, on parse_debezium and one_change_per_key, live with gaps.'"
+  ) -%}
+{% endmacro %}
+
+
+{# All that is wrong with the arguments, as one error. #}
+{% macro validate_signed_rows(model, events, key, columns) %}
+  {%- set problems = versioned_collapsing.get_list_problems({'key': key}) -%}
+  {%- if columns and not problems -%}
+    {%- do problems.extend(versioned_collapsing.get_missing_column_problems(
+        events, columns, key + ['_version', '_is_deleted', '_before', '_before_version', '_batch', '_file', '_reason']
+    )) -%}
+  {%- endif -%}
+  {%- do versioned_collapsing.raise_problems(model.unique_id, problems, 'signed_rows') -%}
+{% endmacro %}

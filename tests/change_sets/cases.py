@@ -30,7 +30,8 @@ Line = str | Broken
 class Case:
     """A table, the lines of its batches and its live rows after the last one.
 
-    ``changes`` is what the last batch's change set should hold, where that is told.
+    ``changes`` is what the last batch's change set should hold, where that is told. With ``stops``, a part of
+    its message, the change set of all batches but the first is refused, and the rows are those of the first.
     """
 
     situation: Situation
@@ -38,6 +39,7 @@ class Case:
     live: Iterable[Row]
     changes: Iterable[Row] | None = None
     change_columns: Sequence[str] = ()
+    stops: str = ""
     unknown_fields: Mapping[tuple[int, str], int] = field(default_factory=dict)
 
     @property

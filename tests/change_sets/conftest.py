@@ -20,10 +20,15 @@ CASES: list[Case] = [
     postgresql.moved_keys(),
     postgresql.version_of_the_row(),
     postgresql.signed(),
+    postgresql.signed_broken(),
+    postgresql.signed_gap(),
     mysql.binlog(),
     mysql.gtid(),
     rows.names(),
     rows.upserts(),
+    rows.partial(),
+    rows.sparse(),
+    rows.by_batch(),
     rows.extracts(),
 ]
 
@@ -42,7 +47,13 @@ class Built:
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     project = ChangeSetProject(
-        tmp_path_factory.mktemp("change_sets"), [case.situation for case in CASES]
+        tmp_path_factory.mktemp("change_sets"),
+        [case.situation for case in CASES],
+        models={
+            "staging/passed_over.sql": "{{ config(materialized='table') }}\n"
+            "select _passed_over as name, count(*) as lines from {{ ref('stg_latest_wins') }}\n"
+            "where _passed_over is not null group by _passed_over"
+        },
     )
     files = {
         (case.name, batch): project.land(case.name, batch, case.texts(batch))

@@ -216,6 +216,10 @@ def gtid() -> Case:
             _update({**whole, "source": {"gtid": "beef:1"}}),
             "source.gtid is no transaction of a known server",
         ),
+        Broken(
+            _update({**whole, "source": {"gtid": f"{first}:tag:5"}}),
+            "source.gtid has a tag, whose transactions have no order with others",
+        ),
     ]
     servers = f"['{first}', '{second.lower()}']"
     return _case("gtid", f"version='source.gtid', servers={servers}", sources, broken, 6)

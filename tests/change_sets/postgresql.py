@@ -26,7 +26,10 @@ UNAVAILABLE = "__debezium_unavailable_value"
 
 @dataclass(frozen=True)
 class Event:
-    """A change of one row; ``note`` may be unavailable. A truncate has no row."""
+    """A change of one row; ``note`` may be unavailable. A truncate has no row.
+
+    An update that changes the key has the old one in ``old_id``.
+    """
 
     op: str
     lsn: int
@@ -34,6 +37,7 @@ class Event:
     amount: Decimal | None = None
     note: str | None = None
     at: datetime | None = None
+    old_id: int | None = None
 
     @property
     def payload(self) -> tuple[Any, ...]:
@@ -46,7 +50,9 @@ class Event:
         return {"id": self.id, "amount": amount, "note": self.note, "at": moment}
 
     def line(self, *, is_wrapped: bool = False) -> str:
-        before = self.image if self.op == "d" else None
+        before: Any = self.image if self.op == "d" else None
+        if self.old_id is not None:
+            before = {"id": self.old_id}
         after = self.image if self.op in "cru" else None
         envelope = {"before": before, "after": after, "source": {"lsn": self.lsn}, "op": self.op}
         return compact(
@@ -101,6 +107,7 @@ def truth(events: Iterable[Event], policies: tuple[str, str, str] = ("latest",) 
         elif event.op == "d":
             rows.pop(event.id, None)
         else:
+            rows.pop(event.old_id or -1, None)
             old = rows.get(event.id)
             new = []
             for position, value in enumerate(event.payload):
@@ -129,6 +136,19 @@ def delivered(events: list[Event], rng: random.Random) -> list[Event]:
 # fmt: off
 GOOD = Event("u", 10**9, 10**6, Decimal("1.00"), "x", at(1))
 SILENT: list[Line] = ["", "   ", "null", '{"schema": null, "payload": null}']
+SOURCE = {"version": "3.0", "connector": "postgresql", "lsn": 1, "xmin": None}
+TRANSACTION = {"status": "END", "id": "571:53195829", "ts_ms": 1, "event_count": 2, "data_collections": [{"data_collection": "s.a", "event_count": 2}]}
+BEGIN = {**TRANSACTION, "status": "BEGIN", "event_count": None, "data_collections": None}
+# What Debezium sends besides changes of rows, by the name that it is passed over by; each also with a schema around.
+MESSAGES: dict[str, list[Any]] = {
+    "heartbeat": [{"ts_ms": 1486500577691}],
+    "transaction": [TRANSACTION, BEGIN],
+    "message": [{"op": "m", "ts_ms": 1, "source": SOURCE, "message": {"prefix": "p", "content": "aGk="}}],
+    "schema change": [{"source": SOURCE, "ts_ms": 1, "databaseName": "d", "schemaName": None, "ddl": "ALTER TABLE t", "tableChanges": []}],
+}
+PASSED_OVER: list[Line] = [
+    compact(line) for found in MESSAGES.values() for message in found for line in (message, {"schema": {"type": "struct"}, "payload": message})
+]
 
 
 def altered(**fields: Any) -> str:
@@ -148,7 +168,20 @@ BROKEN: list[Line] = [
     Broken('"text"', "malformed JSON"),
     Broken("17", "malformed JSON"),
     Broken("{}", "op is missing"),
-    Broken(enveloped(op="m"), "unknown op m"),
+    Broken(enveloped(op="x"), "unknown op x"),
+    # An envelope without an operation, and rows that come without an envelope, whatever their columns are called.
+    Broken(compact({"before": None, "after": {**GOOD.image, "payload": None}, "source": {"lsn": 2}}), "op is missing"),
+    Broken(compact({**GOOD.image, "payload": None}), "op is missing"),
+    Broken(compact({**GOOD.image, "payload": {"op": "c", "after": GOOD.image, "source": {"lsn": 2}}}), "op is missing"),
+    Broken(compact({"id": 1, "status": "END"}), "op is missing"),
+    Broken(compact({"id": 1, "ts_ms": 1}), "op is missing"),
+    Broken(compact({"id": 1, "ddl": "x", "databaseName": "y"}), "op is missing"),
+    Broken('{"payload":{}}', "op is missing"),
+    Broken('{"payload":{"status":"END","id":"1"}}', "op is missing"),
+    Broken('{"payload":"x"}', "op is missing"),
+    Broken(enveloped(after={"id": 1, "amount": None, "at": None}), "note is missing"),
+    Broken(enveloped(after={"id": 1, "amount": None, "NOTE": "x", "at": None}), "note is missing"),
+    Broken(enveloped(before={"id": 2**63}), "before.id does not fit bigint"),
     Broken(enveloped(after=None), "after image is missing"),
     Broken(enveloped(after="row"), "after image is missing"),
     Broken(enveloped(op="d"), "before image is missing"),
@@ -190,7 +223,8 @@ def latest_wins() -> Case:
     ]
     run[2].append(GOOD)
     texts = {
-        number: scattered(BROKEN + SILENT, lines(batch, rng), rng) for number, batch in run.items()
+        number: scattered(BROKEN + SILENT + PASSED_OVER, lines(batch, rng), rng)
+        for number, batch in run.items()
     }
     texts[2].append(altered(colour="red"))
     second = [*run[2], *run[3], GOOD]
@@ -254,7 +288,14 @@ def values_left_out() -> Case:
     rng = random.Random(2)
     events = history(rng, 700, 40, leaves_out=True)
     batches = cut(events, 3)
-    broken: list[Line] = [Broken(altered(amount=UNAVAILABLE), "amount is unavailable")]
+    broken: list[Line] = [
+        Broken(altered(amount=UNAVAILABLE), "amount is unavailable"),
+        # The row of another key does not have what PostgreSQL left out of this one.
+        Broken(
+            enveloped(before={"id": 7}, after={**GOOD.image, "note": UNAVAILABLE}),
+            "note is unavailable",
+        ),
+    ]
     return Case(
         Situation(
             "values_left_out",
@@ -290,7 +331,10 @@ def combined(name: str, amount: str, note: str, moment: str, seed: int) -> Case:
 
 
 def moved_keys() -> Case:
-    """A change of a key comes as a delete and an insert at one position; keys are taken up again."""
+    """A change of a key comes as a delete and an insert at one position, or as one update with the key before.
+
+    Keys are taken up again.
+    """
     rng = random.Random(10)
     stored: dict[int, Event] = {}
     events: list[Event] = []
@@ -298,9 +342,12 @@ def moved_keys() -> Case:
         key = rng.randint(1, 30)
         free = sorted(set(range(1, 31)) - stored.keys())
         if key in stored and free and rng.random() < 0.5:
-            moved = replace(stored.pop(key), op="c", id=rng.choice(free), lsn=number)
+            moved = replace(stored.pop(key), op="c", id=rng.choice(free), lsn=number, old_id=None)
             stored[moved.id] = moved
-            events += [Event("d", number, key), moved]
+            if rng.random() < 0.5:
+                events += [Event("d", number, key), moved]
+            else:
+                events.append(replace(moved, op="u", old_id=key))
         else:
             op = "u" if key in stored else "c"
             stored[key] = Event(op, number, key, Decimal(number), f"note {number}", at(number))
@@ -354,9 +401,24 @@ def version_of_the_row() -> Case:
 
 def signed() -> Case:
     """Before- and after-images, versions in a column, chains within and across batches."""
+    return _signed("signed")
+
+
+def signed_broken() -> Case:
+    """A line that cannot be used stops the table: nothing could mend what is written without it."""
+    return _signed("signed_broken")
+
+
+def signed_gap() -> Case:
+    """So does a change that did not come."""
+    return _signed("signed_gap")
+
+
+def _signed(name: str) -> Case:
     rng = random.Random(4)
     stored: dict[int, dict[str, Any]] = {}
     batches: dict[int, list[Line]] = {1: [], 2: [], 3: []}
+    after_first: dict[int, dict[str, Any]] = {}
     for number in range(1, 500):
         key = rng.randint(1, 40)
         before = stored.pop(key, None)
@@ -372,7 +434,17 @@ def signed() -> Case:
             stored[key] = after
         op = "c" if before is None else "d" if after is None else "u"
         line = compact({"before": before, "after": after, "source": {}, "op": op})
-        batches[1 + number * 3 // 500] += [line] * rng.choice([1, 1, 1, 2])
+        batch = 1 + number * 3 // 500
+        batches[batch] += [line] * rng.choice([1, 1, 1, 2])
+        if after and rng.random() < 0.1:
+            # An update that changes nothing, at the version that the row has.
+            batches[batch].append(compact({"before": after, "after": after, "op": "u"}))
+        if batch == 1:
+            after_first = dict(stored)
+    if name == "signed_gap":
+        last = compact({"before": None, "after": {"id": 77, "amount": "1", "note": None, "at": iso(at(900))}, "op": "c"})  # fmt: skip
+        next_but_one = [{"id": 77, "amount": amount, "note": None, "at": iso(at(seconds))} for amount, seconds in (("2", 901), ("3", 902))]  # fmt: skip
+        batches[3] += [last, compact({"before": next_but_one[0], "after": next_but_one[1], "op": "u"})]  # fmt: skip
     old = {"id": 1, "amount": "1.00", "note": None, "at": iso(at(1000))}
     new = {**old, "amount": "2.00", "at": iso(at(1001))}
 
@@ -387,22 +459,34 @@ def signed() -> Case:
         update(old, {**new, "at": None}, "version at is null"),
         update({**old, "at": None}, new, "before.version at is null"),
         update(old, {**old, "amount": "3.00"}, "version at does not grow"),
+        update({k: v for k, v in old.items() if k != "note"}, new, "before.note is missing"),
+        update(old, {k: v for k, v in new.items() if k != "note"}, "note is missing"),
         Broken(compact({"op": "t", "source": {"lsn": 1}}), "unknown op t"),
     ]
     for found in batches.values():
         rng.shuffle(found)
+    stops = {
+        "signed_broken": "cannot be used: ",
+        "signed_gap": 'The changes of the key {"id":77} do not follow on one another: one is missing.',
+    }
     return Case(
         Situation(
-            "signed",
+            name,
             f"parse_debezium_images(SOURCE, key=['id'], columns={COLUMNS}, version='at', required=['amount'])",
             "signed_rows(EVENTS, key=['id'])",
             {**TYPES, "_version": "DateTime64(6, 'UTC')"},
             {"unique_key": "id", "old_state": "stream"},
         ),
-        {batch: scattered(broken, found, rng) for batch, found in batches.items()},
+        {
+            batch: scattered(
+                PASSED_OVER + (broken if name == "signed_broken" and batch > 1 else []), found, rng
+            )
+            for batch, found in batches.items()
+        },
         [
             (key, Decimal(row["amount"]), row["note"], moment, moment)
-            for key, row in stored.items()
+            for key, row in (stored if name == "signed" else after_first).items()
             for moment in [datetime.fromisoformat(row["at"]).replace(tzinfo=None)]
         ],
+        stops=stops.get(name, ""),
     )

@@ -44,6 +44,8 @@ def upserts() -> Case:
         ),
         Broken('{"id":null,"at":"2030-01-01T00:00:00Z"}', "key id is null"),
         Broken('{"id":1,"at":"2030-01-01T00:00:00Z"', "malformed JSON"),
+        Broken('{"id":1,"at":"2030-01-01T00:00:00Z"}', "name is missing"),
+        Broken('{"id":1,"at":"2030-01-01T00:00:00Z","Name":"x","x":{"name":1}}', "name is missing"),
     ]
     return Case(
         Situation(
@@ -56,6 +58,81 @@ def upserts() -> Case:
         {batch: scattered([*broken, "", "null"], lines, rng) for batch, lines in batches.items()},
         [(key, name, moment, moment) for key, (moment, name, gone) in newest.items() if not gone],
     )
+
+
+def _partial(name: str, missing_fields: str, broken: list[Line]) -> Case:
+    """Rows that lack fields, which are not those that are null: each keeps what is stored, or is null too."""
+    rng = random.Random(13)
+    stored: dict[int, list[Any]] = {}
+    batches: dict[int, list[Line]] = {1: [], 2: [], 3: []}
+    for number in range(600):
+        key = rng.randint(1, 50)
+        row = {"id": key, "at": iso(at(number))}
+        values = {"name": rng.choice([None, f"name {number}"]), "note": rng.choice([None, "n"])}
+        kept = {field: value for field, value in values.items() if rng.random() < 0.6}
+        old = stored.get(key, [None, None]) if missing_fields == "keep" else [None, None]
+        batches[1 + number // 200].append(compact({**row, **kept}))
+        new = [kept.get(field, old[place]) for place, field in enumerate(values)]
+        stored[key] = [*new, at(number)]
+    columns = {"id": "bigint", "name": "string", "note": "string", "at": "timestamp"}
+    return Case(
+        Situation(
+            name,
+            f"parse_upserts(SOURCE, key=['id'], columns={columns}, version='at', missing_fields='{missing_fields}')",
+            "one_change_per_key(EVENTS, key=['id'])",
+            {"id": "Int64", "name": "Nullable(String)", "note": "Nullable(String)", "at": "DateTime64(6, 'UTC')"},
+            {"unique_key": "id"},
+        ),
+        {batch: scattered(broken, lines, rng) for batch, lines in batches.items()},
+        [(key, *row) for key, row in stored.items()],
+    )  # fmt: skip
+
+
+def partial() -> Case:
+    return _partial("partial", "keep", [])
+
+
+def sparse() -> Case:
+    return _partial("sparse", "null", [Broken('{"name":"x"}', "version at is null")])
+
+
+def by_batch() -> Case:
+    """The batch orders the changes: blank lines and null have none. Values that only move are rivals at one version."""
+    rows = {
+        1: [(1, "a", None), (2, None, "b"), (3, None, None)],
+        2: [(1, None, "a"), (4, "x", None), (4, None, "x")],
+        3: [(5, None, ""), (5, "", None), (5, "", None), (6, None, None), (6, None, None)],
+    }
+    batches: dict[int, list[Line]] = {
+        batch: [
+            "",
+            "null",
+            *(compact({"id": key, "name": name, "note": note}) for key, name, note in found),
+            "  ",
+        ]
+        for batch, found in rows.items()
+    }
+    live = {
+        (1, None, "a", 2),
+        (2, None, "b", 1),
+        (3, None, None, 1),
+        (4, "x", None, 2),
+        (5, "", None, 3),
+        (6, None, None, 3),
+    }
+    return Case(
+        Situation(
+            "by_batch",
+            "parse_upserts(SOURCE, key=['id'], columns={'id': 'bigint', 'name': 'string', 'note': 'string'}, version='_batch')",
+            "one_change_per_key(EVENTS, key=['id'])",
+            {"id": "Int64", "name": "Nullable(String)", "note": "Nullable(String)", "_version": "Int64"},
+            {"unique_key": "id"},
+        ),
+        batches,
+        live,
+        changes=[(1, 0, 0), (4, 0, 1), (5, 1, 1), (6, 1, 0)],
+        change_columns=["id", "_duplicates", "_conflicts"],
+    )  # fmt: skip
 
 
 def names() -> Case:

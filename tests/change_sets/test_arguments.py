@@ -56,13 +56,56 @@ def error_of(folder: Path, call: str) -> str:
             ["version: v is string. A version is an integer, a date or a timestamp."],
         ),
         (
-            "parse_upserts(source('landing', 'events'), key=['id'], columns={'id': 'bigint'}, version='at')",
-            ["version: names at, which columns does not have."],
+            "parse_upserts(source('landing', 'events'), key=['id'], columns={'id': 'bigint'}, version='at', missing_fields='drop')",
+            [
+                "version: names at, which columns does not have.",
+                "missing_fields: is 'drop'; it takes 'refuse', 'keep' or 'null'.",
+            ],
+        ),
+        (
+            "parse_debezium_images(source('landing', 'events'), key=['id'], columns={'id': 'bigint'}, version='id', missing_fields='keep')",
+            ["missing_fields: is 'keep'; it takes 'refuse' or 'null'."],
+        ),
+        (
+            "parse_upserts(source('landing', 'events'), key='id', columns={'id': 'bigint'}, version='id', required='updated_at', encodings=['id'], ranges='id')",
+            [
+                "key: is 'id'; it takes a list: ['id'].",
+                "required: is 'updated_at'; it takes a list: ['updated_at'].",
+                "encodings: is ['id']; it takes a mapping, with the names of columns on the left.",
+                "ranges: is id; it takes a mapping, with the names of columns on the left.",
+            ],
+        ),
+        (
+            "parse_debezium(source('landing', 'events'), key=['id'], columns={'id': 'bigint', 'a': 'money', 'b': 'INT', 'c': 'integer', 'd': 'decimal(39,2)', 'e': 'decimal(5, 2)'}, toasted='a')",
+            [
+                "columns: a is 'money'; it takes boolean, tinyint, smallint, int, bigint, ",
+                "columns: b is 'INT'; it takes",
+                "columns: c is 'integer'; it takes",
+                "columns: d is 'decimal(39,2)'; it takes",
+                "toasted: is 'a'; it takes a list: ['a'].",
+            ],
+        ),
+        (
+            "one_change_per_key(source('landing', 'events'), key='id', counts='_conflicts', combine=['a'])",
+            [
+                "key: is 'id'; it takes a list: ['id'].",
+                "counts: is '_conflicts'; it takes a list: ['_conflicts'].",
+                "combine: is ['a']; it takes a mapping",
+            ],
+        ),
+        (
+            "snapshot_changes(source('landing', 'events'), key=[], version='at', max_deletes=2)",
+            ["key: is empty.", "max_deletes: is 2; it takes a share, from 0 to 1."],
+        ),
+        (
+            "signed_rows(source('landing', 'events'), key='id')",
+            ["key: is 'id'; it takes a list: ['id']."],
         ),
     ],
 )
 def test_all_problems_are_one_error(tmp_path: Path, call: str, problems: list[str]) -> None:
     error = error_of(tmp_path, call)
+    assert "model.versioned_collapsing.stg cannot be built as " in error
     assert [
         problem
         for problem in problems

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.change_sets import postgresql
 from tests.change_sets.cases import Broken, Case, ordered
 from tests.change_sets.conftest import CASES, Built, Corrected
 
@@ -16,7 +17,17 @@ def test_all_models_are_built(built: Built) -> None:
         for name, node in run.nodes.items()
         if node[0] not in good
     }
-    assert failed == {}
+    stopped = {case.name: case.stops for case in CASES if case.stops}
+    assert sorted(failed) == sorted([*stopped, *(f"{name}_changes" for name in stopped)])
+    for name, message in stopped.items():
+        assert message in failed[f"{name}_changes"][1]
+        assert failed[name][0] == "skipped"
+
+
+def test_messages_that_are_no_changes_are_passed_over_by_name(built: Built) -> None:
+    found = built.project.spark_rows("passed_over", ["name", "lines"])
+    landed = [(name, len(messages) * 2 * 3) for name, messages in postgresql.MESSAGES.items()]
+    assert sorted(found) == sorted(landed)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

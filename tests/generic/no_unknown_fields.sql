@@ -1,11 +1,22 @@
-{# Of a staging model: warns of fields that its columns do not name, among the batches that a change set holds, with
-   the number of lines that have each. #}
+{# Of a staging model: warns of fields that its columns do not name, and of columns that no row of a batch has, among the
+   batches that a change set holds, with the number of lines. #}
 {% test no_unknown_fields(model, change_set) %}
   {{ config(severity='warn') }}
-  select _batch as batch, field, count(*) as lines
-  from {{ model }}
-  lateral view explode(_unknown_fields) as field
-  where _reason is null
-    and _batch in (select batch from {{ versioned_collapsing.get_change_set_manifest_relation(change_set) }})
-  group by _batch, field
+  select batch, problem, field, lines
+  from (
+    select *, max(if(problem = 'row', lines, 0)) over (partition by batch) as rows
+    from (
+      select _batch as batch, found.problem, found.field, count(*) as lines
+      from {{ model }}
+      lateral view explode(concat(
+        array(struct(if(_missing_fields is null, 'other', 'row') as problem, '' as field)),
+        transform(coalesce(_missing_fields, array()), _name -> struct('in no row' as problem, _name as field)),
+        transform(coalesce(_unknown_fields, array()), _name -> struct('unknown' as problem, _name as field))
+      )) as found
+      where _reason is null
+        and _batch in (select batch from {{ versioned_collapsing.get_change_set_manifest_relation(change_set) }})
+      group by _batch, found.problem, found.field
+    )
+  )
+  where problem = 'unknown' or (problem = 'in no row' and lines = rows)
 {% endtest %}

@@ -46,6 +46,7 @@ class ChangeSetProject:
         landed: the URL at which Spark finds what lands, if that is not where it is written.
         changes: config of the change sets.
         output: the profile's output, if it is not the repository's.
+        models: further models, by path in the folder of models.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class ChangeSetProject:
         landed: str = "",
         changes: Mapping[str, Any] | None = None,
         output: Mapping[str, Any] | None = None,
+        models: Mapping[str, str] | None = None,
     ) -> None:
         self.situations = {situation.name: situation for situation in situations}
         self.landing = folder / "landing"
@@ -87,15 +89,17 @@ class ChangeSetProject:
             for name in self.situations
         ]
         sources = [{"name": "landing", "database": "spark", "tables": tables}]
-        models: list[dict[str, Any]] = []
+        properties: list[dict[str, Any]] = []
         for name, situation in self.situations.items():
             test = {"name": f"{name}_fields", "arguments": {"change_set": f"ref('{name}_changes')"}}
             columns = [
                 {"name": column, "data_type": kind} for column, kind in situation.types.items()
             ]
-            models.append({"name": f"stg_{name}", "data_tests": [{"no_unknown_fields": test}]})
-            models.append({"name": name, "columns": columns})
-        self._write("models/schema.yml", json.dumps({"sources": sources, "models": models}))
+            properties.append({"name": f"stg_{name}", "data_tests": [{"no_unknown_fields": test}]})
+            properties.append({"name": name, "columns": columns})
+        for path, text in (models or {}).items():
+            self._write(f"models/{path}", text)
+        self._write("models/schema.yml", json.dumps({"sources": sources, "models": properties}))
         project = copy.deepcopy(_PROJECT)
         configs = {f"+{name}": value for name, value in (changes or {}).items()}
         project["models"]["versioned_collapsing"]["changes"].update(configs)
@@ -143,7 +147,11 @@ class ChangeSetProject:
 
     def change_set(self, name: str, columns: Sequence[str], suffix: str = "") -> list[Row]:
         """Columns of the change set that the last run made, or of the table with its name and a suffix."""
-        folder = self._home / "warehouse" / "shop.db" / f"{name}_changes{suffix}"
+        return self.spark_rows(f"{name}_changes{suffix}", columns)
+
+    def spark_rows(self, name: str, columns: Sequence[str]) -> list[Row]:
+        """Columns of a table of Spark."""
+        folder = self._home / "warehouse" / "shop.db" / name
         rows = pyarrow.parquet.read_table(sorted(folder.glob("*.parquet")), columns=list(columns))
         return [tuple(row[column] for column in columns) for row in rows.to_pylist()]
 

@@ -11,6 +11,9 @@
   {%- do versioned_collapsing.validate_changed_batches(model, changed, config.get('on_changed_batch', 'error')) -%}
   {%- set taken = versioned_collapsing.get_batches_to_take(landed, applied, changed) -%}
   {%- set is_complete = not missing and taken | length == versioned_collapsing.get_batches_through(landed) | length -%}
+  {%- if config.get('compares_extracts', false) -%}
+    {%- do versioned_collapsing.validate_stored_extracts(model, landed, taken) -%}
+  {%- endif -%}
 
   {%- set target = this.incorporate(type='table') -%}
   {%- set manifest = versioned_collapsing.get_change_set_manifest_relation(this) -%}

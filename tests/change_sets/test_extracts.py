@@ -1,0 +1,173 @@
+"""Full extracts: what is compared is what is stored, or the model stops with a command that mends it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from tests.change_sets.cases import at, compact, iso
+from tests.support.change_set_project import ChangeSetProject, Situation
+from tests.support.dbt_process import Outcome, variables
+from tests.support.shop import Row
+
+Extract = Sequence[tuple[int, str | None, str | None]]
+
+ONE: Extract = [(1, "a", None), (2, "b", None), (3, "c", "x"), (4, None, "d")]
+TWO: Extract = [(1, None, "a"), (2, "b", None), (3, "c", "x"), (5, "", None)]
+HALF: Extract = ONE[:1]
+
+# Each is extract 1, which is applied; what is done to it then; extract 2; and what the model says of it, if anything.
+STOPS: Mapping[str, str] = {
+    "removed": "extract 1, which is stored in removed, is no longer in the landing zone",
+    "corrected": "extract 1, which is stored in corrected, has changed since it was applied",
+    "replaced": "extract 1, which is stored in replaced, has changed since it was applied",
+    "clock": "Extract 2 has changes at version 2024-12-31 23:59:59, which is not above 2025-01-01 00:00:01",
+    "mass": "Extract 2 lacks 3 of the 4 rows that are stored, a greater share than max_deletes, 0.5",
+    "nothing": "Extract 2 has no rows, which would delete every row",
+}
+GOOD = ("moved", "blanks", "allowed", "same", "two_targets")
+
+
+def situation(name: str) -> Situation:
+    version = "_batch" if name == "blanks" else "at"
+    share = ", max_deletes=0.9" if name == "allowed" else ""
+    columns = {"id": "bigint", "phone": "string", "mobile": "string", "at": "timestamp"}
+    types = {"id": "Int64", "phone": "Nullable(String)", "mobile": "Nullable(String)"}
+    if name == "blanks":
+        del columns["at"]
+    return Situation(
+        name,
+        f"parse_upserts(SOURCE, key=['id'], columns={columns}, version='{version}')",
+        f"snapshot_changes(EVENTS, key=['id'], version='{version}'{share})",
+        types,
+        {"unique_key": "id"},
+    )
+
+
+def lines(name: str, rows: Extract, seconds: float) -> list[str]:
+    time = {} if name == "blanks" else {"at": iso(at(seconds))}
+    found = [
+        compact({"id": key, "phone": phone, "mobile": mobile, **time})
+        for key, phone, mobile in rows
+    ]
+    return [*found[:1], "", "null", *found[1:]]
+
+
+# Pairs of rows of which each differs from every other.
+DIGESTS = """{{ config(materialized='table') }}
+select number, {{ get_digest_sql(['a', 'b', 'c', 'd', 'e'], {'a': 'string', 'b': 'boolean', 'c': 'double', 'd': 'array<string>', 'e': 'map<string,struct<x:timestamp>>'}) }} as digest
+from values
+    (1, 'x', cast(null as boolean), 0D, array('p', null), map('k', named_struct('x', timestamp '2025-01-01 00:00:00.000001'))),
+    (2, null, true, 0D, array('p', null), map('k', named_struct('x', timestamp '2025-01-01 00:00:00.000001'))),
+    (3, null, null, 0D, array('p', null), map('k', named_struct('x', timestamp '2025-01-01 00:00:00.000001'))),
+    (4, '', null, 0D, array('p', null), map('k', named_struct('x', timestamp '2025-01-01 00:00:00.000001'))),
+    (5, 'x', false, 0D, array('p', null), map('k', named_struct('x', timestamp '2025-01-01 00:00:00.000001'))),
+    (6, 'x', null, double('-0.0'), array('p', null), map('k', named_struct('x', timestamp '2025-01-01 00:00:00.000001'))),
+    (7, 'x', null, double('NaN'), array('p', null), map('k', named_struct('x', timestamp '2025-01-01 00:00:00.000001'))),
+    (8, 'x', null, null, array('p', null), map('k', named_struct('x', timestamp '2025-01-01 00:00:00.000001'))),
+    (9, 'x', null, 0D, array(null, 'p'), map('k', named_struct('x', timestamp '2025-01-01 00:00:00.000001'))),
+    (10, 'x', null, 0D, array('p'), map('k', named_struct('x', timestamp '2025-01-01 00:00:00.000001'))),
+    (11, 'x', null, 0D, null, map('k', named_struct('x', timestamp '2025-01-01 00:00:00.000001'))),
+    (12, 'x', null, 0D, array('p', null), map('k', named_struct('x', timestamp '2025-01-01 00:00:00.000002'))),
+    (13, 'x', null, 0D, array('p', null), map('k', null)),
+    (14, 'x', null, 0D, array('p', null), cast(map() as map<string, struct<x: timestamp>>)),
+    (15, 'x', null, 0D, array('p', null), null)
+as given (number, a, b, c, d, e)
+"""
+
+
+@dataclass(frozen=True)
+class Extracts:
+    """What two runs said, the commands that the second advised, what these said, and the live rows after each."""
+
+    project: ChangeSetProject
+    first: Outcome
+    second: Outcome
+    live: dict[str, list[Row]]
+    commands: dict[str, list[str]]
+    mended: dict[str, Outcome]
+    live_at_last: dict[str, list[Row]]
+
+
+@pytest.fixture(scope="module")
+def extracts(tmp_path_factory: pytest.TempPathFactory) -> Extracts:
+    names = [*STOPS, *GOOD]
+    project = ChangeSetProject(
+        tmp_path_factory.mktemp("extracts"),
+        map(situation, names),
+        models={
+            "staging/digests.sql": DIGESTS,
+            "current/second_target.sql": "{{ config(unique_key='id', enabled=var('has_second', false)) }}\n"
+            "select * from {{ ref('two_targets_changes') }}",
+        },
+    )
+    for name in names:
+        project.land(name, 1, lines(name, ONE, 1))
+    (first,) = project.run(1)
+    shutil.rmtree(project.landing / "removed" / "batch=000001")
+    project.land("corrected", 1, lines("corrected", TWO, 1))
+    project.land("replaced", 1, lines("replaced", TWO, 1))
+    for name in {*names} - {"replaced", "same"}:
+        rows = {"mass": HALF, "allowed": HALF, "nothing": []}.get(name, TWO)
+        project.land(name, 2, lines(name, rows, -1 if name == "clock" else 2))
+    project.land("same", 2, lines("same", ONE, 1))
+    (second,) = project.dbt(["run", *variables(through_batch=2, has_second=True)])
+    live = project.live_rows()
+    commands = {
+        name: match[1]
+        for name in STOPS
+        if (match := re.search(r"dbt (run [^\n]*?\})'?", second.nodes[f"{name}_changes"][1]))
+    }
+    split = {name: shlex.split(text + "'") for name, text in commands.items()}
+    outcomes = project.dbt(*split.values())
+    mended = dict(zip(split, outcomes, strict=True))
+    return Extracts(project, first, second, live, split, mended, project.live_rows())
+
+
+def stored(rows: Iterable[Any]) -> list[Row]:
+    return sorted(tuple(row) for row in rows)
+
+
+def test_a_first_extract_is_all_upserts(extracts: Extracts) -> None:
+    assert extracts.first.success, extracts.first.nodes
+
+
+@pytest.mark.parametrize("name", STOPS)
+def test_what_cannot_be_compared_stops_and_changes_nothing(extracts: Extracts, name: str) -> None:
+    status, message = extracts.second.nodes[f"{name}_changes"]
+    assert (status, STOPS[name] in message) == ("error", True), message
+    assert extracts.live[name] == stored(ONE)
+
+
+@pytest.mark.parametrize(
+    ("name", "rows"),
+    [("moved", TWO), ("blanks", TWO), ("allowed", HALF), ("same", ONE), ("two_targets", TWO)],
+)
+def test_rows_are_those_of_the_newest_extract(extracts: Extracts, name: str, rows: Extract) -> None:
+    assert extracts.second.nodes[f"{name}_changes"][0] == "success"
+    assert extracts.live[name] == stored(rows)
+
+
+def test_a_second_target_gets_every_row(extracts: Extracts) -> None:
+    sql = "select id, phone, mobile from shop.second_target final where _sign = 1 order by id"
+    assert stored(extracts.project.queries(rows=sql)["rows"]) == stored(TWO)
+
+
+@pytest.mark.parametrize(
+    ("name", "rows"),
+    [("removed", TWO), ("corrected", TWO), ("replaced", TWO), ("clock", TWO), ("mass", HALF)],
+)
+def test_the_command_of_the_message_mends_it(extracts: Extracts, name: str, rows: Extract) -> None:
+    assert extracts.mended[name].success, (extracts.commands[name], extracts.mended[name])
+    assert extracts.live_at_last[name] == stored(rows)
+
+
+def test_every_difference_is_in_the_digest(extracts: Extracts) -> None:
+    digests = extracts.project.spark_rows("digests", ["number", "digest"])
+    assert len({digest for _, digest in digests}) == len(digests) == 15
