@@ -18,8 +18,7 @@
   {%- endif -%}
   {%- set by_target = {} -%}
   {%- for node in graph.nodes.values() if node.config.materialized == 'versioned_collapsing' and model.unique_id in node.depends_on.nodes -%}
-    {%- set ledger = versioned_collapsing._read_ledger(node) -%}
-    {%- do by_target.update({node.unique_id: ledger.get('applied', ledger)}) -%}
+    {%- do by_target.update({node.unique_id: versioned_collapsing._read_ledger(node).applied}) -%}
   {%- endfor -%}
   {%- do return(by_target) -%}
 {% endmacro %}
