@@ -6,7 +6,10 @@
   {%- set found = versioned_collapsing.read_applied_batches(model) -%}
   {%- set applied = {} if should_full_refresh() else found.by_all -%}
   {%- set missing = versioned_collapsing.get_missing_batches(landed, found.by_any) -%}
-  {%- do versioned_collapsing.validate_missing_batches(model, missing if not applied else []) -%}
+  {# The newest extract holds all rows: a rebuild needs no earlier one. #}
+  {%- if not applied and not config.get('compares_extracts', false) -%}
+    {%- do versioned_collapsing.validate_missing_batches(model, missing) -%}
+  {%- endif -%}
   {%- set changed = versioned_collapsing.get_changed_batches(landed, applied) -%}
   {%- do versioned_collapsing.validate_changed_batches(model, changed, config.get('on_changed_batch', 'error')) -%}
   {%- set taken = versioned_collapsing.get_batches_to_take(landed, applied, changed) -%}
