@@ -24,9 +24,14 @@ AGGREGATES = [
     ("signed_sum('(amount) - (1)')", "sum(((amount) - (1)) * _sign)", "sum(amount - 1)"),
     ("signed_sum('discount')", "sum(discount * _sign)", "sum(discount)"),
     ("signed_sum_if('amount', \"status = 'paid'\")", "sumIf(amount * _sign, status = 'paid')", "sumIf(amount, status = 'paid')"),
-    ("signed_avg('amount')", "sum(amount * _sign) / nullIf(sum(_sign), 0)", "sum(amount) / count()"),
-    ("signed_avg('discount', is_nullable=true)", "sum(discount * _sign) / nullIf(sumIf(_sign, discount is not null), 0)", "sum(discount) / count(discount)"),
-    ("signed_avg_if('amount', \"status = 'paid'\")", "sumIf(amount * _sign, status = 'paid') / nullIf(sumIf(_sign, status = 'paid'), 0)", "sumIf(amount, status = 'paid') / nullIf(countIf(status = 'paid'), 0)"),
+    ("signed_avg('amount')", "(sum(amount * _sign) / nullIf(sum(_sign), 0))", "sum(amount) / count()"),
+    ("signed_avg('discount', is_nullable=true)", "(sum(discount * _sign) / nullIf(sumIf(_sign, discount is not null), 0))", "sum(discount) / count(discount)"),
+    ("signed_avg_if('amount', \"status = 'paid'\")", "(sumIf(amount * _sign, status = 'paid') / nullIf(sumIf(_sign, status = 'paid'), 0))", "sumIf(amount, status = 'paid') / nullIf(countIf(status = 'paid'), 0)"),
+    ("signed_avg_if('discount', \"status = 'paid'\", is_nullable=true)", "(sumIf(discount * _sign, status = 'paid') / nullIf(sumIf(_sign, (status = 'paid') and discount is not null), 0))", "sumIf(discount, status = 'paid') / nullIf(countIf(status = 'paid' and discount is not null), 0)"),
+    ("signed_count_non_null('not discount')", "sumIf(_sign, (not discount) is not null)", "count(not discount)"),
+    ("signed_sum('not(discount)')", "sum((not(discount)) * _sign)", "sum(not(discount))"),
+    ("signed_sum('amount', 'my sign')", "sum(amount * \"my sign\")", None),
+    ("signed_sum('amount', '`my sign`')", "sum(amount * `my sign`)", None),
     ("having_live()", "having sum(_sign) <> 0", None),
 ]
 # fmt: on
