@@ -7,7 +7,7 @@
 {# The sums that an aggregating projection has stored, each as its place: `_dbt_sum_1`. Its columns are named as
    ClickHouse names the expressions of its query, which the same query of the table tells. #}
 {% macro get_projection_sums_sql(table, projection, groups, sums) %}
-  {%- set columns = versioned_collapsing.get_projected_columns(groups, sums, versioned_collapsing._unquoted(table.sign)) -%}
+  {%- set columns = versioned_collapsing.get_projected_columns(groups, sums, table.sign) -%}
   {%- set query = 'select ' ~ columns.all | join(', ') ~ ' from ' ~ table.relation ~ (' group by ' ~ columns.groups | join(', ') if columns.groups else '') -%}
   {%- set stored = adapter.get_column_schema_from_query(query) | map(attribute='name') | list if table.is_collapsing else columns.all -%}
   select

@@ -6,7 +6,8 @@
 
 {# The same, but as it is where it needs no quotes, or has them already: `_sign`, `o._sign`. #}
 {% macro _identifier(name) %}
-  {%- do return(name if modules.re.fullmatch('[A-Za-z_][\\w.]*|.*[`"].*', name) else versioned_collapsing._quoted(name)) -%}
+  {%- set part = '(?:[A-Za-z_]\\w*|`(?:[^`\\\\]|\\\\.)+`|"(?:[^"\\\\]|\\\\.)+")' -%}
+  {%- do return(name if modules.re.fullmatch(part ~ '(?:[.]' ~ part ~ ')*', name) else versioned_collapsing._quoted(name)) -%}
 {% endmacro %}
 
 

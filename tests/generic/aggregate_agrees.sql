@@ -25,7 +25,7 @@
 
 {% call versioned_collapsing.get_failing_rows_sql(shown + ['differing_columns', 'failing_condition'], groups) %}
   with _dbt_from_table as (
-    {{ versioned_collapsing.signed_sums(versioned_collapsing.get_rows_without_projections(table), groups, sums, count, versioned_collapsing._unquoted(table.sign)) }}
+    {{ versioned_collapsing.signed_sums(versioned_collapsing.get_rows_without_projections(table), groups, sums, count, table.sign) }}
   ),
 
   _dbt_from_aggregate as (
