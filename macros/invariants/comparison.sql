@@ -87,10 +87,12 @@
 
 
 {# A cast that is null where there is no such value. Between floats and decimals it goes by the digits that a float is
-   written with: of 1.15 the cast makes 1.14. #}
+   written with: of 1.15 the cast makes 1.14. A day may be written with a time, which counts as lost unless it is 0. #}
 {% macro _cast_exactly(expression, type, wanted) %}
   {%- set by_digits = ('Float' in type and wanted.startswith('Decimal')) or 'Enum' in type -%}
-  {%- do return('accurateCastOrNull(' ~ ('toString(' ~ expression ~ ')' if by_digits else expression) ~ ', ' ~ versioned_collapsing._literal(wanted) ~ ')') -%}
+  {%- set is_day = wanted in ('Date', 'Date32') and 'String' in type -%}
+  {%- set given = 'toString(' ~ expression ~ ')' if by_digits else 'left(' ~ expression ~ ', 10)' if is_day else expression -%}
+  {%- do return('accurateCastOrNull(' ~ given ~ ', ' ~ versioned_collapsing._literal(wanted) ~ ')') -%}
 {% endmacro %}
 
 

@@ -46,12 +46,16 @@
     {%- endif %}
   ),
 
+  -- What the other side says is null: the two may have different types, of which a union would make a Variant.
   _dbt_both as (
     select
-      {%- for name in groups.keys() | list + measures %}
-      {{ versioned_collapsing._quoted(name) }}{{ ' as _dbt_sum_' ~ (loop.index - groups | length) if name not in groups }},
+      {%- for name in groups %}
+      {{ versioned_collapsing._quoted(name) }},
       {%- endfor %}
-      true as _dbt_is_of_table
+      {%- for name in measures %}
+      {{ versioned_collapsing._quoted(name) }} as _dbt_of_table_{{ loop.index }},
+      null as _dbt_of_aggregate_{{ loop.index }}{{ ',' if not loop.last }}
+      {%- endfor %}
     from _dbt_from_table
 
     union all
@@ -61,9 +65,9 @@
       {{ versioned_collapsing._quoted(name) }},
       {%- endfor %}
       {%- for name in measures %}
-      _dbt_sum_{{ loop.index }},
+      null as _dbt_of_table_{{ loop.index }},
+      _dbt_sum_{{ loop.index }} as _dbt_of_aggregate_{{ loop.index }}{{ ',' if not loop.last }}
       {%- endfor %}
-      false as _dbt_is_of_table
     from _dbt_from_aggregate
   )
 
@@ -72,8 +76,8 @@
     {{ versioned_collapsing._quoted(name) }},
     {%- endfor %}
     {%- for name in measures %}
-    ifNull(sumIf(_dbt_sum_{{ loop.index }}, _dbt_is_of_table), 0) as {{ versioned_collapsing._quoted('_dbt_' ~ name ~ '_of_table') }},
-    ifNull(sumIf(_dbt_sum_{{ loop.index }}, not _dbt_is_of_table), 0) as {{ versioned_collapsing._quoted('_dbt_' ~ name ~ '_of_aggregate') }},
+    ifNull(sum(_dbt_of_table_{{ loop.index }}), 0) as {{ versioned_collapsing._quoted('_dbt_' ~ name ~ '_of_table') }},
+    ifNull(sum(_dbt_of_aggregate_{{ loop.index }}), 0) as {{ versioned_collapsing._quoted('_dbt_' ~ name ~ '_of_aggregate') }},
     {%- endfor %}
     {{ versioned_collapsing.get_differing_columns_sql(measures, differs) }} as _dbt_differing_columns,
     multiIf(
