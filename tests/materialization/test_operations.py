@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -107,8 +108,12 @@ class TestRepairCollapse:
         before = project.query(LIVE)
         with pytest.raises(OperationError) as found:
             project.operation("repair_collapse", model="target")
-        assert "5 keys to repair, by 3 state rows and 2 cancel rows; 0 keys with" in str(found.value)
-        assert "Nothing was written. To write: dbt run-operation repair_collapse" in str(found.value)
+        assert "5 keys to repair, by 3 state rows and 2 cancel rows; 0 keys with" in str(
+            found.value
+        )
+        assert "Nothing was written. To write: dbt run-operation repair_collapse" in str(
+            found.value
+        )
         assert project.query(LIVE) == before
 
     def test_it_puts_the_table_and_its_views_right(self, project: CollapsingProject) -> None:
@@ -133,7 +138,9 @@ class TestRepairCollapse:
     ) -> None:
         project = make(make_project, "repair_undecided")
         project.command("insert into target values (3, 0, 33, 1, 1)")
-        with pytest.raises(OperationError, match=r"1 key with two states .* Nothing was written\.\n"):
+        with pytest.raises(
+            OperationError, match=r"1 key with two states .* Nothing was written\.\n"
+        ):
             project.operation("repair_collapse", model="target")
         said = project.operation("repair_collapse", model="target", dry_run=False)
         assert "0 keys to repair" in said
@@ -220,3 +227,71 @@ def test_compact_merges_what_is_worth_it(make_project: MakeProject) -> None:
     assert project.query(stored) == [(0, 4), (1, 6), (2, 4)]
     project.operation("compact", model="target")
     assert project.query(stored) == [(0, 4), (1, 4), (2, 4)]
+
+
+PASSWORD = "hunter2-of-the-crm"
+TRUTHS = {
+    "agrees": f"(select * from secrets.truth where '{PASSWORD}' <> '')",
+    "differs": f"(select * from secrets.truth where id <> length('{PASSWORD}') - 17)",
+    "lacks": f"(select part, '{PASSWORD}' as password from secrets.truth)",
+    "no_sql": f"postgresql('127.0.0.1:1', 'db', 'orders', 'reader', '{PASSWORD}'",
+    "no_server": f"mysql('127.0.0.1:1', 'db', 'orders', 'reader', '{PASSWORD}')",
+    "no_literal": f"postgresql('127.0.0.1:1', 'db', 'orders', 'reader', $${PASSWORD}$$)",
+}
+
+
+def test_a_password_in_the_truth_is_told_nobody(
+    make_project: MakeProject, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Not by what we say; and where it is exported as dbt wants a secret, not by dbt's own log either."""
+    project = make(make_project, "secrets")
+    project.replace_rows("truth", STRUCTURE, rows(1))
+    said = {}
+    log = project.folder / "logs" / "dbt.log"
+    for exported in (False, True):
+        if exported:
+            monkeypatch.setenv("DBT_ENV_SECRET_CRM", PASSWORD)
+            log.write_text("")
+        for name, truth in TRUTHS.items():
+            try:
+                said[name] = project.operation("reconcile", model="target", truth=truth)
+            except OperationError as error:
+                said[name] = str(error)
+        assert [name for name, text in said.items() if PASSWORD in text] == []
+    assert "agrees with (…)" in said["agrees"]
+    assert "differs from (…): 1 key missing" not in said["differs"]
+    assert "differs from (…): 0 keys missing, 1 unexpected" in said["differs"]
+    assert "(…) lacks ['id']" in said["lacks"]
+    assert "cannot parse `truth`, postgresql(…). It takes" in said["no_sql"]
+    assert "reconcile" in log.read_text()
+    assert PASSWORD not in log.read_text()
+    ledger = project.query("select toString(tuple(*)) from versioned_collapsing_ledger")
+    assert ledger
+    assert [row for row in ledger if PASSWORD in str(row)] == []
+    assert PASSWORD not in "".join(capfd.readouterr())
+
+
+def test_a_name_that_two_models_have(make_project: MakeProject) -> None:
+    project = make_project("two_versions")
+    changes = "select 1 as id, 0 as part, 1 as amount, toInt64(1) as _version"
+    for version in (1, 2):
+        project.add_model(f"target_v{version}", CONFIG, changes)
+    versions = {"name": "target", "latest_version": 2, "versions": [{"v": 1}, {"v": 2}]}
+    (project.folder / "models" / "target.yml").write_text(json.dumps({"models": [versions]}))
+    assert {outcome.status for outcome in project.run().values()} == {"success"}
+    ids = [f"model.versioned_collapsing.target.v{version}" for version in (1, 2)]
+    for operation in (
+        "release_lock",
+        "compact",
+        "adopt_table",
+        "repair_collapse",
+        "collapse_status",
+    ):
+        with pytest.raises(
+            OperationError, match=f"there are 2 models 'target'.*: {', '.join(ids)}"
+        ):
+            project.operation(operation, model="target")
+        assert "target_v1" in project.operation(operation, model=ids[0])
+    with pytest.raises(OperationError, match="there are 2 models 'target'"):
+        project.operation("reconcile", model=ids[0], truth="target")
+    assert "agrees with" in project.operation("reconcile", model=ids[0], truth=ids[1])
