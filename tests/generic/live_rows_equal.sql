@@ -6,7 +6,7 @@
 {%- set where = config.get('where') or 'true' -%}
 {%- set table = versioned_collapsing.get_signed_table(model, sign, version, unique_key) -%}
 {%- do versioned_collapsing.validate_truth('live_rows_equal', truth) -%}
-{%- set compared = versioned_collapsing.get_compared_columns(table, columns, versioned_collapsing.read_types(truth) if execute else {}) -%}
+{%- set compared = versioned_collapsing.get_compared_columns(table, columns, versioned_collapsing.read_truth_types(table, truth) if execute else {}) -%}
 {%- set listed = versioned_collapsing._quoted_list(compared | map(attribute='name')) -%}
 {%- set differs = [] -%}
 {%- for column in compared -%}

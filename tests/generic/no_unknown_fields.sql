@@ -2,10 +2,12 @@
    the number of lines that have each. #}
 {% test no_unknown_fields(model, change_set) %}
   {{ config(severity='warn') }}
-  select _batch as batch, field, count(*) as lines
-  from {{ model }}
-  lateral view explode(_unknown_fields) as field
-  where _reason is null
-    and _batch in (select batch from {{ versioned_collapsing.get_change_set_manifest_relation(change_set) }})
-  group by _batch, field
+  select _dbt_batch as batch, _dbt_field as field, count(*) as lines
+  from (
+    select _batch as _dbt_batch, explode(_unknown_fields) as _dbt_field
+    from {{ model }}
+    where _reason is null
+      and _batch in (select batch from {{ versioned_collapsing.get_change_set_manifest_relation(change_set) }})
+  )
+  group by _dbt_batch, _dbt_field
 {% endtest %}

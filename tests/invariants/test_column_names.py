@@ -27,7 +27,7 @@ FOLDERS = (
 )
 ALIASES = aliases_of(sources(*FOLDERS))
 # What is only read by our own Jinja: beside no column of a user, in queries of system tables and over names of ours.
-# And `no_unknown_fields`, which is Spark's.
+# Those of `no_unknown_fields` are there too.
 OUTERMOST = {
     *("anomalies", "live", "stored", "waiting", "partition_id", "parts", "difference", "n"),
     *("some_keys", "broken_keys", "states", "cancels", "undecided_keys"),
@@ -187,26 +187,26 @@ def project(make_project: Callable[[str], CollapsingProject]) -> CollapsingProje
     for layout in LAYOUTS:
         layout.create(project)
         described += [layout.described("good"), layout.described("bad")]
-        for table in ("good", "bad"):
+        for kind in ("good", "bad"):
             config = {
                 "unique_key": layout.key,
                 "version": layout.version,
                 "sign": layout.sign,
                 "partition_by": "part",
-                "alias": f"{layout.name}_{table}",
+                "alias": f"{layout.name}_{kind}",
             }
-            project.add_model(f"{layout.name}_{table}", config, "select 1")
+            project.add_model(f"{layout.name}_{kind}", config, "select 1")
         sign = json.dumps(layout.sign)
         relation = f"source('elsewhere', '{layout.name}_good')"
-        config = "{{ config(materialized='table') }}"
+        table = "{{ config(materialized='table') }}"
         (models / f"{layout.name}_sum.sql").write_text(
-            f"{config} {{{{ versioned_collapsing.signed_sums({relation}, {{'live': 'part'}}, {{'stored': 'amount'}}, 'kept', {sign}) }}}}"
+            f"{table} {{{{ versioned_collapsing.signed_sums({relation}, {{'live': 'part'}}, {{'stored': 'amount'}}, 'kept', {sign}) }}}}"
         )
         (models / f"{layout.name}_live.sql").write_text(
-            f"{config} select amount, part from {{{{ versioned_collapsing.live_rows({relation}, {sign}) }}}}"
+            f"{table} select amount, part from {{{{ versioned_collapsing.live_rows({relation}, {sign}) }}}}"
         )
         (models / f"{layout.name}_average.sql").write_text(
-            f"{config} select {{{{ versioned_collapsing.signed_avg('amount', {sign}) }}}} as a, "
+            f"{table} select {{{{ versioned_collapsing.signed_avg('amount', {sign}) }}}} as a, "
             f"{{{{ versioned_collapsing.signed_count_if('part = 0', {sign}) }}}} as b "
             f"from {{{{ {relation} }}}} {{{{ versioned_collapsing.having_live({sign}) }}}}"
         )
