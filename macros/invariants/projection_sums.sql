@@ -1,19 +1,24 @@
 {# The rows of a table, for `from`, read so that no projection answers in their place: none has `_part_offset`. #}
 {% macro get_rows_without_projections(table) %}
-  {%- do return('(select * from ' ~ table.relation ~ ' where _part_offset >= 0) as stored' if table.is_collapsing else table.relation) -%}
+  {%- do return('(select * from ' ~ table.relation ~ ' where _part_offset >= 0) as _dbt_stored' if table.is_collapsing else table.relation) -%}
 {% endmacro %}
 
 
-{# The sums that an aggregating projection has stored. Its columns are named as ClickHouse names the expressions of its
-   query, which the same query without the projection tells. #}
-{% macro get_projection_sums_sql(table, projection, groups, sums, count) %}
-  {%- set names = groups.keys() | list + versioned_collapsing._named(sums).keys() | list + [count] -%}
-  {%- set query = versioned_collapsing.signed_projection(projection, groups, sums, table.sign).query -%}
-  {%- set stored = adapter.get_column_schema_from_query(query | replace(' group by ', ' from ' ~ table.relation ~ ' group by ')) | map(attribute='name') | list if table.is_collapsing else names -%}
+{# The sums that an aggregating projection has stored, each as its place: `_dbt_sum_1`. Its columns are named as
+   ClickHouse names the expressions of its query, which the same query of the table tells. #}
+{% macro get_projection_sums_sql(table, projection, groups, sums) %}
+  {%- set columns = versioned_collapsing.get_projected_columns(groups, sums, table.sign) -%}
+  {%- set query = 'select ' ~ columns.all | join(', ') ~ ' from ' ~ table.relation ~ (' group by ' ~ columns.groups | join(', ') if columns.groups else '') -%}
+  {%- set stored = adapter.get_column_schema_from_query(query) | map(attribute='name') | list if table.is_collapsing else columns.all -%}
   select
-    {%- for name in names %}
-    {{ adapter.quote(stored[loop.index0]) if name in groups else 'sumMerge(' ~ adapter.quote(stored[loop.index0]) ~ ')' }} as {{ name }}{{ ',' if not loop.last }}
+    {%- for name in groups %}
+    {{ versioned_collapsing._quoted(stored[loop.index0]) }} as {{ versioned_collapsing._quoted(name) }},
     {%- endfor %}
-  from mergeTreeProjection('{{ table.relation.schema }}', '{{ table.relation.identifier }}', '{{ projection }}')
-  group by {{ groups | join(', ') }}
+    {%- for column in columns.all[groups | length:] %}
+    sumMerge({{ versioned_collapsing._quoted(stored[groups | length + loop.index0]) }}) as _dbt_sum_{{ loop.index }}{{ ',' if not loop.last }}
+    {%- endfor %}
+  from mergeTreeProjection({{ versioned_collapsing._literals([table.relation.schema, table.relation.identifier, projection]) }})
+  {%- if groups %}
+  group by {% for name in groups %}{{ versioned_collapsing._quoted(stored[loop.index0]) }}{{ ', ' if not loop.last }}{% endfor %}
+  {%- endif %}
 {%- endmacro %}

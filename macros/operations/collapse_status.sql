@@ -19,12 +19,14 @@
   {%- set status = run_query(versioned_collapsing.get_collapse_status_sql(table, options)).rows[0] -%}
   {%- set ledger = versioned_collapsing.read_ledger(table, node) -%}
   {%- do log(
-      table ~ ': ' ~ status['live'] ~ ' live rows of ' ~ status['stored'] ~ ' stored; ' ~ status['waiting'] ~ ' wait to collapse; '
-      ~ status['anomalies'] ~ ' anomalies' ~ (' (dbt run-operation repair_collapse --args \'{model: ' ~ node.name ~ '}\')' if status['anomalies'] | int else ''),
+      table ~ ': ' ~ versioned_collapsing.format_count(status['live'], 'live row') ~ ' of ' ~ status['stored'] ~ ' stored; '
+      ~ status['waiting'] ~ (' waits' if status['waiting'] | int == 1 else ' wait') ~ ' to collapse; '
+      ~ status['anomalies'] ~ (' anomaly' if status['anomalies'] | int == 1 else ' anomalies')
+      ~ (' (dbt run-operation repair_collapse --args \'{model: ' ~ node.name ~ '}\')' if status['anomalies'] | int else ''),
       info=true
   ) -%}
   {%- if ledger.unfinished -%}
-    {%- do log('  run ' ~ ledger.unfinished.run_id ~ ' died while it wrote; dbt run --select ' ~ node.name ~ ' completes it', info=true) -%}
+    {%- do log('  run ' ~ ledger.unfinished.run_id ~ ' died while it wrote; dbt run --select ' ~ versioned_collapsing.get_selector(node) ~ ' completes it', info=true) -%}
   {%- endif -%}
   {%- set partitions = run_query(versioned_collapsing.get_waiting_rows_sql(table, options)) -%}
   {%- if partitions.rows -%}
@@ -41,35 +43,48 @@
 
 {# An anomaly is a key whose leftovers are not one state row. #}
 {% macro get_collapse_status_sql(table, options) -%}
-  {%- set sign = adapter.quote(options.sign) -%}
+  {%- set sign = versioned_collapsing._quoted(options.sign) -%}
   select
-    sum({{ sign }}) as live,
-    count() as stored,
-    stored - live as waiting,
+    _dbt_live as live,
+    _dbt_stored as stored,
+    _dbt_waiting as waiting,
     (
       select count()
       from (
-        select {{ get_quoted_csv(options.unique_key) }}
+        select {{ versioned_collapsing._quoted_list(options.unique_key) }}
         from {{ table }} final
         group by all
         having count() > 1 or min({{ sign }}) < 0
       )
     ) as anomalies
-  from {{ table }}
+  from (
+    select
+      sum({{ sign }}) as _dbt_live,
+      count() as _dbt_stored,
+      {{ versioned_collapsing.get_waiting_rows_count_sql(sign) }} as _dbt_waiting
+    from {{ table }}
+  )
   settings final = 0, do_not_merge_across_partitions_select_final = 1
 {%- endmacro %}
 
 
 {% macro get_waiting_rows_sql(table, options) -%}
   select
-    _partition_id as partition_id,
-    count() as stored,
-    count() - sum({{ adapter.quote(options.sign) }}) as waiting,
-    uniqExact(_part) as parts
-  from {{ table }}
-  group by partition_id
-  having waiting > 0
-  order by waiting desc
+    _dbt_partition_id as partition_id,
+    _dbt_stored as stored,
+    _dbt_waiting as waiting,
+    _dbt_parts as parts
+  from (
+    select
+      _partition_id as _dbt_partition_id,
+      count() as _dbt_stored,
+      {{ versioned_collapsing.get_waiting_rows_count_sql(versioned_collapsing._quoted(options.sign)) }} as _dbt_waiting,
+      uniqExact(_part) as _dbt_parts
+    from {{ table }}
+    group by _dbt_partition_id
+  )
+  where _dbt_waiting > 0
+  order by _dbt_waiting desc
   limit 10
   settings final = 0
 {%- endmacro %}
@@ -87,7 +102,7 @@
     max(repaired) as keys_repaired,
     max(milliseconds) as ms
   from {{ versioned_collapsing.get_ledger_relation(table) }}
-  where model = '{{ node.name }}'
+  where model = {{ versioned_collapsing._literal(node.name) }}
     and target_uuid = {{ versioned_collapsing._get_target_uuid_sql(table) }}
   group by run_id
   order by max(at) desc

@@ -5,17 +5,23 @@
   {%- set table = versioned_collapsing.get_collapsing_table('compact', node) -%}
   {%- set options = versioned_collapsing.get_versioned_collapsing_options(node.config, node) -%}
   {%- set query -%}
-    select _partition_id as partition_id, count() as stored, count() - sum({{ adapter.quote(options.sign) }}) as waiting
-    from {{ table }}
-    group by partition_id
-    having waiting >= stored * {{ threshold }}
-    order by waiting desc
+    select _dbt_partition_id as partition_id, _dbt_stored as stored, _dbt_waiting as waiting
+    from (
+      select
+        _partition_id as _dbt_partition_id,
+        count() as _dbt_stored,
+        {{ versioned_collapsing.get_waiting_rows_count_sql(versioned_collapsing._quoted(options.sign)) }} as _dbt_waiting
+      from {{ table }}
+      group by _dbt_partition_id
+    )
+    where _dbt_waiting >= _dbt_stored * {{ threshold }}
+    order by _dbt_waiting desc
     settings final = 0
   {%- endset -%}
   {%- set partitions = run_query(query).rows -%}
   {%- for partition in partitions -%}
     {%- do log(loop.index ~ ' of ' ~ partitions | length ~ ': partition ' ~ partition['partition_id'] ~ ', ' ~ partition['waiting'] ~ ' of ' ~ partition['stored'] ~ ' rows wait to collapse', info=true) -%}
-    {%- do run_query("optimize table " ~ table ~ " partition id '" ~ partition['partition_id'] ~ "' final") -%}
+    {%- do run_query("optimize table " ~ table ~ " partition id " ~ versioned_collapsing._literal(partition['partition_id']) ~ " final") -%}
   {%- endfor -%}
   {%- if not partitions -%}
     {%- do log(table ~ ': no partition of which a part of ' ~ threshold ~ ' or more waits to collapse', info=true) -%}

@@ -1,11 +1,41 @@
-{# The node of a versioned_collapsing model that an operation is for. #}
+{# The node of a versioned_collapsing model that an operation is for, by its name, or by its unique_id where two
+   packages, or two versions of a model, have one of that name. #}
 {% macro get_collapsing_node(operation, model) %}
-  {%- set nodes = graph.nodes.values() | selectattr('name', 'equalto', model) | selectattr('config.materialized', 'equalto', 'versioned_collapsing') | list -%}
-  {%- if not nodes -%}
-    {%- set known = graph.nodes.values() | selectattr('config.materialized', 'equalto', 'versioned_collapsing') | map(attribute='name') | sort | join(', ') -%}
+  {%- set collapsing = graph.nodes.values() | selectattr('config.materialized', 'equalto', 'versioned_collapsing') | list -%}
+  {%- set node = versioned_collapsing.get_node_named(operation, model, collapsing) -%}
+  {%- if node is none -%}
+    {%- set known = collapsing | map(attribute='name') | unique | sort | join(', ') -%}
     {%- do exceptions.raise_compiler_error(operation ~ ": there is no versioned_collapsing model '" ~ model ~ "' in the project. There are: " ~ (known or 'none') ~ ".") -%}
   {%- endif -%}
-  {%- do return(nodes[0]) -%}
+  {%- do return(node) -%}
+{% endmacro %}
+
+
+{# The one among nodes that has a name or a unique_id, none if there is none. #}
+{% macro get_node_named(operation, name, nodes) %}
+  {%- set found = nodes | selectattr('unique_id', 'equalto', name) | list or nodes | selectattr('name', 'equalto', name) | list -%}
+  {%- if found | length > 1 -%}
+    {%- do exceptions.raise_compiler_error(
+        operation ~ ": there are " ~ found | length ~ " models '" ~ name ~ "'. Say which by its unique_id: "
+        ~ found | map(attribute='unique_id') | sort | join(', ') ~ "."
+    ) -%}
+  {%- endif -%}
+  {%- do return(found | first if found else none) -%}
+{% endmacro %}
+
+
+{# A node as `dbt run --select` takes it and finds it alone. #}
+{% macro get_selector(node) %}
+  {%- set same = graph.nodes.values() | selectattr('resource_type', 'equalto', 'model') | selectattr('name', 'equalto', node.name) | list -%}
+  {%- set version = '.v' ~ node.version if node.version else '' -%}
+  {%- set package = ',package:' ~ node.package_name if same | map(attribute='package_name') | unique | list | length > 1 else '' -%}
+  {%- do return(node.name ~ version ~ package) -%}
+{% endmacro %}
+
+
+{# A number with its noun: "1 row", "2 rows". #}
+{% macro format_count(number, noun) %}
+  {%- do return(number ~ ' ' ~ noun ~ ('' if number | int == 1 else 's')) -%}
 {% endmacro %}
 
 
@@ -13,7 +43,7 @@
 {% macro get_collapsing_table(operation, node) %}
   {%- set table = adapter.get_relation(node.database, node.schema, node.alias) -%}
   {%- if table is none -%}
-    {%- do exceptions.raise_compiler_error(operation ~ ": the table " ~ node.schema ~ '.' ~ node.alias ~ " is not there. Build it: dbt run --select " ~ node.name) -%}
+    {%- do exceptions.raise_compiler_error(operation ~ ": the table " ~ node.schema ~ '.' ~ node.alias ~ " is not there. Build it: dbt run --select " ~ versioned_collapsing.get_selector(node)) -%}
   {%- endif -%}
   {%- do return(table) -%}
 {% endmacro %}
@@ -29,7 +59,7 @@
 {% macro require_finished(operation, table, node, run) %}
   {%- if versioned_collapsing.read_ledger(table, node).unfinished -%}
     {%- do versioned_collapsing.stop_run(run,
-        operation ~ ": a run on " ~ table ~ " died while it wrote. Complete it first: dbt run --select " ~ node.name
+        operation ~ ": a run on " ~ table ~ " died while it wrote. Complete it first: dbt run --select " ~ versioned_collapsing.get_selector(node)
     ) -%}
   {%- endif -%}
 {% endmacro %}

@@ -1,6 +1,6 @@
 {# Finds rows whose signs do not add up, and keys with several live rows, and inserts the rows that put them
    right: views on the table are put right by the same rows. Compares whole rows, and trusts no merge. Without
-   `dry_run: false` it only says what it would write. #}
+   `dry_run: false` it only says what it would write, as an error, for whoever waits for the exit code. #}
 {% macro repair_collapse(model, dry_run=true) %}
   {%- set node = versioned_collapsing.get_collapsing_node('repair_collapse', model) -%}
   {%- set table = versioned_collapsing.get_collapsing_table('repair_collapse', node) -%}
@@ -11,22 +11,22 @@
   {%- do versioned_collapsing.require_finished('repair_collapse', table, node, run) -%}
   {%- set columns = versioned_collapsing.get_stored_columns(table, options) -%}
   {%- set found = run_query(versioned_collapsing.get_repair_counts_sql(table, options, columns)).rows[0] -%}
-  {%- do log(
-      table ~ ': ' ~ found['broken_keys'] ~ ' keys to repair, by ' ~ found['states'] ~ ' state rows and ' ~ found['cancels'] ~ ' cancel rows; '
-      ~ found['undecided_keys'] ~ ' keys have two states of one version that differ, which wait for a newer version',
-      info=true
-  ) -%}
-  {%- if found['broken_keys'] | int -%}
-    {%- if dry_run -%}
-      {%- do log("Nothing was written. To write: dbt run-operation repair_collapse --args '{model: " ~ model ~ ", dry_run: false}'", info=true) -%}
-    {%- else -%}
-      {%- do versioned_collapsing.write_repairs(table, options, columns, run) -%}
-      {%- do versioned_collapsing.record_run(table, run, 'repaired', {'repaired': found['broken_keys'], 'states': found['states'], 'cancels': found['cancels']}) -%}
-      {%- do versioned_collapsing.drop_staged(table) -%}
-      {%- do log('Repaired ' ~ table, info=true) -%}
-    {%- endif -%}
+  {%- set message = table ~ ': ' ~ versioned_collapsing.format_count(found['broken_keys'], 'key') ~ ' to repair, by '
+      ~ versioned_collapsing.format_count(found['states'], 'state row') ~ ' and ' ~ versioned_collapsing.format_count(found['cancels'], 'cancel row') ~ '; '
+      ~ versioned_collapsing.format_count(found['undecided_keys'], 'key') ~ ' with two states of one version that differ, left to a newer version' -%}
+  {%- if not dry_run and found['broken_keys'] | int -%}
+    {%- do versioned_collapsing.write_repairs(table, options, columns, run) -%}
+    {%- do versioned_collapsing.record_run(table, run, 'repaired', {'repaired': found['broken_keys'], 'states': found['states'], 'cancels': found['cancels']}) -%}
+    {%- do versioned_collapsing.drop_staged(table) -%}
   {%- endif -%}
   {%- do versioned_collapsing.give_up_lock(run) -%}
+  {%- if dry_run and (found['broken_keys'] | int or found['undecided_keys'] | int) -%}
+    {%- do exceptions.raise_compiler_error(
+        "repair_collapse: " ~ message ~ ". Nothing was written."
+        ~ (" To write: dbt run-operation repair_collapse --args '{model: " ~ model ~ ", dry_run: false}'" if found['broken_keys'] | int else '')
+    ) -%}
+  {%- endif -%}
+  {%- do log(message ~ ('. Repaired.' if found['broken_keys'] | int else ''), info=true) -%}
 {% endmacro %}
 
 
@@ -54,20 +54,27 @@
 
 
 {% macro get_repair_rows_sql(table, options, columns) -%}
-  select {{ get_quoted_csv(versioned_collapsing.get_stored_names(options, columns)[:-1]) }}, _dbt_sign_to_write
+  select {{ versioned_collapsing._quoted_list(versioned_collapsing.get_stored_names(options, columns)[:-1]) }}, _dbt_sign_to_write
   from ({{ versioned_collapsing.get_repairs_sql(table, options, columns) }})
   array join arrayResize([toInt8(sign(_dbt_missing))], abs(_dbt_missing), toInt8(sign(_dbt_missing))) as _dbt_sign_to_write
 {%- endmacro %}
 
 
 {% macro get_repair_counts_sql(table, options, columns) -%}
-  {%- set key = get_quoted_csv(options.unique_key) -%}
+  {%- set key = versioned_collapsing._quoted_list(options.unique_key) -%}
   select
-    uniqExactIf(tuple({{ key }}), _dbt_missing <> 0) as broken_keys,
-    sumIf(_dbt_missing, _dbt_missing > 0) as states,
-    -sumIf(_dbt_missing, _dbt_missing < 0) as cancels,
-    uniqExactIf(tuple({{ key }}), _dbt_is_undecided) as undecided_keys
-  from ({{ versioned_collapsing.get_repairs_sql(table, options, columns, with_undecided=true) }})
+    _dbt_broken_keys as broken_keys,
+    _dbt_states as states,
+    _dbt_cancels as cancels,
+    _dbt_undecided_keys as undecided_keys
+  from (
+    select
+      uniqExactIf(tuple({{ key }}), _dbt_missing <> 0) as _dbt_broken_keys,
+      sumIf(_dbt_missing, _dbt_missing > 0) as _dbt_states,
+      -sumIf(_dbt_missing, _dbt_missing < 0) as _dbt_cancels,
+      uniqExactIf(tuple({{ key }}), _dbt_is_undecided) as _dbt_undecided_keys
+    from ({{ versioned_collapsing.get_repairs_sql(table, options, columns, with_undecided=true) }})
+  )
 {%- endmacro %}
 
 
@@ -75,9 +82,9 @@
    that has the highest version, 0 for the others. Rows that differ and would pair with each other, at one place
    and version, are left alone: whatever was written there could pair with the wrong one. #}
 {% macro get_repairs_sql(table, options, columns, with_undecided=false) -%}
-  {%- set key = get_quoted_csv(options.unique_key) -%}
-  {%- set version = adapter.quote(options.version) -%}
-  {%- set row = get_quoted_csv(columns.names) -%}
+  {%- set key = versioned_collapsing._quoted_list(options.unique_key) -%}
+  {%- set version = versioned_collapsing._quoted(options.version) -%}
+  {%- set row = versioned_collapsing._quoted_list(columns.names) -%}
   select
     *,
     count() over (partition by {{ key }}, {{ version }}, {{ versioned_collapsing._expressions_sql(options.order_by, columns) }}, _dbt_partition_id) > 1 as _dbt_is_undecided,
@@ -85,7 +92,7 @@
   from (
     select *, maxIf({{ version }}, _dbt_net_sign > 0) over (partition by {{ key }}) as _dbt_highest
     from (
-      select {{ row }}, any(_partition_id) as _dbt_partition_id, sum({{ adapter.quote(options.sign) }}) as _dbt_net_sign
+      select {{ row }}, any(_partition_id) as _dbt_partition_id, sum({{ versioned_collapsing._quoted(options.sign) }}) as _dbt_net_sign
       from {{ table }}
       group by {{ row }}
       having _dbt_net_sign <> 0

@@ -2,11 +2,12 @@
    The average of a nullable expression is over the rows that have a value: `is_nullable`. #}
 {% macro signed_avg(expression, sign='_sign', is_nullable=false) -%}
   {%- set rows = versioned_collapsing.signed_count_non_null(expression, sign) if is_nullable else versioned_collapsing.signed_count(sign) -%}
-  {{ versioned_collapsing.signed_sum(expression, sign) }} / nullIf({{ rows }}, 0)
+  ({{ versioned_collapsing.signed_sum(expression, sign) }} / nullIf({{ rows }}, 0))
 {%- endmacro %}
 
 
 {# `avgIf(expression, condition)` of the live rows. #}
-{% macro signed_avg_if(expression, condition, sign='_sign') -%}
-  {{ versioned_collapsing.signed_sum_if(expression, condition, sign) }} / nullIf({{ versioned_collapsing.signed_count_if(condition, sign) }}, 0)
+{% macro signed_avg_if(expression, condition, sign='_sign', is_nullable=false) -%}
+  {%- set counted = versioned_collapsing._operand(condition) ~ ' and ' ~ versioned_collapsing._operand(expression) ~ ' is not null' if is_nullable else condition -%}
+  ({{ versioned_collapsing.signed_sum_if(expression, condition, sign) }} / nullIf({{ versioned_collapsing.signed_count_if(counted, sign) }}, 0))
 {%- endmacro %}

@@ -11,8 +11,6 @@
 {%- endmacro %}
 
 
-{# A name or a call of a function stands by itself; what else is there may bind less than `*` does. #}
 {% macro _times_sign(expression, sign) -%}
-  {%- set is_simple = modules.re.fullmatch('[\\w.`"]+(\\([^()]*\\))?', expression | string | trim) -%}
-  {{ expression if is_simple else '(' ~ expression ~ ')' }} * {{ sign }}
+  {{ versioned_collapsing._operand(expression) }} * {{ versioned_collapsing._identifier(sign) }}
 {%- endmacro %}

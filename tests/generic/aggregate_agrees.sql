@@ -1,61 +1,101 @@
 {# What an aggregate says of every group is what the table says: `aggregate` is a view, or the table of a SummingMergeTree
    view; or `projection` names an aggregating projection of the table itself, of which the stored sums are compared.
    `group_by` and `sums` map the aggregate's columns to expressions of the table, `count` is its column with the count
-   of live rows. `where` is of the columns in `group_by`, and sampling by them. #}
+   of live rows. `where` is of the columns in `group_by`, and sampling by them.
+
+   A group that one side lacks has sums of 0 there: of a group that is dead, a merge may leave nothing. So has one whose
+   values are null: a SummingMergeTree makes it 0. #}
 {% test aggregate_agrees(model, group_by, sums, count='live_rows', aggregate=none, projection=none, sign=none, sample=none, recent_partitions=none) %}
 {%- if (aggregate is none) == (projection is none) -%}
   {%- do exceptions.raise_compiler_error("aggregate_agrees: give either `aggregate`, a relation, or `projection`, the name of a projection.") -%}
 {%- endif -%}
 {%- set where = config.get('where') or 'true' -%}
+{%- set table = versioned_collapsing.get_signed_table(model, sign) -%}
 {%- set groups = versioned_collapsing._named(group_by) -%}
 {%- set measures = versioned_collapsing._named(sums).keys() | list + [count] -%}
-{%- set key = groups | join(', ') -%}
-{%- set table = versioned_collapsing.get_signed_table(model, sign) -%}
+{%- set key = versioned_collapsing._quoted_list(groups) -%}
+{%- set shown = [] -%}
 {%- set differs = [] -%}
 {%- for name in measures -%}
-  {%- do differs.append('not (sumIf(' ~ name ~ ', of_table) <=> sumIf(' ~ name ~ ', not of_table))') -%}
-{%- endfor %}
+  {%- set of_table = versioned_collapsing._quoted('_dbt_' ~ name ~ '_of_table') -%}
+  {%- set of_aggregate = versioned_collapsing._quoted('_dbt_' ~ name ~ '_of_aggregate') -%}
+  {%- do shown.extend([name ~ '_of_table', name ~ '_of_aggregate']) -%}
+  {%- do differs.append('not (' ~ of_table ~ ' <=> ' ~ of_aggregate ~ ')') -%}
+{%- endfor -%}
 
-with from_table as (
-  {{ versioned_collapsing.signed_sums(versioned_collapsing.get_rows_without_projections(table), groups, sums, count, table.sign) }}
-),
+{% call versioned_collapsing.get_failing_rows_sql(shown + ['differing_columns', 'failing_condition'], groups) %}
+  with _dbt_from_table as (
+    {{ versioned_collapsing.signed_sums(versioned_collapsing.get_rows_without_projections(table), groups, sums, count, table.sign) }}
+  ),
 
-from_aggregate as (
-  {%- if projection is none %}
+  _dbt_from_aggregate as (
+    {%- if projection is none %}
+    select
+      {%- for name in groups %}
+      {{ versioned_collapsing._quoted(name) }},
+      {%- endfor %}
+      {%- for name in measures %}
+      sum({{ versioned_collapsing._quoted(name) }}) as _dbt_sum_{{ loop.index }}{{ ',' if not loop.last }}
+      {%- endfor %}
+    from {{ aggregate }}
+    {%- if groups %}
+    group by {{ key }}
+    {%- endif %}
+    {%- else %}
+    {{ versioned_collapsing.get_projection_sums_sql(table, projection, groups, sums) }}
+    {%- endif %}
+  ),
+
+  -- What the other side says is null: the two may have different types, of which a union would make a Variant.
+  _dbt_both as (
+    select
+      {%- for name in groups %}
+      {{ versioned_collapsing._quoted(name) }},
+      {%- endfor %}
+      {%- for name in measures %}
+      {{ versioned_collapsing._quoted(name) }} as _dbt_of_table_{{ loop.index }},
+      null as _dbt_of_aggregate_{{ loop.index }}{{ ',' if not loop.last }}
+      {%- endfor %}
+    from _dbt_from_table
+
+    union all
+
+    select
+      {%- for name in groups %}
+      {{ versioned_collapsing._quoted(name) }},
+      {%- endfor %}
+      {%- for name in measures %}
+      null as _dbt_of_table_{{ loop.index }},
+      _dbt_sum_{{ loop.index }} as _dbt_of_aggregate_{{ loop.index }}{{ ',' if not loop.last }}
+      {%- endfor %}
+    from _dbt_from_aggregate
+  )
+
   select
-    {{ key }},
-    {%- for name in measures %}
-    sum(kept.{{ name }}) as {{ name }}{{ ',' if not loop.last }}
+    {%- for name in groups %}
+    {{ versioned_collapsing._quoted(name) }},
     {%- endfor %}
-  from {{ aggregate }} as kept
+    {%- for name in measures %}
+    ifNull(sum(_dbt_of_table_{{ loop.index }}), 0) as {{ versioned_collapsing._quoted('_dbt_' ~ name ~ '_of_table') }},
+    ifNull(sum(_dbt_of_aggregate_{{ loop.index }}), 0) as {{ versioned_collapsing._quoted('_dbt_' ~ name ~ '_of_aggregate') }},
+    {%- endfor %}
+    {{ versioned_collapsing.get_differing_columns_sql(measures, differs) }} as _dbt_differing_columns,
+    multiIf(
+      {{ versioned_collapsing._quoted('_dbt_' ~ count ~ '_of_table') }} = 0
+        and {{ versioned_collapsing._quoted('_dbt_' ~ count ~ '_of_aggregate') }} <> 0,
+      'the aggregate has the group, the table has not',
+      {{ versioned_collapsing._quoted('_dbt_' ~ count ~ '_of_aggregate') }} = 0
+        and {{ versioned_collapsing._quoted('_dbt_' ~ count ~ '_of_table') }} <> 0,
+      'the table has the group, the aggregate has not',
+      concat('the aggregate has other values: ', arrayStringConcat(_dbt_differing_columns, ', '))
+    ) as _dbt_failing_condition
+  from _dbt_both
+  where ({{ where }})
+    and {{ versioned_collapsing.get_keys_in_scope_sql(table, key, groups.values() | join(', '), sample, recent_partitions) }}
+  {%- if groups %}
   group by {{ key }}
-  {%- else %}
-  {{ versioned_collapsing.get_projection_sums_sql(table, projection, groups, sums, count) }}
   {%- endif %}
-),
-
-both as (
-  select {{ key }}, {{ measures | join(', ') }}, true as of_table from from_table where {{ count }} <> 0
-  union all
-  select {{ key }}, {{ measures | join(', ') }}, false as of_table from from_aggregate where {{ count }} <> 0
-)
-
-select
-  {{ key }},
-  {%- for name in measures %}
-  sumIf({{ name }}, of_table) as {{ name }}_of_table,
-  sumIf({{ name }}, not of_table) as {{ name }}_of_aggregate,
-  {%- endfor %}
-  arrayFilter((name, differs) -> differs, {{ measures }}, [{{ differs | join(', ') }}]) as differing_columns,
-  multiIf(
-    countIf(of_table) = 0, 'the aggregate has the group, the table has not',
-    countIf(not of_table) = 0, 'the table has the group, the aggregate has not',
-    concat('the aggregate has other values: ', arrayStringConcat(differing_columns, ', '))
-  ) as failing_condition
-from both
-where {{ where }}
-  and {{ versioned_collapsing.get_keys_in_scope_sql(table, key, groups.values() | join(', '), sample, recent_partitions) }}
-group by {{ key }}
-having notEmpty(differing_columns)
+  having notEmpty(_dbt_differing_columns)
+{% endcall %}
 
 {% endtest %}

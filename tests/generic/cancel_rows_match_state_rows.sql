@@ -4,37 +4,33 @@
 {% test cancel_rows_match_state_rows(model, key=none, sign=none, sample=none, recent_partitions=none) %}
 {%- set where = config.get('where') -%}
 {%- set table = versioned_collapsing.get_signed_table(model, sign, key=key) -%}
-{%- set differs = [] -%}
-{%- for name in table.columns -%}
-  {%- do differs.append('uniqExact(tuple(' ~ adapter.quote(name) ~ ')) > 1') -%}
-{%- endfor %}
+{%- set shown = ['pairs_by', 'cancel_rows', 'state_rows', 'differing_columns', 'failing_condition'] -%}
 
-with leftovers as (
+{% call versioned_collapsing.get_failing_rows_sql(shown, []) %}
+  with _dbt_leftovers as (
+    select
+      {{ table.listed }},
+      sum({{ table.sign }}) as _dbt_net_sign
+    from {{ table.relation }}
+    where {{ versioned_collapsing.get_scope_sql(table, where, sample, recent_partitions) }}
+    group by {{ table.listed }}
+    having _dbt_net_sign <> 0
+  )
+
   select
-    {{ table.listed }},
-    sum({{ table.sign }}) as net_sign
-  from {{ table.relation }}
-  where {{ versioned_collapsing.get_scope_sql(table, where, sample, recent_partitions) }}
-  group by {{ table.listed }}
-  having net_sign <> 0
-)
-
-select
-  toString(tuple({{ table.key }})) as pairs_by,
-  -sumIf(net_sign, net_sign < 0) as cancel_rows,
-  sumIf(net_sign, net_sign > 0) as state_rows,
-  arrayFilter(
-    (name, differs) -> differs,
-    {{ table.columns | list }},
-    [{{ differs | join(', ') }}]
-  ) as differing_columns,
-  if(
-    state_rows = 0,
-    'no state row for the cancel row',
-    concat('the cancel row differs from the state row in ', arrayStringConcat(differing_columns, ', '))
-  ) as failing_condition
-from leftovers
-group by {{ table.key or 'tuple()' }}
-having cancel_rows > 0
+    toString(tuple({{ table.key }})) as _dbt_pairs_by,
+    -sumIf(_dbt_net_sign, _dbt_net_sign < 0) as _dbt_cancel_rows,
+    sumIf(_dbt_net_sign, _dbt_net_sign > 0) as _dbt_state_rows,
+    {{ versioned_collapsing.get_differing_columns_sql(table.columns, versioned_collapsing.get_columns_differ(table.columns)) }}
+      as _dbt_differing_columns,
+    if(
+      _dbt_state_rows = 0,
+      'no state row for the cancel row',
+      concat('the cancel row differs from the state row in ', arrayStringConcat(_dbt_differing_columns, ', '))
+    ) as _dbt_failing_condition
+  from _dbt_leftovers
+  group by {{ table.key or 'tuple()' }}
+  having _dbt_cancel_rows > 0
+{% endcall %}
 
 {% endtest %}

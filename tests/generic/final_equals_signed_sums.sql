@@ -3,35 +3,40 @@
 {% test final_equals_signed_sums(model, sign=none, sample=none, recent_partitions=none) %}
 {%- set where = config.get('where') -%}
 {%- set table = versioned_collapsing.get_signed_table(model, sign) -%}
-{%- set scope = versioned_collapsing.get_scope_sql(table, where, sample, recent_partitions) %}
+{%- set scope = versioned_collapsing.get_scope_sql(table, where, sample, recent_partitions) -%}
 
-with both_ways as (
+{% call versioned_collapsing.get_failing_rows_sql(['net_sign', 'rows_of_final', 'failing_condition'], table.names) %}
+  with _dbt_both_ways as (
+    select
+      {{ table.listed }},
+      toInt64({{ table.sign }}) as _dbt_signed,
+      toInt64(0) as _dbt_by_final
+    from {{ table.relation }}
+    where {{ scope }}
+
+    union all
+
+    -- FINAL because it is what is tested.
+    select
+      {{ table.listed }},
+      toInt64(0) as _dbt_signed,
+      toInt64(1) as _dbt_by_final
+    from {{ table.relation }} final
+    where {{ table.sign }} = 1 and {{ scope }}
+  )
+
   select
     {{ table.listed }},
-    toInt64({{ table.sign }}) as signed,
-    toInt64(0) as by_final
-  from {{ table.relation }}
-  where {{ scope }}
-
-  union all
-
-  -- FINAL because it is what is tested.
-  select
-    {{ table.listed }},
-    toInt64(0) as signed,
-    toInt64(1) as by_final
-  from {{ table.relation }} final
-  where {{ table.sign }} = 1 and {{ scope }}
-)
-
-select
-  {{ table.listed }},
-  sum(signed) as net_sign,
-  sum(by_final) as rows_of_final,
-  if(net_sign < rows_of_final, 'FINAL returns it, signed sums do not', 'signed sums leave it, FINAL does not return it')
-    as failing_condition
-from both_ways
-group by {{ table.listed }}
-having net_sign <> rows_of_final
+    sum(_dbt_signed) as _dbt_net_sign,
+    sum(_dbt_by_final) as _dbt_rows_of_final,
+    if(
+      _dbt_net_sign < _dbt_rows_of_final,
+      'FINAL returns it, signed sums do not',
+      'signed sums leave it, FINAL does not return it'
+    ) as _dbt_failing_condition
+  from _dbt_both_ways
+  group by {{ table.listed }}
+  having _dbt_net_sign <> _dbt_rows_of_final
+{% endcall %}
 
 {% endtest %}

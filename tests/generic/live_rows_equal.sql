@@ -1,56 +1,69 @@
 {# The live rows are the rows of `truth`: a relation, of another engine too, or what can stand after `from`. `columns`
-   are compared, all but sign and version when they are not given, as the types of the table. With `sample` and
-   `recent_partitions` only keys that the table has there are looked for in the truth; `where` filters both. #}
+   are compared, all but sign and version when they are not given, as the types of the table; a value that these cannot
+   hold differs. With `sample` and `recent_partitions` only keys that the table has there are looked for in the truth;
+   `where` filters both. #}
 {% test live_rows_equal(model, truth, unique_key, columns=none, version=none, sign=none, sample=none, recent_partitions=none) %}
 {%- set where = config.get('where') or 'true' -%}
 {%- set table = versioned_collapsing.get_signed_table(model, sign, version, unique_key) -%}
-{%- set compared = versioned_collapsing.get_compared_columns(table, columns) -%}
-{%- set quoted = [] -%}
+{%- do versioned_collapsing.validate_truth('live_rows_equal', truth) -%}
+{%- set compared = versioned_collapsing.get_compared_columns(table, columns, versioned_collapsing.read_truth_types(table, truth) if execute else {}) -%}
+{%- set listed = versioned_collapsing._quoted_list(compared | map(attribute='name')) -%}
 {%- set differs = [] -%}
-{%- for name in compared -%}
-  {%- do quoted.append(adapter.quote(name)) -%}
-  {%- do differs.append('uniqExact(tuple(' ~ adapter.quote(name) ~ ')) > 1') -%}
+{%- for column in compared -%}
+  {%- do differs.append('uniqExact(tuple(' ~ versioned_collapsing._quoted(column.name) ~ ')) > 1 or has(groupUniqArrayArray(_dbt_lost), ' ~ versioned_collapsing._literal(column.name) ~ ')') -%}
 {%- endfor -%}
-{%- set names = quoted | join(', ') %}
 
-with both as (
+{% call versioned_collapsing.get_failing_rows_sql(['live_rows', 'true_rows', 'differing_columns', 'failing_condition'], table.names) %}
+  with _dbt_live as (
+    select
+      {%- for column in compared %}
+      {{ versioned_collapsing.get_live_value_sql(column) }} as _dbt_value_{{ loop.index }},
+      {%- endfor %}
+      emptyArrayString() as _dbt_lost,
+      toInt64({{ table.sign }}) as _dbt_net
+    from {{ table.relation }}
+    where {{ where }}
+  ),
+
+  _dbt_truth as (
+    select
+      {%- for column in compared %}
+      {{ versioned_collapsing.get_true_value_sql(column) }} as _dbt_value_{{ loop.index }},
+      {%- endfor %}
+      {{ versioned_collapsing.get_lost_columns_sql(compared) }} as _dbt_lost,
+      toInt64(-1) as _dbt_net
+    from (select * from {{ truth }} where {{ where }})
+  ),
+
+  _dbt_differences as (
+    select
+      {%- for column in compared %}
+      _dbt_value_{{ loop.index }} as {{ versioned_collapsing._quoted(column.name) }},
+      {%- endfor %}
+      _dbt_lost,
+      sum(_dbt_net) as _dbt_surplus
+    from (
+      select * from _dbt_live
+      union all
+      select * from _dbt_truth
+    )
+    group by all
+    having _dbt_surplus <> 0
+  )
+
   select
-    {{ names }},
-    toInt64({{ table.sign }}) as net
-  from {{ table.relation }}
-  where {{ where }}
-
-  union all
-
-  select
-    {%- for name, type in compared.items() %}
-    {{ versioned_collapsing.get_comparable_sql(name, type) }} as {{ adapter.quote(name) }},
-    {%- endfor %}
-    toInt64(-1) as net
-  from (select * from {{ truth }} where {{ where }}) as truth
-),
-
-differences as (
-  select
-    {{ names }},
-    sum(net) as surplus
-  from both
+    {{ table.key }},
+    sumIf(_dbt_surplus, _dbt_surplus > 0) as _dbt_live_rows,
+    -sumIf(_dbt_surplus, _dbt_surplus < 0) as _dbt_true_rows,
+    {{ versioned_collapsing.get_differing_columns_sql(compared | map(attribute='name'), differs) }} as _dbt_differing_columns,
+    multiIf(
+      _dbt_true_rows = 0, 'live, and not in the truth',
+      _dbt_live_rows = 0, 'in the truth, and not live',
+      concat('other values than in the truth: ', arrayStringConcat(_dbt_differing_columns, ', '))
+    ) as _dbt_failing_condition
+  from _dbt_differences
   where {{ versioned_collapsing.get_keys_in_scope_sql(table, table.key, table.key, sample, recent_partitions) }}
-  group by {{ names }}
-  having surplus <> 0
-)
-
-select
-  {{ table.key }},
-  sumIf(surplus, surplus > 0) as live_rows,
-  -sumIf(surplus, surplus < 0) as true_rows,
-  arrayFilter((name, differs) -> differs, {{ compared | list }}, [{{ differs | join(', ') }}]) as differing_columns,
-  multiIf(
-    true_rows = 0, 'live, and not in the truth',
-    live_rows = 0, 'in the truth, and not live',
-    concat('other values than in the truth: ', arrayStringConcat(differing_columns, ', '))
-  ) as failing_condition
-from differences
-group by {{ table.key }}
+  group by {{ table.key }}
+{% endcall %}
 
 {% endtest %}

@@ -5,25 +5,27 @@
 {%- set table = versioned_collapsing.get_signed_table(model, sign, version, unique_key) -%}
 {%- if execute and table.is_collapsing and not table.version -%}
   {%- do exceptions.raise_compiler_error(table.relation ~ " has no version that its engine knows. Say which column it is: `version`.") -%}
-{%- endif %}
+{%- endif -%}
 
-with versions as (
+{% call versioned_collapsing.get_failing_rows_sql(['live_version', 'highest_version', 'failing_condition'], table.names) %}
+  with _dbt_versions as (
+    select
+      {{ table.key }},
+      {{ table.version }} as _dbt_version,
+      sum({{ table.sign }}) as _dbt_net_sign
+    from {{ table.relation }}
+    where {{ versioned_collapsing.get_scope_sql(table, where, sample, recent_partitions) }}
+    group by {{ table.key }}, _dbt_version
+  )
+
   select
     {{ table.key }},
-    {{ table.version }} as stored_version,
-    sum({{ table.sign }}) as net_sign
-  from {{ table.relation }}
-  where {{ versioned_collapsing.get_scope_sql(table, where, sample, recent_partitions) }}
-  group by {{ table.key }}, stored_version
-)
-
-select
-  {{ table.key }},
-  minIf(stored_version, net_sign > 0) as live_version,
-  max(stored_version) as highest_version,
-  'a version above that of the live row is stored' as failing_condition
-from versions
-group by {{ table.key }}
-having countIf(net_sign > 0) > 0 and live_version < highest_version
+    minIf(_dbt_version, _dbt_net_sign > 0) as _dbt_live_version,
+    max(_dbt_version) as _dbt_highest_version,
+    'a version above that of the live row is stored' as _dbt_failing_condition
+  from _dbt_versions
+  group by {{ table.key }}
+  having countIf(_dbt_net_sign > 0) > 0 and _dbt_live_version < _dbt_highest_version
+{% endcall %}
 
 {% endtest %}

@@ -6,16 +6,16 @@
   from (
     select *, max(if(problem = 'row', lines, 0)) over (partition by batch) as rows
     from (
-      select _batch as batch, found.problem, found.field, count(*) as lines
+      select _batch as batch, _dbt_found.problem, _dbt_found.field, count(*) as lines
       from {{ model }}
       lateral view explode(concat(
         array(struct(if(_missing_fields is null, 'other', 'row') as problem, '' as field)),
         transform(coalesce(_missing_fields, array()), _name -> struct('in no row' as problem, _name as field)),
         transform(coalesce(_unknown_fields, array()), _name -> struct('unknown' as problem, _name as field))
-      )) as found
+      )) as _dbt_found
       where _reason is null
         and _batch in (select batch from {{ versioned_collapsing.get_change_set_manifest_relation(change_set) }})
-      group by _batch, found.problem, found.field
+      group by _batch, _dbt_found.problem, _dbt_found.field
     )
   )
   where problem = 'unknown' or (problem = 'in no row' and lines = rows)

@@ -5,25 +5,26 @@
   {%- do exceptions.raise_compiler_error("rows_waiting_to_collapse_below: say how many may wait, by `rows`, by `share` of the stored rows, or by both.") -%}
 {%- endif -%}
 {%- set where = config.get('where') -%}
-{%- set table = versioned_collapsing.get_signed_table(model, sign) %}
+{%- set table = versioned_collapsing.get_signed_table(model, sign) -%}
+{%- set shown = ['partition_id', 'stored_rows', 'waiting_rows', 'waiting_share', 'failing_condition'] -%}
 
-select
-  _partition_id as partition_id,
-  count() as stored_rows,
-  stored_rows - sum({{ table.sign }}) as waiting_rows,
-  waiting_rows / stored_rows as waiting_share,
-  concat(
-    toString(waiting_rows), ' of ', toString(stored_rows), ' rows wait to collapse'
-  ) as failing_condition
-from {{ table.relation }}
-where {{ versioned_collapsing.get_scope_sql(table, where, sample, recent_partitions) }}
-group by partition_id
-having false
-  {%- if rows is not none %}
-  or waiting_rows >= {{ rows / sample if sample else rows }}
-  {%- endif %}
-  {%- if share is not none %}
-  or waiting_share >= {{ share }}
-  {%- endif %}
+{% call versioned_collapsing.get_failing_rows_sql(shown, []) %}
+  select
+    _partition_id as _dbt_partition_id,
+    count() as _dbt_stored_rows,
+    {{ versioned_collapsing.get_waiting_rows_count_sql(table.sign) }} as _dbt_waiting_rows,
+    _dbt_waiting_rows / _dbt_stored_rows as _dbt_waiting_share,
+    concat(toString(_dbt_waiting_rows), ' of ', toString(_dbt_stored_rows), ' rows wait to collapse') as _dbt_failing_condition
+  from {{ table.relation }}
+  where {{ versioned_collapsing.get_scope_sql(table, where, sample, recent_partitions) }}
+  group by _dbt_partition_id
+  having false
+    {%- if rows is not none %}
+    or _dbt_waiting_rows >= {{ rows / sample if sample else rows }}
+    {%- endif %}
+    {%- if share is not none %}
+    or _dbt_waiting_share >= {{ share }}
+    {%- endif %}
+{% endcall %}
 
 {% endtest %}

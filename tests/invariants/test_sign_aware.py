@@ -24,12 +24,77 @@ AGGREGATES = [
     ("signed_sum('(amount) - (1)')", "sum(((amount) - (1)) * _sign)", "sum(amount - 1)"),
     ("signed_sum('discount')", "sum(discount * _sign)", "sum(discount)"),
     ("signed_sum_if('amount', \"status = 'paid'\")", "sumIf(amount * _sign, status = 'paid')", "sumIf(amount, status = 'paid')"),
-    ("signed_avg('amount')", "sum(amount * _sign) / nullIf(sum(_sign), 0)", "sum(amount) / count()"),
-    ("signed_avg('discount', is_nullable=true)", "sum(discount * _sign) / nullIf(sumIf(_sign, discount is not null), 0)", "sum(discount) / count(discount)"),
-    ("signed_avg_if('amount', \"status = 'paid'\")", "sumIf(amount * _sign, status = 'paid') / nullIf(sumIf(_sign, status = 'paid'), 0)", "sumIf(amount, status = 'paid') / nullIf(countIf(status = 'paid'), 0)"),
+    ("signed_avg('amount')", "(sum(amount * _sign) / nullIf(sum(_sign), 0))", "sum(amount) / count()"),
+    ("signed_avg('discount', is_nullable=true)", "(sum(discount * _sign) / nullIf(sumIf(_sign, discount is not null), 0))", "sum(discount) / count(discount)"),
+    ("signed_avg_if('amount', \"status = 'paid'\")", "(sumIf(amount * _sign, status = 'paid') / nullIf(sumIf(_sign, status = 'paid'), 0))", "sumIf(amount, status = 'paid') / nullIf(countIf(status = 'paid'), 0)"),
+    ("signed_avg_if('discount', \"status = 'paid'\", is_nullable=true)", "(sumIf(discount * _sign, status = 'paid') / nullIf(sumIf(_sign, (status = 'paid') and discount is not null), 0))", "sumIf(discount, status = 'paid') / nullIf(countIf(status = 'paid' and discount is not null), 0)"),
+    ("signed_count_non_null('not discount')", "sumIf(_sign, (not discount) is not null)", "count(not discount)"),
+    ("signed_sum('not(discount)')", "sum((not(discount)) * _sign)", "sum(not(discount))"),
+    ("signed_sum('amount', 'my sign')", "sum(amount * \"my sign\")", None),
+    ("signed_sum('amount', '`my sign`')", "sum(amount * `my sign`)", None),
     ("having_live()", "having sum(_sign) <> 0", None),
 ]
 # fmt: on
+# Arguments that bind less than what is put beside them, and what the plain SQL over live rows is.
+EXPRESSIONS = (
+    "amount",
+    "amount - 1",
+    "discount",
+    "-discount",
+    "not discount",
+    "discount is null or amount > 3",
+    "amount > 3 ? discount : null",
+    "case when amount > 3 then 1 else 2 end",
+    "discount::Nullable(Float64)",
+)
+CONDITIONS = (
+    "status = 'paid'",
+    "status = 'paid' or amount > 20",
+    "not status = 'paid'",
+    "amount > 3 ? true : false",
+)
+COMPOSED = [
+    ("signed_count()", "count()"),
+    *((f'signed_count_if("{c}")', f"countIf({c})") for c in CONDITIONS),
+    *((f"signed_count_non_null('{e}')", f"count({e})") for e in EXPRESSIONS),
+    *((f"signed_sum('{e}')", f"sum({e})") for e in EXPRESSIONS),
+    *(
+        (f"signed_avg('{e}', is_nullable=true)", f"(sum({e}) / nullIf(count({e}), 0))")
+        for e in EXPRESSIONS
+    ),
+    ("signed_avg('amount')", "(sum(amount) / nullIf(count(), 0))"),
+    *(
+        (f"""signed_sum_if('{e}', "{c}")""", f"sumIf({e}, {c})")
+        for e in EXPRESSIONS
+        for c in CONDITIONS[:2]
+    ),
+    *(
+        (
+            f"""signed_avg_if('{e}', "{c}", is_nullable=true)""",
+            f"(sumIf({e}, {c}) / nullIf(countIf(({c}) and ({e}) is not null), 0))",
+        )
+        for e in EXPRESSIONS
+        for c in CONDITIONS[:2]
+    ),
+    (
+        """signed_avg_if('amount', "status = 'paid'")""",
+        "(sumIf(amount, status = 'paid') / nullIf(countIf(status = 'paid'), 0))",
+    ),
+]
+CONTEXTS = (
+    "100e0 / {}",
+    "{} / 7",
+    "{} * 2 - {}",
+    "-{}",
+    "{} % 7",
+    "not {} <> 3",
+    "{} > 1 and {} < 50",
+    "{} is null or {} <> 0",
+    "{} > 1 ? {} : -{}",
+    "{} between 0 and 10",
+    "{}::Nullable(Float64)",
+    "{} + 1 in (1, 2)",
+)
 COMPUTED = [(macro, plain) for macro, _, plain in AGGREGATES if plain]
 PROJECTION = (
     "versioned_collapsing.signed_projection('by_region', {'region': 'lower(region)'}, ['amount'])"
@@ -60,7 +125,25 @@ def project(make_project: Callable[[str], CollapsingProject]) -> CollapsingProje
         f"{{{{ versioned_collapsing.{macro} }}}} as c{i}" for i, (macro, _) in enumerate(COMPUTED)
     )
     plain = ",\n".join(f"{sql} as c{i}" for i, (_, sql) in enumerate(COMPUTED))
+    composed = [
+        [
+            f"toFloat64({context.replace('{}', text)}) as c{i}_{j}"
+            for i, text in enumerate(texts)
+            for j, context in enumerate(CONTEXTS)
+        ]
+        for texts in (
+            [f"{{{{ versioned_collapsing.{macro} }}}}" for macro, _ in COMPOSED],
+            [sql for _, sql in COMPOSED],
+        )
+    ]
     models = {
+        "composed": f"select region, {', '.join(composed[0])} from {{{{ ref('orders') }}}} group by region "
+        "{{ versioned_collapsing.having_live() }}",
+        "composed_plain": f"select region, {', '.join(composed[1])} "
+        "from {{ versioned_collapsing.live_rows(ref('orders')) }} group by region",
+        "sums_of_summed": "{{ versioned_collapsing.signed_sums(ref('orders'), {'status': 'upper(status)', 'is_large': 'amount > 7'}, "
+        "{'amount': 'amount', 'net': 'amount - coalesce(discount, 0)', 'region': 'length(status)'}, 'id') }}",
+        "sums_of_all": "{{ versioned_collapsing.signed_sums(ref('orders'), [], ['amount']) }}",
         "spellings": f"select arrayJoin(arrayZip([{texts}], [{spelled}])) as spelling",
         "signed": f"select region, {columns} from {{{{ ref('orders') }}}} group by region "
         "{{ versioned_collapsing.having_live() }}",
@@ -122,3 +205,32 @@ def test_a_summing_view_keeps_the_same_sums(project: CollapsingProject) -> None:
     assert project.query(kept) == project.query(
         "select * from sums where live_rows <> 0 order by region"
     )
+
+
+def test_macros_can_stand_in_any_expression(project: CollapsingProject) -> None:
+    signed = project.query("select * from composed order by region")
+    plain = project.query("select * from composed_plain order by region")
+    names = [f"{context} of {macro}" for macro, _ in COMPOSED for context in CONTEXTS]
+    assert len(signed) == len(plain) == 2
+    for with_signs, without in zip(signed, plain, strict=True):
+        differing = {
+            name: (a, b)
+            for name, a, b in zip(names, with_signs[1:], without[1:], strict=True)
+            if a != b and not (a != a and b != b)
+        }
+        assert differing == {}
+        assert sum(value is not None for value in with_signs) > len(names) / 2
+
+
+def test_sums_may_have_the_names_of_what_they_are_made_of(project: CollapsingProject) -> None:
+    of_live = (
+        "select upper(status), amount > 7, sum(amount), sum(amount - coalesce(discount, 0)), "
+        "toInt64(sum(length(status))), toInt64(count()) from orders final where _sign = 1 group by 1, 2 order by 1, 2"
+    )
+    sums = "select * from sums_of_summed where id <> 0 order by status, is_large"
+    assert project.query(sums) == project.query(of_live)
+
+
+def test_sums_without_groups_are_of_the_whole_table(project: CollapsingProject) -> None:
+    of_live = "select sum(amount), toInt64(count()) from orders final where _sign = 1"
+    assert project.query("select * from sums_of_all") == project.query(of_live)

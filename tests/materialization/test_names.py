@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.collapsing_project import CollapsingProject, Outcome
+from tests.support.collapsing_project import CollapsingProject, OperationError, Outcome
 
 MakeProject = Callable[[str], CollapsingProject]
 
@@ -70,8 +70,9 @@ class TestNames:
 
     @pytest.mark.parametrize("model", MODELS)
     def test_operations(self, project: CollapsingProject, model: str) -> None:
-        assert "1 keys to repair" in project.operation("repair_collapse", model=model)
-        assert "1 anomalies" in project.operation("collapse_status", model=model)
+        with pytest.raises(OperationError, match="1 key to repair"):
+            project.operation("repair_collapse", model=model)
+        assert "1 anomaly" in project.operation("collapse_status", model=model)
         table = f"`names_of its own`.`{MODELS[model]['alias']}`"
         truth = f"(select * from {table} final where `my sign` = 1)"
         assert "agrees with" in project.operation("reconcile", model=model, truth=truth)

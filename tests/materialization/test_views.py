@@ -195,6 +195,29 @@ def test_errors(
     assert error in message
 
 
+def test_a_key_that_may_be_null_says_what_to_declare(make_project: MakeProject) -> None:
+    """And what it says to do works."""
+    project = make_project("view_nullable")
+    changes = "select toInt64(1) as id, toNullable('EU') as region, toInt64(5) as amount, toUInt64(1) as _version"
+    project.add_model("target", CONFIG, changes)
+    view = {**VIEW, "order_by": ["lower(region)", "c"], "partition_by": "region"}
+    project.add_model("sums", view, MODEL)
+    message = project.run()["sums"].message
+    for problem in (
+        "order_by: lower(region) is Nullable(String), and a key of a table takes no nulls. Declare the `data_type`",
+        "partition_by: region is Nullable(String)",
+        "in the properties of target, and rebuild: dbt run --full-refresh --select target+. Or put",
+    ):
+        assert problem in message
+    project.declare("target", {"region": "String"})
+    outcomes = project.run("--full-refresh", "--select", "target+")
+    assert outcomes["sums"].message == FILLED
+    project.add_model("sums", {**view, "settings": {"allow_nullable_key": 1}}, MODEL + " -- one")
+    project.declare("target", {"region": "Nullable(String)"})
+    outcomes = project.run("--full-refresh", "--select", "target+")
+    assert outcomes["sums"].message == FILLED
+
+
 def test_a_view_that_the_rows_would_not_reach_is_refused(make_project: MakeProject) -> None:
     project = make(make_project, "view_second")
     project.command("create table regions (region String) engine = MergeTree order by region")

@@ -15,6 +15,7 @@
     {% do get_assert_columns_equivalent(sql) %}
   {% endif %}
   {% do versioned_collapsing.validate_view_place(this, existing) %}
+  {% do versioned_collapsing.raise_problems(model.unique_id, versioned_collapsing.validate_view_columns(options.source, options, sql), 'versioned_collapsing_view') %}
   {% do versioned_collapsing.acquire_lock(source, run, options.source.name) %}
   {% if should_full_refresh() or not versioned_collapsing.is_view_current(this, source, options) %}
     {% do versioned_collapsing.rebuild_view(this, existing, source, options, run, sql) %}

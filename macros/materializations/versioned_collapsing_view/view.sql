@@ -27,12 +27,41 @@
 {% endmacro %}
 
 
+{# Columns of a change set are Nullable unless the model declares otherwise, and a sorting key takes none. #}
+{% macro validate_view_columns(source, options, sql) %}
+  {%- set problems = [] -%}
+  {%- if options.settings.get('allow_nullable_key', 0) | int -%}{%- do return(problems) -%}{%- endif -%}
+  {%- for option in ('order_by', 'partition_by') -%}
+    {%- for expression in options[option] -%}
+      {%- for type in versioned_collapsing.read_types('(select ' ~ expression ~ ' from ' ~ versioned_collapsing._subquery(sql) ~ ')').values() if 'Nullable(' in type -%}
+        {%- do problems.append(
+            option ~ ": " ~ expression ~ " is " ~ type ~ ", and a key of a table takes no nulls. Declare the `data_type` of the columns that it is made of in the properties of "
+            ~ source.name ~ ", and rebuild: dbt run --full-refresh --select " ~ versioned_collapsing.get_rebuild_selector(source)
+            ~ ". Or put something in the place of nulls in the select, by ifNull."
+        ) -%}
+      {%- endfor -%}
+    {%- endfor -%}
+  {%- endfor -%}
+  {%- do return(problems) -%}
+{% endmacro %}
+
+
+{# What has to be rebuilt with a table: its change sets, if it has such, and what follows from them. #}
+{% macro get_rebuild_selector(node) %}
+  {%- set selectors = [] -%}
+  {%- for unique_id in node.depends_on.nodes if unique_id in graph.nodes and graph.nodes[unique_id].config.materialized == 'change_set' -%}
+    {%- do selectors.append(versioned_collapsing.get_selector(graph.nodes[unique_id]) ~ '+') -%}
+  {%- endfor -%}
+  {%- do return(selectors | join(' ') or versioned_collapsing.get_selector(node) ~ '+') -%}
+{% endmacro %}
+
+
 {# The table that a view follows. #}
 {% macro get_source_table(source) %}
   {%- set table = adapter.get_relation(source.database, source.schema, source.alias) -%}
   {%- if table is none -%}
     {%- do exceptions.raise_compiler_error(
-        "The table " ~ source.schema ~ "." ~ source.alias ~ ", which the view follows, is not there. Build it first: dbt run --select " ~ source.name
+        "The table " ~ source.schema ~ "." ~ source.alias ~ ", which the view follows, is not there. Build it first: dbt run --select " ~ versioned_collapsing.get_selector(source)
     ) -%}
   {%- endif -%}
   {%- do return(table) -%}
@@ -75,8 +104,8 @@
   {%- set query -%}
     select count() as n
     from system.tables
-    where database = '{{ source.schema }}' and name = '{{ source.identifier }}'
-      and has(arrayZip(dependencies_database, dependencies_table), ('{{ trigger.schema }}', '{{ trigger.identifier }}'))
+    where database = {{ versioned_collapsing._literal(source.schema) }} and name = {{ versioned_collapsing._literal(source.identifier) }}
+      and has(arrayZip(dependencies_database, dependencies_table), ({{ versioned_collapsing._literals([trigger.schema, trigger.identifier]) }}))
   {%- endset -%}
   {%- do return(run_query(query).rows[0]['n'] | int > 0) -%}
 {% endmacro %}

@@ -1,0 +1,18 @@
+{# A truth as messages show it. What is more than a name may hold a password, as
+   `postgresql('host', 'db', 'orders', 'reader', '…')` does. #}
+{% macro get_truth_text(truth) %}
+  {%- set text = truth | string | trim -%}
+  {%- do return(text if modules.re.fullmatch('[^(\'$]+', text) else text.split('(')[0].split("'")[0].split('$')[0] ~ '(…)') -%}
+{% endmacro %}
+
+
+{# Stops before ClickHouse does: where SQL cannot be parsed, its message quotes what stands there. #}
+{% macro validate_truth(caller_name, truth) %}
+  {%- set query = 'select * from ' ~ truth -%}
+  {%- if execute and run_query('select isNull(formatQuerySingleLineOrNull(' ~ versioned_collapsing._literal(query) ~ ')) as n').rows[0]['n'] | int -%}
+    {%- do exceptions.raise_compiler_error(
+        caller_name ~ ": ClickHouse cannot parse `truth`, " ~ versioned_collapsing.get_truth_text(truth)
+        ~ ". It takes the name of a model, or what can stand after `from`: a table, a table function, a select in parentheses."
+    ) -%}
+  {%- endif -%}
+{% endmacro %}
