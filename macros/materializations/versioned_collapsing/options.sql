@@ -50,6 +50,9 @@
   {%- if no_key -%}
     {%- do problems.append("unique_key: contains " ~ no_key ~ ", which differs from change to change of one entity. Take it out.") -%}
   {%- endif -%}
+  {%- for name in ('unique_key', 'order_by') if options[name] | unique(true) | list | length < options[name] | length -%}
+    {%- do problems.append(name ~ ": is " ~ options[name] ~ ", which names a column twice. Take one of the two out.") -%}
+  {%- endfor -%}
   {%- set outside = options.unique_key | reject('in', options.order_by) | list -%}
   {%- if outside -%}
     {%- do problems.append(
@@ -85,7 +88,7 @@
     {%- do problems.extend(versioned_collapsing._combine_problems(options)) -%}
   {%- endif -%}
   {%- set special = [options.version, options.sign, options.is_deleted] -%}
-  {%- if special | map('string') | unique | list | length < special | length -%}
+  {%- if special | map('string') | unique(true) | list | length < special | length -%}
     {%- do problems.append("version, sign and is_deleted: are " ~ special ~ "; they must be three columns.") -%}
   {%- endif -%}
   {%- if options.old_state == 'stream' -%}
