@@ -197,6 +197,10 @@ TEXTS: dict[str, tuple[list[str], Callable[[str], str | None]]] = {
 }  # fmt: skip
 
 
+# Types whose texts are also given within arrays, maps and tuples: one of each way to judge a text.
+NESTED = ("UInt128", "Decimal(9, 2)", "Float32", "Date", "DateTime('UTC')", "FixedString(3)")
+
+
 def of_texts() -> Iterator[Pair]:
     """Texts in every type, as they are and within other values."""
     for declared, (texts, stored) in TEXTS.items():
@@ -207,7 +211,7 @@ def of_texts() -> Iterator[Pair]:
             ("Map(String, Array(String))", f"Map(String, Array({declared}))", "map('k', [{}])"),
             ("Array(Tuple(a String, b Int8))", f"Array(Tuple(a {declared}, b Int8))", "[({}, 1)]"),
         )
-        for given, nested, shape in shapes[: 1 if "Int" in declared and declared != "UInt128" else 3]:
+        for given, nested, shape in shapes if declared in NESTED else ():
             yield Pair(given, nested, {shape.format(literal(text)): found and "*" for text, found in values.items()})
 
 
@@ -257,7 +261,7 @@ OTHERS = [
     Pair("Tuple(a Int64, b String)", "Tuple(b String, a Int8)", {"(1, 'x')": "('x',1)", "(128, 'x')": None}),
     Pair("Tuple(Int64, String)", "Tuple(Int8, LowCardinality(String))", {"(1, 'x')": "(1,'x')", "(128, 'x')": None}),
     Pair("String default '[]'", "Array(Int64)", {"'[1, 2]'": "[1,2]", "'[]'": "[]"}),
-    Pair("Nullable(String)", "Nullable(JSON)", {'\'{"a": 1.10, "b": {"c": [1, "x"]}, "n": null, "e": {}}\'': '{"a":1.1,"b":{"c":["1","x"]}}', '\'{"a": 12345678901234567890.123}\'': None, '\'{"d": "2025-01-01T00:00:00Z", "e": "2025-02-30"}\'': '{"d":"2025-01-01T00:00:00Z","e":"2025-02-30"}', "'{'": None, "'[1]'": None}),
+    Pair("Nullable(String)", "Nullable(JSON)", {'\'{"a": 1.10, "b": {"c": [1, "x"]}, "n": null, "e": {}}\'': '{"a":1.1,"b":{"c":["1","x"]}}', '\'{"a": 12345678901234567890.123}\'': None, '\'{"d": "2025-01-31", "e": "soon"}\'': '{"d":"2025-01-31","e":"soon"}', '\'{"e": "2025-02-30"}\'': None, "'{'": None, "'[1]'": None}),
     Pair("Tuple(a UInt8, b String)", "JSON", {"(1, 'x')": '{"a":1,"b":"x"}'}),
     Pair("Variant(Int64, String)", "Nullable(Int8)", {"5::Int64": "5", "'x'::String": None, "300::Int64": None}),
     Pair("Dynamic", "Nullable(Decimal(9, 2))", {"'1.23'::String": "1.23", "'1.239'::String": None}),
@@ -327,4 +331,6 @@ def test_what_is_not_stored_as_given_is_refused(project: CollapsingProject) -> N
         for at, pair in enumerate(PAIRS)
         if (count := sum(text is None for text in pair.values.values()))
     }
-    assert {PAIRS[at]: (found.get(at), expected.get(at)) for at in range(len(PAIRS)) if found.get(at) != expected.get(at)} == {}, outcome.message
+    assert expected, outcome.message
+    wrong = {at for at in {*found, *expected} if found.get(at) != expected.get(at)}
+    assert [(PAIRS[at], found.get(at), expected.get(at)) for at in sorted(wrong)] == [], outcome.message

@@ -32,7 +32,8 @@
 
 
 {# The text of a value that is judged by its text; none of others. A float becomes a Decimal by its digits: 0.29 times
-   a hundred is below 29. Enums are the same when their names are. #}
+   a hundred is below 29. A Decimal that an integer cannot hold would stop the statement. Enums are the same when their
+   names are. #}
 {% macro _text_sql(value, given_type, type) %}
   {%- set base, given = versioned_collapsing._base_type(type), versioned_collapsing._base_type(given_type) -%}
   {%- if given == 'String' -%}
@@ -43,6 +44,8 @@
       or (given.startswith('Enum') and base.startswith('Enum'))
       or ('Float' in given.split('(')[0] and base.startswith('Decimal')) -%}
     {%- do return('toString(' ~ value ~ ')') -%}
+  {%- elif given.startswith('Decimal') and not base.startswith(('Decimal', 'String', 'Dynamic', 'JSON')) -%}
+    {%- do return(versioned_collapsing._without_zeros_sql('toString(' ~ value ~ ')')) -%}
   {%- endif -%}
   {%- do return(none) -%}
 {% endmacro %}
@@ -129,12 +132,13 @@
 {% endmacro %}
 
 
-{# A float is stored as the nearest one that there is. It is what was given when its shortest text, or one with as many
-   digits as tell floats apart, is the same number: 0.10000000000000001 is 0.1, and no Float32 is 16777217. #}
+{# A float is stored as the nearest one that there is. It is what was given when its shortest text, one with as many
+   digits as tell floats apart, or all its digits are the same number: 0.10000000000000001 is 0.1, and no Float32 is
+   16777217. #}
 {% macro _float_text_fits_sql(text, cast, type) %}
   {%- set number = versioned_collapsing._number_sql(text) -%}
   {%- set known = [versioned_collapsing._number_sql('toString(' ~ cast ~ ')')] -%}
-  {%- for digits in {'Float32': (7, 8), 'Float64': (15, 16)}.get(type, ()) -%}
+  {%- for digits in {'Float32': (7, 8, 40), 'Float64': (15, 16, 40)}.get(type, ()) -%}
     {%- set format = versioned_collapsing._literal('%.' ~ digits ~ 'e') -%}
     {%- do known.append(versioned_collapsing._number_sql('printf(' ~ format ~ ', ' ~ cast ~ ')')) -%}
   {%- endfor -%}
