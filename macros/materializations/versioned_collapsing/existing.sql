@@ -89,7 +89,8 @@
 {# The engine appends the version to the sorting key, unless it is there. #}
 {% macro _without_version(sorting_key, version) %}
   {%- set suffix = ', ' ~ version -%}
-  {%- do return(sorting_key[: -(suffix | length)] if sorting_key.endswith(suffix) else sorting_key) -%}
+  {%- set key = sorting_key[: -(suffix | length)] if sorting_key.endswith(suffix) else sorting_key -%}
+  {%- do return(versioned_collapsing._without_parentheses(key)) -%}
 {% endmacro %}
 
 

@@ -20,7 +20,11 @@
       'publish': config.get('publish', 'auto'),
       'shards': config.get('shards', 1),
   } -%}
-  {%- do versioned_collapsing.raise_problems(model.unique_id, versioned_collapsing.validate_versioned_collapsing_options(options)) -%}
+  {%- set problems = versioned_collapsing.validate_versioned_collapsing_options(options) -%}
+  {%- if '`' in model.alias or '\\' in model.alias -%}
+    {%- do problems.append("alias: is " ~ model.alias ~ "; dbt cannot quote a name with a backtick or a backslash in it. Use another.") -%}
+  {%- endif -%}
+  {%- do versioned_collapsing.raise_problems(model.unique_id, problems) -%}
   {%- do return(options) -%}
 {% endmacro %}
 
