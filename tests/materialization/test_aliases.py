@@ -38,7 +38,10 @@ def select(mode: str, shift: int) -> str:
     """Four keys, of which later runs change two and delete one: `shift` says which type each name has."""
     kinds = cycle([*TYPES[shift % 7 :], *TYPES[: shift % 7]])
     columns = ", ".join(f"{next(kinds)} as `{name}`" for name in ALIASES)
-    control = {"truncate": ", id = -1 as _is_truncate", "unversioned": ", toUInt64(the_run) as _batch"}.get(mode, "")
+    control = {
+        "truncate": ", id = -1 as _is_truncate",
+        "unversioned": ", toUInt64(the_run) as _batch",
+    }.get(mode, "")
     sign = ", arrayJoin([-1, 1]) as _sign" if mode == "stream" else ""
     is_old = "_sign = -1" if mode == "stream" else "false"
     return (
@@ -48,11 +51,17 @@ def select(mode: str, shift: int) -> str:
         f"toInt64(if({is_old}, the_run - 1, the_run)) as _version{sign}{control}"
         f"{'' if mode == 'stream' else ', the_number = 3 and the_run = 2 as _is_deleted'} "
         "from (select number as the_number from numbers(if(the_run = 1, 0, 2), if(the_run = 1, 4, 2)))"
-        + (" where not (_sign = -1 and the_run = 1) and not (_sign = 1 and the_run = 2 and the_number = 3)" if mode == "stream" else "")
+        + (
+            " where not (_sign = -1 and the_run = 1) and not (_sign = 1 and the_run = 2 and the_number = 3)"
+            if mode == "stream"
+            else ""
+        )
     )
 
 
-def test_columns_are_called_as_aliases_are(make_project: Callable[[str], CollapsingProject]) -> None:
+def test_columns_are_called_as_aliases_are(
+    make_project: Callable[[str], CollapsingProject],
+) -> None:
     assert len(ALIASES) > 50
     project = make_project("aliases")
     for shift, (mode, config) in enumerate(MODES.items()):
@@ -69,6 +78,8 @@ def test_columns_are_called_as_aliases_are(make_project: Callable[[str], Collaps
         raw = project.query(f"select {sums} from {mode}")
         if live != expected or [row[:4] for row in raw] != [(3, 40, 15, 4)]:
             wrong[mode] = (live, raw)
-        if mode != "stream" and (deleted := project.query(f"select id, `null` from {mode}__tombstones")) != [(3, 1)]:
+        if mode != "stream" and (
+            deleted := project.query(f"select id, `null` from {mode}__tombstones")
+        ) != [(3, 1)]:
             wrong[f"{mode}__tombstones"] = (deleted,)
     assert wrong == {}

@@ -31,7 +31,7 @@ SPELLED = {
     "Map(text, int)": "map('a', 1)",
     "Tuple(a int, `b c` Array(Tuple(x text, y int)))": "(1, [('x', 2)])",
     "TIMESTAMP": "'2025-01-01 00:00:00'",
-    "JSON": '\'{"a": 1}\'',
+    "JSON": "'{\"a\": 1}'",
     "Variant(text, int)": "'x'",
 }
 GIVEN = {"Map(text, int)", "Tuple(a int, `b c` Array(Tuple(x text, y int)))"}
@@ -46,9 +46,13 @@ class TestBuiltTwice:
             f"cast({value} as {kind}) as c{at}" if kind in GIVEN else f"{value} as c{at}"
             for at, (kind, value) in enumerate(SPELLED.items())
         ]
-        project.add_model("spelled", {"unique_key": "id"}, f"select 1 as id, {', '.join(columns)}, 1 as _version")
+        project.add_model(
+            "spelled", {"unique_key": "id"}, f"select 1 as id, {', '.join(columns)}, 1 as _version"
+        )
         project.declare("spelled", {f"c{at}": kind for at, kind in enumerate(SPELLED)})
-        found = [f"cast({value} as {kind}) as c{at}" for at, (kind, value) in enumerate(SPELLED.items())]
+        found = [
+            f"cast({value} as {kind}) as c{at}" for at, (kind, value) in enumerate(SPELLED.items())
+        ]
         project.add_model(
             "found",
             {"unique_key": ["id", "c10"], "on_conflict": "error"},
@@ -56,12 +60,22 @@ class TestBuiltTwice:
         )
         project.add_model(
             "shared",
-            {"unique_key": "id", "order_by": ["day", "id"], "partition_by": ["(day, toYear(day) )", "`id`  % 2"], "primary_key": "day"},
+            {
+                "unique_key": "id",
+                "order_by": ["day", "id"],
+                "partition_by": ["(day, toYear(day) )", "`id`  % 2"],
+                "primary_key": "day",
+            },
             "select {{ var('x') }} as x, toDate('2025-01-01') as day, 1 as id, x as _version",
         )
         project.add_model(
             "ticked",
-            {"unique_key": ["i`d", "'s)'"], "sign": "si`gn)", "order_by": ["i`d", "'s)'", "x"], "settings": {"storage_policy": "default"}},
+            {
+                "unique_key": ["i`d", "'s)'"],
+                "sign": "si`gn)",
+                "order_by": ["i`d", "'s)'", "x"],
+                "settings": {"storage_policy": "default"},
+            },
             "select {{ var('x') }} as x, 1 as `i``d`, 2 as `'s)'`, x as _version",
         )
         project.add_model(
@@ -78,14 +92,18 @@ class TestBuiltTwice:
             "computed", {"unique_key": "id"}, "select 1 as id, {{ var('x') }} as x, x as _version"
         )
         runs = [project.run("--vars", "x: 1")]
-        project.command("alter table computed add column twice Int64 materialized x * 2, add column also Int64 alias x")
+        project.command(
+            "alter table computed add column twice Int64 materialized x * 2, add column also Int64 alias x"
+        )
         runs.append(project.run("--vars", "x: 2"))
         cls.project = project
         return runs
 
     project: CollapsingProject
 
-    @pytest.mark.parametrize("model", ["spelled", "found", "shared", "ticked", "quoted", "month", "computed"])
+    @pytest.mark.parametrize(
+        "model", ["spelled", "found", "shared", "ticked", "quoted", "month", "computed"]
+    )
     def test_status(self, outcomes: list[dict[str, Outcome]], model: str) -> None:
         for run in outcomes:
             assert run[model].status == "success", run[model].message
@@ -96,11 +114,17 @@ class TestBuiltTwice:
         kept = dict(self.project.query(f"select name, type {columns} and table = 'found'"))
         assert kept["c10"] == "FixedString(3)"
         assert kept["c12"] == "LowCardinality(FixedString(3))"
-        assert kept == dict(self.project.query(f"select name, type {columns} and table = 'spelled'"))
+        assert kept == dict(
+            self.project.query(f"select name, type {columns} and table = 'spelled'")
+        )
 
     def test_rows(self, outcomes: list[dict[str, Outcome]]) -> None:
-        assert self.project.query("select x, twice, also, _sign from computed final") == [(2, 4, 2, 1)]
-        assert self.project.query("select x, `i``d`, `'s)'` from ticked final where `si``gn)` = 1") == [(2, 1, 2)]
+        assert self.project.query("select x, twice, also, _sign from computed final") == [
+            (2, 4, 2, 1)
+        ]
+        assert self.project.query(
+            "select x, `i``d`, `'s)'` from ticked final where `si``gn)` = 1"
+        ) == [(2, 1, 2)]
 
 
 SELECT = "select 1 as id, {} as x, 1 as _version"
@@ -126,7 +150,9 @@ SELECT = "select 1 as id, {} as x, 1 as _version"
 class TestRefused:
     @pytest.fixture(scope="class")
     @classmethod
-    def outcomes(cls, make_project: MakeProject, request: pytest.FixtureRequest) -> dict[str, Outcome]:
+    def outcomes(
+        cls, make_project: MakeProject, request: pytest.FixtureRequest
+    ) -> dict[str, Outcome]:
         project = make_project("types_refused")
         marks = [mark for mark in request.node.iter_markers("parametrize")] or cls.pytestmark
         for name, config, sql, _ in marks[0].args[1]:
@@ -156,11 +182,17 @@ def test_greatest_and_least_do_not_depend_on_the_runs(make_project: MakeProject)
     config = {"unique_key": "id", "combine": {name: name.split("_")[1] for name in names}}
     structure = ", ".join(f"{name} {values[name.split('_')[0]][0]}" for name in names)
     for table in ("in_one", "in_many"):
-        project.command(f"create table {table}_changes (id Int64, {structure}, _version Int64) engine = Memory")
-        project.add_model(table, config, f"select * from {table}_changes where _version in ({{{{ var('versions') }}}})")
+        project.command(
+            f"create table {table}_changes (id Int64, {structure}, _version Int64) engine = Memory"
+        )
+        project.add_model(
+            table,
+            config,
+            f"select * from {table}_changes where _version in ({{{{ var('versions') }}}})",
+        )
 
     def value(name: str, version: int) -> str:
-        given = values[name.split("_")[0]][1]
+        given = values[name.split("_", maxsplit=1)[0]][1]
         return given[version % len(given)]
 
     versions = range(4)
@@ -168,12 +200,17 @@ def test_greatest_and_least_do_not_depend_on_the_runs(make_project: MakeProject)
         row = f"select 1, {', '.join(value(name, version) for name in names)}, {version}"
         for table in ("in_one", "in_many"):
             project.command(f"insert into {table}_changes {row}")
-    assert project.run("--select", "in_one", "--vars", "versions: '0, 1, 2, 3'")["in_one"].status == "success"
+    assert (
+        project.run("--select", "in_one", "--vars", "versions: '0, 1, 2, 3'")["in_one"].status
+        == "success"
+    )
     for version in versions:
         outcome = project.run("--select", "in_many", "--vars", f"versions: '{version}'")["in_many"]
         assert outcome.status == "success", outcome.message
     in_one, in_many = (
-        project.query(f"select {', '.join(f'toString({name})' for name in names)} from {table} final")
+        project.query(
+            f"select {', '.join(f'toString({name})' for name in names)} from {table} final"
+        )
         for table in ("in_one", "in_many")
     )
     assert in_one == in_many
@@ -185,7 +222,11 @@ def test_greatest_and_least_do_not_depend_on_the_runs(make_project: MakeProject)
 
 def test_keys_and_versions_from_text(make_project: MakeProject) -> None:
     project = make_project("keys_from_text")
-    rows = [("1.00", "2025-01-01 00:00:00.001"), ("1.001", "2025-01-01 00:00:00"), ("2", "2025-01-01 00:00:00.0009")]
+    rows = [
+        ("1.00", "2025-01-01 00:00:00.001"),
+        ("1.001", "2025-01-01 00:00:00"),
+        ("2", "2025-01-01 00:00:00.0009"),
+    ]
     project.replace_rows("changes", "id String, _version String", rows)
     project.add_model("target", {"unique_key": "id"}, "select * from changes")
     project.declare("target", {"id": "Decimal(9, 2)", "_version": "DateTime64(3, 'UTC')"})
