@@ -103,3 +103,28 @@ def test_a_new_column_in_order_by_needs_a_full_refresh(make_project: MakeProject
     apply(project, "x Int64", [(1, 1, 1)])
     configure(project, on_schema_change="append_new_columns", partition_by="y")
     assert "partition_by: is 'y'" in failure(project, "x Int64, y Int64")
+
+
+def test_a_new_column_must_not_count_in_old_rows(make_project: MakeProject) -> None:
+    project = make_project("schema_combine")
+    append = {"on_schema_change": "append_new_columns"}
+    configure(project, **append)
+    apply(project, "x Int64", [(1, 1, 1)])
+    for policy in ("first", "least", "greatest", "coalesce"):
+        configure(project, **append, combine={"z": policy})
+        message = failure(project, "x Int64, z Int64")
+        assert f"combine: z is new, has '{policy}' and is Int64" in message
+        assert "Declare a Nullable data_type" in message
+    configure(project, **append, combine={"z": "least"})
+    apply(project, "x Int64, z Nullable(Int64)", [(1, 1, 50, 2)])
+    assert project.query("select z from target final where _sign = 1") == [(50,)]
+
+
+def test_a_name_in_another_case_is_another_column(make_project: MakeProject) -> None:
+    project = make_project("schema_case")
+    configure(project, on_schema_change="append_new_columns")
+    apply(project, "x Int64", [(1, 1, 1)])
+    apply(project, "X Int64", [(1, 5, 2)])
+    warnings = project.logged("JinjaLogWarning")
+    assert "the new column X differs from x by its case only" in warnings
+    assert project.query("select x, X from target final where _sign = 1") == [(1, 5)]

@@ -17,11 +17,16 @@
    tombstones; the ledger says which of them are done. #}
 {% macro apply_slices(target, options, columns, run, first_slice, counts_before) %}
   {%- set total = namespace(counts=counts_before) -%}
+  {%- set sliced = namespace(rows=versioned_collapsing.count_rows_before_slice(target, options, first_slice)) -%}
   {%- set is_worth_recording = run.is_worth_recording or run.batches or run.read.rows_read -%}
   {%- for slice in range(first_slice, options.shards + 1) -%}
     {%- do run.update({'slice': slice}) -%}
     {%- if options.shards > 1 -%}
       {%- do versioned_collapsing.stage_slice(target, options, slice, run) -%}
+      {%- set sliced.rows = sliced.rows + versioned_collapsing.count_staged_rows(target) -%}
+    {%- endif -%}
+    {%- if slice == options.shards and options.shards > 1 -%}
+      {%- do versioned_collapsing.validate_slices(target, options, sliced.rows, run) -%}
     {%- endif -%}
     {%- do versioned_collapsing.stage_leftovers(target, options, columns, run) -%}
     {%- if columns.is_folded -%}

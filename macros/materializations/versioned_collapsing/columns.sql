@@ -8,10 +8,12 @@
    whether the changes of a key are more than candidates of which the highest is taken. #}
 {% macro get_versioned_collapsing_columns(options, sql, model) %}
   {%- set declared = {} -%}
-  {%- for column in model.columns.values() if column.data_type -%}
-    {%- do declared.update({column.name: column.data_type}) -%}
+  {%- set spelled = model.columns.values() | selectattr('data_type') | list -%}
+  {%- set canonical = versioned_collapsing.get_canonical_types(spelled | map(attribute='data_type') | list) -%}
+  {%- for column in spelled -%}
+    {%- do declared.update({column.name: canonical[column.data_type]}) -%}
   {%- endfor -%}
-  {%- set given = adapter.get_column_schema_from_query(sql) -%}
+  {%- set given = versioned_collapsing.get_query_columns(sql) -%}
   {%- set given_names = given | map(attribute='name') | list -%}
   {%- set not_stored = versioned_collapsing.get_control_columns(options) + [options.sign] -%}
   {%- do versioned_collapsing.raise_problems(model.unique_id, versioned_collapsing.validate_columns(options, given_names, declared, config.get('contract').enforced)) -%}
@@ -19,7 +21,7 @@
   {%- set table = [] -%}
   {%- for column in given if column.name not in not_stored -%}
     {%- set type = declared.get(column.name) or versioned_collapsing._stored_type(column, options) -%}
-    {%- do table.append({'name': column.name, 'type': type, 'given_type': column.data_type}) -%}
+    {%- do table.append({'name': column.name, 'type': type, 'given_type': column.type}) -%}
   {%- endfor -%}
   {%- do versioned_collapsing.raise_problems(model.unique_id, versioned_collapsing.validate_column_types(options, table)) -%}
 
@@ -84,20 +86,50 @@
   {%- set problems = [] -%}
   {%- for column in table -%}
     {%- set base = versioned_collapsing._base_type(column.type) -%}
+    {%- set is_key = column.name in options.unique_key + options.order_by -%}
     {%- if column.name == options.version and not versioned_collapsing._is_version_type(base) -%}
       {%- do problems.append(
           "version: " ~ column.name ~ " is " ~ column.type ~ ". A version is UInt*, Int*, Date, Date32, DateTime or "
           ~ "DateTime64, never a float: declare such a data_type, or cast it in the select."
       ) -%}
     {%- endif -%}
-    {%- if column.name in options.unique_key + options.order_by and base.startswith(('Float', 'BFloat')) -%}
-      {%- do problems.append("order_by: " ~ column.name ~ " is " ~ column.type ~ "; floats do not pair reliably (0.0 and -0.0). Use an integer or Decimal.") -%}
+    {%- if base == 'Nothing' -%}
+      {%- do problems.append(
+          "columns: " ~ column.name ~ " is null in every row, and has no type. Declare its data_type, or cast it in "
+          ~ "the select, as in cast(null as Nullable(String))."
+      ) -%}
+    {%- elif is_key and versioned_collapsing._has_floats(base) -%}
+      {%- do problems.append(
+          "order_by: " ~ column.name ~ " is " ~ column.type ~ "; floats do not pair reliably (0.0 and -0.0). Use an "
+          ~ "integer or Decimal."
+      ) -%}
+    {%- elif is_key and not (versioned_collapsing._has_order(base) or base.startswith('Map(')) -%}
+      {%- do problems.append(
+          "order_by: " ~ column.name ~ " is " ~ column.type ~ ", of which values have no reliable order: they are no "
+          ~ "key. Select what identifies the entity as a column of its own."
+      ) -%}
+    {%- elif versioned_collapsing._is_nullable(column.type) and versioned_collapsing._is_required(column.name, options) -%}
+      {%- do problems.append(
+          "columns: " ~ column.name ~ " is " ~ column.type
+          ~ "; columns of the key, version, order_by and partition_by cannot be Nullable."
+      ) -%}
     {%- endif -%}
     {%- if base.startswith(('AggregateFunction(', 'Nested(')) -%}
-      {%- do problems.append("columns: " ~ column.name ~ " is " ~ column.type ~ ", of which two values cannot be compared. " ~ ("Select its parts, each an array." if base.startswith('Nested(') else "Keep such states in a view on the table.")) -%}
+      {%- set advice = "Select its parts, each an array." if base.startswith('Nested(') else "Keep such states in a view on the table." -%}
+      {%- do problems.append(
+          "columns: " ~ column.name ~ " is " ~ column.type ~ ", of which two values cannot be compared. " ~ advice
+      ) -%}
+    {%- elif not versioned_collapsing.can_convert(column.given_type, column.type) -%}
+      {%- do problems.append(
+          "columns: " ~ column.name ~ " is " ~ column.given_type ~ " in the select, of which values do not become "
+          ~ column.type ~ " by themselves. Make it that in the select, or declare another data_type."
+      ) -%}
     {%- endif -%}
-    {%- if 'Nullable' in column.type and versioned_collapsing._is_required(column.name, options) -%}
-      {%- do problems.append("columns: " ~ column.name ~ " is " ~ column.type ~ "; columns of the key, version, order_by and partition_by cannot be Nullable.") -%}
+    {%- if options.combine.get(column.name) in ('greatest', 'least') and not versioned_collapsing._has_order(column.type) -%}
+      {%- do problems.append(
+          "combine: " ~ column.name ~ " has '" ~ options.combine[column.name] ~ "' and is " ~ column.type ~ ", of which "
+          ~ "values have no order: which is kept would depend on the runs. Use 'latest', 'coalesce' or 'first'."
+      ) -%}
     {%- endif -%}
   {%- endfor -%}
   {%- do return(problems) -%}
@@ -106,30 +138,40 @@
 
 {% macro _stored_type(column, options) %}
   {%- if not versioned_collapsing._is_required(column.name, options) -%}
-    {%- do return(column.data_type) -%}
+    {%- do return(column.type) -%}
   {%- endif -%}
-  {%- set base = versioned_collapsing._base_type(column.data_type) -%}
-  {%- do return('LowCardinality(' ~ base ~ ')' if column.data_type.startswith('LowCardinality(') else base) -%}
+  {%- set base = versioned_collapsing._base_type(column.type) -%}
+  {%- do return('LowCardinality(' ~ base ~ ')' if column.type.startswith('LowCardinality(') else base) -%}
 {% endmacro %}
 
 
 {# Whether a null in the column would leave a row without a place in the table. #}
 {% macro _is_required(name, options) %}
   {%- set places = [options.version] + options.unique_key + options.order_by + options.partition_by -%}
-  {%- do return(modules.re.search('(?<!\\w)' ~ modules.re.escape(name) ~ '(?!\\w)', places | join(' ')) is not none) -%}
+  {%- if name in places -%}
+    {%- do return(true) -%}
+  {%- endif -%}
+  {%- for place in places -%}
+    {%- if name in versioned_collapsing._names_in(place) -%}
+      {%- do return(true) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do return(false) -%}
+{% endmacro %}
+
+
+{# The names that an expression may mean a column by: neither its texts nor its functions. Of `a.b` also `a`. #}
+{% macro _names_in(expression) %}
+  {%- set names = [] -%}
+  {%- set tokens = "'(?:[^'\\\\]|\\\\.)*'|`((?:[^`\\\\]|\\\\.)*)`|\"([^\"]*)\"|(?<![\\w.])([^\\W\\d][\\w.]*)(?!\\s*\\(|[\\w.])" -%}
+  {%- for token in modules.re.finditer(tokens, expression | string) -%}
+    {%- set bare = token.group(3) -%}
+    {%- do names.extend([bare, bare.split('.')[0]] if bare else [token.group(1) or token.group(2)]) -%}
+  {%- endfor -%}
+  {%- do return(names | select | list) -%}
 {% endmacro %}
 
 
 {% macro _is_version_type(type) %}
-  {%- do return(type.startswith(('UInt', 'Int', 'Date'))) -%}
-{% endmacro %}
-
-
-{# A type without LowCardinality and Nullable around it. #}
-{% macro _base_type(type) %}
-  {%- set inner = namespace(type=type | trim) -%}
-  {%- for wrapper in ('LowCardinality(', 'Nullable(') if inner.type.startswith(wrapper) -%}
-    {%- set inner.type = inner.type[wrapper | length : -1] -%}
-  {%- endfor -%}
-  {%- do return(inner.type) -%}
+  {%- do return(modules.re.match('U?Int[0-9]|Date', type) is not none) -%}
 {% endmacro %}

@@ -12,69 +12,101 @@
 {# Stops the run when the relation that exists is not the table that the options describe. #}
 {% macro validate_existing_table(existing, options, columns) %}
   {%- set query -%}
-    select
-      engine, engine_full, sorting_key, partition_key,
-      {{ versioned_collapsing._formatted_sql(options.order_by, columns) }} as wanted_sorting_key,
-      {{ versioned_collapsing._formatted_sql(options.partition_by, columns) }} as wanted_partition_key
+    select engine, engine_full, sorting_key, partition_key, (
+      select max(sorting_key)
+      from system.tables
+      where {{ versioned_collapsing._is_table_sql(versioned_collapsing.get_tombstones_relation(existing)) }}
+    ) as remembered_key
     from system.tables
-    where database = '{{ existing.schema }}' and name = '{{ existing.identifier }}'
+    where {{ versioned_collapsing._is_table_sql(existing) }}
   {%- endset -%}
   {%- set found = run_query(query).rows[0] -%}
   {%- set problems = [] -%}
-  {%- set advice = " Change the option back, or rebuild the table: dbt run --full-refresh --select " ~ model.name -%}
   {%- if 'VersionedCollapsingMergeTree' not in found['engine'] -%}
-    {%- do problems.append(existing ~ " exists and is " ~ found['engine'] ~ ", not VersionedCollapsingMergeTree. Move it away, or rebuild it: dbt run --full-refresh --select " ~ model.name) -%}
+    {%- do problems.append(
+        existing ~ " exists and is " ~ found['engine'] ~ ", not VersionedCollapsingMergeTree. Move it away, or rebuild it: "
+        ~ "dbt run --full-refresh --select " ~ model.name
+    ) -%}
   {%- else -%}
-    {%- set engine_columns = modules.re.search('VersionedCollapsingMergeTree\\(([^)]*)\\)', found['engine_full']).group(1) -%}
-    {%- set wanted = {
-        'sign and version': (options.sign ~ ', ' ~ options.version, engine_columns.split(', ')[-2:] | join(', ')),
-        'order_by': (versioned_collapsing._without_version(found['wanted_sorting_key'], options.version), versioned_collapsing._without_version(found['sorting_key'], options.version)),
-        'partition_by': (found['wanted_partition_key'], found['partition_key']),
-    } -%}
-    {%- for option, pair in wanted.items() if versioned_collapsing._normalized(pair[0]) != versioned_collapsing._normalized(pair[1]) -%}
-      {%- do problems.append(option ~ ": is '" ~ versioned_collapsing._without_parentheses(pair[0]) ~ "', but " ~ existing ~ " has '" ~ versioned_collapsing._without_parentheses(pair[1]) ~ "'." ~ advice) -%}
+    {%- for option, pair in versioned_collapsing.compare_keys(found, options, columns).items() if pair[0] != pair[1] -%}
+      {%- set differs = "', but " ~ existing ~ (" was built with '" if option == 'unique_key' else " has '") -%}
+      {%- do problems.append(
+          option ~ ": is '" ~ pair[0] ~ differs ~ pair[1]
+          ~ "'. Change the option back, or rebuild the table: dbt run --full-refresh --select " ~ model.name
+      ) -%}
     {%- endfor -%}
-    {%- set remembered = run_query(
-        "select sorting_key from system.tables where database = '" ~ existing.schema ~ "' and name = '"
-        ~ versioned_collapsing.get_tombstones_relation(existing).identifier ~ "'"
-    ).rows -%}
-    {%- if remembered and versioned_collapsing._normalized(remembered[0]['sorting_key']) != versioned_collapsing._normalized(options.unique_key | join(',')) -%}
-      {%- do problems.append("unique_key: is '" ~ options.unique_key | join(', ') ~ "', but " ~ existing ~ " was built with '" ~ remembered[0]['sorting_key'] ~ "'." ~ advice) -%}
-    {%- endif -%}
   {%- endif -%}
   {%- do versioned_collapsing.raise_problems(existing | string, problems) -%}
 {% endmacro %}
 
 
-{# Expressions in ClickHouse's own spelling, which is how it keeps the keys of a table: `x::Date` is
-   `CAST(x, 'Date')` there. #}
-{% macro _formatted_sql(expressions, columns) %}
-  {%- if not expressions -%}
-    {%- do return("''") -%}
-  {%- endif -%}
-  {%- set query = 'select (' ~ versioned_collapsing._expressions_sql(expressions, columns) ~ ')' -%}
-  {%- do return('substring(formatQuerySingleLine(' ~ versioned_collapsing._literal(query) ~ "), length('SELECT ') + 1)") -%}
+{# What the options say and what the table has, by option, in ClickHouse's own spelling: it keeps `x::Date` as
+   `CAST(x, 'Date')`. #}
+{% macro compare_keys(found, options, columns) %}
+  {%- set engine = 'VersionedCollapsingMergeTree\\(((?:`(?:[^`\\\\]|\\\\.)*`|\'(?:[^\'\\\\]|\\\\.)*\'|[^()`\'])*)\\)' -%}
+  {%- set sign_and_version = versioned_collapsing._type_arguments(modules.re.search(engine, found['engine_full']).group(0))[-2:] -%}
+  {%- set texts = [
+      get_quoted_csv([options.sign, options.version]),
+      sign_and_version | join(', '),
+      versioned_collapsing._expressions_sql(options.order_by, columns),
+      found['sorting_key'],
+      versioned_collapsing._expressions_sql(options.partition_by, columns),
+      found['partition_key'],
+      get_quoted_csv(options.unique_key),
+      found['remembered_key'] or get_quoted_csv(options.unique_key),
+      adapter.quote(options.version),
+  ] -%}
+  {%- set formatted = versioned_collapsing.get_formatted_expressions(texts) -%}
+  {%- set version = formatted[8] -%}
+  {%- do return({
+      'sign and version': (formatted[0], formatted[1]),
+      'order_by': (
+          versioned_collapsing._without_version(formatted[2], version),
+          versioned_collapsing._without_version(formatted[3], version),
+      ),
+      'partition_by': (formatted[4], formatted[5]),
+      'unique_key': (formatted[6], formatted[7]),
+  }) -%}
+{% endmacro %}
+
+
+{# Lists of expressions in ClickHouse's own spelling, without parentheses around the whole. #}
+{% macro get_formatted_expressions(texts) %}
+  {%- set formatted = [] -%}
+  {%- for text in texts -%}
+    {%- set query = versioned_collapsing._literal('select ' ~ text) -%}
+    {%- do formatted.append('formatQuerySingleLine(' ~ query ~ ')' if text else "'SELECT '") -%}
+  {%- endfor -%}
+  {%- set found = run_query('select arrayJoin([' ~ formatted | join(', ') ~ ']) as _dbt_formatted').columns[0].values() -%}
+  {%- set expressions = [] -%}
+  {%- for text in found -%}
+    {%- do expressions.append(versioned_collapsing._without_parentheses(text['SELECT ' | length :])) -%}
+  {%- endfor -%}
+  {%- do return(expressions) -%}
 {% endmacro %}
 
 
 {# The engine appends the version to the sorting key, unless it is there. #}
 {% macro _without_version(sorting_key, version) %}
-  {%- set sorting_key = versioned_collapsing._without_parentheses(sorting_key) -%}
-  {%- for suffix in (', ' ~ version, ', `' ~ version ~ '`') if sorting_key.endswith(suffix) -%}
-    {%- do return(sorting_key[: -(suffix | length)]) -%}
-  {%- endfor -%}
-  {%- do return(sorting_key) -%}
+  {%- set suffix = ', ' ~ version -%}
+  {%- set key = sorting_key[: -(suffix | length)] if sorting_key.endswith(suffix) else sorting_key -%}
+  {%- do return(versioned_collapsing._without_parentheses(key)) -%}
 {% endmacro %}
 
 
-{# Expressions and types compare without blanks, quotes of names and outer parentheses. #}
-{% macro _normalized(text) %}
-  {%- do return(versioned_collapsing._without_parentheses(text | replace(' ', '') | replace('`', '') | replace('"', ''))) -%}
-{% endmacro %}
-
-
+{# `(a, b)` becomes `a, b`; `(a) + (b)` stays. #}
 {% macro _without_parentheses(text) %}
-  {%- do return(text[1:-1] if text.startswith('(') and text.endswith(')') else text) -%}
+  {%- set is_tuple = text.startswith('(') and versioned_collapsing._closing_position(text) == text | length - 1 -%}
+  {%- do return(text[1:-1] if is_tuple else text) -%}
+{% endmacro %}
+
+
+{# The condition that picks a relation in system.tables, or in another table that calls its columns so. #}
+{% macro _is_table_sql(relation, name='name') %}
+  {%- do return(
+      'database = ' ~ versioned_collapsing._literal(relation.schema) ~ ' and ' ~ name ~ ' = '
+      ~ versioned_collapsing._literal(relation.identifier)
+  ) -%}
 {% endmacro %}
 
 
@@ -83,7 +115,7 @@
   {%- set wanted = config.get('projections', default=[]) -%}
   {%- if not wanted -%}{%- do return(none) -%}{%- endif -%}
   {%- set found = run_query(
-      "select name from system.projections where database = '" ~ target.schema ~ "' and table = '" ~ target.identifier ~ "'"
+      "select name from system.projections where " ~ versioned_collapsing._is_table_sql(target, 'table')
   ).rows | map(attribute='name') | list -%}
   {%- for projection in wanted if projection.get('name') not in found -%}
     {%- do log('Adding the projection ' ~ projection.get('name') ~ ' to ' ~ target, info=true) -%}
@@ -96,7 +128,7 @@
 
 {# What was seen before the lock was taken holds still: nobody has built the table in between. #}
 {% macro validate_same_place(this, existing, run) %}
-  {%- set query = "select count() as n from system.tables where database = '" ~ this.schema ~ "' and name = '" ~ this.identifier ~ "'" -%}
+  {%- set query = "select count() as n from system.tables where " ~ versioned_collapsing._is_table_sql(this) -%}
   {%- if run_query(query).rows[0]['n'] | int != (0 if existing is none else 1) -%}
     {%- do versioned_collapsing.stop_run(run, this ~ (' was built' if existing is none else ' was dropped') ~ ' while this run waited for its lock. Run again.') -%}
   {%- endif -%}
@@ -117,7 +149,7 @@
     select view.1 as view_schema, view.2 as view_name
     from system.tables
     array join arrayZip(dependencies_database, dependencies_table) as view
-    where database = '{{ this.schema }}' and name = '{{ this.identifier }}'
+    where {{ versioned_collapsing._is_table_sql(this) }}
   {%- endset -%}
   {%- set rebuilt = [] -%}
   {%- for node in graph.nodes.values() if node.unique_id in selected_resources -%}

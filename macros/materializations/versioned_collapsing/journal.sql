@@ -23,7 +23,7 @@
   {%- set query -%}
     select if(sum(rows) = 0, 200000, least({{ versioned_collapsing.get_most_block_rows() }}, greatest(1, intDiv(67108864 * sum(rows), sum(data_uncompressed_bytes))))) as n
     from system.parts
-    where active and database = '{{ target.schema }}' and table = '{{ versioned_collapsing._beside(target, 'changes').identifier }}'
+    where active and {{ versioned_collapsing._is_table_sql(versioned_collapsing._beside(target, 'changes'), 'table') }}
   {%- endset -%}
   {%- do return(run_query(query).rows[0]['n'] | int) -%}
 {% endmacro %}
@@ -107,7 +107,7 @@
   where _dbt_block = {{ block }}
   order by {{ get_quoted_csv(options.unique_key + [options.version, options.sign]) }}
   settings deduplicate_insert = 'enable', deduplicate_insert_select = 'force_enable', deduplicate_blocks_in_dependent_materialized_views = 1,
-    insert_deduplication_token = '{{ run.run_id }}/{{ run.slice }}/{{ block }}',
+    insert_deduplication_token = {{ versioned_collapsing._literal(run.run_id ~ '/' ~ run.slice ~ '/' ~ block) }},
     max_block_size = {{ versioned_collapsing.get_most_block_rows() }}, optimize_read_in_order = 0, max_bytes_before_external_sort = 0, max_bytes_ratio_before_external_sort = 0,
     max_insert_threads = 1, min_insert_block_size_rows = 1000000000, min_insert_block_size_bytes = 0,
     max_partitions_per_insert_block = 0, {{ versioned_collapsing.get_log_comment_setting(run) }}

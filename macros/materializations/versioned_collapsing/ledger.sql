@@ -69,14 +69,14 @@
       insert into {{ versioned_collapsing.get_ledger_relation(target) }}
         (model, target_uuid, invocation_id, run_id, status, at, batches, {{ versioned_collapsing.get_count_names() | join(', ') }}, milliseconds, publish, block, slice, slices, is_partial, truncated_at, source_uuid, definition)
       select
-        '{{ run.model }}', {{ versioned_collapsing._get_target_uuid_sql(target) }}, '{{ invocation_id }}', '{{ run.run_id }}',
-        '{{ 'partial' if run.is_partial and status == 'applied' else status }}', now64(6, 'UTC'),
+        {{ versioned_collapsing._literal(run.model) }}, {{ versioned_collapsing._get_target_uuid_sql(target) }}, {{ versioned_collapsing._literals([invocation_id, run.run_id]) }},
+        {{ versioned_collapsing._literal('partial' if run.is_partial and status == 'applied' else status) }}, now64(6, 'UTC'),
         {{ versioned_collapsing._get_batches_sql(run.batches) }},
         {% for name in versioned_collapsing.get_count_names() %}{{ counts.get(name, 0) }}, {% endfor %}
         {{ (elapsed.total_seconds() * 1000) | int }},
-        '{{ 'stream' if run.is_stream else 'journal' if run.is_journal else 'direct' }}', {{ run.block }}, {{ run.slice }}, {{ run.slices }}, {{ run.is_partial }},
+        {{ versioned_collapsing._literal('stream' if run.is_stream else 'journal' if run.is_journal else 'direct') }}, {{ run.block }}, {{ run.slice }}, {{ run.slices }}, {{ run.is_partial }},
         {{ 'toString(' ~ run.truncated_at ~ ')' if run.truncated_at else "''" }},
-        {{ versioned_collapsing._get_target_uuid_sql(run.source) if run.source else "toUUID('00000000-0000-0000-0000-000000000000')" }}, '{{ run.definition or '' }}'
+        {{ versioned_collapsing._get_target_uuid_sql(run.source) if run.source else "toUUID('00000000-0000-0000-0000-000000000000')" }}, {{ versioned_collapsing._literal(run.definition or '') }}
       settings {{ versioned_collapsing._no_deduplication() }}
     {%- endcall %}
 {% endmacro %}
@@ -104,7 +104,7 @@
       argMaxIf(truncated_at, at, truncated_at <> '' and status in ('applied', 'partial')) as truncate_version,
       groupUniqArrayArrayIf(batches.batch, status = 'applied') as applied
     from {{ versioned_collapsing.get_ledger_relation(target) }}
-    where model = '{{ model.name }}' and target_uuid = {{ versioned_collapsing._get_target_uuid_sql(target) }}
+    where model = {{ versioned_collapsing._literal(model.name) }} and target_uuid = {{ versioned_collapsing._get_target_uuid_sql(target) }}
   {%- endset -%}
   {%- set found = run_query(query).rows[0] -%}
   {%- set unfinished = none -%}
@@ -138,7 +138,7 @@
 
 {% macro _get_target_uuid_sql(target) %}
   {%- do return(
-      "(select uuid from system.tables where database = '" ~ target.schema ~ "' and name = '" ~ target.identifier ~ "')"
+      '(select uuid from system.tables where ' ~ versioned_collapsing._is_table_sql(target) ~ ')'
   ) -%}
 {% endmacro %}
 
@@ -146,7 +146,7 @@
 {% macro _get_batches_sql(batches) %}
   {%- set tuples = [] -%}
   {%- for batch, hash in batches -%}
-    {%- do tuples.append('(' ~ batch ~ ", '" ~ hash ~ "')") -%}
+    {%- do tuples.append('(' ~ batch ~ ', ' ~ versioned_collapsing._literal(hash) ~ ')') -%}
   {%- endfor -%}
   {%- do return("cast([" ~ tuples | join(', ') ~ "], 'Array(Tuple(batch UInt64, hash String))')") -%}
 {% endmacro %}
@@ -160,5 +160,5 @@
 
 {# For the `loaded_at_query` of a source: when a model's table was last brought up to date. #}
 {% macro get_last_apply_sql(ledger, model_name) -%}
-  select max(at) from {{ ledger }} where model = '{{ model_name }}' and status = 'applied'
+  select max(at) from {{ ledger }} where model = {{ versioned_collapsing._literal(model_name) }} and status = 'applied'
 {%- endmacro %}

@@ -6,13 +6,13 @@
   {%- set leftovers = versioned_collapsing._beside(target, 'leftovers') -%}
   {%- set odd = versioned_collapsing._beside(target, 'odd') -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
-  {%- set pairs_by = (options.order_by + options.partition_by) | reject('in', options.unique_key) | list -%}
+  {%- set pairs_by = versioned_collapsing._get_pairing_expressions(options, columns) -%}
   {%- do run_query('drop table if exists ' ~ leftovers) -%}
   {%- do run_query('drop table if exists ' ~ odd) -%}
   {% call statement('create_leftovers') -%}
     create table {{ leftovers }}
     engine = VersionedCollapsingMergeTree({{ adapter.quote(options.sign) }}, {{ adapter.quote(options.version) }})
-    order by ({{ versioned_collapsing._expressions_sql(options.unique_key + pairs_by, columns) }})
+    order by ({{ pairs_by | join(', ') }})
     empty as select {{ get_quoted_csv(columns.names + [options.sign]) }} from {{ target }}
   {%- endcall %}
   {% call statement('stage_leftovers') -%}
@@ -24,6 +24,21 @@
   {% call statement('create_odd_keys') -%}
     create table {{ odd }} engine = MergeTree order by ({{ key }}) empty as select {{ key }} from {{ leftovers }}
   {%- endcall %}
+{% endmacro %}
+
+
+{# What the rows of a pair share, in ClickHouse's own spelling: it refuses a sorting key in which an expression comes
+   twice, as one may that the table is both sorted and partitioned by. #}
+{% macro _get_pairing_expressions(options, columns) %}
+  {%- set texts = [] -%}
+  {%- for expression in options.unique_key + options.order_by + options.partition_by -%}
+    {%- do texts.append(versioned_collapsing._expressions_sql([expression], columns)) -%}
+  {%- endfor -%}
+  {%- set expressions = [] -%}
+  {%- for text in versioned_collapsing.get_formatted_expressions(texts) -%}
+    {%- do expressions.extend(versioned_collapsing._cut_at_commas(text)) -%}
+  {%- endfor -%}
+  {%- do return(expressions | unique(true) | list) -%}
 {% endmacro %}
 
 

@@ -63,7 +63,7 @@
     create table if not exists {{ lock }} {{ on_cluster_clause(lock) }} (step_at DateTime64(3, 'UTC'))
     engine = MergeTree
     order by step_at
-    comment '{{ run.run_id }} {{ invocation_id }}'
+    comment {{ versioned_collapsing._literal(run.run_id ~ ' ' ~ invocation_id) }}
   {%- endset -%}
   {%- do run_query(query) -%}
   {%- set holder = versioned_collapsing.read_lock(lock) -%}
@@ -79,7 +79,7 @@
    nobody does. Reads the system's tables alone: the lock may go at any time. #}
 {% macro read_lock(lock) %}
   {%- set parts -%}
-    from system.parts where active and database = '{{ lock.schema }}' and table = '{{ lock.identifier }}'
+    from system.parts where active and {{ versioned_collapsing._is_table_sql(lock, 'table') }}
   {%- endset -%}
   {%- set query -%}
     select
@@ -87,9 +87,9 @@
       splitByChar(' ', comment)[2] as invocation_id,
       (select sum(rows) {{ parts }}) as steps,
       dateDiff('second', greatest(metadata_modification_time, (select max(modification_time) {{ parts }})), now()) as seconds_idle,
-      has((select groupArray(Settings['log_comment']) from system.processes), concat('{{ versioned_collapsing.get_log_comment('') }}', run_id)) as is_working
+      has((select groupArray(Settings['log_comment']) from system.processes), concat({{ versioned_collapsing._literal(versioned_collapsing.get_log_comment('')) }}, run_id)) as is_working
     from system.tables
-    where database = '{{ lock.schema }}' and name = '{{ lock.identifier }}'
+    where {{ versioned_collapsing._is_table_sql(lock) }}
   {%- endset -%}
   {%- for row in run_query(query).rows -%}
     {%- do return({
@@ -169,5 +169,6 @@
 
 
 {% macro get_log_comment_setting(run) %}
-  {%- do return("log_comment = '" ~ versioned_collapsing.get_log_comment(run.lock.run_id if run.lock else run.run_id) ~ "'") -%}
+  {%- set run_id = run.lock.run_id if run.lock else run.run_id -%}
+  {%- do return('log_comment = ' ~ versioned_collapsing._literal(versioned_collapsing.get_log_comment(run_id))) -%}
 {% endmacro %}

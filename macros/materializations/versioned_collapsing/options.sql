@@ -20,7 +20,11 @@
       'publish': config.get('publish', 'auto'),
       'shards': config.get('shards', 1),
   } -%}
-  {%- do versioned_collapsing.raise_problems(model.unique_id, versioned_collapsing.validate_versioned_collapsing_options(options)) -%}
+  {%- set problems = versioned_collapsing.validate_versioned_collapsing_options(options) -%}
+  {%- if '`' in model.alias or '\\' in model.alias -%}
+    {%- do problems.append("alias: is " ~ model.alias ~ "; dbt cannot quote a name with a backtick or a backslash in it. Use another.") -%}
+  {%- endif -%}
+  {%- do versioned_collapsing.raise_problems(model.unique_id, problems) -%}
   {%- do return(options) -%}
 {% endmacro %}
 
@@ -50,6 +54,9 @@
   {%- if no_key -%}
     {%- do problems.append("unique_key: contains " ~ no_key ~ ", which differs from change to change of one entity. Take it out.") -%}
   {%- endif -%}
+  {%- for name in ('unique_key', 'order_by') if options[name] | unique(true) | list | length < options[name] | length -%}
+    {%- do problems.append(name ~ ": is " ~ options[name] ~ ", which names a column twice. Take one of the two out.") -%}
+  {%- endfor -%}
   {%- set outside = options.unique_key | reject('in', options.order_by) | list -%}
   {%- if outside -%}
     {%- do problems.append(
@@ -85,7 +92,7 @@
     {%- do problems.extend(versioned_collapsing._combine_problems(options)) -%}
   {%- endif -%}
   {%- set special = [options.version, options.sign, options.is_deleted] -%}
-  {%- if special | map('string') | unique | list | length < special | length -%}
+  {%- if special | map('string') | unique(true) | list | length < special | length -%}
     {%- do problems.append("version, sign and is_deleted: are " ~ special ~ "; they must be three columns.") -%}
   {%- endif -%}
   {%- if options.old_state == 'stream' -%}

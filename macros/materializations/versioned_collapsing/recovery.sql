@@ -59,11 +59,11 @@
 {% macro get_staged_columns(target, options) %}
   {%- set table = [] -%}
   {%- set given = [] -%}
-  {%- for column in adapter.get_columns_in_relation(versioned_collapsing.get_change_set_relation(target, options)) -%}
+  {%- for column in versioned_collapsing.get_table_columns(versioned_collapsing.get_change_set_relation(target, options)) -%}
     {%- if column.name.startswith('_dbt_') -%}
       {%- do given.append(column.name | replace('_dbt', '', 1)) -%}
     {%- else -%}
-      {%- do table.append({'name': column.name, 'type': column.data_type, 'given_type': column.data_type}) -%}
+      {%- do table.append({'name': column.name, 'type': column.type, 'given_type': column.type}) -%}
     {%- endif -%}
   {%- endfor -%}
   {%- set columns = versioned_collapsing.describe_columns(options, table, given) -%}

@@ -73,7 +73,8 @@
 {%- endmacro %}
 
 
-{# A column of a change, combined with that of the live row. #}
+{# A column of a change, combined with that of the live row. The aggregate functions are those of the fold, so that a
+   null and NaN count as nothing in both. #}
 {% macro get_resolved_column_sql(name, options) -%}
   {%- set changed = '_dbt_folded.' ~ adapter.quote(name) -%}
   {%- set stored = '_dbt_stored.' ~ adapter.quote(name) -%}
@@ -81,8 +82,8 @@
       'latest': changed,
       'coalesce': 'if(isNull(' ~ changed ~ '), ' ~ stored ~ ', ' ~ changed ~ ')',
       'first': 'if(isNull(' ~ stored ~ '), ' ~ changed ~ ', ' ~ stored ~ ')',
-      'greatest': 'if(isNull(' ~ changed ~ ') or ' ~ stored ~ ' > ' ~ changed ~ ', ' ~ stored ~ ', ' ~ changed ~ ')',
-      'least': 'if(isNull(' ~ changed ~ ') or ' ~ stored ~ ' < ' ~ changed ~ ', ' ~ stored ~ ', ' ~ changed ~ ')',
+      'greatest': "arrayReduce('max', [" ~ stored ~ ', ' ~ changed ~ '])',
+      'least': "arrayReduce('min', [" ~ stored ~ ', ' ~ changed ~ '])',
   }[options.combine.get(name, 'latest')] -%}
   if(
     _dbt_folded._dbt_combines and not _dbt_folded._dbt_folded_is_deleted,

@@ -9,6 +9,7 @@
   {%- for column in columns.table if column.name in changes.stored or options.on_schema_change == 'append_new_columns' -%}
     {%- if column.name in changes.added -%}
       {%- do run_query('alter table ' ~ existing ~ ' ' ~ on_cluster_clause(existing) ~ ' add column ' ~ adapter.quote(column.name) ~ ' ' ~ column.type) -%}
+      {%- do versioned_collapsing.warn_of_a_name_alike(existing, column.name, changes.stored) -%}
       {%- do log('Added the column ' ~ column.name ~ ' ' ~ column.type ~ ' to ' ~ existing, info=true) -%}
     {%- endif -%}
     {%- do table.append(column) -%}
@@ -20,11 +21,22 @@
 {% endmacro %}
 
 
+{# ClickHouse tells `x` from `X`: a source that writes a name otherwise adds a column, and the old one stands still. #}
+{% macro warn_of_a_name_alike(existing, name, stored) %}
+  {%- for known in stored if known | lower == name | lower -%}
+    {%- do exceptions.warn(
+        existing ~ ": the new column " ~ name ~ " differs from " ~ known ~ " by its case only, and is another column. If it is "
+        ~ "the same one, select it as " ~ known ~ " and drop the new one: alter table " ~ existing ~ " drop column " ~ adapter.quote(name)
+    ) -%}
+  {%- endfor -%}
+{% endmacro %}
+
+
 {# The types of the stored columns, and which columns only the model or only the table has. #}
 {% macro compare_columns(existing, options, columns) %}
   {%- set stored = {} -%}
-  {%- for column in adapter.get_columns_in_relation(existing) if column.name != options.sign -%}
-    {%- do stored.update({column.name: column.data_type}) -%}
+  {%- for column in versioned_collapsing.get_table_columns(existing) if column.name != options.sign -%}
+    {%- do stored.update({column.name: column.type}) -%}
   {%- endfor -%}
   {%- do return({
       'stored': stored,
@@ -51,10 +63,19 @@
   {%- for name in added if versioned_collapsing._is_required(name, options) -%}
     {%- do problems.append("columns: " ~ name ~ " is new, and belongs to the key, version, order_by or partition_by." ~ advice) -%}
   {%- endfor -%}
+  {%- for column in columns.table if column.name in added -%}
+    {%- set policy = options.combine.get(column.name, 'latest') -%}
+    {%- if policy != 'latest' and not versioned_collapsing._is_nullable(column.type) -%}
+      {%- do problems.append(
+          "combine: " ~ column.name ~ " is new, has '" ~ policy ~ "' and is " ~ column.type ~ ": in the rows that are there its default "
+          ~ "would count as a value. Declare a Nullable data_type, or rebuild the table: dbt run --full-refresh --select " ~ model.name
+      ) -%}
+    {%- endif -%}
+  {%- endfor -%}
   {%- for name in absent if versioned_collapsing._is_required(name, options) -%}
     {%- do problems.append("columns: the change set lacks " ~ name ~ ", which belongs to the key, version, order_by or partition_by." ~ advice) -%}
   {%- endfor -%}
-  {%- for column in columns.table if column.name in stored and versioned_collapsing._normalized(stored[column.name]) != versioned_collapsing._normalized(column.type) -%}
+  {%- for column in columns.table if column.name in stored and stored[column.name] != column.type -%}
     {%- do problems.append("columns: " ~ column.name ~ " is " ~ column.type ~ " in the model and " ~ stored[column.name] ~ " in " ~ existing ~ "." ~ advice) -%}
   {%- endfor -%}
   {%- do versioned_collapsing.raise_problems(existing | string, problems) -%}

@@ -46,6 +46,39 @@
 {%- endmacro %}
 
 
+{# The rows that slices before this one have, of an apply that is taken up again. #}
+{% macro count_rows_before_slice(target, options, slice) %}
+  {%- if slice == 1 -%}
+    {%- do return(0) -%}
+  {%- endif -%}
+  {%- set key = 'tuple(' ~ get_quoted_csv(options.unique_key) ~ ')' -%}
+  {%- set query -%}
+    select count() as _dbt_n
+    from {{ versioned_collapsing._beside(target, 'change_set') }}
+    where {{ key }} < {{ versioned_collapsing._get_boundary_sql(target, options, slice - 1) }}
+  {%- endset -%}
+  {%- do return(run_query(query).rows[0]['_dbt_n'] | int) -%}
+{% endmacro %}
+
+
+{% macro count_staged_rows(target, role='changes') %}
+  {%- do return(run_query('select count() as _dbt_n from ' ~ versioned_collapsing._beside(target, role)).rows[0]['_dbt_n'] | int) -%}
+{% endmacro %}
+
+
+{# A row that no slice has would be lost without a word: the slices are counted before the last of them is written. #}
+{% macro validate_slices(target, options, sliced, run) %}
+  {%- set staged = versioned_collapsing.count_staged_rows(target, 'change_set') -%}
+  {%- if sliced != staged -%}
+    {%- do versioned_collapsing.stop_run(run,
+        "The " ~ options.shards ~ " slices of " ~ target ~ " have " ~ sliced ~ " of " ~ staged ~ " staged rows: the order of the key's values is not "
+        ~ "reliable. The last slice was not written. Leave the option shards out, and rebuild the table: dbt run --full-refresh --select "
+        ~ run.model
+    ) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
 {# With `on_conflict: error` nothing may be written when any slice has a conflict: all are compared first. #}
 {% macro refuse_conflicts_of_all_slices(target, options, columns, run) %}
   {%- set total = namespace(counts=versioned_collapsing.start_counts(run.read)) -%}

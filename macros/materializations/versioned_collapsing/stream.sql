@@ -19,8 +19,8 @@
 {% macro finish_stream(target, options, unfinished) %}
   {%- set signed = versioned_collapsing._beside(target, 'signed') -%}
   {%- set table = [] -%}
-  {%- for column in adapter.get_columns_in_relation(signed) if column.name not in (options.sign, '_dbt_block', '_dbt_problem') -%}
-    {%- do table.append({'name': column.name, 'type': column.data_type, 'given_type': column.data_type}) -%}
+  {%- for column in versioned_collapsing.get_table_columns(signed) if column.name not in (options.sign, '_dbt_block', '_dbt_problem') -%}
+    {%- do table.append({'name': column.name, 'type': column.type, 'given_type': column.type}) -%}
   {%- endfor -%}
   {%- do versioned_collapsing.publish_signed_rows(target, options, versioned_collapsing.describe_columns(options, table, []), unfinished, unfinished.block) -%}
   {%- do versioned_collapsing.record_run(target, unfinished, 'applied', versioned_collapsing.count_signed_rows(target, options)) -%}
@@ -60,7 +60,7 @@
     {{ versioned_collapsing.get_cast_sql(column) }} as {{ adapter.quote(column.name) }},
     {%- endfor %}
     toInt8(ifNull({{ sign }}, 0)) as {{ adapter.quote(options.sign) }},
-    if(ifNull({{ sign }} in (-1, 1), false), {{ versioned_collapsing.get_problem_sql(options, columns) }}, '{{ options.sign }} is not 1 or -1') as _dbt_problem
+    if(ifNull({{ sign }} in (-1, 1), false), {{ versioned_collapsing.get_problem_sql(options, columns) }}, {{ versioned_collapsing._literal(options.sign ~ ' is not 1 or -1') }}) as _dbt_problem
   from {{ versioned_collapsing._subquery(sql) }} as _dbt_given
 {%- endmacro %}
 

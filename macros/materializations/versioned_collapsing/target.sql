@@ -65,7 +65,7 @@
 {% macro _rendered_settings(settings) %}
   {%- set rendered = [] -%}
   {%- for name, value in settings.items() -%}
-    {%- do rendered.append(name ~ ' = ' ~ ("'" ~ value ~ "'" if value is string else value)) -%}
+    {%- do rendered.append(name ~ ' = ' ~ (versioned_collapsing._literal(value) if value is string else value)) -%}
   {%- endfor -%}
   {%- do return(rendered | join(', ')) -%}
 {% endmacro %}

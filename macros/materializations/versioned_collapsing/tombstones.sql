@@ -40,7 +40,7 @@
 
 {# ClickHouse keeps `interval 30 day` as toIntervalDay(30). #}
 {% macro adapt_tombstones_ttl(tombstones, options) %}
-  {%- set query = "select engine_full from system.tables where database = '" ~ tombstones.schema ~ "' and name = '" ~ tombstones.identifier ~ "'" -%}
+  {%- set query = "select engine_full from system.tables where " ~ versioned_collapsing._is_table_sql(tombstones) -%}
   {%- set engine = run_query(query).rows[0]['engine_full'] -%}
   {%- if options.remember_deletes is boolean -%}
     {%- if ' TTL ' in engine -%}

@@ -2,6 +2,7 @@
 
   {%- set options = versioned_collapsing.get_versioned_collapsing_options(config, model) -%}
   {%- set columns = versioned_collapsing.get_versioned_collapsing_columns(options, sql, model) -%}
+  {%- do versioned_collapsing.allow_wide_statements(columns) -%}
   {%- set manifest = versioned_collapsing.read_change_set_manifest(model) -%}
   {%- set run = versioned_collapsing.start_run(model, manifest, options) -%}
   {%- set existing = load_cached_relation(this) -%}
