@@ -295,31 +295,3 @@ def test_columns_of_a_table_that_was_never_built_say_what_to_build(
         f"{adapter.home}/warehouse/shop.db/orders."
     )
     assert error.value.msg.endswith("Build it first: dbt build --select orders")
-
-
-@pytest.mark.parametrize(
-    ("config", "known", "remains"),
-    [
-        ({}, False, False),
-        ({}, True, True),
-        ({"location_root": "lake"}, False, True),
-    ],
-    ids=["no table of it", "a table of it", "a folder of the user's"],
-)
-def test_folder_is_removed_only_when_spark_knows_no_table_of_it(
-    adapter: SparkClickHouseAdapter,
-    node: Node,
-    monkeypatch: pytest.MonkeyPatch,
-    config: dict[str, Any],
-    known: bool,
-    remains: bool,
-) -> None:
-    model = node("model", "orders", SPARK, config=config)
-    folder = adapter.home / "warehouse" / "shop.db" / config.get("location_root", "") / "orders"
-    folder.mkdir(parents=True)
-    monkeypatch.setattr(
-        adapter.engines[SPARK], "get_relation", lambda *args: "found" if known else None
-    )
-    with on_engine(SPARK):
-        adapter.hand_offs.clear_remains(model)
-    assert folder.exists() == remains

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import shutil
 import threading
 import uuid
 from datetime import timezone
@@ -18,6 +19,7 @@ from dbt.adapters.spark_clickhouse import store
 from dbt.adapters.spark_clickhouse.credentials import EmbeddedSparkCredentials
 from dbt.adapters.spark_clickhouse.engine import EngineAdapter, EngineConnectionManager
 from dbt.adapters.spark_clickhouse.routing import SPARK
+from dbt.adapters.spark_clickhouse.table_folders import TableFolders, repair_partitions
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -46,6 +48,8 @@ def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
         lock = store.share(home, wait)
         logs = home / "logs"
         logs.mkdir(exist_ok=True)
+        _clear_unfinished_metastore(home)
+        restored = TableFolders(home).restore()
         conf = SparkConf(loadDefaults=False).setAll(
             list({**default_settings(credentials), **credentials.server_side_parameters}.items())
         )
@@ -64,6 +68,17 @@ def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
         SparkSession(context).builder.config(conf=conf).enableHiveSupport().getOrCreate()
         # PySpark prints every error as a page of JSON, also those that dbt-spark expects.
         PySparkLogger.getLogger("SQLQueryContextLogger").disabled = True
+        repair_partitions(restored)
+
+
+def _clear_unfinished_metastore(home: Path) -> None:
+    """Remove a metastore in which nothing is yet: Derby cannot open one that it did not finish.
+
+    It writes the properties last.
+    """
+    metastore = home / "metastore"
+    if metastore.is_dir() and not (metastore / "service.properties").exists():
+        shutil.rmtree(metastore)
 
 
 def give_timestamps_in_utc(handle: Any) -> None:
@@ -170,6 +185,15 @@ class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManag
                 give_timestamps_in_utc(opened.handle)
                 opened.handle._fix_binding = literal
             return opened
+
+    def add_query(self, sql: str, *args: Any, **kwargs: Any) -> Any:
+        """Run a statement; on the embedded Spark one that can be run again, wherever it ends."""
+        connection = self.get_thread_connection()
+        if connection.credentials.method != SparkConnectionMethod.SESSION:
+            return super().add_query(sql, *args, **kwargs)
+        _ = connection.handle  # which opens it
+        with TableFolders(Path(connection.credentials.home)).executing(sql):
+            return super().add_query(sql, *args, **kwargs)
 
     def cancel(self, connection: Connection) -> None:
         """Cancel what the connection's thread is doing, and what it would do next."""
