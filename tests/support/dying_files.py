@@ -74,6 +74,13 @@ public class DyingFiles extends RawLocalFileSystem {
         return done;
     }
 
+    public boolean mkdirs(Path f) throws java.io.IOException {
+        boolean isLast = Deaths.begin("mkdirs", f);
+        boolean done = super.mkdirs(f);
+        Deaths.end(isLast);
+        return done;
+    }
+
     public boolean rename(Path from, Path to) throws java.io.IOException {
         boolean isLast = Deaths.begin("rename", to);
         boolean done = super.rename(from, to);

@@ -243,10 +243,12 @@ class HandOffs:
         figures = self._figures(SPARK, columns, source)
         receipt_of(columns, figures, files.sizes()).save(files)
 
-    def _figures(self, engine: Engine, columns: list[tuple[str, str]], source: str) -> list[Any]:
-        sql = figures_sql(columns, source, engine)
-        _, table = self._router.call_named_engine(engine, "execute", sql, fetch=True)
-        return list(table.rows[0].values())
+    def _figures(self, engine: Engine, columns: list[tuple[str, str]], source: str) -> list[list[Any]]:
+        figures = []
+        for sql in figures_sql(columns, source, engine):
+            _, table = self._router.call_named_engine(engine, "execute", sql, fetch=True)
+            figures.append(list(table.rows[0].values()))
+        return figures
 
 
 def _location_root(node: Any) -> str:
