@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from dbt.adapters.spark.session import SessionConnectionWrapper
-from dbt.adapters.spark_clickhouse import spark_engine
 from dbt.cli.main import dbtRunner
 from pyspark import SparkContext
+
+from dbt.adapters.spark_clickhouse import spark_engine
+from dbt.adapters.spark_clickhouse.credentials import EmbeddedSparkCredentials
 
 _CHANGES = {"os.link", "os.rename", "os.remove", "os.rmdir", "os.mkdir"}
 
@@ -74,8 +76,8 @@ def _count_statements(deaths: Deaths) -> None:
 def _arm_spark_when_it_starts(deaths: Deaths) -> None:
     start = spark_engine.start_session
 
-    def armed(*arguments: Any) -> None:
-        start(*arguments)
+    def armed(credentials: EmbeddedSparkCredentials, wait: int) -> None:
+        start(credentials, wait)
         deaths.arm_spark()
 
     spark_engine.start_session = armed
@@ -121,7 +123,10 @@ def main(plan: Path, seen: Path) -> None:
                 "exception": str(result.exception) if result.exception else None,
                 "messages": {run.node.name: [str(run.status), run.message] for run in nodes},
                 "rows": {name: _spark_rows(sql) for name, sql in step["queries"].items()},
-                "operations": {**deaths.seen, "file": list(deaths.files.seen) if deaths.files else []},
+                "operations": {
+                    **deaths.seen,
+                    "file": list(deaths.files.seen) if deaths.files else [],
+                },
             }
         )
         deaths.seen = {}

@@ -139,9 +139,14 @@ def settings(folder: Path, python: str) -> dict[str, str]:
         path = folder / "deaths" / f"{name}.java"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(source)
-    subprocess.run([python, "-c", _COMPILE, str(folder)], check=True, timeout=120, capture_output=True)
+    subprocess.run(
+        [python, "-c", _COMPILE, str(folder)], check=True, timeout=120, capture_output=True
+    )
     jar = folder / "deaths.jar"
     with zipfile.ZipFile(jar, "w") as archive:
         for path in folder.rglob("*.class"):
             archive.write(path, path.relative_to(folder))
-    return {"spark.driver.extraClassPath": str(jar), "spark.hadoop.fs.file.impl": "deaths.DyingFileSystem"}
+    return {
+        "spark.driver.extraClassPath": str(jar),
+        "spark.hadoop.fs.file.impl": "deaths.DyingFileSystem",
+    }

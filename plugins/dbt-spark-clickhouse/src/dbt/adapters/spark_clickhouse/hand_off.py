@@ -15,7 +15,14 @@ from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.spark_clickhouse.files import FORMATS, PARQUET, Files, LocalFiles, S3Files, is_s3
+from dbt.adapters.spark_clickhouse.files import (
+    FORMATS,
+    PARQUET,
+    Files,
+    LocalFiles,
+    S3Files,
+    is_s3,
+)
 from dbt.adapters.spark_clickhouse.receipt import (
     Receipt,
     figures_sql,
@@ -80,8 +87,7 @@ class HandOffs:
         files = self._files(relation, node)
         receipt = Receipt.load(files)
         if not files.sizes():
-            model = getattr(node, "name", relation.identifier)
-            require_same_files(str(relation), model, files, receipt)
+            require_same_files(str(relation), _model(relation, node), files, receipt)
         return HandOffRelation(path=relation.path, table_function=table_function(files, receipt))
 
     def record(self, relation: BaseRelation) -> None:
@@ -112,7 +118,7 @@ class HandOffs:
         return HandOffRelation(path=own.path, table_function=table_function(files, receipt))
 
     def _verify(self, own: BaseRelation, files: Files, node: Any) -> Receipt:
-        name, model = str(own), getattr(node, "name", own.identifier)
+        name, model = str(own), _model(own, node)
         receipt = require_same_files(name, model, files, Receipt.load(files))
         require_no_nested_nulls(name, receipt)
         if self._verified.get(files.location) != receipt:
@@ -224,7 +230,7 @@ class HandOffs:
         """Lay a receipt beside the files of a source, which others write, if they have changed."""
         with self._refreshing:
             receipt = Receipt.load(files)
-            if receipt is None or receipt.files != files.sizes():
+            if receipt is None or receipt.files != files.sizes() or files.are_newer_than_receipt():
                 self._write_receipt(own, files)
 
     def _write_receipt(self, relation: BaseRelation, files: Files) -> None:
@@ -243,12 +249,20 @@ class HandOffs:
         figures = self._figures(SPARK, columns, source)
         receipt_of(columns, figures, files.sizes()).save(files)
 
-    def _figures(self, engine: Engine, columns: list[tuple[str, str]], source: str) -> list[list[Any]]:
+    def _figures(
+        self, engine: Engine, columns: list[tuple[str, str]], source: str
+    ) -> list[list[Any]]:
         figures = []
         for sql in figures_sql(columns, source, engine):
             _, table = self._router.call_named_engine(engine, "execute", sql, fetch=True)
             figures.append(list(table.rows[0].values()))
         return figures
+
+
+def _model(own: BaseRelation, node: Any) -> str | None:
+    """What builds a table; None for a source."""
+    is_source = getattr(node, "resource_type", None) == "source"
+    return None if is_source else getattr(node, "name", own.identifier)
 
 
 def _location_root(node: Any) -> str:

@@ -2,9 +2,9 @@
 
 Spark writes files, ClickHouse reads them with a table function. After a Spark table that ClickHouse
 nodes read has been built, a receipt is laid beside its files: the files, the number of rows, for
-each column its type, its number of values and a checksum, and checksums of whole rows. Before a ClickHouse node reads the
-table, ClickHouse computes the same figures from the same files; a folder that is half-written, or
-that either engine reads differently, stops the node.
+each column its type, its number of values and a checksum, and checksums of whole rows. Before a
+ClickHouse node reads the table, ClickHouse computes the same figures from the same files; a folder
+that is half-written, or that either engine reads differently, stops the node.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.spark_clickhouse.files import PARQUET, Files, partition_columns
+from dbt.adapters.spark_clickhouse.files import PARQUET, RECEIPT, Files, partition_columns
 from dbt.adapters.spark_clickhouse.routing import CLICKHOUSE, SPARK, Engine
 from dbt.adapters.spark_clickhouse.types import (
     clickhouse_type,
@@ -166,6 +166,8 @@ def require_same_files(
 ) -> Receipt:
     """The receipt of the table ``name``, if its folder holds just the files that it lists.
 
+    A source has no ``model`` that could be built.
+
     Raises:
         DbtRuntimeError: there is no receipt, or files were added, removed or changed since.
     """
@@ -173,7 +175,7 @@ def require_same_files(
         raise DbtRuntimeError(
             f"ClickHouse cannot read the Spark table {name}: there is no receipt in {files}. "
             "Spark has not built the table, did not finish, or built it when no ClickHouse node "
-            f"read it. Build it first: dbt build --select {model}"
+            f"read it. {_advice('first', model)}"
         )
     found = files.sizes()
     if found != receipt.files:
@@ -185,7 +187,7 @@ def require_same_files(
         raise DbtRuntimeError(
             f"ClickHouse cannot read the Spark table {name}: the files in {files} are not "
             f"those that Spark wrote: {len(changed)} differ, such as {', '.join(changes)}. "
-            f"Build it again: dbt build --select {model}"
+            f"{_advice('again', model)}"
         )
     return receipt
 
@@ -210,7 +212,7 @@ def require_no_nested_nulls(name: str, receipt: Receipt) -> None:
 
 
 def require_same_figures(name: str, model: str | None, expected: Receipt, actual: Receipt) -> None:
-    """Compare what Spark wrote with what ClickHouse reads.
+    """Compare what Spark wrote with what ClickHouse reads. A source has no ``model``.
 
     Raises:
         DbtRuntimeError: the count of rows, or a column's count or checksum, differs.
@@ -229,8 +231,17 @@ def require_same_figures(name: str, model: str | None, expected: Receipt, actual
     if differences:
         raise DbtRuntimeError(
             f"The hand-off of the Spark table {name} failed: ClickHouse does not read what Spark "
-            f"wrote. {'; '.join(differences[:5])}. Build it again: dbt build --select {model}"
+            f"wrote. {'; '.join(differences[:5])}. {_advice('again', model)}"
         )
+
+
+def _advice(when: str, model: str | None) -> str:
+    if model is None:
+        return (
+            "Nothing may write to a source while dbt reads it. Wait until it is whole; then delete "
+            f"{RECEIPT} from its folder: dbt makes it anew."
+        )
+    return f"Build it {when}: dbt build --select {model}"
 
 
 def _bytes(files: dict[str, int], name: str) -> str:

@@ -3,28 +3,38 @@
 from __future__ import annotations
 
 import atexit
+import re
 import shutil
 import threading
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timezone
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.contracts.connection import Connection
+from dbt.adapters.events.logging import AdapterLogger
+from dbt.adapters.exceptions import FailedToConnectError
 from dbt.adapters.spark.connections import SparkConnectionManager, SparkConnectionMethod
 from dbt.adapters.spark.impl import SparkAdapter
+from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.spark_clickhouse import store
 from dbt.adapters.spark_clickhouse.credentials import EmbeddedSparkCredentials
 from dbt.adapters.spark_clickhouse.engine import EngineAdapter, EngineConnectionManager
+from dbt.adapters.spark_clickhouse.java import require_java, starting
 from dbt.adapters.spark_clickhouse.routing import SPARK
 from dbt.adapters.spark_clickhouse.table_folders import TableFolders, repair_partitions
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
 
+logger = AdapterLogger("spark_clickhouse")
+
 _start = threading.Lock()
+_OF_A_STACK = re.compile(r"\s+at \S+\(.*\)|\s+\.\.\. \d+ more|Driver stacktrace:|JVM stacktrace:")
 
 
 def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
@@ -35,8 +45,15 @@ def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
 
     Raises:
         DbtRuntimeError: another process uses the folder.
+        FailedToConnectError: there is no Java, or Spark does not start.
     """
-    from pyspark import SparkConf, SparkContext
+    try:
+        from pyspark import SparkConf, SparkContext
+    except ImportError as error:
+        raise FailedToConnectError(
+            "The embedded Spark is not installed: pip install 'dbt-spark-clickhouse[embedded]'. "
+            "For a cluster, name its `method` and `host` in the profile's `spark` block."
+        ) from error
     from pyspark.java_gateway import launch_gateway
     from pyspark.logger import PySparkLogger
     from pyspark.sql import SparkSession
@@ -53,7 +70,8 @@ def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
         conf = SparkConf(loadDefaults=False).setAll(
             list({**default_settings(credentials), **credentials.server_side_parameters}.items())
         )
-        with (logs / "spark.log").open("ab") as log:
+        require_java(logs / "spark.log")
+        with starting(logs / "spark.log"), (logs / "spark.log").open("ab") as log:
             gateway = launch_gateway(
                 conf,
                 popen_kwargs={
@@ -124,6 +142,11 @@ def join_job_group() -> str:
     return job_group
 
 
+def without_stack(message: str) -> str:
+    """What Java says of an error, and not where it happened."""
+    return "\n".join(line for line in message.splitlines() if not _OF_A_STACK.match(line)).strip()
+
+
 def cancel_jobs(job_group: str) -> None:
     """Cancel the jobs of a thread, also those between which it is now."""
     from pyspark import SparkContext
@@ -185,6 +208,17 @@ class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManag
                 give_timestamps_in_utc(opened.handle)
                 opened.handle._fix_binding = literal
             return opened
+
+    @contextmanager
+    def exception_handler(self, sql: str) -> Iterator[None]:
+        """Errors of Spark without the stack of Java, which goes to dbt's log."""
+        try:
+            with super().exception_handler(sql):
+                yield
+        except DbtRuntimeError as error:
+            logger.debug(error.msg)
+            error.msg = without_stack(error.msg)
+            raise
 
     def add_query(self, sql: str, *args: Any, **kwargs: Any) -> Any:
         """Run a statement; on the embedded Spark one that can be run again, wherever it ends."""

@@ -22,6 +22,8 @@ _SCALARS = {
     "string": "String",
     "binary": "String",
 }
+# Between the parts of what concat() takes.
+_COMMA, _COLON = ", ',', ", ", ':', "
 _FLOATS = {"float", "double"}
 _INTEGERS = {"tinyint", "smallint", "int", "bigint"}
 _DECIMAL = re.compile(r"decimal\((\d+),\s*(\d+)\)")
@@ -162,32 +164,35 @@ def _nested_text(value: str, spark_type: str, engine: Engine, depth: int = 0) ->
             return _nested_text(part, part_type, engine, depth + 1)
         return text_of_digest(part, part_type, engine)
 
+    on_spark = engine == SPARK
+    element = f"e{depth}"
     if elements := _arguments(kind, "array"):
-        element = f"e{depth}"
         text = inner(element, elements[0])
-        if engine == SPARK:
+        if on_spark:
             joined = f"array_join(transform({value}, {element} -> {text}), ',')"
-            return f"concat('[', coalesce({joined}, ''), ']')"
-        return f"concat('[', arrayStringConcat(arrayMap({element} -> {text}, {value}), ','), ']')"
+        else:
+            joined = f"arrayStringConcat(arrayMap({element} -> {text}, {value}), ',')"
+        return f"concat('[', coalesce({joined}, ''), ']')"
     if entries := _arguments(kind, "map"):
-        key, item = f"k{depth}", f"v{depth}"
-        if engine == SPARK:
-            entry = f"e{depth}"
-            pair = f"concat({inner(f'{entry}.key', entries[0])}, ':', {inner(f'{entry}.value', entries[1])})"
-            pairs = f"array_sort(transform(map_entries({value}), {entry} -> {pair}))"
-            return f"concat('{{', coalesce(array_join({pairs}, ','), ''), '}}')"
-        pair = f"concat({inner(key, entries[0])}, ':', {inner(item, entries[1])})"
-        pairs = f"arraySort(arrayMap(({key}, {item}) -> {pair}, mapKeys({value}), mapValues({value})))"
-        return f"concat('{{', arrayStringConcat({pairs}, ','), '}}')"
-    texts = (
-        inner(
-            f"{value}.{quote(name, SPARK)}" if engine == SPARK else f"tupleElement({value}, {number})",
-            field_type,
+        parts = ("key", "value") if on_spark else (1, 2)
+        texts = (
+            inner(f"{element}.{part}", entry) for part, entry in zip(parts, entries, strict=True)
         )
-        for number, (name, field_type) in enumerate(_fields(kind), 1)
-    )
-    separated = ", ',', ".join(texts)
-    return f"concat('(', {separated}, ')')"
+        pair = f"concat({_COLON.join(texts)})"
+        if on_spark:
+            pairs = f"array_sort(transform(map_entries({value}), {element} -> {pair}))"
+            joined = f"array_join({pairs}, ',')"
+        else:
+            listed = f"arrayZip(mapKeys({value}), mapValues({value}))"
+            joined = f"arrayStringConcat(arraySort(arrayMap({element} -> {pair}, {listed})), ',')"
+        return f"concat('{{', coalesce({joined}, ''), '}}')"
+    fields = _fields(kind)
+    names = [
+        f"{value}.{quote(name, SPARK)}" if on_spark else f"tupleElement({value}, {number})"
+        for number, (name, _) in enumerate(fields, 1)
+    ]
+    texts = (inner(name, field) for name, (_, field) in zip(names, fields, strict=True))
+    return f"concat('(', {_COMMA.join(texts)}, ')')"
 
 
 def _fields(spark_type: str) -> list[tuple[str, str]]:
