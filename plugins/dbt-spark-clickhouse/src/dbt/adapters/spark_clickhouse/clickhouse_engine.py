@@ -134,9 +134,10 @@ def _connecting(credentials: ClickHouseCredentials) -> Iterator[None]:
     Raises:
         FailedToConnectError: there is none, or it refuses; the message says what to check.
     """
-    retries = logging.getLogger("urllib3.connectionpool")
-    level = retries.level
-    retries.setLevel(logging.ERROR)
+    loggers = [logging.getLogger(name) for name in ("urllib3", "clickhouse_connect")]
+    levels = [found.level for found in loggers]
+    for found in loggers:
+        found.setLevel(logging.CRITICAL)
     try:
         yield
     except FailedToConnectError as error:
@@ -148,7 +149,8 @@ def _connecting(credentials: ClickHouseCredentials) -> Iterator[None]:
             "Without `host`, ClickHouse is embedded and needs no server."
         ) from error
     finally:
-        retries.setLevel(level)
+        for found, level in zip(loggers, levels, strict=True):
+            found.setLevel(level)
 
 
 def _reason(error: BaseException) -> str:

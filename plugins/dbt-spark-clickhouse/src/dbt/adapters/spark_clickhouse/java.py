@@ -10,11 +10,6 @@ from pathlib import Path
 
 from dbt.adapters.exceptions import FailedToConnectError
 
-_ADVICE = (
-    "Install Java 17 or newer (on Debian and Ubuntu: apt-get install openjdk-17-jre-headless), "
-    "and let JAVA_HOME name it or leave JAVA_HOME unset."
-)
-
 
 def require_java(log: Path) -> None:
     """Check that there is a Java to start Spark with.
@@ -30,7 +25,9 @@ def require_java(log: Path) -> None:
     if not is_there:
         raise FailedToConnectError(
             f"The embedded Spark cannot start without Java, and {place}"
-            f"{', where there is no bin/java' if home else ''}.\n{_ADVICE}\n"
+            f"{', where there is no bin/java' if home else ''}.\n"
+            "Install Java 17 or newer (on Debian and Ubuntu: apt-get install "
+            "openjdk-17-jre-headless), and let JAVA_HOME name it or leave JAVA_HOME unset.\n"
             f"What Spark prints goes to {log}"
         )
 
@@ -52,7 +49,9 @@ def starting(log: Path) -> Iterator[None]:
         printed = log.read_bytes()[begin:].decode(errors="replace").splitlines()
         reasons = [line.strip() for line in printed if "rror" in line or "xception" in line]
         reason = reasons[0] if reasons else str(error).splitlines()[0]
+        reason = reason.removeprefix('Exception in thread "main" ')
         raise FailedToConnectError(
-            f"The embedded Spark did not start: {reason[:300]}\n{_ADVICE}\n"
-            f"What Spark and Java printed is at the end of {log}"
+            f"The embedded Spark did not start: {reason[:300]}\n"
+            "Check that `java -version` says 17 or newer, and `server_side_parameters` in the "
+            f"profile's `spark` block.\nWhat Spark and Java printed is at the end of {log}"
         ) from error

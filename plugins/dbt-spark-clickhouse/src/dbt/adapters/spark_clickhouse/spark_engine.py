@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 logger = AdapterLogger("spark_clickhouse")
 
 _start = threading.Lock()
+_PLAN = re.compile(r"(; line \d+ pos \d+);\n.*", re.DOTALL)
 _OF_A_STACK = re.compile(r"\s+at \S+\(.*\)|\s+\.\.\. \d+ more|Driver stacktrace:|JVM stacktrace:")
 
 
@@ -143,7 +144,8 @@ def join_job_group() -> str:
 
 
 def without_stack(message: str) -> str:
-    """What Java says of an error, and not where it happened."""
+    """What Java says of an error, and not where it happened, nor Spark's plan of the statement."""
+    message = _PLAN.sub(r"\1", message)
     return "\n".join(line for line in message.splitlines() if not _OF_A_STACK.match(line)).strip()
 
 
