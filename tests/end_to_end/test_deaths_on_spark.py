@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import asdict, dataclass
@@ -225,10 +226,6 @@ CHOSEN = {
     "an append is half in its place": Point(
         "file", 2, True, "rename .*/appended/part-.*[.]parquet"
     ),
-    "an overwrite has deleted what was there": Point(
-        "file", 1, False, "mkdirs .*/overwritten/_temporary.*"
-    ),
-    "a table is half deleted": Point("file", 2, True, "delete .*/replaced/part-.*"),
     "a batch manifest is unregistered and not deleted": Point(
         "file", 1, False, "delete .*/events_changes__manifest.*"
     ),
@@ -245,16 +242,16 @@ def test_next_runs_complete_those_that_died(
 ) -> None:
     for point in CHOSEN.values():
         project.run(point)
-    completed, again = project.run(Point(), Point("none"))
-    project.check(completed, project.steps - 1)
-    assert again["success"], again["messages"]
-    project.check_clickhouse()
-    every = points(again["operations"])
-    count = request.config.getoption("--spark-deaths")
-    for point in every[:: max(1, len(every) // count)][:count] if count else ():
-        completed, *_ = project.run(Point(), point)
+    if count := request.config.getoption("--spark-deaths"):
+        completed, recorded = project.run(Point(), Point("none"))
         project.check(completed, project.steps - 1)
-        print(f"{point} of {len(every)}", flush=True)  # noqa: T201
+        every = points(recorded["operations"])
+        for point in every[:: max(1, len(every) // count)][:count]:
+            completed, *_ = project.run(Point(), point)
+            project.check(completed, project.steps - 1)
+            print(f"{point} of {len(every)}", flush=True)  # noqa: T201
+    # A table whose files are gone is built from its first row on.
+    shutil.rmtree(project.home / "warehouse" / "shop.db" / "by_ten")
     (completed,) = project.run(Point())
     project.check(completed, project.steps)
     project.check_clickhouse()

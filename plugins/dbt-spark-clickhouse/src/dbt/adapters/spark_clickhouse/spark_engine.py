@@ -149,6 +149,17 @@ def without_stack(message: str) -> str:
     return "\n".join(line for line in message.splitlines() if not _OF_A_STACK.match(line)).strip()
 
 
+def with_advice(message: str) -> str:
+    """An error of Spark, and what to do about it where Spark does not say so."""
+    if "[LOCATION_ALREADY_EXISTS]" not in message:
+        return message
+    return (
+        f"{message}\nA run that died can have left the folder, or it belongs to a table of another "
+        "metastore. dbt removes what it left in the embedded stores only. If nothing else uses the "
+        "folder, delete it and run the command again."
+    )
+
+
 def cancel_jobs(job_group: str) -> None:
     """Cancel the jobs of a thread, also those between which it is now."""
     from pyspark import SparkContext
@@ -219,7 +230,7 @@ class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManag
                 yield
         except DbtRuntimeError as error:
             logger.debug(error.msg)
-            error.msg = without_stack(error.msg)
+            error.msg = with_advice(without_stack(error.msg))
             raise
 
     def add_query(self, sql: str, *args: Any, **kwargs: Any) -> Any:

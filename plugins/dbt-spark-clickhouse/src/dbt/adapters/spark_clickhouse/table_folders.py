@@ -161,7 +161,8 @@ def repair_partitions(tables: list[str]) -> None:
 
 def _refresh(spark: SparkSession, table: str) -> None:
     catalog = spark._jsparkSession.sessionState().catalog()
-    identifier = _identifier(spark, ".".join(f"`{part}`" for part in table.split(".", 1)))
+    schema, _, name = table.partition(".")
+    identifier = _identifier(spark, f"`{schema}`.`{name}`")
     if identifier is None or not catalog.tableExists(identifier):
         return
     quoted = identifier.quotedString()
@@ -204,9 +205,14 @@ def _identifier(spark: SparkSession, table: str) -> Any:
     """A table's name as Spark parses it; None if the table is not in the session's own catalog."""
     if spark.catalog.currentCatalog() != "spark_catalog":
         return None
-    identifier = spark._jsparkSession.sessionState().sqlParser().parseTableIdentifier(table)
-    catalog = identifier.catalog()
-    return None if catalog.isDefined() and catalog.get() != "spark_catalog" else identifier
+    parser = spark._jsparkSession.sessionState().sqlParser()
+    named = parser.parseMultipartIdentifier(table)
+    parts = [named.apply(i) for i in range(named.size())]
+    if len(parts) == 3 and parts[0] == "spark_catalog":
+        parts = parts[1:]
+    if len(parts) > 2:
+        return None
+    return parser.parseTableIdentifier(".".join(f"`{part.replace('`', '``')}`" for part in parts))
 
 
 def _local(uri: str) -> Path | None:
