@@ -295,3 +295,53 @@ def test_columns_of_a_table_that_was_never_built_say_what_to_build(
         f"{adapter.home}/warehouse/shop.db/orders."
     )
     assert error.value.msg.endswith("Build it first: dbt build --select orders")
+
+
+@pytest.mark.parametrize(
+    ("known", "has_files", "config", "is_lost"),
+    [
+        ("table", False, {}, True),
+        ("table", True, {}, False),
+        ("view", False, {}, False),
+        (None, False, {}, False),
+        ("table", False, {"location_root": "/lake"}, False),
+    ],
+    ids=["lost", "there", "a view", "never built", "a place of the user's"],
+)
+def test_table_whose_files_are_gone_is_built_anew_and_not_read(
+    adapter: SparkClickHouseAdapter,
+    node: Node,
+    monkeypatch: pytest.MonkeyPatch,
+    known: Any,
+    has_files: bool,
+    config: dict[str, Any],
+    is_lost: bool,
+) -> None:
+    orders = node("model", "orders", SPARK, config=config)
+    view = node("model", "view", SPARK, orders, config={"materialized": "view"})
+    reader = node("model", "reader", SPARK, view)
+    nodes = {made.unique_id: made for made in (orders, view, reader)}
+    adapter.set_macro_resolver(SimpleNamespace(nodes=nodes, sources={}))
+    if has_files:
+        (adapter.home / "warehouse" / "shop.db" / "orders").mkdir(parents=True)
+    dropped: list[Any] = []
+    spark = adapter.engines[SPARK]
+    found = adapter.Relation.create(schema="shop", identifier="orders", database=SPARK, type=known)
+    monkeypatch.setattr(
+        spark,
+        "get_relation",
+        lambda _, schema, name: found if known and name == "orders" else None,
+    )
+    monkeypatch.setattr(spark, "drop_relation", dropped.append)
+    with on_engine(SPARK):
+        adapter.hand_offs.forget_lost(orders)
+        assert dropped == ([found] if is_lost else [])
+        if is_lost:
+            with pytest.raises(DbtRuntimeError) as error:
+                adapter.hand_offs.require_parents(reader)
+            assert error.value.msg == (
+                "The files of the Spark table shop.orders are gone; Spark would read no rows. "
+                "Build it again: dbt build --select orders"
+            )
+        else:
+            adapter.hand_offs.require_parents(reader)
