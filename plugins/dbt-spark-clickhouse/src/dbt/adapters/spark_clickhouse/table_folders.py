@@ -72,8 +72,9 @@ class TableFolders:
         To be called when Spark does not run. Returns the names of the tables.
         """
         for draft in self._undo.glob(f"*{_DRAFT}"):
-            shutil.rmtree(draft)
-        return [_put_back(kept) for kept in sorted(self._undo.glob("*"))]
+            shutil.rmtree(draft, ignore_errors=True)
+        kept = (path for path in self._undo.glob("*") if path.suffix != _DRAFT)
+        return [_put_back(path) for path in sorted(kept)]
 
     @property
     def _undo(self) -> Path:
@@ -143,6 +144,8 @@ class TableFolders:
     def _keep(self, name: str, folder: Path) -> Path:
         """Hard links to the files of a table; they last when the files' own names are gone."""
         kept = self._undo / name
+        if kept.exists():
+            _put_back(kept)
         draft = kept.with_name(f"{name}{_DRAFT}")
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir(parents=True)
@@ -176,16 +179,21 @@ def _put_back(kept: Path) -> str:
     files, folder = kept / "files", Path((kept / "location").read_text())
     if files.is_dir():  # or it died after it had put them back
         logger.warning(f"Taking back an unfinished insert into {kept.name}")
-        if folder.exists():
-            shutil.rmtree(folder)
+        replaced = kept.with_name(f"{kept.name}.replaced{_DRAFT}")
+        shutil.rmtree(replaced, ignore_errors=True)
+        if folder.exists():  # moved, because a task that was cancelled may still write
+            folder.rename(replaced)
         folder.parent.mkdir(parents=True, exist_ok=True)
         files.rename(folder)
+        shutil.rmtree(replaced, ignore_errors=True)
     _remove(kept)
     return kept.name
 
 
 def _remove(kept: Path) -> None:
-    shutil.rmtree(kept.rename(kept.with_name(f"{kept.name}{_DRAFT}")))
+    done = kept.with_name(f"{kept.name}.done{_DRAFT}")
+    shutil.rmtree(done, ignore_errors=True)
+    shutil.rmtree(kept.rename(done), ignore_errors=True)
 
 
 def _link(source: str, target: str) -> None:
