@@ -14,6 +14,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar=("KEYS", "RUNS", "EVENTS"),
         help="size of the random histories: keys, runs, and events of a key at most",
     )
+    parser.addoption(
+        "--spark-deaths",
+        type=int,
+        default=0,
+        metavar="COUNT",
+        help="kill this many runs on Spark, spread over all that a run does; a few chosen ones where it is 0",
+    )
 
 
 # Files that take minutes. A process of pytest-xdist works on one file at a time: a long one that is begun last keeps

@@ -16,6 +16,12 @@ from dbt.adapters.spark_clickhouse.credentials import SparkClickHouseCredentials
 Node = Callable[..., Any]
 
 
+@pytest.fixture(autouse=True)
+def no_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder of the stores is the profile's, wherever the tests run."""
+    monkeypatch.delenv("SPARK_CLICKHOUSE_HOME", raising=False)
+
+
 @pytest.fixture
 def node() -> Node:
     """Makes a node as the manifest holds it: a kind, a name, an engine and parents."""

@@ -36,6 +36,16 @@ def test_empty_output_is_embedded_in_the_project(tmp_path: Path) -> None:
     assert (spark.wait, clickhouse.wait) == (0, 0)
 
 
+def test_variable_names_the_home_where_the_profile_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPARK_CLICKHOUSE_HOME", "/data/stores")
+    assert profile().engine_credentials(tmp_path)[0].home == "/data/stores"
+    assert profile(home="/own").engine_credentials(tmp_path)[0].home == "/own"
+    monkeypatch.setenv("SPARK_CLICKHOUSE_HOME", "")
+    assert profile().home == ".spark_clickhouse"
+
+
 def test_keys_of_the_output_hold_for_both_engines(tmp_path: Path) -> None:
     output = {"schema": "shop", "home": "/data/stores", "wait": 60}
     for engine in profile(**output).engine_credentials(tmp_path):

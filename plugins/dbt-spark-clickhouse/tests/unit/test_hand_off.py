@@ -298,28 +298,50 @@ def test_columns_of_a_table_that_was_never_built_say_what_to_build(
 
 
 @pytest.mark.parametrize(
-    ("config", "known", "remains"),
+    ("known", "has_files", "config", "is_lost"),
     [
-        ({}, False, False),
-        ({}, True, True),
-        ({"location_root": "lake"}, False, True),
+        ("table", False, {}, True),
+        ("table", True, {}, False),
+        ("view", False, {}, False),
+        (None, False, {}, False),
+        ("table", False, {"location_root": "/lake"}, False),
     ],
-    ids=["no table of it", "a table of it", "a folder of the user's"],
+    ids=["lost", "there", "a view", "never built", "a place of the user's"],
 )
-def test_folder_is_removed_only_when_spark_knows_no_table_of_it(
+def test_table_whose_files_are_gone_is_built_anew_and_not_read(
     adapter: SparkClickHouseAdapter,
     node: Node,
     monkeypatch: pytest.MonkeyPatch,
+    known: Any,
+    has_files: bool,
     config: dict[str, Any],
-    known: bool,
-    remains: bool,
+    is_lost: bool,
 ) -> None:
-    model = node("model", "orders", SPARK, config=config)
-    folder = adapter.home / "warehouse" / "shop.db" / config.get("location_root", "") / "orders"
-    folder.mkdir(parents=True)
+    orders = node("model", "orders", SPARK, config=config)
+    view = node("model", "view", SPARK, orders, config={"materialized": "view"})
+    reader = node("model", "reader", SPARK, view)
+    nodes = {made.unique_id: made for made in (orders, view, reader)}
+    adapter.set_macro_resolver(SimpleNamespace(nodes=nodes, sources={}))
+    if has_files:
+        (adapter.home / "warehouse" / "shop.db" / "orders").mkdir(parents=True)
+    dropped: list[Any] = []
+    spark = adapter.engines[SPARK]
+    found = adapter.Relation.create(schema="shop", identifier="orders", database=SPARK, type=known)
     monkeypatch.setattr(
-        adapter.engines[SPARK], "get_relation", lambda *args: "found" if known else None
+        spark,
+        "get_relation",
+        lambda _, schema, name: found if known and name == "orders" else None,
     )
+    monkeypatch.setattr(spark, "drop_relation", dropped.append)
     with on_engine(SPARK):
-        adapter.hand_offs.clear_remains(model)
-    assert folder.exists() == remains
+        adapter.hand_offs.forget_lost(orders)
+        assert dropped == ([found] if is_lost else [])
+        if is_lost:
+            with pytest.raises(DbtRuntimeError) as error:
+                adapter.hand_offs.require_parents(reader)
+            assert error.value.msg == (
+                "The files of the Spark table shop.orders are gone; Spark would read no rows. "
+                "Build it again: dbt build --select orders"
+            )
+        else:
+            adapter.hand_offs.require_parents(reader)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,10 +25,11 @@ RECEIPT = Receipt(
     rows=3,
     columns=(
         ColumnReceipt("id", "bigint", 3, 6),
-        ColumnReceipt("price", "double", 2, None),
-        ColumnReceipt("tags", "array<string>", 3, None),
+        ColumnReceipt("price", "double", 2, 7),
+        ColumnReceipt("tags", "array<string>", 3, 8),
     ),
     files={"part-0.parquet": 5},
+    row_checksums=(9,),
 )
 
 
@@ -127,8 +129,8 @@ def test_changed_figures_are_named() -> None:
     assert error.value.msg == (
         "The hand-off of the Spark table shop.orders_v2 failed: ClickHouse does not read what "
         "Spark wrote. rows: Spark 3, ClickHouse 2; column id: Spark 3 values with checksum 6, "
-        "ClickHouse 3 with 7; column price: Spark 2 values with checksum None, ClickHouse 1 with "
-        "None. Build it again: dbt build --select orders"
+        "ClickHouse 3 with 7; column price: Spark 2 values with checksum 7, ClickHouse 1 with 7. "
+        "Build it again: dbt build --select orders"
     )
 
 
@@ -149,23 +151,71 @@ def test_nulls_of_nested_types_are_counted() -> None:
     )
 
 
+def test_values_in_other_rows_are_named() -> None:
+    with pytest.raises(DbtRuntimeError) as error:
+        require_same_figures("shop.orders", "orders", RECEIPT, replace(RECEIPT, row_checksums=(8,)))
+    assert "wrote. the values are the same, and not in the same rows. Build" in error.value.msg
+
+
+def test_source_that_differs_has_advice_that_works(table: Path) -> None:
+    advice = (
+        "Nothing may write to a source while dbt reads it. Wait until it is whole; then delete "
+        "_hand_off.json from its folder: dbt makes it anew."
+    )
+    (table / "part-0.parquet").write_bytes(b"1234")
+    with pytest.raises(DbtRuntimeError) as error:
+        require_same_files("landing.orders", None, parquet(table), RECEIPT)
+    assert error.value.msg.endswith(f"5 bytes then, 4 bytes now). {advice}")
+    with pytest.raises(DbtRuntimeError) as error:
+        require_same_figures("landing.orders", None, RECEIPT, replace(RECEIPT, rows=2))
+    assert error.value.msg.endswith(f"rows: Spark 3, ClickHouse 2. {advice}")
+
+
+def test_files_of_the_same_size_that_were_written_again_are_noticed(table: Path) -> None:
+    files, file = parquet(table), table / "part-0.parquet"
+    os.utime(file, ns=(0, 0))
+    while files.are_newer_than_receipt():  # a file system's clock ticks slowly
+        RECEIPT.save(files)
+    file.write_bytes(b"54321")
+    assert files.are_newer_than_receipt()
+
+
+def test_receipt_of_an_older_version_is_none(table: Path) -> None:
+    receipt = table / "_hand_off.json"
+    receipt.write_text('{"rows": 3, "columns": [], "files": {"part-0.parquet": 5}}')
+    assert Receipt.load(parquet(table)) is None
+
+
 def test_figures_are_selected_and_read_in_the_same_order() -> None:
-    columns = [("id", "bigint"), ("price", "double")]
-    assert figures_sql(columns, "shop.orders", "spark") == (
-        "select count(*) as f0, count(`id`) as f1, "
-        "coalesce(sum(shiftright(cast(`id` as bigint), 32) + (cast(`id` as bigint) & 4294967295)), "
-        "0) as f2, count(`price`) as f3, null as f4 "
-        "from shop.orders"
+    columns = [("id", "bigint"), ("_figure_1", "string")]
+    (sql,) = figures_sql(columns, "shop.orders", "spark")
+    assert sql == (
+        "select count(*) as f0, count(case when __figure_0_is_there then 1 end) as f1, "
+        "coalesce(sum(shiftright(__figure_0, 32) + (__figure_0 & 4294967295)), 0) as f2, "
+        "count(case when __figure_1_is_there then 1 end) as f3, "
+        "coalesce(sum(shiftright(__figure_1, 32) + (__figure_1 & 4294967295)), 0) as f4, "
+        "coalesce(sum(crc32(concat_ws(',', coalesce(cast(__figure_0 as string), 'n'), "
+        "coalesce(cast(__figure_1 as string), 'n')))), 0) as f5 "
+        "from (select cast(`id` as bigint) as __figure_0, `id` is not null as __figure_0_is_there, "
+        "crc32(`_figure_1`) as __figure_1, `_figure_1` is not null as __figure_1_is_there "
+        "from shop.orders) as digests"
     )
-    assert "toInt64(`id`)" in figures_sql(columns, "file('x')", "clickhouse")
-    assert receipt_of(columns, [3, 3, "6", 2, None], {"a.parquet": 1}) == Receipt(
+    assert receipt_of(columns, [[3, 3, "6", 2, 7, 9]], {"a.parquet": 1}) == Receipt(
         rows=3,
-        columns=(
-            ColumnReceipt("id", "bigint", 3, 6),
-            ColumnReceipt("price", "double", 2, None),
-        ),
+        columns=(ColumnReceipt("id", "bigint", 3, 6), ColumnReceipt("_figure_1", "string", 2, 7)),
         files={"a.parquet": 1},
+        row_checksums=(9,),
     )
+
+
+def test_figures_of_many_columns_are_computed_by_statements_that_clickhouse_can_parse() -> None:
+    columns = [(f"a_column_with_a_long_name_{i}", "double") for i in range(250)]
+    statements = figures_sql(columns, "file('/a/folder/*.parquet')", "clickhouse")
+    assert len(statements) == 3
+    assert max(map(len, statements)) < 200_000
+    figures = [[1, *([1, 5] * width), 9] for width in (100, 100, 50)]
+    receipt = receipt_of(columns, figures, {})
+    assert (len(receipt.columns), receipt.row_checksums) == (250, (9, 9, 9))
 
 
 def test_table_function_spells_out_the_structure_of_the_receipt() -> None:

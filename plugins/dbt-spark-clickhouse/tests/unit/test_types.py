@@ -5,11 +5,8 @@ from __future__ import annotations
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.spark_clickhouse.types import (
-    checksum_expressions,
-    clickhouse_type,
-    is_nullable,
-)
+from dbt.adapters.spark_clickhouse.routing import ENGINES, SPARK
+from dbt.adapters.spark_clickhouse.types import clickhouse_type, digest, is_nullable
 
 SCALARS = {
     "boolean": "Nullable(Bool)",
@@ -41,8 +38,8 @@ NESTED = {
         "Tuple(`Name` Tuple(`first` Nullable(String)), `tags` Array(Nullable(String)))"
     ),
     "array<map<string,struct<x:double>>>": ("Array(Map(String, Tuple(`x` Nullable(Float64))))"),
+    "struct<a:b:int,it`s:date>": "Tuple(`a:b` Nullable(Int32), `it``s` Nullable(Date32))",
 }
-WITHOUT_CHECKSUM = {"float", "double", *NESTED}
 
 
 @pytest.mark.parametrize(("spark_type", "expected"), [*SCALARS.items(), *NESTED.items()])
@@ -89,12 +86,20 @@ def test_type_that_clickhouse_does_not_have_is_an_error_that_names_it(
 
 
 @pytest.mark.parametrize("spark_type", [*SCALARS, *NESTED])
-def test_checksum_is_there_for_all_but_floats_and_nested_types(spark_type: str) -> None:
-    expressions = checksum_expressions("`c`", spark_type)
-    if spark_type in WITHOUT_CHECKSUM:
-        assert expressions is None
-    else:
-        assert expressions is not None
-        for engine in ("spark", "clickhouse"):
-            assert "`c`" in expressions[engine]
-            assert expressions[engine].startswith("coalesce(sum(")
+def test_every_type_has_a_digest_on_both_engines(spark_type: str) -> None:
+    for engine in ENGINES:
+        assert "`c`" in digest("`c`", spark_type, engine)
+
+
+def test_decimal_has_its_digits_where_sparks_text_would_have_an_exponent() -> None:
+    assert digest("d", "decimal(9,6)", SPARK) == "crc32(cast(d as string))"
+    assert digest("d", "decimal(9,7)", SPARK) == "crc32(format_number(d, '0.0000000'))"
+
+
+def test_field_whose_name_cannot_be_told_from_its_type_is_an_error_that_names_it() -> None:
+    with pytest.raises(DbtRuntimeError) as error:
+        clickhouse_type("struct<a,b:int>")
+    assert error.value.msg == (
+        "A field of a struct reads 'a', from which its name and its type cannot be told. "
+        "Give it a name of letters, digits and underscores in the Spark model."
+    )

@@ -397,14 +397,18 @@ class SparkClickHouseAdapter(_Delegates, BaseAdapter):
     # Running nodes
 
     def pre_model_hook(self, config: Any) -> Any:
-        """Check, before a node runs, the Spark tables that it reads on ClickHouse."""
+        """Check, before a node runs, the Spark tables that it reads."""
+        context = self.call_engine("pre_model_hook", config)
         node = config.model
         is_compiled = getattr(node, "compiled", False)  # seeds are not, nor is what dbt clones
-        if self.engine == SPARK:
-            self.hand_offs.clear_remains(node)
-        elif is_compiled and node.resource_type != "unit_test":
-            self.hand_offs.verify_parents(node)
-        return self.call_engine("pre_model_hook", config)
+        if self.engine == SPARK and node.resource_type in ("model", "seed", "snapshot"):
+            self.hand_offs.forget_lost(node)
+        if is_compiled and node.resource_type != "unit_test":
+            if self.engine == SPARK:
+                self.hand_offs.require_parents(node)
+            else:
+                self.hand_offs.verify_parents(node)
+        return context
 
     @available
     def cache_added(self, relation: BaseRelation | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import logging
 import os
 import threading
 from collections.abc import Iterator
@@ -37,7 +38,14 @@ def prepare(credentials: EmbeddedClickHouseCredentials) -> None:
     While it is imported, chDB changes the working directory of the whole process.
     """
     if credentials.driver == "chdb":
-        importlib.import_module("chdb")
+        try:
+            importlib.import_module("chdb")
+        except ImportError as error:
+            raise FailedToConnectError(
+                "The embedded ClickHouse is not installed: "
+                "pip install 'dbt-spark-clickhouse[embedded]'. "
+                "For a server, name its `host` in the profile's `clickhouse` block."
+            ) from error
 
 
 class ChDbClient(ChHttpClient):
@@ -84,7 +92,8 @@ class RoutedClickHouseConnectionManager(EngineConnectionManager, ClickHouseConne
         credentials = connection.credentials
         with cls.opening(connection):
             if connection.state == "open" or credentials.driver != "chdb":
-                opened: Connection = super().open(connection)  # type: ignore[no-untyped-call]
+                with _connecting(credentials):
+                    opened: Connection = super().open(connection)  # type: ignore[no-untyped-call]
                 return opened
             return cls.retry_connection(
                 connection,
@@ -116,6 +125,39 @@ class RoutedClickHouseAdapter(EngineAdapter, ClickHouseAdapter):
     def is_embedded(self) -> bool:
         """Whether ClickHouse is chDB."""
         return bool(self.config.credentials.driver == "chdb")
+
+
+@contextmanager
+def _connecting(credentials: ClickHouseCredentials) -> Iterator[None]:
+    """Connect to a server within the block. What is tried again meanwhile is not printed.
+
+    Raises:
+        FailedToConnectError: there is none, or it refuses; the message says what to check.
+    """
+    loggers = [logging.getLogger(name) for name in ("urllib3", "clickhouse_connect")]
+    levels = [found.level for found in loggers]
+    for found in loggers:
+        found.setLevel(logging.CRITICAL)
+    try:
+        yield
+    except FailedToConnectError as error:
+        raise FailedToConnectError(
+            f"dbt cannot connect to ClickHouse at {credentials.host}:{credentials.port}, as "
+            f"{credentials.user}: {_reason(error)}\n"
+            "Check that the server runs, and host, port, secure, user and password in the "
+            "profile's `clickhouse` block.\n"
+            "Without `host`, ClickHouse is embedded and needs no server."
+        ) from error
+    finally:
+        for found, level in zip(loggers, levels, strict=True):
+            found.setLevel(level)
+
+
+def _reason(error: BaseException) -> str:
+    """What went wrong first, in one line."""
+    while before := error.__cause__ or error.__context__:
+        error = before
+    return str(error).strip().split("\n")[0]
 
 
 @contextmanager

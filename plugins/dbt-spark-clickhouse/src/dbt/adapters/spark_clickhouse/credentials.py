@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +25,7 @@ from dbt.adapters.spark_clickhouse.routing import (
 )
 
 ADAPTER_TYPE = "spark_clickhouse"
+HOME = "SPARK_CLICKHOUSE_HOME"
 
 
 @dataclass
@@ -60,7 +62,8 @@ class SparkClickHouseCredentials(Credentials):
     """Credentials of both engines.
 
     ``database`` is the engine of nodes that name none. ``schema`` holds in both engines.
-    ``home`` is the folder of the embedded stores; ``wait`` is how many seconds a run waits for
+    ``home`` is the folder of the embedded stores, by default that of the variable
+    SPARK_CLICKHOUSE_HOME; ``wait`` is how many seconds a run waits for
     another process that uses them. ``s3_endpoint`` is the URL of an S3 store other than Amazon's,
     as ClickHouse reaches it. ``spark`` and ``clickhouse`` are the blocks that a profile of
     the stock adapter has, without type, schema and threads.
@@ -68,7 +71,7 @@ class SparkClickHouseCredentials(Credentials):
 
     database: str = CLICKHOUSE
     schema: str = "default"
-    home: str = ".spark_clickhouse"
+    home: str = field(default_factory=lambda: os.environ.get(HOME, "") or ".spark_clickhouse")
     wait: int = 0
     s3_endpoint: str = ""
     spark: dict[str, Any] = field(default_factory=dict)

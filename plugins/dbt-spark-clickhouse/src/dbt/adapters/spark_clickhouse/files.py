@@ -55,6 +55,10 @@ class Files(ABC):
     def write_receipt(self, text: str) -> None:
         """Lay the text of a receipt beside the files, whole or not at all."""
 
+    def are_newer_than_receipt(self) -> bool:
+        """Whether a file was written after the receipt, as far as can be told."""
+        return False
+
     def table_function(self, pattern: str = "", structure: str = "") -> str:
         """The table function that reads the folder.
 
@@ -96,6 +100,12 @@ class LocalFiles(Files):
 
     def exist(self) -> bool:
         return self.folder.is_dir()
+
+    def are_newer_than_receipt(self) -> bool:
+        """Whether a file was written, or put in its place, after the receipt."""
+        laid = (self.folder / RECEIPT).stat().st_mtime_ns
+        changes = ((self.folder / name).stat() for name in self.sizes())
+        return any(max(file.st_mtime_ns, file.st_ctime_ns) >= laid for file in changes)
 
     def read_receipt(self) -> str | None:
         try:

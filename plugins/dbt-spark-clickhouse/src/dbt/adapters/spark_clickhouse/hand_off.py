@@ -6,7 +6,6 @@ See ``receipt`` for how it is checked.
 from __future__ import annotations
 
 import re
-import shutil
 import threading
 from collections.abc import Iterable
 from pathlib import Path
@@ -16,7 +15,14 @@ from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.spark_clickhouse.files import FORMATS, PARQUET, Files, LocalFiles, S3Files, is_s3
+from dbt.adapters.spark_clickhouse.files import (
+    FORMATS,
+    PARQUET,
+    Files,
+    LocalFiles,
+    S3Files,
+    is_s3,
+)
 from dbt.adapters.spark_clickhouse.receipt import (
     Receipt,
     figures_sql,
@@ -81,8 +87,7 @@ class HandOffs:
         files = self._files(relation, node)
         receipt = Receipt.load(files)
         if not files.sizes():
-            model = getattr(node, "name", relation.identifier)
-            require_same_files(str(relation), model, files, receipt)
+            require_same_files(str(relation), _model(relation, node), files, receipt)
         return HandOffRelation(path=relation.path, table_function=table_function(files, receipt))
 
     def record(self, relation: BaseRelation) -> None:
@@ -113,7 +118,7 @@ class HandOffs:
         return HandOffRelation(path=own.path, table_function=table_function(files, receipt))
 
     def _verify(self, own: BaseRelation, files: Files, node: Any) -> Receipt:
-        name, model = str(own), getattr(node, "name", own.identifier)
+        name, model = str(own), _model(own, node)
         receipt = require_same_files(name, model, files, Receipt.load(files))
         require_no_nested_nulls(name, receipt)
         if self._verified.get(files.location) != receipt:
@@ -123,23 +128,48 @@ class HandOffs:
             self._verified[files.location] = receipt
         return receipt
 
-    def clear_remains(self, node: Any) -> None:
-        """Remove the folder that a killed run left for a table that Spark does not know.
+    def forget_lost(self, node: Any) -> None:
+        """Drop the table of a Spark node whose files are gone, so that it is built anew.
 
-        Spark refuses to create a managed table where a folder is.
+        Spark reads it as one without rows: what is built on that would lack them in silence.
         """
-        if node.resource_type != "model" or _location_root(node):
-            return
         own = self._router.Relation.create_from(self._router.config, node)
-        files = self._files(own)
+        if lost := self._lost(own, node):
+            logger.warning(f"The files of {own} are gone: it is built anew")
+            self._router.call_named_engine(SPARK, "drop_relation", lost)
+
+    def require_parents(self, node: Any) -> None:
+        """Check that the tables are there that a Spark node reads, through views too.
+
+        Raises:
+            DbtRuntimeError: the metastore knows a table, and its files are gone.
+        """
+        for parent in self._spark_parents(node):
+            if parent.resource_type == "source":
+                continue
+            own = self._router.Relation.create_from(self._router.config, parent)
+            if parent.config.materialized == "view":
+                self.require_parents(parent)
+            elif self._lost(own, parent):
+                raise DbtRuntimeError(
+                    f"The files of the Spark table {own} are gone; Spark would read no rows. "
+                    f"Build it again: dbt build --select {parent.name}"
+                )
+
+    def _lost(self, own: BaseRelation, node: Any) -> BaseRelation | None:
+        """The table of a Spark node if the metastore knows it, its place is in the embedded
+        stores, and it has no folder."""
+        if getattr(node, "is_ephemeral_model", False) or _location_root(node):
+            return None
+        files = self._files(own, node)
         if (
-            isinstance(files, LocalFiles)
-            and files.exist()
-            and files.folder.is_relative_to(self._router.home)
-            and self._router.get_relation(SPARK, own.schema, own.identifier) is None
+            not isinstance(files, LocalFiles)
+            or files.exist()
+            or not files.folder.is_relative_to(self._router.home)
         ):
-            logger.warning(f"Removing what an unfinished run left of {own}")
-            shutil.rmtree(files.folder)
+            return None
+        found = self._router.get_relation(SPARK, own.schema, own.identifier)
+        return found if found is not None and found.is_table else None
 
     def _spark_parents(self, node: Any) -> Iterable[Any]:
         nodes = self._router.nodes
@@ -200,7 +230,7 @@ class HandOffs:
         """Lay a receipt beside the files of a source, which others write, if they have changed."""
         with self._refreshing:
             receipt = Receipt.load(files)
-            if receipt is None or receipt.files != files.sizes():
+            if receipt is None or receipt.files != files.sizes() or files.are_newer_than_receipt():
                 self._write_receipt(own, files)
 
     def _write_receipt(self, relation: BaseRelation, files: Files) -> None:
@@ -219,10 +249,20 @@ class HandOffs:
         figures = self._figures(SPARK, columns, source)
         receipt_of(columns, figures, files.sizes()).save(files)
 
-    def _figures(self, engine: Engine, columns: list[tuple[str, str]], source: str) -> list[Any]:
-        sql = figures_sql(columns, source, engine)
-        _, table = self._router.call_named_engine(engine, "execute", sql, fetch=True)
-        return list(table.rows[0].values())
+    def _figures(
+        self, engine: Engine, columns: list[tuple[str, str]], source: str
+    ) -> list[list[Any]]:
+        figures = []
+        for sql in figures_sql(columns, source, engine):
+            _, table = self._router.call_named_engine(engine, "execute", sql, fetch=True)
+            figures.append(list(table.rows[0].values()))
+        return figures
+
+
+def _model(own: BaseRelation, node: Any) -> str | None:
+    """What builds a table; None for a source."""
+    is_source = getattr(node, "resource_type", None) == "source"
+    return None if is_source else getattr(node, "name", own.identifier)
 
 
 def _location_root(node: Any) -> str:

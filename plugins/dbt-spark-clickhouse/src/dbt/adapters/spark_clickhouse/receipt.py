@@ -1,10 +1,10 @@
 """The hand-off: how a ClickHouse node reads a Spark table.
 
 Spark writes files, ClickHouse reads them with a table function. After a Spark table that ClickHouse
-nodes read has been built, a receipt is laid beside its files: the files, the number of rows and,
-for each column, its type, its number of values and a checksum. Before a ClickHouse node reads the
-table, ClickHouse computes the same figures from the same files; a folder that is half-written, or
-that either engine reads differently, stops the node.
+nodes read has been built, a receipt is laid beside its files: the files, the number of rows, for
+each column its type, its number of values and a checksum, and checksums of whole rows. Before a
+ClickHouse node reads the table, ClickHouse computes the same figures from the same files; a folder
+that is half-written, or that either engine reads differently, stops the node.
 """
 
 from __future__ import annotations
@@ -15,44 +15,52 @@ from typing import Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.spark_clickhouse.files import PARQUET, Files, partition_columns
+from dbt.adapters.spark_clickhouse.files import PARQUET, RECEIPT, Files, partition_columns
+from dbt.adapters.spark_clickhouse.routing import CLICKHOUSE, SPARK, Engine
 from dbt.adapters.spark_clickhouse.types import (
-    checksum_expressions,
     clickhouse_type,
+    digest,
     is_nullable,
+    quote,
+    sum_of_digests,
 )
 
 # What Spark calls the folder of rows in which a partition column is null.
 _NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+# ClickHouse parses no more than 256 KiB of a statement.
+_COLUMNS_OF_A_STATEMENT = 100
 
 
 @dataclass(frozen=True)
 class ColumnReceipt:
-    """A column as Spark wrote it: ``checksum`` is None for types that have none."""
+    """A column as Spark wrote it."""
 
     name: str
     spark_type: str
     values: int
-    checksum: int | None
+    checksum: int
 
 
 @dataclass(frozen=True)
 class Receipt:
-    """What Spark says that a table's folder holds. ``files`` maps paths within it to bytes."""
+    """What Spark says that a table's folder holds. ``files`` maps paths within it to bytes;
+    ``row_checksums`` are of which values are in a row together, of some columns each."""
 
     rows: int
     columns: tuple[ColumnReceipt, ...]
     files: dict[str, int]
+    row_checksums: tuple[int, ...]
 
     @classmethod
     def load(cls, files: Files) -> Receipt | None:
-        """The receipt beside ``files``, or None when there is none."""
+        """The receipt beside ``files``, or None when there is none, or one of an older version of
+        the adapter."""
         text = files.read_receipt()
-        if text is None:
+        raw = {} if text is None else json.loads(text)
+        if "row_checksums" not in raw:
             return None
-        raw = json.loads(text)
         columns = tuple(ColumnReceipt(**column) for column in raw["columns"])
-        return cls(rows=raw["rows"], columns=columns, files=raw["files"])
+        return cls(raw["rows"], columns, raw["files"], tuple(raw["row_checksums"]))
 
     def save(self, files: Files) -> None:
         """Lay the receipt beside ``files``, whole or not at all."""
@@ -78,58 +86,87 @@ def table_function(files: Files, receipt: Receipt | None) -> str:
         return files.table_function(pattern, _structure(types))
     read = {name: "Nullable(String)" if name in partitions else types[name] for name in types}
     columns = (
-        _partition_value(name, kind) if name in partitions else _quote(name)
+        _partition_value(name, kind) if name in partitions else quote(name, CLICKHOUSE)
         for name, kind in types.items()
     )
     return f"(select {', '.join(columns)} from {files.table_function(pattern, _structure(read))})"
 
 
 def _structure(types: dict[str, str]) -> str:
-    return ", ".join(f"{_quote(name)} {kind}" for name, kind in types.items())
+    return ", ".join(f"{quote(name, CLICKHOUSE)} {kind}" for name, kind in types.items())
 
 
 def _partition_value(name: str, kind: str) -> str:
     """The value in a folder's name, where Spark escapes characters that paths cannot have."""
-    text = f"nullIf(decodeURLComponent({_quote(name)}), '{_NULL_PARTITION}')"
-    return f"cast({text} as {kind}) as {_quote(name)}"
+    text = f"nullIf(decodeURLComponent({quote(name, CLICKHOUSE)}), '{_NULL_PARTITION}')"
+    return f"cast({text} as {kind}) as {quote(name, CLICKHOUSE)}"
 
 
-def figures_sql(columns: list[tuple[str, str]], relation: str, engine: str) -> str:
-    """The statement that computes a receipt's figures on ``engine``.
+Columns = list[tuple[str, str]]  # names and Spark types
+
+
+def figures_sql(columns: Columns, relation: str, engine: Engine) -> list[str]:
+    """The statements that compute a receipt's figures on ``engine``, of some columns each.
 
     Args:
         columns: name and Spark type of each column.
         relation: what to select from, as SQL.
         engine: spark or clickhouse.
     """
-    terms = ["count(*)"]
-    for name, spark_type in columns:
-        quoted = _quote(name)
-        terms.append(f"count({quoted})")
-        expressions = checksum_expressions(quoted, spark_type)
-        terms.append(expressions[engine] if expressions else "null")
-    return f"select {', '.join(f'{term} as f{i}' for i, term in enumerate(terms))} from {relation}"
+    return [_figures_sql(part, columns, relation, engine) for part in _parts(columns)]
 
 
-def receipt_of(
-    columns: list[tuple[str, str]], figures: list[Any], files: dict[str, int]
-) -> Receipt:
-    """The receipt from the row that ``figures_sql`` returned."""
-    rows, *rest = [None if figure is None else int(figure) for figure in figures]
-    return Receipt(
-        rows=rows or 0,
-        columns=tuple(
-            ColumnReceipt(name, spark_type, rest[2 * i] or 0, rest[2 * i + 1])
-            for i, (name, spark_type) in enumerate(columns)
-        ),
-        files=files,
-    )
+def _parts(columns: Columns) -> list[Columns]:
+    step = _COLUMNS_OF_A_STATEMENT
+    return [columns[i : i + step] for i in range(0, len(columns), step)]
+
+
+def _figures_sql(part: Columns, columns: Columns, relation: str, engine: Engine) -> str:
+    # ClickHouse takes a column for an alias of the same name.
+    prefix = "_figure"
+    while any(name.lower().startswith(prefix) for name, _ in columns):
+        prefix = f"_{prefix}"
+    digests, sums, texts = [], ["count(*)"], []
+    for number, (name, spark_type) in enumerate(part):
+        quoted, own = quote(name, engine), f"{prefix}_{number}"
+        digests += [
+            f"{digest(quoted, spark_type, engine)} as {own}",
+            f"{quoted} is not null as {own}_is_there",
+        ]
+        sums += [f"count(case when {own}_is_there then 1 end)", sum_of_digests(own, engine)]
+        texts.append(f"coalesce(cast({own} as {_TEXT[engine]}), 'n')")
+    row = f"crc32(concat_ws(',', {', '.join(texts)}))"
+    if engine == CLICKHOUSE:
+        row = f"toInt64(CRC32(arrayStringConcat([{', '.join(texts)}], ',')))"
+    sums.append(f"coalesce(sum({row}), 0)")
+    terms = ", ".join(f"{term} as f{i}" for i, term in enumerate(sums))
+    return f"select {terms} from (select {', '.join(digests)} from {relation}) as digests"
+
+
+_TEXT: dict[Engine, str] = {SPARK: "string", CLICKHOUSE: "Nullable(String)"}
+
+
+def receipt_of(columns: Columns, figures: list[list[Any]], files: dict[str, int]) -> Receipt:
+    """The receipt from the rows that the statements of ``figures_sql`` returned."""
+    receipts: list[ColumnReceipt] = []
+    row_checksums = []
+    rows = 0
+    for part, found in zip(_parts(columns), figures, strict=True):
+        rows, *rest, of_rows = (int(figure or 0) for figure in found)
+        receipts += (
+            ColumnReceipt(name, spark_type, rest[2 * i], rest[2 * i + 1])
+            for i, (name, spark_type) in enumerate(part)
+        )
+        row_checksums.append(of_rows)
+    return Receipt(rows, tuple(receipts), files, tuple(row_checksums))
 
 
 def require_same_files(
     name: str, model: str | None, files: Files, receipt: Receipt | None
 ) -> Receipt:
     """The receipt of the table ``name``, if its folder holds just the files that it lists.
+
+    A source has no ``model`` that could be built.
 
     Raises:
         DbtRuntimeError: there is no receipt, or files were added, removed or changed since.
@@ -138,7 +175,7 @@ def require_same_files(
         raise DbtRuntimeError(
             f"ClickHouse cannot read the Spark table {name}: there is no receipt in {files}. "
             "Spark has not built the table, did not finish, or built it when no ClickHouse node "
-            f"read it. Build it first: dbt build --select {model}"
+            f"read it. {_advice('first', model)}"
         )
     found = files.sizes()
     if found != receipt.files:
@@ -150,7 +187,7 @@ def require_same_files(
         raise DbtRuntimeError(
             f"ClickHouse cannot read the Spark table {name}: the files in {files} are not "
             f"those that Spark wrote: {len(changed)} differ, such as {', '.join(changes)}. "
-            f"Build it again: dbt build --select {model}"
+            f"{_advice('again', model)}"
         )
     return receipt
 
@@ -175,7 +212,7 @@ def require_no_nested_nulls(name: str, receipt: Receipt) -> None:
 
 
 def require_same_figures(name: str, model: str | None, expected: Receipt, actual: Receipt) -> None:
-    """Compare what Spark wrote with what ClickHouse reads.
+    """Compare what Spark wrote with what ClickHouse reads. A source has no ``model``.
 
     Raises:
         DbtRuntimeError: the count of rows, or a column's count or checksum, differs.
@@ -189,16 +226,23 @@ def require_same_figures(name: str, model: str | None, expected: Receipt, actual
                 f"column {wrote.name}: Spark {wrote.values} values with checksum "
                 f"{wrote.checksum}, ClickHouse {read.values} with {read.checksum}"
             )
+    if not differences and expected.row_checksums != actual.row_checksums:
+        differences.append("the values are the same, and not in the same rows")
     if differences:
         raise DbtRuntimeError(
             f"The hand-off of the Spark table {name} failed: ClickHouse does not read what Spark "
-            f"wrote. {'; '.join(differences[:5])}. Build it again: dbt build --select {model}"
+            f"wrote. {'; '.join(differences[:5])}. {_advice('again', model)}"
         )
+
+
+def _advice(when: str, model: str | None) -> str:
+    if model is None:
+        return (
+            "Nothing may write to a source while dbt reads it. Wait until it is whole; then delete "
+            f"{RECEIPT} from its folder: dbt makes it anew."
+        )
+    return f"Build it {when}: dbt build --select {model}"
 
 
 def _bytes(files: dict[str, int], name: str) -> str:
     return f"{files[name]} bytes" if name in files else "not there"
-
-
-def _quote(identifier: str) -> str:
-    return f"`{identifier}`"

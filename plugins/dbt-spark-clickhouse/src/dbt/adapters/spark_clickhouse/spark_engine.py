@@ -3,26 +3,39 @@
 from __future__ import annotations
 
 import atexit
+import re
+import shutil
 import threading
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timezone
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.contracts.connection import Connection
+from dbt.adapters.events.logging import AdapterLogger
+from dbt.adapters.exceptions import FailedToConnectError
 from dbt.adapters.spark.connections import SparkConnectionManager, SparkConnectionMethod
 from dbt.adapters.spark.impl import SparkAdapter
+from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.spark_clickhouse import store
 from dbt.adapters.spark_clickhouse.credentials import EmbeddedSparkCredentials
 from dbt.adapters.spark_clickhouse.engine import EngineAdapter, EngineConnectionManager
+from dbt.adapters.spark_clickhouse.java import require_java, starting
 from dbt.adapters.spark_clickhouse.routing import SPARK
+from dbt.adapters.spark_clickhouse.table_folders import TableFolders, repair_partitions
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
 
+logger = AdapterLogger("spark_clickhouse")
+
 _start = threading.Lock()
+_PLAN = re.compile(r"(; line \d+ pos \d+);\n.*", re.DOTALL)
+_OF_A_STACK = re.compile(r"\s+at \S+\(.*\)|\s+\.\.\. \d+ more|Driver stacktrace:|JVM stacktrace:")
 
 
 def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
@@ -33,8 +46,15 @@ def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
 
     Raises:
         DbtRuntimeError: another process uses the folder.
+        FailedToConnectError: there is no Java, or Spark does not start.
     """
-    from pyspark import SparkConf, SparkContext
+    try:
+        from pyspark import SparkConf, SparkContext
+    except ImportError as error:
+        raise FailedToConnectError(
+            "The embedded Spark is not installed: pip install 'dbt-spark-clickhouse[embedded]'. "
+            "For a cluster, name its `method` and `host` in the profile's `spark` block."
+        ) from error
     from pyspark.java_gateway import launch_gateway
     from pyspark.logger import PySparkLogger
     from pyspark.sql import SparkSession
@@ -46,10 +66,13 @@ def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
         lock = store.share(home, wait)
         logs = home / "logs"
         logs.mkdir(exist_ok=True)
+        _clear_unfinished_metastore(home)
+        restored = TableFolders(home).restore()
         conf = SparkConf(loadDefaults=False).setAll(
             list({**default_settings(credentials), **credentials.server_side_parameters}.items())
         )
-        with (logs / "spark.log").open("ab") as log:
+        require_java(logs / "spark.log")
+        with starting(logs / "spark.log"), (logs / "spark.log").open("ab") as log:
             gateway = launch_gateway(
                 conf,
                 popen_kwargs={
@@ -64,6 +87,17 @@ def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
         SparkSession(context).builder.config(conf=conf).enableHiveSupport().getOrCreate()
         # PySpark prints every error as a page of JSON, also those that dbt-spark expects.
         PySparkLogger.getLogger("SQLQueryContextLogger").disabled = True
+        repair_partitions(restored)
+
+
+def _clear_unfinished_metastore(home: Path) -> None:
+    """Remove a metastore in which nothing is yet: Derby cannot open one that it did not finish.
+
+    It writes the properties last.
+    """
+    metastore = home / "metastore"
+    if metastore.is_dir() and not (metastore / "service.properties").exists():
+        shutil.rmtree(metastore)
 
 
 def give_timestamps_in_utc(handle: Any) -> None:
@@ -107,6 +141,23 @@ def join_job_group() -> str:
     job_group = f"dbt-{uuid.uuid4()}"
     SparkContext.getOrCreate().setJobGroup(job_group, "dbt", interruptOnCancel=True)
     return job_group
+
+
+def without_stack(message: str) -> str:
+    """What Java says of an error, and not where it happened, nor Spark's plan of the statement."""
+    message = _PLAN.sub(r"\1", message)
+    return "\n".join(line for line in message.splitlines() if not _OF_A_STACK.match(line)).strip()
+
+
+def with_advice(message: str) -> str:
+    """An error of Spark, and what to do about it where Spark does not say so."""
+    if "[LOCATION_ALREADY_EXISTS]" not in message:
+        return message
+    return (
+        f"{message}\nA run that died can have left the folder, or it belongs to a table of another "
+        "metastore. dbt removes what it left in the embedded stores only. If nothing else uses the "
+        "folder, delete it and run the command again."
+    )
 
 
 def cancel_jobs(job_group: str) -> None:
@@ -170,6 +221,26 @@ class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManag
                 give_timestamps_in_utc(opened.handle)
                 opened.handle._fix_binding = literal
             return opened
+
+    @contextmanager
+    def exception_handler(self, sql: str) -> Iterator[None]:
+        """Errors of Spark without the stack of Java, which goes to dbt's log."""
+        try:
+            with super().exception_handler(sql):
+                yield
+        except DbtRuntimeError as error:
+            logger.debug(error.msg)
+            error.msg = with_advice(without_stack(error.msg))
+            raise
+
+    def add_query(self, sql: str, *args: Any, **kwargs: Any) -> Any:
+        """Run a statement; on the embedded Spark one that can be run again, wherever it ends."""
+        connection = self.get_thread_connection()
+        if connection.credentials.method != SparkConnectionMethod.SESSION:
+            return super().add_query(sql, *args, **kwargs)
+        _ = connection.handle  # which opens it
+        with TableFolders(Path(connection.credentials.home)).executing(sql):
+            return super().add_query(sql, *args, **kwargs)
 
     def cancel(self, connection: Connection) -> None:
         """Cancel what the connection's thread is doing, and what it would do next."""

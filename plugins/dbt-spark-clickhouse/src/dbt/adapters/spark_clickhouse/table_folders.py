@@ -1,0 +1,241 @@
+"""What runs that died left of the embedded Spark's tables.
+
+Spark writes the files of a new table before it registers it, unregisters a table before it deletes
+the files, and moves the files of an insert into place one by one. A run that dies in between
+leaves files without a table, or half an insert. Here the next run gets rid of both: before a
+`create table`, of a folder that no table names; and an insert keeps hard links to the files of
+before, which are put back unless it came to its end.
+
+Only folders below the embedded stores' home are ever touched: other processes may be at work on
+any other, and their metastores may know it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import threading
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+
+from dbt.adapters.events.logging import AdapterLogger
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+logger = AdapterLogger("spark_clickhouse")
+
+_UNDO = "undo"
+_DRAFT = ".draft"
+_PART = r"(?:`(?:[^`]|``)+`|\w+)"
+_TABLE = rf"(?P<table>{_PART}(?:\s*\.\s*{_PART})*)"
+_COMMENTS = re.compile(r"(?:\s+|/\*.*?\*/|--[^\n]*(?:\n|$))*", re.DOTALL)
+_CREATE = re.compile(
+    rf"create\s+(?:or\s+replace\s+)?table\s+(?:if\s+not\s+exists\s+)?{_TABLE}", re.IGNORECASE
+)
+_INSERT = re.compile(rf"insert\s+(?:into|overwrite)\s+(?:table\s+)?{_TABLE}", re.IGNORECASE)
+_HAS_LOCATION = re.compile(r"\blocation\s+['\"]", re.IGNORECASE)
+_LOCATION = re.compile(r"^Location: (.*)$", re.MULTILINE)
+# Their own logs say which of their files count.
+_TRANSACTIONAL = {"delta", "iceberg", "hudi"}
+
+_locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+
+
+@dataclass(frozen=True)
+class TableFolders:
+    """The folders of an embedded Spark's tables below ``home``."""
+
+    home: Path
+
+    @contextmanager
+    def executing(self, sql: str) -> Iterator[None]:
+        """Run ``sql`` within the block so that it can be run again, wherever it ends."""
+        start = _COMMENTS.match(sql)
+        statement = sql[start.end() if start else 0 :]
+        created = _CREATE.match(statement)
+        if created and not _HAS_LOCATION.search(statement):
+            self._clear(created["table"])
+        inserted = _INSERT.match(statement)
+        with self._whole(inserted["table"]) if inserted else nullcontext():
+            yield
+
+    def restore(self) -> list[str]:
+        """Put back the files of each table into which an insert did not come to its end.
+
+        To be called when Spark does not run. Returns the names of the tables.
+        """
+        for draft in self._undo.glob(f"*{_DRAFT}"):
+            shutil.rmtree(draft, ignore_errors=True)
+        kept = (path for path in self._undo.glob("*") if path.suffix != _DRAFT)
+        return [_put_back(path) for path in sorted(kept)]
+
+    @property
+    def _undo(self) -> Path:
+        return self.home / _UNDO
+
+    def _is_own(self, folder: Path | None) -> bool:
+        return folder is not None and folder.resolve().is_relative_to(self.home.resolve())
+
+    def _clear(self, table: str) -> None:
+        """Remove the folder in which Spark would put a new table, if no table names it.
+
+        Spark refuses to create a table where files are.
+        """
+        spark = _session()
+        identifier = _identifier(spark, table)
+        catalog = spark._jsparkSession.sessionState().catalog()
+        if identifier is None or catalog.tableExists(identifier):
+            return
+        database = catalog.qualifyIdentifier(identifier).database().get()
+        if not catalog.databaseExists(database):
+            return
+        folder = _local(catalog.defaultTablePath(identifier).toString())
+        if folder is None or not self._is_own(folder) or not folder.is_dir():
+            return
+        if not any(folder.iterdir()):
+            return
+        if others := _tables_at(spark, folder):
+            logger.warning(
+                f"{folder} holds files, and no table {table} is known. It is left as it is, "
+                f"because {others[0]} is there"
+            )
+            return
+        logger.warning(f"Removing what an unfinished run left of {table.replace('`', '')}")
+        shutil.rmtree(folder)
+
+    @contextmanager
+    def _whole(self, table: str) -> Iterator[None]:
+        """Have the statements of the block change the files of a table altogether or not at all.
+
+        Spark's own appends and overwrites are neither whole nor apart from each other.
+        """
+        spark = _session()
+        identifier = _identifier(spark, table)
+        catalog = spark._jsparkSession.sessionState().catalog()
+        if identifier is None or not catalog.tableExists(identifier):
+            yield
+            return
+        metadata = catalog.getTableMetadata(identifier)
+        location = metadata.storage().locationUri()
+        folder = _local(location.get().toString()) if location.isDefined() else None
+        provider = metadata.provider()
+        is_transactional = provider.isDefined() and provider.get().lower() in _TRANSACTIONAL
+        if folder is None or is_transactional or not self._is_own(folder) or not folder.is_dir():
+            yield
+            return
+        name = metadata.identifier().unquotedString().removeprefix("spark_catalog.")
+        with _locks[name]:
+            kept = self._keep(name, folder)
+            try:
+                yield
+            except BaseException:
+                _put_back(kept)
+                _refresh(spark, name)
+                raise
+            _remove(kept)
+
+    def _keep(self, name: str, folder: Path) -> Path:
+        """Hard links to the files of a table; they last when the files' own names are gone."""
+        kept = self._undo / name
+        if kept.exists():
+            _put_back(kept)
+        draft = kept.with_name(f"{name}{_DRAFT}")
+        shutil.rmtree(draft, ignore_errors=True)
+        draft.mkdir(parents=True)
+        (draft / "location").write_text(str(folder))
+        shutil.copytree(folder, draft / "files", copy_function=_link)
+        draft.rename(kept)
+        return kept
+
+
+def repair_partitions(tables: list[str]) -> None:
+    """Have the metastore know the partitions of tables whose files were put back."""
+    spark = _session()
+    for table in tables:
+        _refresh(spark, table)
+
+
+def _refresh(spark: SparkSession, table: str) -> None:
+    catalog = spark._jsparkSession.sessionState().catalog()
+    schema, _, name = table.partition(".")
+    identifier = _identifier(spark, f"`{schema}`.`{name}`")
+    if identifier is None or not catalog.tableExists(identifier):
+        return
+    quoted = identifier.quotedString()
+    if not catalog.getTableMetadata(identifier).partitionColumnNames().isEmpty():
+        spark.sql(f"msck repair table {quoted} sync partitions")
+    spark.sql(f"refresh table {quoted}")
+
+
+def _put_back(kept: Path) -> str:
+    """Put the files that were kept of a table in place of those that are there; its name."""
+    files, folder = kept / "files", Path((kept / "location").read_text())
+    if files.is_dir():  # or it died after it had put them back
+        logger.warning(f"Taking back an unfinished insert into {kept.name}")
+        replaced = kept.with_name(f"{kept.name}.replaced{_DRAFT}")
+        shutil.rmtree(replaced, ignore_errors=True)
+        if folder.exists():  # moved, because a task that was cancelled may still write
+            folder.rename(replaced)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        files.rename(folder)
+        shutil.rmtree(replaced, ignore_errors=True)
+    _remove(kept)
+    return kept.name
+
+
+def _remove(kept: Path) -> None:
+    done = kept.with_name(f"{kept.name}.done{_DRAFT}")
+    shutil.rmtree(done, ignore_errors=True)
+    shutil.rmtree(kept.rename(done), ignore_errors=True)
+
+
+def _link(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:  # a file system without hard links
+        shutil.copy2(source, target)
+
+
+def _session() -> SparkSession:
+    from pyspark.sql import SparkSession
+
+    return SparkSession.builder.getOrCreate()
+
+
+def _identifier(spark: SparkSession, table: str) -> Any:
+    """A table's name as Spark parses it; None if the table is not in the session's own catalog."""
+    if spark.catalog.currentCatalog() != "spark_catalog":
+        return None
+    parser = spark._jsparkSession.sessionState().sqlParser()
+    named = parser.parseMultipartIdentifier(table)
+    parts = [named.apply(i) for i in range(named.size())]
+    if len(parts) == 3 and parts[0] == "spark_catalog":
+        parts = parts[1:]
+    if len(parts) > 2:
+        return None
+    return parser.parseTableIdentifier(".".join(f"`{part.replace('`', '``')}`" for part in parts))
+
+
+def _local(uri: str) -> Path | None:
+    """The folder of this machine that ``uri`` names."""
+    parts = urlsplit(uri)
+    return Path(unquote(parts.path)) if parts.scheme in ("", "file") else None
+
+
+def _tables_at(spark: SparkSession, folder: Path) -> list[str]:
+    """The tables of the metastore that are in ``folder``, in one below or in one above it."""
+    found = []
+    for (database,) in spark.sql("show databases").collect():
+        for row in spark.sql(f"show table extended in `{database}` like '*'").collect():
+            for uri in _LOCATION.findall(row["information"]):
+                other = _local(uri)
+                if other and (other.is_relative_to(folder) or folder.is_relative_to(other)):
+                    found.append(f"{database}.{row['tableName']}")
+    return found

@@ -1,0 +1,225 @@
+"""Folders that runs left, and inserts that fail, on a Spark of the test's own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+_RUN = """
+import json, sys
+from pathlib import Path
+from dbt.adapters.spark_clickhouse.credentials import EmbeddedSparkCredentials
+from dbt.adapters.spark_clickhouse.spark_engine import start_session, with_advice, without_stack
+from dbt.adapters.spark_clickhouse.table_folders import TableFolders
+
+folder, home = Path(sys.argv[1]), Path(sys.argv[1], "home")
+(home / "metastore" / "seg0").mkdir(parents=True)  # of a first start that died
+start_session(
+    EmbeddedSparkCredentials(
+        method="session", host="localhost", schema="shop", home=str(home), project_root=sys.argv[1],
+        server_side_parameters={"spark.driver.memory": "1g", "spark.sql.ansi.enabled": "false"},
+    ),
+    0,
+)
+from pyspark.sql import SparkSession
+
+spark = SparkSession.builder.getOrCreate()
+folders = TableFolders(home)
+
+def run(sql):
+    try:
+        with folders.executing(sql):
+            spark.sql(sql)
+    except Exception as error:
+        return with_advice(without_stack(str(error)))
+    return None
+
+def rows(table):
+    return sorted(row[0] for row in spark.sql(f"select id from {table}").collect())
+
+outcomes = []
+for setup, remains, sql, table in json.loads(sys.argv[2]):
+    for statement in setup:
+        spark.sql(statement.format(folder=folder))
+    for path in remains:
+        (folder / path).mkdir(parents=True, exist_ok=True)
+        (folder / path / "part-0.parquet").write_text("half")
+    error = run(sql)
+    left = [path for path in remains if (folder / path / "part-0.parquet").exists()]
+    outcomes.append([error, left, rows(table) if table else None])
+outcomes.append([path.name for path in (home / "undo").glob("*")])
+(folder / "outcomes.json").write_text(json.dumps(outcomes))
+"""
+
+SHOP = "home/warehouse/shop.db"
+CREATE = "create table {} using parquet as select explode(array(1, 2)) as id"
+ROWS = "select explode(array(1, 2)) as id, 'a' as name"
+# Half of it is written when it fails.
+FAILS = "select /*+ repartition(2) */ if(id = 999, raise_error('no'), cast(id as int)) as id{} from range(1000)"
+
+# What is there before: statements, and folders with a file that no statement wrote; the statement; which of these
+# folders are left; the rows of a table then; and what the error says.
+CASES: dict[str, tuple[list[str], list[str], str, list[str], str | None, list[int], str]] = {
+    "no table names it": ([], [f"{SHOP}/a"], CREATE.format("shop.a"), [], "shop.a", [1, 2], ""),
+    "nor one in it": ([], [f"{SHOP}/aa/x=1"], CREATE.format("shop.aa"), [], "shop.aa", [1, 2], ""),
+    "after comments": (
+        [],
+        [f"{SHOP}/b"],
+        '/* {"app": "dbt"} */\n-- a comment\n  ' + CREATE.format("shop.B"),
+        [],
+        "shop.b",
+        [1, 2],
+        "",
+    ),
+    "in quotes": ([], [f"{SHOP}/c"], CREATE.format("`shop`.`c`"), [], "shop.c", [1, 2], ""),
+    "of three parts": (
+        [],
+        [f"{SHOP}/d"],
+        CREATE.format("spark_catalog.shop.d"),
+        [],
+        "shop.d",
+        [1, 2],
+        "",
+    ),
+    "with columns": (
+        [],
+        [f"{SHOP}/e"],
+        "create table if not exists shop.e (id int) using parquet",
+        [],
+        "shop.e",
+        [],
+        "",
+    ),
+    "of the schema default": (
+        [],
+        ["home/warehouse/f"],
+        CREATE.format("default.f"),
+        [],
+        "default.f",
+        [1, 2],
+        "",
+    ),
+    "another table is there": (
+        ["create table shop.other (id int) using parquet location '{folder}/" + SHOP + "/g'"],
+        [f"{SHOP}/g"],
+        CREATE.format("shop.g"),
+        [f"{SHOP}/g"],
+        None,
+        [],
+        "A run that died can have left the folder, or it belongs to a table of another metastore.",
+    ),
+    "another table is within": (
+        ["create table shop.inner_one (id int) using parquet location '{folder}/" + SHOP + "/h/x'"],
+        [f"{SHOP}/h/x"],
+        CREATE.format("shop.h"),
+        [f"{SHOP}/h/x"],
+        None,
+        [],
+        "[LOCATION_ALREADY_EXISTS]",
+    ),
+    "outside of the home": (
+        ["create schema elsewhere location '{folder}/elsewhere'"],
+        ["elsewhere/i"],
+        CREATE.format("elsewhere.i"),
+        ["elsewhere/i"],
+        None,
+        [],
+        "If nothing else uses the folder, delete it and run the command again.",
+    ),
+    "a place of its own": (
+        [],
+        [f"{SHOP}/j", "lake/k"],
+        "create table shop.j using parquet location 'lake/j' as select 1 as id",
+        [f"{SHOP}/j", "lake/k"],
+        "shop.j",
+        [1],
+        "",
+    ),
+    "there is such a table": (
+        ["create table shop.k using parquet as select 1 as id"],
+        [],
+        "create table if not exists shop.k using parquet as select 2 as id",
+        [],
+        "shop.k",
+        [1],
+        "",
+    ),
+    "no such schema": ([], [], CREATE.format("nowhere.l"), [], None, [], "[SCHEMA_NOT_FOUND]"),
+    "an append fails": (
+        [CREATE.format("shop.m")],
+        [],
+        "insert into table shop.m " + FAILS.format(""),
+        [],
+        "shop.m",
+        [1, 2],
+        "no",
+    ),
+    "an overwrite fails": (
+        [CREATE.format("shop.n")],
+        [],
+        "insert overwrite table shop.n " + FAILS.format(""),
+        [],
+        "shop.n",
+        [1, 2],
+        "no",
+    ),
+    "an overwrite of partitions fails": (
+        [f"create table shop.o using parquet partitioned by (name) as {ROWS}"],
+        [],
+        "insert overwrite table shop.o " + FAILS.format(", 'a' as name"),
+        [],
+        "shop.o",
+        [1, 2],
+        "no",
+    ),
+    "an append succeeds": ([], [], "insert into shop.m select 3", [], "shop.m", [1, 2, 3], ""),
+    "an insert into a view": (
+        ["create view shop.v as select 1 as id"],
+        [],
+        "insert into shop.v select 2",
+        [],
+        "shop.v",
+        [1],
+        "shop",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def outcomes(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
+    """Error, folders that are left and rows of each case; then what is left of the undo."""
+    folder = tmp_path_factory.mktemp("folders")
+    cases = [[setup, remains, sql, table] for setup, remains, sql, _, table, _, _ in CASES.values()]
+    cases[0][0] = ["create schema shop", *cases[0][0]]
+    process = subprocess.run(
+        [sys.executable, "-c", _RUN, str(folder), json.dumps(cases)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=400,
+        check=False,
+    )
+    assert process.returncode == 0, process.stderr[-5000:]
+    found: list[Any] = json.loads((folder / "outcomes.json").read_text())
+    return found
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_statement_ends_with(outcomes: list[Any], name: str) -> None:
+    _, _, _, left, table, rows, message = CASES[name]
+    error, found, is_there = outcomes[list(CASES).index(name)]
+    if message:
+        assert message in error
+        assert "\n\tat " not in error
+    else:
+        assert error is None
+    assert found == left
+    assert is_there == (rows if table else None)
+
+
+def test_nothing_is_kept_when_inserts_have_ended(outcomes: list[Any]) -> None:
+    assert outcomes[-1] == []

@@ -1,0 +1,38 @@
+"""What dbt prints of Spark's errors."""
+
+from __future__ import annotations
+
+from dbt.adapters.spark_clickhouse.spark_engine import with_advice, without_stack
+
+
+def test_stack_of_java_is_left_out() -> None:
+    message = (
+        "An error occurred while calling o45.sql.\n"
+        ": org.apache.spark.SparkException: [SPARK_JOB_CANCELLED] Job 3 cancelled\n"
+        "\tat org.apache.spark.Scheduler.fail(Scheduler.scala:12)\n"
+        "\tat java.base/java.lang.Thread.run(Thread.java:840)\n"
+        "\t... 31 more\n"
+        "Caused by: java.io.IOException: No space left\n"
+        "\tat java.base/java.io.File.write(Native Method)\n"
+    )
+    assert without_stack(message) == (
+        "An error occurred while calling o45.sql.\n"
+        ": org.apache.spark.SparkException: [SPARK_JOB_CANCELLED] Job 3 cancelled\n"
+        "Caused by: java.io.IOException: No space left"
+    )
+
+
+def test_plan_of_the_statement_is_left_out() -> None:
+    message = (
+        "[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column with name `batch` cannot be resolved. Did "
+        "you mean one of [`value`]. SQLSTATE: 42703; line 3 pos 7;\n'Project ['batch]\n+- Relation\n"
+    )
+    assert without_stack(message).endswith("SQLSTATE: 42703; line 3 pos 7")
+
+
+def test_message_of_one_line_stays() -> None:
+    assert with_advice(without_stack("no; line 1 pos 2")) == "no; line 1 pos 2"
+
+
+def test_folder_that_is_in_the_way_comes_with_advice() -> None:
+    assert "delete it and run the command again" in with_advice("[LOCATION_ALREADY_EXISTS] Cannot")
