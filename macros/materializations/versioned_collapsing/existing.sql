@@ -1,7 +1,7 @@
 {# Stops the run on a server that is too old: 26.2 has the settings of deduplication that the apply relies on,
    and before 26.3 FINAL with a filter on the sign could return cancelled rows. #}
 {% macro validate_server() %}
-  {%- set version = run_query('select version() as version').rows[0]['version'] -%}
+  {%- set version = run_query('select version() as version ' ~ versioned_collapsing.get_settings_sql()).rows[0]['version'] -%}
   {%- set release = version.split('.')[:2] | map('int') | list -%}
   {%- if release < [26, 3] -%}
     {%- do exceptions.raise_compiler_error("versioned_collapsing needs ClickHouse 26.3 or newer, and the server is " ~ version ~ ".") -%}
@@ -18,6 +18,7 @@
       {{ versioned_collapsing._formatted_sql(options.partition_by, columns) }} as wanted_partition_key
     from system.tables
     where database = '{{ existing.schema }}' and name = '{{ existing.identifier }}'
+    {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
   {%- set found = run_query(query).rows[0] -%}
   {%- set problems = [] -%}
@@ -36,7 +37,7 @@
     {%- endfor -%}
     {%- set remembered = run_query(
         "select sorting_key from system.tables where database = '" ~ existing.schema ~ "' and name = '"
-        ~ versioned_collapsing.get_tombstones_relation(existing).identifier ~ "'"
+        ~ versioned_collapsing.get_tombstones_relation(existing).identifier ~ "' " ~ versioned_collapsing.get_settings_sql()
     ).rows -%}
     {%- if remembered and versioned_collapsing._normalized(remembered[0]['sorting_key']) != versioned_collapsing._normalized(options.unique_key | join(',')) -%}
       {%- do problems.append("unique_key: is '" ~ options.unique_key | join(', ') ~ "', but " ~ existing ~ " was built with '" ~ remembered[0]['sorting_key'] ~ "'." ~ advice) -%}
@@ -83,20 +84,20 @@
   {%- set wanted = config.get('projections', default=[]) -%}
   {%- if not wanted -%}{%- do return(none) -%}{%- endif -%}
   {%- set found = run_query(
-      "select name from system.projections where database = '" ~ target.schema ~ "' and table = '" ~ target.identifier ~ "'"
+      "select name from system.projections where database = '" ~ target.schema ~ "' and table = '" ~ target.identifier ~ "' " ~ versioned_collapsing.get_settings_sql()
   ).rows | map(attribute='name') | list -%}
   {%- for projection in wanted if projection.get('name') not in found -%}
     {%- do log('Adding the projection ' ~ projection.get('name') ~ ' to ' ~ target, info=true) -%}
     {%- do run_query("alter table " ~ target ~ " modify setting deduplicate_merge_projection_mode = 'rebuild'") -%}
     {%- do run_query('alter table ' ~ target ~ ' add ' ~ clickhouse_projection_ddl(projection)) -%}
-    {%- do run_query('alter table ' ~ target ~ ' materialize projection ' ~ projection.get('name') ~ ' settings mutations_sync = 1, ' ~ versioned_collapsing.get_log_comment_setting(run)) -%}
+    {%- do run_query('alter table ' ~ target ~ ' materialize projection ' ~ projection.get('name') ~ ' ' ~ versioned_collapsing.get_settings_sql(run, {'mutations_sync': 1})) -%}
   {%- endfor -%}
 {% endmacro %}
 
 
 {# What was seen before the lock was taken holds still: nobody has built the table in between. #}
 {% macro validate_same_place(this, existing, run) %}
-  {%- set query = "select count() as n from system.tables where database = '" ~ this.schema ~ "' and name = '" ~ this.identifier ~ "'" -%}
+  {%- set query = "select count() as n from system.tables where database = '" ~ this.schema ~ "' and name = '" ~ this.identifier ~ "' " ~ versioned_collapsing.get_settings_sql() -%}
   {%- if run_query(query).rows[0]['n'] | int != (0 if existing is none else 1) -%}
     {%- do versioned_collapsing.stop_run(run, this ~ (' was built' if existing is none else ' was dropped') ~ ' while this run waited for its lock. Run again.') -%}
   {%- endif -%}
@@ -118,6 +119,7 @@
     from system.tables
     array join arrayZip(dependencies_database, dependencies_table) as view
     where database = '{{ this.schema }}' and name = '{{ this.identifier }}'
+    {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
   {%- set rebuilt = [] -%}
   {%- for node in graph.nodes.values() if node.unique_id in selected_resources -%}

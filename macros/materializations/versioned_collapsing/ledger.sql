@@ -37,6 +37,7 @@
     )
     engine = MergeTree
     order by (model, at)
+    {{ versioned_collapsing.get_settings_sql() }}
   {%- endcall %}
 {% endmacro %}
 
@@ -77,7 +78,7 @@
         '{{ 'stream' if run.is_stream else 'journal' if run.is_journal else 'direct' }}', {{ run.block }}, {{ run.slice }}, {{ run.slices }}, {{ run.is_partial }},
         {{ 'toString(' ~ run.truncated_at ~ ')' if run.truncated_at else "''" }},
         {{ versioned_collapsing._get_target_uuid_sql(run.source) if run.source else "toUUID('00000000-0000-0000-0000-000000000000')" }}, '{{ run.definition or '' }}'
-      settings {{ versioned_collapsing._no_deduplication() }}
+      {{ versioned_collapsing.get_settings_sql() }}
     {%- endcall %}
 {% endmacro %}
 
@@ -105,6 +106,7 @@
       groupUniqArrayArrayIf(batches.batch, status = 'applied') as applied
     from {{ versioned_collapsing.get_ledger_relation(target) }}
     where model = '{{ model.name }}' and target_uuid = {{ versioned_collapsing._get_target_uuid_sql(target) }}
+    {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
   {%- set found = run_query(query).rows[0] -%}
   {%- set unfinished = none -%}

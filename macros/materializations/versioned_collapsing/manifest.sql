@@ -18,7 +18,7 @@
     {%- do return({'exists': false, 'batches': [], 'is_complete': true, 'is_partial': versioned_collapsing.is_partial_run()}) -%}
   {%- endif -%}
   {%- set relation = versioned_collapsing.get_manifest_relation(change_sets[0]) -%}
-  {%- set rows = run_query('select batch, hash, is_complete, is_partial from ' ~ relation ~ ' order by batch').rows -%}
+  {%- set rows = run_query('select batch, hash, is_complete, is_partial from ' ~ relation ~ ' order by batch ' ~ versioned_collapsing.get_settings_sql()).rows -%}
   {%- set batches = [] -%}
   {%- for row in rows if row['batch'] is not none -%}
     {%- do batches.append((row['batch'] | int, row['hash'])) -%}
@@ -62,7 +62,7 @@
 
 {# A table with rows that the ledger does not know was not built by this materialization. #}
 {% macro validate_known_table(existing, model, run) %}
-  {%- set rows = run_query('select count() as _dbt_n from ' ~ existing).rows[0]['_dbt_n'] | int -%}
+  {%- set rows = run_query('select count() as _dbt_n from ' ~ existing ~ ' ' ~ versioned_collapsing.get_settings_sql()).rows[0]['_dbt_n'] | int -%}
   {%- if rows -%}
     {%- do versioned_collapsing.stop_run(run,
         existing ~ " has rows, and the ledger knows nothing of them. If the table keeps the state and cancel rows of this model, "

@@ -46,6 +46,7 @@
   {%- set query -%}
     select count() as _dbt_n, countIf({{ adapter.quote(options.sign) }} < 0) as _dbt_cancels
     from {{ versioned_collapsing.get_leftovers_sql(target, options) }}
+    {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
   {%- set leftovers = run_query(query).rows[0] -%}
   {%- do return(leftovers['_dbt_n'] | int > matched or leftovers['_dbt_cancels'] | int > 0) -%}
@@ -83,7 +84,7 @@
   left any join (select * from {{ versioned_collapsing.get_leftovers_sql(target, options) }}) as _dbt_stored
     on {{ versioned_collapsing._keys_equal('_dbt_changed', '_dbt_stored', options.unique_key) }}
   group by _dbt_outcome
-  settings join_algorithm = 'partial_merge', join_use_nulls = 0, {{ versioned_collapsing.get_log_comment_setting(run) }}
+  {{ versioned_collapsing.get_settings_sql(run, {'join_algorithm': 'partial_merge'}) }}
 {%- endmacro %}
 
 

@@ -8,7 +8,7 @@
   {%- set table = [] -%}
   {%- for column in columns.table if column.name in changes.stored or options.on_schema_change == 'append_new_columns' -%}
     {%- if column.name in changes.added -%}
-      {%- do run_query('alter table ' ~ existing ~ ' ' ~ on_cluster_clause(existing) ~ ' add column ' ~ adapter.quote(column.name) ~ ' ' ~ column.type) -%}
+      {%- do run_query('alter table ' ~ existing ~ ' ' ~ on_cluster_clause(existing) ~ ' add column ' ~ adapter.quote(column.name) ~ ' ' ~ column.type ~ ' ' ~ versioned_collapsing.get_settings_sql()) -%}
       {%- do log('Added the column ' ~ column.name ~ ' ' ~ column.type ~ ' to ' ~ existing, info=true) -%}
     {%- endif -%}
     {%- do table.append(column) -%}

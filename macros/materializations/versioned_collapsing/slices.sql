@@ -4,14 +4,14 @@
   {%- set change_set = versioned_collapsing._beside(target, 'change_set') -%}
   {%- do run_query('drop table if exists ' ~ changes) -%}
   {% call statement('create_slice') -%}
-    create table {{ changes }} as {{ change_set }}
+    create table {{ changes }} as {{ change_set }} {{ versioned_collapsing.get_settings_sql() }}
   {%- endcall %}
   {% call statement('stage_slice') -%}
     insert into {{ changes }}
     select *
     from {{ change_set }}
     where {{ versioned_collapsing.get_slice_condition_sql(target, options, slice) }}
-    settings {{ versioned_collapsing.get_log_comment_setting(run) }}
+    {{ versioned_collapsing.get_settings_sql(run) }}
   {%- endcall %}
 {% endmacro %}
 

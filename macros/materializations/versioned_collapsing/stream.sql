@@ -34,10 +34,10 @@
     insert into {{ signed }} ({{ get_quoted_csv(columns.names + [options.sign]) }}, _dbt_problem, _dbt_block)
     select *, intDiv(rowNumberInAllBlocks(), {{ versioned_collapsing.get_block_rows(target) }})
     from ({{ versioned_collapsing.get_cast_signed_rows_sql(options, columns, sql) }})
-    settings {{ versioned_collapsing.get_log_comment_setting(run) }}
+    {{ versioned_collapsing.get_settings_sql(run) }}
   {%- endcall %}
   {%- set problems = run_query(
-      "select _dbt_problem, count() as _dbt_n from " ~ signed ~ " where _dbt_problem <> '' group by _dbt_problem order by _dbt_n desc"
+      "select _dbt_problem, count() as _dbt_n from " ~ signed ~ " where _dbt_problem <> '' group by _dbt_problem order by _dbt_n desc " ~ versioned_collapsing.get_settings_sql()
   ).rows -%}
   {%- if problems -%}
     {%- set lines = [] -%}
@@ -69,6 +69,7 @@
   {%- set query -%}
     select count() as _dbt_n, uniqExact(tuple({{ get_quoted_csv(options.unique_key) }})) as _dbt_keys, countIf({{ adapter.quote(options.sign) }} = 1) as _dbt_states
     from {{ versioned_collapsing._beside(target, 'signed') }}
+    {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
   {%- set found = run_query(query).rows[0] -%}
   {%- set counts = versioned_collapsing.start_counts({}) -%}

@@ -1,5 +1,8 @@
 {% materialization versioned_collapsing, adapter='clickhouse' %}
 
+  {%- set profile = versioned_collapsing.read_profile_settings() -%}
+  {%- do versioned_collapsing.validate_settings(model.unique_id, profile) -%}
+  {%- set sql = versioned_collapsing.get_select_in_profile_sql(sql, profile) -%}
   {%- set options = versioned_collapsing.get_versioned_collapsing_options(config, model) -%}
   {%- set columns = versioned_collapsing.get_versioned_collapsing_columns(options, sql, model) -%}
   {%- set manifest = versioned_collapsing.read_change_set_manifest(model) -%}

@@ -64,6 +64,7 @@
       and target_uuid = {{ versioned_collapsing._get_target_uuid_sql(this) }}
       and source_uuid = {{ versioned_collapsing._get_target_uuid_sql(source) }}
       and definition = '{{ options.definition }}'
+    {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
   {%- do return(run_query(query).rows[0]['n'] | int > 0 and versioned_collapsing.is_triggered(source, versioned_collapsing.get_trigger_relation(this))) -%}
 {% endmacro %}
@@ -77,6 +78,7 @@
     from system.tables
     where database = '{{ source.schema }}' and name = '{{ source.identifier }}'
       and has(arrayZip(dependencies_database, dependencies_table), ('{{ trigger.schema }}', '{{ trigger.identifier }}'))
+    {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
   {%- do return(run_query(query).rows[0]['n'] | int > 0) -%}
 {% endmacro %}
@@ -98,14 +100,15 @@
     partition by ({{ options.partition_by | join(', ') }})
     {%- endif %}
     order by ({{ options.order_by | join(', ') }})
-    settings {{ versioned_collapsing.get_view_settings(options.settings) }}
-    empty as {{ sql }}
+    {{ versioned_collapsing.get_settings_sql(more=versioned_collapsing.get_view_settings(options.settings)) }}
+    empty as select * from {{ versioned_collapsing._subquery(sql) }}
+    {{ versioned_collapsing.get_settings_sql() }}
   {%- endcall %}
   {% call statement('fill_view') -%}
     insert into {{ build }}
     select *
     from {{ versioned_collapsing._subquery(sql) }}
-    settings final = 0, max_partitions_per_insert_block = 0, {{ versioned_collapsing._no_deduplication() }}, {{ versioned_collapsing.get_log_comment_setting(run) }}
+    {{ versioned_collapsing.get_settings_sql(run, {'max_partitions_per_insert_block': 0}) }}
   {%- endcall %}
   {%- if existing is none -%}
     {%- do run_query('rename table ' ~ build ~ ' to ' ~ this) -%}
@@ -139,5 +142,5 @@
 {% macro get_view_settings(settings) %}
   {%- set all = {'non_replicated_deduplication_window': versioned_collapsing.get_deduplication_window()} -%}
   {%- do all.update(settings) -%}
-  {%- do return(versioned_collapsing._rendered_settings(all)) -%}
+  {%- do return(all) -%}
 {% endmacro %}
