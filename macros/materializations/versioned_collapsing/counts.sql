@@ -48,6 +48,19 @@
       {{ versioned_collapsing.get_settings_sql(run) }}
     {%- endset -%}
     {%- set repeated = run_query(query).rows[0] -%}
+    {%- if repeated['_dbt_conflicts_found'] | int -%}
+      {%- set query -%}
+        select toString(tuple({{ key_version }})) as _dbt_conflict
+        from ({{ versioned_collapsing.get_cast_changes_sql(options, columns, sql, run) }})
+        where not _dbt_is_deleted
+        group by _dbt_conflict
+        having uniqExact({{ row }}) > 1
+        order by _dbt_conflict
+        limit 3
+        {{ versioned_collapsing.get_settings_sql(run) }}
+      {%- endset -%}
+      {%- do versioned_collapsing.read_conflict_sample(query, run) -%}
+    {%- endif -%}
     {%- do read.update({
         'duplicates': read.duplicates + repeated['_dbt_duplicates_found'] | int,
         'conflicts': read.conflicts + repeated['_dbt_conflicts_found'] | int,

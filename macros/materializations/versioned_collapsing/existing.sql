@@ -9,6 +9,26 @@
 {% endmacro %}
 
 
+{# Stops the run when the longest name of a helper, that of a lock which is taken over, would be longer than
+   ClickHouse lets a table be called. It counts a character that is no letter, digit or underscore as three. #}
+{% macro validate_name_length(this) %}
+  {%- set query -%}
+    select
+      getMaxTableNameLengthForDatabase({{ versioned_collapsing._literal(this.schema) }}) as most,
+      {{ versioned_collapsing._literal(versioned_collapsing._beside(this, 'lock_' ~ local_md5('')).identifier) }} as longest,
+      3 * length(longest) - 2 * length(replaceRegexpAll(longest, '[^a-zA-Z0-9_]', '')) as taken
+    {{ versioned_collapsing.get_settings_sql() }}
+  {%- endset -%}
+  {%- set found = run_query(query).rows[0] -%}
+  {%- if found['taken'] | int > found['most'] | int -%}
+    {%- do exceptions.raise_compiler_error(
+        "alias: " ~ this.identifier ~ " is too long. With the names of its helper tables it takes " ~ found['taken'] ~ " of the " ~ found['most']
+        ~ " characters that ClickHouse has for a table in " ~ this.schema ~ ". Make it " ~ versioned_collapsing.format_count(found['taken'] | int - found['most'] | int, 'character') ~ " shorter."
+    ) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
 {# Stops the run when the relation that exists is not the table that the options describe. #}
 {% macro validate_existing_table(existing, options, columns) %}
   {%- set query -%}
@@ -22,9 +42,9 @@
   {%- endset -%}
   {%- set found = run_query(query).rows[0] -%}
   {%- set problems = [] -%}
-  {%- set advice = " Change the option back, or rebuild the table: dbt run --full-refresh --select " ~ model.name -%}
+  {%- set advice = " Change the option back, or rebuild the table: " ~ versioned_collapsing.get_rebuild_command(model) -%}
   {%- if 'VersionedCollapsingMergeTree' not in found['engine'] -%}
-    {%- do problems.append(existing ~ " exists and is " ~ found['engine'] ~ ", not VersionedCollapsingMergeTree. Move it away, or rebuild it: dbt run --full-refresh --select " ~ model.name) -%}
+    {%- do problems.append(existing ~ " exists and is " ~ found['engine'] ~ ", not VersionedCollapsingMergeTree. Move it away, or rebuild it: " ~ versioned_collapsing.get_rebuild_command(model)) -%}
   {%- else -%}
     {%- set engine_columns = modules.re.search('VersionedCollapsingMergeTree\\(([^)]*)\\)', found['engine_full']).group(1) -%}
     {%- set wanted = {
@@ -132,7 +152,7 @@
   {%- if stale -%}
     {%- do exceptions.raise_compiler_error(
         this ~ " cannot be rebuilt alone: the materialized views " ~ stale ~ " hang on it and would keep the sums of the "
-        ~ "old rows. Rebuild them with it: dbt run --full-refresh --select " ~ model.name ~ "+"
+        ~ "old rows. Rebuild them with it: dbt run --full-refresh --select " ~ (versioned_collapsing.get_change_sets(model) | first | default(model)).name ~ "+"
     ) -%}
   {%- endif -%}
 {% endmacro %}

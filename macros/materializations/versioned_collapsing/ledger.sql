@@ -91,6 +91,7 @@
     select
       count() as known,
       countIf(status in ('applied', 'adopted', 'repaired')) as history,
+      sumIf(deletes, status in ('applied', 'partial')) as deletes,
       argMax(run_id, at) as last_run_id,
       argMax(status, at) as last_status,
       argMax(batches.batch, at) as last_batches,
@@ -113,6 +114,7 @@
   {%- if found['last_status'] in ('started', 'block applied', 'slice applied') -%}
     {%- set unfinished = {
         'model': model.name,
+        'rebuild_command': versioned_collapsing.get_rebuild_command(model),
         'run_id': found['last_run_id'],
         'status': found['last_status'],
         'is_partial': found['last_is_partial'] | string | lower in ('true', '1'),
@@ -133,6 +135,7 @@
       'has_history': found['history'] | int > 0 or (unfinished is not none and not unfinished.is_partial),
       'applied_batches': versioned_collapsing._parsed(found['applied']),
       'truncated_at': found['truncate_version'],
+      'deletes': found['deletes'] | int,
       'unfinished': unfinished,
   }) -%}
 {% endmacro %}

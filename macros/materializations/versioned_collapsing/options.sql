@@ -20,7 +20,12 @@
       'publish': config.get('publish', 'auto'),
       'shards': config.get('shards', 1),
   } -%}
-  {%- do versioned_collapsing.raise_problems(model.unique_id, versioned_collapsing.validate_versioned_collapsing_options(options)) -%}
+  {%- set known = options.keys() | list + ['indexes', 'projections'] -%}
+  {%- do versioned_collapsing.raise_problems(
+      model.unique_id,
+      versioned_collapsing.validate_option_names(model, known, versioned_collapsing.get_meaningless_options())
+          + versioned_collapsing.validate_versioned_collapsing_options(options)
+  ) -%}
   {%- do return(options) -%}
 {% endmacro %}
 

@@ -39,11 +39,11 @@
   {%- set changes = versioned_collapsing.compare_columns(existing, options, columns) -%}
   {%- set stored, added, absent = changes.stored, changes.added, changes.absent -%}
   {%- set problems = [] -%}
-  {%- set advice = " Change the option back, or rebuild the table: dbt run --full-refresh --select " ~ model.name -%}
+  {%- set advice = " Change the option back, or rebuild the table: " ~ versioned_collapsing.get_rebuild_command(model) -%}
   {%- if (added or absent) and options.on_schema_change == 'fail' -%}
     {%- do problems.append(
         "columns: the model adds " ~ added ~ " and drops " ~ absent ~ ", compared with " ~ existing
-        ~ ". Set on_schema_change to append_new_columns or ignore, or rebuild the table: dbt run --full-refresh --select " ~ model.name
+        ~ ". Set on_schema_change to append_new_columns or ignore, or rebuild the table: " ~ versioned_collapsing.get_rebuild_command(model)
     ) -%}
   {%- elif (added or absent) and options.old_state == 'stream' -%}
     {%- do problems.append("columns: with `old_state: stream` the model must have the columns of " ~ existing ~ "; it adds " ~ added ~ " and drops " ~ absent ~ "." ~ advice) -%}

@@ -167,7 +167,7 @@
   {%- endset -%}
   {%- set lines = [] -%}
   {%- for row in run_query(query).rows -%}
-    {%- do lines.append(row['_dbt_n'] ~ " rows: " ~ row['_dbt_problem'] ~ " (" ~ key_and_version | join(', ') ~ " of some: " ~ row['_dbt_sample'] ~ ")") -%}
+    {%- do lines.append(versioned_collapsing.format_count(row['_dbt_n'], 'row') ~ ": " ~ row['_dbt_problem'] ~ " (" ~ key_and_version | join(', ') ~ " of some: " ~ row['_dbt_sample'] ~ ")") -%}
   {%- endfor -%}
   {%- do versioned_collapsing.drop_staged(target) -%}
   {%- do versioned_collapsing.stop_run(run,

@@ -1,6 +1,12 @@
 {# `old_state: stream`: the change set holds the state and cancel rows themselves, so that nothing is looked up.
    They are staged, and written as they are; a run that died is completed by repeating its insert. #}
 {% macro apply_signed_rows(target, options, columns, sql, run) %}
+  {%- if not run.has_manifest -%}
+    {%- do exceptions.warn(
+        target ~ ": with `old_state: stream` a select that is of no change_set model is written as it is by each run, rows that were written before too. "
+        ~ "Select from a change_set model, which leaves out what is applied, or see to it that the select has new rows only."
+    ) -%}
+  {%- endif -%}
   {%- do versioned_collapsing.stage_signed_rows(target, options, columns, sql, run) -%}
   {%- do versioned_collapsing.uses_journal(target, options, run) -%}
   {%- set counts = versioned_collapsing.count_signed_rows(target, options) -%}
@@ -42,7 +48,7 @@
   {%- if problems -%}
     {%- set lines = [] -%}
     {%- for row in problems -%}
-      {%- do lines.append(row['_dbt_n'] ~ ' rows: ' ~ row['_dbt_problem']) -%}
+      {%- do lines.append(versioned_collapsing.format_count(row['_dbt_n'], 'row') ~ ': ' ~ row['_dbt_problem']) -%}
     {%- endfor -%}
     {%- do versioned_collapsing.drop_staged(target) -%}
     {%- do versioned_collapsing.stop_run(run,

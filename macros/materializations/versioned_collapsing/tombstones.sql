@@ -20,6 +20,7 @@
     {%- do return(none) -%}
   {%- endif -%}
   {%- set version = columns.table | selectattr('name', 'equalto', options.version) | first -%}
+  {%- set uuid = versioned_collapsing.read_uuid(target) -%}
   {% call statement('create_tombstones') -%}
     create table if not exists {{ versioned_collapsing.get_tombstones_relation(target) }} {{ on_cluster_clause(target) }} (
       {%- for column in columns.table if column.name in options.unique_key %}
@@ -34,6 +35,7 @@
     ttl _remembered_at + {{ versioned_collapsing.get_interval_sql(options.remember_deletes) }}
     {%- endif %}
     {{ versioned_collapsing.get_settings_sql() }}
+    comment {{ versioned_collapsing._literal(versioned_collapsing._get_tombstones_comment(uuid)) }}
   {%- endcall %}
   {%- do versioned_collapsing.adapt_tombstones_ttl(versioned_collapsing.get_tombstones_relation(target), options) -%}
 {% endmacro %}

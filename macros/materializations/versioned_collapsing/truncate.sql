@@ -19,7 +19,7 @@
     {%- set found = run_query(query).rows[0] -%}
     {%- if found['_dbt_without_version'] | int -%}
       {%- do versioned_collapsing.stop_run(run,
-          "The change set of " ~ run.model ~ " has " ~ found['_dbt_without_version'] ~ " rows with _is_truncate whose " ~ options.version
+          "The change set of " ~ run.model ~ " has " ~ versioned_collapsing.format_count(found['_dbt_without_version'], 'row') ~ " with _is_truncate whose " ~ options.version
           ~ " is null or does not fit " ~ column.type ~ "; nothing was written. A truncate needs the version up to which rows go."
       ) -%}
     {%- elif found['_dbt_n'] | int -%}
