@@ -95,7 +95,56 @@ def test_a_part_of_the_change_set_does_not_empty_a_table(make_project: MakeProje
     assert live(project, "target") == [(1, "new")]
 
 
+def test_the_commands_that_messages_recommend(make_project: MakeProject) -> None:
+    project = make_project("advice")
+    select = "select id, x, _version, _is_deleted, toDate('2025-01-01') as day from changes"
+    changed: dict[str, tuple[dict[str, Any], str]] = {
+        "order_by": ({**CONFIG, "order_by": ["id", "day"]}, select),
+        "partition_by": ({**CONFIG, "partition_by": "day"}, select),
+        "unique_key": ({"unique_key": ["id", "day"]}, select),
+        "sign": ({**CONFIG, "sign": "s"}, select),
+        "added": (CONFIG, select.replace(" from ", ", 1 as extra from ")),
+        "absent": (CONFIG, select.replace(", x", "")),
+        "type": (CONFIG, select.replace(", x", ", length(x) as x")),
+        "followed": ({**CONFIG, "partition_by": "day"}, select),
+        "staged": (CONFIG, select),
+    }
+    for name in changed:
+        project.add_model(name, CONFIG, select)
+    follower = {"materialized": "versioned_collapsing_view", "order_by": "day"}
+    project.add_model(
+        "sums", follower, "select day, sum(_sign) as n from {{ ref('followed') }} group by day"
+    )
+    project.replace_rows("changes", STRUCTURE, OLD)
+    succeeds(project)
+    for name, (config, sql) in changed.items():
+        project.add_model(name, config, sql)
+    project.add_model("other", CONFIG, select)
+    project.command("create table other (id Int64) engine = MergeTree order by id")
+    project.command(
+        "insert into versioned_collapsing_ledger (model, target_uuid, run_id, status, at, publish, slice, slices) "
+        "select 'staged', uuid, 'r', 'started', now64(6) + 1, 'direct', 1, 1 from system.tables "
+        "where database = 'advice' and name = 'staged'"
+    )
+    project.replace_rows("changes", STRUCTURE, NEW)
+    outcomes = project.run("--exclude", "sums")
+    assert {outcome.status for outcome in outcomes.values()} == {"error"}, outcomes
+    advice = {name: commands(outcome.message)[0] for name, outcome in outcomes.items()}
+    wanted = {name: ["dbt", "run", "--full-refresh", "--select", name] for name in advice}
+    wanted["followed"][-1] = "followed+"
+    assert advice == wanted
+    succeeds(project, "--full-refresh", "--select", *(command[-1] for command in advice.values()))
+    succeeds(project)
+    ids = {
+        name: project.query(f"select id from {name} final where {config.get('sign', '_sign')} = 1")
+        for name, (config, _) in changed.items()
+    }
+    assert ids == dict.fromkeys(changed, [(1,)])
+
+
 def commands(message: str) -> list[list[str]]:
     """The dbt commands that a message recommends, as words."""
-    found = re.findall(r"dbt (?:run|build|run-operation)(?: (?:--?[a-z-]+|'[^']*'|[\w+]+))+", message)
+    found = re.findall(
+        r"dbt (?:run|build|run-operation)(?: (?:--?[a-z-]+|'[^']*'|[\w+]+))+", message
+    )
     return [shlex.split(command) for command in found]

@@ -12,7 +12,10 @@
       'settings': config.get('settings') or {},
   } -%}
   {%- do options.update({'definition': local_md5(sql ~ [options.engine, options.order_by, options.partition_by, options.settings])}) -%}
-  {%- set problems = [] -%}
+  {%- set known = ['engine', 'order_by', 'partition_by', 'settings', 'indexes', 'projections'] -%}
+  {%- set meaningless = dict(versioned_collapsing.get_meaningless_options()) -%}
+  {%- do meaningless.pop('engine') -%}
+  {%- set problems = versioned_collapsing.validate_option_names(model, known, meaningless) -%}
   {%- if sources | length != 1 -%}
     {%- do problems.append("select: reads " ~ sources | map(attribute='name') | sort | list ~ "; a view follows one versioned_collapsing model, by `ref`.") -%}
   {%- endif -%}
