@@ -5,6 +5,7 @@ The list is the server's own. Each model has its own settings, in place of a pro
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -120,11 +121,21 @@ CUTTING = {
     "limit": "2",
     "offset": "1",
     "additional_result_filter": "0",
-    "additional_table_filters": "{'settings.changes': 'id > 5'}",
+    "additional_table_filters": "{'cutting.changes': 'id > 5'}",
     "use_query_cache": "1",
     **{
         f"{what}_overflow_mode": "any" if what == "group_by" else "break"
-        for what in "distinct group_by join read result set sort timeout transfer".split()
+        for what in (
+            "distinct",
+            "group_by",
+            "join",
+            "read",
+            "result",
+            "set",
+            "sort",
+            "timeout",
+            "transfer",
+        )
     },
     "read_overflow_mode_leaf": "break",
     "timeout_overflow_mode_leaf": "break",
@@ -133,15 +144,32 @@ CUTTING = {
 }
 
 
-def test_settings_that_the_statements_name(make_project: MakeProject) -> None:
+def test_settings_that_every_statement_names(make_project: MakeProject) -> None:
     project = make_project("settings")
     project.set_variables(versioned_collapsing_lock_seconds=0)
-    cases = {name: {name: value} for name, value in {**PINNED, **CUTTING}.items()}
-    found = findings(project, {**cases, "none": {}})
-    assert [name for name in ("none", *PINNED) if found[name] != "right"] == [], found
-    # A limit that cuts the very question for the settings is refused with the list of them.
-    assert [
-        name
+    assert findings(project, {"none": {}, "each": PINNED}) == {"none": "right", "each": "right"}
+
+
+def test_settings_that_leave_rows_out_stop_the_model(make_project: MakeProject) -> None:
+    project = make_project("cutting")
+    for name in CUTTING:
+        project.add_model(f"m_{name}", CONFIG, "select * from changes")
+    project.replace_rows("changes", STRUCTURE, FIRST)
+    with profiles({f"m_{name}": {name: value} for name, value in CUTTING.items()}):
+        outcomes = project.run()
+    # One that cuts the very question for the settings is in the list of what it may be.
+    unnamed = {
+        name: outcomes[f"m_{name}"].message
         for name in CUTTING
-        if f"{name}: is '" not in found[name] and f"{name}, " not in found[name]
-    ] == [], found
+        if not re.search(
+            f"- {name}: is '|settings of the profile: .*{name}|QUERY_CACHE_USED",
+            outcomes[f"m_{name}"].message,
+        )
+    }
+    assert unnamed == {}
+    assert (
+        project.query(
+            "select name from system.tables where database = 'cutting' and name like 'm\\_%'"
+        )
+        == []
+    )

@@ -61,12 +61,18 @@
 {% endmacro %}
 
 
+{# Settings that newer servers have: they wrap a select in another one. #}
+{% macro get_wrapping_settings() %}
+  {%- do return(['filter', 'implicit_table_at_top_level', 'order', 'select', 'sort']) -%}
+{% endmacro %}
+
+
 {# Stops the run when the profile has settings that leave rows out: dbt's own look at the tables could be wrong. #}
 {% macro validate_settings(unique_id, profile) %}
   {%- set pinned = versioned_collapsing.get_cutting_settings() -%}
   {%- set problems = [] -%}
   {%- if not profile -%}
-    {%- do problems.append("settings of the profile: they leave out what is read of system.settings. Take " ~ pinned.keys() | join(', ') ~ " out of dbt's custom_settings and of the server's user profile.") -%}
+    {%- do problems.append("settings of the profile: they leave out what is read of system.settings. Take " ~ (pinned.keys() | list + versioned_collapsing.get_wrapping_settings()) | join(', ') ~ " out of dbt's custom_settings and of the server's user profile.") -%}
   {%- endif -%}
   {%- for name, value in profile.items() if name not in versioned_collapsing.get_pinned_settings() or name in pinned and value != pinned[name] | string -%}
     {%- do problems.append(name ~ ": is '" ~ value ~ "' in dbt's custom_settings or in the server's user profile, and dbt would see a part of its tables only. Take it out there.") -%}
@@ -76,20 +82,18 @@
 
 
 {# The values that the pinned settings have in the profile, and those of others that wrap a query and are set; empty
-   when the answer is not complete. It is one row, so that no limit can cut it. #}
+   when the answer is not complete: `limit` and its like do not show in system.settings, but in what is missing. #}
 {% macro read_profile_settings() %}
   {%- set pinned = versioned_collapsing.get_pinned_settings() -%}
   {%- set query -%}
-    select arrayStringConcat(groupArray(concat(name, '\t', replaceAll(value, '\n', ' '))), '\n') as _dbt_settings
+    select name as _dbt_name, value as _dbt_value
     from system.settings
     where name in ({{ versioned_collapsing._literals(pinned) }})
-      or (name in ('filter', 'implicit_table_at_top_level', 'order', 'select', 'sort') and value <> '')
+      or (name in ({{ versioned_collapsing._literals(versioned_collapsing.get_wrapping_settings()) }}) and value <> '')
   {%- endset -%}
   {%- set profile = {} -%}
-  {%- for row in run_query(query).rows if row['_dbt_settings'] is defined -%}
-    {%- for line in row['_dbt_settings'].split('\n') if '\t' in line -%}
-      {%- do profile.update({line.split('\t', 1)[0]: line.split('\t', 1)[1]}) -%}
-    {%- endfor -%}
+  {%- for row in run_query(query).rows if row['_dbt_name'] is defined -%}
+    {%- do profile.update({row['_dbt_name']: (row['_dbt_value'] or '') | string}) -%}
   {%- endfor -%}
   {%- do return(profile if pinned | reject('in', profile) | list == [] else {}) -%}
 {% endmacro %}

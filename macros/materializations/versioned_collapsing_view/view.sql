@@ -103,7 +103,7 @@
     partition by ({{ options.partition_by | join(', ') }})
     {%- endif %}
     order by ({{ options.order_by | join(', ') }})
-    {{ versioned_collapsing.get_settings_sql(more=versioned_collapsing.get_view_settings(options.settings)) }}
+    settings {{ versioned_collapsing._rendered_settings(versioned_collapsing.get_view_settings(options.settings)) }}
     empty as select * from {{ versioned_collapsing._subquery(sql) }}
     {{ versioned_collapsing.get_settings_sql() }}
   {%- endcall %}
