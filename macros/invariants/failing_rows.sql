@@ -14,14 +14,16 @@ select
   {{ shown | join(',\n  ') }}
 from (
   {{ caller() }}
-  settings {{ versioned_collapsing.get_test_settings_sql() }}
+  {{ versioned_collapsing.get_test_settings_sql() }}
 ) as _dbt_failing
 {%- endmacro %}
 
 
 {# Tests look at the rows that are stored, whatever a profile says of FINAL, and group by columns of any type. #}
 {% macro get_test_settings_sql() %}
-  {%- do return('final = 0, aggregate_functions_null_for_empty = 0, prefer_column_name_to_alias = 0, allow_suspicious_types_in_group_by = 1, allow_suspicious_types_in_order_by = 1') -%}
+  {%- do return(versioned_collapsing.get_settings_sql(none, {
+      'allow_suspicious_types_in_group_by': 1, 'allow_suspicious_types_in_order_by': 1,
+  })) -%}
 {% endmacro %}
 
 

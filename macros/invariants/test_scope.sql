@@ -29,7 +29,7 @@
     group by _partition_id, _partition_value
     order by _partition_value desc
     limit {{ recent_partitions }}
-    settings final = 0
+    {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
   {%- set ids = run_query(query).rows | map(attribute='_partition_id') | list -%}
   {%- do return('_partition_id in (' ~ versioned_collapsing._literals(ids or ['']) ~ ')') -%}

@@ -6,6 +6,9 @@
   {%- do versioned_collapsing.create_ledger(table) -%}
   {%- set run = versioned_collapsing.start_operation(node) -%}
   {%- do versioned_collapsing.require_finished('adopt_table', table, node, run) -%}
+  {%- if versioned_collapsing.read_comment(versioned_collapsing.get_tombstones_relation(table)) is not none -%}
+    {%- do versioned_collapsing.claim_tombstones(table) -%}
+  {%- endif -%}
   {%- do versioned_collapsing.record_run(table, run, 'adopted', {}) -%}
   {%- do log('Adopted ' ~ table, info=true) -%}
 {% endmacro %}

@@ -64,7 +64,7 @@
       {{ versioned_collapsing.get_waiting_rows_count_sql(sign) }} as _dbt_waiting
     from {{ table }}
   )
-  settings final = 0, do_not_merge_across_partitions_select_final = 1
+  {{ versioned_collapsing.get_settings_sql(none, {'do_not_merge_across_partitions_select_final': 1}) }}
 {%- endmacro %}
 
 
@@ -86,7 +86,7 @@
   where _dbt_waiting > 0
   order by _dbt_waiting desc
   limit 10
-  settings final = 0
+  {{ versioned_collapsing.get_settings_sql() }}
 {%- endmacro %}
 
 

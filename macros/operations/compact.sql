@@ -16,7 +16,7 @@
     )
     where _dbt_waiting >= _dbt_stored * {{ threshold }}
     order by _dbt_waiting desc
-    settings final = 0
+    {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
   {%- set partitions = run_query(query).rows -%}
   {%- for partition in partitions -%}

@@ -24,21 +24,6 @@
 {% endmacro %}
 
 
-{# A node as `dbt run --select` takes it and finds it alone. #}
-{% macro get_selector(node) %}
-  {%- set same = graph.nodes.values() | selectattr('resource_type', 'equalto', 'model') | selectattr('name', 'equalto', node.name) | list -%}
-  {%- set version = '.v' ~ node.version if node.version else '' -%}
-  {%- set package = ',package:' ~ node.package_name if same | map(attribute='package_name') | unique | list | length > 1 else '' -%}
-  {%- do return(node.name ~ version ~ package) -%}
-{% endmacro %}
-
-
-{# A number with its noun: "1 row", "2 rows". #}
-{% macro format_count(number, noun) %}
-  {%- do return(number ~ ' ' ~ noun ~ ('' if number | int == 1 else 's')) -%}
-{% endmacro %}
-
-
 {# The table of such a model. #}
 {% macro get_collapsing_table(operation, node) %}
   {%- set table = adapter.get_relation(node.database, node.schema, node.alias) -%}

@@ -99,5 +99,5 @@
     )
   )
   qualify _dbt_missing <> 0{{ ' or _dbt_is_undecided' if with_undecided }}
-  settings final = 0, aggregate_functions_null_for_empty = 0, allow_suspicious_types_in_group_by = 1
+  {{ versioned_collapsing.get_settings_sql(none, {'allow_suspicious_types_in_group_by': 1}) }}
 {%- endmacro %}

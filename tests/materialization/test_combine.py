@@ -283,7 +283,7 @@ def test_a_change_at_the_live_version_is_judged_after_combining(make_project: Ma
     message = apply(
         project, [Change(1, 5, 0, (5, 1, 9, None, 9)).row, Change(2, 5, 0, (5, 6, 5, 5, 5)).row]
     )
-    assert message == "2 rows: 1 duplicates, 1 conflicts"
+    assert message == "2 rows: 1 duplicate, 1 conflict"
     assert project.query(LIVE) == [(1, 0, *(5,) * 5, 5), (2, 0, *(5,) * 5, 5)]
 
 

@@ -37,14 +37,21 @@ BAD_MODELS = [
     BadModel("states", CONFIG, "select 1 as id, sumState(1) as x, 1 as _version", "x is AggregateFunction(sum, UInt8), of which two values cannot be compared. Keep such"),
     BadModel("nested", CONFIG, "select 1 as id, cast([(1, 2)], 'Nested(a Int8, b Int8)') as x, 1 as _version", "x is Nested(a Int8, b Int8), of which two values cannot be compared. Select its parts"),
     BadModel("two_errors_at_once", {"on_conflict": "ignore"}, SELECT, "unique_key: missing"),
-    BadModel("no_version", {**CONFIG, "version": "lsn"}, SELECT, "the change set lacks ['lsn']"),
+    BadModel("near_names", {"uniqe_key": "id", "orderby": "id", "partition-by": "region"}, SELECT, "uniqe_key: there is no such option. Did you mean unique_key?"),
+    BadModel("unknown_name", {**CONFIG, "zzz": 1}, SELECT, "zzz: there is no such option. Leave it out"),
+    BadModel("strategy", {**CONFIG, "incremental_strategy": "append"}, SELECT, "incremental_strategy: has no meaning for this materialization. Changes are always"),
+    BadModel("engine", {**CONFIG, "engine": "ReplacingMergeTree()"}, SELECT, "engine: has no meaning for this materialization. The table is a Versioned"),
+    BadModel("query_settings", {**CONFIG, "query_settings": {"max_threads": 1}}, SELECT, "query_settings: has no meaning for this materialization."),
+    BadModel("x" * 180, CONFIG, SELECT, f"alias: {'x' * 180} is too long. With the names of its helper tables it takes 223 of the"),
+    BadModel("no_key_column", {"unique_key": "device_id", "order_by": "device_id"}, SELECT, "the change set has no column device_id (option unique_key). It has id, region, _version."),
+    BadModel("no_version", {**CONFIG, "version": "lsn"}, SELECT, "columns: the change set has no column lsn (option version). It has id, region, _version."),
     BadModel("sign_in_change_set", CONFIG, SELECT + ", 1 as _sign", "the change set has the column _sign"),
     BadModel("float_version", CONFIG, "select 1 as id, 1.5 as _version", "version: _version is Float64."),
     BadModel("text_version", CONFIG, "select 1 as id, 'a' as _version", "version: _version is String."),
     BadModel("float_key", CONFIG, "select 1.5 as id, 1 as _version", "order_by: id is Float64; floats do not pair reliably"),
     BadModel("null_key", CONFIG, "select toNullable(id) as id, 1 as _version from values('id Nullable(Int64)', 1, null, null)", "2 rows: id is null"),
-    BadModel("null_version", CONFIG, "select 7 as id, cast(null as Nullable(Int64)) as _version", "1 rows: _version is null (id, _version of some:"),
-    BadModel("null_in_partition", {**CONFIG, "partition_by": "region"}, "select 7 as id, cast(null as Nullable(String)) as region, 1 as _version", "1 rows: region is null"),
+    BadModel("null_version", CONFIG, "select 7 as id, cast(null as Nullable(Int64)) as _version", "1 row: _version is null (id, _version of some:"),
+    BadModel("null_in_partition", {**CONFIG, "partition_by": "region"}, "select 7 as id, cast(null as Nullable(String)) as region, 1 as _version", "1 row: region is null"),
 ]
 # fmt: on
 
@@ -67,6 +74,12 @@ def test_error(outcomes: dict[str, Outcome], model: BadModel) -> None:
     outcome = outcomes[model.name]
     assert outcome.status == "error"
     assert model.error in outcome.message
+
+
+def test_near_names_are_suggested(outcomes: dict[str, Outcome]) -> None:
+    message = outcomes["near_names"].message
+    assert "orderby: there is no such option. Did you mean order_by?" in message
+    assert "partition-by: there is no such option. Did you mean partition_by?" in message
 
 
 def test_all_problems_come_in_one_error(outcomes: dict[str, Outcome]) -> None:
@@ -112,7 +125,7 @@ def test_a_value_that_does_not_fit_stops_the_run(
     outcome = project.run()["target"]
     assert outcome.status == "error"
     problem = "x is null" if "null" in value.given else f"x does not fit {value.declared}"
-    assert f"1 rows: {problem} (id, _version of some: (7,5))" in outcome.message
+    assert f"1 row: {problem} (id, _version of some: (7,5))" in outcome.message
     assert project.query("select count() from target") == [(0,)]
 
 
@@ -157,7 +170,8 @@ def test_conflicts_stop_the_run_when_told_to(
     project.replace_rows("changes", structure, [(1, 11, 1), (2, 20, 1)])
     outcome = project.run()["target"]
     assert outcome.status == "error"
-    assert "1 changes have the version of a stored row" in outcome.message
+    assert "1 change has the version of a stored row" in outcome.message
+    assert "(id, _version of some: (1,1))" in outcome.message
     assert "Nothing was written" in outcome.message
     assert project.query("select id, x, _sign from target") == [(1, 10, 1)]
 

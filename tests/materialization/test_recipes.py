@@ -76,7 +76,7 @@ def test_rows_and_their_changes(recipe: Callable[..., Recipe]) -> None:
     # Delete; payload does not matter.
     assert table.step((2, "", None, 2, True))[1] == [(2, 20, 1, -1)]
     # A late copy of what was deleted stays dead.
-    assert table.step((2, "", 20, 1, False)) == ("1 rows: 1 tombstoned", [])
+    assert table.step((2, "", 20, 1, False)) == ("1 row: 1 tombstoned", [])
     assert table.live() == [(1, 11), (3, 30)]
 
 

@@ -56,7 +56,7 @@ def test_the_same_rows_again_are_duplicates(make_project: MakeProject) -> None:
     apply(project, "x Int64, gone String", [(1, 1, "a", 1)])
     rows: list[Row] = [(1, 5, 6, 2)]
     apply(project, "x Int64, y Int64", rows)
-    assert apply(project, "x Int64, y Int64", rows) == "1 rows: 1 duplicates"
+    assert apply(project, "x Int64, y Int64", rows) == "1 row: 1 duplicate"
 
 
 def test_ignore_leaves_the_columns_as_they_are(make_project: MakeProject) -> None:

@@ -54,9 +54,9 @@ def test_rows_are_written_in_one_block_while_they_are_few(make_project: MakeProj
 @pytest.mark.parametrize(
     ("row", "problem"),
     [
-        ("1 as id, 1 as _version, 2 as _sign", "1 rows: _sign is not 1 or -1"),
-        ("1 as id, 1 as _version, null as _sign", "1 rows: _sign is not 1 or -1"),
-        ("cast(null, 'Nullable(Int64)') as id, 1 as _version, 1 as _sign", "1 rows: id is null"),
+        ("1 as id, 1 as _version, 2 as _sign", "1 row: _sign is not 1 or -1"),
+        ("1 as id, 1 as _version, null as _sign", "1 row: _sign is not 1 or -1"),
+        ("cast(null, 'Nullable(Int64)') as id, 1 as _version, 1 as _sign", "1 row: id is null"),
     ],
 )
 def test_a_row_that_does_not_fit_stops_the_run(
@@ -152,7 +152,7 @@ class TestManifest:
             "target", {"unique_key": "id", option: value}, "select * from {{ ref('signed') }}"
         )
         self.stage(project, [1], structure, [(1, "EU", 5, 5, 1)])
-        assert project.run()["target"].message == "batch 1: 1 states"
+        assert project.run()["target"].message == "batch 1: 1 state"
         self.stage(project, [1, 2], structure, [(1, "EU", 5, 5, 1), (2, "EU", 5, 5, 1)])
         message = project.run()["target"].message
         assert "has batches 1 of signed already" in message

@@ -97,7 +97,7 @@ def test_conflicts_beside_a_truncate_are_seen(make_project: MakeProject) -> None
     apply(project, [row(key, 5) for key in range(20)])
     project.replace_rows("changes", STRUCTURE, [truncate(10), row(1, 11, 1), row(1, 11, 2)])
     outcome = project.run()["target"]
-    assert "1 changes have the version of a stored row, or of another change" in outcome.message
+    assert "1 change has the version of a stored row, or of another change" in outcome.message
     assert project.query("select count() from target final") == [(20,)]
 
 
@@ -112,6 +112,6 @@ def test_a_truncate_without_version_stops_the_run(make_project: MakeProject, ver
     project.declare("target", {"id": "Int64", "_version": "Int64"})
     outcome = project.run()["target"]
     assert (
-        "has 1 rows with _is_truncate whose _version is null or does not fit Int64"
+        "has 1 row with _is_truncate whose _version is null or does not fit Int64"
         in outcome.message
     )

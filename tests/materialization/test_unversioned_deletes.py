@@ -165,14 +165,14 @@ def test_a_batch_that_is_null_stops_the_run(make_project: MakeProject) -> None:
     structure = STRUCTURE.replace("_batch UInt64", "_batch Nullable(UInt64)")
     project.replace_rows("changes", structure, [(1, 1, 1, 1, False, None)])
     outcome = project.run()["target"]
-    assert "1 rows: _batch is null" in outcome.message
+    assert "1 row: _batch is null" in outcome.message
 
 
 def test_an_upsert_without_version_stops_the_run(make_project: MakeProject) -> None:
     project = make_project("ignore_null_version")
     project.add_model("target", CONFIG, "select * from changes")
     project.replace_rows("changes", STRUCTURE, [(1, 1, 1, None, False, 1)])
-    assert "1 rows: _version is null" in project.run()["target"].message
+    assert "1 row: _version is null" in project.run()["target"].message
 
 
 def test_deletes_without_version_go_on_after_a_truncate(make_project: MakeProject) -> None:

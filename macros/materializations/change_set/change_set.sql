@@ -1,6 +1,9 @@
 {% materialization change_set, adapter='spark' %}
 
   {%- do versioned_collapsing.validate_location(model) -%}
+  {%- do versioned_collapsing.raise_problems(
+      model.unique_id, versioned_collapsing.validate_option_names(model, versioned_collapsing.get_change_set_option_names(), {}), 'change_set'
+  ) -%}
   {%- set landed = versioned_collapsing.read_landed_batches(model) -%}
   {%- do versioned_collapsing.validate_batch_variables(model, landed) -%}
   {%- set found = versioned_collapsing.read_applied_batches(model) -%}

@@ -14,6 +14,14 @@
 {% endmacro %}
 
 
+{# The options of a change set, and those of dbt-spark for the files of a table. #}
+{% macro get_change_set_option_names() %}
+  {%- do return([
+      'on_changed_batch', 'file_format', 'location_root', 'partition_by', 'clustered_by', 'buckets', 'options', 'tblproperties',
+  ]) -%}
+{% endmacro %}
+
+
 {# One row a batch; without batches one row without a batch, so that the flags are there in any case. What is not
    counted is null. #}
 {% macro get_create_manifest_sql(manifest, landed, taken, is_complete, counts, file_format) -%}

@@ -39,7 +39,7 @@
     {%- do versioned_collapsing.renew_lock(run) -%}
     {%- if options.shards > 1 and is_worth_recording -%}
       {%- do versioned_collapsing.record_run(target, run, 'slice applied', total.counts) -%}
-      {%- do log(target ~ ': slice ' ~ slice ~ ' of ' ~ options.shards ~ ' applied, ' ~ counts['keys'] ~ ' keys, ' ~ counts.states ~ ' states, ' ~ counts.cancels ~ ' cancels', info=true) -%}
+      {%- do log(target ~ ': slice ' ~ slice ~ ' of ' ~ options.shards ~ ' applied, ' ~ versioned_collapsing.format_count(counts['keys'], 'key') ~ ', ' ~ versioned_collapsing.format_count(counts.states, 'state') ~ ', ' ~ versioned_collapsing.format_count(counts.cancels, 'cancel'), info=true) -%}
     {%- endif -%}
   {%- endfor -%}
   {%- do versioned_collapsing.report_unmerged(target, total.counts) -%}
@@ -108,12 +108,12 @@
 {% macro get_apply_summary(counts, run) %}
   {%- set parts = [] -%}
   {%- for name in versioned_collapsing.get_count_names() if name not in ('rows_read', 'keys') and counts[name] -%}
-    {%- do parts.append(counts[name] ~ ' ' ~ name) -%}
+    {%- do parts.append(versioned_collapsing.format_count(counts[name], name[:-1]) if name.endswith('s') else counts[name] ~ ' ' ~ name) -%}
   {%- endfor -%}
   {%- set batches = run.batches | map(attribute=0) | list -%}
   {%- set what = 'batch ' ~ batches[0] if batches | length == 1
       else 'batches ' ~ batches | min ~ '-' ~ batches | max if batches
-      else 'no new batches' if run.has_manifest else counts.rows_read ~ ' rows' -%}
+      else 'no new batches' if run.has_manifest else versioned_collapsing.format_count(counts.rows_read, 'row') -%}
   {%- set seconds = (modules.datetime.datetime.now(modules.pytz.utc) - run.started_at).total_seconds() -%}
   {%- set rate = ', ' ~ '{:,.0f}'.format(counts['keys'] / seconds) ~ ' keys/s' if counts['keys'] >= 1000 and seconds > 0 else '' -%}
   {%- do return(what ~ ': ' ~ (parts | join(', ') or 'nothing to change') ~ rate) -%}

@@ -47,7 +47,14 @@
   {%- set problems = [] -%}
   {%- set missing = (options.unique_key + [options.version]) | reject('in', given) | list -%}
   {%- if missing -%}
-    {%- do problems.append("the change set lacks " ~ missing ~ ", which unique_key and version name. It has " ~ given ~ ".") -%}
+    {%- set of = [] -%}
+    {%- for name in missing -%}
+      {%- do of.append(name ~ (" (option version)" if name == options.version else " (option unique_key)")) -%}
+    {%- endfor -%}
+    {%- do problems.append(
+        "columns: the change set has no column " ~ of | join(" and no column ") ~ ". It has " ~ given | join(', ')
+        ~ ". Select the column, or name another one in the option."
+    ) -%}
   {%- endif -%}
   {%- if options.old_state == 'stream' and options.sign not in given -%}
     {%- do problems.append("the change set lacks " ~ options.sign ~ ". With `old_state: stream` it is of signed rows: 1 for the new, -1 for the old.") -%}

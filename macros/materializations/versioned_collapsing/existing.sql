@@ -1,10 +1,30 @@
 {# Stops the run on a server that is too old: 26.2 has the settings of deduplication that the apply relies on,
    and before 26.3 FINAL with a filter on the sign could return cancelled rows. #}
 {% macro validate_server() %}
-  {%- set version = run_query('select version() as version').rows[0]['version'] -%}
+  {%- set version = run_query('select version() as version ' ~ versioned_collapsing.get_settings_sql()).rows[0]['version'] -%}
   {%- set release = version.split('.')[:2] | map('int') | list -%}
   {%- if release < [26, 3] -%}
     {%- do exceptions.raise_compiler_error("versioned_collapsing needs ClickHouse 26.3 or newer, and the server is " ~ version ~ ".") -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{# Stops the run when the longest name of a helper, that of a lock which is taken over, would be longer than
+   ClickHouse lets a table be called. It counts a character that is no letter, digit or underscore as three. #}
+{% macro validate_name_length(this) %}
+  {%- set query -%}
+    select
+      getMaxTableNameLengthForDatabase({{ versioned_collapsing._literal(this.schema) }}) as most,
+      {{ versioned_collapsing._literal(versioned_collapsing._beside(this, 'lock_' ~ local_md5('')).identifier) }} as longest,
+      3 * length(longest) - 2 * length(replaceRegexpAll(longest, '[^a-zA-Z0-9_]', '')) as taken
+    {{ versioned_collapsing.get_settings_sql() }}
+  {%- endset -%}
+  {%- set found = run_query(query).rows[0] -%}
+  {%- if found['taken'] | int > found['most'] | int -%}
+    {%- do exceptions.raise_compiler_error(
+        "alias: " ~ this.identifier ~ " is too long. With the names of its helper tables it takes " ~ found['taken'] ~ " of the " ~ found['most']
+        ~ " characters that ClickHouse has for a table in " ~ this.schema ~ ". Make it " ~ versioned_collapsing.format_count(found['taken'] | int - found['most'] | int, 'character') ~ " shorter."
+    ) -%}
   {%- endif -%}
 {% endmacro %}
 
@@ -19,20 +39,21 @@
     ) as remembered_key
     from system.tables
     where {{ versioned_collapsing._is_table_sql(existing) }}
+    {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
   {%- set found = run_query(query).rows[0] -%}
   {%- set problems = [] -%}
+  {%- set rebuild = versioned_collapsing.get_rebuild_command(model) -%}
   {%- if 'VersionedCollapsingMergeTree' not in found['engine'] -%}
     {%- do problems.append(
-        existing ~ " exists and is " ~ found['engine'] ~ ", not VersionedCollapsingMergeTree. Move it away, or rebuild it: "
-        ~ "dbt run --full-refresh --select " ~ model.name
+        existing ~ " exists and is " ~ found['engine'] ~ ", not VersionedCollapsingMergeTree. Move it away, or rebuild it: " ~ rebuild
     ) -%}
   {%- else -%}
     {%- for option, pair in versioned_collapsing.compare_keys(found, options, columns).items() if pair[0] != pair[1] -%}
       {%- set differs = "', but " ~ existing ~ (" was built with '" if option == 'unique_key' else " has '") -%}
       {%- do problems.append(
           option ~ ": is '" ~ pair[0] ~ differs ~ pair[1]
-          ~ "'. Change the option back, or rebuild the table: dbt run --full-refresh --select " ~ model.name
+          ~ "'. Change the option back, or rebuild the table: " ~ rebuild
       ) -%}
     {%- endfor -%}
   {%- endif -%}
@@ -77,7 +98,7 @@
     {%- set query = versioned_collapsing._literal('select ' ~ text) -%}
     {%- do formatted.append('formatQuerySingleLine(' ~ query ~ ')' if text else "'SELECT '") -%}
   {%- endfor -%}
-  {%- set found = run_query('select arrayJoin([' ~ formatted | join(', ') ~ ']) as _dbt_formatted').columns[0].values() -%}
+  {%- set found = run_query('select arrayJoin([' ~ formatted | join(', ') ~ ']) as _dbt_formatted ' ~ versioned_collapsing.get_settings_sql()).columns[0].values() -%}
   {%- set expressions = [] -%}
   {%- for text in found -%}
     {%- do expressions.append(versioned_collapsing._without_parentheses(text['SELECT ' | length :])) -%}
@@ -116,19 +137,20 @@
   {%- if not wanted -%}{%- do return(none) -%}{%- endif -%}
   {%- set found = run_query(
       "select name from system.projections where " ~ versioned_collapsing._is_table_sql(target, 'table')
+        ~ ' ' ~ versioned_collapsing.get_settings_sql()
   ).rows | map(attribute='name') | list -%}
   {%- for projection in wanted if projection.get('name') not in found -%}
     {%- do log('Adding the projection ' ~ projection.get('name') ~ ' to ' ~ target, info=true) -%}
     {%- do run_query("alter table " ~ target ~ " modify setting deduplicate_merge_projection_mode = 'rebuild'") -%}
     {%- do run_query('alter table ' ~ target ~ ' add ' ~ clickhouse_projection_ddl(projection)) -%}
-    {%- do run_query('alter table ' ~ target ~ ' materialize projection ' ~ projection.get('name') ~ ' settings mutations_sync = 1, ' ~ versioned_collapsing.get_log_comment_setting(run)) -%}
+    {%- do run_query('alter table ' ~ target ~ ' materialize projection ' ~ projection.get('name') ~ ' ' ~ versioned_collapsing.get_settings_sql(run, {'mutations_sync': 1})) -%}
   {%- endfor -%}
 {% endmacro %}
 
 
 {# What was seen before the lock was taken holds still: nobody has built the table in between. #}
 {% macro validate_same_place(this, existing, run) %}
-  {%- set query = "select count() as n from system.tables where " ~ versioned_collapsing._is_table_sql(this) -%}
+  {%- set query = "select count() as n from system.tables where " ~ versioned_collapsing._is_table_sql(this) ~ ' ' ~ versioned_collapsing.get_settings_sql() -%}
   {%- if run_query(query).rows[0]['n'] | int != (0 if existing is none else 1) -%}
     {%- do versioned_collapsing.stop_run(run, this ~ (' was built' if existing is none else ' was dropped') ~ ' while this run waited for its lock. Run again.') -%}
   {%- endif -%}
@@ -150,6 +172,7 @@
     from system.tables
     array join arrayZip(dependencies_database, dependencies_table) as view
     where {{ versioned_collapsing._is_table_sql(this) }}
+    {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
   {%- set rebuilt = [] -%}
   {%- for node in graph.nodes.values() if node.unique_id in selected_resources -%}
@@ -162,7 +185,7 @@
   {%- if stale -%}
     {%- do exceptions.raise_compiler_error(
         this ~ " cannot be rebuilt alone: the materialized views " ~ stale ~ " hang on it and would keep the sums of the "
-        ~ "old rows. Rebuild them with it: dbt run --full-refresh --select " ~ model.name ~ "+"
+        ~ "old rows. Rebuild them with it: dbt run --full-refresh --select " ~ (versioned_collapsing.get_change_sets(model) | first | default(model)).name ~ "+"
     ) -%}
   {%- endif -%}
 {% endmacro %}

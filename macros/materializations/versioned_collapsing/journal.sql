@@ -24,6 +24,7 @@
     select if(sum(rows) = 0, 200000, least({{ versioned_collapsing.get_most_block_rows() }}, greatest(1, intDiv(67108864 * sum(rows), sum(data_uncompressed_bytes))))) as n
     from system.parts
     where active and {{ versioned_collapsing._is_table_sql(versioned_collapsing._beside(target, 'changes'), 'table') }}
+    {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
   {%- do return(run_query(query).rows[0]['n'] | int) -%}
 {% endmacro %}
@@ -49,6 +50,7 @@
     )
     engine = MergeTree
     order by ({{ get_quoted_csv(['_dbt_block'] + options.unique_key + [options.version]) }})
+    {{ versioned_collapsing.get_settings_sql() }}
   {%- endcall %}
 {% endmacro %}
 
@@ -76,14 +78,14 @@
     *,
     (select if(count() = 0, 0, max(_dbt_block) + 1) from {{ signed }}) + intDiv(rowNumberInAllBlocks(), {{ versioned_collapsing.get_block_rows(target) }})
   from ({{ rows_sql }})
-  settings join_use_nulls = 0, {{ versioned_collapsing.get_log_comment_setting(run) }}
+  {{ versioned_collapsing.get_settings_sql(run, {'join_algorithm': 'partial_merge'}) }}
 {%- endmacro %}
 
 
 {# Writes the staged rows from a block on, each block by a statement of its own. A block that was written as its
    run died is dropped as a repetition by every table that has it. #}
 {% macro publish_signed_rows(target, options, columns, run, first_block=0) %}
-  {%- set found = run_query('select count() as _dbt_n, max(_dbt_block) as _dbt_last_block from ' ~ versioned_collapsing._beside(target, 'signed')).rows[0] -%}
+  {%- set found = run_query('select count() as _dbt_n, max(_dbt_block) as _dbt_last_block from ' ~ versioned_collapsing._beside(target, 'signed') ~ ' ' ~ versioned_collapsing.get_settings_sql()).rows[0] -%}
   {%- for block in range(first_block, found['_dbt_last_block'] | int + 1) if found['_dbt_n'] -%}
     {% call statement('publish') -%}
       {{ versioned_collapsing.get_publish_block_sql(target, options, columns, run, block) }}
@@ -106,11 +108,13 @@
   from {{ versioned_collapsing._beside(target, 'signed') }}
   where _dbt_block = {{ block }}
   order by {{ get_quoted_csv(options.unique_key + [options.version, options.sign]) }}
-  settings deduplicate_insert = 'enable', deduplicate_insert_select = 'force_enable', deduplicate_blocks_in_dependent_materialized_views = 1,
-    insert_deduplication_token = {{ versioned_collapsing._literal(run.run_id ~ '/' ~ run.slice ~ '/' ~ block) }},
-    max_block_size = {{ versioned_collapsing.get_most_block_rows() }}, optimize_read_in_order = 0, max_bytes_before_external_sort = 0, max_bytes_ratio_before_external_sort = 0,
-    max_insert_threads = 1, min_insert_block_size_rows = 1000000000, min_insert_block_size_bytes = 0,
-    max_partitions_per_insert_block = 0, {{ versioned_collapsing.get_log_comment_setting(run) }}
+  {{ versioned_collapsing.get_settings_sql(run, {
+      'deduplicate_insert': 'enable', 'deduplicate_insert_select': 'force_enable', 'deduplicate_blocks_in_dependent_materialized_views': 1,
+      'insert_deduplication_token': run.run_id ~ '/' ~ run.slice ~ '/' ~ block,
+      'max_block_size': versioned_collapsing.get_most_block_rows(), 'optimize_read_in_order': 0,
+      'max_bytes_before_external_sort': 0, 'max_bytes_ratio_before_external_sort': 0, 'max_insert_threads': 1,
+      'min_insert_block_size_rows': 1000000000, 'min_insert_block_size_bytes': 0, 'max_partitions_per_insert_block': 0,
+  }) }}
 {%- endmacro %}
 
 

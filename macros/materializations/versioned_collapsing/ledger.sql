@@ -37,6 +37,7 @@
     )
     engine = MergeTree
     order by (model, at)
+    {{ versioned_collapsing.get_settings_sql() }}
   {%- endcall %}
 {% endmacro %}
 
@@ -46,6 +47,7 @@
   {%- set now = modules.datetime.datetime.now(modules.pytz.utc) -%}
   {%- do return({
       'model': model.name,
+      'rebuild_command': versioned_collapsing.get_rebuild_command(model),
       'run_id': local_md5(invocation_id ~ model.unique_id ~ now),
       'started_at': now,
       'batches': [] if manifest.is_partial else manifest.batches,
@@ -77,7 +79,7 @@
         {{ versioned_collapsing._literal('stream' if run.is_stream else 'journal' if run.is_journal else 'direct') }}, {{ run.block }}, {{ run.slice }}, {{ run.slices }}, {{ run.is_partial }},
         {{ 'toString(' ~ run.truncated_at ~ ')' if run.truncated_at else "''" }},
         {{ versioned_collapsing._get_target_uuid_sql(run.source) if run.source else "toUUID('00000000-0000-0000-0000-000000000000')" }}, {{ versioned_collapsing._literal(run.definition or '') }}
-      settings {{ versioned_collapsing._no_deduplication() }}
+      {{ versioned_collapsing.get_settings_sql() }}
     {%- endcall %}
 {% endmacro %}
 
@@ -90,6 +92,7 @@
     select
       count() as known,
       countIf(status in ('applied', 'adopted', 'repaired')) as history,
+      sumIf(deletes, status in ('applied', 'partial')) as deletes,
       argMax(run_id, at) as last_run_id,
       argMax(status, at) as last_status,
       argMax(batches.batch, at) as last_batches,
@@ -105,12 +108,14 @@
       groupUniqArrayArrayIf(batches.batch, status = 'applied') as applied
     from {{ versioned_collapsing.get_ledger_relation(target) }}
     where model = {{ versioned_collapsing._literal(model.name) }} and target_uuid = {{ versioned_collapsing._get_target_uuid_sql(target) }}
+    {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
   {%- set found = run_query(query).rows[0] -%}
   {%- set unfinished = none -%}
   {%- if found['last_status'] in ('started', 'block applied', 'slice applied') -%}
     {%- set unfinished = {
         'model': model.name,
+        'rebuild_command': versioned_collapsing.get_rebuild_command(model),
         'run_id': found['last_run_id'],
         'status': found['last_status'],
         'is_partial': found['last_is_partial'] | string | lower in ('true', '1'),
@@ -131,6 +136,7 @@
       'has_history': found['history'] | int > 0 or (unfinished is not none and not unfinished.is_partial),
       'applied_batches': versioned_collapsing._parsed(found['applied']),
       'truncated_at': found['truncate_version'],
+      'deletes': found['deletes'] | int,
       'unfinished': unfinished,
   }) -%}
 {% endmacro %}

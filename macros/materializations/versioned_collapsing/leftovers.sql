@@ -14,15 +14,17 @@
     engine = VersionedCollapsingMergeTree({{ adapter.quote(options.sign) }}, {{ adapter.quote(options.version) }})
     order by ({{ pairs_by | join(', ') }})
     empty as select {{ get_quoted_csv(columns.names + [options.sign]) }} from {{ target }}
+    {{ versioned_collapsing.get_settings_sql(run) }}
   {%- endcall %}
   {% call statement('stage_leftovers') -%}
     insert into {{ leftovers }}
     select *
     from ({{ versioned_collapsing.get_stored_rows_sql(target, options, columns) }})
-    settings final = 0, optimize_on_insert = 0, use_query_condition_cache = 0, {{ versioned_collapsing._no_deduplication() }}, {{ versioned_collapsing.get_log_comment_setting(run) }}
+    {{ versioned_collapsing.get_settings_sql(run, {'join_algorithm': 'partial_merge', 'optimize_on_insert': 0, 'use_query_condition_cache': 0}) }}
   {%- endcall %}
   {% call statement('create_odd_keys') -%}
     create table {{ odd }} engine = MergeTree order by ({{ key }}) empty as select {{ key }} from {{ leftovers }}
+    {{ versioned_collapsing.get_settings_sql(run) }}
   {%- endcall %}
 {% endmacro %}
 
@@ -45,7 +47,7 @@
 {# The leftovers, to select from. Nothing collapses without a cancel row: FINAL would read them half as fast. #}
 {% macro get_leftovers_sql(target, options) %}
   {%- set leftovers = versioned_collapsing._beside(target, 'leftovers') -%}
-  {%- set query = 'select countIf(' ~ adapter.quote(options.sign) ~ ' < 0) as _dbt_n from ' ~ leftovers -%}
+  {%- set query = 'select countIf(' ~ adapter.quote(options.sign) ~ ' < 0) as _dbt_n from ' ~ leftovers ~ ' ' ~ versioned_collapsing.get_settings_sql() -%}
   {%- do return(leftovers ~ (' final' if run_query(query).rows[0]['_dbt_n'] | int else '')) -%}
 {% endmacro %}
 
@@ -61,7 +63,7 @@
     from {{ versioned_collapsing.get_leftovers_sql(target, options) }}
     group by {{ key }}
     having count() > 1 or min({{ adapter.quote(options.sign) }}) < 0
-    settings {{ versioned_collapsing._no_deduplication() }}, {{ versioned_collapsing.get_log_comment_setting(run) }}
+    {{ versioned_collapsing.get_settings_sql(run) }}
   {%- endcall %}
 {% endmacro %}
 
@@ -83,12 +85,11 @@
     where {{ condition if versioned_collapsing.has_few_changes(changes) else 'indexHint(' ~ condition ~ ')' }}
   ) as _dbt_stored
   left semi join (select {{ key }} from {{ changes }}) as _dbt_changed using ({{ key }})
-  settings join_algorithm = 'partial_merge'
 {%- endmacro %}
 
 
 {# Whether a hash table of the changed keys stays in the processor's cache, and most granules have none of them though
    the index cannot say so: then each row's key is looked up, and the other columns are read where one is found. #}
 {% macro has_few_changes(changes) %}
-  {%- do return(run_query('select count() as _dbt_n from ' ~ changes).rows[0]['_dbt_n'] | int <= 4096) -%}
+  {%- do return(run_query('select count() as _dbt_n from ' ~ changes ~ ' ' ~ versioned_collapsing.get_settings_sql()).rows[0]['_dbt_n'] | int <= 4096) -%}
 {% endmacro %}

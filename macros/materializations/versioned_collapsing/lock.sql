@@ -63,6 +63,7 @@
     create table if not exists {{ lock }} {{ on_cluster_clause(lock) }} (step_at DateTime64(3, 'UTC'))
     engine = MergeTree
     order by step_at
+    {{ versioned_collapsing.get_settings_sql() }}
     comment {{ versioned_collapsing._literal(run.run_id ~ ' ' ~ invocation_id) }}
   {%- endset -%}
   {%- do run_query(query) -%}
@@ -90,6 +91,7 @@
       has((select groupArray(Settings['log_comment']) from system.processes), concat({{ versioned_collapsing._literal(versioned_collapsing.get_log_comment('')) }}, run_id)) as is_working
     from system.tables
     where {{ versioned_collapsing._is_table_sql(lock) }}
+    {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
   {%- for row in run_query(query).rows -%}
     {%- do return({
@@ -118,7 +120,7 @@
           "This run showed no sign of life for " ~ versioned_collapsing.get_lock_seconds() ~ " s and lost its lock " ~ run.lock.relation ~ ". What it had begun is completed by the next run."
       ) -%}
     {%- endif -%}
-    {%- do run_query("insert into " ~ run.lock.relation ~ " select now64(3, 'UTC')") -%}
+    {%- do run_query("insert into " ~ run.lock.relation ~ " select now64(3, 'UTC') " ~ versioned_collapsing.get_settings_sql()) -%}
   {%- endif -%}
 {% endmacro %}
 
@@ -165,10 +167,4 @@
 {# How the statements of a run are known in system.processes and the query log. #}
 {% macro get_log_comment(run_id) %}
   {%- do return('versioned_collapsing ' ~ run_id) -%}
-{% endmacro %}
-
-
-{% macro get_log_comment_setting(run) %}
-  {%- set run_id = run.lock.run_id if run.lock else run.run_id -%}
-  {%- do return('log_comment = ' ~ versioned_collapsing._literal(versioned_collapsing.get_log_comment(run_id))) -%}
 {% endmacro %}

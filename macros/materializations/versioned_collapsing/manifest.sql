@@ -2,12 +2,7 @@
    the first batch, and whether it is only a part (--empty, --sample). A model that selects from something
    else than a change_set model has none. #}
 {% macro read_change_set_manifest(model) %}
-  {%- set change_sets = [] -%}
-  {%- for unique_id in model.depends_on.nodes if unique_id in graph.nodes -%}
-    {%- if graph.nodes[unique_id].config.materialized == 'change_set' -%}
-      {%- do change_sets.append(graph.nodes[unique_id]) -%}
-    {%- endif -%}
-  {%- endfor -%}
+  {%- set change_sets = versioned_collapsing.get_change_sets(model) -%}
   {%- if change_sets | length > 1 -%}
     {%- do versioned_collapsing.raise_problems(model.unique_id, [
         "change set: the model selects from " ~ change_sets | map(attribute='name') | list ~ ". Select from one change_set "
@@ -18,7 +13,7 @@
     {%- do return({'exists': false, 'batches': [], 'is_complete': true, 'is_partial': versioned_collapsing.is_partial_run()}) -%}
   {%- endif -%}
   {%- set relation = versioned_collapsing.get_manifest_relation(change_sets[0]) -%}
-  {%- set rows = run_query('select batch, hash, is_complete, is_partial from ' ~ relation ~ ' order by batch').rows -%}
+  {%- set rows = run_query('select batch, hash, is_complete, is_partial from ' ~ relation ~ ' order by batch ' ~ versioned_collapsing.get_settings_sql()).rows -%}
   {%- set batches = [] -%}
   {%- for row in rows if row['batch'] is not none -%}
     {%- do batches.append((row['batch'] | int, row['hash'])) -%}
@@ -66,14 +61,31 @@
 {% endmacro %}
 
 
+{# A full refresh from a part of the change set, or from none of it, would leave the table without rows that it has:
+   they would be back after a whole run only. #}
+{% macro refuse_lost_rows(existing, is_rebuild, model, manifest, run) %}
+  {%- if not is_rebuild or not (manifest.is_partial or (manifest.exists and manifest.is_complete and not manifest.batches)) -%}
+    {%- do return(none) -%}
+  {%- endif -%}
+  {%- set ledger = versioned_collapsing.read_ledger(existing, model) -%}
+  {%- if ledger.has_history -%}
+    {%- do versioned_collapsing.stop_run(run,
+        existing ~ " is to be rebuilt, and " ~ (manifest.change_set or "its select")
+        ~ (" is only a part (--empty, --sample)" if manifest.is_partial else " holds no batch")
+        ~ ": the table would lose its rows. Rebuild it from the whole: " ~ versioned_collapsing.get_rebuild_command(model)
+    ) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
 {# A table with rows that the ledger does not know was not built by this materialization. #}
 {% macro validate_known_table(existing, model, run) %}
-  {%- set rows = run_query('select count() as _dbt_n from ' ~ existing).rows[0]['_dbt_n'] | int -%}
+  {%- set rows = run_query('select count() as _dbt_n from ' ~ existing ~ ' ' ~ versioned_collapsing.get_settings_sql()).rows[0]['_dbt_n'] | int -%}
   {%- if rows -%}
     {%- do versioned_collapsing.stop_run(run,
         existing ~ " has rows, and the ledger knows nothing of them. If the table keeps the state and cancel rows of this model, "
         ~ "adopt it: dbt run-operation adopt_table --args '{model: " ~ model.name ~ "}'. Otherwise move it away, or rebuild it: "
-        ~ "dbt run --full-refresh --select " ~ model.name
+        ~ versioned_collapsing.get_rebuild_command(model)
     ) -%}
   {%- endif -%}
 {% endmacro %}

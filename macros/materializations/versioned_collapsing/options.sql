@@ -20,7 +20,9 @@
       'publish': config.get('publish', 'auto'),
       'shards': config.get('shards', 1),
   } -%}
-  {%- set problems = versioned_collapsing.validate_versioned_collapsing_options(options) -%}
+  {%- set known = options.keys() | list + ['indexes', 'projections'] -%}
+  {%- set problems = versioned_collapsing.validate_option_names(model, known, versioned_collapsing.get_meaningless_options())
+      + versioned_collapsing.validate_versioned_collapsing_options(options) -%}
   {%- if '`' in model.alias or '\\' in model.alias -%}
     {%- do problems.append("alias: is " ~ model.alias ~ "; dbt cannot quote a name with a backtick or a backslash in it. Use another.") -%}
   {%- endif -%}

@@ -9,6 +9,9 @@
     {%- set found = versioned_collapsing.read_outcomes(target, options, columns, run, compares_payload=true) -%}
   {%- endif -%}
   {%- set outcomes = found.outcomes -%}
+  {%- if 'conflict' in outcomes -%}
+    {%- do versioned_collapsing.read_conflict_sample(versioned_collapsing.get_conflicts_sql(target, options, columns, run), run) -%}
+  {%- endif -%}
   {%- set writes = outcomes.keys() | select('in', ('insert', 'update', 'delete', 'delete of an absent key', 'repaired')) | list -%}
   {%- set counts = versioned_collapsing.start_counts({}) -%}
   {%- do counts.update({
@@ -46,6 +49,7 @@
   {%- set query -%}
     select count() as _dbt_n, countIf({{ adapter.quote(options.sign) }} < 0) as _dbt_cancels
     from {{ versioned_collapsing.get_leftovers_sql(target, options) }}
+    {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
   {%- set leftovers = run_query(query).rows[0] -%}
   {%- do return(leftovers['_dbt_n'] | int > matched or leftovers['_dbt_cancels'] | int > 0) -%}
@@ -83,7 +87,7 @@
   left any join (select * from {{ versioned_collapsing.get_leftovers_sql(target, options) }}) as _dbt_stored
     on {{ versioned_collapsing._keys_equal('_dbt_changed', '_dbt_stored', options.unique_key) }}
   group by _dbt_outcome
-  settings join_algorithm = 'partial_merge', join_use_nulls = 0, {{ versioned_collapsing.get_log_comment_setting(run) }}
+  {{ versioned_collapsing.get_settings_sql(run, {'join_algorithm': 'partial_merge'}) }}
 {%- endmacro %}
 
 
@@ -101,11 +105,47 @@
 {% endmacro %}
 
 
+{# Keys and versions of a few changes at the version of a stored row, with another payload. #}
+{% macro get_conflicts_sql(target, options, columns, run) -%}
+  {%- set key = get_quoted_csv(options.unique_key) -%}
+  {%- set version = adapter.quote(options.version) -%}
+  select toString(tuple({% for name in options.unique_key + [options.version] %}_dbt_changed.{{ adapter.quote(name) }}{{ ', ' if not loop.last }}{% endfor %})) as _dbt_conflict
+  from (
+    select *
+    from {{ versioned_collapsing._beside(target, 'changes') }}
+    where not _dbt_is_deleted and not _dbt_is_tombstoned
+      and ({{ key }}) not in (select {{ key }} from {{ versioned_collapsing._beside(target, 'odd') }})
+  ) as _dbt_changed
+  inner join (select * from {{ versioned_collapsing.get_leftovers_sql(target, options) }}) as _dbt_stored
+    on {{ versioned_collapsing._keys_equal('_dbt_changed', '_dbt_stored', options.unique_key) }}
+  where _dbt_changed.{{ version }} = _dbt_stored.{{ version }}
+    and not ({{ versioned_collapsing._same_payload('_dbt_changed', '_dbt_stored', columns) }})
+  order by _dbt_conflict
+  limit 3
+  {{ versioned_collapsing.get_settings_sql(run, {'join_algorithm': 'partial_merge'}) }}
+{%- endmacro %}
+
+
+{# Adds what the query finds to the run's sample of conflicts. #}
+{% macro read_conflict_sample(query, run) %}
+  {%- do run.update({'conflicts': (run.conflicts or []) + (run_query(query).rows | map(attribute='_dbt_conflict') | list)}) -%}
+{% endmacro %}
+
+
+{% macro get_conflict_sample(options, run) %}
+  {%- if run.conflicts -%}
+    {%- do return(' (' ~ (options.unique_key + [options.version]) | join(', ') ~ ' of some: ' ~ (run.conflicts | unique | list)[:3] | join(' ') ~ ')') -%}
+  {%- endif -%}
+  {%- do return('') -%}
+{% endmacro %}
+
+
 {# Two payloads at one version: the stored one stays, since no version says which is right. #}
 {% macro report_conflicts(target, options, counts, run, slice) %}
   {%- if counts.conflicts and (options.on_conflict == 'error' or slice == options.shards) -%}
     {%- set message -%}
-      {{ target }}: {{ counts.conflicts }} changes have the version of a stored row, or of another change, and another payload. The stored one stays; of two in one change set one is taken.
+      {{ target }}: {{ versioned_collapsing.format_count(counts.conflicts, 'change') }} {{ 'has' if counts.conflicts == 1 else 'have' }} the version of a stored row, or of another change, and another payload
+      {{- versioned_collapsing.get_conflict_sample(options, run) }}. The stored one stays; of two in one change set one is taken.
     {%- endset -%}
     {%- if options.on_conflict == 'error' -%}
       {%- do versioned_collapsing.drop_staged(target) -%}
@@ -120,7 +160,7 @@
 {% macro report_unmerged(target, counts) %}
   {%- if counts.unmerged -%}
     {%- do exceptions.warn(
-        target ~ ": " ~ counts.unmerged ~ " partial changes could not be combined: the row that they change is newer (they are stale), or is not there."
+        target ~ ": " ~ versioned_collapsing.format_count(counts.unmerged, 'partial change') ~ " could not be combined: the stored row is newer, or there is none."
     ) -%}
   {%- endif -%}
 {% endmacro %}

@@ -4,16 +4,11 @@
   insert into {{ target }} ({{ get_quoted_csv(versioned_collapsing.get_stored_names(options, columns)) }})
   select *
   from ({{ rows_sql }})
-  settings {{ versioned_collapsing._no_deduplication() }}, optimize_on_insert = 0, max_block_size = 65409, min_insert_block_size_rows = 1048576, min_insert_block_size_bytes = 67108864, max_insert_threads = 2,
-    max_partitions_per_insert_block = 0, {{ versioned_collapsing.get_log_comment_setting(run) }}
+  {{ versioned_collapsing.get_settings_sql(run, {
+      'join_algorithm': 'partial_merge', 'optimize_on_insert': 0, 'max_block_size': 65409, 'max_insert_threads': 2,
+      'min_insert_block_size_rows': 1048576, 'min_insert_block_size_bytes': 67108864, 'max_partitions_per_insert_block': 0,
+  }) }}
 {%- endmacro %}
-
-
-{# State, cancel, same state again: by content the third is a duplicate of the first, and must not be
-   dropped as one. #}
-{% macro _no_deduplication() %}
-  {%- do return("deduplicate_insert = 'disable', deduplicate_insert_select = 'disable'") -%}
-{% endmacro %}
 
 
 {# The state and cancel rows of keys with at most one leftover, a state. A pair stays adjacent, so that
@@ -41,7 +36,6 @@
     _dbt_stored.{{ sign }} = 1 and (_dbt_changed.{{ version }} > _dbt_stored.{{ version }} or (_dbt_changed._dbt_is_deleted and _dbt_changed.{{ version }} = _dbt_stored.{{ version }})),
     not _dbt_changed._dbt_is_deleted and (_dbt_stored.{{ sign }} = 0 or _dbt_changed.{{ version }} > _dbt_stored.{{ version }})
   )
-  settings join_algorithm = 'partial_merge', join_use_nulls = 0
 {%- endmacro %}
 
 

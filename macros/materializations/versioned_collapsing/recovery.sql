@@ -86,7 +86,7 @@
   {%- if missing -%}
     {%- do versioned_collapsing.stop_run(run,
         "Run " ~ unfinished.run_id ~ " on " ~ target ~ " died while it wrote, and " ~ missing | join(', ') ~ ", which it would be completed "
-        ~ "from, is not there. Rebuild the table: dbt run --full-refresh --select " ~ unfinished.model
+        ~ "from, is not there. Rebuild the table: " ~ unfinished.rebuild_command
     ) -%}
   {%- endif -%}
 {% endmacro %}

@@ -6,7 +6,7 @@
   {%- set resolved = versioned_collapsing._beside(target, 'resolved') -%}
   {%- do run_query('drop table if exists ' ~ resolved) -%}
   {% call statement('create_resolved_changes') -%}
-    create table {{ resolved }} as {{ changes }}
+    create table {{ resolved }} as {{ changes }} {{ versioned_collapsing.get_settings_sql() }}
   {%- endcall %}
   {% call statement('resolve_changes') -%}
     {{ versioned_collapsing.get_resolve_changes_sql(target, options, columns, run) }}
@@ -58,7 +58,7 @@
   from _dbt_folded
   left any join _dbt_live as _dbt_stored
     on {{ versioned_collapsing._keys_equal('_dbt_folded', '_dbt_stored', options.unique_key) }}
-  settings join_use_nulls = 0, {{ versioned_collapsing.get_log_comment_setting(run) }}
+  {{ versioned_collapsing.get_settings_sql(run) }}
 {%- endmacro %}
 
 

@@ -8,7 +8,7 @@
   {%- set table = [] -%}
   {%- for column in columns.table if column.name in changes.stored or options.on_schema_change == 'append_new_columns' -%}
     {%- if column.name in changes.added -%}
-      {%- do run_query('alter table ' ~ existing ~ ' ' ~ on_cluster_clause(existing) ~ ' add column ' ~ adapter.quote(column.name) ~ ' ' ~ column.type) -%}
+      {%- do run_query('alter table ' ~ existing ~ ' ' ~ on_cluster_clause(existing) ~ ' add column ' ~ adapter.quote(column.name) ~ ' ' ~ column.type ~ ' ' ~ versioned_collapsing.get_settings_sql()) -%}
       {%- do versioned_collapsing.warn_of_a_name_alike(existing, column.name, changes.stored) -%}
       {%- do log('Added the column ' ~ column.name ~ ' ' ~ column.type ~ ' to ' ~ existing, info=true) -%}
     {%- endif -%}
@@ -51,11 +51,11 @@
   {%- set changes = versioned_collapsing.compare_columns(existing, options, columns) -%}
   {%- set stored, added, absent = changes.stored, changes.added, changes.absent -%}
   {%- set problems = [] -%}
-  {%- set advice = " Change the option back, or rebuild the table: dbt run --full-refresh --select " ~ model.name -%}
+  {%- set advice = " Change the option back, or rebuild the table: " ~ versioned_collapsing.get_rebuild_command(model) -%}
   {%- if (added or absent) and options.on_schema_change == 'fail' -%}
     {%- do problems.append(
         "columns: the model adds " ~ added ~ " and drops " ~ absent ~ ", compared with " ~ existing
-        ~ ". Set on_schema_change to append_new_columns or ignore, or rebuild the table: dbt run --full-refresh --select " ~ model.name
+        ~ ". Set on_schema_change to append_new_columns or ignore, or rebuild the table: " ~ versioned_collapsing.get_rebuild_command(model)
     ) -%}
   {%- elif (added or absent) and options.old_state == 'stream' -%}
     {%- do problems.append("columns: with `old_state: stream` the model must have the columns of " ~ existing ~ "; it adds " ~ added ~ " and drops " ~ absent ~ "." ~ advice) -%}
@@ -68,7 +68,8 @@
     {%- if policy != 'latest' and not versioned_collapsing._is_nullable(column.type) -%}
       {%- do problems.append(
           "combine: " ~ column.name ~ " is new, has '" ~ policy ~ "' and is " ~ column.type ~ ": in the rows that are there its default "
-          ~ "would count as a value. Declare a Nullable data_type, or rebuild the table: dbt run --full-refresh --select " ~ model.name
+          ~ "would count as a value. Declare a Nullable data_type, or rebuild the table: "
+          ~ versioned_collapsing.get_rebuild_command(model)
       ) -%}
     {%- endif -%}
   {%- endfor -%}

@@ -4,14 +4,14 @@
   {%- set change_set = versioned_collapsing._beside(target, 'change_set') -%}
   {%- do run_query('drop table if exists ' ~ changes) -%}
   {% call statement('create_slice') -%}
-    create table {{ changes }} as {{ change_set }}
+    create table {{ changes }} as {{ change_set }} {{ versioned_collapsing.get_settings_sql() }}
   {%- endcall %}
   {% call statement('stage_slice') -%}
     insert into {{ changes }}
     select *
     from {{ change_set }}
     where {{ versioned_collapsing.get_slice_condition_sql(target, options, slice) }}
-    settings {{ versioned_collapsing.get_log_comment_setting(run) }}
+    {{ versioned_collapsing.get_settings_sql(run) }}
   {%- endcall %}
 {% endmacro %}
 
@@ -62,7 +62,7 @@
 
 
 {% macro count_staged_rows(target, role='changes') %}
-  {%- do return(run_query('select count() as _dbt_n from ' ~ versioned_collapsing._beside(target, role)).rows[0]['_dbt_n'] | int) -%}
+  {%- do return(run_query('select count() as _dbt_n from ' ~ versioned_collapsing._beside(target, role) ~ ' ' ~ versioned_collapsing.get_settings_sql()).rows[0]['_dbt_n'] | int) -%}
 {% endmacro %}
 
 
@@ -72,8 +72,7 @@
   {%- if sliced != staged -%}
     {%- do versioned_collapsing.stop_run(run,
         "The " ~ options.shards ~ " slices of " ~ target ~ " have " ~ sliced ~ " of " ~ staged ~ " staged rows: the order of the key's values is not "
-        ~ "reliable. The last slice was not written. Leave the option shards out, and rebuild the table: dbt run --full-refresh --select "
-        ~ run.model
+        ~ "reliable. The last slice was not written. Leave the option shards out, and rebuild the table: " ~ run.rebuild_command
     ) -%}
   {%- endif -%}
 {% endmacro %}

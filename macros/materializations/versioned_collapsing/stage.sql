@@ -9,7 +9,7 @@
   {% call statement('stage_changes') -%}
     {{ versioned_collapsing.get_stage_changes_sql(target, options, columns, sql, run, versioned_collapsing.has_tombstones(target, options)) }}
   {%- endcall %}
-  {%- set rejected = run_query("select count() as _dbt_n from " ~ staged ~ " where _dbt_problem <> ''").rows[0]['_dbt_n'] -%}
+  {%- set rejected = run_query("select count() as _dbt_n from " ~ staged ~ " where _dbt_problem <> '' " ~ versioned_collapsing.get_settings_sql()).rows[0]['_dbt_n'] -%}
   {%- if rejected -%}
     {%- do versioned_collapsing.raise_rejected_rows(target, options, columns, sql, run) -%}
   {%- endif -%}
@@ -47,6 +47,7 @@
   )
   engine = MergeTree
   order by ({{ get_quoted_csv(options.unique_key) }})
+  {{ versioned_collapsing.get_settings_sql() }}
 {%- endmacro %}
 
 
@@ -87,7 +88,7 @@
   select {{ names }}, {{ folding }} _dbt_is_deleted, false, false, _dbt_duplicates, _dbt_conflicts, _dbt_problem
   from _dbt_changes
   {%- endif %}
-  settings {{ versioned_collapsing.get_log_comment_setting(run) }}
+  {{ versioned_collapsing.get_settings_sql(run) }}
 {%- endmacro %}
 
 
@@ -162,10 +163,11 @@
     where _dbt_problem <> ''
     group by _dbt_problem
     order by _dbt_n desc
+    {{ versioned_collapsing.get_settings_sql(run) }}
   {%- endset -%}
   {%- set lines = [] -%}
   {%- for row in run_query(query).rows -%}
-    {%- do lines.append(row['_dbt_n'] ~ " rows: " ~ row['_dbt_problem'] ~ " (" ~ key_and_version | join(', ') ~ " of some: " ~ row['_dbt_sample'] ~ ")") -%}
+    {%- do lines.append(versioned_collapsing.format_count(row['_dbt_n'], 'row') ~ ": " ~ row['_dbt_problem'] ~ " (" ~ key_and_version | join(', ') ~ " of some: " ~ row['_dbt_sample'] ~ ")") -%}
   {%- endfor -%}
   {%- do versioned_collapsing.drop_staged(target) -%}
   {%- do versioned_collapsing.stop_run(run,

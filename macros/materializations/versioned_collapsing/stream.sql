@@ -1,6 +1,12 @@
 {# `old_state: stream`: the change set holds the state and cancel rows themselves, so that nothing is looked up.
    They are staged, and written as they are; a run that died is completed by repeating its insert. #}
 {% macro apply_signed_rows(target, options, columns, sql, run) %}
+  {%- if not run.has_manifest -%}
+    {%- do exceptions.warn(
+        target ~ ": with `old_state: stream` a select that is of no change_set model is written as it is by each run, rows that were written before too. "
+        ~ "Select from a change_set model, which leaves out what is applied, or see to it that the select has new rows only."
+    ) -%}
+  {%- endif -%}
   {%- do versioned_collapsing.stage_signed_rows(target, options, columns, sql, run) -%}
   {%- do versioned_collapsing.uses_journal(target, options, run) -%}
   {%- set counts = versioned_collapsing.count_signed_rows(target, options) -%}
@@ -34,15 +40,15 @@
     insert into {{ signed }} ({{ get_quoted_csv(columns.names + [options.sign]) }}, _dbt_problem, _dbt_block)
     select *, intDiv(rowNumberInAllBlocks(), {{ versioned_collapsing.get_block_rows(target) }})
     from ({{ versioned_collapsing.get_cast_signed_rows_sql(options, columns, sql) }})
-    settings {{ versioned_collapsing.get_log_comment_setting(run) }}
+    {{ versioned_collapsing.get_settings_sql(run) }}
   {%- endcall %}
   {%- set problems = run_query(
-      "select _dbt_problem, count() as _dbt_n from " ~ signed ~ " where _dbt_problem <> '' group by _dbt_problem order by _dbt_n desc"
+      "select _dbt_problem, count() as _dbt_n from " ~ signed ~ " where _dbt_problem <> '' group by _dbt_problem order by _dbt_n desc " ~ versioned_collapsing.get_settings_sql()
   ).rows -%}
   {%- if problems -%}
     {%- set lines = [] -%}
     {%- for row in problems -%}
-      {%- do lines.append(row['_dbt_n'] ~ ' rows: ' ~ row['_dbt_problem']) -%}
+      {%- do lines.append(versioned_collapsing.format_count(row['_dbt_n'], 'row') ~ ': ' ~ row['_dbt_problem']) -%}
     {%- endfor -%}
     {%- do versioned_collapsing.drop_staged(target) -%}
     {%- do versioned_collapsing.stop_run(run,
@@ -69,6 +75,7 @@
   {%- set query -%}
     select count() as _dbt_n, uniqExact(tuple({{ get_quoted_csv(options.unique_key) }})) as _dbt_keys, countIf({{ adapter.quote(options.sign) }} = 1) as _dbt_states
     from {{ versioned_collapsing._beside(target, 'signed') }}
+    {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
   {%- set found = run_query(query).rows[0] -%}
   {%- set counts = versioned_collapsing.start_counts({}) -%}

@@ -36,7 +36,7 @@
   {%- if options.ttl %}
   ttl {{ options.ttl }}
   {%- endif %}
-  settings {{ versioned_collapsing.get_table_settings(options.settings) }}
+  {{ versioned_collapsing.get_settings_sql(more=versioned_collapsing.get_table_settings(options.settings)) }}
 {%- endmacro %}
 
 
@@ -50,7 +50,7 @@
 {% endmacro %}
 
 
-{# Table settings as SQL. The constraint refuses any sign but 1 and -1; without the projection mode
+{# Table settings. The constraint refuses any sign but 1 and -1; without the projection mode
    ClickHouse refuses projections on a collapsing table. #}
 {% macro get_table_settings(settings) %}
   {%- set all = {'add_implicit_sign_column_constraint_for_collapsing_engine': 1} -%}
@@ -58,26 +58,19 @@
     {%- do all.update({'deduplicate_merge_projection_mode': 'rebuild'}) -%}
   {%- endif -%}
   {%- do all.update(settings) -%}
-  {%- do return(versioned_collapsing._rendered_settings(all)) -%}
+  {%- do return(all) -%}
 {% endmacro %}
 
 
-{% macro _rendered_settings(settings) %}
-  {%- set rendered = [] -%}
-  {%- for name, value in settings.items() -%}
-    {%- do rendered.append(name ~ ' = ' ~ (versioned_collapsing._literal(value) if value is string else value)) -%}
-  {%- endfor -%}
-  {%- do return(rendered | join(', ')) -%}
-{% endmacro %}
 
-
-{# Puts the rebuilt table and its tombstones in the place of the old ones. EXCHANGE keeps
+{# Puts the rebuilt table, then its tombstones in the place of the old ones: bind_tombstones ends it when the run dies
+   between the two. EXCHANGE keeps
    materialized views firing for the name; a swap by RENAME would silence them. #}
 {% macro exchange_versioned_collapsing_table(target, existing, options) %}
+  {%- do run_query('exchange tables ' ~ target ~ ' and ' ~ existing) -%}
   {%- if options.remember_deletes -%}
     {%- do run_query('exchange tables ' ~ versioned_collapsing.get_tombstones_relation(target) ~ ' and ' ~ versioned_collapsing.get_tombstones_relation(existing)) -%}
   {%- endif -%}
-  {%- do run_query('exchange tables ' ~ target ~ ' and ' ~ existing) -%}
   {%- do run_query('drop table if exists ' ~ versioned_collapsing.get_tombstones_relation(target if options.remember_deletes else existing)) -%}
   {%- do run_query('drop table ' ~ target) -%}
 {% endmacro %}

@@ -9,7 +9,7 @@
   {%- if not options.remember_deletes -%}
     {%- do return(false) -%}
   {%- endif -%}
-  {%- do return(run_query('select count() as _dbt_n from ' ~ versioned_collapsing.get_tombstones_relation(target)).rows[0]['_dbt_n'] | int > 0) -%}
+  {%- do return(run_query('select count() as _dbt_n from ' ~ versioned_collapsing.get_tombstones_relation(target) ~ ' ' ~ versioned_collapsing.get_settings_sql()).rows[0]['_dbt_n'] | int > 0) -%}
 {% endmacro %}
 
 
@@ -20,6 +20,7 @@
     {%- do return(none) -%}
   {%- endif -%}
   {%- set version = columns.table | selectattr('name', 'equalto', options.version) | first -%}
+  {%- set uuid = versioned_collapsing.read_uuid(target) -%}
   {% call statement('create_tombstones') -%}
     create table if not exists {{ versioned_collapsing.get_tombstones_relation(target) }} {{ on_cluster_clause(target) }} (
       {%- for column in columns.table if column.name in options.unique_key %}
@@ -33,6 +34,8 @@
     {%- if options.remember_deletes is not boolean %}
     ttl _remembered_at + {{ versioned_collapsing.get_interval_sql(options.remember_deletes) }}
     {%- endif %}
+    {{ versioned_collapsing.get_settings_sql() }}
+    comment {{ versioned_collapsing._literal(versioned_collapsing._get_tombstones_comment(uuid)) }}
   {%- endcall %}
   {%- do versioned_collapsing.adapt_tombstones_ttl(versioned_collapsing.get_tombstones_relation(target), options) -%}
 {% endmacro %}
@@ -40,7 +43,7 @@
 
 {# ClickHouse keeps `interval 30 day` as toIntervalDay(30). #}
 {% macro adapt_tombstones_ttl(tombstones, options) %}
-  {%- set query = "select engine_full from system.tables where " ~ versioned_collapsing._is_table_sql(tombstones) -%}
+  {%- set query = "select engine_full from system.tables where " ~ versioned_collapsing._is_table_sql(tombstones) ~ ' ' ~ versioned_collapsing.get_settings_sql() -%}
   {%- set engine = run_query(query).rows[0]['engine_full'] -%}
   {%- if options.remember_deletes is boolean -%}
     {%- if ' TTL ' in engine -%}
@@ -75,7 +78,7 @@
     and not _dbt_changes._dbt_is_tombstoned
     and not _dbt_changes._dbt_is_buried
     and (_dbt_live._dbt_is_live = 0 or _dbt_changes.{{ version }} >= _dbt_live._dbt_live_version)
-  settings join_use_nulls = 0, {{ versioned_collapsing._no_deduplication() }}, {{ versioned_collapsing.get_log_comment_setting(run) }}
+  {{ versioned_collapsing.get_settings_sql(run) }}
 {%- endmacro %}
 
 

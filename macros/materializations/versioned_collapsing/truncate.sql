@@ -14,12 +14,12 @@
         select {{ versioned_collapsing._flag_sql('_is_truncate', columns) }} as _dbt_is_truncate, {{ versioned_collapsing.get_fitting_sql(column) }} as _dbt_at_version
         from {{ versioned_collapsing._subquery(sql) }} as _dbt_given
       )
-      settings {{ versioned_collapsing.get_log_comment_setting(run) }}
+      {{ versioned_collapsing.get_settings_sql(run) }}
     {%- endset -%}
     {%- set found = run_query(query).rows[0] -%}
     {%- if found['_dbt_without_version'] | int -%}
       {%- do versioned_collapsing.stop_run(run,
-          "The change set of " ~ run.model ~ " has " ~ found['_dbt_without_version'] ~ " rows with _is_truncate whose " ~ options.version
+          "The change set of " ~ run.model ~ " has " ~ versioned_collapsing.format_count(found['_dbt_without_version'], 'row') ~ " with _is_truncate whose " ~ options.version
           ~ " is null or does not fit " ~ column.type ~ "; nothing was written. A truncate needs the version up to which rows go."
       ) -%}
     {%- elif found['_dbt_n'] | int -%}
@@ -57,5 +57,5 @@
   where {{ adapter.quote(options.sign) }} = 1
     and {{ adapter.quote(options.version) }} <= {{ run.truncated_at }}
     and ({{ key }}) not in (select {{ key }} from {{ changes }})
-  settings do_not_merge_across_partitions_select_final = 1, {{ versioned_collapsing.get_log_comment_setting(run) }}
+  {{ versioned_collapsing.get_settings_sql(run, {'do_not_merge_across_partitions_select_final': 1}) }}
 {%- endmacro %}

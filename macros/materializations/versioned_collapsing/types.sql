@@ -2,7 +2,7 @@
    String. #}
 {% macro get_query_columns(sql) %}
   {%- set query = 'describe table ' ~ versioned_collapsing._subquery(sql) -%}
-  {%- do return(versioned_collapsing._read_columns(query ~ ' settings print_pretty_type_names = 0')) -%}
+  {%- do return(versioned_collapsing._read_columns(query ~ ' ' ~ versioned_collapsing.get_settings_sql(none, {'print_pretty_type_names': 0}))) -%}
 {% endmacro %}
 
 
@@ -15,6 +15,7 @@
       and table = {{ versioned_collapsing._literal(relation.identifier) }}
       and default_kind in ('', 'DEFAULT')
     order by position
+    {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
   {%- do return(versioned_collapsing._read_columns(query)) -%}
 {% endmacro %}
@@ -51,7 +52,7 @@
       {%- do names.append('toTypeName(' ~ default ~ ')') -%}
     {%- endfor -%}
     {%- set query = 'select arrayJoin([' ~ names | join(', ') ~ ']) as _dbt_type' -%}
-    {%- set found = run_query(query ~ ' settings print_pretty_type_names = 0').columns[0].values() -%}
+    {%- set found = run_query(query ~ ' ' ~ versioned_collapsing.get_settings_sql(none, {'print_pretty_type_names': 0})).columns[0].values() -%}
     {%- for type in some -%}
       {%- do canonical.update({type: found[loop.index0]}) -%}
     {%- endfor -%}

@@ -1,5 +1,8 @@
 {% materialization versioned_collapsing, adapter='clickhouse' %}
 
+  {%- set profile = versioned_collapsing.read_profile_settings() -%}
+  {%- do versioned_collapsing.validate_settings(model.unique_id, profile) -%}
+  {%- set sql = versioned_collapsing.get_select_in_profile_sql(sql, profile) -%}
   {%- set options = versioned_collapsing.get_versioned_collapsing_options(config, model) -%}
   {%- set columns = versioned_collapsing.get_versioned_collapsing_columns(options, sql, model) -%}
   {%- do versioned_collapsing.allow_wide_statements(columns) -%}
@@ -12,6 +15,8 @@
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
 
   {% do versioned_collapsing.validate_server() %}
+  {% do versioned_collapsing.validate_name_length(this) %}
+  {% do versioned_collapsing.warn_of_is_incremental(model) %}
   {% do versioned_collapsing.create_ledger(this) %}
   {% do versioned_collapsing.validate_rebuild(this, existing, is_rebuild) %}
   {% if not is_rebuild %}
@@ -20,6 +25,11 @@
   {% endif %}
   {% do versioned_collapsing.acquire_lock(this, run, model.name) %}
   {% do versioned_collapsing.validate_same_place(this, existing, run) %}
+  {% if existing is not none %}
+    {% do versioned_collapsing.bind_tombstones(existing, versioned_collapsing._beside(this, 'build'), run, model) %}
+    {% do versioned_collapsing.refuse_lost_rows(existing, is_rebuild, model, manifest, run) %}
+  {% endif %}
+  {% do versioned_collapsing.drop_leftover_build(versioned_collapsing._beside(this, 'build')) %}
 
   {% set target = versioned_collapsing.get_table_to_apply_to(this, existing, is_rebuild) %}
   {% set ledger = versioned_collapsing.read_ledger(target, model) %}
@@ -27,6 +37,7 @@
   {% if is_rebuild %}
     {% do versioned_collapsing.create_versioned_collapsing_table(target, options, columns) %}
   {% else %}
+    {% do versioned_collapsing.refuse_lost_tombstones(target, options, ledger, run, model) %}
     {% do versioned_collapsing.create_tombstones(target, options, columns) %}
     {% if ledger.unfinished %}
       {% do versioned_collapsing.finish_unfinished_apply(target, options, ledger.unfinished, run) %}

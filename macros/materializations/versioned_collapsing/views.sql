@@ -30,7 +30,7 @@
     inner join system.tables on database = source_database and name = source_table
     where view <> ''
     order by view, target_database, target_table
-    settings join_use_nulls = 0
+    {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
   {%- for row in run_query(query).rows -%}
     {%- set table = target.incorporate(path={'schema': row['target_database'], 'identifier': row['target_table']}) -%}
@@ -46,6 +46,7 @@
     select count() as n
     from system.tables
     where {{ versioned_collapsing._is_table_sql(target) }} and notEmpty(dependencies_table)
+    {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
   {%- do return(run_query(query).rows[0]['n'] | int > 0) -%}
 {% endmacro %}
@@ -58,6 +59,7 @@
     select engine, toUInt64OrZero(extract(engine_full, 'non_replicated_deduplication_window = (\\d+)')) as blocks
     from system.tables
     where {{ versioned_collapsing._is_table_sql(table) }}
+    {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
   {%- set found = run_query(query).rows[0] -%}
   {%- if found['engine'].endswith('MergeTree') and not found['engine'].startswith(('Replicated', 'Shared')) and found['blocks'] | int < versioned_collapsing.get_deduplication_window() -%}

@@ -3,6 +3,7 @@
    writer lock, so that no row is missed and none counted twice. #}
 {% materialization versioned_collapsing_view, adapter='clickhouse' %}
 
+  {%- do versioned_collapsing.validate_settings(model.unique_id, versioned_collapsing.read_profile_settings()) -%}
   {%- set options = versioned_collapsing.get_view_options(config, model, sql) -%}
   {%- set source = versioned_collapsing.get_source_table(options.source) -%}
   {%- set run = versioned_collapsing.start_run(model, {'batches': [], 'exists': false, 'is_partial': false}, {'old_state': 'lookup', 'shards': 1}) -%}

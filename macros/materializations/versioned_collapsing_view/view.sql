@@ -12,7 +12,10 @@
       'settings': config.get('settings') or {},
   } -%}
   {%- do options.update({'definition': local_md5(sql ~ [options.engine, options.order_by, options.partition_by, options.settings])}) -%}
-  {%- set problems = [] -%}
+  {%- set known = ['engine', 'order_by', 'partition_by', 'settings', 'indexes', 'projections'] -%}
+  {%- set meaningless = dict(versioned_collapsing.get_meaningless_options()) -%}
+  {%- do meaningless.pop('engine') -%}
+  {%- set problems = versioned_collapsing.validate_option_names(model, known, meaningless) -%}
   {%- if sources | length != 1 -%}
     {%- do problems.append("select: reads " ~ sources | map(attribute='name') | sort | list ~ "; a view follows one versioned_collapsing model, by `ref`.") -%}
   {%- endif -%}
@@ -36,23 +39,13 @@
       {%- for type in versioned_collapsing.read_types('(select ' ~ expression ~ ' from ' ~ versioned_collapsing._subquery(sql) ~ ')').values() if 'Nullable(' in type -%}
         {%- do problems.append(
             option ~ ": " ~ expression ~ " is " ~ type ~ ", and a key of a table takes no nulls. Declare the `data_type` of the columns that it is made of in the properties of "
-            ~ source.name ~ ", and rebuild: dbt run --full-refresh --select " ~ versioned_collapsing.get_rebuild_selector(source)
+            ~ source.name ~ ", and rebuild: " ~ versioned_collapsing.get_rebuild_command(source)
             ~ ". Or put something in the place of nulls in the select, by ifNull."
         ) -%}
       {%- endfor -%}
     {%- endfor -%}
   {%- endfor -%}
   {%- do return(problems) -%}
-{% endmacro %}
-
-
-{# What has to be rebuilt with a table: its change sets, if it has such, and what follows from them. #}
-{% macro get_rebuild_selector(node) %}
-  {%- set selectors = [] -%}
-  {%- for unique_id in node.depends_on.nodes if unique_id in graph.nodes and graph.nodes[unique_id].config.materialized == 'change_set' -%}
-    {%- do selectors.append(versioned_collapsing.get_selector(graph.nodes[unique_id]) ~ '+') -%}
-  {%- endfor -%}
-  {%- do return(selectors | join(' ') or versioned_collapsing.get_selector(node) ~ '+') -%}
 {% endmacro %}
 
 
@@ -93,6 +86,7 @@
       and target_uuid = {{ versioned_collapsing._get_target_uuid_sql(this) }}
       and source_uuid = {{ versioned_collapsing._get_target_uuid_sql(source) }}
       and definition = '{{ options.definition }}'
+    {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
   {%- do return(run_query(query).rows[0]['n'] | int > 0 and versioned_collapsing.is_triggered(source, versioned_collapsing.get_trigger_relation(this))) -%}
 {% endmacro %}
@@ -106,6 +100,7 @@
     from system.tables
     where database = {{ versioned_collapsing._literal(source.schema) }} and name = {{ versioned_collapsing._literal(source.identifier) }}
       and has(arrayZip(dependencies_database, dependencies_table), ({{ versioned_collapsing._literals([trigger.schema, trigger.identifier]) }}))
+    {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
   {%- do return(run_query(query).rows[0]['n'] | int > 0) -%}
 {% endmacro %}
@@ -127,14 +122,15 @@
     partition by ({{ options.partition_by | join(', ') }})
     {%- endif %}
     order by ({{ options.order_by | join(', ') }})
-    settings {{ versioned_collapsing.get_view_settings(options.settings) }}
-    empty as {{ sql }}
+    settings {{ versioned_collapsing._rendered_settings(versioned_collapsing.get_view_settings(options.settings)) }}
+    empty as select * from {{ versioned_collapsing._subquery(sql) }}
+    {{ versioned_collapsing.get_settings_sql() }}
   {%- endcall %}
   {% call statement('fill_view') -%}
     insert into {{ build }}
     select *
     from {{ versioned_collapsing._subquery(sql) }}
-    settings final = 0, max_partitions_per_insert_block = 0, {{ versioned_collapsing._no_deduplication() }}, {{ versioned_collapsing.get_log_comment_setting(run) }}
+    {{ versioned_collapsing.get_settings_sql(run, {'max_partitions_per_insert_block': 0}) }}
   {%- endcall %}
   {%- if existing is none -%}
     {%- do run_query('rename table ' ~ build ~ ' to ' ~ this) -%}
@@ -168,5 +164,5 @@
 {% macro get_view_settings(settings) %}
   {%- set all = {'non_replicated_deduplication_window': versioned_collapsing.get_deduplication_window()} -%}
   {%- do all.update(settings) -%}
-  {%- do return(versioned_collapsing._rendered_settings(all)) -%}
+  {%- do return(all) -%}
 {% endmacro %}

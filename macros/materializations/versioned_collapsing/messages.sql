@@ -1,0 +1,67 @@
+{# A number and what it counts: "1 row", "2 rows". #}
+{% macro format_count(n, noun) %}
+  {%- do return(n ~ ' ' ~ (noun if n | int == 1 else noun ~ 's')) -%}
+{% endmacro %}
+
+
+{# A node as `dbt run --select` takes it and finds it alone. #}
+{% macro get_selector(node) %}
+  {%- set same = graph.nodes.values() | selectattr('resource_type', 'equalto', 'model') | selectattr('name', 'equalto', node.name) | list -%}
+  {%- set version = '.v' ~ node.version if node.version else '' -%}
+  {%- set package = ',package:' ~ node.package_name if same | map(attribute='package_name') | unique | list | length > 1 else '' -%}
+  {%- do return(node.name ~ version ~ package) -%}
+{% endmacro %}
+
+
+{# The command that builds a table anew: with its change set, which is to begin at the first batch, and with the views
+   that follow it. #}
+{% macro get_rebuild_command(model) %}
+  {%- set change_sets = versioned_collapsing.get_change_sets(model) -%}
+  {%- set first = change_sets[0] if change_sets else model -%}
+  {%- do return('dbt run --full-refresh --select ' ~ versioned_collapsing.get_selector(first) ~ ('+' if change_sets or versioned_collapsing.get_followers(model) else '')) -%}
+{% endmacro %}
+
+
+{# The change_set models that a model selects from. #}
+{% macro get_change_sets(model) %}
+  {%- set found = [] -%}
+  {%- for unique_id in model.depends_on.nodes if unique_id in graph.nodes and graph.nodes[unique_id].config.materialized == 'change_set' -%}
+    {%- do found.append(graph.nodes[unique_id]) -%}
+  {%- endfor -%}
+  {%- do return(found) -%}
+{% endmacro %}
+
+
+{# The models that are rebuilt with a table: materialized views on it. #}
+{% macro get_followers(model) %}
+  {%- set found = [] -%}
+  {%- for node in graph.nodes.values() if node.config.materialized in ('versioned_collapsing_view', 'materialized_view') and model.unique_id in node.depends_on.nodes -%}
+    {%- do found.append(node) -%}
+  {%- endfor -%}
+  {%- do return(found) -%}
+{% endmacro %}
+
+
+{# Of some names the one that is most like a name, none if none is: by the pairs of letters that they share. #}
+{% macro get_near_name(name, names) %}
+  {%- set best = namespace(name=none, likeness=0.5) -%}
+  {%- set pairs = versioned_collapsing._letter_pairs(name) -%}
+  {%- for other in names -%}
+    {%- set others = versioned_collapsing._letter_pairs(other) -%}
+    {%- set likeness = 2 * (pairs | select('in', others) | list | length) / (pairs | length + others | length) -%}
+    {%- if likeness > best.likeness -%}
+      {%- set best.name, best.likeness = other, likeness -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do return(best.name) -%}
+{% endmacro %}
+
+
+{% macro _letter_pairs(name) %}
+  {%- set letters = '^' ~ name | lower | replace('_', '') | replace('-', '') ~ '$' -%}
+  {%- set pairs = [] -%}
+  {%- for at in range(letters | length - 1) -%}
+    {%- do pairs.append(letters[at : at + 2]) -%}
+  {%- endfor -%}
+  {%- do return(pairs) -%}
+{% endmacro %}

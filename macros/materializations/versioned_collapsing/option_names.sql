@@ -1,0 +1,55 @@
+{# What is wrong with the names of a model's options: those that nobody knows, and those that say nothing here. `known`
+   are the materialization's own, `meaningless` maps others to what to do instead. #}
+{% macro validate_option_names(model, known, meaningless) %}
+  {%- set problems = [] -%}
+  {%- set all_known = known + versioned_collapsing.get_option_names_of_dbt() -%}
+  {%- for name, value in model.config.items() if value is not none -%}
+    {%- if name in meaningless -%}
+      {%- do problems.append(name ~ ": has no meaning for this materialization. " ~ meaningless[name]) -%}
+    {%- elif name not in all_known -%}
+      {%- set near = versioned_collapsing.get_near_name(name, all_known) -%}
+      {%- do problems.append(name ~ ": there is no such option. " ~ ("Did you mean " ~ near ~ "?" if near else "Leave it out, or put what your own macros read into `meta`.")) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do return(problems) -%}
+{% endmacro %}
+
+
+{# dbt's is_incremental() is true for the materialization `incremental` only: what a model writes below it is not run. #}
+{% macro warn_of_is_incremental(model) %}
+  {%- if modules.re.search('\\bis_incremental\\(', model.raw_code) -%}
+    {%- do exceptions.warn(
+        model.unique_id ~ " calls is_incremental(), which is false for every versioned_collapsing model: all that it selects is read and compared in each run. "
+        ~ "To read less in later runs, ask {% if load_relation(this) and not should_full_refresh() %} instead."
+    ) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{# What dbt-core 1.11 gives or takes for every model, and dbt-clickhouse 1.10 and dbt-spark for every relation. #}
+{% macro get_option_names_of_dbt() %}
+  {%- do return([
+      'access', 'alias', 'batch_size', 'begin', 'column_types', 'concurrent_batches', 'contract', 'database', 'docs', 'enabled', 'event_time',
+      'freshness', 'full_refresh', 'grants', 'group', 'incremental_strategy', 'lookback', 'materialized', 'meta', 'on_configuration_change',
+      'on_schema_change', 'packages', 'persist_docs', 'post-hook', 'post_hook', 'pre-hook', 'pre_hook', 'quoting', 'schema', 'sql_header',
+      'static_analysis', 'tags', 'unique_key', 'disable_on_cluster', 'force_on_cluster',
+      '__dbt_internal_microbatch_event_time_start', '__dbt_internal_microbatch_event_time_end',
+  ]) -%}
+{% endmacro %}
+
+
+{# Options of dbt's and dbt-clickhouse's other materializations. #}
+{% macro get_meaningless_options() %}
+  {%- do return({
+      'engine': "The table is a VersionedCollapsingMergeTree. Leave it out.",
+      'incremental_strategy': "Changes are always applied as state and cancel rows. Leave it out.",
+      'incremental_predicates': "Only keys of the change set are looked up. Leave it out.",
+      'predicates': "Only keys of the change set are looked up. Leave it out.",
+      'inserts_only': "Leave it out.",
+      'merge_update_columns': "The option combine says what becomes of each column.",
+      'merge_exclude_columns': "The option combine says what becomes of each column.",
+      'query_settings': "Settings of the select go into its own `settings` clause, those of the table into the option settings.",
+      'sharding_key': "The option shards cuts an apply into slices. Leave it out.",
+      'sql_header': "Settings of the select go into its own `settings` clause.",
+  }) -%}
+{% endmacro %}

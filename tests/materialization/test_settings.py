@@ -1,0 +1,175 @@
+"""A short history under every setting that ClickHouse has: right rows or an error, never green and wrong.
+
+The list is the server's own. Each model has its own settings, in place of a profile's; one dbt run builds many.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from dbt.adapters.clickhouse.httpclient import ChHttpClient
+from dbt_common.events.contextvars import get_node_info
+from dbt_common.exceptions import DbtDatabaseError
+
+from tests.support.collapsing_project import CollapsingProject, Row
+
+MakeProject = Callable[[str], CollapsingProject]
+Settings = Mapping[str, str]
+
+STRUCTURE = "id Int64, part Nullable(UInt8), region String, top Nullable(Int64), _version UInt64, _is_deleted Bool"
+# fmt: off
+FIRST: list[Row] = [(key, key % 3, "EU", key, 10, False) for key in range(1, 9)]
+SECOND: list[Row] = [
+    (1, 1, "US", 100, 20, False),       # another partition
+    (2, 2, "EU", None, 20, False),      # a null
+    (2, 2, "EU", None, 20, False),      # a duplicate
+    (3, 0, "EU", 3, 11, True),          # deleted
+    (4, 1, "EU", 4, 12, True),          # deleted, and there again
+    (4, 1, "US", 5, 13, False),
+    (5, 2, "EU", 55, 9, False),         # stale
+    (6, 0, "EU", 6, 10, False),         # as it is stored
+    (20, 2, "AP", 20, 20, False),       # new
+    (21, 0, "AP", 21, 20, True),        # deleted, never there
+]
+THIRD: list[Row] = [
+    (3, 0, "EU", 33, 10, False),        # late: deleted since
+    (21, 0, "AP", 1, 19, False),        # late: deleted since
+    (1, 1, "EU", 7, 30, False),         # back into its partition
+    (7, 1, "EU", 7, 31, True),
+    (22, 1, "AP", None, 1, False),
+]
+LIVE = [(1, 1, "EU", 100, 30), (2, 2, "EU", 2, 20), (4, 1, "US", 5, 13), (5, 2, "EU", 5, 10), (6, 0, "EU", 6, 10),
+        (8, 2, "EU", 8, 10), (20, 2, "AP", 20, 20), (22, 1, "AP", None, 1)]
+CONFIG: dict[str, Any] = {"unique_key": "id", "partition_by": "region", "shards": 2, "combine": {"top": "greatest"}}
+# fmt: on
+
+
+@contextmanager
+def profiles(settings: Mapping[str, Settings], *, dying: bool = False) -> Iterator[None]:
+    """Give each model's statements the settings of a profile of its own, by the model's name.
+
+    With ``dying`` each model dies when its rows are written and the ledger does not say so yet.
+    """
+
+    def patched(stock: Any) -> Any:
+        def run(client: ChHttpClient, sql: str, **kwargs: Any) -> Any:
+            name = str(get_node_info().get("node_name", ""))
+            if dying and name in settings and "'applied', now64(" in sql:
+                raise DbtDatabaseError(f"{name} died here")
+            return stock(client, sql, **{**kwargs, "settings": dict(settings.get(name, {}))})
+
+        return run
+
+    with pytest.MonkeyPatch.context() as patch:
+        for method in ("command", "query", "columns_in_query"):
+            patch.setattr(ChHttpClient, method, patched(getattr(ChHttpClient, method)))
+        yield
+
+
+def findings(project: CollapsingProject, cases: Mapping[str, Settings]) -> dict[str, str]:
+    """What became of the history in each case: 'right', the text of an error, or the rows that are wrong."""
+    for name in cases:
+        project.add_model(name, CONFIG, "select * from changes")
+    errors: dict[str, str] = {}
+    for number, rows in enumerate((FIRST, SECOND, THIRD)):
+        project.replace_rows("changes", STRUCTURE, rows)
+        with profiles(cases, dying=number == 1):
+            for name, outcome in project.run().items():
+                if outcome.status != "success" and "died here" not in outcome.message:
+                    errors[name] = outcome.message
+    return {name: errors.get(name) or verdict(project, name) for name in cases}
+
+
+def verdict(project: CollapsingProject, table: str) -> str:
+    columns = "id, part, region, top, _version"
+    final = project.query(f"select {columns} from {table} final where _sign = 1 order by id")
+    net = project.query(
+        f"select {columns} from {table} group by all having sum(_sign) <> 0 order by id"
+    )
+    return "right" if LIVE == final == net else f"wrong: {final} by FINAL, {net} by signs"
+
+
+PINNED = {
+    "aggregate_functions_null_for_empty": "1",
+    "any_join_distinct_right_table_keys": "1",
+    "apply_deleted_mask": "0",
+    "cast_keep_nullable": "1",
+    "cast_string_to_date_time_mode": "basic",
+    "data_type_default_nullable": "1",
+    "date_time_input_format": "basic",
+    "date_time_output_format": "iso",
+    "date_time_overflow_behavior": "throw",
+    "decimal_check_overflow": "0",
+    "deduplicate_insert": "enable",
+    "deduplicate_insert_select": "force_enable",
+    "empty_result_for_aggregation_by_empty_set": "1",
+    "enable_positional_arguments": "0",
+    "final": "1",
+    "group_by_use_nulls": "1",
+    "join_default_strictness": "ANY",
+    "join_use_nulls": "1",
+    "materialized_views_ignore_errors": "1",
+    "prefer_column_name_to_alias": "1",
+    "skip_unavailable_shards": "1",
+    "transform_null_in": "1",
+}
+CUTTING = {
+    "limit": "2",
+    "offset": "1",
+    "additional_result_filter": "0",
+    "additional_table_filters": "{'cutting.changes': 'id > 5'}",
+    "use_query_cache": "1",
+    **{
+        f"{what}_overflow_mode": "any" if what == "group_by" else "break"
+        for what in (
+            "distinct",
+            "group_by",
+            "join",
+            "read",
+            "result",
+            "set",
+            "sort",
+            "timeout",
+            "transfer",
+        )
+    },
+    "read_overflow_mode_leaf": "break",
+    "timeout_overflow_mode_leaf": "break",
+    "filter": "0",
+    "select": "1",
+}
+
+
+def test_settings_that_every_statement_names(make_project: MakeProject) -> None:
+    project = make_project("settings")
+    project.set_variables(versioned_collapsing_lock_seconds=0)
+    assert findings(project, {"none": {}, "each": PINNED}) == {"none": "right", "each": "right"}
+
+
+def test_settings_that_leave_rows_out_stop_the_model(make_project: MakeProject) -> None:
+    project = make_project("cutting")
+    for name in CUTTING:
+        project.add_model(f"m_{name}", CONFIG, "select * from changes")
+    project.replace_rows("changes", STRUCTURE, FIRST)
+    with profiles({f"m_{name}": {name: value} for name, value in CUTTING.items()}):
+        outcomes = project.run()
+    # One that cuts the very question for the settings is in the list of what it may be.
+    unnamed = {
+        name: outcomes[f"m_{name}"].message
+        for name in CUTTING
+        if not re.search(
+            f"- {name}: is '|settings of the profile: .*{name}|QUERY_CACHE_USED",
+            outcomes[f"m_{name}"].message,
+        )
+    }
+    assert unnamed == {}
+    assert (
+        project.query(
+            "select name from system.tables where database = 'cutting' and name like 'm\\_%'"
+        )
+        == []
+    )
