@@ -17,7 +17,7 @@
 {# The options of a change set, and those of dbt-spark for the files of a table. #}
 {% macro get_change_set_option_names() %}
   {%- do return([
-      'on_changed_batch', 'file_format', 'location_root', 'partition_by', 'clustered_by', 'buckets', 'options', 'tblproperties',
+      'on_changed_batch', 'compares_extracts', 'file_format', 'location_root', 'partition_by', 'clustered_by', 'buckets', 'options', 'tblproperties',
   ]) -%}
 {% endmacro %}
 

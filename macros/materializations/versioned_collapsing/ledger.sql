@@ -33,7 +33,7 @@
       is_partial Bool comment 'Whether it was a run with --empty or --sample',
       truncated_at String comment 'Version at which the table was truncated; empty if it was not',
       source_uuid UUID comment 'Of a view: UUID of the table that it follows',
-      definition String comment 'Of a view: hash of its definition; with a journal: hashes of the views on the table'
+      definition String comment 'Of a view: hash of its definition; with a journal: hashes of the views on the table; and whether deletes were remembered'
     )
     engine = MergeTree
     order by (model, at)
@@ -60,6 +60,7 @@
       'slices': options.shards,
       'lock': none,
       'truncated_at': none,
+      'remembers_deletes': options.remember_deletes or false,
   }) -%}
 {% endmacro %}
 
@@ -78,7 +79,11 @@
         {{ (elapsed.total_seconds() * 1000) | int }},
         {{ versioned_collapsing._literal('stream' if run.is_stream else 'journal' if run.is_journal else 'direct') }}, {{ run.block }}, {{ run.slice }}, {{ run.slices }}, {{ run.is_partial }},
         {{ 'toString(' ~ run.truncated_at ~ ')' if run.truncated_at else "''" }},
+<<<<<<< HEAD
         {{ versioned_collapsing._get_target_uuid_sql(run.source) if run.source else "toUUID('00000000-0000-0000-0000-000000000000')" }}, {{ versioned_collapsing._literal(run.definition or '') }}
+=======
+        {{ versioned_collapsing._get_target_uuid_sql(run.source) if run.source else "toUUID('00000000-0000-0000-0000-000000000000')" }}, '{{ run.definition or '' }}{{ ' remembers_deletes' if run.remembers_deletes }}'
+>>>>>>> h/core-life
       {{ versioned_collapsing.get_settings_sql() }}
     {%- endcall %}
 {% endmacro %}
@@ -92,7 +97,7 @@
     select
       count() as known,
       countIf(status in ('applied', 'adopted', 'repaired')) as history,
-      sumIf(deletes, status in ('applied', 'partial')) as deletes,
+      sumIf(deletes, status in ('applied', 'partial') and endsWith(definition, ' remembers_deletes')) as deletes,
       argMax(run_id, at) as last_run_id,
       argMax(status, at) as last_status,
       argMax(batches.batch, at) as last_batches,
