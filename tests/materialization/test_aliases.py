@@ -15,7 +15,7 @@ FOLDER = "macros/materializations/versioned_collapsing"
 PARTS = ("amount", "size", "keys", "values", "null")
 ALIASES = [name for name in as_columns(aliases_of(sources(FOLDER))) if name not in ("id", *PARTS)]
 WRONG = {"id": 7, "_version": 99, "_sign": -1, "is_live": 0, **dict.fromkeys(PARTS[:-1], 7)}
-TYPES = (
+TYPES: tuple[str, ...] = (
     f"cast(({', '.join(str(value) for value in WRONG.values())}) as Tuple({', '.join(f'`{name}` Int64' for name in WRONG)}))",
     "cast('{" + ", ".join(f'"{name}": {value}' for name, value in WRONG.items()) + "}' as JSON)",
     "map('id', toInt64(7), 'amount', 7)",
@@ -69,7 +69,7 @@ def test_columns_are_called_as_aliases_are(
     for run in (1, 2):
         outcomes = project.run("--vars", f"run: {run}")
         assert {outcome.status for outcome in outcomes.values()} == {"success"}, outcomes
-    wrong = {}
+    wrong: dict[str, Any] = {}
     for mode in MODES:
         final = f"select id, `null`, amount, size, keys, `values`, _version from {mode} final where _sign = 1 order by id"
         live = project.query(final)
