@@ -79,11 +79,8 @@
         {{ (elapsed.total_seconds() * 1000) | int }},
         {{ versioned_collapsing._literal('stream' if run.is_stream else 'journal' if run.is_journal else 'direct') }}, {{ run.block }}, {{ run.slice }}, {{ run.slices }}, {{ run.is_partial }},
         {{ 'toString(' ~ run.truncated_at ~ ')' if run.truncated_at else "''" }},
-<<<<<<< HEAD
-        {{ versioned_collapsing._get_target_uuid_sql(run.source) if run.source else "toUUID('00000000-0000-0000-0000-000000000000')" }}, {{ versioned_collapsing._literal(run.definition or '') }}
-=======
-        {{ versioned_collapsing._get_target_uuid_sql(run.source) if run.source else "toUUID('00000000-0000-0000-0000-000000000000')" }}, '{{ run.definition or '' }}{{ ' remembers_deletes' if run.remembers_deletes }}'
->>>>>>> h/core-life
+        {{ versioned_collapsing._get_target_uuid_sql(run.source) if run.source else "toUUID('00000000-0000-0000-0000-000000000000')" }},
+        {{ versioned_collapsing._literal((run.definition or '') ~ (' remembers_deletes' if run.remembers_deletes else '')) }}
       {{ versioned_collapsing.get_settings_sql() }}
     {%- endcall %}
 {% endmacro %}
