@@ -226,6 +226,13 @@ class Select:
         """Whether the select tells of rows as they are stored: cancel rows, wrong signs, parts."""
         if self._kinds & {CANCELS, NONE}:
             return True
+        filters = self.segment.get_children("where_clause", "prewhere_clause")
+        if any(
+            self.expressions.value([r]).is_virtual
+            for c in filters
+            for r in crawl(c, "column_reference")
+        ):
+            return True
         keys = [self.expressions.value(key) for key in self.group_by]
         return any(value.is_stored for value in keys) or self.is_by_sign
 
