@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import yaml
 from sqlfluff.core import FluffConfig, Linter
+from sqlfluff.core.errors import SQLBaseError, SQLLintError
 
 FOLDER = Path(__file__).parent
 README = FOLDER.parent / "README.md"
@@ -81,7 +82,7 @@ def linter(engine: Callable[..., str], tmp_path_factory: pytest.TempPathFactory)
 
 
 @pytest.fixture(scope="module")
-def findings(linter: Linter) -> dict[str, list[str]]:
+def findings(linter: Linter) -> dict[str, list[SQLBaseError]]:
     """What is found in each query, by its text."""
     return {case["sql"]: _lint(linter, case["sql"]) for case in (*WRONG, *RIGHT)}
 
@@ -95,9 +96,8 @@ def _no_critical_records(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     assert [r.getMessage() for r in records if r.levelno >= logging.CRITICAL] == []
 
 
-def _lint(linter: Linter, sql: str, *, fix: bool = False) -> list[str]:
-    linted = linter.lint_string(f"{sql}\n", fix=fix)
-    return [f"{v.rule_code()} {v.desc()}" for v in linted.get_violations(filter_ignore=False)]
+def _lint(linter: Linter, sql: str) -> list[SQLBaseError]:
+    return linter.lint_string(f"{sql}\n").get_violations(filter_ignore=False)
 
 
 def _returned(engine: Callable[..., str], sql: str, database: str) -> Any:
@@ -112,12 +112,12 @@ def test_there_are_as_many_right_ones_as_wrong_ones() -> None:
     assert len({case["sql"] for case in (*WRONG, *RIGHT)}) == len(WRONG) + len(RIGHT)
 
 
-def test_what_is_wrong_is_found(findings: dict[str, list[str]]) -> None:
+def test_what_is_wrong_is_found(findings: dict[str, list[SQLBaseError]]) -> None:
     missed = [case["sql"] for case in WRONG if not findings[case["sql"]]]
     assert len(missed) <= 0.1 * len(WRONG), missed
 
 
-def test_what_is_right_is_not_flagged(findings: dict[str, list[str]]) -> None:
+def test_what_is_right_is_not_flagged(findings: dict[str, list[SQLBaseError]]) -> None:
     flagged = {case["sql"]: found for case in RIGHT if (found := findings[case["sql"]])}
     assert len(flagged) <= 0.05 * len(RIGHT), flagged
 
@@ -131,15 +131,13 @@ def test_the_labels_are_those_of_the_engine(engine: Callable[..., str]) -> None:
 
 
 def test_a_fix_returns_what_the_live_rows_have(
-    engine: Callable[..., str], linter: Linter, findings: dict[str, list[str]]
+    engine: Callable[..., str], linter: Linter, findings: dict[str, list[SQLBaseError]]
 ) -> None:
     fixed = {}
-    for case in (*WRONG, *RIGHT):
-        if any("VC01" in finding for finding in findings[case["sql"]]):
-            text = linter.lint_string(f"{case['sql']}\n", fix=True).fix_string()[0].strip()
-            if text != case["sql"]:
-                fixed[case["sql"]] = text
-    assert len(fixed) >= 8, fixed
+    for sql, found in findings.items():
+        if any(isinstance(finding, SQLLintError) and finding.fixes for finding in found):
+            fixed[sql] = linter.lint_string(f"{sql}\n", fix=True).fix_string()[0].strip()
+    assert len(fixed) >= 12, fixed
     for sql, text in fixed.items():
         if not _lint(linter, text):  # What is still found is still said.
             assert _returned(engine, text, STORED) == _returned(engine, sql, LIVE), text

@@ -33,6 +33,7 @@ class _Scope:
     """What names mean where a query stands."""
 
     queries: dict[str, Rows] = field(default_factory=dict)
+    selects: dict[str, Select | None] = field(default_factory=dict)
     shared: dict[str, Terms] = field(default_factory=dict)
     is_final: bool = False
 
@@ -71,7 +72,7 @@ class Analysis:
     ) -> tuple[list[tuple[str, Value]], Rows]:
         body = query.get_child("select_statement", "set_expression", "bracketed")
         is_final = scope.is_final or (body is not None and _sets_final(body))
-        queries, shared = dict(scope.queries), dict(scope.shared)
+        queries, shared, selects = dict(scope.queries), dict(scope.shared), dict(scope.selects)
         for cte in query.get_children("common_table_expression"):
             name = next(
                 c
@@ -83,18 +84,19 @@ class Analysis:
             first = code_of(cte)[0]
             if first is name and inner is not None:
                 queries[named] = Rows()  # A recursive one, while it is being read.
-                rows = self._query(inner, _Scope(queries, shared, is_final), SOURCE)[1]
+                rows = self._query(inner, _Scope(queries, selects, shared, is_final), SOURCE)[1]
                 queries = {**queries, named: rows}
+                selects = {**selects, named: self._select_of(inner)}
             else:
                 shared = {**shared, named: code_of(cte)[:1]}
                 if inner is not None:
-                    self._query(inner, _Scope(queries, shared, is_final), NESTED)
+                    self._query(inner, _Scope(queries, selects, shared, is_final), NESTED)
         if body is None:
             return [], Rows()
         inner = next(nested_queries(body), None)
         if inner is None:
             return [], Rows()
-        return self._query(inner, _Scope(queries, shared, is_final), role)
+        return self._query(inner, _Scope(queries, selects, shared, is_final), role)
 
     def _set(
         self, query: BaseSegment, scope: _Scope, role: str
@@ -119,6 +121,9 @@ class Analysis:
         )
         select = Select(query, sources, role, scope.shared)
         self.selects.append(select)
+        for source in sources:
+            if source.query is not None:
+                source.query.readers.append(select)
         for clause in query.segments:
             nested = nested_queries(clause)
             if clause.is_type("from_clause"):
@@ -133,17 +138,19 @@ class Analysis:
         name = alias.get_child("naked_identifier", "quoted_identifier") if alias else None
         table = element.get_child("table_expression")
         nested = next(nested_queries(table), None) if table else None
-        relation, rows, named = None, Rows(), ""
+        relation, rows, named, inner = None, Rows(), "", None
         is_live = final is not None or scope.is_final
         reference = table.get_child("table_reference") if table else None
         function = table.get_child("function") if table else None
         if nested is not None and function is None:
             rows = self._query(nested, scope, SOURCE)[1]
+            inner = self._select_of(nested)
         elif reference is not None:
             parts = parts_of(reference)
             named = parts[-1]
             if len(parts) == 1 and named in scope.queries:
                 rows = scope.queries[named].read_again()
+                inner = scope.selects.get(named)
             else:
                 relation = self._relations.find(parts)
                 rows = self._rows_of(relation, is_live)
@@ -151,7 +158,10 @@ class Analysis:
             relation = self._relation_of_call(function)
             rows = self._rows_of(relation, is_live)
         named = identifier_of(name) if name else named
-        return Source(element, named, relation, rows, final, is_live, picks)
+        return Source(element, named, relation, rows, final, is_live, picks, inner)
+
+    def _select_of(self, query: BaseSegment) -> Select | None:
+        return next((s for s in self.selects if s.segment is query), None)
 
     def _relation_of_call(self, function: BaseSegment) -> Relation | None:
         """The table that `merge`, `remote` or `cluster` reads."""

@@ -197,7 +197,12 @@ class Expressions:
             elif parts:
                 branches.append((None, parts[-1:]))
         if tested is not None and self.mentions_sign([tested]):
-            return Value(is_mixed=True)
+            value = self.value([tested])
+            numbers = [_number(code_of(c)[1:2]) for c in case.get_children("when_clause")]
+            kinds = [[_KINDS[frozenset(s for s in (1, -1) if s == n)]] for n in numbers]
+            kinds += [[] for _ in branches[len(kinds) :]]
+            found = self._by_sign(branches, kinds, value.signs) if value.is_bare else None
+            return found or Value(is_mixed=True)
         return self._of_branches(branches, [case])
 
     def _of_branches(self, branches: list[tuple[Terms | None, Terms]], whole: Terms) -> Value:
@@ -205,36 +210,46 @@ class Expressions:
         conditions = [condition for condition, _ in branches if condition is not None]
         values = [self.value(result) for _, result in branches]
         if any(self.mentions_sign(condition) for condition in conditions):
-            return self._by_sign(branches) or replace(self._opaque(whole), is_mixed=True)
+            kinds = [self._kinds_of(condition) for condition, _ in branches]
+            signs = {s for c in conditions for s in self._signs_in(c)}
+            found = self._by_sign(branches, kinds, frozenset(signs))
+            return found or replace(self._opaque(whole), is_mixed=True)
         found = values[0]
         for value in values[1:]:
             found = found.either(value)
         return found
 
-    def _by_sign(self, branches: list[tuple[Terms | None, Terms]]) -> Value | None:
+    def _kinds_of(self, condition: Terms | None) -> list[str]:
+        """What a condition lets through that has no other part than one on the sign."""
+        if condition is None:
+            return []
+        is_single = len(list(parts_of_condition(condition))) == 1
+        return list(self.conditions(condition)) if is_single else [OTHER]
+
+    def _signs_in(self, terms: Terms) -> frozenset[int]:
+        references = crawl_all(terms, "column_reference")
+        return frozenset(sign for r in references for sign in self._find(r).signs)
+
+    def _by_sign(
+        self,
+        branches: list[tuple[Terms | None, Terms]],
+        kinds: list[list[str]],
+        signs: frozenset[int],
+    ) -> Value | None:
         """`if(_sign = 1, x, -x)` is `x * _sign`."""
-        branches = [
-            b
-            for b in branches
-            if b[0] is not None or not self.value(b[1]).is_zero or len(branches) == 2
+        left = [
+            (kind, result)
+            for kind, (condition, result) in zip(kinds, branches, strict=True)
+            if condition is not None or not self.value(result).is_zero
         ]
-        if len(branches) != 2 or branches[0][0] is None:
+        if len(left) != 2 or left[0][0] not in ([STATES], [CANCELS]) or left[0][0] == left[1][0]:
             return None
-        kinds = [list(self.conditions(c)) if c is not None else [] for c, _ in branches]
-        first, second = (_opposed_text(result) for _, result in branches)
-        is_split = (
-            kinds[0] in ([STATES], [CANCELS])
-            and kinds[1] in ([], [STATES], [CANCELS])
-            and kinds[0] != kinds[1]
-        )
-        if not is_split or first[0] != second[0] or first[1] == second[1]:
+        if left[1][0] not in ([], [STATES], [CANCELS]):
             return None
-        signs = {
-            sign
-            for reference in crawl_all(branches[0][0], "column_reference")
-            for sign in self._find(reference).signs
-        }
-        return self.value(branches[0][1]).times(Value(signs=frozenset(signs)))
+        first, second = (_opposed_text(result) for _, result in left)
+        if first[0] != second[0] or first[1] == second[1]:
+            return None
+        return self.value(left[0][1]).times(Value(signs=signs))
 
     def _combined(self, parts: list[tuple[str, Terms]]) -> Value:
         values = [(self.value(terms), terms) for _, terms in parts]

@@ -143,7 +143,7 @@ def _why_wrong(function: BaseSegment, found: Aggregate, select: Select) -> str:
     if found.base == "avgweighted":
         is_right = len(values) > 1 and values[1].signs == select.signs and not values[0].has_sign
         return "" if is_right and not values[1].is_mixed else WITHOUT_SIGN
-    if found.base in SUMS_OF_MANY or "map" in found.combinators:
+    if found.base in SUMS_OF_MANY or found.combinators & {"map", "array", "foreach"}:
         return "" if any(select.expressions.mentions_sign(a) for a in arguments) else WITHOUT_SIGN
     if not values or found.base not in SUMS:
         return WITHOUT_SIGN

@@ -87,9 +87,7 @@ def _is_simple(select: Select) -> bool:
 
 def _is_literal(segment: BaseSegment) -> bool:
     """Whether all of it stands in the file, and no part comes from a macro."""
-    return all(
-        raw.pos_marker.is_literal() for raw in segment.raw_segments if raw.raw
-    )
+    return all(raw.pos_marker.is_literal() for raw in segment.raw_segments if raw.raw)
 
 
 def _is_exact(argument: list[BaseSegment], select: Select) -> bool:

@@ -12,8 +12,26 @@ from sqlfluff_plugin_versioned_collapsing.relations import Relation
 _ids = itertools.count(1)
 _WRAPPED = re.compile(r"(?:Nullable|LowCardinality)\((.*)\)$")
 # Columns that every table of ClickHouse has, and that tell of its storage.
-_VIRTUAL = re.compile(
-    r"_(part|partition|sample|block|row|table|database|disk|mutation|min_block|max_block)(_\w+)?$"
+_VIRTUAL = frozenset(
+    {
+        "_block_number",
+        "_block_offset",
+        "_database",
+        "_disk_name",
+        "_part",
+        "_part_data_version",
+        "_part_granule_offset",
+        "_part_index",
+        "_part_offset",
+        "_part_starting_offset",
+        "_part_uuid",
+        "_partition_id",
+        "_partition_value",
+        "_row_exists",
+        "_sample_factor",
+        "_shard_num",
+        "_table",
+    }
 )
 
 
@@ -27,6 +45,7 @@ class Value:
         is_bare: whether it is a product of signs and of nothing else.
         is_zero: whether it is 0 or null, which a sign does not change.
         is_stored: whether it tells of the stored rows: a version, the name of a part.
+        is_virtual: whether it tells where a row is stored, in which the rows of a pair differ.
         is_aggregate: whether it is computed from groups.
         kind: `UInt64`; `unsigned` for smaller ones; `wide` for what holds a UInt64 with a sign.
     """
@@ -36,6 +55,7 @@ class Value:
     is_bare: bool = False
     is_zero: bool = False
     is_stored: bool = False
+    is_virtual: bool = False
     is_aggregate: bool = False
     kind: str = ""
 
@@ -110,11 +130,11 @@ class Columns:
             return None
         if self.sign is not None and name == self.relation.sign:
             return Value(signs=frozenset({self.sign}), is_bare=True)
-        is_stored = self.sign is not None and bool(
-            name == self.relation.version or _VIRTUAL.match(name)
-        )
+        is_virtual = name in _VIRTUAL and name not in self.relation.types
+        is_stored = self.sign is not None and (is_virtual or name == self.relation.version)
         if is_stored or name in self.relation.types or name == self.relation.sign:
-            return Value(is_stored=is_stored, kind=kind_of(self.relation.types.get(name, "")))
+            kind = kind_of(self.relation.types.get(name, ""))
+            return Value(is_stored=is_stored, is_virtual=is_stored and is_virtual, kind=kind)
         return None
 
 

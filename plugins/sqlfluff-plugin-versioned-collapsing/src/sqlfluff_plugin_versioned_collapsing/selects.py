@@ -10,7 +10,7 @@ from functools import cached_property
 
 from sqlfluff.core.parser import BaseSegment
 
-from sqlfluff_plugin_versioned_collapsing.aggregates import aggregate_of
+from sqlfluff_plugin_versioned_collapsing.aggregates import SUMS, aggregate_of
 from sqlfluff_plugin_versioned_collapsing.expressions import CANCELS, NONE, STATES, Expressions
 from sqlfluff_plugin_versioned_collapsing.relations import Relation
 from sqlfluff_plugin_versioned_collapsing.rows import Columns, Rows, Value
@@ -45,6 +45,7 @@ class Source:
         final: the keyword, if it is read with FINAL.
         is_live: whether FINAL or the setting matches its pairs.
         picks: the kind of join that takes one row of several, as `semi`, or none.
+        query: the select of a subquery or a CTE.
     """
 
     segment: BaseSegment
@@ -54,9 +55,10 @@ class Source:
     final: BaseSegment | None = None
     is_live: bool = False
     picks: str = ""
+    query: Select | None = None
 
 
-@dataclass
+@dataclass(eq=False)
 class Select:
     """A select with its sources.
 
@@ -65,12 +67,14 @@ class Select:
         sources: what it reads.
         role: `result`, `source` of another query, or `nested` in an expression.
         shared: expressions of the with clause, by name.
+        readers: the selects that read this one, directly or by the name of its CTE.
     """
 
     segment: BaseSegment
     sources: tuple[Source, ...]
     role: str
     shared: dict[str, Terms] = field(default_factory=dict)
+    readers: list[Select] = field(default_factory=list)
     _resolving: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -222,6 +226,13 @@ class Select:
         """Whether the select tells of rows as they are stored: cancel rows, wrong signs, parts."""
         if self._kinds & {CANCELS, NONE}:
             return True
+        filters = self.segment.get_children("where_clause", "prewhere_clause")
+        if any(
+            self.expressions.value([r]).is_virtual
+            for c in filters
+            for r in crawl(c, "column_reference")
+        ):
+            return True
         keys = [self.expressions.value(key) for key in self.group_by]
         return any(value.is_stored for value in keys) or self.is_by_sign
 
@@ -272,6 +283,18 @@ class Select:
             and not _UNGROUPED.search(clause.raw)
             and not (self.segment.get_child("having_clause"))
         )
+
+    @cached_property
+    def only_sums(self) -> bool:
+        """Whether only sums of what is read are returned: a group of 0 adds nothing to them."""
+        if self.segment.get_child("groupby_clause") or self.wildcards or self.shared:
+            return False
+        calls = [f for f in self.functions() if aggregate_of(name_of(f))]
+        bases = [found for f in calls if (found := aggregate_of(name_of(f)))]
+        within = {id(r) for f in calls for r in crawl(f, "column_reference")}
+        references = [r for e in self.elements for r in crawl(e, "column_reference")]
+        are_sums = all(a.base in SUMS and "distinct" not in a.combinators for a in bases)
+        return bool(calls) and are_sums and all(id(r) in within for r in references)
 
     # Functions.
 

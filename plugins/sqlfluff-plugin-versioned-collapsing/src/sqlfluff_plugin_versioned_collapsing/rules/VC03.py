@@ -72,6 +72,8 @@ class Rule_VersionedCollapsing_VC03(CollapsingRule, BaseRule):
 def _lacks_count(select: Select, *, is_following: bool) -> bool:
     if not select.signs or not select.group_by or select.is_of_stored_rows:
         return False
+    if select.readers and all(reader.only_sums for reader in select.readers):
+        return False
     if not any(_is_signed_sum(function, select) for function in select.functions("select_clause")):
         return False
     having = select.segment.get_child("having_clause")
