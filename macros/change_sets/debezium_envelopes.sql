@@ -4,7 +4,7 @@
 {% macro get_envelopes_sql(source, version, before, after) -%}
   {%- set fields = ['op', 'before', 'after'] + versioned_collapsing.get_debezium_version_fields(version) -%}
   {%- set envelope -%}
-    op: string, before: {{ versioned_collapsing.get_text_struct(before) }}, after: {{ versioned_collapsing.get_text_struct(after) }}{{ versioned_collapsing.get_debezium_version_type(version) }}
+    op: string, before: struct<{{ versioned_collapsing.get_text_fields(before) }}>, after: struct<{{ versioned_collapsing.get_text_fields(after) }}>{{ versioned_collapsing.get_debezium_version_type(version) }}
   {%- endset -%}
   select
     *,
@@ -12,7 +12,7 @@
     coalesce(_value.{{ field }}, _value.payload.{{ field }}) as _{{ field | replace('.', '_') }}{{ ',' if not loop.last }}
     {%- endfor %}
   from (
-    {{ versioned_collapsing.get_parsed_lines_sql(source, 'struct<' ~ envelope ~ ', payload: struct<' ~ envelope ~ '>>') }}
+    {{ versioned_collapsing.get_parsed_lines_sql(source, envelope ~ ', payload: struct<' ~ envelope ~ '>') }}
   )
 {%- endmacro %}
 
@@ -22,6 +22,23 @@
   {%- set path = "if(_op = 'd', 'before', 'after')" -%}
   {%- do return("coalesce(get_json_object(_raw_line, concat('$.', " ~ path ~ ")), get_json_object(_raw_line, concat('$.payload.', " ~ path ~ ')))') -%}
 {% endmacro %}
+
+
+{# The row of that name as it stands on the line. #}
+{% macro get_image_text_sql(name) -%}
+  {%- set line = versioned_collapsing.get_members_sql(versioned_collapsing.get_json_line_sql('_raw_line')) -%}
+  transform(
+    transform(
+      array({{ line }}),
+      line -> if(
+        if({{ name }} = 'before', _value.before is null, _value.after is null),
+        {{ versioned_collapsing.get_members_sql(versioned_collapsing.get_member_sql('line', "'payload'")) }},
+        line
+      )
+    ),
+    envelope -> {{ versioned_collapsing.get_member_sql('envelope', name) }}
+  )[0]
+{%- endmacro %}
 
 
 {# Why an envelope cannot be used, whatever its row is. A tombstone that comes with a schema says nothing. #}

@@ -4,13 +4,17 @@
    A truncate has `_is_truncate`, a version and no key. Columns of `toasted` may hold the placeholder of a value that
    PostgreSQL did not send: they are named in `_unset`, and keep what is stored. Blank lines and null (Kafka's
    tombstones), which say nothing, have neither a version nor a reason. #}
-{% macro parse_debezium(source, key, columns, required=[], version='source.lsn', servers=[], encodings={}, ranges={}, toasted=[]) -%}
+{% macro parse_debezium(
+    source, key, columns, required=[], version='source.lsn', servers=[], encodings={}, ranges={}, toasted=[],
+    unavailable_value='__debezium_unavailable_value'
+) -%}
   {%- set outside = toasted | reject('in', columns) | list -%}
   {%- do versioned_collapsing.validate_parsing(
       source, key, columns, required, encodings, ranges,
       versioned_collapsing.get_debezium_version_option_problems(columns, version, servers)
       + (["toasted: names " ~ outside ~ ", which columns does not have."] if outside else []),
   ) -%}
+  {%- set columns = versioned_collapsing.get_type_names(columns) -%}
   {%- set places = versioned_collapsing.get_places(key, columns, version) -%}
   {%- set fields = {} -%}
   {%- for name in columns -%}
@@ -24,7 +28,15 @@
     {{ versioned_collapsing.get_envelopes_sql(source, version, places, columns) }}
   ),
   typed as (
-    {{ versioned_collapsing.get_typed_columns_sql('images', fields, columns, encodings, toasted) }}
+    {{ versioned_collapsing.get_typed_columns_sql(
+        'images',
+        versioned_collapsing.get_image_text_sql("if(_op = 'd', 'before', 'after')"),
+        fields,
+        columns,
+        encodings,
+        toasted,
+        unavailable=unavailable_value,
+    ) }}
   )
   {{ versioned_collapsing.get_typed_lines_sql(
       'typed',
@@ -36,7 +48,9 @@
       versioned_collapsing.get_envelope_problems(['c', 'r', 'u', 'd', 't'])
       + versioned_collapsing.get_debezium_version_problems(version)
       + [{'condition': "_op = 't'", 'reason': 'null'}]
-      + versioned_collapsing.get_row_problems(key, columns, version, "_op = 'd'", required, ranges, toasted),
+      + versioned_collapsing.get_row_problems(
+          key, columns, version, "_op = 'd'", required, ranges, encodings, toasted, unavailable_value
+      ),
   ) }}
 {%- endmacro %}
 

@@ -1,9 +1,13 @@
 {# Parses Debezium's change events for signed rows: as parse_debezium, with the row before the change in `_before`.
    Both images must be whole, and their version is a column, since an event has one log position and two rows. #}
-{% macro parse_debezium_images(source, key, columns, version, required=[], encodings={}, ranges={}) -%}
+{% macro parse_debezium_images(
+    source, key, columns, version, required=[], encodings={}, ranges={},
+    unavailable_value='__debezium_unavailable_value'
+) -%}
   {%- do versioned_collapsing.validate_parsing(
       source, key, columns, required, encodings, ranges, versioned_collapsing.get_version_column_problems(columns, version)
   ) -%}
+  {%- set columns = versioned_collapsing.get_type_names(columns) -%}
   {%- set after = {} -%}
   {%- set before = {} -%}
   {%- for name in columns -%}
@@ -14,10 +18,14 @@
     {{ versioned_collapsing.get_envelopes_sql(source, version, columns, columns) }}
   ),
   after_typed as (
-    {{ versioned_collapsing.get_typed_columns_sql('images', after, columns, encodings) }}
+    {{ versioned_collapsing.get_typed_columns_sql(
+        'images', versioned_collapsing.get_image_text_sql("if(_op = 'd', 'before', 'after')"), after, columns, encodings
+    ) }}
   ),
   typed as (
-    {{ versioned_collapsing.get_typed_columns_sql('after_typed', before, columns, encodings, prefix='_before_') }}
+    {{ versioned_collapsing.get_typed_columns_sql(
+        'after_typed', versioned_collapsing.get_image_text_sql("'before'"), before, columns, encodings, prefix='_before_'
+    ) }}
   )
   {{ versioned_collapsing.get_typed_lines_sql(
       'typed',
@@ -28,8 +36,10 @@
       {'_is_deleted': "_op = 'd'", '_before': versioned_collapsing._get_before_sql(columns), '_before_version': '_before_' ~ version},
       versioned_collapsing.get_envelope_problems(['c', 'r', 'u', 'd'])
       + [versioned_collapsing.get_missing_version_problem(version)]
-      + versioned_collapsing.get_row_problems(key, columns, version, 'false', required, ranges)
-      + versioned_collapsing._get_before_problems(key, columns, version, required, ranges),
+      + versioned_collapsing.get_row_problems(
+          key, columns, version, 'false', required, ranges, encodings, unavailable=unavailable_value
+      )
+      + versioned_collapsing._get_before_problems(key, columns, version, required, ranges, encodings, unavailable_value),
   ) }}
 {%- endmacro %}
 
@@ -43,14 +53,16 @@
 
 
 {# Why the row before an update cannot be cancelled; that before a delete is the image itself. #}
-{% macro _get_before_problems(key, columns, version, required, ranges) %}
+{% macro _get_before_problems(key, columns, version, required, ranges, encodings, unavailable) %}
   {%- set payload = columns | reject('equalto', version) | list -%}
   {%- set problems = [
       {'condition': "_op <> 'u'", 'reason': 'null'},
       {'condition': '_before is null', 'reason': "'before image is missing'"},
       {'condition': '_text__before_' ~ version ~ ' is null', 'reason': "'before.version " ~ version ~ " is null'"},
   ] -%}
-  {%- do problems.extend(versioned_collapsing.get_payload_problems(columns, [], required, ranges, [], '_before_', 'before.')) -%}
+  {%- do problems.extend(versioned_collapsing.get_payload_problems(
+      columns, [], required, ranges, encodings, [], '_before_', 'before.', unavailable
+  )) -%}
   {%- for name in key -%}
     {%- do problems.append({'condition': 'not (_before_' ~ name ~ ' <=> ' ~ name ~ ')', 'reason': "'key " ~ name ~ " changes'"}) -%}
   {%- endfor -%}

@@ -1,11 +1,15 @@
 {# Parses rows that replace each other, one JSON object a line: the newest of a key by the column `version` is the
    row as it is now, or `_batch`, for the batch's number. `is_deleted` names the field, if there is one, that is true
    when the row is gone. #}
-{% macro parse_upserts(source, key, columns, version, is_deleted=none, required=[], encodings={}, ranges={}) -%}
+{% macro parse_upserts(
+    source, key, columns, version, is_deleted=none, required=[], encodings={}, ranges={},
+    unavailable_value='__debezium_unavailable_value'
+) -%}
   {%- do versioned_collapsing.validate_parsing(
       source, key, columns, required, encodings, ranges,
       [] if version == '_batch' else versioned_collapsing.get_version_column_problems(columns, version),
   ) -%}
+  {%- set columns = versioned_collapsing.get_type_names(columns) -%}
   {%- set flag = '_value.' ~ is_deleted -%}
   {%- set deletes = 'coalesce(try_cast(' ~ flag ~ ' as boolean), false)' if is_deleted else 'false' -%}
   {%- set flag_problems = [{
@@ -18,20 +22,24 @@
     {%- do fields.update({name: '_value.' ~ name}) -%}
   {%- endfor -%}
   with images as (
-    {{ versioned_collapsing.get_parsed_lines_sql(source, versioned_collapsing.get_text_struct(known_fields)) }}
+    {{ versioned_collapsing.get_parsed_lines_sql(source, versioned_collapsing.get_text_fields(known_fields)) }}
   ),
   typed as (
-    {{ versioned_collapsing.get_typed_columns_sql('images', fields, columns, encodings) }}
+    {{ versioned_collapsing.get_typed_columns_sql(
+        'images', versioned_collapsing.get_json_line_sql('_raw_line'), fields, columns, encodings
+    ) }}
   )
   {{ versioned_collapsing.get_typed_lines_sql(
       'typed',
       columns,
-      '_raw_line',
+      versioned_collapsing.get_json_line_sql('_raw_line'),
       known_fields,
-      version,
+      'if(_is_json, ' ~ version ~ ', null)',
       {'_is_deleted': deletes},
       ([] if version == '_batch' else [versioned_collapsing.get_missing_version_problem(version)])
       + flag_problems
-      + versioned_collapsing.get_row_problems(key, columns, version, deletes, required, ranges),
+      + versioned_collapsing.get_row_problems(
+          key, columns, version, deletes, required, ranges, encodings, unavailable=unavailable_value
+      ),
   ) }}
 {%- endmacro %}
