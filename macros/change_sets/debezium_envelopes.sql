@@ -24,20 +24,9 @@
 {% endmacro %}
 
 
-{# The row of that name as it stands on the line. #}
-{% macro get_image_text_sql(name) -%}
-  {%- set line = versioned_collapsing.get_members_sql(versioned_collapsing.get_json_line_sql('_raw_line')) -%}
-  transform(
-    transform(
-      array({{ line }}),
-      line -> if(
-        if({{ name }} = 'before', _value.before is null, _value.after is null),
-        {{ versioned_collapsing.get_members_sql(versioned_collapsing.get_member_sql('line', "'payload'")) }},
-        line
-      )
-    ),
-    envelope -> {{ versioned_collapsing.get_member_sql('envelope', name) }}
-  )[0]
+{# The names that lead to the row of this one. #}
+{% macro get_path_sql(name) -%}
+  if(if({{ name }} = 'before', _value.before is null, _value.after is null), array('', 'payload', {{ name }}), array('', {{ name }}))
 {%- endmacro %}
 
 

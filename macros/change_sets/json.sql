@@ -8,13 +8,12 @@
 {% endmacro %}
 
 
-{# A value that is nested at most 32 levels deep, which is as deep as a regular expression has levels. #}
+{# A value that is nested at most 20 levels deep, which is as deep as a regular expression has levels. #}
 {% macro _get_json_value_pattern() %}
   {%- set string = versioned_collapsing._get_json_string_pattern() -%}
   {%- set nested = [''] -%}
-  {%- for level in range(32) -%}
-    {%- do nested.append('[\\[{](?:[^"\\[\\]{}]++|' ~ string ~ nested[-1] ~ ')*+[\\]}]') -%}
-    {%- do nested.append('|' ~ nested[-1]) -%}
+  {%- for level in range(20) -%}
+    {%- do nested.append('|[\\[{](?:[^"\\[\\]{}]++|' ~ string ~ nested[-1] ~ ')*+[\\]}]') -%}
   {%- endfor -%}
   {%- do return('(?:[^"\\[\\]{},\\s]++|' ~ string ~ nested[-1] ~ ')') -%}
 {% endmacro %}
@@ -67,34 +66,26 @@
 {%- endmacro %}
 
 
-{# The members of a JSON object as `names` and `texts`; null where a name stands twice, or has an escape: then which
-   text is whose cannot be told. #}
-{% macro get_members_sql(json) -%}
+{# The nested members of a JSON object, by name; '' for others. `path` leads to it, an array of names. Where a member is
+   nested too deep, or a name stands twice or has an escape, which text is whose cannot be told: then there is one
+   with the name '"'. #}
+{% macro get_members_sql(line, path) -%}
   {%- set string = versioned_collapsing._get_json_string_pattern() -%}
-  transform(
+  coalesce(aggregate({{ path }}, map('', {{ line }}), (found, name) -> transform(
     transform(
-      array(regexp_extract_all(
-        {{ json }},
-        r'\G\s*+[{,]\s*+({{ string }}\s*+:\s*+{{ versioned_collapsing._get_json_value_pattern() }})(?=\s*+[,}])',
-        1
-      )),
+      array(regexp_extract_all(found[name], r'\G\s*+[{,]\s*+({{ string }}\s*+:\s*+{{ versioned_collapsing._get_json_value_pattern() }})(?=\s*+[,}])', 1)),
       members -> struct(
         transform(members, member -> regexp_extract(member, r'^"((?:[^"\\]++|\\.)*+)"', 1)) as names,
-        transform(members, member -> regexp_extract(member, r'^{{ string }}\s*+:\s*+((?s).*+)$', 1)) as texts
+        transform(members, member -> regexp_extract(member, r'^{{ string }}\s*+:\s*+([\[{](?s).*+)?', 1)) as texts
       )
     ),
-    found -> if(
-      size(array_distinct(found.names)) = size(found.names) and not contains(array_join(found.names, ''), r'\'),
-      found,
+    row -> if(
+      size(row.names) = size(json_object_keys(regexp_replace(found[name], r':\s*+[+\-]?+(Infinity|NaN)', ':0'))) and size(array_distinct(row.names)) = size(row.names)
+        and not contains(array_join(row.names, ''), r'\'),
+      map_from_arrays(row.names, row.texts),
       null
     )
-  )[0]
-{%- endmacro %}
-
-
-{# The text of one of them; null without it. `name` is an expression. #}
-{% macro get_member_sql(members, name) -%}
-  get({{ members }}.texts, cast(array_position({{ members }}.names, {{ name }}) as int) - 1)
+  )[0]), map('"', ''))
 {%- endmacro %}
 
 
@@ -105,6 +96,6 @@
 
 {# Text that has an escaped half of a character without the other one; Spark makes it a question mark. #}
 {% macro get_has_lone_surrogate_sql(line) -%}
-  contains(lower({{ line }}), r'\ud')
+  (contains({{ line }}, r'\ud') or contains({{ line }}, r'\uD'))
   and {{ line }} rlike r'^(?:[^\\]++|\\[^u]|\\u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})*+\\u[dD]'
 {%- endmacro %}

@@ -31,16 +31,17 @@
 
 
 {# The columns of an image as text, `_text_<name>`, and in the declared types. `fields` has the expressions of the
-   fields, `image` that of their object as JSON. A second fence, for the same reason: each type is cast to once, and
+   fields, `path` the names that lead to their object. A second fence, for the same reason: each type is cast to once, and
    not again for what is checked of it. #}
 {% macro get_typed_columns_sql(
-    images, image, fields, columns, encodings, toasted=[], prefix='', unavailable='__debezium_unavailable_value'
+    images, path, fields, columns, encodings, toasted=[], prefix='', unavailable='__debezium_unavailable_value'
 ) -%}
   {%- set members = '_members' ~ prefix -%}
   select *
   from (
     select
       *,
+      array({{ versioned_collapsing.get_placeholders_sql(unavailable) }}) as _placeholders{{ prefix }},
       {%- for name, type in columns.items() %}
       {{ versioned_collapsing.get_text_sql(
           versioned_collapsing.get_field_text_sql(fields[name], name, type, encodings.get(name), members),
@@ -50,7 +51,7 @@
           unavailable,
       ) }} as _text_{{ prefix ~ name }}{{ ',' if not loop.last }}
       {%- endfor %}
-    from ({{ versioned_collapsing._get_images_with_members_sql(images, image, fields, columns, encodings, members) }})
+    from ({{ versioned_collapsing._get_images_with_members_sql(images, path, fields, columns, encodings, members) }})
   )
   lateral view inline(array(struct(
     {%- for name, type in columns.items() %}
@@ -61,26 +62,27 @@
 
 
 {# The images, with the members of those that have a nested value in a column of text. #}
-{% macro _get_images_with_members_sql(images, image, fields, columns, encodings, members) -%}
+{% macro _get_images_with_members_sql(images, path, fields, columns, encodings, members) -%}
   {%- set nested = [] -%}
   {%- for name, type in columns.items() if versioned_collapsing.is_text(type, encodings.get(name)) -%}
     {%- do nested.append(versioned_collapsing.get_is_nested_sql(fields[name])) -%}
   {%- endfor -%}
+  {%- set line = versioned_collapsing.get_json_line_sql('_raw_line') -%}
   select *
   from {{ images }}
-  {%- if nested %}
-  lateral view explode(array(if({{ nested | join(' or ') }}, {{ versioned_collapsing.get_members_sql(image) }}, null))) as {{ members }}
-  {%- endif %}
+  lateral view explode(array(
+    {{ 'if(' ~ nested | join(' or ') ~ ', ' ~ versioned_collapsing.get_members_sql(line, path) ~ ', null)' if nested
+       else 'cast(null as map<string, string>)' }}
+  )) as {{ members }}
 {%- endmacro %}
 
 
-{# A field as text; a nested value as it stands on the line. A JSON string that begins with a bracket is none. #}
+{# A field as text; a nested value as it stands on the line. #}
 {% macro get_field_text_sql(field, name, type, encoding, members) %}
-  {%- if not versioned_collapsing.is_text(type, encoding) -%}
-    {%- do return(field) -%}
-  {%- endif -%}
-  {%- set text = versioned_collapsing.get_member_sql(members, "'" ~ name ~ "'") -%}
-  {%- do return('if(' ~ versioned_collapsing.get_is_nested_sql(field) ~ ' and ' ~ text ~ " not like '\"%', " ~ text ~ ', ' ~ field ~ ')') -%}
+  {%- do return(
+      'if(' ~ field ~ ' is null, null, coalesce(nullif(' ~ members ~ "['" ~ name ~ "'], ''), " ~ field ~ '))'
+      if versioned_collapsing.is_text(type, encoding) else field
+  ) -%}
 {% endmacro %}
 
 
@@ -104,6 +106,7 @@
       when not _is_json and _raw_line rlike r'^[\s\uFEFF]*+(?:null)?[\s\uFEFF]*+$' then null
       when not is_valid_utf8(_raw_line) then 'invalid UTF-8'
       when not _is_json then {{ versioned_collapsing._get_json_problem_sql() }}
+      when _members['"'] is not null then 'row nests deeper than 20 levels or names a field twice'
       when {{ versioned_collapsing.get_has_lone_surrogate_sql('_raw_line') }} then 'half of a surrogate pair'
       {%- for problem in problems %}
       when {{ problem.condition }} then {{ problem.reason }}

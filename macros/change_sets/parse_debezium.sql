@@ -30,7 +30,7 @@
   typed as (
     {{ versioned_collapsing.get_typed_columns_sql(
         'images',
-        versioned_collapsing.get_image_text_sql("if(_op = 'd', 'before', 'after')"),
+        versioned_collapsing.get_path_sql("if(_op = 'd', 'before', 'after')"),
         fields,
         columns,
         encodings,
@@ -49,7 +49,7 @@
       + versioned_collapsing.get_debezium_version_problems(version)
       + [{'condition': "_op = 't'", 'reason': 'null'}]
       + versioned_collapsing.get_row_problems(
-          key, columns, version, "_op = 'd'", required, ranges, encodings, toasted, unavailable_value
+          key, columns, version, "_op = 'd'", required, ranges, toasted
       ),
   ) }}
 {%- endmacro %}

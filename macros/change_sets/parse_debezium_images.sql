@@ -19,12 +19,14 @@
   ),
   after_typed as (
     {{ versioned_collapsing.get_typed_columns_sql(
-        'images', versioned_collapsing.get_image_text_sql("if(_op = 'd', 'before', 'after')"), after, columns, encodings
+        'images', versioned_collapsing.get_path_sql("if(_op = 'd', 'before', 'after')"), after, columns, encodings,
+        unavailable=unavailable_value,
     ) }}
   ),
   typed as (
     {{ versioned_collapsing.get_typed_columns_sql(
-        'after_typed', versioned_collapsing.get_image_text_sql("'before'"), before, columns, encodings, prefix='_before_'
+        'after_typed', versioned_collapsing.get_path_sql("'before'"), before, columns, encodings,
+        prefix='_before_', unavailable=unavailable_value,
     ) }}
   )
   {{ versioned_collapsing.get_typed_lines_sql(
@@ -37,9 +39,9 @@
       versioned_collapsing.get_envelope_problems(['c', 'r', 'u', 'd'])
       + [versioned_collapsing.get_missing_version_problem(version)]
       + versioned_collapsing.get_row_problems(
-          key, columns, version, 'false', required, ranges, encodings, unavailable=unavailable_value
+          key, columns, version, 'false', required, ranges
       )
-      + versioned_collapsing._get_before_problems(key, columns, version, required, ranges, encodings, unavailable_value),
+      + versioned_collapsing._get_before_problems(key, columns, version, required, ranges),
   ) }}
 {%- endmacro %}
 
@@ -53,15 +55,16 @@
 
 
 {# Why the row before an update cannot be cancelled; that before a delete is the image itself. #}
-{% macro _get_before_problems(key, columns, version, required, ranges, encodings, unavailable) %}
+{% macro _get_before_problems(key, columns, version, required, ranges) %}
   {%- set payload = columns | reject('equalto', version) | list -%}
   {%- set problems = [
       {'condition': "_op <> 'u'", 'reason': 'null'},
       {'condition': '_before is null', 'reason': "'before image is missing'"},
+      {'condition': "_members_before_['\"'] is not null", 'reason': "'row before nests deeper than 20 levels or names a field twice'"},
       {'condition': '_text__before_' ~ version ~ ' is null', 'reason': "'before.version " ~ version ~ " is null'"},
   ] -%}
   {%- do problems.extend(versioned_collapsing.get_payload_problems(
-      columns, [], required, ranges, encodings, [], '_before_', 'before.', unavailable
+      columns, [], required, ranges, [], '_before_', 'before.'
   )) -%}
   {%- for name in key -%}
     {%- do problems.append({'condition': 'not (_before_' ~ name ~ ' <=> ' ~ name ~ ')', 'reason': "'key " ~ name ~ " changes'"}) -%}

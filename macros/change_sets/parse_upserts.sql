@@ -26,7 +26,7 @@
   ),
   typed as (
     {{ versioned_collapsing.get_typed_columns_sql(
-        'images', versioned_collapsing.get_json_line_sql('_raw_line'), fields, columns, encodings
+        'images', "array('')", fields, columns, encodings, unavailable=unavailable_value
     ) }}
   )
   {{ versioned_collapsing.get_typed_lines_sql(
@@ -39,7 +39,7 @@
       ([] if version == '_batch' else [versioned_collapsing.get_missing_version_problem(version)])
       + flag_problems
       + versioned_collapsing.get_row_problems(
-          key, columns, version, deletes, required, ranges, encodings, unavailable=unavailable_value
+          key, columns, version, deletes, required, ranges
       ),
   ) }}
 {%- endmacro %}

@@ -1,9 +1,9 @@
-{# The condition that text is what Debezium writes for a value that the database did not send. Its option
+{# What Debezium writes for a value that the database did not send, for each kind of column. Its option
    `unavailable.value.placeholder` is text; bytes are its bytes, in base64 or hexadecimal digits. #}
-{% macro get_is_unavailable_sql(text, unavailable) -%}
+{% macro get_placeholders_sql(unavailable) -%}
   {%- set literal = versioned_collapsing._literal(unavailable) -%}
-  ({{ text }} in ({{ literal }}, base64(cast({{ literal }} as binary)), lower(hex({{ literal }})), hex({{ literal }}))
-  or ({{ versioned_collapsing.get_is_nested_sql(text) }} and translate({{ text }}, ' ', '') in ({{ versioned_collapsing._get_nested_placeholders_sql(unavailable) }})))
+  {{ literal }}, base64(cast({{ literal }} as binary)), lower(hex({{ literal }})), hex({{ literal }}),
+  {{ versioned_collapsing._get_nested_placeholders_sql(unavailable) }}
 {%- endmacro %}
 
 
@@ -13,11 +13,12 @@
   {%- set hash = local_md5(unavailable) -%}
   {%- set variant = '89ab89ab89ab89ab'['0123456789abcdef'.index(hash[16])] -%}
   {%- set uuid = [hash[:8], hash[8:12], '3' ~ hash[13:16], variant ~ hash[17:20], hash[20:]] | join('-') -%}
-  {%- set name = unavailable | replace(' ', '') -%}
   {%- do return(versioned_collapsing._literals([
-      '["' ~ name ~ '"]',
-      '{"' ~ name ~ '":"' ~ name ~ '"}',
+      '["' ~ unavailable ~ '"]',
+      '{"' ~ unavailable ~ '":"' ~ unavailable ~ '"}',
+      '{"' ~ unavailable ~ '": "' ~ unavailable ~ '"}',
       '[' ~ unavailable.encode() | list | join(',') ~ ']',
+      '[' ~ unavailable.encode() | list | join(', ') ~ ']',
       '["' ~ uuid ~ '"]',
   ])) -%}
 {% endmacro %}

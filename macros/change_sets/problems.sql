@@ -1,8 +1,7 @@
 {# What is wrong with a row of text, each as a condition and the reason, an expression; the first that holds counts.
    Of a delete no more is looked at than its key and version. #}
 {% macro get_row_problems(
-    key, columns, version, is_deleted, required, ranges, encodings, toasted=[],
-    unavailable='__debezium_unavailable_value'
+    key, columns, version, is_deleted, required, ranges, toasted=[]
 ) %}
   {%- set problems = [] -%}
   {%- set places = versioned_collapsing.get_places(key, columns, version) -%}
@@ -11,12 +10,12 @@
   {%- endfor -%}
   {%- for name in places -%}
     {%- do problems.extend(versioned_collapsing.get_value_problems(
-        name, columns[name], ranges, encodings.get(name), name in toasted, unavailable=unavailable
+        name, columns[name], ranges, name in toasted
     )) -%}
   {%- endfor -%}
   {%- do problems.append({'condition': is_deleted, 'reason': 'null'}) -%}
   {%- do problems.extend(versioned_collapsing.get_payload_problems(
-      columns, places, required, ranges, encodings, toasted, unavailable=unavailable
+      columns, places, required, ranges, toasted
   )) -%}
   {%- do return(problems) -%}
 {% endmacro %}
@@ -29,8 +28,7 @@
 
 
 {% macro get_payload_problems(
-    columns, places, required, ranges, encodings, toasted=[], prefix='', label='',
-    unavailable='__debezium_unavailable_value'
+    columns, places, required, ranges, toasted=[], prefix='', label=''
 ) %}
   {%- set problems = [] -%}
   {%- for name in required if name not in places -%}
@@ -39,7 +37,7 @@
   {%- endfor -%}
   {%- for name, type in columns.items() if name not in places -%}
     {%- do problems.extend(versioned_collapsing.get_value_problems(
-        name, type, ranges, encodings.get(name), name in toasted, prefix, label, unavailable
+        name, type, ranges, name in toasted, prefix, label
     )) -%}
   {%- endfor -%}
   {%- do return(problems) -%}
@@ -48,7 +46,7 @@
 
 {# Why the text of a column is no value of it. #}
 {% macro get_value_problems(
-    name, type, ranges, encoding, is_toasted=false, prefix='', label='', unavailable='__debezium_unavailable_value'
+    name, type, ranges, is_toasted=false, prefix='', label=''
 ) %}
   {%- set text = '_text_' ~ prefix ~ name -%}
   {%- set typed = prefix ~ name -%}
@@ -57,15 +55,8 @@
   {%- set problems = [] -%}
   {%- if not is_toasted -%}
     {%- do problems.append({
-        'condition': versioned_collapsing.get_is_unavailable_sql(text, unavailable),
+        'condition': 'array_contains(_placeholders' ~ prefix ~ ', ' ~ text ~ ')',
         'reason': "'" ~ label ~ name ~ " is unavailable'",
-    }) -%}
-  {%- endif -%}
-  {%- if versioned_collapsing.is_text(type, encoding) -%}
-    {%- do problems.append({
-        'condition': versioned_collapsing.get_is_nested_sql(text) ~ ' and '
-            ~ versioned_collapsing.get_member_sql('_members' ~ prefix, "'" ~ name ~ "'") ~ ' is null',
-        'reason': "'" ~ label ~ name ~ " nests too deep or its row names a field twice'",
     }) -%}
   {%- endif -%}
   {%- if misfit -%}

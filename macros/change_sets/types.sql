@@ -84,57 +84,30 @@
 {% endmacro %}
 
 
-{# Whole numbers may be written with a point or an exponent. #}
+{# Some Sparks drop a fraction. #}
 {% macro _get_integer_sql(text, type) -%}
-  coalesce(
-    if(locate('.', {{ text }}) > 0, null, try_cast({{ text }} as {{ type }})),
-    try_cast({{ versioned_collapsing._get_decimal_sql(text, 'decimal(38,0)') }} as {{ type }})
-  )
+  if(locate('.', {{ text }}) > 0, null, try_cast({{ text }} as {{ type }}))
 {%- endmacro %}
 
 
-{# Spark rounds to the scale. #}
+{# Spark rounds to the scale. A number with an exponent is held when it has the same digits after the cast. #}
 {% macro _get_decimal_sql(text, type) -%}
-  {%- set scale = versioned_collapsing._get_precision(type)[1] -%}
-  case
-    when {{ text }} rlike '^ *[+-]?[0-9]*[.]?[0-9]{0,{{ scale }}}0* *$'
-      or ({{ text }} rlike '^ *[+-]?[0-9]*[.]?[0-9]*[eE][+-]?[0-9]{1,4} *$' and {{ versioned_collapsing._get_scale_sql(text) }} <= {{ scale }})
-    then try_cast({{ text }} as {{ type }})
-  end
-{%- endmacro %}
-
-
-{# How many digits a number with an exponent has behind its point when it is written without one; 0 has none. #}
-{% macro _get_scale_sql(text) -%}
-  {%- set mantissa = 'substring_index(lower(' ~ text ~ "), 'e', 1)" -%}
-  {%- set digits = 'translate(' ~ mantissa ~ ", '+-. ', '')" -%}
-  if(
-    {{ digits }} not rlike '[1-9]',
-    0,
-    length(trim(trailing '0' from {{ digits }})) - length(substring_index(translate({{ mantissa }}, '+- ', ''), '.', 1))
-      - try_cast(trim(substring_index(lower({{ text }}), 'e', -1)) as int)
-  )
+  {%- set typed = 'try_cast(' ~ text ~ ' as ' ~ type ~ ')' -%}
+  if({{ text }} rlike '^[+-]?[0-9]*[.]?[0-9]{0,{{ versioned_collapsing._get_precision(type)[1] }}}0*$'
+    or exists(array({{ typed }}), number -> {{ versioned_collapsing._get_digits_of_sql('number') }} = {{ versioned_collapsing._get_digits_of_sql(text) }}),
+    {{ typed }}, null)
 {%- endmacro %}
 
 
 {# Spark rounds to what the type holds. A value holds text when it has the same digits, as many as there are; a float
    may also be written as the double that it is. Short text needs no look. #}
 {% macro _get_float_sql(text, type) -%}
-  case
-    when length({{ text }}) <= {{ 6 if type == 'float' else 15 }} and {{ text }} rlike '^-?[0-9]+([.][0-9]+)?$'
-      or lower({{ text }}) in ('nan', 'infinity', '+infinity', '-infinity', 'inf', '+inf', '-inf')
-    then try_cast({{ text }} as {{ type }})
-    when {{ text }} rlike '^ *[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)? *$' then transform(
-      array(struct(try_cast({{ text }} as {{ type }}) as number, {{ versioned_collapsing._get_digits_of_sql(text) }} as digits)),
-      given -> if(
-        length(given.digits) <= 30
-          and ({{ versioned_collapsing._get_has_digits_sql('cast(given.number as string)', 'given.digits') }}
-          or {{ versioned_collapsing._get_has_digits_sql('cast(cast(given.number as double) as string)', 'given.digits') }}),
-        given.number,
-        null
-      )
-    )[0]
-  end
+  {%- set typed = 'try_cast(' ~ text ~ ' as ' ~ type ~ ')' -%}
+  if(length({{ text }}) <= {{ 6 if type == 'float' else 15 }} and {{ text }} rlike '^-?[0-9]+([.][0-9]+)?$'
+    or lower({{ text }}) in ('nan', 'infinity', '+infinity', '-infinity', 'inf', '+inf', '-inf')
+    or ({{ text }} rlike '^ *[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)? *$'
+      and exists(array({{ typed }}{{ ', cast(' ~ typed ~ ' as double)' if type == 'float' }}), number -> {{ versioned_collapsing._get_has_digits_sql(text) }})),
+    {{ typed }}, null)
 {%- endmacro %}
 
 
@@ -144,12 +117,15 @@
 {%- endmacro %}
 
 
-{# Whether a number has these digits, rounded to as many. Java may write more than tell a double from its neighbours. #}
-{% macro _get_has_digits_sql(number, digits) -%}
-  abs(
-    cast(concat('0.', {{ digits }}) as decimal(38, 37))
-      - cast(concat('0.', {{ versioned_collapsing._get_digits_of_sql(number) }}) as decimal(38, 37))
-  ) <= cast(concat('0.', repeat('0', length({{ digits }})), '5') as decimal(38, 37))
+{# Whether `number` has the digits of text, rounded to as many: Java may write more than tell a double from its
+   neighbours. #}
+{% macro _get_has_digits_sql(text) -%}
+  exists(
+    array({{ versioned_collapsing._get_digits_of_sql(text) }}),
+    digits -> length(digits) <= 30 and abs(
+      cast('0.' || digits as decimal(38, 37)) - cast('0.' || {{ versioned_collapsing._get_digits_of_sql('number') }} as decimal(38, 37))
+    ) <= cast('0.' || repeat('0', length(digits)) || '5' as decimal(38, 37))
+  )
 {%- endmacro %}
 
 

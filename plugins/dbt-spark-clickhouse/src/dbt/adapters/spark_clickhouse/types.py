@@ -80,9 +80,10 @@ def checksum_expressions(column: str, spark_type: str) -> dict[str, str] | None:
             f"unix_micros(cast({column} as timestamp))", f"toUnixTimestamp64Micro({column})"
         )
     if decimal := _DECIMAL.fullmatch(name):
-        return _sums(
-            f"crc32(cast({column} as string))", f"CRC32(toDecimalString({column}, {decimal[2]}))"
-        )
+        # As a string, Spark writes 0 with an exponent where the scale is large.
+        scale = int(decimal[2])
+        plain = f"format_number({column}, '0{'.' * (scale > 0)}{'0' * scale}')"
+        return _sums(f"crc32({plain})", f"CRC32(toDecimalString({column}, {scale}))")
     if name in ("string", "binary") or name.startswith(("varchar(", "char(")):
         return _sums(f"crc32({column})", f"CRC32({column})")
     return None
