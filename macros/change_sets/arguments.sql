@@ -23,40 +23,6 @@
 {% endmacro %}
 
 
-{# What is wrong with the Spark types of columns. Only these are checked for values that do not fit: another name of
-   theirs would let such through. #}
-{% macro get_type_problems(columns) %}
-  {%- set types = [
-      'boolean', 'tinyint', 'smallint', 'int', 'bigint', 'float', 'double', 'string', 'binary', 'date', 'timestamp',
-      'timestamp_ntz',
-  ] -%}
-  {%- set problems = [] -%}
-  {%- for name, type in columns.items() -%}
-    {%- if '<' in type | string -%}
-      {%- do problems.append(
-          "columns: " ~ name ~ " is " ~ type ~ ". Declare a nested value as string, which then holds its JSON."
-      ) -%}
-    {%- elif type not in types and not versioned_collapsing._is_decimal(type) -%}
-      {%- do problems.append(
-          "columns: " ~ name ~ " is '" ~ type ~ "'; it takes " ~ types | join(', ')
-          ~ ", or decimal(precision, scale) with at most 38 digits."
-      ) -%}
-    {%- endif -%}
-  {%- endfor -%}
-  {%- do return(problems) -%}
-{% endmacro %}
-
-
-{% macro _is_decimal(type) %}
-  {%- set numbers = modules.re.match('decimal\\( *([0-9]{1,2}) *, *([0-9]{1,2}) *\\)$', type | string) -%}
-  {%- if numbers is none -%}
-    {%- do return(type == 'decimal') -%}
-  {%- endif -%}
-  {%- set precision = numbers.group(1) | int -%}
-  {%- do return(1 <= precision and precision <= 38 and numbers.group(2) | int <= precision) -%}
-{% endmacro %}
-
-
 {# That a staging model has the columns that are needed of it. #}
 {% macro get_missing_column_problems(events, columns, needed) %}
   {%- set missing = needed | reject('in', columns) | list -%}

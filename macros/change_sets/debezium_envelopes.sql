@@ -4,7 +4,7 @@
 {% macro get_envelopes_sql(source, version, key, before, after) -%}
   {%- set fields = ['op', 'before', 'after'] + versioned_collapsing.get_debezium_version_fields(version) -%}
   {%- set envelope -%}
-    op: string, before: {{ versioned_collapsing.get_text_struct(before) }}, after: {{ versioned_collapsing.get_text_struct(after) }}{{ versioned_collapsing.get_debezium_version_type(version) }}
+    op: string, before: struct<{{ versioned_collapsing.get_text_fields(before) }}>, after: struct<{{ versioned_collapsing.get_text_fields(after) }}>{{ versioned_collapsing.get_debezium_version_type(version) }}
   {%- endset -%}
   {%- set row_fields = [] -%}
   {%- for name in key if name | lower not in ('op', 'before', 'after', 'source', 'transaction', 'payload') -%}
@@ -26,8 +26,7 @@
     from (
       {{ versioned_collapsing.get_parsed_lines_sql(
           source,
-          'struct<' ~ envelope ~ ', payload: struct<' ~ envelope ~ '>'
-          ~ (', ' ~ row_fields | join(': string, ') ~ ': string' if row_fields else '') ~ '>',
+          envelope ~ ', payload: struct<' ~ envelope ~ '>' ~ (', ' ~ versioned_collapsing.get_text_fields(row_fields) if row_fields else ''),
       ) }}
     )
   )
@@ -37,7 +36,9 @@
 {# What Debezium sends beside the changes of rows, by name: it says nothing of this table. A line without an operation
    is known by its fields, all of which must be of the message; it is read again, which few lines are. #}
 {% macro _get_passed_over_sql(columns) -%}
-  {%- set message = "if(size(array_except(json_object_keys(_raw_line), array('schema', 'payload'))) = 0, get_json_object(_raw_line, '$.payload'), _raw_line)" -%}
+  {%- set line = versioned_collapsing.get_json_line_sql('_raw_line') -%}
+  {%- set message = 'if(size(array_except(json_object_keys(' ~ line ~ "), array('schema', 'payload'))) = 0, get_json_object("
+      ~ line ~ ", '$.payload'), " ~ line ~ ')' -%}
   {%- set times = ['ts_ms', 'ts_us', 'ts_ns'] -%}
   case
     when _op = 'm' then 'message'
@@ -62,17 +63,28 @@
 
 {# The row that counts, as JSON. It is read from the line again: only who looks for fields asks for it. #}
 {% macro get_image_json_sql(image="if(_op = 'd', 'before', 'after')") %}
-  {%- do return("coalesce(get_json_object(_raw_line, concat('$.', " ~ image ~ ")), get_json_object(_raw_line, concat('$.payload.', " ~ image ~ ')))') -%}
+  {%- set line = versioned_collapsing.get_json_line_sql('_raw_line') -%}
+  {%- do return(
+      'coalesce(get_json_object(' ~ line ~ ", concat('$.', " ~ image ~ ')), get_json_object(' ~ line
+      ~ ", concat('$.payload.', " ~ image ~ ')))'
+  ) -%}
 {% endmacro %}
+
+
+{# The names that lead to the row of this one. #}
+{% macro get_path_sql(name) -%}
+  if(if({{ name }} = 'before', _value.before is null, _value.after is null), array('', 'payload', {{ name }}), array('', {{ name }}))
+{%- endmacro %}
 
 
 {# Why an envelope cannot be used, whatever its row is. A tombstone that comes with a schema says nothing. #}
 {% macro get_envelope_problems(ops) %}
+  {%- set line = versioned_collapsing.get_json_line_sql('_raw_line') -%}
   {%- set is_tombstone -%}
     _op is null
-      and array_contains(json_object_keys(_raw_line), 'payload')
-      and size(array_except(json_object_keys(_raw_line), array('schema', 'payload'))) = 0
-      and get_json_object(_raw_line, '$.payload') is null
+      and array_contains(json_object_keys({{ line }}), 'payload')
+      and size(array_except(json_object_keys({{ line }}), array('schema', 'payload'))) = 0
+      and get_json_object({{ line }}, '$.payload') is null
   {%- endset -%}
   {%- do return([
       {'condition': '_passed_over is not null', 'reason': 'null'},

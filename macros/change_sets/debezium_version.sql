@@ -43,7 +43,7 @@
    ClickHouse's Int128 can be made of text, and not be compared with Spark's decimals. #}
 {% macro get_debezium_version_sql(version, servers) %}
   {%- if version == 'source.lsn' -%}
-    {%- do return('try_cast(_source_lsn as bigint)') -%}
+    {%- do return(versioned_collapsing.get_typed_sql('_source_lsn', 'bigint', none)) -%}
   {%- elif version == 'source.pos' -%}
     {%- do return(versioned_collapsing._get_number_sql([
         "nullif(regexp_extract(_source_file, '[.]([0-9]{1,20})$', 1), '')",

@@ -28,38 +28,48 @@
 {%- endmacro %}
 
 
-{# Each line with `_value`, the one JSON object on it, and `_is_json`. Inside brackets, a line with anything before or
-   after its object is no JSON; alone, Spark would not look at what follows. A generator is a fence to the optimizer:
-   without it, each use of a field would parse the line again. #}
-{% macro get_parsed_lines_sql(source, type) -%}
+{# Each line with `_value`, the one JSON object on it, and `_is_json`. A generator is a fence to the optimizer: without
+   it, each use of a field would parse the line again. #}
+{% macro get_parsed_lines_sql(source, fields) -%}
   select
     lines.*,
     _values[0] as _value,
-    coalesce(size(_values) = 1 and _values[0] is not null, false) as _is_json
+    {{ versioned_collapsing.get_is_json_sql('_values') }} as _is_json
   from ({{ versioned_collapsing.get_lines_sql(source) }}) as lines
   lateral view explode(array(
-    from_json(concat('[', _raw_line, ']'), 'array<{{ type }}>')
+    {{ versioned_collapsing.get_json_values_sql('_raw_line', fields) }}
   )) as _values
 {%- endmacro %}
 
 
-{# The type of an object with these fields, each as the text of its value. #}
-{% macro get_text_struct(names) %}
-  {%- do return('struct<' ~ names | join(': string, ') ~ ': string>') -%}
+{# These fields, each as the text of its value. #}
+{% macro get_text_fields(names) %}
+  {%- do return(names | join(': string, ') ~ ': string') -%}
 {% endmacro %}
 
 
 {# The columns of an image as text, `_text_<name>`, and in the declared types. `fields` has the expressions of the
-   fields. A second fence, for the same reason: each type is cast to once, and not again for what is checked of it. #}
-{% macro get_typed_columns_sql(images, fields, columns, encodings, toasted=[], prefix='') -%}
+   fields, `path` the names that lead to their object. A second fence, for the same reason: each type is cast to once, and
+   not again for what is checked of it. #}
+{% macro get_typed_columns_sql(
+    images, path, fields, columns, encodings, toasted=[], prefix='', unavailable='__debezium_unavailable_value'
+) -%}
+  {%- set members = '_members' ~ prefix -%}
   select *
   from (
     select
       *,
+      array({{ versioned_collapsing.get_placeholders_sql(unavailable) }}) as _placeholders{{ prefix }},
       {%- for name, type in columns.items() %}
-      {{ versioned_collapsing.get_text_sql(fields[name], type, encodings.get(name), name in toasted) }} as _text_{{ prefix ~ name }}{{ ',' if not loop.last }}
+      {{ versioned_collapsing.get_text_sql(
+          versioned_collapsing.get_field_text_sql(fields[name], name, type, encodings.get(name), members),
+          type,
+          encodings.get(name),
+          name in toasted,
+          unavailable,
+      ) }} as _text_{{ prefix ~ name }}{{ ',' if not loop.last }}
       {%- endfor %}
-    from {{ images }}
+    from ({{ versioned_collapsing._get_images_with_members_sql(images, path, fields, columns, encodings, members) }})
   )
   lateral view inline(array(struct(
     {%- for name, type in columns.items() %}
@@ -67,6 +77,31 @@
     {%- endfor %}
   ))) as {{ prefix }}{{ columns | join(', ' ~ prefix) }}
 {%- endmacro %}
+
+
+{# The images, with the members of those that have a nested value in a column of text. #}
+{% macro _get_images_with_members_sql(images, path, fields, columns, encodings, members) -%}
+  {%- set nested = [] -%}
+  {%- for name, type in columns.items() if versioned_collapsing.is_text(type, encodings.get(name)) -%}
+    {%- do nested.append(versioned_collapsing.get_is_nested_sql(fields[name])) -%}
+  {%- endfor -%}
+  {%- set line = versioned_collapsing.get_json_line_sql('_raw_line') -%}
+  select *
+  from {{ images }}
+  lateral view explode(array(
+    {{ 'if(' ~ nested | join(' or ') ~ ', ' ~ versioned_collapsing.get_members_sql(line, path) ~ ', null)' if nested
+       else 'cast(null as map<string, string>)' }}
+  )) as {{ members }}
+{%- endmacro %}
+
+
+{# A field as text; a nested value as it stands on the line. #}
+{% macro get_field_text_sql(field, name, type, encoding, members) %}
+  {%- do return(
+      'if(' ~ field ~ ' is null, null, coalesce(nullif(' ~ members ~ "['" ~ name ~ "'], ''), " ~ field ~ '))'
+      if versioned_collapsing.is_text(type, encoding) else field
+  ) -%}
+{% endmacro %}
 
 
 {# One row a line: the columns in the declared types, `_version`, the columns of `control` (expressions by name),
@@ -86,13 +121,26 @@
     _block_start,
     _raw_line,
     case
-      when trim(_raw_line) in ('', 'null') then null
-      when not _is_json then 'malformed JSON'
+      when not _is_json and _raw_line rlike r'^[\s\uFEFF]*+(?:null)?[\s\uFEFF]*+$' then null
+      when not is_valid_utf8(_raw_line) then 'invalid UTF-8'
+      when not _is_json then {{ versioned_collapsing._get_json_problem_sql() }}
+      when _members['"'] is not null then 'row nests deeper than 20 levels or names a field twice'
+      when {{ versioned_collapsing.get_has_lone_surrogate_sql('_raw_line') }} then 'half of a surrogate pair'
       {%- for problem in problems %}
       when {{ problem.condition }} then {{ problem.reason }}
       {%- endfor %}
     end as _reason
   from (select *, {{ version }} as _version from {{ typed }})
+{%- endmacro %}
+
+
+{# A line that no column is read of may nest as deep as it likes. #}
+{% macro _get_json_problem_sql() -%}
+  if(
+    {{ versioned_collapsing.get_is_json_sql(versioned_collapsing.get_json_values_sql('_raw_line', '', 2147483647)) }},
+    'nests deeper than 900 levels',
+    'malformed JSON'
+  )
 {%- endmacro %}
 
 

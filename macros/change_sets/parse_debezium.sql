@@ -7,7 +7,7 @@
    messages that are `_passed_over`, have neither a version nor a reason. #}
 {% macro parse_debezium(
     source, key, columns, required=[], version='source.lsn', servers=[], encodings={}, ranges={}, toasted=[],
-    missing_fields='refuse'
+    missing_fields='refuse', unavailable_value='__debezium_unavailable_value'
 ) -%}
   {%- do versioned_collapsing.validate_parsing(
       source, key, columns, required, encodings, ranges,
@@ -15,6 +15,7 @@
       + versioned_collapsing._get_toasted_problems(columns, toasted)
       + versioned_collapsing.get_missing_fields_option_problems(missing_fields),
   ) -%}
+  {%- set columns = versioned_collapsing.get_type_names(columns) -%}
   {%- set places = versioned_collapsing.get_places(key, columns, version) -%}
   {%- set payload = columns | reject('in', places) | list -%}
   {%- set image = versioned_collapsing.get_image_json_sql() -%}
@@ -38,7 +39,15 @@
   typed as (
     select *, {{ versioned_collapsing.get_key_before_sql(key, columns, encodings) }} as _key_before
     from (
-      {{ versioned_collapsing.get_typed_columns_sql('images', fields, columns, encodings, toasted) }}
+      {{ versioned_collapsing.get_typed_columns_sql(
+          'images',
+          versioned_collapsing.get_path_sql("if(_op = 'd', 'before', 'after')"),
+          fields,
+          columns,
+          encodings,
+          toasted,
+          unavailable=unavailable_value,
+      ) }}
     )
   )
   {{ versioned_collapsing.get_typed_lines_sql(

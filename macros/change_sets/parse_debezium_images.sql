@@ -1,11 +1,15 @@
 {# Parses Debezium's change events for signed rows: as parse_debezium, with the row before the change in `_before`.
    Both images must be whole, and their version is a column, since an event has one log position and two rows. #}
-{% macro parse_debezium_images(source, key, columns, version, required=[], encodings={}, ranges={}, missing_fields='refuse') -%}
+{% macro parse_debezium_images(
+    source, key, columns, version, required=[], encodings={}, ranges={}, missing_fields='refuse',
+    unavailable_value='__debezium_unavailable_value'
+) -%}
   {%- do versioned_collapsing.validate_parsing(
       source, key, columns, required, encodings, ranges,
       versioned_collapsing.get_version_column_problems(columns, version)
       + versioned_collapsing.get_missing_fields_option_problems(missing_fields, ['refuse', 'null']),
   ) -%}
+  {%- set columns = versioned_collapsing.get_type_names(columns) -%}
   {%- set image = versioned_collapsing.get_image_json_sql() -%}
   {%- set payload = columns | reject('in', versioned_collapsing.get_places(key, columns, version)) | list -%}
   {%- set after = {} -%}
@@ -18,10 +22,16 @@
     {{ versioned_collapsing.get_envelopes_sql(source, version, key, columns, columns) }}
   ),
   after_typed as (
-    {{ versioned_collapsing.get_typed_columns_sql('images', after, columns, encodings) }}
+    {{ versioned_collapsing.get_typed_columns_sql(
+        'images', versioned_collapsing.get_path_sql("if(_op = 'd', 'before', 'after')"), after, columns, encodings,
+        unavailable=unavailable_value,
+    ) }}
   ),
   typed as (
-    {{ versioned_collapsing.get_typed_columns_sql('after_typed', before, columns, encodings, prefix='_before_') }}
+    {{ versioned_collapsing.get_typed_columns_sql(
+        'after_typed', versioned_collapsing.get_path_sql("'before'"), before, columns, encodings,
+        prefix='_before_', unavailable=unavailable_value,
+    ) }}
   )
   {{ versioned_collapsing.get_typed_lines_sql(
       'typed',
@@ -62,9 +72,12 @@
   {%- set problems = [
       {'condition': "_op <> 'u'", 'reason': 'null'},
       {'condition': '_before is null', 'reason': "'before image is missing'"},
+      {'condition': "_members_before_['\"'] is not null", 'reason': "'row before nests deeper than 20 levels or names a field twice'"},
       {'condition': '_text__before_' ~ version ~ ' is null', 'reason': "'before.version " ~ version ~ " is null'"},
   ] -%}
-  {%- do problems.extend(versioned_collapsing.get_payload_problems(columns, [], required, ranges, [], '_before_', 'before.')) -%}
+  {%- do problems.extend(versioned_collapsing.get_payload_problems(
+      columns, [], required, ranges, [], '_before_', 'before.'
+  )) -%}
   {%- for name in key -%}
     {%- do problems.append({'condition': 'not (_before_' ~ name ~ ' <=> ' ~ name ~ ')', 'reason': "'key " ~ name ~ " changes'"}) -%}
   {%- endfor -%}

@@ -1,12 +1,16 @@
 {# Parses rows that replace each other, one JSON object a line: the newest of a key by the column `version` is the
    row as it is now, or `_batch`, for the batch's number. `is_deleted` names the field, if there is one, that is true
    when the row is gone. #}
-{% macro parse_upserts(source, key, columns, version, is_deleted=none, required=[], encodings={}, ranges={}, missing_fields='refuse') -%}
+{% macro parse_upserts(
+    source, key, columns, version, is_deleted=none, required=[], encodings={}, ranges={}, missing_fields='refuse',
+    unavailable_value='__debezium_unavailable_value'
+) -%}
   {%- do versioned_collapsing.validate_parsing(
       source, key, columns, required, encodings, ranges,
       ([] if version == '_batch' else versioned_collapsing.get_version_column_problems(columns, version))
       + versioned_collapsing.get_missing_fields_option_problems(missing_fields),
   ) -%}
+  {%- set columns = versioned_collapsing.get_type_names(columns) -%}
   {%- set flag = '_value.' ~ is_deleted -%}
   {%- set deletes = 'coalesce(try_cast(' ~ flag ~ ' as boolean), false)' if is_deleted else 'false' -%}
   {%- set flag_problems = [{
@@ -16,7 +20,8 @@
   {%- set known_fields = (columns | list) + ([is_deleted] if is_deleted and is_deleted not in columns else []) -%}
   {%- set places = versioned_collapsing.get_places(key, columns, version) -%}
   {%- set payload = columns | reject('in', places) | list -%}
-  {%- set missing = versioned_collapsing.get_missing_fields_sql(payload, '_raw_line') -%}
+  {%- set line = versioned_collapsing.get_json_line_sql('_raw_line') -%}
+  {%- set missing = versioned_collapsing.get_missing_fields_sql(payload, line) -%}
   {%- set fields = {} -%}
   {%- for name in columns -%}
     {%- do fields.update({name: '_value.' ~ name}) -%}
@@ -30,24 +35,26 @@
     {%- do control.update({'_unset': 'if(' ~ deletes ~ ', cast(array() as array<string>), ' ~ missing ~ ')'}) -%}
   {%- endif -%}
   with images as (
-    {{ versioned_collapsing.get_parsed_lines_sql(source, versioned_collapsing.get_text_struct(known_fields)) }}
+    {{ versioned_collapsing.get_parsed_lines_sql(source, versioned_collapsing.get_text_fields(known_fields)) }}
   ),
   typed as (
-    {{ versioned_collapsing.get_typed_columns_sql('images', fields, columns, encodings) }}
+    {{ versioned_collapsing.get_typed_columns_sql(
+        'images', "array('')", fields, columns, encodings, unavailable=unavailable_value
+    ) }}
   )
   {{ versioned_collapsing.get_typed_lines_sql(
       'typed',
       columns,
-      '_raw_line',
+      line,
       known_fields,
-      version if version != '_batch' else 'if(_is_json, _batch, null)',
+      'if(_is_json, ' ~ version ~ ', null)',
       control,
       ([] if version == '_batch' else [versioned_collapsing.get_missing_version_problem(version)])
       + flag_problems
       + versioned_collapsing.get_row_problems(
           key, columns, version, deletes, required if missing_fields != 'keep' else [], ranges
       )
-      + versioned_collapsing.get_kept_field_problems(missing_fields, required, places, [], '_raw_line', 'false')
-      + versioned_collapsing.get_missing_field_problems(missing_fields, payload, '_raw_line'),
+      + versioned_collapsing.get_kept_field_problems(missing_fields, required, places, [], line, 'false')
+      + versioned_collapsing.get_missing_field_problems(missing_fields, payload, line),
   ) }}
 {%- endmacro %}

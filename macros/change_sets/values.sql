@@ -12,8 +12,7 @@
 
 
 {% macro is_encoding_of(encoding, type) %}
-  {%- set encodings = versioned_collapsing._get_encodings() -%}
-  {%- do return(encoding in encodings and type.startswith(encodings[encoding])) -%}
+  {%- do return(versioned_collapsing._get_encodings().get(encoding) == versioned_collapsing.get_kind(type)) -%}
 {% endmacro %}
 
 
@@ -27,28 +26,10 @@
 
 
 {# The text of a field as a cast can read it; null for what Debezium left out, in a column that may lack it. #}
-{% macro get_text_sql(field, type, encoding, is_toasted) %}
+{% macro get_text_sql(field, type, encoding, is_toasted, unavailable='__debezium_unavailable_value') %}
   {%- set text = field if not is_toasted else
-      'if(' ~ field ~ ' in ' ~ versioned_collapsing.get_placeholders_sql() ~ ', null, ' ~ field ~ ')' -%}
+      'if(' ~ field ~ ' in (' ~ versioned_collapsing.get_placeholders_sql(unavailable) ~ '), null, ' ~ field ~ ')' -%}
   {%- do return(versioned_collapsing._get_precise_decimal_sql(text, versioned_collapsing._get_precision(type)[1]) if encoding == 'precise' else text) -%}
-{% endmacro %}
-
-
-{# What Debezium writes for a value that the database did not send, as text and as bytes. #}
-{% macro get_placeholders_sql() %}
-  {%- do return("('__debezium_unavailable_value', 'X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ==')") -%}
-{% endmacro %}
-
-
-{% macro get_typed_sql(text, type, encoding) %}
-  {%- set whole = "if(" ~ text ~ " rlike '^-?[0-9]+$', try_cast(" ~ text ~ " as bigint), null)" -%}
-  {%- do return({
-      'base64': "try_to_binary(" ~ text ~ ", 'base64')",
-      'epoch_days': 'date_from_unix_date(try_cast(' ~ whole ~ ' as int))',
-      'epoch_millis': 'timestamp_micros(try_multiply(' ~ whole ~ ', 1000L))',
-      'epoch_micros': 'timestamp_micros(' ~ whole ~ ')',
-      'epoch_nanos': "timestamp_micros(if(" ~ text ~ " rlike '^-?[0-9]+000$', try_cast(" ~ text ~ " as bigint) div 1000, null))",
-  }.get(encoding, text if type == 'string' else 'try_cast(' ~ text ~ ' as ' ~ type ~ ')')) -%}
 {% endmacro %}
 
 
@@ -61,7 +42,7 @@
   {%- set own_scale = 'if(' ~ is_variable ~ ', try_cast(get_json_object(' ~ text ~ ", '$.scale') as int), " ~ scale ~ ')' -%}
   if({{ text }} is null, null, coalesce(
     transform(
-      transform(array(hex(try_to_binary({{ bytes }}, 'base64'))), digits -> case
+      transform(array({{ versioned_collapsing._get_hex_sql(bytes) }}), digits -> case
         when length(digits) not between 2 and 32 then null
         when digits < '8' then {{ versioned_collapsing._get_unsigned_sql("lpad(digits, 32, '0')") }}
         else -1 - {{ versioned_collapsing._get_unsigned_sql("translate(lpad(digits, 32, 'F'), '0123456789ABCDEF', 'FEDCBA9876543210')") }}
@@ -77,6 +58,12 @@
 {%- endmacro %}
 
 
+{# Base64 as hexadecimal digits; null for text that base64 is not written as, such as a decimal of 2 digits. #}
+{% macro _get_hex_sql(text) -%}
+  if(base64(try_to_binary({{ text }}, 'base64')) = {{ text }}, hex(try_to_binary({{ text }}, 'base64')), null)
+{%- endmacro %}
+
+
 {# The number of 32 hexadecimal digits; null above 38 decimal ones. #}
 {% macro _get_unsigned_sql(digits) -%}
   try_add(
@@ -86,29 +73,10 @@
 {%- endmacro %}
 
 
-{# The condition that text was lost in its cast; none where none is. A cast to an integer drops a fraction, one to a
-   decimal or a timestamp digits, and one to a float may end in infinity. Numbers whose text has more digits after the
-   point than the type, or an exponent, are compared with more digits than they have, as long as there are more. #}
+{# The condition that text is no value of its type. #}
 {% macro get_misfit_sql(text, typed, type) %}
-  {%- if type == 'string' -%}
-    {%- do return(none) -%}
-  {%- endif -%}
-  {%- set kind = modules.re.match('[a-z]*', type).group() -%}
-  {%- set precision, scale = versioned_collapsing._get_precision(type) if kind == 'decimal' else (20, 0) -%}
-  {%- set is_other_number = 'try_cast(' ~ text ~ ' as decimal(38, ' ~ (38 - precision + scale) ~ ')) <> ' ~ typed -%}
-  {%- set loses = {
-      'decimal': versioned_collapsing._get_long_fraction_sql(text, scale) ~ ' and ' ~ is_other_number if precision <= 32 else text ~ " rlike '[.][0-9]{" ~ scale ~ "}[0-9]*[1-9]'",
-      'timestamp': "locate('.', " ~ text ~ ") > 0 and length(rtrim('Z', substring_index(" ~ text ~ ", '.', -1))) > 6 and " ~ text ~ " rlike '[.][0-9]{6}[0-9]*[1-9]'",
-      'float': typed ~ " in (float('Infinity'), float('-Infinity')) and " ~ text ~ " not like '%Inf%'",
-      'double': typed ~ " in (double('Infinity'), double('-Infinity')) and " ~ text ~ " not like '%Inf%'",
-  }.get(kind, "locate('.', " ~ text ~ ') > 0 and ' ~ is_other_number if kind in ('tinyint', 'smallint', 'int', 'bigint') else none) -%}
-  {%- do return(text ~ ' is not null and (' ~ typed ~ ' is null' ~ (' or (' ~ loses ~ ')' if loses else '') ~ ')') -%}
+  {%- do return(none if type == 'string' else text ~ ' is not null and ' ~ typed ~ ' is null') -%}
 {% endmacro %}
-
-
-{% macro _get_long_fraction_sql(text, scale) -%}
-  (length(substring_index({{ text }}, '.', -1)) > {{ scale }} or {{ text }} like '%e%' or {{ text }} like '%E%')
-{%- endmacro %}
 
 
 {# Precision and scale of a decimal type. #}

@@ -32,7 +32,7 @@ def error_of(folder: Path, call: str) -> str:
     ("call", "problems"),
     [
         (
-            "parse_debezium(source('landing', 'events'), key=['id'], columns={'_x': 'bigint', 'a-b': 'int', 'tags': 'array<string>', 'n': 'decimal(5,2)'}, "
+            "parse_debezium(source('landing', 'events'), key=['id'], columns={'_x': 'bigint', 'a-b': 'int', 'tags': 'array<string>', 'n': 'decimal(5,2)', 'price': 'money', 'd': 'decimal(39,2)'}, "
             "required=['name'], version='source.txId', encodings={'n': 'epoch_days', 'm': 'precise'}, ranges={'n': [1]}, toasted=['t'])",
             [
                 "key: names ['id'], which columns does not have.",
@@ -41,6 +41,8 @@ def error_of(folder: Path, call: str) -> str:
                 "columns: _x begins with an underscore, as the columns beside the row's do. Name it otherwise at its source.",
                 "columns: 'a-b' has other characters than letters, digits and underscores. Name it otherwise at its source.",
                 "columns: tags is array<string>. Declare a nested value as string, which then holds its JSON.",
+                "columns: price is money, which is no type of a column. It takes boolean, tinyint, ",
+                "columns: d is decimal(39,2), which is no type of a column.",
                 "encodings: n is decimal(5,2) and has 'epoch_days'; decimal takes 'precise', binary takes 'base64', date takes 'epoch_days', ",
                 "ranges: n has [1]; it takes the lowest and the highest value.",
                 "version: is 'source.txId'; it takes 'source.lsn', 'source.pos', 'source.gtid' or one of columns.",
