@@ -250,8 +250,8 @@ def test_next_runs_complete_those_that_died(
             completed, *_ = project.run(Point(), point)
             project.check(completed, project.steps - 1)
             print(f"{point} of {len(every)}", flush=True)  # noqa: T201
-    # A table whose files are gone is built from its first row on.
-    shutil.rmtree(project.home / "warehouse" / "shop.db" / "by_ten")
+    # A table whose files are gone is built anew.
+    shutil.rmtree(project.home / "warehouse" / "shop.db" / "replaced")
     (completed,) = project.run(Point())
     project.check(completed, project.steps)
     project.check_clickhouse()

@@ -132,11 +132,19 @@ class HandOffs:
         """Drop the table of a Spark node whose files are gone, so that it is built anew.
 
         Spark reads it as one without rows: what is built on that would lack them in silence.
+
+        Raises:
+            DbtRuntimeError: the node is incremental, and compiled to add to what there was.
         """
         own = self._router.Relation.create_from(self._router.config, node)
         if lost := self._lost(own, node):
             logger.warning(f"The files of {own} are gone: it is built anew")
             self._router.call_named_engine(SPARK, "drop_relation", lost)
+            if node.config.materialized == "incremental":
+                raise DbtRuntimeError(
+                    f"The files of the Spark table {own} were gone, and the table has been "
+                    f"dropped. Build it from its first row on: dbt build --select {node.name}"
+                )
 
     def require_parents(self, node: Any) -> None:
         """Check that the tables are there that a Spark node reads, through views too.
