@@ -8,11 +8,11 @@
 {% endmacro %}
 
 
-{# A value that is nested at most 20 levels deep, which is as deep as a regular expression has levels. #}
+{# A value that is nested at most 24 levels deep, of which two may be Debezium's,, which is as deep as a regular expression has levels. #}
 {% macro _get_json_value_pattern() %}
   {%- set string = versioned_collapsing._get_json_string_pattern() -%}
   {%- set nested = [''] -%}
-  {%- for level in range(20) -%}
+  {%- for level in range(24) -%}
     {%- do nested.append('|[\\[{](?:[^"\\[\\]{}]++|' ~ string ~ nested[-1] ~ ')*+[\\]}]') -%}
   {%- endfor -%}
   {%- do return('(?:[^"\\[\\]{},\\s]++|' ~ string ~ nested[-1] ~ ')') -%}

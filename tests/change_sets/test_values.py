@@ -70,7 +70,7 @@ def fixed(precision: int, scale: int) -> Callable[[str], Decimal]:
     def stored(text: str) -> Decimal:
         value = number(text)
         units = EXACT.multiply(value, EXACT.power(Decimal(10), scale))
-        if units != units.to_integral_value(context=EXACT) or abs(units) >= Decimal(10) ** precision:
+        if units != units.to_integral_value(context=EXACT) or units.copy_abs() >= EXACT.power(Decimal(10), precision):
             raise Refused
         return value
 
@@ -372,7 +372,7 @@ def test_a_value_is_stored_as_it_was_given(stored: Stored, kind: str, name: str)
     def comparable(value: Any) -> str:
         if isinstance(value, bytes):
             return value.hex().upper()
-        return repr(value.normalize(EXACT) + 0 if isinstance(value, Decimal) else value)
+        return repr(EXACT.add(value.normalize(EXACT), Decimal(0)) if isinstance(value, Decimal) else value)
 
     expected = {
         (key, value.row[:80]): comparable(value.stored)

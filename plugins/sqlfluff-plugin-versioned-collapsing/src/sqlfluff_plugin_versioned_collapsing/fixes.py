@@ -29,7 +29,7 @@ from sqlfluff_plugin_versioned_collapsing.selects import Select
 # Exact, and nothing that a sign makes wrap. A sum of floats does not return to where it was,
 # and the sum of nothing but nulls is null.
 _EXACT = re.compile(r"U?Int(8|16|32)$|Int(64|128|256)$|Decimal", re.IGNORECASE)
-_UNSAFE = ("prewhere_clause", "sample_clause", "qualify_clause", "with_clause")
+_UNSAFE = ("prewhere_clause", "sample_clause", "qualify_clause")
 _PLAIN = re.compile(r"[A-Za-z_]\w*$")
 
 
@@ -74,9 +74,7 @@ def _is_simple(select: Select) -> bool:
         select.segment.recursive_crawl("array_join_clause")
     ):
         return False
-    if any(True for _ in select.segment.recursive_crawl("templated")) or not _is_literal(
-        select.segment
-    ):
+    if not _is_literal(select.segment):
         return False
     grouped = select.segment.get_child("groupby_clause")
     if relation.sign in select.aliased or (grouped and not select.is_plainly_grouped):
