@@ -83,7 +83,7 @@
       {%- do problems.append(argument ~ ": names " ~ outside ~ ", which columns does not have.") -%}
     {%- endif -%}
   {%- endfor -%}
-  {%- for name in columns -%}
+  {%- for name, type in columns.items() -%}
     {%- if name.startswith('_') -%}
       {%- do problems.append("columns: " ~ name ~ " begins with an underscore, as the columns beside the row's do. Name it otherwise at its source.") -%}
     {%- elif not modules.re.match('[A-Za-z][A-Za-z0-9_]*$', name) -%}
