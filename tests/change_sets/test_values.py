@@ -70,7 +70,9 @@ def fixed(precision: int, scale: int) -> Callable[[str], Decimal]:
     def stored(text: str) -> Decimal:
         value = number(text)
         units = EXACT.multiply(value, EXACT.power(Decimal(10), scale))
-        if units != units.to_integral_value(context=EXACT) or units.copy_abs() >= EXACT.power(Decimal(10), precision):
+        if units != units.to_integral_value(context=EXACT) or units.copy_abs() >= EXACT.power(
+            Decimal(10), precision
+        ):
             raise Refused
         return value
 
@@ -116,8 +118,16 @@ def table_of(values: dict[str, Any]) -> Callable[[str], Any]:
     return stored
 
 
-def listed(spark: str, clickhouse: str, values: dict[str, Any], refused: Sequence[str], encoding: str | None = None) -> Column:
-    return Column(spark, clickhouse, [*map(json.dumps, [*values, *refused])], table_of(values), encoding)
+def listed(
+    spark: str,
+    clickhouse: str,
+    values: dict[str, Any],
+    refused: Sequence[str],
+    encoding: str | None = None,
+) -> Column:
+    return Column(
+        spark, clickhouse, [*map(json.dumps, [*values, *refused])], table_of(values), encoding
+    )
 
 
 def given_whole(bits: int) -> list[str]:
@@ -135,7 +145,19 @@ def given_fixed(precision: int, scale: int) -> list[str]:
     high = Decimal("9" * precision).scaleb(-scale, EXACT)
     exact = [
         f"{value:f}"
-        for value in (Decimal(0), ulp, -ulp, high, -high, EXACT.add(high, ulp), EXACT.subtract(-high, ulp), EXACT.subtract(high, ulp), ulp / 10, EXACT.divide(ulp, Decimal(2)), EXACT.add(high, ulp / 10))
+        for value in (
+            Decimal(0),
+            ulp,
+            -ulp,
+            high,
+            -high,
+            EXACT.add(high, ulp),
+            EXACT.subtract(-high, ulp),
+            EXACT.subtract(high, ulp),
+            ulp / 10,
+            EXACT.divide(ulp, Decimal(2)),
+            EXACT.add(high, ulp / 10),
+        )
     ]
     return [
         *exact, *(f'"{text}"' for text in exact), f"{high:E}", f"{ulp:E}", f'"{ulp:E}"', f"{ulp / 10:E}", f"{exact[1]}0000" if scale else "1.0000",
@@ -207,7 +229,12 @@ def encoded() -> dict[str, Column]:
     """Columns that are written otherwise than Spark reads them."""
     kind = "Nullable(DateTime64(6, 'UTC'))"
     high_micros = 10413791999999999
-    variable = {json.dumps({"scale": scale, "value": signed_bytes(value)}): Decimal(value).scaleb(-scale, EXACT) for scale, value in ((0, 5), (2, -123), (4, 12300), (30, 0))}
+    variable = {
+        json.dumps({"scale": scale, "value": signed_bytes(value)}): Decimal(value).scaleb(
+            -scale, EXACT
+        )
+        for scale, value in ((0, 5), (2, -123), (4, 12300), (30, 0))
+    }
     lossy = json.dumps({"scale": 3, "value": signed_bytes(12345)})
     precise = Column(
         "decimal(20,2)",
@@ -272,7 +299,15 @@ def given_values() -> list[Given]:
             try:
                 value = None if token == "null" else column.stored(text_of(token))
             except Refused as refused:
-                found.append(Given(row, name, reason=f"{name} {refused}" if str(refused) else f"{name} does not fit {spark}"))
+                found.append(
+                    Given(
+                        row,
+                        name,
+                        reason=f"{name} {refused}"
+                        if str(refused)
+                        else f"{name} does not fit {spark}",
+                    )
+                )
             else:
                 found.append(Given(row, name, value))
     return found
@@ -307,7 +342,10 @@ def upsert(key: int, row: bytes) -> bytes:
 def event(key: int, row: bytes) -> bytes:
     """As Debezium wraps it, with another row before."""
     image = upsert(key, row)
-    return b'{"schema":{"v":1.0},"payload":{"before":{"id":%d,"a_string":[1.0]},"after":%s,"source":{"lsn":1},"op":"u"}}' % (key, image)
+    return (
+        b'{"schema":{"v":1.0},"payload":{"before":{"id":%d,"a_string":[1.0]},"after":%s,"source":{"lsn":1},"op":"u"}}'
+        % (key, image)
+    )
 
 
 KINDS: dict[str, Callable[[int, bytes], bytes]] = {"upserts": upsert, "events": event}
@@ -354,11 +392,17 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Stored:
     queries = {}
     for kind in KINDS:
         queries[f"{kind} keys"] = f"select id, 1 from shop.{kind} final where _sign = 1"
-        queries[f"{kind} reasons"] = f"select line_number, reason from shop.cdc_quarantine final where source_table = '{kind}' and _sign = 1"
+        queries[f"{kind} reasons"] = (
+            f"select line_number, reason from shop.cdc_quarantine final where source_table = '{kind}' and _sign = 1"
+        )
         for name, column in COLUMNS.items():
             value = f"hex({name})" if column.spark == "binary" else name
-            queries[f"{kind} {name}"] = f"select id, {value} from shop.{kind} final where _sign = 1 and {name} is not null"
-    found = {name: dict(rows) for name, rows in project.queries(**queries).items()}
+            queries[f"{kind} {name}"] = (
+                f"select id, {value} from shop.{kind} final where _sign = 1 and {name} is not null"
+            )
+    found: dict[str, dict[Any, Any]] = {
+        name: dict(rows) for name, rows in project.queries(**queries).items()
+    }
     return Stored(
         {kind: {name: found[f"{kind} {name}"] for name in COLUMNS} for kind in KINDS},
         {kind: found[f"{kind} reasons"] for kind in KINDS},
@@ -372,7 +416,9 @@ def test_a_value_is_stored_as_it_was_given(stored: Stored, kind: str, name: str)
     def comparable(value: Any) -> str:
         if isinstance(value, bytes):
             return value.hex().upper()
-        return repr(EXACT.add(value.normalize(EXACT), Decimal(0)) if isinstance(value, Decimal) else value)
+        return repr(
+            EXACT.add(value.normalize(EXACT), Decimal(0)) if isinstance(value, Decimal) else value
+        )
 
     expected = {
         (key, value.row[:80]): comparable(value.stored)
@@ -390,8 +436,15 @@ def test_a_value_is_stored_as_it_was_given(stored: Stored, kind: str, name: str)
 @pytest.mark.parametrize("kind", KINDS)
 def test_any_other_is_in_quarantine_with_its_reason(stored: Stored, kind: str) -> None:
     given = lines(KINDS[kind])
-    expected = {number: (line[:160], value.reason) for number, (line, value) in enumerate(given, start=1) if value.reason}
-    found = {number: (given[number - 1][0][:160], reason) for number, reason in stored.reasons[kind].items()}
+    expected = {
+        number: (line[:160], value.reason)
+        for number, (line, value) in enumerate(given, start=1)
+        if value.reason
+    }
+    found = {
+        number: (given[number - 1][0][:160], reason)
+        for number, reason in stored.reasons[kind].items()
+    }
     assert found == expected
 
 
