@@ -36,6 +36,7 @@ def test_every_kind_of_node_was_built_and_tested(first_build: Any) -> None:
         "countries",
         "spark_orders",
         "spark_orders_view",
+        "spark_long_view",
         "spark_nothing",
         "spark_runs",
         "ch_orders",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import re
-import shutil
 import threading
 import uuid
 from collections.abc import Iterator
@@ -21,7 +20,7 @@ from dbt.adapters.spark.connections import SparkConnectionManager, SparkConnecti
 from dbt.adapters.spark.impl import SparkAdapter
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.spark_clickhouse import store
+from dbt.adapters.spark_clickhouse import metastore, store
 from dbt.adapters.spark_clickhouse.credentials import EmbeddedSparkCredentials
 from dbt.adapters.spark_clickhouse.engine import EngineAdapter, EngineConnectionManager
 from dbt.adapters.spark_clickhouse.java import require_java, starting
@@ -66,7 +65,7 @@ def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
         lock = store.share(home, wait)
         logs = home / "logs"
         logs.mkdir(exist_ok=True)
-        _clear_unfinished_metastore(home)
+        metastore.clear_unfinished(home)
         restored = TableFolders(home).restore()
         conf = SparkConf(loadDefaults=False).setAll(
             list({**default_settings(credentials), **credentials.server_side_parameters}.items())
@@ -84,20 +83,12 @@ def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
             )
             context = SparkContext(conf=conf, gateway=gateway)
             atexit.register(_stop, context, gateway)
-        SparkSession(context).builder.config(conf=conf).enableHiveSupport().getOrCreate()
+        session = SparkSession(context).builder.config(conf=conf).enableHiveSupport().getOrCreate()
+        if conf.get(metastore.URL_SETTING) == metastore.url(home):
+            metastore.hold_long_views(session, home)
         # PySpark prints every error as a page of JSON, also those that dbt-spark expects.
         PySparkLogger.getLogger("SQLQueryContextLogger").disabled = True
         repair_partitions(restored)
-
-
-def _clear_unfinished_metastore(home: Path) -> None:
-    """Remove a metastore in which nothing is yet: Derby cannot open one that it did not finish.
-
-    It writes the properties last.
-    """
-    metastore = home / "metastore"
-    if metastore.is_dir() and not (metastore / "service.properties").exists():
-        shutil.rmtree(metastore)
 
 
 def give_timestamps_in_utc(handle: Any) -> None:
@@ -179,7 +170,6 @@ def _stop(context: SparkContext, gateway: Any) -> None:
 def default_settings(credentials: EmbeddedSparkCredentials) -> dict[str, str]:
     """The settings of the embedded Spark that the profile does not override."""
     home = Path(credentials.home)
-    metastore = f"jdbc:derby:;databaseName={home / 'metastore'};create=true"
     return {
         "spark.master": "local[*]",
         "spark.app.name": "dbt",
@@ -190,7 +180,7 @@ def default_settings(credentials: EmbeddedSparkCredentials) -> dict[str, str]:
             f"-Duser.timezone=UTC -Dderby.stream.error.file={home / 'logs' / 'derby.log'} "
             "-XX:+UseParallelGC"
         ),
-        "spark.hadoop.javax.jdo.option.ConnectionURL": metastore,
+        metastore.URL_SETTING: metastore.url(home),
         "spark.sql.catalogImplementation": "hive",
         "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
         "spark.sql.session.timeZone": "UTC",
