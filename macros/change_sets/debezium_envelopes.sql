@@ -36,9 +36,9 @@
 {# What Debezium sends beside the changes of rows, by name: it says nothing of this table. A line without an operation
    is known by its fields, all of which must be of the message; it is read again, which few lines are. #}
 {% macro _get_passed_over_sql(columns) -%}
-  {%- set line = versioned_collapsing.get_json_line_sql('_raw_line') -%}
-  {%- set message = 'if(size(array_except(json_object_keys(' ~ line ~ "), array('schema', 'payload'))) = 0, get_json_object("
-      ~ line ~ ", '$.payload'), " ~ line ~ ')' -%}
+  {%- set message -%}
+    if(size(array_except(json_object_keys(_json_line), array('schema', 'payload'))) = 0, get_json_object(_json_line, '$.payload'), _json_line)
+  {%- endset -%}
   {%- set times = ['ts_ms', 'ts_us', 'ts_ns'] -%}
   case
     when _op = 'm' then 'message'
@@ -63,10 +63,8 @@
 
 {# The row that counts, as JSON. It is read from the line again: only who looks for fields asks for it. #}
 {% macro get_image_json_sql(image="if(_op = 'd', 'before', 'after')") %}
-  {%- set line = versioned_collapsing.get_json_line_sql('_raw_line') -%}
   {%- do return(
-      'coalesce(get_json_object(' ~ line ~ ", concat('$.', " ~ image ~ ')), get_json_object(' ~ line
-      ~ ", concat('$.payload.', " ~ image ~ ')))'
+      "coalesce(get_json_object(_json_line, concat('$.', " ~ image ~ ")), get_json_object(_json_line, concat('$.payload.', " ~ image ~ ')))'
   ) -%}
 {% endmacro %}
 
@@ -79,12 +77,11 @@
 
 {# Why an envelope cannot be used, whatever its row is. A tombstone that comes with a schema says nothing. #}
 {% macro get_envelope_problems(ops) %}
-  {%- set line = versioned_collapsing.get_json_line_sql('_raw_line') -%}
   {%- set is_tombstone -%}
     _op is null
-      and array_contains(json_object_keys({{ line }}), 'payload')
-      and size(array_except(json_object_keys({{ line }}), array('schema', 'payload'))) = 0
-      and get_json_object({{ line }}, '$.payload') is null
+      and array_contains(json_object_keys(_json_line), 'payload')
+      and size(array_except(json_object_keys(_json_line), array('schema', 'payload'))) = 0
+      and get_json_object(_json_line, '$.payload') is null
   {%- endset -%}
   {%- do return([
       {'condition': '_passed_over is not null', 'reason': 'null'},

@@ -33,7 +33,7 @@
    nothing behind it, leaves where it is; Spark does not look behind what it parses. #}
 {% macro get_json_values_sql(line, fields, depth=900) -%}
   from_json(
-    concat('[', {{ versioned_collapsing.get_quoted_numbers_sql(versioned_collapsing.get_json_line_sql(line)) }}, ',{"_dbt_end":true}]'),
+    concat('[', {{ versioned_collapsing.get_quoted_numbers_sql(line) }}, ',{"_dbt_end":true}]'),
     'array<struct<{{ fields ~ ', ' if fields }}_dbt_end: boolean>>',
     {{ versioned_collapsing._get_json_options_sql(depth) }}
   )

@@ -35,9 +35,12 @@
     lines.*,
     _values[0] as _value,
     {{ versioned_collapsing.get_is_json_sql('_values') }} as _is_json
-  from ({{ versioned_collapsing.get_lines_sql(source) }}) as lines
+  from (
+    select *, {{ versioned_collapsing.get_json_line_sql('_raw_line') }} as _json_line
+    from ({{ versioned_collapsing.get_lines_sql(source) }})
+  ) as lines
   lateral view explode(array(
-    {{ versioned_collapsing.get_json_values_sql('_raw_line', fields) }}
+    {{ versioned_collapsing.get_json_values_sql('_json_line', fields) }}
   )) as _values
 {%- endmacro %}
 
@@ -85,11 +88,10 @@
   {%- for name, type in columns.items() if versioned_collapsing.is_text(type, encodings.get(name)) -%}
     {%- do nested.append(versioned_collapsing.get_is_nested_sql(fields[name])) -%}
   {%- endfor -%}
-  {%- set line = versioned_collapsing.get_json_line_sql('_raw_line') -%}
   select *
   from {{ images }}
   lateral view explode(array(
-    {{ 'if(' ~ nested | join(' or ') ~ ', ' ~ versioned_collapsing.get_members_sql(line, path) ~ ', null)' if nested
+    {{ 'if(' ~ nested | join(' or ') ~ ', ' ~ versioned_collapsing.get_members_sql('_json_line', path) ~ ', null)' if nested
        else 'cast(null as map<string, string>)' }}
   )) as {{ members }}
 {%- endmacro %}
@@ -137,7 +139,10 @@
 {# A line that no column is read of may nest as deep as it likes. #}
 {% macro _get_json_problem_sql() -%}
   if(
-    {{ versioned_collapsing.get_is_json_sql(versioned_collapsing.get_json_values_sql('_raw_line', '', 2147483647)) }},
+    exists(
+      array({{ versioned_collapsing.get_json_values_sql('_json_line', '', 2147483647) }}),
+      _values -> {{ versioned_collapsing.get_is_json_sql('_values') }}
+    ),
     'nests deeper than 900 levels',
     'malformed JSON'
   )

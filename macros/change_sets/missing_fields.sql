@@ -31,12 +31,11 @@
 {% endmacro %}
 
 
-{# A row that lacks a column, as conditions with reasons; `names` are the columns that it needs. #}
-{% macro get_missing_field_problems(missing_fields, names, image, prefix='', label='') %}
-  {%- if missing_fields != 'refuse' or not names -%}
+{# A row that lacks a column, as conditions with reasons; `missing` has the names of those that it lacks. #}
+{% macro get_missing_field_problems(missing_fields, missing='_missing_fields', label='') %}
+  {%- if missing_fields != 'refuse' -%}
     {%- do return([]) -%}
   {%- endif -%}
-  {%- set missing = versioned_collapsing.get_missing_fields_sql(names, image, prefix) -%}
   {%- do return([{
       'condition': 'get(' ~ missing ~ ', 0) is not null',
       'reason': "concat('" ~ label ~ "', get(" ~ missing ~ ", 0), ' is missing')",

@@ -27,17 +27,20 @@
       '_is_deleted': "_op = 'd'",
       '_is_truncate': "_op = 't'",
       '_key_before': '_key_before',
-      '_missing_fields': "if(_op in ('c', 'r', 'u'), " ~ versioned_collapsing.get_missing_fields_sql(payload, image) ~ ', null)',
+      '_missing_fields': '_missing_fields',
       '_passed_over': '_passed_over',
   } -%}
   {%- if toasted or missing_fields == 'keep' -%}
-    {%- do control.update({'_unset': versioned_collapsing._get_unset_sql(toasted, payload if missing_fields == 'keep' else [], image)}) -%}
+    {%- do control.update({'_unset': versioned_collapsing._get_unset_sql(toasted, missing_fields == 'keep')}) -%}
   {%- endif -%}
   with images as (
     {{ versioned_collapsing.get_envelopes_sql(source, version, key, places, columns) }}
   ),
   typed as (
-    select *, {{ versioned_collapsing.get_key_before_sql(key, columns, encodings) }} as _key_before
+    select
+      *,
+      {{ versioned_collapsing.get_key_before_sql(key, columns, encodings) }} as _key_before,
+      if(_op in ('c', 'r', 'u'), {{ versioned_collapsing.get_missing_fields_sql(payload, image) }}, null) as _missing_fields
     from (
       {{ versioned_collapsing.get_typed_columns_sql(
           'images',
@@ -65,7 +68,7 @@
       )
       + versioned_collapsing.get_key_before_problems(key, columns, encodings, toasted)
       + versioned_collapsing.get_kept_field_problems(missing_fields, required, places, toasted, image, "_op <> 'u'")
-      + versioned_collapsing.get_missing_field_problems(missing_fields, payload, image),
+      + versioned_collapsing.get_missing_field_problems(missing_fields),
   ) }}
 {%- endmacro %}
 
@@ -79,12 +82,11 @@
 
 {# The names of the columns that a line leaves as they are stored: what PostgreSQL did not send, and what an update
    lacks. #}
-{% macro _get_unset_sql(toasted, may_lack, image) -%}
+{% macro _get_unset_sql(toasted, may_lack) -%}
   {%- set unset = [] -%}
   {%- for name in toasted -%}
     {%- do unset.append('if(_text_' ~ name ~ ' is null and _after.' ~ name ~ " is not null, '" ~ name ~ "', null)") -%}
   {%- endfor -%}
   {%- set left_out = 'filter(array(' ~ unset | join(', ') ~ '), name -> name is not null)' if unset else 'cast(array() as array<string>)' -%}
-  {%- set missing = "if(_op in ('c', 'r', 'u'), " ~ versioned_collapsing.get_missing_fields_sql(may_lack, image) ~ ', cast(array() as array<string>))' -%}
-  {%- do return('array_union(' ~ left_out ~ ', ' ~ missing ~ ')' if may_lack and unset else missing if may_lack else left_out) -%}
+  {%- do return('array_union(' ~ left_out ~ ', coalesce(_missing_fields, cast(array() as array<string>)))' if may_lack else left_out) -%}
 {%- endmacro %}

@@ -28,10 +28,18 @@
     ) }}
   ),
   typed as (
-    {{ versioned_collapsing.get_typed_columns_sql(
-        'after_typed', versioned_collapsing.get_path_sql("'before'"), before, columns, encodings,
-        prefix='_before_', unavailable=unavailable_value,
-    ) }}
+    select
+      *,
+      if(_op is not null and _passed_over is null, {{ versioned_collapsing.get_missing_fields_sql(payload, image) }}, null) as _missing_fields,
+      if(_op = 'u', {{ versioned_collapsing.get_missing_fields_sql(
+          payload, versioned_collapsing.get_image_json_sql("'before'"), '_before_'
+      ) }}, null) as _missing_fields_before
+    from (
+      {{ versioned_collapsing.get_typed_columns_sql(
+          'after_typed', versioned_collapsing.get_path_sql("'before'"), before, columns, encodings,
+          prefix='_before_', unavailable=unavailable_value,
+      ) }}
+    )
   )
   {{ versioned_collapsing.get_typed_lines_sql(
       'typed',
@@ -43,17 +51,15 @@
           '_is_deleted': "_op = 'd'",
           '_before': versioned_collapsing._get_before_sql(columns),
           '_before_version': '_before_' ~ version,
-          '_missing_fields': 'if(_op is not null and _passed_over is null, ' ~ versioned_collapsing.get_missing_fields_sql(payload, image) ~ ', null)',
+          '_missing_fields': '_missing_fields',
           '_passed_over': '_passed_over',
       },
       versioned_collapsing.get_envelope_problems(['c', 'r', 'u', 'd'])
       + [versioned_collapsing.get_missing_version_problem(version)]
       + versioned_collapsing.get_row_problems(key, columns, version, 'false', required, ranges)
-      + versioned_collapsing.get_missing_field_problems(missing_fields, payload, image)
+      + versioned_collapsing.get_missing_field_problems(missing_fields)
       + versioned_collapsing._get_before_problems(key, columns, version, required, ranges)
-      + versioned_collapsing.get_missing_field_problems(
-          missing_fields, payload, versioned_collapsing.get_image_json_sql("'before'"), '_before_', 'before.'
-      ),
+      + versioned_collapsing.get_missing_field_problems(missing_fields, '_missing_fields_before', 'before.'),
   ) }}
 {%- endmacro %}
 

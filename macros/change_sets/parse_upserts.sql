@@ -20,32 +20,35 @@
   {%- set known_fields = (columns | list) + ([is_deleted] if is_deleted and is_deleted not in columns else []) -%}
   {%- set places = versioned_collapsing.get_places(key, columns, version) -%}
   {%- set payload = columns | reject('in', places) | list -%}
-  {%- set line = versioned_collapsing.get_json_line_sql('_raw_line') -%}
-  {%- set missing = versioned_collapsing.get_missing_fields_sql(payload, line) -%}
   {%- set fields = {} -%}
   {%- for name in columns -%}
     {%- do fields.update({name: '_value.' ~ name}) -%}
   {%- endfor -%}
   {%- set control = {
       '_is_deleted': deletes,
-      '_missing_fields': 'if(_is_json and not ' ~ deletes ~ ', ' ~ missing ~ ', null)',
+      '_missing_fields': '_missing_fields',
       '_passed_over': 'cast(null as string)',
   } -%}
   {%- if missing_fields == 'keep' -%}
-    {%- do control.update({'_unset': 'if(' ~ deletes ~ ', cast(array() as array<string>), ' ~ missing ~ ')'}) -%}
+    {%- do control.update({'_unset': 'if(' ~ deletes ~ ', cast(array() as array<string>), _missing_fields)'}) -%}
   {%- endif -%}
   with images as (
     {{ versioned_collapsing.get_parsed_lines_sql(source, versioned_collapsing.get_text_fields(known_fields)) }}
   ),
   typed as (
-    {{ versioned_collapsing.get_typed_columns_sql(
-        'images', "array('')", fields, columns, encodings, unavailable=unavailable_value
-    ) }}
+    select
+      *,
+      if(_is_json and not {{ deletes }}, {{ versioned_collapsing.get_missing_fields_sql(payload, '_json_line') }}, null) as _missing_fields
+    from (
+      {{ versioned_collapsing.get_typed_columns_sql(
+          'images', "array('')", fields, columns, encodings, unavailable=unavailable_value
+      ) }}
+    )
   )
   {{ versioned_collapsing.get_typed_lines_sql(
       'typed',
       columns,
-      line,
+      '_json_line',
       known_fields,
       'if(_is_json, ' ~ version ~ ', null)',
       control,
@@ -54,7 +57,7 @@
       + versioned_collapsing.get_row_problems(
           key, columns, version, deletes, required if missing_fields != 'keep' else [], ranges
       )
-      + versioned_collapsing.get_kept_field_problems(missing_fields, required, places, [], line, 'false')
-      + versioned_collapsing.get_missing_field_problems(missing_fields, payload, line),
+      + versioned_collapsing.get_kept_field_problems(missing_fields, required, places, [], '_json_line', 'false')
+      + versioned_collapsing.get_missing_field_problems(missing_fields),
   ) }}
 {%- endmacro %}
