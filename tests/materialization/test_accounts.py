@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from zlib import crc32
 
 import pytest
 from dbt.adapters.clickhouse import ClickHouseAdapter
@@ -47,7 +48,7 @@ def project(
         lambda _, schema, name, __: f"{schema}.{name}",
         raising=False,
     )
-    project = make_project(request.node.name.removeprefix("test_")[:30])
+    project = make_project(f"accounts_{crc32(request.node.name.encode())}")
     macros = project.folder / "macros"
     macros.mkdir()
     (macros / "change_set.sql").write_text(CHANGE_SET)
