@@ -123,7 +123,7 @@
     _block_start,
     _raw_line,
     case
-      when not _is_json and _raw_line rlike r'^[\s\uFEFF]*+(?:null)?[\s\uFEFF]*+$' then null
+      when not _is_json and {{ versioned_collapsing.get_is_blank_sql('_raw_line') }} then null
       when not is_valid_utf8(_raw_line) then 'invalid UTF-8'
       when not _is_json then {{ versioned_collapsing._get_json_problem_sql() }}
       when _members['"'] is not null then 'row nests deeper than 20 levels or names a field twice'
@@ -133,6 +133,23 @@
       {%- endfor %}
     end as _reason
   from (select *, {{ version }} as _version from {{ typed }})
+{%- endmacro %}
+
+
+{# Whether a line says nothing: a blank one, or Kafka's tombstone. #}
+{% macro get_is_blank_sql(line) %}
+  {%- do return(line ~ " rlike r'^[\\s\\uFEFF]*+(?:null)?[\\s\\uFEFF]*+$'") -%}
+{% endmacro %}
+
+
+{# Whether a line says nothing, or is a tombstone of Kafka's with Debezium's schema around it. #}
+{% macro get_says_nothing_sql(line) -%}
+  {%- set json = versioned_collapsing.get_json_line_sql(line) -%}
+  ({{ versioned_collapsing.get_is_blank_sql(line) }} or (
+    array_contains(json_object_keys({{ json }}), 'payload')
+    and size(array_except(json_object_keys({{ json }}), array('schema', 'payload'))) = 0
+    and get_json_object({{ json }}, '$.payload') is null
+  ))
 {%- endmacro %}
 
 

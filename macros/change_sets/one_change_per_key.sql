@@ -1,13 +1,14 @@
 {# Keeps, for each key, the change with the highest version among the batches that this run takes. At equal
    version a delete wins over an upsert. `_duplicates` counts the events of the key that repeat another,
-   `_conflicts` the versions that came with more than one payload, `_superseded` those below the highest.
+   `_conflicts` the versions that came with more than one payload, `_superseded` those below the highest, and `_derived`
+   the deletes among all these that are of no event but of one that changed the key.
 
    Where changes do not replace the row but are combined with it, as `combine` says or where they name columns in
    `_unset`, all changes of the key since its last delete are folded into one.
 
    All changes of a key are brought together once and sorted, and everything is aggregated on the way: neither the
    number of keys nor that of the changes of one is bounded by memory. #}
-{% macro one_change_per_key(events, key, combine={}, counts=['_duplicates', '_conflicts']) -%}
+{% macro one_change_per_key(events, key, combine={}, counts=['_duplicates', '_conflicts', '_superseded']) -%}
   {%- set columns = versioned_collapsing.get_column_types(events) -%}
   {%- do versioned_collapsing.validate_one_change_per_key(model, events, key, columns, combine, counts) -%}
   {%- set payload = versioned_collapsing.get_payload(columns, key) -%}
@@ -82,7 +83,7 @@
       {{ key | join(', ') }},
       max_by(_change, _version) as _change,
       max(_version) as _version,
-      {{ versioned_collapsing._get_counts_sql(counts) }}
+      {{ versioned_collapsing._get_counts_sql(counts, columns) }}
     from versions
     group by {{ key | join(', ') }}
   )
@@ -96,7 +97,7 @@
     {%- if '_is_truncate' in columns %}
     {{ key[0] }} is null as _is_truncate,
     {%- endif %}
-    {{ counts | join(', ') }}
+    {{ (counts + versioned_collapsing._get_derived_count(columns)) | join(', ') }}
   from latest
 {%- endmacro %}
 
@@ -111,9 +112,15 @@
     max(struct({{ (['_is_deleted'] + kept) | join(', ') }})) as _change,
     count(*) - 1 as _repeats,
     coalesce(min(_digest) <> max(_digest), false) as _is_conflict
+    {%- if '_key_before' in types %},
+    count_if(_is_left) as _lefts
+    {%- endif %}
   from (
     select
       {{ (key + kept) | join(', ') }},
+      {%- if '_key_before' in types %}
+      _is_left,
+      {%- endif %}
       _version,
       _is_deleted,
       if(_is_deleted, null, {{ versioned_collapsing.get_digest_sql(kept, types) }}) as _digest
@@ -135,8 +142,9 @@
     {%- for name in columns %}
     {%- set value = 'if(_is_left, _key_before.' ~ name ~ ', ' ~ name ~ ')' if name in key
         else '_is_left or _is_deleted' if name == '_is_deleted' else name %}
-    {{ value }} as {{ name }}{{ ',' if not loop.last }}
+    {{ value }} as {{ name }},
     {%- endfor %}
+    _is_left
   from {{ events }}
   lateral view explode(if(_key_before is null, array(false), array(false, true))) as _is_left
   {%- endif %}
@@ -146,14 +154,21 @@
 {%- endmacro %}
 
 
-{% macro _get_counts_sql(counts) %}
+{# Changes that no event is are counted where there are any. #}
+{% macro _get_derived_count(columns) %}
+  {%- do return(['_derived'] if '_key_before' in columns else []) -%}
+{% endmacro %}
+
+
+{% macro _get_counts_sql(counts, columns) %}
   {%- set expressions = {
       '_duplicates': 'sum(_repeats) - count_if(_is_conflict)',
       '_conflicts': 'count_if(_is_conflict)',
       '_superseded': 'count(*) - 1',
+      '_derived': 'sum(_lefts)',
   } -%}
   {%- set selected = [] -%}
-  {%- for name in counts -%}
+  {%- for name in counts + versioned_collapsing._get_derived_count(columns) -%}
     {%- do selected.append(expressions[name] ~ ' as ' ~ name) -%}
   {%- endfor -%}
   {%- do return(selected | join(', ')) -%}

@@ -62,7 +62,8 @@
     ))) as _version,
     _lines = 0 as _is_deleted,
     _repeats - int(_is_conflict) as _duplicates,
-    int(_is_conflict) as _conflicts
+    int(_is_conflict) as _conflicts,
+    int(_lines = 0) as _derived
   from rows
   cross join new_extract
   where _lines = 0

@@ -1,5 +1,5 @@
 {# Prints how the tables of the versioned_collapsing models stand: live keys, rows that wait to collapse,
-   anomalies, the last runs. #}
+   anomalies, the last runs and what became of what they read. #}
 {% macro collapse_status(model=none) %}
   {%- set nodes = [versioned_collapsing.get_collapsing_node('collapse_status', model)] if model
       else graph.nodes.values() | selectattr('config.materialized', 'equalto', 'versioned_collapsing') | sort(attribute='name') | list -%}
@@ -37,6 +37,11 @@
   {%- if runs.rows -%}
     {%- do log('  last runs:', info=true) -%}
     {%- do versioned_collapsing.log_table(runs, '    ') -%}
+  {%- endif -%}
+  {%- set accounts = run_query(versioned_collapsing.get_last_accounts_sql(table)) -%}
+  {%- if accounts.rows -%}
+    {%- do log('  what became of the lines and events of the last runs:', info=true) -%}
+    {%- do versioned_collapsing.log_table(accounts, '    ') -%}
   {%- endif -%}
 {% endmacro %}
 
@@ -107,4 +112,19 @@
   group by run_id
   order by max(at) desc
   limit 5
+{%- endmacro %}
+
+
+{% macro get_last_accounts_sql(table) -%}
+  select
+    formatDateTime(at, '%F %T') as ended_at,
+    {%- for name in versioned_collapsing.get_accounted_names() %}
+    {{ name }},
+    {%- endfor %}
+    if({{ versioned_collapsing.get_adds_up_sql() }}, 'yes', 'no') as adds_up
+  from {{ versioned_collapsing.get_ledger_relation(table) }}
+  where {{ versioned_collapsing.get_has_account_sql(table) }}
+  order by at desc
+  limit 5
+  {{ versioned_collapsing.get_settings_sql() }}
 {%- endmacro %}

@@ -232,10 +232,9 @@ def latest_wins() -> Case:
         Situation(
             "latest_wins",
             f"parse_debezium(SOURCE, key=['id'], columns={COLUMNS})",
-            "one_change_per_key(EVENTS, key=['id'], counts=['_duplicates', '_conflicts', '_superseded'])",
+            "one_change_per_key(EVENTS, key=['id'])",
             TYPES,
             {"unique_key": "id"},
-            select="* except (_superseded)",
         ),
         texts,
         truth([*run[1], *_highest_of_each_version(second)]),

@@ -30,6 +30,13 @@ def test_messages_that_are_no_changes_are_passed_over_by_name(built: Built) -> N
     assert sorted(found) == sorted(landed)
 
 
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if not case.stops], ids=lambda case: case.name
+)
+def test_every_line_is_counted_as_one_thing(built: Built, case: Case) -> None:
+    built.project.assert_manifest_adds_up(case.name)
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_rows_are_those_of_the_history(built: Built, case: Case) -> None:
     assert ordered(built.live[case.name]) == ordered(case.live)

@@ -10,6 +10,7 @@ import pytest
 from clickhouse_connect.driver.client import Client
 
 from tests.support import shop
+from tests.support.accounts import assert_ledger_adds_up
 from tests.support.dbt_process import Outcome, dbt, variables
 
 
@@ -18,6 +19,16 @@ def assert_tables_equal_postgresql(client: Client, batch: int) -> None:
         expected = sorted(shop.expected_rows(table, batch), key=repr)
         assert sorted(shop.live_rows(client, table), key=repr) == expected
         assert sorted(shop.net_rows(client, table), key=repr) == expected
+    assert_all_lines_are_accounted_for(client)
+
+
+def assert_all_lines_are_accounted_for(client: Client) -> None:
+    assert_ledger_adds_up(lambda sql: shop.query(client, sql), "shop")
+    unknown = (
+        "select model, batches.batch from shop.versioned_collapsing_ledger "
+        f"where status = 'applied' and model in {tuple(shop.TABLES)} and (lines is null or events is null)"
+    )
+    assert shop.query(client, unknown) == []
 
 
 def assert_marts_agree(client: Client) -> None:
@@ -133,7 +144,8 @@ def test_any_cut_and_every_file_delivered_twice(tmp_path: Path) -> None:
         duplicates: dict[str, int] = dict(
             shop.query(
                 client,
-                "select model, sum(duplicates) from shop.versioned_collapsing_ledger group by model",
+                "select model, sum(duplicates) from shop.versioned_collapsing_ledger "
+                "where status = 'applied' group by model",
             )
         )
         for table, counts in shop.summary()["tables"].items():

@@ -195,6 +195,6 @@ def test_staged_tables_are_gone(result: Result) -> None:
 
 
 def test_dbt_says_what_was_done(result: Result) -> None:
-    assert "conflicts" in result.messages[1]
+    assert "1 conflict," in result.messages[1]
     assert "repaired" in result.messages[1]
     assert "repaired" not in result.messages[2]

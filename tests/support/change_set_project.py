@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow.parquet
 
 from tests.support import shop
+from tests.support.accounts import assert_ledger_adds_up, assert_manifest_adds_up
 from tests.support.dbt_process import Outcome, dbt, variables
 from tests.support.shop import REPOSITORY, Row
 
@@ -151,9 +152,19 @@ class ChangeSetProject:
 
     def spark_rows(self, name: str, columns: Sequence[str]) -> list[Row]:
         """Columns of a table of Spark."""
+        rows = self._read_table(name)
+        return [tuple(row[column] for column in columns) for row in rows]
+
+    def _read_table(self, name: str) -> list[dict[str, Any]]:
         folder = self._home / "warehouse" / "shop.db" / name
-        rows = pyarrow.parquet.read_table(sorted(folder.glob("*.parquet")), columns=list(columns))
-        return [tuple(row[column] for column in columns) for row in rows.to_pylist()]
+        rows: list[dict[str, Any]] = pyarrow.parquet.read_table(
+            sorted(folder.glob("*.parquet"))
+        ).to_pylist()
+        return rows
+
+    def assert_manifest_adds_up(self, name: str) -> None:
+        """Every line of the batches that the last run took is counted, and as one thing."""
+        assert_manifest_adds_up(self._read_table(f"{name}_changes__manifest"))
 
     def queries(self, **queries: str) -> dict[str, list[Row]]:
         """The rows of queries on ClickHouse, by name."""
@@ -170,10 +181,11 @@ class ChangeSetProject:
         """The live rows of every table without the sign, by FINAL and by signed sums alike.
 
         Raises:
-            AssertionError: the two differ.
+            AssertionError: the two differ, or the ledger does not say what became of every event.
         """
         found = {}
         with shop.clickhouse(self._home) as client:
+            assert_ledger_adds_up(lambda sql: shop.query(client, sql), "shop")
             for name, situation in self.situations.items():
                 columns = ", ".join(f"`{column}`" for column in situation.types)
                 final = f"select {columns} from shop.{name} final where _sign = 1 order by all"

@@ -14,6 +14,7 @@ import clickhouse_connect
 from clickhouse_connect.driver.client import Client
 from dbt.cli.main import dbtRunner
 
+from tests.support.accounts import assert_ledger_adds_up
 from tests.support.shop import REPOSITORY
 
 Row = tuple[Any, ...]
@@ -98,8 +99,13 @@ class CollapsingProject:
         return self.dbt("run", *arguments)
 
     def dbt(self, *arguments: str) -> dict[str, Outcome]:
-        """A dbt command; what it said of each node."""
+        """A dbt command; what it said of each node.
+
+        Raises:
+            AssertionError: the ledger does not say what became of every event.
+        """
         result = self._invoke(*arguments)
+        assert_ledger_adds_up(self.query, self.schema)
         return {
             run.node.name: Outcome(str(run.status), run.message or "") for run in result.results
         }

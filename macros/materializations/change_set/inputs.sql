@@ -118,18 +118,20 @@
 {% endmacro %}
 
 
-{# The lines of each batch in the inputs: all, those that say nothing, and those that cannot be used; the rest are
-   events. None for what no input can tell. #}
+{# The lines of each batch in the inputs: all, those that say nothing, those that cannot be used, messages that are
+   passed over, and events. Each is counted by what it is, so that a line that is none of these shows. None for what an
+   input does not tell. #}
 {% macro count_lines(inputs, taken) %}
   {%- set counts = {} -%}
   {%- for input in inputs -%}
-    {%- set has_reasons = '_reason' in input.columns and '_version' in input.columns -%}
+    {%- set conditions = versioned_collapsing._get_line_conditions(input.columns) -%}
     {%- set query -%}
       select
         _batch as batch,
-        count(*) as lines,
-        {{ 'count_if(_reason is null and _version is null)' if has_reasons else '0' }} as blank,
-        {{ 'count_if(_reason is not null)' if has_reasons else '0' }} as quarantined
+        count(*) as lines
+        {%- for name, condition in conditions.items() %},
+        {{ 'count_if(' ~ condition ~ ')' if condition else 'cast(null as bigint)' }} as {{ name }}
+        {%- endfor %}
       from {{ input.relation }}
       where _batch in ({{ taken | join(', ') }})
       group by _batch
@@ -140,14 +142,36 @@
     {%- endfor -%}
     {%- do input.update({'lines': {}}) -%}
     {%- for batch in taken -%}
-      {%- set total = counts.setdefault(batch, {'lines': 0, 'blank': 0, 'quarantined': 0}) -%}
+      {%- set total = counts.setdefault(batch, dict.fromkeys(versioned_collapsing.get_line_count_names(), 0)) -%}
       {%- for name in total if batch in found -%}
-        {%- do total.update({name: total[name] + found[batch][name] | int}) -%}
+        {%- set count = found[batch][name] -%}
+        {%- do total.update({name: none if count is none or total[name] is none else total[name] + count | int}) -%}
       {%- endfor -%}
       {%- do input.lines.update({batch: found[batch]['lines'] | int if batch in found else 0}) -%}
     {%- endfor -%}
   {%- endfor -%}
   {%- do return(counts) -%}
+{% endmacro %}
+
+
+{# What the lines of a batch are. #}
+{% macro get_line_count_names() %}
+  {%- do return(['lines', 'blank', 'quarantined', 'passed_over', 'events']) -%}
+{% endmacro %}
+
+
+{# The condition by which lines are counted under each name; none where the columns do not tell. The text is looked at
+   where nothing else is known of a line. #}
+{% macro _get_line_conditions(columns) %}
+  {%- set has_reasons = '_reason' in columns and '_version' in columns -%}
+  {%- set is_message = '_passed_over is not null' if '_passed_over' in columns else 'false' -%}
+  {%- do return({
+      'blank': '_reason is null and _version is null and not ' ~ is_message ~ ' and '
+          ~ versioned_collapsing.get_says_nothing_sql('_raw_line') if has_reasons and '_raw_line' in columns else none,
+      'quarantined': '_reason is not null' if has_reasons else none,
+      'passed_over': '_reason is null and ' ~ is_message if has_reasons else none,
+      'events': '_reason is null and _version is not null' if has_reasons else none,
+  }) -%}
 {% endmacro %}
 
 
@@ -190,7 +214,7 @@
 
 {# Lines that cannot be used are left out, quarantine or not: the run says so. #}
 {% macro report_unusable_lines(model, inputs, counts) %}
-  {%- set unusable = counts.values() | sum(attribute='quarantined') -%}
+  {%- set unusable = counts.values() | map(attribute='quarantined') | select | sum -%}
   {%- if unusable -%}
     {%- set batches = [] -%}
     {%- for batch, count in counts.items() if count.quarantined -%}

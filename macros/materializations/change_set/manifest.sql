@@ -25,6 +25,7 @@
 {# One row a batch; without batches one row without a batch, so that the flags are there in any case. What is not
    counted is null. #}
 {% macro get_create_manifest_sql(manifest, landed, taken, is_complete, counts, file_format) -%}
+  {%- set names = versioned_collapsing.get_line_count_names() -%}
   create table {{ manifest }} using {{ file_format }} as
   select
     cast(batch as bigint) as batch,
@@ -33,18 +34,21 @@
     unix_micros(current_timestamp()) as taken_at,
     cast({{ is_complete }} as boolean) as is_complete,
     cast({{ versioned_collapsing.is_partial_run() }} as boolean) as is_partial,
-    cast(lines as bigint) as lines,
-    cast(blank as bigint) as blank,
-    cast(quarantined as bigint) as quarantined,
-    cast(lines - blank - quarantined as bigint) as events
+    {%- for name in names %}
+    cast({{ name }} as bigint) as {{ name }}{{ ',' if not loop.last }}
+    {%- endfor %}
   from values
     {%- for batch in taken %}
-    {%- set count = counts.get(batch, {}) %}
-    ({{ batch }}, {{ landed[batch].files }}, '{{ landed[batch].hash }}', {{ count.get('lines', 'null') }}, {{ count.get('blank', 'null') }}, {{ count.get('quarantined', 'null') }}){{ ',' if not loop.last }}
-    {%- else %}
-    (null, 0, null, 0, 0, 0)
+    {%- set values = [batch, landed[batch].files, "'" ~ landed[batch].hash ~ "'"] %}
+    {%- for name in names %}
+    {%- set count = counts.get(batch, {}).get(name) %}
+    {%- do values.append('null' if count is none else count) %}
     {%- endfor %}
-  as manifest (batch, files, hash, lines, blank, quarantined)
+    ({{ values | join(', ') }}){{ ',' if not loop.last }}
+    {%- else %}
+    (null, 0, null{{ ', 0' * names | length }})
+    {%- endfor %}
+  as manifest (batch, files, hash, {{ names | join(', ') }})
 {%- endmacro %}
 
 
@@ -64,7 +68,7 @@
 
 {# The line that dbt prints for the model. #}
 {% macro get_taken_summary(landed, taken, counts) %}
-  {%- set unusable = counts.values() | sum(attribute='quarantined') -%}
+  {%- set unusable = counts.values() | map(attribute='quarantined') | select | sum -%}
   {%- do return(
       ('no batches yet' if not landed
       else 'no new batches' if not taken

@@ -33,6 +33,7 @@
       {%- do versioned_collapsing.resolve_changes(target, options, columns, run) -%}
     {%- endif -%}
     {%- set counts = versioned_collapsing.count_outcomes(target, options, columns, run) -%}
+    {%- do run.update({'counts': total.counts}) -%}
     {%- set total.counts = versioned_collapsing.add_counts(total.counts, counts) -%}
     {%- do versioned_collapsing.report_conflicts(target, options, total.counts, run, slice) -%}
     {%- do versioned_collapsing.publish_staged_changes(target, options, columns, run, counts) -%}
@@ -68,11 +69,11 @@
 {% endmacro %}
 
 
-{# From here on a run that dies is completed. #}
+{# From here on a run that dies is completed. What was counted so far goes with it. #}
 {% macro start_publishing(target, run) %}
   {%- do versioned_collapsing.renew_lock(run) -%}
   {%- do run.update({'block': 0}) -%}
-  {%- do versioned_collapsing.record_run(target, run, 'started', {}) -%}
+  {%- do versioned_collapsing.record_run(target, run, 'started', run.counts or {}) -%}
 {% endmacro %}
 
 
@@ -107,7 +108,7 @@
 {# The line that dbt prints for the model. #}
 {% macro get_apply_summary(counts, run) %}
   {%- set parts = [] -%}
-  {%- for name in versioned_collapsing.get_count_names() if name not in ('rows_read', 'keys') and counts[name] -%}
+  {%- for name in versioned_collapsing.get_count_names() if name not in ('rows_read', 'keys', 'superseded', 'derived', 'truncates') and counts[name] -%}
     {%- do parts.append(versioned_collapsing.format_count(counts[name], name[:-1]) if name.endswith('s') else counts[name] ~ ' ' ~ name) -%}
   {%- endfor -%}
   {%- set batches = run.batches | map(attribute=0) | list -%}

@@ -107,7 +107,7 @@
         ~ 'arrayFilter(_dbt_name -> not has(' ~ known ~ ', _dbt_name), _dbt_given._unset))'
     ) -%}
   {%- endif -%}
-  {%- for name in ('_duplicates', '_conflicts', '_batch') if name in columns.given -%}
+  {%- for name in versioned_collapsing.get_carried_count_names() + ['_batch'] if name in columns.given -%}
     {%- set count = '_dbt_given.' ~ adapter.quote(name) -%}
     {%- do problems.append(
         'if(ifNull(' ~ count ~ ' < 0, false), [' ~ versioned_collapsing._literal(name ~ ' is below zero')

@@ -1,8 +1,29 @@
 {# The counts of an apply, as the ledger has them. #}
 {% macro get_count_names() %}
   {%- do return([
-      'rows_read', 'keys', 'states', 'cancels', 'deletes', 'duplicates', 'stale', 'unmerged', 'conflicts', 'tombstoned', 'repaired'
+      'rows_read', 'keys', 'states', 'cancels', 'deletes', 'duplicates', 'stale', 'unmerged', 'conflicts', 'tombstoned', 'repaired',
+      'superseded', 'derived', 'truncates'
   ]) -%}
+{% endmacro %}
+
+
+{# What a row of a change set may say of the events that it stands for. #}
+{% macro get_carried_count_names() %}
+  {%- do return(['_duplicates', '_conflicts', '_superseded', '_derived']) -%}
+{% endmacro %}
+
+
+{# The lines of the batches, and the events among them that are to be accounted for. A change set that does not say what
+   it has left out of them, and one that is a part, can be told of only by its rows. #}
+{% macro get_events_of_run(manifest_counts, columns, read, carried, is_partial) %}
+  {%- set is_told = not is_partial and '_duplicates' in columns.given and '_conflicts' in columns.given and '_superseded' in columns.given -%}
+  {%- set counts = dict(manifest_counts or {}) if is_told else {} -%}
+  {%- if counts.get('events') is none -%}
+    {%- do return({
+        'events': read.rows_read + carried._duplicates + carried._conflicts + carried._superseded - carried._derived,
+    }) -%}
+  {%- endif -%}
+  {%- do return(counts) -%}
 {% endmacro %}
 
 
@@ -24,12 +45,21 @@
 {% endmacro %}
 
 
-{# What was read, before one change a key was kept: rows, those that repeat or contradict another row of the
-   same change set, and those below a truncate. #}
+{# What was read, before one change a key was kept: rows and what they carry, those that repeat or contradict another row
+   of the same change set or are below one, and those below a truncate. Adds to the run what its lines and events are. #}
 {% macro read_change_set_counts(target, options, columns, sql, run) %}
-  {%- set read = versioned_collapsing.read_staged_counts(target, options, columns) -%}
-  {%- set rows_read = run_query('select count() as _dbt_n from ' ~ versioned_collapsing._subquery(sql) ~ ' ' ~ versioned_collapsing.get_settings_sql(run)).rows[0]['_dbt_n'] | int -%}
-  {%- do read.update({'rows_read': rows_read}) -%}
+  {%- set carried = versioned_collapsing._read_carried_counts(columns, sql, run) -%}
+  {%- set read = {
+      'rows_read': carried.rows_read,
+      'duplicates': carried._duplicates,
+      'conflicts': carried._conflicts,
+      'superseded': carried._superseded,
+      'derived': carried._derived + run.truncate_deletes,
+      'truncates': run.truncates,
+  } -%}
+  {%- do run.update({
+      'line_counts': versioned_collapsing.get_events_of_run(run.manifest_counts, columns, read, carried, run.is_partial)
+  }) -%}
   {%- if run.truncated_at -%}
     {%- set query -%}
       select count() as _dbt_n from ({{ versioned_collapsing.get_cast_changes_sql(options, columns, sql, {}) }}) where {{ adapter.quote(options.version) }} <= {{ run.truncated_at }}{{ ' and not _dbt_is_deleted' if options.delete_version == 'ignore' }}
@@ -37,13 +67,14 @@
     {%- endset -%}
     {%- do read.update({'tombstoned': run_query(query).rows[0]['_dbt_n'] | int}) -%}
   {%- endif -%}
-  {%- if rows_read > read.staged_keys or run.truncated_at -%}
+  {%- if carried.rows_read > versioned_collapsing._count_staged_keys(target, options, columns) or run.truncated_at -%}
     {%- set key_version = get_quoted_csv(options.unique_key + [options.version]) -%}
     {%- set row = 'tuple(' ~ get_quoted_csv(columns.names) ~ ', _dbt_is_deleted' ~ (', _dbt_unset' if columns.is_folded else '') ~ ')' -%}
     {%- set query -%}
       select
         count() - uniqExact({{ row }}) as _dbt_duplicates_found,
-        uniqExactIf({{ row }}, not _dbt_is_deleted) - uniqExactIf(tuple({{ key_version }}), not _dbt_is_deleted) as _dbt_conflicts_found
+        uniqExactIf({{ row }}, not _dbt_is_deleted) - uniqExactIf(tuple({{ key_version }}), not _dbt_is_deleted) as _dbt_conflicts_found,
+        uniqExact({{ row }}) - _dbt_conflicts_found - uniqExact(tuple({{ get_quoted_csv(options.unique_key) }})) as _dbt_superseded_found
       from ({{ versioned_collapsing.get_cast_changes_sql(options, columns, sql, run) }})
       {{ versioned_collapsing.get_settings_sql(run) }}
     {%- endset -%}
@@ -64,23 +95,38 @@
     {%- do read.update({
         'duplicates': read.duplicates + repeated['_dbt_duplicates_found'] | int,
         'conflicts': read.conflicts + repeated['_dbt_conflicts_found'] | int,
+        'superseded': read.superseded + repeated['_dbt_superseded_found'] | int,
     }) -%}
   {%- endif -%}
   {%- do return(read) -%}
 {% endmacro %}
 
 
-{# The same for changes staged earlier: only what the staged table knows. #}
-{% macro read_staged_counts(target, options, columns) %}
+{# The rows of the change set, and the sums of what they carry. #}
+{% macro _read_carried_counts(columns, sql, run) %}
+  {%- set names = versioned_collapsing.get_carried_count_names() -%}
+  {%- set query -%}
+    select
+      {%- for name in names %}
+      {{ 'sum(' ~ versioned_collapsing._count_sql(name, columns) ~ ')' if name in columns.given else 'toUInt64(0)' }} as _dbt{{ name }},
+      {%- endfor %}
+      count() as _dbt_rows_read
+    from {{ versioned_collapsing._subquery(sql) }} as _dbt_given
+    {{ versioned_collapsing.get_settings_sql(run) }}
+  {%- endset -%}
+  {%- set found = run_query(query).rows[0] -%}
+  {%- set carried = {'rows_read': found['_dbt_rows_read'] | int} -%}
+  {%- for name in names -%}
+    {%- do carried.update({name: found['_dbt' ~ name] | int}) -%}
+  {%- endfor -%}
+  {%- do return(carried) -%}
+{% endmacro %}
+
+
+{% macro _count_staged_keys(target, options, columns) %}
   {%- set n = 'uniqExact(tuple(' ~ get_quoted_csv(options.unique_key) ~ '))' if columns.is_folded else 'count()' -%}
-  {%- set staged = run_query(
-      'select ' ~ n ~ ' as _dbt_n, sum(_dbt_duplicates) as _dbt_repeats, sum(_dbt_conflicts) as _dbt_conflicting from '
-      ~ versioned_collapsing.get_change_set_relation(target, options) ~ ' ' ~ versioned_collapsing.get_settings_sql()
-  ).rows[0] -%}
-  {%- do return({
-      'rows_read': staged['_dbt_n'] | int,
-      'staged_keys': staged['_dbt_n'] | int,
-      'duplicates': staged['_dbt_repeats'] | int,
-      'conflicts': staged['_dbt_conflicting'] | int,
-  }) -%}
+  {%- do return(run_query(
+      'select ' ~ n ~ ' as _dbt_n from ' ~ versioned_collapsing.get_change_set_relation(target, options) ~ ' '
+      ~ versioned_collapsing.get_settings_sql()
+  ).rows[0]['_dbt_n'] | int) -%}
 {% endmacro %}

@@ -21,9 +21,7 @@
       _dbt_folded_is_deleted or _dbt_folded_is_tombstoned, 0,
       any(_dbt_has_after), countIf(_dbt_is_late and not _dbt_is_taken) + (not _dbt_combines and {{ versioned_collapsing._is_partial_sql('_dbt_folded_unset', columns) }}),
       countIf(_dbt_is_late and _dbt_is_taken)
-    ) as _dbt_folded_unmerged,
-    sum(_dbt_marked._dbt_duplicates) as _dbt_folded_duplicates,
-    sum(_dbt_marked._dbt_conflicts) as _dbt_folded_conflicts
+    ) as _dbt_folded_unmerged
   from (
     select
       *,

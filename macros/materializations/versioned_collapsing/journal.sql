@@ -93,7 +93,7 @@
     {%- if not loop.last -%}
       {%- do versioned_collapsing.renew_lock(run) -%}
       {%- do run.update({'block': block + 1}) -%}
-      {%- do versioned_collapsing.record_run(target, run, 'block applied', {}) -%}
+      {%- do versioned_collapsing.record_run(target, run, 'block applied', run.counts or {}) -%}
     {%- endif -%}
   {%- endfor -%}
 {% endmacro %}

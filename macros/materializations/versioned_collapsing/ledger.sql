@@ -14,6 +14,9 @@
       status LowCardinality(String) comment 'started, block applied, slice applied, applied, adopted, repaired, filled (a view), or partial (a run with --empty or --sample)',
       at DateTime64(6, 'UTC') comment 'When the row was written',
       batches Array(Tuple(batch UInt64, hash String)) comment 'Batches of the landing zone that the change set held',
+      {%- for name, definition in versioned_collapsing.get_accounting_columns().items() %}
+      {{ name }} {{ definition }},
+      {%- endfor %}
       rows_read UInt64 comment 'Rows of the change set',
       keys UInt64 comment 'Keys of the change set',
       states UInt64 comment 'State rows written',
@@ -39,6 +42,68 @@
     order by (model, at)
     {{ versioned_collapsing.get_settings_sql() }}
   {%- endcall %}
+  {%- do versioned_collapsing.add_accounting_columns(target) -%}
+{% endmacro %}
+
+
+{# The columns that account for lines and events; a ledger of an earlier version lacks them. #}
+{% macro get_accounting_columns() %}
+  {%- do return({
+      'lines': "Nullable(UInt64) comment 'Lines of the batches; null where the change set does not tell'",
+      'blank': "Nullable(UInt64) comment 'Lines that say nothing'",
+      'quarantined': "Nullable(UInt64) comment 'Lines that cannot be used'",
+      'passed_over': "Nullable(UInt64) comment 'Messages that are no changes'",
+      'events': "Nullable(UInt64) comment 'Events to account for; null in rows that account for none'",
+      'superseded': "UInt64 comment 'Events below a later one of their key in the same change set'",
+      'derived': "UInt64 comment 'Deletes that no event is: of an old key, of a row that an extract lacks, of a truncated row'",
+      'truncates': "UInt64 comment 'Truncates'",
+  }) -%}
+{% endmacro %}
+
+
+{% macro add_accounting_columns(target) %}
+  {%- set ledger = versioned_collapsing.get_ledger_relation(target) -%}
+  {%- set columns = versioned_collapsing.get_accounting_columns() -%}
+  {%- set query -%}
+    select count() as _dbt_n
+    from system.columns
+    where {{ versioned_collapsing._is_table_sql(ledger, 'table') }}
+      and name in ({{ versioned_collapsing._literals(columns) }})
+    {{ versioned_collapsing.get_settings_sql() }}
+  {%- endset -%}
+  {%- if run_query(query).rows[0]['_dbt_n'] | int < columns | length -%}
+    {% call statement('add_accounting_columns') -%}
+      alter table {{ ledger }} {{ on_cluster_clause(target) }}
+      {%- for name, definition in columns.items() %}
+      add column if not exists {{ name }} {{ definition }}{{ ',' if not loop.last }}
+      {%- endfor %}
+      {{ versioned_collapsing.get_settings_sql() }}
+    {%- endcall %}
+  {%- endif -%}
+{% endmacro %}
+
+
+{# What the last row of a run says that was counted until then, for the run that completes it. #}
+{% macro read_recorded_counts(target, run) %}
+  {%- set line_names = versioned_collapsing.get_line_count_names() -%}
+  {%- set names = versioned_collapsing.get_count_names() -%}
+  {%- set query -%}
+    select {{ (line_names + names) | join(', ') }}
+    from {{ versioned_collapsing.get_ledger_relation(target) }}
+    where model = {{ versioned_collapsing._literal(run.model) }} and run_id = {{ versioned_collapsing._literal(run.run_id) }}
+    order by at desc
+    limit 1
+    {{ versioned_collapsing.get_settings_sql() }}
+  {%- endset -%}
+  {%- set found = run_query(query).rows[0] -%}
+  {%- set recorded = {'line_counts': {}, 'counts': {}} -%}
+  {%- for name in line_names -%}
+    {%- do recorded.line_counts.update({name: found[name]}) -%}
+  {%- endfor -%}
+  {%- for name in names -%}
+    {%- do recorded.counts.update({name: found[name] | int}) -%}
+  {%- endfor -%}
+  {%- do return(recorded) -%}
 {% endmacro %}
 
 
@@ -52,6 +117,8 @@
       'started_at': now,
       'batches': [] if manifest.is_partial else manifest.batches,
       'has_manifest': manifest.exists,
+      'manifest_counts': manifest.line_counts or {},
+      'line_counts': {},
       'is_partial': manifest.is_partial,
       'is_stream': options.old_state == 'stream',
       'is_journal': false,
@@ -67,14 +134,16 @@
 
 {# Appends a row to the ledger. A run on a part of the change set (--empty, --sample) applies no batch. #}
 {% macro record_run(target, run, status, counts) %}
+    {%- set line_counts = run.line_counts or {} -%}
     {%- set elapsed = modules.datetime.datetime.now(modules.pytz.utc) - run.started_at -%}
     {% call statement('record_run') -%}
       insert into {{ versioned_collapsing.get_ledger_relation(target) }}
-        (model, target_uuid, invocation_id, run_id, status, at, batches, {{ versioned_collapsing.get_count_names() | join(', ') }}, milliseconds, publish, block, slice, slices, is_partial, truncated_at, source_uuid, definition)
+        (model, target_uuid, invocation_id, run_id, status, at, batches, {{ (versioned_collapsing.get_line_count_names() + versioned_collapsing.get_count_names()) | join(', ') }}, milliseconds, publish, block, slice, slices, is_partial, truncated_at, source_uuid, definition)
       select
         {{ versioned_collapsing._literal(run.model) }}, {{ versioned_collapsing._get_target_uuid_sql(target) }}, {{ versioned_collapsing._literals([invocation_id, run.run_id]) }},
         {{ versioned_collapsing._literal('partial' if run.is_partial and status == 'applied' else status) }}, now64(6, 'UTC'),
         {{ versioned_collapsing._get_batches_sql(run.batches) }},
+        {% for name in versioned_collapsing.get_line_count_names() %}{{ 'null' if line_counts.get(name) is none else line_counts[name] | int }}, {% endfor %}
         {% for name in versioned_collapsing.get_count_names() %}{{ counts.get(name, 0) }}, {% endfor %}
         {{ (elapsed.total_seconds() * 1000) | int }},
         {{ versioned_collapsing._literal('stream' if run.is_stream else 'journal' if run.is_journal else 'direct') }}, {{ run.block }}, {{ run.slice }}, {{ run.slices }}, {{ run.is_partial }},

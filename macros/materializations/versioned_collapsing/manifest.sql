@@ -10,10 +10,10 @@
     ]) -%}
   {%- endif -%}
   {%- if not change_sets -%}
-    {%- do return({'exists': false, 'batches': [], 'is_complete': true, 'is_partial': versioned_collapsing.is_partial_run()}) -%}
+    {%- do return({'exists': false, 'batches': [], 'line_counts': {}, 'is_complete': true, 'is_partial': versioned_collapsing.is_partial_run()}) -%}
   {%- endif -%}
   {%- set relation = versioned_collapsing.get_manifest_relation(change_sets[0]) -%}
-  {%- set rows = run_query('select batch, hash, is_complete, is_partial from ' ~ relation ~ ' order by batch ' ~ versioned_collapsing.get_settings_sql()).rows -%}
+  {%- set rows = run_query('select * from ' ~ relation ~ ' order by batch ' ~ versioned_collapsing.get_settings_sql()).rows -%}
   {%- set batches = [] -%}
   {%- for row in rows if row['batch'] is not none -%}
     {%- do batches.append((row['batch'] | int, row['hash'])) -%}
@@ -22,10 +22,25 @@
       'exists': true,
       'relation': relation,
       'batches': batches,
+      'line_counts': versioned_collapsing._sum_line_counts(rows),
       'change_set': change_sets[0].name,
       'is_complete': rows | map(attribute='is_complete') | select | list | length > 0,
       'is_partial': versioned_collapsing.is_partial_run() or rows | map(attribute='is_partial') | select | list | length > 0,
   }) -%}
+{% endmacro %}
+
+
+{# The counts of all batches of a manifest; none where it does not tell of each. #}
+{% macro _sum_line_counts(rows) %}
+  {%- set counts = {} -%}
+  {%- for name in versioned_collapsing.get_line_count_names() -%}
+    {%- set values = [] -%}
+    {%- for row in rows -%}
+      {%- do values.append(row[name] if name in row.keys() else none) -%}
+    {%- endfor -%}
+    {%- do counts.update({name: none if none in values else values | map('int') | sum}) -%}
+  {%- endfor -%}
+  {%- do return(counts) -%}
 {% endmacro %}
 
 

@@ -20,7 +20,8 @@
   {%- set options = dict(options, shards=unfinished.slices) -%}
   {%- set columns = versioned_collapsing.get_staged_columns(target, options) -%}
   {%- set truncated_at = versioned_collapsing.get_version_sql(unfinished.truncated_at, options, columns) if unfinished.truncated_at else none -%}
-  {%- do unfinished.update({'read': versioned_collapsing.read_staged_counts(target, options, columns), 'truncated_at': truncated_at}) -%}
+  {%- set recorded = versioned_collapsing.read_recorded_counts(target, unfinished) -%}
+  {%- do unfinished.update({'read': recorded.counts, 'counts': recorded.counts, 'line_counts': recorded.line_counts, 'truncated_at': truncated_at}) -%}
   {%- set total = namespace(counts=versioned_collapsing.start_counts(unfinished.read)) -%}
   {%- if unfinished.status != 'slice applied' -%}
     {%- set counts = versioned_collapsing.finish_slice(target, options, columns, unfinished) -%}

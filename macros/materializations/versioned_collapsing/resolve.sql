@@ -22,7 +22,7 @@
   {%- set version = adapter.quote(options.version) -%}
   insert into {{ versioned_collapsing._beside(target, 'resolved') }} (
     {{ get_quoted_csv(options.unique_key + columns.payload + [options.version]) }},
-    _dbt_unset, _dbt_is_deleted, _dbt_is_tombstoned, _dbt_is_buried, _dbt_unmerged, _dbt_duplicates, _dbt_conflicts
+    _dbt_unset, _dbt_is_deleted, _dbt_is_tombstoned, _dbt_is_buried, _dbt_unmerged
   )
   with _dbt_live as (
     {{ versioned_collapsing.get_live_rows_sql(target, options, columns) }}
@@ -52,9 +52,7 @@
     _dbt_folded._dbt_folded_is_deleted,
     _dbt_folded._dbt_folded_is_tombstoned,
     _dbt_folded._dbt_folded_is_buried,
-    _dbt_folded._dbt_folded_unmerged,
-    _dbt_folded._dbt_folded_duplicates,
-    _dbt_folded._dbt_folded_conflicts
+    _dbt_folded._dbt_folded_unmerged
   from _dbt_folded
   left any join _dbt_live as _dbt_stored
     on {{ versioned_collapsing._keys_equal('_dbt_folded', '_dbt_stored', options.unique_key) }}

@@ -14,16 +14,23 @@
     {%- do versioned_collapsing.raise_rejected_rows(target, options, columns, sql, run) -%}
   {%- endif -%}
   {%- if run.truncated_now -%}
+    {%- set staged_before = versioned_collapsing.count_staged_rows(target, versioned_collapsing.get_change_set_role(options)) -%}
     {% call statement('stage_truncate') -%}
       {{ versioned_collapsing.get_stage_truncate_sql(target, options, run) }}
     {%- endcall %}
+    {%- do run.update({'truncate_deletes': versioned_collapsing.count_staged_rows(target, versioned_collapsing.get_change_set_role(options)) - staged_before}) -%}
   {%- endif -%}
 {% endmacro %}
 
 
 {# Where the whole change set is staged: what is applied at once is `changes`, all of it or a slice. #}
 {% macro get_change_set_relation(target, options) %}
-  {%- do return(versioned_collapsing._beside(target, 'change_set' if options.shards > 1 else 'changes')) -%}
+  {%- do return(versioned_collapsing._beside(target, versioned_collapsing.get_change_set_role(options))) -%}
+{% endmacro %}
+
+
+{% macro get_change_set_role(options) %}
+  {%- do return('change_set' if options.shards > 1 else 'changes') -%}
 {% endmacro %}
 
 
@@ -41,8 +48,6 @@
     _dbt_is_deleted Bool,
     _dbt_is_tombstoned Bool,
     _dbt_is_buried Bool,
-    _dbt_duplicates UInt64,
-    _dbt_conflicts UInt64,
     _dbt_problem LowCardinality(String)
   )
   engine = MergeTree
@@ -57,7 +62,7 @@
   {%- set version = adapter.quote(options.version) -%}
   {%- set folding = '_dbt_unset, _dbt_is_reset, _dbt_batch,' if columns.is_folded else '' -%}
   insert into {{ versioned_collapsing.get_change_set_relation(target, options) }} (
-    {{ names }}, {{ folding }} _dbt_is_deleted, _dbt_is_tombstoned, _dbt_is_buried, _dbt_duplicates, _dbt_conflicts, _dbt_problem
+    {{ names }}, {{ folding }} _dbt_is_deleted, _dbt_is_tombstoned, _dbt_is_buried, _dbt_problem
   )
   with _dbt_changes as (
     {{ versioned_collapsing.get_cast_changes_sql(options, columns, sql, run) if columns.is_folded else versioned_collapsing.get_highest_change_sql(options, columns, sql, run) }}
@@ -79,13 +84,11 @@
     ifNull(_dbt_is_tombstone and (_dbt_deleted_at > {{ version }} or (_dbt_deleted_at = {{ version }} and not _dbt_is_deleted)), false),
     ifNull(_dbt_is_tombstone and _dbt_deleted_at = {{ version }} and _dbt_is_deleted, false),
     {%- endif %}
-    _dbt_duplicates,
-    _dbt_conflicts,
     _dbt_problem
   from _dbt_changes
   left join _dbt_tombstones using ({{ key }})
   {%- else %}
-  select {{ names }}, {{ folding }} _dbt_is_deleted, false, false, _dbt_duplicates, _dbt_conflicts, _dbt_problem
+  select {{ names }}, {{ folding }} _dbt_is_deleted, false, false, _dbt_problem
   from _dbt_changes
   {%- endif %}
   {{ versioned_collapsing.get_settings_sql(run) }}
@@ -115,8 +118,6 @@
     {%- endif %}
     {{ versioned_collapsing._flag_sql(options.is_deleted, columns) }} as _dbt_is_deleted,
     {{ versioned_collapsing._flag_sql('_reset', columns) }} as _dbt_is_reset,
-    {{ versioned_collapsing._count_sql('_duplicates', columns) }} as _dbt_duplicates,
-    {{ versioned_collapsing._count_sql('_conflicts', columns) }} as _dbt_conflicts,
     {{ versioned_collapsing.get_problem_sql(options, columns) }} as _dbt_problem
   from {{ versioned_collapsing._subquery(sql) }} as _dbt_given
   {%- if '_is_truncate' in columns.given %}

@@ -2,7 +2,7 @@
    says. Adds `truncated_at`, an expression or none, and `truncated_now` to the run. #}
 {% macro read_truncate(options, columns, sql, ledger, run) %}
   {%- set known = versioned_collapsing.get_version_sql(ledger.truncated_at, options, columns) if ledger.truncated_at else none -%}
-  {%- do run.update({'truncated_at': known, 'truncated_now': false}) -%}
+  {%- do run.update({'truncated_at': known, 'truncated_now': false, 'truncates': 0, 'truncate_deletes': 0}) -%}
   {%- if '_is_truncate' in columns.given -%}
     {%- set column = columns.table | selectattr('name', 'equalto', options.version) | first -%}
     {%- set query -%}
@@ -27,6 +27,7 @@
       {%- do run.update({
           'truncated_at': 'greatest(' ~ known ~ ', ' ~ now ~ ')' if known else now,
           'truncated_now': true,
+          'truncates': found['_dbt_n'] | int,
       }) -%}
     {%- endif -%}
   {%- endif -%}

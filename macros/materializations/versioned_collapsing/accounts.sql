@@ -1,0 +1,28 @@
+{# The condition that a row of the ledger adds up: lines are what was counted of them, and every event, and every change
+   that is of none, has become something. #}
+{% macro get_adds_up_sql() -%}
+  ifNull(lines = blank + quarantined + passed_over + events, true)
+    and events + derived = {{ versioned_collapsing.get_outcomes_of_events() | join(' + ') }}
+{%- endmacro %}
+
+
+{# What can become of an event; none falls under two of these names. #}
+{% macro get_outcomes_of_events() %}
+  {%- do return([
+      'superseded', 'truncates', 'states', 'deletes', 'duplicates', 'stale', 'conflicts', 'tombstoned', 'repaired'
+  ]) -%}
+{% endmacro %}
+
+
+{# The columns of the ledger of which the sums are made. #}
+{% macro get_accounted_names() %}
+  {%- do return(versioned_collapsing.get_line_count_names() + ['derived'] + versioned_collapsing.get_outcomes_of_events()) -%}
+{% endmacro %}
+
+
+{# The condition that a row of the ledger is about an apply to this table that has ended, and accounts for its events. #}
+{% macro get_has_account_sql(table) -%}
+  target_uuid = {{ versioned_collapsing._get_target_uuid_sql(table) }}
+    and status in ('applied', 'partial')
+    and events is not null
+{%- endmacro %}

@@ -1,0 +1,26 @@
+{# Every line of a batch is blank, quarantined, passed over or an event, and every event has become what the ledger says:
+   each apply to the table adds up. #}
+{% test every_event_is_accounted_for(model) %}
+{%- set table = versioned_collapsing.get_tested_relation(model) -%}
+
+select
+  run_id,
+  at,
+  batches.batch as batches,
+  {%- for name in versioned_collapsing.get_accounted_names() %}
+  {{ name }},
+  {%- endfor %}
+  if(
+    ifNull(lines = blank + quarantined + passed_over + events, true),
+    'events and what became of them differ',
+    'lines and what they are differ'
+  ) as failing_condition
+from (
+  select *
+  from {{ versioned_collapsing.get_ledger_relation(table) }}
+  where {{ versioned_collapsing.get_has_account_sql(table) }}
+    and not ({{ versioned_collapsing.get_adds_up_sql() }})
+  {{ versioned_collapsing.get_test_settings_sql() }}
+) as _dbt_failing
+
+{% endtest %}

@@ -1,0 +1,165 @@
+"""What became of lines and events: in the ledger, in `collapse_status`, and as a test of what a table was given."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from zlib import crc32
+
+import pytest
+from dbt.adapters.clickhouse import ClickHouseAdapter
+
+from tests.materialization.test_stream import CHANGE_SET
+from tests.support.collapsing_project import CollapsingProject, Row
+
+MakeProject = Callable[[str], CollapsingProject]
+
+COUNTS = ("_duplicates", "_conflicts", "_superseded", "_derived")
+STRUCTURE = "id Nullable(Int64), x Int64, _version Int64, _is_deleted Bool, _is_truncate Bool, " + (
+    ", ".join(f"{name} Int64" for name in COUNTS)
+)
+MANIFEST = "batch UInt64, hash String, is_complete Bool, is_partial Bool"
+LINES = ("lines", "blank", "quarantined", "passed_over", "events")
+LEDGER = (
+    f"select {', '.join(LINES)}, superseded, derived, truncates from versioned_collapsing_ledger"
+)
+CLAIM = "every_event_is_accounted_for"
+
+# An event of its own; one below two others; one with a duplicate that changed its key, and the delete of the old one.
+ROWS: list[Row] = [
+    (1, 0, 5, False, False, 0, 0, 0, 0),
+    (2, 0, 6, False, False, 0, 0, 2, 0),
+    (3, 0, 7, False, False, 1, 0, 0, 0),
+    (4, 0, 7, True, False, 1, 0, 0, 2),
+]
+BATCHES = {1: (5, 1, 1, 1, 2), 2: (6, 0, 2, 0, 4)}
+
+
+@pytest.fixture
+def project(
+    make_project: MakeProject, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> CollapsingProject:
+    """A table on a change set with a manifest, with the claim as its test."""
+    available = ClickHouseAdapter._available_ | {"hand_off"}
+    monkeypatch.setattr(ClickHouseAdapter, "_available_", available)
+    monkeypatch.setattr(
+        ClickHouseAdapter,
+        "hand_off",
+        lambda _, schema, name, __: f"{schema}.{name}",
+        raising=False,
+    )
+    project = make_project(f"accounts_{crc32(request.node.name.encode())}")
+    macros = project.folder / "macros"
+    macros.mkdir()
+    (macros / "change_set.sql").write_text(CHANGE_SET)
+    project.set_variables()
+    models = project.folder / "models"
+    (models / "events.sql").write_text(
+        "{{ config(materialized='change_set') }} select * from changes"
+    )
+    project.add_model("target", {"unique_key": "id"}, "select * from {{ ref('events') }}")
+    properties = {"models": [{"name": "target", "data_tests": [{CLAIM: {"name": CLAIM}}]}]}
+    (models / "schema.yml").write_text(json.dumps(properties))
+    stage(project, ROWS, BATCHES)
+    return project
+
+
+def stage(project: CollapsingProject, rows: list[Row], batches: dict[int, tuple[int, ...]]) -> None:
+    project.replace_rows("changes", STRUCTURE, rows)
+    project.replace_rows(
+        "events__manifest",
+        f"{MANIFEST}, {', '.join(f'{name} Nullable(Int64)' for name in LINES)}",
+        [(batch, "h", 1 in batches, False, *counts) for batch, counts in batches.items()],
+    )
+
+
+def status(project: CollapsingProject, *command: str) -> str:
+    return project.dbt(*(command or ("test",)))[CLAIM].status
+
+
+def test_lines_and_events_of_all_batches(project: CollapsingProject) -> None:
+    assert project.run()["target"].message == "batches 1-2: 3 states, 1 delete, 2 duplicates"
+    assert project.query(f"{LEDGER} where status = 'applied'") == [(11, 1, 3, 1, 6, 2, 2, 0)]
+    assert status(project) == "pass"
+    # A truncate with what it is above of; what went by it was of no event.
+    stage(project, [(None, 0, 9, False, True, 0, 0, 3, 0)], {3: (4, 0, 0, 0, 4)})
+    project.run()
+    assert project.query(f"{LEDGER} where status = 'applied' order by at desc limit 1") == [
+        (4, 0, 0, 0, 4, 3, 3, 1)
+    ]
+    shown = project.operation("collapse_status")
+    assert "what became of the lines and events of the last runs:" in shown
+    header, *lines = [
+        line.split() for line in shown.splitlines() if "adds_up" in line or "yes" in line
+    ]
+    assert [line[-1] for line in (header, *lines)] == ["adds_up", "yes", "yes"]
+    assert header[1:6] == list(LINES)
+
+
+@pytest.mark.parametrize(
+    ("change", "condition"),
+    [
+        ("stale + 1 as stale", "events and what became of them differ"),
+        ("events - 1 as events", "lines and what they are differ"),
+        ("lines + 1 as lines", "lines and what they are differ"),
+        ("states - 1 as states", "events and what became of them differ"),
+    ],
+)
+def test_a_doctored_ledger_fails(project: CollapsingProject, change: str, condition: str) -> None:
+    project.run()
+    assert status(project) == "pass"
+    name = change.rsplit(maxsplit=1)[-1]
+    project.command(
+        f"alter table versioned_collapsing_ledger update {name} = {change.split(' as ', maxsplit=1)[0]} "
+        "where status = 'applied' settings mutations_sync = 1"
+    )
+    project._invoke("test", "--store-failures")
+    found = project.query(f"select failing_condition from {project.schema}_dbt_test__audit.{CLAIM}")
+    assert found == [(condition,)]
+
+
+def test_an_event_that_the_change_set_lost_shows(project: CollapsingProject) -> None:
+    stage(project, ROWS[1:], BATCHES)
+    with pytest.raises(AssertionError, match="'target', 'applied'"):
+        project.run()
+    with pytest.raises(AssertionError):
+        status(project)
+
+
+@pytest.mark.parametrize("without", [*COUNTS[:3], "manifest"])
+def test_a_change_set_that_does_not_tell_is_accounted_for_by_its_rows(
+    project: CollapsingProject, without: str
+) -> None:
+    if without == "manifest":
+        project.replace_rows("events__manifest", MANIFEST, [(1, "h", True, False)])
+    else:
+        (project.folder / "models" / "events.sql").write_text(
+            f"{{{{ config(materialized='change_set') }}}} select * except ({without}) from changes"
+        )
+        project.add_model(
+            "target",
+            {"unique_key": "id"},
+            f"select * except ({without}) from {{{{ ref('events') }}}}",
+        )
+    assert project.run()["target"].status == "success"
+    ((lines, *_, events, _, _, _),) = project.query(f"{LEDGER} where status = 'applied'")
+    left_out = {"_duplicates": 2, "_superseded": 2}.get(without, 0)
+    assert (lines, events) == (None, 6 - left_out)
+    assert status(project) == "pass"
+
+
+def test_a_ledger_of_an_earlier_version_gets_the_columns(project: CollapsingProject) -> None:
+    project.run()
+    project.command(
+        "alter table versioned_collapsing_ledger "
+        + ", ".join(
+            f"drop column {name}" for name in (*LINES, "superseded", "derived", "truncates")
+        )
+    )
+    stage(project, [(5, 0, 9, False, False, 0, 0, 0, 0)], {3: (1, 0, 0, 0, 1)})
+    # What was applied before tells nothing, and is no fault.
+    project._invoke("run")
+    events = "select events from versioned_collapsing_ledger where status = 'applied' order by at"
+    assert project.query(events) == [(None,), (1,)]
+    project._invoke("test")
+    assert "adds_up" in project.operation("collapse_status")

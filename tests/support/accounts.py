@@ -1,0 +1,41 @@
+"""The accounts of applies: what became of every line and event, as ledger and manifests say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tests.support.shop import Row
+
+OUTCOMES = "superseded + truncates + states + deletes + duplicates + stale + conflicts + tombstoned + repaired"
+
+
+def assert_ledger_adds_up(query: Callable[[str], list[Row]], schema: str) -> None:
+    """Every apply in a ledger, but those of signed rows, says what became of all its lines and events.
+
+    Raises:
+        AssertionError: one does not.
+    """
+    ledger = f"{schema}.versioned_collapsing_ledger"
+    if not query(f"exists table {ledger}")[0][0]:
+        return
+    wrong = query(
+        "select model, status, slices, lines, blank, quarantined, passed_over, events, derived, rows_read, keys, "
+        f"{OUTCOMES.replace(' +', ',')} from {ledger} "
+        "where status in ('applied', 'partial') and publish <> 'stream' and (events is null "
+        "or lines is not null and ifNull(lines <> blank + quarantined + passed_over + events, true) "
+        f"or events + derived <> {OUTCOMES})"
+    )
+    assert not wrong, wrong
+
+
+def assert_manifest_adds_up(batches: list[Mapping[str, Any]]) -> None:
+    """Every line of the batches of a manifest is counted, and as one thing.
+
+    Raises:
+        AssertionError: one is not.
+    """
+    names = ("blank", "quarantined", "passed_over", "events")
+    wrong = [batch for batch in batches if batch["lines"] != sum(batch[name] for name in names)]
+    assert batches
+    assert not wrong, wrong
