@@ -41,9 +41,7 @@ EXCLUDED = {
 SCHEMA = "every_setting"
 COLUMNS = "id, part, region, top, _version"
 SUMS = {"group_by": "region", "sums": "top", "count": "n"}
-VIEW = (
-    "select region, sum(top * _sign) as top, sum(_sign) as n from {{ ref('plain') }} group by region"
-)
+VIEW = "select region, sum(top * _sign) as top, sum(_sign) as n from {{ ref('plain') }} group by region"
 PROJECTION = "select region, sum(top * _sign), sum(_sign) group by region"
 KEY = {"unique_key": "id"}
 TESTS = [
@@ -127,5 +125,5 @@ def make_history(project: CollapsingProject) -> Recording:
         project.operation("reconcile", model="folded", truth="truth")
         with pytest.raises(OperationError, match="differs"):
             project.operation("reconcile", model="folded", truth="broken")
-    print(json.dumps({n: (o.status,o.message[:200]) for n,o in outcomes.items()}, indent=1))
+    print(json.dumps({n: (o.status, o.message[:200]) for n, o in outcomes.items()}, indent=1))
     return recording

@@ -27,7 +27,9 @@ NOT_REPLAYED = re.compile(
     r"|(?i:\bexists database\b|\bfrom system\.databases\s*$|^\s*set\s|engine from system\.databases)"
 )
 
-IS_READ = re.compile(r"\s*(?:/\*.*?\*/\s*)?(?:with|select|describe|exists|show)\b", re.DOTALL | re.IGNORECASE)
+IS_READ = re.compile(
+    r"\s*(?:/\*.*?\*/\s*)?(?:with|select|describe|exists|show)\b", re.DOTALL | re.IGNORECASE
+)
 # Without it the order of rows says nothing.
 IS_ORDERED = re.compile(r"\border by [^()]*(?:\bsettings\b.*)?$", re.DOTALL)
 # What dbt-clickhouse asks for where a profile says nothing of it.
@@ -156,7 +158,9 @@ class Replayer:
             result = self.client.query(sql, settings=settings)
         except ClickHouseError as error:
             raise Stopped(f"{error}\n{sql[:2000]}") from error
-        rows = result.result_rows if IS_ORDERED.search(sql) else sorted(result.result_rows, key=repr)
+        rows = (
+            result.result_rows if IS_ORDERED.search(sql) else sorted(result.result_rows, key=repr)
+        )
         return repr((result.column_names, rows)).replace(schema, self.recording.schema)
 
     def _run(self, sql: str, settings: dict[str, str]) -> None:

@@ -20,7 +20,7 @@ class Candidate(NamedTuple):
         return f"{self.name}={self.value}"
 
 
-NUMBERS = re.compile(r"(Non\w*)?U?Int\d+(Auto)?|Float(Auto)?|Double|Seconds|Milliseconds|MaxThreads")
+NUMBERS = re.compile(r"U?Int\d+(Auto)?|Float(Auto)?|Double|Seconds|Milliseconds|MaxThreads")
 # Of texts the engine does not say what they may be.
 TEXTS = {
     "count_distinct_implementation": ("uniq", "uniqCombined", "uniqHLL12"),
@@ -59,6 +59,8 @@ def candidates(client: Client, excluded: Mapping[str, str]) -> list[Candidate]:
 def _values(client: Client, name: str, kind: str) -> tuple[str, ...]:
     if name in TEXTS:
         return TEXTS[name]
+    if kind.startswith("NonZero"):
+        return ("1", "2")
     if kind in ("Bool", "BoolAuto") or NUMBERS.fullmatch(kind):
         return ("0", "1")
     if kind in ("String", "URI", "Map", "Char", "Timezone"):
