@@ -6,14 +6,15 @@ one by one, the short form many at once, and splits those that go wrong or stop 
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
-import clickhouse_connect
 import pytest
 
 from tests.materialization.test_settings import (
     CONFIG,
+    CUTTING,
     FIRST,
     LIVE,
     SECOND,
@@ -38,7 +39,20 @@ EXCLUDED = {
     "(?:log|opentelemetry|memory_profiler|query_profiler|metrics_perf|trace|jemalloc|print|query_metric_log|stacktrace|show_data_lake|framing|errors_output|query_metric|workload|os_threads).*": "logs",
     "(?:ai_function|ast_fuzzer|webassembly|promql|polyglot|vector_search|text_index|kql|prql|streaming|time_series|obfuscate|regexp_dict|dictionary|hnsw|page|reader_executor|memory_overcommit|memory_usage_overcommit).*": "features of the engine that no statement here uses",
 }
+# What ClickHouse stops with an error that names it; found again, one by one, by the long form.
+STOPPING = frozenset(
+    """
+    """.split()
+)
+STOPPED = "stopped"
 SCHEMA = "every_setting"
+# Of LIVE, what `combine` keeps that the last change does not have.
+PLAIN = [
+    (1, 1, "EU", 7, 30),
+    (2, 2, "EU", None, 20),
+    *LIVE[2:],
+]
+WRONG_ROWS_SEEN = 8
 COLUMNS = "id, part, region, top, _version"
 SUMS = {"group_by": "region", "sums": "top", "count": "n"}
 VIEW = "select region, sum(top * _sign) as top, sum(_sign) as n from {{ ref('plain') }} group by region"
@@ -120,10 +134,71 @@ def make_history(project: CollapsingProject) -> Recording:
     with recording.recorded():
         outcomes = project.dbt("test")
         assert len(outcomes) == 20
+        failed = {name for name, outcome in outcomes.items() if outcome.status == "fail"}
+        assert len([name for name in failed if "wrong_broken" in name]) == WRONG_ROWS_SEEN
         for macro in ("collapse_status", "repair_collapse", "compact"):
             project.operation(macro, model="folded")
         project.operation("reconcile", model="folded", truth="truth")
         with pytest.raises(OperationError, match="differs"):
             project.operation("reconcile", model="folded", truth="broken")
-    print(json.dumps({n: (o.status, o.message[:200]) for n, o in outcomes.items()}, indent=1))
     return recording
+
+
+RESULTS = (
+    f"select {COLUMNS} from folded final where _sign = 1 order by id",
+    f"select {COLUMNS}, sum(_sign) as net from folded group by all having net <> 0 order by id",
+    f"select {COLUMNS}, sum(_sign) as net from plain group by all having net <> 0 order by id",
+    "select region, sum(top), sum(n) as live from sums group by region having live <> 0 order by region",
+    "select id, max(_version) from folded__tombstones group by id order by id",
+)
+
+
+def problem(replayer: Replayer, settings: Sequence[Candidate]) -> str:
+    """Where a history under some settings goes wrong, or nothing. One setting may stop it."""
+    try:
+        return replayer.difference({each.name: each.value for each in settings})
+    except Stopped:
+        return STOPPED if len(settings) > 1 else ""
+
+
+def findings(replayer: Replayer, settings: Sequence[Candidate]) -> dict[str, str]:
+    """The settings under which a history goes wrong, one by one, or together where none does alone."""
+    seen = problem(replayer, settings)
+    half = len(settings) // 2
+    if not seen or not half:
+        return {str(settings[0]): seen} if seen else {}
+    found = {**findings(replayer, settings[:half]), **findings(replayer, settings[half:])}
+    return found or ({} if seen == STOPPED else {" ".join(map(str, settings)): seen})
+
+
+def in_groups(settings: Sequence[Candidate], size: int) -> Iterator[Sequence[Candidate]]:
+    """Groups that have one value of a setting each."""
+    rounds: list[list[Candidate]] = []
+    seen = Counter[str]()
+    for each in settings:
+        if seen[each.name] == len(rounds):
+            rounds.append([])
+        rounds[seen[each.name]].append(each)
+        seen[each.name] += 1
+    for some in rounds:
+        yield from (some[start : start + size] for start in range(0, len(some), size))
+
+
+def test_every_setting_of_the_server(
+    server: tuple[str, int], make_project: MakeProject, request: pytest.FixtureRequest
+) -> None:
+    is_long = request.config.getoption("--every-setting")
+    replayer = Replayer.start(make_history(make_project(SCHEMA)), server, RESULTS)
+    assert replayer.expected_rows(0) == LIVE
+    assert replayer.expected_rows(1) == [(*row, 1) for row in LIVE]
+    assert replayer.expected_rows(2) == [(*row, 1) for row in PLAIN]
+    settings = [
+        each
+        for each in candidates(replayer.client, EXCLUDED)
+        if each.name not in CUTTING and (is_long or str(each) not in STOPPING)
+    ]
+    assert len(settings) > 700
+    with ThreadPoolExecutor(2) as threads:
+        groups = in_groups(settings, 1 if is_long else 200)
+        found = list(threads.map(lambda group: findings(replayer, group), groups))
+    assert {name: seen for each in found for name, seen in each.items()} == {}

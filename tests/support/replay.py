@@ -7,6 +7,7 @@ reads is compared with what it read without them, since dbt goes by it.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -135,6 +136,10 @@ class Replayer:
                     return f"{found[0].strip()[:2000]}\nfound {found[1]}\nnot {expected[1]}"
         return ""
 
+    def expected_rows(self, result: int) -> Any:
+        """What one of the results should be, and is without settings."""
+        return ast.literal_eval(self.expected[len(self.expected) - len(self.results) + result][1])
+
     def _answers(self, settings: Mapping[str, str]) -> Generator[Answer, None, None]:
         """What dbt reads, and the results in the end."""
         schema = f"replay_{uuid4().hex}"
@@ -149,7 +154,7 @@ class Replayer:
                 else:
                     self._run(sql, given if statement.is_dbt else own)
             for sql in self.results:
-                yield sql, str(self.client.query(sql, settings=own).result_rows)
+                yield sql, repr(self.client.query(sql, settings=own).result_rows)
         finally:
             self.client.command(f"drop database {schema} sync")
 

@@ -40,7 +40,6 @@
       'enable_positional_arguments': 1,
       'final': 0,
       'group_by_use_nulls': 0,
-      'join_default_strictness': 'ALL',
       'join_use_nulls': 0,
       'materialized_views_ignore_errors': 0,
       'prefer_column_name_to_alias': 0,
@@ -56,6 +55,7 @@
   {%- set settings = {
       'additional_result_filter': '',
       'additional_table_filters': '{}',
+      'join_default_strictness': 'ALL',
       'limit': 0,
       'offset': 0,
       'use_query_cache': 0,
