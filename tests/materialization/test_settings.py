@@ -120,6 +120,8 @@ PINNED = {
     "join_use_nulls": "1",
     "materialized_views_ignore_errors": "1",
     "prefer_column_name_to_alias": "1",
+    "show_create_query_identifier_quoting_rule": "always",
+    "show_create_query_identifier_quoting_style": "DoubleQuotes",
     "skip_unavailable_shards": "1",
     "transform_null_in": "1",
 }

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Sequence
+from fnmatch import translate
 from typing import NamedTuple
 
 from clickhouse_connect.driver.client import Client
@@ -39,18 +40,18 @@ TEXTS = {
 }
 
 
-def candidates(client: Client, excluded: Mapping[str, str]) -> list[Candidate]:
+def candidates(client: Client, excluded: Sequence[str]) -> list[Candidate]:
     """Every other value of a Bool and of a setting with named values; 0 and 1 of a number; TEXTS.
 
     Args:
         client: of the server whose list it is.
-        excluded: patterns of names that are left out, with the reason.
+        excluded: patterns of names that are left out.
     """
     query = "select name, type, default from system.settings where alias_for = '' and not is_obsolete order by name"
-    left_out = re.compile("|".join(f"(?:{pattern})" for pattern in excluded))
+    left_out = re.compile("|".join(map(translate, excluded)))
     found = []
     for name, kind, default in client.query(query).result_rows:
-        if not left_out.fullmatch(name):
+        if not left_out.match(name):
             values = _values(client, name, kind)
             found += [Candidate(name, value) for value in values if value != default]
     return found

@@ -43,6 +43,8 @@
       'join_use_nulls': 0,
       'materialized_views_ignore_errors': 0,
       'prefer_column_name_to_alias': 0,
+      'show_create_query_identifier_quoting_rule': 'when_necessary',
+      'show_create_query_identifier_quoting_style': 'Backticks',
       'skip_unavailable_shards': 0,
       'transform_null_in': 0,
   }) -%}
