@@ -41,9 +41,10 @@ conformance: setup ## Run dbt-tests-adapter and dbt-spark's own tests through th
 formats: setup $(addprefix $(FORMATS)/,moto spark-4.2 spark-4.1) ## Run change sets in S3, in Delta Lake and in Iceberg; fetches about 2 GB
 	@PYTHONPATH=$(FORMATS)/moto $(VENV)/bin/pytest tests/formats
 
-soak: setup ## Run 5,000 random histories of up to 200 events through the materialization, three times, and kill 100 runs on Spark
+soak: setup ## Run 5,000 random histories of up to 200 events through the materialization, three times, kill 100 runs on Spark, and try each setting of ClickHouse
 	@$(VENV)/bin/pytest tests/materialization/test_histories.py -k random --histories 5000 60 200
 	@$(VENV)/bin/pytest tests/end_to_end/test_deaths_on_spark.py --spark-deaths 100
+	@$(VENV)/bin/pytest tests/materialization/test_every_setting.py --every-setting
 
 check: setup ## Lint, check formatting and types
 	$(VENV)/bin/ruff check .

@@ -21,6 +21,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="COUNT",
         help="kill this many runs on Spark, spread over all that a run does; a few chosen ones where it is 0",
     )
+    parser.addoption(
+        "--every-setting",
+        action="store_true",
+        help="try the settings of the server one by one, and those that are known to stop a run too",
+    )
 
 
 # Files that take minutes. A process of pytest-xdist works on one file at a time: a long one that is begun last keeps

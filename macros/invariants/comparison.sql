@@ -24,7 +24,8 @@
 {# The types of the columns of what can stand after `from`, by name. #}
 {% macro read_types(relation) %}
   {%- set types = {} -%}
-  {%- for row in run_query('describe (select * from ' ~ relation ~ ')').rows -%}
+  {%- set query = 'describe (select * from ' ~ relation ~ ') ' ~ versioned_collapsing.get_settings_sql() -%}
+  {%- for row in run_query(query).rows -%}
     {%- do types.update({row['name']: row['type']}) -%}
   {%- endfor -%}
   {%- do return(types) -%}

@@ -9,7 +9,7 @@
 {% macro get_projection_sums_sql(table, projection, groups, sums) %}
   {%- set columns = versioned_collapsing.get_projected_columns(groups, sums, table.sign) -%}
   {%- set query = 'select ' ~ columns.all | join(', ') ~ ' from ' ~ table.relation ~ (' group by ' ~ columns.groups | join(', ') if columns.groups else '') -%}
-  {%- set stored = adapter.get_column_schema_from_query(query) | map(attribute='name') | list if table.is_collapsing else columns.all -%}
+  {%- set stored = adapter.get_column_schema_from_query(query ~ ' ' ~ versioned_collapsing.get_settings_sql()) | map(attribute='name') | list if table.is_collapsing else columns.all -%}
   select
     {%- for name in groups %}
     {{ versioned_collapsing._quoted(stored[loop.index0]) }} as {{ versioned_collapsing._quoted(name) }},

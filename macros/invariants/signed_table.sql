@@ -6,6 +6,9 @@
    where there is no table, it is empty. #}
 {% macro get_signed_table(model, sign=none, version=none, key=none) %}
   {%- set relation = versioned_collapsing.get_tested_relation(model) -%}
+  {%- if execute -%}
+    {%- do versioned_collapsing.validate_settings(relation, versioned_collapsing.read_profile_settings()) -%}
+  {%- endif -%}
   {%- set found = versioned_collapsing.read_collapsing_engine(relation) if execute else none -%}
   {%- if found is not none and not found['is_collapsing'] and not sign -%}
     {%- do exceptions.raise_compiler_error(
@@ -54,6 +57,7 @@
     from system.tables
     where database = {{ versioned_collapsing._literal(relation.schema) }}
       and name = {{ versioned_collapsing._literal(relation.identifier) }}
+    {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
   {%- set rows = run_query(query).rows -%}
   {%- if not rows -%}{%- do return(none) -%}{%- endif -%}
@@ -92,6 +96,7 @@
       and table = {{ versioned_collapsing._literal(relation.identifier) }}
       and default_kind not in ('ALIAS', 'EPHEMERAL')
     order by position
+    {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
   {%- set columns = {} -%}
   {%- for row in run_query(query).rows if row['name'] != sign -%}

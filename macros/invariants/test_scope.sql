@@ -43,6 +43,7 @@
     where database = {{ versioned_collapsing._literal(relation.schema) }}
       and name = {{ versioned_collapsing._literal(relation.identifier) }}
       and partition_key <> ''
+    {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
   {%- do return(run_query(query).rows[0]['n'] | int > 0) -%}
 {% endmacro %}

@@ -16,6 +16,7 @@
 
 
 {% macro log_collapse_status(table, node, options) %}
+  {%- do versioned_collapsing.validate_settings('collapse_status', versioned_collapsing.read_profile_settings()) -%}
   {%- set status = run_query(versioned_collapsing.get_collapse_status_sql(table, options)).rows[0] -%}
   {%- set ledger = versioned_collapsing.read_ledger(table, node) -%}
   {%- do log(
@@ -112,6 +113,7 @@
   group by run_id
   order by max(at) desc
   limit 5
+  {{ versioned_collapsing.get_settings_sql() }}
 {%- endmacro %}
 
 

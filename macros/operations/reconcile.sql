@@ -105,6 +105,7 @@
   group by _dbt_key_range
   having sum(_dbt_rows) <> 0 or uniqExact(_dbt_total) > 1 or count() <> 2
   order by _dbt_key_range
+  {{ versioned_collapsing.get_settings_sql() }}
 {%- endmacro %}
 
 
@@ -130,4 +131,5 @@
   where not _dbt_is_same or _dbt_live_rows <> _dbt_true_rows
   group by difference
   order by difference
+  {{ versioned_collapsing.get_settings_sql() }}
 {%- endmacro %}

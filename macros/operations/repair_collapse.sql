@@ -75,6 +75,7 @@
       uniqExactIf(tuple({{ key }}), _dbt_is_undecided) as _dbt_undecided_keys
     from ({{ versioned_collapsing.get_repairs_sql(table, options, columns, with_undecided=true) }})
   )
+  {{ versioned_collapsing.get_settings_sql() }}
 {%- endmacro %}
 
 

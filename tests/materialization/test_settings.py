@@ -1,6 +1,6 @@
-"""A short history under every setting that ClickHouse has: right rows or an error, never green and wrong.
+"""A short history under the settings that statements name, and under those that are refused.
 
-The list is the server's own. Each model has its own settings, in place of a profile's; one dbt run builds many.
+Each model has its own settings, in place of a profile's; one dbt run builds many.
 """
 
 from __future__ import annotations
@@ -97,6 +97,8 @@ PINNED = {
     "aggregate_functions_null_for_empty": "1",
     "any_join_distinct_right_table_keys": "1",
     "apply_deleted_mask": "0",
+    "asterisk_include_alias_columns": "1",
+    "asterisk_include_materialized_columns": "1",
     "cast_keep_nullable": "1",
     "cast_string_to_date_time_mode": "basic",
     "data_type_default_nullable": "1",
@@ -106,18 +108,26 @@ PINNED = {
     "decimal_check_overflow": "0",
     "deduplicate_insert": "enable",
     "deduplicate_insert_select": "force_enable",
+    "describe_compact_output": "1",
+    "describe_include_subcolumns": "1",
+    "describe_include_virtual_columns": "1",
+    "do_not_merge_across_partitions_select_final": "1",
     "empty_result_for_aggregation_by_empty_set": "1",
+    "enable_global_with_statement": "0",
     "enable_positional_arguments": "0",
     "final": "1",
     "group_by_use_nulls": "1",
-    "join_default_strictness": "ANY",
     "join_use_nulls": "1",
     "materialized_views_ignore_errors": "1",
     "prefer_column_name_to_alias": "1",
+    "show_create_query_identifier_quoting_rule": "always",
+    "show_create_query_identifier_quoting_style": "DoubleQuotes",
     "skip_unavailable_shards": "1",
     "transform_null_in": "1",
 }
 CUTTING = {
+    "asterisk_include_virtual_columns": "1",
+    "join_default_strictness": "ANY",
     "limit": "2",
     "offset": "1",
     "additional_result_filter": "0",

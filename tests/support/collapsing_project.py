@@ -91,7 +91,10 @@ class CollapsingProject:
     def declare(self, name: str, columns: Mapping[str, str]) -> None:
         """Declare the columns of a model with their types."""
         declared = [{"name": column, "data_type": kind} for column, kind in columns.items()]
-        properties = {"models": [{"name": name, "columns": declared}]}
+        self.add_properties(name, {"models": [{"name": name, "columns": declared}]})
+
+    def add_properties(self, name: str, properties: Mapping[str, Any]) -> None:
+        """Add a file of properties: of models and sources, with their tests."""
         (self._models / f"{name}.yml").write_text(json.dumps(properties))
 
     def run(self, *arguments: str) -> dict[str, Outcome]:

@@ -45,7 +45,8 @@
   {%- set database = versioned_collapsing._literal(target.schema) -%}
   {%- set exists = adapter.query_on(
       'clickhouse',
-      'select count() as n from system.tables where database = ' ~ database ~ " and name = 'versioned_collapsing_ledger'"
+      'select count() as n from system.tables where database = ' ~ database ~ " and name = 'versioned_collapsing_ledger' "
+      ~ versioned_collapsing.get_settings_sql()
   ).rows[0]['n'] | int -%}
   {%- set applied = {} -%}
   {%- set known = [] -%}
@@ -64,6 +65,7 @@
       array join batches as applied
       where {{ is_own }} and (target_uuid = present or target_uuid = latest)
       group by batch
+      {{ versioned_collapsing.get_settings_sql() }}
     {%- endset -%}
     {%- for row in adapter.query_on('clickhouse', query).rows -%}
       {%- do known.append(row['batch'] | int) -%}

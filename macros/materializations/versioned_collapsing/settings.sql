@@ -19,6 +19,8 @@
       'aggregate_functions_null_for_empty': 0,
       'any_join_distinct_right_table_keys': 0,
       'apply_deleted_mask': 1,
+      'asterisk_include_alias_columns': 0,
+      'asterisk_include_materialized_columns': 0,
       'cast_keep_nullable': 0,
       'cast_string_to_date_time_mode': 'best_effort',
       'data_type_default_nullable': 0,
@@ -28,15 +30,21 @@
       'decimal_check_overflow': 1,
       'deduplicate_insert': 'disable',
       'deduplicate_insert_select': 'disable',
+      'describe_compact_output': 0,
+      'describe_include_subcolumns': 0,
+      'describe_include_virtual_columns': 0,
+      'do_not_merge_across_partitions_select_final': 0,
       'empty_result_for_aggregation_by_empty_set': 0,
       'enable_analyzer': 1,
+      'enable_global_with_statement': 1,
       'enable_positional_arguments': 1,
       'final': 0,
       'group_by_use_nulls': 0,
-      'join_default_strictness': 'ALL',
       'join_use_nulls': 0,
       'materialized_views_ignore_errors': 0,
       'prefer_column_name_to_alias': 0,
+      'show_create_query_identifier_quoting_rule': 'when_necessary',
+      'show_create_query_identifier_quoting_style': 'Backticks',
       'skip_unavailable_shards': 0,
       'transform_null_in': 0,
   }) -%}
@@ -49,6 +57,7 @@
   {%- set settings = {
       'additional_result_filter': '',
       'additional_table_filters': '{}',
+      'join_default_strictness': 'ALL',
       'limit': 0,
       'offset': 0,
       'use_query_cache': 0,
@@ -61,9 +70,10 @@
 {% endmacro %}
 
 
-{# Settings that newer servers have: they wrap a select in another one. #}
-{% macro get_wrapping_settings() %}
-  {%- do return(['filter', 'implicit_table_at_top_level', 'order', 'select', 'sort']) -%}
+{# Settings that only newer servers have, so that no statement can name them: they wrap a select in another one, or give
+   a table more columns. #}
+{% macro get_refused_settings() %}
+  {%- do return(['asterisk_include_virtual_columns', 'filter', 'implicit_table_at_top_level', 'order', 'select', 'sort']) -%}
 {% endmacro %}
 
 
@@ -72,16 +82,16 @@
   {%- set pinned = versioned_collapsing.get_cutting_settings() -%}
   {%- set problems = [] -%}
   {%- if not profile -%}
-    {%- do problems.append("settings of the profile: they leave out what is read of system.settings. Take " ~ (pinned.keys() | list + versioned_collapsing.get_wrapping_settings()) | join(', ') ~ " out of dbt's custom_settings and of the server's user profile.") -%}
+    {%- do problems.append("settings of the profile: they leave out what is read of system.settings. Take " ~ (pinned.keys() | list + versioned_collapsing.get_refused_settings()) | join(', ') ~ " out of dbt's custom_settings and of the server's user profile.") -%}
   {%- endif -%}
   {%- for name, value in profile.items() if name not in versioned_collapsing.get_pinned_settings() or name in pinned and value != pinned[name] | string -%}
-    {%- do problems.append(name ~ ": is '" ~ value ~ "' in dbt's custom_settings or in the server's user profile, and dbt would see a part of its tables only. Take it out there.") -%}
+    {%- do problems.append(name ~ ": is '" ~ value ~ "' in dbt's custom_settings or in the server's user profile, and dbt would read other rows or columns than its tables have. Take it out there.") -%}
   {%- endfor -%}
   {%- do versioned_collapsing.raise_problems(unique_id, problems) -%}
 {% endmacro %}
 
 
-{# The values that the pinned settings have in the profile, and those of others that wrap a query and are set; empty
+{# The values that the pinned settings have in the profile, and those of refused ones that are set; empty
    when the answer is not complete: `limit` and its like do not show in system.settings, but in what is missing. #}
 {% macro read_profile_settings() %}
   {%- set pinned = versioned_collapsing.get_pinned_settings() -%}
@@ -89,7 +99,7 @@
     select name as _dbt_name, value as _dbt_value
     from system.settings
     where name in ({{ versioned_collapsing._literals(pinned) }})
-      or (name in ({{ versioned_collapsing._literals(versioned_collapsing.get_wrapping_settings()) }}) and value <> '')
+      or (name in ({{ versioned_collapsing._literals(versioned_collapsing.get_refused_settings()) }}) and value <> default)
   {%- endset -%}
   {%- set profile = {} -%}
   {%- for row in run_query(query).rows if row['_dbt_name'] is defined -%}

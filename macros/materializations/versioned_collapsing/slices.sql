@@ -56,6 +56,7 @@
     select count() as _dbt_n
     from {{ versioned_collapsing._beside(target, 'change_set') }}
     where {{ key }} < {{ versioned_collapsing._get_boundary_sql(target, options, slice - 1) }}
+    {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
   {%- do return(run_query(query).rows[0]['_dbt_n'] | int) -%}
 {% endmacro %}
