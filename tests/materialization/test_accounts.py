@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from zlib import crc32
 
 import pytest
@@ -64,7 +64,9 @@ def project(
     return project
 
 
-def stage(project: CollapsingProject, rows: list[Row], batches: dict[int, tuple[int, ...]]) -> None:
+def stage(
+    project: CollapsingProject, rows: list[Row], batches: Mapping[int, tuple[int, ...]]
+) -> None:
     project.replace_rows("changes", STRUCTURE, rows)
     project.replace_rows(
         "events__manifest",

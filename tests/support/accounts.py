@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tests.support.shop import Row
@@ -29,7 +29,7 @@ def assert_ledger_adds_up(query: Callable[[str], list[Row]], schema: str) -> Non
     assert not wrong, wrong
 
 
-def assert_manifest_adds_up(batches: list[Mapping[str, Any]]) -> None:
+def assert_manifest_adds_up(batches: Sequence[Mapping[str, Any]]) -> None:
     """Every line of the batches of a manifest is counted, and as one thing.
 
     Raises:
