@@ -3,15 +3,25 @@
    lock see the statement at work; what takes no time goes without. #}
 {% macro get_settings_sql(run=none, more={}) %}
   {%- set settings = versioned_collapsing.get_pinned_settings() -%}
-  {%- do settings.update(more) -%}
+  {%- for name, value in more.items() -%}
+    {%- do settings.update({name: versioned_collapsing._literal(value) if value is string else value}) -%}
+  {%- endfor -%}
   {%- if run -%}
-    {%- do settings.update({'log_comment': versioned_collapsing.get_log_comment(run.lock.run_id if run.lock else run.run_id)}) -%}
+    {%- set log_comment = versioned_collapsing.get_log_comment(run.lock.run_id if run.lock else run.run_id) -%}
+    {%- do settings.update({'log_comment': versioned_collapsing._literal(log_comment)}) -%}
   {%- endif -%}
-  {%- do return('settings ' ~ versioned_collapsing._rendered_settings(settings)) -%}
+  {%- set rendered = [] -%}
+  {%- for name, value in settings.items() -%}
+    {%- do rendered.append(name ~ ' = ' ~ value) -%}
+  {%- endfor -%}
+  {%- do return('settings ' ~ rendered | join(', ')) -%}
 {% endmacro %}
 
 
-{# Deduplication is off: of state, cancel and the same state again the third is a duplicate of the first, by content,
+{# The pinned settings with their values as SQL: a macro call for each value of each statement would take longer than the
+   statement.
+
+   Deduplication is off: of state, cancel and the same state again the third is a duplicate of the first, by content,
    and must not be dropped as one. #}
 {% macro get_pinned_settings() %}
   {%- set settings = versioned_collapsing.get_cutting_settings() -%}
@@ -22,14 +32,14 @@
       'asterisk_include_alias_columns': 0,
       'asterisk_include_materialized_columns': 0,
       'cast_keep_nullable': 0,
-      'cast_string_to_date_time_mode': 'best_effort',
+      'cast_string_to_date_time_mode': "'best_effort'",
       'data_type_default_nullable': 0,
-      'date_time_input_format': 'best_effort',
-      'date_time_output_format': 'simple',
-      'date_time_overflow_behavior': 'ignore',
+      'date_time_input_format': "'best_effort'",
+      'date_time_output_format': "'simple'",
+      'date_time_overflow_behavior': "'ignore'",
       'decimal_check_overflow': 1,
-      'deduplicate_insert': 'disable',
-      'deduplicate_insert_select': 'disable',
+      'deduplicate_insert': "'disable'",
+      'deduplicate_insert_select': "'disable'",
       'describe_compact_output': 0,
       'describe_include_subcolumns': 0,
       'describe_include_virtual_columns': 0,
@@ -43,8 +53,8 @@
       'join_use_nulls': 0,
       'materialized_views_ignore_errors': 0,
       'prefer_column_name_to_alias': 0,
-      'show_create_query_identifier_quoting_rule': 'when_necessary',
-      'show_create_query_identifier_quoting_style': 'Backticks',
+      'show_create_query_identifier_quoting_rule': "'when_necessary'",
+      'show_create_query_identifier_quoting_style': "'Backticks'",
       'skip_unavailable_shards': 0,
       'transform_null_in': 0,
   }) -%}
@@ -55,17 +65,17 @@
 {# Settings that leave rows out, or return old ones, without an error. #}
 {% macro get_cutting_settings() %}
   {%- set settings = {
-      'additional_result_filter': '',
-      'additional_table_filters': '{}',
-      'join_default_strictness': 'ALL',
+      'additional_result_filter': "''",
+      'additional_table_filters': "'{}'",
+      'join_default_strictness': "'ALL'",
       'limit': 0,
       'offset': 0,
       'use_query_cache': 0,
   } -%}
   {%- for what in ('distinct', 'group_by', 'join', 'read', 'result', 'set', 'sort', 'timeout', 'transfer') -%}
-    {%- do settings.update({what ~ '_overflow_mode': 'throw'}) -%}
+    {%- do settings.update({what ~ '_overflow_mode': "'throw'"}) -%}
   {%- endfor -%}
-  {%- do settings.update({'read_overflow_mode_leaf': 'throw', 'timeout_overflow_mode_leaf': 'throw'}) -%}
+  {%- do settings.update({'read_overflow_mode_leaf': "'throw'", 'timeout_overflow_mode_leaf': "'throw'"}) -%}
   {%- do return(settings) -%}
 {% endmacro %}
 
@@ -79,12 +89,13 @@
 
 {# Stops the run when the profile has settings that leave rows out: dbt's own look at the tables could be wrong. #}
 {% macro validate_settings(unique_id, profile) %}
+  {%- set all = versioned_collapsing.get_pinned_settings() -%}
   {%- set pinned = versioned_collapsing.get_cutting_settings() -%}
   {%- set problems = [] -%}
   {%- if not profile -%}
     {%- do problems.append("settings of the profile: they leave out what is read of system.settings. Take " ~ (pinned.keys() | list + versioned_collapsing.get_refused_settings()) | join(', ') ~ " out of dbt's custom_settings and of the server's user profile.") -%}
   {%- endif -%}
-  {%- for name, value in profile.items() if name not in versioned_collapsing.get_pinned_settings() or name in pinned and value != pinned[name] | string -%}
+  {%- for name, value in profile.items() if name not in all or name in pinned and value != pinned[name] | string | replace("'", '') -%}
     {%- do problems.append(name ~ ": is '" ~ value ~ "' in dbt's custom_settings or in the server's user profile, and dbt would read other rows or columns than its tables have. Take it out there.") -%}
   {%- endfor -%}
   {%- do versioned_collapsing.raise_problems(unique_id, problems) -%}
@@ -113,7 +124,7 @@
    has those of the profile. #}
 {% macro get_select_in_profile_sql(sql, profile) %}
   {%- set kept = {} -%}
-  {%- for name, value in versioned_collapsing.get_pinned_settings().items() if name not in ('enable_analyzer', 'deduplicate_insert', 'deduplicate_insert_select') and profile[name] != value | string -%}
+  {%- for name, value in versioned_collapsing.get_pinned_settings().items() if name not in ('enable_analyzer', 'deduplicate_insert', 'deduplicate_insert_select') and profile[name] != value | string | replace("'", '') -%}
     {%- do kept.update({name: profile[name]}) -%}
   {%- endfor -%}
   {%- do return('select * from (\n' ~ sql ~ '\n) settings ' ~ versioned_collapsing._rendered_settings(kept) if kept else sql) -%}
