@@ -76,10 +76,12 @@
 {% endmacro %}
 
 
-{# A full refresh from a part of the change set, or from none of it, would leave the table without rows that it has:
-   they would be back after a whole run only. #}
+{# A full refresh in a run on a part, or from a change set without batches, would leave the table without rows that it
+   has: they would be back after a whole run only. validate_complete_manifest sees to change sets that are a part. #}
 {% macro refuse_lost_rows(existing, is_rebuild, model, manifest, run) %}
-  {%- if not is_rebuild or not (manifest.is_partial or (manifest.exists and manifest.is_complete and not manifest.batches)) -%}
+  {%- set is_part = manifest.is_partial and (versioned_collapsing.is_partial_run() or not manifest.exists) -%}
+  {%- set is_empty = manifest.exists and not manifest.is_partial and manifest.is_complete and not manifest.batches -%}
+  {%- if not is_rebuild or not (is_part or is_empty) -%}
     {%- do return(none) -%}
   {%- endif -%}
   {%- set ledger = versioned_collapsing.read_ledger(existing, model) -%}

@@ -182,6 +182,8 @@ def default_settings(credentials: EmbeddedSparkCredentials) -> dict[str, str]:
         ),
         metastore.URL_SETTING: metastore.url(home),
         "spark.sql.catalogImplementation": "hive",
+        # HotSpot compiles no method that is larger, and parsing JSON makes such ones.
+        "spark.sql.codegen.hugeMethodLimit": "8000",
         "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
         "spark.sql.session.timeZone": "UTC",
         # Local data is small: the stock 200 partitions cost more than they save.
