@@ -40,8 +40,17 @@ SLOWEST = (
 )
 
 
+# What takes longer than all of `make test` may: `make soak` runs it, by its option.
+LONG = {"--every-setting": "test_every_setting"}
+
+
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for option, name in LONG.items():
+        if not config.getoption(option):
+            long = [item for item in items if name in item.nodeid]
+            config.hook.pytest_deselected(items=long)
+            items[:] = [item for item in items if item not in long]
     items.sort(
         key=lambda item: next(
             (i for i, name in enumerate(SLOWEST) if name in item.nodeid), len(SLOWEST)
