@@ -10,8 +10,8 @@
       from {{ model }}
       lateral view explode(concat(
         array(struct(if(_missing_fields is null, 'other', 'row') as problem, '' as field)),
-        transform(coalesce(_missing_fields, array()), _name -> struct('in no row' as problem, _name as field)),
-        transform(coalesce(_unknown_fields, array()), _name -> struct('unknown' as problem, _name as field))
+        transform(coalesce(_missing_fields, array()), _dbt_name -> struct('in no row' as problem, _dbt_name as field)),
+        transform(coalesce(_unknown_fields, array()), _dbt_name -> struct('unknown' as problem, _dbt_name as field))
       )) as _dbt_found
       where _reason is null
         and _batch in (select batch from {{ versioned_collapsing.get_change_set_manifest_relation(change_set) }})

@@ -33,7 +33,8 @@ OUTERMOST = {
     *("some_keys", "broken_keys", "states", "cancels", "undecided_keys"),
     *("ended_at", "seconds_ago", "last_status", "last_batch", "rows", "states_written", "ms"),
     *("cancels_written", "keys_repaired"),
-    *("batch", "field", "lines"),
+    *("batch", "field", "lines", "problem"),
+    *("batches", "failing_condition", "adds_up"),  # of the ledger
 }
 # Those that SQL had before, or needs quotes for, and those that types have parts of.
 MORE = [

@@ -109,7 +109,7 @@ class TestBuiltTwice:
             assert run[model].status == "success", run[model].message
 
     def test_types_are_kept(self, outcomes: list[dict[str, Outcome]]) -> None:
-        assert outcomes[1]["found"].message == "1 rows: 1 duplicates"
+        assert outcomes[1]["found"].message == "1 row: 1 duplicate"
         columns = "from system.columns where database = 'types_twice' and name like 'c%'"
         kept: dict[str, str] = dict(
             self.project.query(f"select name, type {columns} and table = 'found'")
@@ -142,8 +142,8 @@ REFUSED: list[tuple[str, dict[str, Any], str, str]] = [
     ("greatest_tuple", {"combine": {"x": "greatest"}}, SELECT.format("(1, toNullable(2))"), "combine: x has 'greatest' and is Tuple("),
     ("least_floats", {"combine": {"x": "least"}}, SELECT.format("[1.5]"), "is Array(Float64), of which values have no order"),
     ("greatest_variant", {"combine": {"x": "greatest"}}, SELECT.format("cast('a' as Variant(String, Int8))"), "combine: x has 'greatest'"),
-    ("unknown_unset", {}, SELECT.format("1") + ", ['X'] as _unset", "1 rows: _unset names X, which is no column"),
-    ("negative_count", {}, SELECT.format("1") + ", -1 as _duplicates", "1 rows: _duplicates is below zero"),
+    ("unknown_unset", {}, SELECT.format("1") + ", ['X'] as _unset", "1 row: _unset names X, which is no column"),
+    ("negative_count", {}, SELECT.format("1") + ", -1 as _duplicates", "1 row: _duplicates is below zero"),
     ("dbt_name", {}, SELECT.format("1") + ", 1 as _dbt_given", "names that begin with _dbt_ are taken"),
 ]  # fmt: skip
 
@@ -228,10 +228,10 @@ def test_keys_and_versions_from_text(make_project: MakeProject) -> None:
     project.add_model("target", {"unique_key": "id"}, "select * from changes")
     project.declare("target", {"id": "Decimal(9, 2)", "_version": "DateTime64(3, 'UTC')"})
     message = project.run()["target"].message
-    assert "1 rows: id does not fit Decimal(9, 2)" in message
-    assert "1 rows: _version does not fit DateTime64(3, 'UTC')" in message
+    assert "1 row: id does not fit Decimal(9, 2)" in message
+    assert "1 row: _version does not fit DateTime64(3, 'UTC')" in message
     project.replace_rows("changes", "id String, _version String", rows[:1])
-    assert project.run()["target"].message == "1 rows: 1 states"
+    assert project.run()["target"].message == "1 row: 1 state"
 
 
 def test_a_row_in_no_slice_stops_the_run(make_project: MakeProject) -> None:
