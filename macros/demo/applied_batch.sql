@@ -4,6 +4,6 @@
     select max(arrayMax(arrayConcat([0], batches.batch)))
     from {{ versioned_collapsing.get_ledger_relation(target) }}
     where status = 'applied'
-      and target_uuid = {{ versioned_collapsing._get_target_uuid_sql(target) }}
+      and target_uuid = {{ versioned_collapsing.get_table_uuid_sql(target) }}
   )
 {%- endmacro %}

@@ -1,6 +1,6 @@
 {# The columns of a table that are compared with a truth: `name`, `type` in the table, and `given_type` in the truth. #}
 {% macro get_compared_columns(table, columns, given_types) %}
-  {%- set names = versioned_collapsing._as_list(columns) or (table.columns | reject('equalto', table.version_name) | list) -%}
+  {%- set names = versioned_collapsing.as_list(columns) or (table.columns | reject('equalto', table.version_name) | list) -%}
   {%- set unknown = names | reject('in', table.columns) | list -%}
   {%- if unknown and table.columns -%}
     {%- do exceptions.raise_compiler_error("columns: " ~ table.relation ~ " lacks " ~ unknown ~ ". It has " ~ table.columns | list ~ ".") -%}
@@ -34,9 +34,9 @@
 
 {# A column of the table as it is compared. Of an Enum it is the text: a truth may have values that the Enum lacks. #}
 {% macro get_live_value_sql(column) %}
-  {%- set name = versioned_collapsing._quoted(column.name) -%}
-  {%- set base = versioned_collapsing._base_type(column.type) -%}
-  {%- if versioned_collapsing._is_nested(base) -%}{%- do return(name) -%}{%- endif -%}
+  {%- set name = versioned_collapsing.quote_name(column.name) -%}
+  {%- set base = versioned_collapsing.get_base_type(column.type) -%}
+  {%- if versioned_collapsing.is_nested_type(base) -%}{%- do return(name) -%}{%- endif -%}
   {%- do return(versioned_collapsing._cast_exactly(name, base, versioned_collapsing._get_compared_type(column.type))) -%}
 {% endmacro %}
 
@@ -44,9 +44,9 @@
 {# A column of the truth in the type in which it is compared. A null stays null, and so does what has no place in the
    type, so that both are seen. #}
 {% macro get_true_value_sql(column) %}
-  {%- set name = versioned_collapsing._quoted(column.name) -%}
-  {%- if versioned_collapsing._is_nested(column.type) -%}
-    {%- do return('cast(' ~ name ~ ', ' ~ versioned_collapsing._literal(versioned_collapsing._base_type(column.type)) ~ ')') -%}
+  {%- set name = versioned_collapsing.quote_name(column.name) -%}
+  {%- if versioned_collapsing.is_nested_type(column.type) -%}
+    {%- do return('cast(' ~ name ~ ', ' ~ versioned_collapsing.quote_literal(versioned_collapsing.get_base_type(column.type)) ~ ')') -%}
   {%- endif -%}
   {%- do return(versioned_collapsing._cast_exactly(name, column.given_type, versioned_collapsing._get_compared_type(column.type))) -%}
 {% endmacro %}
@@ -56,12 +56,12 @@
    not fit. A cast that comes back as it was has lost nothing; text is looked at by itself, for `1.20` is 1.2. #}
 {% macro get_is_lost_sql(column) %}
   {%- set type = versioned_collapsing._get_compared_type(column.type) -%}
-  {%- set given = versioned_collapsing._base_type(column.given_type) -%}
-  {%- set name = versioned_collapsing._quoted(column.name) -%}
+  {%- set given = versioned_collapsing.get_base_type(column.given_type) -%}
+  {%- set name = versioned_collapsing.quote_name(column.name) -%}
   {%- set value = versioned_collapsing.get_true_value_sql(column) -%}
   {%- if type == given or type == 'String' -%}{%- do return('false') -%}{%- endif -%}
-  {%- if versioned_collapsing._is_nested(type) or versioned_collapsing._is_nested(given) -%}
-    {%- do return('false' if given == 'String' else 'cityHash64(tuple(cast(' ~ value ~ ', ' ~ versioned_collapsing._literal(column.given_type) ~ '))) <> cityHash64(tuple(' ~ name ~ '))') -%}
+  {%- if versioned_collapsing.is_nested_type(type) or versioned_collapsing.is_nested_type(given) -%}
+    {%- do return('false' if given == 'String' else 'cityHash64(tuple(cast(' ~ value ~ ', ' ~ versioned_collapsing.quote_literal(column.given_type) ~ '))) <> cityHash64(tuple(' ~ name ~ '))') -%}
   {%- endif -%}
   {%- if given == 'String' or given.startswith('FixedString') -%}
     {%- set differs = versioned_collapsing._get_text_is_lost_sql('toString(' ~ name ~ ')', value, type) -%}
@@ -89,7 +89,7 @@
 
 
 {% macro _get_compared_type(type) %}
-  {%- set base = versioned_collapsing._base_type(type) -%}
+  {%- set base = versioned_collapsing.get_base_type(type) -%}
   {%- do return('String' if base.startswith('Enum') else base) -%}
 {% endmacro %}
 
@@ -100,7 +100,7 @@
   {%- set by_digits = ('Float' in type and wanted.startswith('Decimal')) or 'Enum' in type -%}
   {%- set is_day = wanted in ('Date', 'Date32') and 'String' in type -%}
   {%- set given = 'toString(' ~ expression ~ ')' if by_digits else 'left(' ~ expression ~ ', 10)' if is_day else expression -%}
-  {%- do return('accurateCastOrNull(' ~ given ~ ', ' ~ versioned_collapsing._literal(wanted) ~ ')') -%}
+  {%- do return('accurateCastOrNull(' ~ given ~ ', ' ~ versioned_collapsing.quote_literal(wanted) ~ ')') -%}
 {% endmacro %}
 
 
@@ -124,7 +124,7 @@
   {%- for column in columns -%}
     {%- set condition = versioned_collapsing.get_is_lost_sql(column) -%}
     {%- if condition != 'false' -%}
-      {%- do lost.append('if(' ~ condition ~ ', ' ~ versioned_collapsing._literal(column.name) ~ ", '')") -%}
+      {%- do lost.append('if(' ~ condition ~ ', ' ~ versioned_collapsing.quote_literal(column.name) ~ ", '')") -%}
     {%- endif -%}
   {%- endfor -%}
   {%- do return("arrayFilter(_dbt_name -> _dbt_name <> '', [" ~ lost | join(', ') ~ "])" if lost else 'emptyArrayString()') -%}

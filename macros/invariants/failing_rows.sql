@@ -5,9 +5,9 @@
 {%- set own = [] -%}
 {%- set shown = [] -%}
 {%- for name in names -%}
-  {%- set own_name = versioned_collapsing._quoted('_dbt_' ~ name) -%}
+  {%- set own_name = versioned_collapsing.quote_name('_dbt_' ~ name) -%}
   {%- do own.append(own_name) -%}
-  {%- do shown.append(own_name if name in taken else own_name ~ ' as ' ~ versioned_collapsing._quoted(name)) -%}
+  {%- do shown.append(own_name if name in taken else own_name ~ ' as ' ~ versioned_collapsing.quote_name(name)) -%}
 {%- endfor -%}
 select
   * except ({{ own | join(', ') }}),
@@ -31,7 +31,7 @@ from (
 {% macro get_differing_columns_sql(names, differs) %}
   {%- do return(
       "arrayFilter((_dbt_name, _dbt_differs) -> _dbt_differs, ["
-      ~ versioned_collapsing._literals(names) ~ "], [" ~ differs | join(', ') ~ "])"
+      ~ versioned_collapsing.quote_literals(names) ~ "], [" ~ differs | join(', ') ~ "])"
   ) -%}
 {% endmacro %}
 
@@ -40,7 +40,7 @@ from (
 {% macro get_columns_differ(names) %}
   {%- set differs = [] -%}
   {%- for name in names -%}
-    {%- do differs.append('uniqExact(tuple(' ~ versioned_collapsing._quoted(name) ~ ')) > 1') -%}
+    {%- do differs.append('uniqExact(tuple(' ~ versioned_collapsing.quote_name(name) ~ ')) > 1') -%}
   {%- endfor -%}
   {%- do return(differs) -%}
 {% endmacro %}

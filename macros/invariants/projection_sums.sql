@@ -12,13 +12,13 @@
   {%- set stored = adapter.get_column_schema_from_query(query ~ ' ' ~ versioned_collapsing.get_settings_sql()) | map(attribute='name') | list if table.is_collapsing else columns.all -%}
   select
     {%- for name in groups %}
-    {{ versioned_collapsing._quoted(stored[loop.index0]) }} as {{ versioned_collapsing._quoted(name) }},
+    {{ versioned_collapsing.quote_name(stored[loop.index0]) }} as {{ versioned_collapsing.quote_name(name) }},
     {%- endfor %}
     {%- for column in columns.all[groups | length:] %}
-    sumMerge({{ versioned_collapsing._quoted(stored[groups | length + loop.index0]) }}) as _dbt_sum_{{ loop.index }}{{ ',' if not loop.last }}
+    sumMerge({{ versioned_collapsing.quote_name(stored[groups | length + loop.index0]) }}) as _dbt_sum_{{ loop.index }}{{ ',' if not loop.last }}
     {%- endfor %}
-  from mergeTreeProjection({{ versioned_collapsing._literals([table.relation.schema, table.relation.identifier, projection]) }})
+  from mergeTreeProjection({{ versioned_collapsing.quote_literals([table.relation.schema, table.relation.identifier, projection]) }})
   {%- if groups %}
-  group by {% for name in groups %}{{ versioned_collapsing._quoted(stored[loop.index0]) }}{{ ', ' if not loop.last }}{% endfor %}
+  group by {% for name in groups %}{{ versioned_collapsing.quote_name(stored[loop.index0]) }}{{ ', ' if not loop.last }}{% endfor %}
   {%- endif %}
 {%- endmacro %}

@@ -22,12 +22,12 @@
   {%- set columns = versioned_collapsing.read_stored_columns(relation, sign) if execute else {} -%}
   {%- set listed = [] -%}
   {%- for name in columns -%}
-    {%- do listed.append(versioned_collapsing._quoted(name)) -%}
+    {%- do listed.append(versioned_collapsing.quote_name(name)) -%}
   {%- endfor -%}
   {%- do return({
       'relation': relation,
-      'sign': versioned_collapsing._quoted(sign),
-      'version': versioned_collapsing._quoted(version) if version else '',
+      'sign': versioned_collapsing.quote_name(sign),
+      'version': versioned_collapsing.quote_name(version) if version else '',
       'version_name': version,
       'key': versioned_collapsing._get_key_sql(key, columns) or engine['sorting_key'],
       'columns': columns,
@@ -55,8 +55,8 @@
   {%- set query -%}
     select engine, engine_full, sorting_key
     from system.tables
-    where database = {{ versioned_collapsing._literal(relation.schema) }}
-      and name = {{ versioned_collapsing._literal(relation.identifier) }}
+    where database = {{ versioned_collapsing.quote_literal(relation.schema) }}
+      and name = {{ versioned_collapsing.quote_literal(relation.identifier) }}
     {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
   {%- set rows = run_query(query).rows -%}
@@ -92,8 +92,8 @@
   {%- set query -%}
     select name, type
     from system.columns
-    where database = {{ versioned_collapsing._literal(relation.schema) }}
-      and table = {{ versioned_collapsing._literal(relation.identifier) }}
+    where database = {{ versioned_collapsing.quote_literal(relation.schema) }}
+      and table = {{ versioned_collapsing.quote_literal(relation.identifier) }}
       and default_kind not in ('ALIAS', 'EPHEMERAL')
     order by position
     {{ versioned_collapsing.get_settings_sql() }}
@@ -110,7 +110,7 @@
 {% macro _get_key_sql(key, columns) %}
   {%- set parts = [] -%}
   {%- for name in ([] if key is none else [key] if key is string else key) -%}
-    {%- do parts.append(versioned_collapsing._quoted(name) if name in columns else name) -%}
+    {%- do parts.append(versioned_collapsing.quote_name(name) if name in columns else name) -%}
   {%- endfor -%}
   {%- do return(parts | join(', ')) -%}
 {% endmacro %}

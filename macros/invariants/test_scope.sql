@@ -32,7 +32,7 @@
     {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
   {%- set ids = run_query(query).rows | map(attribute='_partition_id') | list -%}
-  {%- do return('_partition_id in (' ~ versioned_collapsing._literals(ids or ['']) ~ ')') -%}
+  {%- do return('_partition_id in (' ~ versioned_collapsing.quote_literals(ids or ['']) ~ ')') -%}
 {% endmacro %}
 
 
@@ -40,8 +40,8 @@
   {%- set query -%}
     select count() as n
     from system.tables
-    where database = {{ versioned_collapsing._literal(relation.schema) }}
-      and name = {{ versioned_collapsing._literal(relation.identifier) }}
+    where database = {{ versioned_collapsing.quote_literal(relation.schema) }}
+      and name = {{ versioned_collapsing.quote_literal(relation.identifier) }}
       and partition_key <> ''
     {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}

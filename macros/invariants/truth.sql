@@ -8,7 +8,7 @@
 
 {# Stops before ClickHouse does: where SQL cannot be parsed, its message quotes what stands there. #}
 {% macro validate_truth(caller_name, truth) %}
-  {%- set query = 'select isNull(formatQuerySingleLineOrNull(' ~ versioned_collapsing._literal('select * from ' ~ truth) ~ ')) as n' -%}
+  {%- set query = 'select isNull(formatQuerySingleLineOrNull(' ~ versioned_collapsing.quote_literal('select * from ' ~ truth) ~ ')) as n' -%}
   {%- if execute and run_query(query ~ ' ' ~ versioned_collapsing.get_settings_sql()).rows[0]['n'] | int -%}
     {%- do exceptions.raise_compiler_error(
         caller_name ~ ": ClickHouse cannot parse `truth`, " ~ versioned_collapsing.get_truth_text(truth)

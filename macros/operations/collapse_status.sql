@@ -49,7 +49,7 @@
 
 {# An anomaly is a key whose leftovers are not one state row. #}
 {% macro get_collapse_status_sql(table, options) -%}
-  {%- set sign = versioned_collapsing._quoted(options.sign) -%}
+  {%- set sign = versioned_collapsing.quote_name(options.sign) -%}
   select
     _dbt_live as live,
     _dbt_stored as stored,
@@ -57,7 +57,7 @@
     (
       select count()
       from (
-        select {{ versioned_collapsing._quoted_list(options.unique_key) }}
+        select {{ versioned_collapsing.quote_names(options.unique_key) }}
         from {{ table }} final
         group by all
         having count() > 1 or min({{ sign }}) < 0
@@ -84,7 +84,7 @@
     select
       _partition_id as _dbt_partition_id,
       count() as _dbt_stored,
-      {{ versioned_collapsing.get_waiting_rows_count_sql(versioned_collapsing._quoted(options.sign)) }} as _dbt_waiting,
+      {{ versioned_collapsing.get_waiting_rows_count_sql(versioned_collapsing.quote_name(options.sign)) }} as _dbt_waiting,
       uniqExact(_part) as _dbt_parts
     from {{ table }}
     group by _dbt_partition_id
@@ -108,8 +108,8 @@
     max(repaired) as keys_repaired,
     max(milliseconds) as ms
   from {{ versioned_collapsing.get_ledger_relation(table) }}
-  where model = {{ versioned_collapsing._literal(node.name) }}
-    and target_uuid = {{ versioned_collapsing._get_target_uuid_sql(table) }}
+  where model = {{ versioned_collapsing.quote_literal(node.name) }}
+    and target_uuid = {{ versioned_collapsing.get_table_uuid_sql(table) }}
   group by run_id
   order by max(at) desc
   limit 5

@@ -10,7 +10,7 @@
       select
         _partition_id as _dbt_partition_id,
         count() as _dbt_stored,
-        {{ versioned_collapsing.get_waiting_rows_count_sql(versioned_collapsing._quoted(options.sign)) }} as _dbt_waiting
+        {{ versioned_collapsing.get_waiting_rows_count_sql(versioned_collapsing.quote_name(options.sign)) }} as _dbt_waiting
       from {{ table }}
       group by _dbt_partition_id
     )
@@ -21,7 +21,7 @@
   {%- set partitions = run_query(query).rows -%}
   {%- for partition in partitions -%}
     {%- do log(loop.index ~ ' of ' ~ partitions | length ~ ': partition ' ~ partition['partition_id'] ~ ', ' ~ partition['waiting'] ~ ' of ' ~ partition['stored'] ~ ' rows wait to collapse', info=true) -%}
-    {%- do run_query("optimize table " ~ table ~ " partition id " ~ versioned_collapsing._literal(partition['partition_id']) ~ " final") -%}
+    {%- do run_query("optimize table " ~ table ~ " partition id " ~ versioned_collapsing.quote_literal(partition['partition_id']) ~ " final") -%}
   {%- endfor -%}
   {%- if not partitions -%}
     {%- do log(table ~ ': no partition of which a part of ' ~ threshold ~ ' or more waits to collapse', info=true) -%}

@@ -10,7 +10,7 @@
   {%- set truth_text = versioned_collapsing.get_truth_text(truth) -%}
   {%- set types = versioned_collapsing.read_stored_columns(table, options.sign) -%}
   {%- set given = versioned_collapsing.read_types(relation) -%}
-  {%- set compared = versioned_collapsing._as_list(columns) or (types | select('in', given) | list) -%}
+  {%- set compared = versioned_collapsing.as_list(columns) or (types | select('in', given) | list) -%}
   {%- set unknown = compared | reject('in', types) | list -%}
   {%- if unknown -%}
     {%- do exceptions.raise_compiler_error("reconcile: columns: " ~ table ~ " lacks " ~ unknown ~ ". It has " ~ types | list ~ ".") -%}
@@ -22,7 +22,7 @@
   {%- set names = (options.unique_key + compared) | unique | list -%}
   {%- set described = versioned_collapsing._describe_compared(names, types, given) -%}
   {%- set rows = {
-      'live': versioned_collapsing.get_reconcile_rows_sql(table ~ ' final', described, options.unique_key, versioned_collapsing._quoted(options.sign) ~ ' = 1', is_live=true),
+      'live': versioned_collapsing.get_reconcile_rows_sql(table ~ ' final', described, options.unique_key, versioned_collapsing.quote_name(options.sign) ~ ' = 1', is_live=true),
       'true': versioned_collapsing.get_reconcile_rows_sql(relation, described, options.unique_key, 'true', is_live=false),
   } -%}
   {%- set ranges = run_query(versioned_collapsing.get_different_ranges_sql(rows)).rows | map(attribute='_dbt_key_range') | list -%}
@@ -51,7 +51,7 @@
   {%- if adapter.hand_off is defined and node.database == 'spark' -%}
     {%- do return(adapter.hand_off(node.schema, node.alias) | string) -%}
   {%- endif -%}
-  {%- do return(versioned_collapsing._quoted(node.schema) ~ '.' ~ versioned_collapsing._quoted(node.alias)) -%}
+  {%- do return(versioned_collapsing.quote_name(node.schema) ~ '.' ~ versioned_collapsing.quote_name(node.alias)) -%}
 {% endmacro %}
 
 

@@ -2,7 +2,7 @@
 {% macro release_lock(model) %}
   {%- set node = versioned_collapsing.get_collapsing_node('release_lock', model) -%}
   {%- set table = versioned_collapsing.get_collapsing_table('release_lock', node) -%}
-  {%- set lock = versioned_collapsing._beside(table, 'lock') -%}
+  {%- set lock = versioned_collapsing.get_helper_relation(table, 'lock') -%}
   {%- set holder = versioned_collapsing.read_lock(lock) -%}
   {%- if holder is none -%}
     {%- do log(table ~ ' is not locked', info=true) -%}

@@ -54,14 +54,14 @@
 
 
 {% macro get_repair_rows_sql(table, options, columns) -%}
-  select {{ versioned_collapsing._quoted_list(versioned_collapsing.get_stored_names(options, columns)[:-1]) }}, _dbt_sign_to_write
+  select {{ versioned_collapsing.quote_names(versioned_collapsing.get_stored_names(options, columns)[:-1]) }}, _dbt_sign_to_write
   from ({{ versioned_collapsing.get_repairs_sql(table, options, columns) }})
   array join arrayResize([toInt8(sign(_dbt_missing))], abs(_dbt_missing), toInt8(sign(_dbt_missing))) as _dbt_sign_to_write
 {%- endmacro %}
 
 
 {% macro get_repair_counts_sql(table, options, columns) -%}
-  {%- set key = versioned_collapsing._quoted_list(options.unique_key) -%}
+  {%- set key = versioned_collapsing.quote_names(options.unique_key) -%}
   select
     _dbt_broken_keys as broken_keys,
     _dbt_states as states,
@@ -83,17 +83,17 @@
    that has the highest version, 0 for the others. Rows that differ and would pair with each other, at one place
    and version, are left alone: whatever was written there could pair with the wrong one. #}
 {% macro get_repairs_sql(table, options, columns, with_undecided=false) -%}
-  {%- set key = versioned_collapsing._quoted_list(options.unique_key) -%}
-  {%- set version = versioned_collapsing._quoted(options.version) -%}
-  {%- set row = versioned_collapsing._quoted_list(columns.names) -%}
+  {%- set key = versioned_collapsing.quote_names(options.unique_key) -%}
+  {%- set version = versioned_collapsing.quote_name(options.version) -%}
+  {%- set row = versioned_collapsing.quote_names(columns.names) -%}
   select
     *,
-    count() over (partition by {{ key }}, {{ version }}, {{ versioned_collapsing._expressions_sql(options.order_by, columns) }}, _dbt_partition_id) > 1 as _dbt_is_undecided,
+    count() over (partition by {{ key }}, {{ version }}, {{ versioned_collapsing.get_expressions_sql(options.order_by, columns) }}, _dbt_partition_id) > 1 as _dbt_is_undecided,
     if(_dbt_is_undecided, _dbt_net_sign, if(_dbt_net_sign > 0 and {{ version }} = _dbt_highest, 1, 0)) - _dbt_net_sign as _dbt_missing
   from (
     select *, maxIf({{ version }}, _dbt_net_sign > 0) over (partition by {{ key }}) as _dbt_highest
     from (
-      select {{ row }}, any(_partition_id) as _dbt_partition_id, sum({{ versioned_collapsing._quoted(options.sign) }}) as _dbt_net_sign
+      select {{ row }}, any(_partition_id) as _dbt_partition_id, sum({{ versioned_collapsing.quote_name(options.sign) }}) as _dbt_net_sign
       from {{ table }}
       group by {{ row }}
       having _dbt_net_sign <> 0

@@ -13,12 +13,12 @@
 {%- set table = versioned_collapsing.get_signed_table(model, sign) -%}
 {%- set groups = versioned_collapsing._named(group_by) -%}
 {%- set measures = versioned_collapsing._named(sums).keys() | list + [count] -%}
-{%- set key = versioned_collapsing._quoted_list(groups) -%}
+{%- set key = versioned_collapsing.quote_names(groups) -%}
 {%- set shown = [] -%}
 {%- set differs = [] -%}
 {%- for name in measures -%}
-  {%- set of_table = versioned_collapsing._quoted('_dbt_' ~ name ~ '_of_table') -%}
-  {%- set of_aggregate = versioned_collapsing._quoted('_dbt_' ~ name ~ '_of_aggregate') -%}
+  {%- set of_table = versioned_collapsing.quote_name('_dbt_' ~ name ~ '_of_table') -%}
+  {%- set of_aggregate = versioned_collapsing.quote_name('_dbt_' ~ name ~ '_of_aggregate') -%}
   {%- do shown.extend([name ~ '_of_table', name ~ '_of_aggregate']) -%}
   {%- do differs.append('not (' ~ of_table ~ ' <=> ' ~ of_aggregate ~ ')') -%}
 {%- endfor -%}
@@ -32,10 +32,10 @@
     {%- if projection is none %}
     select
       {%- for name in groups %}
-      {{ versioned_collapsing._quoted(name) }},
+      {{ versioned_collapsing.quote_name(name) }},
       {%- endfor %}
       {%- for name in measures %}
-      sum({{ versioned_collapsing._quoted(name) }}) as _dbt_sum_{{ loop.index }}{{ ',' if not loop.last }}
+      sum({{ versioned_collapsing.quote_name(name) }}) as _dbt_sum_{{ loop.index }}{{ ',' if not loop.last }}
       {%- endfor %}
     from {{ aggregate }}
     {%- if groups %}
@@ -50,10 +50,10 @@
   _dbt_both as (
     select
       {%- for name in groups %}
-      {{ versioned_collapsing._quoted(name) }},
+      {{ versioned_collapsing.quote_name(name) }},
       {%- endfor %}
       {%- for name in measures %}
-      {{ versioned_collapsing._quoted(name) }} as _dbt_of_table_{{ loop.index }},
+      {{ versioned_collapsing.quote_name(name) }} as _dbt_of_table_{{ loop.index }},
       null as _dbt_of_aggregate_{{ loop.index }}{{ ',' if not loop.last }}
       {%- endfor %}
     from _dbt_from_table
@@ -62,7 +62,7 @@
 
     select
       {%- for name in groups %}
-      {{ versioned_collapsing._quoted(name) }},
+      {{ versioned_collapsing.quote_name(name) }},
       {%- endfor %}
       {%- for name in measures %}
       null as _dbt_of_table_{{ loop.index }},
@@ -73,19 +73,19 @@
 
   select
     {%- for name in groups %}
-    {{ versioned_collapsing._quoted(name) }},
+    {{ versioned_collapsing.quote_name(name) }},
     {%- endfor %}
     {%- for name in measures %}
-    ifNull(sum(_dbt_of_table_{{ loop.index }}), 0) as {{ versioned_collapsing._quoted('_dbt_' ~ name ~ '_of_table') }},
-    ifNull(sum(_dbt_of_aggregate_{{ loop.index }}), 0) as {{ versioned_collapsing._quoted('_dbt_' ~ name ~ '_of_aggregate') }},
+    ifNull(sum(_dbt_of_table_{{ loop.index }}), 0) as {{ versioned_collapsing.quote_name('_dbt_' ~ name ~ '_of_table') }},
+    ifNull(sum(_dbt_of_aggregate_{{ loop.index }}), 0) as {{ versioned_collapsing.quote_name('_dbt_' ~ name ~ '_of_aggregate') }},
     {%- endfor %}
     {{ versioned_collapsing.get_differing_columns_sql(measures, differs) }} as _dbt_differing_columns,
     multiIf(
-      {{ versioned_collapsing._quoted('_dbt_' ~ count ~ '_of_table') }} = 0
-        and {{ versioned_collapsing._quoted('_dbt_' ~ count ~ '_of_aggregate') }} <> 0,
+      {{ versioned_collapsing.quote_name('_dbt_' ~ count ~ '_of_table') }} = 0
+        and {{ versioned_collapsing.quote_name('_dbt_' ~ count ~ '_of_aggregate') }} <> 0,
       'the aggregate has the group, the table has not',
-      {{ versioned_collapsing._quoted('_dbt_' ~ count ~ '_of_aggregate') }} = 0
-        and {{ versioned_collapsing._quoted('_dbt_' ~ count ~ '_of_table') }} <> 0,
+      {{ versioned_collapsing.quote_name('_dbt_' ~ count ~ '_of_aggregate') }} = 0
+        and {{ versioned_collapsing.quote_name('_dbt_' ~ count ~ '_of_table') }} <> 0,
       'the table has the group, the aggregate has not',
       concat('the aggregate has other values: ', arrayStringConcat(_dbt_differing_columns, ', '))
     ) as _dbt_failing_condition

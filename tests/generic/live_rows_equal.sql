@@ -7,10 +7,10 @@
 {%- set table = versioned_collapsing.get_signed_table(model, sign, version, unique_key) -%}
 {%- do versioned_collapsing.validate_truth('live_rows_equal', truth) -%}
 {%- set compared = versioned_collapsing.get_compared_columns(table, columns, versioned_collapsing.read_truth_types(table, truth) if execute else {}) -%}
-{%- set listed = versioned_collapsing._quoted_list(compared | map(attribute='name')) -%}
+{%- set listed = versioned_collapsing.quote_names(compared | map(attribute='name')) -%}
 {%- set differs = [] -%}
 {%- for column in compared -%}
-  {%- do differs.append('uniqExact(tuple(' ~ versioned_collapsing._quoted(column.name) ~ ')) > 1 or has(groupUniqArrayArray(_dbt_lost), ' ~ versioned_collapsing._literal(column.name) ~ ')') -%}
+  {%- do differs.append('uniqExact(tuple(' ~ versioned_collapsing.quote_name(column.name) ~ ')) > 1 or has(groupUniqArrayArray(_dbt_lost), ' ~ versioned_collapsing.quote_literal(column.name) ~ ')') -%}
 {%- endfor -%}
 
 {% call versioned_collapsing.get_failing_rows_sql(['live_rows', 'true_rows', 'differing_columns', 'failing_condition'], table.names) %}
@@ -38,7 +38,7 @@
   _dbt_differences as (
     select
       {%- for column in compared %}
-      _dbt_value_{{ loop.index }} as {{ versioned_collapsing._quoted(column.name) }},
+      _dbt_value_{{ loop.index }} as {{ versioned_collapsing.quote_name(column.name) }},
       {%- endfor %}
       _dbt_lost,
       sum(_dbt_net) as _dbt_surplus

@@ -12,7 +12,7 @@ from tests.support.shop import REPOSITORY
 
 FOLDER = "macros/materializations/versioned_collapsing"  # ClickHouse's SQL; that of change sets is Spark's.
 # Calls whose text is for people.
-PROSE = {"raise_compiler_error", "raise_problems", "stop_run", "warn", "log", "_literal"}
+PROSE = {"raise_compiler_error", "raise_problems", "stop_run", "warn", "log", "quote_literal"}
 
 
 def unquoted(template: nodes.Template) -> list[str]:
@@ -52,7 +52,7 @@ def _between_quotes(parts: list[nodes.Node]) -> list[str]:
         match part:
             case nodes.TemplateData(data=text) | nodes.Const(value=str() as text):
                 is_open ^= re.sub(r"\\.|''", "", text).count("'") % 2 == 1
-            case nodes.Call(node=nodes.Getattr(attr="_escaped")):
+            case nodes.Call(node=nodes.Getattr(attr="escape_literal")):
                 pass
             case _ if is_open:
                 found.append(f"line {part.lineno}")

@@ -42,7 +42,7 @@
 {# What the ledger says of a target: the batches of the table that is there, with their hashes, and those of the last
    table that had its name too. #}
 {% macro _read_ledger(target) %}
-  {%- set database = versioned_collapsing._literal(target.schema) -%}
+  {%- set database = versioned_collapsing.quote_literal(target.schema) -%}
   {%- set exists = adapter.query_on(
       'clickhouse',
       'select count() as n from system.tables where database = ' ~ database ~ " and name = 'versioned_collapsing_ledger' "
@@ -52,10 +52,10 @@
   {%- set known = [] -%}
   {%- if exists -%}
     {%- set ledger = adapter.quote(target.schema) ~ '.versioned_collapsing_ledger' -%}
-    {%- set is_own = 'model = ' ~ versioned_collapsing._literal(target.name) ~ " and status = 'applied'" -%}
+    {%- set is_own = 'model = ' ~ versioned_collapsing.quote_literal(target.name) ~ " and status = 'applied'" -%}
     {%- set query -%}
       with
-        (select uuid from system.tables where database = {{ database }} and name = {{ versioned_collapsing._literal(target.alias) }}) as present,
+        (select uuid from system.tables where database = {{ database }} and name = {{ versioned_collapsing.quote_literal(target.alias) }}) as present,
         (select argMax(target_uuid, at) from {{ ledger }} where {{ is_own }}) as latest
       select
         applied.batch as batch,

@@ -12,7 +12,7 @@
 
 {# The batches that the variable `retake_batches` names: a number, or a list of them. #}
 {% macro get_batches_to_retake() %}
-  {%- do return(versioned_collapsing._as_list(var('retake_batches', none)) | map('int') | list) -%}
+  {%- do return(versioned_collapsing.as_list(var('retake_batches', none)) | map('int') | list) -%}
 {% endmacro %}
 
 
@@ -66,7 +66,7 @@
     {%- endif -%}
   {%- endfor -%}
   {%- set again = var('retake_batches', none) -%}
-  {%- for value in ([again] if again is mapping else versioned_collapsing._as_list(again)) -%}
+  {%- for value in ([again] if again is mapping else versioned_collapsing.as_list(again)) -%}
     {%- if not versioned_collapsing._is_batch(value) -%}
       {%- do problems.append("retake_batches: has '" ~ value ~ "'; it takes the number of a batch, or a list of them: --vars '{retake_batches: [" ~ near ~ "]}'.") -%}
     {%- elif value | int not in landed -%}

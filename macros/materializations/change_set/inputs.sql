@@ -114,7 +114,7 @@
 
 {# What a view says that was made before a first batch landed. #}
 {% macro get_empty_landing_mark(location) %}
-  {%- do return(versioned_collapsing._literal('no batch had landed in ' ~ location)) -%}
+  {%- do return(versioned_collapsing.quote_literal('no batch had landed in ' ~ location)) -%}
 {% endmacro %}
 
 
@@ -151,12 +151,6 @@
     {%- endfor -%}
   {%- endfor -%}
   {%- do return(counts) -%}
-{% endmacro %}
-
-
-{# What the lines of a batch are. #}
-{% macro get_line_count_names() %}
-  {%- do return(['lines', 'blank', 'quarantined', 'passed_over', 'events']) -%}
 {% endmacro %}
 
 

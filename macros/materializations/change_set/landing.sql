@@ -34,7 +34,7 @@
    folders' names but numbers: Spark's own discovery of partitions takes some for dates and fails on others. It passes
    over what begins with `.` or `_`, and over files without a byte. #}
 {% macro get_listing_sql(location) -%}
-  {%- set root = versioned_collapsing._literal('/' ~ versioned_collapsing._get_plain_path(location) ~ '/') -%}
+  {%- set root = versioned_collapsing.quote_literal('/' ~ versioned_collapsing._get_plain_path(location) ~ '/') -%}
   select
     path,
     length,
@@ -73,7 +73,7 @@
       batch,
       count(*) as files,
       md5(concat_ws(',', sort_array(collect_list(concat(regexp_extract(path, '[^/]+/[^/]+/[^/]+$', 0), ':', length))))) as hash,
-      concat({{ versioned_collapsing._literal(name ~ '/') }}, min(place), if(count(*) > 1, concat(' and ', count(*) - 1, ' more beside it'), '')) as example
+      concat({{ versioned_collapsing.quote_literal(name ~ '/') }}, min(place), if(count(*) > 1, concat(' and ', count(*) - 1, ' more beside it'), '')) as example
     from ({{ versioned_collapsing.get_listing_sql(location) }})
     group by batch, if(batch is null, regexp_extract(place, '^.*/', 0), '')
     order by batch, example

@@ -1,9 +1,3 @@
-{# The manifest beside a change set: the batches that it holds. #}
-{% macro get_change_set_manifest_relation(change_set) %}
-  {%- do return(change_set.incorporate(path={'identifier': change_set.identifier ~ '__manifest'}, type='table')) -%}
-{% endmacro %}
-
-
 {# The manifest is in the warehouse, and the change set has to be beside it. #}
 {% macro validate_location(model) %}
   {%- if model.config.get('location_root') -%}
@@ -83,9 +77,3 @@
 {% macro get_no_rows_sql(sql) -%}
   select * from ({{ sql }}) where false
 {%- endmacro %}
-
-
-{# Whether dbt reads only a part of what it selects from: --empty, --sample. #}
-{% macro is_partial_run() %}
-  {%- do return(true if flags.EMPTY or flags.SAMPLE else false) -%}
-{% endmacro %}

@@ -100,7 +100,7 @@
 
 {% macro drop_staged(target) %}
   {%- for role in ('change_set', 'changes', 'resolved', 'leftovers', 'odd', 'signed') -%}
-    {%- do run_query('drop table if exists ' ~ versioned_collapsing._beside(target, role)) -%}
+    {%- do run_query('drop table if exists ' ~ versioned_collapsing.get_helper_relation(target, role)) -%}
   {%- endfor -%}
 {% endmacro %}
 

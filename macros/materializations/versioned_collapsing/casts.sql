@@ -2,7 +2,7 @@
    problems in get_problem_sql, so that no row is lost or altered in silence. #}
 {% macro get_cast_sql(column) %}
   {%- if column.given_type is none -%}
-    {%- do return('defaultValueOfTypeName(' ~ versioned_collapsing._literal(column.type) ~ ')') -%}
+    {%- do return('defaultValueOfTypeName(' ~ versioned_collapsing.quote_literal(column.type) ~ ')') -%}
   {%- endif -%}
   {%- set given = '_dbt_given.' ~ adapter.quote(column.name) -%}
   {%- do return(versioned_collapsing._cast_sql(given, column.given_type, column.type, 1)) -%}
@@ -12,7 +12,7 @@
 {# A column of the change set, or null where its value does not fit. #}
 {% macro get_fitting_sql(column) %}
   {%- set given = '_dbt_given.' ~ adapter.quote(column.name) -%}
-  {%- if versioned_collapsing._base_type(column.given_type) == versioned_collapsing._base_type(column.type) -%}
+  {%- if versioned_collapsing.get_base_type(column.given_type) == versioned_collapsing.get_base_type(column.type) -%}
     {%- do return(given) -%}
   {%- endif -%}
   {%- set cast = versioned_collapsing._cast_or_null_sql(given, column.given_type, column.type, 1) -%}
@@ -49,10 +49,10 @@
 {% macro _problems_sql(table, given_names) %}
   {%- set nulls, pairs = [], {} -%}
   {%- for column in table -%}
-    {%- if versioned_collapsing._is_nullable(column.given_type) and not versioned_collapsing._is_nullable(column.type) -%}
+    {%- if versioned_collapsing.is_nullable_type(column.given_type) and not versioned_collapsing.is_nullable_type(column.type) -%}
       {%- do nulls.append(column) -%}
     {%- endif -%}
-    {%- if versioned_collapsing._base_type(column.given_type) != versioned_collapsing._base_type(column.type) -%}
+    {%- if versioned_collapsing.get_base_type(column.given_type) != versioned_collapsing.get_base_type(column.type) -%}
       {%- do pairs.setdefault((column.given_type, column.type), []).append(column) -%}
     {%- endif -%}
   {%- endfor -%}
@@ -88,9 +88,9 @@
     {%- do arrays.append('[' ~ values | join(', ') ~ ']') -%}
   {%- endfor -%}
   {%- set arguments = ['_dbt_name', '_dbt_value', '_dbt_cast'][: templates | length + 1] | join(', ') -%}
-  {%- set names = '[' ~ versioned_collapsing._literals(table | map(attribute='name')) ~ ']' -%}
+  {%- set names = '[' ~ versioned_collapsing.quote_literals(table | map(attribute='name')) ~ ']' -%}
   {%- do return(
-      'arrayMap(_dbt_name -> _dbt_name || ' ~ versioned_collapsing._literal(problem) ~ ', arrayFilter((' ~ arguments
+      'arrayMap(_dbt_name -> _dbt_name || ' ~ versioned_collapsing.quote_literal(problem) ~ ', arrayFilter((' ~ arguments
       ~ ') -> ' ~ condition ~ ', ' ~ names ~ ', ' ~ arrays | join(', ') ~ '))'
   ) -%}
 {% endmacro %}
@@ -101,7 +101,7 @@
 {% macro _control_problems_sql(options, columns) %}
   {%- set problems = [] -%}
   {%- if '_unset' in columns.given -%}
-    {%- set known = '[' ~ versioned_collapsing._literals((columns.names + columns.given) | unique(true)) ~ ']' -%}
+    {%- set known = '[' ~ versioned_collapsing.quote_literals((columns.names + columns.given) | unique(true)) ~ ']' -%}
     {%- do problems.append(
         "arrayMap(_dbt_name -> '_unset names ' || _dbt_name || ', which is no column', "
         ~ 'arrayFilter(_dbt_name -> not has(' ~ known ~ ', _dbt_name), _dbt_given._unset))'
@@ -110,7 +110,7 @@
   {%- for name in versioned_collapsing.get_carried_count_names() + ['_batch'] if name in columns.given -%}
     {%- set count = '_dbt_given.' ~ adapter.quote(name) -%}
     {%- do problems.append(
-        'if(ifNull(' ~ count ~ ' < 0, false), [' ~ versioned_collapsing._literal(name ~ ' is below zero')
+        'if(ifNull(' ~ count ~ ' < 0, false), [' ~ versioned_collapsing.quote_literal(name ~ ' is below zero')
         ~ '], emptyArrayString())'
     ) -%}
   {%- endfor -%}
@@ -121,24 +121,24 @@
 {# A value in the type that is stored: a default where it does not fit. `depth` is how deep the value stands in
    other ones. #}
 {% macro _cast_sql(value, given_type, type, depth) %}
-  {%- set is_same = versioned_collapsing._base_type(given_type) == versioned_collapsing._base_type(type) -%}
-  {%- if is_same and not versioned_collapsing._is_nullable(given_type) -%}
+  {%- set is_same = versioned_collapsing.get_base_type(given_type) == versioned_collapsing.get_base_type(type) -%}
+  {%- if is_same and not versioned_collapsing.is_nullable_type(given_type) -%}
     {%- do return(value) -%}
   {%- endif -%}
   {%- set cast = value if is_same else versioned_collapsing._cast_or_null_sql(value, given_type, type, depth) -%}
-  {%- do return(cast if versioned_collapsing._is_nullable(type) else 'assumeNotNull(' ~ cast ~ ')') -%}
+  {%- do return(cast if versioned_collapsing.is_nullable_type(type) else 'assumeNotNull(' ~ cast ~ ')') -%}
 {% endmacro %}
 
 
 {# A value in another type, null where ClickHouse cannot read it as one. Parts of nested types, which cannot be null,
    are cast one by one. #}
 {% macro _cast_or_null_sql(value, given_type, type, depth) %}
-  {%- set base, given = versioned_collapsing._base_type(type), versioned_collapsing._base_type(given_type) -%}
-  {%- set literal = versioned_collapsing._literal(base) -%}
+  {%- set base, given = versioned_collapsing.get_base_type(type), versioned_collapsing.get_base_type(given_type) -%}
+  {%- set literal = versioned_collapsing.quote_literal(base) -%}
   {%- set text = versioned_collapsing._text_sql(value, given_type, type) -%}
   {%- if base.startswith('Variant(') or base.startswith('Dynamic') -%}
     {%- do return('cast(' ~ value ~ ', ' ~ literal ~ ')') -%}
-  {%- elif versioned_collapsing._has_parts(base) and text -%}
+  {%- elif versioned_collapsing.has_parts(base) and text -%}
     {%- set brackets = "('[', '{', '(')" -%}
     {%- set default = 'toString(defaultValueOfTypeName(' ~ literal ~ '))' -%}
     {%- set given_text = 'ifNull(' ~ text ~ ", '')" -%}
@@ -146,10 +146,10 @@
         'accurateCast(if(substring(' ~ given_text ~ ', 1, 1) in ' ~ brackets ~ ', ' ~ given_text ~ ', ' ~ default
         ~ '), ' ~ literal ~ ')'
     ) -%}
-  {%- elif versioned_collapsing._has_parts(base) and given.split('(')[0] == base.split('(')[0] -%}
+  {%- elif versioned_collapsing.has_parts(base) and given.split('(')[0] == base.split('(')[0] -%}
     {%- do return('cast(' ~ versioned_collapsing._cast_parts_sql(value, given, base, depth) ~ ', ' ~ literal ~ ')') -%}
   {%- elif base.startswith('Enum') -%}
-    {%- set known = versioned_collapsing._enum_values(base, text is not none) -%}
+    {%- set known = versioned_collapsing.get_enum_values(base, text is not none) -%}
     {%- set enum = text or value -%}
     {%- do return(
         'if(' ~ enum ~ ' in (' ~ known | join(', ') ~ '), accurateCastOrNull(if(' ~ enum ~ ' in (' ~ known | join(', ')
@@ -171,8 +171,8 @@
     {%- do return('tuple(' ~ parts | join(', ') ~ ')') -%}
   {%- endif -%}
   {%- set arrays = [] -%}
-  {%- set types = versioned_collapsing._type_arguments(type) -%}
-  {%- for given_part in versioned_collapsing._type_arguments(given_type) -%}
+  {%- set types = versioned_collapsing.get_type_arguments(type) -%}
+  {%- for given_part in versioned_collapsing.get_type_arguments(given_type) -%}
     {%- set of = value if type.startswith('Array(') else ('mapKeys(', 'mapValues(')[loop.index0] ~ value ~ ')' -%}
     {%- set cast = versioned_collapsing._cast_sql(part, given_part, types[loop.index0], depth + 1) -%}
     {%- do arrays.append(of if cast == part else 'arrayMap(' ~ part ~ ' -> ' ~ cast ~ ', ' ~ of ~ ')') -%}
@@ -184,8 +184,8 @@
 {# The elements of one Tuple that become those of another: by name where both have the same names, otherwise by
    place. #}
 {% macro _tuple_pairs(value, given_type, type) %}
-  {%- set given = versioned_collapsing._tuple_elements(given_type) -%}
-  {%- set wanted = versioned_collapsing._tuple_elements(type) -%}
+  {%- set given = versioned_collapsing.get_tuple_elements(given_type) -%}
+  {%- set wanted = versioned_collapsing.get_tuple_elements(type) -%}
   {%- set names = given | map(attribute='name') | list -%}
   {%- set is_by_name = none not in names and names | sort(case_sensitive=true) == wanted | map(attribute='name') | map('string') | sort(case_sensitive=true) -%}
   {%- set pairs = [] -%}
@@ -204,16 +204,16 @@
 {# Whether ClickHouse has a way from one type to another that get_problem_sql can judge: Tuples of other names or of
    another length would lose elements, and a Variant takes its own types alone. #}
 {% macro can_convert(given_type, type) %}
-  {%- set base, given = versioned_collapsing._base_type(type), versioned_collapsing._base_type(given_type) -%}
+  {%- set base, given = versioned_collapsing.get_base_type(type), versioned_collapsing.get_base_type(given_type) -%}
   {%- if base == given -%}
     {%- do return(true) -%}
   {%- elif versioned_collapsing._text_sql('x', given_type, type) -%}
-    {%- do return('Map' not in versioned_collapsing._type_words(base)) -%}
+    {%- do return('Map' not in versioned_collapsing.get_type_words(base)) -%}
   {%- elif base.startswith('Variant(') -%}
-    {%- set known = versioned_collapsing._type_arguments(base) -%}
-    {%- set given_types = versioned_collapsing._type_arguments(given) if given.startswith('Variant(') else [given] -%}
+    {%- set known = versioned_collapsing.get_type_arguments(base) -%}
+    {%- set given_types = versioned_collapsing.get_type_arguments(given) if given.startswith('Variant(') else [given] -%}
     {%- do return(given_types | reject('in', known) | list == []) -%}
-  {%- elif not (versioned_collapsing._has_parts(base) or versioned_collapsing._has_parts(given)) -%}
+  {%- elif not (versioned_collapsing.has_parts(base) or versioned_collapsing.has_parts(given)) -%}
     {%- do return(true) -%}
   {%- elif base.startswith(('String', 'Dynamic', 'JSON')) -%}
     {%- do return(true) -%}
@@ -222,8 +222,8 @@
   {%- elif base.startswith('Tuple(') -%}
     {%- do return(versioned_collapsing._can_convert_tuple(given, base)) -%}
   {%- endif -%}
-  {%- set types = versioned_collapsing._type_arguments(base) -%}
-  {%- for part in versioned_collapsing._type_arguments(given) -%}
+  {%- set types = versioned_collapsing.get_type_arguments(base) -%}
+  {%- for part in versioned_collapsing.get_type_arguments(given) -%}
     {%- if not versioned_collapsing.can_convert(part, types[loop.index0]) -%}
       {%- do return(false) -%}
     {%- endif -%}
@@ -233,8 +233,8 @@
 
 
 {% macro _can_convert_tuple(given_type, type) %}
-  {%- set given = versioned_collapsing._tuple_elements(given_type) -%}
-  {%- set wanted = versioned_collapsing._tuple_elements(type) -%}
+  {%- set given = versioned_collapsing.get_tuple_elements(given_type) -%}
+  {%- set wanted = versioned_collapsing.get_tuple_elements(type) -%}
   {%- set given_names = given | map(attribute='name') | select | list -%}
   {%- set names = wanted | map(attribute='name') | select | list -%}
   {%- if given | length != wanted | length or (given_names and names and given_names | sort(case_sensitive=true) != names | sort(case_sensitive=true)) -%}
@@ -246,22 +246,4 @@
     {%- endif -%}
   {%- endfor -%}
   {%- do return(true) -%}
-{% endmacro %}
-
-
-{# A text as it stands between the quotes of a string literal. #}
-{% macro _escaped(text) %}
-  {%- do return(text | replace('\\', '\\\\') | replace("'", "\\'")) -%}
-{% endmacro %}
-
-
-{% macro _literal(text) %}
-  {%- do return("'" ~ versioned_collapsing._escaped(text) ~ "'") -%}
-{% endmacro %}
-
-
-{% macro _literals(texts) %}
-  {%- set literals = [] -%}
-  {%- for text in texts -%}{%- do literals.append(versioned_collapsing._literal(text)) -%}{%- endfor -%}
-  {%- do return(literals | join(', ')) -%}
 {% endmacro %}

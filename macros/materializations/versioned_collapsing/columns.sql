@@ -92,7 +92,7 @@
 {% macro validate_column_types(options, table) %}
   {%- set problems = [] -%}
   {%- for column in table -%}
-    {%- set base = versioned_collapsing._base_type(column.type) -%}
+    {%- set base = versioned_collapsing.get_base_type(column.type) -%}
     {%- set is_key = column.name in options.unique_key + options.order_by -%}
     {%- if column.name == options.version and not versioned_collapsing._is_version_type(base) -%}
       {%- do problems.append(
@@ -105,17 +105,17 @@
           "columns: " ~ column.name ~ " is null in every row, and has no type. Declare its data_type, or cast it in "
           ~ "the select, as in cast(null as Nullable(String))."
       ) -%}
-    {%- elif is_key and versioned_collapsing._has_floats(base) -%}
+    {%- elif is_key and versioned_collapsing.has_floats(base) -%}
       {%- do problems.append(
           "order_by: " ~ column.name ~ " is " ~ column.type ~ "; floats do not pair reliably (0.0 and -0.0). Use an "
           ~ "integer or Decimal."
       ) -%}
-    {%- elif is_key and not (versioned_collapsing._has_order(base) or base.startswith('Map(')) -%}
+    {%- elif is_key and not (versioned_collapsing.has_order(base) or base.startswith('Map(')) -%}
       {%- do problems.append(
           "order_by: " ~ column.name ~ " is " ~ column.type ~ ", of which values have no reliable order: they are no "
           ~ "key. Select what identifies the entity as a column of its own."
       ) -%}
-    {%- elif versioned_collapsing._is_nullable(column.type) and versioned_collapsing._is_required(column.name, options) -%}
+    {%- elif versioned_collapsing.is_nullable_type(column.type) and versioned_collapsing._is_required(column.name, options) -%}
       {%- do problems.append(
           "columns: " ~ column.name ~ " is " ~ column.type
           ~ "; columns of the key, version, order_by and partition_by cannot be Nullable."
@@ -132,7 +132,7 @@
           ~ column.type ~ " by themselves. Make it that in the select, or declare another data_type."
       ) -%}
     {%- endif -%}
-    {%- if options.combine.get(column.name) in ('greatest', 'least') and not versioned_collapsing._has_order(column.type) -%}
+    {%- if options.combine.get(column.name) in ('greatest', 'least') and not versioned_collapsing.has_order(column.type) -%}
       {%- do problems.append(
           "combine: " ~ column.name ~ " has '" ~ options.combine[column.name] ~ "' and is " ~ column.type ~ ", of which "
           ~ "values have no order: which is kept would depend on the runs. Use 'latest', 'coalesce' or 'first'."
@@ -147,7 +147,7 @@
   {%- if not versioned_collapsing._is_required(column.name, options) -%}
     {%- do return(column.type) -%}
   {%- endif -%}
-  {%- set base = versioned_collapsing._base_type(column.type) -%}
+  {%- set base = versioned_collapsing.get_base_type(column.type) -%}
   {%- do return('LowCardinality(' ~ base ~ ')' if column.type.startswith('LowCardinality(') else base) -%}
 {% endmacro %}
 

@@ -1,18 +1,3 @@
-{# The counts of an apply, as the ledger has them. #}
-{% macro get_count_names() %}
-  {%- do return([
-      'rows_read', 'keys', 'states', 'cancels', 'deletes', 'duplicates', 'stale', 'unmerged', 'conflicts', 'tombstoned', 'repaired',
-      'superseded', 'derived', 'truncates'
-  ]) -%}
-{% endmacro %}
-
-
-{# What a row of a change set may say of the events that it stands for. #}
-{% macro get_carried_count_names() %}
-  {%- do return(['_duplicates', '_conflicts', '_superseded', '_derived']) -%}
-{% endmacro %}
-
-
 {# The lines of the batches, and the events among them that are to be accounted for. A change set that does not say what
    it has left out of them, and one that is a part, can be told of only by its rows. #}
 {% macro get_events_of_run(manifest_counts, columns, read, carried, is_partial) %}
@@ -24,24 +9,6 @@
     }) -%}
   {%- endif -%}
   {%- do return(counts) -%}
-{% endmacro %}
-
-
-{# Counts before anything is compared: what was read, and what one change a key left out. #}
-{% macro start_counts(read) %}
-  {%- set counts = dict.fromkeys(versioned_collapsing.get_count_names(), 0) -%}
-  {%- do counts.update(read) -%}
-  {%- do counts.update({'has_writes': false, 'has_deletes': false}) -%}
-  {%- do return(counts) -%}
-{% endmacro %}
-
-
-{% macro add_counts(total, counts) %}
-  {%- set sum = {} -%}
-  {%- for name, value in total.items() -%}
-    {%- do sum.update({name: (value or counts[name]) if value is boolean else value + counts.get(name, 0)}) -%}
-  {%- endfor -%}
-  {%- do return(sum) -%}
 {% endmacro %}
 
 
@@ -111,7 +78,7 @@
       {{ 'sum(' ~ versioned_collapsing._count_sql(name, columns) ~ ')' if name in columns.given else 'toUInt64(0)' }} as _dbt{{ name }},
       {%- endfor %}
       count() as _dbt_rows_read
-    from {{ versioned_collapsing._subquery(sql) }} as _dbt_given
+    from {{ versioned_collapsing.get_subquery_sql(sql) }} as _dbt_given
     {{ versioned_collapsing.get_settings_sql(run) }}
   {%- endset -%}
   {%- set found = run_query(query).rows[0] -%}

@@ -14,8 +14,8 @@
 {% macro validate_name_length(this) %}
   {%- set query -%}
     select
-      getMaxTableNameLengthForDatabase({{ versioned_collapsing._literal(this.schema) }}) as most,
-      {{ versioned_collapsing._literal(versioned_collapsing._beside(this, 'lock_' ~ local_md5('')).identifier) }} as longest,
+      getMaxTableNameLengthForDatabase({{ versioned_collapsing.quote_literal(this.schema) }}) as most,
+      {{ versioned_collapsing.quote_literal(versioned_collapsing.get_helper_relation(this, 'lock_' ~ local_md5('')).identifier) }} as longest,
       3 * length(longest) - 2 * length(replaceRegexpAll(longest, '[^a-zA-Z0-9_]', '')) as taken
     {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
@@ -35,10 +35,10 @@
     select engine, engine_full, sorting_key, partition_key, (
       select max(sorting_key)
       from system.tables
-      where {{ versioned_collapsing._is_table_sql(versioned_collapsing.get_tombstones_relation(existing)) }}
+      where {{ versioned_collapsing.get_is_table_sql(versioned_collapsing.get_tombstones_relation(existing)) }}
     ) as remembered_key
     from system.tables
-    where {{ versioned_collapsing._is_table_sql(existing) }}
+    where {{ versioned_collapsing.get_is_table_sql(existing) }}
     {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
   {%- set found = run_query(query).rows[0] -%}
@@ -65,13 +65,13 @@
    `CAST(x, 'Date')`. #}
 {% macro compare_keys(found, options, columns) %}
   {%- set engine = 'VersionedCollapsingMergeTree\\(((?:`(?:[^`\\\\]|\\\\.)*`|\'(?:[^\'\\\\]|\\\\.)*\'|[^()`\'])*)\\)' -%}
-  {%- set sign_and_version = versioned_collapsing._type_arguments(modules.re.search(engine, found['engine_full']).group(0))[-2:] -%}
+  {%- set sign_and_version = versioned_collapsing.get_type_arguments(modules.re.search(engine, found['engine_full']).group(0))[-2:] -%}
   {%- set texts = [
       get_quoted_csv([options.sign, options.version]),
       sign_and_version | join(', '),
-      versioned_collapsing._expressions_sql(options.order_by, columns),
+      versioned_collapsing.get_expressions_sql(options.order_by, columns),
       found['sorting_key'],
-      versioned_collapsing._expressions_sql(options.partition_by, columns),
+      versioned_collapsing.get_expressions_sql(options.partition_by, columns),
       found['partition_key'],
       get_quoted_csv(options.unique_key),
       found['remembered_key'] or get_quoted_csv(options.unique_key),
@@ -95,13 +95,13 @@
 {% macro get_formatted_expressions(texts) %}
   {%- set formatted = [] -%}
   {%- for text in texts -%}
-    {%- set query = versioned_collapsing._literal('select ' ~ text) -%}
+    {%- set query = versioned_collapsing.quote_literal('select ' ~ text) -%}
     {%- do formatted.append('formatQuerySingleLine(' ~ query ~ ')' if text else "'SELECT '") -%}
   {%- endfor -%}
   {%- set found = run_query('select arrayJoin([' ~ formatted | join(', ') ~ ']) as _dbt_formatted ' ~ versioned_collapsing.get_settings_sql()).columns[0].values() -%}
   {%- set expressions = [] -%}
   {%- for text in found -%}
-    {%- do expressions.append(versioned_collapsing._without_parentheses(text['SELECT ' | length :])) -%}
+    {%- do expressions.append(versioned_collapsing.strip_parentheses(text['SELECT ' | length :])) -%}
   {%- endfor -%}
   {%- do return(expressions) -%}
 {% endmacro %}
@@ -111,23 +111,7 @@
 {% macro _without_version(sorting_key, version) %}
   {%- set suffix = ', ' ~ version -%}
   {%- set key = sorting_key[: -(suffix | length)] if sorting_key.endswith(suffix) else sorting_key -%}
-  {%- do return(versioned_collapsing._without_parentheses(key)) -%}
-{% endmacro %}
-
-
-{# `(a, b)` becomes `a, b`; `(a) + (b)` stays. #}
-{% macro _without_parentheses(text) %}
-  {%- set is_tuple = text.startswith('(') and versioned_collapsing._closing_position(text) == text | length - 1 -%}
-  {%- do return(text[1:-1] if is_tuple else text) -%}
-{% endmacro %}
-
-
-{# The condition that picks a relation in system.tables, or in another table that calls its columns so. #}
-{% macro _is_table_sql(relation, name='name') %}
-  {%- do return(
-      'database = ' ~ versioned_collapsing._literal(relation.schema) ~ ' and ' ~ name ~ ' = '
-      ~ versioned_collapsing._literal(relation.identifier)
-  ) -%}
+  {%- do return(versioned_collapsing.strip_parentheses(key)) -%}
 {% endmacro %}
 
 
@@ -136,7 +120,7 @@
   {%- set wanted = config.get('projections', default=[]) -%}
   {%- if not wanted -%}{%- do return(none) -%}{%- endif -%}
   {%- set found = run_query(
-      "select name from system.projections where " ~ versioned_collapsing._is_table_sql(target, 'table')
+      "select name from system.projections where " ~ versioned_collapsing.get_is_table_sql(target, 'table')
         ~ ' ' ~ versioned_collapsing.get_settings_sql()
   ).rows | map(attribute='name') | list -%}
   {%- for projection in wanted if projection.get('name') not in found -%}
@@ -150,7 +134,7 @@
 
 {# What was seen before the lock was taken holds still: nobody has built the table in between. #}
 {% macro validate_same_place(this, existing, run) %}
-  {%- set query = "select count() as n from system.tables where " ~ versioned_collapsing._is_table_sql(this) ~ ' ' ~ versioned_collapsing.get_settings_sql() -%}
+  {%- set query = "select count() as n from system.tables where " ~ versioned_collapsing.get_is_table_sql(this) ~ ' ' ~ versioned_collapsing.get_settings_sql() -%}
   {%- if run_query(query).rows[0]['n'] | int != (0 if existing is none else 1) -%}
     {%- do versioned_collapsing.stop_run(run, this ~ (' was built' if existing is none else ' was dropped') ~ ' while this run waited for its lock. Run again.') -%}
   {%- endif -%}
@@ -171,7 +155,7 @@
     select view.1 as view_schema, view.2 as view_name
     from system.tables
     array join arrayZip(dependencies_database, dependencies_table) as view
-    where {{ versioned_collapsing._is_table_sql(this) }}
+    where {{ versioned_collapsing.get_is_table_sql(this) }}
     {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
   {%- set rebuilt = [] -%}

@@ -1,7 +1,7 @@
 {# Whether a value is the same in another type: `cast` is the value in that type, or null. A text is the same when what
    is stored, written down again, says the same; all else when it comes back as it was given. #}
 {% macro _fits_sql(value, cast, given_type, type, depth) %}
-  {%- set base, given = versioned_collapsing._base_type(type), versioned_collapsing._base_type(given_type) -%}
+  {%- set base, given = versioned_collapsing.get_base_type(type), versioned_collapsing.get_base_type(given_type) -%}
   {%- set text = versioned_collapsing._text_sql(value, given_type, type) -%}
   {%- if base.startswith('Variant(') -%}
     {%- do return('toString(' ~ cast ~ ') = toString(' ~ value ~ ')') -%}
@@ -10,14 +10,14 @@
   {%- elif text -%}
     {%- set fits = versioned_collapsing._text_fits_sql(text, cast, base) -%}
     {%- do return('isNotNull(' ~ cast ~ ')' ~ (' and (' ~ fits ~ ')' if fits else '')) -%}
-  {%- elif versioned_collapsing._has_parts(base) -%}
+  {%- elif versioned_collapsing.has_parts(base) -%}
     {%- do return(versioned_collapsing._parts_fit_sql(value, given, base, depth)) -%}
-  {%- elif base == 'String' and (versioned_collapsing._has_parts(given) or given.startswith('JSON')) -%}
+  {%- elif base == 'String' and (versioned_collapsing.has_parts(given) or given.startswith('JSON')) -%}
     {%- do return('true') -%}
   {%- elif base.startswith('JSON') -%}
     {%- do return('isNotNull(' ~ cast ~ ')' ~ (' and toString(' ~ cast ~ ') = toString(' ~ value ~ ')' if given.startswith('JSON') else '')) -%}
   {%- endif -%}
-  {%- set back = 'accurateCastOrNull(' ~ cast ~ ', ' ~ versioned_collapsing._literal(given) ~ ')' -%}
+  {%- set back = 'accurateCastOrNull(' ~ cast ~ ', ' ~ versioned_collapsing.quote_literal(given) ~ ')' -%}
   {%- do return(
       'isNotNull(' ~ cast ~ ') and ' ~ versioned_collapsing._comparable_sql(back, given) ~ ' <=> '
       ~ versioned_collapsing._comparable_sql(value, given)
@@ -35,7 +35,7 @@
    a hundred is below 29. A Decimal that an integer cannot hold would stop the statement. Enums are the same when their
    names are. #}
 {% macro _text_sql(value, given_type, type) %}
-  {%- set base, given = versioned_collapsing._base_type(type), versioned_collapsing._base_type(given_type) -%}
+  {%- set base, given = versioned_collapsing.get_base_type(type), versioned_collapsing.get_base_type(given_type) -%}
   {%- if given == 'String' -%}
     {%- do return(value) -%}
   {%- elif given.startswith('FixedString(') and base != 'String' -%}
@@ -60,8 +60,8 @@
     {%- endfor -%}
   {%- else -%}
     {%- set part = '_dbt_part_' ~ depth -%}
-    {%- set types = versioned_collapsing._type_arguments(type) -%}
-    {%- for given_part in versioned_collapsing._type_arguments(given_type) -%}
+    {%- set types = versioned_collapsing.get_type_arguments(type) -%}
+    {%- for given_part in versioned_collapsing.get_type_arguments(given_type) -%}
       {%- set of = value if type.startswith('Array(') else ('mapKeys(', 'mapValues(')[loop.index0] ~ value ~ ')' -%}
       {%- set fits = versioned_collapsing._part_fits_sql(part, given_part, types[loop.index0], depth) -%}
       {%- if fits != 'true' -%}
@@ -76,13 +76,13 @@
 {% macro _part_fits_sql(value, given_type, type, depth) %}
   {%- set conditions = [] -%}
   {%- set is_null = 'isNull(' ~ value ~ ')' -%}
-  {%- set can_be_null = versioned_collapsing._is_nullable(given_type) -%}
-  {%- if versioned_collapsing._base_type(given_type) != versioned_collapsing._base_type(type) -%}
+  {%- set can_be_null = versioned_collapsing.is_nullable_type(given_type) -%}
+  {%- if versioned_collapsing.get_base_type(given_type) != versioned_collapsing.get_base_type(type) -%}
     {%- set cast = versioned_collapsing._cast_or_null_sql(value, given_type, type, depth + 1) -%}
     {%- set fits = 'ifNull(' ~ versioned_collapsing._fits_sql(value, cast, given_type, type, depth + 1) ~ ', false)' -%}
-    {%- do return('(' ~ is_null ~ ' or ' ~ fits ~ ')' if can_be_null and versioned_collapsing._is_nullable(type) else fits) -%}
+    {%- do return('(' ~ is_null ~ ' or ' ~ fits ~ ')' if can_be_null and versioned_collapsing.is_nullable_type(type) else fits) -%}
   {%- endif -%}
-  {%- do return('not ' ~ is_null if can_be_null and not versioned_collapsing._is_nullable(type) else 'true') -%}
+  {%- do return('not ' ~ is_null if can_be_null and not versioned_collapsing.is_nullable_type(type) else 'true') -%}
 {% endmacro %}
 
 
@@ -105,11 +105,11 @@
   {%- elif type == 'UUID' -%}
     {%- do return('replaceAll(' ~ stored ~ ", '-', '') = replaceAll(lower(" ~ text ~ "), '-', '')") -%}
   {%- elif type.startswith('FixedString(') -%}
-    {%- set size = versioned_collapsing._type_arguments(type)[0] -%}
+    {%- set size = versioned_collapsing.get_type_arguments(type)[0] -%}
     {%- do return('length(' ~ text ~ ') = ' ~ size ~ ' or not endsWith(' ~ text ~ ", '\\0')") -%}
   {%- elif type.startswith('JSON') -%}
     {%- do return(versioned_collapsing._json_text_fits_sql(text, stored)) -%}
-  {%- elif versioned_collapsing._has_parts(type) -%}
+  {%- elif versioned_collapsing.has_parts(type) -%}
     {%- do return(is_same ~ ' or ' ~ stored ~ ' = ' ~ versioned_collapsing._without_blanks_sql(text)) -%}
   {%- endif -%}
   {%- do return(is_same) -%}
@@ -119,7 +119,7 @@
 {# A text of a number as sign, digits and exponent: 1.50, +1.5 and 15e-1 are one number. What is none, as nan, has an
    empty text. #}
 {% macro _number_sql(text) %}
-  {%- set pattern = versioned_collapsing._literal('^([+-]?)([0-9]+\\.?[0-9]*|\\.[0-9]+)(?:[eE]([+-]?[0-9]+))?$') -%}
+  {%- set pattern = versioned_collapsing.quote_literal('^([+-]?)([0-9]+\\.?[0-9]*|\\.[0-9]+)(?:[eE]([+-]?[0-9]+))?$') -%}
   {%- set fraction = "length(splitByChar('.', _dbt_number[2])[2])" -%}
   {%- set digits = "trim(leading '0' from replaceOne(_dbt_number[2], '.', ''))" -%}
   {%- set significant = "trim(trailing '0' from " ~ digits ~ ")" -%}
@@ -139,7 +139,7 @@
   {%- set number = versioned_collapsing._number_sql(text) -%}
   {%- set known = [versioned_collapsing._number_sql('toString(' ~ cast ~ ')')] -%}
   {%- for digits in {'Float32': (7, 8, 40), 'Float64': (15, 16, 40)}.get(type, ()) -%}
-    {%- set format = versioned_collapsing._literal('%.' ~ digits ~ 'e') -%}
+    {%- set format = versioned_collapsing.quote_literal('%.' ~ digits ~ 'e') -%}
     {%- do known.append(versioned_collapsing._number_sql('printf(' ~ format ~ ', ' ~ cast ~ ')')) -%}
   {%- endfor -%}
   {%- do return('(isFinite(' ~ cast ~ ') or ' ~ number ~ " = '') and has([" ~ known | join(', ') ~ '], ' ~ number ~ ')') -%}
@@ -151,7 +151,7 @@
 {% macro _time_text_fits_sql(text, cast, type) %}
   {%- set pattern = '^([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})'
       ~ '(?:[ T]([0-9]{1,2}):([0-9]{1,2})(?::([0-9]{1,2})(?:\\.([0-9]*))?)?)? ?(Z|UTC|GMT|[+-][0-9]{2}(?::?[0-9]{2})?)?$' -%}
-  {%- set parts = 'extractGroups(' ~ text ~ ', ' ~ versioned_collapsing._literal(pattern) ~ ')' -%}
+  {%- set parts = 'extractGroups(' ~ text ~ ', ' ~ versioned_collapsing.quote_literal(pattern) ~ ')' -%}
   {%- set is_date = type in ('Date', 'Date32') -%}
   {%- set scale = modules.re.match('DateTime64\\((\\d)', type) -%}
   {%- set scale = scale.group(1) | int if scale else 0 -%}
@@ -170,7 +170,7 @@
   {%- for each in digits -%}{%- do known.append(versioned_collapsing._digits_sql(each)) -%}{%- endfor -%}
   {%- do return(
       'arrayExists(_dbt_time -> notEmpty(_dbt_time) and ' ~ stored ~ ' = ' ~ written ~ ', [' ~ parts ~ '])'
-      ~ ' or (match(' ~ text ~ ', ' ~ versioned_collapsing._literal('^[0-9]+(\\.[0-9]*)?$') ~ ') and has([' ~ known | join(', ')
+      ~ ' or (match(' ~ text ~ ', ' ~ versioned_collapsing.quote_literal('^[0-9]+(\\.[0-9]*)?$') ~ ') and has([' ~ known | join(', ')
       ~ '], ' ~ versioned_collapsing._digits_sql(text) ~ '))'
   ) -%}
 {% endmacro %}
@@ -181,7 +181,7 @@
 {% macro _written_time_sql(parts, scale) %}
   {%- set written = [parts ~ '[1]'] -%}
   {%- for separator in ('-', '-', ' ', ':', ':') -%}
-    {%- do written.append(versioned_collapsing._literal(separator) ~ ', leftPad(' ~ parts ~ '[' ~ (loop.index + 1) ~ "], 2, '0')") -%}
+    {%- do written.append(versioned_collapsing.quote_literal(separator) ~ ', leftPad(' ~ parts ~ '[' ~ (loop.index + 1) ~ "], 2, '0')") -%}
   {%- endfor -%}
   {%- set fraction = "trim(trailing '0' from " ~ parts ~ '[7])' -%}
   {%- set padded = 'rightPad(' ~ fraction ~ ', greatest(' ~ scale ~ ', length(' ~ fraction ~ ")), '0')" -%}
@@ -219,8 +219,8 @@
 
 {% macro _replace_sql(text, pattern, replacement) %}
   {%- do return(
-      'replaceRegexpAll(' ~ text ~ ', ' ~ versioned_collapsing._literal(pattern) ~ ', '
-      ~ versioned_collapsing._literal(replacement) ~ ')'
+      'replaceRegexpAll(' ~ text ~ ', ' ~ versioned_collapsing.quote_literal(pattern) ~ ', '
+      ~ versioned_collapsing.quote_literal(replacement) ~ ')'
   ) -%}
 {% endmacro %}
 
@@ -232,7 +232,7 @@
   {%- set sides = [] -%}
   {%- for side in (text, stored) -%}
     {%- set document = versioned_collapsing._replace_sql(side, string ~ '\\s*:\\s*(null|[{]\\s*[}])', '') -%}
-    {%- set texts = 'extractAll(' ~ document ~ ', ' ~ versioned_collapsing._literal(string) ~ ')' -%}
+    {%- set texts = 'extractAll(' ~ document ~ ', ' ~ versioned_collapsing.quote_literal(string) ~ ')' -%}
     {%- set rest = versioned_collapsing._replace_sql(document, string, '') -%}
     {%- set numbers = 'extractAll(' ~ rest ~ ", '-?[0-9][-+.eE0-9]*')" -%}
     {%- do sides.append(

@@ -11,7 +11,7 @@
     {%- endfor %}
     if(_dbt_folded_is_deleted, any(_dbt_marked._dbt_dead_at), maxIf(_dbt_marked.{{ version }}, _dbt_is_taken)) as {{ version }},
     arrayFilter(_dbt_name -> _dbt_name <> '', [
-      {%- for name in columns.payload %}if(countIf({{ versioned_collapsing._is_set_sql(name) }}) = 0, {{ versioned_collapsing._literal(name) }}, ''){{ ', ' if not loop.last }}{% endfor -%}
+      {%- for name in columns.payload %}if(countIf({{ versioned_collapsing._is_set_sql(name) }}) = 0, {{ versioned_collapsing.quote_literal(name) }}, ''){{ ', ' if not loop.last }}{% endfor -%}
     ]) as _dbt_folded_unset,
     countIf(_dbt_is_taken and _dbt_marked._dbt_is_deleted) > 0 as _dbt_folded_is_deleted,
     countIf(_dbt_is_taken and not _dbt_marked._dbt_is_tombstoned) = 0 as _dbt_folded_is_tombstoned,
@@ -124,11 +124,11 @@
 
 
 {% macro _is_set_sql(name) -%}
-  _dbt_is_taken and not has(_dbt_marked._dbt_unset, {{ versioned_collapsing._literal(name) }})
+  _dbt_is_taken and not has(_dbt_marked._dbt_unset, {{ versioned_collapsing.quote_literal(name) }})
 {%- endmacro %}
 
 
 {# Whether a change leaves columns as they are stored, apart from those that the model has no more. #}
 {% macro _is_partial_sql(unset, columns) -%}
-  arrayExists(_dbt_name -> _dbt_name not in ('', {{ versioned_collapsing._literals(columns.absent) }}), {{ unset }})
+  arrayExists(_dbt_name -> _dbt_name not in ('', {{ versioned_collapsing.quote_literals(columns.absent) }}), {{ unset }})
 {%- endmacro %}

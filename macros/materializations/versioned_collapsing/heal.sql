@@ -7,7 +7,7 @@
   {%- set row = get_quoted_csv(others) -%}
   {%- set version_at = others.index(options.version) + 1 -%}
   {%- set sign_at = others | length + 1 -%}
-  {%- set odd = versioned_collapsing._beside(target, 'odd') -%}
+  {%- set odd = versioned_collapsing.get_helper_relation(target, 'odd') -%}
   with _dbt_per_key as (
     select
       {{ key }},
@@ -24,7 +24,7 @@
       where ({{ key }}) in (select {{ key }} from {{ odd }})
       union all
       select {{ key }}, tuple({{ row }}, toInt8(1)), false, _dbt_is_deleted, _dbt_is_tombstoned
-      from {{ versioned_collapsing._beside(target, 'changes') }}
+      from {{ versioned_collapsing.get_helper_relation(target, 'changes') }}
       where ({{ key }}) in (select {{ key }} from {{ odd }})
     )
     group by {{ key }}

@@ -23,7 +23,7 @@
   {%- set query -%}
     select if(sum(rows) = 0, 200000, least({{ versioned_collapsing.get_most_block_rows() }}, greatest(1, intDiv(67108864 * sum(rows), sum(data_uncompressed_bytes))))) as n
     from system.parts
-    where active and {{ versioned_collapsing._is_table_sql(versioned_collapsing._beside(target, 'changes'), 'table') }}
+    where active and {{ versioned_collapsing.get_is_table_sql(versioned_collapsing.get_helper_relation(target, 'changes'), 'table') }}
     {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
   {%- do return(run_query(query).rows[0]['n'] | int) -%}
@@ -37,7 +37,7 @@
 
 {# The table of the rows to write, each with the number of its block. #}
 {% macro create_signed_rows(target, options, columns) %}
-  {%- set signed = versioned_collapsing._beside(target, 'signed') -%}
+  {%- set signed = versioned_collapsing.get_helper_relation(target, 'signed') -%}
   {%- do run_query('drop table if exists ' ~ signed) -%}
   {% call statement('create_signed_rows') -%}
     create table {{ signed }} (
@@ -71,7 +71,7 @@
 
 {# `rows_sql` selects them in the order of get_stored_names. #}
 {% macro get_stage_signed_rows_sql(target, options, columns, run, rows_sql) -%}
-  {%- set signed = versioned_collapsing._beside(target, 'signed') -%}
+  {%- set signed = versioned_collapsing.get_helper_relation(target, 'signed') -%}
   {%- set names = get_quoted_csv(versioned_collapsing.get_stored_names(options, columns)) -%}
   insert into {{ signed }} ({{ names }}, _dbt_block)
   select
@@ -85,7 +85,7 @@
 {# Writes the staged rows from a block on, each block by a statement of its own. A block that was written as its
    run died is dropped as a repetition by every table that has it. #}
 {% macro publish_signed_rows(target, options, columns, run, first_block=0) %}
-  {%- set found = run_query('select count() as _dbt_n, max(_dbt_block) as _dbt_last_block from ' ~ versioned_collapsing._beside(target, 'signed') ~ ' ' ~ versioned_collapsing.get_settings_sql()).rows[0] -%}
+  {%- set found = run_query('select count() as _dbt_n, max(_dbt_block) as _dbt_last_block from ' ~ versioned_collapsing.get_helper_relation(target, 'signed') ~ ' ' ~ versioned_collapsing.get_settings_sql()).rows[0] -%}
   {%- for block in range(first_block, found['_dbt_last_block'] | int + 1) if found['_dbt_n'] -%}
     {% call statement('publish') -%}
       {{ versioned_collapsing.get_publish_block_sql(target, options, columns, run, block) }}
@@ -105,7 +105,7 @@
   {%- set names = get_quoted_csv(versioned_collapsing.get_stored_names(options, columns)) -%}
   insert into {{ target }} ({{ names }})
   select {{ names }}
-  from {{ versioned_collapsing._beside(target, 'signed') }}
+  from {{ versioned_collapsing.get_helper_relation(target, 'signed') }}
   where _dbt_block = {{ block }}
   order by {{ get_quoted_csv(options.unique_key + [options.version, options.sign]) }}
   {{ versioned_collapsing.get_settings_sql(run, {

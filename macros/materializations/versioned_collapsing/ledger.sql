@@ -1,9 +1,3 @@
-{# The ledger: one row when an apply begins to write, one for each slice that is done, one when it has ended. #}
-{% macro get_ledger_relation(target) %}
-  {%- do return(target.incorporate(path={'identifier': 'versioned_collapsing_ledger'}, type='table')) -%}
-{% endmacro %}
-
-
 {% macro create_ledger(target) %}
   {% call statement('create_ledger') -%}
     create table if not exists {{ versioned_collapsing.get_ledger_relation(target) }} {{ on_cluster_clause(target) }} (
@@ -67,8 +61,8 @@
   {%- set query -%}
     select count() as _dbt_n
     from system.columns
-    where {{ versioned_collapsing._is_table_sql(ledger, 'table') }}
-      and name in ({{ versioned_collapsing._literals(columns) }})
+    where {{ versioned_collapsing.get_is_table_sql(ledger, 'table') }}
+      and name in ({{ versioned_collapsing.quote_literals(columns) }})
     {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
   {%- if run_query(query).rows[0]['_dbt_n'] | int < columns | length -%}
@@ -90,7 +84,7 @@
   {%- set query -%}
     select {{ (line_names + names) | join(', ') }}
     from {{ versioned_collapsing.get_ledger_relation(target) }}
-    where model = {{ versioned_collapsing._literal(run.model) }} and run_id = {{ versioned_collapsing._literal(run.run_id) }}
+    where model = {{ versioned_collapsing.quote_literal(run.model) }} and run_id = {{ versioned_collapsing.quote_literal(run.run_id) }}
     order by at desc
     limit 1
     {{ versioned_collapsing.get_settings_sql() }}
@@ -140,16 +134,16 @@
       insert into {{ versioned_collapsing.get_ledger_relation(target) }}
         (model, target_uuid, invocation_id, run_id, status, at, batches, {{ (versioned_collapsing.get_line_count_names() + versioned_collapsing.get_count_names()) | join(', ') }}, milliseconds, publish, block, slice, slices, is_partial, truncated_at, source_uuid, definition)
       select
-        {{ versioned_collapsing._literal(run.model) }}, {{ versioned_collapsing._get_target_uuid_sql(target) }}, {{ versioned_collapsing._literals([invocation_id, run.run_id]) }},
-        {{ versioned_collapsing._literal('partial' if run.is_partial and status == 'applied' else status) }}, now64(6, 'UTC'),
+        {{ versioned_collapsing.quote_literal(run.model) }}, {{ versioned_collapsing.get_table_uuid_sql(target) }}, {{ versioned_collapsing.quote_literals([invocation_id, run.run_id]) }},
+        {{ versioned_collapsing.quote_literal('partial' if run.is_partial and status == 'applied' else status) }}, now64(6, 'UTC'),
         {{ versioned_collapsing._get_batches_sql(run.batches) }},
         {% for name in versioned_collapsing.get_line_count_names() %}{{ 'null' if line_counts.get(name) is none else line_counts[name] | int }}, {% endfor %}
         {% for name in versioned_collapsing.get_count_names() %}{{ counts.get(name, 0) }}, {% endfor %}
         {{ (elapsed.total_seconds() * 1000) | int }},
-        {{ versioned_collapsing._literal('stream' if run.is_stream else 'journal' if run.is_journal else 'direct') }}, {{ run.block }}, {{ run.slice }}, {{ run.slices }}, {{ run.is_partial }},
+        {{ versioned_collapsing.quote_literal('stream' if run.is_stream else 'journal' if run.is_journal else 'direct') }}, {{ run.block }}, {{ run.slice }}, {{ run.slices }}, {{ run.is_partial }},
         {{ 'toString(' ~ run.truncated_at ~ ')' if run.truncated_at else "''" }},
-        {{ versioned_collapsing._get_target_uuid_sql(run.source) if run.source else "toUUID('00000000-0000-0000-0000-000000000000')" }},
-        {{ versioned_collapsing._literal((run.definition or '') ~ (' remembers_deletes' if run.remembers_deletes else '')) }}
+        {{ versioned_collapsing.get_table_uuid_sql(run.source) if run.source else "toUUID('00000000-0000-0000-0000-000000000000')" }},
+        {{ versioned_collapsing.quote_literal((run.definition or '') ~ (' remembers_deletes' if run.remembers_deletes else '')) }}
       {{ versioned_collapsing.get_settings_sql() }}
     {%- endcall %}
 {% endmacro %}
@@ -178,7 +172,7 @@
       argMaxIf(truncated_at, at, truncated_at <> '' and status in ('applied', 'partial')) as truncate_version,
       groupUniqArrayArrayIf(batches.batch, status = 'applied') as applied
     from {{ versioned_collapsing.get_ledger_relation(target) }}
-    where model = {{ versioned_collapsing._literal(model.name) }} and target_uuid = {{ versioned_collapsing._get_target_uuid_sql(target) }}
+    where model = {{ versioned_collapsing.quote_literal(model.name) }} and target_uuid = {{ versioned_collapsing.get_table_uuid_sql(target) }}
     {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
   {%- set found = run_query(query).rows[0] -%}
@@ -197,7 +191,7 @@
         'slice': found['last_slice'] | int,
         'slices': found['last_slices'] | int,
         'truncated_at': found['last_truncated_at'],
-        'batches': zip(versioned_collapsing._parsed(found['last_batches']), versioned_collapsing._parsed(found['last_hashes'])) | list,
+        'batches': zip(versioned_collapsing.parse_array(found['last_batches']), versioned_collapsing.parse_array(found['last_hashes'])) | list,
         'has_manifest': false,
         'is_worth_recording': true,
     } -%}
@@ -205,7 +199,7 @@
   {%- do return({
       'is_known': found['known'] | int > 0,
       'has_history': found['history'] | int > 0 or (unfinished is not none and not unfinished.is_partial),
-      'applied_batches': versioned_collapsing._parsed(found['applied']),
+      'applied_batches': versioned_collapsing.parse_array(found['applied']),
       'truncated_at': found['truncate_version'],
       'deletes': found['deletes'] | int,
       'unfinished': unfinished,
@@ -213,29 +207,16 @@
 {% endmacro %}
 
 
-{% macro _get_target_uuid_sql(target) %}
-  {%- do return(
-      '(select uuid from system.tables where ' ~ versioned_collapsing._is_table_sql(target) ~ ')'
-  ) -%}
-{% endmacro %}
-
-
 {% macro _get_batches_sql(batches) %}
   {%- set tuples = [] -%}
   {%- for batch, hash in batches -%}
-    {%- do tuples.append('(' ~ batch ~ ', ' ~ versioned_collapsing._literal(hash) ~ ')') -%}
+    {%- do tuples.append('(' ~ batch ~ ', ' ~ versioned_collapsing.quote_literal(hash) ~ ')') -%}
   {%- endfor -%}
   {%- do return("cast([" ~ tuples | join(', ') ~ "], 'Array(Tuple(batch UInt64, hash String))')") -%}
 {% endmacro %}
 
 
-{# Array columns reach macros as lists or, by way of agate, as their text. #}
-{% macro _parsed(value) %}
-  {%- do return(fromyaml(value) if value is string else value) -%}
-{% endmacro %}
-
-
 {# For the `loaded_at_query` of a source: when a model's table was last brought up to date. #}
 {% macro get_last_apply_sql(ledger, model_name) -%}
-  select max(at) from {{ ledger }} where model = {{ versioned_collapsing._literal(model_name) }} and status = 'applied'
+  select max(at) from {{ ledger }} where model = {{ versioned_collapsing.quote_literal(model_name) }} and status = 'applied'
 {%- endmacro %}

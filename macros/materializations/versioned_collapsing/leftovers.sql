@@ -3,8 +3,8 @@
    which costs less. A cancel row in another partition than its state never merges with it: the expressions of the
    partition are a part of the sorting key. #}
 {% macro stage_leftovers(target, options, columns, run) %}
-  {%- set leftovers = versioned_collapsing._beside(target, 'leftovers') -%}
-  {%- set odd = versioned_collapsing._beside(target, 'odd') -%}
+  {%- set leftovers = versioned_collapsing.get_helper_relation(target, 'leftovers') -%}
+  {%- set odd = versioned_collapsing.get_helper_relation(target, 'odd') -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   {%- set pairs_by = versioned_collapsing._get_pairing_expressions(options, columns) -%}
   {%- do run_query('drop table if exists ' ~ leftovers) -%}
@@ -34,11 +34,11 @@
 {% macro _get_pairing_expressions(options, columns) %}
   {%- set texts = [] -%}
   {%- for expression in options.unique_key + options.order_by + options.partition_by -%}
-    {%- do texts.append(versioned_collapsing._expressions_sql([expression], columns)) -%}
+    {%- do texts.append(versioned_collapsing.get_expressions_sql([expression], columns)) -%}
   {%- endfor -%}
   {%- set expressions = [] -%}
   {%- for text in versioned_collapsing.get_formatted_expressions(texts) -%}
-    {%- do expressions.extend(versioned_collapsing._cut_at_commas(text)) -%}
+    {%- do expressions.extend(versioned_collapsing.cut_at_commas(text)) -%}
   {%- endfor -%}
   {%- do return(expressions | unique(true) | list) -%}
 {% endmacro %}
@@ -46,7 +46,7 @@
 
 {# The leftovers, to select from. Nothing collapses without a cancel row: FINAL would read them half as fast. #}
 {% macro get_leftovers_sql(target, options) %}
-  {%- set leftovers = versioned_collapsing._beside(target, 'leftovers') -%}
+  {%- set leftovers = versioned_collapsing.get_helper_relation(target, 'leftovers') -%}
   {%- set query = 'select countIf(' ~ adapter.quote(options.sign) ~ ' < 0) as _dbt_n from ' ~ leftovers ~ ' ' ~ versioned_collapsing.get_settings_sql() -%}
   {%- do return(leftovers ~ (' final' if run_query(query).rows[0]['_dbt_n'] | int else '')) -%}
 {% endmacro %}
@@ -54,7 +54,7 @@
 
 {# Stages the keys whose leftovers are not one state row: torn by a run that died, or wrong from elsewhere. #}
 {% macro stage_odd_keys(target, options, run) %}
-  {%- set odd = versioned_collapsing._beside(target, 'odd') -%}
+  {%- set odd = versioned_collapsing.get_helper_relation(target, 'odd') -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   {%- do run_query('truncate table ' ~ odd) -%}
   {% call statement('stage_odd_keys') -%}
@@ -73,7 +73,7 @@
    one column of the key: a set of tuples takes longer to make than it saves. The cache of conditions must be off: it
    takes a granule that indexHint passed over for one that never has rows. #}
 {% macro get_stored_rows_sql(target, options, columns) -%}
-  {%- set changes = versioned_collapsing._beside(target, 'changes') -%}
+  {%- set changes = versioned_collapsing.get_helper_relation(target, 'changes') -%}
   {%- set names = get_quoted_csv(columns.names + [options.sign]) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   {%- set indexed = adapter.quote((options.order_by | select('in', options.unique_key) | list + options.unique_key) | first) -%}

@@ -7,7 +7,7 @@
   {%- if versioned_collapsing.is_embedded() -%}
     {%- do return(none) -%}
   {%- endif -%}
-  {%- set lock = versioned_collapsing._beside(target, 'lock') -%}
+  {%- set lock = versioned_collapsing.get_helper_relation(target, 'lock') -%}
   {%- set seen = namespace(holder=none) -%}
   {%- for second in range(versioned_collapsing.get_lock_patience()) -%}
     {%- if versioned_collapsing._create_lock(lock, run) -%}
@@ -64,7 +64,7 @@
     engine = MergeTree
     order by step_at
     {{ versioned_collapsing.get_settings_sql() }}
-    comment {{ versioned_collapsing._literal(run.run_id ~ ' ' ~ invocation_id) }}
+    comment {{ versioned_collapsing.quote_literal(run.run_id ~ ' ' ~ invocation_id) }}
   {%- endset -%}
   {%- do run_query(query) -%}
   {%- set holder = versioned_collapsing.read_lock(lock) -%}
@@ -80,7 +80,7 @@
    nobody does. Reads the system's tables alone: the lock may go at any time. #}
 {% macro read_lock(lock) %}
   {%- set parts -%}
-    from system.parts where active and {{ versioned_collapsing._is_table_sql(lock, 'table') }}
+    from system.parts where active and {{ versioned_collapsing.get_is_table_sql(lock, 'table') }}
   {%- endset -%}
   {%- set query -%}
     select
@@ -88,9 +88,9 @@
       splitByChar(' ', comment)[2] as invocation_id,
       (select sum(rows) {{ parts }}) as steps,
       dateDiff('second', greatest(metadata_modification_time, (select max(modification_time) {{ parts }})), now()) as seconds_idle,
-      has((select groupArray(Settings['log_comment']) from system.processes), concat({{ versioned_collapsing._literal(versioned_collapsing.get_log_comment('')) }}, run_id)) as is_working
+      has((select groupArray(Settings['log_comment']) from system.processes), concat({{ versioned_collapsing.quote_literal(versioned_collapsing.get_log_comment('')) }}, run_id)) as is_working
     from system.tables
-    where {{ versioned_collapsing._is_table_sql(lock) }}
+    where {{ versioned_collapsing.get_is_table_sql(lock) }}
     {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
   {%- for row in run_query(query).rows -%}
@@ -128,7 +128,7 @@
 {# Moved away before it is dropped: of two runs that take over at once one finds nothing to move, or the lock
    that the other has made by then, which goes back. #}
 {% macro take_over_lock(target, lock, holder) %}
-  {%- set moved = versioned_collapsing._beside(target, 'lock_' ~ holder.run_id) -%}
+  {%- set moved = versioned_collapsing.get_helper_relation(target, 'lock_' ~ holder.run_id) -%}
   {%- do exceptions.warn(
       target ~ ": run " ~ holder.run_id ~ " held the lock and showed no sign of life for " ~ holder.seconds_idle ~ " s. Its lock is taken over."
   ) -%}
@@ -161,10 +161,4 @@
       "Another run is at work on " ~ target ~ ": run " ~ holder.run_id ~ " of dbt invocation " ~ holder.invocation_id ~ ". Run again when it has ended. "
       ~ "If there is no such run: dbt run-operation release_lock --args '{model: " ~ model ~ "}'"
   ) -%}
-{% endmacro %}
-
-
-{# How the statements of a run are known in system.processes and the query log. #}
-{% macro get_log_comment(run_id) %}
-  {%- do return('versioned_collapsing ' ~ run_id) -%}
 {% endmacro %}

@@ -1,14 +1,14 @@
 {# Reads every option once and raises one error for all that is wrong with them. #}
 {% macro get_versioned_collapsing_options(config, model) %}
-  {%- set unique_key = versioned_collapsing._as_list(config.get('unique_key')) -%}
+  {%- set unique_key = versioned_collapsing.as_list(config.get('unique_key')) -%}
   {%- set options = {
       'unique_key': unique_key,
       'version': config.get('version', '_version'),
       'sign': config.get('sign', '_sign'),
       'is_deleted': config.get('is_deleted', '_is_deleted'),
-      'order_by': versioned_collapsing._as_list(config.get('order_by')) or unique_key,
-      'primary_key': versioned_collapsing._as_list(config.get('primary_key')),
-      'partition_by': versioned_collapsing._as_list(config.get('partition_by')),
+      'order_by': versioned_collapsing.as_list(config.get('order_by')) or unique_key,
+      'primary_key': versioned_collapsing.as_list(config.get('primary_key')),
+      'partition_by': versioned_collapsing.as_list(config.get('partition_by')),
       'ttl': config.get('ttl'),
       'settings': config.get('settings') or {},
       'old_state': config.get('old_state', 'lookup'),
@@ -135,26 +135,4 @@
     {%- do problems.append("shards: is " ~ options.shards ~ "; with `old_state: stream` nothing is looked up, and nothing to be sliced. Leave it out.") -%}
   {%- endif -%}
   {%- do return(problems) -%}
-{% endmacro %}
-
-
-{# A length of time as ClickHouse writes it: '30 days' becomes `interval 30 day`. None if it is no such. #}
-{% macro get_interval_sql(text) %}
-  {%- set parts = modules.re.fullmatch('(\\d+) *(second|minute|hour|day|week|month|quarter|year)s?', text | string | trim | lower) -%}
-  {%- do return('interval ' ~ parts.group(1) ~ ' ' ~ parts.group(2) if parts else none) -%}
-{% endmacro %}
-
-
-{# Raises one compiler error that lists all problems; does nothing when there are none. #}
-{% macro raise_problems(unique_id, problems, materialization='versioned_collapsing') %}
-  {%- if problems -%}
-    {%- do exceptions.raise_compiler_error(
-        unique_id ~ " cannot be built as " ~ materialization ~ ":\n  - " ~ problems | join("\n  - ")
-    ) -%}
-  {%- endif -%}
-{% endmacro %}
-
-
-{% macro _as_list(value) %}
-  {%- do return([] if value is none else [value] if value is string or value is number else value | list) -%}
 {% endmacro %}

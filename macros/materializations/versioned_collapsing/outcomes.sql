@@ -81,11 +81,11 @@
     countIf(_dbt_stored.{{ sign }} <> 0) as _dbt_matched,
     {{ 'sum(_dbt_changed._dbt_unmerged)' if columns.is_folded else 'toUInt64(0)' }} as _dbt_unmerged_rows
   from (
-    select *, ({{ key }}) in (select {{ key }} from {{ versioned_collapsing._beside(target, 'odd') }}) as _dbt_is_odd
-    from {{ versioned_collapsing._beside(target, 'changes') }}
+    select *, ({{ key }}) in (select {{ key }} from {{ versioned_collapsing.get_helper_relation(target, 'odd') }}) as _dbt_is_odd
+    from {{ versioned_collapsing.get_helper_relation(target, 'changes') }}
   ) as _dbt_changed
   left any join (select * from {{ versioned_collapsing.get_leftovers_sql(target, options) }}) as _dbt_stored
-    on {{ versioned_collapsing._keys_equal('_dbt_changed', '_dbt_stored', options.unique_key) }}
+    on {{ versioned_collapsing.get_keys_equal_sql('_dbt_changed', '_dbt_stored', options.unique_key) }}
   group by _dbt_outcome
   {{ versioned_collapsing.get_settings_sql(run, {'join_algorithm': 'partial_merge'}) }}
 {%- endmacro %}
@@ -112,12 +112,12 @@
   select toString(tuple({% for name in options.unique_key + [options.version] %}_dbt_changed.{{ adapter.quote(name) }}{{ ', ' if not loop.last }}{% endfor %})) as _dbt_conflict
   from (
     select *
-    from {{ versioned_collapsing._beside(target, 'changes') }}
+    from {{ versioned_collapsing.get_helper_relation(target, 'changes') }}
     where not _dbt_is_deleted and not _dbt_is_tombstoned
-      and ({{ key }}) not in (select {{ key }} from {{ versioned_collapsing._beside(target, 'odd') }})
+      and ({{ key }}) not in (select {{ key }} from {{ versioned_collapsing.get_helper_relation(target, 'odd') }})
   ) as _dbt_changed
   inner join (select * from {{ versioned_collapsing.get_leftovers_sql(target, options) }}) as _dbt_stored
-    on {{ versioned_collapsing._keys_equal('_dbt_changed', '_dbt_stored', options.unique_key) }}
+    on {{ versioned_collapsing.get_keys_equal_sql('_dbt_changed', '_dbt_stored', options.unique_key) }}
   where _dbt_changed.{{ version }} = _dbt_stored.{{ version }}
     and not ({{ versioned_collapsing._same_payload('_dbt_changed', '_dbt_stored', columns) }})
   order by _dbt_conflict

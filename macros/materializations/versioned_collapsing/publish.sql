@@ -24,12 +24,12 @@
     _dbt_sign
   from (
     select *
-    from {{ versioned_collapsing._beside(target, 'changes') }}
+    from {{ versioned_collapsing.get_helper_relation(target, 'changes') }}
     where not _dbt_is_tombstoned
-      and ({{ key }}) not in (select {{ key }} from {{ versioned_collapsing._beside(target, 'odd') }})
+      and ({{ key }}) not in (select {{ key }} from {{ versioned_collapsing.get_helper_relation(target, 'odd') }})
   ) as _dbt_changed
   left join (select * from {{ versioned_collapsing.get_leftovers_sql(target, options) }}) as _dbt_stored
-    on {{ versioned_collapsing._keys_equal('_dbt_changed', '_dbt_stored', options.unique_key) }}
+    on {{ versioned_collapsing.get_keys_equal_sql('_dbt_changed', '_dbt_stored', options.unique_key) }}
   array join [toInt8(-1), toInt8(1)] as _dbt_sign
   where if(
     _dbt_sign = -1,
@@ -37,12 +37,3 @@
     not _dbt_changed._dbt_is_deleted and (_dbt_stored.{{ sign }} = 0 or _dbt_changed.{{ version }} > _dbt_stored.{{ version }})
   )
 {%- endmacro %}
-
-
-{% macro _keys_equal(left, right, unique_key) %}
-  {%- set terms = [] -%}
-  {%- for name in unique_key -%}
-    {%- do terms.append(left ~ '.' ~ adapter.quote(name) ~ ' = ' ~ right ~ '.' ~ adapter.quote(name)) -%}
-  {%- endfor -%}
-  {%- do return(terms | join(' and ')) -%}
-{% endmacro %}

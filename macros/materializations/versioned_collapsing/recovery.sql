@@ -81,8 +81,8 @@
     {%- do needed.append('change_set') -%}
   {%- endif -%}
   {%- set missing = [] -%}
-  {%- for role in needed if load_relation(versioned_collapsing._beside(target, role)) is none -%}
-    {%- do missing.append(versioned_collapsing._beside(target, role) | string) -%}
+  {%- for role in needed if load_relation(versioned_collapsing.get_helper_relation(target, role)) is none -%}
+    {%- do missing.append(versioned_collapsing.get_helper_relation(target, role) | string) -%}
   {%- endfor -%}
   {%- if missing -%}
     {%- do versioned_collapsing.stop_run(run,

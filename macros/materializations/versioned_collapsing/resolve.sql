@@ -2,8 +2,8 @@
    with the live row, deletes without a version at that of the live row. It happens before anything is written:
    a run that dies later is completed from the result, when the live row may be gone already. #}
 {% macro resolve_changes(target, options, columns, run) %}
-  {%- set changes = versioned_collapsing._beside(target, 'changes') -%}
-  {%- set resolved = versioned_collapsing._beside(target, 'resolved') -%}
+  {%- set changes = versioned_collapsing.get_helper_relation(target, 'changes') -%}
+  {%- set resolved = versioned_collapsing.get_helper_relation(target, 'resolved') -%}
   {%- do run_query('drop table if exists ' ~ resolved) -%}
   {% call statement('create_resolved_changes') -%}
     create table {{ resolved }} as {{ changes }} {{ versioned_collapsing.get_settings_sql() }}
@@ -20,7 +20,7 @@
 {% macro get_resolve_changes_sql(target, options, columns, run) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   {%- set version = adapter.quote(options.version) -%}
-  insert into {{ versioned_collapsing._beside(target, 'resolved') }} (
+  insert into {{ versioned_collapsing.get_helper_relation(target, 'resolved') }} (
     {{ get_quoted_csv(options.unique_key + columns.payload + [options.version]) }},
     _dbt_unset, _dbt_is_deleted, _dbt_is_tombstoned, _dbt_is_buried, _dbt_unmerged
   )
@@ -33,9 +33,9 @@
       _dbt_live._dbt_is_live as _dbt_has_live,
       _dbt_live._dbt_live_version as _dbt_live_version,
       _dbt_has_live{% if run.truncated_at %} and _dbt_live_version > {{ run.truncated_at }}{% endif %} as _dbt_is_alive
-    from {{ versioned_collapsing._beside(target, 'changes') }} as _dbt_changes
+    from {{ versioned_collapsing.get_helper_relation(target, 'changes') }} as _dbt_changes
     left any join (select {{ key }}, {{ version }} as _dbt_live_version, true as _dbt_is_live from _dbt_live) as _dbt_live
-      on {{ versioned_collapsing._keys_equal('_dbt_changes', '_dbt_live', options.unique_key) }}
+      on {{ versioned_collapsing.get_keys_equal_sql('_dbt_changes', '_dbt_live', options.unique_key) }}
   ),
   _dbt_folded as (
     {{ versioned_collapsing.get_fold_sql(options, columns) }}
@@ -55,7 +55,7 @@
     _dbt_folded._dbt_folded_unmerged
   from _dbt_folded
   left any join _dbt_live as _dbt_stored
-    on {{ versioned_collapsing._keys_equal('_dbt_folded', '_dbt_stored', options.unique_key) }}
+    on {{ versioned_collapsing.get_keys_equal_sql('_dbt_folded', '_dbt_stored', options.unique_key) }}
   {{ versioned_collapsing.get_settings_sql(run) }}
 {%- endmacro %}
 
@@ -85,7 +85,7 @@
   }[options.combine.get(name, 'latest')] -%}
   if(
     _dbt_folded._dbt_combines and not _dbt_folded._dbt_folded_is_deleted,
-    if(has(_dbt_folded._dbt_folded_unset, {{ versioned_collapsing._literal(name) }}), {{ stored }}, {{ combined }}),
+    if(has(_dbt_folded._dbt_folded_unset, {{ versioned_collapsing.quote_literal(name) }}), {{ stored }}, {{ combined }}),
     {{ changed }}
   )
 {%- endmacro %}

@@ -65,7 +65,7 @@
   {%- endfor -%}
   {%- for column in columns.table if column.name in added -%}
     {%- set policy = options.combine.get(column.name, 'latest') -%}
-    {%- if policy != 'latest' and not versioned_collapsing._is_nullable(column.type) -%}
+    {%- if policy != 'latest' and not versioned_collapsing.is_nullable_type(column.type) -%}
       {%- do problems.append(
           "combine: " ~ column.name ~ " is new, has '" ~ policy ~ "' and is " ~ column.type ~ ": in the rows that are there its default "
           ~ "would count as a value. Declare a Nullable data_type, or rebuild the table: "

@@ -1,7 +1,7 @@
 {# Stages one slice of the change set: a range of keys, so that its look-up reads a part of the table. #}
 {% macro stage_slice(target, options, slice, run) %}
-  {%- set changes = versioned_collapsing._beside(target, 'changes') -%}
-  {%- set change_set = versioned_collapsing._beside(target, 'change_set') -%}
+  {%- set changes = versioned_collapsing.get_helper_relation(target, 'changes') -%}
+  {%- set change_set = versioned_collapsing.get_helper_relation(target, 'change_set') -%}
   {%- do run_query('drop table if exists ' ~ changes) -%}
   {% call statement('create_slice') -%}
     create table {{ changes }} as {{ change_set }} {{ versioned_collapsing.get_settings_sql() }}
@@ -34,7 +34,7 @@
 
 {% macro _get_boundary_sql(target, options, slice) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
-  {%- set change_set = versioned_collapsing._beside(target, 'change_set') -%}
+  {%- set change_set = versioned_collapsing.get_helper_relation(target, 'change_set') -%}
   (
     select max(_dbt_boundary)
     from (
@@ -54,7 +54,7 @@
   {%- set key = 'tuple(' ~ get_quoted_csv(options.unique_key) ~ ')' -%}
   {%- set query -%}
     select count() as _dbt_n
-    from {{ versioned_collapsing._beside(target, 'change_set') }}
+    from {{ versioned_collapsing.get_helper_relation(target, 'change_set') }}
     where {{ key }} < {{ versioned_collapsing._get_boundary_sql(target, options, slice - 1) }}
     {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
@@ -63,7 +63,7 @@
 
 
 {% macro count_staged_rows(target, role='changes') %}
-  {%- do return(run_query('select count() as _dbt_n from ' ~ versioned_collapsing._beside(target, role) ~ ' ' ~ versioned_collapsing.get_settings_sql()).rows[0]['_dbt_n'] | int) -%}
+  {%- do return(run_query('select count() as _dbt_n from ' ~ versioned_collapsing.get_helper_relation(target, role) ~ ' ' ~ versioned_collapsing.get_settings_sql()).rows[0]['_dbt_n'] | int) -%}
 {% endmacro %}
 
 

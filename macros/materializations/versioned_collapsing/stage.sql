@@ -25,7 +25,7 @@
 
 {# Where the whole change set is staged: what is applied at once is `changes`, all of it or a slice. #}
 {% macro get_change_set_relation(target, options) %}
-  {%- do return(versioned_collapsing._beside(target, versioned_collapsing.get_change_set_role(options))) -%}
+  {%- do return(versioned_collapsing.get_helper_relation(target, versioned_collapsing.get_change_set_role(options))) -%}
 {% endmacro %}
 
 
@@ -119,7 +119,7 @@
     {{ versioned_collapsing._flag_sql(options.is_deleted, columns) }} as _dbt_is_deleted,
     {{ versioned_collapsing._flag_sql('_reset', columns) }} as _dbt_is_reset,
     {{ versioned_collapsing.get_problem_sql(options, columns) }} as _dbt_problem
-  from {{ versioned_collapsing._subquery(sql) }} as _dbt_given
+  from {{ versioned_collapsing.get_subquery_sql(sql) }} as _dbt_given
   {%- if '_is_truncate' in columns.given %}
   where not {{ versioned_collapsing._flag_sql('_is_truncate', columns) }}
   {%- endif %}
@@ -129,16 +129,10 @@
 {%- endmacro %}
 
 
-{# The model's select, which may end with a comment. #}
-{% macro _subquery(sql) %}
-  {%- do return('(\n' ~ sql ~ '\n)') -%}
-{% endmacro %}
-
-
 {# The columns that a change leaves as they are stored: those that it names, and those that the model has no
    more. #}
 {% macro _unset_sql(columns) %}
-  {%- set absent = '[' ~ versioned_collapsing._literals(columns.absent) ~ ']' -%}
+  {%- set absent = '[' ~ versioned_collapsing.quote_literals(columns.absent) ~ ']' -%}
   {%- do return("cast(arrayConcat(" ~ ("_dbt_given._unset, " if '_unset' in columns.given else '') ~ absent ~ "), 'Array(String)')") -%}
 {% endmacro %}
 

@@ -23,7 +23,7 @@
 
 
 {% macro finish_stream(target, options, unfinished) %}
-  {%- set signed = versioned_collapsing._beside(target, 'signed') -%}
+  {%- set signed = versioned_collapsing.get_helper_relation(target, 'signed') -%}
   {%- set table = [] -%}
   {%- for column in versioned_collapsing.get_table_columns(signed) if column.name not in (options.sign, '_dbt_block', '_dbt_problem') -%}
     {%- do table.append({'name': column.name, 'type': column.type, 'given_type': column.type}) -%}
@@ -34,7 +34,7 @@
 
 
 {% macro stage_signed_rows(target, options, columns, sql, run) %}
-  {%- set signed = versioned_collapsing._beside(target, 'signed') -%}
+  {%- set signed = versioned_collapsing.get_helper_relation(target, 'signed') -%}
   {%- do versioned_collapsing.create_signed_rows(target, options, columns) -%}
   {% call statement('stage_signed_rows') -%}
     insert into {{ signed }} ({{ get_quoted_csv(columns.names + [options.sign]) }}, _dbt_problem, _dbt_block)
@@ -66,15 +66,15 @@
     {{ versioned_collapsing.get_cast_sql(column) }} as {{ adapter.quote(column.name) }},
     {%- endfor %}
     toInt8(ifNull({{ sign }}, 0)) as {{ adapter.quote(options.sign) }},
-    if(ifNull({{ sign }} in (-1, 1), false), {{ versioned_collapsing.get_problem_sql(options, columns) }}, {{ versioned_collapsing._literal(options.sign ~ ' is not 1 or -1') }}) as _dbt_problem
-  from {{ versioned_collapsing._subquery(sql) }} as _dbt_given
+    if(ifNull({{ sign }} in (-1, 1), false), {{ versioned_collapsing.get_problem_sql(options, columns) }}, {{ versioned_collapsing.quote_literal(options.sign ~ ' is not 1 or -1') }}) as _dbt_problem
+  from {{ versioned_collapsing.get_subquery_sql(sql) }} as _dbt_given
 {%- endmacro %}
 
 
 {% macro count_signed_rows(target, options) %}
   {%- set query -%}
     select count() as _dbt_n, uniqExact(tuple({{ get_quoted_csv(options.unique_key) }})) as _dbt_keys, countIf({{ adapter.quote(options.sign) }} = 1) as _dbt_states
-    from {{ versioned_collapsing._beside(target, 'signed') }}
+    from {{ versioned_collapsing.get_helper_relation(target, 'signed') }}
     {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
   {%- set found = run_query(query).rows[0] -%}

@@ -1,7 +1,7 @@
 {# The table to apply to: the target itself, or, when it exists and is to be rebuilt, a table beside it that
    takes its place in the end. #}
 {% macro get_table_to_apply_to(this, existing, is_rebuild) %}
-  {%- set target = versioned_collapsing._beside(this, 'build') if is_rebuild and existing is not none else this -%}
+  {%- set target = versioned_collapsing.get_helper_relation(this, 'build') if is_rebuild and existing is not none else this -%}
   {%- do return(target.incorporate(type='table')) -%}
 {% endmacro %}
 
@@ -27,27 +27,17 @@
   )
   engine = VersionedCollapsingMergeTree({{ adapter.quote(options.sign) }}, {{ adapter.quote(options.version) }})
   {%- if options.partition_by %}
-  partition by ({{ versioned_collapsing._expressions_sql(options.partition_by, columns) }})
+  partition by ({{ versioned_collapsing.get_expressions_sql(options.partition_by, columns) }})
   {%- endif %}
   {%- if options.primary_key %}
-  primary key ({{ versioned_collapsing._expressions_sql(options.primary_key, columns) }})
+  primary key ({{ versioned_collapsing.get_expressions_sql(options.primary_key, columns) }})
   {%- endif %}
-  order by ({{ versioned_collapsing._expressions_sql(options.order_by, columns) }})
+  order by ({{ versioned_collapsing.get_expressions_sql(options.order_by, columns) }})
   {%- if options.ttl %}
   ttl {{ options.ttl }}
   {%- endif %}
   {{ versioned_collapsing.get_settings_sql(more=versioned_collapsing.get_table_settings(options.settings)) }}
 {%- endmacro %}
-
-
-{# Columns and expressions of an option. A column may have any name. #}
-{% macro _expressions_sql(expressions, columns) %}
-  {%- set quoted = [] -%}
-  {%- for expression in expressions -%}
-    {%- do quoted.append(adapter.quote(expression) if expression in columns.names else expression) -%}
-  {%- endfor -%}
-  {%- do return(quoted | join(', ')) -%}
-{% endmacro %}
 
 
 {# Table settings. The constraint refuses any sign but 1 and -1; without the projection mode
@@ -62,7 +52,6 @@
 {% endmacro %}
 
 
-
 {# Puts the rebuilt table, then its tombstones in the place of the old ones: bind_tombstones ends it when the run dies
    between the two. EXCHANGE keeps
    materialized views firing for the name; a swap by RENAME would silence them. #}
@@ -73,10 +62,4 @@
   {%- endif -%}
   {%- do run_query('drop table if exists ' ~ versioned_collapsing.get_tombstones_relation(target if options.remember_deletes else existing)) -%}
   {%- do run_query('drop table ' ~ target) -%}
-{% endmacro %}
-
-
-{# A helper relation of the target: staged data, a table being built. #}
-{% macro _beside(target, role) %}
-  {%- do return(target.incorporate(path={'identifier': target.identifier ~ '__dbt_' ~ role}, type='table')) -%}
 {% endmacro %}

@@ -1,9 +1,3 @@
-{# The remembered deletes of a target: keys, each with the highest version at which it was deleted. #}
-{% macro get_tombstones_relation(target) %}
-  {%- do return(target.incorporate(path={'identifier': target.identifier ~ '__tombstones'}, type='table')) -%}
-{% endmacro %}
-
-
 {# Whether any delete is remembered: where none is, none has to be looked for. #}
 {% macro has_tombstones(target, options) %}
   {%- if not options.remember_deletes -%}
@@ -35,7 +29,7 @@
     ttl _remembered_at + {{ versioned_collapsing.get_interval_sql(options.remember_deletes) }}
     {%- endif %}
     {{ versioned_collapsing.get_settings_sql() }}
-    comment {{ versioned_collapsing._literal(versioned_collapsing._get_tombstones_comment(uuid)) }}
+    comment {{ versioned_collapsing.quote_literal(versioned_collapsing._get_tombstones_comment(uuid)) }}
   {%- endcall %}
   {%- do versioned_collapsing.adapt_tombstones_ttl(versioned_collapsing.get_tombstones_relation(target), options) -%}
 {% endmacro %}
@@ -43,7 +37,7 @@
 
 {# ClickHouse keeps `interval 30 day` as toIntervalDay(30). #}
 {% macro adapt_tombstones_ttl(tombstones, options) %}
-  {%- set query = "select engine_full from system.tables where " ~ versioned_collapsing._is_table_sql(tombstones) ~ ' ' ~ versioned_collapsing.get_settings_sql() -%}
+  {%- set query = "select engine_full from system.tables where " ~ versioned_collapsing.get_is_table_sql(tombstones) ~ ' ' ~ versioned_collapsing.get_settings_sql() -%}
   {%- set engine = run_query(query).rows[0]['engine_full'] -%}
   {%- if options.remember_deletes is boolean -%}
     {%- if ' TTL ' in engine -%}
@@ -67,7 +61,7 @@
   {%- set version = adapter.quote(options.version) -%}
   insert into {{ versioned_collapsing.get_tombstones_relation(target) }} ({{ key }}, {{ version }})
   select {{ key }}, _dbt_changes.{{ version }}
-  from {{ versioned_collapsing._beside(target, 'changes') }} as _dbt_changes
+  from {{ versioned_collapsing.get_helper_relation(target, 'changes') }} as _dbt_changes
   left join (
     select {{ key }}, max({{ version }}) as _dbt_live_version, 1 as _dbt_is_live
     from {{ versioned_collapsing.get_leftovers_sql(target, options) }}

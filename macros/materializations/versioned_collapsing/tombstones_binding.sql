@@ -27,7 +27,7 @@
 {% macro claim_tombstones(target) %}
   {%- set tombstones = versioned_collapsing.get_tombstones_relation(target) -%}
   {%- set comment = versioned_collapsing._get_tombstones_comment(versioned_collapsing.read_uuid(target)) -%}
-  {%- do run_query('alter table ' ~ tombstones ~ ' ' ~ on_cluster_clause(tombstones) ~ ' modify comment ' ~ versioned_collapsing._literal(comment)) -%}
+  {%- do run_query('alter table ' ~ tombstones ~ ' ' ~ on_cluster_clause(tombstones) ~ ' modify comment ' ~ versioned_collapsing.quote_literal(comment)) -%}
 {% endmacro %}
 
 
@@ -50,8 +50,8 @@
   {%- set query -%}
     select name
     from system.tables
-    where database = {{ versioned_collapsing._literal(build.schema) }}
-      and (name = {{ versioned_collapsing._literal(build.identifier) }} or startsWith(name, {{ versioned_collapsing._literal(build.identifier ~ '__') }}))
+    where database = {{ versioned_collapsing.quote_literal(build.schema) }}
+      and (name = {{ versioned_collapsing.quote_literal(build.identifier) }} or startsWith(name, {{ versioned_collapsing.quote_literal(build.identifier ~ '__') }}))
     {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
   {%- for row in run_query(query).rows -%}
@@ -65,7 +65,7 @@
   {%- set query -%}
     select comment
     from system.tables
-    where database = {{ versioned_collapsing._literal(table.schema) }} and name = {{ versioned_collapsing._literal(table.identifier) }}
+    where database = {{ versioned_collapsing.quote_literal(table.schema) }} and name = {{ versioned_collapsing.quote_literal(table.identifier) }}
     {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
   {%- for row in run_query(query).rows -%}
@@ -80,7 +80,7 @@
   {%- set query -%}
     select toString(uuid) as uuid
     from system.tables
-    where database = {{ versioned_collapsing._literal(table.schema) }} and name = {{ versioned_collapsing._literal(table.identifier) }}
+    where database = {{ versioned_collapsing.quote_literal(table.schema) }} and name = {{ versioned_collapsing.quote_literal(table.identifier) }}
     {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
   {%- for row in run_query(query).rows -%}

@@ -9,10 +9,10 @@
       select
         countIf(_dbt_is_truncate) as _dbt_n,
         countIf(_dbt_is_truncate and isNull(_dbt_at_version)) as _dbt_without_version,
-        toString(cast(maxIf(assumeNotNull(_dbt_at_version), _dbt_is_truncate), {{ versioned_collapsing._literal(versioned_collapsing._type_in_utc(column.type)) }})) as _dbt_version
+        toString(cast(maxIf(assumeNotNull(_dbt_at_version), _dbt_is_truncate), {{ versioned_collapsing.quote_literal(versioned_collapsing._type_in_utc(column.type)) }})) as _dbt_version
       from (
         select {{ versioned_collapsing._flag_sql('_is_truncate', columns) }} as _dbt_is_truncate, {{ versioned_collapsing.get_fitting_sql(column) }} as _dbt_at_version
-        from {{ versioned_collapsing._subquery(sql) }} as _dbt_given
+        from {{ versioned_collapsing.get_subquery_sql(sql) }} as _dbt_given
       )
       {{ versioned_collapsing.get_settings_sql(run) }}
     {%- endset -%}
@@ -37,7 +37,7 @@
 {# A version that was kept as text, a time in UTC: an hour that a time zone has twice would not say which it is. #}
 {% macro get_version_sql(text, options, columns) %}
   {%- set column = columns.table | selectattr('name', 'equalto', options.version) | first -%}
-  {%- do return('cast(' ~ versioned_collapsing._literal(text) ~ ', ' ~ versioned_collapsing._literal(versioned_collapsing._type_in_utc(column.type)) ~ ')') -%}
+  {%- do return('cast(' ~ versioned_collapsing.quote_literal(text) ~ ', ' ~ versioned_collapsing.quote_literal(versioned_collapsing._type_in_utc(column.type)) ~ ')') -%}
 {% endmacro %}
 
 

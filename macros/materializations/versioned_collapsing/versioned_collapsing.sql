@@ -26,10 +26,10 @@
   {% do versioned_collapsing.acquire_lock(this, run, model.name) %}
   {% do versioned_collapsing.validate_same_place(this, existing, run) %}
   {% if existing is not none %}
-    {% do versioned_collapsing.bind_tombstones(existing, versioned_collapsing._beside(this, 'build'), run, model) %}
+    {% do versioned_collapsing.bind_tombstones(existing, versioned_collapsing.get_helper_relation(this, 'build'), run, model) %}
     {% do versioned_collapsing.refuse_lost_rows(existing, is_rebuild, model, manifest, run) %}
   {% endif %}
-  {% do versioned_collapsing.drop_leftover_build(versioned_collapsing._beside(this, 'build')) %}
+  {% do versioned_collapsing.drop_leftover_build(versioned_collapsing.get_helper_relation(this, 'build')) %}
 
   {% set target = versioned_collapsing.get_table_to_apply_to(this, existing, is_rebuild) %}
   {% set ledger = versioned_collapsing.read_ledger(target, model) %}

@@ -8,7 +8,7 @@
   {%- endif -%}
   {%- set query -%}
     with recursive reached as (
-      select '' as view, '' as select_query, {{ versioned_collapsing._literal(target.schema) }} as source_database, {{ versioned_collapsing._literal(target.identifier) }} as source_table
+      select '' as view, '' as select_query, {{ versioned_collapsing.quote_literal(target.schema) }} as source_database, {{ versioned_collapsing.quote_literal(target.identifier) }} as source_table
       union all
       select views.view, views.select_query, views.target_database, views.target_table
       from reached
@@ -45,7 +45,7 @@
   {%- set query -%}
     select count() as n
     from system.tables
-    where {{ versioned_collapsing._is_table_sql(target) }} and notEmpty(dependencies_table)
+    where {{ versioned_collapsing.get_is_table_sql(target) }} and notEmpty(dependencies_table)
     {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
   {%- do return(run_query(query).rows[0]['n'] | int > 0) -%}
@@ -58,7 +58,7 @@
   {%- set query -%}
     select engine, toUInt64OrZero(extract(engine_full, 'non_replicated_deduplication_window = (\\d+)')) as blocks
     from system.tables
-    where {{ versioned_collapsing._is_table_sql(table) }}
+    where {{ versioned_collapsing.get_is_table_sql(table) }}
     {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
   {%- set found = run_query(query).rows[0] -%}

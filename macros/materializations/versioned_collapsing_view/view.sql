@@ -7,8 +7,8 @@
   {%- set options = {
       'source': sources | first,
       'engine': config.get('engine', 'SummingMergeTree'),
-      'order_by': versioned_collapsing._as_list(config.get('order_by')),
-      'partition_by': versioned_collapsing._as_list(config.get('partition_by')),
+      'order_by': versioned_collapsing.as_list(config.get('order_by')),
+      'partition_by': versioned_collapsing.as_list(config.get('partition_by')),
       'settings': config.get('settings') or {},
   } -%}
   {%- do options.update({'definition': local_md5(sql ~ [options.engine, options.order_by, options.partition_by, options.settings])}) -%}
@@ -36,7 +36,7 @@
   {%- if options.settings.get('allow_nullable_key', 0) | int -%}{%- do return(problems) -%}{%- endif -%}
   {%- for option in ('order_by', 'partition_by') -%}
     {%- for expression in options[option] -%}
-      {%- for type in versioned_collapsing.read_types('(select ' ~ expression ~ ' from ' ~ versioned_collapsing._subquery(sql) ~ ')').values() if 'Nullable(' in type -%}
+      {%- for type in versioned_collapsing.read_types('(select ' ~ expression ~ ' from ' ~ versioned_collapsing.get_subquery_sql(sql) ~ ')').values() if 'Nullable(' in type -%}
         {%- do problems.append(
             option ~ ": " ~ expression ~ " is " ~ type ~ ", and a key of a table takes no nulls. Declare the `data_type` of the columns that it is made of in the properties of "
             ~ source.name ~ ", and rebuild: " ~ versioned_collapsing.get_rebuild_command(source)
@@ -70,12 +70,6 @@
 {% endmacro %}
 
 
-{# The materialized view that fills the table of a view. #}
-{% macro get_trigger_relation(view) %}
-  {%- do return(view.incorporate(path={'identifier': view.identifier ~ '_mv'}, type='view')) -%}
-{% endmacro %}
-
-
 {# Whether the table was filled to the end with this select, from the table that the source's name now means,
    and is followed up. #}
 {% macro is_view_current(this, source, options) %}
@@ -83,8 +77,8 @@
     select count() as n
     from {{ versioned_collapsing.get_ledger_relation(source) }}
     where status = 'filled'
-      and target_uuid = {{ versioned_collapsing._get_target_uuid_sql(this) }}
-      and source_uuid = {{ versioned_collapsing._get_target_uuid_sql(source) }}
+      and target_uuid = {{ versioned_collapsing.get_table_uuid_sql(this) }}
+      and source_uuid = {{ versioned_collapsing.get_table_uuid_sql(source) }}
       and definition = '{{ options.definition }}'
     {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
@@ -98,8 +92,8 @@
   {%- set query -%}
     select count() as n
     from system.tables
-    where database = {{ versioned_collapsing._literal(source.schema) }} and name = {{ versioned_collapsing._literal(source.identifier) }}
-      and has(arrayZip(dependencies_database, dependencies_table), ({{ versioned_collapsing._literals([trigger.schema, trigger.identifier]) }}))
+    where database = {{ versioned_collapsing.quote_literal(source.schema) }} and name = {{ versioned_collapsing.quote_literal(source.identifier) }}
+      and has(arrayZip(dependencies_database, dependencies_table), ({{ versioned_collapsing.quote_literals([trigger.schema, trigger.identifier]) }}))
     {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
   {%- do return(run_query(query).rows[0]['n'] | int > 0) -%}
@@ -110,7 +104,7 @@
    run begins anew. Nobody writes to the source meanwhile, and what a run left half-written there is
    completed first, without the view. #}
 {% macro rebuild_view(this, existing, source, options, run, sql) %}
-  {%- set build = versioned_collapsing._beside(this, 'build') -%}
+  {%- set build = versioned_collapsing.get_helper_relation(this, 'build') -%}
   {%- set trigger = versioned_collapsing.get_trigger_relation(this) -%}
   {%- do run_query('drop view if exists ' ~ trigger) -%}
   {%- do versioned_collapsing.complete_source(source, options.source, run) -%}
@@ -122,14 +116,14 @@
     partition by ({{ options.partition_by | join(', ') }})
     {%- endif %}
     order by ({{ options.order_by | join(', ') }})
-    settings {{ versioned_collapsing._rendered_settings(versioned_collapsing.get_view_settings(options.settings)) }}
-    empty as select * from {{ versioned_collapsing._subquery(sql) }}
+    settings {{ versioned_collapsing.get_settings_list_sql(versioned_collapsing.get_view_settings(options.settings)) }}
+    empty as select * from {{ versioned_collapsing.get_subquery_sql(sql) }}
     {{ versioned_collapsing.get_settings_sql() }}
   {%- endcall %}
   {% call statement('fill_view') -%}
     insert into {{ build }}
     select *
-    from {{ versioned_collapsing._subquery(sql) }}
+    from {{ versioned_collapsing.get_subquery_sql(sql) }}
     {{ versioned_collapsing.get_settings_sql(run, {'max_partitions_per_insert_block': 0}) }}
   {%- endcall %}
   {%- if existing is none -%}

@@ -22,7 +22,7 @@
 
 {# The condition that a row of the ledger is about an apply to this table that has ended, and accounts for its events. #}
 {% macro get_has_account_sql(table) -%}
-  target_uuid = {{ versioned_collapsing._get_target_uuid_sql(table) }}
+  target_uuid = {{ versioned_collapsing.get_table_uuid_sql(table) }}
     and status in ('applied', 'partial')
     and events is not null
 {%- endmacro %}

@@ -1,0 +1,8 @@
+{# Raises one compiler error that lists all problems; does nothing when there are none. #}
+{% macro raise_problems(unique_id, problems, materialization='versioned_collapsing') %}
+  {%- if problems -%}
+    {%- do exceptions.raise_compiler_error(
+        unique_id ~ " cannot be built as " ~ materialization ~ ":\n  - " ~ problems | join("\n  - ")
+    ) -%}
+  {%- endif -%}
+{% endmacro %}

@@ -1,0 +1,28 @@
+{# A helper relation of the target: staged data, a table being built. #}
+{% macro get_helper_relation(target, role) %}
+  {%- do return(target.incorporate(path={'identifier': target.identifier ~ '__dbt_' ~ role}, type='table')) -%}
+{% endmacro %}
+
+
+{# The ledger: one row when an apply begins to write, one for each slice that is done, one when it has ended. #}
+{% macro get_ledger_relation(target) %}
+  {%- do return(target.incorporate(path={'identifier': 'versioned_collapsing_ledger'}, type='table')) -%}
+{% endmacro %}
+
+
+{# The remembered deletes of a target: keys, each with the highest version at which it was deleted. #}
+{% macro get_tombstones_relation(target) %}
+  {%- do return(target.incorporate(path={'identifier': target.identifier ~ '__tombstones'}, type='table')) -%}
+{% endmacro %}
+
+
+{# The materialized view that fills the table of a view. #}
+{% macro get_trigger_relation(view) %}
+  {%- do return(view.incorporate(path={'identifier': view.identifier ~ '_mv'}, type='view')) -%}
+{% endmacro %}
+
+
+{# The manifest beside a change set: the batches that it holds. #}
+{% macro get_change_set_manifest_relation(change_set) %}
+  {%- do return(change_set.incorporate(path={'identifier': change_set.identifier ~ '__manifest'}, type='table')) -%}
+{% endmacro %}

@@ -1,0 +1,30 @@
+{# The model's select, which may end with a comment. #}
+{% macro get_subquery_sql(sql) %}
+  {%- do return('(\n' ~ sql ~ '\n)') -%}
+{% endmacro %}
+
+
+{% macro get_keys_equal_sql(left, right, unique_key) %}
+  {%- set terms = [] -%}
+  {%- for name in unique_key -%}
+    {%- do terms.append(left ~ '.' ~ adapter.quote(name) ~ ' = ' ~ right ~ '.' ~ adapter.quote(name)) -%}
+  {%- endfor -%}
+  {%- do return(terms | join(' and ')) -%}
+{% endmacro %}
+
+
+{# Columns and expressions of an option. A column may have any name. #}
+{% macro get_expressions_sql(expressions, columns) %}
+  {%- set quoted = [] -%}
+  {%- for expression in expressions -%}
+    {%- do quoted.append(adapter.quote(expression) if expression in columns.names else expression) -%}
+  {%- endfor -%}
+  {%- do return(quoted | join(', ')) -%}
+{% endmacro %}
+
+
+{# A length of time as ClickHouse writes it: '30 days' becomes `interval 30 day`. None if it is no such. #}
+{% macro get_interval_sql(text) %}
+  {%- set parts = modules.re.fullmatch('(\\d+) *(second|minute|hour|day|week|month|quarter|year)s?', text | string | trim | lower) -%}
+  {%- do return('interval ' ~ parts.group(1) ~ ' ' ~ parts.group(2) if parts else none) -%}
+{% endmacro %}
