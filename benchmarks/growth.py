@@ -1,4 +1,4 @@
-"""How an apply grows: with the table, with the changes, with the columns, and cut into slices."""
+"""How an apply grows: with the table, with the changes, with the columns, and cut into chunks."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ def measure_columns(engine: Engine, size: int, changes: int, trials: int) -> lis
     return rows
 
 
-def measure_slices(engine: Engine, size: int, changes: int, trials: int) -> list[Row]:
-    """A change set applied at once and in slices."""
+def measure_chunks(engine: Engine, size: int, changes: int, trials: int) -> list[Row]:
+    """A change set applied at once and in chunks."""
     upsert = _upsert(engine, "scattered", size, changes)
-    models = {f"slices_{count}": count for count in SLICES}
+    models = {f"chunks_{count}": count for count in SLICES}
     for model, count in models.items():
-        upsert.add_model(model, "versioned_collapsing", shards=count)
+        upsert.add_model(model, "versioned_collapsing", chunks=count)
     figures = interleaved([_arm(upsert, model) for model in models], trials)
     return [
-        {"slices": count, **figures[model].as_row(), "peak MiB": round(upsert.peak_memory(model))}
+        {"chunks": count, **figures[model].as_row(), "peak MiB": round(upsert.peak_memory(model))}
         for model, count in models.items()
     ]
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.engine import REPOSITORY, Engine
-from benchmarks.growth import measure_columns, measure_sizes, measure_slices
+from benchmarks.growth import measure_columns, measure_sizes, measure_chunks
 from benchmarks.measure import as_rows, write_results
 from benchmarks.plots import plot_growth, plot_ways
 from benchmarks.queries import measure_queries
@@ -98,11 +98,11 @@ def measure_growth(engine: Engine, sizes: Sizes, results: Path) -> None:
     columns = measure_columns(
         engine, sizes.rows_of_other_shapes, sizes.changes, sizes.growth_trials
     )
-    slices = measure_slices(engine, sizes.rows, sizes.changes, sizes.growth_trials)
+    chunks = measure_chunks(engine, sizes.rows, sizes.changes, sizes.growth_trials)
     tables = {
         "table and changes": by_size,
         f"columns: {sizes.rows_of_other_shapes:,} rows, {sizes.changes:,} changes": columns,
-        f"slices: {sizes.rows:,} rows, {sizes.changes:,} changes": slices,
+        f"chunks: {sizes.rows:,} rows, {sizes.changes:,} changes": chunks,
     }
     write_results(results, "growth", {"trials": sizes.growth_trials}, tables)
     plot_growth(

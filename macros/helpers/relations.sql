@@ -4,7 +4,7 @@
 {% endmacro %}
 
 
-{# The ledger: one row when an apply begins to write, one for each slice that is done, one when it has ended. #}
+{# The ledger: one row when an apply begins to write, one for each chunk that is done, one when it has ended. #}
 {% macro get_ledger_relation(target) %}
   {%- do return(target.incorporate(path={'identifier': 'versioned_collapsing_ledger'}, type='table')) -%}
 {% endmacro %}

@@ -47,7 +47,7 @@
 {% endmacro %}
 
 
-{# An anomaly is a key whose leftovers are not one state row. #}
+{# An anomaly is a key whose uncollapsed rows are not one state row. #}
 {% macro get_collapse_status_sql(table, options) -%}
   {%- set sign = versioned_collapsing.quote_name(options.sign) -%}
   select

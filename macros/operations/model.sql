@@ -37,7 +37,7 @@
 
 {# A run of an operation, for the lock and the ledger. #}
 {% macro start_operation(node) %}
-  {%- do return(versioned_collapsing.start_run(node, {'batches': [], 'exists': false, 'is_partial': false}, {'old_state': 'lookup', 'shards': 1})) -%}
+  {%- do return(versioned_collapsing.start_run(node, {'batches': [], 'exists': false, 'is_partial': false}, {'old_state': 'lookup', 'chunks': 1})) -%}
 {% endmacro %}
 
 

@@ -7,7 +7,7 @@
 {%- set shown = ['pairs_by', 'cancel_rows', 'state_rows', 'differing_columns', 'failing_condition'] -%}
 
 {% call versioned_collapsing.get_failing_rows_sql(shown, []) %}
-  with _dbt_leftovers as (
+  with _dbt_uncollapsed_rows as (
     select
       {{ table.listed }},
       sum({{ table.sign }}) as _dbt_net_sign
@@ -28,7 +28,7 @@
       'no state row for the cancel row',
       concat('the cancel row differs from the state row in ', arrayStringConcat(_dbt_differing_columns, ', '))
     ) as _dbt_failing_condition
-  from _dbt_leftovers
+  from _dbt_uncollapsed_rows
   group by {{ table.key or 'tuple()' }}
   having _dbt_cancel_rows > 0
 {% endcall %}

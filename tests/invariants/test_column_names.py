@@ -131,7 +131,7 @@ class Layout:
                 f"{', '.join(map(str, rows))}) settings optimize_on_insert = 0"
             )
         project.command(
-            f"create table {self.name}_sums (`leftovers` Int64, `net` Int64, `surplus` Int64) engine = Memory"
+            f"create table {self.name}_sums (`uncollapsed rows` Int64, `net` Int64, `surplus` Int64) engine = Memory"
         )
         project.command(f"insert into {self.name}_sums values (0, 5, 1), (1, 6, 1)")
 
@@ -150,7 +150,7 @@ class Layout:
             "live_rows_equal": {"truth": f"names.{self.name}_truth", **key},
             "aggregate_agrees": {
                 "aggregate": f"names.{self.name}_sums",
-                "group_by": {"leftovers": "part"},
+                "group_by": {"uncollapsed rows": "part"},
                 "sums": {"net": "amount"},
                 "count": "surplus",
             },

@@ -28,7 +28,7 @@ MODES: dict[str, dict[str, Any]] = {
     "combine": {"combine": {"amount": "greatest", "size": "coalesce"}},
     "truncate": {},
     "stream": {"old_state": "stream"},
-    "shards": {"shards": 2},
+    "chunks": {"chunks": 2},
     "unversioned": {"delete_version": "ignore"},
     "journal": {"publish": "journal"},
 }

@@ -141,12 +141,12 @@ def history(chance: random.Random, keys: int, events: int) -> list[Change]:
     return changes
 
 
-@pytest.mark.parametrize("shards", [1, 3])
-def test_a_fold_equals_its_changes_one_by_one(make_project: MakeProject, shards: int) -> None:
+@pytest.mark.parametrize("chunks", [1, 3])
+def test_a_fold_equals_its_changes_one_by_one(make_project: MakeProject, chunks: int) -> None:
     """However events are cut into runs; the same change set again then writes nothing."""
-    chance = random.Random(shards)
-    project = make_project(f"combine_histories_{shards}")
-    project.add_model("target", {**CONFIG, "shards": shards}, "select * from changes")
+    chance = random.Random(chunks)
+    project = make_project(f"combine_histories_{chunks}")
+    project.add_model("target", {**CONFIG, "chunks": chunks}, "select * from changes")
     project.command("create table sums (n Int64, c Int64) engine = SummingMergeTree order by ()")
     truth = Truth()
     late: list[Change] = []
@@ -265,8 +265,8 @@ class TestOneKey:
         assert (found and found[2:7]) == ROWS[name][2]
 
 
-def test_an_odd_key_combines_with_its_highest_state(make_project: MakeProject) -> None:
-    project = make_project("combine_odd")
+def test_a_torn_key_combines_with_its_highest_state(make_project: MakeProject) -> None:
+    project = make_project("combine_torn")
     project.add_model("target", CONFIG, "select * from changes")
     apply(project, [Change(1, 5, 0, (5,) * 5).row])
     project.command(

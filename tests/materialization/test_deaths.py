@@ -34,7 +34,7 @@ SECOND: list[Row] = [
     (4, 0, "US", 5, 1, 13, False, [], False),
     (5, 2, "EU", 5, 5, 9, False, [], False),             # stale
     (6, 0, "EU", 6, 6, 10, False, [], False),            # a duplicate
-    (7, 2, "AP", 70, 70, 20, False, [], False),          # odd: planted below
+    (7, 2, "AP", 70, 70, 20, False, [], False),          # torn: planted below
     (20, 1, "AP", 20, 20, 20, False, [], False),         # new
     (21, 1, "AP", 21, 21, 20, True, [], False),          # deleted, never there
 ]
@@ -148,8 +148,8 @@ CONFIG: dict[str, Any] = {
 @pytest.mark.parametrize(
     ("kind", "size", "config", "has_views"),
     [
-        ("direct", 40, {"shards": 2}, False),
-        ("journal", 51, {"shards": 2}, True),
+        ("direct", 40, {"chunks": 2}, False),
+        ("journal", 51, {"chunks": 2}, True),
     ],
 )
 def test_a_run_that_died_is_completed(

@@ -54,8 +54,8 @@ def test_a_full_refresh_that_dies_anywhere(make_project: MakeProject) -> None:
     assert all(rows in (OLD_LIVE, NEW_LIVE) for rows in found.values()), found
     assert found[names[0]] == OLD_LIVE
     assert found[names[-1]] == NEW_LIVE
-    leftovers = "select name from system.tables where database = currentDatabase() and name like '%\\_\\_dbt\\_%'"
-    assert project.query(leftovers) == []
+    uncollapsed rows = "select name from system.tables where database = currentDatabase() and name like '%\\_\\_dbt\\_%'"
+    assert project.query(uncollapsed rows) == []
 
 
 def test_tombstones_that_are_gone_or_of_another_table(make_project: MakeProject) -> None:
@@ -122,7 +122,7 @@ def test_the_commands_that_messages_recommend(make_project: MakeProject) -> None
     project.add_model("other", CONFIG, select)
     project.command("create table other (id Int64) engine = MergeTree order by id")
     project.command(
-        "insert into versioned_collapsing_ledger (model, target_uuid, run_id, status, at, publish, slice, slices) "
+        "insert into versioned_collapsing_ledger (model, target_uuid, run_id, status, at, publish, chunk, chunks) "
         "select 'staged', uuid, 'r', 'started', now64(6) + 1, 'direct', 1, 1 from system.tables "
         "where database = 'advice' and name = 'staged'"
     )

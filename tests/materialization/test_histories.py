@@ -236,7 +236,7 @@ class History:
 
 @pytest.mark.parametrize(
     ("name", "config"),
-    [("journal", {}), ("direct", {}), ("sliced", {"shards": 3})],
+    [("journal", {}), ("direct", {}), ("chunked", {"chunks": 3})],
 )
 def test_random_histories(
     make_project: Callable[[str], CollapsingProject],

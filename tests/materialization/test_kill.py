@@ -94,12 +94,12 @@ def test_what_a_killed_run_tore_is_healed_by_the_next(tmp_path: Path) -> None:
                 "from kill.target final where _sign = 1",
             )[0]
             assert live == (KEYS, KEYS, version, version, 0)
-            odd = shop.query(
+            torn = shop.query(
                 client,
                 "select count() from (select * except (_sign), sum(_sign) as net from kill.target "
                 "group by all having net not in (0, 1))",
             )[0]
-            assert odd == (0,)
+            assert torn == (0,)
         if torn and version > 3:
             return
     assert torn > 0, "no kill fell into the INSERT: the test has shown nothing"

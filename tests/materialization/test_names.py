@@ -14,7 +14,7 @@ MakeProject = Callable[[str], CollapsingProject]
 # Those that statements could be taken for having themselves, and those that need quotes.
 NAMES = [
     *("key", "from", "order", "name", "n", "row", "sign", "given", "changes", "changed", "stored"),
-    *("live", "odd", "leftovers", "outcome", "unset", "duplicates", "conflicts", "highest"),
+    *("live", "torn", "uncollapsed", "outcome", "unset", "duplicates", "conflicts", "highest"),
     *("is_deleted", "deleted_at", "is_tombstone", "is_live", "has_live", "live_version", "missing"),
     *("partition_id", "net_sign", "key_hash", "checksum", "states", "boundary"),
     *("a.b", "a-b", "it's", "c++", "x(", "Ünï"),
@@ -37,7 +37,7 @@ CONFIG: dict[str, Any] = {
 }
 MODELS: dict[str, dict[str, Any]] = {
     "plain": CONFIG,
-    "combined": {**CONFIG, "alias": "other", "shards": 2, "combine": dict.fromkeys(NAMES, "least")},
+    "combined": {**CONFIG, "alias": "other", "chunks": 2, "combine": dict.fromkeys(NAMES, "least")},
 }
 
 
@@ -45,7 +45,7 @@ class TestNames:
     @pytest.fixture(scope="class")
     @classmethod
     def project(cls, make_project: MakeProject) -> CollapsingProject:
-        """Changes, a delete and a key that comes back, in tables of which each has an odd key."""
+        """Changes, a delete and a key that comes back, in tables of which each has a torn key."""
         project = make_project("names")
         for name, config in MODELS.items():
             project.add_model(name, config, SELECT)

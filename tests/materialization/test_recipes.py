@@ -144,9 +144,9 @@ def test_a_key_of_two_columns(recipe: Callable[..., Recipe]) -> None:
     assert written == [(1, "a", 10, 1, -1), (1, "a", 11, 2, 1), (1, "b", 20, 1, -1)]
 
 
-def test_in_slices(recipe: Callable[..., Recipe]) -> None:
-    """`shards`: the change set is applied part by part."""
-    table = recipe(shards=4)
+def test_in_chunks(recipe: Callable[..., Recipe]) -> None:
+    """`chunks`: the change set is applied part by part."""
+    table = recipe(chunks=4)
     old, new = ([(key, 10 * key + n, n) for key in range(10)] for n in (1, 2))
     table.step(*((key, "", metric, 1, False) for key, metric, _ in old))
     _, written = table.step(*((key, "", metric, 2, False) for key, metric, _ in new))

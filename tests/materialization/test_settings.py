@@ -44,7 +44,7 @@ THIRD: list[Row] = [
 ]
 LIVE = [(1, 1, "EU", 100, 30), (2, 2, "EU", 2, 20), (4, 1, "US", 5, 13), (5, 2, "EU", 5, 10), (6, 0, "EU", 6, 10),
         (8, 2, "EU", 8, 10), (20, 2, "AP", 20, 20), (22, 1, "AP", None, 1)]
-CONFIG: dict[str, Any] = {"unique_key": "id", "partition_by": "region", "shards": 2, "combine": {"top": "greatest"}}
+CONFIG: dict[str, Any] = {"unique_key": "id", "partition_by": "region", "chunks": 2, "combine": {"top": "greatest"}}
 # fmt: on
 
 

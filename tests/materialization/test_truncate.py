@@ -30,7 +30,7 @@ def apply(project: CollapsingProject, rows: list[Row], structure: str = STRUCTUR
     return outcome.message
 
 
-@pytest.mark.parametrize("config", [{}, {"shards": 3}, {"remember_deletes": False}], ids=str)
+@pytest.mark.parametrize("config", [{}, {"chunks": 3}, {"remember_deletes": False}], ids=str)
 def test_rows_at_or_below_go_for_ever(make_project: MakeProject, config: dict[str, object]) -> None:
     project = make_project("truncate_" + "_".join(config))
     project.add_model("target", {"unique_key": "id", **config}, "select * from changes")

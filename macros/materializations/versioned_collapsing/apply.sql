@@ -4,43 +4,43 @@
   {%- do versioned_collapsing.stage_change_set(target, options, columns, sql, run) -%}
   {%- do versioned_collapsing.renew_lock(run) -%}
   {%- do run.update({'read': versioned_collapsing.read_change_set_counts(target, options, columns, sql, run)}) -%}
-  {%- if options.on_conflict == 'error' and options.shards > 1 -%}
-    {%- do versioned_collapsing.refuse_conflicts_of_all_slices(target, options, columns, run) -%}
+  {%- if options.on_conflict == 'error' and options.chunks > 1 -%}
+    {%- do versioned_collapsing.refuse_conflicts_of_all_chunks(target, options, columns, run) -%}
   {%- endif -%}
   {%- do run.update({'is_journal': versioned_collapsing.uses_journal(target, options, run)}) -%}
-  {%- set counts = versioned_collapsing.apply_slices(target, options, columns, run, 1, versioned_collapsing.start_counts(run.read)) -%}
+  {%- set counts = versioned_collapsing.apply_chunks(target, options, columns, run, 1, versioned_collapsing.start_counts(run.read)) -%}
   {%- do return(counts) -%}
 {% endmacro %}
 
 
-{# Applies what is staged, from a slice on. Each slice is a change set of its own, from its leftovers to its
+{# Applies what is staged, from a chunk on. Each chunk is a change set of its own, from its uncollapsed rows to its
    tombstones; the ledger says which of them are done. #}
-{% macro apply_slices(target, options, columns, run, first_slice, counts_before) %}
+{% macro apply_chunks(target, options, columns, run, first_chunk, counts_before) %}
   {%- set total = namespace(counts=counts_before) -%}
-  {%- set sliced = namespace(rows=versioned_collapsing.count_rows_before_slice(target, options, first_slice)) -%}
+  {%- set chunked = namespace(rows=versioned_collapsing.count_rows_before_chunk(target, options, first_chunk)) -%}
   {%- set is_worth_recording = run.is_worth_recording or run.batches or run.read.rows_read -%}
-  {%- for slice in range(first_slice, options.shards + 1) -%}
-    {%- do run.update({'slice': slice}) -%}
-    {%- if options.shards > 1 -%}
-      {%- do versioned_collapsing.stage_slice(target, options, slice, run) -%}
-      {%- set sliced.rows = sliced.rows + versioned_collapsing.count_staged_rows(target) -%}
+  {%- for chunk in range(first_chunk, options.chunks + 1) -%}
+    {%- do run.update({'chunk': chunk}) -%}
+    {%- if options.chunks > 1 -%}
+      {%- do versioned_collapsing.stage_chunk(target, options, chunk, run) -%}
+      {%- set chunked.rows = chunked.rows + versioned_collapsing.count_staged_rows(target) -%}
     {%- endif -%}
-    {%- if slice == options.shards and options.shards > 1 -%}
-      {%- do versioned_collapsing.validate_slices(target, options, sliced.rows, run) -%}
+    {%- if chunk == options.chunks and options.chunks > 1 -%}
+      {%- do versioned_collapsing.validate_chunks(target, options, chunked.rows, run) -%}
     {%- endif -%}
-    {%- do versioned_collapsing.stage_leftovers(target, options, columns, run) -%}
+    {%- do versioned_collapsing.stage_uncollapsed_rows(target, options, columns, run) -%}
     {%- if columns.is_folded -%}
       {%- do versioned_collapsing.resolve_changes(target, options, columns, run) -%}
     {%- endif -%}
     {%- set counts = versioned_collapsing.count_outcomes(target, options, columns, run) -%}
     {%- do run.update({'counts': total.counts}) -%}
     {%- set total.counts = versioned_collapsing.add_counts(total.counts, counts) -%}
-    {%- do versioned_collapsing.report_conflicts(target, options, total.counts, run, slice) -%}
+    {%- do versioned_collapsing.report_conflicts(target, options, total.counts, run, chunk) -%}
     {%- do versioned_collapsing.publish_staged_changes(target, options, columns, run, counts) -%}
     {%- do versioned_collapsing.renew_lock(run) -%}
-    {%- if options.shards > 1 and is_worth_recording -%}
-      {%- do versioned_collapsing.record_run(target, run, 'slice applied', total.counts) -%}
-      {%- do log(target ~ ': slice ' ~ slice ~ ' of ' ~ options.shards ~ ' applied, ' ~ versioned_collapsing.format_count(counts['keys'], 'key') ~ ', ' ~ versioned_collapsing.format_count(counts.states, 'state') ~ ', ' ~ versioned_collapsing.format_count(counts.cancels, 'cancel'), info=true) -%}
+    {%- if options.chunks > 1 and is_worth_recording -%}
+      {%- do versioned_collapsing.record_run(target, run, 'chunk applied', total.counts) -%}
+      {%- do log(target ~ ': chunk ' ~ chunk ~ ' of ' ~ options.chunks ~ ' applied, ' ~ versioned_collapsing.format_count(counts['keys'], 'key') ~ ', ' ~ versioned_collapsing.format_count(counts.states, 'state') ~ ', ' ~ versioned_collapsing.format_count(counts.cancels, 'cancel'), info=true) -%}
     {%- endif -%}
   {%- endfor -%}
   {%- do versioned_collapsing.report_unmerged(target, total.counts) -%}
@@ -99,7 +99,7 @@
 
 
 {% macro drop_staged(target) %}
-  {%- for role in ('change_set', 'changes', 'resolved', 'leftovers', 'odd', 'signed') -%}
+  {%- for role in ('change_set', 'changes', 'resolved', 'uncollapsed', 'torn', 'signed') -%}
     {%- do run_query('drop table if exists ' ~ versioned_collapsing.get_helper_relation(target, role)) -%}
   {%- endfor -%}
 {% endmacro %}

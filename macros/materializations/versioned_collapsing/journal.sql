@@ -110,7 +110,7 @@
   order by {{ get_quoted_csv(options.unique_key + [options.version, options.sign]) }}
   {{ versioned_collapsing.get_settings_sql(run, {
       'deduplicate_insert': 'enable', 'deduplicate_insert_select': 'force_enable', 'deduplicate_blocks_in_dependent_materialized_views': 1,
-      'insert_deduplication_token': run.run_id ~ '/' ~ run.slice ~ '/' ~ block,
+      'insert_deduplication_token': run.run_id ~ '/' ~ run.chunk ~ '/' ~ block,
       'max_block_size': versioned_collapsing.get_most_block_rows(), 'optimize_read_in_order': 0,
       'max_bytes_before_external_sort': 0, 'max_bytes_ratio_before_external_sort': 0, 'max_insert_threads': 1,
       'min_insert_block_size_rows': 1000000000, 'min_insert_block_size_bytes': 0, 'max_partitions_per_insert_block': 0,

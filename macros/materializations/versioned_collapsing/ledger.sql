@@ -5,7 +5,7 @@
       target_uuid UUID comment 'UUID of the table that was applied to; a rebuilt table has another',
       invocation_id String comment 'dbt invocation',
       run_id String comment 'One apply of one model',
-      status LowCardinality(String) comment 'started, block applied, slice applied, applied, adopted, repaired, filled (a view), or partial (a run with --empty or --sample)',
+      status LowCardinality(String) comment 'started, block applied, chunk applied, applied, adopted, repaired, filled (a view), or partial (a run with --empty or --sample)',
       at DateTime64(6, 'UTC') comment 'When the row was written',
       batches Array(Tuple(batch UInt64, hash String)) comment 'Batches of the landing zone that the change set held',
       {%- for name, definition in versioned_collapsing.get_accounting_columns().items() %}
@@ -24,9 +24,9 @@
       repaired UInt64 comment 'Keys whose rows were healed',
       milliseconds UInt64 comment 'From the start of the model to this row',
       publish LowCardinality(String) comment 'How rows are written: direct, journal or stream',
-      block UInt32 comment 'With a journal: block of the slice that is written next',
-      slice UInt32 comment 'Slice that the row is about',
-      slices UInt32 comment 'Slices of the apply',
+      block UInt32 comment 'With a journal: block of the chunk that is written next',
+      chunk UInt32 comment 'Chunk that the row is about',
+      chunks UInt32 comment 'Chunks of the apply',
       is_partial Bool comment 'Whether it was a run with --empty or --sample',
       truncated_at String comment 'Version at which the table was truncated; empty if it was not',
       source_uuid UUID comment 'Of a view: UUID of the table that it follows',
@@ -117,8 +117,8 @@
       'is_stream': options.old_state == 'stream',
       'is_journal': false,
       'block': 0,
-      'slice': 1,
-      'slices': options.shards,
+      'chunk': 1,
+      'chunks': options.chunks,
       'lock': none,
       'truncated_at': none,
       'remembers_deletes': options.remember_deletes or false,
@@ -132,7 +132,7 @@
     {%- set elapsed = modules.datetime.datetime.now(modules.pytz.utc) - run.started_at -%}
     {% call statement('record_run') -%}
       insert into {{ versioned_collapsing.get_ledger_relation(target) }}
-        (model, target_uuid, invocation_id, run_id, status, at, batches, {{ (versioned_collapsing.get_line_count_names() + versioned_collapsing.get_count_names()) | join(', ') }}, milliseconds, publish, block, slice, slices, is_partial, truncated_at, source_uuid, definition)
+        (model, target_uuid, invocation_id, run_id, status, at, batches, {{ (versioned_collapsing.get_line_count_names() + versioned_collapsing.get_count_names()) | join(', ') }}, milliseconds, publish, block, chunk, chunks, is_partial, truncated_at, source_uuid, definition)
       select
         {{ versioned_collapsing.quote_literal(run.model) }}, {{ versioned_collapsing.get_table_uuid_sql(target) }}, {{ versioned_collapsing.quote_literals([invocation_id, run.run_id]) }},
         {{ versioned_collapsing.quote_literal('partial' if run.is_partial and status == 'applied' else status) }}, now64(6, 'UTC'),
@@ -140,7 +140,7 @@
         {% for name in versioned_collapsing.get_line_count_names() %}{{ 'null' if line_counts.get(name) is none else line_counts[name] | int }}, {% endfor %}
         {% for name in versioned_collapsing.get_count_names() %}{{ counts.get(name, 0) }}, {% endfor %}
         {{ (elapsed.total_seconds() * 1000) | int }},
-        {{ versioned_collapsing.quote_literal('stream' if run.is_stream else 'journal' if run.is_journal else 'direct') }}, {{ run.block }}, {{ run.slice }}, {{ run.slices }}, {{ run.is_partial }},
+        {{ versioned_collapsing.quote_literal('stream' if run.is_stream else 'journal' if run.is_journal else 'direct') }}, {{ run.block }}, {{ run.chunk }}, {{ run.chunks }}, {{ run.is_partial }},
         {{ 'toString(' ~ run.truncated_at ~ ')' if run.truncated_at else "''" }},
         {{ versioned_collapsing.get_table_uuid_sql(run.source) if run.source else "toUUID('00000000-0000-0000-0000-000000000000')" }},
         {{ versioned_collapsing.quote_literal((run.definition or '') ~ (' remembers_deletes' if run.remembers_deletes else '')) }}
@@ -164,8 +164,8 @@
       argMax(batches.hash, at) as last_hashes,
       argMax(publish, at) as last_publish,
       argMax(block, at) as last_block,
-      argMax(slice, at) as last_slice,
-      argMax(slices, at) as last_slices,
+      argMax(chunk, at) as last_chunk,
+      argMax(chunks, at) as last_chunks,
       argMax(is_partial, at) as last_is_partial,
       argMax(truncated_at, at) as last_truncated_at,
       argMax(definition, at) as last_definition,
@@ -177,7 +177,7 @@
   {%- endset -%}
   {%- set found = run_query(query).rows[0] -%}
   {%- set unfinished = none -%}
-  {%- if found['last_status'] in ('started', 'block applied', 'slice applied') -%}
+  {%- if found['last_status'] in ('started', 'block applied', 'chunk applied') -%}
     {%- set unfinished = {
         'model': model.name,
         'rebuild_command': versioned_collapsing.get_rebuild_command(model),
@@ -188,8 +188,8 @@
         'is_journal': found['last_publish'] == 'journal',
         'block': found['last_block'] | int,
         'definition': found['last_definition'],
-        'slice': found['last_slice'] | int,
-        'slices': found['last_slices'] | int,
+        'chunk': found['last_chunk'] | int,
+        'chunks': found['last_chunks'] | int,
         'truncated_at': found['last_truncated_at'],
         'batches': zip(versioned_collapsing.parse_array(found['last_batches']), versioned_collapsing.parse_array(found['last_hashes'])) | list,
         'has_manifest': false,

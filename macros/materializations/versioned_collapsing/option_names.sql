@@ -49,7 +49,8 @@
       'merge_update_columns': "The option combine says what becomes of each column.",
       'merge_exclude_columns': "The option combine says what becomes of each column.",
       'query_settings': "Settings of the select go into its own `settings` clause, those of the table into the option settings.",
-      'sharding_key': "The option shards cuts an apply into slices. Leave it out.",
+      'sharding_key': "ClickHouse's tables of one server have none. To cut an apply into parts, set the option chunks.",
+      'shards': "It is called chunks.",
       'sql_header': "Settings of the select go into its own `settings` clause.",
   }) -%}
 {% endmacro %}

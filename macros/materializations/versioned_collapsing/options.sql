@@ -18,7 +18,7 @@
       'on_conflict': config.get('on_conflict', 'warn'),
       'on_schema_change': versioned_collapsing._get_on_schema_change(config, model),
       'publish': config.get('publish', 'auto'),
-      'shards': config.get('shards', 1),
+      'chunks': config.get('chunks', 1),
   } -%}
   {%- set known = options.keys() | list + ['indexes', 'projections'] -%}
   {%- set problems = versioned_collapsing.validate_option_names(model, known, versioned_collapsing.get_meaningless_options())
@@ -84,8 +84,8 @@
         "remember_deletes: is '" ~ options.remember_deletes ~ "'; it takes true, false, or how long to remember, as in '30 days'."
     ) -%}
   {%- endif -%}
-  {%- if options.shards is not integer or options.shards < 1 -%}
-    {%- do problems.append("shards: is " ~ options.shards ~ "; it takes the number of slices to apply in, 1 or more.") -%}
+  {%- if options.chunks is not integer or options.chunks < 1 -%}
+    {%- do problems.append("chunks: is " ~ options.chunks ~ "; it takes the number of chunks to apply in, 1 or more.") -%}
   {%- endif -%}
   {%- for name in ('settings', 'combine') if options[name] is not mapping -%}
     {%- do problems.append(name ~ ": is " ~ options[name] ~ "; it takes a mapping of " ~ ('table settings to values.' if name == 'settings' else 'columns to policies.')) -%}
@@ -131,8 +131,8 @@
   {%- if options.publish == 'direct' -%}
     {%- do problems.append("publish: 'direct' cannot complete a run with `old_state: stream`. Leave it out.") -%}
   {%- endif -%}
-  {%- if options.shards is integer and options.shards > 1 -%}
-    {%- do problems.append("shards: is " ~ options.shards ~ "; with `old_state: stream` nothing is looked up, and nothing to be sliced. Leave it out.") -%}
+  {%- if options.chunks is integer and options.chunks > 1 -%}
+    {%- do problems.append("chunks: is " ~ options.chunks ~ "; with `old_state: stream` nothing is looked up, and nothing to be chunked. Leave it out.") -%}
   {%- endif -%}
   {%- do return(problems) -%}
 {% endmacro %}

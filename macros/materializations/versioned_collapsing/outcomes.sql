@@ -1,11 +1,11 @@
 {# What becomes of each staged change; every key falls under one name. #}
 {% macro count_outcomes(target, options, columns, run) %}
   {%- set found = versioned_collapsing.read_outcomes(target, options, columns, run, compares_payload=false) -%}
-  {%- set has_odd_keys = versioned_collapsing.has_odd_keys(target, options, found.matched) -%}
-  {%- if has_odd_keys -%}
-    {%- do versioned_collapsing.stage_odd_keys(target, options, run) -%}
+  {%- set has_torn_keys = versioned_collapsing.has_torn_keys(target, options, found.matched) -%}
+  {%- if has_torn_keys -%}
+    {%- do versioned_collapsing.stage_torn_keys(target, options, run) -%}
   {%- endif -%}
-  {%- if has_odd_keys or 'same version' in found.outcomes -%}
+  {%- if has_torn_keys or 'same version' in found.outcomes -%}
     {%- set found = versioned_collapsing.read_outcomes(target, options, columns, run, compares_payload=true) -%}
   {%- endif -%}
   {%- set outcomes = found.outcomes -%}
@@ -44,15 +44,15 @@
 {% endmacro %}
 
 
-{# Whether any key has other leftovers than one state row, given how many keys have any. #}
-{% macro has_odd_keys(target, options, matched) %}
+{# Whether any key has other uncollapsed rows than one state row, given how many keys have any. #}
+{% macro has_torn_keys(target, options, matched) %}
   {%- set query -%}
     select count() as _dbt_n, countIf({{ adapter.quote(options.sign) }} < 0) as _dbt_cancels
-    from {{ versioned_collapsing.get_leftovers_sql(target, options) }}
+    from {{ versioned_collapsing.get_uncollapsed_rows_sql(target, options) }}
     {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
-  {%- set leftovers = run_query(query).rows[0] -%}
-  {%- do return(leftovers['_dbt_n'] | int > matched or leftovers['_dbt_cancels'] | int > 0) -%}
+  {%- set uncollapsed = run_query(query).rows[0] -%}
+  {%- do return(uncollapsed['_dbt_n'] | int > matched or uncollapsed['_dbt_cancels'] | int > 0) -%}
 {% endmacro %}
 
 
@@ -63,7 +63,7 @@
   {%- set sign = adapter.quote(options.sign) -%}
   select
     multiIf(
-      _dbt_changed._dbt_is_odd, 'repaired',
+      _dbt_changed._dbt_is_torn, 'repaired',
       _dbt_changed._dbt_is_tombstoned, if(_dbt_changed._dbt_is_deleted, 'stale', 'tombstoned'),
       _dbt_stored.{{ sign }} = 0 and _dbt_changed._dbt_is_buried, 'duplicate',
       _dbt_stored.{{ sign }} = 0, if(_dbt_changed._dbt_is_deleted, 'delete of an absent key', 'insert'),
@@ -81,10 +81,10 @@
     countIf(_dbt_stored.{{ sign }} <> 0) as _dbt_matched,
     {{ 'sum(_dbt_changed._dbt_unmerged)' if columns.is_folded else 'toUInt64(0)' }} as _dbt_unmerged_rows
   from (
-    select *, ({{ key }}) in (select {{ key }} from {{ versioned_collapsing.get_helper_relation(target, 'odd') }}) as _dbt_is_odd
+    select *, ({{ key }}) in (select {{ key }} from {{ versioned_collapsing.get_helper_relation(target, 'torn') }}) as _dbt_is_torn
     from {{ versioned_collapsing.get_helper_relation(target, 'changes') }}
   ) as _dbt_changed
-  left any join (select * from {{ versioned_collapsing.get_leftovers_sql(target, options) }}) as _dbt_stored
+  left any join (select * from {{ versioned_collapsing.get_uncollapsed_rows_sql(target, options) }}) as _dbt_stored
     on {{ versioned_collapsing.get_keys_equal_sql('_dbt_changed', '_dbt_stored', options.unique_key) }}
   group by _dbt_outcome
   {{ versioned_collapsing.get_settings_sql(run, {'join_algorithm': 'partial_merge'}) }}
@@ -114,9 +114,9 @@
     select *
     from {{ versioned_collapsing.get_helper_relation(target, 'changes') }}
     where not _dbt_is_deleted and not _dbt_is_tombstoned
-      and ({{ key }}) not in (select {{ key }} from {{ versioned_collapsing.get_helper_relation(target, 'odd') }})
+      and ({{ key }}) not in (select {{ key }} from {{ versioned_collapsing.get_helper_relation(target, 'torn') }})
   ) as _dbt_changed
-  inner join (select * from {{ versioned_collapsing.get_leftovers_sql(target, options) }}) as _dbt_stored
+  inner join (select * from {{ versioned_collapsing.get_uncollapsed_rows_sql(target, options) }}) as _dbt_stored
     on {{ versioned_collapsing.get_keys_equal_sql('_dbt_changed', '_dbt_stored', options.unique_key) }}
   where _dbt_changed.{{ version }} = _dbt_stored.{{ version }}
     and not ({{ versioned_collapsing._same_payload('_dbt_changed', '_dbt_stored', columns) }})
@@ -141,8 +141,8 @@
 
 
 {# Two payloads at one version: the stored one stays, since no version says which is right. #}
-{% macro report_conflicts(target, options, counts, run, slice) %}
-  {%- if counts.conflicts and (options.on_conflict == 'error' or slice == options.shards) -%}
+{% macro report_conflicts(target, options, counts, run, chunk) %}
+  {%- if counts.conflicts and (options.on_conflict == 'error' or chunk == options.chunks) -%}
     {%- set message -%}
       {{ target }}: {{ versioned_collapsing.format_count(counts.conflicts, 'change') }} {{ 'has' if counts.conflicts == 1 else 'have' }} the version of a stored row, or of another change, and another payload
       {{- versioned_collapsing.get_conflict_sample(options, run) }}. The stored one stays; of two in one change set one is taken.

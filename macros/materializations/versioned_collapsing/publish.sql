@@ -11,7 +11,7 @@
 {%- endmacro %}
 
 
-{# The state and cancel rows of keys with at most one leftover, a state. A pair stays adjacent, so that
+{# The state and cancel rows of keys with at most one uncollapsed row, a state. A pair stays adjacent, so that
    a reader meets one without the other at the edge of a block at most. #}
 {% macro get_publish_rows_sql(target, options, columns) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
@@ -26,9 +26,9 @@
     select *
     from {{ versioned_collapsing.get_helper_relation(target, 'changes') }}
     where not _dbt_is_tombstoned
-      and ({{ key }}) not in (select {{ key }} from {{ versioned_collapsing.get_helper_relation(target, 'odd') }})
+      and ({{ key }}) not in (select {{ key }} from {{ versioned_collapsing.get_helper_relation(target, 'torn') }})
   ) as _dbt_changed
-  left join (select * from {{ versioned_collapsing.get_leftovers_sql(target, options) }}) as _dbt_stored
+  left join (select * from {{ versioned_collapsing.get_uncollapsed_rows_sql(target, options) }}) as _dbt_stored
     on {{ versioned_collapsing.get_keys_equal_sql('_dbt_changed', '_dbt_stored', options.unique_key) }}
   array join [toInt8(-1), toInt8(1)] as _dbt_sign
   where if(

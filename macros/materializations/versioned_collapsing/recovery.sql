@@ -1,5 +1,5 @@
 {# Completes the apply of a run that died after it began to write: its staged changes are still there. What
-   it wrote already is found among the leftovers, or, with a journal, dropped as a repetition. #}
+   it wrote already is found among the uncollapsed rows, or, with a journal, dropped as a repetition. #}
 {% macro finish_unfinished_apply(target, options, unfinished, run) %}
   {%- do versioned_collapsing.require_staged_tables(target, options, unfinished, run) -%}
   {%- if unfinished.is_journal or unfinished.is_stream -%}
@@ -10,29 +10,29 @@
   {%- if unfinished.is_stream -%}
     {%- do versioned_collapsing.finish_stream(target, options, unfinished) -%}
   {%- else -%}
-    {%- do versioned_collapsing.finish_slices(target, options, unfinished) -%}
+    {%- do versioned_collapsing.finish_chunks(target, options, unfinished) -%}
   {%- endif -%}
   {%- do versioned_collapsing.drop_staged(target) -%}
 {% endmacro %}
 
 
-{% macro finish_slices(target, options, unfinished) %}
-  {%- set options = dict(options, shards=unfinished.slices) -%}
+{% macro finish_chunks(target, options, unfinished) %}
+  {%- set options = dict(options, chunks=unfinished.chunks) -%}
   {%- set columns = versioned_collapsing.get_staged_columns(target, options) -%}
   {%- set truncated_at = versioned_collapsing.get_version_sql(unfinished.truncated_at, options, columns) if unfinished.truncated_at else none -%}
   {%- set recorded = versioned_collapsing.read_recorded_counts(target, unfinished) -%}
   {%- do unfinished.update({'read': recorded.counts, 'counts': recorded.counts, 'line_counts': recorded.line_counts, 'truncated_at': truncated_at}) -%}
   {%- set total = namespace(counts=versioned_collapsing.start_counts(unfinished.read)) -%}
-  {%- if unfinished.status != 'slice applied' -%}
-    {%- set counts = versioned_collapsing.finish_slice(target, options, columns, unfinished) -%}
+  {%- if unfinished.status != 'chunk applied' -%}
+    {%- set counts = versioned_collapsing.finish_chunk(target, options, columns, unfinished) -%}
     {%- set total.counts = versioned_collapsing.add_counts(total.counts, counts) -%}
-    {%- if unfinished.slice < options.shards -%}
-      {%- do versioned_collapsing.record_run(target, unfinished, 'slice applied', total.counts) -%}
+    {%- if unfinished.chunk < options.chunks -%}
+      {%- do versioned_collapsing.record_run(target, unfinished, 'chunk applied', total.counts) -%}
     {%- endif -%}
   {%- endif -%}
-  {%- if unfinished.slice < options.shards -%}
+  {%- if unfinished.chunk < options.chunks -%}
     {%- do unfinished.update({'is_journal': versioned_collapsing.uses_journal(target, options, unfinished)}) -%}
-    {%- do versioned_collapsing.apply_slices(target, options, columns, unfinished, unfinished.slice + 1, total.counts) -%}
+    {%- do versioned_collapsing.apply_chunks(target, options, columns, unfinished, unfinished.chunk + 1, total.counts) -%}
   {%- else -%}
     {%- do versioned_collapsing.record_run(target, unfinished, 'applied', total.counts) -%}
   {%- endif -%}
@@ -41,14 +41,14 @@
 
 {# With a journal its blocks are written from the one on that the ledger names. Without, what is missing is
    found anew; views that have come since make a journal of it. #}
-{% macro finish_slice(target, options, columns, unfinished) %}
+{% macro finish_chunk(target, options, columns, unfinished) %}
   {%- if unfinished.is_journal -%}
     {%- set counts = versioned_collapsing.count_outcomes(target, options, columns, unfinished) -%}
     {%- do versioned_collapsing.publish_signed_rows(target, options, columns, unfinished, unfinished.block) -%}
     {%- do versioned_collapsing.remember_deletes(target, options, unfinished, counts) -%}
     {%- do return(counts) -%}
   {%- endif -%}
-  {%- do versioned_collapsing.stage_leftovers(target, options, columns, unfinished) -%}
+  {%- do versioned_collapsing.stage_uncollapsed_rows(target, options, columns, unfinished) -%}
   {%- set counts = versioned_collapsing.count_outcomes(target, options, columns, unfinished) -%}
   {%- do unfinished.update({'is_journal': versioned_collapsing.uses_journal(target, options, unfinished)}) -%}
   {%- do versioned_collapsing.publish_staged_changes(target, options, columns, unfinished, counts) -%}
@@ -74,10 +74,10 @@
 
 {# An apply that began to write cannot be completed without what it staged. #}
 {% macro require_staged_tables(target, options, unfinished, run) %}
-  {%- set needed = ['signed'] if unfinished.is_stream else ['changes', 'leftovers', 'odd', 'signed'] if unfinished.is_journal else ['changes'] -%}
-  {%- if unfinished.status == 'slice applied' -%}
+  {%- set needed = ['signed'] if unfinished.is_stream else ['changes', 'uncollapsed', 'torn', 'signed'] if unfinished.is_journal else ['changes'] -%}
+  {%- if unfinished.status == 'chunk applied' -%}
     {%- set needed = ['change_set'] -%}
-  {%- elif unfinished.slices > 1 -%}
+  {%- elif unfinished.chunks > 1 -%}
     {%- do needed.append('change_set') -%}
   {%- endif -%}
   {%- set missing = [] -%}

@@ -1,4 +1,4 @@
-{# Replaces the staged changes by what they come to, given the leftovers: one change a key, upserts combined
+{# Replaces the staged changes by what they come to, given the uncollapsed rows: one change a key, upserts combined
    with the live row, deletes without a version at that of the live row. It happens before anything is written:
    a run that dies later is completed from the result, when the live row may be gone already. #}
 {% macro resolve_changes(target, options, columns, run) %}
@@ -60,11 +60,11 @@
 {%- endmacro %}
 
 
-{# The live row of each staged key: of several leftover states the one with the highest version. #}
+{# The live row of each staged key: of several uncollapsed states the one with the highest version. #}
 {% macro get_live_rows_sql(target, options, columns) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   select {{ get_quoted_csv(columns.names) }}
-  from {{ versioned_collapsing.get_leftovers_sql(target, options) }}
+  from {{ versioned_collapsing.get_uncollapsed_rows_sql(target, options) }}
   where {{ adapter.quote(options.sign) }} = 1
   order by {{ key }}, {{ adapter.quote(options.version) }} desc
   limit 1 by {{ key }}

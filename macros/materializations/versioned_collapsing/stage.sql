@@ -23,14 +23,14 @@
 {% endmacro %}
 
 
-{# Where the whole change set is staged: what is applied at once is `changes`, all of it or a slice. #}
+{# Where the whole change set is staged: what is applied at once is `changes`, all of it or a chunk. #}
 {% macro get_change_set_relation(target, options) %}
   {%- do return(versioned_collapsing.get_helper_relation(target, versioned_collapsing.get_change_set_role(options))) -%}
 {% endmacro %}
 
 
 {% macro get_change_set_role(options) %}
-  {%- do return('change_set' if options.shards > 1 else 'changes') -%}
+  {%- do return('change_set' if options.chunks > 1 else 'changes') -%}
 {% endmacro %}
 
 

@@ -64,7 +64,7 @@
   from {{ versioned_collapsing.get_helper_relation(target, 'changes') }} as _dbt_changes
   left join (
     select {{ key }}, max({{ version }}) as _dbt_live_version, 1 as _dbt_is_live
-    from {{ versioned_collapsing.get_leftovers_sql(target, options) }}
+    from {{ versioned_collapsing.get_uncollapsed_rows_sql(target, options) }}
     where {{ adapter.quote(options.sign) }} = 1
     group by {{ key }}
   ) as _dbt_live using ({{ key }})

@@ -6,7 +6,7 @@
   {%- do versioned_collapsing.validate_settings(model.unique_id, versioned_collapsing.read_profile_settings()) -%}
   {%- set options = versioned_collapsing.get_view_options(config, model, sql) -%}
   {%- set source = versioned_collapsing.get_source_table(options.source) -%}
-  {%- set run = versioned_collapsing.start_run(model, {'batches': [], 'exists': false, 'is_partial': false}, {'old_state': 'lookup', 'shards': 1}) -%}
+  {%- set run = versioned_collapsing.start_run(model, {'batches': [], 'exists': false, 'is_partial': false}, {'old_state': 'lookup', 'chunks': 1}) -%}
   {%- set existing = load_cached_relation(this) -%}
 
   {{ run_hooks(pre_hooks, inside_transaction=False) }}

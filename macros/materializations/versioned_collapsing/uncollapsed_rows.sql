@@ -2,28 +2,28 @@
    engine that collapses as the target does, and collapse when they are read: the target itself is read without FINAL,
    which costs less. A cancel row in another partition than its state never merges with it: the expressions of the
    partition are a part of the sorting key. #}
-{% macro stage_leftovers(target, options, columns, run) %}
-  {%- set leftovers = versioned_collapsing.get_helper_relation(target, 'leftovers') -%}
-  {%- set odd = versioned_collapsing.get_helper_relation(target, 'odd') -%}
+{% macro stage_uncollapsed_rows(target, options, columns, run) %}
+  {%- set uncollapsed = versioned_collapsing.get_helper_relation(target, 'uncollapsed') -%}
+  {%- set torn = versioned_collapsing.get_helper_relation(target, 'torn') -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   {%- set pairs_by = versioned_collapsing._get_pairing_expressions(options, columns) -%}
-  {%- do run_query('drop table if exists ' ~ leftovers) -%}
-  {%- do run_query('drop table if exists ' ~ odd) -%}
-  {% call statement('create_leftovers') -%}
-    create table {{ leftovers }}
+  {%- do run_query('drop table if exists ' ~ uncollapsed) -%}
+  {%- do run_query('drop table if exists ' ~ torn) -%}
+  {% call statement('create_uncollapsed_rows') -%}
+    create table {{ uncollapsed }}
     engine = VersionedCollapsingMergeTree({{ adapter.quote(options.sign) }}, {{ adapter.quote(options.version) }})
     order by ({{ pairs_by | join(', ') }})
     empty as select {{ get_quoted_csv(columns.names + [options.sign]) }} from {{ target }}
     {{ versioned_collapsing.get_settings_sql(run) }}
   {%- endcall %}
-  {% call statement('stage_leftovers') -%}
-    insert into {{ leftovers }}
+  {% call statement('stage_uncollapsed_rows') -%}
+    insert into {{ uncollapsed }}
     select *
     from ({{ versioned_collapsing.get_stored_rows_sql(target, options, columns) }})
     {{ versioned_collapsing.get_settings_sql(run, {'join_algorithm': 'partial_merge', 'optimize_on_insert': 0, 'use_query_condition_cache': 0}) }}
   {%- endcall %}
-  {% call statement('create_odd_keys') -%}
-    create table {{ odd }} engine = MergeTree order by ({{ key }}) empty as select {{ key }} from {{ leftovers }}
+  {% call statement('create_torn_keys') -%}
+    create table {{ torn }} engine = MergeTree order by ({{ key }}) empty as select {{ key }} from {{ uncollapsed }}
     {{ versioned_collapsing.get_settings_sql(run) }}
   {%- endcall %}
 {% endmacro %}
@@ -44,23 +44,23 @@
 {% endmacro %}
 
 
-{# The leftovers, to select from. Nothing collapses without a cancel row: FINAL would read them half as fast. #}
-{% macro get_leftovers_sql(target, options) %}
-  {%- set leftovers = versioned_collapsing.get_helper_relation(target, 'leftovers') -%}
-  {%- set query = 'select countIf(' ~ adapter.quote(options.sign) ~ ' < 0) as _dbt_n from ' ~ leftovers ~ ' ' ~ versioned_collapsing.get_settings_sql() -%}
-  {%- do return(leftovers ~ (' final' if run_query(query).rows[0]['_dbt_n'] | int else '')) -%}
+{# The uncollapsed rows, to select from. Nothing collapses without a cancel row: FINAL would read them half as fast. #}
+{% macro get_uncollapsed_rows_sql(target, options) %}
+  {%- set uncollapsed = versioned_collapsing.get_helper_relation(target, 'uncollapsed') -%}
+  {%- set query = 'select countIf(' ~ adapter.quote(options.sign) ~ ' < 0) as _dbt_n from ' ~ uncollapsed ~ ' ' ~ versioned_collapsing.get_settings_sql() -%}
+  {%- do return(uncollapsed ~ (' final' if run_query(query).rows[0]['_dbt_n'] | int else '')) -%}
 {% endmacro %}
 
 
-{# Stages the keys whose leftovers are not one state row: torn by a run that died, or wrong from elsewhere. #}
-{% macro stage_odd_keys(target, options, run) %}
-  {%- set odd = versioned_collapsing.get_helper_relation(target, 'odd') -%}
+{# Stages the keys whose uncollapsed rows are not one state row: torn by a run that died, or wrong from elsewhere. #}
+{% macro stage_torn_keys(target, options, run) %}
+  {%- set torn = versioned_collapsing.get_helper_relation(target, 'torn') -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
-  {%- do run_query('truncate table ' ~ odd) -%}
-  {% call statement('stage_odd_keys') -%}
-    insert into {{ odd }}
+  {%- do run_query('truncate table ' ~ torn) -%}
+  {% call statement('stage_torn_keys') -%}
+    insert into {{ torn }}
     select {{ key }}
-    from {{ versioned_collapsing.get_leftovers_sql(target, options) }}
+    from {{ versioned_collapsing.get_uncollapsed_rows_sql(target, options) }}
     group by {{ key }}
     having count() > 1 or min({{ adapter.quote(options.sign) }}) < 0
     {{ versioned_collapsing.get_settings_sql(run) }}

@@ -1,4 +1,4 @@
-"""`shards`: applied in slices of the keys; every key in exactly one."""
+"""`chunks`: applied in chunks of the keys; every key in exactly one."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def build(project: CollapsingProject, *names: str) -> None:
 
 @pytest.fixture(scope="module")
 def project(make_project: MakeProject) -> CollapsingProject:
-    """A model for each kind of key; of text also for each number of slices; applied twice."""
-    project = make_project("slices")
+    """A model for each kind of key; of text also for each number of chunks; applied twice."""
+    project = make_project("chunks")
     for version in (1, 2):
         for name, (kind, keys) in KEYS.items():
             project.replace_rows(
@@ -48,23 +48,23 @@ def project(make_project: MakeProject) -> CollapsingProject:
             )
         if version == 1:
             for name in KEYS:
-                config: dict[str, Any] = {"unique_key": ["id", "tenant"], "shards": 3}
+                config: dict[str, Any] = {"unique_key": ["id", "tenant"], "chunks": 3}
                 project.add_model(name, config, f"select * from changes_{name}")
-            for shards in range(1, 8):
+            for chunks in range(1, 8):
                 project.add_model(
-                    f"text_{shards}",
+                    f"text_{chunks}",
                     {
                         "unique_key": ["tenant", "id"],
                         "order_by": ["id", "tenant"],
-                        "shards": shards,
+                        "chunks": chunks,
                     },
                     "select * from changes_text",
                 )
-        build(project, *KEYS, *(f"text_{shards}" for shards in range(1, 8)))
+        build(project, *KEYS, *(f"text_{chunks}" for chunks in range(1, 8)))
     return project
 
 
-@pytest.mark.parametrize("name", [*KEYS, *(f"text_{shards}" for shards in range(1, 8))])
+@pytest.mark.parametrize("name", [*KEYS, *(f"text_{chunks}" for chunks in range(1, 8))])
 def test_every_key_is_applied_once(project: CollapsingProject, name: str) -> None:
     keys = len(KEYS[name.split("_", maxsplit=1)[0] if name.startswith("text_") else name][1]) * 2
     live = project.query(
@@ -78,9 +78,9 @@ def test_every_key_is_applied_once(project: CollapsingProject, name: str) -> Non
     assert counts == ([(keys, keys, 0), (keys, keys, keys)] if keys else [])
 
 
-def test_a_conflict_in_the_last_slice_leaves_all_untouched(make_project: MakeProject) -> None:
-    project = make_project("slices_conflict")
-    config = {"unique_key": "id", "shards": 3, "on_conflict": "error"}
+def test_a_conflict_in_the_last_chunk_leaves_all_untouched(make_project: MakeProject) -> None:
+    project = make_project("chunks_conflict")
+    config = {"unique_key": "id", "chunks": 3, "on_conflict": "error"}
     project.add_model("target", config, "select * from changes")
     structure = "id Int64, x Int64, _version Int64"
     rows: list[Row] = [(key, 0, 1) for key in range(9)]
@@ -92,10 +92,10 @@ def test_a_conflict_in_the_last_slice_leaves_all_untouched(make_project: MakePro
     assert project.query("select count(), sum(x) from target") == [(9, 0)]
 
 
-def test_a_fold_is_sliced_by_key(make_project: MakeProject) -> None:
-    """Several changes of a key stay in one slice."""
-    project = make_project("slices_fold")
-    config = {"unique_key": "id", "shards": 4, "combine": {"x": "greatest"}}
+def test_a_fold_is_chunked_by_key(make_project: MakeProject) -> None:
+    """Several changes of a key stay in one chunk."""
+    project = make_project("chunks_fold")
+    config = {"unique_key": "id", "chunks": 4, "combine": {"x": "greatest"}}
     project.add_model(
         "target",
         config,
