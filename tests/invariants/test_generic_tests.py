@@ -14,7 +14,7 @@ import yaml
 from tests.support.collapsing_project import CollapsingProject, Outcome
 from tests.support.shop import REPOSITORY
 
-SEEDS = REPOSITORY / "seeds"
+SEEDS = REPOSITORY / "tests" / "invariants" / "seeds"
 GENERIC_TESTS = (
     "aggregate_agrees",
     "cancel_rows_match_state_rows",

@@ -17,6 +17,6 @@ select
   credit_limit,
   updated_at
 from
-  file('tests/expected/batch_*/customers.csv', 'CSVWithNames', '{{ columns }}')
+  file('data/expected/batch_*/customers.csv', 'CSVWithNames', '{{ columns }}')
 where toUInt32(extract(_path, 'batch_([0-9]+)')) = {{ get_applied_batch_sql(ref('customers')) }}
 settings date_time_input_format = 'best_effort'

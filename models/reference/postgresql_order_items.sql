@@ -15,6 +15,6 @@ select
   unit_price,
   updated_at
 from
-  file('tests/expected/batch_*/order_items.csv', 'CSVWithNames', '{{ columns }}')
+  file('data/expected/batch_*/order_items.csv', 'CSVWithNames', '{{ columns }}')
 where toUInt32(extract(_path, 'batch_([0-9]+)')) = {{ get_applied_batch_sql(ref('order_items')) }}
 settings date_time_input_format = 'best_effort'

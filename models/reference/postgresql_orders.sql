@@ -21,6 +21,6 @@ select
   created_at,
   updated_at
 from
-  file('tests/expected/batch_*/orders.csv', 'CSVWithNames', '{{ columns }}')
+  file('data/expected/batch_*/orders.csv', 'CSVWithNames', '{{ columns }}')
 where toUInt32(extract(_path, 'batch_([0-9]+)')) = {{ get_applied_batch_sql(ref('orders')) }}
 settings date_time_input_format = 'best_effort'
