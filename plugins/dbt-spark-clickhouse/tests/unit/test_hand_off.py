@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from dbt.adapters.base.relation import BaseRelation
+from dbt.adapters.clickhouse.impl import ClickHouseAdapter
 from dbt.context.providers import RuntimeConfigObject
 from dbt_common.exceptions import DbtRuntimeError
 
@@ -210,23 +211,34 @@ def test_table_that_a_clickhouse_node_reads_is_checked_before_it_runs(
             adapter.pre_model_hook(RuntimeConfigObject(reader))
 
 
-def test_unit_test_reads_no_table_and_none_is_checked(
-    adapter: SparkClickHouseAdapter, node: Node
+@pytest.mark.parametrize("engine", [SPARK, CLICKHOUSE])
+@pytest.mark.parametrize(
+    ("resource_type", "is_compiled", "is_checked"),
+    [("model", True, True), ("unit_test", True, False), ("model", False, False)],
+    ids=["a model", "a unit test, which reads no table", "a clone, which reads no parents"],
+)
+def test_tables_are_checked_before_a_node_that_reads_them_and_no_other(
+    adapter: SparkClickHouseAdapter,
+    node: Node,
+    monkeypatch: pytest.MonkeyPatch,
+    engine: Engine,
+    resource_type: str,
+    is_compiled: bool,
+    is_checked: bool,
 ) -> None:
+    checked: list[tuple[str, Any]] = []
+    for check in ("verify_parents", "require_parents"):
+        monkeypatch.setattr(
+            adapter.hand_offs, check, lambda reader, name=check: checked.append((name, reader))
+        )
     parent = node("model", "orders", SPARK)
     adapter.set_macro_resolver(SimpleNamespace(nodes={parent.unique_id: parent}, sources={}))
-    with adapter.at_work.on_engine(CLICKHOUSE):
-        adapter.pre_model_hook(RuntimeConfigObject(node("unit_test", "reader", CLICKHOUSE, parent)))
-
-
-def test_clone_reads_no_parents_and_none_is_checked(
-    adapter: SparkClickHouseAdapter, node: Node
-) -> None:
-    parent = node("model", "orders", SPARK)
-    adapter.set_macro_resolver(SimpleNamespace(nodes={parent.unique_id: parent}, sources={}))
-    clone = node("model", "reader", CLICKHOUSE, parent, compiled=False)
-    with adapter.at_work.on_engine(CLICKHOUSE):
-        adapter.pre_model_hook(RuntimeConfigObject(clone))
+    config = {"location_root": "/lake"}  # its files are looked for by nobody
+    reader = node(resource_type, "reader", engine, parent, compiled=is_compiled, config=config)
+    with adapter.at_work.on_engine(engine):
+        adapter.pre_model_hook(RuntimeConfigObject(reader))
+    check = {SPARK: "require_parents", CLICKHOUSE: "verify_parents"}[engine]
+    assert checked == ([(check, reader)] if is_checked else [])
 
 
 @pytest.mark.parametrize(
@@ -280,9 +292,15 @@ def test_server_has_users_and_grants_are_left_to_the_stock_adapter(
 ) -> None:
     adapter.set_macro_resolver(SimpleNamespace(nodes={}, sources={}))
     monkeypatch.setattr(adapter.engines[CLICKHOUSE].config.credentials, "driver", "http")
+    hooked: list[Any] = []
+    monkeypatch.setattr(
+        ClickHouseAdapter, "pre_model_hook", lambda _, config: hooked.append(config)
+    )
     granted = node("snapshot", "orders", CLICKHOUSE, config={"grants": {"select": ["reader"]}})
+    config = RuntimeConfigObject(granted)
     with adapter.at_work.on_engine(CLICKHOUSE):
-        adapter.pre_model_hook(RuntimeConfigObject(granted))
+        adapter.pre_model_hook(config)
+    assert hooked == [config]
 
 
 def test_columns_of_a_table_that_was_never_built_say_what_to_build(

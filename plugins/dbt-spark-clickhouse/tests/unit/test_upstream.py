@@ -229,9 +229,9 @@ def _lacking(use: Callable[[], object]) -> Use:
 USES: dict[str, Use] = {
     "_available_": _lacking(lambda: upstream.offering(Nothing)(Nothing)),  # type: ignore[arg-type,type-var]
     "_parse_replacements_": _lacking(
-        lambda: upstream.offering(type("Partly", (), {"_available_": frozenset()}))(  # type: ignore[arg-type]
+        lambda: upstream.offering(type("Partly", (), {"_available_": frozenset()}))(
             type("Partly", (), {"_available_": frozenset()})
-        )  # type: ignore[type-var]
+        )
     ),
     "_connection_keys": _lacking(lambda: upstream.connection_keys(Nothing())),  # type: ignore[arg-type]
     "dbt_created": _lacking(lambda: upstream.was_built(Nothing())),  # type: ignore[arg-type]

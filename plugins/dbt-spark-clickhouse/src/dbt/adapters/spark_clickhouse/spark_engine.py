@@ -9,7 +9,6 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timezone
-from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +23,7 @@ from dbt.adapters.spark_clickhouse import metastore, store, upstream
 from dbt.adapters.spark_clickhouse.credentials import EmbeddedSparkCredentials
 from dbt.adapters.spark_clickhouse.engine import EngineAdapter, EngineConnectionManager
 from dbt.adapters.spark_clickhouse.java import require_java, starting
+from dbt.adapters.spark_clickhouse.literals import spark_literal
 from dbt.adapters.spark_clickhouse.routing import SPARK
 from dbt.adapters.spark_clickhouse.table_folders import TableFolders, repair_partitions
 
@@ -91,23 +91,6 @@ def _in_utc(kind: str, value: Any) -> Any:
     if kind != "timestamp" or value is None:
         return value
     return value.astimezone(timezone.utc).replace(tzinfo=None)
-
-
-def literal(value: Any) -> str:
-    """``value``, of a seed, in Spark's SQL.
-
-    dbt-spark's session makes a text of null and a double of every number, and escapes nothing.
-    """
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, int | float):
-        return str(value)
-    if isinstance(value, Decimal):
-        return f"{value:f}"
-    escaped = str(value).replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"
 
 
 def join_job_group() -> str:
@@ -193,7 +176,7 @@ class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManag
             if is_new_session:
                 opened.handle.job_group = join_job_group()
                 upstream.set_session_rows(opened.handle, in_utc)
-                upstream.set_session_literals(opened.handle, literal)
+                upstream.set_session_literals(opened.handle, spark_literal)
             return opened
 
     @contextmanager
