@@ -193,7 +193,9 @@ CASES: dict[str, tuple[list[str], list[str], str, list[str], str | None, list[in
 def outcomes(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
     """Error, folders that are left and rows of each case; then what is left of the undo."""
     folder = tmp_path_factory.mktemp("folders")
-    cases = [[setup, remains, sql, table] for setup, remains, sql, _, table, _, _ in CASES.values()]
+    cases: list[Any] = [
+        [setup, remains, sql, table] for setup, remains, sql, _, table, _, _ in CASES.values()
+    ]
     cases[0][0] = ["create schema shop", *cases[0][0]]
     process = subprocess.run(
         [sys.executable, "-c", _RUN, str(folder), json.dumps(cases)],

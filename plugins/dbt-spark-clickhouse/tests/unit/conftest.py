@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from multiprocessing import get_context
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from dbt.adapters.factory import reset_adapters
 
 from dbt.adapters.spark_clickhouse.adapter import SparkClickHouseAdapter
 from dbt.adapters.spark_clickhouse.credentials import SparkClickHouseCredentials
@@ -57,8 +58,9 @@ class _Config(dict[str, Any]):
 
 
 @pytest.fixture
-def adapter(tmp_path: Path) -> SparkClickHouseAdapter:
+def adapter(tmp_path: Path) -> Iterator[SparkClickHouseAdapter]:
     """The adapter of a project in ``tmp_path``; neither engine runs."""
+    reset_adapters()
     config: Any = SimpleNamespace(
         credentials=SparkClickHouseCredentials.from_dict({}),
         project_root=str(tmp_path),
@@ -66,6 +68,5 @@ def adapter(tmp_path: Path) -> SparkClickHouseAdapter:
         log_cache_events=False,
         flags={},
     )
-    concrete: Any = SparkClickHouseAdapter  # its delegates are made when it is imported
-    made: SparkClickHouseAdapter = concrete(config, get_context("spawn"))
-    return made
+    yield SparkClickHouseAdapter(config, get_context("spawn"))
+    reset_adapters()

@@ -113,7 +113,7 @@ def test_changed_files_are_named(table: Path, change: str, difference: str) -> N
     )
 
 
-def test_same_figures_pass() -> None:
+def test_same_figures_raise_nothing() -> None:
     require_same_figures("shop.orders", "orders", RECEIPT, replace(RECEIPT))
 
 
@@ -134,7 +134,7 @@ def test_changed_figures_are_named() -> None:
     )
 
 
-def test_nulls_of_scalars_pass() -> None:
+def test_nulls_of_scalars_raise_nothing() -> None:
     require_no_nested_nulls("shop.orders", RECEIPT)
 
 

@@ -10,21 +10,20 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import timezone
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import clickhouse_connect
 from clickhouse_connect.driver.exceptions import ClickHouseError
 from dbt.adapters.clickhouse.connections import ClickHouseConnectionManager
 from dbt.adapters.clickhouse.credentials import ClickHouseCredentials
 from dbt.adapters.clickhouse.dbclient import ChRetryableException
-from dbt.adapters.clickhouse.httpclient import ChHttpClient
 from dbt.adapters.clickhouse.impl import ClickHouseAdapter
 from dbt.adapters.clickhouse.logger import logger
 from dbt.adapters.clickhouse.query import quote_identifier
 from dbt.adapters.contracts.connection import Connection
 from dbt.adapters.exceptions import FailedToConnectError
 
-from dbt.adapters.spark_clickhouse import store
+from dbt.adapters.spark_clickhouse import store, upstream
 from dbt.adapters.spark_clickhouse.credentials import EmbeddedClickHouseCredentials
 from dbt.adapters.spark_clickhouse.engine import EngineAdapter, EngineConnectionManager
 from dbt.adapters.spark_clickhouse.routing import CLICKHOUSE
@@ -48,16 +47,20 @@ def prepare(credentials: EmbeddedClickHouseCredentials) -> None:
             ) from error
 
 
-class ChDbClient(ChHttpClient):
+class ChDbClient(upstream.EmbeddedClient):
     """dbt-clickhouse's client over clickhouse-connect, on chDB in place of a server."""
 
-    def _create_client(self, credentials: ClickHouseCredentials) -> Any:
-        embedded = cast(EmbeddedClickHouseCredentials, credentials)
-        self._folder = Path(embedded.home, "clickhouse")
-        store.hold(Path(embedded.home), embedded.wait)
-        return self._connect(**self._conn_settings)
+    def connect(self, credentials: EmbeddedClickHouseCredentials, settings: dict[str, Any]) -> Any:
+        """Open a client of the stores; no other process may use them meanwhile."""
+        self._folder = Path(credentials.home, "clickhouse")
+        store.hold(Path(credentials.home), credentials.wait)
+        return self._open(**settings)
 
-    def _connect(self, **settings: Any) -> Any:
+    def create_database(self, database: str) -> None:
+        """Create the profile's database if it is not there."""
+        self.command(f"create database if not exists {quote_identifier(database)}")
+
+    def _open(self, **settings: Any) -> Any:
         try:
             with _start, _utc():
                 client = clickhouse_connect.get_client(
@@ -68,19 +71,13 @@ class ChDbClient(ChHttpClient):
                 )
         except ClickHouseError as error:
             raise FailedToConnectError(f"chDB could not open {self._folder}: {error}") from error
-        client.server_tz = timezone.utc
+        upstream.set_server_zone(client, timezone.utc)
         return client
 
     def kill_queries(self) -> None:
         """Cancel every query of this process."""
-        with closing(self._connect()) as client:
+        with closing(self._open()) as client:
             client.command("kill query where query_id != queryID() async")
-
-    def _ensure_database(self, database_engine: str | None, cluster_name: str | None) -> None:
-        # The stock client remembers databases for the whole process, across data folders.
-        if self.database:
-            self.command(f"create database if not exists {quote_identifier(self.database)}")
-            self._set_client_database()
 
 
 class RoutedClickHouseConnectionManager(EngineConnectionManager, ClickHouseConnectionManager):

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from dbt.adapters.spark_clickhouse.literals import clickhouse_literal
+
 RECEIPT = "_hand_off.json"  # Spark and the *.parquet glob pass over names with a leading underscore
 PARQUET = "parquet"
 FORMATS = (PARQUET, "delta", "iceberg")
@@ -68,7 +70,7 @@ class Files(ABC):
         """
         place = f"{self._url()}/{pattern}" if pattern else self._url()
         arguments = [place, "Parquet", structure] if structure or pattern else [place]
-        given = (literal(argument) for argument in arguments if argument)
+        given = (clickhouse_literal(argument) for argument in arguments if argument)
         return f"{self.functions[self.file_format]}({', '.join(given)})"
 
     @abstractmethod
@@ -148,7 +150,7 @@ class S3Files(Files):
         return f"{self._endpoint}/{self._path}" if self._endpoint else f"s3://{self._path}"
 
     def _listed(self) -> Iterable[tuple[str, int]]:
-        every = literal(f"{self._url()}/**")
+        every = clickhouse_literal(f"{self._url()}/**")
         for path, size in self._query(f"select _path, _size from s3({every}, 'One')"):
             yield str(path).removeprefix(f"{self._path}/"), int(size)
 
@@ -157,7 +159,7 @@ class S3Files(Files):
 
     @property
     def _receipt(self) -> str:
-        return f"s3({literal(f'{self._url()}/{RECEIPT}')}, 'RawBLOB', 'receipt String')"
+        return f"s3({clickhouse_literal(f'{self._url()}/{RECEIPT}')}, 'RawBLOB', 'receipt String')"
 
     def read_receipt(self) -> str | None:
         if RECEIPT not in dict(self._listed()):
@@ -166,7 +168,9 @@ class S3Files(Files):
 
     def write_receipt(self, text: str) -> None:
         settings = "settings s3_truncate_on_insert = 1"
-        self._query(f"insert into function {self._receipt} {settings} values ({literal(text)})")
+        self._query(
+            f"insert into function {self._receipt} {settings} values ({clickhouse_literal(text)})"
+        )
 
 
 def is_s3(location: str) -> bool:
@@ -178,9 +182,3 @@ def partition_columns(files: Iterable[str]) -> list[str]:
     """The columns whose values are in the names of folders, given paths within a table's folder."""
     first = next(iter(files), "")
     return [folder.split("=", 1)[0] for folder in first.split("/")[:-1] if "=" in folder]
-
-
-def literal(text: str) -> str:
-    """``text`` as ClickHouse's SQL has it."""
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"

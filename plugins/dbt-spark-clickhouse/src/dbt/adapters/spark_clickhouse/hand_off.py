@@ -1,6 +1,6 @@
-"""The hand-off: ClickHouse nodes read Spark tables from the files that Spark wrote.
+"""Which Spark tables ClickHouse nodes read, where their files are, and when they are checked.
 
-See ``receipt`` for how it is checked.
+How they are checked, see ``receipt``.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.spark_clickhouse import upstream
 from dbt.adapters.spark_clickhouse.files import (
     FORMATS,
     PARQUET,
@@ -33,10 +34,10 @@ from dbt.adapters.spark_clickhouse.receipt import (
     table_function,
 )
 from dbt.adapters.spark_clickhouse.relation import HandOffRelation, engine_of_relation
-from dbt.adapters.spark_clickhouse.routing import CLICKHOUSE, SPARK, Engine, current_node
+from dbt.adapters.spark_clickhouse.routing import CLICKHOUSE, SPARK, Engine
 
 if TYPE_CHECKING:
-    from dbt.adapters.spark_clickhouse.adapter import SparkClickHouseAdapter
+    from dbt.adapters.spark_clickhouse.router import Router
 
 logger = AdapterLogger("spark_clickhouse")
 
@@ -50,7 +51,7 @@ class HandOffs:
     other than Amazon's.
     """
 
-    def __init__(self, router: SparkClickHouseAdapter, warehouse: str, s3_endpoint: str) -> None:
+    def __init__(self, router: Router, warehouse: str, s3_endpoint: str) -> None:
         self._router = router
         self._warehouse = warehouse
         self._s3_endpoint = s3_endpoint
@@ -71,11 +72,10 @@ class HandOffs:
         if node.resource_type == "source" and is_connected and files.exist():
             self._refresh_receipt(own, files)
         receipt = Receipt.load(files) if is_connected or isinstance(files, LocalFiles) else None
-        references = {k: kwargs[k] for k in ("limit", "event_time_filter") if k in kwargs}
         return HandOffRelation(
             path=own.path,
             table_function=table_function(files, receipt),
-            **references,
+            **upstream.reference_options(kwargs),
         )
 
     def by_location(self, relation: BaseRelation, node: Any = None) -> HandOffRelation:
@@ -93,7 +93,7 @@ class HandOffs:
     def record(self, relation: BaseRelation) -> None:
         """Lay a receipt beside the files of a Spark table that the node at work has built, if
         ClickHouse nodes read the node."""
-        node = current_node()
+        node = self._router.at_work.node
         if engine_of_relation(relation) == SPARK and self._is_handed_off(node):
             self._write_receipt(relation, self._files(relation, node))
 

@@ -9,7 +9,6 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timezone
-from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,10 +19,11 @@ from dbt.adapters.spark.connections import SparkConnectionManager, SparkConnecti
 from dbt.adapters.spark.impl import SparkAdapter
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.spark_clickhouse import metastore, store
+from dbt.adapters.spark_clickhouse import metastore, store, upstream
 from dbt.adapters.spark_clickhouse.credentials import EmbeddedSparkCredentials
 from dbt.adapters.spark_clickhouse.engine import EngineAdapter, EngineConnectionManager
 from dbt.adapters.spark_clickhouse.java import require_java, starting
+from dbt.adapters.spark_clickhouse.literals import spark_literal
 from dbt.adapters.spark_clickhouse.routing import SPARK
 from dbt.adapters.spark_clickhouse.table_folders import TableFolders, repair_partitions
 
@@ -54,12 +54,10 @@ def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
             "The embedded Spark is not installed: pip install 'dbt-spark-clickhouse[embedded]'. "
             "For a cluster, name its `method` and `host` in the profile's `spark` block."
         ) from error
-    from pyspark.java_gateway import launch_gateway
-    from pyspark.logger import PySparkLogger
     from pyspark.sql import SparkSession
 
     with _start:
-        if SparkContext._active_spark_context is not None:
+        if upstream.is_spark_running():
             return
         home = Path(credentials.home)
         lock = store.share(home, wait)
@@ -72,57 +70,27 @@ def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
         )
         require_java(logs / "spark.log")
         with starting(logs / "spark.log"), (logs / "spark.log").open("ab") as log:
-            gateway = launch_gateway(
-                conf,
-                popen_kwargs={
-                    "cwd": credentials.project_root,
-                    "stdout": log,
-                    "stderr": log,
-                    "pass_fds": (lock,),
-                },
+            gateway = upstream.launch_gateway(
+                conf, cwd=credentials.project_root, stdout=log, stderr=log, pass_fds=(lock,)
             )
             context = SparkContext(conf=conf, gateway=gateway)
             atexit.register(_stop, context, gateway)
         session = SparkSession(context).builder.config(conf=conf).enableHiveSupport().getOrCreate()
         if conf.get(metastore.URL_SETTING) == metastore.url(home):
             metastore.hold_long_views(session, home)
-        # PySpark prints every error as a page of JSON, also those that dbt-spark expects.
-        PySparkLogger.getLogger("SQLQueryContextLogger").disabled = True
+        upstream.silence_errors()
         repair_partitions(restored)
 
 
-def give_timestamps_in_utc(handle: Any) -> None:
-    """Have the rows of a session hold its timestamps in UTC, where PySpark's are local times."""
-    fetchall = handle.fetchall
-
-    def fetchall_in_utc() -> list[tuple[Any, ...]]:
-        kinds = [column[1] for column in handle.description]
-        return [tuple(map(_in_utc, kinds, row)) for row in fetchall() or ()]
-
-    handle.fetchall = fetchall_in_utc
+def in_utc(kinds: list[str], row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A row of a session with its timestamps in UTC, where PySpark's are local times."""
+    return tuple(map(_in_utc, kinds, row))
 
 
 def _in_utc(kind: str, value: Any) -> Any:
     if kind != "timestamp" or value is None:
         return value
     return value.astimezone(timezone.utc).replace(tzinfo=None)
-
-
-def literal(value: Any) -> str:
-    """``value``, of a seed, in Spark's SQL.
-
-    dbt-spark's session makes a text of null and a double of every number, and escapes nothing.
-    """
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, int | float):
-        return str(value)
-    if isinstance(value, Decimal):
-        return f"{value:f}"
-    escaped = str(value).replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"
 
 
 def join_job_group() -> str:
@@ -155,16 +123,13 @@ def cancel_jobs(job_group: str) -> None:
     """Cancel the jobs of a thread, also those between which it is now."""
     from pyspark import SparkContext
 
-    context = SparkContext.getOrCreate()
-    context._jsc.sc().cancelJobGroupAndFutureJobs(job_group, "dbt was interrupted")
+    upstream.cancel_job_group(SparkContext.getOrCreate(), job_group, "dbt was interrupted")
 
 
 def _stop(context: SparkContext, gateway: Any) -> None:
     """End the JVM, and wait until it has let go of the metastore."""
     context.stop()
-    gateway.shutdown()
-    gateway.proc.stdin.close()
-    gateway.proc.wait()
+    upstream.end_gateway(gateway)
 
 
 def default_settings(credentials: EmbeddedSparkCredentials) -> dict[str, str]:
@@ -210,8 +175,8 @@ class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManag
             opened = super().open(connection)
             if is_new_session:
                 opened.handle.job_group = join_job_group()
-                give_timestamps_in_utc(opened.handle)
-                opened.handle._fix_binding = literal
+                upstream.set_session_rows(opened.handle, in_utc)
+                upstream.set_session_literals(opened.handle, spark_literal)
             return opened
 
     @contextmanager

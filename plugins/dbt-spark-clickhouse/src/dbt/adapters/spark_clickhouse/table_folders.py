@@ -26,6 +26,8 @@ from urllib.parse import unquote, urlsplit
 
 from dbt.adapters.events.logging import AdapterLogger
 
+from dbt.adapters.spark_clickhouse.upstream import SparkCatalog
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -89,14 +91,11 @@ class TableFolders:
         Spark refuses to create a table where files are.
         """
         spark = _session()
-        identifier = _identifier(spark, table)
-        catalog = spark._jsparkSession.sessionState().catalog()
-        if identifier is None or catalog.tableExists(identifier):
+        catalog = SparkCatalog(spark)
+        identifier = _identifier(spark, catalog, table)
+        if identifier is None or catalog.has_table(identifier):
             return
-        database = catalog.qualifyIdentifier(identifier).database().get()
-        if not catalog.databaseExists(database):
-            return
-        folder = _local(catalog.defaultTablePath(identifier).toString())
+        folder = _local(catalog.default_location(identifier))
         if folder is None or not self._is_own(folder) or not folder.is_dir():
             return
         if not any(folder.iterdir()):
@@ -117,27 +116,24 @@ class TableFolders:
         Spark's own appends and overwrites are neither whole nor apart from each other.
         """
         spark = _session()
-        identifier = _identifier(spark, table)
-        catalog = spark._jsparkSession.sessionState().catalog()
-        if identifier is None or not catalog.tableExists(identifier):
+        catalog = SparkCatalog(spark)
+        identifier = _identifier(spark, catalog, table)
+        if identifier is None or not catalog.has_table(identifier):
             yield
             return
-        metadata = catalog.getTableMetadata(identifier)
-        location = metadata.storage().locationUri()
-        folder = _local(location.get().toString()) if location.isDefined() else None
-        provider = metadata.provider()
-        is_transactional = provider.isDefined() and provider.get().lower() in _TRANSACTIONAL
+        found = catalog.table(identifier)
+        folder = _local(found.location)
+        is_transactional = found.provider in _TRANSACTIONAL
         if folder is None or is_transactional or not self._is_own(folder) or not folder.is_dir():
             yield
             return
-        name = metadata.identifier().unquotedString().removeprefix("spark_catalog.")
-        with _locks[name]:
-            kept = self._keep(name, folder)
+        with _locks[found.name]:
+            kept = self._keep(found.name, folder)
             try:
                 yield
             except BaseException:
                 _put_back(kept)
-                _refresh(spark, name)
+                _refresh(spark, found.name)
                 raise
             _remove(kept)
 
@@ -163,15 +159,15 @@ def repair_partitions(tables: list[str]) -> None:
 
 
 def _refresh(spark: SparkSession, table: str) -> None:
-    catalog = spark._jsparkSession.sessionState().catalog()
+    catalog = SparkCatalog(spark)
     schema, _, name = table.partition(".")
-    identifier = _identifier(spark, f"`{schema}`.`{name}`")
-    if identifier is None or not catalog.tableExists(identifier):
+    identifier = _identifier(spark, catalog, f"`{schema}`.`{name}`")
+    if identifier is None or not catalog.has_table(identifier):
         return
-    quoted = identifier.quotedString()
-    if not catalog.getTableMetadata(identifier).partitionColumnNames().isEmpty():
-        spark.sql(f"msck repair table {quoted} sync partitions")
-    spark.sql(f"refresh table {quoted}")
+    found = catalog.table(identifier)
+    if found.is_partitioned:
+        spark.sql(f"msck repair table {found.quoted} sync partitions")
+    spark.sql(f"refresh table {found.quoted}")
 
 
 def _put_back(kept: Path) -> str:
@@ -209,23 +205,19 @@ def _session() -> SparkSession:
     return SparkSession.builder.getOrCreate()
 
 
-def _identifier(spark: SparkSession, table: str) -> Any:
+def _identifier(spark: SparkSession, catalog: SparkCatalog, table: str) -> Any:
     """A table's name as Spark parses it; None if the table is not in the session's own catalog."""
     if spark.catalog.currentCatalog() != "spark_catalog":
         return None
-    parser = spark._jsparkSession.sessionState().sqlParser()
-    named = parser.parseMultipartIdentifier(table)
-    parts = [named.apply(i) for i in range(named.size())]
+    parts = catalog.parts(table)
     if len(parts) == 3 and parts[0] == "spark_catalog":
         parts = parts[1:]
-    if len(parts) > 2:
-        return None
-    return parser.parseTableIdentifier(".".join(f"`{part.replace('`', '``')}`" for part in parts))
+    return catalog.identifier(parts) if len(parts) <= 2 else None
 
 
-def _local(uri: str) -> Path | None:
+def _local(uri: str | None) -> Path | None:
     """The folder of this machine that ``uri`` names."""
-    parts = urlsplit(uri)
+    parts = urlsplit(uri or "other:")
     return Path(unquote(parts.path)) if parts.scheme in ("", "file") else None
 
 
