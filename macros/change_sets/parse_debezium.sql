@@ -12,7 +12,7 @@
   {%- do versioned_collapsing.validate_parsing(
       source, key, columns, required, encodings, ranges,
       versioned_collapsing.get_debezium_version_option_problems(columns, version, servers)
-      + versioned_collapsing._get_toasted_problems(columns, toasted)
+      + versioned_collapsing.get_toasted_problems(columns, toasted)
       + versioned_collapsing.get_missing_fields_option_problems(missing_fields),
   ) -%}
   {%- set columns = versioned_collapsing.get_type_names(columns) -%}
@@ -31,7 +31,7 @@
       '_passed_over': '_passed_over',
   } -%}
   {%- if toasted or missing_fields == 'keep' -%}
-    {%- do control.update({'_unset': versioned_collapsing._get_unset_sql(toasted, missing_fields == 'keep')}) -%}
+    {%- do control.update({'_unset': versioned_collapsing.get_unset_sql(toasted, missing_fields == 'keep')}) -%}
   {%- endif -%}
   with images as (
     {{ versioned_collapsing.get_envelopes_sql(source, version, key, places, columns) }}
@@ -70,23 +70,4 @@
       + versioned_collapsing.get_kept_field_problems(missing_fields, required, places, toasted, image, "_op <> 'u'")
       + versioned_collapsing.get_missing_field_problems(missing_fields),
   ) }}
-{%- endmacro %}
-
-
-{% macro _get_toasted_problems(columns, toasted) %}
-  {%- set problems = versioned_collapsing.get_list_problems({'toasted': toasted}, ['toasted']) -%}
-  {%- set outside = toasted | reject('in', columns) | list if not problems else [] -%}
-  {%- do return(problems + (["toasted: names " ~ outside ~ ", which columns does not have."] if outside else [])) -%}
-{% endmacro %}
-
-
-{# The names of the columns that a line leaves as they are stored: what PostgreSQL did not send, and what an update
-   lacks. #}
-{% macro _get_unset_sql(toasted, may_lack) -%}
-  {%- set unset = [] -%}
-  {%- for name in toasted -%}
-    {%- do unset.append('if(_text_' ~ name ~ ' is null and _after.' ~ name ~ " is not null, '" ~ name ~ "', null)") -%}
-  {%- endfor -%}
-  {%- set left_out = 'filter(array(' ~ unset | join(', ') ~ '), name -> name is not null)' if unset else 'cast(array() as array<string>)' -%}
-  {%- do return('array_union(' ~ left_out ~ ', coalesce(_missing_fields, cast(array() as array<string>)))' if may_lack else left_out) -%}
 {%- endmacro %}

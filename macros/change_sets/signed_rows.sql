@@ -6,7 +6,7 @@
    live beside the one that replaces it. A line that cannot be used stops the model, whatever key it is of. So do changes
    of a key that do not follow on one another: each row before is the row after another change, but for the first. #}
 {% macro signed_rows(events, key) -%}
-  {%- set types = versioned_collapsing.get_column_types(events) -%}
+  {%- set types = versioned_collapsing.read_column_types(events) -%}
   {%- do versioned_collapsing.validate_signed_rows(model, events, key, types) -%}
   {%- set columns = key + versioned_collapsing.get_payload(types, key) -%}
   {%- set keys = key | join(', ') -%}
@@ -75,16 +75,4 @@
   {%- do return(
       "'Correct the file; nothing of its batch is applied yet. Tables with old_state lookup, on parse_debezium and one_change_per_key, live with gaps.'"
   ) -%}
-{% endmacro %}
-
-
-{# All that is wrong with the arguments, as one error. #}
-{% macro validate_signed_rows(model, events, key, columns) %}
-  {%- set problems = versioned_collapsing.get_list_problems({'key': key}) -%}
-  {%- if columns and not problems -%}
-    {%- do problems.extend(versioned_collapsing.get_missing_column_problems(
-        events, columns, key + ['_version', '_is_deleted', '_before', '_before_version', '_batch', '_file', '_reason']
-    )) -%}
-  {%- endif -%}
-  {%- do versioned_collapsing.raise_problems(model.unique_id, problems, 'signed_rows') -%}
 {% endmacro %}

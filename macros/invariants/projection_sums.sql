@@ -1,9 +1,3 @@
-{# The rows of a table, for `from`, read so that no projection answers in their place: none has `_part_offset`. #}
-{% macro get_rows_without_projections(table) %}
-  {%- do return('(select * from ' ~ table.relation ~ ' where _part_offset >= 0) as _dbt_stored' if table.is_collapsing else table.relation) -%}
-{% endmacro %}
-
-
 {# The sums that an aggregating projection has stored, each as its place: `_dbt_sum_1`. Its columns are named as
    ClickHouse names the expressions of its query, which the same query of the table tells. #}
 {% macro get_projection_sums_sql(table, projection, groups, sums) %}

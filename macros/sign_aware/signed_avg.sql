@@ -8,6 +8,6 @@
 
 {# `avgIf(expression, condition)` of the live rows. #}
 {% macro signed_avg_if(expression, condition, sign='_sign', is_nullable=false) -%}
-  {%- set counted = versioned_collapsing._operand(condition) ~ ' and ' ~ versioned_collapsing._operand(expression) ~ ' is not null' if is_nullable else condition -%}
+  {%- set counted = versioned_collapsing._get_operand(condition) ~ ' and ' ~ versioned_collapsing._get_operand(expression) ~ ' is not null' if is_nullable else condition -%}
   ({{ versioned_collapsing.signed_sum_if(expression, condition, sign) }} / nullIf({{ versioned_collapsing.signed_count_if(counted, sign) }}, 0))
 {%- endmacro %}

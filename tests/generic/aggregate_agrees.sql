@@ -10,9 +10,9 @@
   {%- do exceptions.raise_compiler_error("aggregate_agrees: give either `aggregate`, a relation, or `projection`, the name of a projection.") -%}
 {%- endif -%}
 {%- set where = config.get('where') or 'true' -%}
-{%- set table = versioned_collapsing.get_signed_table(model, sign) -%}
-{%- set groups = versioned_collapsing._named(group_by) -%}
-{%- set measures = versioned_collapsing._named(sums).keys() | list + [count] -%}
+{%- set table = versioned_collapsing.read_signed_table(model, sign) -%}
+{%- set groups = versioned_collapsing.get_named_expressions(group_by) -%}
+{%- set measures = versioned_collapsing.get_named_expressions(sums).keys() | list + [count] -%}
 {%- set key = versioned_collapsing.quote_names(groups) -%}
 {%- set shown = [] -%}
 {%- set differs = [] -%}

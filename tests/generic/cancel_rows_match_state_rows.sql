@@ -3,7 +3,7 @@
    `key` is what the rows pair by, the sorting key when it is not given. #}
 {% test cancel_rows_match_state_rows(model, key=none, sign=none, sample=none, recent_partitions=none) %}
 {%- set where = config.get('where') -%}
-{%- set table = versioned_collapsing.get_signed_table(model, sign, key=key) -%}
+{%- set table = versioned_collapsing.read_signed_table(model, sign, key=key) -%}
 {%- set shown = ['pairs_by', 'cancel_rows', 'state_rows', 'differing_columns', 'failing_condition'] -%}
 
 {% call versioned_collapsing.get_failing_rows_sql(shown, []) %}

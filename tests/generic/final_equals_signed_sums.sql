@@ -2,7 +2,7 @@
    no copy of its state row, has none, or is in another partition. #}
 {% test final_equals_signed_sums(model, sign=none, sample=none, recent_partitions=none) %}
 {%- set where = config.get('where') -%}
-{%- set table = versioned_collapsing.get_signed_table(model, sign) -%}
+{%- set table = versioned_collapsing.read_signed_table(model, sign) -%}
 {%- set scope = versioned_collapsing.get_scope_sql(table, where, sample, recent_partitions) -%}
 
 {% call versioned_collapsing.get_failing_rows_sql(['net_sign', 'rows_of_final', 'failing_condition'], table.names) %}

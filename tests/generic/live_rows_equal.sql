@@ -4,7 +4,7 @@
    `where` filters both. #}
 {% test live_rows_equal(model, truth, unique_key, columns=none, version=none, sign=none, sample=none, recent_partitions=none) %}
 {%- set where = config.get('where') or 'true' -%}
-{%- set table = versioned_collapsing.get_signed_table(model, sign, version, unique_key) -%}
+{%- set table = versioned_collapsing.read_signed_table(model, sign, version, unique_key) -%}
 {%- do versioned_collapsing.validate_truth('live_rows_equal', truth) -%}
 {%- set compared = versioned_collapsing.get_compared_columns(table, columns, versioned_collapsing.read_truth_types(table, truth) if execute else {}) -%}
 {%- set listed = versioned_collapsing.quote_names(compared | map(attribute='name')) -%}

@@ -2,7 +2,7 @@
    was taken for the newest, or that a cancel row hit the wrong version. #}
 {% test live_version_is_the_highest(model, unique_key, version=none, sign=none, sample=none, recent_partitions=none) %}
 {%- set where = config.get('where') -%}
-{%- set table = versioned_collapsing.get_signed_table(model, sign, version, unique_key) -%}
+{%- set table = versioned_collapsing.read_signed_table(model, sign, version, unique_key) -%}
 {%- if execute and table.is_collapsing and not table.version -%}
   {%- do exceptions.raise_compiler_error(table.relation ~ " has no version that its engine knows. Say which column it is: `version`.") -%}
 {%- endif -%}

@@ -1,7 +1,7 @@
 {# Every row, compared in all columns but the sign, is there once or not at all once its pairs are taken away. #}
 {% test net_sign_is_zero_or_one(model, sign=none, sample=none, recent_partitions=none) %}
 {%- set where = config.get('where') -%}
-{%- set table = versioned_collapsing.get_signed_table(model, sign) -%}
+{%- set table = versioned_collapsing.read_signed_table(model, sign) -%}
 
 {% call versioned_collapsing.get_failing_rows_sql(['net_sign', 'failing_condition'], table.names) %}
   select

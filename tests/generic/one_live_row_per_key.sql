@@ -2,7 +2,7 @@
    state row is. #}
 {% test one_live_row_per_key(model, unique_key, sign=none, sample=none, recent_partitions=none) %}
 {%- set where = config.get('where') -%}
-{%- set table = versioned_collapsing.get_signed_table(model, sign, key=unique_key) -%}
+{%- set table = versioned_collapsing.read_signed_table(model, sign, key=unique_key) -%}
 
 {% call versioned_collapsing.get_failing_rows_sql(['live_rows', 'failing_condition'], table.names) %}
   select

@@ -2,7 +2,7 @@
    and FINAL may or may not, by its settings. #}
 {% test pairs_share_a_partition(model, unique_key, version=none, sign=none, sample=none, recent_partitions=none) %}
 {%- set where = config.get('where') -%}
-{%- set table = versioned_collapsing.get_signed_table(model, sign, version, unique_key) -%}
+{%- set table = versioned_collapsing.read_signed_table(model, sign, version, unique_key) -%}
 {%- set columns = table.key ~ (', ' ~ table.version if table.version else '') -%}
 
 {% call versioned_collapsing.get_failing_rows_sql(['states_in', 'cancels_in', 'failing_condition'], table.names) %}

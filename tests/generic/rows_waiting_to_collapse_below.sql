@@ -5,7 +5,7 @@
   {%- do exceptions.raise_compiler_error("rows_waiting_to_collapse_below: say how many may wait, by `rows`, by `share` of the stored rows, or by both.") -%}
 {%- endif -%}
 {%- set where = config.get('where') -%}
-{%- set table = versioned_collapsing.get_signed_table(model, sign) -%}
+{%- set table = versioned_collapsing.read_signed_table(model, sign) -%}
 {%- set shown = ['partition_id', 'stored_rows', 'waiting_rows', 'waiting_share', 'failing_condition'] -%}
 
 {% call versioned_collapsing.get_failing_rows_sql(shown, []) %}

@@ -2,7 +2,7 @@
    all, and it never collapses. #}
 {% test sign_is_unit(model, sign=none, sample=none, recent_partitions=none) %}
 {%- set where = config.get('where') -%}
-{%- set table = versioned_collapsing.get_signed_table(model, sign) -%}
+{%- set table = versioned_collapsing.read_signed_table(model, sign) -%}
 
 {% call versioned_collapsing.get_failing_rows_sql(['failing_condition'], table.names) %}
   select
