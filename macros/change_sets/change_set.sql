@@ -1,8 +1,9 @@
 {% materialization change_set, adapter='spark' %}
 
   {%- do versioned_collapsing.validate_location(model) -%}
+  {%- set names = versioned_collapsing.get_change_set_option_names() -%}
   {%- do versioned_collapsing.raise_problems(
-      model.unique_id, versioned_collapsing.validate_option_names(model, versioned_collapsing.get_change_set_option_names(), {}), 'change_set'
+      model.unique_id, versioned_collapsing.validate_option_names(model, names, {}), 'change_set'
   ) -%}
   {%- set landed = versioned_collapsing.read_landed_batches(model) -%}
   {%- do versioned_collapsing.validate_batch_variables(model, landed) -%}
@@ -18,7 +19,9 @@
   {%- set taken = versioned_collapsing.get_batches_to_take(landed, applied, changed) -%}
   {%- set is_complete = not missing and taken | length == versioned_collapsing.get_batches_through(landed) | length -%}
   {%- if config.get('compares_extracts', false) -%}
-    {%- do versioned_collapsing.validate_stored_extracts(model, landed, taken) -%}
+    {%- do versioned_collapsing.validate_stored_extracts(
+        model, versioned_collapsing.read_stored_extracts(model), landed, taken
+    ) -%}
   {%- endif -%}
 
   {%- set target = this.incorporate(type='table') -%}
@@ -40,12 +43,16 @@
     {%- endcall %}
   {% endfor %}
   {% call statement('create_manifest') -%}
-    {{ versioned_collapsing.get_create_manifest_sql(manifest, landed, taken, is_complete, counts, config.get('file_format', 'parquet')) }}
+    {{ versioned_collapsing.get_create_manifest_sql(
+        manifest, landed, taken, is_complete, counts, config.get('file_format', 'parquet')
+    ) }}
   {%- endcall %}
+  {% set query = compiled_code if taken else versioned_collapsing.get_no_rows_sql(compiled_code) %}
   {% call statement('main') -%}
-    {{ create_table_as(False, target, compiled_code if taken else versioned_collapsing.get_no_rows_sql(compiled_code)) }}
+    {{ create_table_as(False, target, query) }}
   {%- endcall %}
-  {% do store_raw_result('main', message=versioned_collapsing.get_taken_summary(landed, taken, counts), code='OK', rows_affected=none) %}
+  {% set summary = versioned_collapsing.get_taken_summary(landed, taken, counts) %}
+  {% do store_raw_result('main', message=summary, code='OK', rows_affected=none) %}
 
   {% do apply_grants(target, config.get('grants'), should_revoke=should_revoke(existing, full_refresh_mode=True)) %}
   {% do persist_docs(target, model) %}

@@ -18,8 +18,11 @@
     {%- do after.update({name: "if(_op = 'd', _before." ~ name ~ ', _after.' ~ name ~ ')'}) -%}
     {%- do before.update({name: '_before.' ~ name}) -%}
   {%- endfor -%}
+  {%- set lines = versioned_collapsing.get_lines_sql(
+      source, versioned_collapsing.read_has_landed(source.location)
+  ) -%}
   with images as (
-    {{ versioned_collapsing.get_envelopes_sql(source, version, key, columns, columns) }}
+    {{ versioned_collapsing.get_envelopes_sql(lines, version, key, columns, columns) }}
   ),
   after_typed as (
     {{ versioned_collapsing.get_typed_columns_sql(
@@ -30,7 +33,11 @@
   typed as (
     select
       *,
-      if(_op is not null and _passed_over is null, {{ versioned_collapsing.get_missing_fields_sql(payload, image) }}, null) as _missing_fields,
+      if(
+        _op is not null and _passed_over is null,
+        {{ versioned_collapsing.get_missing_fields_sql(payload, image) }},
+        null
+      ) as _missing_fields,
       if(_op = 'u', {{ versioned_collapsing.get_missing_fields_sql(
           payload, versioned_collapsing.get_image_json_sql("'before'"), '_before_'
       ) }}, null) as _missing_fields_before

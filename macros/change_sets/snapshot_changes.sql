@@ -14,7 +14,8 @@
   {%- do versioned_collapsing.validate_snapshot_changes(model, events, key, version, columns, max_deletes) -%}
   {%- set payload = versioned_collapsing.get_payload(columns, key) | reject('equalto', version) | list -%}
   {%- set keys = key | map('string') | join(', ') -%}
-  {%- set stored = versioned_collapsing.read_stored_extracts(model) if execute and this is not none else [] -%}
+  {%- set is_built = execute and this is not none -%}
+  {%- set stored = versioned_collapsing.read_stored_extracts(model) if is_built else [] -%}
   {%- set batches = stored | map(attribute='batch') | reject('none') | unique | sort -%}
   {%- set is_new_to_a_target = batches | length == 0 or none in stored | map(attribute='batch') | list -%}
   with pair as (
@@ -57,8 +58,9 @@
     {%- endfor %}
     if(_stored_version is null or _extracted_at > _stored_version, _extracted_at, raise_error(concat(
       'Extract ', _new_batch, ' has changes at version ', _extracted_at, ', which is not above ', _stored_version,
-      ', that of the extract that is stored: they would be lost. Correct its {{ version }}. If that of the stored one is wrong, '
-      'build both anew: dbt run --full-refresh --select {{ model.name }}+ --vars \'{rebuild_from_batch: ', _new_batch, '}\''
+      ', that of the extract that is stored: they would be lost. Correct its {{ version }}. '
+      'If that of the stored one is wrong, build both anew: '
+      'dbt run --full-refresh --select {{ model.name }}+ --vars \'{rebuild_from_batch: ', _new_batch, '}\''
     ))) as _version,
     _lines = 0 as _is_deleted,
     _repeats - int(_is_conflict) as _duplicates,

@@ -11,7 +11,8 @@
   {%- if not rows -%}{%- do return(none) -%}{%- endif -%}
   {%- set engine = rows[0]['engine'] -%}
   {%- set is_versioned = engine.endswith('VersionedCollapsingMergeTree') -%}
-  {%- set arguments = versioned_collapsing._get_engine_arguments(rows[0]['engine_full']) if engine.endswith('CollapsingMergeTree') else [] -%}
+  {%- set arguments = versioned_collapsing._get_engine_arguments(rows[0]['engine_full'])
+      if engine.endswith('CollapsingMergeTree') else [] -%}
   {%- do return({
       'engine': engine,
       'is_collapsing': arguments != [],
@@ -28,7 +29,8 @@
   {%- set quoted = '`(?:[^`\\\\]|\\\\.)+`' -%}
   {%- set text = "'(?:[^'\\\\]|\\\\.)*'" -%}
   {%- set between = modules.re.match('\\w+\\(((?:' ~ quoted ~ '|' ~ text ~ '|[^)`\'])*)\\)', engine_full) -%}
-  {%- for part in modules.re.findall(quoted ~ '|' ~ text ~ '|\\w+', between.group(1) if between else '') if not part.startswith("'") -%}
+  {%- set parts = modules.re.findall(quoted ~ '|' ~ text ~ '|\\w+', between.group(1) if between else '') -%}
+  {%- for part in parts if not part.startswith("'") -%}
     {%- do names.append(versioned_collapsing._strip_quotes(part)) -%}
   {%- endfor -%}
   {%- do return(names) -%}

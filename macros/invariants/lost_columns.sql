@@ -7,5 +7,6 @@
       {%- do lost.append('if(' ~ condition ~ ', ' ~ versioned_collapsing.quote_literal(column.name) ~ ", '')") -%}
     {%- endif -%}
   {%- endfor -%}
-  {%- do return("arrayFilter(_dbt_name -> _dbt_name <> '', [" ~ lost | join(', ') ~ "])" if lost else 'emptyArrayString()') -%}
+  {%- set names = "arrayFilter(_dbt_name -> _dbt_name <> '', [" ~ lost | join(', ') ~ "])" -%}
+  {%- do return(names if lost else 'emptyArrayString()') -%}
 {% endmacro %}

@@ -7,7 +7,9 @@
   {%- set value = versioned_collapsing.get_true_value_sql(column) -%}
   {%- if type == given or type == 'String' -%}{%- do return('false') -%}{%- endif -%}
   {%- if versioned_collapsing.is_nested_type(type) or versioned_collapsing.is_nested_type(given) -%}
-    {%- do return('false' if given == 'String' else 'cityHash64(tuple(cast(' ~ value ~ ', ' ~ versioned_collapsing.quote_literal(column.given_type) ~ '))) <> cityHash64(tuple(' ~ name ~ '))') -%}
+    {%- set back = 'cast(' ~ value ~ ', ' ~ versioned_collapsing.quote_literal(column.given_type) ~ ')' -%}
+    {%- set is_lost = 'cityHash64(tuple(' ~ back ~ ')) <> cityHash64(tuple(' ~ name ~ '))' -%}
+    {%- do return('false' if given == 'String' else is_lost) -%}
   {%- endif -%}
   {%- if given == 'String' or given.startswith('FixedString') -%}
     {%- set differs = versioned_collapsing._get_text_is_lost_sql('toString(' ~ name ~ ')', value, type) -%}
@@ -24,11 +26,14 @@
   {%- if type.startswith('Decimal') -%}
     {%- do return('not (toDecimal256OrNull(' ~ text ~ ', 38) <=> toDecimal256OrNull(toString(' ~ value ~ '), 38))') -%}
   {%- elif type.startswith(('Int', 'UInt')) -%}
-    {%- do return("not (replaceRegexpOne(trim(" ~ text ~ "), '^([+]|(-))?0*([0-9])', '\\\\2\\\\3') <=> toString(" ~ value ~ "))") -%}
+    {%- set digits = "replaceRegexpOne(trim(" ~ text ~ "), '^([+]|(-))?0*([0-9])', '\\\\2\\\\3')" -%}
+    {%- do return("not (" ~ digits ~ " <=> toString(" ~ value ~ "))") -%}
   {%- elif type.startswith('Date') -%}
     {#- What is written of the value begins the text, and nothing but zeros and signs come after it. -#}
     {%- set written = "replaceRegexpOne(toString(" ~ value ~ "), '[.]0*$|([.][0-9]*[1-9])0+$', '\\\\1')" -%}
-    {%- do return("not startsWith(replaceOne(" ~ text ~ ", 'T', ' '), " ~ written ~ ") or match(substring(" ~ text ~ ", length(" ~ written ~ ") + 1), '[1-9]')") -%}
+    {%- set begins = "startsWith(replaceOne(" ~ text ~ ", 'T', ' '), " ~ written ~ ")" -%}
+    {%- set goes_on = "match(substring(" ~ text ~ ", length(" ~ written ~ ") + 1), '[1-9]')" -%}
+    {%- do return('not ' ~ begins ~ ' or ' ~ goes_on) -%}
   {%- endif -%}
   {%- do return('false') -%}
 {% endmacro %}

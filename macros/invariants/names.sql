@@ -10,6 +10,8 @@
 
 {# A name without the quotes around it. #}
 {% macro _strip_quotes(name) %}
-  {%- if not name or name | length < 3 or name[0] not in '`"' or name[-1] != name[0] -%}{%- do return(name) -%}{%- endif -%}
+  {%- if not name or name | length < 3 or name[0] not in '`"' or name[-1] != name[0] -%}
+    {%- do return(name) -%}
+  {%- endif -%}
   {%- do return(modules.re.sub('\\\\(.)', '\\1', name[1:-1])) -%}
 {% endmacro %}

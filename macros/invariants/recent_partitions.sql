@@ -1,7 +1,9 @@
 {# The last partitions by their values, as the partition key has them: numbers as numbers, dates as dates. They are
-   looked up beforehand: ClickHouse passes over whole parts for literals only. A table that is not partitioned has one. #}
-{% macro get_recent_partitions_sql(relation, recent_partitions) %}
-  {%- if not execute or not versioned_collapsing.is_partitioned(relation) -%}{%- do return('true') -%}{%- endif -%}
+   looked up beforehand: ClickHouse passes over whole parts for literals only. None where they are not asked for, and no
+   partition where the table has none: then all of it counts. #}
+{% macro read_recent_partitions(relation, recent_partitions) %}
+  {%- if not recent_partitions -%}{%- do return(none) -%}{%- endif -%}
+  {%- if not execute or not versioned_collapsing._read_is_partitioned(relation) -%}{%- do return([]) -%}{%- endif -%}
   {%- set query -%}
     select _partition_id
     from {{ relation }}
@@ -10,12 +12,17 @@
     limit {{ recent_partitions }}
     {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
-  {%- set ids = run_query(query).rows | map(attribute='_partition_id') | list -%}
-  {%- do return('_partition_id in (' ~ versioned_collapsing.quote_literals(ids or ['']) ~ ')') -%}
+  {%- do return(run_query(query).rows | map(attribute='_partition_id') | list or ['']) -%}
 {% endmacro %}
 
 
-{% macro is_partitioned(relation) %}
+{% macro get_partitions_sql(partitions) %}
+  {%- set ids = versioned_collapsing.quote_literals(partitions) -%}
+  {%- do return('_partition_id in (' ~ ids ~ ')' if partitions else 'true') -%}
+{% endmacro %}
+
+
+{% macro _read_is_partitioned(relation) %}
   {%- set query -%}
     select count() as n
     from system.tables

@@ -10,12 +10,7 @@
     {%- do versioned_collapsing.validate_settings(relation, versioned_collapsing.read_profile_settings()) -%}
   {%- endif -%}
   {%- set found = versioned_collapsing.read_collapsing_engine(relation) if execute else none -%}
-  {%- if found is not none and not found['is_collapsing'] and not sign -%}
-    {%- do exceptions.raise_compiler_error(
-        relation ~ " is " ~ found['engine'] ~ ", which has no sign. Put the test on a CollapsingMergeTree or "
-        ~ "VersionedCollapsingMergeTree, or say which column is the sign: `sign`."
-    ) -%}
-  {%- endif -%}
+  {%- do versioned_collapsing._validate_has_sign(relation, found, sign) -%}
   {%- set engine = found or {'sign': '_sign', 'version': '', 'sorting_key': '', 'is_collapsing': false} -%}
   {%- set sign = versioned_collapsing._strip_quotes(sign or engine['sign']) -%}
   {%- set version = versioned_collapsing._strip_quotes(version or engine['version']) -%}
@@ -35,4 +30,14 @@
       'names': columns | list + [sign],
       'is_collapsing': engine['is_collapsing'],
   }) -%}
+{% endmacro %}
+
+
+{% macro _validate_has_sign(relation, engine, sign) %}
+  {%- if engine is not none and not engine['is_collapsing'] and not sign -%}
+    {%- do exceptions.raise_compiler_error(
+        relation ~ " is " ~ engine['engine'] ~ ", which has no sign. Put the test on a CollapsingMergeTree or "
+        ~ "VersionedCollapsingMergeTree, or say which column is the sign: `sign`."
+    ) -%}
+  {%- endif -%}
 {% endmacro %}

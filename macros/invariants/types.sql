@@ -1,7 +1,10 @@
 {# The types of a truth's columns. None where the table or the truth is not there yet: dbt compiles tests then too. #}
 {% macro read_truth_types(table, truth) %}
-  {%- set is_there = table.columns and (truth is string or adapter.get_relation(truth.database, truth.schema, truth.identifier) is not none) -%}
-  {%- do return(versioned_collapsing.read_types(truth) if is_there else {}) -%}
+  {%- if not table.columns -%}{%- do return({}) -%}{%- endif -%}
+  {%- if truth is not string and adapter.get_relation(truth.database, truth.schema, truth.identifier) is none -%}
+    {%- do return({}) -%}
+  {%- endif -%}
+  {%- do return(versioned_collapsing.read_types(truth)) -%}
 {% endmacro %}
 
 

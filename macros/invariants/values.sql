@@ -3,7 +3,8 @@
   {%- set name = versioned_collapsing.quote_name(column.name) -%}
   {%- set base = versioned_collapsing.get_base_type(column.type) -%}
   {%- if versioned_collapsing.is_nested_type(base) -%}{%- do return(name) -%}{%- endif -%}
-  {%- do return(versioned_collapsing._get_exact_cast_sql(name, base, versioned_collapsing._get_compared_type(column.type))) -%}
+  {%- set type = versioned_collapsing._get_compared_type(column.type) -%}
+  {%- do return(versioned_collapsing._get_exact_cast_sql(name, base, type)) -%}
 {% endmacro %}
 
 
@@ -12,9 +13,11 @@
 {% macro get_true_value_sql(column) %}
   {%- set name = versioned_collapsing.quote_name(column.name) -%}
   {%- if versioned_collapsing.is_nested_type(column.type) -%}
-    {%- do return('cast(' ~ name ~ ', ' ~ versioned_collapsing.quote_literal(versioned_collapsing.get_base_type(column.type)) ~ ')') -%}
+    {%- set base = versioned_collapsing.get_base_type(column.type) -%}
+    {%- do return('cast(' ~ name ~ ', ' ~ versioned_collapsing.quote_literal(base) ~ ')') -%}
   {%- endif -%}
-  {%- do return(versioned_collapsing._get_exact_cast_sql(name, column.given_type, versioned_collapsing._get_compared_type(column.type))) -%}
+  {%- set type = versioned_collapsing._get_compared_type(column.type) -%}
+  {%- do return(versioned_collapsing._get_exact_cast_sql(name, column.given_type, type)) -%}
 {% endmacro %}
 
 
@@ -29,6 +32,8 @@
 {% macro _get_exact_cast_sql(expression, type, wanted) %}
   {%- set by_digits = ('Float' in type and wanted.startswith('Decimal')) or 'Enum' in type -%}
   {%- set is_day = wanted in ('Date', 'Date32') and 'String' in type -%}
-  {%- set given = 'toString(' ~ expression ~ ')' if by_digits else 'left(' ~ expression ~ ', 10)' if is_day else expression -%}
+  {%- set given = 'toString(' ~ expression ~ ')' if by_digits
+      else 'left(' ~ expression ~ ', 10)' if is_day
+      else expression -%}
   {%- do return('accurateCastOrNull(' ~ given ~ ', ' ~ versioned_collapsing.quote_literal(wanted) ~ ')') -%}
 {% endmacro %}

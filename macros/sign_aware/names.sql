@@ -1,7 +1,8 @@
-{# The same, but as it is where it needs no quotes, or has them already: `_sign`, `o._sign`. #}
+{# A name as it is where it needs no quotes, or has them already: `_sign`, `o._sign`. #}
 {% macro _get_identifier(name) %}
   {%- set part = '(?:[A-Za-z_]\\w*|`(?:[^`\\\\]|\\\\.)+`|"(?:[^"\\\\]|\\\\.)+")' -%}
-  {%- do return(name if modules.re.fullmatch(part ~ '(?:[.]' ~ part ~ ')*', name) else versioned_collapsing.quote_name(name)) -%}
+  {%- set is_identifier = modules.re.fullmatch(part ~ '(?:[.]' ~ part ~ ')*', name) -%}
+  {%- do return(name if is_identifier else versioned_collapsing.quote_name(name)) -%}
 {% endmacro %}
 
 

@@ -2,7 +2,8 @@
    groups and sums as these macros do are answered from it. #}
 {% macro signed_projection(name, group_by, sums, sign='_sign') %}
   {%- set columns = versioned_collapsing.get_projected_columns(group_by, sums, sign) -%}
-  {%- do return({'name': name, 'query': 'select ' ~ columns.all | join(', ') ~ (' group by ' ~ columns.groups | join(', ') if columns.groups else '')}) -%}
+  {%- set grouping = ' group by ' ~ columns.groups | join(', ') if columns.groups else '' -%}
+  {%- do return({'name': name, 'query': 'select ' ~ columns.all | join(', ') ~ grouping}) -%}
 {% endmacro %}
 
 

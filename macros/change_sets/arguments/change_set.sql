@@ -2,7 +2,8 @@
 {% macro validate_location(model) %}
   {%- if model.config.get('location_root') -%}
     {%- do exceptions.raise_compiler_error(
-        model.unique_id ~ ": a change_set takes no location_root. Leave it out; the profile's `warehouse` says where tables are, also in S3."
+        model.unique_id ~ ": a change_set takes no location_root. Leave it out; the profile's `warehouse` says where "
+        ~ "tables are, also in S3."
     ) -%}
   {%- endif -%}
 {% endmacro %}
@@ -11,6 +12,7 @@
 {# The options of a change set, and those of dbt-spark for the files of a table. #}
 {% macro get_change_set_option_names() %}
   {%- do return([
-      'on_changed_batch', 'compares_extracts', 'file_format', 'location_root', 'partition_by', 'clustered_by', 'buckets', 'options', 'tblproperties',
+      'on_changed_batch', 'compares_extracts',
+      'file_format', 'location_root', 'partition_by', 'clustered_by', 'buckets', 'options', 'tblproperties',
   ]) -%}
 {% endmacro %}

@@ -6,13 +6,15 @@
     {%- do return(list_problems) -%}
   {%- elif version == 'source.gtid' and not servers -%}
     {%- do return([
-        "servers: is empty. The transactions of two servers have no order of their own: with version 'source.gtid', list the "
-        ~ "servers' UUIDs in the order in which they have been the primary."
+        "servers: is empty. The transactions of two servers have no order of their own: with version 'source.gtid', "
+        ~ "list the servers' UUIDs in the order in which they have been the primary."
     ]) -%}
   {%- elif version in ('source.lsn', 'source.pos', 'source.gtid') -%}
     {%- do return([]) -%}
   {%- elif version not in columns -%}
-    {%- do return(["version: is '" ~ version ~ "'; it takes 'source.lsn', 'source.pos', 'source.gtid' or one of columns."]) -%}
+    {%- do return([
+        "version: is '" ~ version ~ "'; it takes 'source.lsn', 'source.pos', 'source.gtid' or one of columns."
+    ]) -%}
   {%- endif -%}
   {%- do return(versioned_collapsing.get_version_column_problems(columns, version)) -%}
 {% endmacro %}

@@ -15,7 +15,9 @@
       {%- do problems.append("combine: names " ~ column ~ ", which is no column of the payload.") -%}
     {%- endif -%}
     {%- if policy not in policies -%}
-      {%- do problems.append("combine: " ~ column ~ " has '" ~ policy ~ "'; a column takes '" ~ policies | join("', '") ~ "'.") -%}
+      {%- do problems.append(
+          "combine: " ~ column ~ " has '" ~ policy ~ "'; a column takes '" ~ policies | join("', '") ~ "'."
+      ) -%}
     {%- endif -%}
   {%- endfor -%}
   {%- set unknown = counts | reject('in', ['_duplicates', '_conflicts', '_superseded']) | list -%}

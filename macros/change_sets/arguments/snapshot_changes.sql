@@ -11,7 +11,8 @@
     )) -%}
     {%- if '_unset' in columns -%}
       {%- do problems.append(
-          events ~ " has a column _unset: its rows are not whole, and an extract's are. Leave out missing_fields='keep'."
+          events ~ " has a column _unset: its rows are not whole, and an extract's are. Leave out "
+          ~ "missing_fields='keep'."
       ) -%}
     {%- endif -%}
   {%- endif -%}

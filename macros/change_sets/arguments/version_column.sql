@@ -2,8 +2,11 @@
 {% macro get_version_column_problems(columns, version) %}
   {%- if version not in columns -%}
     {%- do return(["version: names " ~ version ~ ", which columns does not have."]) -%}
-  {%- elif versioned_collapsing.get_type_name(columns[version]) not in ('tinyint', 'smallint', 'int', 'bigint', 'date', 'timestamp') -%}
-    {%- do return(["version: " ~ version ~ " is " ~ columns[version] ~ ". A version is an integer, a date or a timestamp."]) -%}
+  {%- endif -%}
+  {%- set type = columns[version] -%}
+  {%- set ordered = ('tinyint', 'smallint', 'int', 'bigint', 'date', 'timestamp') -%}
+  {%- if versioned_collapsing.get_type_name(type) not in ordered -%}
+    {%- do return(["version: " ~ version ~ " is " ~ type ~ ". A version is an integer, a date or a timestamp."]) -%}
   {%- endif -%}
   {%- do return([]) -%}
 {% endmacro %}

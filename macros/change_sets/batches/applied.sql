@@ -6,7 +6,16 @@
 
 
 {% macro default__read_applied_batches(model) %}
-  {%- do exceptions.raise_compiler_error(model.unique_id ~ ": change sets are made on Spark, not on " ~ target.type ~ ".") -%}
+  {%- do versioned_collapsing._validate_is_on_spark(model, target.type) -%}
+{% endmacro %}
+
+
+{% macro _validate_is_on_spark(model, engine) %}
+  {%- if engine != 'spark' -%}
+    {%- do exceptions.raise_compiler_error(
+        model.unique_id ~ ": change sets are made on Spark, not on " ~ engine ~ "."
+    ) -%}
+  {%- endif -%}
 {% endmacro %}
 
 
@@ -18,7 +27,7 @@
     {%- do return({'by_all': given, 'by_any': given | list}) -%}
   {%- endif -%}
   {%- set by_target = [] -%}
-  {%- for node in graph.nodes.values() if node.config.materialized == 'versioned_collapsing' and model.unique_id in node.depends_on.nodes -%}
+  {%- for node in versioned_collapsing.get_targets(model) -%}
     {%- do by_target.append(versioned_collapsing.read_batches_of_target(node)) -%}
   {%- endfor -%}
   {%- set by_all = {} -%}

@@ -2,10 +2,11 @@
    table that had its name too. #}
 {% macro read_batches_of_target(target) %}
   {%- set database = versioned_collapsing.quote_literal(target.schema) -%}
+  {%- set name = versioned_collapsing.quote_literal(target.alias) -%}
   {%- set exists = adapter.query_on(
       'clickhouse',
-      'select count() as n from system.tables where database = ' ~ database ~ " and name = 'versioned_collapsing_ledger' "
-      ~ versioned_collapsing.get_settings_sql()
+      'select count() as n from system.tables where database = ' ~ database
+      ~ " and name = 'versioned_collapsing_ledger' " ~ versioned_collapsing.get_settings_sql()
   ).rows[0]['n'] | int -%}
   {%- set applied = {} -%}
   {%- set known = [] -%}
@@ -14,7 +15,7 @@
     {%- set is_own = 'model = ' ~ versioned_collapsing.quote_literal(target.name) ~ " and status = 'applied'" -%}
     {%- set query -%}
       with
-        (select uuid from system.tables where database = {{ database }} and name = {{ versioned_collapsing.quote_literal(target.alias) }}) as present,
+        (select uuid from system.tables where database = {{ database }} and name = {{ name }}) as present,
         (select argMax(target_uuid, at) from {{ ledger }} where {{ is_own }}) as latest
       select
         applied.batch as batch,

@@ -12,7 +12,11 @@
     select
       path,
       length,
-      if(locate({{ root }}, path) > 0, substring(path, locate({{ root }}, path) + length({{ root }})), regexp_extract(path, '[^/]+/[^/]+$', 0)) as place
+      if(
+        locate({{ root }}, path) > 0,
+        substring(path, locate({{ root }}, path) + length({{ root }})),
+        regexp_extract(path, '[^/]+/[^/]+$', 0)
+      ) as place
     from binaryFile.`{{ location | replace('`', '``') }}` with ('recursiveFileLookup' = 'true')
   )
 {%- endmacro %}

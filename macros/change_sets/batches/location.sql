@@ -2,17 +2,7 @@
    has landed, folder or not. Raises an error for files that are in no batch. #}
 {% macro read_location(location) %}
   {%- set name = versioned_collapsing._get_plain_path(location).split('/')[-1] -%}
-  {%- set query -%}
-    select
-      batch,
-      count(*) as files,
-      md5(concat_ws(',', sort_array(collect_list(concat(regexp_extract(path, '[^/]+/[^/]+/[^/]+$', 0), ':', length))))) as hash,
-      concat({{ versioned_collapsing.quote_literal(name ~ '/') }}, min(place), if(count(*) > 1, concat(' and ', count(*) - 1, ' more beside it'), '')) as example
-    from ({{ versioned_collapsing.get_listing_sql(location) }})
-    group by batch, if(batch is null, regexp_extract(place, '^.*/', 0), '')
-    order by batch, example
-  {%- endset -%}
-  {%- set found = versioned_collapsing.query_if_there(query) -%}
+  {%- set found = versioned_collapsing.query_if_there(versioned_collapsing._get_location_sql(location, name)) -%}
   {%- set batches = {} -%}
   {%- set strays = [] -%}
   {%- for row in (found.rows if found is not none else []) -%}
@@ -27,14 +17,34 @@
 {% endmacro %}
 
 
+{# The files of each batch; those in no batch by their folder, with an example. #}
+{% macro _get_location_sql(location, name) -%}
+  select
+    batch,
+    count(*) as files,
+    md5(concat_ws(',', sort_array(collect_list(
+      concat(regexp_extract(path, '[^/]+/[^/]+/[^/]+$', 0), ':', length)
+    )))) as hash,
+    concat(
+      {{ versioned_collapsing.quote_literal(name ~ '/') }},
+      min(place),
+      if(count(*) > 1, concat(' and ', count(*) - 1, ' more beside it'), '')
+    ) as example
+  from ({{ versioned_collapsing.get_listing_sql(location) }})
+  group by batch, if(batch is null, regexp_extract(place, '^.*/', 0), '')
+  order by batch, example
+{%- endmacro %}
+
+
 {% macro _validate_strays(location, name, strays) %}
   {%- if strays -%}
-    {%- set shown = strays[:10] + (['and files in ' ~ (strays | length - 10) ~ ' more places'] if strays | length > 10 else []) -%}
+    {%- set more = strays | length - 10 -%}
+    {%- set shown = strays[:10] + (['and files in ' ~ more ~ ' more places'] if more > 0 else []) -%}
     {%- do exceptions.raise_compiler_error(
         "The landing zone " ~ location ~ " has files that are in no batch:\n  - " ~ shown | join('\n  - ')
-        ~ "\nEach file has to be in a folder batch=N and in no folder below it, N being a number from 0 to 9223372036854775807: "
-        ~ name ~ "/batch=000001/part-00000.json. Move these there, or take them away. A name that begins with a dot, as .batch=000001, "
-        ~ "is passed over."
+        ~ "\nEach file has to be in a folder batch=N and in no folder below it, N being a number from 0 to "
+        ~ "9223372036854775807: " ~ name ~ "/batch=000001/part-00000.json. Move these there, or take them away. "
+        ~ "A name that begins with a dot, as .batch=000001, is passed over."
     ) -%}
   {%- endif -%}
 {% endmacro %}

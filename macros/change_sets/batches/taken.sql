@@ -24,5 +24,6 @@
    nothing lacks them. Those below the variable `rebuild_from_batch` are not missed. #}
 {% macro get_missing_batches(landed, known) %}
   {%- set begin = var('rebuild_from_batch', 0) | int -%}
-  {%- do return(versioned_collapsing.get_batches_through(known) | reject('in', landed) | select('ge', begin) | sort | list) -%}
+  {%- set missing = versioned_collapsing.get_batches_through(known) | reject('in', landed) -%}
+  {%- do return(missing | select('ge', begin) | sort | list) -%}
 {% endmacro %}

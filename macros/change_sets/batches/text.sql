@@ -12,9 +12,8 @@
   {%- for first, last in ranges[:10] -%}
     {%- do texts.append(first if first == last else first ~ ' to ' ~ last) -%}
   {%- endfor -%}
-  {%- do return(
-      ('batch ' if batches | length == 1 else 'batches ') ~ texts | join(', ') ~ (' and more' if ranges | length > 10 else '')
-  ) -%}
+  {%- set noun = 'batch ' if batches | length == 1 else 'batches ' -%}
+  {%- do return(noun ~ texts | join(', ') ~ (' and more' if ranges | length > 10 else '')) -%}
 {% endmacro %}
 
 

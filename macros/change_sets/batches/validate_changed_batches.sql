@@ -9,8 +9,9 @@
   {%- set unexpected = changed | reject('in', versioned_collapsing.get_batches_to_retake()) | list -%}
   {%- if unexpected and on_changed_batch == 'error' -%}
     {%- do exceptions.raise_compiler_error(
-        "Files in batches that are applied have changed since: " ~ unexpected | join(', ') ~ ". To take them again (what is "
-        ~ "applied already does no harm): dbt run --select " ~ model.name ~ "+ --vars '{retake_batches: " ~ unexpected ~ "}'"
+        "Files in batches that are applied have changed since: " ~ unexpected | join(', ') ~ ". To take them again "
+        ~ "(what is applied already does no harm): dbt run --select " ~ model.name ~ "+ --vars '{retake_batches: "
+        ~ unexpected ~ "}'"
     ) -%}
   {%- endif -%}
 {% endmacro %}

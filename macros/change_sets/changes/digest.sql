@@ -17,7 +17,8 @@
     {%- do return('cast(' ~ column ~ ' as string)') -%}
   {%- elif '<' in type and column != adapter.quote('_unset') -%}
     {%- do return(
-        'to_json(struct(' ~ column ~ "), map('ignoreNullFields', 'false', 'timestampFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSSXXX', "
+        'to_json(struct(' ~ column ~ "), map('ignoreNullFields', 'false', "
+        ~ "'timestampFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSSXXX', "
         ~ "'timestampNTZFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSS'))"
     ) -%}
   {%- endif -%}

@@ -5,8 +5,10 @@
   {%- set unset = ['_unset'] if '_unset' in columns else [] -%}
   {%- set truncated_at = ['_truncated_at'] if '_is_truncate' in columns else [] -%}
   {%- set keys = key | join(', ') -%}
+  {%- set usable = versioned_collapsing.get_events_above_truncate_sql(events, key, columns) if truncated_at
+      else versioned_collapsing.get_usable_events_sql(events, key, columns) -%}
   with events as (
-    {{ versioned_collapsing.get_events_above_truncate_sql(events, key, columns) if truncated_at else versioned_collapsing.get_usable_events_sql(events, key, columns) }}
+    {{ usable }}
   ),
   versions as (
     {{ versioned_collapsing.get_versions_sql('events', key, payload + unset + truncated_at, columns) }}
@@ -28,7 +30,8 @@
     filter(
       array(
         {%- for name in payload %}
-        if(count_if(not {{ versioned_collapsing._get_is_set_sql(name, unset) }}) = count(*), '{{ name }}', null){{ ',' if not loop.last }}
+        {%- set is_set = versioned_collapsing._get_is_set_sql(name, unset) %}
+        if(count_if(not {{ is_set }}) = count(*), '{{ name }}', null){{ ',' if not loop.last }}
         {%- endfor %}
       ),
       name -> name is not null

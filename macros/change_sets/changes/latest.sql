@@ -1,7 +1,8 @@
 {# A truncate has no key: the last one is the change of the key null. ClickHouse drops what it is above of. #}
 {% macro get_latest_changes_sql(events, key, payload, columns, counts) -%}
+  {%- set usable = versioned_collapsing.get_usable_events_sql(events, key, columns) -%}
   with versions as (
-    {{ versioned_collapsing.get_versions_sql('(' ~ versioned_collapsing.get_usable_events_sql(events, key, columns) ~ ')', key, payload, columns) }}
+    {{ versioned_collapsing.get_versions_sql('(' ~ usable ~ ')', key, payload, columns) }}
   ),
   latest as (
     select

@@ -4,7 +4,10 @@
 {% macro read_column_types(events) %}
   {%- set types = {} -%}
   {%- if execute -%}
-    {%- set built = api.Relation.create(schema=events.schema or model.schema, identifier=events.identifier | replace('__dbt__cte__', '')) -%}
+    {%- set built = api.Relation.create(
+        schema=events.schema or model.schema,
+        identifier=events.identifier | replace('__dbt__cte__', ''),
+    ) -%}
     {%- for column in adapter.get_columns_in_relation(built) -%}
       {%- do types.update({column.name: column.dtype}) -%}
     {%- endfor -%}

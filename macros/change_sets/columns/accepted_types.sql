@@ -2,9 +2,9 @@
   {%- set name = versioned_collapsing.get_type_name(type) -%}
   {%- set scalars = '(boolean|tinyint|smallint|int|bigint|float|double|date|timestamp|timestamp_ntz|string|binary)$' -%}
   {%- set precision, scale = versioned_collapsing._get_precision(name) -%}
+  {%- set is_decimal = modules.re.match('decimal[(][0-9]+(,[0-9]+)?[)]$', name) is not none -%}
   {%- do return(
-      modules.re.match(scalars, name) is not none
-      or (modules.re.match('decimal[(][0-9]+(,[0-9]+)?[)]$', name) is not none and 1 <= precision <= 38 and scale <= precision)
+      modules.re.match(scalars, name) is not none or (is_decimal and 1 <= precision <= 38 and scale <= precision)
   ) -%}
 {% endmacro %}
 

@@ -6,7 +6,8 @@
       'epoch_days': 'date_from_unix_date(try_cast(' ~ whole ~ ' as int))',
       'epoch_millis': 'timestamp_micros(try_multiply(' ~ whole ~ ', 1000L))',
       'epoch_micros': 'timestamp_micros(' ~ whole ~ ')',
-      'epoch_nanos': "timestamp_micros(if(" ~ text ~ " rlike '^-?([0-9]+000|0)$', try_cast(" ~ text ~ " as bigint) div 1000, null))",
+      'epoch_nanos': "timestamp_micros(if(" ~ text ~ " rlike '^-?([0-9]+000|0)$', try_cast(" ~ text
+          ~ " as bigint) div 1000, null))",
   }.get(encoding) -%}
   {%- if typed -%}
     {%- do return(typed) -%}

@@ -12,7 +12,8 @@
     digits -> length(digits) <= 30 and exists(
       array('0.', '0.0'),
       point -> abs(
-        cast('0.' || digits as decimal(38, 37)) - cast(point || {{ versioned_collapsing._get_digits_of_sql('number') }} as decimal(38, 37))
+        cast('0.' || digits as decimal(38, 37))
+        - cast(point || {{ versioned_collapsing._get_digits_of_sql('number') }} as decimal(38, 37))
       ) <= cast('0.' || repeat('0', length(digits)) || '5' as decimal(38, 37))
     )
   )

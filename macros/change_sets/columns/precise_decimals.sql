@@ -1,16 +1,18 @@
 {# The decimal that Debezium writes as bytes: the digits without the point, a two's complement number of up to 16
-   bytes. `{"scale": …, "value": …}` is a decimal that brings its own scale, which may be more than the column's when
-   the digits beyond are zeros. Spark converts 8 bytes at a time. #}
+   bytes. `{"scale": …, "value": …}` is a decimal that brings its own scale, which may be more than the column's
+   when the digits beyond are zeros. Spark converts 8 bytes at a time. #}
 {% macro _get_precise_decimal_sql(text, scale) -%}
   {%- set is_variable = text ~ " like '{%'" -%}
   {%- set bytes = 'if(' ~ is_variable ~ ', get_json_object(' ~ text ~ ", '$.value'), " ~ text ~ ')' -%}
-  {%- set own_scale = 'if(' ~ is_variable ~ ', try_cast(get_json_object(' ~ text ~ ", '$.scale') as int), " ~ scale ~ ')' -%}
+  {%- set given_scale = 'try_cast(get_json_object(' ~ text ~ ", '$.scale') as int)" -%}
+  {%- set own_scale = 'if(' ~ is_variable ~ ', ' ~ given_scale ~ ', ' ~ scale ~ ')' -%}
+  {%- set complement = "translate(lpad(digits, 32, 'F'), '0123456789ABCDEF', 'FEDCBA9876543210')" -%}
   if({{ text }} is null, null, coalesce(
     transform(
       transform(array({{ versioned_collapsing._get_hex_sql(bytes) }}), digits -> case
         when length(digits) not between 2 and 32 then null
         when digits < '8' then {{ versioned_collapsing._get_unsigned_sql("lpad(digits, 32, '0')") }}
-        else -1 - {{ versioned_collapsing._get_unsigned_sql("translate(lpad(digits, 32, 'F'), '0123456789ABCDEF', 'FEDCBA9876543210')") }}
+        else -1 - {{ versioned_collapsing._get_unsigned_sql(complement) }}
       end),
       number -> if(
         right(cast(number as string), {{ own_scale }} - {{ scale }}) rlike '[1-9]',

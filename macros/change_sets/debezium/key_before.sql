@@ -3,7 +3,8 @@
 {% macro get_key_before_sql(key, columns, encodings) -%}
   {%- set before = [] -%}
   {%- for name in key -%}
-    {%- do before.append(versioned_collapsing._get_before_typed_sql(name, columns[name], encodings.get(name)) ~ ' as ' ~ name) -%}
+    {%- set typed = versioned_collapsing._get_before_typed_sql(name, columns[name], encodings.get(name)) -%}
+    {%- do before.append(typed ~ ' as ' ~ name) -%}
   {%- endfor -%}
   if(
     {{ versioned_collapsing._get_key_text_differs_sql(key) }},
@@ -28,5 +29,6 @@
 
 
 {% macro _get_before_typed_sql(name, type, encoding) %}
-  {%- do return(versioned_collapsing.get_typed_sql(versioned_collapsing._get_before_text_sql(name, type, encoding), type, encoding)) -%}
+  {%- set text = versioned_collapsing._get_before_text_sql(name, type, encoding) -%}
+  {%- do return(versioned_collapsing.get_typed_sql(text, type, encoding)) -%}
 {% endmacro %}

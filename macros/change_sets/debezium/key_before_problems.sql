@@ -9,9 +9,15 @@
         versioned_collapsing._get_before_typed_sql(name, columns[name], encodings.get(name)),
         columns[name],
     ) -%}
-    {%- do problems.append({'condition': differs ~ ' and _before.' ~ name ~ ' is null', 'reason': "'before.key " ~ name ~ " is null'"}) -%}
+    {%- do problems.append({
+        'condition': differs ~ ' and _before.' ~ name ~ ' is null',
+        'reason': "'before.key " ~ name ~ " is null'",
+    }) -%}
     {%- if misfit -%}
-      {%- do problems.append({'condition': differs ~ ' and ' ~ misfit, 'reason': "'before." ~ name ~ " does not fit " ~ columns[name] ~ "'"}) -%}
+      {%- do problems.append({
+          'condition': differs ~ ' and ' ~ misfit,
+          'reason': "'before." ~ name ~ " does not fit " ~ columns[name] ~ "'",
+      }) -%}
     {%- endif -%}
   {%- endfor -%}
   {%- for name in toasted -%}

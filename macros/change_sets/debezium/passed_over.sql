@@ -2,9 +2,15 @@
    is known by its fields, all of which must be of the message; it is read again, which few lines are. #}
 {% macro _get_passed_over_sql(columns) -%}
   {%- set message -%}
-    if(size(array_except(json_object_keys(_json_line), array('schema', 'payload'))) = 0, get_json_object(_json_line, '$.payload'), _json_line)
+    if(
+      size(array_except(json_object_keys(_json_line), array('schema', 'payload'))) = 0,
+      get_json_object(_json_line, '$.payload'),
+      _json_line
+    )
   {%- endset -%}
   {%- set times = ['ts_ms', 'ts_us', 'ts_ns'] -%}
+  {%- set of_transaction = ['status', 'id', 'event_count', 'data_collections'] + times -%}
+  {%- set of_schema = ['source', 'databaseName', 'schemaName', 'ddl', 'tableChanges'] + times -%}
   case
     when _op = 'm' then 'message'
     when _op is not null or not _is_json then null
@@ -15,11 +21,11 @@
         then 'heartbeat'
       {%- endif %}
       when array_contains(_fields, 'event_count') and array_contains(_fields, 'data_collections')
-        and size(array_except(_fields, {{ versioned_collapsing.get_text_array_sql(['status', 'id', 'event_count', 'data_collections'] + times) }})) = 0
+        and size(array_except(_fields, {{ versioned_collapsing.get_text_array_sql(of_transaction) }})) = 0
         and get_json_object({{ message }}, '$.status') in ('BEGIN', 'END')
         then 'transaction'
       when array_contains(_fields, 'ddl') and array_contains(_fields, 'databaseName')
-        and size(array_except(_fields, {{ versioned_collapsing.get_text_array_sql(['source', 'databaseName', 'schemaName', 'ddl', 'tableChanges'] + times) }})) = 0
+        and size(array_except(_fields, {{ versioned_collapsing.get_text_array_sql(of_schema) }})) = 0
         then 'schema change'
     end), 1)
   end

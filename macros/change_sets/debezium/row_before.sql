@@ -12,14 +12,20 @@
   {%- set problems = [
       {'condition': "_op <> 'u'", 'reason': 'null'},
       {'condition': '_before is null', 'reason': "'before image is missing'"},
-      {'condition': "_members_before_['\"'] is not null", 'reason': "'row before nests deeper than 20 levels or names a field twice'"},
+      {
+          'condition': "_members_before_['\"'] is not null",
+          'reason': "'row before nests deeper than 20 levels or names a field twice'",
+      },
       {'condition': '_text__before_' ~ version ~ ' is null', 'reason': "'before.version " ~ version ~ " is null'"},
   ] -%}
   {%- do problems.extend(versioned_collapsing.get_payload_problems(
       columns, [], required, ranges, [], '_before_', 'before.'
   )) -%}
   {%- for name in key -%}
-    {%- do problems.append({'condition': 'not (_before_' ~ name ~ ' <=> ' ~ name ~ ')', 'reason': "'key " ~ name ~ " changes'"}) -%}
+    {%- do problems.append({
+        'condition': 'not (_before_' ~ name ~ ' <=> ' ~ name ~ ')',
+        'reason': "'key " ~ name ~ " changes'",
+    }) -%}
   {%- endfor -%}
   {%- do problems.append({
       'condition': '_before_' ~ version ~ ' > ' ~ version ~ ' or (_before_' ~ version ~ ' = ' ~ version

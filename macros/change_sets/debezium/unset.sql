@@ -5,6 +5,11 @@
   {%- for name in toasted -%}
     {%- do unset.append('if(_text_' ~ name ~ ' is null and _after.' ~ name ~ " is not null, '" ~ name ~ "', null)") -%}
   {%- endfor -%}
-  {%- set left_out = 'filter(array(' ~ unset | join(', ') ~ '), name -> name is not null)' if unset else 'cast(array() as array<string>)' -%}
-  {%- do return('array_union(' ~ left_out ~ ', coalesce(_missing_fields, cast(array() as array<string>)))' if may_lack else left_out) -%}
+  {%- set none_of_them = 'cast(array() as array<string>)' -%}
+  {%- set names = 'filter(array(' ~ unset | join(', ') ~ '), name -> name is not null)' -%}
+  {%- set left_out = names if unset else none_of_them -%}
+  {%- if may_lack -%}
+    {%- do return('array_union(' ~ left_out ~ ', coalesce(_missing_fields, ' ~ none_of_them ~ '))') -%}
+  {%- endif -%}
+  {%- do return(left_out) -%}
 {%- endmacro %}

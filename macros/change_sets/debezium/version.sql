@@ -12,8 +12,9 @@
         versioned_collapsing._get_digits_sql("coalesce(_source_row, '0')", 6),
     ])) -%}
   {%- elif version == 'source.gtid' -%}
+    {%- set known = versioned_collapsing.get_text_array_sql(servers | map('lower')) -%}
     {%- set number = versioned_collapsing._get_number_sql([
-        'nullif(array_position(' ~ versioned_collapsing.get_text_array_sql(servers | map('lower')) ~ ", lower(substring_index(_source_gtid, ':', 1))), 0)",
+        'nullif(array_position(' ~ known ~ ", lower(substring_index(_source_gtid, ':', 1))), 0)",
         versioned_collapsing._get_digits_sql("substring(_source_gtid, locate(':', _source_gtid) + 1)", 19),
         versioned_collapsing._get_digits_sql('_transaction_total_order', 12),
     ]) -%}

@@ -5,7 +5,8 @@
   {%- for unique_id in versioned_collapsing._get_built_upstream(model.depends_on.nodes, is_far=false) -%}
     {%- set node = graph.nodes[unique_id] -%}
     {%- set relation = adapter.get_relation(node.database, node.schema, node.alias) -%}
-    {%- set columns = adapter.get_columns_in_relation(relation) | map(attribute='name') | list if relation is not none else [] -%}
+    {%- set found = adapter.get_columns_in_relation(relation) if relation is not none else [] -%}
+    {%- set columns = found | map(attribute='name') | list -%}
     {%- if '_batch' in columns -%}
       {%- set kinds = [] -%}
       {%- for other in [unique_id] + versioned_collapsing._get_built_upstream(node.depends_on.nodes) -%}

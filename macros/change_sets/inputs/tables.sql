@@ -7,7 +7,8 @@
     {%- if '_raw_line' in input.columns -%}
       {%- for batch in taken if input.lines[batch] != landed.get(batch, 0) -%}
         {%- do problems.append(
-            input.relation ~ ' has ' ~ input.lines[batch] ~ ' of the ' ~ landed.get(batch, 0) ~ ' lines of batch ' ~ batch
+            input.relation ~ ' has ' ~ input.lines[batch] ~ ' of the ' ~ landed.get(batch, 0)
+            ~ ' lines of batch ' ~ batch
         ) -%}
       {%- endfor -%}
     {%- elif landed.values() | sum and not input.lines.values() | sum -%}

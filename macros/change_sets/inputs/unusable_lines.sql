@@ -9,7 +9,8 @@
     {%- set queries = [] -%}
     {%- for input in inputs if '_reason' in input.columns -%}
       {%- do queries.append(
-          'select _batch, _reason, count(*) from ' ~ input.relation ~ ' where _reason is not null and _batch in (' ~ batches[:100] | join(', ') ~ ') group by all'
+          'select _batch, _reason, count(*) from ' ~ input.relation ~ ' where _reason is not null and _batch in ('
+          ~ batches[:100] | join(', ') ~ ') group by all'
       ) -%}
     {%- endfor -%}
     {%- set lines = counts.values() | sum(attribute='lines') -%}

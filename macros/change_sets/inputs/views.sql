@@ -34,5 +34,6 @@
 {# How dbt writes what it reads of an input: with --empty nothing, with --sample a span of time. #}
 {% macro is_text_of_part(text) %}
   {%- set span = "\\S+ >= '\\d{4}-\\d\\d-\\d\\d[ T][^']*' and \\S+ < '\\d{4}-\\d\\d-\\d\\d[ T][^']*'" -%}
-  {%- do return(modules.re.search('\\(select \\* from (`[^`]*`|[^()`])+ where (false limit 0|' ~ span ~ ')\\)', text) is not none) -%}
+  {%- set part = '\\(select \\* from (`[^`]*`|[^()`])+ where (false limit 0|' ~ span ~ ')\\)' -%}
+  {%- do return(modules.re.search(part, text) is not none) -%}
 {% endmacro %}

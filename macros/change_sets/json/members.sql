@@ -3,16 +3,19 @@
    with the name '"'. #}
 {% macro get_members_sql(line, path) -%}
   {%- set string = versioned_collapsing._get_json_string_pattern() -%}
+  {%- set member -%}{{ string }}\s*+:\s*+{{ versioned_collapsing._get_json_value_pattern() }}{%- endset -%}
+  {%- set infinity = ':\\s*+[+\\-]?+(Infinity|NaN)' -%}
   coalesce(aggregate({{ path }}, map('', {{ line }}), (found, name) -> transform(
     transform(
-      array(regexp_extract_all(found[name], r'\G\s*+[{,]\s*+({{ string }}\s*+:\s*+{{ versioned_collapsing._get_json_value_pattern() }})(?=\s*+[,}])', 1)),
+      array(regexp_extract_all(found[name], r'\G\s*+[{,]\s*+({{ member }})(?=\s*+[,}])', 1)),
       members -> struct(
         transform(members, member -> regexp_extract(member, r'^"((?:[^"\\]++|\\.)*+)"', 1)) as names,
         transform(members, member -> regexp_extract(member, r'^{{ string }}\s*+:\s*+([\[{](?s).*+)?', 1)) as texts
       )
     ),
     row -> if(
-      size(row.names) = size(json_object_keys(regexp_replace(found[name], r':\s*+[+\-]?+(Infinity|NaN)', ':0'))) and size(array_distinct(row.names)) = size(row.names)
+      size(row.names) = size(json_object_keys(regexp_replace(found[name], r'{{ infinity }}', ':0')))
+        and size(array_distinct(row.names)) = size(row.names)
         and not contains(array_join(row.names, ''), r'\'),
       map_from_arrays(row.names, row.texts),
       null

@@ -8,7 +8,7 @@
 {% endmacro %}
 
 
-{# A value that is nested at most 24 levels deep, of which two may be Debezium's,, which is as deep as a regular expression has levels. #}
+{# A value that is nested at most 24 levels deep, of which two may be Debezium's: a regular expression has no more. #}
 {% macro _get_json_value_pattern() %}
   {%- set string = versioned_collapsing._get_json_string_pattern() -%}
   {%- set nested = [''] -%}

@@ -1,8 +1,8 @@
 {# Every line of a source, with its file, and where the block of the file begins that Spark read at once. A number of
    the line would have every batch read: Spark does not filter below what it counts. Before the first batch has landed
    there is no column `batch`, and maybe no folder: a view is then made that says so, to be made again. #}
-{% macro get_lines_sql(source) -%}
-  {%- if versioned_collapsing.is_building() and source.location and not versioned_collapsing.read_location(source.location) -%}
+{% macro get_lines_sql(source, has_landed) -%}
+  {%- if not has_landed -%}
   select
     cast(null as string) as _raw_line,
     cast(null as bigint) as _batch,

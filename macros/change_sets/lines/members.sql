@@ -4,11 +4,11 @@
   {%- for name, type in columns.items() if versioned_collapsing.is_text(type, encodings.get(name)) -%}
     {%- do nested.append(versioned_collapsing.get_is_nested_sql(fields[name])) -%}
   {%- endfor -%}
+  {%- set found = versioned_collapsing.get_members_sql('_json_line', path) -%}
   select *
   from {{ images }}
   lateral view explode(array(
-    {{ 'if(' ~ nested | join(' or ') ~ ', ' ~ versioned_collapsing.get_members_sql('_json_line', path) ~ ', null)' if nested
-       else 'cast(null as map<string, string>)' }}
+    {{ 'if(' ~ nested | join(' or ') ~ ', ' ~ found ~ ', null)' if nested else 'cast(null as map<string, string>)' }}
   )) as {{ members }}
 {%- endmacro %}
 

@@ -1,6 +1,6 @@
 {# The columns of an image as text, `_text_<name>`, and in the declared types. `fields` has the expressions of the
-   fields, `path` the names that lead to their object. A second fence, for the same reason: each type is cast to once, and
-   not again for what is checked of it. #}
+   fields, `path` the names that lead to their object. A second fence, for the same reason: each type is cast to once,
+   and not again for what is checked of it. #}
 {% macro get_typed_columns_sql(
     images, path, fields, columns, encodings, toasted=[], prefix='', unavailable='__debezium_unavailable_value'
 ) -%}
@@ -23,7 +23,8 @@
   )
   lateral view inline(array(struct(
     {%- for name, type in columns.items() %}
-    {{ versioned_collapsing.get_typed_sql('_text_' ~ prefix ~ name, type, encodings.get(name)) }}{{ ',' if not loop.last }}
+    {%- set text = '_text_' ~ prefix ~ name %}
+    {{ versioned_collapsing.get_typed_sql(text, type, encodings.get(name)) }}{{ ',' if not loop.last }}
     {%- endfor %}
   ))) as {{ prefix }}{{ columns | join(', ' ~ prefix) }}
 {%- endmacro %}

@@ -9,7 +9,10 @@
     {%- for name, expression in control.items() %}
     {{ expression }} as {{ name }},
     {%- endfor %}
-    array_except(json_object_keys(if(_is_json, {{ image }}, null)), {{ versioned_collapsing.get_text_array_sql(known_fields) }}) as _unknown_fields,
+    array_except(
+      json_object_keys(if(_is_json, {{ image }}, null)),
+      {{ versioned_collapsing.get_text_array_sql(known_fields) }}
+    ) as _unknown_fields,
     _batch,
     _file,
     _block_start,

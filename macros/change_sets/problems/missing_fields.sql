@@ -8,7 +8,10 @@
   {%- endfor -%}
   if(
     {{ texts | join(' or ') or 'false' }},
-    array_except(array({{ candidates | join(', ') }}), array_append({{ versioned_collapsing._get_fields_sql(image) }}, null)),
+    array_except(
+      array({{ candidates | join(', ') }}),
+      array_append({{ versioned_collapsing._get_fields_sql(image) }}, null)
+    ),
     cast(array() as array<string>)
   )
 {%- endmacro %}
@@ -26,14 +29,15 @@
 {% endmacro %}
 
 
-{# Where rows may lack columns: a column that is required, is there and is null, or is not there and new to the table, as
-   conditions with reasons. #}
+{# Where rows may lack columns: a column that is required, is there and is null, or is not there and new to the table,
+   as conditions with reasons. #}
 {% macro get_kept_field_problems(missing_fields, required, places, toasted, image, is_new) %}
   {%- set problems = [] -%}
+  {%- set fields = versioned_collapsing._get_fields_sql(image) -%}
   {%- for name in required if missing_fields == 'keep' and name not in places -%}
     {%- do problems.append({
         'condition': '_text_' ~ name ~ ' is null' ~ (' and _after.' ~ name ~ ' is null' if name in toasted else '')
-            ~ ' and (' ~ is_new ~ ' or array_contains(' ~ versioned_collapsing._get_fields_sql(image) ~ ", '" ~ name ~ "'))",
+            ~ ' and (' ~ is_new ~ ' or array_contains(' ~ fields ~ ", '" ~ name ~ "'))",
         'reason': "'" ~ name ~ " is null'",
     }) -%}
   {%- endfor -%}

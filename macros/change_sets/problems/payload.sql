@@ -4,7 +4,10 @@
   {%- set problems = [] -%}
   {%- for name in required if name not in places -%}
     {%- set is_left_out = ' and _after.' ~ name ~ ' is null' if name in toasted else '' -%}
-    {%- do problems.append({'condition': '_text_' ~ prefix ~ name ~ ' is null' ~ is_left_out, 'reason': "'" ~ label ~ name ~ " is null'"}) -%}
+    {%- do problems.append({
+        'condition': '_text_' ~ prefix ~ name ~ ' is null' ~ is_left_out,
+        'reason': "'" ~ label ~ name ~ " is null'",
+    }) -%}
   {%- endfor -%}
   {%- for name, type in columns.items() if name not in places -%}
     {%- do problems.extend(versioned_collapsing.get_value_problems(

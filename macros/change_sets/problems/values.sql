@@ -18,7 +18,8 @@
   {%- endif -%}
   {%- if range -%}
     {%- do problems.append({
-        'condition': typed ~ " not between cast('" ~ range[0] ~ "' as " ~ type ~ ") and cast('" ~ range[1] ~ "' as " ~ type ~ ")",
+        'condition': typed ~ " not between cast('" ~ range[0] ~ "' as " ~ type ~ ") and cast('" ~ range[1] ~ "' as "
+            ~ type ~ ")",
         'reason': "'" ~ label ~ name ~ " is outside " ~ range[0] ~ " to " ~ range[1] ~ "'",
     }) -%}
   {%- endif -%}

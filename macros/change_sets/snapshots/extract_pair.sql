@@ -6,10 +6,11 @@
   from (select _batch, dense_rank() over (order by _batch desc) as _place from {{ events }})
   where _place <= 2
   {%- else -%}
-  {%- set is_behind = is_new_to_a_target or batches | length > 1 -%}
+  {%- set above = '>=' if is_new_to_a_target or batches | length > 1 else '>' -%}
+  {%- set newest = 'if(max(batch) ' ~ above ~ ' ' ~ batches[-1] ~ ', max(batch), null)' if batches else 'max(batch)' -%}
   select _new_batch, if(_new_batch is null, array(), array({{ (['_new_batch'] + batches) | join(', ') }})) as _batches
   from (
-    select {{ 'if(max(batch) >' ~ ('=' if is_behind else '') ~ ' ' ~ batches[-1] ~ ', max(batch), null)' if batches else 'max(batch)' }} as _new_batch
+    select {{ newest }} as _new_batch
     from {{ versioned_collapsing.get_change_set_manifest_relation(this) }}
   )
   {%- endif -%}

@@ -7,7 +7,9 @@
   {%- endif -%}
   {%- set conditions = [] -%}
   {%- for batch in batches -%}
-    {%- do conditions.append('max(_digest) filter (where _batch = ' ~ batch ~ ') <=> max(_digest) filter (where _is_new)') -%}
+    {%- do conditions.append(
+        'max(_digest) filter (where _batch = ' ~ batch ~ ') <=> max(_digest) filter (where _is_new)'
+    ) -%}
   {%- endfor -%}
   {%- do return('(' ~ conditions | join(' and ') ~ ')') -%}
 {% endmacro %}

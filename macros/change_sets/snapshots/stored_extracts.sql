@@ -1,5 +1,5 @@
-{# The extract that each target of a change set of extracts has stored, the newest that it has applied: its batch and the
-   hash that this had then. A target that has none, or is to be built anew, has none of both. #}
+{# The extract that each target of a change set of extracts has stored, the newest that it has applied: its batch and
+   the hash that this had then. A target that has none, or is to be built anew, has none of both. #}
 {% macro read_stored_extracts(model) %}
   {%- set stored = [] -%}
   {%- for target, applied in versioned_collapsing._read_applied_by_target(model).items() -%}
@@ -17,7 +17,7 @@
     {%- do return({model.unique_id: var('applied_batches', {}).get(model.name, {})}) -%}
   {%- endif -%}
   {%- set by_target = {} -%}
-  {%- for node in graph.nodes.values() if node.config.materialized == 'versioned_collapsing' and model.unique_id in node.depends_on.nodes -%}
+  {%- for node in versioned_collapsing.get_targets(model) -%}
     {%- do by_target.update({node.unique_id: versioned_collapsing.read_batches_of_target(node).applied}) -%}
   {%- endfor -%}
   {%- do return(by_target) -%}

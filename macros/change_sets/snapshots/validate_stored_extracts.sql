@@ -1,6 +1,5 @@
 {# What has changed is told by comparing with the extract that is stored: it must have landed, and be as it was. #}
-{% macro validate_stored_extracts(model, landed, taken) %}
-  {%- set stored = versioned_collapsing.read_stored_extracts(model) -%}
+{% macro validate_stored_extracts(model, stored, landed, taken) %}
   {%- set batches = stored | map(attribute='batch') | reject('none') | list -%}
   {%- if not taken or not batches -%}
     {%- do return(none) -%}
@@ -17,15 +16,16 @@
       ) -%}
     {%- elif landed[extract.batch].hash != extract.hash -%}
       {%- do problems.append(
-          place ~ "has changed since it was applied: what is stored cannot be told. Put it back as it was and land the corrected "
-          ~ "extract as a new batch, or " ~ rebuild
+          place ~ "has changed since it was applied: what is stored cannot be told. Put it back as it was and land "
+          ~ "the corrected extract as a new batch, or " ~ rebuild
       ) -%}
     {%- endif -%}
   {%- endfor -%}
-  {%- if newest < batches | max and stored | map(attribute='batch') | select('none') | list + (batches | select('lt', newest) | list) -%}
+  {%- set is_new_to_some = stored | selectattr('batch', 'none') | list or batches | select('lt', newest) | list -%}
+  {%- if newest < batches | max and is_new_to_some -%}
     {%- do problems.append(
-        "extract " ~ newest ~ " is new to some of its targets, and others have extract " ~ (batches | max) ~ ". Take that one too: leave "
-        ~ "out through_batch, or " ~ rebuild
+        "extract " ~ newest ~ " is new to some of its targets, and others have extract " ~ (batches | max)
+        ~ ". Take that one too: leave out through_batch, or " ~ rebuild
     ) -%}
   {%- endif -%}
   {%- do versioned_collapsing.raise_problems(model.unique_id, problems, 'snapshot_changes') -%}
