@@ -18,5 +18,11 @@ select
   updated_at
 from
   file('data/expected/batch_*/customers.csv', 'CSVWithNames', '{{ columns }}')
-where toUInt32(extract(_path, 'batch_([0-9]+)')) = {{ get_applied_batch_sql(ref('customers')) }}
+where toUInt32(extract(_path, 'batch_([0-9]+)')) = (
+  select max(arrayMax(arrayConcat([0], batches.batch)))
+  from {{ get_ledger_relation(ref('customers')) }}
+  where
+    status = 'applied'
+    and target_uuid = {{ get_table_uuid_sql(ref('customers')) }}
+)
 settings date_time_input_format = 'best_effort'

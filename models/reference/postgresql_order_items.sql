@@ -16,5 +16,11 @@ select
   updated_at
 from
   file('data/expected/batch_*/order_items.csv', 'CSVWithNames', '{{ columns }}')
-where toUInt32(extract(_path, 'batch_([0-9]+)')) = {{ get_applied_batch_sql(ref('order_items')) }}
+where toUInt32(extract(_path, 'batch_([0-9]+)')) = (
+  select max(arrayMax(arrayConcat([0], batches.batch)))
+  from {{ get_ledger_relation(ref('order_items')) }}
+  where
+    status = 'applied'
+    and target_uuid = {{ get_table_uuid_sql(ref('order_items')) }}
+)
 settings date_time_input_format = 'best_effort'

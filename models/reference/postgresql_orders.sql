@@ -22,5 +22,11 @@ select
   updated_at
 from
   file('data/expected/batch_*/orders.csv', 'CSVWithNames', '{{ columns }}')
-where toUInt32(extract(_path, 'batch_([0-9]+)')) = {{ get_applied_batch_sql(ref('orders')) }}
+where toUInt32(extract(_path, 'batch_([0-9]+)')) = (
+  select max(arrayMax(arrayConcat([0], batches.batch)))
+  from {{ get_ledger_relation(ref('orders')) }}
+  where
+    status = 'applied'
+    and target_uuid = {{ get_table_uuid_sql(ref('orders')) }}
+)
 settings date_time_input_format = 'best_effort'
