@@ -26,6 +26,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="try the settings of the server one by one, and those that are known to stop a run too",
     )
+    parser.addoption(
+        "--record",
+        action="store_true",
+        help="ask a ClickHouse again what the tests of the macros take for its answers, and write what is expected anew",
+    )
 
 
 # Files that take minutes. A process of pytest-xdist works on one file at a time: a long one that is begun last keeps
