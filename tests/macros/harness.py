@@ -27,7 +27,7 @@ from dbt.adapters.clickhouse.httpclient import ChHttpClient
 from dbt.adapters.factory import FACTORY, get_adapter, register_adapter
 from dbt.cli.flags import Flags
 from dbt.cli.types import Command
-from dbt.config import RuntimeConfig
+from dbt.config.runtime import RuntimeConfig
 from dbt.context import base
 from dbt.context.providers import generate_runtime_macro_context
 from dbt.mp_context import get_mp_context
@@ -151,7 +151,7 @@ class Replay:
     def command(self, sql: str, **_: object) -> None:
         self._answer(sql)
 
-    def columns_in_query(self, sql: str, **_: object) -> list[ClickHouseColumn]:
+    def columns_in_query(self, sql: str, **_: object) -> list[Any]:
         rows = self._answer(f"describe ({sql})")["rows"]
         return [ClickHouseColumn.create(name, kind) for name, kind in rows]
 
@@ -320,8 +320,8 @@ def parsed_project(
     FACTORY.reset_adapters()
     config = RuntimeConfig.from_args(arguments)
     get_invocation_context().uses_adapter(config.credentials.type)
-    register_adapter(config, get_mp_context())  # type: ignore[arg-type]  # as dbt does
-    adapter: Any = get_adapter(config)  # type: ignore[arg-type]
+    register_adapter(config, get_mp_context())
+    adapter: Any = get_adapter(config)
     manifest = ManifestLoader.get_full_manifest(config)
     manifest.build_flat_graph()
     adapter.set_macro_resolver(manifest)

@@ -98,7 +98,7 @@ class Scenario:
         return self._run(project, self.model, self.hour)
 
     def _run(self, project: Project, model: str, hour: int, dies_before: str = "") -> Recording:
-        recorder = Recorder(get_db_client(project.config.credentials), dies_before)
+        recorder = Recorder(_client(project), dies_before)
         try:
             project.run(model, recorder, hour)
         except DbtDatabaseError as error:
@@ -117,8 +117,13 @@ class Scenario:
             _send(project, f"insert into {table} values {rows}")
 
 
+def _client(project: Project) -> Any:
+    credentials: Any = project.config.credentials
+    return get_db_client(credentials)
+
+
 def _send(project: Project, sql: str) -> None:
-    client = get_db_client(project.config.credentials)
+    client = _client(project)
     client.command(sql)
     client.close()
 

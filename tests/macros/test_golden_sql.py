@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlfluff.core import FluffConfig, Linter
@@ -100,7 +101,7 @@ NOT_READ = {"create_tombstones", "resolve_changes"}  # sqlfluff knows ClickHouse
 
 @pytest.mark.parametrize(("folder", "dialect"), [("", "clickhouse"), ("spark", "sparksql")])
 def test_sqlfluff_finds_nothing(folder: str, dialect: str) -> None:
-    overrides = {
+    overrides: dict[str, Any] = {
         "dialect": dialect,
         "templater": "raw",
         "exclude_rules": NOT_OF_RENDERED_SQL,
