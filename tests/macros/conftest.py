@@ -28,7 +28,7 @@ def recorded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
             scenario.record(project).save(scenario.path)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def project(recorded: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
     """The project, and no engine."""
     with parsed_project(tmp_path_factory.mktemp("parsed"), MODELS, variables=VARIABLES) as found:
@@ -51,6 +51,6 @@ class Sent:
         return self._sent[scenario.name]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def sent(project: Any) -> Sent:
     return Sent(project)

@@ -37,7 +37,7 @@ from dbt_common import invocation
 from dbt_common.context import get_invocation_context, set_invocation_context
 from dbt_common.exceptions import DbtDatabaseError
 
-from dbt import flags, tracking
+from dbt import deprecations, flags, tracking
 from tests.support.shop import REPOSITORY
 
 SCHEMA = "it"
@@ -259,6 +259,7 @@ class Project:
                     result = runner.execute(compiled, self.manifest)
                 finally:
                     self.adapter.cleanup_connections()
+                    deprecations.reset_deprecations()  # Else the next command of this process reports them.
         return str(result.message)
 
     def compiled(self, model: str) -> str:
@@ -326,5 +327,6 @@ def parsed_project(
     manifest.build_flat_graph()
     adapter.set_macro_resolver(manifest)
     adapter.set_macro_context_generator(generate_runtime_macro_context)
+    deprecations.reset_deprecations()
     yield Project(config, adapter, manifest)
     FACTORY.reset_adapters()
