@@ -54,4 +54,6 @@ def test_every_state_that_changes_is_cancelled(
             (len(live), sum(found[3] for found in live.values()))
         ]
     repaired = "select sum(repaired) from versioned_collapsing_ledger"
-    assert project.query(repaired) == [(0,)]  # collapsed pairs among the uncollapsed rows are not torn
+    assert project.query(repaired) == [
+        (0,)
+    ]  # collapsed pairs among the uncollapsed rows are not torn

@@ -34,8 +34,7 @@ def test_a_thousand_combined_columns(make_project: MakeProject) -> None:
     )
     assert project.run("--vars", "{x: 5, version: 1}")["target"].message == "1 row: 1 state"
     assert (
-        project.run("--vars", "{x: 3, version: 2}")["target"].message
-        == "1 row: 1 state, 1 cancel"
+        project.run("--vars", "{x: 3, version: 2}")["target"].message == "1 row: 1 state, 1 cancel"
     )
     assert project.query(f"select {name(0)}, {name(999)} from target final where _sign = 1") == [
         (5, 5)

@@ -1,0 +1,136 @@
+"""What a test needs, how long it may take, and the options of the tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+# What the tests of a folder or file need; the first that fits.
+NEEDS = {
+    "tests/macros/": "fast",
+    "tests/docs/test_documents.py": "fast",
+    "plugins/dbt-spark-clickhouse/tests/unit/": "fast",
+    "plugins/sqlfluff-plugin-versioned-collapsing/tests/test_corpus.py": "engine",
+    "plugins/sqlfluff-plugin-versioned-collapsing/tests/": "fast",
+    "tests/support/": "engine",
+    "tests/materialization/": "engine",
+    "tests/conformance/test_on_clickhouse.py": "engine",
+    "tests/invariants/test_across_engines.py": "spark",
+    "tests/invariants/": "engine",
+    "tests/change_sets/": "spark",
+    "tests/conformance/": "spark",
+    "tests/docs/": "spark",
+    "tests/end_to_end/": "spark",
+    "tests/formats/": "spark",
+    "plugins/dbt-spark-clickhouse/tests/functional/": "spark",
+}
+# Seconds in which a test ends, with the fixtures that it is the first to ask for, on a machine with other things to do.
+SECONDS = {"fast": 120, "engine": 600, "spark": 1800}
+SLOW_SECONDS = 4 * 3600  # `make soak` runs them at length.
+
+# Files that take minutes, the longest first. A process of pytest-xdist works on one group at a time: a long one that is
+# begun last keeps the others waiting.
+SLOW = (
+    "tests/end_to_end/test_shop.py",
+    "tests/change_sets/test_change_sets.py",
+    "tests/change_sets/test_batches.py",
+    "plugins/dbt-spark-clickhouse/tests/functional/",
+    "tests/end_to_end/",
+    "tests/change_sets/",
+    "tests/materialization/test_kill.py",
+    "tests/materialization/test_deaths.py",
+    "tests/materialization/test_histories.py",
+    "tests/docs/test_your_project.py",
+)
+# A group of pytest-xdist (`--dist loadgroup`) is a file, but for these. What the tests of a folder share is made once;
+# what shares nothing is apart, so that both processes end at the same time.
+SHARED = ("plugins/dbt-spark-clickhouse/tests/functional/",)
+APART = ("tests/end_to_end/test_shop.py",)
+
+# What takes longer than all of `make test` may: `make soak` runs it, by its option.
+LONG = {"--every-setting": "test_every_setting"}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--histories",
+        nargs=3,
+        type=int,
+        default=(300, 8, 40),
+        metavar=("KEYS", "RUNS", "EVENTS"),
+        help="size of the random histories: keys, runs, and events of a key at most",
+    )
+    parser.addoption(
+        "--spark-deaths",
+        type=int,
+        default=0,
+        metavar="COUNT",
+        help="kill this many runs on Spark, spread over all that a run does; a few chosen ones where it is 0",
+    )
+    parser.addoption(
+        "--every-setting",
+        action="store_true",
+        help="try the settings of the server one by one, and those that are known to stop a run too",
+    )
+    parser.addoption(
+        "--exhaustive",
+        action="store_true",
+        help="all of what the tests take a covering part of: every batch alone, every statement to die before, and so on",
+    )
+    parser.addoption(
+        "--record",
+        action="store_true",
+        help="ask a ClickHouse again what the tests of the macros take for its answers, and write what is expected anew",
+    )
+
+
+@pytest.fixture(scope="session")
+def is_exhaustive(request: pytest.FixtureRequest) -> bool:
+    """Whether all is tried, and not a covering part of it."""
+    return bool(request.config.getoption("--exhaustive"))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for option, name in LONG.items():
+        if not config.getoption(option):
+            long = [item for item in items if name in item.nodeid]
+            config.hook.pytest_deselected(items=long)
+            items[:] = [item for item in items if item not in long]
+    items.sort(key=_turn)
+
+
+# First, so that `-m` sees the marks.
+@pytest.hookimpl(tryfirst=True)
+def pytest_itemcollected(item: pytest.Item) -> None:
+    path = _path(item)
+    needs = next((mark for place, mark in NEEDS.items() if path.startswith(place)), None)
+    if needs is None:
+        raise pytest.UsageError(f"{path}: conftest.py does not say what its tests need")
+    item.add_marker(needs)
+    item.add_marker(pytest.mark.xdist_group(_group(item)))
+    is_slow = _turn(item) < len(SLOW)
+    if is_slow:
+        item.add_marker("slow")
+    if not item.get_closest_marker("timeout"):
+        item.add_marker(pytest.mark.timeout(SLOW_SECONDS if is_slow else SECONDS[needs]))
+
+
+def _group(item: pytest.Item) -> str:
+    path = _path(item)
+    for folder in SHARED:
+        if path.startswith(folder):
+            return folder
+    if path in APART:
+        return "::".join(item.nodeid.split("::")[:2])
+    return path
+
+
+def _turn(item: pytest.Item) -> int:
+    path = _path(item)
+    return next((turn for turn, place in enumerate(SLOW) if path.startswith(place)), len(SLOW))
+
+
+def _path(item: pytest.Item) -> str:
+    return item.path.relative_to(Path(__file__).parent).as_posix()

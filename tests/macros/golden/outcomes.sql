@@ -1,0 +1,22 @@
+select
+    multiIf(
+      _dbt_changed._dbt_is_torn, 'repaired',
+      _dbt_changed._dbt_is_tombstoned, if(_dbt_changed._dbt_is_deleted, 'stale', 'tombstoned'),
+      _dbt_stored."_sign" = 0 and _dbt_changed._dbt_is_buried, 'duplicate',
+      _dbt_stored."_sign" = 0, if(_dbt_changed._dbt_is_deleted, 'delete of an absent key', 'insert'),
+      _dbt_changed."_version" < _dbt_stored."_version", 'stale',
+      _dbt_changed._dbt_is_deleted, 'delete',
+      _dbt_changed."_version" > _dbt_stored."_version", 'update',
+      'same version'
+    ) as _dbt_outcome,
+    count() as _dbt_n,
+    countIf(_dbt_stored."_sign" <> 0) as _dbt_matched,
+    toUInt64(0) as _dbt_unmerged_rows
+  from (
+    select *, ("id") in (select "id" from `it_update`.`orders__dbt_torn`) as _dbt_is_torn
+    from `it_update`.`orders__dbt_changes`
+  ) as _dbt_changed
+  left any join (select * from `it_update`.`orders__dbt_uncollapsed`) as _dbt_stored
+    on _dbt_changed."id" = _dbt_stored."id"
+  group by _dbt_outcome
+  settings join_algorithm = 'partial_merge', log_comment = 'versioned_collapsing 331160526ed145c3ce3a79687b3473c7'

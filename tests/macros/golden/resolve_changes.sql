@@ -1,0 +1,86 @@
+insert into `it_combine`.`orders__dbt_resolved` (
+    "id", "region", "amount", "_version",
+    _dbt_unset, _dbt_is_deleted, _dbt_is_tombstoned, _dbt_is_buried, _dbt_unmerged
+  )
+  with _dbt_live as (
+    select "id", "region", "amount", "_version"
+  from `it_combine`.`orders__dbt_uncollapsed`
+  where "_sign" = 1
+  order by "id", "_version" desc
+  limit 1 by "id"
+  ),
+  _dbt_changed as (
+    select
+      _dbt_changes.*,
+      _dbt_live._dbt_is_live as _dbt_has_live,
+      _dbt_live._dbt_live_version as _dbt_live_version,
+      _dbt_has_live as _dbt_is_alive
+    from `it_combine`.`orders__dbt_changes` as _dbt_changes
+    left any join (select "id", "_version" as _dbt_live_version, true as _dbt_is_live from _dbt_live) as _dbt_live
+      on _dbt_changes."id" = _dbt_live."id"
+  ),
+  _dbt_folded as (
+    select
+    "id",
+    argMaxIf(tuple(_dbt_marked."region"), _dbt_marked."_version", _dbt_is_taken and not has(_dbt_marked._dbt_unset, 'region')).1 as "region",
+    maxIf(_dbt_marked."amount", _dbt_is_taken and not has(_dbt_marked._dbt_unset, 'amount')) as "amount",
+    if(_dbt_folded_is_deleted, any(_dbt_marked._dbt_dead_at), maxIf(_dbt_marked."_version", _dbt_is_taken)) as "_version",
+    arrayFilter(_dbt_name -> _dbt_name <> '', [if(countIf(_dbt_is_taken and not has(_dbt_marked._dbt_unset, 'region')) = 0, 'region', ''), if(countIf(_dbt_is_taken and not has(_dbt_marked._dbt_unset, 'amount')) = 0, 'amount', '')]) as _dbt_folded_unset,
+    countIf(_dbt_is_taken and _dbt_marked._dbt_is_deleted) > 0 as _dbt_folded_is_deleted,
+    countIf(_dbt_is_taken and not _dbt_marked._dbt_is_tombstoned) = 0 as _dbt_folded_is_tombstoned,
+    countIf(_dbt_is_taken and _dbt_buries) > 0 as _dbt_folded_is_buried,
+    any(_dbt_is_base) as _dbt_combines,
+    multiIf(
+      _dbt_folded_is_deleted or _dbt_folded_is_tombstoned, 0,
+      any(_dbt_has_after), countIf(_dbt_is_late and not _dbt_is_taken) + (not _dbt_combines and arrayExists(_dbt_name -> _dbt_name not in ('', ), _dbt_folded_unset)),
+      countIf(_dbt_is_late and _dbt_is_taken)
+    ) as _dbt_folded_unmerged
+  from (
+    select
+      *,
+      countIf(_dbt_is_after) over (partition by "id") > 0 as _dbt_has_after,
+      if(_dbt_has_after, _dbt_is_after, _dbt_is_last) as _dbt_is_taken,
+      not _dbt_is_deleted and not _dbt_is_tombstoned and _dbt_has_live and "_version" < _dbt_live_version
+        and true as _dbt_is_late
+    from (
+      select
+    *,
+    countIf(_dbt_is_deleted) over (partition by "id") > 0 as _dbt_has_delete,
+    maxIf("_version", _dbt_is_deleted) over (partition by "id") as _dbt_dead_at,
+    max("_version") over (partition by "id") as _dbt_highest,
+    countIf(_dbt_is_reset and not _dbt_is_deleted) over (partition by "id") > 0 as _dbt_has_reset,
+    maxIf("_version", _dbt_is_reset and not _dbt_is_deleted) over (partition by "id") as _dbt_reset_at,
+    not _dbt_is_deleted and not _dbt_is_tombstoned
+      and not (_dbt_has_reset and "_version" < _dbt_reset_at)
+      and not (_dbt_has_delete and "_version" <= _dbt_dead_at)
+      and not (_dbt_has_live and "_version" <= _dbt_live_version) as _dbt_is_after,
+    "_version" = _dbt_highest and _dbt_is_deleted = (_dbt_has_delete and _dbt_dead_at = _dbt_highest) as _dbt_is_last,
+    _dbt_is_buried as _dbt_buries,
+    _dbt_is_alive and not (_dbt_has_delete and _dbt_live_version <= _dbt_dead_at) and not (_dbt_has_reset and _dbt_live_version < _dbt_reset_at) as _dbt_is_base
+  from _dbt_changed
+    )
+  ) as _dbt_marked
+  group by "id"
+  )
+  select
+    _dbt_folded."id",
+    if(
+    _dbt_folded._dbt_combines and not _dbt_folded._dbt_folded_is_deleted,
+    if(has(_dbt_folded._dbt_folded_unset, 'region'), _dbt_stored."region", _dbt_folded."region"),
+    _dbt_folded."region"
+  ),
+    if(
+    _dbt_folded._dbt_combines and not _dbt_folded._dbt_folded_is_deleted,
+    if(has(_dbt_folded._dbt_folded_unset, 'amount'), _dbt_stored."amount", arrayReduce('max', [_dbt_stored."amount", _dbt_folded."amount"])),
+    _dbt_folded."amount"
+  ),
+    _dbt_folded."_version",
+    _dbt_folded._dbt_folded_unset,
+    _dbt_folded._dbt_folded_is_deleted,
+    _dbt_folded._dbt_folded_is_tombstoned,
+    _dbt_folded._dbt_folded_is_buried,
+    _dbt_folded._dbt_folded_unmerged
+  from _dbt_folded
+  left any join _dbt_live as _dbt_stored
+    on _dbt_folded."id" = _dbt_stored."id"
+  settings log_comment = 'versioned_collapsing c50916c09c820ff86ee3b65351432731'

@@ -1,0 +1,21 @@
+insert into `it_combine`.`orders__dbt_changes` (
+    "id", "region", "amount", "_version", _dbt_unset, _dbt_is_reset, _dbt_batch, _dbt_is_deleted, _dbt_is_tombstoned, _dbt_is_buried, _dbt_problem
+  )
+  with _dbt_changes as (
+    select
+    _dbt_given."id" as "id",
+    _dbt_given."region" as "region",
+    _dbt_given."amount" as "amount",
+    _dbt_given."_version" as "_version",
+    cast(arrayConcat([]), 'Array(String)') as _dbt_unset,
+    toUInt64(0) as _dbt_batch,
+    ifNull(toBool(_dbt_given."_is_deleted"), false) as _dbt_is_deleted,
+    false as _dbt_is_reset,
+    '' as _dbt_problem
+  from (
+select * from it_combine.changes
+) as _dbt_given
+  )
+  select "id", "region", "amount", "_version", _dbt_unset, _dbt_is_reset, _dbt_batch, _dbt_is_deleted, false, false, _dbt_problem
+  from _dbt_changes
+  settings log_comment = 'versioned_collapsing c50916c09c820ff86ee3b65351432731'

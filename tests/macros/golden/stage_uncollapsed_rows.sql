@@ -1,0 +1,10 @@
+insert into `it_update`.`orders__dbt_uncollapsed`
+    select *
+    from (select "id", "region", "amount", "_version", "_sign"
+  from (
+    select "id", "region", "amount", "_version", "_sign"
+    from `it_update`.`orders`
+    where "id" in (select "id" from `it_update`.`orders__dbt_changes`)
+  ) as _dbt_stored
+  left semi join (select "id" from `it_update`.`orders__dbt_changes`) as _dbt_changed using ("id"))
+    settings join_algorithm = 'partial_merge', optimize_on_insert = 0, use_query_condition_cache = 0, log_comment = 'versioned_collapsing 331160526ed145c3ce3a79687b3473c7'

@@ -1,0 +1,156 @@
+"""Applies, each with what went before it, and how a ClickHouse is made to answer in each of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dbt.adapters.clickhouse.connections import get_db_client
+from dbt_common.exceptions import DbtDatabaseError
+
+from tests.macros.harness import SCHEMA, Project, Recorder, Recording
+
+LOCK_SECONDS = 1
+RECORDINGS = Path(__file__).parent / "recordings"
+
+STRUCTURE = "id Int64, region String, amount Nullable(Int64), _version UInt64, _is_deleted Bool"
+CONFIG = {"unique_key": "id", "partition_by": "region"}
+
+Change = tuple[int, str, int | None, int, bool]
+FIRST: tuple[Change, ...] = ((1, "EU", 10, 1, False), (2, "US", 20, 1, False))
+UPDATE: Change = (1, "US", 11, 2, False)
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One apply.
+
+    Args:
+        name: of its model and recording.
+        changes: the change set.
+        before: the change sets that were applied before.
+        config: more options of the model.
+        dies_before: pattern of the statement before which the last of those applies died.
+        planted: values of a row that someone else has written into the table.
+        structure: of the change set.
+        select: what the model selects of it.
+        view: the select of a view of the model, which is then what is run.
+    """
+
+    name: str
+    changes: tuple[tuple[Any, ...], ...] = ()
+    before: tuple[tuple[tuple[Any, ...], ...], ...] = ()
+    config: Mapping[str, Any] = field(default_factory=dict)
+    dies_before: str = ""
+    planted: str = ""
+    structure: str = STRUCTURE
+    select: str = "*"
+    view: str = ""
+
+    @property
+    def schema(self) -> str:
+        return f"{SCHEMA}_{self.name}"
+
+    @property
+    def model(self) -> str:
+        """What is run."""
+        return f"{self.name}_sums" if self.view else self.name
+
+    @property
+    def path(self) -> Path:
+        return RECORDINGS / f"{self.name}.yml"
+
+    @property
+    def hour(self) -> int:
+        """When it is run: each apply has its hour."""
+        return len(self.before)
+
+    def models(self) -> dict[str, str]:
+        """The models by name. In ClickHouse the table is `orders`, in a schema of its own."""
+        place = {"alias": "orders", "schema": self.name}
+        config = {"materialized": "versioned_collapsing", **CONFIG, **place, **self.config}
+        models = {
+            self.name: f"{{{{ config(**{config!r}) }}}}\n"
+            f"select {self.select} from {self.schema}.changes\n"
+        }
+        if self.view:
+            config = {"materialized": "versioned_collapsing_view", "order_by": "region"}
+            config |= {"alias": "orders_sums", "schema": self.name}
+            models[self.model] = f"{{{{ config(**{config!r}) }}}}\n{self.view}\n"
+        return models
+
+    def record(self, project: Project) -> Recording:
+        """What a ClickHouse says to the apply; the project has its address."""
+        _send(project, f"create database {self.schema}")
+        for hour, changes in enumerate(self.before):
+            self._land(project, changes)
+            is_last = hour == self.hour - 1
+            self._run(project, self.name, hour, self.dies_before if is_last else "")
+        if self.planted:
+            names = "id, region, amount, _version, _sign"
+            _send(project, f"insert into {self.schema}.orders ({names}) values {self.planted}")
+        if self.dies_before:
+            time.sleep(LOCK_SECONDS + 1.5)  # Its lock is taken over at once then.
+        self._land(project, self.changes)
+        return self._run(project, self.model, self.hour)
+
+    def _run(self, project: Project, model: str, hour: int, dies_before: str = "") -> Recording:
+        recorder = Recorder(_client(project), dies_before)
+        try:
+            project.run(model, recorder, hour)
+        except DbtDatabaseError as error:
+            if not dies_before or "died before" not in str(error):
+                raise
+        else:
+            said = "\n".join(recorder.recording.statements)
+            assert not dies_before, f"{dies_before} is not among these:\n{said}"
+        return recorder.recording
+
+    def _land(self, project: Project, changes: tuple[tuple[Any, ...], ...]) -> None:
+        table = f"{self.schema}.changes"
+        _send(project, f"create or replace table {table} ({self.structure}) engine = Memory")
+        if changes:
+            rows = ", ".join(str(row).replace("None", "null") for row in changes)
+            _send(project, f"insert into {table} values {rows}")
+
+
+def _client(project: Project) -> Any:
+    credentials: Any = project.config.credentials
+    return get_db_client(credentials)
+
+
+def _send(project: Project, sql: str) -> None:
+    client = _client(project)
+    client.command(sql)
+    client.close()
+
+
+ORDERS = "select region, sum(amount * _sign) as amount from {{ ref('view_fill') }} group by region"
+
+PUBLISH = "insert into orders, .*"
+
+SCENARIOS = [
+    Scenario("first_run", FIRST),
+    Scenario("update", (UPDATE,), (FIRST,)),
+    Scenario("duplicate", FIRST[:1], (FIRST,)),
+    Scenario("delete", ((2, "US", 20, 2, True),), (FIRST,)),
+    Scenario("nothing", (), (FIRST,)),
+    Scenario("heal", (UPDATE,), (FIRST,), planted="(1, 'EU', 9, 0, 1)"),
+    Scenario("combine", (UPDATE,), (FIRST,), {"combine": {"amount": "greatest"}}),
+    Scenario("journal", (UPDATE,), (FIRST,), {"publish": "journal"}),
+    Scenario("chunks", (UPDATE,), (FIRST,), {"chunks": 2}),
+    Scenario("ignored_delete_version", (UPDATE,), (FIRST,), {"delete_version": "ignore"}),
+    Scenario("recovery", (), (FIRST, (UPDATE,)), dies_before=PUBLISH),
+    Scenario(
+        "recovery_of_a_journal",
+        (),
+        (FIRST, (UPDATE,)),
+        {"publish": "journal"},
+        dies_before=PUBLISH,
+    ),
+    Scenario("full_refresh", FIRST, (FIRST,), {"full_refresh": True}),
+    Scenario("view_fill", FIRST, (FIRST,), view=ORDERS),
+]

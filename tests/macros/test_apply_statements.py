@@ -1,0 +1,70 @@
+"""What an apply sends to ClickHouse: each statement, in its order, without an engine.
+
+`recordings/*.yml` is the conversation of each scenario: statements in short, with the answers of a ClickHouse. A change that
+sends other statements fails here. When it is meant, `pytest tests/macros --record` asks a ClickHouse again, and the
+difference of the recordings is what to review.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.macros.conftest import Sent
+from tests.macros.harness import Recording, in_short
+from tests.macros.scenarios import RECORDINGS, SCENARIOS, Scenario
+
+WRITES = ("insert into orders,", "exchange tables")
+STARTS = "insert into versioned_collapsing_ledger"
+LOCKED = "create table if not exists orders__dbt_lock"
+UNLOCKED = "drop table if exists orders__dbt_lock"
+
+
+@pytest.fixture(params=SCENARIOS, ids=lambda scenario: scenario.name)
+def scenario(request: pytest.FixtureRequest) -> Scenario:
+    found: Scenario = request.param
+    return found
+
+
+def test_statements(sent: Sent, scenario: Scenario) -> None:
+    assert [in_short(sql) for sql in sent(scenario)] == Recording.load(scenario.path).statements
+
+
+def test_every_recording_is_of_a_scenario() -> None:
+    assert set(RECORDINGS.iterdir()) == {scenario.path for scenario in SCENARIOS}
+
+
+def test_it_holds_the_lock_while_it_changes_anything(sent: Sent, scenario: Scenario) -> None:
+    statements = [in_short(sql) for sql in sent(scenario)]
+    writing = [at for at, said in enumerate(statements) if said.startswith(WRITES)]
+    assert statements[-1] == UNLOCKED
+    assert all(statements.index(LOCKED) < at for at in writing)
+
+
+def test_the_ledger_knows_before_rows_are_written(sent: Sent, scenario: Scenario) -> None:
+    """What began is completed by the next run only if the ledger says so; it does of one that died."""
+    statements = [in_short(sql) for sql in sent(scenario)]
+    for at, said in enumerate(statements):
+        if said.startswith("insert into orders,"):
+            before = statements[:at]
+            assert scenario.dies_before or any(each.startswith(STARTS) for each in before), said
+
+
+@pytest.mark.parametrize("name", ["duplicate", "nothing"])
+def test_a_change_set_that_changes_nothing_writes_nothing(sent: Sent, name: str) -> None:
+    (scenario,) = (scenario for scenario in SCENARIOS if scenario.name == name)
+    assert not [sql for sql in sent(scenario) if in_short(sql).startswith(WRITES)]
+
+
+@pytest.mark.parametrize(
+    ("sql", "short"),
+    [
+        ("/* dbt */ select a,\n b from `it_x`.`t` where c in (select d from it_x.u)", "select a, b .. from t, u"),
+        ("create table if not exists it_x.t (a Int8) engine = Memory", "create table if not exists t"),
+        ("insert into `it_x`.`t` (a) select * from it_x.t__dbt_changes", "insert into t, t__dbt_changes"),
+        ("alter table `it_x`.`t` modify comment 'x'", "alter table modify comment t"),
+        ("exchange tables it_x.a and it_x.b", "exchange tables a, b"),
+        ("select version()", "select version()"),
+    ],
+)  # fmt: skip
+def test_a_statement_in_short(sql: str, short: str) -> None:
+    assert in_short(sql) == short
