@@ -1,4 +1,4 @@
-"""The hand-off: how a ClickHouse node reads a Spark table.
+"""The receipt of a Spark table: what Spark wrote, for ClickHouse to read the same.
 
 Spark writes files, ClickHouse reads them with a table function. After a Spark table that ClickHouse
 nodes read has been built, a receipt is laid beside its files: the files, the number of rows, for
