@@ -13,7 +13,8 @@ _RUN = """
 import json, sys
 from pathlib import Path
 from dbt.adapters.spark_clickhouse.credentials import EmbeddedSparkCredentials
-from dbt.adapters.spark_clickhouse.spark_engine import start_session, with_advice, without_stack
+from dbt.adapters.spark_clickhouse.spark_errors import with_advice, without_stack
+from dbt.adapters.spark_clickhouse.spark_session import start_session
 from dbt.adapters.spark_clickhouse.table_folders import TableFolders
 
 folder, home = Path(sys.argv[1]), Path(sys.argv[1], "home")

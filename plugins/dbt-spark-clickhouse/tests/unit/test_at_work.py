@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import threading
 from collections.abc import Callable
+from contextvars import ContextVar
+from importlib import import_module
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from dbt_common.events.contextvars import log_contextvars
 
+from dbt.adapters import spark_clickhouse
 from dbt.adapters.spark_clickhouse.adapter import SparkClickHouseAdapter
 from dbt.adapters.spark_clickhouse.at_work import AtWork
 from dbt.adapters.spark_clickhouse.routing import CLICKHOUSE, SPARK, Engine
@@ -78,6 +83,16 @@ def test_node_of_dbts_events_is_at_work_where_dbt_opens_no_connection(
             assert adapter.at_work.engine == CLICKHOUSE
     with log_contextvars(node_info={"unique_id": "model.project.gone"}):
         assert adapter.at_work.engine is None
+
+
+def test_no_module_remembers_what_is_at_work() -> None:
+    for path in Path(str(spark_clickhouse.__file__)).parent.glob("*.py"):
+        tree = ast.parse(path.read_text())
+        assert [node for node in ast.walk(tree) if isinstance(node, ast.Global)] == []
+        module = import_module(
+            f"dbt.adapters.spark_clickhouse.{path.stem}".removesuffix(".__init__")
+        )
+        assert [name for name, value in vars(module).items() if isinstance(value, ContextVar)] == []
 
 
 def test_adapters_work_apart(adapter: SparkClickHouseAdapter, at_work: AtWork) -> None:

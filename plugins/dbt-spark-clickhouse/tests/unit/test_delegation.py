@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import re
 from functools import partial
+from importlib import import_module
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +21,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.spark_clickhouse import delegation
 from dbt.adapters.spark_clickhouse.adapter import SparkClickHouseAdapter
+from dbt.adapters.spark_clickhouse.connections import RoutedConnections
 from dbt.adapters.spark_clickhouse.delegation import ToBothEngines, ToOneEngine
 from dbt.adapters.spark_clickhouse.routing import CLICKHOUSE, SPARK, Engine
 from dbt.adapters.spark_clickhouse.upstream import TESTED_VERSIONS, UpstreamError
@@ -163,6 +167,18 @@ def test_delegates_reach_the_engine_at_work_and_no_other(
                     f"adapter.{name}() is not available on {engine}: only dbt-{other} has it."
                 )
                 assert reached == []
+
+
+def test_router_has_what_dbt_asks_of_connections() -> None:
+    package = Path(str(import_module("dbt.compilation").__file__)).parent
+    asked = {
+        found
+        for folder in ("cli", "config", "context", "parser", "task")
+        for path in (package / folder).rglob("*.py")
+        for found in re.findall(r"adapter\.connections\.(\w+)", path.read_text())
+    }
+    assert asked
+    assert {name for name in asked if not hasattr(RoutedConnections, name)} == set()
 
 
 def test_relation_among_the_arguments_goes_before_the_engine_at_work(

@@ -227,18 +227,19 @@ def test_tables_are_checked_before_a_node_that_reads_them_and_no_other(
     is_checked: bool,
 ) -> None:
     checked: list[tuple[str, Any]] = []
-    for check in ("verify_parents", "require_parents"):
-        monkeypatch.setattr(
-            adapter.hand_offs, check, lambda reader, name=check: checked.append((name, reader))
-        )
+    checks: dict[Engine, tuple[object, str]] = {
+        CLICKHOUSE: (adapter.hand_offs, "verify_parents"),
+        SPARK: (adapter.lost_tables, "require_parents"),
+    }
+    for of, (owner, check) in checks.items():
+        monkeypatch.setattr(owner, check, lambda reader, of=of: checked.append((of, reader)))
     parent = node("model", "orders", SPARK)
     adapter.set_macro_resolver(SimpleNamespace(nodes={parent.unique_id: parent}, sources={}))
     config = {"location_root": "/lake"}  # its files are looked for by nobody
     reader = node(resource_type, "reader", engine, parent, compiled=is_compiled, config=config)
     with adapter.at_work.on_engine(engine):
         adapter.pre_model_hook(RuntimeConfigObject(reader))
-    check = {SPARK: "require_parents", CLICKHOUSE: "verify_parents"}[engine]
-    assert checked == ([(check, reader)] if is_checked else [])
+    assert checked == ([(engine, reader)] if is_checked else [])
 
 
 @pytest.mark.parametrize(
@@ -355,14 +356,14 @@ def test_table_whose_files_are_gone_is_built_anew_and_not_read(
     )
     monkeypatch.setattr(spark, "drop_relation", dropped.append)
     with adapter.at_work.on_engine(SPARK):
-        adapter.hand_offs.forget_lost(orders)
+        adapter.lost_tables.drop(orders)
         assert dropped == ([found] if is_lost else [])
         if is_lost:
             with pytest.raises(DbtRuntimeError) as error:
-                adapter.hand_offs.require_parents(reader)
+                adapter.lost_tables.require_parents(reader)
             assert error.value.msg == (
                 "The files of the Spark table shop.orders are gone; Spark would read no rows. "
                 "Build it again: dbt build --select orders"
             )
         else:
-            adapter.hand_offs.require_parents(reader)
+            adapter.lost_tables.require_parents(reader)

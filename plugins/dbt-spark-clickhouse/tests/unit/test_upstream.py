@@ -414,6 +414,8 @@ def private_uses(source: str) -> set[str]:
         elif isinstance(node, ast.Import):
             names = [part for alias in node.names for part in alias.name.split(".")]
             found |= {name for name in names if is_private(name)}
+        elif isinstance(node, ast.keyword) and is_private(node.arg):
+            found.add(str(node.arg))
         elif isinstance(node, ast.Call) and getattr(node.func, "id", None) in BY_TEXT:
             constants = [each.value for each in node.args if isinstance(each, ast.Constant)]
             found |= {str(name) for name in constants if is_private(name)}
@@ -429,6 +431,7 @@ def private_uses(source: str) -> set[str]:
         ("from dbt._private import name", {"_private"}),
         ("import dbt._private", {"_private"}),
         ("getattr(session, '_jvm', None)", {"_jvm"}),
+        ("Response(_message='done')", {"_message"}),
         ("class Own(Stock):\n  def run(self): return self._of_stock", {"_of_stock"}),
         ("class Own(Stock):\n  def run(self): return super()._of_stock()", {"_of_stock"}),
         ("class Own:\n  def __init__(self): self._a = other._a", {"_a"}),

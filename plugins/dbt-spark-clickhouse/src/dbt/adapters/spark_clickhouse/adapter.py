@@ -21,11 +21,13 @@ from dbt.adapters.spark_clickhouse.connections import ConnectionsOfBoth, RoutedC
 from dbt.adapters.spark_clickhouse.credentials import ADAPTER_TYPE, SparkClickHouseCredentials
 from dbt.adapters.spark_clickhouse.delegation import STOCK_ADAPTERS, refuse_unclassified
 from dbt.adapters.spark_clickhouse.hand_off import HandOffs
+from dbt.adapters.spark_clickhouse.lost_tables import LostTables
 from dbt.adapters.spark_clickhouse.macro_methods import MacroMethods
 from dbt.adapters.spark_clickhouse.relation import RoutedRelation
 from dbt.adapters.spark_clickhouse.relations import Relations
 from dbt.adapters.spark_clickhouse.routing import CLICKHOUSE, ENGINES, SPARK
 from dbt.adapters.spark_clickhouse.spark_engine import RoutedSparkAdapter
+from dbt.adapters.spark_clickhouse.spark_files import SparkFiles
 
 
 @dataclass
@@ -69,7 +71,10 @@ class SparkClickHouseAdapter(Relations, Catalog, ConnectionsOfBoth, MacroMethods
         }
         self.connections = RoutedConnections(self)
         self.Relation = RoutedRelation.bound_to(self)
-        self.hand_offs = HandOffs(self, credentials[0].warehouse_location, profile.s3_endpoint)
+        warehouse = credentials[0].warehouse_location
+        self.spark_files = SparkFiles(self, warehouse, profile.s3_endpoint)
+        self.hand_offs = HandOffs(self)
+        self.lost_tables = LostTables(self)
         refuse_unclassified(self)
         # dbt finds the adapter by the type of its credentials, which is the engine at work.
         upstream.register_adapter(self, ADAPTER_TYPE, *ENGINES)
@@ -80,10 +85,10 @@ class SparkClickHouseAdapter(Relations, Catalog, ConnectionsOfBoth, MacroMethods
         node = config.model
         is_compiled = getattr(node, "compiled", False)  # seeds are not, nor is what dbt clones
         if self.engine == SPARK and node.resource_type in ("model", "seed", "snapshot"):
-            self.hand_offs.forget_lost(node)
+            self.lost_tables.drop(node)
         if is_compiled and node.resource_type != "unit_test":
             if self.engine == SPARK:
-                self.hand_offs.require_parents(node)
+                self.lost_tables.require_parents(node)
             else:
                 self.hand_offs.verify_parents(node)
         return context

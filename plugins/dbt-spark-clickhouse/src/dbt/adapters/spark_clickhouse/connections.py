@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from dbt.adapters.spark_clickhouse import store
-from dbt.adapters.spark_clickhouse.clickhouse_engine import prepare
+from dbt.adapters.spark_clickhouse.chdb_client import prepare
 from dbt.adapters.spark_clickhouse.credentials import ADAPTER_TYPE
 from dbt.adapters.spark_clickhouse.router import Router
 from dbt.adapters.spark_clickhouse.routing import CLICKHOUSE, ENGINES

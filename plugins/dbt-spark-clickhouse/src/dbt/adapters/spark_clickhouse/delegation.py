@@ -213,11 +213,8 @@ def tabled(table: type) -> frozenset[str]:
 
 def unclassified(adapter: type[BaseAdapter]) -> set[str]:
     """The public methods of a stock adapter that are in none of the tables."""
-    methods = {
-        name
-        for name, value in inspect.getmembers_static(adapter, _is_method)
-        if not name.startswith("_")
-    }
+    public = {name for name in dir(adapter) if not name.startswith("_")}
+    methods = {name for name in public if _is_method(inspect.getattr_static(adapter, name))}
     return methods - tabled(ToOneEngine) - tabled(ToBothEngines) - OWN
 
 

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 class HandOffRelation(ClickHouseRelation):
     """A Spark table as ClickHouse reads it: a table function over the table's files."""
 
-    table_function: str = ""
+    reading: str = ""
 
     def render(self) -> str:
-        return self.table_function
+        return self.reading
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,8 @@ from dbt.adapters.spark_clickhouse.routing import CLICKHOUSE, ENGINES, SPARK, En
 
 if TYPE_CHECKING:
     from dbt.adapters.spark_clickhouse.hand_off import HandOffs
+    from dbt.adapters.spark_clickhouse.lost_tables import LostTables
+    from dbt.adapters.spark_clickhouse.spark_files import SparkFiles
 
 
 class Router(ToOneEngine, ToBothEngines, BaseAdapter):
@@ -36,6 +38,8 @@ class Router(ToOneEngine, ToBothEngines, BaseAdapter):
     engines: Mapping[Engine, EngineAdapter]
     engine_configs: Mapping[Engine, Any]
     hand_offs: HandOffs
+    lost_tables: LostTables
+    spark_files: SparkFiles
     home: Path
     project_root: Path
 
@@ -80,6 +84,18 @@ class Router(ToOneEngine, ToBothEngines, BaseAdapter):
             ),
             None,
         )
+
+    def spark_parents(self, node: Any) -> Iterator[Any]:
+        """The nodes and sources of Spark that ``node`` reads, through ephemeral models too."""
+        nodes = self.nodes
+        for parent_id in getattr(getattr(node, "depends_on", None), "nodes", []):
+            parent = nodes.get(parent_id)
+            if parent is None:
+                continue
+            if getattr(parent, "is_ephemeral_model", False):
+                yield from self.spark_parents(parent)
+            elif parent.resource_type != "function" and self.engine_of(parent) == SPARK:
+                yield parent
 
     # Calls of the stock adapters
 

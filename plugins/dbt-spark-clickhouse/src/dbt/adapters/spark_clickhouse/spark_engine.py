@@ -2,84 +2,27 @@
 
 from __future__ import annotations
 
-import atexit
-import re
-import threading
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timezone
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dbt.adapters.contracts.connection import Connection
 from dbt.adapters.events.logging import AdapterLogger
-from dbt.adapters.exceptions import FailedToConnectError
 from dbt.adapters.spark.connections import SparkConnectionManager, SparkConnectionMethod
 from dbt.adapters.spark.impl import SparkAdapter
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.spark_clickhouse import metastore, store, upstream
-from dbt.adapters.spark_clickhouse.credentials import EmbeddedSparkCredentials
+from dbt.adapters.spark_clickhouse import upstream
 from dbt.adapters.spark_clickhouse.engine import EngineAdapter, EngineConnectionManager
-from dbt.adapters.spark_clickhouse.java import require_java, starting
 from dbt.adapters.spark_clickhouse.literals import spark_literal
 from dbt.adapters.spark_clickhouse.routing import SPARK
-from dbt.adapters.spark_clickhouse.table_folders import TableFolders, repair_partitions
-
-if TYPE_CHECKING:
-    from pyspark import SparkContext
+from dbt.adapters.spark_clickhouse.spark_errors import with_advice, without_stack
+from dbt.adapters.spark_clickhouse.spark_session import cancel_jobs, join_job_group, start_session
+from dbt.adapters.spark_clickhouse.table_folders import TableFolders
 
 logger = AdapterLogger("spark_clickhouse")
-
-_start = threading.Lock()
-_PLAN = re.compile(r"(; line \d+ pos \d+);\n.*", re.DOTALL)
-_OF_A_STACK = re.compile(r"\s+at \S+\(.*\)|\s+\.\.\. \d+ more|Driver stacktrace:|JVM stacktrace:")
-
-
-def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
-    """Start this process's Spark, unless it runs already.
-
-    Data, metastore and logs go below ``credentials.home``. What Spark and Java print goes to
-    ``logs/spark.log`` there. `server_side_parameters` of the profile override every default.
-
-    Raises:
-        DbtRuntimeError: another process uses the folder.
-        FailedToConnectError: there is no Java, or Spark does not start.
-    """
-    try:
-        from pyspark import SparkConf, SparkContext
-    except ImportError as error:
-        raise FailedToConnectError(
-            "The embedded Spark is not installed: pip install 'dbt-spark-clickhouse[embedded]'. "
-            "For a cluster, name its `method` and `host` in the profile's `spark` block."
-        ) from error
-    from pyspark.sql import SparkSession
-
-    with _start:
-        if upstream.is_spark_running():
-            return
-        home = Path(credentials.home)
-        lock = store.share(home, wait)
-        logs = home / "logs"
-        logs.mkdir(exist_ok=True)
-        metastore.clear_unfinished(home)
-        restored = TableFolders(home).restore()
-        conf = SparkConf(loadDefaults=False).setAll(
-            list({**default_settings(credentials), **credentials.server_side_parameters}.items())
-        )
-        require_java(logs / "spark.log")
-        with starting(logs / "spark.log"), (logs / "spark.log").open("ab") as log:
-            gateway = upstream.launch_gateway(
-                conf, cwd=credentials.project_root, stdout=log, stderr=log, pass_fds=(lock,)
-            )
-            context = SparkContext(conf=conf, gateway=gateway)
-            atexit.register(_stop, context, gateway)
-        session = SparkSession(context).builder.config(conf=conf).enableHiveSupport().getOrCreate()
-        if conf.get(metastore.URL_SETTING) == metastore.url(home):
-            metastore.hold_long_views(session, home)
-        upstream.silence_errors()
-        repair_partitions(restored)
 
 
 def in_utc(kinds: list[str], row: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -91,73 +34,6 @@ def _in_utc(kind: str, value: Any) -> Any:
     if kind != "timestamp" or value is None:
         return value
     return value.astimezone(timezone.utc).replace(tzinfo=None)
-
-
-def join_job_group() -> str:
-    """Have Spark know the jobs of this thread by a name of their own, which is returned."""
-    from pyspark import SparkContext
-
-    job_group = f"dbt-{uuid.uuid4()}"
-    SparkContext.getOrCreate().setJobGroup(job_group, "dbt", interruptOnCancel=True)
-    return job_group
-
-
-def without_stack(message: str) -> str:
-    """What Java says of an error, and not where it happened, nor Spark's plan of the statement."""
-    message = _PLAN.sub(r"\1", message)
-    return "\n".join(line for line in message.splitlines() if not _OF_A_STACK.match(line)).strip()
-
-
-def with_advice(message: str) -> str:
-    """An error of Spark, and what to do about it where Spark does not say so."""
-    if "[LOCATION_ALREADY_EXISTS]" not in message:
-        return message
-    return (
-        f"{message}\nA run that died can have left the folder, or it belongs to a table of another "
-        "metastore. dbt removes what it left in the embedded stores only. If nothing else uses the "
-        "folder, delete it and run the command again."
-    )
-
-
-def cancel_jobs(job_group: str) -> None:
-    """Cancel the jobs of a thread, also those between which it is now."""
-    from pyspark import SparkContext
-
-    upstream.cancel_job_group(SparkContext.getOrCreate(), job_group, "dbt was interrupted")
-
-
-def _stop(context: SparkContext, gateway: Any) -> None:
-    """End the JVM, and wait until it has let go of the metastore."""
-    context.stop()
-    upstream.end_gateway(gateway)
-
-
-def default_settings(credentials: EmbeddedSparkCredentials) -> dict[str, str]:
-    """The settings of the embedded Spark that the profile does not override."""
-    home = Path(credentials.home)
-    return {
-        "spark.master": "local[*]",
-        "spark.app.name": "dbt",
-        "spark.driver.memory": "2g",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.extraJavaOptions": (
-            f"-Duser.timezone=UTC -Dderby.stream.error.file={home / 'logs' / 'derby.log'} "
-            "-XX:+UseParallelGC"
-        ),
-        metastore.URL_SETTING: metastore.url(home),
-        "spark.sql.catalogImplementation": "hive",
-        # HotSpot compiles no method that is larger, and parsing JSON makes such ones.
-        "spark.sql.codegen.hugeMethodLimit": "8000",
-        "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
-        "spark.sql.session.timeZone": "UTC",
-        # Local data is small: the stock 200 partitions cost more than they save.
-        "spark.sql.shuffle.partitions": "8",
-        "spark.sql.sources.default": "parquet",
-        "spark.sql.warehouse.dir": credentials.warehouse_location,
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-    }
 
 
 class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManager):

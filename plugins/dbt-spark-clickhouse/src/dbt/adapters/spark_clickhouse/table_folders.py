@@ -12,7 +12,6 @@ any other, and their metastores may know it.
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import threading
@@ -26,6 +25,7 @@ from urllib.parse import unquote, urlsplit
 
 from dbt.adapters.events.logging import AdapterLogger
 
+from dbt.adapters.spark_clickhouse.undo import Undo, forget, put_back
 from dbt.adapters.spark_clickhouse.upstream import SparkCatalog
 
 if TYPE_CHECKING:
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
 logger = AdapterLogger("spark_clickhouse")
 
-_UNDO = "undo"
-_DRAFT = ".draft"
 _PART = r"(?:`(?:[^`]|``)+`|\w+)"
 _TABLE = rf"(?P<table>{_PART}(?:\s*\.\s*{_PART})*)"
 _COMMENTS = re.compile(r"(?:\s+|/\*.*?\*/|--[^\n]*(?:\n|$))*", re.DOTALL)
@@ -67,20 +65,6 @@ class TableFolders:
         inserted = _INSERT.match(statement)
         with self._whole(inserted["table"]) if inserted else nullcontext():
             yield
-
-    def restore(self) -> list[str]:
-        """Put back the files of each table into which an insert did not come to its end.
-
-        To be called when Spark does not run. Returns the names of the tables.
-        """
-        for draft in self._undo.glob(f"*{_DRAFT}"):
-            shutil.rmtree(draft, ignore_errors=True)
-        kept = (path for path in self._undo.glob("*") if path.suffix != _DRAFT)
-        return [_put_back(path) for path in sorted(kept)]
-
-    @property
-    def _undo(self) -> Path:
-        return self.home / _UNDO
 
     def _is_own(self, folder: Path | None) -> bool:
         return folder is not None and folder.resolve().is_relative_to(self.home.resolve())
@@ -128,27 +112,14 @@ class TableFolders:
             yield
             return
         with _locks[found.name]:
-            kept = self._keep(found.name, folder)
+            kept = Undo(self.home).keep(found.name, folder)
             try:
                 yield
             except BaseException:
-                _put_back(kept)
+                put_back(kept)
                 _refresh(spark, found.name)
                 raise
-            _remove(kept)
-
-    def _keep(self, name: str, folder: Path) -> Path:
-        """Hard links to the files of a table; they last when the files' own names are gone."""
-        kept = self._undo / name
-        if kept.exists():
-            _put_back(kept)
-        draft = kept.with_name(f"{name}{_DRAFT}")
-        shutil.rmtree(draft, ignore_errors=True)
-        draft.mkdir(parents=True)
-        (draft / "location").write_text(str(folder))
-        shutil.copytree(folder, draft / "files", copy_function=_link)
-        draft.rename(kept)
-        return kept
+            forget(kept)
 
 
 def repair_partitions(tables: list[str]) -> None:
@@ -168,35 +139,6 @@ def _refresh(spark: SparkSession, table: str) -> None:
     if found.is_partitioned:
         spark.sql(f"msck repair table {found.quoted} sync partitions")
     spark.sql(f"refresh table {found.quoted}")
-
-
-def _put_back(kept: Path) -> str:
-    """Put the files that were kept of a table in place of those that are there; its name."""
-    files, folder = kept / "files", Path((kept / "location").read_text())
-    if files.is_dir():  # or it died after it had put them back
-        logger.warning(f"Taking back an unfinished insert into {kept.name}")
-        replaced = kept.with_name(f"{kept.name}.replaced{_DRAFT}")
-        shutil.rmtree(replaced, ignore_errors=True)
-        if folder.exists():  # moved, because a task that was cancelled may still write
-            folder.rename(replaced)
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        files.rename(folder)
-        shutil.rmtree(replaced, ignore_errors=True)
-    _remove(kept)
-    return kept.name
-
-
-def _remove(kept: Path) -> None:
-    done = kept.with_name(f"{kept.name}.done{_DRAFT}")
-    shutil.rmtree(done, ignore_errors=True)
-    shutil.rmtree(kept.rename(done), ignore_errors=True)
-
-
-def _link(source: str, target: str) -> None:
-    try:
-        os.link(source, target)
-    except OSError:  # a file system without hard links
-        shutil.copy2(source, target)
 
 
 def _session() -> SparkSession:
