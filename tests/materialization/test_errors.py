@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from dbt.adapters.clickhouse.httpclient import ChHttpClient
 
 from tests.support.collapsing_project import CollapsingProject, Outcome
+from tests.support.statements import intercepted
 
 CONFIG: dict[str, Any] = {"unique_key": "id"}
 SELECT = "select toInt64(1) as id, 'EU' as region, toInt64(5) as _version"
@@ -130,17 +130,12 @@ def test_a_value_that_does_not_fit_stops_the_run(
 
 
 def test_an_old_server_is_refused(
-    make_project: Callable[[str], CollapsingProject], monkeypatch: pytest.MonkeyPatch
+    make_project: Callable[[str], CollapsingProject],
 ) -> None:
-    stock: Any = ChHttpClient.query
-
-    def query(client: ChHttpClient, sql: str, **kwargs: Any) -> Any:
-        return stock(client, sql.replace("version() as", "'26.2.19.1' as"), **kwargs)
-
-    monkeypatch.setattr(ChHttpClient, "query", query)
     project = make_project("old_server")
     project.add_model("target", CONFIG, SELECT)
-    message = project.run()["target"].message
+    with intercepted(lambda send, sql: send(sql.replace("version() as", "'26.2.19.1' as"))):
+        message = project.run()["target"].message
     assert "needs ClickHouse 26.3 or newer, and the server is 26.2.19.1." in message
     assert project.query("show tables") == []
 

@@ -73,7 +73,7 @@ def test_what_a_killed_run_tore_is_healed_by_the_next(tmp_path: Path) -> None:
     folder = tmp_path / "project"
     _make_project(folder)
     assert _start(folder, version=1).wait() == 0
-    torn = 0
+    torn = 0  # keys, of which a run was killed while it wrote them
     delay = first_delay = 0.02
     for version in range(2, 22):
         # How long the INSERT takes depends on the machine: the kills walk through it, and begin anew.
@@ -94,12 +94,12 @@ def test_what_a_killed_run_tore_is_healed_by_the_next(tmp_path: Path) -> None:
                 "from kill.target final where _sign = 1",
             )[0]
             assert live == (KEYS, KEYS, version, version, 0)
-            torn = shop.query(
+            unpaired = shop.query(
                 client,
                 "select count() from (select * except (_sign), sum(_sign) as net from kill.target "
                 "group by all having net not in (0, 1))",
             )[0]
-            assert torn == (0,)
+            assert unpaired == (0,)
         if torn and version > 3:
             return
     assert torn > 0, "no kill fell into the INSERT: the test has shown nothing"
