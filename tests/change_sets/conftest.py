@@ -9,7 +9,7 @@ import pytest
 from tests.change_sets import mysql, postgresql, rows
 from tests.change_sets.cases import Broken, Case
 from tests.support.change_set_project import ChangeSetProject
-from tests.support.dbt_process import Outcome, variables
+from tests.support.commands import Outcome, variables
 from tests.support.shop import Row
 
 CASES: list[Case] = [

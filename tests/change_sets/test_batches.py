@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.change_set_project import ChangeSetProject, Situation
-from tests.support.dbt_process import Outcome, variables
+from tests.support.commands import Outcome, variables
 from tests.support.shop import Row
 
 PARSE = "parse_upserts(SOURCE, key=['id'], columns={'id': 'bigint', 'v': 'bigint', 'note': 'string'}, version='v')"

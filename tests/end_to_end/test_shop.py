@@ -11,7 +11,7 @@ from clickhouse_connect.driver.client import Client
 
 from tests.support import shop
 from tests.support.accounts import assert_ledger_adds_up
-from tests.support.dbt_process import Outcome, dbt, variables
+from tests.support.commands import Outcome, dbt, variables
 
 
 def assert_tables_equal_postgresql(client: Client, batch: int) -> None:

@@ -275,7 +275,7 @@ class Project:
         node = self.manifest.nodes[f"model.versioned_collapsing.{model}"]
         own = ContextConfig(self.config, node.fqn, node.resource_type, self.config.project_name)
         context = generate_parser_model_context(node, self.config, self.manifest, own)
-        return get_rendered(sql, context, node)
+        return str(get_rendered(sql, context, node))
 
     def rendered(self, macro: str, **arguments: Any) -> str:
         """What a macro of the project returns or renders."""

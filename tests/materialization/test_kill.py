@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 from tests.support import shop
+from tests.support.commands import start, variables
 
-KEYS = 300_000
+KEYS = 60_000
+# An INSERT makes the parts of its partitions visible one after the other: of many, it takes long enough to be killed
+# among them.
+PARTS = 300
 # Every run changes every key, and moves it to another partition.
 MODEL = f"""
 {{{{ config(materialized='versioned_collapsing', unique_key='id', partition_by='part', database='clickhouse') }}}}
 select
   number as id,
-  (number + {{{{ var('version') }}}}) % 8 as part,
+  (number + {{{{ var('version') }}}}) % {PARTS} as part,
   number * {{{{ var('version') }}}} as amount,
   toUInt64({{{{ var('version') }}}}) as _version
 from numbers({KEYS} * {{{{ var('share', 1) }}}})
@@ -40,20 +43,11 @@ def _make_project(folder: Path) -> None:
     (folder / "dbt_project.yml").write_text(json.dumps(project))
 
 
-def _start(folder: Path, **variables: int) -> subprocess.Popen[bytes]:
-    command = [
-        sys.executable,
-        "-m",
-        "dbt.cli.main",
-        "--quiet",
-        "run",
-        "--vars",
-        json.dumps(variables),
-    ]
-    return subprocess.Popen(command, cwd=folder)
+def _start(folder: Path, **values: int) -> subprocess.Popen[str]:
+    return start("--quiet", "run", *variables(**values), folder=folder)
 
 
-def _kill_while_publishing(folder: Path, process: subprocess.Popen[bytes], delay: float) -> bool:
+def _kill_while_publishing(folder: Path, process: subprocess.Popen[str], delay: float) -> bool:
     """Kill the run ``delay`` seconds into its INSERT; whether it was still running."""
     log = folder / "logs" / "dbt.log"
     log.unlink(missing_ok=True)
@@ -74,11 +68,11 @@ def test_what_a_killed_run_tore_is_healed_by_the_next(tmp_path: Path) -> None:
     _make_project(folder)
     assert _start(folder, version=1).wait() == 0
     torn = 0  # keys, of which a run was killed while it wrote them
-    delay = first_delay = 0.02
+    delay = first_delay = 0.1
     for version in range(2, 22):
         # How long the INSERT takes depends on the machine: the kills walk through it, and begin anew.
         was_running = _kill_while_publishing(folder, _start(folder, version=version), delay)
-        delay = delay * 1.4 if was_running else first_delay
+        delay = delay * 1.5 if was_running else first_delay
         with shop.clickhouse(folder / "home") as client:
             torn += shop.query(
                 client,
@@ -90,7 +84,7 @@ def test_what_a_killed_run_tore_is_healed_by_the_next(tmp_path: Path) -> None:
             live = shop.query(
                 client,
                 "select count(), uniqExact(id), min(_version), max(_version), "
-                f"countIf(part <> (id + {version}) % 8 or amount <> id * {version}) "
+                f"countIf(part <> (id + {version}) % {PARTS} or amount <> id * {version}) "
                 "from kill.target final where _sign = 1",
             )[0]
             assert live == (KEYS, KEYS, version, version, 0)

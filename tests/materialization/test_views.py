@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.support.collapsing_project import CollapsingProject, Outcome, Row
+from tests.support.collapsing_project import CollapsingProject, Row
+from tests.support.commands import Node
 from tests.support.statements import STARTED, dying
 
 MakeProject = Callable[[str], CollapsingProject]
@@ -38,7 +39,7 @@ def make(make_project: MakeProject, schema: str) -> CollapsingProject:
     return project
 
 
-def run(project: CollapsingProject, version: int | None, *arguments: str) -> dict[str, Outcome]:
+def run(project: CollapsingProject, version: int | None, *arguments: str) -> dict[str, Node]:
     project.replace_rows("changes", STRUCTURE, rows(version) if version else [])
     outcomes = project.run(*arguments)
     assert {outcome.status for outcome in outcomes.values()} <= {"success"}, outcomes
