@@ -23,6 +23,7 @@ from typing import Any
 
 from benchmarks.engine import REPOSITORY
 from benchmarks.measure import Figures, as_rows, write_results
+from tests.support.commands import invoke
 
 COLUMNS = {
     "order_id": "bigint",
@@ -137,13 +138,11 @@ def write_project(folder: Path, landing: Path, memory: str) -> None:
 
 def run_dbt(project: Path, *arguments: str) -> float:
     """The seconds that the last model of a dbt command took."""
-    from dbt.cli.main import dbtRunner
-
     folders = ["--project-dir", str(project), "--profiles-dir", str(project)]
-    result = dbtRunner().invoke(["--quiet", *arguments, *folders])
-    if not result.success:
-        sys.exit(str(result.exception or [run.message for run in result.result]))
-    return float(result.result.results[-1].execution_time)
+    outcome = invoke("--quiet", *arguments, *folders)
+    if not outcome.success:
+        sys.exit(str(outcome.exception or outcome.failures()))
+    return list(outcome.seconds.values())[-1]
 
 
 def read_and_write(landing: Path, target: Path) -> float:

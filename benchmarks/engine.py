@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import clickhouse_connect
-from dbt.adapters.clickhouse.httpclient import ChHttpClient
-from dbt.cli.main import dbtRunner
+
+from tests.support.commands import invoke
+from tests.support.statements import Send, intercepted
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 SCHEMA = "bench"
@@ -91,8 +92,8 @@ class Engine:
         """
         folder = str(self.project)
         with _statements() as seconds:
-            outcome = dbtRunner().invoke(
-                ["--quiet", *arguments, "--project-dir", folder, "--profiles-dir", folder]
+            outcome = invoke(
+                "--quiet", *arguments, "--project-dir", folder, "--profiles-dir", folder
             )
         if not outcome.success:
             raise RuntimeError(f"dbt {' '.join(arguments)} failed: {outcome.exception}")
@@ -135,22 +136,13 @@ def _memory(name: str) -> float:
 def _statements() -> Iterator[dict[str, float]]:
     """The seconds of each statement that dbt sends to ClickHouse within the block."""
     seconds: dict[str, float] = {}
-    stock = {name: getattr(ChHttpClient, name) for name in ("query", "command")}
 
-    def timed(name: str) -> Any:
-        def run(client: ChHttpClient, sql: str, **kwargs: Any) -> Any:
-            started = time.perf_counter()
-            try:
-                return stock[name](client, sql, **kwargs)
-            finally:
-                seconds[f"{len(seconds)} {sql}"] = time.perf_counter() - started
+    def timed(send: Send, sql: str) -> Any:
+        started = time.perf_counter()
+        try:
+            return send(sql)
+        finally:
+            seconds[f"{len(seconds)} {sql}"] = time.perf_counter() - started
 
-        return run
-
-    for name in stock:
-        setattr(ChHttpClient, name, timed(name))
-    try:
+    with intercepted(timed):
         yield seconds
-    finally:
-        for name, method in stock.items():
-            setattr(ChHttpClient, name, method)

@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.engine import REPOSITORY, Engine
-from benchmarks.growth import measure_columns, measure_sizes, measure_chunks
+from benchmarks.growth import measure_chunks, measure_columns, measure_sizes
 from benchmarks.measure import as_rows, write_results
 from benchmarks.plots import plot_growth, plot_ways
 from benchmarks.queries import measure_queries

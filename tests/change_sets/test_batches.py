@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.change_sets.test_arguments import error_of
 from tests.support.change_set_project import ChangeSetProject, Situation
-from tests.support.dbt_process import Outcome, variables
+from tests.support.commands import Outcome, variables
 from tests.support.shop import Row
 
 PARSE = "parse_upserts(SOURCE, key=['id'], columns={'id': 'bigint', 'v': 'bigint', 'note': 'string'}, version='v')"
@@ -301,23 +300,3 @@ def test_no_row_is_lost_but_those_that_were_given_up(told: Told) -> None:
     }
     batches = [list(batches) for model, batches in told.ledger if model == "orders"]
     assert batches == [[1], [2], [1, 2], [2], [2]]
-
-
-@pytest.mark.parametrize(
-    ("text", "is_of_part"),
-    [
-        ("select * from (select * from text.`/l/a (b)` where false limit 0)", True),
-        (
-            "select 1 from (select * from shop.t where at >= '2026-01-01 00:00:00+00:00' and at < '2026-01-02 00:00:00+00:00') as x",
-            True,
-        ),
-        ("select * from (select * from shop.t where false)", False),
-        ("select * from shop.t where at >= '2026-01-01' and at < '2026-01-02'", False),
-        ("select * from (select * from shop.t where id < 9) limit 0", False),
-    ],
-)
-def test_the_text_of_a_view_says_whether_it_reads_a_part(
-    tmp_path: Path, text: str, is_of_part: bool
-) -> None:
-    call = f"exceptions.raise_compiler_error('part: ' ~ versioned_collapsing.is_text_of_part({text!r}))"
-    assert f"part: {is_of_part}" in error_of(tmp_path, call)

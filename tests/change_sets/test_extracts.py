@@ -13,7 +13,7 @@ import pytest
 
 from tests.change_sets.cases import at, compact, iso
 from tests.support.change_set_project import ChangeSetProject, Situation
-from tests.support.dbt_process import Outcome, variables
+from tests.support.commands import Outcome, variables
 from tests.support.shop import Row
 
 Extract = Sequence[tuple[int, str | None, str | None]]

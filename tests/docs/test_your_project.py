@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shlex
@@ -13,19 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.commands import run_all
 from tests.support.shop import REPOSITORY
 
 CLONE = "../versioned_collapsing"
 _BLOCK = re.compile(r"```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 _PATH = re.compile(r"`([\w/=.-]+\.(?:yml|sql|json))`")
-_DBT = """
-import json, sys
-from dbt.cli.main import dbtRunner
-
-for command in json.loads(sys.argv[1]):
-    if not dbtRunner().invoke(command).success:
-        sys.exit("dbt " + " ".join(command) + " failed")
-"""
 
 
 @dataclass(frozen=True)
@@ -62,7 +54,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(step.text)
         elif step.language == "python":
-            outputs.append(_run(folder, "-c", step.text))
+            outputs.append(_run(folder, step.text))
         elif not step.text.startswith("pip "):
             outputs.append(_run_dbt(folder, step.text))
     return outputs
@@ -73,17 +65,21 @@ def _run_dbt(folder: Path, commands: str) -> str:
     parsed = [shlex.split(line) for line in commands.splitlines()]
     assert all(words[0] == "dbt" for words in parsed), commands
     arguments = [["--no-use-colors", *words[1:]] for words in parsed]
-    return _run(folder, "-c", _DBT, json.dumps(arguments))
+    outcomes = run_all(arguments, folder, _environment())
+    for outcome in outcomes:
+        assert outcome.success, (outcome.exception, outcome.output[-4000:])
+    return "".join(outcome.output for outcome in outcomes)
 
 
-def _run(folder: Path, *arguments: str) -> str:
-    environment = {
-        name: text for name, text in os.environ.items() if name != "SPARK_CLICKHOUSE_HOME"
-    }
+def _environment() -> dict[str, str]:
+    return {name: text for name, text in os.environ.items() if name != "SPARK_CLICKHOUSE_HOME"}
+
+
+def _run(folder: Path, program: str) -> str:
     process = subprocess.run(
-        [sys.executable, *arguments],
+        [sys.executable, "-c", program],
         cwd=folder,
-        env=environment,
+        env=_environment(),
         capture_output=True,
         text=True,
         check=False,

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.support import shop
-from tests.support.dbt_process import Outcome, dbt, variables
+from tests.support.commands import Outcome, dbt, variables
 
 FILE = "orders/batch=000002/part-00000.json.gz"
 BATCHES = (1, 2, 3)

@@ -165,7 +165,7 @@ class DyingProject:
         seen.write_text("[]")
         plan.write_text(json.dumps([self._step(death) for death in deaths]))
         process = subprocess.run(
-            # dbt imports each module of sys.path that has a name like a plugin's: dbt_process is one.
+            # dbt imports each module of sys.path that has a name like a plugin's.
             [sys.executable, "-P", dying_dbt.__file__, str(plan), str(seen)],
             cwd=self.folder,
             env={**os.environ, "JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1"},

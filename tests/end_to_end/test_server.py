@@ -12,7 +12,7 @@ from tests.end_to_end.test_shop import (
 )
 from tests.support import shop
 from tests.support.chdb_http import running_server
-from tests.support.dbt_process import dbt, variables
+from tests.support.commands import dbt, variables
 
 
 def test_the_demo_on_a_server(tmp_path: Path) -> None:

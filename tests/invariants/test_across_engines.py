@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.support.dbt_process import dbt, variables
+from tests.support.commands import dbt, variables
 from tests.support.shop import REPOSITORY
 
 TRUTH = """

@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.collapsing_project import CollapsingProject, OperationError, Outcome
+from tests.support.collapsing_project import CollapsingProject, OperationError
+from tests.support.commands import Node
 from tests.support.macro_sources import sources
 from tests.support.sql_aliases import aliases_of, as_columns, unreserved
 
@@ -217,7 +218,7 @@ def project(make_project: Callable[[str], CollapsingProject]) -> CollapsingProje
 
 
 @pytest.fixture(scope="module")
-def outcomes(project: CollapsingProject) -> dict[str, Outcome]:
+def outcomes(project: CollapsingProject) -> dict[str, Node]:
     # FINAL for all of a profile must not hide what a test is after.
     project.set_profile(custom_settings={"final": 1})
     found = project.dbt("test")
@@ -227,7 +228,7 @@ def outcomes(project: CollapsingProject) -> dict[str, Outcome]:
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.name)
 @pytest.mark.parametrize("test", TESTS)
-def test_generic_tests(outcomes: dict[str, Outcome], layout: Layout, test: str) -> None:
+def test_generic_tests(outcomes: dict[str, Node], layout: Layout, test: str) -> None:
     for table, status in (("good", "pass"), ("bad", "fail")):
         outcome = outcomes[f"{test}_{layout.name}_{table}"]
         assert outcome.status == status, outcome.message

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.collapsing_project import CollapsingProject, OperationError, Outcome
+from tests.support.collapsing_project import CollapsingProject, OperationError
+from tests.support.commands import Node
 
 # Type and value in the table, the value of the truth, and whether they are the same.
 # fmt: off
@@ -131,12 +132,12 @@ def described(test: str, name: str, arguments: dict[str, Any]) -> dict[str, Any]
 
 
 @pytest.fixture(scope="module")
-def outcomes(project: CollapsingProject) -> dict[str, Outcome]:
+def outcomes(project: CollapsingProject) -> dict[str, Node]:
     return project.dbt("test")
 
 
 def test_values_that_differ_are_named(
-    project: CollapsingProject, outcomes: dict[str, Outcome]
+    project: CollapsingProject, outcomes: dict[str, Node]
 ) -> None:
     assert outcomes["all_values"].status == "fail", outcomes["all_values"].message
     failing = "select failing_condition, differing_columns from compared_failures.all_values"
@@ -163,7 +164,7 @@ def test_reconcile_compares_in_the_same_way(project: CollapsingProject) -> None:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_case(project: CollapsingProject, outcomes: dict[str, Outcome], name: str) -> None:
+def test_case(project: CollapsingProject, outcomes: dict[str, Node], name: str) -> None:
     *_, conditions = CASES[name]
     outcome = outcomes[f"case_{name}"]
     assert outcome.status == ("fail" if conditions else "pass"), outcome.message

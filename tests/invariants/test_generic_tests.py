@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.support.collapsing_project import CollapsingProject, Outcome
+from tests.support.collapsing_project import CollapsingProject
+from tests.support.commands import Node
 from tests.support.shop import REPOSITORY
 
 SEEDS = REPOSITORY / "tests" / "invariants" / "seeds"
@@ -339,7 +340,7 @@ class Ran:
             "(select region, sum(amount * _sign), sum(_sign) group by region)"
         )
 
-    def test(self) -> dict[str, Outcome]:
+    def test(self) -> dict[str, Node]:
         return self.project.dbt("test")
 
     def conditions(self, case: Case) -> list[str]:
@@ -359,19 +360,19 @@ def ran(make_project: Callable[[str], CollapsingProject]) -> Ran:
 
 
 @pytest.fixture(scope="module")
-def outcomes(ran: Ran) -> dict[str, Outcome]:
+def outcomes(ran: Ran) -> dict[str, Node]:
     return ran.test()
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_case(ran: Ran, outcomes: dict[str, Outcome], case: Case) -> None:
+def test_case(ran: Ran, outcomes: dict[str, Node], case: Case) -> None:
     outcome = outcomes[case.name]
     assert outcome.status == ("fail" if case.conditions else "pass"), outcome.message
     assert ran.conditions(case) == case.conditions
 
 
 @pytest.mark.parametrize("misuse", MISUSES, ids=lambda misuse: misuse.name)
-def test_misuse(outcomes: dict[str, Outcome], misuse: Misuse) -> None:
+def test_misuse(outcomes: dict[str, Node], misuse: Misuse) -> None:
     assert outcomes[misuse.name].status == "error"
     assert misuse.error in " ".join(outcomes[misuse.name].message.split())
 

@@ -10,7 +10,7 @@ import pytest
 
 from sqlfluff_plugin_versioned_collapsing.compiled import Finding, lint_manifest, main
 from tests.support.collapsing_project import CollapsingProject
-from tests.support.dbt_process import dbt
+from tests.support.commands import dbt
 
 ORDERS = "{{ ref('orders') }}"
 BAD_MODELS = {

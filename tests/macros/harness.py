@@ -27,9 +27,11 @@ from dbt.adapters.clickhouse.httpclient import ChHttpClient
 from dbt.adapters.factory import FACTORY, get_adapter, register_adapter
 from dbt.cli.flags import Flags
 from dbt.cli.types import Command
+from dbt.clients.jinja import get_rendered
 from dbt.config.runtime import RuntimeConfig
 from dbt.context import base
-from dbt.context.providers import generate_runtime_macro_context
+from dbt.context.context_config import ContextConfig
+from dbt.context.providers import generate_parser_model_context, generate_runtime_macro_context
 from dbt.mp_context import get_mp_context
 from dbt.parser.manifest import ManifestLoader
 from dbt.task.run import ModelRunner
@@ -268,6 +270,13 @@ class Project:
         runner = ModelRunner(self.config, self.adapter, node, 1, 1)
         return str(runner.compile(self.manifest).compiled_code)
 
+    def parsed(self, model: str, sql: str) -> str:
+        """What a model renders to while dbt parses it, if this is its SQL."""
+        node = self.manifest.nodes[f"model.versioned_collapsing.{model}"]
+        own = ContextConfig(self.config, node.fqn, node.resource_type, self.config.project_name)
+        context = generate_parser_model_context(node, self.config, self.manifest, own)
+        return str(get_rendered(sql, context, node))
+
     def rendered(self, macro: str, **arguments: Any) -> str:
         """What a macro of the project returns or renders."""
         found = self.adapter.execute_macro(macro, kwargs=arguments, project="versioned_collapsing")
@@ -293,6 +302,7 @@ def parsed_project(
     address: tuple[str, int] = ("nowhere", 1),
     variables: Mapping[str, Any] | None = None,
     engine: str = "clickhouse",
+    properties: Mapping[str, Any] | None = None,
 ) -> Iterator[Project]:
     """A project with these models, by name; nothing is connected to until one of them is run."""
     host, port = address
@@ -312,6 +322,7 @@ def parsed_project(
     (folder / "models").mkdir(parents=True)
     for name, content in files.items():
         (folder / name).write_text(json.dumps(content))  # JSON is YAML
+    (folder / "models" / "properties.yml").write_text(json.dumps(properties or {}))
     for name, sql in models.items():
         (folder / "models" / f"{name}.sql").write_text(sql)
     set_invocation_context({})

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from dbt.adapters.clickhouse.httpclient import ChHttpClient
 
-from tests.support.collapsing_project import CollapsingProject, Outcome
+from tests.support.collapsing_project import CollapsingProject
+from tests.support.commands import Node
+from tests.support.statements import intercepted
 
 CONFIG: dict[str, Any] = {"unique_key": "id"}
 SELECT = "select toInt64(1) as id, 'EU' as region, toInt64(5) as _version"
@@ -57,7 +58,7 @@ BAD_MODELS = [
 
 
 @pytest.fixture(scope="module")
-def outcomes(make_project: Callable[[str], CollapsingProject]) -> dict[str, Outcome]:
+def outcomes(make_project: Callable[[str], CollapsingProject]) -> dict[str, Node]:
     project = make_project("errors")
     for model in BAD_MODELS:
         project.add_model(model.name, model.config, model.sql)
@@ -70,19 +71,19 @@ def outcomes(make_project: Callable[[str], CollapsingProject]) -> dict[str, Outc
 
 
 @pytest.mark.parametrize("model", BAD_MODELS, ids=lambda model: model.name)
-def test_error(outcomes: dict[str, Outcome], model: BadModel) -> None:
+def test_error(outcomes: dict[str, Node], model: BadModel) -> None:
     outcome = outcomes[model.name]
     assert outcome.status == "error"
     assert model.error in outcome.message
 
 
-def test_near_names_are_suggested(outcomes: dict[str, Outcome]) -> None:
+def test_near_names_are_suggested(outcomes: dict[str, Node]) -> None:
     message = outcomes["near_names"].message
     assert "orderby: there is no such option. Did you mean order_by?" in message
     assert "partition-by: there is no such option. Did you mean partition_by?" in message
 
 
-def test_all_problems_come_in_one_error(outcomes: dict[str, Outcome]) -> None:
+def test_all_problems_come_in_one_error(outcomes: dict[str, Node]) -> None:
     message = outcomes["two_errors_at_once"].message
     assert "unique_key: missing" in message
     assert "on_conflict: is 'ignore'" in message
@@ -130,17 +131,12 @@ def test_a_value_that_does_not_fit_stops_the_run(
 
 
 def test_an_old_server_is_refused(
-    make_project: Callable[[str], CollapsingProject], monkeypatch: pytest.MonkeyPatch
+    make_project: Callable[[str], CollapsingProject],
 ) -> None:
-    stock: Any = ChHttpClient.query
-
-    def query(client: ChHttpClient, sql: str, **kwargs: Any) -> Any:
-        return stock(client, sql.replace("version() as", "'26.2.19.1' as"), **kwargs)
-
-    monkeypatch.setattr(ChHttpClient, "query", query)
     project = make_project("old_server")
     project.add_model("target", CONFIG, SELECT)
-    message = project.run()["target"].message
+    with intercepted(lambda send, sql: send(sql.replace("version() as", "'26.2.19.1' as"))):
+        message = project.run()["target"].message
     assert "needs ClickHouse 26.3 or newer, and the server is 26.2.19.1." in message
     assert project.query("show tables") == []
 

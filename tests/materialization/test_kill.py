@@ -4,24 +4,37 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 import time
 from pathlib import Path
 
-from tests.support import shop
+import pytest
 
-KEYS = 300_000
+from tests.support import shop
+from tests.support.commands import start, variables
+
+KEYS = 60_000
+# An INSERT makes the parts of its partitions visible one after the other: of many, it takes long enough to be killed
+# among them.
+PARTS = 100
 # Every run changes every key, and moves it to another partition.
 MODEL = f"""
 {{{{ config(materialized='versioned_collapsing', unique_key='id', partition_by='part', database='clickhouse') }}}}
 select
   number as id,
-  (number + {{{{ var('version') }}}}) % 8 as part,
+  (number + {{{{ var('version') }}}}) % {PARTS} as part,
   number * {{{{ var('version') }}}} as amount,
   toUInt64({{{{ var('version') }}}}) as _version
 from numbers({KEYS} * {{{{ var('share', 1) }}}})
 """
-PUBLISHING = "insert into `kill`.`target` ("
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project whose table holds its first version."""
+    folder = tmp_path_factory.mktemp("kill") / "project"
+    _make_project(folder)
+    assert _start(folder, version=1).wait() == 0
+    return folder
 
 
 def _make_project(folder: Path) -> None:
@@ -40,66 +53,55 @@ def _make_project(folder: Path) -> None:
     (folder / "dbt_project.yml").write_text(json.dumps(project))
 
 
-def _start(folder: Path, **variables: int) -> subprocess.Popen[bytes]:
-    command = [
-        sys.executable,
-        "-m",
-        "dbt.cli.main",
-        "--quiet",
-        "run",
-        "--vars",
-        json.dumps(variables),
-    ]
-    return subprocess.Popen(command, cwd=folder)
+def _start(folder: Path, **values: int) -> subprocess.Popen[str]:
+    return start("--quiet", "run", *variables(**values), folder=folder)
 
 
-def _kill_while_publishing(folder: Path, process: subprocess.Popen[bytes], delay: float) -> bool:
-    """Kill the run ``delay`` seconds into its INSERT; whether it was still running."""
-    log = folder / "logs" / "dbt.log"
-    log.unlink(missing_ok=True)
-    deadline = time.monotonic() + 60
+def _kill_while_publishing(process: subprocess.Popen[str], parts: Path, share: float) -> None:
+    """Kill the run when a share of what it writes is visible: parts below the table's folder."""
+    before = _count_parts(parts)
+    deadline = time.monotonic() + 120
     while time.monotonic() < deadline and process.poll() is None:
-        if log.exists() and PUBLISHING in log.read_text():
-            time.sleep(delay)
+        if _count_parts(parts) > before + PARTS * share:
             break
-        time.sleep(0.005)
-    was_running = process.poll() is None
+        time.sleep(0.002)
     process.kill()
     process.wait()
-    return was_running
 
 
-def test_what_a_killed_run_tore_is_healed_by_the_next(tmp_path: Path) -> None:
-    folder = tmp_path / "project"
-    _make_project(folder)
-    assert _start(folder, version=1).wait() == 0
-    torn = 0
-    delay = first_delay = 0.02
-    for version in range(2, 22):
-        # How long the INSERT takes depends on the machine: the kills walk through it, and begin anew.
-        was_running = _kill_while_publishing(folder, _start(folder, version=version), delay)
-        delay = delay * 1.4 if was_running else first_delay
-        with shop.clickhouse(folder / "home") as client:
-            torn += shop.query(
-                client,
-                "select count() from (select id from kill.target group by id having sum(_sign) <> 1)",
-            )[0][0]
-        # The next run has an empty change set: what the dead one had begun is completed first.
-        assert _start(folder, version=version, share=0).wait() == 0
-        with shop.clickhouse(folder / "home") as client:
-            live = shop.query(
-                client,
-                "select count(), uniqExact(id), min(_version), max(_version), "
-                f"countIf(part <> (id + {version}) % 8 or amount <> id * {version}) "
-                "from kill.target final where _sign = 1",
-            )[0]
-            assert live == (KEYS, KEYS, version, version, 0)
-            torn = shop.query(
-                client,
-                "select count() from (select * except (_sign), sum(_sign) as net from kill.target "
-                "group by all having net not in (0, 1))",
-            )[0]
-            assert torn == (0,)
-        if torn and version > 3:
-            return
-    assert torn > 0, "no kill fell into the INSERT: the test has shown nothing"
+def _count_parts(folder: Path) -> int:
+    """A part that is visible has the name of its partition's hash, one that is not yet has a prefix."""
+    return sum(1 for path in folder.iterdir() if path.name.count("_") == 3)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.7])
+def test_what_a_killed_run_tore_is_healed_by_the_next(folder: Path, share: float) -> None:
+    with shop.clickhouse(folder / "home") as client:
+        ((paths, version),) = shop.query(
+            client,
+            "select (select data_paths from system.tables where database = 'kill' and name = 'target'), "
+            "max(_version) + 1 from kill.target",
+        )
+    _kill_while_publishing(_start(folder, version=version), Path(paths[0]), share)
+    with shop.clickhouse(folder / "home") as client:
+        torn = shop.query(
+            client,
+            "select count() from (select id from kill.target group by id having sum(_sign) <> 1)",
+        )[0]
+    assert torn > (0,), "the kill did not fall into the INSERT: the test has shown nothing"
+    # The next run has an empty change set: what the dead one had begun is completed first.
+    assert _start(folder, version=version, share=0).wait() == 0
+    with shop.clickhouse(folder / "home") as client:
+        live = shop.query(
+            client,
+            "select count(), uniqExact(id), min(_version), max(_version), "
+            f"countIf(part <> (id + {version}) % {PARTS} or amount <> id * {version}) "
+            "from kill.target final where _sign = 1",
+        )[0]
+        assert live == (KEYS, KEYS, version, version, 0)
+        unpaired = shop.query(
+            client,
+            "select count() from (select * except (_sign), sum(_sign) as net from kill.target "
+            "group by all having net not in (0, 1))",
+        )[0]
+        assert unpaired == (0,)

@@ -12,9 +12,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
-from dbt.adapters.clickhouse.httpclient import ChHttpClient
 
 from tests.support.collapsing_project import CollapsingProject, OperationError, Row
+from tests.support.statements import at_statement
 
 MakeProject = Callable[[str], CollapsingProject]
 
@@ -97,23 +97,6 @@ def page_to_wait_for() -> Iterator[tuple[str, threading.Event]]:
         finally:
             served.set()
             server.shutdown()
-
-
-@contextmanager
-def at_statement(part: str, action: Callable[[], Any]) -> Iterator[None]:
-    """Do something just before the first statement of a run that contains ``part``."""
-    waiting = [action]
-    stock: Any = ChHttpClient.command
-
-    def command(client: ChHttpClient, sql: str, **kwargs: Any) -> Any:
-        if part in sql and waiting:
-            waiting.pop()()
-        return stock(client, sql, **kwargs)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ChHttpClient, "command", command)
-        yield
-    assert not waiting, f"no statement contains {part}"
 
 
 def test_a_second_run_leaves_one_at_work_alone(make_project: MakeProject) -> None:

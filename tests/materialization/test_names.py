@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.collapsing_project import CollapsingProject, OperationError, Outcome
+from tests.support.collapsing_project import CollapsingProject, OperationError
+from tests.support.commands import Node
 
 MakeProject = Callable[[str], CollapsingProject]
 
@@ -105,7 +106,7 @@ def test_values(make_project: MakeProject) -> None:
     )
     project.declare("target", {"nan": "Float32"})
 
-    def run() -> Outcome:
+    def run() -> Node:
         return project.run()["target"]
 
     assert run().message == "3 rows: 3 states"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.collapsing_project import CollapsingProject, OperationError, Row
-from tests.support.deaths import dying
+from tests.support.statements import dying
 
 MakeProject = Callable[[str], CollapsingProject]
 

@@ -10,12 +10,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-import pytest
-from dbt.adapters.clickhouse.httpclient import ChHttpClient
 from dbt_common.events.contextvars import get_node_info
 from dbt_common.exceptions import DbtDatabaseError
 
 from tests.support.collapsing_project import CollapsingProject, Row
+from tests.support.statements import Send, intercepted
 
 MakeProject = Callable[[str], CollapsingProject]
 Settings = Mapping[str, str]
@@ -55,18 +54,13 @@ def profiles(settings: Mapping[str, Settings], *, dying: bool = False) -> Iterat
     With ``dying`` each model dies when its rows are written and the ledger does not say so yet.
     """
 
-    def patched(stock: Any) -> Any:
-        def run(client: ChHttpClient, sql: str, **kwargs: Any) -> Any:
-            name = str(get_node_info().get("node_name", ""))
-            if dying and name in settings and "'applied', now64(" in sql:
-                raise DbtDatabaseError(f"{name} died here")
-            return stock(client, sql, **{**kwargs, "settings": dict(settings.get(name, {}))})
+    def run(send: Send, sql: str) -> Any:
+        name = str(get_node_info().get("node_name", ""))
+        if dying and name in settings and "'applied', now64(" in sql:
+            raise DbtDatabaseError(f"{name} died here")
+        return send(sql, settings=dict(settings.get(name, {})))
 
-        return run
-
-    with pytest.MonkeyPatch.context() as patch:
-        for method in ("command", "query", "columns_in_query"):
-            patch.setattr(ChHttpClient, method, patched(getattr(ChHttpClient, method)))
+    with intercepted(run):
         yield
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.collapsing_project import CollapsingProject, OperationError, Outcome
+from tests.support.collapsing_project import CollapsingProject, OperationError
+from tests.support.commands import Node
 
 MakeProject = Callable[[str], CollapsingProject]
 
@@ -40,7 +41,7 @@ GIVEN = {"Map(text, int)", "Tuple(a int, `b c` Array(Tuple(x text, y int)))"}
 class TestBuiltTwice:
     @pytest.fixture(scope="class")
     @classmethod
-    def outcomes(cls, make_project: MakeProject) -> list[dict[str, Outcome]]:
+    def outcomes(cls, make_project: MakeProject) -> list[dict[str, Node]]:
         project = make_project("types_twice")
         columns = [
             f"cast({value} as {kind}) as c{at}" if kind in GIVEN else f"{value} as c{at}"
@@ -104,11 +105,11 @@ class TestBuiltTwice:
     @pytest.mark.parametrize(
         "model", ["spelled", "found", "shared", "ticked", "quoted", "month", "computed"]
     )
-    def test_status(self, outcomes: list[dict[str, Outcome]], model: str) -> None:
+    def test_status(self, outcomes: list[dict[str, Node]], model: str) -> None:
         for run in outcomes:
             assert run[model].status == "success", run[model].message
 
-    def test_types_are_kept(self, outcomes: list[dict[str, Outcome]]) -> None:
+    def test_types_are_kept(self, outcomes: list[dict[str, Node]]) -> None:
         assert outcomes[1]["found"].message == "1 row: 1 duplicate"
         columns = "from system.columns where database = 'types_twice' and name like 'c%'"
         kept: dict[str, str] = dict(
@@ -120,7 +121,7 @@ class TestBuiltTwice:
             self.project.query(f"select name, type {columns} and table = 'spelled'")
         )
 
-    def test_rows(self, outcomes: list[dict[str, Outcome]]) -> None:
+    def test_rows(self, outcomes: list[dict[str, Node]]) -> None:
         assert self.project.query("select x, twice, also, _sign from computed final") == [
             (2, 4, 2, 1)
         ]
@@ -151,14 +152,14 @@ REFUSED: list[tuple[str, dict[str, Any], str, str]] = [
 class TestRefused:
     @pytest.fixture(scope="class")
     @classmethod
-    def outcomes(cls, make_project: MakeProject) -> dict[str, Outcome]:
+    def outcomes(cls, make_project: MakeProject) -> dict[str, Node]:
         project = make_project("types_refused")
         for name, config, sql, _ in REFUSED:
             project.add_model(name, {"unique_key": "id", **config}, sql)
         return project.run()
 
     @pytest.mark.parametrize(("name", "error"), [(name, error) for name, _, _, error in REFUSED])
-    def test_error(self, outcomes: dict[str, Outcome], name: str, error: str) -> None:
+    def test_error(self, outcomes: dict[str, Node], name: str, error: str) -> None:
         assert outcomes[name].status == "error"
         assert error in outcomes[name].message
 

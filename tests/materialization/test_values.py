@@ -17,7 +17,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from tests.support.collapsing_project import CollapsingProject, Outcome
+from tests.support.collapsing_project import CollapsingProject
+from tests.support.commands import Node
 
 MakeProject = Callable[[str], CollapsingProject]
 
@@ -403,7 +404,7 @@ PAIRS = [*of_texts(), *OTHERS]
 
 def build(
     project: CollapsingProject, name: str, is_refused: bool, **config: Any
-) -> tuple[Outcome, dict[tuple[int, str], int]]:
+) -> tuple[Node, dict[tuple[int, str], int]]:
     """A run over the values that are to be refused, or over the others, and the number of each value's row."""
     project.command(
         f"create table {name}_changes (id Int64, _version Int64, "

@@ -13,7 +13,7 @@ import pyarrow.parquet
 
 from tests.support import shop
 from tests.support.accounts import assert_ledger_adds_up, assert_manifest_adds_up
-from tests.support.dbt_process import Outcome, dbt, variables
+from tests.support.commands import Outcome, dbt, variables
 from tests.support.shop import REPOSITORY, Row
 
 

@@ -4,28 +4,19 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import clickhouse_connect
 from clickhouse_connect.driver.client import Client
-from dbt.cli.main import dbtRunner
 
+from tests.support import commands
 from tests.support.accounts import assert_ledger_adds_up
+from tests.support.commands import Node, Outcome
 from tests.support.shop import REPOSITORY
 
 Row = tuple[Any, ...]
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What dbt said of one model: its status, and its message or error."""
-
-    status: str
-    message: str
 
 
 class OperationError(Exception):
@@ -97,21 +88,19 @@ class CollapsingProject:
         """Add a file of properties: of models and sources, with their tests."""
         (self._models / f"{name}.yml").write_text(json.dumps(properties))
 
-    def run(self, *arguments: str) -> dict[str, Outcome]:
+    def run(self, *arguments: str) -> dict[str, Node]:
         """`dbt run`; what it said of each model."""
         return self.dbt("run", *arguments)
 
-    def dbt(self, *arguments: str) -> dict[str, Outcome]:
+    def dbt(self, *arguments: str) -> dict[str, Node]:
         """A dbt command; what it said of each node.
 
         Raises:
             AssertionError: the ledger does not say what became of every event.
         """
-        result = self._invoke(*arguments)
+        outcome = self._invoke(*arguments)
         assert_ledger_adds_up(self.query, self.schema)
-        return {
-            run.node.name: Outcome(str(run.status), run.message or "") for run in result.results
-        }
+        return outcome.nodes
 
     def operation(self, macro: str, **arguments: Any) -> str:
         """`dbt run-operation`; the lines that it logged.
@@ -133,27 +122,15 @@ class CollapsingProject:
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         """A dbt command in a process of its own, under way."""
-        return subprocess.Popen(
-            [sys.executable, "-m", "dbt.cli.main", *arguments],
-            cwd=self.folder,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+        return commands.start(*arguments, folder=self.folder, stdout=subprocess.PIPE)
 
-    def _invoke(self, *arguments: str) -> Any:
+    def _invoke(self, *arguments: str) -> Outcome:
         self.events.clear()
-        result = dbtRunner(callbacks=[self.events.append]).invoke(
-            [
-                "--quiet",
-                *arguments,
-                "--project-dir",
-                str(self.folder),
-                "--profiles-dir",
-                str(self.folder),
-            ]
-        )
-        assert result.exception is None, result.exception
-        return result.result
+        folder = str(self.folder)
+        folders = ("--project-dir", folder, "--profiles-dir", folder)
+        outcome = commands.invoke("--quiet", *arguments, *folders, callbacks=[self.events.append])
+        assert outcome.exception is None, outcome.exception
+        return outcome
 
     def query(self, sql: str) -> list[Row]:
         """The rows of a query, in the project's schema."""

@@ -16,10 +16,10 @@ from typing import Any
 from uuid import uuid4
 
 import clickhouse_connect
-import pytest
 from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import ClickHouseError
-from dbt.adapters.clickhouse.httpclient import ChHttpClient
+
+from tests.support.statements import Send, intercepted
 
 # The lock reads times and what is under way; the profile itself is another one in each replay; the
 # rest is what dbt asks of the server once in a process.
@@ -66,22 +66,15 @@ class Recording:
     def recorded(self) -> Iterator[None]:
         """Keep what dbt sends."""
 
-        def recording(stock: Any, template: str) -> Any:
-            def run(client: ChHttpClient, sql: str, **kwargs: Any) -> Any:
-                if not NOT_REPLAYED.search(sql):
-                    self.statements.append(Statement(template.format(sql)))
-                return stock(client, sql, **kwargs)
+        def record(send: Send, sql: str) -> Any:
+            if not NOT_REPLAYED.search(sql):
+                is_of_columns = send.method == "columns_in_query"
+                self.statements.append(
+                    Statement(f"select * from (\n{sql}\n) limit 0" if is_of_columns else sql)
+                )
+            return send(sql)
 
-            return run
-
-        with pytest.MonkeyPatch.context() as patch:
-            for method, template in (
-                ("command", "{}"),
-                ("query", "{}"),
-                ("columns_in_query", "select * from (\n{}\n) limit 0"),
-            ):
-                stock = getattr(ChHttpClient, method)
-                patch.setattr(ChHttpClient, method, recording(stock, template))
+        with intercepted(record):
             yield
 
     def prepare(self, client: Client, *statements: str) -> None:

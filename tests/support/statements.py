@@ -1,0 +1,96 @@
+"""The statements that dbt-clickhouse sends: seen, changed, followed by something else, or died before."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import pytest
+from dbt.adapters.clickhouse.httpclient import ChHttpClient
+from dbt_common.exceptions import DbtDatabaseError
+
+# To die before one of these is to die before the next that is none.
+_PASSED_OVER = re.compile(
+    r"(/\*.*?\*/|\s)*(select|with|show|describe|exists|drop table if exists|insert into \S+__dbt_lock`)",
+    re.DOTALL | re.IGNORECASE,
+)
+STARTED = "'started', now64("  # in the row of the ledger from which on a run that dies is completed
+
+
+@dataclass(frozen=True)
+class Send:
+    """Sends a statement, or another in its place: `send(sql)`, `send(sql, settings={})`."""
+
+    method: str
+    _stock: Callable[..., Any]
+    _given: dict[str, Any]
+
+    def __call__(self, sql: str, **more: Any) -> Any:
+        return self._stock(sql, **{**self._given, **more})
+
+
+@contextmanager
+def intercepted(around: Callable[[Send, str], Any]) -> Iterator[None]:
+    """Give each statement to ``around``, with what sends it."""
+    with pytest.MonkeyPatch.context() as patch:
+        for method in ("command", "query", "columns_in_query"):
+            stock = getattr(ChHttpClient, method)
+            patch.setattr(ChHttpClient, method, _through(around, method, stock))
+        yield
+
+
+def _through(around: Callable[[Send, str], Any], method: str, stock: Any) -> Any:
+    def run(client: ChHttpClient, sql: str, **kwargs: Any) -> Any:
+        return around(Send(method, partial(stock, client), kwargs), sql)
+
+    return run
+
+
+@contextmanager
+def dying(deaths: Mapping[str, int | str | None]) -> Iterator[Counter[str]]:
+    """Let models die: ``deaths`` says of each before which of its writing statements.
+
+    That is a number, from 0; a text, when the one before has it; or None for a model that lives. A statement belongs to the
+    model whose name it contains: no name may be part of another. Yields how many writing statements each model has begun.
+    """
+    begun: Counter[str] = Counter()
+    dead: set[str] = set()
+    at_end = {name: death for name, death in deaths.items() if death is not None}
+
+    def guard(send: Send, sql: str) -> Any:
+        for name, death in at_end.items():
+            if name in sql and not _PASSED_OVER.match(sql):
+                if name in dead or begun[name] == death:
+                    dead.add(name)
+                    raise DbtDatabaseError(f"{name} died here")
+                begun[name] += 1
+                if isinstance(death, str) and death in sql:
+                    at_end[name] = begun[name]
+        return send(sql)
+
+    with intercepted(guard):
+        yield begun
+
+
+@contextmanager
+def at_statement(part: str, action: Callable[[], Any]) -> Iterator[None]:
+    """Do something just before the first statement that contains ``part``.
+
+    Raises:
+        AssertionError: there was none.
+    """
+    waiting = [action]
+
+    def act(send: Send, sql: str) -> Any:
+        if part in sql and waiting:
+            waiting.pop()()
+        return send(sql)
+
+    with intercepted(act):
+        yield
+    assert not waiting, f"no statement contains {part}"
