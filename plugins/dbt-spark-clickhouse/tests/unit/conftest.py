@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from dbt.adapters.factory import reset_adapters
+from dbt.deprecations import reset_deprecations
 
 from dbt.adapters.spark_clickhouse.adapter import SparkClickHouseAdapter
 from dbt.adapters.spark_clickhouse.credentials import SparkClickHouseCredentials
@@ -21,6 +22,12 @@ Node = Callable[..., Any]
 def no_home(monkeypatch: pytest.MonkeyPatch) -> None:
     """The folder of the stores is the profile's, wherever the tests run."""
     monkeypatch.delenv("SPARK_CLICKHOUSE_HOME", raising=False)
+
+
+@pytest.fixture(autouse=True)
+def no_deprecations() -> None:
+    """dbt counts deprecations of the whole process: those of other tests are not of this one."""
+    reset_deprecations()
 
 
 @pytest.fixture
