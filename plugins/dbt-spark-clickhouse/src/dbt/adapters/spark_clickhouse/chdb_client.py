@@ -7,7 +7,7 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from datetime import timezone
+from datetime import UTC
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +62,7 @@ class ChDbClient(upstream.EmbeddedClient):
                 )
         except ClickHouseError as error:
             raise FailedToConnectError(f"chDB could not open {self._folder}: {error}") from error
-        upstream.set_server_zone(client, timezone.utc)
+        upstream.set_server_zone(client, UTC)
         return client
 
     def kill_queries(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timezone
+from datetime import UTC
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,7 @@ def in_utc(kinds: list[str], row: tuple[Any, ...]) -> tuple[Any, ...]:
 def _in_utc(kind: str, value: Any) -> Any:
     if kind != "timestamp" or value is None:
         return value
-    return value.astimezone(timezone.utc).replace(tzinfo=None)
+    return value.astimezone(UTC).replace(tzinfo=None)
 
 
 class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManager):
