@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.support.dbt_process import dbt, variables
+from tests.support.commands import dbt, variables
 
 from tests.support.chdb_http import running_server
 from tests.support.shop import REPOSITORY
