@@ -15,7 +15,6 @@ import clickhouse_connect
 from clickhouse_connect.driver.client import Client
 
 REPOSITORY = Path(__file__).parents[2]
-
 EXPECTED = REPOSITORY / "tests" / "expected"
 LANDING = REPOSITORY / "data" / "landing"
 
