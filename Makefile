@@ -7,13 +7,18 @@ MAKEFLAGS += --no-print-directory
 
 VENV := .venv
 FORMATS := $(VENV)/formats
+MATRIX := $(VENV)/matrix
+PYTHONS := 3.11 3.12 3.13
+# Besides the newest, which requirements.lock pins.
+CLICKHOUSES := $(patsubst tests/matrix/chdb-core-%.lock,%,$(wildcard tests/matrix/chdb-core-*.lock))
 LOG := logs/setup.log
 PLUGINS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml))
 # Not macros and tests/generic: sqlfluff's dbt templater passes over files of macros.
 SQL_FOLDERS := $(wildcard models tests/singular analyses)
-PIP := $(VENV)/bin/python -m pip --disable-pip-version-check --no-input install
+PIP_INSTALL := -m pip --disable-pip-version-check --no-input install
+PIP := $(VENV)/bin/python $(PIP_INSTALL)
 
-.PHONY: help demo test conformance formats soak check docs bench setup java clean
+.PHONY: help demo test conformance formats matrix soak check docs bench setup java clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,6 +45,21 @@ conformance: setup ## Run dbt-tests-adapter and dbt-spark's own tests through th
 
 formats: setup $(addprefix $(FORMATS)/,moto spark-4.2 spark-4.1) ## Run change sets in S3, in Delta Lake and in Iceberg; fetches about 2 GB
 	@PYTHONPATH=$(FORMATS)/moto $(VENV)/bin/pytest tests/formats
+
+matrix: setup ## Run the fast tests on each Python that is there, and what needs ClickHouse alone on each ClickHouse
+	@failed=; \
+	for python in $(PYTHONS); do \
+		if ! python$$python -c '' 2>/dev/null; then echo "Python $$python: not found, left out"; continue; fi; \
+		echo "Python $$python:"; \
+		$(MAKE) $(MATRIX)/python-$$python && $(MATRIX)/python-$$python/bin/pytest -m fast -q \
+			|| failed="$$failed Python-$$python"; \
+	done; \
+	for clickhouse in $(CLICKHOUSES); do \
+		echo "ClickHouse $$clickhouse:"; \
+		$(MAKE) $(MATRIX)/chdb-core-$$clickhouse && PYTHONPATH=$(MATRIX)/chdb-core-$$clickhouse \
+			$(VENV)/bin/pytest -n 2 --dist loadfile -m engine -q || failed="$$failed ClickHouse-$$clickhouse"; \
+	done; \
+	if [ -n "$$failed" ]; then echo "Failed:$$failed" >&2; exit 1; fi
 
 soak: setup ## Run 5,000 random histories of up to 200 events through the materialization, three times, kill 100 runs on Spark, and try each setting of ClickHouse
 	@$(VENV)/bin/pytest tests/materialization/test_histories.py -k random --histories 5000 60 200
@@ -121,7 +141,12 @@ find_python = for python in $(PYTHON) python3.11 python3 python3.12 python3.13 /
 			sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null; then break; fi; \
 	done
 
+# $(call install_lock,<environment>)
 # pip, setuptools and what they build come from the lock: nothing is fetched that it does not pin.
+install_lock = awk '/^[^ \#]/ { is_wanted = /^(pip|setuptools)==/ } is_wanted' requirements.lock > $(1)/build-tools.lock; \
+	$(1)/bin/python $(PIP_INSTALL) --require-hashes -r $(1)/build-tools.lock $(logged); \
+	$(1)/bin/python $(PIP_INSTALL) --require-hashes --no-build-isolation -r requirements.lock $(logged)
+
 $(VENV)/.packages: requirements.lock
 	@rm -f $@; \
 	mkdir -p $(dir $(LOG)); \
@@ -137,10 +162,7 @@ $(VENV)/.packages: requirements.lock
 	echo "Creating $(VENV) with $$("$$python" --version) ..."; \
 	"$$python" -m venv --clear $(VENV) $(logged); \
 	echo "Installing pinned packages (about 800 MB; a minute or more) ..."; \
-	awk '/^[^ #]/ { is_wanted = /^(pip|setuptools)==/ } is_wanted' requirements.lock \
-		> $(VENV)/build-tools.lock; \
-	$(PIP) --require-hashes -r $(VENV)/build-tools.lock $(logged); \
-	$(PIP) --require-hashes --no-build-isolation -r requirements.lock $(logged)
+	$(call install_lock,$(VENV))
 	@touch $@
 
 $(VENV)/.set-up: $(VENV)/.packages $(PLUGINS:=/pyproject.toml)
@@ -148,6 +170,23 @@ $(VENV)/.set-up: $(VENV)/.packages $(PLUGINS:=/pyproject.toml)
 	mkdir -p $(dir $(LOG)); \
 	echo "Installing $(notdir $(PLUGINS)) ..."; \
 	$(PIP) --no-deps --no-build-isolation $(addprefix -e ,$(PLUGINS)) $(logged)
+	@touch $@
+
+$(MATRIX)/python-%: requirements.lock $(PLUGINS:=/pyproject.toml)
+	@rm -rf $@; \
+	mkdir -p $(dir $(LOG)); \
+	echo "Installing pinned packages for Python $* ..."; \
+	python$* -m venv $@ $(logged); \
+	$(call install_lock,$@); \
+	$@/bin/python $(PIP_INSTALL) --no-deps --no-build-isolation $(addprefix -e ,$(PLUGINS)) $(logged)
+	@touch $@
+
+$(MATRIX)/chdb-core-%: tests/matrix/chdb-core-%.lock $(VENV)/.packages
+	@rm -rf $@ $@.new; \
+	mkdir -p $(dir $(LOG)); \
+	echo "Installing ClickHouse $* ..."; \
+	$(PIP) --require-hashes --no-deps --target $@.new -r $< $(logged); \
+	mv $@.new $@
 	@touch $@
 
 # Other Sparks and what stands in for S3, each in a folder that goes before the packages of the lock.

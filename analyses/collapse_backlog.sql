@@ -1,3 +1,5 @@
+{{ config(enabled=project_name == 'versioned_collapsing') }}
+
 -- Rows that wait to collapse, by partition, those with most first. Where there are several parts, a merge takes them
 -- away in time; where there is one, nothing does but `optimize table … partition id … final`.
 select

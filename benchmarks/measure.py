@@ -8,7 +8,7 @@ import platform
 import statistics
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -71,7 +71,7 @@ def machine() -> dict[str, Any]:
     """What the figures depend on: processors, memory, versions, the day."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return {
-        "date": datetime.now(timezone.utc).date().isoformat(),
+        "date": datetime.now(UTC).date().isoformat(),
         "processors": os.cpu_count(),
         "memory_gib": round(memory / 2**30, 1),
         "python": platform.python_version(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 import time
 from collections.abc import Sequence
@@ -51,17 +52,15 @@ def print_table(header: Sequence[str], rows: Rows) -> None:
     print()
 
 
-def run(through_batch: int) -> None:
-    """`dbt run` up to a batch.
+def run(*command: str) -> None:
+    """Run a command of dbt, and print it.
 
     Raises:
-        SystemExit: the run failed; dbt has printed why.
+        SystemExit: the command failed; dbt has printed why.
     """
-    variables = json.dumps({"through_batch": through_batch})
-    print(f"$ dbt run --vars '{variables}'\n", flush=True)
-    result = dbtRunner().invoke(["run", "--vars", variables])
-    if not result.success:
-        sys.exit("The run failed; dbt says why above.")
+    print(f"$ dbt {shlex.join(command)}\n", flush=True)
+    if not dbtRunner().invoke(list(command)).success:
+        sys.exit("That failed; dbt says why above.")
 
 
 def print_ledger(since: float) -> None:
@@ -83,7 +82,7 @@ def print_ledger(since: float) -> None:
 
 def print_result() -> None:
     """Print the live rows beside those of PostgreSQL, and the revenue three ways."""
-    truth = json.loads((ROOT / "tests/expected/batch_20/summary.json").read_text())
+    truth = json.loads((ROOT / "data/expected/batch_20/summary.json").read_text())
     rows = query(
         " union all ".join(
             f"select '{table}', count(), sum(_sign), (select sum(_sign) from shop.{table} final) "
@@ -115,9 +114,10 @@ def main() -> None:
     """Run the demo."""
     os.chdir(ROOT)
     started = time.time()
+    run("seed")
     for through_batch in THROUGH_BATCHES:
         since = time.time()
-        run(through_batch)
+        run("run", "--vars", json.dumps({"through_batch": through_batch}))
         print_ledger(since)
     print_result()
     print(f"That took {time.time() - started:.0f} s. To go on:\n")

@@ -2,9 +2,9 @@
    it, into one row a line; see get_typed_lines_sql.
 
    A truncate has `_is_truncate`, a version and no key. An update that changes the key has the old one in `_key_before`:
-   the change set deletes its row. Columns of `toasted` may hold the placeholder of a value that PostgreSQL did not send:
-   they are named in `_unset`, and keep what is stored. Blank lines and null (Kafka's tombstones), which say nothing, and
-   messages that are `_passed_over`, have neither a version nor a reason. #}
+   the change set deletes its row. Columns of `toasted` may hold the placeholder of a value that PostgreSQL did not
+   send: they are named in `_unset`, and keep what is stored. Blank lines and null (Kafka's tombstones), which say
+   nothing, and messages that are `_passed_over`, have neither a version nor a reason. #}
 {% macro parse_debezium(
     source, key, columns, required=[], version='source.lsn', servers=[], encodings={}, ranges={}, toasted=[],
     missing_fields='refuse', unavailable_value='__debezium_unavailable_value'
@@ -12,7 +12,7 @@
   {%- do versioned_collapsing.validate_parsing(
       source, key, columns, required, encodings, ranges,
       versioned_collapsing.get_debezium_version_option_problems(columns, version, servers)
-      + versioned_collapsing._get_toasted_problems(columns, toasted)
+      + versioned_collapsing.get_toasted_problems(columns, toasted)
       + versioned_collapsing.get_missing_fields_option_problems(missing_fields),
   ) -%}
   {%- set columns = versioned_collapsing.get_type_names(columns) -%}
@@ -21,7 +21,8 @@
   {%- set image = versioned_collapsing.get_image_json_sql() -%}
   {%- set fields = {} -%}
   {%- for name in columns -%}
-    {%- do fields.update({name: "case _op when 'd' then _before." ~ name ~ " when 't' then null else _after." ~ name ~ ' end' if name in places else '_after.' ~ name}) -%}
+    {%- set place = "case _op when 'd' then _before." ~ name ~ " when 't' then null else _after." ~ name ~ ' end' -%}
+    {%- do fields.update({name: place if name in places else '_after.' ~ name}) -%}
   {%- endfor -%}
   {%- set control = {
       '_is_deleted': "_op = 'd'",
@@ -31,16 +32,23 @@
       '_passed_over': '_passed_over',
   } -%}
   {%- if toasted or missing_fields == 'keep' -%}
-    {%- do control.update({'_unset': versioned_collapsing._get_unset_sql(toasted, missing_fields == 'keep')}) -%}
+    {%- do control.update({'_unset': versioned_collapsing.get_unset_sql(toasted, missing_fields == 'keep')}) -%}
   {%- endif -%}
+  {%- set lines = versioned_collapsing.get_lines_sql(
+      source, versioned_collapsing.read_has_landed(source.location)
+  ) -%}
   with images as (
-    {{ versioned_collapsing.get_envelopes_sql(source, version, key, places, columns) }}
+    {{ versioned_collapsing.get_envelopes_sql(lines, version, key, places, columns) }}
   ),
   typed as (
     select
       *,
       {{ versioned_collapsing.get_key_before_sql(key, columns, encodings) }} as _key_before,
-      if(_op in ('c', 'r', 'u'), {{ versioned_collapsing.get_missing_fields_sql(payload, image) }}, null) as _missing_fields
+      if(
+        _op in ('c', 'r', 'u'),
+        {{ versioned_collapsing.get_missing_fields_sql(payload, image) }},
+        null
+      ) as _missing_fields
     from (
       {{ versioned_collapsing.get_typed_columns_sql(
           'images',
@@ -70,23 +78,4 @@
       + versioned_collapsing.get_kept_field_problems(missing_fields, required, places, toasted, image, "_op <> 'u'")
       + versioned_collapsing.get_missing_field_problems(missing_fields),
   ) }}
-{%- endmacro %}
-
-
-{% macro _get_toasted_problems(columns, toasted) %}
-  {%- set problems = versioned_collapsing.get_list_problems({'toasted': toasted}, ['toasted']) -%}
-  {%- set outside = toasted | reject('in', columns) | list if not problems else [] -%}
-  {%- do return(problems + (["toasted: names " ~ outside ~ ", which columns does not have."] if outside else [])) -%}
-{% endmacro %}
-
-
-{# The names of the columns that a line leaves as they are stored: what PostgreSQL did not send, and what an update
-   lacks. #}
-{% macro _get_unset_sql(toasted, may_lack) -%}
-  {%- set unset = [] -%}
-  {%- for name in toasted -%}
-    {%- do unset.append('if(_text_' ~ name ~ ' is null and _after.' ~ name ~ " is not null, '" ~ name ~ "', null)") -%}
-  {%- endfor -%}
-  {%- set left_out = 'filter(array(' ~ unset | join(', ') ~ '), name -> name is not null)' if unset else 'cast(array() as array<string>)' -%}
-  {%- do return('array_union(' ~ left_out ~ ', coalesce(_missing_fields, cast(array() as array<string>)))' if may_lack else left_out) -%}
 {%- endmacro %}

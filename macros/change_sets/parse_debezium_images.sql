@@ -18,8 +18,11 @@
     {%- do after.update({name: "if(_op = 'd', _before." ~ name ~ ', _after.' ~ name ~ ')'}) -%}
     {%- do before.update({name: '_before.' ~ name}) -%}
   {%- endfor -%}
+  {%- set lines = versioned_collapsing.get_lines_sql(
+      source, versioned_collapsing.read_has_landed(source.location)
+  ) -%}
   with images as (
-    {{ versioned_collapsing.get_envelopes_sql(source, version, key, columns, columns) }}
+    {{ versioned_collapsing.get_envelopes_sql(lines, version, key, columns, columns) }}
   ),
   after_typed as (
     {{ versioned_collapsing.get_typed_columns_sql(
@@ -30,7 +33,11 @@
   typed as (
     select
       *,
-      if(_op is not null and _passed_over is null, {{ versioned_collapsing.get_missing_fields_sql(payload, image) }}, null) as _missing_fields,
+      if(
+        _op is not null and _passed_over is null,
+        {{ versioned_collapsing.get_missing_fields_sql(payload, image) }},
+        null
+      ) as _missing_fields,
       if(_op = 'u', {{ versioned_collapsing.get_missing_fields_sql(
           payload, versioned_collapsing.get_image_json_sql("'before'"), '_before_'
       ) }}, null) as _missing_fields_before
@@ -49,7 +56,7 @@
       'if(_passed_over is null, ' ~ version ~ ', null)',
       {
           '_is_deleted': "_op = 'd'",
-          '_before': versioned_collapsing._get_before_sql(columns),
+          '_before': versioned_collapsing.get_row_before_sql(columns),
           '_before_version': '_before_' ~ version,
           '_missing_fields': '_missing_fields',
           '_passed_over': '_passed_over',
@@ -58,39 +65,7 @@
       + [versioned_collapsing.get_missing_version_problem(version)]
       + versioned_collapsing.get_row_problems(key, columns, version, 'false', required, ranges)
       + versioned_collapsing.get_missing_field_problems(missing_fields)
-      + versioned_collapsing._get_before_problems(key, columns, version, required, ranges)
+      + versioned_collapsing.get_row_before_problems(key, columns, version, required, ranges)
       + versioned_collapsing.get_missing_field_problems(missing_fields, '_missing_fields_before', 'before.'),
   ) }}
 {%- endmacro %}
-
-
-{# The row before the change as a struct; null for a row that was not there. #}
-{% macro _get_before_sql(columns) -%}
-  if(_op in ('u', 'd'), struct(
-    {%- for name in columns %}_before_{{ name }} as {{ name }}{{ ', ' if not loop.last }}{% endfor -%}
-  ), null)
-{%- endmacro %}
-
-
-{# Why the row before an update cannot be cancelled; that before a delete is the image itself. #}
-{% macro _get_before_problems(key, columns, version, required, ranges) %}
-  {%- set payload = columns | reject('equalto', version) | list -%}
-  {%- set problems = [
-      {'condition': "_op <> 'u'", 'reason': 'null'},
-      {'condition': '_before is null', 'reason': "'before image is missing'"},
-      {'condition': "_members_before_['\"'] is not null", 'reason': "'row before nests deeper than 20 levels or names a field twice'"},
-      {'condition': '_text__before_' ~ version ~ ' is null', 'reason': "'before.version " ~ version ~ " is null'"},
-  ] -%}
-  {%- do problems.extend(versioned_collapsing.get_payload_problems(
-      columns, [], required, ranges, [], '_before_', 'before.'
-  )) -%}
-  {%- for name in key -%}
-    {%- do problems.append({'condition': 'not (_before_' ~ name ~ ' <=> ' ~ name ~ ')', 'reason': "'key " ~ name ~ " changes'"}) -%}
-  {%- endfor -%}
-  {%- do problems.append({
-      'condition': '_before_' ~ version ~ ' > ' ~ version ~ ' or (_before_' ~ version ~ ' = ' ~ version
-          ~ ' and not (struct(_before_' ~ payload | join(', _before_') ~ ') <=> struct(' ~ payload | join(', ') ~ ')))',
-      'reason': "'version " ~ version ~ " does not grow'",
-  }) -%}
-  {%- do return(problems) -%}
-{% endmacro %}

@@ -32,13 +32,20 @@
   {%- if missing_fields == 'keep' -%}
     {%- do control.update({'_unset': 'if(' ~ deletes ~ ', cast(array() as array<string>), _missing_fields)'}) -%}
   {%- endif -%}
+  {%- set lines = versioned_collapsing.get_lines_sql(
+      source, versioned_collapsing.read_has_landed(source.location)
+  ) -%}
   with images as (
-    {{ versioned_collapsing.get_parsed_lines_sql(source, versioned_collapsing.get_text_fields(known_fields)) }}
+    {{ versioned_collapsing.get_parsed_lines_sql(lines, versioned_collapsing.get_text_fields(known_fields)) }}
   ),
   typed as (
     select
       *,
-      if(_is_json and not {{ deletes }}, {{ versioned_collapsing.get_missing_fields_sql(payload, '_json_line') }}, null) as _missing_fields
+      if(
+        _is_json and not {{ deletes }},
+        {{ versioned_collapsing.get_missing_fields_sql(payload, '_json_line') }},
+        null
+      ) as _missing_fields
     from (
       {{ versioned_collapsing.get_typed_columns_sql(
           'images', "array('')", fields, columns, encodings, unavailable=unavailable_value

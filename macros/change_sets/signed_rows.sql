@@ -3,13 +3,16 @@
    is two rows, however long it is, and a row that came and went, or is as it was, is none.
 
    Nothing is looked up, so that no later run can mend what one event leaves out: the row that it replaces would stay
-   live beside the one that replaces it. A line that cannot be used stops the model, whatever key it is of. So do changes
-   of a key that do not follow on one another: each row before is the row after another change, but for the first. #}
+   live beside the one that replaces it. A line that cannot be used stops the model, whatever key it is of. So do
+   changes of a key that do not follow on one another: each row before is the row after another change, but for the
+   first. #}
 {% macro signed_rows(events, key) -%}
-  {%- set types = versioned_collapsing.get_column_types(events) -%}
+  {%- set types = versioned_collapsing.read_column_types(events) -%}
   {%- do versioned_collapsing.validate_signed_rows(model, events, key, types) -%}
   {%- set columns = key + versioned_collapsing.get_payload(types, key) -%}
   {%- set keys = key | join(', ') -%}
+  {%- set first_link = versioned_collapsing._get_link_sql('first') -%}
+  {%- set last_link = versioned_collapsing._get_link_sql('last') -%}
   with lines as (
     select
       {{ keys }},
@@ -33,7 +36,9 @@
       min_by(_old, _place) as first,
       max_by(_new, _place) as last,
       max(_problem) as _problem,
-      bit_xor({{ versioned_collapsing._get_link_sql('_old') }} ^ {{ versioned_collapsing._get_link_sql('_new') }}) as _links
+      bit_xor(
+        {{ versioned_collapsing._get_link_sql('_old') }} ^ {{ versioned_collapsing._get_link_sql('_new') }}
+      ) as _links
     from events
     group by {{ keys }}
   )
@@ -50,7 +55,7 @@
       ' cannot be used: ', _problem, '. Signed rows cannot leave out a change. '
       {{ versioned_collapsing._get_gap_advice() }}
     ))
-    when _links <> {{ versioned_collapsing._get_link_sql('first') }} ^ {{ versioned_collapsing._get_link_sql('last') }} then raise_error(concat(
+    when _links <> {{ first_link }} ^ {{ last_link }} then raise_error(concat(
       'The changes of the key ', to_json(struct({{ keys }})), ' do not follow on one another: one is missing. '
       'Signed rows cannot leave out a change. Land what is missing. '
       {{ versioned_collapsing._get_gap_advice() }}
@@ -73,18 +78,7 @@
 
 {% macro _get_gap_advice() %}
   {%- do return(
-      "'Correct the file; nothing of its batch is applied yet. Tables with old_state lookup, on parse_debezium and one_change_per_key, live with gaps.'"
+      "'Correct the file; nothing of its batch is applied yet. Tables with old_state lookup, on parse_debezium and "
+      ~ "one_change_per_key, live with gaps.'"
   ) -%}
-{% endmacro %}
-
-
-{# All that is wrong with the arguments, as one error. #}
-{% macro validate_signed_rows(model, events, key, columns) %}
-  {%- set problems = versioned_collapsing.get_list_problems({'key': key}) -%}
-  {%- if columns and not problems -%}
-    {%- do problems.extend(versioned_collapsing.get_missing_column_problems(
-        events, columns, key + ['_version', '_is_deleted', '_before', '_before_version', '_batch', '_file', '_reason']
-    )) -%}
-  {%- endif -%}
-  {%- do versioned_collapsing.raise_problems(model.unique_id, problems, 'signed_rows') -%}
 {% endmacro %}

@@ -1,24 +1,28 @@
-{# The rows of a table, for `from`, read so that no projection answers in their place: none has `_part_offset`. #}
-{% macro get_rows_without_projections(table) %}
-  {%- do return('(select * from ' ~ table.relation ~ ' where _part_offset >= 0) as _dbt_stored' if table.is_collapsing else table.relation) -%}
+{# The names of the columns that a projection has stored: ClickHouse names them as the expressions of its query, which
+   the same query of the table tells. #}
+{% macro read_projected_names(table, groups, sums) %}
+  {%- set columns = versioned_collapsing.get_projected_columns(groups, sums, table.sign) -%}
+  {%- if not table.is_collapsing -%}{%- do return(columns.all) -%}{%- endif -%}
+  {%- set query = 'select ' ~ columns.all | join(', ') ~ ' from ' ~ table.relation
+      ~ (' group by ' ~ columns.groups | join(', ') if columns.groups else '')
+      ~ ' ' ~ versioned_collapsing.get_settings_sql() -%}
+  {%- do return(adapter.get_column_schema_from_query(query) | map(attribute='name') | list) -%}
 {% endmacro %}
 
 
-{# The sums that an aggregating projection has stored, each as its place: `_dbt_sum_1`. Its columns are named as
-   ClickHouse names the expressions of its query, which the same query of the table tells. #}
-{% macro get_projection_sums_sql(table, projection, groups, sums) %}
-  {%- set columns = versioned_collapsing.get_projected_columns(groups, sums, table.sign) -%}
-  {%- set query = 'select ' ~ columns.all | join(', ') ~ ' from ' ~ table.relation ~ (' group by ' ~ columns.groups | join(', ') if columns.groups else '') -%}
-  {%- set stored = adapter.get_column_schema_from_query(query ~ ' ' ~ versioned_collapsing.get_settings_sql()) | map(attribute='name') | list if table.is_collapsing else columns.all -%}
+{# The sums that an aggregating projection has stored, each as its place: `_dbt_sum_1`. #}
+{% macro get_projection_sums_sql(relation, projection, groups, stored) %}
+  {%- set place = [relation.schema, relation.identifier, projection] -%}
+  {%- set group_names = stored[:groups | length] -%}
   select
     {%- for name in groups %}
     {{ versioned_collapsing.quote_name(stored[loop.index0]) }} as {{ versioned_collapsing.quote_name(name) }},
     {%- endfor %}
-    {%- for column in columns.all[groups | length:] %}
-    sumMerge({{ versioned_collapsing.quote_name(stored[groups | length + loop.index0]) }}) as _dbt_sum_{{ loop.index }}{{ ',' if not loop.last }}
+    {%- for name in stored[groups | length:] %}
+    sumMerge({{ versioned_collapsing.quote_name(name) }}) as _dbt_sum_{{ loop.index }}{{ ',' if not loop.last }}
     {%- endfor %}
-  from mergeTreeProjection({{ versioned_collapsing.quote_literals([table.relation.schema, table.relation.identifier, projection]) }})
+  from mergeTreeProjection({{ versioned_collapsing.quote_literals(place) }})
   {%- if groups %}
-  group by {% for name in groups %}{{ versioned_collapsing.quote_name(stored[loop.index0]) }}{{ ', ' if not loop.last }}{% endfor %}
+  group by {{ versioned_collapsing.quote_names(group_names) }}
   {%- endif %}
 {%- endmacro %}

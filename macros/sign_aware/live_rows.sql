@@ -5,7 +5,7 @@
    `prewhere`, filters after that. Skip indexes are used: one that is not of the sorting key can rule out neither row
    of a pair alone, since a cancel row is a copy. (On a table whose cancel rows are no true copies it can.) #}
 {% macro live_rows(relation, sign='_sign') -%}
-  {%- set sign = versioned_collapsing._identifier(sign) %}
+  {%- set sign = versioned_collapsing._get_identifier(sign) %}
   (
     select * except ({{ sign }})
     from {{ relation }} final

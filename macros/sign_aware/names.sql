@@ -1,13 +1,14 @@
-{# The same, but as it is where it needs no quotes, or has them already: `_sign`, `o._sign`. #}
-{% macro _identifier(name) %}
+{# A name as it is where it needs no quotes, or has them already: `_sign`, `o._sign`. #}
+{% macro _get_identifier(name) %}
   {%- set part = '(?:[A-Za-z_]\\w*|`(?:[^`\\\\]|\\\\.)+`|"(?:[^"\\\\]|\\\\.)+")' -%}
-  {%- do return(name if modules.re.fullmatch(part ~ '(?:[.]' ~ part ~ ')*', name) else versioned_collapsing.quote_name(name)) -%}
+  {%- set is_identifier = modules.re.fullmatch(part ~ '(?:[.]' ~ part ~ ')*', name) -%}
+  {%- do return(name if is_identifier else versioned_collapsing.quote_name(name)) -%}
 {% endmacro %}
 
 
 {# An expression as an operand: a name or a call of a function stands by itself, what else is there may bind less than
    the operator does, as `not (x)` does. #}
-{% macro _operand(expression) %}
+{% macro _get_operand(expression) %}
   {%- set text = expression | string | trim -%}
   {%- set is_simple = modules.re.fullmatch('(?!(?i:not|case|interval|distinct)\\b)[\\w.`"]+(\\([^()]*\\))?', text) -%}
   {%- do return(text if is_simple else '(' ~ text ~ ')') -%}

@@ -21,7 +21,7 @@ import pytest
 from dbt.adapters.spark.connections import SparkConnectionMethod
 
 from dbt.adapters.spark_clickhouse.credentials import EmbeddedSparkCredentials
-from dbt.adapters.spark_clickhouse.spark_engine import default_settings
+from dbt.adapters.spark_clickhouse.spark_session import default_settings
 from tests.conformance.suite import reason_to_leave_out, shipped_folder, unknown_names
 from tests.conformance.table import print_table
 from tests.support.chdb_http import running_server

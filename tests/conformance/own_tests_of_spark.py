@@ -21,7 +21,7 @@ from dbt.adapters.spark.connections import SparkConnectionMethod
 from table import print_table  # type: ignore[import-not-found]
 
 from dbt.adapters.spark_clickhouse.credentials import EmbeddedSparkCredentials
-from dbt.adapters.spark_clickhouse.spark_engine import default_settings
+from dbt.adapters.spark_clickhouse.spark_session import default_settings
 
 SDIST = Path(__file__).with_name("dbt-spark-sdist.txt")
 CACHE = Path(__file__).parents[2] / "target" / "dbt-spark"

@@ -1,19 +1,25 @@
-{# What an aggregate says of every group is what the table says: `aggregate` is a view, or the table of a SummingMergeTree
-   view; or `projection` names an aggregating projection of the table itself, of which the stored sums are compared.
+{# What an aggregate says of every group is what the table says: `aggregate` is a view, or the table of a
+   SummingMergeTree view; or `projection` names an aggregating projection of the table itself, of which the stored sums
+   are compared.
    `group_by` and `sums` map the aggregate's columns to expressions of the table, `count` is its column with the count
    of live rows. `where` is of the columns in `group_by`, and sampling by them.
 
    A group that one side lacks has sums of 0 there: of a group that is dead, a merge may leave nothing. So has one whose
    values are null: a SummingMergeTree makes it 0. #}
-{% test aggregate_agrees(model, group_by, sums, count='live_rows', aggregate=none, projection=none, sign=none, sample=none, recent_partitions=none) %}
-{%- if (aggregate is none) == (projection is none) -%}
-  {%- do exceptions.raise_compiler_error("aggregate_agrees: give either `aggregate`, a relation, or `projection`, the name of a projection.") -%}
-{%- endif -%}
+{% test aggregate_agrees(
+    model, group_by, sums, count='live_rows', aggregate=none, projection=none, sign=none, sample=none,
+    recent_partitions=none
+) %}
+{%- do versioned_collapsing.validate_one_aggregate(aggregate, projection) -%}
 {%- set where = config.get('where') or 'true' -%}
-{%- set table = versioned_collapsing.get_signed_table(model, sign) -%}
-{%- set groups = versioned_collapsing._named(group_by) -%}
-{%- set measures = versioned_collapsing._named(sums).keys() | list + [count] -%}
+{%- set table = versioned_collapsing.read_signed_table(model, sign) -%}
+{%- set partitions = versioned_collapsing.read_recent_partitions(table.relation, recent_partitions) -%}
+{%- set groups = versioned_collapsing.get_named_expressions(group_by) -%}
+{%- set measures = versioned_collapsing.get_named_expressions(sums).keys() | list + [count] -%}
 {%- set key = versioned_collapsing.quote_names(groups) -%}
+{%- set stored_rows = versioned_collapsing.get_rows_without_projections(table) -%}
+{%- set count_of_table = versioned_collapsing.quote_name('_dbt_' ~ count ~ '_of_table') -%}
+{%- set count_of_aggregate = versioned_collapsing.quote_name('_dbt_' ~ count ~ '_of_aggregate') -%}
 {%- set shown = [] -%}
 {%- set differs = [] -%}
 {%- for name in measures -%}
@@ -25,7 +31,7 @@
 
 {% call versioned_collapsing.get_failing_rows_sql(shown + ['differing_columns', 'failing_condition'], groups) %}
   with _dbt_from_table as (
-    {{ versioned_collapsing.signed_sums(versioned_collapsing.get_rows_without_projections(table), groups, sums, count, table.sign) }}
+    {{ versioned_collapsing.signed_sums(stored_rows, groups, sums, count, table.sign) }}
   ),
 
   _dbt_from_aggregate as (
@@ -42,7 +48,9 @@
     group by {{ key }}
     {%- endif %}
     {%- else %}
-    {{ versioned_collapsing.get_projection_sums_sql(table, projection, groups, sums) }}
+    {{ versioned_collapsing.get_projection_sums_sql(
+        table.relation, projection, groups, versioned_collapsing.read_projected_names(table, groups, sums)
+    ) }}
     {%- endif %}
   ),
 
@@ -76,22 +84,22 @@
     {{ versioned_collapsing.quote_name(name) }},
     {%- endfor %}
     {%- for name in measures %}
-    ifNull(sum(_dbt_of_table_{{ loop.index }}), 0) as {{ versioned_collapsing.quote_name('_dbt_' ~ name ~ '_of_table') }},
-    ifNull(sum(_dbt_of_aggregate_{{ loop.index }}), 0) as {{ versioned_collapsing.quote_name('_dbt_' ~ name ~ '_of_aggregate') }},
+    {%- set of_table = versioned_collapsing.quote_name('_dbt_' ~ name ~ '_of_table') -%}
+    {%- set of_aggregate = versioned_collapsing.quote_name('_dbt_' ~ name ~ '_of_aggregate') %}
+    ifNull(sum(_dbt_of_table_{{ loop.index }}), 0) as {{ of_table }},
+    ifNull(sum(_dbt_of_aggregate_{{ loop.index }}), 0) as {{ of_aggregate }},
     {%- endfor %}
     {{ versioned_collapsing.get_differing_columns_sql(measures, differs) }} as _dbt_differing_columns,
     multiIf(
-      {{ versioned_collapsing.quote_name('_dbt_' ~ count ~ '_of_table') }} = 0
-        and {{ versioned_collapsing.quote_name('_dbt_' ~ count ~ '_of_aggregate') }} <> 0,
+      {{ count_of_table }} = 0 and {{ count_of_aggregate }} <> 0,
       'the aggregate has the group, the table has not',
-      {{ versioned_collapsing.quote_name('_dbt_' ~ count ~ '_of_aggregate') }} = 0
-        and {{ versioned_collapsing.quote_name('_dbt_' ~ count ~ '_of_table') }} <> 0,
+      {{ count_of_aggregate }} = 0 and {{ count_of_table }} <> 0,
       'the table has the group, the aggregate has not',
       concat('the aggregate has other values: ', arrayStringConcat(_dbt_differing_columns, ', '))
     ) as _dbt_failing_condition
   from _dbt_both
   where ({{ where }})
-    and {{ versioned_collapsing.get_keys_in_scope_sql(table, key, groups.values() | join(', '), sample, recent_partitions) }}
+    and {{ versioned_collapsing.get_keys_in_scope_sql(table, key, groups.values() | join(', '), sample, partitions) }}
   {%- if groups %}
   group by {{ key }}
   {%- endif %}

@@ -3,7 +3,9 @@
    `key` is what the rows pair by, the sorting key when it is not given. #}
 {% test cancel_rows_match_state_rows(model, key=none, sign=none, sample=none, recent_partitions=none) %}
 {%- set where = config.get('where') -%}
-{%- set table = versioned_collapsing.get_signed_table(model, sign, key=key) -%}
+{%- set table = versioned_collapsing.read_signed_table(model, sign, key=key) -%}
+{%- set partitions = versioned_collapsing.read_recent_partitions(table.relation, recent_partitions) -%}
+{%- set differs = versioned_collapsing.get_columns_differ(table.columns) -%}
 {%- set shown = ['pairs_by', 'cancel_rows', 'state_rows', 'differing_columns', 'failing_condition'] -%}
 
 {% call versioned_collapsing.get_failing_rows_sql(shown, []) %}
@@ -12,7 +14,7 @@
       {{ table.listed }},
       sum({{ table.sign }}) as _dbt_net_sign
     from {{ table.relation }}
-    where {{ versioned_collapsing.get_scope_sql(table, where, sample, recent_partitions) }}
+    where {{ versioned_collapsing.get_scope_sql(table, where, sample, partitions) }}
     group by {{ table.listed }}
     having _dbt_net_sign <> 0
   )
@@ -21,8 +23,7 @@
     toString(tuple({{ table.key }})) as _dbt_pairs_by,
     -sumIf(_dbt_net_sign, _dbt_net_sign < 0) as _dbt_cancel_rows,
     sumIf(_dbt_net_sign, _dbt_net_sign > 0) as _dbt_state_rows,
-    {{ versioned_collapsing.get_differing_columns_sql(table.columns, versioned_collapsing.get_columns_differ(table.columns)) }}
-      as _dbt_differing_columns,
+    {{ versioned_collapsing.get_differing_columns_sql(table.columns, differs) }} as _dbt_differing_columns,
     if(
       _dbt_state_rows = 0,
       'no state row for the cancel row',

@@ -2,8 +2,9 @@
    no copy of its state row, has none, or is in another partition. #}
 {% test final_equals_signed_sums(model, sign=none, sample=none, recent_partitions=none) %}
 {%- set where = config.get('where') -%}
-{%- set table = versioned_collapsing.get_signed_table(model, sign) -%}
-{%- set scope = versioned_collapsing.get_scope_sql(table, where, sample, recent_partitions) -%}
+{%- set table = versioned_collapsing.read_signed_table(model, sign) -%}
+{%- set partitions = versioned_collapsing.read_recent_partitions(table.relation, recent_partitions) -%}
+{%- set scope = versioned_collapsing.get_scope_sql(table, where, sample, partitions) -%}
 
 {% call versioned_collapsing.get_failing_rows_sql(['net_sign', 'rows_of_final', 'failing_condition'], table.names) %}
   with _dbt_both_ways as (

@@ -2,18 +2,29 @@
    are compared, all but sign and version when they are not given, as the types of the table; a value that these cannot
    hold differs. With `sample` and `recent_partitions` only keys that the table has there are looked for in the truth;
    `where` filters both. #}
-{% test live_rows_equal(model, truth, unique_key, columns=none, version=none, sign=none, sample=none, recent_partitions=none) %}
+{% test live_rows_equal(
+    model, truth, unique_key, columns=none, version=none, sign=none, sample=none, recent_partitions=none
+) %}
 {%- set where = config.get('where') or 'true' -%}
-{%- set table = versioned_collapsing.get_signed_table(model, sign, version, unique_key) -%}
+{%- set table = versioned_collapsing.read_signed_table(model, sign, version, unique_key) -%}
+{%- set partitions = versioned_collapsing.read_recent_partitions(table.relation, recent_partitions) -%}
 {%- do versioned_collapsing.validate_truth('live_rows_equal', truth) -%}
-{%- set compared = versioned_collapsing.get_compared_columns(table, columns, versioned_collapsing.read_truth_types(table, truth) if execute else {}) -%}
+{%- do versioned_collapsing.validate_compared_columns(table, columns) -%}
+{%- set given_types = versioned_collapsing.read_truth_types(table, truth) if execute else {} -%}
+{%- set compared = versioned_collapsing.get_compared_columns(table, columns, given_types) -%}
+{%- set names = compared | map(attribute='name') | list -%}
 {%- set listed = versioned_collapsing.quote_names(compared | map(attribute='name')) -%}
 {%- set differs = [] -%}
 {%- for column in compared -%}
-  {%- do differs.append('uniqExact(tuple(' ~ versioned_collapsing.quote_name(column.name) ~ ')) > 1 or has(groupUniqArrayArray(_dbt_lost), ' ~ versioned_collapsing.quote_literal(column.name) ~ ')') -%}
+  {%- do differs.append(
+      'uniqExact(tuple(' ~ versioned_collapsing.quote_name(column.name) ~ ')) > 1 '
+      ~ 'or has(groupUniqArrayArray(_dbt_lost), ' ~ versioned_collapsing.quote_literal(column.name) ~ ')'
+  ) -%}
 {%- endfor -%}
 
-{% call versioned_collapsing.get_failing_rows_sql(['live_rows', 'true_rows', 'differing_columns', 'failing_condition'], table.names) %}
+{%- set shown = ['live_rows', 'true_rows', 'differing_columns', 'failing_condition'] -%}
+
+{% call versioned_collapsing.get_failing_rows_sql(shown, table.names) %}
   with _dbt_live as (
     select
       {%- for column in compared %}
@@ -55,14 +66,14 @@
     {{ table.key }},
     sumIf(_dbt_surplus, _dbt_surplus > 0) as _dbt_live_rows,
     -sumIf(_dbt_surplus, _dbt_surplus < 0) as _dbt_true_rows,
-    {{ versioned_collapsing.get_differing_columns_sql(compared | map(attribute='name'), differs) }} as _dbt_differing_columns,
+    {{ versioned_collapsing.get_differing_columns_sql(names, differs) }} as _dbt_differing_columns,
     multiIf(
       _dbt_true_rows = 0, 'live, and not in the truth',
       _dbt_live_rows = 0, 'in the truth, and not live',
       concat('other values than in the truth: ', arrayStringConcat(_dbt_differing_columns, ', '))
     ) as _dbt_failing_condition
   from _dbt_differences
-  where {{ versioned_collapsing.get_keys_in_scope_sql(table, table.key, table.key, sample, recent_partitions) }}
+  where {{ versioned_collapsing.get_keys_in_scope_sql(table, table.key, table.key, sample, partitions) }}
   group by {{ table.key }}
 {% endcall %}
 

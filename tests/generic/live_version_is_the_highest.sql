@@ -2,19 +2,19 @@
    was taken for the newest, or that a cancel row hit the wrong version. #}
 {% test live_version_is_the_highest(model, unique_key, version=none, sign=none, sample=none, recent_partitions=none) %}
 {%- set where = config.get('where') -%}
-{%- set table = versioned_collapsing.get_signed_table(model, sign, version, unique_key) -%}
-{%- if execute and table.is_collapsing and not table.version -%}
-  {%- do exceptions.raise_compiler_error(table.relation ~ " has no version that its engine knows. Say which column it is: `version`.") -%}
-{%- endif -%}
+{%- set table = versioned_collapsing.read_signed_table(model, sign, version, unique_key) -%}
+{%- set partitions = versioned_collapsing.read_recent_partitions(table.relation, recent_partitions) -%}
+{%- do versioned_collapsing.validate_has_version(table) -%}
+{%- set shown = ['live_version', 'highest_version', 'failing_condition'] -%}
 
-{% call versioned_collapsing.get_failing_rows_sql(['live_version', 'highest_version', 'failing_condition'], table.names) %}
+{% call versioned_collapsing.get_failing_rows_sql(shown, table.names) %}
   with _dbt_versions as (
     select
       {{ table.key }},
       {{ table.version }} as _dbt_version,
       sum({{ table.sign }}) as _dbt_net_sign
     from {{ table.relation }}
-    where {{ versioned_collapsing.get_scope_sql(table, where, sample, recent_partitions) }}
+    where {{ versioned_collapsing.get_scope_sql(table, where, sample, partitions) }}
     group by {{ table.key }}, _dbt_version
   )
 

@@ -1,7 +1,8 @@
 {# Every row, compared in all columns but the sign, is there once or not at all once its pairs are taken away. #}
 {% test net_sign_is_zero_or_one(model, sign=none, sample=none, recent_partitions=none) %}
 {%- set where = config.get('where') -%}
-{%- set table = versioned_collapsing.get_signed_table(model, sign) -%}
+{%- set table = versioned_collapsing.read_signed_table(model, sign) -%}
+{%- set partitions = versioned_collapsing.read_recent_partitions(table.relation, recent_partitions) -%}
 
 {% call versioned_collapsing.get_failing_rows_sql(['net_sign', 'failing_condition'], table.names) %}
   select
@@ -9,7 +10,7 @@
     sum({{ table.sign }}) as _dbt_net_sign,
     if(_dbt_net_sign < 0, 'more cancel rows than state rows', 'a state row more than once') as _dbt_failing_condition
   from {{ table.relation }}
-  where {{ versioned_collapsing.get_scope_sql(table, where, sample, recent_partitions) }}
+  where {{ versioned_collapsing.get_scope_sql(table, where, sample, partitions) }}
   group by {{ table.listed }}
   having _dbt_net_sign not in (0, 1)
 {% endcall %}

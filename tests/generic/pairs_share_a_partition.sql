@@ -2,7 +2,8 @@
    and FINAL may or may not, by its settings. #}
 {% test pairs_share_a_partition(model, unique_key, version=none, sign=none, sample=none, recent_partitions=none) %}
 {%- set where = config.get('where') -%}
-{%- set table = versioned_collapsing.get_signed_table(model, sign, version, unique_key) -%}
+{%- set table = versioned_collapsing.read_signed_table(model, sign, version, unique_key) -%}
+{%- set partitions = versioned_collapsing.read_recent_partitions(table.relation, recent_partitions) -%}
 {%- set columns = table.key ~ (', ' ~ table.version if table.version else '') -%}
 
 {% call versioned_collapsing.get_failing_rows_sql(['states_in', 'cancels_in', 'failing_condition'], table.names) %}
@@ -12,7 +13,7 @@
       _partition_id as _dbt_partition_id,
       sum({{ table.sign }}) as _dbt_net_sign
     from {{ table.relation }}
-    where {{ versioned_collapsing.get_scope_sql(table, where, sample, recent_partitions) }}
+    where {{ versioned_collapsing.get_scope_sql(table, where, sample, partitions) }}
     group by {{ columns }}, _dbt_partition_id
     having _dbt_net_sign <> 0
   )

@@ -1,11 +1,10 @@
-{# No partition has more rows that wait to be merged away than `rows`, or more of them to a stored row than `share`. They
-   make every query read more; a partition that is not merged any more keeps them for good. #}
+{# No partition has more rows that wait to be merged away than `rows`, or more of them to a stored row than `share`.
+   They make every query read more; a partition that is not merged any more keeps them for good. #}
 {% test rows_waiting_to_collapse_below(model, rows=none, share=none, sign=none, sample=none, recent_partitions=none) %}
-{%- if rows is none and share is none -%}
-  {%- do exceptions.raise_compiler_error("rows_waiting_to_collapse_below: say how many may wait, by `rows`, by `share` of the stored rows, or by both.") -%}
-{%- endif -%}
+{%- do versioned_collapsing.validate_waiting_limits(rows, share) -%}
 {%- set where = config.get('where') -%}
-{%- set table = versioned_collapsing.get_signed_table(model, sign) -%}
+{%- set table = versioned_collapsing.read_signed_table(model, sign) -%}
+{%- set partitions = versioned_collapsing.read_recent_partitions(table.relation, recent_partitions) -%}
 {%- set shown = ['partition_id', 'stored_rows', 'waiting_rows', 'waiting_share', 'failing_condition'] -%}
 
 {% call versioned_collapsing.get_failing_rows_sql(shown, []) %}
@@ -14,9 +13,10 @@
     count() as _dbt_stored_rows,
     {{ versioned_collapsing.get_waiting_rows_count_sql(table.sign) }} as _dbt_waiting_rows,
     _dbt_waiting_rows / _dbt_stored_rows as _dbt_waiting_share,
-    concat(toString(_dbt_waiting_rows), ' of ', toString(_dbt_stored_rows), ' rows wait to collapse') as _dbt_failing_condition
+    concat(toString(_dbt_waiting_rows), ' of ', toString(_dbt_stored_rows), ' rows wait to collapse')
+      as _dbt_failing_condition
   from {{ table.relation }}
-  where {{ versioned_collapsing.get_scope_sql(table, where, sample, recent_partitions) }}
+  where {{ versioned_collapsing.get_scope_sql(table, where, sample, partitions) }}
   group by _dbt_partition_id
   having false
     {%- if rows is not none %}

@@ -15,7 +15,7 @@ from tests.support.collapsing_project import CollapsingProject
 from tests.support.commands import Node
 from tests.support.shop import REPOSITORY
 
-SEEDS = REPOSITORY / "seeds"
+SEEDS = REPOSITORY / "tests" / "invariants" / "seeds"
 GENERIC_TESTS = (
     "aggregate_agrees",
     "cancel_rows_match_state_rows",

@@ -121,7 +121,7 @@ def test_what_is_not_compiled_is_a_finding(manifest: Path, tmp_path: Path) -> No
 
 
 def test_nothing_is_found_in_this_project(tmp_path: Path) -> None:
-    of_clickhouse = ["current", "marts", "postgresql", "test_type:singular", "path:analyses"]
+    of_clickhouse = ["current", "marts", "reference", "test_type:singular", "path:analyses"]
     (outcome,) = dbt(tmp_path, ["compile", "--select", *of_clickhouse])
     assert outcome.success, outcome
     assert lint_manifest(tmp_path / "target" / "manifest.json") == []

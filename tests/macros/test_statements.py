@@ -17,7 +17,6 @@ WITHOUT_ROWS = re.compile(
 # There all but `adapter.query_on('clickhouse', …)` goes to Spark.
 ON_SPARK = (
     "macros/change_sets/",
-    "macros/materializations/change_set/",
     "tests/generic/no_unknown_fields.sql",
 )
 EXCEPTIONS = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 
 import pytest
 
@@ -82,7 +82,7 @@ def test_versions_that_are_times(make_project: MakeProject) -> None:
     project = make_project("truncate_times")
     project.add_model("target", {"unique_key": "id"}, "select * from changes")
     structure = STRUCTURE.replace("_version Int64", "_version DateTime64(6, 'Europe/Berlin')")
-    twice = datetime(2025, 10, 26, 1, 40, 0, 1, timezone.utc)  # Of two hours there the second.
+    twice = datetime(2025, 10, 26, 1, 40, 0, 1, UTC)  # Of two hours there the second.
     apply(project, [(1, 0, twice, False, False), (None, 0, twice, False, True)], structure)
     later = twice.replace(microsecond=2)
     apply(project, [(1, 0, twice, False, False), (2, 0, later, False, False)], structure)

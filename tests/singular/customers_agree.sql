@@ -1,3 +1,5 @@
+{{ config(enabled=project_name == 'versioned_collapsing' and target.name == 'embedded') }}
+
 -- The view, the table of sums and PostgreSQL, where its state is at hand, say the same of every region and tier.
 with from_view as (
   select

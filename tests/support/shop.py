@@ -6,7 +6,7 @@ import csv
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -15,14 +15,14 @@ import clickhouse_connect
 from clickhouse_connect.driver.client import Client
 
 REPOSITORY = Path(__file__).parents[2]
-EXPECTED = REPOSITORY / "tests" / "expected"
+EXPECTED = REPOSITORY / "data" / "expected"
 LANDING = REPOSITORY / "data" / "landing"
 
 Row = tuple[Any, ...]
 
 
 def _timestamp(text: str) -> datetime:
-    return datetime.fromisoformat(text).astimezone(timezone.utc).replace(tzinfo=None)
+    return datetime.fromisoformat(text).astimezone(UTC).replace(tzinfo=None)
 
 
 def _optional_text(text: str) -> str | None:
@@ -85,7 +85,7 @@ def clickhouse(home: Path) -> Iterator[Client]:
     client = clickhouse_connect.get_client(
         interface="chdb", path=str(home / "clickhouse"), settings={"session_timezone": "UTC"}
     )
-    client.server_tz = timezone.utc
+    client.server_tz = UTC
     try:
         yield client
     finally:

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 import yaml
 from sqlfluff.core import FluffConfig, Linter
+from sqlfluff.core.types import ConfigMappingType
 from sqlfluff.utils.testing.rules import RuleTestCase, load_test_cases, rules__test_helper
 
 FOLDER = Path(__file__).parent
-CONFIG = {
+CONFIG: ConfigMappingType = {
     "core": {"dialect": "clickhouse"},
     "rules": {"collapsing_engines": str(FOLDER / "engines.jsonl")},
 }

@@ -361,6 +361,9 @@ QUERIES = {
     "folders": "select folder from mixed.ch_folders order by folder",
     "hooks": "select model, orders from mixed.clickhouse_hooks",
     "lines": "select line from mixed.ch_lines order by line",
+    "measurements": (
+        "select * except ratio, toString(ratio) as ratio from mixed.ch_measurements order by id"
+    ),
     "nothing": "select * from mixed.ch_nothing",
     "nothing_columns": "select name, type from system.columns where table = 'ch_nothing'",
     "orders": "select * from mixed.ch_orders order by order_id",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -19,6 +20,10 @@ def spark_rows(project: Any, table: str) -> list[dict[str, Any]]:
     """The rows of a Spark table, read from its files."""
     rows: list[dict[str, Any]] = pq.read_table(project.spark_table(table)).to_pylist()
     return rows
+
+
+def spark_rows_by_id(project: Any, table: str) -> list[dict[str, Any]]:
+    return sorted(spark_rows(project, table), key=lambda row: int(row["id"]))
 
 
 def test_first_build_succeeds(first_build: Any) -> None:
@@ -130,6 +135,21 @@ def test_packages_dispatch_to_the_engine_of_the_node(project: Any, tables: Rows)
     assert (on_spark["package_on"], on_clickhouse["package_on"]) == ("spark", "clickhouse")
     # The package replaces this one on Spark only.
     assert (on_spark["dbt_on"], on_clickhouse["dbt_on"]) == ("varchar(9)", "String")
+
+
+def test_values_of_a_seed_are_the_same_on_spark_and_reach_clickhouse(
+    project: Any, tables: Rows
+) -> None:
+    *numbered, nan, without = spark_rows_by_id(project, "measurements")
+    assert numbered == [{"id": 1, "amount": 9007199254740993, "name": "O'Brien", "ratio": 0.1}]
+    assert math.isnan(nan.pop("ratio"))
+    assert nan == {"id": 2, "amount": None, "name": None}
+    assert without == {"id": 3, "amount": -9007199254740993, "name": r"C:\new, 100%", "ratio": None}
+    assert tables["measurements"] == [
+        {"id": 1, "amount": 9007199254740993, "name": "O'Brien", "ratio": "0.1"},
+        {"id": 2, "amount": None, "name": None, "ratio": "nan"},
+        {"id": 3, "amount": -9007199254740993, "name": r"C:\new, 100%", "ratio": None},
+    ]
 
 
 def test_text_files_reach_clickhouse_through_a_spark_model(tables: Rows) -> None:

@@ -15,8 +15,10 @@ from pathlib import Path
 from chdb.session import Session
 from pyspark.sql import SparkSession
 from dbt.adapters.spark_clickhouse.files import LocalFiles
-from dbt.adapters.spark_clickhouse.receipt import figures_sql, receipt_of, table_function
-from dbt.adapters.spark_clickhouse.types import digest, quote
+from dbt.adapters.spark_clickhouse.digests import digest
+from dbt.adapters.spark_clickhouse.figures import figures_sql, receipt_of
+from dbt.adapters.spark_clickhouse.reading import reading_sql
+from dbt.adapters.spark_clickhouse.types import quote
 
 folder, cases = Path(sys.argv[1]), json.loads(Path(sys.argv[2]).read_text())
 spark = (
@@ -44,7 +46,7 @@ receipt = receipt_of(described, on_spark, {"part-0.parquet": 1})
 session = Session()
 session.query("set session_timezone = 'UTC'")
 files = LocalFiles(str(folder), "parquet")
-source = table_function(files, receipt)
+source = reading_sql(files, receipt)
 
 def ask(sql):
     found = session.query(sql, "JSONCompactEachRow")

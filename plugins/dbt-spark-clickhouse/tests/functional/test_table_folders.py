@@ -13,7 +13,8 @@ _RUN = """
 import json, sys
 from pathlib import Path
 from dbt.adapters.spark_clickhouse.credentials import EmbeddedSparkCredentials
-from dbt.adapters.spark_clickhouse.spark_engine import start_session, with_advice, without_stack
+from dbt.adapters.spark_clickhouse.spark_errors import with_advice, without_stack
+from dbt.adapters.spark_clickhouse.spark_session import start_session
 from dbt.adapters.spark_clickhouse.table_folders import TableFolders
 
 folder, home = Path(sys.argv[1]), Path(sys.argv[1], "home")
@@ -193,7 +194,9 @@ CASES: dict[str, tuple[list[str], list[str], str, list[str], str | None, list[in
 def outcomes(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
     """Error, folders that are left and rows of each case; then what is left of the undo."""
     folder = tmp_path_factory.mktemp("folders")
-    cases = [[setup, remains, sql, table] for setup, remains, sql, _, table, _, _ in CASES.values()]
+    cases: list[Any] = [
+        [setup, remains, sql, table] for setup, remains, sql, _, table, _, _ in CASES.values()
+    ]
     cases[0][0] = ["create schema shop", *cases[0][0]]
     process = subprocess.run(
         [sys.executable, "-c", _RUN, str(folder), json.dumps(cases)],

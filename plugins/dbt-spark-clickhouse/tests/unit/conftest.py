@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from multiprocessing import get_context
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from dbt.adapters.factory import reset_adapters
+from dbt.deprecations import reset_deprecations
 
 from dbt.adapters.spark_clickhouse.adapter import SparkClickHouseAdapter
 from dbt.adapters.spark_clickhouse.credentials import SparkClickHouseCredentials
@@ -20,6 +22,12 @@ Node = Callable[..., Any]
 def no_home(monkeypatch: pytest.MonkeyPatch) -> None:
     """The folder of the stores is the profile's, wherever the tests run."""
     monkeypatch.delenv("SPARK_CLICKHOUSE_HOME", raising=False)
+
+
+@pytest.fixture(autouse=True)
+def no_deprecations() -> None:
+    """dbt counts deprecations of the whole process: those of other tests are not of this one."""
+    reset_deprecations()
 
 
 @pytest.fixture
@@ -57,8 +65,9 @@ class _Config(dict[str, Any]):
 
 
 @pytest.fixture
-def adapter(tmp_path: Path) -> SparkClickHouseAdapter:
+def adapter(tmp_path: Path) -> Iterator[SparkClickHouseAdapter]:
     """The adapter of a project in ``tmp_path``; neither engine runs."""
+    reset_adapters()
     config: Any = SimpleNamespace(
         credentials=SparkClickHouseCredentials.from_dict({}),
         project_root=str(tmp_path),
@@ -66,6 +75,5 @@ def adapter(tmp_path: Path) -> SparkClickHouseAdapter:
         log_cache_events=False,
         flags={},
     )
-    concrete: Any = SparkClickHouseAdapter  # its delegates are made when it is imported
-    made: SparkClickHouseAdapter = concrete(config, get_context("spawn"))
-    return made
+    yield SparkClickHouseAdapter(config, get_context("spawn"))
+    reset_adapters()

@@ -53,5 +53,7 @@ def test_next_command_of_the_process_opens_connections_again(
 ) -> None:
     adapter.cleanup_connections()
     manager: Any = adapter.engines[engine].connections
+    opened = False
     with manager.opening(connection):
-        pass
+        opened = True
+    assert opened

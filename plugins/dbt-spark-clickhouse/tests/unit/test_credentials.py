@@ -10,8 +10,9 @@ from dbt.config.profile import Profile
 from dbt.exceptions import DbtProfileError
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.spark_clickhouse.adapter import SparkClickHouseAdapter
 from dbt.adapters.spark_clickhouse.credentials import SparkClickHouseCredentials
-from dbt.adapters.spark_clickhouse.routing import CLICKHOUSE, SPARK, on_engine
+from dbt.adapters.spark_clickhouse.routing import CLICKHOUSE, SPARK
 
 SECRET = "swordfish"
 
@@ -145,12 +146,12 @@ def test_mistake_is_an_error_that_says_where(output: dict[str, Any], message: st
     assert message in str(error.value)
 
 
-def test_type_is_that_of_the_engine_at_work() -> None:
+def test_type_is_that_of_the_engine_at_work(adapter: SparkClickHouseAdapter) -> None:
     credentials = profile()
     assert credentials.type == "spark_clickhouse"
-    with on_engine(SPARK):
+    with adapter.at_work.on_engine(SPARK):
         assert credentials.type == "spark"
-    with on_engine(CLICKHOUSE):
+    with adapter.at_work.on_engine(CLICKHOUSE):
         assert credentials.type == "clickhouse"
 
 
@@ -174,12 +175,14 @@ def test_debug_shows_what_the_profile_says_of_each_engine() -> None:
     }
 
 
-def test_target_is_as_with_the_stock_adapter_of_the_engine_at_work() -> None:
+def test_target_is_as_with_the_stock_adapter_of_the_engine_at_work(
+    adapter: SparkClickHouseAdapter,
+) -> None:
     own = {"database": "clickhouse", "schema": "shop", "home": ".spark_clickhouse"}
     credentials = secretive()
-    with on_engine(SPARK):
+    with adapter.at_work.on_engine(SPARK):
         on_spark = dict(credentials.connection_info())
-    with on_engine(CLICKHOUSE):
+    with adapter.at_work.on_engine(CLICKHOUSE):
         on_clickhouse = dict(credentials.connection_info())
     assert on_spark == {
         **own,
@@ -196,9 +199,9 @@ def test_target_is_as_with_the_stock_adapter_of_the_engine_at_work() -> None:
 
 
 @pytest.mark.parametrize("engine", [None, SPARK, CLICKHOUSE])
-def test_no_secret_is_shown(engine: Any) -> None:
+def test_no_secret_is_shown(adapter: SparkClickHouseAdapter, engine: Any) -> None:
     credentials = secretive()
-    with on_engine(engine):
+    with adapter.at_work.on_engine(engine):
         assert SECRET not in str(dict(credentials.connection_info()))
         assert SECRET not in str(dict(credentials.connection_info(with_aliases=True)))
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from dbt.adapters.spark_clickhouse.files import LocalFiles, S3Files, is_s3, partition_columns
+from dbt.adapters.spark_clickhouse.files import LocalFiles, partition_columns
+from dbt.adapters.spark_clickhouse.s3_files import S3Files, is_s3
 
 LISTED = {
     "part-0.parquet": 5,

@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 from dbt.adapters.base.relation import BaseRelation
+from dbt.adapters.clickhouse.impl import ClickHouseAdapter
 from dbt.context.providers import RuntimeConfigObject
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.spark_clickhouse.adapter import SparkClickHouseAdapter
-from dbt.adapters.spark_clickhouse.routing import CLICKHOUSE, SPARK, Engine, on_engine
+from dbt.adapters.spark_clickhouse.routing import CLICKHOUSE, SPARK, Engine
 
 Node = Callable[..., Any]
 Ref = Callable[..., BaseRelation]
@@ -29,7 +30,7 @@ def ref(adapter: SparkClickHouseAdapter) -> Ref:
             target.unique_id: target
         }
         adapter.set_macro_resolver(SimpleNamespace(**of_kind))
-        with on_engine(reader):
+        with adapter.at_work.on_engine(reader):
             relation: BaseRelation = adapter.Relation.create_from(
                 adapter.config, target, limit=limit
             )
@@ -186,7 +187,7 @@ def test_source_that_is_not_there_says_where_it_was_looked_for(
     missing = source(node, "landing/lines", "parquet")
     assert "landing/lines/*.parquet" in str(ref(missing, CLICKHOUSE))
     adapter.set_macro_resolver(SimpleNamespace(nodes={}, sources={missing.unique_id: missing}))
-    with pytest.raises(DbtRuntimeError) as error, on_engine(CLICKHOUSE):
+    with pytest.raises(DbtRuntimeError) as error, adapter.at_work.on_engine(CLICKHOUSE):
         adapter.hand_offs.verify_parents(node("model", "reader", CLICKHOUSE, missing))
     assert error.value.msg == (
         f"ClickHouse cannot read parquet.`{tmp_path}/landing/lines`, which Spark owns: there is no "
@@ -203,27 +204,42 @@ def test_table_that_a_clickhouse_node_reads_is_checked_before_it_runs(
     adapter.set_macro_resolver(SimpleNamespace(nodes={parent.unique_id: parent}, sources={}))
     for resource_type in ("model", "snapshot", "test"):
         reader = node(resource_type, "reader", CLICKHOUSE, parent)
-        with pytest.raises(DbtRuntimeError, match="no receipt"), on_engine(CLICKHOUSE):
+        with (
+            pytest.raises(DbtRuntimeError, match="no receipt"),
+            adapter.at_work.on_engine(CLICKHOUSE),
+        ):
             adapter.pre_model_hook(RuntimeConfigObject(reader))
 
 
-def test_unit_test_reads_no_table_and_none_is_checked(
-    adapter: SparkClickHouseAdapter, node: Node
+@pytest.mark.parametrize("engine", [SPARK, CLICKHOUSE])
+@pytest.mark.parametrize(
+    ("resource_type", "is_compiled", "is_checked"),
+    [("model", True, True), ("unit_test", True, False), ("model", False, False)],
+    ids=["a model", "a unit test, which reads no table", "a clone, which reads no parents"],
+)
+def test_tables_are_checked_before_a_node_that_reads_them_and_no_other(
+    adapter: SparkClickHouseAdapter,
+    node: Node,
+    monkeypatch: pytest.MonkeyPatch,
+    engine: Engine,
+    resource_type: str,
+    is_compiled: bool,
+    is_checked: bool,
 ) -> None:
+    checked: list[tuple[str, Any]] = []
+    checks: dict[Engine, tuple[object, str]] = {
+        CLICKHOUSE: (adapter.hand_offs, "verify_parents"),
+        SPARK: (adapter.lost_tables, "require_parents"),
+    }
+    for of, (owner, check) in checks.items():
+        monkeypatch.setattr(owner, check, lambda reader, of=of: checked.append((of, reader)))
     parent = node("model", "orders", SPARK)
     adapter.set_macro_resolver(SimpleNamespace(nodes={parent.unique_id: parent}, sources={}))
-    with on_engine(CLICKHOUSE):
-        adapter.pre_model_hook(RuntimeConfigObject(node("unit_test", "reader", CLICKHOUSE, parent)))
-
-
-def test_clone_reads_no_parents_and_none_is_checked(
-    adapter: SparkClickHouseAdapter, node: Node
-) -> None:
-    parent = node("model", "orders", SPARK)
-    adapter.set_macro_resolver(SimpleNamespace(nodes={parent.unique_id: parent}, sources={}))
-    clone = node("model", "reader", CLICKHOUSE, parent, compiled=False)
-    with on_engine(CLICKHOUSE):
-        adapter.pre_model_hook(RuntimeConfigObject(clone))
+    config = {"location_root": "/lake"}  # its files are looked for by nobody
+    reader = node(resource_type, "reader", engine, parent, compiled=is_compiled, config=config)
+    with adapter.at_work.on_engine(engine):
+        adapter.pre_model_hook(RuntimeConfigObject(reader))
+    assert checked == ([(engine, reader)] if is_checked else [])
 
 
 @pytest.mark.parametrize(
@@ -267,7 +283,7 @@ def test_what_an_embedded_engine_lacks_is_an_error_before_the_node_runs(
 ) -> None:
     adapter.set_macro_resolver(SimpleNamespace(nodes={}, sources={}))
     needy = node("snapshot", "orders", engine, **more)
-    with pytest.raises(DbtRuntimeError) as error, on_engine(engine):
+    with pytest.raises(DbtRuntimeError) as error, adapter.at_work.on_engine(engine):
         adapter.pre_model_hook(RuntimeConfigObject(needy))
     assert error.value.msg == message
 
@@ -277,9 +293,15 @@ def test_server_has_users_and_grants_are_left_to_the_stock_adapter(
 ) -> None:
     adapter.set_macro_resolver(SimpleNamespace(nodes={}, sources={}))
     monkeypatch.setattr(adapter.engines[CLICKHOUSE].config.credentials, "driver", "http")
+    hooked: list[Any] = []
+    monkeypatch.setattr(
+        ClickHouseAdapter, "pre_model_hook", lambda _, config: hooked.append(config)
+    )
     granted = node("snapshot", "orders", CLICKHOUSE, config={"grants": {"select": ["reader"]}})
-    with on_engine(CLICKHOUSE):
-        adapter.pre_model_hook(RuntimeConfigObject(granted))
+    config = RuntimeConfigObject(granted)
+    with adapter.at_work.on_engine(CLICKHOUSE):
+        adapter.pre_model_hook(config)
+    assert hooked == [config]
 
 
 def test_columns_of_a_table_that_was_never_built_say_what_to_build(
@@ -288,7 +310,7 @@ def test_columns_of_a_table_that_was_never_built_say_what_to_build(
     model = node("model", "orders", SPARK)
     adapter.set_macro_resolver(SimpleNamespace(nodes={model.unique_id: model}, sources={}))
     own = adapter.Relation.create_from(adapter.config, model)
-    with pytest.raises(DbtRuntimeError) as error, on_engine(CLICKHOUSE):
+    with pytest.raises(DbtRuntimeError) as error, adapter.at_work.on_engine(CLICKHOUSE):
         adapter.get_columns_in_relation(own)
     assert error.value.msg.startswith(
         "ClickHouse cannot read the Spark table shop.orders: there is no receipt in "
@@ -333,15 +355,15 @@ def test_table_whose_files_are_gone_is_built_anew_and_not_read(
         lambda _, schema, name: found if known and name == "orders" else None,
     )
     monkeypatch.setattr(spark, "drop_relation", dropped.append)
-    with on_engine(SPARK):
-        adapter.hand_offs.forget_lost(orders)
+    with adapter.at_work.on_engine(SPARK):
+        adapter.lost_tables.drop(orders)
         assert dropped == ([found] if is_lost else [])
         if is_lost:
             with pytest.raises(DbtRuntimeError) as error:
-                adapter.hand_offs.require_parents(reader)
+                adapter.lost_tables.require_parents(reader)
             assert error.value.msg == (
                 "The files of the Spark table shop.orders are gone; Spark would read no rows. "
                 "Build it again: dbt build --select orders"
             )
         else:
-            adapter.hand_offs.require_parents(reader)
+            adapter.lost_tables.require_parents(reader)

@@ -14,7 +14,7 @@ from dbt.adapters.factory import FACTORY, get_adapter, register_adapter
 from dbt.cli.flags import Flags
 from dbt.cli.types import Command
 from dbt.clients.jinja import MacroGenerator
-from dbt.config import RuntimeConfig
+from dbt.config.runtime import RuntimeConfig
 from dbt.context.providers import generate_runtime_model_context
 from dbt.mp_context import get_mp_context
 from dbt.parser.manifest import ManifestLoader
@@ -70,11 +70,10 @@ class Parsed:
 
 
 def ids(namespace: Mapping[str, Any]) -> Macros:
-    return {
-        name: value.macro.unique_id
-        for name, value in namespace.items()
-        if isinstance(value, MacroGenerator)
+    generators: dict[str, Any] = {
+        name: value for name, value in namespace.items() if isinstance(value, MacroGenerator)
     }
+    return {name: value.macro.unique_id for name, value in generators.items()}
 
 
 @pytest.fixture(scope="module")
@@ -88,8 +87,8 @@ def parsed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Parsed]:
     FACTORY.reset_adapters()
     config = RuntimeConfig.from_args(arguments)
     get_invocation_context().uses_adapter(config.credentials.type)
-    register_adapter(config, get_mp_context())  # type: ignore[arg-type]  # as dbt does
-    adapter: Any = get_adapter(config)  # type: ignore[arg-type]
+    register_adapter(config, get_mp_context())
+    adapter: Any = get_adapter(config)
     manifest = ManifestLoader.get_full_manifest(config)
     adapter.set_macro_resolver(manifest)
     yield Parsed(config, adapter, manifest)

@@ -1,4 +1,4 @@
-"""Values of seeds in Spark's SQL."""
+"""Values in the SQL of each engine."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dbt.adapters.spark_clickhouse.spark_engine import literal
+from dbt.adapters.spark_clickhouse.literals import clickhouse_literal, spark_literal
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,12 @@ from dbt.adapters.spark_clickhouse.spark_engine import literal
         (Decimal("1.10"), "1.10"),
         (Decimal("1E+3"), "1000"),
         (0.5, "0.5"),
+        (0.1, "0.1"),
+        (Decimal("0.1"), "0.1"),
+        (float("nan"), "'nan'"),
+        (float("-inf"), "'-inf'"),
+        (Decimal("NaN"), "'NaN'"),
+        (Decimal("Infinity"), "'Infinity'"),
         ("", "''"),
         ("O'Brien", r"'O\'Brien'"),
         (r"C:\new", r"'C:\\new'"),
@@ -28,5 +34,9 @@ from dbt.adapters.spark_clickhouse.spark_engine import literal
         (datetime.datetime(2020, 1, 2, 3, 4, 5, 6), "'2020-01-02 03:04:05.000006'"),
     ],
 )
-def test_literals(value: Any, expected: str) -> None:
-    assert literal(value) == expected
+def test_values_of_seeds_in_sparks_sql(value: Any, expected: str) -> None:
+    assert spark_literal(value) == expected
+
+
+def test_texts_in_clickhouses_sql() -> None:
+    assert clickhouse_literal(r"C:\new O'Brien") == r"'C:\\new O\'Brien'"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dbt.adapters.spark_clickhouse.spark_engine import with_advice, without_stack
+from dbt.adapters.spark_clickhouse.spark_errors import with_advice, without_stack
 
 
 def test_stack_of_java_is_left_out() -> None:

@@ -9,16 +9,15 @@ from pathlib import Path
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.spark_clickhouse.figures import figures_sql, receipt_of
 from dbt.adapters.spark_clickhouse.files import LocalFiles
+from dbt.adapters.spark_clickhouse.reading import reading_sql
 from dbt.adapters.spark_clickhouse.receipt import (
     ColumnReceipt,
     Receipt,
-    figures_sql,
-    receipt_of,
     require_no_nested_nulls,
     require_same_figures,
     require_same_files,
-    table_function,
 )
 
 RECEIPT = Receipt(
@@ -113,7 +112,7 @@ def test_changed_files_are_named(table: Path, change: str, difference: str) -> N
     )
 
 
-def test_same_figures_pass() -> None:
+def test_same_figures_raise_nothing() -> None:
     require_same_figures("shop.orders", "orders", RECEIPT, replace(RECEIPT))
 
 
@@ -134,7 +133,7 @@ def test_changed_figures_are_named() -> None:
     )
 
 
-def test_nulls_of_scalars_pass() -> None:
+def test_nulls_of_scalars_raise_nothing() -> None:
     require_no_nested_nulls("shop.orders", RECEIPT)
 
 
@@ -219,7 +218,7 @@ def test_figures_of_many_columns_are_computed_by_statements_that_clickhouse_can_
 
 
 def test_table_function_spells_out_the_structure_of_the_receipt() -> None:
-    assert table_function(parquet(Path("/lake/o'brien")), RECEIPT) == (
+    assert reading_sql(parquet(Path("/lake/o'brien")), RECEIPT) == (
         r"file('/lake/o\'brien/*.parquet', 'Parquet', '`id` Nullable(Int64), "
         "`price` Nullable(Float64), `tags` Array(Nullable(String))')"
     )
@@ -227,13 +226,13 @@ def test_table_function_spells_out_the_structure_of_the_receipt() -> None:
 
 def test_quotes_within_the_structure_are_escaped() -> None:
     receipt = replace(RECEIPT, columns=(ColumnReceipt("at", "timestamp", 3, 6),))
-    assert table_function(parquet(Path("/lake")), receipt) == (
+    assert reading_sql(parquet(Path("/lake")), receipt) == (
         r"file('/lake/*.parquet', 'Parquet', '`at` Nullable(DateTime64(6, \'UTC\'))')"
     )
 
 
 def test_table_function_without_a_receipt_leaves_the_structure_to_clickhouse() -> None:
-    assert table_function(parquet(Path("/lake")), None) == "file('/lake/*.parquet', 'Parquet')"
+    assert reading_sql(parquet(Path("/lake")), None) == "file('/lake/*.parquet', 'Parquet')"
 
 
 def test_partition_columns_are_read_from_the_names_of_folders() -> None:
@@ -242,7 +241,7 @@ def test_partition_columns_are_read_from_the_names_of_folders() -> None:
         columns=(ColumnReceipt("id", "bigint", 3, 6), ColumnReceipt("day", "date", 2, 9)),
         files={"day=2025-01-01/part-0.parquet": 5},
     )
-    assert table_function(parquet(Path("/lake")), receipt) == (
+    assert reading_sql(parquet(Path("/lake")), receipt) == (
         "(select `id`, cast(nullIf(decodeURLComponent(`day`), '__HIVE_DEFAULT_PARTITION__') as "
         "Nullable(Date32)) as `day` from file('/lake/day=*/*.parquet', 'Parquet', "
         "'`id` Nullable(Int64), `day` Nullable(String)'))"
@@ -254,7 +253,7 @@ def test_partition_columns_are_read_from_the_names_of_folders() -> None:
 )
 def test_lake_table_is_read_by_its_log(file_format: str, function: str) -> None:
     receipt = replace(RECEIPT, columns=(ColumnReceipt("id", "bigint", 3, 6),))
-    assert table_function(LocalFiles("/lake", file_format), receipt) == (
+    assert reading_sql(LocalFiles("/lake", file_format), receipt) == (
         f"{function}('/lake', 'Parquet', '`id` Nullable(Int64)')"
     )
-    assert table_function(LocalFiles("/lake", file_format), None) == f"{function}('/lake')"
+    assert reading_sql(LocalFiles("/lake", file_format), None) == f"{function}('/lake')"

@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.spark_clickhouse.routing import (
-    CLICKHOUSE,
-    SPARK,
-    Engine,
-    current_engine,
-    current_node,
-    engine_named,
-    engine_of,
-    on_engine,
-    working_on,
-)
+from dbt.adapters.spark_clickhouse.routing import CLICKHOUSE, SPARK, Engine, engine_of
 
 Node = Callable[..., Any]
 
@@ -139,45 +128,3 @@ def test_database_that_is_no_engine_is_an_error_that_names_the_node(
         "owns it: set `+database: spark` or `+database: clickhouse` (in dbt_project.yml, a "
         "properties file or config()), or leave it out for the default of the profile."
     )
-
-
-def test_engine_and_node_at_work_last_for_the_block(node: Node) -> None:
-    outer, inner = node("model", "outer", SPARK), node("model", "inner", CLICKHOUSE)
-    assert (current_engine(), current_node()) == (None, None)
-    with working_on(outer, SPARK):
-        with working_on(inner, CLICKHOUSE):
-            assert (current_engine(), current_node()) == (CLICKHOUSE, inner)
-        with pytest.raises(ZeroDivisionError), on_engine(CLICKHOUSE):
-            raise ZeroDivisionError
-        assert (current_engine(), current_node()) == (SPARK, outer)
-    assert (current_engine(), current_node()) == (None, None)
-
-
-def test_engine_at_work_is_that_of_the_thread() -> None:
-    seen: list[Engine | None] = []
-    with on_engine(SPARK):
-        thread = threading.Thread(target=lambda: seen.append(current_engine()))
-        thread.start()
-        thread.join()
-    assert seen == [None]
-
-
-@pytest.mark.parametrize(
-    ("database", "expected"),
-    [(SPARK, SPARK), (CLICKHOUSE, CLICKHOUSE), ("shop", None), ("", None), (None, None)],
-)
-def test_database_names_an_engine_to_a_model(
-    node: Node, database: str | None, expected: Engine | None
-) -> None:
-    assert engine_named(database) == expected
-    with working_on(node("model", "it", CLICKHOUSE), CLICKHOUSE):
-        assert engine_named(database) == expected
-
-
-def test_database_that_a_test_has_from_the_profile_names_the_engine_at_work(node: Node) -> None:
-    with working_on(node("test", "it", CLICKHOUSE), SPARK):
-        assert engine_named(CLICKHOUSE) == SPARK
-        assert engine_named(SPARK) == SPARK
-    with working_on(node("test", "it", CLICKHOUSE), CLICKHOUSE):
-        assert engine_named(CLICKHOUSE) == CLICKHOUSE
-        assert engine_named(SPARK) == SPARK

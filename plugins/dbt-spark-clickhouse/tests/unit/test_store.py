@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -71,6 +72,11 @@ def holder(home: Path) -> Iterator[Holder]:
         yield start
 
 
+def is_held(home: Path) -> bool:
+    """Whether the lock is this process's, which it says in the lock's file."""
+    return (home / "lock").read_text().startswith(f"{os.getpid()} ")
+
+
 def test_second_process_is_refused_with_pid_and_command_of_the_first(
     home: Path, holder: Holder
 ) -> None:
@@ -88,7 +94,7 @@ def test_waiting_ends_when_the_first_process_ends(home: Path, holder: Holder) ->
     first = holder("store.hold(home, 0)\n" + FOR_A_WHILE)
     store.hold(home, 30)
     first.wait(timeout=10)
-    assert (home / "lock").read_text().startswith(f"{os.getpid()} ")
+    assert is_held(home)
 
 
 def test_waiting_ends_with_an_error_when_the_time_is_up(home: Path, holder: Holder) -> None:
@@ -108,18 +114,22 @@ def test_lock_is_free_when_its_process_has_ended(home: Path, holder: Holder, end
         first.kill()
         first.wait(timeout=10)
     store.hold(home, 0)
+    assert is_held(home)
 
 
 def test_lock_is_free_when_it_was_released(home: Path, holder: Holder) -> None:
     store.hold(home, 0)
+    assert is_held(home)
     store.release(home)
-    holder("store.hold(home, 0)\n" + UNTIL_TOLD)
+    other = holder("store.hold(home, 0)\n" + UNTIL_TOLD)
+    assert (home / "lock").read_text().startswith(f"{other.pid} ")
 
 
 def test_holding_again_in_the_same_process_is_free(home: Path) -> None:
     store.hold(home, 0)
     store.hold(home, 0)
-    store.share(home, 0)
+    assert store.share(home, 0) == store.share(home, 0)
+    assert is_held(home)
 
 
 def test_releasing_what_is_not_held_does_nothing(home: Path) -> None:
@@ -146,13 +156,17 @@ def test_child_of_a_killed_process_is_waited_for_unasked(home: Path, holder: Hol
     parent.stdin.write("\n")  # The child ends at the end of a line.
     parent.stdin.flush()
     store.hold(home, 0)
+    assert is_held(home)
 
 
 def test_lock_that_a_child_shares_is_not_released(home: Path) -> None:
     shared = os.dup(store.share(home, 0))
     try:
         store.release(home)
+        with pytest.raises(BlockingIOError), (home / "lock").open() as again:
+            fcntl.flock(again, fcntl.LOCK_EX | fcntl.LOCK_NB)
         store.hold(home, 0)
+        assert is_held(home)
     finally:
         os.close(shared)
 
@@ -161,4 +175,5 @@ def test_folders_are_locked_apart(home: Path, holder: Holder) -> None:
     holder("store.hold(home, 0)\n" + UNTIL_TOLD)
     other = home.with_name("other")
     store.hold(other, 0)
+    assert (is_held(other), is_held(home)) == (True, False)
     store.release(other)

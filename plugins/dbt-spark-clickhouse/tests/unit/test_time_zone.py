@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from dbt.adapters.spark_clickhouse.clickhouse_engine import _utc
+from dbt.adapters.spark_clickhouse.chdb_client import starting_in_utc
 
 
 def time_zone() -> bytes | None:
@@ -27,7 +27,7 @@ def test_only_chdb_sees_the_time_zone_change(
     else:
         monkeypatch.delenv("TZ", raising=False)
     before, seen_before = dict(os.environ), time_zone()
-    with _utc():
+    with starting_in_utc():
         assert dict(os.environ) == before
         assert time_zone() == b"UTC"
     assert dict(os.environ) == before

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.spark_clickhouse.digests import digest
 from dbt.adapters.spark_clickhouse.routing import ENGINES, SPARK
-from dbt.adapters.spark_clickhouse.types import clickhouse_type, digest, is_nullable
+from dbt.adapters.spark_clickhouse.types import clickhouse_type, is_nullable
 
 SCALARS = {
     "boolean": "Nullable(Bool)",

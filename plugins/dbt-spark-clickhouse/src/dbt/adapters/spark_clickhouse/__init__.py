@@ -1,5 +1,3 @@
-from typing import Any, cast
-
 from dbt.adapters.base import AdapterPlugin
 
 from dbt.adapters.spark_clickhouse.adapter import SparkClickHouseAdapter
@@ -7,7 +5,7 @@ from dbt.adapters.spark_clickhouse.credentials import SparkClickHouseCredentials
 from dbt.include import spark_clickhouse
 
 Plugin = AdapterPlugin(
-    adapter=cast(Any, SparkClickHouseAdapter),  # its delegates are made when it is imported
+    adapter=SparkClickHouseAdapter,  # type: ignore[arg-type]  # no adapter is what dbt declares
     credentials=SparkClickHouseCredentials,
     include_path=spark_clickhouse.PACKAGE_PATH,
     dependencies=["spark", "clickhouse"],

@@ -1,86 +1,23 @@
-"""Stock dbt-clickhouse, plus a driver for the embedded ClickHouse engine (chDB)."""
+"""Stock dbt-clickhouse, plus `driver: chdb` for the embedded ClickHouse engine."""
 
 from __future__ import annotations
 
-import importlib
 import logging
-import os
 import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from datetime import timezone
-from pathlib import Path
-from typing import Any, cast
+from contextlib import contextmanager
 
-import clickhouse_connect
-from clickhouse_connect.driver.exceptions import ClickHouseError
 from dbt.adapters.clickhouse.connections import ClickHouseConnectionManager
 from dbt.adapters.clickhouse.credentials import ClickHouseCredentials
 from dbt.adapters.clickhouse.dbclient import ChRetryableException
-from dbt.adapters.clickhouse.httpclient import ChHttpClient
 from dbt.adapters.clickhouse.impl import ClickHouseAdapter
 from dbt.adapters.clickhouse.logger import logger
-from dbt.adapters.clickhouse.query import quote_identifier
 from dbt.adapters.contracts.connection import Connection
 from dbt.adapters.exceptions import FailedToConnectError
 
-from dbt.adapters.spark_clickhouse import store
-from dbt.adapters.spark_clickhouse.credentials import EmbeddedClickHouseCredentials
+from dbt.adapters.spark_clickhouse.chdb_client import ChDbClient
 from dbt.adapters.spark_clickhouse.engine import EngineAdapter, EngineConnectionManager
 from dbt.adapters.spark_clickhouse.routing import CLICKHOUSE
-
-_start = threading.Lock()
-
-
-def prepare(credentials: EmbeddedClickHouseCredentials) -> None:
-    """Load chDB, if it is to be used, before dbt works on several threads.
-
-    While it is imported, chDB changes the working directory of the whole process.
-    """
-    if credentials.driver == "chdb":
-        try:
-            importlib.import_module("chdb")
-        except ImportError as error:
-            raise FailedToConnectError(
-                "The embedded ClickHouse is not installed: "
-                "pip install 'dbt-spark-clickhouse[embedded]'. "
-                "For a server, name its `host` in the profile's `clickhouse` block."
-            ) from error
-
-
-class ChDbClient(ChHttpClient):
-    """dbt-clickhouse's client over clickhouse-connect, on chDB in place of a server."""
-
-    def _create_client(self, credentials: ClickHouseCredentials) -> Any:
-        embedded = cast(EmbeddedClickHouseCredentials, credentials)
-        self._folder = Path(embedded.home, "clickhouse")
-        store.hold(Path(embedded.home), embedded.wait)
-        return self._connect(**self._conn_settings)
-
-    def _connect(self, **settings: Any) -> Any:
-        try:
-            with _start, _utc():
-                client = clickhouse_connect.get_client(
-                    interface="chdb",
-                    path=str(self._folder),
-                    query_limit=0,
-                    settings={**settings, "session_timezone": "UTC"},
-                )
-        except ClickHouseError as error:
-            raise FailedToConnectError(f"chDB could not open {self._folder}: {error}") from error
-        client.server_tz = timezone.utc
-        return client
-
-    def kill_queries(self) -> None:
-        """Cancel every query of this process."""
-        with closing(self._connect()) as client:
-            client.command("kill query where query_id != queryID() async")
-
-    def _ensure_database(self, database_engine: str | None, cluster_name: str | None) -> None:
-        # The stock client remembers databases for the whole process, across data folders.
-        if self.database:
-            self.command(f"create database if not exists {quote_identifier(self.database)}")
-            self._set_client_database()
 
 
 class RoutedClickHouseConnectionManager(EngineConnectionManager, ClickHouseConnectionManager):
@@ -158,19 +95,3 @@ def _reason(error: BaseException) -> str:
     while before := error.__cause__ or error.__context__:
         error = before
     return str(error).strip().split("\n")[0]
-
-
-@contextmanager
-def _utc() -> Iterator[None]:
-    """chDB takes the host's time zone when it starts; results must not depend on it.
-
-    ``os.environ`` stays as it is: a thread that copies it meanwhile would miss a key.
-    """
-    os.putenv("TZ", "UTC")
-    try:
-        yield
-    finally:
-        if "TZ" in os.environ:
-            os.putenv("TZ", os.environ["TZ"])
-        else:
-            os.unsetenv("TZ")

@@ -15,12 +15,12 @@ from dbt.adapters.spark.connections import SparkCredentials
 from dbt_common.dataclass_schema import ValidationError
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.spark_clickhouse import upstream
 from dbt.adapters.spark_clickhouse.routing import (
     CLICKHOUSE,
     ENGINES,
     SPARK,
     Engine,
-    current_engine,
     validate_engine,
 )
 
@@ -104,7 +104,12 @@ class SparkClickHouseCredentials(Credentials):
         dbt looks up the adapter, its macro packages, `dispatch` and `target.type` by this, so that
         each node sees the macros of its own engine and of no other.
         """
-        return current_engine() or ADAPTER_TYPE
+        return self._engine_at_work() or ADAPTER_TYPE
+
+    def _engine_at_work(self) -> Engine | None:
+        """The engine at work of the adapter that dbt has; credentials are made before it."""
+        adapter = upstream.registered_adapter(ADAPTER_TYPE)
+        return adapter.at_work.engine if adapter is not None else None
 
     @property
     def unique_field(self) -> str:
@@ -121,14 +126,14 @@ class SparkClickHouseCredentials(Credentials):
         """
         own = dict(super().connection_info(with_aliases=with_aliases))
         yield from own.items()
-        engine = current_engine()
+        engine = self._engine_at_work()
         blocks = dict(zip(ENGINES, self.engine_credentials(Path.cwd()), strict=True))
         if engine:
             info = blocks[engine].connection_info(with_aliases=with_aliases)
             yield from ((key, value) for key, value in info if key not in own)
         else:
             for name, given in self._engine_blocks().items():
-                shown = {"method", "driver", *blocks[name]._connection_keys()}
+                shown = {"method", "driver", *upstream.connection_keys(blocks[name])}
                 yield from ((f"{name}.{key}", given[key]) for key in given if key in shown)
 
     def _engine_blocks(self) -> dict[Engine, dict[str, Any]]:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from multiprocessing.context import SpawnContext
 from typing import Any, ClassVar
 
 from dbt.adapters.base.impl import BaseAdapter
-from dbt.adapters.contracts.connection import Connection
+from dbt.adapters.contracts.connection import AdapterRequiredConfig, Connection
 from dbt.adapters.sql import SQLConnectionManager
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.spark_clickhouse.routing import ENGINES, Engine, on_engine
+from dbt.adapters.spark_clickhouse import upstream
+from dbt.adapters.spark_clickhouse.at_work import AtWork
+from dbt.adapters.spark_clickhouse.routing import ENGINES, Engine
 
 
 class EngineAdapter(BaseAdapter):
@@ -23,6 +26,12 @@ class EngineAdapter(BaseAdapter):
 
     engine: ClassVar[Engine]
     stock: ClassVar[type[BaseAdapter]]
+
+    def __init__(
+        self, config: AdapterRequiredConfig, mp_context: SpawnContext, at_work: AtWork
+    ) -> None:
+        super().__init__(config, mp_context)
+        self._at_work = at_work
 
     @classmethod
     def get_adapter_run_info(cls, config: Any) -> Any:
@@ -63,7 +72,7 @@ class EngineAdapter(BaseAdapter):
         """Run a macro with this engine's macros, whatever engine is at work."""
         resolver: Any = macro_resolver or self.get_macro_resolver()
         project = project or self._package_instead(macro_name, resolver)
-        with on_engine(self.engine):
+        with self._at_work.on_engine(self.engine):
             return super().execute_macro(macro_name, resolver, project, *args, **kwargs)
 
     def _package_instead(self, macro_name: str, resolver: Any) -> str | None:
@@ -101,9 +110,7 @@ class EngineConnectionManager(SQLConnectionManager):
         The stock manager opens each connection to see whether it is open: a ClickHouse run that
         is interrupted would start Spark. Here, what is not open cannot be opened afterwards.
         """
-        own = self.get_if_exists()
-        with self.lock:
-            others = [found for found in self.thread_connections.values() if found is not own]
+        others = upstream.connections_of_others(self)
         with self._opening:
             self._cancelled.extend(others)
         working = [connection for connection in others if connection.state == "open"]

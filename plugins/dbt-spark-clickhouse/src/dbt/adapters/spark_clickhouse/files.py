@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
+
+from dbt.adapters.spark_clickhouse.literals import clickhouse_literal
 
 RECEIPT = "_hand_off.json"  # Spark and the *.parquet glob pass over names with a leading underscore
 PARQUET = "parquet"
 FORMATS = (PARQUET, "delta", "iceberg")
 
 Query = Callable[[str], Iterable[Any]]
-
-_S3 = re.compile(r"s3[an]?://")
 
 
 class Files(ABC):
@@ -68,7 +67,7 @@ class Files(ABC):
         """
         place = f"{self._url()}/{pattern}" if pattern else self._url()
         arguments = [place, "Parquet", structure] if structure or pattern else [place]
-        given = (literal(argument) for argument in arguments if argument)
+        given = (clickhouse_literal(argument) for argument in arguments if argument)
         return f"{self.functions[self.file_format]}({', '.join(given)})"
 
     @abstractmethod
@@ -122,65 +121,7 @@ class LocalFiles(Files):
         return self.location
 
 
-class S3Files(Files):
-    """A folder of a bucket, which ClickHouse lists, reads and writes; dbt has no access of its own.
-
-    ``endpoint`` is the URL of a store other than Amazon's; empty for Amazon's.
-    """
-
-    functions: Mapping[str, str] = {
-        PARQUET: "s3",
-        "delta": "deltaLakeS3",
-        "iceberg": "icebergS3",
-    }
-
-    def __init__(self, location: str, file_format: str, endpoint: str, query: Query) -> None:
-        super().__init__(location, file_format)
-        self._endpoint = endpoint.rstrip("/")
-        self._query = query
-
-    @property
-    def _path(self) -> str:
-        """The bucket and the folder in it."""
-        return _S3.sub("", self.location)
-
-    def _url(self) -> str:
-        return f"{self._endpoint}/{self._path}" if self._endpoint else f"s3://{self._path}"
-
-    def _listed(self) -> Iterable[tuple[str, int]]:
-        every = literal(f"{self._url()}/**")
-        for path, size in self._query(f"select _path, _size from s3({every}, 'One')"):
-            yield str(path).removeprefix(f"{self._path}/"), int(size)
-
-    def exist(self) -> bool:
-        return any(True for _ in self._listed())
-
-    @property
-    def _receipt(self) -> str:
-        return f"s3({literal(f'{self._url()}/{RECEIPT}')}, 'RawBLOB', 'receipt String')"
-
-    def read_receipt(self) -> str | None:
-        if RECEIPT not in dict(self._listed()):
-            return None
-        return "".join(text for (text,) in self._query(f"select receipt from {self._receipt}"))
-
-    def write_receipt(self, text: str) -> None:
-        settings = "settings s3_truncate_on_insert = 1"
-        self._query(f"insert into function {self._receipt} {settings} values ({literal(text)})")
-
-
-def is_s3(location: str) -> bool:
-    """Whether ``location`` is a URL of S3."""
-    return _S3.match(location) is not None
-
-
 def partition_columns(files: Iterable[str]) -> list[str]:
     """The columns whose values are in the names of folders, given paths within a table's folder."""
     first = next(iter(files), "")
     return [folder.split("=", 1)[0] for folder in first.split("/")[:-1] if "=" in folder]
-
-
-def literal(text: str) -> str:
-    """``text`` as ClickHouse's SQL has it."""
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"

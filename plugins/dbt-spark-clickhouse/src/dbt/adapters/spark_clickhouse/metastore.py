@@ -6,6 +6,8 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dbt.adapters.spark_clickhouse import upstream
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -31,8 +33,7 @@ def hold_long_views(session: SparkSession, home: Path) -> None:
     """
     if not _is_finished(home):
         session.sql("show databases").collect()  # which creates it
-    jvm: Any = session._jvm
-    connection = jvm.java.sql.DriverManager.getConnection(url(home))
+    connection = upstream.jvm(session).java.sql.DriverManager.getConnection(url(home))
     try:
         connection.setAutoCommit(False)
         for column in _short_columns(connection):

@@ -1,4 +1,4 @@
-"""The hand-off: how a ClickHouse node reads a Spark table.
+"""The receipt of a Spark table: what Spark wrote, for ClickHouse to read the same.
 
 Spark writes files, ClickHouse reads them with a table function. After a Spark table that ClickHouse
 nodes read has been built, a receipt is laid beside its files: the files, the number of rows, for
@@ -11,24 +11,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.spark_clickhouse.files import PARQUET, RECEIPT, Files, partition_columns
-from dbt.adapters.spark_clickhouse.routing import CLICKHOUSE, SPARK, Engine
+from dbt.adapters.spark_clickhouse.files import RECEIPT, Files
 from dbt.adapters.spark_clickhouse.types import (
     clickhouse_type,
-    digest,
     is_nullable,
-    quote,
-    sum_of_digests,
 )
-
-# What Spark calls the folder of rows in which a partition column is null.
-_NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
-# ClickHouse parses no more than 256 KiB of a statement.
-_COLUMNS_OF_A_STATEMENT = 100
 
 
 @dataclass(frozen=True)
@@ -69,96 +59,6 @@ class Receipt:
     def types(self) -> dict[str, str]:
         """The columns, as ClickHouse types."""
         return {column.name: clickhouse_type(column.spark_type) for column in self.columns}
-
-
-def table_function(files: Files, receipt: Receipt | None) -> str:
-    """What ClickHouse reads ``files`` with: a table function, or a query of one.
-
-    With a receipt the structure is spelled out: without it an `insert … select … from file()`
-    takes the types of its target and turns NULL into 0, and a folder without rows cannot be read.
-    """
-    types = receipt.types() if receipt else {}
-    if files.file_format != PARQUET:
-        return files.table_function(structure=_structure(types))
-    partitions = partition_columns(receipt.files) if receipt else []
-    pattern = "".join(f"{name}=*/" for name in partitions) + "*.parquet"
-    if not partitions:
-        return files.table_function(pattern, _structure(types))
-    read = {name: "Nullable(String)" if name in partitions else types[name] for name in types}
-    columns = (
-        _partition_value(name, kind) if name in partitions else quote(name, CLICKHOUSE)
-        for name, kind in types.items()
-    )
-    return f"(select {', '.join(columns)} from {files.table_function(pattern, _structure(read))})"
-
-
-def _structure(types: dict[str, str]) -> str:
-    return ", ".join(f"{quote(name, CLICKHOUSE)} {kind}" for name, kind in types.items())
-
-
-def _partition_value(name: str, kind: str) -> str:
-    """The value in a folder's name, where Spark escapes characters that paths cannot have."""
-    text = f"nullIf(decodeURLComponent({quote(name, CLICKHOUSE)}), '{_NULL_PARTITION}')"
-    return f"cast({text} as {kind}) as {quote(name, CLICKHOUSE)}"
-
-
-Columns = list[tuple[str, str]]  # names and Spark types
-
-
-def figures_sql(columns: Columns, relation: str, engine: Engine) -> list[str]:
-    """The statements that compute a receipt's figures on ``engine``, of some columns each.
-
-    Args:
-        columns: name and Spark type of each column.
-        relation: what to select from, as SQL.
-        engine: spark or clickhouse.
-    """
-    return [_figures_sql(part, columns, relation, engine) for part in _parts(columns)]
-
-
-def _parts(columns: Columns) -> list[Columns]:
-    step = _COLUMNS_OF_A_STATEMENT
-    return [columns[i : i + step] for i in range(0, len(columns), step)]
-
-
-def _figures_sql(part: Columns, columns: Columns, relation: str, engine: Engine) -> str:
-    # ClickHouse takes a column for an alias of the same name.
-    prefix = "_figure"
-    while any(name.lower().startswith(prefix) for name, _ in columns):
-        prefix = f"_{prefix}"
-    digests, sums, texts = [], ["count(*)"], []
-    for number, (name, spark_type) in enumerate(part):
-        quoted, own = quote(name, engine), f"{prefix}_{number}"
-        digests += [
-            f"{digest(quoted, spark_type, engine)} as {own}",
-            f"{quoted} is not null as {own}_is_there",
-        ]
-        sums += [f"count(case when {own}_is_there then 1 end)", sum_of_digests(own, engine)]
-        texts.append(f"coalesce(cast({own} as {_TEXT[engine]}), 'n')")
-    row = f"crc32(concat_ws(',', {', '.join(texts)}))"
-    if engine == CLICKHOUSE:
-        row = f"toInt64(CRC32(arrayStringConcat([{', '.join(texts)}], ',')))"
-    sums.append(f"coalesce(sum({row}), 0)")
-    terms = ", ".join(f"{term} as f{i}" for i, term in enumerate(sums))
-    return f"select {terms} from (select {', '.join(digests)} from {relation}) as digests"
-
-
-_TEXT: dict[Engine, str] = {SPARK: "string", CLICKHOUSE: "Nullable(String)"}
-
-
-def receipt_of(columns: Columns, figures: list[list[Any]], files: dict[str, int]) -> Receipt:
-    """The receipt from the rows that the statements of ``figures_sql`` returned."""
-    receipts: list[ColumnReceipt] = []
-    row_checksums = []
-    rows = 0
-    for part, found in zip(_parts(columns), figures, strict=True):
-        rows, *rest, of_rows = (int(figure or 0) for figure in found)
-        receipts += (
-            ColumnReceipt(name, spark_type, rest[2 * i], rest[2 * i + 1])
-            for i, (name, spark_type) in enumerate(part)
-        )
-        row_checksums.append(of_rows)
-    return Receipt(rows, tuple(receipts), files, tuple(row_checksums))
 
 
 def require_same_files(

@@ -11,26 +11,26 @@ from dbt.adapters.clickhouse.relation import ClickHouseRelation
 from dbt.adapters.contracts.relation import HasQuoting, RelationConfig
 from dbt.adapters.spark.relation import SparkQuotePolicy, SparkRelation
 
+from dbt.adapters.spark_clickhouse import upstream
 from dbt.adapters.spark_clickhouse.routing import (
     CLICKHOUSE,
     SPARK,
     Engine,
-    current_engine,
-    engine_named,
+    is_engine,
 )
 
 if TYPE_CHECKING:
-    from dbt.adapters.spark_clickhouse.adapter import SparkClickHouseAdapter
+    from dbt.adapters.spark_clickhouse.relations import Relations
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HandOffRelation(ClickHouseRelation):
     """A Spark table as ClickHouse reads it: a table function over the table's files."""
 
-    table_function: str = ""
+    reading: str = ""
 
     def render(self) -> str:
-        return self.table_function
+        return self.reading
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,7 +78,7 @@ class RoutedRelation(BaseRelation):
     router: ClassVar[Any] = None  # dbt evaluates annotations: no name that it cannot import
 
     @staticmethod
-    def bound_to(router: SparkClickHouseAdapter) -> type[RoutedRelation]:
+    def bound_to(router: Relations) -> type[RoutedRelation]:
         """The subclass that makes the relations of ``router``."""
 
         class Relation(RoutedRelation):
@@ -102,8 +102,10 @@ class RoutedRelation(BaseRelation):
         cls, database: str | None = None, schema: str | None = None, *args: Any, **kwargs: Any
     ) -> Any:
         """A relation of the engine that ``database`` names, else of the engine at work."""
-        default = cls.router.default_engine if cls.router else CLICKHOUSE
-        engine = engine_named(database) or current_engine() or default
+        if cls.router is None:
+            engine = database if is_engine(database) else CLICKHOUSE
+        else:
+            engine = cls.router.at_work.engine_named(database) or cls.router.engine
         return RELATION_CLASSES[engine].create(None, schema, *args, **kwargs)
 
     @classmethod
@@ -112,8 +114,7 @@ class RoutedRelation(BaseRelation):
     ) -> Any:
         """The relation of a node or source.
 
-        dbt passes ``limit`` when, and only when, it resolves a `ref` or `source`; such a relation
-        is made for the engine that reads it.
+        That of a `ref` or `source` is made for the engine that reads it.
 
         Raises:
             DbtRuntimeError: a `ref` or `source` that the engine at work cannot read.
@@ -121,5 +122,8 @@ class RoutedRelation(BaseRelation):
         if cls.router is None:
             return super().create_from(quoting, relation_config, **kwargs)
         return cls.router.relation_of(
-            quoting, relation_config, is_reference="limit" in kwargs, **kwargs
+            quoting,
+            relation_config,
+            is_reference=upstream.is_reference(kwargs),
+            **kwargs,
         )

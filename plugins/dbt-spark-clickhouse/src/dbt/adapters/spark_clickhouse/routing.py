@@ -1,18 +1,13 @@
-"""Which engine owns a node, and which engine is at work on this thread.
+"""Which engine owns a node: a function of the node and of what it depends on.
 
-Everything in the adapter that depends on the engine asks here. ``engine_of`` is a pure function
-of the node and of what it depends on; ``on_engine`` and ``current_engine`` hold the answer for
-the time in which dbt works on that node.
+Which engine is at work on a thread, ``at_work`` knows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, TypeGuard
 
-from dbt_common.events.contextvars import get_node_info
 from dbt_common.exceptions import DbtRuntimeError
 
 Engine = Literal["spark", "clickhouse"]
@@ -22,13 +17,9 @@ CLICKHOUSE: Engine = "clickhouse"
 ENGINES: tuple[Engine, Engine] = (SPARK, CLICKHOUSE)
 
 # Node types that belong to no engine of their own: they run where their parents are.
-_FOLLOW_THEIR_PARENTS = frozenset({"test", "unit_test", "analysis", "sql_operation"})
+FOLLOW_THEIR_PARENTS = frozenset({"test", "unit_test", "analysis", "sql_operation"})
 # The type of on-run-start and on-run-end hooks: dbt runs all of them on one connection.
 _HOOK = "operation"
-
-_current_engine: ContextVar[Engine | None] = ContextVar("current_engine", default=None)
-_current_node: ContextVar[Any] = ContextVar("current_node", default=None)
-_owner_of: Callable[[str], Engine | None] | None = None
 
 
 def is_engine(name: str | None) -> TypeGuard[Engine]:
@@ -50,64 +41,6 @@ def validate_engine(name: str | None, owner: str) -> Engine:
         "`+database: spark` or `+database: clickhouse` (in dbt_project.yml, a properties file or "
         "config()), or leave it out for the default of the profile."
     )
-
-
-def current_engine() -> Engine | None:
-    """The engine that this thread works on, or None while the project is parsed.
-
-    `--no-introspect` opens no connections, so that dbt does not tell the adapter on which node it
-    works; but it tells whoever listens to its events.
-    """
-    engine = _current_engine.get()
-    if engine is None and _owner_of is not None:
-        return _owner_of(get_node_info().get("unique_id", ""))
-    return engine
-
-
-def ask_for_owners(owner_of: Callable[[str], Engine | None]) -> None:
-    """Have ``owner_of`` say which engine owns the node with a unique id, None for no node."""
-    global _owner_of  # noqa: PLW0603  # dbt has one adapter at a time
-    _owner_of = owner_of
-
-
-@contextmanager
-def on_engine(engine: Engine | None) -> Iterator[None]:
-    """Work on ``engine`` within the block."""
-    token = _current_engine.set(engine)
-    try:
-        yield
-    finally:
-        _current_engine.reset(token)
-
-
-def current_node() -> Any:
-    """The node that this thread works on, or None between nodes."""
-    return _current_node.get()
-
-
-@contextmanager
-def working_on(node: Any, engine: Engine) -> Iterator[None]:
-    """Work on ``node``, which ``engine`` owns, within the block."""
-    token = _current_node.set(node)
-    try:
-        with on_engine(engine):
-            yield
-    finally:
-        _current_node.reset(token)
-
-
-def engine_named(database: str | None) -> Engine | None:
-    """The engine that ``database`` names to the node at work, or None when it names none.
-
-    dbt gives nodes without an engine of their own the profile's database, wherever they run: to
-    such a node, its database names the engine at work.
-    """
-    node = current_node()
-    if getattr(node, "resource_type", None) in _FOLLOW_THEIR_PARENTS and database == getattr(
-        node, "database", None
-    ):
-        return current_engine()
-    return database if is_engine(database) else None
 
 
 def engine_of(node: Any, nodes: Mapping[str, Any], default: Engine) -> Engine:
@@ -140,7 +73,7 @@ def engine_of(node: Any, nodes: Mapping[str, Any], default: Engine) -> Engine:
             )
         if consumers:
             return consumers.pop()
-    elif hasattr(node, "database") and node.resource_type not in _FOLLOW_THEIR_PARENTS:
+    elif hasattr(node, "database") and node.resource_type not in FOLLOW_THEIR_PARENTS:
         return validate_engine(node.database, _describe(node))
     owners = {engine_of(parent, nodes, default) for parent in _parents(node, nodes)}
     if not owners:
@@ -152,7 +85,7 @@ def _consumers(node: Any, nodes: Mapping[str, Any]) -> Iterable[Any]:
     return [
         child
         for child in nodes.values()
-        if child.resource_type not in {"source", _HOOK, *_FOLLOW_THEIR_PARENTS}
+        if child.resource_type not in {"source", _HOOK, *FOLLOW_THEIR_PARENTS}
         and node.unique_id in child.depends_on_nodes
     ]
 

@@ -2,197 +2,38 @@
 
 from __future__ import annotations
 
-import atexit
-import re
-import threading
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timezone
-from decimal import Decimal
+from datetime import UTC
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dbt.adapters.contracts.connection import Connection
 from dbt.adapters.events.logging import AdapterLogger
-from dbt.adapters.exceptions import FailedToConnectError
 from dbt.adapters.spark.connections import SparkConnectionManager, SparkConnectionMethod
 from dbt.adapters.spark.impl import SparkAdapter
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.spark_clickhouse import metastore, store
-from dbt.adapters.spark_clickhouse.credentials import EmbeddedSparkCredentials
+from dbt.adapters.spark_clickhouse import upstream
 from dbt.adapters.spark_clickhouse.engine import EngineAdapter, EngineConnectionManager
-from dbt.adapters.spark_clickhouse.java import require_java, starting
+from dbt.adapters.spark_clickhouse.literals import spark_literal
 from dbt.adapters.spark_clickhouse.routing import SPARK
-from dbt.adapters.spark_clickhouse.table_folders import TableFolders, repair_partitions
-
-if TYPE_CHECKING:
-    from pyspark import SparkContext
+from dbt.adapters.spark_clickhouse.spark_errors import with_advice, without_stack
+from dbt.adapters.spark_clickhouse.spark_session import cancel_jobs, join_job_group, start_session
+from dbt.adapters.spark_clickhouse.table_folders import TableFolders
 
 logger = AdapterLogger("spark_clickhouse")
 
-_start = threading.Lock()
-_PLAN = re.compile(r"(; line \d+ pos \d+);\n.*", re.DOTALL)
-_OF_A_STACK = re.compile(r"\s+at \S+\(.*\)|\s+\.\.\. \d+ more|Driver stacktrace:|JVM stacktrace:")
 
-
-def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
-    """Start this process's Spark, unless it runs already.
-
-    Data, metastore and logs go below ``credentials.home``. What Spark and Java print goes to
-    ``logs/spark.log`` there. `server_side_parameters` of the profile override every default.
-
-    Raises:
-        DbtRuntimeError: another process uses the folder.
-        FailedToConnectError: there is no Java, or Spark does not start.
-    """
-    try:
-        from pyspark import SparkConf, SparkContext
-    except ImportError as error:
-        raise FailedToConnectError(
-            "The embedded Spark is not installed: pip install 'dbt-spark-clickhouse[embedded]'. "
-            "For a cluster, name its `method` and `host` in the profile's `spark` block."
-        ) from error
-    from pyspark.java_gateway import launch_gateway
-    from pyspark.logger import PySparkLogger
-    from pyspark.sql import SparkSession
-
-    with _start:
-        if SparkContext._active_spark_context is not None:
-            return
-        home = Path(credentials.home)
-        lock = store.share(home, wait)
-        logs = home / "logs"
-        logs.mkdir(exist_ok=True)
-        metastore.clear_unfinished(home)
-        restored = TableFolders(home).restore()
-        conf = SparkConf(loadDefaults=False).setAll(
-            list({**default_settings(credentials), **credentials.server_side_parameters}.items())
-        )
-        require_java(logs / "spark.log")
-        with starting(logs / "spark.log"), (logs / "spark.log").open("ab") as log:
-            gateway = launch_gateway(
-                conf,
-                popen_kwargs={
-                    "cwd": credentials.project_root,
-                    "stdout": log,
-                    "stderr": log,
-                    "pass_fds": (lock,),
-                },
-            )
-            context = SparkContext(conf=conf, gateway=gateway)
-            atexit.register(_stop, context, gateway)
-        session = SparkSession(context).builder.config(conf=conf).enableHiveSupport().getOrCreate()
-        if conf.get(metastore.URL_SETTING) == metastore.url(home):
-            metastore.hold_long_views(session, home)
-        # PySpark prints every error as a page of JSON, also those that dbt-spark expects.
-        PySparkLogger.getLogger("SQLQueryContextLogger").disabled = True
-        repair_partitions(restored)
-
-
-def give_timestamps_in_utc(handle: Any) -> None:
-    """Have the rows of a session hold its timestamps in UTC, where PySpark's are local times."""
-    fetchall = handle.fetchall
-
-    def fetchall_in_utc() -> list[tuple[Any, ...]]:
-        kinds = [column[1] for column in handle.description]
-        return [tuple(map(_in_utc, kinds, row)) for row in fetchall() or ()]
-
-    handle.fetchall = fetchall_in_utc
+def in_utc(kinds: list[str], row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A row of a session with its timestamps in UTC, where PySpark's are local times."""
+    return tuple(map(_in_utc, kinds, row))
 
 
 def _in_utc(kind: str, value: Any) -> Any:
     if kind != "timestamp" or value is None:
         return value
-    return value.astimezone(timezone.utc).replace(tzinfo=None)
-
-
-def literal(value: Any) -> str:
-    """``value``, of a seed, in Spark's SQL.
-
-    dbt-spark's session makes a text of null and a double of every number, and escapes nothing.
-    """
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, int | float):
-        return str(value)
-    if isinstance(value, Decimal):
-        return f"{value:f}"
-    escaped = str(value).replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"
-
-
-def join_job_group() -> str:
-    """Have Spark know the jobs of this thread by a name of their own, which is returned."""
-    from pyspark import SparkContext
-
-    job_group = f"dbt-{uuid.uuid4()}"
-    SparkContext.getOrCreate().setJobGroup(job_group, "dbt", interruptOnCancel=True)
-    return job_group
-
-
-def without_stack(message: str) -> str:
-    """What Java says of an error, and not where it happened, nor Spark's plan of the statement."""
-    message = _PLAN.sub(r"\1", message)
-    return "\n".join(line for line in message.splitlines() if not _OF_A_STACK.match(line)).strip()
-
-
-def with_advice(message: str) -> str:
-    """An error of Spark, and what to do about it where Spark does not say so."""
-    if "[LOCATION_ALREADY_EXISTS]" not in message:
-        return message
-    return (
-        f"{message}\nA run that died can have left the folder, or it belongs to a table of another "
-        "metastore. dbt removes what it left in the embedded stores only. If nothing else uses the "
-        "folder, delete it and run the command again."
-    )
-
-
-def cancel_jobs(job_group: str) -> None:
-    """Cancel the jobs of a thread, also those between which it is now."""
-    from pyspark import SparkContext
-
-    context = SparkContext.getOrCreate()
-    context._jsc.sc().cancelJobGroupAndFutureJobs(job_group, "dbt was interrupted")
-
-
-def _stop(context: SparkContext, gateway: Any) -> None:
-    """End the JVM, and wait until it has let go of the metastore."""
-    context.stop()
-    gateway.shutdown()
-    gateway.proc.stdin.close()
-    gateway.proc.wait()
-
-
-def default_settings(credentials: EmbeddedSparkCredentials) -> dict[str, str]:
-    """The settings of the embedded Spark that the profile does not override."""
-    home = Path(credentials.home)
-    return {
-        "spark.master": "local[*]",
-        "spark.app.name": "dbt",
-        "spark.driver.memory": "2g",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.extraJavaOptions": (
-            f"-Duser.timezone=UTC -Dderby.stream.error.file={home / 'logs' / 'derby.log'} "
-            "-XX:+UseParallelGC"
-        ),
-        metastore.URL_SETTING: metastore.url(home),
-        "spark.sql.catalogImplementation": "hive",
-        # HotSpot compiles no method that is larger, and parsing JSON makes such ones.
-        "spark.sql.codegen.hugeMethodLimit": "8000",
-        "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
-        "spark.sql.session.timeZone": "UTC",
-        # Local data is small: the stock 200 partitions cost more than they save.
-        "spark.sql.shuffle.partitions": "8",
-        "spark.sql.sources.default": "parquet",
-        "spark.sql.warehouse.dir": credentials.warehouse_location,
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-    }
+    return value.astimezone(UTC).replace(tzinfo=None)
 
 
 class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManager):
@@ -210,8 +51,8 @@ class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManag
             opened = super().open(connection)
             if is_new_session:
                 opened.handle.job_group = join_job_group()
-                give_timestamps_in_utc(opened.handle)
-                opened.handle._fix_binding = literal
+                upstream.set_session_rows(opened.handle, in_utc)
+                upstream.set_session_literals(opened.handle, spark_literal)
             return opened
 
     @contextmanager

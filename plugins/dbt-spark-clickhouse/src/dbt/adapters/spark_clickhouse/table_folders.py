@@ -12,7 +12,6 @@ any other, and their metastores may know it.
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import threading
@@ -26,13 +25,14 @@ from urllib.parse import unquote, urlsplit
 
 from dbt.adapters.events.logging import AdapterLogger
 
+from dbt.adapters.spark_clickhouse.undo import Undo, forget, put_back
+from dbt.adapters.spark_clickhouse.upstream import SparkCatalog
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 logger = AdapterLogger("spark_clickhouse")
 
-_UNDO = "undo"
-_DRAFT = ".draft"
 _PART = r"(?:`(?:[^`]|``)+`|\w+)"
 _TABLE = rf"(?P<table>{_PART}(?:\s*\.\s*{_PART})*)"
 _COMMENTS = re.compile(r"(?:\s+|/\*.*?\*/|--[^\n]*(?:\n|$))*", re.DOTALL)
@@ -66,20 +66,6 @@ class TableFolders:
         with self._whole(inserted["table"]) if inserted else nullcontext():
             yield
 
-    def restore(self) -> list[str]:
-        """Put back the files of each table into which an insert did not come to its end.
-
-        To be called when Spark does not run. Returns the names of the tables.
-        """
-        for draft in self._undo.glob(f"*{_DRAFT}"):
-            shutil.rmtree(draft, ignore_errors=True)
-        kept = (path for path in self._undo.glob("*") if path.suffix != _DRAFT)
-        return [_put_back(path) for path in sorted(kept)]
-
-    @property
-    def _undo(self) -> Path:
-        return self.home / _UNDO
-
     def _is_own(self, folder: Path | None) -> bool:
         return folder is not None and folder.resolve().is_relative_to(self.home.resolve())
 
@@ -89,14 +75,11 @@ class TableFolders:
         Spark refuses to create a table where files are.
         """
         spark = _session()
-        identifier = _identifier(spark, table)
-        catalog = spark._jsparkSession.sessionState().catalog()
-        if identifier is None or catalog.tableExists(identifier):
+        catalog = SparkCatalog(spark)
+        identifier = _identifier(spark, catalog, table)
+        if identifier is None or catalog.has_table(identifier):
             return
-        database = catalog.qualifyIdentifier(identifier).database().get()
-        if not catalog.databaseExists(database):
-            return
-        folder = _local(catalog.defaultTablePath(identifier).toString())
+        folder = _local(catalog.default_location(identifier))
         if folder is None or not self._is_own(folder) or not folder.is_dir():
             return
         if not any(folder.iterdir()):
@@ -117,42 +100,26 @@ class TableFolders:
         Spark's own appends and overwrites are neither whole nor apart from each other.
         """
         spark = _session()
-        identifier = _identifier(spark, table)
-        catalog = spark._jsparkSession.sessionState().catalog()
-        if identifier is None or not catalog.tableExists(identifier):
+        catalog = SparkCatalog(spark)
+        identifier = _identifier(spark, catalog, table)
+        if identifier is None or not catalog.has_table(identifier):
             yield
             return
-        metadata = catalog.getTableMetadata(identifier)
-        location = metadata.storage().locationUri()
-        folder = _local(location.get().toString()) if location.isDefined() else None
-        provider = metadata.provider()
-        is_transactional = provider.isDefined() and provider.get().lower() in _TRANSACTIONAL
+        found = catalog.table(identifier)
+        folder = _local(found.location)
+        is_transactional = found.provider in _TRANSACTIONAL
         if folder is None or is_transactional or not self._is_own(folder) or not folder.is_dir():
             yield
             return
-        name = metadata.identifier().unquotedString().removeprefix("spark_catalog.")
-        with _locks[name]:
-            kept = self._keep(name, folder)
+        with _locks[found.name]:
+            kept = Undo(self.home).keep(found.name, folder)
             try:
                 yield
             except BaseException:
-                _put_back(kept)
-                _refresh(spark, name)
+                put_back(kept)
+                _refresh(spark, found.name)
                 raise
-            _remove(kept)
-
-    def _keep(self, name: str, folder: Path) -> Path:
-        """Hard links to the files of a table; they last when the files' own names are gone."""
-        kept = self._undo / name
-        if kept.exists():
-            _put_back(kept)
-        draft = kept.with_name(f"{name}{_DRAFT}")
-        shutil.rmtree(draft, ignore_errors=True)
-        draft.mkdir(parents=True)
-        (draft / "location").write_text(str(folder))
-        shutil.copytree(folder, draft / "files", copy_function=_link)
-        draft.rename(kept)
-        return kept
+            forget(kept)
 
 
 def repair_partitions(tables: list[str]) -> None:
@@ -163,44 +130,15 @@ def repair_partitions(tables: list[str]) -> None:
 
 
 def _refresh(spark: SparkSession, table: str) -> None:
-    catalog = spark._jsparkSession.sessionState().catalog()
+    catalog = SparkCatalog(spark)
     schema, _, name = table.partition(".")
-    identifier = _identifier(spark, f"`{schema}`.`{name}`")
-    if identifier is None or not catalog.tableExists(identifier):
+    identifier = _identifier(spark, catalog, f"`{schema}`.`{name}`")
+    if identifier is None or not catalog.has_table(identifier):
         return
-    quoted = identifier.quotedString()
-    if not catalog.getTableMetadata(identifier).partitionColumnNames().isEmpty():
-        spark.sql(f"msck repair table {quoted} sync partitions")
-    spark.sql(f"refresh table {quoted}")
-
-
-def _put_back(kept: Path) -> str:
-    """Put the files that were kept of a table in place of those that are there; its name."""
-    files, folder = kept / "files", Path((kept / "location").read_text())
-    if files.is_dir():  # or it died after it had put them back
-        logger.warning(f"Taking back an unfinished insert into {kept.name}")
-        replaced = kept.with_name(f"{kept.name}.replaced{_DRAFT}")
-        shutil.rmtree(replaced, ignore_errors=True)
-        if folder.exists():  # moved, because a task that was cancelled may still write
-            folder.rename(replaced)
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        files.rename(folder)
-        shutil.rmtree(replaced, ignore_errors=True)
-    _remove(kept)
-    return kept.name
-
-
-def _remove(kept: Path) -> None:
-    done = kept.with_name(f"{kept.name}.done{_DRAFT}")
-    shutil.rmtree(done, ignore_errors=True)
-    shutil.rmtree(kept.rename(done), ignore_errors=True)
-
-
-def _link(source: str, target: str) -> None:
-    try:
-        os.link(source, target)
-    except OSError:  # a file system without hard links
-        shutil.copy2(source, target)
+    found = catalog.table(identifier)
+    if found.is_partitioned:
+        spark.sql(f"msck repair table {found.quoted} sync partitions")
+    spark.sql(f"refresh table {found.quoted}")
 
 
 def _session() -> SparkSession:
@@ -209,23 +147,19 @@ def _session() -> SparkSession:
     return SparkSession.builder.getOrCreate()
 
 
-def _identifier(spark: SparkSession, table: str) -> Any:
+def _identifier(spark: SparkSession, catalog: SparkCatalog, table: str) -> Any:
     """A table's name as Spark parses it; None if the table is not in the session's own catalog."""
     if spark.catalog.currentCatalog() != "spark_catalog":
         return None
-    parser = spark._jsparkSession.sessionState().sqlParser()
-    named = parser.parseMultipartIdentifier(table)
-    parts = [named.apply(i) for i in range(named.size())]
+    parts = catalog.parts(table)
     if len(parts) == 3 and parts[0] == "spark_catalog":
         parts = parts[1:]
-    if len(parts) > 2:
-        return None
-    return parser.parseTableIdentifier(".".join(f"`{part.replace('`', '``')}`" for part in parts))
+    return catalog.identifier(parts) if len(parts) <= 2 else None
 
 
-def _local(uri: str) -> Path | None:
+def _local(uri: str | None) -> Path | None:
     """The folder of this machine that ``uri`` names."""
-    parts = urlsplit(uri)
+    parts = urlsplit(uri or "other:")
     return Path(unquote(parts.path)) if parts.scheme in ("", "file") else None
 
 

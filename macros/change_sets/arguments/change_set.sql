@@ -1,0 +1,18 @@
+{# The manifest is in the warehouse, and the change set has to be beside it. #}
+{% macro validate_location(model) %}
+  {%- if model.config.get('location_root') -%}
+    {%- do exceptions.raise_compiler_error(
+        model.unique_id ~ ": a change_set takes no location_root. Leave it out; the profile's `warehouse` says where "
+        ~ "tables are, also in S3."
+    ) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{# The options of a change set, and those of dbt-spark for the files of a table. #}
+{% macro get_change_set_option_names() %}
+  {%- do return([
+      'on_changed_batch', 'compares_extracts',
+      'file_format', 'location_root', 'partition_by', 'clustered_by', 'buckets', 'options', 'tblproperties',
+  ]) -%}
+{% endmacro %}

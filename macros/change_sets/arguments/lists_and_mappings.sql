@@ -1,0 +1,23 @@
+{# What is wrong with arguments that are lists of names, by their own name. #}
+{% macro get_list_problems(arguments, may_be_empty=[]) %}
+  {%- set problems = [] -%}
+  {%- for name, value in arguments.items() -%}
+    {%- if value is string -%}
+      {%- do problems.append(name ~ ": is '" ~ value ~ "'; it takes a list: ['" ~ value ~ "'].") -%}
+    {%- elif value is mapping or value is not sequence -%}
+      {%- do problems.append(name ~ ": is " ~ value ~ "; it takes a list of names.") -%}
+    {%- elif not value and name not in may_be_empty -%}
+      {%- do problems.append(name ~ ": is empty.") -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do return(problems) -%}
+{% endmacro %}
+
+
+{% macro get_mapping_problems(arguments) %}
+  {%- set problems = [] -%}
+  {%- for name, value in arguments.items() if value is not mapping -%}
+    {%- do problems.append(name ~ ": is " ~ value ~ "; it takes a mapping, with the names of columns on the left.") -%}
+  {%- endfor -%}
+  {%- do return(problems) -%}
+{% endmacro %}

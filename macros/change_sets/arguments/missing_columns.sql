@@ -1,0 +1,8 @@
+{# That a staging model has the columns that are needed of it. #}
+{% macro get_missing_column_problems(events, columns, needed) %}
+  {%- set missing = needed | reject('in', columns) | list -%}
+  {%- if missing -%}
+    {%- do return([events ~ " lacks " ~ missing | join(', ') ~ ". It has " ~ columns | join(', ') ~ "."]) -%}
+  {%- endif -%}
+  {%- do return([]) -%}
+{% endmacro %}

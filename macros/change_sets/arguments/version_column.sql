@@ -1,0 +1,12 @@
+{# A column that orders the changes of a row. #}
+{% macro get_version_column_problems(columns, version) %}
+  {%- if version not in columns -%}
+    {%- do return(["version: names " ~ version ~ ", which columns does not have."]) -%}
+  {%- endif -%}
+  {%- set type = columns[version] -%}
+  {%- set ordered = ('tinyint', 'smallint', 'int', 'bigint', 'date', 'timestamp') -%}
+  {%- if versioned_collapsing.get_type_name(type) not in ordered -%}
+    {%- do return(["version: " ~ version ~ " is " ~ type ~ ". A version is an integer, a date or a timestamp."]) -%}
+  {%- endif -%}
+  {%- do return([]) -%}
+{% endmacro %}

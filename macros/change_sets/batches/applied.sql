@@ -1,0 +1,48 @@
+{# What the targets of a change set have of its batches: `by_all`, those that every target has applied, with the hash
+   that they had then, and `by_any`, those that one of them has, or had when it was last there. #}
+{% macro read_applied_batches(model) %}
+  {%- do return(adapter.dispatch('read_applied_batches', 'versioned_collapsing')(model)) -%}
+{% endmacro %}
+
+
+{% macro default__read_applied_batches(model) %}
+  {%- do versioned_collapsing._validate_is_on_spark(model, target.type) -%}
+{% endmacro %}
+
+
+{% macro _validate_is_on_spark(model, engine) %}
+  {%- if engine != 'spark' -%}
+    {%- do exceptions.raise_compiler_error(
+        model.unique_id ~ ": change sets are made on Spark, not on " ~ engine ~ "."
+    ) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{# Spark asks ClickHouse for the ledger where the adapter can; on plain dbt-spark the variable
+   `applied_batches` says it: {orders_changes: {1: <hash>, 2: <hash>}}. #}
+{% macro spark__read_applied_batches(model) %}
+  {%- if adapter.query_on is not defined -%}
+    {%- set given = var('applied_batches', {}).get(model.name, {}) -%}
+    {%- do return({'by_all': given, 'by_any': given | list}) -%}
+  {%- endif -%}
+  {%- set by_target = [] -%}
+  {%- for node in versioned_collapsing.get_targets(model) -%}
+    {%- do by_target.append(versioned_collapsing.read_batches_of_target(node)) -%}
+  {%- endfor -%}
+  {%- set by_all = {} -%}
+  {%- for batch, hash in (by_target[0].applied if by_target else {}).items() -%}
+    {%- if versioned_collapsing._is_in_all(by_target | map(attribute='applied') | list, batch) -%}
+      {%- do by_all.update({batch: hash}) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do return({'by_all': by_all, 'by_any': by_target | sum(attribute='known', start=[]) | unique | sort}) -%}
+{% endmacro %}
+
+
+{% macro _is_in_all(mappings, key) %}
+  {%- for mapping in mappings if key not in mapping -%}
+    {%- do return(false) -%}
+  {%- endfor -%}
+  {%- do return(true) -%}
+{% endmacro %}

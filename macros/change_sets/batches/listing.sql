@@ -1,0 +1,36 @@
+{# The files below a location, each with its path there and its batch, null for a file in no batch. Nothing is made of
+   folders' names but numbers: Spark's own discovery of partitions takes some for dates and fails on others. It passes
+   over what begins with `.` or `_`, and over files without a byte. #}
+{% macro get_listing_sql(location) -%}
+  {%- set root = versioned_collapsing.quote_literal('/' ~ versioned_collapsing._get_plain_path(location) ~ '/') -%}
+  select
+    path,
+    length,
+    place,
+    try_cast(regexp_extract(place, '^batch=([0-9]+)/[^/]+$', 1) as bigint) as batch
+  from (
+    select
+      path,
+      length,
+      if(
+        locate({{ root }}, path) > 0,
+        substring(path, locate({{ root }}, path) + length({{ root }})),
+        regexp_extract(path, '[^/]+/[^/]+$', 0)
+      ) as place
+    from binaryFile.`{{ location | replace('`', '``') }}` with ('recursiveFileLookup' = 'true')
+  )
+{%- endmacro %}
+
+
+{# A path without scheme, outer slashes and detours, as it is within the path of a file. #}
+{% macro _get_plain_path(location) %}
+  {%- set folders = [] -%}
+  {%- for folder in modules.re.sub('^[A-Za-z][A-Za-z0-9+.-]*:', '', location).split('/') if folder not in ('', '.') -%}
+    {%- if folder != '..' -%}
+      {%- do folders.append(folder) -%}
+    {%- elif folders -%}
+      {%- do folders.pop() -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do return(folders | join('/')) -%}
+{% endmacro %}

@@ -1,0 +1,56 @@
+{# The batches of a location: number, count of files and a hash of their names and sizes. None before the first one
+   has landed, folder or not. Raises an error for files that are in no batch. #}
+{% macro read_location(location) %}
+  {%- set name = versioned_collapsing._get_plain_path(location).split('/')[-1] -%}
+  {%- set found = versioned_collapsing.query_if_there(versioned_collapsing._get_location_sql(location, name)) -%}
+  {%- set batches = {} -%}
+  {%- set strays = [] -%}
+  {%- for row in (found.rows if found is not none else []) -%}
+    {%- if row['batch'] is none -%}
+      {%- do strays.append(row['example']) -%}
+    {%- else -%}
+      {%- do batches.update({row['batch'] | int: {'files': row['files'] | int, 'hash': row['hash']}}) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do versioned_collapsing._validate_strays(location, name, strays) -%}
+  {%- do return(batches) -%}
+{% endmacro %}
+
+
+{# The files of each batch; those in no batch by their folder, with an example. #}
+{% macro _get_location_sql(location, name) -%}
+  select
+    batch,
+    count(*) as files,
+    md5(concat_ws(',', sort_array(collect_list(
+      concat(regexp_extract(path, '[^/]+/[^/]+/[^/]+$', 0), ':', length)
+    )))) as hash,
+    concat(
+      {{ versioned_collapsing.quote_literal(name ~ '/') }},
+      min(place),
+      if(count(*) > 1, concat(' and ', count(*) - 1, ' more beside it'), '')
+    ) as example
+  from ({{ versioned_collapsing.get_listing_sql(location) }})
+  group by batch, if(batch is null, regexp_extract(place, '^.*/', 0), '')
+  order by batch, example
+{%- endmacro %}
+
+
+{% macro _validate_strays(location, name, strays) %}
+  {%- if strays -%}
+    {%- set more = strays | length - 10 -%}
+    {%- set shown = strays[:10] + (['and files in ' ~ more ~ ' more places'] if more > 0 else []) -%}
+    {%- do exceptions.raise_compiler_error(
+        "The landing zone " ~ location ~ " has files that are in no batch:\n  - " ~ shown | join('\n  - ')
+        ~ "\nEach file has to be in a folder batch=N and in no folder below it, N being a number from 0 to "
+        ~ "9223372036854775807: " ~ name ~ "/batch=000001/part-00000.json. Move these there, or take them away. "
+        ~ "A name that begins with a dot, as .batch=000001, is passed over."
+    ) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{# The rows of a query on files, or none when their folder is not there and the adapter can tell. #}
+{% macro query_if_there(sql) %}
+  {%- do return(adapter.query_if_there(sql) if adapter.query_if_there is defined else run_query(sql)) -%}
+{% endmacro %}

@@ -1,0 +1,34 @@
+{# One row a batch; without batches one row without a batch, so that the flags are there in any case. What is not
+   counted is null. #}
+{% macro get_create_manifest_sql(manifest, landed, taken, is_complete, counts, file_format) -%}
+  {%- set names = versioned_collapsing.get_line_count_names() -%}
+  create table {{ manifest }} using {{ file_format }} as
+  select
+    cast(batch as bigint) as batch,
+    cast(files as bigint) as files,
+    cast(hash as string) as hash,
+    unix_micros(current_timestamp()) as taken_at,
+    cast({{ is_complete }} as boolean) as is_complete,
+    cast({{ versioned_collapsing.is_partial_run() }} as boolean) as is_partial,
+    {%- for name in names %}
+    cast({{ name }} as bigint) as {{ name }}{{ ',' if not loop.last }}
+    {%- endfor %}
+  from values
+    {%- for batch in taken %}
+    {%- set values = [batch, landed[batch].files, "'" ~ landed[batch].hash ~ "'"] %}
+    {%- for name in names %}
+    {%- set count = counts.get(batch, {}).get(name) %}
+    {%- do values.append('null' if count is none else count) %}
+    {%- endfor %}
+    ({{ values | join(', ') }}){{ ',' if not loop.last }}
+    {%- else %}
+    (null, 0, null{{ ', 0' * names | length }})
+    {%- endfor %}
+  as manifest (batch, files, hash, {{ names | join(', ') }})
+{%- endmacro %}
+
+
+{# The columns of a query and none of its rows; Spark sees that nothing is to be read. #}
+{% macro get_no_rows_sql(sql) -%}
+  select * from ({{ sql }}) where false
+{%- endmacro %}

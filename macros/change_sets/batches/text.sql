@@ -1,0 +1,30 @@
+{# Batches in a message: those in a row as one, and not more than ten. #}
+{% macro get_batches_text(batches) %}
+  {%- set ranges = [] -%}
+  {%- for batch in batches -%}
+    {%- if ranges and ranges[-1][1] + 1 == batch -%}
+      {%- do ranges.append([ranges.pop()[0], batch]) -%}
+    {%- else -%}
+      {%- do ranges.append([batch, batch]) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- set texts = [] -%}
+  {%- for first, last in ranges[:10] -%}
+    {%- do texts.append(first if first == last else first ~ ' to ' ~ last) -%}
+  {%- endfor -%}
+  {%- set noun = 'batch ' if batches | length == 1 else 'batches ' -%}
+  {%- do return(noun ~ texts | join(', ') ~ (' and more' if ranges | length > 10 else '')) -%}
+{% endmacro %}
+
+
+{# The line that dbt prints for the model. #}
+{% macro get_taken_summary(landed, taken, counts) %}
+  {%- set unusable = counts.values() | map(attribute='quarantined') | select | sum -%}
+  {%- do return(
+      ('no batches yet' if not landed
+      else 'no new batches' if not taken
+      else 'batch ' ~ taken[0] if taken | length == 1
+      else taken | length ~ ' batches, ' ~ taken[0] ~ ' to ' ~ taken[-1])
+      ~ (': ' ~ unusable ~ (' unusable line' if unusable == 1 else ' unusable lines') if unusable else '')
+  ) -%}
+{% endmacro %}

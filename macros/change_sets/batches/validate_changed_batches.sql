@@ -1,0 +1,17 @@
+{# An applied batch is not read again, so that what changes in it afterwards would be lost without a word. With
+   `on_changed_batch: retake` it is taken again by itself. #}
+{% macro validate_changed_batches(model, changed, on_changed_batch) %}
+  {%- if on_changed_batch not in ('error', 'retake') -%}
+    {%- do exceptions.raise_compiler_error(
+        model.unique_id ~ ": on_changed_batch is '" ~ on_changed_batch ~ "'; it takes 'error' or 'retake'."
+    ) -%}
+  {%- endif -%}
+  {%- set unexpected = changed | reject('in', versioned_collapsing.get_batches_to_retake()) | list -%}
+  {%- if unexpected and on_changed_batch == 'error' -%}
+    {%- do exceptions.raise_compiler_error(
+        "Files in batches that are applied have changed since: " ~ unexpected | join(', ') ~ ". To take them again "
+        ~ "(what is applied already does no harm): dbt run --select " ~ model.name ~ "+ --vars '{retake_batches: "
+        ~ unexpected ~ "}'"
+    ) -%}
+  {%- endif -%}
+{% endmacro %}

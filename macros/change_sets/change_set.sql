@@ -1,0 +1,64 @@
+{% materialization change_set, adapter='spark' %}
+
+  {%- do versioned_collapsing.validate_location(model) -%}
+  {%- set names = versioned_collapsing.get_change_set_option_names() -%}
+  {%- do versioned_collapsing.raise_problems(
+      model.unique_id, versioned_collapsing.validate_option_names(model, names, {}), 'change_set'
+  ) -%}
+  {%- set landed = versioned_collapsing.read_landed_batches(model) -%}
+  {%- do versioned_collapsing.validate_batch_variables(model, landed) -%}
+  {%- set found = versioned_collapsing.read_applied_batches(model) -%}
+  {%- set applied = {} if should_full_refresh() else found.by_all -%}
+  {%- set missing = versioned_collapsing.get_missing_batches(landed, found.by_any) -%}
+  {# The newest extract holds all rows: a rebuild needs no earlier one. #}
+  {%- if not applied and not config.get('compares_extracts', false) -%}
+    {%- do versioned_collapsing.validate_missing_batches(model, missing) -%}
+  {%- endif -%}
+  {%- set changed = versioned_collapsing.get_changed_batches(landed, applied) -%}
+  {%- do versioned_collapsing.validate_changed_batches(model, changed, config.get('on_changed_batch', 'error')) -%}
+  {%- set taken = versioned_collapsing.get_batches_to_take(landed, applied, changed) -%}
+  {%- set is_complete = not missing and taken | length == versioned_collapsing.get_batches_through(landed) | length -%}
+  {%- if config.get('compares_extracts', false) -%}
+    {%- do versioned_collapsing.validate_stored_extracts(
+        model, versioned_collapsing.read_stored_extracts(model), landed, taken
+    ) -%}
+  {%- endif -%}
+
+  {%- set target = this.incorporate(type='table') -%}
+  {%- set manifest = versioned_collapsing.get_change_set_manifest_relation(this) -%}
+  {%- set existing = adapter.get_relation(database=database, schema=schema, identifier=model['alias']) -%}
+
+  {{ run_hooks(pre_hooks) }}
+
+  {% set counts = versioned_collapsing.read_counts(model, landed, taken) %}
+
+  {# In this order there is at no moment a change set beside the manifest of another. Iceberg deletes no files unless
+     it is told to purge them. #}
+  {% if existing is not none and not existing.is_table %}
+    {% do adapter.drop_relation(existing) %}
+  {% endif %}
+  {% for table in (target, manifest) %}
+    {% call statement('drop') -%}
+      drop table if exists {{ table }} purge
+    {%- endcall %}
+  {% endfor %}
+  {% call statement('create_manifest') -%}
+    {{ versioned_collapsing.get_create_manifest_sql(
+        manifest, landed, taken, is_complete, counts, config.get('file_format', 'parquet')
+    ) }}
+  {%- endcall %}
+  {% set query = compiled_code if taken else versioned_collapsing.get_no_rows_sql(compiled_code) %}
+  {% call statement('main') -%}
+    {{ create_table_as(False, target, query) }}
+  {%- endcall %}
+  {% set summary = versioned_collapsing.get_taken_summary(landed, taken, counts) %}
+  {% do store_raw_result('main', message=summary, code='OK', rows_affected=none) %}
+
+  {% do apply_grants(target, config.get('grants'), should_revoke=should_revoke(existing, full_refresh_mode=True)) %}
+  {% do persist_docs(target, model) %}
+
+  {{ run_hooks(post_hooks) }}
+
+  {{ return({'relations': [target, manifest]}) }}
+
+{% endmaterialization %}

@@ -1,0 +1,23 @@
+{# The usable events above the last truncate. Those at or below it become the truncate's: they are counted with it, and
+   their rows are no part of any fold. Its text is looked for before a line is parsed. #}
+{% macro get_events_above_truncate_sql(events, key, columns) -%}
+  {%- set is_below = '(_version <= _truncated_at and not _is_truncate)' -%}
+  select
+    {%- for name in columns %}
+    {%- set value = 'if(' ~ is_below ~ ', null, ' ~ name ~ ')' if name in key
+        else '_is_deleted or coalesce(' ~ is_below ~ ', false)' if name == '_is_deleted' else name %}
+    {{ value }} as {{ name }},
+    {%- endfor %}
+    {%- if '_key_before' in columns %}
+    _is_left,
+    {%- endif %}
+    _truncated_at
+  from ({{ versioned_collapsing.get_usable_events_sql(events, key, columns) }})
+  cross join (
+    select max(_version) as _truncated_at
+    from {{ events }}
+    where _reason is null
+      and {{ versioned_collapsing.is_to_take('_batch') }}
+      and _is_truncate and _raw_line like '%"t"%'
+  )
+{%- endmacro %}

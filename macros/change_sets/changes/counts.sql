@@ -1,0 +1,19 @@
+{% macro _get_counts_sql(counts, columns) %}
+  {%- set expressions = {
+      '_duplicates': 'sum(_repeats) - count_if(_is_conflict)',
+      '_conflicts': 'count_if(_is_conflict)',
+      '_superseded': 'count(*) - 1',
+      '_derived': 'sum(_lefts)',
+  } -%}
+  {%- set selected = [] -%}
+  {%- for name in counts + versioned_collapsing._get_derived_count(columns) -%}
+    {%- do selected.append(expressions[name] ~ ' as ' ~ name) -%}
+  {%- endfor -%}
+  {%- do return(selected | join(', ')) -%}
+{% endmacro %}
+
+
+{# Changes that no event is are counted where there are any. #}
+{% macro _get_derived_count(columns) %}
+  {%- do return(['_derived'] if '_key_before' in columns else []) -%}
+{% endmacro %}

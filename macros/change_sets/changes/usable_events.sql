@@ -1,0 +1,21 @@
+{# The usable events of the batches that this run takes. An update that changes the key is two: it deletes the row that
+   was there by the old one. #}
+{% macro get_usable_events_sql(events, key, columns) -%}
+  {%- if '_key_before' not in columns %}
+  select *
+  from {{ events }}
+  {%- else %}
+  select
+    {%- for name in columns %}
+    {%- set value = 'if(_is_left, _key_before.' ~ name ~ ', ' ~ name ~ ')' if name in key
+        else '_is_left or _is_deleted' if name == '_is_deleted' else name %}
+    {{ value }} as {{ name }},
+    {%- endfor %}
+    _is_left
+  from {{ events }}
+  lateral view explode(if(_key_before is null, array(false), array(false, true))) as _is_left
+  {%- endif %}
+  where _reason is null
+    and _version is not null
+    and {{ versioned_collapsing.is_to_take('_batch') }}
+{%- endmacro %}

@@ -1,0 +1,3 @@
+{% macro get_text_array_sql(names) %}
+  {%- do return("array('" ~ names | join("', '") ~ "')") -%}
+{% endmacro %}

@@ -1,0 +1,9 @@
+{# The text of a field as a cast can read it; null for what Debezium left out, in a column that may lack it. #}
+{% macro get_text_sql(field, type, encoding, is_toasted, unavailable='__debezium_unavailable_value') %}
+  {%- set text = field if not is_toasted else
+      'if(' ~ field ~ ' in (' ~ versioned_collapsing.get_placeholders_sql(unavailable) ~ '), null, ' ~ field ~ ')' -%}
+  {%- if encoding == 'precise' -%}
+    {%- do return(versioned_collapsing._get_precise_decimal_sql(text, versioned_collapsing._get_precision(type)[1])) -%}
+  {%- endif -%}
+  {%- do return(text) -%}
+{% endmacro %}

@@ -1,0 +1,34 @@
+{# The key that a row had before an update that changes it, as a struct; null for every other line. A row before without
+   its key, or without anything, as PostgreSQL sends it where the key stays, says nothing of it. #}
+{% macro get_key_before_sql(key, columns, encodings) -%}
+  {%- set before = [] -%}
+  {%- for name in key -%}
+    {%- set typed = versioned_collapsing._get_before_typed_sql(name, columns[name], encodings.get(name)) -%}
+    {%- do before.append(typed ~ ' as ' ~ name) -%}
+  {%- endfor -%}
+  if(
+    {{ versioned_collapsing._get_key_text_differs_sql(key) }},
+    nullif(struct({{ before | join(', ') }}), struct({{ key | join(', ') }})),
+    null
+  )
+{%- endmacro %}
+
+
+{% macro _get_key_text_differs_sql(key) %}
+  {%- set differs = [] -%}
+  {%- for name in key -%}
+    {%- do differs.append('coalesce(_before.' ~ name ~ ' <> _after.' ~ name ~ ', false)') -%}
+  {%- endfor -%}
+  {%- do return("(_op = 'u' and (" ~ differs | join(' or ') ~ '))') -%}
+{% endmacro %}
+
+
+{% macro _get_before_text_sql(name, type, encoding) %}
+  {%- do return(versioned_collapsing.get_text_sql('_before.' ~ name, type, encoding, false)) -%}
+{% endmacro %}
+
+
+{% macro _get_before_typed_sql(name, type, encoding) %}
+  {%- set text = versioned_collapsing._get_before_text_sql(name, type, encoding) -%}
+  {%- do return(versioned_collapsing.get_typed_sql(text, type, encoding)) -%}
+{% endmacro %}

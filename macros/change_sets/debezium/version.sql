@@ -1,0 +1,35 @@
+{# MySQL's places are numbers of 38 digits. `source.pos`: the file's number, 12 digits for the position in it, 6 for the
+   row in the binlog event. `source.gtid`: the server's place in `servers`, 19 digits for its transaction, 12 for the
+   event in that; 0 for rows of the first snapshot, which have none. They are text, in which they have the same order:
+   ClickHouse's Int128 can be made of text, and not be compared with Spark's decimals. #}
+{% macro get_debezium_version_sql(version, servers) %}
+  {%- if version == 'source.lsn' -%}
+    {%- do return(versioned_collapsing.get_typed_sql('_source_lsn', 'bigint', none)) -%}
+  {%- elif version == 'source.pos' -%}
+    {%- do return(versioned_collapsing._get_number_sql([
+        "nullif(regexp_extract(_source_file, '[.]([0-9]{1,20})$', 1), '')",
+        versioned_collapsing._get_digits_sql('_source_pos', 12),
+        versioned_collapsing._get_digits_sql("coalesce(_source_row, '0')", 6),
+    ])) -%}
+  {%- elif version == 'source.gtid' -%}
+    {%- set known = versioned_collapsing.get_text_array_sql(servers | map('lower')) -%}
+    {%- set number = versioned_collapsing._get_number_sql([
+        'nullif(array_position(' ~ known ~ ", lower(substring_index(_source_gtid, ':', 1))), 0)",
+        versioned_collapsing._get_digits_sql("substring(_source_gtid, locate(':', _source_gtid) + 1)", 19),
+        versioned_collapsing._get_digits_sql('_transaction_total_order', 12),
+    ]) -%}
+    {%- do return("if(_op = 'r' and nullif(_source_gtid, '') is null, repeat('0', 38), " ~ number ~ ')') -%}
+  {%- endif -%}
+  {%- do return(version) -%}
+{% endmacro %}
+
+
+{% macro _get_number_sql(parts) %}
+  {%- do return('lpad(concat(' ~ parts | join(', ') ~ "), 38, '0')") -%}
+{% endmacro %}
+
+
+{# Text as digits of a fixed number; null for what are none, or more. #}
+{% macro _get_digits_sql(text, length) %}
+  {%- do return('if(' ~ text ~ " rlike '^[0-9]{1," ~ length ~ "}$', lpad(" ~ text ~ ', ' ~ length ~ ", '0'), null)") -%}
+{% endmacro %}

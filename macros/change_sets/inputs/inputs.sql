@@ -1,0 +1,25 @@
+{# What a change set reads: the models of Spark from which it selects, each with its columns, the locations that it
+   reads, and whether all between it and them are views. A model without `_batch` is passed over. #}
+{% macro read_inputs(model) %}
+  {%- set inputs = [] -%}
+  {%- for unique_id in versioned_collapsing._get_built_upstream(model.depends_on.nodes, is_far=false) -%}
+    {%- set node = graph.nodes[unique_id] -%}
+    {%- set relation = adapter.get_relation(node.database, node.schema, node.alias) -%}
+    {%- set found = adapter.get_columns_in_relation(relation) if relation is not none else [] -%}
+    {%- set columns = found | map(attribute='name') | list -%}
+    {%- if '_batch' in columns -%}
+      {%- set kinds = [] -%}
+      {%- for other in [unique_id] + versioned_collapsing._get_built_upstream(node.depends_on.nodes) -%}
+        {%- do kinds.append(graph.nodes[other].config.materialized) -%}
+      {%- endfor -%}
+      {%- do inputs.append({
+          'name': node.name,
+          'relation': relation,
+          'columns': columns,
+          'sources': versioned_collapsing.get_file_sources(node),
+          'is_view': kinds | reject('in', ['view', 'seed']) | list | length == 0,
+      }) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do return(inputs) -%}
+{% endmacro %}

@@ -1,0 +1,34 @@
+{# The lines of each batch in the inputs: all, those that say nothing, those that cannot be used, messages that are
+   passed over, and events. Each is counted by what it is, so that a line that is none of these shows. None for what an
+   input does not tell. #}
+{% macro count_lines(inputs, taken) %}
+  {%- set counts = {} -%}
+  {%- for input in inputs -%}
+    {%- set conditions = versioned_collapsing._get_line_conditions(input.columns) -%}
+    {%- set query -%}
+      select
+        _batch as batch,
+        count(*) as lines
+        {%- for name, condition in conditions.items() %},
+        {{ 'count_if(' ~ condition ~ ')' if condition else 'cast(null as bigint)' }} as {{ name }}
+        {%- endfor %}
+      from {{ input.relation }}
+      where _batch in ({{ taken | join(', ') }})
+      group by _batch
+    {%- endset -%}
+    {%- set found = {} -%}
+    {%- for row in run_query(query).rows -%}
+      {%- do found.update({row['batch'] | int: row}) -%}
+    {%- endfor -%}
+    {%- do input.update({'lines': {}}) -%}
+    {%- for batch in taken -%}
+      {%- set total = counts.setdefault(batch, dict.fromkeys(versioned_collapsing.get_line_count_names(), 0)) -%}
+      {%- for name in total if batch in found -%}
+        {%- set count = found[batch][name] -%}
+        {%- do total.update({name: none if count is none or total[name] is none else total[name] + count | int}) -%}
+      {%- endfor -%}
+      {%- do input.lines.update({batch: found[batch]['lines'] | int if batch in found else 0}) -%}
+    {%- endfor -%}
+  {%- endfor -%}
+  {%- do return(counts) -%}
+{% endmacro %}

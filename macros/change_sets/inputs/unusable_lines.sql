@@ -1,0 +1,23 @@
+{# Lines that cannot be used are left out, quarantine or not: the run says so. #}
+{% macro report_unusable_lines(model, inputs, counts) %}
+  {%- set unusable = counts.values() | map(attribute='quarantined') | select | sum -%}
+  {%- if unusable -%}
+    {%- set batches = [] -%}
+    {%- for batch, count in counts.items() if count.quarantined -%}
+      {%- do batches.append(batch) -%}
+    {%- endfor -%}
+    {%- set queries = [] -%}
+    {%- for input in inputs if '_reason' in input.columns -%}
+      {%- do queries.append(
+          'select _batch, _reason, count(*) from ' ~ input.relation ~ ' where _reason is not null and _batch in ('
+          ~ batches[:100] | join(', ') ~ ') group by all'
+      ) -%}
+    {%- endfor -%}
+    {%- set lines = counts.values() | sum(attribute='lines') -%}
+    {%- do exceptions.warn(
+        model.name ~ ': ' ~ unusable ~ ' of ' ~ lines ~ (' line' if lines == 1 else ' lines') ~ ' cannot be used and '
+        ~ ('is' if unusable == 1 else 'are') ~ ' left out, in ' ~ versioned_collapsing.get_batches_text(batches)
+        ~ '. Why: ' ~ queries | join('; ') ~ '. A model of quarantined_lines keeps them.'
+    ) -%}
+  {%- endif -%}
+{% endmacro %}

@@ -1,0 +1,14 @@
+{# JSON with its numbers in quotes, where a field has one that a double may not hold, or NaN or an infinity. #}
+{% macro get_quoted_numbers_sql(json) -%}
+  {%- set others -%}(?:[^"0-9+\-IN]++|{{ versioned_collapsing._get_json_string_pattern() }})*+{%- endset -%}
+  {%- set number = '-?(?:0|[1-9][0-9]*+)(?:[.][0-9]++)?+(?:[eE][+\\-]?[0-9]++)?+|[+\\-]?Infinity|NaN' -%}
+  if(
+    {{ json }} rlike r'"\s*+:\s*+(?:-?[0-9]++[.eE]|-0|[-+]?[IN]|-?[0-9]{400})',
+    regexp_replace(
+      {{ json }},
+      r'\G({{ others }})({{ number }})(?=[\s,\]}])',
+      r'$1"$2"'
+    ),
+    {{ json }}
+  )
+{%- endmacro %}

@@ -1,0 +1,19 @@
+{# How Spark reads the JSON of a line exactly: numbers and nested values as the text that stands there. `from_json`
+   writes a number that is to be text anew, from a double. So numbers are put into quotes first.
+
+   The regular expressions are Java's. Their loops are possessive, so that no line is too long for the stack. #}
+{% macro _get_json_string_pattern() %}
+  {%- set pattern -%}"(?:[^"\\]++|\\.)*+"{%- endset -%}
+  {%- do return(pattern) -%}
+{% endmacro %}
+
+
+{# A value that is nested at most 24 levels deep, of which two may be Debezium's: a regular expression has no more. #}
+{% macro _get_json_value_pattern() %}
+  {%- set string = versioned_collapsing._get_json_string_pattern() -%}
+  {%- set nested = [''] -%}
+  {%- for level in range(24) -%}
+    {%- do nested.append('|[\\[{](?:[^"\\[\\]{}]++|' ~ string ~ nested[-1] ~ ')*+[\\]}]') -%}
+  {%- endfor -%}
+  {%- do return('(?:[^"\\[\\]{},\\s]++|' ~ string ~ nested[-1] ~ ')') -%}
+{% endmacro %}

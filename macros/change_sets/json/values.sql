@@ -1,0 +1,24 @@
+{# A line's values as `array<struct<fields>>`: the object, and a second one that only a line with one object, and
+   nothing behind it, leaves where it is; Spark does not look behind what it parses. #}
+{% macro get_json_values_sql(line, fields, depth=900) -%}
+  from_json(
+    concat('[', {{ versioned_collapsing.get_quoted_numbers_sql(line) }}, ',{"_dbt_end":true}]'),
+    'array<struct<{{ fields ~ ', ' if fields }}_dbt_end: boolean>>',
+    {{ versioned_collapsing._get_json_options_sql(depth) }}
+  )
+{%- endmacro %}
+
+
+{# Strict JSON, of any length. Not of any depth: a field that nests deeper than the 1,000 levels that Spark writes,
+   wrappers included, would be null. #}
+{% macro _get_json_options_sql(depth) %}
+  {%- do return(
+      "map('allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false', 'maxStringLen', '2147483647', "
+      ~ "'maxNumLen', '2147483647', 'maxNestingDepth', '" ~ depth ~ "')"
+  ) -%}
+{% endmacro %}
+
+
+{% macro get_is_json_sql(values) -%}
+  coalesce(size({{ values }}) = 2 and {{ values }}[1]._dbt_end and {{ values }}[0] is not null, false)
+{%- endmacro %}

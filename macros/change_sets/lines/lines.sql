@@ -1,0 +1,28 @@
+{# Every line of a source, with its file, and where the block of the file begins that Spark read at once. A number of
+   the line would have every batch read: Spark does not filter below what it counts. Before the first batch has landed
+   there is no column `batch`, and maybe no folder: a view is then made that says so, to be made again. #}
+{% macro get_lines_sql(source, has_landed) -%}
+  {%- if not has_landed -%}
+  select
+    cast(null as string) as _raw_line,
+    cast(null as bigint) as _batch,
+    cast(null as string) as _file,
+    cast(null as bigint) as _block_start
+  from values ({{ versioned_collapsing.get_empty_landing_mark(source.location) }}) as nothing (note)
+  where false
+  {%- else -%}
+  select
+    value as _raw_line,
+    cast(batch as bigint) as _batch,
+    {{ versioned_collapsing._get_file_sql() }} as _file,
+    _metadata.file_block_start as _block_start
+  from {{ source }}
+  {%- endif -%}
+{%- endmacro %}
+
+
+{# Where a file is: the last two folders and its name. Spark has them as in a URL. #}
+{% macro _get_file_sql() -%}
+  {%- set file = "regexp_extract(_metadata.file_path, '[^/]+/[^/]+/[^/]+$', 0)" -%}
+  if(locate('%', _metadata.file_path) > 0, url_decode(replace({{ file }}, '+', '%2B')), {{ file }})
+{%- endmacro %}

@@ -1,0 +1,21 @@
+{# Each line with `_value`, the one JSON object on it, and `_is_json`. A generator is a fence to the optimizer: without
+   it, each use of a field would parse the line again. #}
+{% macro get_parsed_lines_sql(lines, fields) -%}
+  select
+    lines.*,
+    _values[0] as _value,
+    {{ versioned_collapsing.get_is_json_sql('_values') }} as _is_json
+  from (
+    select *, {{ versioned_collapsing.get_json_line_sql('_raw_line') }} as _json_line
+    from ({{ lines }})
+  ) as lines
+  lateral view explode(array(
+    {{ versioned_collapsing.get_json_values_sql('_json_line', fields) }}
+  )) as _values
+{%- endmacro %}
+
+
+{# These fields, each as the text of its value. #}
+{% macro get_text_fields(names) %}
+  {%- do return(names | join(': string, ') ~ ': string') -%}
+{% endmacro %}

@@ -1,0 +1,44 @@
+{# One row a line: the columns in the declared types, `_version`, the columns of `control` (expressions by name),
+   where the line was read, and `_reason`: why it cannot be used, null when it can. #}
+{% macro get_typed_lines_sql(typed, columns, image, known_fields, version, control, problems) -%}
+  select
+    {%- for name in columns %}
+    {{ name }},
+    {%- endfor %}
+    _version,
+    {%- for name, expression in control.items() %}
+    {{ expression }} as {{ name }},
+    {%- endfor %}
+    array_except(
+      json_object_keys(if(_is_json, {{ image }}, null)),
+      {{ versioned_collapsing.get_text_array_sql(known_fields) }}
+    ) as _unknown_fields,
+    _batch,
+    _file,
+    _block_start,
+    _raw_line,
+    case
+      when not _is_json and {{ versioned_collapsing.get_is_blank_sql('_raw_line') }} then null
+      when not is_valid_utf8(_raw_line) then 'invalid UTF-8'
+      when not _is_json then {{ versioned_collapsing._get_json_problem_sql() }}
+      when _members['"'] is not null then 'row nests deeper than 20 levels or names a field twice'
+      when {{ versioned_collapsing.get_has_lone_surrogate_sql('_raw_line') }} then 'half of a surrogate pair'
+      {%- for problem in problems %}
+      when {{ problem.condition }} then {{ problem.reason }}
+      {%- endfor %}
+    end as _reason
+  from (select *, {{ version }} as _version from {{ typed }})
+{%- endmacro %}
+
+
+{# A line that no column is read of may nest as deep as it likes. #}
+{% macro _get_json_problem_sql() -%}
+  if(
+    exists(
+      array({{ versioned_collapsing.get_json_values_sql('_json_line', '', 2147483647) }}),
+      _values -> {{ versioned_collapsing.get_is_json_sql('_values') }}
+    ),
+    'nests deeper than 900 levels',
+    'malformed JSON'
+  )
+{%- endmacro %}

@@ -1,0 +1,29 @@
+{# The version of the new extract, and what stops the model. #}
+{% macro get_extract_version_sql(key, max_deletes) -%}
+  {%- set share = var('max_deletes', max_deletes) -%}
+  select
+    max(_new_batch) as _new_batch,
+    max(_old_version) as _stored_version,
+    case
+      when max(_new_batch) is null then null
+      when coalesce(sum(_lines), 0) = 0 then raise_error(concat(
+        'Extract ', max(_new_batch), ' has no rows, which would delete every row. Take it away, or set through_batch.'
+      ))
+      when count_if(_lines > 0 and ({{ key | join(' is null or ') }} is null)) > 0 then raise_error(concat(
+        'Extract ', max(_new_batch), ' has lines without a readable key: which rows are gone cannot be told. '
+        'They are in the quarantine; correct them, or take the extract away.'
+      ))
+      when max(_new_version) is null then raise_error(concat(
+        'Extract ', max(_new_batch), ' has no usable line. '
+        'They are in the quarantine; correct them, or take the extract away.'
+      ))
+      when count_if(_was_there and _lines = 0) > {{ share }} * count_if(_was_there) then raise_error(concat(
+        'Extract ', max(_new_batch), ' lacks ', count_if(_was_there and _lines = 0), ' of the ', count_if(_was_there),
+        ' rows that are stored, a greater share than max_deletes, {{ share }}. If it is not whole, take it away. '
+        'If the rows are gone, let it through: dbt run --select {{ model.name }}+ --vars \'{max_deletes: 1}\''
+      ))
+      else max(_new_version)
+    end as _extracted_at
+  from pair
+  left join rows on true
+{%- endmacro %}

@@ -1,0 +1,21 @@
+{# The relation behind the `model` of a generic test: with the config `where`, dbt passes a subquery instead. #}
+{% macro get_tested_relation(model) %}
+  {%- if model is not string -%}{%- do return(model) -%}{%- endif -%}
+  {%- set name = '(`[^`]+`|"[^"]+"|[^`". ]+)' -%}
+  {%- set found = modules.re.match('\\s*\\(\\s*select \\* from ' ~ name ~ '\\.' ~ name ~ '\\s+where ', model) -%}
+  {%- do versioned_collapsing._validate_table_is_seen(model, found) -%}
+  {%- do return(api.Relation.create(
+      schema=versioned_collapsing._strip_quotes(found.group(1)),
+      identifier=versioned_collapsing._strip_quotes(found.group(2)),
+  )) -%}
+{% endmacro %}
+
+
+{% macro _validate_table_is_seen(model, found) %}
+  {%- if found is none -%}
+    {%- do exceptions.raise_compiler_error(
+        "No table is to be seen in " ~ model ~ ": the project has a get_where_subquery of its own. Leave out the "
+        ~ "config `where`."
+    ) -%}
+  {%- endif -%}
+{% endmacro %}

@@ -1,0 +1,56 @@
+"""The catalog of both engines, for the docs site."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from dbt.adapters.base.relation import BaseRelation
+from dbt.adapters.contracts.relation import RelationConfig
+
+from dbt.adapters.spark_clickhouse.relation import engine_of_relation, without_engine
+from dbt.adapters.spark_clickhouse.router import Router
+from dbt.adapters.spark_clickhouse.routing import ENGINES, Engine
+
+if TYPE_CHECKING:
+    import agate
+
+
+class Catalog(Router):
+    """Reads what the engines say of their tables."""
+
+    def get_filtered_catalog(
+        self,
+        relation_configs: Iterable[RelationConfig],
+        used_schemas: frozenset[tuple[str, str]],
+        relations: set[BaseRelation] | None = None,
+    ) -> tuple[agate.Table, list[Exception]]:
+        """One catalog of both engines; the engine is the database."""
+        from dbt_common.clients.agate_helper import merge_tables
+
+        configs = list(relation_configs)
+        tables, errors = [], []
+        for engine in ENGINES:
+            mine = [
+                without_engine(config) for config in configs if self.engine_of(config) == engine
+            ]
+            wanted = relations and {r for r in relations if engine_of_relation(r) == engine}
+            if not mine or (relations is not None and not wanted):
+                continue
+            schemas = frozenset(("", schema) for database, schema in used_schemas)
+            catalog, failed = self.call_named_engine(
+                engine, "get_filtered_catalog", mine, schemas, wanted
+            )
+            tables.append(_with_database(catalog, engine))
+            errors += failed
+        return merge_tables(tables), errors
+
+
+def _with_database(catalog: agate.Table, engine: Engine) -> agate.Table:
+    import agate
+
+    if "table_database" not in catalog.column_names:
+        return catalog
+    named = catalog.compute([("engine", agate.Formula(agate.Text(), lambda row: engine))])
+    kept = named.exclude(["table_database"]).rename({"engine": "table_database"})
+    return kept.select(catalog.column_names)

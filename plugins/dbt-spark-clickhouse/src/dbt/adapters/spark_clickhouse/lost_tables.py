@@ -1,0 +1,77 @@
+"""Tables of the embedded Spark that its metastore knows and whose files are gone.
+
+Spark reads one as a table without rows: what is built on it would lack them in silence.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.base.relation import BaseRelation
+from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.spark_clickhouse.files import LocalFiles
+from dbt.adapters.spark_clickhouse.routing import SPARK
+from dbt.adapters.spark_clickhouse.spark_files import location_root
+
+if TYPE_CHECKING:
+    from dbt.adapters.spark_clickhouse.router import Router
+
+logger = AdapterLogger("spark_clickhouse")
+
+
+class LostTables:
+    """Lost tables of one project."""
+
+    def __init__(self, router: Router) -> None:
+        self._router = router
+
+    def drop(self, node: Any) -> None:
+        """Drop the table of a Spark node whose files are gone, so that it is built anew.
+
+        Raises:
+            DbtRuntimeError: the node is incremental, and compiled to add to what there was.
+        """
+        own = self._router.Relation.create_from(self._router.config, node)
+        if lost := self._lost(own, node):
+            logger.warning(f"The files of {own} are gone: it is built anew")
+            self._router.call_named_engine(SPARK, "drop_relation", lost)
+            if node.config.materialized == "incremental":
+                raise DbtRuntimeError(
+                    f"The files of the Spark table {own} were gone, and the table has been "
+                    f"dropped. Build it from its first row on: dbt build --select {node.name}"
+                )
+
+    def require_parents(self, node: Any) -> None:
+        """Check that the tables are there that a Spark node reads, through views too.
+
+        Raises:
+            DbtRuntimeError: the metastore knows a table, and its files are gone.
+        """
+        for parent in self._router.spark_parents(node):
+            if parent.resource_type == "source":
+                continue
+            own = self._router.Relation.create_from(self._router.config, parent)
+            if parent.config.materialized == "view":
+                self.require_parents(parent)
+            elif self._lost(own, parent):
+                raise DbtRuntimeError(
+                    f"The files of the Spark table {own} are gone; Spark would read no rows. "
+                    f"Build it again: dbt build --select {parent.name}"
+                )
+
+    def _lost(self, own: BaseRelation, node: Any) -> BaseRelation | None:
+        """The table of a Spark node if the metastore knows it, its place is in the embedded
+        stores, and it has no folder."""
+        if getattr(node, "is_ephemeral_model", False) or location_root(node):
+            return None
+        files = self._router.spark_files.of(own, node)
+        if (
+            not isinstance(files, LocalFiles)
+            or files.exist()
+            or not files.folder.is_relative_to(self._router.home)
+        ):
+            return None
+        found = self._router.get_relation(SPARK, own.schema, own.identifier)
+        return found if found is not None and found.is_table else None

@@ -1,0 +1,42 @@
+"""The SQL by which ClickHouse reads the files of a Spark table."""
+
+from __future__ import annotations
+
+from dbt.adapters.spark_clickhouse.files import PARQUET, Files, partition_columns
+from dbt.adapters.spark_clickhouse.receipt import Receipt
+from dbt.adapters.spark_clickhouse.routing import CLICKHOUSE
+from dbt.adapters.spark_clickhouse.types import quote
+
+# What Spark calls the folder of rows in which a partition column is null.
+_NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+
+
+def reading_sql(files: Files, receipt: Receipt | None) -> str:
+    """What ClickHouse reads ``files`` with: a table function, or a query of one.
+
+    With a receipt the structure is spelled out: without it an `insert … select … from file()`
+    takes the types of its target and turns NULL into 0, and a folder without rows cannot be read.
+    """
+    types = receipt.types() if receipt else {}
+    if files.file_format != PARQUET:
+        return files.table_function(structure=_structure(types))
+    partitions = partition_columns(receipt.files) if receipt else []
+    pattern = "".join(f"{name}=*/" for name in partitions) + "*.parquet"
+    if not partitions:
+        return files.table_function(pattern, _structure(types))
+    read = {name: "Nullable(String)" if name in partitions else types[name] for name in types}
+    columns = (
+        _partition_value(name, kind) if name in partitions else quote(name, CLICKHOUSE)
+        for name, kind in types.items()
+    )
+    return f"(select {', '.join(columns)} from {files.table_function(pattern, _structure(read))})"
+
+
+def _structure(types: dict[str, str]) -> str:
+    return ", ".join(f"{quote(name, CLICKHOUSE)} {kind}" for name, kind in types.items())
+
+
+def _partition_value(name: str, kind: str) -> str:
+    """The value in a folder's name, where Spark escapes characters that paths cannot have."""
+    text = f"nullIf(decodeURLComponent({quote(name, CLICKHOUSE)}), '{_NULL_PARTITION}')"
+    return f"cast({text} as {kind}) as {quote(name, CLICKHOUSE)}"

@@ -1,0 +1,25 @@
+"""What dbt prints of Spark's errors."""
+
+from __future__ import annotations
+
+import re
+
+_PLAN = re.compile(r"(; line \d+ pos \d+);\n.*", re.DOTALL)
+_OF_A_STACK = re.compile(r"\s+at \S+\(.*\)|\s+\.\.\. \d+ more|Driver stacktrace:|JVM stacktrace:")
+
+
+def without_stack(message: str) -> str:
+    """What Java says of an error, and not where it happened, nor Spark's plan of the statement."""
+    message = _PLAN.sub(r"\1", message)
+    return "\n".join(line for line in message.splitlines() if not _OF_A_STACK.match(line)).strip()
+
+
+def with_advice(message: str) -> str:
+    """An error of Spark, and what to do about it where Spark does not say so."""
+    if "[LOCATION_ALREADY_EXISTS]" not in message:
+        return message
+    return (
+        f"{message}\nA run that died can have left the folder, or it belongs to a table of another "
+        "metastore. dbt removes what it left in the embedded stores only. If nothing else uses the "
+        "folder, delete it and run the command again."
+    )

@@ -1,0 +1,102 @@
+"""Where the files of Spark's tables are, and which of them ClickHouse can read."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.base.relation import BaseRelation
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.spark_clickhouse.files import FORMATS, PARQUET, Files, LocalFiles
+from dbt.adapters.spark_clickhouse.routing import CLICKHOUSE
+from dbt.adapters.spark_clickhouse.s3_files import S3Files, is_s3
+
+if TYPE_CHECKING:
+    from dbt.adapters.spark_clickhouse.router import Router
+
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+
+
+class SparkFiles:
+    """Finds the files of one project's Spark tables.
+
+    ``warehouse`` is Spark's warehouse, a folder or a URL; ``s3_endpoint`` the URL of an S3 store
+    other than Amazon's.
+    """
+
+    def __init__(self, router: Router, warehouse: str, s3_endpoint: str) -> None:
+        self._router = router
+        self._warehouse = warehouse
+        self._s3_endpoint = s3_endpoint
+
+    def of(self, relation: BaseRelation, node: Any = None, file_format: str | None = None) -> Files:
+        """The files of ``relation``, of which the node may not be known."""
+        location, file_format = self._location(relation, node), file_format or file_format_of(node)
+        if is_s3(location):
+            return S3Files(location, file_format, self._s3_endpoint, self._query)
+        return LocalFiles(location, file_format)
+
+    def _query(self, sql: str) -> list[tuple[Any, ...]]:
+        """The rows of ``sql`` on ClickHouse."""
+        _, table = self._router.call_named_engine(CLICKHOUSE, "execute", sql, fetch=True)
+        return [tuple(row.values()) for row in table.rows]
+
+    def _location(self, relation: BaseRelation, node: Any = None) -> str:
+        schema, table = str(relation.schema).lower(), str(relation.identifier)
+        external = getattr(node, "external", None)
+        if external and external.location:
+            return _below(str(self._router.project_root), str(external.location))
+        # Spark keeps the schema `default` in the warehouse itself.
+        folder = self._warehouse if schema == "default" else f"{self._warehouse}/{schema}.db"
+        if root := location_root(node):
+            return f"{_below(folder, root)}/{table}"
+        return f"{folder}/{table.lower()}"
+
+
+def location_root(node: Any) -> str:
+    """Where the node's config has Spark put its table; empty for the warehouse, and for sources."""
+    return "" if node is None else str(node.config.get("location_root") or "")
+
+
+def _below(folder: str, location: str) -> str:
+    """``location``, below ``folder`` when it is relative."""
+    return location if _URI.match(location) else str(Path(folder, location))
+
+
+def file_format_of(node: Any) -> str:
+    """The format of the node's files; Parquet where nothing says it."""
+    external = getattr(node, "external", None)
+    configured = getattr(node, "config", None)
+    named = external.file_format if external else configured and configured.get("file_format")
+    return str(named or PARQUET).lower()
+
+
+def obstacle(node: Any) -> str | None:
+    """Why ClickHouse cannot read the Spark node, and what to do; None when it can."""
+    external = getattr(node, "external", None)
+    location = external.location if external else location_root(node)
+    file_format = file_format_of(node)
+    if location and _URI.match(location) and not is_s3(location):
+        return f"it is at {location}, and only folders of this machine and s3:// can be"
+    if node.resource_type == "source" and file_format not in FORMATS:
+        return (
+            f"it is a folder of {file_format} files: read it in a Spark model, and that model on "
+            "ClickHouse"
+        )
+    if node.resource_type != "source" and node.config.materialized == "view":
+        return "it is a view of Spark's, which has no files: materialize it as a table"
+    if file_format not in FORMATS:
+        return f"its file format is {file_format}: set `file_format` to {' or '.join(FORMATS)}"
+    return None
+
+
+def require_readable(node: Any, own: BaseRelation) -> None:
+    """Refuse a Spark node that ClickHouse cannot read.
+
+    Raises:
+        DbtRuntimeError: there is an obstacle; the message says what to do.
+    """
+    if found := obstacle(node):
+        raise DbtRuntimeError(f"ClickHouse cannot read {own}, which Spark owns: {found}.")

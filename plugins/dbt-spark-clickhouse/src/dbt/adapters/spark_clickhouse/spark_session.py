@@ -1,0 +1,117 @@
+"""The embedded Spark: its start, its settings, its jobs and its end."""
+
+from __future__ import annotations
+
+import atexit
+import threading
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.exceptions import FailedToConnectError
+
+from dbt.adapters.spark_clickhouse import metastore, store, upstream
+from dbt.adapters.spark_clickhouse.credentials import EmbeddedSparkCredentials
+from dbt.adapters.spark_clickhouse.java import require_java, starting
+from dbt.adapters.spark_clickhouse.table_folders import repair_partitions
+from dbt.adapters.spark_clickhouse.undo import Undo
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
+
+_start = threading.Lock()
+
+
+def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
+    """Start this process's Spark, unless it runs already.
+
+    Data, metastore and logs go below ``credentials.home``. What Spark and Java print goes to
+    ``logs/spark.log`` there. `server_side_parameters` of the profile override every default.
+
+    Raises:
+        DbtRuntimeError: another process uses the folder.
+        FailedToConnectError: there is no Java, or Spark does not start.
+    """
+    try:
+        from pyspark import SparkConf, SparkContext
+    except ImportError as error:
+        raise FailedToConnectError(
+            "The embedded Spark is not installed: pip install 'dbt-spark-clickhouse[embedded]'. "
+            "For a cluster, name its `method` and `host` in the profile's `spark` block."
+        ) from error
+    from pyspark.sql import SparkSession
+
+    with _start:
+        if upstream.is_spark_running():
+            return
+        home = Path(credentials.home)
+        lock = store.share(home, wait)
+        logs = home / "logs"
+        logs.mkdir(exist_ok=True)
+        metastore.clear_unfinished(home)
+        restored = Undo(home).restore()
+        conf = SparkConf(loadDefaults=False).setAll(
+            list({**default_settings(credentials), **credentials.server_side_parameters}.items())
+        )
+        require_java(logs / "spark.log")
+        with starting(logs / "spark.log"), (logs / "spark.log").open("ab") as log:
+            gateway = upstream.launch_gateway(
+                conf, cwd=credentials.project_root, stdout=log, stderr=log, pass_fds=(lock,)
+            )
+            context = SparkContext(conf=conf, gateway=gateway)
+            atexit.register(_stop, context, gateway)
+        session = SparkSession(context).builder.config(conf=conf).enableHiveSupport().getOrCreate()
+        if conf.get(metastore.URL_SETTING) == metastore.url(home):
+            metastore.hold_long_views(session, home)
+        upstream.silence_errors()
+        repair_partitions(restored)
+
+
+def _stop(context: SparkContext, gateway: Any) -> None:
+    """End the JVM, and wait until it has let go of the metastore."""
+    context.stop()
+    upstream.end_gateway(gateway)
+
+
+def default_settings(credentials: EmbeddedSparkCredentials) -> dict[str, str]:
+    """The settings of the embedded Spark that the profile does not override."""
+    home = Path(credentials.home)
+    return {
+        "spark.master": "local[*]",
+        "spark.app.name": "dbt",
+        "spark.driver.memory": "2g",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.extraJavaOptions": (
+            f"-Duser.timezone=UTC -Dderby.stream.error.file={home / 'logs' / 'derby.log'} "
+            "-XX:+UseParallelGC"
+        ),
+        metastore.URL_SETTING: metastore.url(home),
+        "spark.sql.catalogImplementation": "hive",
+        # HotSpot compiles no method that is larger, and parsing JSON makes such ones.
+        "spark.sql.codegen.hugeMethodLimit": "8000",
+        "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+        "spark.sql.session.timeZone": "UTC",
+        # Local data is small: the stock 200 partitions cost more than they save.
+        "spark.sql.shuffle.partitions": "8",
+        "spark.sql.sources.default": "parquet",
+        "spark.sql.warehouse.dir": credentials.warehouse_location,
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+
+
+def join_job_group() -> str:
+    """Have Spark know the jobs of this thread by a name of their own, which is returned."""
+    from pyspark import SparkContext
+
+    job_group = f"dbt-{uuid.uuid4()}"
+    SparkContext.getOrCreate().setJobGroup(job_group, "dbt", interruptOnCancel=True)
+    return job_group
+
+
+def cancel_jobs(job_group: str) -> None:
+    """Cancel the jobs of a thread, also those between which it is now."""
+    from pyspark import SparkContext
+
+    upstream.cancel_job_group(SparkContext.getOrCreate(), job_group, "dbt was interrupted")

@@ -1,0 +1,436 @@
+"""Everything that the adapter uses of other packages and that those do not promise to keep.
+
+A private name (``_jsc``), an attribute that is there by chance, a method of Spark's JVM: a minor
+version may rename it. Nothing else in the adapter touches one; each is listed in ``SYMBOLS``, and
+each is guarded: where it is missing, ``UpstreamError`` names the package, its version and the
+symbol, before anything goes wrong in silence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module, metadata
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from dbt.adapters.base.connections import BaseConnectionManager
+from dbt.adapters.base.impl import BaseAdapter
+from dbt.adapters.base.relation import BaseRelation
+from dbt.adapters.clickhouse.httpclient import ChHttpClient
+from dbt.adapters.contracts.connection import Connection, Credentials
+from dbt.adapters.factory import FACTORY
+from dbt_common.exceptions import DbtRuntimeError
+
+if TYPE_CHECKING:
+    from pyspark import SparkConf
+    from pyspark.sql import SparkSession
+
+OWN_PACKAGE = "dbt-spark-clickhouse"
+# The versions that the adapter is tested with.
+TESTED_VERSIONS = {
+    "clickhouse-connect": "1.12.0",
+    "dbt-adapters": "1.24.5",
+    "dbt-clickhouse": "1.10.3",
+    "dbt-core": "1.11.16",
+    "dbt-spark": "1.11.0",
+    "pyspark": "4.3.0",
+}
+
+AnyAdapter = TypeVar("AnyAdapter", bound=type[BaseAdapter])
+
+
+class UpstreamError(DbtRuntimeError):
+    """Another package is not as the adapter knows it."""
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A name that another package does not promise to keep.
+
+    Args:
+        package: the distribution that has it.
+        place: the module and the class, or the object, that it is an attribute of; for a method of
+            the JVM, its Java class.
+        name: the attribute.
+    """
+
+    package: str
+    place: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.place.rpartition(':')[2]}.{self.name}"
+
+    def of(self, owner: Any) -> Any:
+        """The attribute of ``owner``.
+
+        Raises:
+            UpstreamError: it has none of that name.
+        """
+        try:
+            return getattr(owner, self.name)
+        except AttributeError as error:
+            raise self.missing() from error
+
+    def replace(self, owner: Any, value: Any) -> None:
+        """Put ``value`` in the place of the attribute of ``owner``, which must be there."""
+        self.of(owner)
+        setattr(owner, self.name, value)
+
+    def call(self, java_object: Any, *arguments: Any) -> Any:
+        """Call a method of an object in Spark's JVM, which knows its methods only when called."""
+        from py4j.protocol import Py4JError
+
+        try:
+            return self.of(java_object)(*arguments)
+        except Py4JError as error:
+            if f"Method {self.name}(" in str(error) and "does not exist" in str(error):
+                raise self.missing() from error
+            raise
+
+    def home(self) -> Any:
+        """The class, module or object that has it.
+
+        Raises:
+            UpstreamError: it is not there.
+        """
+        module, _, path = self.place.partition(":")
+        try:
+            found: Any = import_module(module)
+            for part in filter(None, path.split(".")):
+                found = getattr(found, part)
+        except (ImportError, AttributeError) as error:
+            raise self.missing() from error
+        return found
+
+    def missing(self) -> UpstreamError:
+        """The error where the symbol is missing, and what to do."""
+        return UpstreamError(f"{_has(self.package)} no {self}. {_advice(self.package)}")
+
+
+def _has(package: str) -> str:
+    own, other = metadata.version(OWN_PACKAGE), metadata.version(package)
+    return f"{OWN_PACKAGE} {own} does not work with {package} {other}, which has"
+
+
+def _advice(package: str) -> str:
+    return (
+        f"Install the version that it was tested with, pip install "
+        f"'{package}=={TESTED_VERSIONS[package]}', or a newer {OWN_PACKAGE}."
+    )
+
+
+def new_method(adapter: type[BaseAdapter], name: str) -> UpstreamError:
+    """The error where dbt calls a method of a stock adapter that this version does not know."""
+    owner = next(cls for cls in adapter.__mro__ if name in vars(cls))
+    stock = owner.__module__.removeprefix("dbt.adapters.").partition(".")[0]
+    package = {"spark": "dbt-spark", "clickhouse": "dbt-clickhouse"}.get(stock, "dbt-adapters")
+    return UpstreamError(
+        f"{_has(package)} a new method adapter.{name}(): whether it is for one engine or for both "
+        f"is not known. {_advice(package)}"
+    )
+
+
+# dbt-adapters and dbt-core
+
+_AVAILABLE = Symbol("dbt-adapters", "dbt.adapters.base.impl:BaseAdapter", "_available_")
+_REPLACEMENTS = Symbol("dbt-adapters", "dbt.adapters.base.impl:BaseAdapter", "_parse_replacements_")
+_ADAPTERS = Symbol("dbt-adapters", "dbt.adapters.factory:FACTORY", "adapters")
+_CONNECTION_KEYS = Symbol(
+    "dbt-adapters", "dbt.adapters.contracts.connection:Credentials", "_connection_keys"
+)
+_MANAGER = "dbt.adapters.base.connections:BaseConnectionManager"
+_CONNECTIONS = Symbol("dbt-adapters", _MANAGER, "thread_connections")
+_CONNECTIONS_LOCK = Symbol("dbt-adapters", _MANAGER, "lock")
+_RELATION = "dbt.adapters.base.relation:BaseRelation"
+_LIMIT = Symbol("dbt-adapters", _RELATION, "limit")
+_EVENT_TIME_FILTER = Symbol("dbt-adapters", _RELATION, "event_time_filter")
+_DBT_CREATED = Symbol("dbt-adapters", _RELATION, "dbt_created")
+_INTROSPECT = Symbol("dbt-core", "dbt.cli.params", "introspect")
+
+
+def offering(*stock_adapters: type[BaseAdapter]) -> Callable[[AnyAdapter], AnyAdapter]:
+    """Let macros call on an adapter class what they may call on ``stock_adapters``; while dbt
+    parses, with the same stand-ins."""
+
+    def offer(adapter: AnyAdapter) -> AnyAdapter:
+        classes = (*stock_adapters, adapter)
+        names = frozenset().union(*(_AVAILABLE.of(each) for each in classes))
+        stand_ins = {
+            name: stand_in for each in classes for name, stand_in in _REPLACEMENTS.of(each).items()
+        }
+        _AVAILABLE.replace(adapter, names)
+        _REPLACEMENTS.replace(adapter, stand_ins)
+        return adapter
+
+    return offer
+
+
+def register_adapter(adapter: Any, *types: str) -> None:
+    """Have dbt find ``adapter`` under each of ``types``, in its registry.
+
+    dbt holds the registry's lock while it makes an adapter.
+    """
+    _ADAPTERS.of(FACTORY).update(dict.fromkeys(types, adapter))
+
+
+def registered_adapter(type_: str) -> Any:
+    """The adapter that dbt has under ``type_``, or None."""
+    return _ADAPTERS.of(FACTORY).get(type_)
+
+
+def connection_keys(credentials: Credentials) -> tuple[str, ...]:
+    """The keys of a stock profile that `dbt debug` may print."""
+    keys: tuple[str, ...] = _CONNECTION_KEYS.of(credentials)()
+    return keys
+
+
+def connections_of_others(manager: BaseConnectionManager) -> list[Connection]:
+    """The connections that other threads than this one have named."""
+    own = manager.get_if_exists()
+    with _CONNECTIONS_LOCK.of(manager):
+        connections = list(_CONNECTIONS.of(manager).values())
+    return [connection for connection in connections if connection is not own]
+
+
+def is_reference(options: Mapping[str, Any]) -> bool:
+    """Whether dbt calls ``Relation.create_from`` for a `ref` or `source`: then, and only then, it
+    says how many rows it wants, if only that it wants all."""
+    return _LIMIT.name in options
+
+
+def reference_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Of the options of a `ref` or `source` those that its relation keeps: how many rows, and of
+    which time."""
+    names = (_LIMIT.name, _EVENT_TIME_FILTER.name)
+    return {name: options[name] for name in names if name in options}
+
+
+def was_built(relation: BaseRelation) -> bool:
+    """Whether dbt caches ``relation`` because a node has built it."""
+    return bool(_DBT_CREATED.of(relation))
+
+
+def may_introspect(config: Any) -> bool:
+    """Whether dbt may ask the engines what is there: not after `--no-introspect`."""
+    _INTROSPECT.of(_INTROSPECT.home())
+    return bool(getattr(getattr(config, "args", None), _INTROSPECT.name.upper(), True))
+
+
+# dbt-clickhouse and clickhouse-connect
+
+_CLIENT = "dbt.adapters.clickhouse.dbclient:ChClientWrapper"
+_CREATE_CLIENT = Symbol("dbt-clickhouse", _CLIENT, "_create_client")
+_ENSURE_DATABASE = Symbol("dbt-clickhouse", _CLIENT, "_ensure_database")
+_SET_DATABASE = Symbol("dbt-clickhouse", _CLIENT, "_set_client_database")
+_CONNECTION_SETTINGS = Symbol("dbt-clickhouse", _CLIENT, "_conn_settings")
+_SERVER_ZONE = Symbol("clickhouse-connect", "clickhouse_connect.driver.client:Client", "server_tz")
+
+
+class EmbeddedClient(ChHttpClient):
+    """dbt-clickhouse's client, on what ``connect`` opens in place of a server."""
+
+    def __init__(self, credentials: Any) -> None:
+        for hook in (_CREATE_CLIENT, _ENSURE_DATABASE):
+            hook.of(ChHttpClient)
+        super().__init__(credentials)
+
+    def connect(self, credentials: Any, settings: dict[str, Any]) -> Any:
+        """Open a client of clickhouse-connect with the settings of each statement."""
+        raise NotImplementedError
+
+    def create_database(self, database: str) -> None:
+        """Create the profile's database if it is not there.
+
+        The stock client remembers databases for the whole process, across data folders.
+        """
+        raise NotImplementedError
+
+    def _create_client(self, credentials: Any) -> Any:
+        return self.connect(credentials, _CONNECTION_SETTINGS.of(self))
+
+    def _ensure_database(self, database_engine: str | None, cluster_name: str | None) -> None:
+        if self.database:
+            self.create_database(self.database)
+            _SET_DATABASE.of(self)()
+
+
+def set_server_zone(client: Any, zone: Any) -> None:
+    """Have a client of clickhouse-connect take ``zone`` for its server's."""
+    _SERVER_ZONE.replace(client, zone)
+
+
+# dbt-spark
+
+_SESSION = "dbt.adapters.spark.session:SessionConnectionWrapper"
+_FIX_BINDING = Symbol("dbt-spark", _SESSION, "_fix_binding")
+_FETCHALL = Symbol("dbt-spark", _SESSION, "fetchall")
+_DESCRIPTION = Symbol("dbt-spark", _SESSION, "description")
+
+Row = tuple[Any, ...]
+
+
+def set_session_literals(handle: Any, literal: Callable[[Any], str]) -> None:
+    """Have a session of dbt-spark write the values of seeds as ``literal`` does."""
+    _FIX_BINDING.replace(handle, literal)
+
+
+def set_session_rows(handle: Any, convert: Callable[[list[str], Row], Row]) -> None:
+    """Have a session of dbt-spark return each row as ``convert`` makes it, from the types of the
+    columns and the row."""
+    fetchall = _FETCHALL.of(handle)
+    _DESCRIPTION.of(type(handle))
+
+    def fetchall_converted() -> list[Row]:
+        types = [column[1] for column in _DESCRIPTION.of(handle)]
+        return [convert(types, tuple(row)) for row in fetchall() or ()]
+
+    _FETCHALL.replace(handle, fetchall_converted)
+
+
+# PySpark
+
+_CONTEXT = "pyspark:SparkContext"
+_ACTIVE_CONTEXT = Symbol("pyspark", _CONTEXT, "_active_spark_context")
+_JAVA_CONTEXT = Symbol("pyspark", _CONTEXT, "_jsc")
+_JVM = Symbol("pyspark", "pyspark.sql:SparkSession", "_jvm")
+_JAVA_SESSION = Symbol("pyspark", "pyspark.sql:SparkSession", "_jsparkSession")
+_LAUNCH_GATEWAY = Symbol("pyspark", "pyspark.java_gateway", "launch_gateway")
+_GATEWAY_PROCESS = Symbol("pyspark", "pyspark.java_gateway", "proc")
+_ERROR_LOGGER = "SQLQueryContextLogger"
+
+
+def is_spark_running() -> bool:
+    """Whether this process has a Spark."""
+    return _ACTIVE_CONTEXT.of(_ACTIVE_CONTEXT.home()) is not None
+
+
+def launch_gateway(conf: SparkConf, **process: Any) -> Any:
+    """Start a JVM for Spark, its process with the keywords of ``Popen``."""
+    return _LAUNCH_GATEWAY.of(_LAUNCH_GATEWAY.home())(conf, popen_kwargs=process)
+
+
+def end_gateway(gateway: Any) -> None:
+    """End a JVM, and wait until it has gone."""
+    process = _GATEWAY_PROCESS.of(gateway)
+    gateway.shutdown()
+    process.stdin.close()
+    process.wait()
+
+
+def silence_errors() -> None:
+    """Have PySpark not print every error as a page of JSON, also those that dbt-spark expects."""
+    from pyspark.logger import PySparkLogger
+
+    PySparkLogger.getLogger(_ERROR_LOGGER).disabled = True
+
+
+def jvm(session: SparkSession) -> Any:
+    """The packages of Java."""
+    return _JVM.of(session)
+
+
+# Spark's JVM
+
+_CATALYST = "org.apache.spark.sql.catalyst"
+_SCALA_CONTEXT = Symbol("pyspark", "org.apache.spark.api.java.JavaSparkContext", "sc")
+_CANCEL = Symbol("pyspark", "org.apache.spark.SparkContext", "cancelJobGroupAndFutureJobs")
+_STATE = Symbol("pyspark", "org.apache.spark.sql.classic.SparkSession", "sessionState")
+_CATALOG = Symbol("pyspark", "org.apache.spark.sql.internal.SessionState", "catalog")
+_PARSER = Symbol("pyspark", "org.apache.spark.sql.internal.SessionState", "sqlParser")
+_PARSE_NAME = Symbol("pyspark", f"{_CATALYST}.parser.ParserInterface", "parseMultipartIdentifier")
+_PARSE_TABLE = Symbol("pyspark", f"{_CATALYST}.parser.ParserInterface", "parseTableIdentifier")
+_TABLE_EXISTS = Symbol("pyspark", f"{_CATALYST}.catalog.SessionCatalog", "tableExists")
+_DATABASE_EXISTS = Symbol("pyspark", f"{_CATALYST}.catalog.SessionCatalog", "databaseExists")
+_QUALIFY = Symbol("pyspark", f"{_CATALYST}.catalog.SessionCatalog", "qualifyIdentifier")
+_DEFAULT_PATH = Symbol("pyspark", f"{_CATALYST}.catalog.SessionCatalog", "defaultTablePath")
+_TABLE_METADATA = Symbol("pyspark", f"{_CATALYST}.catalog.SessionCatalog", "getTableMetadata")
+_STORAGE = Symbol("pyspark", f"{_CATALYST}.catalog.CatalogTable", "storage")
+_LOCATION = Symbol("pyspark", f"{_CATALYST}.catalog.CatalogStorageFormat", "locationUri")
+_PROVIDER = Symbol("pyspark", f"{_CATALYST}.catalog.CatalogTable", "provider")
+_IDENTIFIER = Symbol("pyspark", f"{_CATALYST}.catalog.CatalogTable", "identifier")
+_PARTITION_COLUMNS = Symbol("pyspark", f"{_CATALYST}.catalog.CatalogTable", "partitionColumnNames")
+_DATABASE = Symbol("pyspark", f"{_CATALYST}.TableIdentifier", "database")
+_QUOTED = Symbol("pyspark", f"{_CATALYST}.TableIdentifier", "quotedString")
+_UNQUOTED = Symbol("pyspark", f"{_CATALYST}.TableIdentifier", "unquotedString")
+
+
+def cancel_job_group(context: Any, group: str, reason: str) -> None:
+    """Cancel the jobs of a group, and those that it would start next."""
+    _CANCEL.call(_SCALA_CONTEXT.call(_JAVA_CONTEXT.of(context)), group, reason)
+
+
+@dataclass(frozen=True)
+class SparkTable:
+    """What Spark's own catalog knows of a table. ``name`` is its schema and name, ``quoted`` the
+    same in SQL; ``location`` is a URI, ``provider`` the format."""
+
+    name: str
+    quoted: str
+    location: str | None
+    provider: str | None
+    is_partitioned: bool
+
+
+class SparkCatalog:
+    """Spark's own catalog, of which PySpark shows little. Identifiers are objects of the JVM."""
+
+    def __init__(self, session: SparkSession) -> None:
+        state = _STATE.call(_JAVA_SESSION.of(session))
+        self._catalog = _CATALOG.call(state)
+        self._parser = _PARSER.call(state)
+
+    def parts(self, name: str) -> list[str]:
+        """The parts of a table's name, as Spark parses it."""
+        parts = _PARSE_NAME.call(self._parser, name)
+        return [parts.apply(i) for i in range(parts.size())]
+
+    def identifier(self, parts: list[str]) -> Any:
+        """The identifier of the table with these parts, at most schema and name."""
+        quoted = ".".join(f"`{part.replace('`', '``')}`" for part in parts)
+        return _PARSE_TABLE.call(self._parser, quoted)
+
+    def has_table(self, identifier: Any) -> bool:
+        """Whether there is such a table."""
+        return bool(_TABLE_EXISTS.call(self._catalog, identifier))
+
+    def default_location(self, identifier: Any) -> str | None:
+        """The URI at which Spark would put a new table; None if its schema is not there."""
+        qualified = _QUALIFY.call(self._catalog, identifier)
+        if not _DATABASE_EXISTS.call(self._catalog, _DATABASE.call(qualified).get()):
+            return None
+        return str(_DEFAULT_PATH.call(self._catalog, identifier).toString())
+
+    def table(self, identifier: Any) -> SparkTable:
+        """A table that is there."""
+        found = _TABLE_METADATA.call(self._catalog, identifier)
+        location = _LOCATION.call(_STORAGE.call(found))
+        provider = _PROVIDER.call(found)
+        name = str(_UNQUOTED.call(_IDENTIFIER.call(found)))
+        return SparkTable(
+            name=name.removeprefix("spark_catalog."),
+            quoted=str(_QUOTED.call(identifier)),
+            location=str(location.get().toString()) if location.isDefined() else None,
+            provider=str(provider.get()).lower() if provider.isDefined() else None,
+            is_partitioned=not _PARTITION_COLUMNS.call(found).isEmpty(),
+        )
+
+
+SYMBOLS = tuple(found for found in list(vars().values()) if isinstance(found, Symbol))
+
+# Public attributes of dbt's nodes which not every node has, so that where they are read their
+# absence is no error. A test finds out when dbt renames one.
+_NODES = "dbt.contracts.graph.nodes"
+OPTIONAL_OF_NODES = (
+    Symbol("dbt-core", f"{_NODES}:ModelNode", "compiled"),
+    Symbol("dbt-core", f"{_NODES}:ModelNode", "database"),
+    Symbol("dbt-core", f"{_NODES}:ModelNode", "defer_relation"),
+    Symbol("dbt-core", f"{_NODES}:ModelNode", "depends_on"),
+    Symbol("dbt-core", f"{_NODES}:ModelNode", "depends_on_nodes"),
+    Symbol("dbt-core", f"{_NODES}:ModelNode", "identifier"),
+    Symbol("dbt-core", f"{_NODES}:ModelNode", "is_ephemeral_model"),
+    Symbol("dbt-core", f"{_NODES}:ModelNode", "language"),
+    Symbol("dbt-core", f"{_NODES}:ModelNode", "resource_type"),
+    Symbol("dbt-core", f"{_NODES}:SourceDefinition", "external"),
+    Symbol("dbt-core", f"{_NODES}:UnitTestNode", "tested_node_unique_id"),
+)
