@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.support.commands import dbt, variables
 
 from tests.support.chdb_http import running_server
+from tests.support.commands import dbt, variables
 from tests.support.shop import REPOSITORY
 
 PROJECT = {

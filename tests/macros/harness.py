@@ -325,11 +325,28 @@ def parsed_project(
     (folder / "models" / "properties.yml").write_text(json.dumps(properties or {}))
     for name, sql in models.items():
         (folder / "models" / f"{name}.sql").write_text(sql)
+    with _nothing_of_dbt():
+        yield _parse(folder)
+
+
+@contextmanager
+def _nothing_of_dbt() -> Iterator[None]:
+    """dbt has one adapter of a kind, and one set of flags, in a process: those of another project come back."""
+    adapters, known = dict(FACTORY.adapters), flags.get_flags()
+    FACTORY.adapters.clear()
     set_invocation_context({})
+    try:
+        yield
+    finally:
+        FACTORY.reset_adapters()
+        FACTORY.adapters.update(adapters)
+        flags.set_flags(known)
+
+
+def _parse(folder: Path) -> Project:
     arguments = Flags.from_dict(Command.RUN, {"project_dir": folder, "profiles_dir": folder})
     flags.set_flags(arguments)
     tracking.disable_tracking()
-    FACTORY.reset_adapters()
     config = RuntimeConfig.from_args(arguments)
     get_invocation_context().uses_adapter(config.credentials.type)
     register_adapter(config, get_mp_context())
@@ -339,5 +356,4 @@ def parsed_project(
     adapter.set_macro_resolver(manifest)
     adapter.set_macro_context_generator(generate_runtime_macro_context)
     deprecations.reset_deprecations()
-    yield Project(config, adapter, manifest)
-    FACTORY.reset_adapters()
+    return Project(config, adapter, manifest)

@@ -4,13 +4,21 @@ with images as (
     case
     when _op = 'm' then 'message'
     when _op is not null or not _is_json then null
-    else element_at(transform(array(json_object_keys(if(size(array_except(json_object_keys(_json_line), array('schema', 'payload'))) = 0, get_json_object(_json_line, '$.payload'), _json_line))), _fields -> case
+    else element_at(transform(array(json_object_keys(if(
+      size(array_except(json_object_keys(_json_line), array('schema', 'payload'))) = 0,
+      get_json_object(_json_line, '$.payload'),
+      _json_line
+    ))), _fields -> case
       when array_contains(_fields, 'ts_ms')
         and size(array_except(_fields, array('ts_ms', 'ts_us', 'ts_ns'))) = 0
         then 'heartbeat'
       when array_contains(_fields, 'event_count') and array_contains(_fields, 'data_collections')
         and size(array_except(_fields, array('status', 'id', 'event_count', 'data_collections', 'ts_ms', 'ts_us', 'ts_ns'))) = 0
-        and get_json_object(if(size(array_except(json_object_keys(_json_line), array('schema', 'payload'))) = 0, get_json_object(_json_line, '$.payload'), _json_line), '$.status') in ('BEGIN', 'END')
+        and get_json_object(if(
+      size(array_except(json_object_keys(_json_line), array('schema', 'payload'))) = 0,
+      get_json_object(_json_line, '$.payload'),
+      _json_line
+    ), '$.status') in ('BEGIN', 'END')
         then 'transaction'
       when array_contains(_fields, 'ddl') and array_contains(_fields, 'databaseName')
         and size(array_except(_fields, array('source', 'databaseName', 'schemaName', 'ddl', 'tableChanges', 'ts_ms', 'ts_us', 'ts_ns'))) = 0
@@ -20,10 +28,14 @@ with images as (
   from (
     select
       *,
-      if(_value.op is null and _value.before is null and _value.after is null and _value.id is null, _value.payload.op, _value.op) as _op,
-      if(_value.op is null and _value.before is null and _value.after is null and _value.id is null, _value.payload.before, _value.before) as _before,
-      if(_value.op is null and _value.before is null and _value.after is null and _value.id is null, _value.payload.after, _value.after) as _after,
-      if(_value.op is null and _value.before is null and _value.after is null and _value.id is null, _value.payload.source.lsn, _value.source.lsn) as _source_lsn
+      if(_value.op is null and _value.before is null and _value.after is null and _value.id is null, _value.payload.op, _value.op)
+        as _op,
+      if(_value.op is null and _value.before is null and _value.after is null and _value.id is null, _value.payload.before, _value.before)
+        as _before,
+      if(_value.op is null and _value.before is null and _value.after is null and _value.id is null, _value.payload.after, _value.after)
+        as _after,
+      if(_value.op is null and _value.before is null and _value.after is null and _value.id is null, _value.payload.source.lsn, _value.source.lsn)
+        as _source_lsn
     from (
       select
     lines.*,
@@ -64,11 +76,21 @@ with images as (
     nullif(struct(if(locate('.', _before.id) > 0, null, try_cast(_before.id as bigint)) as id), struct(id)),
     null
   ) as _key_before,
-      if(_op in ('c', 'r', 'u'), if(
+      if(
+        _op in ('c', 'r', 'u'),
+        if(
     _text_amount is null or _text_at is null,
-    array_except(array(if(_text_amount is null, 'amount', null), if(_text_at is null, 'at', null)), array_append(coalesce(json_object_keys(coalesce(get_json_object(_json_line, concat('$.', if(_op = 'd', 'before', 'after'))), get_json_object(_json_line, concat('$.payload.', if(_op = 'd', 'before', 'after'))))), cast(array() as array<string>)), null)),
+    array_except(
+      array(if(_text_amount is null, 'amount', null), if(_text_at is null, 'at', null)),
+      array_append(coalesce(json_object_keys(coalesce(
+    get_json_object(_json_line, concat('$.', if(_op = 'd', 'before', 'after'))),
+    get_json_object(_json_line, concat('$.payload.', if(_op = 'd', 'before', 'after')))
+  )), cast(array() as array<string>)), null)
+    ),
     cast(array() as array<string>)
-  ), null) as _missing_fields
+  ),
+        null
+      ) as _missing_fields
     from (
       select *
   from (
@@ -104,7 +126,13 @@ with images as (
     _key_before as _key_before,
     _missing_fields as _missing_fields,
     _passed_over as _passed_over,
-    array_except(json_object_keys(if(_is_json, coalesce(get_json_object(_json_line, concat('$.', if(_op = 'd', 'before', 'after'))), get_json_object(_json_line, concat('$.payload.', if(_op = 'd', 'before', 'after')))), null)), array('id', 'amount', 'at')) as _unknown_fields,
+    array_except(
+      json_object_keys(if(_is_json, coalesce(
+    get_json_object(_json_line, concat('$.', if(_op = 'd', 'before', 'after'))),
+    get_json_object(_json_line, concat('$.payload.', if(_op = 'd', 'before', 'after')))
+  ), null)),
+      array('id', 'amount', 'at')
+    ) as _unknown_fields,
     _batch,
     _file,
     _block_start,

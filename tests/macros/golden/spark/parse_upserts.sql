@@ -31,11 +31,18 @@ with images as (
   typed as (
     select
       *,
-      if(_is_json and not false, if(
+      if(
+        _is_json and not false,
+        if(
     false,
-    array_except(array(), array_append(coalesce(json_object_keys(_json_line), cast(array() as array<string>)), null)),
+    array_except(
+      array(),
+      array_append(coalesce(json_object_keys(_json_line), cast(array() as array<string>)), null)
+    ),
     cast(array() as array<string>)
-  ), null) as _missing_fields
+  ),
+        null
+      ) as _missing_fields
     from (
       select *
   from (
@@ -64,7 +71,10 @@ with images as (
     false as _is_deleted,
     _missing_fields as _missing_fields,
     cast(null as string) as _passed_over,
-    array_except(json_object_keys(if(_is_json, _json_line, null)), array('id', 'at')) as _unknown_fields,
+    array_except(
+      json_object_keys(if(_is_json, _json_line, null)),
+      array('id', 'at')
+    ) as _unknown_fields,
     _batch,
     _file,
     _block_start,
