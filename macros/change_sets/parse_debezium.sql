@@ -38,7 +38,9 @@
       source, versioned_collapsing.read_has_landed(source.location)
   ) -%}
   with images as (
-    {{ versioned_collapsing.get_envelopes_sql(lines, version, key, places, columns) }}
+    {{ versioned_collapsing.get_envelopes_sql(
+        lines, version, key, places, columns, versioned_collapsing.get_exact_columns(columns)
+    ) }}
   ),
   typed as (
     select

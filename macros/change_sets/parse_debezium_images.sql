@@ -22,7 +22,9 @@
       source, versioned_collapsing.read_has_landed(source.location)
   ) -%}
   with images as (
-    {{ versioned_collapsing.get_envelopes_sql(lines, version, key, columns, columns) }}
+    {{ versioned_collapsing.get_envelopes_sql(
+        lines, version, key, columns, columns, versioned_collapsing.get_exact_columns(columns)
+    ) }}
   ),
   after_typed as (
     {{ versioned_collapsing.get_typed_columns_sql(
@@ -39,7 +41,7 @@
         null
       ) as _missing_fields,
       if(_op = 'u', {{ versioned_collapsing.get_missing_fields_sql(
-          payload, versioned_collapsing.get_image_json_sql("'before'"), '_before_'
+          payload, versioned_collapsing.get_row_json_sql('before'), '_before_'
       ) }}, null) as _missing_fields_before
     from (
       {{ versioned_collapsing.get_typed_columns_sql(

@@ -35,8 +35,12 @@
   {%- set lines = versioned_collapsing.get_lines_sql(
       source, versioned_collapsing.read_has_landed(source.location)
   ) -%}
+  {%- set exact = {is_deleted: [is_deleted]} if is_deleted else {} -%}
+  {%- for name in versioned_collapsing.get_exact_columns(columns) -%}
+    {%- do exact.update({name: [name]}) -%}
+  {%- endfor -%}
   with images as (
-    {{ versioned_collapsing.get_parsed_lines_sql(lines, versioned_collapsing.get_text_fields(known_fields)) }}
+    {{ versioned_collapsing.get_parsed_lines_sql(lines, versioned_collapsing.get_text_fields(known_fields), exact) }}
   ),
   typed as (
     select

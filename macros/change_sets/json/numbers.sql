@@ -3,7 +3,7 @@
   {%- set others -%}(?:[^"0-9+\-IN]++|{{ versioned_collapsing._get_json_string_pattern() }})*+{%- endset -%}
   {%- set number = '-?(?:0|[1-9][0-9]*+)(?:[.][0-9]++)?+(?:[eE][+\\-]?[0-9]++)?+|[+\\-]?Infinity|NaN' -%}
   if(
-    {{ json }} rlike r'"\s*+:\s*+(?:-?[0-9]++[.eE]|-0|[-+]?[IN]|-?[0-9]{400})',
+    {{ json }} rlike r'"\s*+:\s*+{{ versioned_collapsing._get_rewritten_number_pattern() }}',
     regexp_replace(
       {{ json }},
       r'\G({{ others }})({{ number }})(?=[\s,\]}])',

@@ -17,3 +17,9 @@
   {%- endfor -%}
   {%- do return('(?:[^"\\[\\]{},\\s]++|' ~ string ~ nested[-1] ~ ')') -%}
 {% endmacro %}
+
+
+{# The beginning of a number that may not be written as it was read, or that is none in JSON. #}
+{% macro _get_rewritten_number_pattern() %}
+  {%- do return('(?:-?[0-9]++[.eE]|-0|[-+]?[IN]|-?[0-9]{400})') -%}
+{% endmacro %}

@@ -1,8 +1,8 @@
-{# A line's values as `array<struct<fields>>`: the object, and a second one that only a line with one object, and
-   nothing behind it, leaves where it is; Spark does not look behind what it parses. #}
-{% macro get_json_values_sql(line, fields, depth=900) -%}
+{# JSON as `array<struct<fields>>`: the object, and a second one that only text with one object, and nothing behind it,
+   leaves where it is; Spark does not look behind what it parses. #}
+{% macro get_json_values_sql(json, fields, depth=900) -%}
   from_json(
-    concat('[', {{ versioned_collapsing.get_quoted_numbers_sql(line) }}, ',{"_dbt_end":true}]'),
+    concat('[', {{ json }}, ',{"_dbt_end":true}]'),
     'array<struct<{{ fields ~ ', ' if fields }}_dbt_end: boolean>>',
     {{ versioned_collapsing._get_json_options_sql(depth) }}
   )

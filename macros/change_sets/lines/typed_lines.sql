@@ -33,9 +33,10 @@
 
 {# A line that no column is read of may nest as deep as it likes. #}
 {% macro _get_json_problem_sql() -%}
+  {%- set quoted = versioned_collapsing.get_quoted_numbers_sql('_json_line') -%}
   if(
     exists(
-      array({{ versioned_collapsing.get_json_values_sql('_json_line', '', 2147483647) }}),
+      array({{ versioned_collapsing.get_json_values_sql(quoted, '', 2147483647) }}),
       _values -> {{ versioned_collapsing.get_is_json_sql('_values') }}
     ),
     'nests deeper than 900 levels',

@@ -1,0 +1,10 @@
+{# The columns in which it matters how a number is written. Numbers with a fraction or an exponent are no values of the
+   others. #}
+{% macro get_exact_columns(columns) %}
+  {%- set others = ('tinyint', 'smallint', 'int', 'bigint', 'date', 'timestamp', 'timestamp_ntz') -%}
+  {%- set exact = [] -%}
+  {%- for name, type in columns.items() if versioned_collapsing.get_kind(type) not in others -%}
+    {%- do exact.append(name) -%}
+  {%- endfor -%}
+  {%- do return(exact) -%}
+{% endmacro %}
