@@ -1,7 +1,8 @@
 {# The counts of an apply, as the ledger has them. #}
 {% macro get_count_names() %}
   {%- do return([
-      'rows_read', 'keys', 'states', 'cancels', 'deletes', 'duplicates', 'stale', 'unmerged', 'conflicts', 'tombstoned', 'repaired',
+      'rows_read', 'keys', 'states', 'cancels', 'deletes', 'duplicates', 'stale', 'unmerged', 'conflicts', 'tombstoned',
+      'repaired',
       'superseded', 'derived', 'truncates'
   ]) -%}
 {% endmacro %}

@@ -6,3 +6,10 @@
     ) -%}
   {%- endif -%}
 {% endmacro %}
+
+
+{# Stops a run that holds the lock with an error. #}
+{% macro stop_run(run, message) %}
+  {%- do versioned_collapsing.give_up_lock(run) -%}
+  {%- do exceptions.raise_compiler_error(message) -%}
+{% endmacro %}

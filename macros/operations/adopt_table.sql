@@ -5,7 +5,7 @@
   {%- set table = versioned_collapsing.get_collapsing_table('adopt_table', node) -%}
   {%- do versioned_collapsing.create_ledger(table) -%}
   {%- set run = versioned_collapsing.start_operation(node) -%}
-  {%- do versioned_collapsing.require_finished('adopt_table', table, node, run) -%}
+  {%- do versioned_collapsing.validate_finished('adopt_table', table, node, run) -%}
   {%- if versioned_collapsing.read_comment(versioned_collapsing.get_tombstones_relation(table)) is not none -%}
     {%- do versioned_collapsing.claim_tombstones(table) -%}
   {%- endif -%}

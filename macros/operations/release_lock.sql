@@ -7,7 +7,10 @@
   {%- if holder is none -%}
     {%- do log(table ~ ' is not locked', info=true) -%}
   {%- elif holder.is_working -%}
-    {%- do exceptions.raise_compiler_error("release_lock: run " ~ holder.run_id ~ " holds the lock on " ~ table ~ " and is at work. Wait for it, or kill its statement first.") -%}
+    {%- do exceptions.raise_compiler_error(
+        "release_lock: run " ~ holder.run_id ~ " holds the lock on " ~ table ~ " and is at work. Wait for it, or kill "
+        ~ "its statement first."
+    ) -%}
   {%- else -%}
     {%- do run_query('drop table if exists ' ~ lock) -%}
     {%- do log('Released the lock of run ' ~ holder.run_id ~ ' on ' ~ table, info=true) -%}

@@ -4,7 +4,12 @@
   {%- do versioned_collapsing.validate_settings(model.unique_id, profile) -%}
   {%- set sql = versioned_collapsing.get_select_in_profile_sql(sql, profile) -%}
   {%- set options = versioned_collapsing.get_versioned_collapsing_options(config, model) -%}
-  {%- set columns = versioned_collapsing.get_versioned_collapsing_columns(options, sql, model) -%}
+  {%- do versioned_collapsing.validate_versioned_collapsing_options(model, options) -%}
+  {%- set given = versioned_collapsing.read_query_columns(sql) -%}
+  {%- set declared = versioned_collapsing.read_declared_types(model) -%}
+  {%- do versioned_collapsing.validate_given_columns(model, options, given, declared) -%}
+  {%- set columns = versioned_collapsing.get_versioned_collapsing_columns(options, given, declared) -%}
+  {%- do versioned_collapsing.validate_column_types(model, options, columns) -%}
   {%- do versioned_collapsing.allow_wide_statements(columns) -%}
   {%- set manifest = versioned_collapsing.read_change_set_manifest(model) -%}
   {%- set run = versioned_collapsing.start_run(model, manifest, options) -%}
@@ -26,8 +31,11 @@
   {% do versioned_collapsing.acquire_lock(this, run, model.name) %}
   {% do versioned_collapsing.validate_same_place(this, existing, run) %}
   {% if existing is not none %}
-    {% do versioned_collapsing.bind_tombstones(existing, versioned_collapsing.get_helper_relation(this, 'build'), run, model) %}
-    {% do versioned_collapsing.refuse_lost_rows(existing, is_rebuild, model, manifest, run) %}
+    {% do versioned_collapsing.bind_tombstones(
+        existing, versioned_collapsing.get_helper_relation(this, 'build'), run, model
+    ) %}
+    {% set ledger = versioned_collapsing.read_ledger(existing, model) %}
+    {% do versioned_collapsing.validate_no_rows_are_lost(existing, is_rebuild, model, manifest, ledger, run) %}
   {% endif %}
   {% do versioned_collapsing.drop_leftover_build(versioned_collapsing.get_helper_relation(this, 'build')) %}
 
@@ -37,13 +45,13 @@
   {% if is_rebuild %}
     {% do versioned_collapsing.create_versioned_collapsing_table(target, options, columns) %}
   {% else %}
-    {% do versioned_collapsing.refuse_lost_tombstones(target, options, ledger, run, model) %}
+    {% do versioned_collapsing.validate_tombstones_are_there(target, options, ledger, run, model) %}
     {% do versioned_collapsing.create_tombstones(target, options, columns) %}
     {% if ledger.unfinished %}
-      {% do versioned_collapsing.finish_unfinished_apply(target, options, ledger.unfinished, run) %}
+      {% do versioned_collapsing.complete_apply(target, options, ledger.unfinished, run) %}
       {% set ledger = versioned_collapsing.read_ledger(target, model) %}
     {% endif %}
-    {% do versioned_collapsing.refuse_applied_batches(target, options, manifest, ledger, run) %}
+    {% do versioned_collapsing.validate_batches_are_new(target, options, manifest, ledger, run) %}
     {% set columns = versioned_collapsing.adapt_to_existing_columns(target, options, columns) %}
     {% do versioned_collapsing.add_missing_projections(target, run) %}
   {% endif %}
@@ -60,7 +68,10 @@
     {% do versioned_collapsing.exchange_versioned_collapsing_table(target, existing, options) %}
   {% endif %}
   {% do versioned_collapsing.give_up_lock(run) %}
-  {% do store_raw_result('main', message=versioned_collapsing.get_apply_summary(counts, run), code='OK', rows_affected=counts.states + counts.cancels) %}
+  {% do store_raw_result(
+      'main', message=versioned_collapsing.get_apply_summary(counts, run), code='OK',
+      rows_affected=counts.states + counts.cancels
+  ) %}
 
   {% do apply_grants(this, config.get('grants'), should_revoke=should_revoke(existing, full_refresh_mode=is_rebuild)) %}
   {% do persist_docs(this, model) %}

@@ -1,0 +1,16 @@
+{# The problems that rows of the change set have, each with how many have it, and keys and versions of some. #}
+{% macro read_rejected_rows(options, columns, sql, run) %}
+  {%- set key_and_version = get_quoted_csv(options.unique_key + [options.version]) -%}
+  {%- set query -%}
+    select
+      _dbt_problem,
+      count() as _dbt_n,
+      arrayStringConcat(groupArray(3)(toString(tuple({{ key_and_version }}))), ' ') as _dbt_sample
+    from ({{ versioned_collapsing.get_cast_changes_sql(options, columns, sql, run) }})
+    where _dbt_problem <> ''
+    group by _dbt_problem
+    order by _dbt_n desc
+    {{ versioned_collapsing.get_settings_sql(run) }}
+  {%- endset -%}
+  {%- do return(run_query(query).rows) -%}
+{% endmacro %}

@@ -1,0 +1,53 @@
+{# The table to apply to: the target itself, or, when it exists and is to be rebuilt, a table beside it that
+   takes its place in the end. #}
+{% macro get_table_to_apply_to(this, existing, is_rebuild) %}
+  {%- set target = versioned_collapsing.get_helper_relation(this, 'build') if is_rebuild and existing is not none
+      else this -%}
+  {%- do return(target.incorporate(type='table')) -%}
+{% endmacro %}
+
+
+{# Creates the table and its tombstones, empty. #}
+{% macro create_versioned_collapsing_table(target, options, columns) %}
+  {%- do run_query('drop table if exists ' ~ target) -%}
+  {%- do run_query('drop table if exists ' ~ versioned_collapsing.get_tombstones_relation(target)) -%}
+  {% call statement('create_target') -%}
+    {{ versioned_collapsing.get_create_versioned_collapsing_table_sql(target, options, columns) }}
+  {%- endcall %}
+  {%- do add_index_and_projections(target) -%}
+  {%- do versioned_collapsing.create_tombstones(target, options, columns) -%}
+{% endmacro %}
+
+
+{% macro get_create_versioned_collapsing_table_sql(target, options, columns) -%}
+  create table {{ target }} {{ on_cluster_clause(target) }} (
+    {%- for column in columns.table %}
+    {{ adapter.quote(column.name) }} {{ column.type }},
+    {%- endfor %}
+    {{ adapter.quote(options.sign) }} Int8
+  )
+  engine = VersionedCollapsingMergeTree({{ adapter.quote(options.sign) }}, {{ adapter.quote(options.version) }})
+  {%- if options.partition_by %}
+  partition by ({{ versioned_collapsing.get_expressions_sql(options.partition_by, columns) }})
+  {%- endif %}
+  {%- if options.primary_key %}
+  primary key ({{ versioned_collapsing.get_expressions_sql(options.primary_key, columns) }})
+  {%- endif %}
+  order by ({{ versioned_collapsing.get_expressions_sql(options.order_by, columns) }})
+  {%- if options.ttl %}
+  ttl {{ options.ttl }}
+  {%- endif %}
+  {{ versioned_collapsing.get_settings_sql(more=versioned_collapsing.get_table_settings(options.settings)) }}
+{%- endmacro %}
+
+
+{# Table settings. The constraint refuses any sign but 1 and -1; without the projection mode
+   ClickHouse refuses projections on a collapsing table. #}
+{% macro get_table_settings(settings) %}
+  {%- set all = {'add_implicit_sign_column_constraint_for_collapsing_engine': 1} -%}
+  {%- if config.get('projections') -%}
+    {%- do all.update({'deduplicate_merge_projection_mode': 'rebuild'}) -%}
+  {%- endif -%}
+  {%- do all.update(settings) -%}
+  {%- do return(all) -%}
+{% endmacro %}
