@@ -8,8 +8,8 @@
 {% endmacro %}
 
 
-{# Stops a run that holds the lock with an error. #}
-{% macro stop_run(run, message) %}
-  {%- do versioned_collapsing.give_up_lock(run) -%}
+{# Stops an apply that may hold the lock. #}
+{% macro stop_run(apply, message) %}
+  {%- do versioned_collapsing.give_up_lock(apply) -%}
   {%- do exceptions.raise_compiler_error(message) -%}
 {% endmacro %}

@@ -35,11 +35,11 @@
 {% endmacro %}
 
 
-{% macro give_up_lock(run) %}
-  {%- if not run.lock -%}
+{% macro give_up_lock(apply) %}
+  {%- if not apply.lock -%}
     {%- do return(none) -%}
   {%- endif -%}
-  {%- if versioned_collapsing.is_held_by(versioned_collapsing.read_lock(run.lock.relation), run.lock.run_id) -%}
-    {%- do run_query('drop table if exists ' ~ run.lock.relation) -%}
+  {%- if versioned_collapsing.is_held_by(versioned_collapsing.read_lock(apply.lock.relation), apply.lock.run_id) -%}
+    {%- do run_query('drop table if exists ' ~ apply.lock.relation) -%}
   {%- endif -%}
 {% endmacro %}

@@ -1,13 +1,13 @@
 {# What every statement of the project says of the settings that could change its result: a server's user profile, or
    `custom_settings` in dbt's, may have any of them. Those of one statement come on top, in `more`. `run` lets the
    lock see the statement at work; what takes no time goes without. #}
-{% macro get_settings_sql(run=none, more={}) %}
+{% macro get_settings_sql(apply=none, more={}) %}
   {%- set settings = versioned_collapsing.get_pinned_settings() -%}
   {%- for name, value in more.items() -%}
     {%- do settings.update({name: versioned_collapsing.quote_literal(value) if value is string else value}) -%}
   {%- endfor -%}
-  {%- if run -%}
-    {%- set log_comment = versioned_collapsing.get_log_comment(run.lock.run_id if run.lock else run.run_id) -%}
+  {%- if apply -%}
+    {%- set log_comment = versioned_collapsing.get_log_comment(apply.lock.run_id if apply.lock else apply.run_id) -%}
     {%- do settings.update({'log_comment': versioned_collapsing.quote_literal(log_comment)}) -%}
   {%- endif -%}
   {%- set rendered = [] -%}

@@ -1,18 +1,15 @@
 {# Prints how the tables of the versioned_collapsing models stand: live keys, rows that wait to collapse,
    anomalies, the last runs and what became of what they read. #}
 {% macro collapse_status(model=none) %}
-  {%- set all = graph.nodes.values() | selectattr('config.materialized', 'equalto', 'versioned_collapsing') -%}
   {%- set nodes = [versioned_collapsing.get_collapsing_node('collapse_status', model)] if model
-      else all | sort(attribute='name') | list -%}
+      else versioned_collapsing.get_collapsing_nodes() -%}
   {%- for node in nodes -%}
     {%- set table = adapter.get_relation(node.database, node.schema, node.alias) -%}
     {%- if table is none -%}
       {%- do log(node.name ~ ': not built', info=true) -%}
     {%- else -%}
       {%- do versioned_collapsing.create_ledger(table) -%}
-      {%- set options = versioned_collapsing.get_versioned_collapsing_options(node.config, node) -%}
-      {%- do versioned_collapsing.validate_versioned_collapsing_options(node, options) -%}
-      {%- do versioned_collapsing.log_collapse_status(table, node, options) -%}
+      {%- do versioned_collapsing.log_collapse_status(table, node, versioned_collapsing.get_valid_options(node)) -%}
     {%- endif -%}
   {%- endfor -%}
 {% endmacro %}

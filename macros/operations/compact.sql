@@ -2,9 +2,8 @@
    otherwise. #}
 {% macro compact(model, threshold=0.2) %}
   {%- set node = versioned_collapsing.get_collapsing_node('compact', model) -%}
-  {%- set table = versioned_collapsing.get_collapsing_table('compact', node) -%}
-  {%- set options = versioned_collapsing.get_versioned_collapsing_options(node.config, node) -%}
-  {%- do versioned_collapsing.validate_versioned_collapsing_options(node, options) -%}
+  {%- set table = versioned_collapsing.read_collapsing_table('compact', node) -%}
+  {%- set options = versioned_collapsing.get_valid_options(node) -%}
   {%- set sign = versioned_collapsing.quote_name(options.sign) -%}
   {%- set query -%}
     select _dbt_partition_id as partition_id, _dbt_stored as stored, _dbt_waiting as waiting

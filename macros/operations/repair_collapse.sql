@@ -3,35 +3,45 @@
    `dry_run: false` it only says what it would write, as an error, for whoever waits for the exit code. #}
 {% macro repair_collapse(model, dry_run=true) %}
   {%- set node = versioned_collapsing.get_collapsing_node('repair_collapse', model) -%}
-  {%- set table = versioned_collapsing.get_collapsing_table('repair_collapse', node) -%}
-  {%- set options = versioned_collapsing.get_versioned_collapsing_options(node.config, node) -%}
-  {%- do versioned_collapsing.validate_versioned_collapsing_options(node, options) -%}
-  {%- set run = versioned_collapsing.start_operation(node) -%}
+  {%- set table = versioned_collapsing.read_collapsing_table('repair_collapse', node) -%}
+  {%- set options = versioned_collapsing.get_valid_options(node) -%}
+  {%- set apply = versioned_collapsing.start_apply(node, table, options={'old_state': 'stream'}) -%}
   {%- do versioned_collapsing.create_ledger(table) -%}
-  {%- do versioned_collapsing.acquire_lock(table, run, node.name) -%}
-  {%- do versioned_collapsing.validate_finished('repair_collapse', table, node, run) -%}
+  {%- do versioned_collapsing.acquire_lock(table, apply) -%}
+  {%- set ledger = versioned_collapsing.read_ledger(table, node) -%}
+  {%- do versioned_collapsing.validate_finished('repair_collapse', table, node, ledger, apply) -%}
   {%- set columns = versioned_collapsing.read_table_description(table, options) -%}
-  {%- set found = run_query(versioned_collapsing.get_repair_counts_sql(table, options, columns)).rows[0] -%}
-  {%- set message = table ~ ': ' ~ versioned_collapsing.format_count(found['broken_keys'], 'key') ~ ' to repair, by '
-      ~ versioned_collapsing.format_count(found['states'], 'state row') ~ ' and '
-      ~ versioned_collapsing.format_count(found['cancels'], 'cancel row') ~ '; '
-      ~ versioned_collapsing.format_count(found['undecided_keys'], 'key') ~ ' with two states of one version that '
-      ~ 'differ, left to a newer version' -%}
-  {%- if not dry_run and found['broken_keys'] | int -%}
-    {%- do versioned_collapsing.write_repairs(table, options, columns, run) -%}
-    {%- do versioned_collapsing.record_run(
-        table, run, 'repaired', {'repaired': found['broken_keys'], 'states': found['states'],
-        'cancels': found['cancels']}
-    ) -%}
-    {%- do versioned_collapsing.drop_staged(table) -%}
+  {%- set found = versioned_collapsing.read_repair_counts(table, options, columns) -%}
+  {%- if found.broken_keys and not dry_run -%}
+    {%- do versioned_collapsing.write_repairs(table, options, columns, found, apply) -%}
   {%- endif -%}
-  {%- do versioned_collapsing.give_up_lock(run) -%}
-  {%- if dry_run and (found['broken_keys'] | int or found['undecided_keys'] | int) -%}
+  {%- do versioned_collapsing.give_up_lock(apply) -%}
+  {%- if dry_run -%}
+    {%- do versioned_collapsing.validate_nothing_to_repair(table, found, model) -%}
+  {%- endif -%}
+  {%- set end = '. Repaired.' if found.broken_keys else '' -%}
+  {%- do log(versioned_collapsing.get_repair_message(table, found) ~ end, info=true) -%}
+{% endmacro %}
+
+
+{# What a dry run finds is an error, for whoever waits for the exit code. #}
+{% macro validate_nothing_to_repair(table, found, model) %}
+  {%- set command = "dbt run-operation repair_collapse --args '{model: " ~ model ~ ", dry_run: false}'" -%}
+  {%- if found.broken_keys or found.undecided_keys -%}
     {%- do exceptions.raise_compiler_error(
-        "repair_collapse: " ~ message ~ ". Nothing was written."
-        ~ (" To write: dbt run-operation repair_collapse --args '{model: " ~ model ~ ", dry_run: false}'"
-        if found['broken_keys'] | int else '')
+        "repair_collapse: " ~ versioned_collapsing.get_repair_message(table, found) ~ ". Nothing was written."
+        ~ (" To write: " ~ command if found.broken_keys else '')
     ) -%}
   {%- endif -%}
-  {%- do log(message ~ ('. Repaired.' if found['broken_keys'] | int else ''), info=true) -%}
+{% endmacro %}
+
+
+{% macro get_repair_message(table, found) %}
+  {%- do return(
+      table ~ ': ' ~ versioned_collapsing.format_count(found.broken_keys, 'key') ~ ' to repair, by '
+      ~ versioned_collapsing.format_count(found.states, 'state row') ~ ' and '
+      ~ versioned_collapsing.format_count(found.cancels, 'cancel row') ~ '; '
+      ~ versioned_collapsing.format_count(found.undecided_keys, 'key')
+      ~ ' with two states of one version that differ, left to a newer version'
+  ) -%}
 {% endmacro %}

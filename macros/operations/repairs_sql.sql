@@ -1,3 +1,25 @@
+{% macro get_repair_rows_sql(table, options, columns) -%}
+  {%- set names = versioned_collapsing.get_stored_names(options, columns)[:-1] -%}
+  select {{ versioned_collapsing.quote_names(names) }}, _dbt_sign_to_write
+  from (
+    select *, toInt8(sign(_dbt_missing)) as _dbt_sign_of_each
+    from ({{ versioned_collapsing.get_repairs_sql(table, options, columns) }})
+  )
+  array join arrayResize([_dbt_sign_of_each], abs(_dbt_missing), _dbt_sign_of_each) as _dbt_sign_to_write
+{%- endmacro %}
+
+
+{% macro read_repair_counts(table, options, columns) %}
+  {%- set found = run_query(versioned_collapsing.get_repair_counts_sql(table, options, columns)).rows[0] -%}
+  {%- do return({
+      'broken_keys': found['broken_keys'] | int,
+      'states': found['states'] | int,
+      'cancels': found['cancels'] | int,
+      'undecided_keys': found['undecided_keys'] | int,
+  }) -%}
+{% endmacro %}
+
+
 {% macro get_repair_counts_sql(table, options, columns) -%}
   {%- set key = versioned_collapsing.quote_names(options.unique_key) -%}
   select

@@ -1,8 +1,12 @@
 {# A model of Spark's is read through the hand-off, one of ClickHouse's by its name; the rest as it is. #}
 {% macro get_truth_relation(truth) %}
   {%- set nodes = graph.nodes.values() | selectattr('resource_type', 'in', ('model', 'seed', 'snapshot')) | list -%}
-  {%- set node = versioned_collapsing.get_node_named('reconcile', truth, nodes) -%}
-  {%- if node is none -%}{%- do return(truth) -%}{%- endif -%}
+  {%- set found = versioned_collapsing.get_nodes_named(truth, nodes) -%}
+  {%- do versioned_collapsing.validate_one_node('reconcile', truth, found) -%}
+  {%- if not found -%}
+    {%- do return(truth) -%}
+  {%- endif -%}
+  {%- set node = found[0] -%}
   {%- if adapter.hand_off is defined and node.database == 'spark' -%}
     {%- do return(adapter.hand_off(node.schema, node.alias) | string) -%}
   {%- endif -%}

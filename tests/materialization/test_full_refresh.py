@@ -54,8 +54,8 @@ def test_a_full_refresh_that_dies_anywhere(make_project: MakeProject) -> None:
     assert all(rows in (OLD_LIVE, NEW_LIVE) for rows in found.values()), found
     assert found[names[0]] == OLD_LIVE
     assert found[names[-1]] == NEW_LIVE
-    uncollapsed rows = "select name from system.tables where database = currentDatabase() and name like '%\\_\\_dbt\\_%'"
-    assert project.query(uncollapsed rows) == []
+    remaining = "select name from system.tables where database = currentDatabase() and name like '%\\_\\_dbt\\_%'"
+    assert project.query(remaining) == []
 
 
 def test_tombstones_that_are_gone_or_of_another_table(make_project: MakeProject) -> None:

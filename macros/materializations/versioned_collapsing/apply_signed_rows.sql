@@ -1,24 +1,18 @@
 {# `old_state: stream`: the change set holds the state and cancel rows themselves, so that nothing is looked up.
    They are staged, and written as they are; a run that died is completed by repeating its insert. #}
-{% macro apply_signed_rows(target, options, columns, sql, run) %}
-  {%- if not run.has_manifest -%}
-    {%- do exceptions.warn(
-        target ~ ": with `old_state: stream` a select that is of no change_set model is written as it is by each run, "
-        ~ "rows that were written before too. "
-        ~ "Select from a change_set model, which leaves out what is applied, or see to it that the select has new "
-        ~ "rows only."
-    ) -%}
-  {%- endif -%}
-  {%- do versioned_collapsing.stage_signed_rows(target, options, columns, sql, run) -%}
-  {%- do versioned_collapsing.uses_journal(target, options, run) -%}
-  {%- set counts = versioned_collapsing.read_signed_row_counts(target, options) -%}
+{% macro apply_signed_rows(target_relation, options, columns, sql, truncate, apply) %}
+  {%- do versioned_collapsing.warn_of_a_stream_without_batches(target_relation, apply) -%}
+  {%- do versioned_collapsing.stage_signed_rows(target_relation, options, columns, sql, apply) -%}
+  {%- set prepared = versioned_collapsing.prepare_publishing(target_relation, options, apply) -%}
+  {%- set progress = dict(versioned_collapsing.get_initial_progress(), truncated_at=truncate.at, **prepared) -%}
+  {%- set counts = versioned_collapsing.read_signed_row_counts(target_relation, options) -%}
   {%- if counts.rows_read -%}
-    {%- do versioned_collapsing.start_publishing(target, run) -%}
-    {%- do versioned_collapsing.publish_signed_rows(target, options, columns, run) -%}
+    {%- do versioned_collapsing.start_publishing(target_relation, progress, apply) -%}
+    {%- do versioned_collapsing.publish_signed_rows(target_relation, options, columns, progress, apply) -%}
   {%- endif -%}
-  {%- if counts.rows_read or run.batches -%}
-    {%- do versioned_collapsing.record_run(target, run, 'applied', counts) -%}
+  {%- if counts.rows_read or apply.batches -%}
+    {%- do versioned_collapsing.record_apply(target_relation, apply, dict(progress, counts=counts), 'applied') -%}
   {%- endif -%}
-  {%- do versioned_collapsing.drop_staged(target) -%}
+  {%- do versioned_collapsing.drop_staged(target_relation) -%}
   {%- do return(counts) -%}
 {% endmacro %}

@@ -1,31 +1,36 @@
 {# What the options say and what the table has, by option, in ClickHouse's own spelling: it keeps `x::Date` as
    `CAST(x, 'Date')`. #}
-{% macro read_keys(found, options, columns) %}
+{% macro read_keys(found, remembered, options, columns) %}
+  {%- set key = get_quoted_csv(options.unique_key) -%}
+  {%- set texts = {
+      'version': [adapter.quote(options.version)],
+      'sign and version': [
+          get_quoted_csv([options.sign, options.version]),
+          versioned_collapsing._get_sign_and_version(found.engine_full),
+      ],
+      'order_by': [versioned_collapsing.get_expressions_sql(options.order_by, columns), found.sorting_key],
+      'partition_by': [versioned_collapsing.get_expressions_sql(options.partition_by, columns), found.partition_key],
+      'unique_key': [key, remembered.sorting_key if remembered else key],
+  } -%}
+  {%- set formatted = versioned_collapsing.read_formatted_expressions(texts.values() | sum(start=[])) -%}
+  {%- set version = formatted[0] -%}
+  {%- set pairs = {} -%}
+  {%- for option in texts if option != 'version' -%}
+    {%- set wanted, found_key = formatted[2 * loop.index - 1], formatted[2 * loop.index] -%}
+    {%- do pairs.update({option: {
+        'wanted': versioned_collapsing._without_version(wanted, version) if option == 'order_by' else wanted,
+        'found': versioned_collapsing._without_version(found_key, version) if option == 'order_by' else found_key,
+    }}) -%}
+  {%- endfor -%}
+  {%- do return(pairs) -%}
+{% endmacro %}
+
+
+{# The arguments of the engine; those of a replicated one begin with others. #}
+{% macro _get_sign_and_version(engine_full) %}
   {%- set argument = '`(?:[^`\\\\]|\\\\.)*`|\'(?:[^\'\\\\]|\\\\.)*\'|[^()`\']' -%}
-  {%- set engine = modules.re.search('VersionedCollapsingMergeTree\\((' ~ argument ~ ')*\\)', found['engine_full']) -%}
-  {%- set sign_and_version = versioned_collapsing.get_type_arguments(engine.group(0))[-2:] -%}
-  {%- set texts = [
-      get_quoted_csv([options.sign, options.version]),
-      sign_and_version | join(', '),
-      versioned_collapsing.get_expressions_sql(options.order_by, columns),
-      found['sorting_key'],
-      versioned_collapsing.get_expressions_sql(options.partition_by, columns),
-      found['partition_key'],
-      get_quoted_csv(options.unique_key),
-      found['remembered_key'] or get_quoted_csv(options.unique_key),
-      adapter.quote(options.version),
-  ] -%}
-  {%- set formatted = versioned_collapsing.read_formatted_expressions(texts) -%}
-  {%- set version = formatted[8] -%}
-  {%- do return({
-      'sign and version': (formatted[0], formatted[1]),
-      'order_by': (
-          versioned_collapsing._without_version(formatted[2], version),
-          versioned_collapsing._without_version(formatted[3], version),
-      ),
-      'partition_by': (formatted[4], formatted[5]),
-      'unique_key': (formatted[6], formatted[7]),
-  }) -%}
+  {%- set engine = modules.re.search('VersionedCollapsingMergeTree\\((' ~ argument ~ ')*\\)', engine_full) -%}
+  {%- do return(versioned_collapsing.get_type_arguments(engine.group(0))[-2:] | join(', ')) -%}
 {% endmacro %}
 
 

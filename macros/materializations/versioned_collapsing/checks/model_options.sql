@@ -1,6 +1,6 @@
 {# All that is wrong with the options of a model, in one error. #}
 {% macro validate_versioned_collapsing_options(model, options) %}
-  {%- set known = options.keys() | list + ['indexes', 'projections'] -%}
+  {%- set known = options.keys() | list + ['indexes'] -%}
   {%- set problems = versioned_collapsing.get_option_name_problems(model, known,
       versioned_collapsing.get_meaningless_options())
       + versioned_collapsing.get_option_problems(options) -%}

@@ -8,10 +8,9 @@
       {%- do problems.append(name ~ ": has no meaning for this materialization. " ~ meaningless[name]) -%}
     {%- elif name not in all_known -%}
       {%- set near = versioned_collapsing.get_near_name(name, all_known) -%}
-      {%- do problems.append(
-          name ~ ": there is no such option. " ~ ("Did you mean " ~ near ~ "?" if near
-          else "Leave it out, or put what your own macros read into `meta`.")
-      ) -%}
+      {%- set advice = "Did you mean " ~ near ~ "?" if near
+          else "Leave it out, or put what your own macros read into `meta`." -%}
+      {%- do problems.append(name ~ ": there is no such option. " ~ advice) -%}
     {%- endif -%}
   {%- endfor -%}
   {%- do return(problems) -%}

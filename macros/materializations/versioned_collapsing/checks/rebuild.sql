@@ -1,11 +1,11 @@
 {# A rebuilt table takes the old one's place without its rows passing through the materialized views
    that hang on it: they must be rebuilt in the same run, or they would stay wrong. #}
-{% macro validate_rebuild(this, existing, is_rebuild) %}
-  {%- if existing is none -%}{%- do return(none) -%}{%- endif -%}
-  {%- if existing.type != 'table' -%}
+{% macro validate_rebuild(this, existing_relation, is_rebuild, model) %}
+  {%- if existing_relation is none -%}{%- do return(none) -%}{%- endif -%}
+  {%- if existing_relation.type != 'table' -%}
     {%- do exceptions.raise_compiler_error(
-        existing ~ " is a " ~ existing.type ~ ", which a table cannot take the place of. Drop it or rename it, then "
-        ~ "run again."
+        existing_relation ~ " is a " ~ existing_relation.type ~ ", which a table cannot take the place of. Drop it or "
+        ~ "rename it, then run again."
     ) -%}
   {%- endif -%}
   {%- if not is_rebuild -%}{%- do return(none) -%}{%- endif -%}
@@ -27,8 +27,7 @@
   {%- if stale -%}
     {%- do exceptions.raise_compiler_error(
         this ~ " cannot be rebuilt alone: the materialized views " ~ stale ~ " hang on it and would keep the sums of "
-        ~ "the "
-        ~ "old rows. Rebuild them with it: dbt run --full-refresh --select "
+        ~ "the old rows. Rebuild them with it: dbt run --full-refresh --select "
         ~ (versioned_collapsing.get_change_sets(model) | first | default(model)).name ~ "+"
     ) -%}
   {%- endif -%}

@@ -1,19 +1,20 @@
 {# Raises one error for all columns that cannot be brought in line. #}
-{% macro validate_schema_change(existing, options, columns) %}
-  {%- set changes = versioned_collapsing.get_column_differences(existing, options, columns) -%}
-  {%- set stored, added, absent = changes.stored, changes.added, changes.absent -%}
+{% macro validate_schema_change(existing_relation, stored, options, columns, model) %}
+  {%- set changes = versioned_collapsing.get_column_differences(stored, columns) -%}
+  {%- set added, absent = changes.added, changes.absent -%}
   {%- set problems = [] -%}
   {%- set advice = " Change the option back, or rebuild the table: "
       ~ versioned_collapsing.get_rebuild_command(model) -%}
   {%- if (added or absent) and options.on_schema_change == 'fail' -%}
     {%- do problems.append(
-        "columns: the model adds " ~ added ~ " and drops " ~ absent ~ ", compared with " ~ existing
+        "columns: the model adds " ~ added ~ " and drops " ~ absent ~ ", compared with " ~ existing_relation
         ~ ". Set on_schema_change to append_new_columns or ignore, or rebuild the table: "
         ~ versioned_collapsing.get_rebuild_command(model)
     ) -%}
   {%- elif (added or absent) and options.old_state == 'stream' -%}
     {%- do problems.append(
-        "columns: with `old_state: stream` the model must have the columns of " ~ existing ~ "; it adds " ~ added
+        "columns: with `old_state: stream` the model must have the columns of " ~ existing_relation ~ "; it adds "
+        ~ added
         ~ " and drops " ~ absent ~ "." ~ advice
     ) -%}
   {%- endif -%}
@@ -42,8 +43,8 @@
   {%- for column in columns.table if column.name in stored and stored[column.name] != column.type -%}
     {%- do problems.append(
         "columns: " ~ column.name ~ " is " ~ column.type ~ " in the model and " ~ stored[column.name] ~ " in "
-        ~ existing ~ "." ~ advice
+        ~ existing_relation ~ "." ~ advice
     ) -%}
   {%- endfor -%}
-  {%- do versioned_collapsing.raise_problems(existing | string, problems) -%}
+  {%- do versioned_collapsing.raise_problems(existing_relation | string, problems) -%}
 {% endmacro %}

@@ -19,6 +19,7 @@
       'on_schema_change': versioned_collapsing._get_on_schema_change(config, model),
       'publish': config.get('publish', 'auto'),
       'chunks': config.get('chunks', 1),
+      'projections': config.get('projections') or [],
   } -%}
   {%- do return(options) -%}
 {% endmacro %}

@@ -20,17 +20,19 @@
 {# Settings that only newer servers have, so that no statement can name them: they wrap a select in another one, or give
    a table more columns. #}
 {% macro get_refused_settings() %}
-  {%- do return(['asterisk_include_virtual_columns', 'filter', 'implicit_table_at_top_level', 'order', 'select',
-      'sort']) -%}
+  {%- do return([
+      'asterisk_include_virtual_columns', 'filter', 'implicit_table_at_top_level', 'order', 'select', 'sort',
+  ]) -%}
 {% endmacro %}
 
 
 {# The model's select, which means what it means in the profile: where the statements around it pin other values, it
    has those of the profile. #}
 {% macro get_select_in_profile_sql(sql, profile) %}
+  {%- set without_meaning = ('enable_analyzer', 'deduplicate_insert', 'deduplicate_insert_select') -%}
   {%- set kept = {} -%}
-  {%- for name, value in versioned_collapsing.get_pinned_settings().items() if name not in ('enable_analyzer',
-      'deduplicate_insert', 'deduplicate_insert_select') and profile[name] != value | string | replace("'", '') -%}
+  {%- for name, value in versioned_collapsing.get_pinned_settings().items()
+      if name not in without_meaning and profile[name] != value | string | replace("'", '') -%}
     {%- do kept.update({name: profile[name]}) -%}
   {%- endfor -%}
   {%- do return(

@@ -1,13 +1,13 @@
 {# Keys with other uncollapsed rows than one state: torn by a run that died, or wrong from elsewhere. The
    opposite of every uncollapsed row that should not be there, and the state that should and is not.
    Two states of one version that differ stay: no cancel row could tell them apart. #}
-{% macro get_heal_rows_sql(target, options, columns) -%}
+{% macro get_heal_rows_sql(target_relation, options, columns, uncollapsed) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   {%- set others = columns.names | reject('in', options.unique_key) | list -%}
   {%- set row = get_quoted_csv(others) -%}
   {%- set version_at = others.index(options.version) + 1 -%}
   {%- set sign_at = others | length + 1 -%}
-  {%- set torn = versioned_collapsing.get_helper_relation(target, 'torn') -%}
+  {%- set torn = versioned_collapsing.get_helper_relation(target_relation, 'torn') -%}
   with _dbt_per_key as (
     select
       {{ key }},
@@ -24,11 +24,11 @@
     from (
       select {{ key }}, tuple({{ row }}, {{ adapter.quote(options.sign) }}) as _dbt_stored_row, true as _dbt_is_stored,
           false as _dbt_change_is_deleted, false as _dbt_change_is_tombstoned
-      from {{ versioned_collapsing.get_uncollapsed_rows_sql(target, options) }}
+      from {{ versioned_collapsing.get_uncollapsed_rows_sql(target_relation, uncollapsed) }}
       where ({{ key }}) in (select {{ key }} from {{ torn }})
       union all
       select {{ key }}, tuple({{ row }}, toInt8(1)), false, _dbt_is_deleted, _dbt_is_tombstoned
-      from {{ versioned_collapsing.get_helper_relation(target, 'changes') }}
+      from {{ versioned_collapsing.get_helper_relation(target_relation, 'changes') }}
       where ({{ key }}) in (select {{ key }} from {{ torn }})
     )
     group by {{ key }}

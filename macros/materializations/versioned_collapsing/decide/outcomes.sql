@@ -1,48 +1,54 @@
-{# What becomes of each staged change; every key falls under one name. #}
-{% macro count_outcomes(target, options, columns, run) %}
-  {%- set found = versioned_collapsing.read_outcomes(target, options, columns, run, compares_payload=false) -%}
-  {%- set has_torn_keys = versioned_collapsing.has_torn_keys(target, options, found.matched) -%}
-  {%- if has_torn_keys -%}
-    {%- do versioned_collapsing.stage_torn_keys(target, options, run) -%}
-  {%- endif -%}
-  {%- if has_torn_keys or 'same version' in found.outcomes -%}
-    {%- set found = versioned_collapsing.read_outcomes(target, options, columns, run, compares_payload=true) -%}
-  {%- endif -%}
-  {%- set outcomes = found.outcomes -%}
-  {%- if 'conflict' in outcomes -%}
-    {%- do versioned_collapsing.read_conflict_sample(
-        versioned_collapsing.get_conflicts_sql(target, options, columns, run), run
-    ) -%}
-  {%- endif -%}
-  {%- set writes = outcomes.keys() | select('in', ('insert', 'update', 'delete', 'delete of an absent key',
-      'repaired')) | list -%}
-  {%- set counts = versioned_collapsing.start_counts({}) -%}
-  {%- do counts.update({
-      'keys': outcomes.values() | sum,
-      'states': outcomes.get('insert', 0) + outcomes.get('update', 0),
-      'cancels': outcomes.get('update', 0) + outcomes.get('delete', 0),
-      'deletes': outcomes.get('delete', 0) + outcomes.get('delete of an absent key', 0),
-      'duplicates': outcomes.get('duplicate', 0),
-      'stale': outcomes.get('stale', 0),
-      'unmerged': found.unmerged,
-      'conflicts': outcomes.get('conflict', 0),
-      'tombstoned': outcomes.get('tombstoned', 0),
-      'repaired': outcomes.get('repaired', 0),
-      'has_writes': writes != [],
-      'has_deletes': 'delete' in outcomes or 'delete of an absent key' in outcomes or 'repaired' in outcomes,
-  }) -%}
-  {%- do return(counts) -%}
-{% endmacro %}
-
-
-{% macro read_outcomes(target, options, columns, run, compares_payload) %}
+{# How many keys come to each outcome, how many have uncollapsed rows, and how many rows were not combined. #}
+{% macro read_outcomes(target_relation, options, columns, uncollapsed, apply, compares_payload) %}
+  {%- set query = versioned_collapsing.get_outcomes_sql(
+      target_relation, options, columns, uncollapsed, apply, compares_payload
+  ) -%}
+  {%- set rows = run_query(query).rows -%}
   {%- set outcomes = {} -%}
-  {%- set total = namespace(matched=0, unmerged=0) -%}
-  {%- for row in run_query(versioned_collapsing.get_outcomes_sql(target, options, columns, run,
-      compares_payload)).rows -%}
+  {%- for row in rows -%}
     {%- do outcomes.update({row['_dbt_outcome']: row['_dbt_n'] | int}) -%}
-    {%- set total.matched = total.matched + row['_dbt_matched'] | int -%}
-    {%- set total.unmerged = total.unmerged + row['_dbt_unmerged_rows'] | int -%}
   {%- endfor -%}
-  {%- do return({'outcomes': outcomes, 'matched': total.matched, 'unmerged': total.unmerged}) -%}
+  {%- do return({
+      'outcomes': outcomes,
+      'matched': rows | map(attribute='_dbt_matched') | map('int') | sum,
+      'unmerged': rows | map(attribute='_dbt_unmerged_rows') | map('int') | sum,
+  }) -%}
 {% endmacro %}
+
+
+{# Payloads are compared when there are changes at the version of a stored row: without, they are not read. #}
+{% macro get_outcomes_sql(target_relation, options, columns, uncollapsed, apply, compares_payload) -%}
+  {%- set key = get_quoted_csv(options.unique_key) -%}
+  {%- set torn = versioned_collapsing.get_helper_relation(target_relation, 'torn') -%}
+  {%- set version = adapter.quote(options.version) -%}
+  {%- set sign = adapter.quote(options.sign) -%}
+  select
+    multiIf(
+      _dbt_changed._dbt_is_torn, 'repaired',
+      _dbt_changed._dbt_is_tombstoned, if(_dbt_changed._dbt_is_deleted, 'stale', 'tombstoned'),
+      _dbt_stored.{{ sign }} = 0 and _dbt_changed._dbt_is_buried, 'duplicate',
+      _dbt_stored.{{ sign }} = 0, if(_dbt_changed._dbt_is_deleted, 'delete of an absent key', 'insert'),
+      _dbt_changed.{{ version }} < _dbt_stored.{{ version }}, 'stale',
+      _dbt_changed._dbt_is_deleted, 'delete',
+      _dbt_changed.{{ version }} > _dbt_stored.{{ version }}, 'update',
+      {%- if compares_payload %}
+      {{ versioned_collapsing._get_same_payload_sql('_dbt_changed', '_dbt_stored', columns) }}, 'duplicate',
+      'conflict'
+      {%- else %}
+      'same version'
+      {%- endif %}
+    ) as _dbt_outcome,
+    count() as _dbt_n,
+    countIf(_dbt_stored.{{ sign }} <> 0) as _dbt_matched,
+    {{ 'sum(_dbt_changed._dbt_unmerged)' if columns.is_folded else 'toUInt64(0)' }} as _dbt_unmerged_rows
+  from (
+    select *, ({{ key }}) in (select {{ key }} from {{ torn }}) as _dbt_is_torn
+    from {{ versioned_collapsing.get_helper_relation(target_relation, 'changes') }}
+  ) as _dbt_changed
+  left any join (
+    select * from {{ versioned_collapsing.get_uncollapsed_rows_sql(target_relation, uncollapsed) }}
+  ) as _dbt_stored
+    on {{ versioned_collapsing.get_keys_equal_sql('_dbt_changed', '_dbt_stored', options.unique_key) }}
+  group by _dbt_outcome
+  {{ versioned_collapsing.get_settings_sql(apply, {'join_algorithm': 'partial_merge'}) }}
+{%- endmacro %}

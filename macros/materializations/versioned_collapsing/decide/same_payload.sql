@@ -1,5 +1,5 @@
 {# A tuple compares nulls as values; a hash with a null argument would be null. #}
-{% macro _same_payload(left, right, columns) %}
+{% macro _get_same_payload_sql(left, right, columns) %}
   {%- set sides = [] -%}
   {%- for side in (left, right) -%}
     {%- set names = [] -%}

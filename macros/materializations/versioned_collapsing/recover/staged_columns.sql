@@ -1,9 +1,9 @@
 {# The columns of the staged changes of an earlier run, which had perhaps other ones. #}
-{% macro read_staged_columns(target, options) %}
+{% macro read_staged_columns(target_relation, options) %}
   {%- set table = [] -%}
   {%- set given = [] -%}
-  {%- for column in versioned_collapsing.read_table_columns(versioned_collapsing.get_change_set_relation(target,
-      options)) -%}
+  {%- set staged = versioned_collapsing.get_change_set_relation(target_relation, options) -%}
+  {%- for column in versioned_collapsing.read_table_columns(staged) -%}
     {%- if column.name.startswith('_dbt_') -%}
       {%- do given.append(column.name | replace('_dbt', '', 1)) -%}
     {%- else -%}

@@ -1,15 +1,14 @@
 {# The rows of the change set, and the sums of what they carry. #}
-{% macro _read_carried_counts(columns, sql, run) %}
+{% macro _read_carried_counts(columns, sql, apply) %}
   {%- set names = versioned_collapsing.get_carried_count_names() -%}
   {%- set query -%}
     select
       {%- for name in names %}
-      {{ 'sum(' ~ versioned_collapsing._count_sql(name, columns) ~ ')' if name in columns.given
-          else 'toUInt64(0)' }} as _dbt{{ name }},
+      sum({{ versioned_collapsing._count_sql(name, columns) }}) as _dbt{{ name }},
       {%- endfor %}
       count() as _dbt_rows_read
     from {{ versioned_collapsing.get_subquery_sql(sql) }} as _dbt_given
-    {{ versioned_collapsing.get_settings_sql(run) }}
+    {{ versioned_collapsing.get_settings_sql(apply) }}
   {%- endset -%}
   {%- set found = run_query(query).rows[0] -%}
   {%- set carried = {'rows_read': found['_dbt_rows_read'] | int} -%}
@@ -17,13 +16,4 @@
     {%- do carried.update({name: found['_dbt' ~ name] | int}) -%}
   {%- endfor -%}
   {%- do return(carried) -%}
-{% endmacro %}
-
-
-{% macro _read_staged_key_count(target, options, columns) %}
-  {%- set n = 'uniqExact(tuple(' ~ get_quoted_csv(options.unique_key) ~ '))' if columns.is_folded else 'count()' -%}
-  {%- do return(run_query(
-      'select ' ~ n ~ ' as _dbt_n from ' ~ versioned_collapsing.get_change_set_relation(target, options) ~ ' '
-      ~ versioned_collapsing.get_settings_sql()
-  ).rows[0]['_dbt_n'] | int) -%}
 {% endmacro %}

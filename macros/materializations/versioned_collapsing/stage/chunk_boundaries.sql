@@ -1,22 +1,20 @@
 {# The keys from one boundary to the next; the boundaries cut the staged keys into equal parts. #}
-{% macro get_chunk_condition_sql(target, options, chunk) -%}
-  {%- set key = get_quoted_csv(options.unique_key) -%}
-  {%- set from_key = versioned_collapsing._get_boundary_sql(target, options, chunk - 1) -%}
-  {%- set to_key = versioned_collapsing._get_boundary_sql(target, options, chunk) -%}
+{% macro get_chunk_condition_sql(change_set, options, chunk) -%}
+  {%- set key = 'tuple(' ~ get_quoted_csv(options.unique_key) ~ ')' -%}
   {%- set bounds = [] -%}
   {%- if chunk > 1 -%}
-    {%- do bounds.append('tuple(' ~ key ~ ') >= ' ~ from_key) -%}
+    {%- do bounds.append(key ~ ' >= ' ~ versioned_collapsing.get_boundary_sql(change_set, options, chunk - 1)) -%}
   {%- endif -%}
   {%- if chunk < options.chunks -%}
-    {%- do bounds.append('tuple(' ~ key ~ ') < ' ~ to_key) -%}
+    {%- do bounds.append(key ~ ' < ' ~ versioned_collapsing.get_boundary_sql(change_set, options, chunk)) -%}
   {%- endif -%}
   {{ bounds | join(' and ') or 'true' }}
 {%- endmacro %}
 
 
-{% macro _get_boundary_sql(target, options, chunk) -%}
+{# The first key after a chunk. #}
+{% macro get_boundary_sql(change_set, options, chunk) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
-  {%- set change_set = versioned_collapsing.get_helper_relation(target, 'change_set') -%}
   (
     select max(_dbt_boundary)
     from (

@@ -1,5 +1,3 @@
-{# Adds what the query finds to the run's sample of conflicts. #}
-{% macro read_conflict_sample(query, run) %}
-  {%- do run.update({'conflicts': (run.conflicts
-      or []) + (run_query(query).rows | map(attribute='_dbt_conflict') | list)}) -%}
+{% macro read_conflict_sample(query) %}
+  {%- do return(run_query(query).rows | map(attribute='_dbt_conflict') | list) -%}
 {% endmacro %}

@@ -1,6 +1,6 @@
 {# The table of the rows to write, each with the number of its block. #}
-{% macro create_signed_rows(target, options, columns) %}
-  {%- set signed = versioned_collapsing.get_helper_relation(target, 'signed') -%}
+{% macro create_signed_rows(target_relation, options, columns) %}
+  {%- set signed = versioned_collapsing.get_helper_relation(target_relation, 'signed') -%}
   {%- do run_query('drop table if exists ' ~ signed) -%}
   {% call statement('create_signed_rows') -%}
     create table {{ signed }} (

@@ -14,8 +14,8 @@
 {% endmacro %}
 
 
-{% macro add_accounting_columns(target) %}
-  {%- set ledger = versioned_collapsing.get_ledger_relation(target) -%}
+{% macro add_accounting_columns(target_relation) %}
+  {%- set ledger = versioned_collapsing.get_ledger_relation(target_relation) -%}
   {%- set columns = versioned_collapsing.get_accounting_columns() -%}
   {%- set query -%}
     select count() as _dbt_n
@@ -26,7 +26,7 @@
   {%- endset -%}
   {%- if run_query(query).rows[0]['_dbt_n'] | int < columns | length -%}
     {% call statement('add_accounting_columns') -%}
-      alter table {{ ledger }} {{ on_cluster_clause(target) }}
+      alter table {{ ledger }} {{ on_cluster_clause(target_relation) }}
       {%- for name, definition in columns.items() %}
       add column if not exists {{ name }} {{ definition }}{{ ',' if not loop.last }}
       {%- endfor %}

@@ -3,16 +3,11 @@
    else than a change_set model has none. #}
 {% macro read_change_set_manifest(model) %}
   {%- set change_sets = versioned_collapsing.get_change_sets(model) -%}
-  {%- if change_sets | length > 1 -%}
-    {%- do versioned_collapsing.raise_problems(model.unique_id, [
-        "change set: the model selects from " ~ change_sets | map(attribute='name') | list
-        ~ ". Select from one change_set "
-        ~ "model, or union them before it is made."
-    ]) -%}
-  {%- endif -%}
+  {%- set is_partial_run = versioned_collapsing.is_partial_run() -%}
   {%- if not change_sets -%}
-    {%- do return({'exists': false, 'batches': [], 'line_counts': {}, 'is_complete': true,
-        'is_partial': versioned_collapsing.is_partial_run()}) -%}
+    {%- do return({
+        'exists': false, 'batches': [], 'line_counts': {}, 'is_complete': true, 'is_partial': is_partial_run,
+    }) -%}
   {%- endif -%}
   {%- set relation = versioned_collapsing.get_manifest_relation(change_sets[0]) -%}
   {%- set rows = run_query('select * from ' ~ relation ~ ' order by batch '
@@ -28,8 +23,7 @@
       'line_counts': versioned_collapsing._sum_line_counts(rows),
       'change_set': change_sets[0].name,
       'is_complete': rows | map(attribute='is_complete') | select | list | length > 0,
-      'is_partial': versioned_collapsing.is_partial_run()
-      or rows | map(attribute='is_partial') | select | list | length > 0,
+      'is_partial': is_partial_run or rows | map(attribute='is_partial') | select | list | length > 0,
   }) -%}
 {% endmacro %}
 

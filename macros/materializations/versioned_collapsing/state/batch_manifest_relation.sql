@@ -5,9 +5,7 @@
 
 
 {% macro default__get_manifest_relation(change_set) %}
-  {%- do exceptions.raise_compiler_error(
-      change_set.name ~ ": change sets are applied on ClickHouse, not on " ~ target.type ~ "."
-  ) -%}
+  {%- do versioned_collapsing.validate_change_set_is_readable(change_set, target.type) -%}
 {% endmacro %}
 
 

@@ -1,41 +1,40 @@
 {# Tombstones say whose they are: in their comment they have the UUID of their table. A full refresh exchanges the
    table, then its tombstones; when it dies between the two, the next run finds them apart and ends what was begun. #}
-{% macro bind_tombstones(target, build, run, node) %}
-  {%- set tombstones = versioned_collapsing.get_tombstones_relation(target) -%}
-  {%- set comment = versioned_collapsing.read_comment(tombstones) -%}
-  {%- set wanted = versioned_collapsing._get_tombstones_comment(versioned_collapsing.read_uuid(target)) -%}
-  {%- if comment == '' -%}
-    {%- do versioned_collapsing.claim_tombstones(target) -%}
-  {%- elif comment is not none and comment != wanted -%}
-    {%- set of_build = versioned_collapsing.get_tombstones_relation(build) -%}
-    {%- if versioned_collapsing.read_comment(of_build) == wanted -%}
-      {%- do log(
-          'A full refresh of ' ~ target ~ ' died before its tombstones were in their place. Putting them there',
-          info=true
-      ) -%}
-      {%- do run_query('exchange tables ' ~ of_build ~ ' and ' ~ tombstones) -%}
-    {%- elif comment == versioned_collapsing._get_tombstones_comment(versioned_collapsing.read_uuid(build)) -%}
-      {%- do run_query('drop table ' ~ tombstones) -%}
-    {%- else -%}
-      {%- do versioned_collapsing.stop_run(run,
-          tombstones ~ " holds the deletes of another table than " ~ target ~ ". If they are those of this table, "
-          ~ "which was restored or copied, "
-          ~ "say so: dbt run-operation adopt_table --args '{model: " ~ node.name ~ "}'. Otherwise rebuild it: "
-          ~ versioned_collapsing.get_rebuild_command(node)
-      ) -%}
-    {%- endif -%}
+{% macro bind_tombstones(target_relation, tables, apply, model) %}
+  {%- set tombstones = versioned_collapsing.get_tombstones_relation(target_relation) -%}
+  {%- set wanted = versioned_collapsing._get_tombstones_comment(tables.target.uuid) -%}
+  {%- if tables.tombstones.comment == '' -%}
+    {%- do versioned_collapsing.claim_tombstones(target_relation, tables.target.uuid) -%}
+  {%- elif tables.build_tombstones and tables.build_tombstones.comment == wanted -%}
+    {%- do log(
+        'A full refresh of ' ~ target_relation ~ ' died before its tombstones were in their place. Putting them there',
+        info=true
+    ) -%}
+    {%- set build = versioned_collapsing.get_helper_relation(target_relation, 'build') -%}
+    {%- do run_query(
+        'exchange tables ' ~ versioned_collapsing.get_tombstones_relation(build) ~ ' and ' ~ tombstones
+    ) -%}
+  {%- else -%}
+    {%- set of_build = versioned_collapsing._get_tombstones_comment(tables.build.uuid if tables.build else '') -%}
+    {%- set are_ours = tables.tombstones.comment == of_build -%}
+    {%- do versioned_collapsing.validate_tombstones_are_ours(target_relation, are_ours, apply, model) -%}
+    {%- do run_query('drop table ' ~ tombstones) -%}
   {%- endif -%}
 {% endmacro %}
 
 
+{# Whether the tombstones beside a table, if there are any, are its own. #}
+{% macro has_own_tombstones(tables) %}
+  {%- set wanted = versioned_collapsing._get_tombstones_comment(tables.target.uuid) -%}
+  {%- do return(not tables.tombstones or tables.tombstones.comment == wanted) -%}
+{% endmacro %}
+
+
 {# Makes the tombstones beside a table those of the table. #}
-{% macro claim_tombstones(target) %}
-  {%- set tombstones = versioned_collapsing.get_tombstones_relation(target) -%}
-  {%- set comment = versioned_collapsing._get_tombstones_comment(versioned_collapsing.read_uuid(target)) -%}
-  {%- do run_query(
-      'alter table ' ~ tombstones ~ ' ' ~ on_cluster_clause(tombstones) ~ ' modify comment '
-      ~ versioned_collapsing.quote_literal(comment)
-  ) -%}
+{% macro claim_tombstones(target_relation, uuid) %}
+  {%- set tombstones = versioned_collapsing.get_tombstones_relation(target_relation) -%}
+  {%- set comment = versioned_collapsing.quote_literal(versioned_collapsing._get_tombstones_comment(uuid)) -%}
+  {%- do run_query('alter table ' ~ tombstones ~ ' ' ~ on_cluster_clause(tombstones) ~ ' modify comment ' ~ comment) -%}
 {% endmacro %}
 
 

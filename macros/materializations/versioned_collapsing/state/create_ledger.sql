@@ -1,10 +1,11 @@
-{% macro create_ledger(target) %}
+{% macro create_ledger(target_relation) %}
   {%- set status = 'started, block applied, chunk applied, applied, adopted, repaired, filled (a view), or partial '
       ~ '(a run with --empty or --sample)' -%}
   {%- set definition = 'Of a view: hash of its definition; with a journal: hashes of the views on the table; and '
       ~ 'whether deletes were remembered' -%}
+  {%- set ledger = versioned_collapsing.get_ledger_relation(target_relation) -%}
   {% call statement('create_ledger') -%}
-    create table if not exists {{ versioned_collapsing.get_ledger_relation(target) }} {{ on_cluster_clause(target) }} (
+    create table if not exists {{ ledger }} {{ on_cluster_clause(target_relation) }} (
       model String comment 'Name of the model',
       target_uuid UUID comment 'UUID of the table that was applied to; a rebuilt table has another',
       invocation_id String comment 'dbt invocation',
@@ -40,5 +41,5 @@
     order by (model, at)
     {{ versioned_collapsing.get_settings_sql() }}
   {%- endcall %}
-  {%- do versioned_collapsing.add_accounting_columns(target) -%}
+  {%- do versioned_collapsing.add_accounting_columns(target_relation) -%}
 {% endmacro %}

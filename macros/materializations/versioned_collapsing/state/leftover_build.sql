@@ -1,14 +1,6 @@
 {# What a full refresh that died has left beside the table. #}
-{% macro drop_leftover_build(build) %}
-  {%- set query -%}
-    select name
-    from system.tables
-    where database = {{ versioned_collapsing.quote_literal(build.schema) }}
-      and (name = {{ versioned_collapsing.quote_literal(build.identifier) }}
-          or startsWith(name, {{ versioned_collapsing.quote_literal(build.identifier ~ '__') }}))
-    {{ versioned_collapsing.get_settings_sql() }}
-  {%- endset -%}
-  {%- for row in run_query(query).rows -%}
-    {%- do run_query('drop table if exists ' ~ build.incorporate(path={'identifier': row['name']}, type='table')) -%}
+{% macro drop_leftover_build(this, tables) %}
+  {%- for name in tables.leftover -%}
+    {%- do run_query('drop table if exists ' ~ this.incorporate(path={'identifier': name}, type='table')) -%}
   {%- endfor -%}
 {% endmacro %}

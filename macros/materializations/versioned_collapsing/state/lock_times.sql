@@ -9,9 +9,3 @@
 {% macro get_lock_seconds() %}
   {%- do return(var('versioned_collapsing_lock_seconds', 60) | int) -%}
 {% endmacro %}
-
-
-{# The engine in dbt's own process: nobody else can be at its data. #}
-{% macro is_embedded() %}
-  {%- do return(target.get('driver') == 'chdb') -%}
-{% endmacro %}

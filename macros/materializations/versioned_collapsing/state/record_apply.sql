@@ -1,32 +1,45 @@
-{# Appends a row to the ledger. A run on a part of the change set (--empty, --sample) applies no batch. #}
-{% macro record_run(target, run, status, counts) %}
-    {%- set line_counts = run.line_counts or {} -%}
-    {%- set elapsed = modules.datetime.datetime.now(modules.pytz.utc) - run.started_at -%}
-    {% call statement('record_run') -%}
-      insert into {{ versioned_collapsing.get_ledger_relation(target) }}
-        (model, target_uuid, invocation_id, run_id, status, at, batches,
-            {{ (versioned_collapsing.get_line_count_names() + versioned_collapsing.get_count_names()) | join(', ') }},
-            milliseconds, publish, block, chunk, chunks, is_partial, truncated_at, source_uuid, definition)
-      select
-        {{ versioned_collapsing.quote_literal(run.model) }}, {{ versioned_collapsing.get_table_uuid_sql(target) }},
-            {{ versioned_collapsing.quote_literals([invocation_id, run.run_id]) }},
-        {{ versioned_collapsing.quote_literal('partial' if run.is_partial and status == 'applied' else status) }},
-            now64(6, 'UTC'),
-        {{ versioned_collapsing._get_batches_sql(run.batches) }},
-        {% for name in versioned_collapsing.get_line_count_names() %}{{ 'null' if line_counts.get(name) is none
-            else line_counts[name] | int }}, {% endfor %}
-        {% for name in versioned_collapsing.get_count_names() %}{{ counts.get(name, 0) }}, {% endfor %}
-        {{ (elapsed.total_seconds() * 1000) | int }},
-        {{ versioned_collapsing.quote_literal('stream' if run.is_stream else 'journal' if run.is_journal
-            else 'direct') }}, {{ run.block }}, {{ run.chunk }}, {{ run.chunks }}, {{ run.is_partial }},
-        {{ 'toString(' ~ run.truncated_at ~ ')' if run.truncated_at else "''" }},
-        {{ versioned_collapsing.get_table_uuid_sql(run.source) if run.source
-            else "toUUID('00000000-0000-0000-0000-000000000000')" }},
-        {{ versioned_collapsing.quote_literal((run.definition or '') ~ (' remembers_deletes' if run.remembers_deletes
-            else '')) }}
-      {{ versioned_collapsing.get_settings_sql() }}
-    {%- endcall %}
+{# Appends a row to the ledger. A run on a part of the change set (--empty, --sample) applies no batch. A view has the
+   table that it follows. #}
+{% macro record_apply(target_relation, apply, progress, status, followed_relation=none) %}
+  {% call statement('record_apply') -%}
+    {{ versioned_collapsing._get_record_sql(target_relation, apply, progress, status, followed_relation) }}
+  {%- endcall %}
 {% endmacro %}
+
+
+{% macro _get_record_sql(target_relation, apply, progress, status, followed_relation) -%}
+  {%- set line_names = versioned_collapsing.get_line_count_names() -%}
+  {%- set names = versioned_collapsing.get_count_names() -%}
+  {%- set elapsed = modules.datetime.datetime.now(modules.pytz.utc) - apply.started_at -%}
+  {%- set publish = 'stream' if apply.is_stream else 'journal' if progress.is_journal else 'direct' -%}
+  {%- set definition = progress.definition ~ (' remembers_deletes' if apply.remembers_deletes else '') -%}
+  insert into {{ versioned_collapsing.get_ledger_relation(target_relation) }} (
+    model, target_uuid, invocation_id, run_id, status, at, batches,
+    {{ (line_names + names) | join(', ') }},
+    milliseconds, publish, block, chunk, chunks, is_partial, truncated_at, source_uuid, definition
+  )
+  select
+    {{ versioned_collapsing.quote_literal(apply.model) }},
+    {{ versioned_collapsing.get_table_uuid_sql(target_relation) }},
+    {{ versioned_collapsing.quote_literals([invocation_id, apply.run_id]) }},
+    {{ versioned_collapsing.quote_literal('partial' if apply.is_partial and status == 'applied' else status) }},
+    now64(6, 'UTC'),
+    {{ versioned_collapsing._get_batches_sql(apply.batches) }},
+    {%- for name in line_names %}
+    {{ 'null' if progress.line_counts.get(name) is none else progress.line_counts[name] | int }},
+    {%- endfor %}
+    {%- for name in names %}
+    {{ progress.counts.get(name, 0) }},
+    {%- endfor %}
+    {{ (elapsed.total_seconds() * 1000) | int }},
+    {{ versioned_collapsing.quote_literal(publish) }},
+    {{ progress.block }}, {{ progress.chunk }}, {{ apply.chunks }}, {{ apply.is_partial }},
+    {{ 'toString(' ~ progress.truncated_at ~ ')' if progress.truncated_at else "''" }},
+    {{ versioned_collapsing.get_table_uuid_sql(followed_relation) if followed_relation
+        else "toUUID('00000000-0000-0000-0000-000000000000')" }},
+    {{ versioned_collapsing.quote_literal(definition) }}
+  {{ versioned_collapsing.get_settings_sql() }}
+{%- endmacro %}
 
 
 {% macro _get_batches_sql(batches) %}
