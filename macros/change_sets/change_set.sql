@@ -3,7 +3,7 @@
   {%- do versioned_collapsing.validate_location(model) -%}
   {%- set names = versioned_collapsing.get_change_set_option_names() -%}
   {%- do versioned_collapsing.raise_problems(
-      model.unique_id, versioned_collapsing.validate_option_names(model, names, {}), 'change_set'
+      model.unique_id, versioned_collapsing.get_option_name_problems(model, names, {}), 'change_set'
   ) -%}
   {%- set landed = versioned_collapsing.read_landed_batches(model) -%}
   {%- do versioned_collapsing.validate_batch_variables(model, landed) -%}

@@ -16,11 +16,14 @@
 
 {# The columns of the ledger of which the sums are made. #}
 {% macro get_accounted_names() %}
-  {%- do return(versioned_collapsing.get_line_count_names() + ['derived'] + versioned_collapsing.get_outcomes_of_events()) -%}
+  {%- do return(
+      versioned_collapsing.get_line_count_names() + ['derived'] + versioned_collapsing.get_outcomes_of_events()
+  ) -%}
 {% endmacro %}
 
 
-{# The condition that a row of the ledger is about an apply to this table that has ended, and accounts for its events. #}
+{# The condition that a row of the ledger is about an apply to this table that has ended, and accounts for its events.
+   #}
 {% macro get_has_account_sql(table) -%}
   target_uuid = {{ versioned_collapsing.get_table_uuid_sql(table) }}
     and status in ('applied', 'partial')

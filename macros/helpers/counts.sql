@@ -1,7 +1,8 @@
 {# The counts of an apply, as the ledger has them. #}
 {% macro get_count_names() %}
   {%- do return([
-      'rows_read', 'keys', 'states', 'cancels', 'deletes', 'duplicates', 'stale', 'unmerged', 'conflicts', 'tombstoned', 'repaired',
+      'rows_read', 'keys', 'states', 'cancels', 'deletes', 'duplicates', 'stale', 'unmerged', 'conflicts', 'tombstoned',
+      'repaired',
       'superseded', 'derived', 'truncates'
   ]) -%}
 {% endmacro %}
@@ -20,15 +21,16 @@
 
 
 {# Counts before anything is compared: what was read, and what one change a key left out. #}
-{% macro start_counts(read) %}
+{% macro get_initial_counts(read) %}
   {%- set counts = dict.fromkeys(versioned_collapsing.get_count_names(), 0) -%}
+  {%- do counts.update({'conflict_sample': [], 'has_writes': false, 'has_deletes': false}) -%}
   {%- do counts.update(read) -%}
-  {%- do counts.update({'has_writes': false, 'has_deletes': false}) -%}
   {%- do return(counts) -%}
 {% endmacro %}
 
 
-{% macro add_counts(total, counts) %}
+{# The counts of two chunks as those of both. #}
+{% macro get_added_counts(total, counts) %}
   {%- set sum = {} -%}
   {%- for name, value in total.items() -%}
     {%- do sum.update({name: (value or counts[name]) if value is boolean else value + counts.get(name, 0)}) -%}

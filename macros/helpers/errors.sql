@@ -6,3 +6,10 @@
     ) -%}
   {%- endif -%}
 {% endmacro %}
+
+
+{# Stops an apply that may hold the lock. #}
+{% macro stop_run(apply, message) %}
+  {%- do versioned_collapsing.give_up_lock(apply) -%}
+  {%- do exceptions.raise_compiler_error(message) -%}
+{% endmacro %}

@@ -1,18 +1,22 @@
 {# A helper relation of the target: staged data, a table being built. #}
-{% macro get_helper_relation(target, role) %}
-  {%- do return(target.incorporate(path={'identifier': target.identifier ~ '__dbt_' ~ role}, type='table')) -%}
+{% macro get_helper_relation(target_relation, role) %}
+  {%- do return(
+      target_relation.incorporate(path={'identifier': target_relation.identifier ~ '__dbt_' ~ role}, type='table')
+  ) -%}
 {% endmacro %}
 
 
 {# The ledger: one row when an apply begins to write, one for each chunk that is done, one when it has ended. #}
-{% macro get_ledger_relation(target) %}
-  {%- do return(target.incorporate(path={'identifier': 'versioned_collapsing_ledger'}, type='table')) -%}
+{% macro get_ledger_relation(target_relation) %}
+  {%- do return(target_relation.incorporate(path={'identifier': 'versioned_collapsing_ledger'}, type='table')) -%}
 {% endmacro %}
 
 
 {# The remembered deletes of a target: keys, each with the highest version at which it was deleted. #}
-{% macro get_tombstones_relation(target) %}
-  {%- do return(target.incorporate(path={'identifier': target.identifier ~ '__tombstones'}, type='table')) -%}
+{% macro get_tombstones_relation(target_relation) %}
+  {%- do return(
+      target_relation.incorporate(path={'identifier': target_relation.identifier ~ '__tombstones'}, type='table')
+  ) -%}
 {% endmacro %}
 
 

@@ -25,6 +25,8 @@
 
 {# A length of time as ClickHouse writes it: '30 days' becomes `interval 30 day`. None if it is no such. #}
 {% macro get_interval_sql(text) %}
-  {%- set parts = modules.re.fullmatch('(\\d+) *(second|minute|hour|day|week|month|quarter|year)s?', text | string | trim | lower) -%}
+  {%- set parts = modules.re.fullmatch(
+      '(\\d+) *(second|minute|hour|day|week|month|quarter|year)s?', text | string | trim | lower
+  ) -%}
   {%- do return('interval ' ~ parts.group(1) ~ ' ' ~ parts.group(2) if parts else none) -%}
 {% endmacro %}

@@ -7,8 +7,8 @@
 {% endmacro %}
 
 
-{% macro get_table_uuid_sql(target) %}
+{% macro get_table_uuid_sql(target_relation) %}
   {%- do return(
-      '(select uuid from system.tables where ' ~ versioned_collapsing.get_is_table_sql(target) ~ ')'
+      '(select uuid from system.tables where ' ~ versioned_collapsing.get_is_table_sql(target_relation) ~ ')'
   ) -%}
 {% endmacro %}

@@ -2,13 +2,16 @@
    The table must hold the state and cancel rows of the model. #}
 {% macro adopt_table(model) %}
   {%- set node = versioned_collapsing.get_collapsing_node('adopt_table', model) -%}
-  {%- set table = versioned_collapsing.get_collapsing_table('adopt_table', node) -%}
+  {%- set table = versioned_collapsing.read_collapsing_table('adopt_table', node) -%}
   {%- do versioned_collapsing.create_ledger(table) -%}
-  {%- set run = versioned_collapsing.start_operation(node) -%}
-  {%- do versioned_collapsing.require_finished('adopt_table', table, node, run) -%}
-  {%- if versioned_collapsing.read_comment(versioned_collapsing.get_tombstones_relation(table)) is not none -%}
-    {%- do versioned_collapsing.claim_tombstones(table) -%}
+  {%- set apply = versioned_collapsing.start_apply(node, table) -%}
+  {%- set ledger = versioned_collapsing.read_ledger(table, node) -%}
+  {%- do versioned_collapsing.validate_finished('adopt_table', table, node, ledger, apply) -%}
+  {%- set tables = versioned_collapsing.read_tables_of(table) -%}
+  {%- if tables.tombstones -%}
+    {%- do versioned_collapsing.claim_tombstones(table, tables.target.uuid) -%}
   {%- endif -%}
-  {%- do versioned_collapsing.record_run(table, run, 'adopted', {}) -%}
+  {%- set progress = versioned_collapsing.get_initial_progress() -%}
+  {%- do versioned_collapsing.record_apply(table, apply, progress, 'adopted') -%}
   {%- do log('Adopted ' ~ table, info=true) -%}
 {% endmacro %}

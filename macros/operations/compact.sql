@@ -2,15 +2,16 @@
    otherwise. #}
 {% macro compact(model, threshold=0.2) %}
   {%- set node = versioned_collapsing.get_collapsing_node('compact', model) -%}
-  {%- set table = versioned_collapsing.get_collapsing_table('compact', node) -%}
-  {%- set options = versioned_collapsing.get_versioned_collapsing_options(node.config, node) -%}
+  {%- set table = versioned_collapsing.read_collapsing_table('compact', node) -%}
+  {%- set options = versioned_collapsing.get_valid_options(node) -%}
+  {%- set sign = versioned_collapsing.quote_name(options.sign) -%}
   {%- set query -%}
     select _dbt_partition_id as partition_id, _dbt_stored as stored, _dbt_waiting as waiting
     from (
       select
         _partition_id as _dbt_partition_id,
         count() as _dbt_stored,
-        {{ versioned_collapsing.get_waiting_rows_count_sql(versioned_collapsing.quote_name(options.sign)) }} as _dbt_waiting
+        {{ versioned_collapsing.get_waiting_rows_count_sql(sign) }} as _dbt_waiting
       from {{ table }}
       group by _dbt_partition_id
     )
@@ -20,8 +21,14 @@
   {%- endset -%}
   {%- set partitions = run_query(query).rows -%}
   {%- for partition in partitions -%}
-    {%- do log(loop.index ~ ' of ' ~ partitions | length ~ ': partition ' ~ partition['partition_id'] ~ ', ' ~ partition['waiting'] ~ ' of ' ~ partition['stored'] ~ ' rows wait to collapse', info=true) -%}
-    {%- do run_query("optimize table " ~ table ~ " partition id " ~ versioned_collapsing.quote_literal(partition['partition_id']) ~ " final") -%}
+    {%- do log(
+        loop.index ~ ' of ' ~ partitions | length ~ ': partition ' ~ partition['partition_id'] ~ ', '
+        ~ partition['waiting'] ~ ' of ' ~ partition['stored'] ~ ' rows wait to collapse', info=true
+    ) -%}
+    {%- do run_query(
+        "optimize table " ~ table ~ " partition id " ~ versioned_collapsing.quote_literal(partition['partition_id'])
+        ~ " final"
+    ) -%}
   {%- endfor -%}
   {%- if not partitions -%}
     {%- do log(table ~ ': no partition of which a part of ' ~ threshold ~ ' or more waits to collapse', info=true) -%}

@@ -1,68 +1,92 @@
 {% materialization versioned_collapsing, adapter='clickhouse' %}
 
+  {#- Validate the options and columns. -#}
   {%- set profile = versioned_collapsing.read_profile_settings() -%}
   {%- do versioned_collapsing.validate_settings(model.unique_id, profile) -%}
   {%- set sql = versioned_collapsing.get_select_in_profile_sql(sql, profile) -%}
   {%- set options = versioned_collapsing.get_versioned_collapsing_options(config, model) -%}
-  {%- set columns = versioned_collapsing.get_versioned_collapsing_columns(options, sql, model) -%}
+  {%- do versioned_collapsing.validate_versioned_collapsing_options(model, options) -%}
+  {%- set given = versioned_collapsing.read_query_columns(sql) -%}
+  {%- set declared = versioned_collapsing.read_declared_types(model) -%}
+  {%- do versioned_collapsing.validate_given_columns(model, options, given, declared) -%}
+  {%- set columns = versioned_collapsing.get_versioned_collapsing_columns(options, given, declared) -%}
+  {%- do versioned_collapsing.validate_column_types(model, options, columns) -%}
   {%- do versioned_collapsing.allow_wide_statements(columns) -%}
+  {%- do versioned_collapsing.validate_change_sets(model) -%}
   {%- set manifest = versioned_collapsing.read_change_set_manifest(model) -%}
-  {%- set run = versioned_collapsing.start_run(model, manifest, options) -%}
-  {%- set existing = load_cached_relation(this) -%}
-  {%- set is_rebuild = existing is none or should_full_refresh() -%}
+  {%- set apply = versioned_collapsing.start_apply(model, this, manifest, options) -%}
+  {%- set existing_relation = load_cached_relation(this) -%}
+  {%- set is_rebuild = existing_relation is none or should_full_refresh() -%}
 
   {{ run_hooks(pre_hooks, inside_transaction=False) }}
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
 
-  {% do versioned_collapsing.validate_server() %}
-  {% do versioned_collapsing.validate_name_length(this) %}
+  {#- Validate the server and the existing table. -#}
+  {% set server = versioned_collapsing.read_server(this) %}
+  {% do versioned_collapsing.validate_server(server) %}
+  {% do versioned_collapsing.validate_name_length(this, server) %}
   {% do versioned_collapsing.warn_of_is_incremental(model) %}
   {% do versioned_collapsing.create_ledger(this) %}
-  {% do versioned_collapsing.validate_rebuild(this, existing, is_rebuild) %}
+  {% do versioned_collapsing.validate_rebuild(this, existing_relation, is_rebuild, model) %}
+  {% set stored = {} if is_rebuild else versioned_collapsing.read_stored_types(existing_relation, options.sign) %}
   {% if not is_rebuild %}
-    {% do versioned_collapsing.validate_existing_table(existing, options, columns) %}
-    {% do versioned_collapsing.validate_schema_change(existing, options, columns) %}
+    {% do versioned_collapsing.validate_existing_table(existing_relation, options, columns, model) %}
+    {% do versioned_collapsing.validate_schema_change(existing_relation, stored, options, columns, model) %}
   {% endif %}
-  {% do versioned_collapsing.acquire_lock(this, run, model.name) %}
-  {% do versioned_collapsing.validate_same_place(this, existing, run) %}
-  {% if existing is not none %}
-    {% do versioned_collapsing.bind_tombstones(existing, versioned_collapsing.get_helper_relation(this, 'build'), run, model) %}
-    {% do versioned_collapsing.refuse_lost_rows(existing, is_rebuild, model, manifest, run) %}
-  {% endif %}
-  {% do versioned_collapsing.drop_leftover_build(versioned_collapsing.get_helper_relation(this, 'build')) %}
 
-  {% set target = versioned_collapsing.get_table_to_apply_to(this, existing, is_rebuild) %}
-  {% set ledger = versioned_collapsing.read_ledger(target, model) %}
-  {% do versioned_collapsing.validate_history(this, existing, is_rebuild, model, manifest, ledger, run) %}
+  {#- Lock, and look at what is there once more. -#}
+  {% do versioned_collapsing.acquire_lock(this, apply) %}
+  {% set tables = versioned_collapsing.read_tables_of(this) %}
+  {% do versioned_collapsing.validate_same_place(this, existing_relation, tables.target, apply) %}
+  {% if existing_relation is not none and not versioned_collapsing.has_own_tombstones(tables) %}
+    {% do versioned_collapsing.bind_tombstones(existing_relation, tables, apply, model) %}
+    {% set tables = versioned_collapsing.read_tables_of(this) %}
+  {% endif %}
+  {% set ledger = versioned_collapsing.read_ledger(this, model) if existing_relation is not none
+      else versioned_collapsing.get_empty_ledger() %}
+  {% do versioned_collapsing.validate_no_rows_are_lost(existing_relation, is_rebuild, model, manifest, ledger, apply) %}
+  {% do versioned_collapsing.drop_leftover_build(this, tables) %}
+  {% do versioned_collapsing.validate_history(this, existing_relation, is_rebuild, model, manifest, ledger, apply) %}
+
+  {#- Create the table, or recover the one that is there. -#}
+  {% set target_relation = versioned_collapsing.get_table_to_apply_to(this, existing_relation, is_rebuild) %}
   {% if is_rebuild %}
-    {% do versioned_collapsing.create_versioned_collapsing_table(target, options, columns) %}
+    {% set ledger = versioned_collapsing.get_empty_ledger() %}
+    {% do versioned_collapsing.create_versioned_collapsing_table(target_relation, options, columns) %}
   {% else %}
-    {% do versioned_collapsing.refuse_lost_tombstones(target, options, ledger, run, model) %}
-    {% do versioned_collapsing.create_tombstones(target, options, columns) %}
+    {% do versioned_collapsing.validate_tombstones_are_there(this, tables, options, ledger, apply, model) %}
+    {% do versioned_collapsing.prepare_tombstones(target_relation, options, columns, tables.tombstones) %}
     {% if ledger.unfinished %}
-      {% do versioned_collapsing.finish_unfinished_apply(target, options, ledger.unfinished, run) %}
-      {% set ledger = versioned_collapsing.read_ledger(target, model) %}
+      {% do versioned_collapsing.recover_apply(target_relation, options, ledger.unfinished, apply) %}
+      {% set ledger = versioned_collapsing.read_ledger(target_relation, model) %}
     {% endif %}
-    {% do versioned_collapsing.refuse_applied_batches(target, options, manifest, ledger, run) %}
-    {% set columns = versioned_collapsing.adapt_to_existing_columns(target, options, columns) %}
-    {% do versioned_collapsing.add_missing_projections(target, run) %}
+    {% do versioned_collapsing.validate_batches_are_new(target_relation, options, manifest, ledger, apply) %}
+    {% set columns = versioned_collapsing.get_columns_in_line(stored, options, columns) %}
+    {% do versioned_collapsing.add_new_columns(target_relation, stored, columns) %}
+    {% do versioned_collapsing.add_missing_projections(target_relation, options, apply) %}
   {% endif %}
 
-  {% do versioned_collapsing.read_truncate(options, columns, sql, ledger, run) %}
+  {#- Stage, decide, publish and record. -#}
+  {% set truncate = versioned_collapsing.read_truncate(options, columns, sql, ledger, apply) %}
   {% if options.old_state == 'stream' %}
-    {% set counts = versioned_collapsing.apply_signed_rows(target, options, columns, sql, run) %}
+    {% set counts = versioned_collapsing.apply_signed_rows(target_relation, options, columns, sql, truncate, apply) %}
   {% else %}
-    {% set counts = versioned_collapsing.apply_change_set(target, options, columns, sql, run) %}
+    {% set counts = versioned_collapsing.apply_change_set(target_relation, options, columns, sql, truncate, apply) %}
   {% endif %}
 
-  {% if target.identifier != this.identifier %}
-    {% do versioned_collapsing.create_tombstones(existing, options, columns) %}
-    {% do versioned_collapsing.exchange_versioned_collapsing_table(target, existing, options) %}
+  {#- Put a rebuilt table in its place. -#}
+  {% if target_relation.identifier != this.identifier %}
+    {% do versioned_collapsing.prepare_tombstones(existing_relation, options, columns, tables.tombstones) %}
+    {% do versioned_collapsing.exchange_tables(target_relation, existing_relation, options) %}
   {% endif %}
-  {% do versioned_collapsing.give_up_lock(run) %}
-  {% do store_raw_result('main', message=versioned_collapsing.get_apply_summary(counts, run), code='OK', rows_affected=counts.states + counts.cancels) %}
+  {% do versioned_collapsing.give_up_lock(apply) %}
+  {% do store_raw_result(
+      'main', message=versioned_collapsing.get_apply_summary(counts, apply), code='OK',
+      rows_affected=counts.states + counts.cancels
+  ) %}
 
-  {% do apply_grants(this, config.get('grants'), should_revoke=should_revoke(existing, full_refresh_mode=is_rebuild)) %}
+  {% set should_revoke_grants = should_revoke(existing_relation, full_refresh_mode=is_rebuild) %}
+  {% do apply_grants(this, config.get('grants'), should_revoke=should_revoke_grants) %}
   {% do persist_docs(this, model) %}
 
   {{ run_hooks(post_hooks, inside_transaction=True) }}

@@ -1,0 +1,42 @@
+{% macro cut_at_commas(text) %}
+  {%- set arguments = [] -%}
+  {%- set at = namespace(start=0) -%}
+  {%- for token in versioned_collapsing.get_brackets(text) if token.text == ',' and token.depth == 0 -%}
+    {%- do arguments.append(text[at.start : token.position] | trim) -%}
+    {%- set at.start = token.position + 1 -%}
+  {%- endfor -%}
+  {%- do arguments.append(text[at.start :] | trim) -%}
+  {%- do return(arguments) -%}
+{% endmacro %}
+
+
+{# Where the first bracket of a text is closed. #}
+{% macro get_closing_position(text) %}
+  {%- for token in versioned_collapsing.get_brackets(text) if token.text != ',' and token.depth == 0 -%}
+    {%- do return(token.position) -%}
+  {%- endfor -%}
+  {%- do return(none) -%}
+{% endmacro %}
+
+
+{# The commas and brackets of a type or an expression that are in no name and no text: where each is, and how many
+   brackets are open after it. #}
+{% macro get_brackets(text) %}
+  {%- set tokens = [] -%}
+  {%- set at = namespace(depth=0) -%}
+  {%- for token in modules.re.finditer("'(?:[^'\\\\]|\\\\.)*'|`(?:[^`\\\\]|\\\\.)*`|[][(),]", text) -%}
+    {%- set mark = token.group() -%}
+    {%- set at.depth = at.depth + (1 if mark in '([' else -1 if mark in ')]' else 0) -%}
+    {%- if mark | length == 1 -%}
+      {%- do tokens.append({'text': mark, 'position': token.start(), 'depth': at.depth}) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do return(tokens) -%}
+{% endmacro %}
+
+
+{# `(a, b)` becomes `a, b`; `(a) + (b)` stays. #}
+{% macro strip_parentheses(text) %}
+  {%- set is_tuple = text.startswith('(') and versioned_collapsing.get_closing_position(text) == text | length - 1 -%}
+  {%- do return(text[1:-1] if is_tuple else text) -%}
+{% endmacro %}

@@ -1,0 +1,13 @@
+{# A signed row must be written once: a batch that the table has is refused. #}
+{% macro validate_batches_are_new(target_relation, options, manifest, ledger, apply) %}
+  {%- set again = manifest.batches | map(attribute=0) | select('in', ledger.applied_batches) | list -%}
+  {%- if again and (options.old_state == 'stream' or options.delete_version == 'ignore') -%}
+    {%- set why = 'old_state: stream' if options.old_state == 'stream' else 'delete_version: ignore' -%}
+    {%- do versioned_collapsing.stop_run(apply,
+        target_relation ~ " has batches " ~ again | sort | join(', ') ~ " of " ~ manifest.change_set
+        ~ " already, and with `" ~ why ~ "` a batch can be applied once. Build the change set again, which leaves them "
+        ~ "out: dbt run --select " ~ manifest.change_set ~ "+. To start over: dbt run --full-refresh --select "
+        ~ manifest.change_set ~ "+"
+    ) -%}
+  {%- endif -%}
+{% endmacro %}

@@ -1,0 +1,19 @@
+{# One change set, of one manifest, is applied at a time. #}
+{% macro validate_change_sets(model) %}
+  {%- set change_sets = versioned_collapsing.get_change_sets(model) | map(attribute='name') | list -%}
+  {%- if change_sets | length > 1 -%}
+    {%- do versioned_collapsing.raise_problems(model.unique_id, [
+        "change set: the model selects from " ~ change_sets ~ ". Select from one change_set model, or union them "
+        ~ "before "
+        ~ "it is made."
+    ]) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{# A change set is read as ClickHouse reads it. #}
+{% macro validate_change_set_is_readable(change_set, engine) %}
+  {%- do exceptions.raise_compiler_error(
+      change_set.name ~ ": change sets are applied on ClickHouse, not on " ~ engine ~ "."
+  ) -%}
+{% endmacro %}

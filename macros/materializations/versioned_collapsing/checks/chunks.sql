@@ -1,0 +1,13 @@
+{# A row that no chunk has would be lost without a word: the chunks are counted before the last of them is written. #}
+{% macro validate_chunks(target_relation, options, chunked, apply) %}
+  {%- set change_set = versioned_collapsing.get_helper_relation(target_relation, 'change_set') -%}
+  {%- set staged = versioned_collapsing.read_row_count(change_set) -%}
+  {%- if chunked != staged -%}
+    {%- do versioned_collapsing.stop_run(apply,
+        "The " ~ options.chunks ~ " chunks of " ~ target_relation ~ " have " ~ chunked ~ " of " ~ staged
+        ~ " staged rows: the order of the key's values is not reliable. The last chunk was not written. Leave the "
+        ~ "option "
+        ~ "chunks out, and rebuild the table: " ~ apply.rebuild_command
+    ) -%}
+  {%- endif -%}
+{% endmacro %}

@@ -1,0 +1,61 @@
+{% macro get_column_type_problems(options, table) %}
+  {%- set problems = [] -%}
+  {%- for column in table -%}
+    {%- set base = versioned_collapsing.get_base_type(column.type) -%}
+    {%- set is_key = column.name in options.unique_key + options.order_by -%}
+    {%- if column.name == options.version and not versioned_collapsing._is_version_type(base) -%}
+      {%- do problems.append(
+          "version: " ~ column.name ~ " is " ~ column.type ~ ". A version is UInt*, Int*, Date, Date32, DateTime or "
+          ~ "DateTime64, never a float: declare such a data_type, or cast it in the select."
+      ) -%}
+    {%- endif -%}
+    {%- if base == 'Nothing' -%}
+      {%- do problems.append(
+          "columns: " ~ column.name ~ " is null in every row, and has no type. Declare its data_type, or cast it in "
+          ~ "the select, as in cast(null as Nullable(String))."
+      ) -%}
+    {%- elif is_key and versioned_collapsing.has_floats(base) -%}
+      {%- do problems.append(
+          "order_by: " ~ column.name ~ " is " ~ column.type ~ "; floats do not pair reliably (0.0 and -0.0). Use an "
+          ~ "integer or Decimal."
+      ) -%}
+    {%- elif is_key and not (versioned_collapsing.has_order(base) or base.startswith('Map(')) -%}
+      {%- do problems.append(
+          "order_by: " ~ column.name ~ " is " ~ column.type ~ ", of which values have no reliable order: they are no "
+          ~ "key. Select what identifies the entity as a column of its own."
+      ) -%}
+    {%- elif versioned_collapsing.is_nullable_type(column.type) and versioned_collapsing.is_required_column(column.name,
+        options) -%}
+      {%- do problems.append(
+          "columns: " ~ column.name ~ " is " ~ column.type
+          ~ "; columns of the key, version, order_by and partition_by cannot be Nullable."
+      ) -%}
+    {%- endif -%}
+    {%- if base.startswith(('AggregateFunction(', 'Nested(')) -%}
+      {%- set advice = "Select its parts, each an array." if base.startswith('Nested(')
+          else "Keep such states in a view on the table." -%}
+      {%- do problems.append(
+          "columns: " ~ column.name ~ " is " ~ column.type ~ ", of which two values cannot be compared. " ~ advice
+      ) -%}
+    {%- elif not versioned_collapsing.can_convert(column.given_type, column.type) -%}
+      {%- do problems.append(
+          "columns: " ~ column.name ~ " is " ~ column.given_type ~ " in the select, of which values do not become "
+          ~ column.type ~ " by themselves. Make it that in the select, or declare another data_type."
+      ) -%}
+    {%- endif -%}
+    {%- if options.combine.get(column.name) in ('greatest', 'least')
+        and not versioned_collapsing.has_order(column.type) -%}
+      {%- do problems.append(
+          "combine: " ~ column.name ~ " has '" ~ options.combine[column.name] ~ "' and is " ~ column.type
+          ~ ", of which "
+          ~ "values have no order: which is kept would depend on the runs. Use 'latest', 'coalesce' or 'first'."
+      ) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do return(problems) -%}
+{% endmacro %}
+
+
+{% macro _is_version_type(type) %}
+  {%- do return(modules.re.match('U?Int[0-9]|Date', type) is not none) -%}
+{% endmacro %}

@@ -1,0 +1,31 @@
+{# A run of another dbt invocation that is at work is left alone. #}
+{% macro validate_holder_is_idle(locked_relation, holder, is_at_work, model) %}
+  {%- if is_at_work and holder.invocation_id != invocation_id -%}
+    {%- do exceptions.raise_compiler_error(
+        "Another run is at work on " ~ locked_relation ~ ": run " ~ holder.run_id ~ " of dbt invocation "
+        ~ holder.invocation_id ~ ". Run again when it has ended. If there is no such run: "
+        ~ "dbt run-operation release_lock --args '{model: " ~ model ~ "}'"
+    ) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{# Whoever waits longer than this for the runs of its own invocation waits in vain. #}
+{% macro validate_lock_is_acquired(locked_relation, holder, apply, seconds) %}
+  {%- if not versioned_collapsing.is_held_by(holder, apply.run_id) -%}
+    {%- do exceptions.raise_compiler_error(
+        locked_relation ~ " was locked by one run after another for " ~ seconds ~ " s. Run again when they have ended."
+    ) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{# A run that has lost its lock must not write: another one is at it. #}
+{% macro validate_lock_is_held(holder, apply, seconds) %}
+  {%- if not versioned_collapsing.is_held_by(holder, apply.lock.run_id) -%}
+    {%- do exceptions.raise_compiler_error(
+        "This run showed no sign of life for " ~ seconds ~ " s and lost its lock " ~ apply.lock.relation
+        ~ ". What it had begun is completed by the next run."
+    ) -%}
+  {%- endif -%}
+{% endmacro %}

@@ -1,0 +1,14 @@
+{# A full refresh in a run on a part, or from a change set without batches, would leave the table without rows that it
+   has: they would be back after a whole run only. validate_complete_manifest sees to change sets that are a part. #}
+{% macro validate_no_rows_are_lost(existing_relation, is_rebuild, model, manifest, ledger, apply) %}
+  {%- set is_part = manifest.is_partial and (versioned_collapsing.is_partial_run() or not manifest.exists) -%}
+  {%- set is_empty = manifest.exists and not manifest.is_partial and manifest.is_complete and not manifest.batches -%}
+  {%- if is_rebuild and (is_part or is_empty) and ledger.has_history -%}
+    {%- do versioned_collapsing.stop_run(apply,
+        existing_relation ~ " is to be rebuilt, and " ~ (manifest.change_set or "its select")
+        ~ (" is only a part (--empty, --sample)" if manifest.is_partial else " holds no batch")
+        ~ ": the table would lose its rows. Rebuild it from the whole: "
+        ~ versioned_collapsing.get_rebuild_command(model)
+    ) -%}
+  {%- endif -%}
+{% endmacro %}

@@ -1,0 +1,13 @@
+{# All that is wrong with the options of a model, in one error. #}
+{% macro validate_versioned_collapsing_options(model, options) %}
+  {%- set known = options.keys() | list + ['indexes'] -%}
+  {%- set problems = versioned_collapsing.get_option_name_problems(model, known,
+      versioned_collapsing.get_meaningless_options())
+      + versioned_collapsing.get_option_problems(options) -%}
+  {%- if '`' in model.alias or '\\' in model.alias -%}
+    {%- do problems.append(
+        "alias: is " ~ model.alias ~ "; dbt cannot quote a name with a backtick or a backslash in it. Use another."
+    ) -%}
+  {%- endif -%}
+  {%- do versioned_collapsing.raise_problems(model.unique_id, problems) -%}
+{% endmacro %}

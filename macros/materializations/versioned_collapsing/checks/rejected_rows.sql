@@ -1,0 +1,15 @@
+{# Rows of the change set that have no place in the table stop the run: how many, why, and some of them. #}
+{% macro validate_rows_fit(target_relation, options, rejected, apply) %}
+  {%- set key_and_version = (options.unique_key + [options.version]) | join(', ') -%}
+  {%- set lines = [] -%}
+  {%- for row in rejected -%}
+    {%- set some = " (" ~ key_and_version ~ " of some: " ~ row.sample ~ ")" if row.sample else "" -%}
+    {%- do lines.append(versioned_collapsing.format_count(row.n, 'row') ~ ": " ~ row.problem ~ some) -%}
+  {%- endfor -%}
+  {%- if lines -%}
+    {%- do versioned_collapsing.stop_run(apply,
+        "The change set of " ~ target_relation ~ " has rows that do not fit the table; nothing was written.\n  - "
+        ~ lines | join("\n  - ") ~ "\nCorrect them upstream, quarantine them, or declare a wider data_type."
+    ) -%}
+  {%- endif -%}
+{% endmacro %}

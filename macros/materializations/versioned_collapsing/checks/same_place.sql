@@ -1,0 +1,9 @@
+{# What was seen before the lock was taken holds still: nobody has built the table in between. #}
+{% macro validate_same_place(this, existing_relation, found, apply) %}
+  {%- if (found is none) != (existing_relation is none) -%}
+    {%- do versioned_collapsing.stop_run(apply,
+        this ~ (' was built' if existing_relation is none else ' was dropped')
+        ~ ' while this run waited for its lock. Run again.'
+    ) -%}
+  {%- endif -%}
+{% endmacro %}

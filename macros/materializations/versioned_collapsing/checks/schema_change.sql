@@ -1,0 +1,50 @@
+{# Raises one error for all columns that cannot be brought in line. #}
+{% macro validate_schema_change(existing_relation, stored, options, columns, model) %}
+  {%- set changes = versioned_collapsing.get_column_differences(stored, columns) -%}
+  {%- set added, absent = changes.added, changes.absent -%}
+  {%- set problems = [] -%}
+  {%- set advice = " Change the option back, or rebuild the table: "
+      ~ versioned_collapsing.get_rebuild_command(model) -%}
+  {%- if (added or absent) and options.on_schema_change == 'fail' -%}
+    {%- do problems.append(
+        "columns: the model adds " ~ added ~ " and drops " ~ absent ~ ", compared with " ~ existing_relation
+        ~ ". Set on_schema_change to append_new_columns or ignore, or rebuild the table: "
+        ~ versioned_collapsing.get_rebuild_command(model)
+    ) -%}
+  {%- elif (added or absent) and options.old_state == 'stream' -%}
+    {%- do problems.append(
+        "columns: with `old_state: stream` the model must have the columns of " ~ existing_relation ~ "; it adds "
+        ~ added
+        ~ " and drops " ~ absent ~ "." ~ advice
+    ) -%}
+  {%- endif -%}
+  {%- for name in added if versioned_collapsing.is_required_column(name, options) -%}
+    {%- do problems.append(
+        "columns: " ~ name ~ " is new, and belongs to the key, version, order_by or partition_by." ~ advice
+    ) -%}
+  {%- endfor -%}
+  {%- for column in columns.table if column.name in added -%}
+    {%- set policy = options.combine.get(column.name, 'latest') -%}
+    {%- if policy != 'latest' and not versioned_collapsing.is_nullable_type(column.type) -%}
+      {%- do problems.append(
+          "combine: " ~ column.name ~ " is new, has '" ~ policy ~ "' and is " ~ column.type
+          ~ ": in the rows that are there its default "
+          ~ "would count as a value. Declare a Nullable data_type, or rebuild the table: "
+          ~ versioned_collapsing.get_rebuild_command(model)
+      ) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- for name in absent if versioned_collapsing.is_required_column(name, options) -%}
+    {%- do problems.append(
+        "columns: the change set lacks " ~ name ~ ", which belongs to the key, version, order_by or partition_by."
+        ~ advice
+    ) -%}
+  {%- endfor -%}
+  {%- for column in columns.table if column.name in stored and stored[column.name] != column.type -%}
+    {%- do problems.append(
+        "columns: " ~ column.name ~ " is " ~ column.type ~ " in the model and " ~ stored[column.name] ~ " in "
+        ~ existing_relation ~ "." ~ advice
+    ) -%}
+  {%- endfor -%}
+  {%- do versioned_collapsing.raise_problems(existing_relation | string, problems) -%}
+{% endmacro %}

@@ -1,0 +1,41 @@
+{# The values that the pinned settings have in the profile, and those of refused ones that are set; empty
+   when the answer is not complete: `limit` and its like do not show in system.settings, but in what is missing. #}
+{% macro read_profile_settings() %}
+  {%- set pinned = versioned_collapsing.get_pinned_settings() -%}
+  {%- set query -%}
+    select name as _dbt_name, value as _dbt_value
+    from system.settings
+    where name in ({{ versioned_collapsing.quote_literals(pinned) }})
+      or (name in ({{ versioned_collapsing.quote_literals(versioned_collapsing.get_refused_settings()) }})
+          and value <> default)
+  {%- endset -%}
+  {%- set profile = {} -%}
+  {%- for row in run_query(query).rows if row['_dbt_name'] is defined -%}
+    {%- do profile.update({row['_dbt_name']: (row['_dbt_value'] or '') | string}) -%}
+  {%- endfor -%}
+  {%- do return(profile if pinned | reject('in', profile) | list == [] else {}) -%}
+{% endmacro %}
+
+
+{# Settings that only newer servers have, so that no statement can name them: they wrap a select in another one, or give
+   a table more columns. #}
+{% macro get_refused_settings() %}
+  {%- do return([
+      'asterisk_include_virtual_columns', 'filter', 'implicit_table_at_top_level', 'order', 'select', 'sort',
+  ]) -%}
+{% endmacro %}
+
+
+{# The model's select, which means what it means in the profile: where the statements around it pin other values, it
+   has those of the profile. #}
+{% macro get_select_in_profile_sql(sql, profile) %}
+  {%- set without_meaning = ('enable_analyzer', 'deduplicate_insert', 'deduplicate_insert_select') -%}
+  {%- set kept = {} -%}
+  {%- for name, value in versioned_collapsing.get_pinned_settings().items()
+      if name not in without_meaning and profile[name] != value | string | replace("'", '') -%}
+    {%- do kept.update({name: profile[name]}) -%}
+  {%- endfor -%}
+  {%- do return(
+      'select * from (\n' ~ sql ~ '\n) settings ' ~ versioned_collapsing.get_settings_list_sql(kept) if kept else sql
+  ) -%}
+{% endmacro %}

@@ -1,0 +1,26 @@
+{# Whether a null in the column would leave a row without a place in the table. #}
+{% macro is_required_column(name, options) %}
+  {%- set places = [options.version] + options.unique_key + options.order_by + options.partition_by -%}
+  {%- if name in places -%}
+    {%- do return(true) -%}
+  {%- endif -%}
+  {%- for place in places -%}
+    {%- if name in versioned_collapsing._names_in(place) -%}
+      {%- do return(true) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do return(false) -%}
+{% endmacro %}
+
+
+{# The names that an expression may mean a column by: neither its texts nor its functions. Of `a.b` also `a`. #}
+{% macro _names_in(expression) %}
+  {%- set names = [] -%}
+  {%- set tokens = "'(?:[^'\\\\]|\\\\.)*'|`((?:[^`\\\\]|\\\\.)*)`|\"([^\"]*)\""
+      ~ "|(?<![\\w.])([^\\W\\d][\\w.]*)(?!\\s*\\(|[\\w.])" -%}
+  {%- for token in modules.re.finditer(tokens, expression | string) -%}
+    {%- set bare = token.group(3) -%}
+    {%- do names.extend([bare, bare.split('.')[0]] if bare else [token.group(1) or token.group(2)]) -%}
+  {%- endfor -%}
+  {%- do return(names | select | list) -%}
+{% endmacro %}

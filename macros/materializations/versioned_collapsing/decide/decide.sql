@@ -1,0 +1,24 @@
+{# What becomes of each staged change, counted; every key falls under one outcome. Stages the torn keys among them. #}
+{% macro decide_outcomes(target_relation, options, columns, uncollapsed, apply) %}
+  {%- set found = versioned_collapsing.read_outcomes(
+      target_relation, options, columns, uncollapsed, apply, compares_payload=false
+  ) -%}
+  {%- set has_torn_keys = versioned_collapsing.has_torn_keys(uncollapsed, found.matched) -%}
+  {%- if has_torn_keys -%}
+    {%- do versioned_collapsing.stage_torn_keys(target_relation, options, uncollapsed, apply) -%}
+  {%- endif -%}
+  {%- if has_torn_keys or 'same version' in found.outcomes -%}
+    {%- set found = versioned_collapsing.read_outcomes(
+        target_relation, options, columns, uncollapsed, apply, compares_payload=true
+    ) -%}
+  {%- endif -%}
+  {%- set conflicts = versioned_collapsing.get_conflicts_sql(target_relation, options, columns, uncollapsed, apply) -%}
+  {%- set sample = versioned_collapsing.read_conflict_sample(conflicts) if 'conflict' in found.outcomes else [] -%}
+  {%- do return(versioned_collapsing.get_counts_of_outcomes(found.outcomes, found.unmerged, sample)) -%}
+{% endmacro %}
+
+
+{# Whether any key has other uncollapsed rows than one state row, given how many keys have any. #}
+{% macro has_torn_keys(uncollapsed, matched) %}
+  {%- do return(uncollapsed.row_count > matched or uncollapsed.cancel_count > 0) -%}
+{% endmacro %}

@@ -1,0 +1,26 @@
+{# ClickHouse knows a repeated block by this window: without one on the table and on each table that a view
+   fills, a repeated insert would be doubled in one of them. Replicated tables have one anyway. #}
+{% macro keep_deduplication_window(table) %}
+  {%- set window = versioned_collapsing.get_deduplication_window() -%}
+  {%- set query -%}
+    select engine, toUInt64OrZero(extract(engine_full, 'non_replicated_deduplication_window = (\\d+)')) as blocks
+    from system.tables
+    where {{ versioned_collapsing.get_is_table_sql(table) }}
+    {{ versioned_collapsing.get_settings_sql() }}
+  {%- endset -%}
+  {%- set found = run_query(query).rows[0] -%}
+  {%- if not found['engine'].endswith('MergeTree') -%}
+    {%- do exceptions.warn(
+        table ~ " is " ~ found['engine'] ~ ", which cannot tell a repeated block: if a run dies while it writes, its "
+        ~ "rows may reach it twice."
+    ) -%}
+  {%- elif not found['engine'].startswith(('Replicated', 'Shared')) and found['blocks'] | int < window -%}
+    {%- do run_query('alter table ' ~ table ~ ' modify setting non_replicated_deduplication_window = ' ~ window) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{# Partitions of the blocks that may have to be repeated: of the one at which a run dies. #}
+{% macro get_deduplication_window() %}
+  {%- do return(10000) -%}
+{% endmacro %}

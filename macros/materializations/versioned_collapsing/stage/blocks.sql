@@ -1,0 +1,23 @@
+{# Rows of a block: what 64 MiB hold of rows like the staged changes, at most a million. Rows that come signed are not
+   staged before, and are taken to be wide. Tests make blocks small. #}
+{% macro read_block_rows(target_relation) %}
+  {%- set rows = var('versioned_collapsing_block_rows', none) -%}
+  {%- if rows is not none -%}
+    {%- do return(rows | int) -%}
+  {%- endif -%}
+  {%- set changes = versioned_collapsing.get_helper_relation(target_relation, 'changes') -%}
+  {%- set query -%}
+    select
+      greatest(1, intDiv(67108864 * sum(rows), sum(data_uncompressed_bytes))) as fitting,
+      if(sum(rows) = 0, 200000, least({{ versioned_collapsing.get_most_block_rows() }}, fitting)) as n
+    from system.parts
+    where active and {{ versioned_collapsing.get_is_table_sql(changes, 'table') }}
+    {{ versioned_collapsing.get_settings_sql() }}
+  {%- endset -%}
+  {%- do return(run_query(query).rows[0]['n'] | int) -%}
+{% endmacro %}
+
+
+{% macro get_most_block_rows() %}
+  {%- do return(1048576) -%}
+{% endmacro %}

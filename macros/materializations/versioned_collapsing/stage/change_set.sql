@@ -1,0 +1,50 @@
+{# Stages the change set beside the target: in the target's types, one change a key, each marked when the
+   key's tombstone is at or above it. Stops when a value has no place in the table. Returns what read_staged_changes
+   does,
+   and `truncate_deletes`: how many deletes a truncate has added. #}
+{% macro stage_change_set(target_relation, options, columns, sql, truncate, apply) %}
+  {%- set staged = versioned_collapsing.get_change_set_relation(target_relation, options) -%}
+  {%- set has_tombstones = versioned_collapsing.read_has_tombstones(target_relation, options) -%}
+  {%- do run_query('drop table if exists ' ~ staged) -%}
+  {% call statement('create_staged_changes') -%}
+    {{ versioned_collapsing.get_create_staged_changes_sql(staged, options, columns) }}
+  {%- endcall %}
+  {% call statement('stage_changes') -%}
+    {{ versioned_collapsing.get_stage_changes_sql(
+        target_relation, options, columns, sql, truncate.at, has_tombstones, apply
+    ) }}
+  {%- endcall %}
+  {%- set found = versioned_collapsing.read_staged_changes(staged, options, columns) -%}
+  {%- if found.rejected -%}
+    {%- set rejected = versioned_collapsing.read_rejected_rows(options, columns, sql, truncate.at, apply) -%}
+    {%- do versioned_collapsing.drop_staged(target_relation) -%}
+    {%- do versioned_collapsing.validate_rows_fit(target_relation, options, rejected, apply) -%}
+  {%- elif truncate.is_now -%}
+    {% call statement('stage_truncate') -%}
+      {{ versioned_collapsing.get_stage_truncate_sql(target_relation, options, truncate.at, apply) }}
+    {%- endcall %}
+    {%- set with_deletes = versioned_collapsing.read_staged_changes(staged, options, columns) -%}
+    {%- do return(dict(with_deletes, truncate_deletes=with_deletes.row_count - found.row_count)) -%}
+  {%- endif -%}
+  {%- do return(dict(found, truncate_deletes=0)) -%}
+{% endmacro %}
+
+
+{# How many changes are staged, of how many keys, and how many of them do not fit the table. #}
+{% macro read_staged_changes(staged, options, columns) %}
+  {%- set key = 'tuple(' ~ get_quoted_csv(options.unique_key) ~ ')' -%}
+  {%- set query -%}
+    select
+      count() as _dbt_row_count,
+      {{ 'uniqExact(' ~ key ~ ')' if columns.is_folded else 'count()' }} as _dbt_key_count,
+      countIf(_dbt_problem <> '') as _dbt_rejected
+    from {{ staged }}
+    {{ versioned_collapsing.get_settings_sql() }}
+  {%- endset -%}
+  {%- set found = run_query(query).rows[0] -%}
+  {%- do return({
+      'row_count': found['_dbt_row_count'] | int,
+      'key_count': found['_dbt_key_count'] | int,
+      'rejected': found['_dbt_rejected'] | int,
+  }) -%}
+{% endmacro %}

@@ -1,0 +1,40 @@
+{% macro get_stage_changes_sql(target_relation, options, columns, sql, truncated_at, has_tombstones, apply) -%}
+  {%- set key = get_quoted_csv(options.unique_key) -%}
+  {%- set names = get_quoted_csv(columns.names) ~ (', _dbt_unset, _dbt_is_reset, _dbt_batch' if columns.is_folded
+      else '') -%}
+  insert into {{ versioned_collapsing.get_change_set_relation(target_relation, options) }} (
+    {{ names }}, _dbt_is_deleted, _dbt_is_tombstoned, _dbt_is_buried, _dbt_problem
+  )
+  with _dbt_changes as (
+    {{ versioned_collapsing._get_changes_sql(options, columns, sql, truncated_at) }}
+  )
+  {%- if has_tombstones %},
+  _dbt_tombstones as (
+    {{ versioned_collapsing.get_tombstones_sql(target_relation, options) }}
+  )
+  select {{ names }}, _dbt_is_deleted, {{ versioned_collapsing.get_tombstone_marks_sql(options) }}, _dbt_problem
+  from _dbt_changes
+  left join _dbt_tombstones using ({{ key }})
+  {%- else %}
+  select {{ names }}, _dbt_is_deleted, false, false, _dbt_problem
+  from _dbt_changes
+  {%- endif %}
+  {{ versioned_collapsing.get_settings_sql(apply) }}
+{%- endmacro %}
+
+
+{# The changes to stage: all of them where they are folded, the highest one of each key otherwise. At equal version the
+   delete wins, so that the result does not depend on how events were cut into runs: across runs a delete at the live
+   version removes the row, and its tombstone keeps it dead. #}
+{% macro _get_changes_sql(options, columns, sql, truncated_at) -%}
+  {%- set key = get_quoted_csv(options.unique_key) -%}
+  {%- set changes = versioned_collapsing.get_cast_changes_sql(options, columns, sql, truncated_at) -%}
+  {%- if columns.is_folded -%}
+  {{ changes }}
+  {%- else -%}
+  select *
+  from ({{ changes }})
+  order by {{ key }}, _dbt_problem desc, {{ adapter.quote(options.version) }} desc, _dbt_is_deleted desc
+  limit 1 by {{ key }}
+  {%- endif -%}
+{%- endmacro %}

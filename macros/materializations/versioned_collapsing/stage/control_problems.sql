@@ -1,0 +1,20 @@
+{# What is wrong with columns that say how a change is meant: a name in `_unset` that no column has, a count below
+   zero. #}
+{% macro _control_problems_sql(options, columns) %}
+  {%- set problems = [] -%}
+  {%- if '_unset' in columns.given -%}
+    {%- set known = '[' ~ versioned_collapsing.quote_literals((columns.names + columns.given) | unique(true)) ~ ']' -%}
+    {%- do problems.append(
+        "arrayMap(_dbt_name -> '_unset names ' || _dbt_name || ', which is no column', "
+        ~ 'arrayFilter(_dbt_name -> not has(' ~ known ~ ', _dbt_name), _dbt_given._unset))'
+    ) -%}
+  {%- endif -%}
+  {%- for name in versioned_collapsing.get_carried_count_names() + ['_batch'] if name in columns.given -%}
+    {%- set count = '_dbt_given.' ~ adapter.quote(name) -%}
+    {%- do problems.append(
+        'if(ifNull(' ~ count ~ ' < 0, false), [' ~ versioned_collapsing.quote_literal(name ~ ' is below zero')
+        ~ '], emptyArrayString())'
+    ) -%}
+  {%- endfor -%}
+  {%- do return(problems) -%}
+{% endmacro %}

@@ -1,0 +1,18 @@
+{# What the rows of a pair share. ClickHouse refuses a sorting key in which an expression comes twice, as one may that
+   the
+   table is both sorted and partitioned by: those that are no columns are compared in ClickHouse's own spelling. #}
+{% macro read_pairing_expressions(options, columns) %}
+  {%- set wanted = options.unique_key + options.order_by + options.partition_by -%}
+  {%- set texts = [] -%}
+  {%- for expression in wanted -%}
+    {%- do texts.append(versioned_collapsing.get_expressions_sql([expression], columns)) -%}
+  {%- endfor -%}
+  {%- if wanted | reject('in', columns.names) | list == [] -%}
+    {%- do return(texts | unique(true) | list) -%}
+  {%- endif -%}
+  {%- set expressions = [] -%}
+  {%- for text in versioned_collapsing.read_formatted_expressions(texts) -%}
+    {%- do expressions.extend(versioned_collapsing.cut_at_commas(text)) -%}
+  {%- endfor -%}
+  {%- do return(expressions | unique(true) | list) -%}
+{% endmacro %}

@@ -1,0 +1,26 @@
+{# All rows of the keys that change, whatever the order of the table's parts: each block that is read is merged with
+   the changed keys, which are sorted, instead of looking its rows up in a hash table. The index is asked first, for
+   one column of the key: a set of tuples takes longer to make than it saves. The cache of conditions must be off: it
+   takes a granule that indexHint passed over for one that never has rows. #}
+{% macro get_stored_rows_sql(target_relation, options, columns, change_count) -%}
+  {%- set changes = versioned_collapsing.get_helper_relation(target_relation, 'changes') -%}
+  {%- set names = get_quoted_csv(columns.names + [options.sign]) -%}
+  {%- set key = get_quoted_csv(options.unique_key) -%}
+  {%- set sorted_by = options.order_by | select('in', options.unique_key) | list + options.unique_key -%}
+  {%- set indexed = adapter.quote(sorted_by | first) -%}
+  {%- set condition = indexed ~ ' in (select ' ~ indexed ~ ' from ' ~ changes ~ ')' -%}
+  select {{ names }}
+  from (
+    select {{ names }}
+    from {{ target_relation }}
+    where {{ condition if versioned_collapsing.is_small_for_cache(change_count) else 'indexHint(' ~ condition ~ ')' }}
+  ) as _dbt_stored
+  left semi join (select {{ key }} from {{ changes }}) as _dbt_changed using ({{ key }})
+{%- endmacro %}
+
+
+{# Whether a hash table of so many keys stays in the processor's cache, and most granules have none of them though
+   the index cannot say so: then each row's key is looked up, and the other columns are read where one is found. #}
+{% macro is_small_for_cache(change_count) %}
+  {%- do return(change_count <= 4096) -%}
+{% endmacro %}

@@ -1,0 +1,14 @@
+{# Stages the keys whose uncollapsed rows are not one state row: torn by a run that died, or wrong from elsewhere. #}
+{% macro stage_torn_keys(target_relation, options, uncollapsed, apply) %}
+  {%- set torn = versioned_collapsing.get_helper_relation(target_relation, 'torn') -%}
+  {%- set key = get_quoted_csv(options.unique_key) -%}
+  {%- do run_query('truncate table ' ~ torn) -%}
+  {% call statement('stage_torn_keys') -%}
+    insert into {{ torn }} ({{ key }})
+    select {{ key }}
+    from {{ versioned_collapsing.get_uncollapsed_rows_sql(target_relation, uncollapsed) }}
+    group by {{ key }}
+    having count() > 1 or min({{ adapter.quote(options.sign) }}) < 0
+    {{ versioned_collapsing.get_settings_sql(apply) }}
+  {%- endcall %}
+{% endmacro %}

@@ -1,0 +1,42 @@
+{# The manifest of the change set that a model selects from: which batches it holds, whether it goes back to
+   the first batch, and whether it is only a part (--empty, --sample). A model that selects from something
+   else than a change_set model has none. #}
+{% macro read_change_set_manifest(model) %}
+  {%- set change_sets = versioned_collapsing.get_change_sets(model) -%}
+  {%- set is_partial_run = versioned_collapsing.is_partial_run() -%}
+  {%- if not change_sets -%}
+    {%- do return({
+        'exists': false, 'batches': [], 'line_counts': {}, 'is_complete': true, 'is_partial': is_partial_run,
+    }) -%}
+  {%- endif -%}
+  {%- set relation = versioned_collapsing.get_manifest_relation(change_sets[0]) -%}
+  {%- set rows = run_query('select * from ' ~ relation ~ ' order by batch '
+      ~ versioned_collapsing.get_settings_sql()).rows -%}
+  {%- set batches = [] -%}
+  {%- for row in rows if row['batch'] is not none -%}
+    {%- do batches.append((row['batch'] | int, row['hash'])) -%}
+  {%- endfor -%}
+  {%- do return({
+      'exists': true,
+      'relation': relation,
+      'batches': batches,
+      'line_counts': versioned_collapsing._sum_line_counts(rows),
+      'change_set': change_sets[0].name,
+      'is_complete': rows | map(attribute='is_complete') | select | list | length > 0,
+      'is_partial': is_partial_run or rows | map(attribute='is_partial') | select | list | length > 0,
+  }) -%}
+{% endmacro %}
+
+
+{# The counts of all batches of a manifest; none where it does not tell of each. #}
+{% macro _sum_line_counts(rows) %}
+  {%- set counts = {} -%}
+  {%- for name in versioned_collapsing.get_line_count_names() -%}
+    {%- set values = [] -%}
+    {%- for row in rows -%}
+      {%- do values.append(row[name] if name in row.keys() else none) -%}
+    {%- endfor -%}
+    {%- do counts.update({name: none if none in values else values | map('int') | sum}) -%}
+  {%- endfor -%}
+  {%- do return(counts) -%}
+{% endmacro %}

@@ -1,0 +1,45 @@
+{% macro create_ledger(target_relation) %}
+  {%- set status = 'started, block applied, chunk applied, applied, adopted, repaired, filled (a view), or partial '
+      ~ '(a run with --empty or --sample)' -%}
+  {%- set definition = 'Of a view: hash of its definition; with a journal: hashes of the views on the table; and '
+      ~ 'whether deletes were remembered' -%}
+  {%- set ledger = versioned_collapsing.get_ledger_relation(target_relation) -%}
+  {% call statement('create_ledger') -%}
+    create table if not exists {{ ledger }} {{ on_cluster_clause(target_relation) }} (
+      model String comment 'Name of the model',
+      target_uuid UUID comment 'UUID of the table that was applied to; a rebuilt table has another',
+      invocation_id String comment 'dbt invocation',
+      run_id String comment 'One apply of one model',
+      status LowCardinality(String) comment {{ versioned_collapsing.quote_literal(status) }},
+      at DateTime64(6, 'UTC') comment 'When the row was written',
+      batches Array(Tuple(batch UInt64, hash String)) comment 'Batches of the landing zone that the change set held',
+      {%- for name, description in versioned_collapsing.get_accounting_columns().items() %}
+      {{ name }} {{ description }},
+      {%- endfor %}
+      rows_read UInt64 comment 'Rows of the change set',
+      keys UInt64 comment 'Keys of the change set',
+      states UInt64 comment 'State rows written',
+      cancels UInt64 comment 'Cancel rows written',
+      deletes UInt64 comment 'Deletes applied',
+      duplicates UInt64 comment 'Changes that repeat a change',
+      stale UInt64 comment 'Changes below the version of the live row',
+      unmerged UInt64 comment 'Partial changes that could not be combined: stale, or of a key that is not there',
+      conflicts UInt64 comment 'Changes at the version of the live row with another payload',
+      tombstoned UInt64 comment 'Changes at or below the version at which their key was deleted',
+      repaired UInt64 comment 'Keys whose rows were healed',
+      milliseconds UInt64 comment 'From the start of the model to this row',
+      publish LowCardinality(String) comment 'How rows are written: direct, journal or stream',
+      block UInt32 comment 'With a journal: block of the chunk that is written next',
+      chunk UInt32 comment 'Chunk that the row is about',
+      chunks UInt32 comment 'Chunks of the apply',
+      is_partial Bool comment 'Whether it was a run with --empty or --sample',
+      truncated_at String comment 'Version at which the table was truncated; empty if it was not',
+      source_uuid UUID comment 'Of a view: UUID of the table that it follows',
+      definition String comment {{ versioned_collapsing.quote_literal(definition) }}
+    )
+    engine = MergeTree
+    order by (model, at)
+    {{ versioned_collapsing.get_settings_sql() }}
+  {%- endcall %}
+  {%- do versioned_collapsing.add_accounting_columns(target_relation) -%}
+{% endmacro %}

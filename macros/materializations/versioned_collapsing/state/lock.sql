@@ -1,0 +1,62 @@
+{# The writer lock: one run at a time applies to a table. On a server it is a table, which only one run can
+   create; it has a row for each of the holder's steps. A run of the same dbt invocation waits for its turn, as
+   the second of two views of one table does; a run of another stops when it sees that the holder is at work.
+   The embedded engine has one process, which the adapter sees to. #}
+{% macro acquire_lock(locked_relation, apply) %}
+  {%- if not apply.lock -%}
+    {%- do return(none) -%}
+  {%- endif -%}
+  {%- set patience = versioned_collapsing.get_lock_patience() -%}
+  {%- set seen = namespace(holder=none) -%}
+  {%- for second in range(patience) -%}
+    {%- do versioned_collapsing._create_lock(apply) -%}
+    {%- set holder = versioned_collapsing.read_lock(apply.lock.relation) -%}
+    {%- if versioned_collapsing.is_held_by(holder, apply.run_id) -%}
+      {%- do return(none) -%}
+    {%- elif holder is not none -%}
+      {%- do versioned_collapsing._wait_for_lock(locked_relation, holder, seen.holder, apply) -%}
+      {%- set seen.holder = holder -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do versioned_collapsing.validate_lock_is_acquired(locked_relation, seen.holder, apply, patience) -%}
+{% endmacro %}
+
+
+{# Creating a table is what ClickHouse lets one client do and no other. Its comment says whose it is. #}
+{% macro _create_lock(apply) %}
+  {%- set lock = apply.lock.relation -%}
+  {%- set query -%}
+    create table if not exists {{ lock }} {{ on_cluster_clause(lock) }} (step_at DateTime64(3, 'UTC'))
+    engine = MergeTree
+    order by step_at
+    {{ versioned_collapsing.get_settings_sql() }}
+    comment {{ versioned_collapsing.quote_literal(apply.run_id ~ ' ' ~ invocation_id) }}
+  {%- endset -%}
+  {%- do run_query(query) -%}
+{% endmacro %}
+
+
+{% macro _wait_for_lock(locked_relation, holder, as_last_seen, apply) %}
+  {%- set seconds = versioned_collapsing.get_lock_seconds() -%}
+  {%- set is_at_work = versioned_collapsing._is_at_work(holder, as_last_seen) -%}
+  {%- do versioned_collapsing.validate_holder_is_idle(locked_relation, holder, is_at_work, apply.model) -%}
+  {%- if not holder.is_working and holder.seconds_idle > seconds -%}
+    {%- do versioned_collapsing.take_over_lock(locked_relation, apply.lock.relation, holder) -%}
+    {%- do return(none) -%}
+  {%- endif -%}
+  {%- if as_last_seen is none and holder.invocation_id != invocation_id -%}
+    {%- do log(
+        locked_relation ~ ' is locked by run ' ~ holder.run_id ~ '; waiting up to ' ~ seconds
+        ~ ' s to see whether it is at work', info=true
+    ) -%}
+  {%- endif -%}
+  {%- do run_query('select sleep(1)') -%}
+{% endmacro %}
+
+
+{# A statement under way, or a step since the holder was last looked at. #}
+{% macro _is_at_work(holder, as_last_seen) %}
+  {%- set has_moved = as_last_seen is not none
+      and [holder.run_id, holder.steps] != [as_last_seen.run_id, as_last_seen.steps] -%}
+  {%- do return(holder.is_working or has_moved) -%}
+{% endmacro %}

@@ -1,0 +1,38 @@
+{# The columns of the model, brought in line with those of the table: `on_schema_change` says what becomes of
+   the ones that only one of them has. Columns that the change set lacks are kept as they are stored. #}
+{% macro get_columns_in_line(stored, options, columns) %}
+  {%- set changes = versioned_collapsing.get_column_differences(stored, columns) -%}
+  {%- set table = [] -%}
+  {%- for column in columns.table if column.name in stored or options.on_schema_change == 'append_new_columns' -%}
+    {%- do table.append(column) -%}
+  {%- endfor -%}
+  {%- for name in changes.absent -%}
+    {%- do table.append({'name': name, 'type': stored[name], 'given_type': none}) -%}
+  {%- endfor -%}
+  {%- do return(versioned_collapsing.describe_columns(options, table, columns.given)) -%}
+{% endmacro %}
+
+
+{# Adds the columns that the table lacks. #}
+{% macro add_new_columns(existing_relation, stored, columns) %}
+  {%- for column in columns.table if column.name not in stored -%}
+    {%- do run_query(
+        'alter table ' ~ existing_relation ~ ' ' ~ on_cluster_clause(existing_relation) ~ ' add column if not exists '
+        ~ adapter.quote(column.name) ~ ' ' ~ column.type ~ ' ' ~ versioned_collapsing.get_settings_sql()
+    ) -%}
+    {%- do versioned_collapsing._warn_of_a_name_alike(existing_relation, column.name, stored) -%}
+    {%- do log('Added the column ' ~ column.name ~ ' ' ~ column.type ~ ' to ' ~ existing_relation, info=true) -%}
+  {%- endfor -%}
+{% endmacro %}
+
+
+{# ClickHouse tells `x` from `X`: a source that writes a name otherwise adds a column, and the old one stands still. #}
+{% macro _warn_of_a_name_alike(existing_relation, name, stored) %}
+  {%- for known in stored if known | lower == name | lower -%}
+    {%- do exceptions.warn(
+        existing_relation ~ ": the new column " ~ name ~ " differs from " ~ known ~ " by its case only, and is another "
+        ~ "column. If it is the same one, select it as " ~ known ~ " and drop the new one: alter table "
+        ~ existing_relation ~ " drop column " ~ adapter.quote(name)
+    ) -%}
+  {%- endfor -%}
+{% endmacro %}

@@ -1,0 +1,74 @@
+{# What the ledger says of the table that now has the target's name: whether it knows it, whether the table
+   has a history (a whole change set applied, or adopted), the applied batches, the version at which it was
+   truncated, and the run that began to write and did not end, or none. #}
+{% macro read_ledger(target_relation, model) %}
+  {%- set last = {
+      'last_run_id': 'run_id', 'last_status': 'status', 'last_batches': 'batches.batch', 'last_hashes': 'batches.hash',
+      'last_publish': 'publish', 'last_block': 'block', 'last_chunk': 'chunk', 'last_chunks': 'chunks',
+      'last_is_partial': 'is_partial', 'last_truncated_at': 'truncated_at', 'last_definition': 'definition',
+  } -%}
+  {%- set query -%}
+    select
+      count() as known,
+      countIf(status in ('applied', 'adopted', 'repaired')) as history,
+      sumIf(deletes, status in ('applied', 'partial') and endsWith(definition, ' remembers_deletes')) as deletes,
+      {%- for name, column in last.items() %}
+      argMax({{ column }}, at) as {{ name }},
+      {%- endfor %}
+      argMaxIf(truncated_at, at, truncated_at <> '' and status in ('applied', 'partial')) as truncate_version,
+      groupUniqArrayArrayIf(batches.batch, status = 'applied') as applied
+    from {{ versioned_collapsing.get_ledger_relation(target_relation) }}
+    where model = {{ versioned_collapsing.quote_literal(model.name) }}
+      and target_uuid = {{ versioned_collapsing.get_table_uuid_sql(target_relation) }}
+    {{ versioned_collapsing.get_settings_sql() }}
+  {%- endset -%}
+  {%- set found = run_query(query).rows[0] -%}
+  {%- set unfinished = versioned_collapsing._get_unfinished_apply(found, model) -%}
+  {%- do return({
+      'is_known': found['known'] | int > 0,
+      'has_history': found['history'] | int > 0 or (unfinished is not none and not unfinished.is_partial),
+      'applied_batches': versioned_collapsing.parse_array(found['applied']),
+      'truncated_at': found['truncate_version'],
+      'deletes': found['deletes'] | int,
+      'unfinished': unfinished,
+  }) -%}
+{% endmacro %}
+
+
+{# What it says of a table that is not there. #}
+{% macro get_empty_ledger() %}
+  {%- do return({
+      'is_known': false,
+      'has_history': false,
+      'applied_batches': [],
+      'truncated_at': '',
+      'deletes': 0,
+      'unfinished': none,
+  }) -%}
+{% endmacro %}
+
+
+{# The run that wrote the last row, if it began to write and did not end. #}
+{% macro _get_unfinished_apply(found, model) %}
+  {%- if found['last_status'] not in ('started', 'block applied', 'chunk applied') -%}
+    {%- do return(none) -%}
+  {%- endif -%}
+  {%- set words = found['last_definition'].split(' ') -%}
+  {%- set batches = versioned_collapsing.parse_array(found['last_batches']) -%}
+  {%- do return({
+      'model': model.name,
+      'rebuild_command': versioned_collapsing.get_rebuild_command(model),
+      'run_id': found['last_run_id'],
+      'status': found['last_status'],
+      'is_partial': found['last_is_partial'] | string | lower in ('true', '1'),
+      'is_stream': found['last_publish'] == 'stream',
+      'is_journal': found['last_publish'] == 'journal',
+      'block': found['last_block'] | int,
+      'definition': words | reject('equalto', 'remembers_deletes') | join(' '),
+      'remembers_deletes': 'remembers_deletes' in words,
+      'chunk': found['last_chunk'] | int,
+      'chunks': found['last_chunks'] | int,
+      'truncated_at': found['last_truncated_at'],
+      'batches': zip(batches, versioned_collapsing.parse_array(found['last_hashes'])) | list,
+  }) -%}
+{% endmacro %}

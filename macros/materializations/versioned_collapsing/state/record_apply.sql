@@ -1,0 +1,51 @@
+{# Appends a row to the ledger. A run on a part of the change set (--empty, --sample) applies no batch. A view has the
+   table that it follows. #}
+{% macro record_apply(target_relation, apply, progress, status, followed_relation=none) %}
+  {% call statement('record_apply') -%}
+    {{ versioned_collapsing._get_record_sql(target_relation, apply, progress, status, followed_relation) }}
+  {%- endcall %}
+{% endmacro %}
+
+
+{% macro _get_record_sql(target_relation, apply, progress, status, followed_relation) -%}
+  {%- set line_names = versioned_collapsing.get_line_count_names() -%}
+  {%- set names = versioned_collapsing.get_count_names() -%}
+  {%- set elapsed = modules.datetime.datetime.now(modules.pytz.utc) - apply.started_at -%}
+  {%- set publish = 'stream' if apply.is_stream else 'journal' if progress.is_journal else 'direct' -%}
+  {%- set definition = progress.definition ~ (' remembers_deletes' if apply.remembers_deletes else '') -%}
+  insert into {{ versioned_collapsing.get_ledger_relation(target_relation) }} (
+    model, target_uuid, invocation_id, run_id, status, at, batches,
+    {{ (line_names + names) | join(', ') }},
+    milliseconds, publish, block, chunk, chunks, is_partial, truncated_at, source_uuid, definition
+  )
+  select
+    {{ versioned_collapsing.quote_literal(apply.model) }},
+    {{ versioned_collapsing.get_table_uuid_sql(target_relation) }},
+    {{ versioned_collapsing.quote_literals([invocation_id, apply.run_id]) }},
+    {{ versioned_collapsing.quote_literal('partial' if apply.is_partial and status == 'applied' else status) }},
+    now64(6, 'UTC'),
+    {{ versioned_collapsing._get_batches_sql(apply.batches) }},
+    {%- for name in line_names %}
+    {{ 'null' if progress.line_counts.get(name) is none else progress.line_counts[name] | int }},
+    {%- endfor %}
+    {%- for name in names %}
+    {{ progress.counts.get(name, 0) }},
+    {%- endfor %}
+    {{ (elapsed.total_seconds() * 1000) | int }},
+    {{ versioned_collapsing.quote_literal(publish) }},
+    {{ progress.block }}, {{ progress.chunk }}, {{ apply.chunks }}, {{ apply.is_partial }},
+    {{ 'toString(' ~ progress.truncated_at ~ ')' if progress.truncated_at else "''" }},
+    {{ versioned_collapsing.get_table_uuid_sql(followed_relation) if followed_relation
+        else "toUUID('00000000-0000-0000-0000-000000000000')" }},
+    {{ versioned_collapsing.quote_literal(definition) }}
+  {{ versioned_collapsing.get_settings_sql() }}
+{%- endmacro %}
+
+
+{% macro _get_batches_sql(batches) %}
+  {%- set tuples = [] -%}
+  {%- for batch, hash in batches -%}
+    {%- do tuples.append('(' ~ batch ~ ', ' ~ versioned_collapsing.quote_literal(hash) ~ ')') -%}
+  {%- endfor -%}
+  {%- do return("cast([" ~ tuples | join(', ') ~ "], 'Array(Tuple(batch UInt64, hash String))')") -%}
+{% endmacro %}

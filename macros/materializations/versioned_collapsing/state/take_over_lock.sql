@@ -1,0 +1,16 @@
+{# Moved away before it is dropped: of two runs that take over at once one finds nothing to move, or the lock
+   that the other has made by then, which goes back. #}
+{% macro take_over_lock(locked_relation, lock, holder) %}
+  {%- set moved = versioned_collapsing.get_helper_relation(locked_relation, 'lock_' ~ holder.run_id) -%}
+  {%- do exceptions.warn(
+      locked_relation ~ ": run " ~ holder.run_id ~ " held the lock and showed no sign of life for "
+      ~ holder.seconds_idle ~ " s. Its lock is taken over."
+  ) -%}
+  {%- do run_query('rename table if exists ' ~ lock ~ ' to ' ~ moved) -%}
+  {%- set taken = versioned_collapsing.read_lock(moved) -%}
+  {%- if versioned_collapsing.is_held_by(taken, holder.run_id) -%}
+    {%- do run_query('drop table ' ~ moved) -%}
+  {%- elif taken is not none -%}
+    {%- do run_query('rename table ' ~ moved ~ ' to ' ~ lock) -%}
+  {%- endif -%}
+{% endmacro %}

@@ -1,0 +1,28 @@
+{# Columns of a change set are Nullable unless the model declares otherwise, and a sorting key takes none. #}
+{% macro validate_view_columns(model, options, sql) %}
+  {%- set problems = [] -%}
+  {%- if not options.settings.get('allow_nullable_key', 0) | int -%}
+    {%- for option in ('order_by', 'partition_by') -%}
+      {%- do problems.extend(versioned_collapsing._read_nullable_key_problems(option, options, sql)) -%}
+    {%- endfor -%}
+  {%- endif -%}
+  {%- do versioned_collapsing.raise_problems(model.unique_id, problems, 'versioned_collapsing_view') -%}
+{% endmacro %}
+
+
+{% macro _read_nullable_key_problems(option, options, sql) %}
+  {%- set source = options.source -%}
+  {%- set problems = [] -%}
+  {%- for expression in options[option] -%}
+    {%- set query = '(select ' ~ expression ~ ' from ' ~ versioned_collapsing.get_subquery_sql(sql) ~ ')' -%}
+    {%- for type in versioned_collapsing.read_types(query).values() if 'Nullable(' in type -%}
+      {%- do problems.append(
+          option ~ ": " ~ expression ~ " is " ~ type ~ ", and a key of a table takes no nulls. Declare the "
+          ~ "`data_type` of the columns that it is made of in the properties of " ~ source.name ~ ", and rebuild: "
+          ~ versioned_collapsing.get_rebuild_command(source)
+          ~ ". Or put something in the place of nulls in the select, by ifNull."
+      ) -%}
+    {%- endfor -%}
+  {%- endfor -%}
+  {%- do return(problems) -%}
+{% endmacro %}

@@ -1,0 +1,52 @@
+{# A name must not mean two nodes. #}
+{% macro validate_one_node(operation, name, found) %}
+  {%- if found | length > 1 -%}
+    {%- do exceptions.raise_compiler_error(
+        operation ~ ": there are " ~ found | length ~ " models '" ~ name ~ "'. Say which by its unique_id: "
+        ~ found | map(attribute='unique_id') | sort | join(', ') ~ "."
+    ) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{% macro validate_collapsing_node(operation, name, found, nodes) %}
+  {%- if not found -%}
+    {%- set known = nodes | map(attribute='name') | unique | sort | join(', ') -%}
+    {%- do exceptions.raise_compiler_error(
+        operation ~ ": there is no versioned_collapsing model '" ~ name ~ "' in the project. There are: "
+        ~ (known or 'none') ~ "."
+    ) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{% macro validate_table_is_there(operation, node, table) %}
+  {%- if table is none -%}
+    {%- do exceptions.raise_compiler_error(
+        operation ~ ": the table " ~ node.schema ~ '.' ~ node.alias ~ " is not there. Build it: dbt run --select "
+        ~ versioned_collapsing.get_selector(node)
+    ) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{# What a run that began to write has torn is completed by the model. #}
+{% macro validate_finished(operation, table, node, ledger, apply) %}
+  {%- if ledger.unfinished -%}
+    {%- do versioned_collapsing.stop_run(apply,
+        operation ~ ": a run on " ~ table ~ " died while it wrote. Complete it first: dbt run --select "
+        ~ versioned_collapsing.get_selector(node)
+    ) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{# The lock of a run that is at work is not taken away. #}
+{% macro validate_can_be_released(table, holder) %}
+  {%- if holder.is_working -%}
+    {%- do exceptions.raise_compiler_error(
+        "release_lock: run " ~ holder.run_id ~ " holds the lock on " ~ table ~ " and is at work. Wait for it, or kill "
+        ~ "its statement first."
+    ) -%}
+  {%- endif -%}
+{% endmacro %}

@@ -1,0 +1,51 @@
+{% macro get_different_ranges_sql(rows) -%}
+  select _dbt_key_range
+  from (
+    select
+      intDiv(_dbt_key_hash, 72057594037927936) as _dbt_key_range,
+      toInt64(count()) as _dbt_rows,
+      sum(_dbt_checksum) as _dbt_total
+    from ({{ rows['live'] }})
+    group by _dbt_key_range
+
+    union all
+
+    select
+      intDiv(_dbt_key_hash, 72057594037927936) as _dbt_key_range,
+      -toInt64(count()) as _dbt_rows,
+      sum(_dbt_checksum) as _dbt_total
+    from ({{ rows['true'] }})
+    group by _dbt_key_range
+  )
+  group by _dbt_key_range
+  having sum(_dbt_rows) <> 0 or uniqExact(_dbt_total) > 1 or count() <> 2
+  order by _dbt_key_range
+  {{ versioned_collapsing.get_settings_sql() }}
+{%- endmacro %}
+
+
+{% macro get_different_keys_sql(rows, unique_key, ranges, show) -%}
+  select
+    multiIf(_dbt_live_rows = 0, 'missing', _dbt_true_rows = 0, 'unexpected', 'different') as difference,
+    count() as n,
+    arrayStringConcat(groupArray({{ show }})(_dbt_entity), ' ') as some_keys
+  from (
+    select
+      toString(tuple({% for name in unique_key %}any(_dbt_key_{{ loop.index }}){{ ', '
+          if not loop.last }}{% endfor %})) as _dbt_entity,
+      countIf(_dbt_is_live) as _dbt_live_rows,
+      countIf(not _dbt_is_live) as _dbt_true_rows,
+      sumIf(_dbt_checksum, _dbt_is_live) = sumIf(_dbt_checksum, not _dbt_is_live) as _dbt_is_same
+    from (
+      select *, true as _dbt_is_live from ({{ rows['live'] }})
+      union all
+      select *, false as _dbt_is_live from ({{ rows['true'] }})
+    )
+    where intDiv(_dbt_key_hash, 72057594037927936) in ({{ ranges | join(', ') }})
+    group by _dbt_key_hash
+  )
+  where not _dbt_is_same or _dbt_live_rows <> _dbt_true_rows
+  group by difference
+  order by difference
+  {{ versioned_collapsing.get_settings_sql() }}
+{%- endmacro %}

@@ -1,0 +1,18 @@
+{# Key, and a checksum of all columns in the types of the table, with the names of those that lost something in these.
+   #}
+{% macro get_reconcile_rows_sql(relation, columns, unique_key, condition, is_live) -%}
+  {%- set values = {} -%}
+  {%- for name, column in columns.items() -%}
+    {%- do values.update({name: versioned_collapsing.get_live_value_sql(column) if is_live
+        else versioned_collapsing.get_true_value_sql(column)}) -%}
+  {%- endfor -%}
+  {%- set lost = 'emptyArrayString()' if is_live else versioned_collapsing.get_lost_columns_sql(columns.values()) -%}
+  select
+    {%- for name in unique_key %}
+    {{ values[name] }} as _dbt_key_{{ loop.index }},
+    {%- endfor %}
+    cityHash64(tuple({% for name in unique_key %}_dbt_key_{{ loop.index }}, {% endfor %}0)) as _dbt_key_hash,
+    cityHash64(tuple({{ (['_dbt_key_hash', lost] + values.values() | list) | join(', ') }})) as _dbt_checksum
+  from {{ relation }}
+  where {{ condition }}
+{%- endmacro %}

@@ -1,0 +1,67 @@
+{% macro get_repair_rows_sql(table, options, columns) -%}
+  {%- set names = versioned_collapsing.get_stored_names(options, columns)[:-1] -%}
+  select {{ versioned_collapsing.quote_names(names) }}, _dbt_sign_to_write
+  from (
+    select *, toInt8(sign(_dbt_missing)) as _dbt_sign_of_each
+    from ({{ versioned_collapsing.get_repairs_sql(table, options, columns) }})
+  )
+  array join arrayResize([_dbt_sign_of_each], abs(_dbt_missing), _dbt_sign_of_each) as _dbt_sign_to_write
+{%- endmacro %}
+
+
+{% macro read_repair_counts(table, options, columns) %}
+  {%- set found = run_query(versioned_collapsing.get_repair_counts_sql(table, options, columns)).rows[0] -%}
+  {%- do return({
+      'broken_keys': found['broken_keys'] | int,
+      'states': found['states'] | int,
+      'cancels': found['cancels'] | int,
+      'undecided_keys': found['undecided_keys'] | int,
+  }) -%}
+{% endmacro %}
+
+
+{% macro get_repair_counts_sql(table, options, columns) -%}
+  {%- set key = versioned_collapsing.quote_names(options.unique_key) -%}
+  select
+    _dbt_broken_keys as broken_keys,
+    _dbt_states as states,
+    _dbt_cancels as cancels,
+    _dbt_undecided_keys as undecided_keys
+  from (
+    select
+      uniqExactIf(tuple({{ key }}), _dbt_missing <> 0) as _dbt_broken_keys,
+      sumIf(_dbt_missing, _dbt_missing > 0) as _dbt_states,
+      -sumIf(_dbt_missing, _dbt_missing < 0) as _dbt_cancels,
+      uniqExactIf(tuple({{ key }}), _dbt_is_undecided) as _dbt_undecided_keys
+    from ({{ versioned_collapsing.get_repairs_sql(table, options, columns, with_undecided=true) }})
+  )
+  {{ versioned_collapsing.get_settings_sql() }}
+{%- endmacro %}
+
+
+{# Every whole row whose signs do not add up to what they should, and by how much: 1 for the row of the key
+   that has the highest version, 0 for the others. Rows that differ and would pair with each other, at one place
+   and version, are left alone: whatever was written there could pair with the wrong one. #}
+{% macro get_repairs_sql(table, options, columns, with_undecided=false) -%}
+  {%- set key = versioned_collapsing.quote_names(options.unique_key) -%}
+  {%- set version = versioned_collapsing.quote_name(options.version) -%}
+  {%- set row = versioned_collapsing.quote_names(columns.names) -%}
+  select
+    *,
+    count() over (partition by {{ key }}, {{ version }}, {{ versioned_collapsing.get_expressions_sql(options.order_by,
+        columns) }}, _dbt_partition_id) > 1 as _dbt_is_undecided,
+    if(_dbt_is_undecided, _dbt_net_sign, if(_dbt_net_sign > 0 and {{ version }} = _dbt_highest, 1,
+        0)) - _dbt_net_sign as _dbt_missing
+  from (
+    select *, maxIf({{ version }}, _dbt_net_sign > 0) over (partition by {{ key }}) as _dbt_highest
+    from (
+      select {{ row }}, any(_partition_id) as _dbt_partition_id,
+          sum({{ versioned_collapsing.quote_name(options.sign) }}) as _dbt_net_sign
+      from {{ table }}
+      group by {{ row }}
+      having _dbt_net_sign <> 0
+    )
+  )
+  qualify _dbt_missing <> 0{{ ' or _dbt_is_undecided' if with_undecided }}
+  {{ versioned_collapsing.get_settings_sql(none, {'allow_suspicious_types_in_group_by': 1}) }}
+{%- endmacro %}

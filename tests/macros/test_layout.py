@@ -1,0 +1,166 @@
+"""The macros stand where one finds them: files are short, and calls go one way, between files and between folders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from statistics import median
+
+import pytest
+
+from tests.support.macro_calls import Source, call_graph, cycles, macros_in, project_macros
+from tests.support.macro_sources import environment
+from tests.support.shop import REPOSITORY
+
+# The parts that are in this order; the others follow.
+READY = (
+    "macros/helpers",
+    "macros/materializations/versioned_collapsing",
+    "macros/materializations/versioned_collapsing_view",
+    "macros/operations",
+)
+HELPERS = Path("macros/helpers")
+MAIN = Path("macros/materializations/versioned_collapsing")
+# Each calls only itself and those before it.
+ORDER = (
+    HELPERS,
+    *(MAIN / step for step in ("config", "checks", "state", "stage", "decide", "publish", "recover")),
+    MAIN,
+)  # fmt: skip
+LONGEST_FILE = 120
+MEDIAN_FILE = 40
+LONGEST_LINE = 120
+
+
+def is_ready(path: Path) -> bool:
+    return any(path.is_relative_to(folder) for folder in READY)
+
+
+@pytest.fixture(scope="module")
+def macros() -> dict[str, Source]:
+    return {name: source for name, source in project_macros().items() if is_ready(source.path)}
+
+
+def file_cycles(macros: Mapping[str, Source]) -> list[list[str]]:
+    """Files of which each calls the others, at once or by way of more files."""
+    files: dict[str, set[str]] = {str(source.path): set() for source in macros.values()}
+    for name, called in call_graph(macros).items():
+        path = str(macros[name].path)
+        files[path] |= {str(macros[other].path) for other in called} - {path}
+    return cycles(files)
+
+
+def backward_calls(macros: Mapping[str, Source]) -> list[str]:
+    """Calls against the order of the folders, as `checks/a.sql: one calls two of state/b.sql`."""
+    rank = {folder: at for at, folder in enumerate(ORDER)}
+    return [
+        f"{macros[name].path}: {name} calls {other} of {macros[other].path}"
+        for name, called in call_graph(macros).items()
+        for other in sorted(called)
+        if macros[name].folder in rank
+        if rank.get(macros[other].folder, len(ORDER)) > rank[macros[name].folder]
+    ]
+
+
+def private_calls(macros: Mapping[str, Source]) -> list[str]:
+    """Calls of another folder's private macros."""
+    return [
+        f"{macros[name].path}: {name} calls {other} of {macros[other].path}"
+        for name, called in call_graph(macros).items()
+        for other in sorted(called)
+        if other.startswith("_") and macros[other].folder != macros[name].folder
+    ]
+
+
+def lengths(paths: Iterable[Path]) -> dict[Path, int]:
+    return {path: len((REPOSITORY / path).read_text().splitlines()) for path in paths}
+
+
+def test_files_form_no_cycle(macros: dict[str, Source]) -> None:
+    assert len(macros) > 200
+    assert file_cycles(macros) == []
+
+
+def test_folders_are_in_order(macros: dict[str, Source]) -> None:
+    assert {source.folder for source in macros.values()} >= set(ORDER)
+    assert backward_calls(macros) == []
+
+
+def test_private_macros_are_private(macros: dict[str, Source]) -> None:
+    assert private_calls(macros) == []
+
+
+def test_files_are_short(macros: dict[str, Source]) -> None:
+    found = lengths({source.path for source in macros.values()})
+    assert {str(path): lines for path, lines in found.items() if lines > LONGEST_FILE} == {}
+    assert median(found.values()) <= MEDIAN_FILE
+
+
+def test_every_folder_describes_its_macros(macros: dict[str, Source]) -> None:
+    folders = {source.folder for source in macros.values()}
+    assert [
+        folder for folder in folders if not (REPOSITORY / folder / "_macros.yml").exists()
+    ] == []
+
+
+def test_lines_are_short() -> None:
+    long_lines = [
+        f"{path.relative_to(REPOSITORY)}:{number}"
+        for folder in READY
+        for path in sorted((REPOSITORY / folder).rglob("*"))
+        if path.suffix in (".sql", ".yml")
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if len(line) > LONGEST_LINE
+    ]
+    assert long_lines == []
+
+
+# That the checks find what they are for.
+
+
+def sources_of(files: Mapping[Path, str]) -> dict[str, Source]:
+    found = (macros_in(path, environment.parse(text)) for path, text in files.items())
+    return {source.name: source for sources in found for source in sources}
+
+
+def macro(name: str, *called: str) -> str:
+    calls = "".join(f"{{% do versioned_collapsing.{other}() %}}" for other in called)
+    return f"{{% macro {name}() %}}{calls}{{% endmacro %}}"
+
+
+def test_a_cycle_is_found() -> None:
+    files = {
+        HELPERS / "a.sql": macro("one", "two"),
+        HELPERS / "b.sql": macro("two", "three") + macro("four", "two"),
+        HELPERS / "c.sql": macro("three"),
+    }
+    assert file_cycles(sources_of(files)) == []
+    files[HELPERS / "c.sql"] = "{% macro three() %}{% do adapter.dispatch('it')() %}{% endmacro %}"
+    files[HELPERS / "a.sql"] += macro("default__it")
+    names = [str(HELPERS / f"{name}.sql") for name in "abc"]
+    assert file_cycles(sources_of(files)) == [names]
+
+
+@pytest.mark.parametrize(
+    ("caller", "called", "is_right"),
+    [
+        (MAIN / "stage", MAIN / "state", True),
+        (MAIN / "stage", HELPERS, True),
+        (MAIN, MAIN / "recover", True),
+        (Path("macros/operations"), MAIN, True),
+        (MAIN / "state", MAIN / "stage", False),
+        (HELPERS, MAIN / "config", False),
+        (MAIN / "recover", MAIN, False),
+        (MAIN, Path("macros/operations"), False),
+    ],
+)
+def test_a_call_backwards_is_found(caller: Path, called: Path, is_right: bool) -> None:
+    found = sources_of({caller / "a.sql": macro("one", "two"), called / "b.sql": macro("two")})
+    assert (backward_calls(found) == []) == is_right
+
+
+def test_a_private_call_is_found() -> None:
+    files = {HELPERS / "a.sql": macro("one", "_two"), HELPERS / "b.sql": macro("_two")}
+    assert private_calls(sources_of(files)) == []
+    files[MAIN / "c.sql"] = macro("three", "_two")
+    assert len(private_calls(sources_of(files))) == 1
