@@ -12,7 +12,7 @@
   {%- set given = versioned_collapsing.read_types(relation) -%}
   {%- set compared = versioned_collapsing.as_list(columns) or (types | select('in', given) | list) -%}
   {%- set names = (options.unique_key + compared) | unique | list -%}
-  {%- do versioned_collapsing.validate_compared_columns(table, truth_text, compared, names, types, given) -%}
+  {%- do versioned_collapsing.validate_reconciled_columns(table, truth_text, compared, names, types, given) -%}
   {%- set described = versioned_collapsing._describe_compared(names, types, given) -%}
   {%- set is_live_row = versioned_collapsing.quote_name(options.sign) ~ ' = 1' -%}
   {%- set rows = {

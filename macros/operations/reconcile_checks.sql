@@ -1,5 +1,5 @@
 {# Both sides must have the columns that are compared. #}
-{% macro validate_compared_columns(table, truth_text, compared, names, types, given) %}
+{% macro validate_reconciled_columns(table, truth_text, compared, names, types, given) %}
   {%- set unknown = compared | reject('in', types) | list -%}
   {%- set lacking = names | reject('in', given) | list -%}
   {%- set problems = [] -%}
