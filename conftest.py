@@ -101,11 +101,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=_turn)
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """With `-m fast`, do not even read the files of the others: that takes longer than many tests."""
+    only = config.getoption("markexpr")
+    if only not in SECONDS or not collection_path.name.startswith("test_"):
+        return None
+    path = _relative(collection_path)
+    return _needs(path) not in (None, only) or None
+
+
 # First, so that `-m` sees the marks.
 @pytest.hookimpl(tryfirst=True)
 def pytest_itemcollected(item: pytest.Item) -> None:
     path = _path(item)
-    needs = next((mark for place, mark in NEEDS.items() if path.startswith(place)), None)
+    needs = _needs(path)
     if needs is None:
         raise pytest.UsageError(f"{path}: conftest.py does not say what its tests need")
     item.add_marker(needs)
@@ -132,5 +141,13 @@ def _turn(item: pytest.Item) -> int:
     return next((turn for turn, place in enumerate(SLOW) if path.startswith(place)), len(SLOW))
 
 
+def _needs(path: str) -> str | None:
+    return next((mark for place, mark in NEEDS.items() if path.startswith(place)), None)
+
+
 def _path(item: pytest.Item) -> str:
-    return item.path.relative_to(Path(__file__).parent).as_posix()
+    return _relative(item.path)
+
+
+def _relative(path: Path) -> str:
+    return path.relative_to(Path(__file__).parent).as_posix()
