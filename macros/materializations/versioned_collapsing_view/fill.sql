@@ -5,7 +5,7 @@
     {{ versioned_collapsing.get_create_view_table_sql(build, options, sql) }}
   {%- endcall %}
   {% call statement('fill_view') -%}
-    insert into {{ build }} (*)
+    insert into {{ build }}
     select *
     from {{ versioned_collapsing.get_subquery_sql(sql) }}
     {{ versioned_collapsing.get_settings_sql(apply, {'max_partitions_per_insert_block': 0}) }}

@@ -7,11 +7,15 @@ insert into `it_heal`.`orders` ("id", "region", "amount", "_version", "_sign")
       anyIf(_dbt_stored_row, not _dbt_is_stored) as _dbt_change,
       anyIf(_dbt_change_is_deleted, not _dbt_is_stored) as _dbt_change_deletes,
       countIf(_dbt_is_stored and _dbt_stored_row.4 = 1) > 0 as _dbt_has_live,
-      maxIf(_dbt_stored_row.3, _dbt_is_stored and _dbt_stored_row.4 = 1) as _dbt_live_version,
+      maxIf(_dbt_stored_row.3, _dbt_is_stored
+          and _dbt_stored_row.4 = 1) as _dbt_live_version,
       not anyIf(_dbt_change_is_tombstoned, not _dbt_is_stored)
-        and if(_dbt_has_live, _dbt_change.3 > _dbt_live_version or (_dbt_change_deletes and _dbt_change.3 = _dbt_live_version), not _dbt_change_deletes) as _dbt_is_accepted
+        and if(_dbt_has_live, _dbt_change.3 > _dbt_live_version
+            or (_dbt_change_deletes and _dbt_change.3 = _dbt_live_version),
+            not _dbt_change_deletes) as _dbt_is_accepted
     from (
-      select "id", tuple("region", "amount", "_version", "_sign") as _dbt_stored_row, true as _dbt_is_stored, false as _dbt_change_is_deleted, false as _dbt_change_is_tombstoned
+      select "id", tuple("region", "amount", "_version", "_sign") as _dbt_stored_row, true as _dbt_is_stored,
+          false as _dbt_change_is_deleted, false as _dbt_change_is_tombstoned
       from `it_heal`.`orders__dbt_uncollapsed`
       where ("id") in (select "id" from `it_heal`.`orders__dbt_torn`)
       union all
@@ -33,10 +37,14 @@ insert into `it_heal`.`orders` ("id", "region", "amount", "_version", "_sign")
       "id",
       arrayConcat(
         arrayMap(
-          _dbt_uncollapsed_row -> tuple(_dbt_uncollapsed_row.1, _dbt_uncollapsed_row.2, _dbt_uncollapsed_row.3, toInt8(-_dbt_uncollapsed_row.4)),
+          _dbt_uncollapsed_row -> tuple(_dbt_uncollapsed_row.1,
+              _dbt_uncollapsed_row.2,
+              _dbt_uncollapsed_row.3,
+              toInt8(-_dbt_uncollapsed_row.4)),
           arrayFilter(
             (_dbt_uncollapsed_row, _dbt_position) -> not (
-              _dbt_has_live and not _dbt_is_accepted and _dbt_uncollapsed_row.4 = 1 and _dbt_uncollapsed_row.3 = _dbt_live_version
+              _dbt_has_live and not _dbt_is_accepted and _dbt_uncollapsed_row.4 = 1
+                  and _dbt_uncollapsed_row.3 = _dbt_live_version
               and _dbt_position = indexOf(_dbt_uncollapsed_rows, _dbt_uncollapsed_row)
             ),
             _dbt_uncollapsed_rows,

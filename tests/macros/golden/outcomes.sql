@@ -16,7 +16,9 @@ select
     select *, ("id") in (select "id" from `it_update`.`orders__dbt_torn`) as _dbt_is_torn
     from `it_update`.`orders__dbt_changes`
   ) as _dbt_changed
-  left any join (select * from `it_update`.`orders__dbt_uncollapsed`) as _dbt_stored
+  left any join (
+    select * from `it_update`.`orders__dbt_uncollapsed`
+  ) as _dbt_stored
     on _dbt_changed."id" = _dbt_stored."id"
   group by _dbt_outcome
   settings join_algorithm = 'partial_merge', log_comment = 'versioned_collapsing 331160526ed145c3ce3a79687b3473c7'

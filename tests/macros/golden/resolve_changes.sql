@@ -16,7 +16,8 @@ insert into `it_combine`.`orders__dbt_resolved` (
       _dbt_live._dbt_live_version as _dbt_live_version,
       _dbt_has_live as _dbt_is_alive
     from `it_combine`.`orders__dbt_changes` as _dbt_changes
-    left any join (select "id", "_version" as _dbt_live_version, true as _dbt_is_live from _dbt_live) as _dbt_live
+    left any join (select "id", "_version" as _dbt_live_version, true as _dbt_is_live
+        from _dbt_live) as _dbt_live
       on _dbt_changes."id" = _dbt_live."id"
   ),
   _dbt_folded as (
@@ -24,15 +25,20 @@ insert into `it_combine`.`orders__dbt_resolved` (
     "id",
     argMaxIf(tuple(_dbt_marked."region"), _dbt_marked."_version", _dbt_is_taken and not has(_dbt_marked._dbt_unset, 'region')).1 as "region",
     maxIf(_dbt_marked."amount", _dbt_is_taken and not has(_dbt_marked._dbt_unset, 'amount')) as "amount",
-    if(_dbt_folded_is_deleted, any(_dbt_marked._dbt_dead_at), maxIf(_dbt_marked."_version", _dbt_is_taken)) as "_version",
-    arrayFilter(_dbt_name -> _dbt_name <> '', [if(countIf(_dbt_is_taken and not has(_dbt_marked._dbt_unset, 'region')) = 0, 'region', ''), if(countIf(_dbt_is_taken and not has(_dbt_marked._dbt_unset, 'amount')) = 0, 'amount', '')]) as _dbt_folded_unset,
+    if(_dbt_folded_is_deleted, any(_dbt_marked._dbt_dead_at), maxIf(_dbt_marked."_version",
+        _dbt_is_taken)) as "_version",
+    arrayFilter(_dbt_name -> _dbt_name <> '', [if(countIf(_dbt_is_taken and not has(_dbt_marked._dbt_unset, 'region')) = 0,
+          'region', ''), if(countIf(_dbt_is_taken and not has(_dbt_marked._dbt_unset, 'amount')) = 0,
+          'amount', '')]) as _dbt_folded_unset,
     countIf(_dbt_is_taken and _dbt_marked._dbt_is_deleted) > 0 as _dbt_folded_is_deleted,
     countIf(_dbt_is_taken and not _dbt_marked._dbt_is_tombstoned) = 0 as _dbt_folded_is_tombstoned,
     countIf(_dbt_is_taken and _dbt_buries) > 0 as _dbt_folded_is_buried,
     any(_dbt_is_base) as _dbt_combines,
     multiIf(
       _dbt_folded_is_deleted or _dbt_folded_is_tombstoned, 0,
-      any(_dbt_has_after), countIf(_dbt_is_late and not _dbt_is_taken) + (not _dbt_combines and arrayExists(_dbt_name -> _dbt_name not in ('', ), _dbt_folded_unset)),
+      any(_dbt_has_after), countIf(_dbt_is_late and not _dbt_is_taken) + (not _dbt_combines
+          and arrayExists(_dbt_name -> _dbt_name not in ('', ),
+      _dbt_folded_unset)),
       countIf(_dbt_is_late and _dbt_is_taken)
     ) as _dbt_folded_unmerged
   from (
@@ -49,14 +55,17 @@ insert into `it_combine`.`orders__dbt_resolved` (
     maxIf("_version", _dbt_is_deleted) over (partition by "id") as _dbt_dead_at,
     max("_version") over (partition by "id") as _dbt_highest,
     countIf(_dbt_is_reset and not _dbt_is_deleted) over (partition by "id") > 0 as _dbt_has_reset,
-    maxIf("_version", _dbt_is_reset and not _dbt_is_deleted) over (partition by "id") as _dbt_reset_at,
+    maxIf("_version", _dbt_is_reset
+        and not _dbt_is_deleted) over (partition by "id") as _dbt_reset_at,
     not _dbt_is_deleted and not _dbt_is_tombstoned
       and not (_dbt_has_reset and "_version" < _dbt_reset_at)
       and not (_dbt_has_delete and "_version" <= _dbt_dead_at)
       and not (_dbt_has_live and "_version" <= _dbt_live_version) as _dbt_is_after,
-    "_version" = _dbt_highest and _dbt_is_deleted = (_dbt_has_delete and _dbt_dead_at = _dbt_highest) as _dbt_is_last,
+    "_version" = _dbt_highest and _dbt_is_deleted = (_dbt_has_delete
+        and _dbt_dead_at = _dbt_highest) as _dbt_is_last,
     _dbt_is_buried as _dbt_buries,
-    _dbt_is_alive and not (_dbt_has_delete and _dbt_live_version <= _dbt_dead_at) and not (_dbt_has_reset and _dbt_live_version < _dbt_reset_at) as _dbt_is_base
+    _dbt_is_alive and not (_dbt_has_delete and _dbt_live_version <= _dbt_dead_at)
+        and not (_dbt_has_reset and _dbt_live_version < _dbt_reset_at) as _dbt_is_base
   from _dbt_changed
     )
   ) as _dbt_marked
@@ -66,12 +75,14 @@ insert into `it_combine`.`orders__dbt_resolved` (
     _dbt_folded."id",
     if(
     _dbt_folded._dbt_combines and not _dbt_folded._dbt_folded_is_deleted,
-    if(has(_dbt_folded._dbt_folded_unset, 'region'), _dbt_stored."region", _dbt_folded."region"),
+    if(has(_dbt_folded._dbt_folded_unset, 'region'), _dbt_stored."region",
+        _dbt_folded."region"),
     _dbt_folded."region"
   ),
     if(
     _dbt_folded._dbt_combines and not _dbt_folded._dbt_folded_is_deleted,
-    if(has(_dbt_folded._dbt_folded_unset, 'amount'), _dbt_stored."amount", arrayReduce('max', [_dbt_stored."amount", _dbt_folded."amount"])),
+    if(has(_dbt_folded._dbt_folded_unset, 'amount'), _dbt_stored."amount",
+        arrayReduce('max', [_dbt_stored."amount", _dbt_folded."amount"])),
     _dbt_folded."amount"
   ),
     _dbt_folded."_version",

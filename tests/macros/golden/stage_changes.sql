@@ -1,5 +1,5 @@
 insert into `it_update`.`orders__dbt_changes` (
-    "id", "region", "amount", "_version",  _dbt_is_deleted, _dbt_is_tombstoned, _dbt_is_buried, _dbt_problem
+    "id", "region", "amount", "_version", _dbt_is_deleted, _dbt_is_tombstoned, _dbt_is_buried, _dbt_problem
   )
   with _dbt_changes as (
     select *
@@ -13,10 +13,11 @@ insert into `it_update`.`orders__dbt_changes` (
     '' as _dbt_problem
   from (
 select * from it_update.changes
-) as _dbt_given)
+) as _dbt_given
+  where true)
   order by "id", _dbt_problem desc, "_version" desc, _dbt_is_deleted desc
   limit 1 by "id"
   )
-  select "id", "region", "amount", "_version",  _dbt_is_deleted, false, false, _dbt_problem
+  select "id", "region", "amount", "_version", _dbt_is_deleted, false, false, _dbt_problem
   from _dbt_changes
   settings log_comment = 'versioned_collapsing 331160526ed145c3ce3a79687b3473c7'

@@ -15,6 +15,7 @@ insert into `it_combine`.`orders__dbt_changes` (
   from (
 select * from it_combine.changes
 ) as _dbt_given
+  where true
   )
   select "id", "region", "amount", "_version", _dbt_unset, _dbt_is_reset, _dbt_batch, _dbt_is_deleted, false, false, _dbt_problem
   from _dbt_changes

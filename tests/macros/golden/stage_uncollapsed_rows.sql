@@ -1,5 +1,5 @@
-insert into `it_update`.`orders__dbt_uncollapsed`
-    select *
+insert into `it_update`.`orders__dbt_uncollapsed` ("id", "region", "amount", "_version", "_sign")
+    select "id", "region", "amount", "_version", "_sign"
     from (select "id", "region", "amount", "_version", "_sign"
   from (
     select "id", "region", "amount", "_version", "_sign"

@@ -11,7 +11,7 @@
     create table {{ changes }} as {{ change_set }} {{ versioned_collapsing.get_settings_sql() }}
   {%- endcall %}
   {% call statement('stage_chunk') -%}
-    insert into {{ changes }} (*)
+    insert into {{ changes }}
     select *
     from {{ change_set }}
     where {{ versioned_collapsing.get_chunk_condition_sql(change_set, options, chunk) }}

@@ -28,16 +28,18 @@ with images as (
   from (
     select
       *,
-      if(_value.op is null and _value.before is null and _value.after is null and _value.id is null, _value.payload.op, _value.op)
+      if(_is_wrapped, _value.payload.op, _value.op)
         as _op,
-      if(_value.op is null and _value.before is null and _value.after is null and _value.id is null, _value.payload.before, _value.before)
+      if(_is_wrapped, _value.payload.before, _value.before)
         as _before,
-      if(_value.op is null and _value.before is null and _value.after is null and _value.id is null, _value.payload.after, _value.after)
+      if(_is_wrapped, _value.payload.after, _value.after)
         as _after,
-      if(_value.op is null and _value.before is null and _value.after is null and _value.id is null, _value.payload.source.lsn, _value.source.lsn)
+      if(_is_wrapped, _value.payload.source.lsn, _value.source.lsn)
         as _source_lsn
     from (
-      select
+      select *, _value.op is null and _value.before is null and _value.after is null and _value.id is null as _is_wrapped
+      from (
+        select
     lines.*,
     _values[0] as _value,
     coalesce(size(_values) = 2 and _values[1]._dbt_end and _values[0] is not null, false) as _is_json
@@ -50,8 +52,17 @@ with images as (
     _metadata.file_block_start as _block_start
   from landing.orders)
   ) as lines
-  lateral view explode(array(
-    from_json(
+  lateral view explode(transform(
+    array(from_json(
+    concat('[', _json_line, ',{"_dbt_end":true}]'),
+    'array<struct<op: string, before: struct<id: string>, after: struct<id: string, amount: string, at: string>, source: struct<lsn: string>, payload: struct<op: string, before: struct<id: string>, after: struct<id: string, amount: string, at: string>, source: struct<lsn: string>>, id: string, _dbt_end: boolean>>',
+    map('allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false', 'maxStringLen', '2147483647', 'maxNumLen', '2147483647', 'maxNestingDepth', '900')
+  )),
+    found -> if(
+      not coalesce(size(found) = 2 and found[1]._dbt_end and found[0] is not null, false)
+      or (coalesce(found[0].after.amount < ':', false) or coalesce(found[0].payload.after.amount < ':', false))
+        and (contains(_json_line, r'\') or _json_line rlike r'"amount"\s*+:\s*+(?:-?[0-9]++[.eE]|-0|[-+]?[IN]|-?[0-9]{400})'),
+      from_json(
     concat('[', if(
     _json_line rlike r'"\s*+:\s*+(?:-?[0-9]++[.eE]|-0|[-+]?[IN]|-?[0-9]{400})',
     regexp_replace(
@@ -63,8 +74,11 @@ with images as (
   ), ',{"_dbt_end":true}]'),
     'array<struct<op: string, before: struct<id: string>, after: struct<id: string, amount: string, at: string>, source: struct<lsn: string>, payload: struct<op: string, before: struct<id: string>, after: struct<id: string, amount: string, at: string>, source: struct<lsn: string>>, id: string, _dbt_end: boolean>>',
     map('allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false', 'maxStringLen', '2147483647', 'maxNumLen', '2147483647', 'maxNestingDepth', '900')
-  )
+  ),
+      found
+    )
   )) as _values
+      )
     )
   )
   ),
@@ -82,9 +96,18 @@ with images as (
     _text_amount is null or _text_at is null,
     array_except(
       array(if(_text_amount is null, 'amount', null), if(_text_at is null, 'at', null)),
-      array_append(coalesce(json_object_keys(coalesce(
-    get_json_object(_json_line, concat('$.', if(_op = 'd', 'before', 'after'))),
-    get_json_object(_json_line, concat('$.payload.', if(_op = 'd', 'before', 'after')))
+      array_append(coalesce(json_object_keys(if(
+    _op = 'd',
+    if(
+    _is_wrapped,
+    get_json_object(_json_line, '$.payload.before'),
+    get_json_object(_json_line, '$.before')
+  ),
+    if(
+    _is_wrapped,
+    get_json_object(_json_line, '$.payload.after'),
+    get_json_object(_json_line, '$.after')
+  )
   )), cast(array() as array<string>)), null)
     ),
     cast(array() as array<string>)
@@ -127,9 +150,18 @@ with images as (
     _missing_fields as _missing_fields,
     _passed_over as _passed_over,
     array_except(
-      json_object_keys(if(_is_json, coalesce(
-    get_json_object(_json_line, concat('$.', if(_op = 'd', 'before', 'after'))),
-    get_json_object(_json_line, concat('$.payload.', if(_op = 'd', 'before', 'after')))
+      json_object_keys(if(_is_json, if(
+    _op = 'd',
+    if(
+    _is_wrapped,
+    get_json_object(_json_line, '$.payload.before'),
+    get_json_object(_json_line, '$.before')
+  ),
+    if(
+    _is_wrapped,
+    get_json_object(_json_line, '$.payload.after'),
+    get_json_object(_json_line, '$.after')
+  )
   ), null)),
       array('id', 'amount', 'at')
     ) as _unknown_fields,
@@ -161,7 +193,8 @@ with images as (
     'malformed JSON'
   )
       when _members['"'] is not null then 'row nests deeper than 20 levels or names a field twice'
-      when (contains(_raw_line, r'\ud') or contains(_raw_line, r'\uD'))
+      when contains(_raw_line, r'\u')
+  and (contains(_raw_line, r'\ud') or contains(_raw_line, r'\uD'))
   and _raw_line rlike r'^(?:[^\\]++|\\[^u]|\\u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})*+\\u[dD]' then 'half of a surrogate pair'
       when _passed_over is not null then null
       when _op is null

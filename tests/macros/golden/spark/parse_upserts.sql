@@ -12,8 +12,15 @@ with images as (
     _metadata.file_block_start as _block_start
   from landing.orders)
   ) as lines
-  lateral view explode(array(
-    from_json(
+  lateral view explode(transform(
+    array(from_json(
+    concat('[', _json_line, ',{"_dbt_end":true}]'),
+    'array<struct<id: string, at: string, _dbt_end: boolean>>',
+    map('allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false', 'maxStringLen', '2147483647', 'maxNumLen', '2147483647', 'maxNestingDepth', '900')
+  )),
+    found -> if(
+      not coalesce(size(found) = 2 and found[1]._dbt_end and found[0] is not null, false),
+      from_json(
     concat('[', if(
     _json_line rlike r'"\s*+:\s*+(?:-?[0-9]++[.eE]|-0|[-+]?[IN]|-?[0-9]{400})',
     regexp_replace(
@@ -25,7 +32,9 @@ with images as (
   ), ',{"_dbt_end":true}]'),
     'array<struct<id: string, at: string, _dbt_end: boolean>>',
     map('allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false', 'maxStringLen', '2147483647', 'maxNumLen', '2147483647', 'maxNestingDepth', '900')
-  )
+  ),
+      found
+    )
   )) as _values
   ),
   typed as (
@@ -103,7 +112,8 @@ with images as (
     'malformed JSON'
   )
       when _members['"'] is not null then 'row nests deeper than 20 levels or names a field twice'
-      when (contains(_raw_line, r'\ud') or contains(_raw_line, r'\uD'))
+      when contains(_raw_line, r'\u')
+  and (contains(_raw_line, r'\ud') or contains(_raw_line, r'\uD'))
   and _raw_line rlike r'^(?:[^\\]++|\\[^u]|\\u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})*+\\u[dD]' then 'half of a surrogate pair'
       when _text_at is null then 'version at is null'
       when _text_id is null then 'key id is null'
