@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from xdist.scheduler import LoadFileScheduling
 
 # What the tests of a folder or file need; the first that fits.
 NEEDS = {
@@ -43,7 +45,7 @@ SLOW = (
     "tests/materialization/test_histories.py",
     "tests/docs/test_your_project.py",
 )
-# A group of pytest-xdist (`--dist loadgroup`) is a file, but for these. What the tests of a folder share is made once;
+# A group of pytest-xdist (`--dist loadfile`) is a file, but for these. What the tests of a folder share is made once;
 # what shares nothing is apart, so that both processes end at the same time.
 SHARED = ("plugins/dbt-spark-clickhouse/tests/functional/",)
 APART = ("tests/end_to_end/test_shop.py",)
@@ -118,7 +120,6 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     if needs is None:
         raise pytest.UsageError(f"{path}: conftest.py does not say what its tests need")
     item.add_marker(needs)
-    item.add_marker(pytest.mark.xdist_group(_group(item)))
     is_slow = _turn(item) < len(SLOW)
     if is_slow:
         item.add_marker("slow")
@@ -126,14 +127,19 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker(pytest.mark.timeout(SLOW_SECONDS if is_slow else SECONDS[needs]))
 
 
-def _group(item: pytest.Item) -> str:
-    path = _path(item)
-    for folder in SHARED:
-        if path.startswith(folder):
-            return folder
-    if path in APART:
-        return "::".join(item.nodeid.split("::")[:2])
-    return path
+class Groups(LoadFileScheduling):
+    """A process of pytest-xdist takes a group at a time."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        path = nodeid.split("::", maxsplit=1)[0]
+        for folder in SHARED:
+            if path.startswith(folder):
+                return folder
+        return "::".join(nodeid.split("::")[:2]) if path in APART else path
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Groups | None:
+    return Groups(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 def _turn(item: pytest.Item) -> int:
