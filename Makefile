@@ -18,7 +18,7 @@ SQL_FOLDERS := $(wildcard models tests/singular analyses)
 PIP_INSTALL := -m pip --disable-pip-version-check --no-input install
 PIP := $(VENV)/bin/python $(PIP_INSTALL)
 
-.PHONY: help demo test conformance formats matrix soak check docs bench setup java clean
+.PHONY: help demo test fast conformance formats matrix soak check docs bench setup java clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,6 +28,9 @@ demo: setup ## Run the whole pipeline on the shipped change streams
 
 test: setup ## Run every test
 	@$(VENV)/bin/pytest -n 2 --dist loadfile --no-loadscope-reorder
+
+fast: setup ## Run the tests that need no engine
+	@$(VENV)/bin/pytest -n 2 --dist loadfile --no-loadscope-reorder -m fast
 
 conformance: setup ## Run dbt-tests-adapter and dbt-spark's own tests through the plugin, and what it leaves out through the stock adapters
 	@failed=; \
@@ -61,8 +64,10 @@ matrix: setup ## Run the fast tests on each Python that is there, and what needs
 	done; \
 	if [ -n "$$failed" ]; then echo "Failed:$$failed" >&2; exit 1; fi
 
-soak: setup ## Run 5,000 random histories of up to 200 events through the materialization, three times, kill 100 runs on Spark, and try each setting of ClickHouse
+soak: setup ## Run the long tests: random histories, deaths at every statement, 100 kills on Spark, each setting of ClickHouse
 	@$(VENV)/bin/pytest tests/materialization/test_histories.py -k random --histories 5000 60 200
+	@$(VENV)/bin/pytest tests/materialization/test_deaths.py tests/materialization/test_full_refresh.py \
+		tests/materialization/test_histories.py tests/end_to_end/test_shop.py --exhaustive
 	@$(VENV)/bin/pytest tests/end_to_end/test_deaths_on_spark.py --spark-deaths 100
 	@$(VENV)/bin/pytest tests/materialization/test_every_setting.py --every-setting
 
