@@ -23,8 +23,8 @@
 {% endmacro %}
 
 
-{# The apply that another run began, to the table itself where a view's run completes it: its own from the ledger, the lock
-   and the time from the run that completes it. #}
+{# The apply that another run began, perhaps that of another model: its own is from the ledger, lock and time are those
+   of the run that completes it. #}
 {% macro resume_apply(apply, unfinished) %}
   {%- do return(dict(
       apply,
