@@ -1,24 +1,32 @@
+{# How the values of one column are folded: those that are taken and set. #}
 {% macro _fold_column_sql(name, options) -%}
   {%- set column = '_dbt_marked.' ~ adapter.quote(name) -%}
   {%- set version = '_dbt_marked.' ~ adapter.quote(options.version) -%}
   {%- set is_set = versioned_collapsing._is_set_sql(name) -%}
+  {%- set is_value = is_set ~ ' and isNotNull(' ~ column ~ ')' -%}
   {%- set policy = options.combine.get(name, 'latest') -%}
   {%- if policy == 'greatest' -%}
     maxIf({{ column }}, {{ is_set }})
   {%- elif policy == 'least' -%}
     minIf({{ column }}, {{ is_set }})
   {%- elif policy == 'coalesce' -%}
-    argMaxIf(tuple({{ column }}), {{ version }}, {{ is_set }} and isNotNull({{ column }})).1
+    tupleElement(argMaxIf(tuple({{ column }}), {{ version }}, {{ is_value }}), 1)
   {%- elif policy == 'first' -%}
-    argMinIf(tuple({{ column }}), {{ version }}, {{ is_set }} and isNotNull({{ column }})).1
+    tupleElement(argMinIf(tuple({{ column }}), {{ version }}, {{ is_value }}), 1)
   {%- else -%}
-    argMaxIf(tuple({{ column }}), {{ version }}, {{ is_set }}).1
+    tupleElement(argMaxIf(tuple({{ column }}), {{ version }}, {{ is_set }}), 1)
   {%- endif -%}
 {%- endmacro %}
 
 
 {% macro _is_set_sql(name) -%}
-  _dbt_is_taken and not has(_dbt_marked._dbt_unset, {{ versioned_collapsing.quote_literal(name) }})
+  _dbt_marked._dbt_is_taken and not has(_dbt_marked._dbt_unset, {{ versioned_collapsing.quote_literal(name) }})
+{%- endmacro %}
+
+
+{# The name of a column that no change sets, or an empty one. #}
+{% macro _unset_name_sql(name) -%}
+  if(countIf({{ versioned_collapsing._is_set_sql(name) }}) = 0, {{ versioned_collapsing.quote_literal(name) }}, '')
 {%- endmacro %}
 
 

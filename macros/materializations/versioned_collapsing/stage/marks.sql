@@ -1,22 +1,42 @@
-{# Marks each change; deletes are ordered among the upserts by version. `is_base` says whether what is left of
-   the changes builds on the live row: no delete and no reset lies between. #}
-{% macro get_marks_sql(options, columns) -%}
-  {%- set key = get_quoted_csv(options.unique_key) -%}
+{# What counts of the changes, one flag a step. The steps of both `delete_version`s end in the same flags.
+
+   | flag of a key        | what it says                                                                            |
+   | -------------------- | --------------------------------------------------------------------------------------- |
+   | has_live             | it has a live row, of version live_version (from the start)                             |
+   | has_reset            | one of its upserts is a reset, which builds on nothing; the highest is at reset_at      |
+   | has_delete           | one of its changes deletes it; those at or below dead_at are dead                       |
+   | has_new              | one of its upserts is new                                                               |
+   | builds_on_live       | what is new is combined with the live row: no truncate, delete or reset lies between    |
+
+   | flag of a change     | what it says                                                                            |
+   | -------------------- | --------------------------------------------------------------------------------------- |
+   | is_new               | an upsert above the live row, the tombstone, the last delete and the last reset         |
+   | is_fallback          | stands for its key when no upsert is new: it is found to be stale, a duplicate, a delete |
+   | deletes_nothing      | a delete of which nothing is left to be deleted                                         |
+   | is_taken             | goes into the fold: new, or the fallback                                                |
+   | is_late              | a partial change below the live row, which cannot be combined any more                  |
+
+   With `delete_version: respect` deletes are ordered among the upserts by version (_get_marks_by_version), with
+   `ignore` by batch (_get_marks_by_batch). #}
+{% macro get_marks(options, columns, truncated_at) %}
   {%- set version = adapter.quote(options.version) -%}
-  select
-    *,
-    countIf(_dbt_is_deleted) over (partition by {{ key }}) > 0 as _dbt_has_delete,
-    maxIf({{ version }}, _dbt_is_deleted) over (partition by {{ key }}) as _dbt_dead_at,
-    max({{ version }}) over (partition by {{ key }}) as _dbt_highest,
-    {{ versioned_collapsing._reset_marks_sql(options) }},
-    not _dbt_is_deleted and not _dbt_is_tombstoned
-      and not (_dbt_has_reset and {{ version }} < _dbt_reset_at)
-      and not (_dbt_has_delete and {{ version }} <= _dbt_dead_at)
-      and not (_dbt_has_live and {{ version }} <= _dbt_live_version) as _dbt_is_after,
-    {{ version }} = _dbt_highest and _dbt_is_deleted = (_dbt_has_delete
-        and _dbt_dead_at = _dbt_highest) as _dbt_is_last,
-    _dbt_is_buried as _dbt_buries,
-    _dbt_is_alive and not (_dbt_has_delete and _dbt_live_version <= _dbt_dead_at)
-        and not (_dbt_has_reset and _dbt_live_version < _dbt_reset_at) as _dbt_is_base
-  from _dbt_changed
-{%- endmacro %}
+  {%- set is_reset = '_dbt_is_reset and not _dbt_is_deleted' -%}
+  {%- set resets = {
+      '_dbt_has_reset': versioned_collapsing._any_of_key_sql(is_reset, options),
+      '_dbt_reset_at': versioned_collapsing._highest_of_key_sql(is_reset, options),
+  } -%}
+  {%- set deletes = versioned_collapsing._get_marks_by_batch(options, truncated_at)
+      if options.delete_version == 'ignore' else versioned_collapsing._get_marks_by_version(options, truncated_at) -%}
+  {%- set is_late -%}
+    not _dbt_is_deleted and not _dbt_is_tombstoned and _dbt_has_live and {{ version }} < _dbt_live_version
+      {%- if not options.combine %}
+      and {{ versioned_collapsing._is_partial_sql('_dbt_unset', columns) }}
+      {%- endif %}
+  {%- endset -%}
+  {%- set folded = {
+      '_dbt_has_new': versioned_collapsing._any_of_key_sql('_dbt_is_new', options),
+      '_dbt_is_taken': 'if(_dbt_has_new, _dbt_is_new, _dbt_is_fallback)',
+      '_dbt_is_late': is_late,
+  } -%}
+  {%- do return(dict(dict(resets, **deletes), **folded)) -%}
+{% endmacro %}

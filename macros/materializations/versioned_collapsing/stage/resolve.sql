@@ -18,10 +18,10 @@
 {% endmacro %}
 
 
-{# A live row at or below a truncate is as good as deleted: no change above it builds on it. #}
+{# The live rows, the changes beside them, step by step what counts of these, one change a key, and that one combined
+   with the live row. #}
 {% macro get_resolve_changes_sql(target_relation, options, columns, truncated_at, uncollapsed, apply) -%}
-  {%- set key = get_quoted_csv(options.unique_key) -%}
-  {%- set version = adapter.quote(options.version) -%}
+  {%- set changes = versioned_collapsing.get_helper_relation(target_relation, 'changes') -%}
   insert into {{ versioned_collapsing.get_helper_relation(target_relation, 'resolved') }} (
     {{ get_quoted_csv(options.unique_key + columns.payload + [options.version]) }},
     _dbt_unset, _dbt_is_deleted, _dbt_is_tombstoned, _dbt_is_buried, _dbt_unmerged
@@ -30,16 +30,11 @@
     {{ versioned_collapsing._get_live_rows_sql(target_relation, options, columns, uncollapsed) }}
   ),
   _dbt_changed as (
-    select
-      _dbt_changes.*,
-      _dbt_live._dbt_is_live as _dbt_has_live,
-      _dbt_live._dbt_live_version as _dbt_live_version,
-      _dbt_has_live{{ ' and _dbt_live_version > ' ~ truncated_at if truncated_at }} as _dbt_is_alive
-    from {{ versioned_collapsing.get_helper_relation(target_relation, 'changes') }} as _dbt_changes
-    left any join (select {{ key }}, {{ version }} as _dbt_live_version, true as _dbt_is_live
-        from _dbt_live) as _dbt_live
-      on {{ versioned_collapsing.get_keys_equal_sql('_dbt_changes', '_dbt_live', options.unique_key) }}
+    {{ versioned_collapsing._get_changes_beside_live_rows_sql(changes, options) }}
   ),
+  {{ versioned_collapsing.get_steps_sql(
+      '_dbt_changed', versioned_collapsing.get_marks(options, columns, truncated_at), '_dbt_marked'
+  ) }},
   _dbt_folded as (
     {{ versioned_collapsing.get_fold_sql(options, columns) }}
   )
@@ -50,7 +45,7 @@
     {%- for name in columns.payload %}
     {{ versioned_collapsing.get_resolved_column_sql(name, options) }},
     {%- endfor %}
-    _dbt_folded.{{ version }},
+    _dbt_folded.{{ adapter.quote(options.version) }},
     _dbt_folded._dbt_folded_unset,
     _dbt_folded._dbt_folded_is_deleted,
     _dbt_folded._dbt_folded_is_tombstoned,
@@ -60,15 +55,4 @@
   left any join _dbt_live as _dbt_stored
     on {{ versioned_collapsing.get_keys_equal_sql('_dbt_folded', '_dbt_stored', options.unique_key) }}
   {{ versioned_collapsing.get_settings_sql(apply) }}
-{%- endmacro %}
-
-
-{# The live row of each staged key: of several uncollapsed states the one with the highest version. #}
-{% macro _get_live_rows_sql(target_relation, options, columns, uncollapsed) -%}
-  {%- set key = get_quoted_csv(options.unique_key) -%}
-  select {{ get_quoted_csv(columns.names) }}
-  from {{ versioned_collapsing.get_uncollapsed_rows_sql(target_relation, uncollapsed) }}
-  where {{ adapter.quote(options.sign) }} = 1
-  order by {{ key }}, {{ adapter.quote(options.version) }} desc
-  limit 1 by {{ key }}
 {%- endmacro %}
