@@ -11,64 +11,86 @@ insert into `it_combine`.`orders__dbt_resolved` (
   ),
   _dbt_changed as (
     select
-      _dbt_changes.*,
-      _dbt_live._dbt_is_live as _dbt_has_live,
-      _dbt_live._dbt_live_version as _dbt_live_version,
-      _dbt_has_live as _dbt_is_alive
-    from `it_combine`.`orders__dbt_changes` as _dbt_changes
-    left any join (select "id", "_version" as _dbt_live_version, true as _dbt_is_live
-        from _dbt_live) as _dbt_live
-      on _dbt_changes."id" = _dbt_live."id"
+    _dbt_changes.*,
+    _dbt_live_versions._dbt_is_live as _dbt_has_live,
+    _dbt_live_versions._dbt_live_version as _dbt_live_version
+  from `it_combine`.`orders__dbt_changes` as _dbt_changes
+  left any join (
+    select "id", "_version" as _dbt_live_version, true as _dbt_is_live from _dbt_live
+  ) as _dbt_live_versions
+    on _dbt_changes."id" = _dbt_live_versions."id"
+  ),
+  _dbt_has_reset_known as (
+    select *, countIf(_dbt_is_reset and not _dbt_is_deleted) over (partition by "id") > 0 as _dbt_has_reset from _dbt_changed
+  ),
+  _dbt_reset_at_known as (
+    select *, maxIf("_version", _dbt_is_reset and not _dbt_is_deleted) over (partition by "id") as _dbt_reset_at from _dbt_has_reset_known
+  ),
+  _dbt_has_delete_known as (
+    select *, countIf(_dbt_is_deleted) over (partition by "id") > 0 as _dbt_has_delete from _dbt_reset_at_known
+  ),
+  _dbt_dead_at_known as (
+    select *, maxIf("_version", _dbt_is_deleted) over (partition by "id") as _dbt_dead_at from _dbt_has_delete_known
+  ),
+  _dbt_highest_known as (
+    select *, maxIf("_version", true) over (partition by "id") as _dbt_highest from _dbt_dead_at_known
+  ),
+  _dbt_is_new_known as (
+    select *, not _dbt_is_deleted
+      and not _dbt_is_tombstoned
+      and not (_dbt_has_reset and "_version" < _dbt_reset_at)
+      and not (_dbt_has_delete and "_version" <= _dbt_dead_at)
+      and not (_dbt_has_live and "_version" <= _dbt_live_version) as _dbt_is_new from _dbt_highest_known
+  ),
+  _dbt_is_fallback_known as (
+    select *, "_version" = _dbt_highest and _dbt_is_deleted = (_dbt_has_delete and _dbt_dead_at = _dbt_highest) as _dbt_is_fallback from _dbt_is_new_known
+  ),
+  _dbt_deletes_nothing_known as (
+    select *, _dbt_is_buried as _dbt_deletes_nothing from _dbt_is_fallback_known
+  ),
+  _dbt_builds_on_live_known as (
+    select *, _dbt_has_live
+      and not (_dbt_has_delete and _dbt_live_version <= _dbt_dead_at)
+      and not (_dbt_has_reset and _dbt_live_version < _dbt_reset_at) as _dbt_builds_on_live from _dbt_deletes_nothing_known
+  ),
+  _dbt_has_new_known as (
+    select *, countIf(_dbt_is_new) over (partition by "id") > 0 as _dbt_has_new from _dbt_builds_on_live_known
+  ),
+  _dbt_is_taken_known as (
+    select *, if(_dbt_has_new, _dbt_is_new, _dbt_is_fallback) as _dbt_is_taken from _dbt_has_new_known
+  ),
+  _dbt_is_late_known as (
+    select *, not _dbt_is_deleted and not _dbt_is_tombstoned and _dbt_has_live and "_version" < _dbt_live_version as _dbt_is_late from _dbt_is_taken_known
+  ),
+  _dbt_marked as (
+    select * from _dbt_is_late_known
   ),
   _dbt_folded as (
     select
     "id",
-    argMaxIf(tuple(_dbt_marked."region"), _dbt_marked."_version", _dbt_is_taken and not has(_dbt_marked._dbt_unset, 'region')).1 as "region",
-    maxIf(_dbt_marked."amount", _dbt_is_taken and not has(_dbt_marked._dbt_unset, 'amount')) as "amount",
-    if(_dbt_folded_is_deleted, any(_dbt_marked._dbt_dead_at), maxIf(_dbt_marked."_version",
-        _dbt_is_taken)) as "_version",
-    arrayFilter(_dbt_name -> _dbt_name <> '', [if(countIf(_dbt_is_taken and not has(_dbt_marked._dbt_unset, 'region')) = 0,
-          'region', ''), if(countIf(_dbt_is_taken and not has(_dbt_marked._dbt_unset, 'amount')) = 0,
-          'amount', '')]) as _dbt_folded_unset,
-    countIf(_dbt_is_taken and _dbt_marked._dbt_is_deleted) > 0 as _dbt_folded_is_deleted,
-    countIf(_dbt_is_taken and not _dbt_marked._dbt_is_tombstoned) = 0 as _dbt_folded_is_tombstoned,
-    countIf(_dbt_is_taken and _dbt_buries) > 0 as _dbt_folded_is_buried,
-    any(_dbt_is_base) as _dbt_combines,
+    tupleElement(argMaxIf(tuple(_dbt_marked."region"), _dbt_marked."_version", _dbt_marked._dbt_is_taken and not has(_dbt_marked._dbt_unset, 'region')), 1) as "region",
+    maxIf(_dbt_marked."amount", _dbt_marked._dbt_is_taken and not has(_dbt_marked._dbt_unset, 'amount')) as "amount",
+    if(
+      _dbt_folded_is_deleted, any(_dbt_marked._dbt_dead_at), maxIf(_dbt_marked."_version", _dbt_marked._dbt_is_taken)
+    ) as "_version",
+    arrayFilter(_dbt_name -> _dbt_name <> '', [
+      if(countIf(_dbt_marked._dbt_is_taken and not has(_dbt_marked._dbt_unset, 'region')) = 0, 'region', ''),
+      if(countIf(_dbt_marked._dbt_is_taken and not has(_dbt_marked._dbt_unset, 'amount')) = 0, 'amount', '')
+    ]) as _dbt_folded_unset,
+    countIf(_dbt_marked._dbt_is_taken and _dbt_marked._dbt_is_deleted) > 0 as _dbt_folded_is_deleted,
+    countIf(_dbt_marked._dbt_is_taken and not _dbt_marked._dbt_is_tombstoned) = 0 as _dbt_folded_is_tombstoned,
+    countIf(_dbt_marked._dbt_is_taken and _dbt_marked._dbt_deletes_nothing) > 0 as _dbt_folded_is_buried,
+    any(_dbt_marked._dbt_builds_on_live) as _dbt_combines,
     multiIf(
-      _dbt_folded_is_deleted or _dbt_folded_is_tombstoned, 0,
-      any(_dbt_has_after), countIf(_dbt_is_late and not _dbt_is_taken) + (not _dbt_combines
+      _dbt_folded_is_deleted or _dbt_folded_is_tombstoned,
+      0,
+      any(_dbt_marked._dbt_has_new),
+      countIf(_dbt_marked._dbt_is_late and not _dbt_marked._dbt_is_taken) + (not _dbt_combines
           and arrayExists(_dbt_name -> _dbt_name not in ('', ),
       _dbt_folded_unset)),
-      countIf(_dbt_is_late and _dbt_is_taken)
+      countIf(_dbt_marked._dbt_is_late and _dbt_marked._dbt_is_taken)
     ) as _dbt_folded_unmerged
-  from (
-    select
-      *,
-      countIf(_dbt_is_after) over (partition by "id") > 0 as _dbt_has_after,
-      if(_dbt_has_after, _dbt_is_after, _dbt_is_last) as _dbt_is_taken,
-      not _dbt_is_deleted and not _dbt_is_tombstoned and _dbt_has_live and "_version" < _dbt_live_version
-        and true as _dbt_is_late
-    from (
-      select
-    *,
-    countIf(_dbt_is_deleted) over (partition by "id") > 0 as _dbt_has_delete,
-    maxIf("_version", _dbt_is_deleted) over (partition by "id") as _dbt_dead_at,
-    max("_version") over (partition by "id") as _dbt_highest,
-    countIf(_dbt_is_reset and not _dbt_is_deleted) over (partition by "id") > 0 as _dbt_has_reset,
-    maxIf("_version", _dbt_is_reset
-        and not _dbt_is_deleted) over (partition by "id") as _dbt_reset_at,
-    not _dbt_is_deleted and not _dbt_is_tombstoned
-      and not (_dbt_has_reset and "_version" < _dbt_reset_at)
-      and not (_dbt_has_delete and "_version" <= _dbt_dead_at)
-      and not (_dbt_has_live and "_version" <= _dbt_live_version) as _dbt_is_after,
-    "_version" = _dbt_highest and _dbt_is_deleted = (_dbt_has_delete
-        and _dbt_dead_at = _dbt_highest) as _dbt_is_last,
-    _dbt_is_buried as _dbt_buries,
-    _dbt_is_alive and not (_dbt_has_delete and _dbt_live_version <= _dbt_dead_at)
-        and not (_dbt_has_reset and _dbt_live_version < _dbt_reset_at) as _dbt_is_base
-  from _dbt_changed
-    )
-  ) as _dbt_marked
+  from _dbt_marked
   group by "id"
   )
   select
