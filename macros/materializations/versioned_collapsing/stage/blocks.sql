@@ -8,8 +8,14 @@
   {%- set changes = versioned_collapsing.get_helper_relation(target_relation, 'changes') -%}
   {%- set query -%}
     select
-      greatest(1, intDiv(67108864 * sum(rows), sum(data_uncompressed_bytes))) as fitting,
-      if(sum(rows) = 0, 200000, least({{ versioned_collapsing.get_most_block_rows() }}, fitting)) as n
+      if(
+        sum(rows) = 0,
+        200000,
+        least(
+          {{ versioned_collapsing.get_most_block_rows() }},
+          greatest(1, intDiv(67108864 * sum(rows), sum(data_uncompressed_bytes)))
+        )
+      ) as n
     from system.parts
     where active and {{ versioned_collapsing.get_is_table_sql(changes, 'table') }}
     {{ versioned_collapsing.get_settings_sql() }}
