@@ -56,7 +56,7 @@
       {{ versioned_collapsing._get_gap_advice() }}
     ))
     when _links <> {{ first_link }} ^ {{ last_link }} then raise_error(concat(
-      'The changes of the key ', to_json(struct({{ keys }})), ' do not follow on one another: one is missing. '
+      'The changes of the key ', to_json(struct({{ keys }})), ' do not connect: at least one change is missing. '
       'Signed rows cannot leave out a change. Land what is missing. '
       {{ versioned_collapsing._get_gap_advice() }}
     ))
@@ -78,7 +78,7 @@
 
 {% macro _get_gap_advice() %}
   {%- do return(
-      "'Correct the file; nothing of its batch is applied yet. Tables with old_state lookup, on parse_debezium and "
-      ~ "one_change_per_key, live with gaps.'"
+      "'Correct the file; nothing of its batch is applied yet. A table with old_state lookup, on parse_debezium and "
+      ~ "one_change_per_key, accepts gaps.'"
   ) -%}
 {% endmacro %}

@@ -58,8 +58,8 @@
     {%- endfor %}
     if(_stored_version is null or _extracted_at > _stored_version, _extracted_at, raise_error(concat(
       'Extract ', _new_batch, ' has changes at version ', _extracted_at, ', which is not above ', _stored_version,
-      ', that of the extract that is stored: they would be lost. Correct its {{ version }}. '
-      'If that of the stored one is wrong, build both anew: '
+      ', the version of the stored extract, so the changes would be lost. Correct {{ version }} of the extract. '
+      'If {{ version }} of the stored extract is wrong, build both again: '
       'dbt run --full-refresh --select {{ model.name }}+ --vars \'{rebuild_from_batch: ', _new_batch, '}\''
     ))) as _version,
     _lines = 0 as _is_deleted,

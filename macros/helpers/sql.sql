@@ -13,6 +13,17 @@
 {% endmacro %}
 
 
+{# Values of columns as messages show them: (7, 5). Text is in quotes. #}
+{% macro get_shown_values_sql(names, alias=none) %}
+  {%- set shown = [] -%}
+  {%- for name in names -%}
+    {%- set value = (alias ~ '.' if alias else '') ~ adapter.quote(name) -%}
+    {%- do shown.append('substring(toString(tuple(' ~ value ~ ')), 2, -1)') -%}
+  {%- endfor -%}
+  {%- do return("concat('(', " ~ shown | join(", ', ', ") ~ ", ')')") -%}
+{% endmacro %}
+
+
 {# Columns and expressions of an option. A column may have any name. #}
 {% macro get_expressions_sql(expressions, columns) %}
   {%- set quoted = [] -%}

@@ -36,8 +36,8 @@
 {% macro _validate_has_sign(relation, engine, sign) %}
   {%- if engine is not none and not engine['is_collapsing'] and not sign -%}
     {%- do exceptions.raise_compiler_error(
-        relation ~ " is " ~ engine['engine'] ~ ", which has no sign. Put the test on a CollapsingMergeTree or "
-        ~ "VersionedCollapsingMergeTree, or say which column is the sign: `sign`."
+        relation ~ " has the engine " ~ engine['engine'] ~ ", which has no sign. Use the test on a CollapsingMergeTree "
+        ~ "or VersionedCollapsingMergeTree, or name the sign column in the argument `sign`."
     ) -%}
   {%- endif -%}
 {% endmacro %}

@@ -14,8 +14,8 @@
 {% macro _validate_table_is_seen(model, found) %}
   {%- if found is none -%}
     {%- do exceptions.raise_compiler_error(
-        "No table is to be seen in " ~ model ~ ": the project has a get_where_subquery of its own. Leave out the "
-        ~ "config `where`."
+        "The tested table cannot be read from " ~ model ~ ", because the project overrides get_where_subquery. Remove "
+        ~ "the config `where`."
     ) -%}
   {%- endif -%}
 {% endmacro %}

@@ -2,7 +2,7 @@
 {% macro validate_one_node(operation, name, found) %}
   {%- if found | length > 1 -%}
     {%- do exceptions.raise_compiler_error(
-        operation ~ ": there are " ~ found | length ~ " models '" ~ name ~ "'. Say which by its unique_id: "
+        operation ~ ": " ~ found | length ~ " models have the name '" ~ name ~ "'. Use the unique_id of one of them: "
         ~ found | map(attribute='unique_id') | sort | join(', ') ~ "."
     ) -%}
   {%- endif -%}
@@ -13,7 +13,7 @@
   {%- if not found -%}
     {%- set known = nodes | map(attribute='name') | unique | sort | join(', ') -%}
     {%- do exceptions.raise_compiler_error(
-        operation ~ ": there is no versioned_collapsing model '" ~ name ~ "' in the project. There are: "
+        operation ~ ": the project has no versioned_collapsing model '" ~ name ~ "'. It has "
         ~ (known or 'none') ~ "."
     ) -%}
   {%- endif -%}
@@ -23,7 +23,7 @@
 {% macro validate_table_is_there(operation, node, table) %}
   {%- if table is none -%}
     {%- do exceptions.raise_compiler_error(
-        operation ~ ": the table " ~ node.schema ~ '.' ~ node.alias ~ " is not there. Build it: dbt run --select "
+        operation ~ ": the table " ~ node.schema ~ '.' ~ node.alias ~ " does not exist. Build it: dbt run --select "
         ~ versioned_collapsing.get_selector(node)
     ) -%}
   {%- endif -%}
@@ -34,7 +34,8 @@
 {% macro validate_finished(operation, table, node, ledger, apply) %}
   {%- if ledger.unfinished -%}
     {%- do versioned_collapsing.stop_run(apply,
-        operation ~ ": a run on " ~ table ~ " died while it wrote. Complete it first: dbt run --select "
+        operation ~ ": a run was interrupted while it published rows to " ~ table ~ ". Complete it first: "
+        ~ "dbt run --select "
         ~ versioned_collapsing.get_selector(node)
     ) -%}
   {%- endif -%}
@@ -45,8 +46,8 @@
 {% macro validate_can_be_released(table, holder) %}
   {%- if holder.is_working -%}
     {%- do exceptions.raise_compiler_error(
-        "release_lock: run " ~ holder.run_id ~ " holds the lock on " ~ table ~ " and is at work. Wait for it, or kill "
-        ~ "its statement first."
+        "release_lock: run " ~ holder.run_id ~ " holds the lock on " ~ table ~ " and is still running. Wait until it "
+        ~ "ends, or kill its statement first."
     ) -%}
   {%- endif -%}
 {% endmacro %}

@@ -1,5 +1,5 @@
-{# Prints how the tables of the versioned_collapsing models stand: live keys, rows that wait to collapse,
-   anomalies, the last runs and what became of what they read. #}
+{# Prints how the tables of the versioned_collapsing models stand: live keys, rows waiting for a merge,
+   torn keys, the last runs and what became of what they read. #}
 {% macro collapse_status(model=none) %}
   {%- set nodes = [versioned_collapsing.get_collapsing_node('collapse_status', model)] if model
       else versioned_collapsing.get_collapsing_nodes() -%}
@@ -21,22 +21,21 @@
   {%- set ledger = versioned_collapsing.read_ledger(table, node) -%}
   {%- do log(
       table ~ ': ' ~ versioned_collapsing.format_count(status['live'], 'live row') ~ ' of ' ~ status['stored']
-      ~ ' stored; '
-      ~ status['waiting'] ~ (' waits' if status['waiting'] | int == 1 else ' wait') ~ ' to collapse; '
-      ~ status['anomalies'] ~ (' anomaly' if status['anomalies'] | int == 1 else ' anomalies')
-      ~ (' (dbt run-operation repair_collapse --args \'{model: ' ~ node.name ~ '}\')' if status['anomalies'] | int
+      ~ ' stored; ' ~ versioned_collapsing.format_count(status['waiting'], 'row') ~ ' waiting for a merge; '
+      ~ versioned_collapsing.format_count(status['torn_keys'], 'torn key')
+      ~ (' (dbt run-operation repair_collapse --args \'{model: ' ~ node.name ~ '}\')' if status['torn_keys'] | int
       else ''),
       info=true
   ) -%}
   {%- if ledger.unfinished -%}
     {%- do log(
-        '  run ' ~ ledger.unfinished.run_id ~ ' died while it wrote; dbt run --select '
+        '  run ' ~ ledger.unfinished.run_id ~ ' was interrupted while it published rows; dbt run --select '
         ~ versioned_collapsing.get_selector(node) ~ ' completes it', info=true
     ) -%}
   {%- endif -%}
   {%- set partitions = run_query(versioned_collapsing.get_waiting_rows_sql(table, options)) -%}
   {%- if partitions.rows -%}
-    {%- do log('  rows that wait to collapse, by partition (the ten with the most):', info=true) -%}
+    {%- do log('  rows waiting for a merge, by partition (the 10 partitions with the most):', info=true) -%}
     {%- do versioned_collapsing.log_table(partitions, '    ') -%}
   {%- endif -%}
   {%- set runs = run_query(versioned_collapsing.get_last_runs_sql(table, node)) -%}

@@ -1,4 +1,4 @@
-{# An anomaly is a key whose uncollapsed rows are not one state row. #}
+{# A torn key is one whose uncollapsed rows are not one state row. #}
 {% macro get_collapse_status_sql(table, options) -%}
   {%- set sign = versioned_collapsing.quote_name(options.sign) -%}
   select
@@ -13,7 +13,7 @@
         group by all
         having count() > 1 or min({{ sign }}) < 0
       )
-    ) as anomalies
+    ) as torn_keys
   from (
     select
       sum({{ sign }}) as _dbt_live,

@@ -22,8 +22,9 @@
   {%- set partitions = run_query(query).rows -%}
   {%- for partition in partitions -%}
     {%- do log(
-        loop.index ~ ' of ' ~ partitions | length ~ ': partition ' ~ partition['partition_id'] ~ ', '
-        ~ partition['waiting'] ~ ' of ' ~ partition['stored'] ~ ' rows wait to collapse', info=true
+        'Merging partition ' ~ partition['partition_id'] ~ ' (' ~ loop.index ~ ' of ' ~ partitions | length ~ '): '
+        ~ partition['waiting'] ~ ' of ' ~ versioned_collapsing.format_count(partition['stored'], 'row')
+        ~ (' is' if partition['waiting'] | int == 1 else ' are') ~ ' waiting for a merge', info=true
     ) -%}
     {%- do run_query(
         "optimize table " ~ table ~ " partition id " ~ versioned_collapsing.quote_literal(partition['partition_id'])
@@ -31,6 +32,9 @@
     ) -%}
   {%- endfor -%}
   {%- if not partitions -%}
-    {%- do log(table ~ ': no partition of which a part of ' ~ threshold ~ ' or more waits to collapse', info=true) -%}
+    {%- do log(
+        table ~ ': nothing to do. No partition has a share of ' ~ threshold
+        ~ ' or more of its rows waiting for a merge', info=true
+    ) -%}
   {%- endif -%}
 {% endmacro %}

@@ -4,10 +4,14 @@
   {%- set lacking = names | reject('in', given) | list -%}
   {%- set problems = [] -%}
   {%- if unknown -%}
-    {%- do problems.append("columns: " ~ table ~ " lacks " ~ unknown ~ ". It has " ~ types | list ~ ".") -%}
+    {%- do problems.append(
+        "columns: " ~ table ~ " lacks " ~ unknown | join(', ') ~ ". It has " ~ types | join(', ') ~ "."
+    ) -%}
   {%- endif -%}
   {%- if lacking -%}
-    {%- do problems.append(truth_text ~ " lacks " ~ lacking ~ ". It has " ~ given | list ~ ".") -%}
+    {%- do problems.append(
+        truth_text ~ " lacks " ~ lacking | join(', ') ~ ". It has " ~ given | join(', ') ~ "."
+    ) -%}
   {%- endif -%}
   {%- if problems -%}
     {%- do exceptions.raise_compiler_error("reconcile: " ~ problems | join("\nreconcile: ")) -%}

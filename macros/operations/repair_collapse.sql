@@ -30,7 +30,7 @@
   {%- if found.broken_keys or found.undecided_keys -%}
     {%- do exceptions.raise_compiler_error(
         "repair_collapse: " ~ versioned_collapsing.get_repair_message(table, found) ~ ". Nothing was written."
-        ~ (" To write: " ~ command if found.broken_keys else '')
+        ~ (" To write the rows: " ~ command if found.broken_keys else '')
     ) -%}
   {%- endif -%}
 {% endmacro %}
@@ -38,10 +38,10 @@
 
 {% macro get_repair_message(table, found) %}
   {%- do return(
-      table ~ ': ' ~ versioned_collapsing.format_count(found.broken_keys, 'key') ~ ' to repair, by '
+      table ~ ': ' ~ versioned_collapsing.format_count(found.broken_keys, 'key') ~ ' to repair with '
       ~ versioned_collapsing.format_count(found.states, 'state row') ~ ' and '
       ~ versioned_collapsing.format_count(found.cancels, 'cancel row') ~ '; '
       ~ versioned_collapsing.format_count(found.undecided_keys, 'key')
-      ~ ' with two states of one version that differ, left to a newer version'
+      ~ ' with two different state rows of one version, left until a newer version comes'
   ) -%}
 {% endmacro %}

@@ -92,9 +92,9 @@
     {{ versioned_collapsing.get_differing_columns_sql(measures, differs) }} as _dbt_differing_columns,
     multiIf(
       {{ count_of_table }} = 0 and {{ count_of_aggregate }} <> 0,
-      'the aggregate has the group, the table has not',
+      'the aggregate has the group, but the table does not',
       {{ count_of_aggregate }} = 0 and {{ count_of_table }} <> 0,
-      'the table has the group, the aggregate has not',
+      'the table has the group, but the aggregate does not',
       concat('the aggregate has other values: ', arrayStringConcat(_dbt_differing_columns, ', '))
     ) as _dbt_failing_condition
   from _dbt_both

@@ -26,7 +26,7 @@
     {{ versioned_collapsing.get_differing_columns_sql(table.columns, differs) }} as _dbt_differing_columns,
     if(
       _dbt_state_rows = 0,
-      'no state row for the cancel row',
+      'the cancel row has no state row',
       concat('the cancel row differs from the state row in ', arrayStringConcat(_dbt_differing_columns, ', '))
     ) as _dbt_failing_condition
   from _dbt_uncollapsed_rows

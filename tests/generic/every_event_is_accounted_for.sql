@@ -12,8 +12,8 @@ select
   {%- endfor %}
   if(
     ifNull(lines = blank + quarantined + passed_over + events, true),
-    'events and what became of them differ',
-    'lines and what they are differ'
+    'the events and their outcomes do not add up',
+    'the lines and their kinds do not add up'
   ) as failing_condition
 from (
   select *

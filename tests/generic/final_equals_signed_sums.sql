@@ -32,8 +32,8 @@
     sum(_dbt_by_final) as _dbt_rows_of_final,
     if(
       _dbt_net_sign < _dbt_rows_of_final,
-      'FINAL returns it, signed sums do not',
-      'signed sums leave it, FINAL does not return it'
+      'FINAL returns the row, but signed sums do not',
+      'signed sums return the row, but FINAL does not'
     ) as _dbt_failing_condition
   from _dbt_both_ways
   group by {{ table.listed }}

@@ -68,8 +68,8 @@
     -sumIf(_dbt_surplus, _dbt_surplus < 0) as _dbt_true_rows,
     {{ versioned_collapsing.get_differing_columns_sql(names, differs) }} as _dbt_differing_columns,
     multiIf(
-      _dbt_true_rows = 0, 'live, and not in the truth',
-      _dbt_live_rows = 0, 'in the truth, and not live',
+      _dbt_true_rows = 0, 'live, but not in the truth',
+      _dbt_live_rows = 0, 'in the truth, but not live',
       concat('other values than in the truth: ', arrayStringConcat(_dbt_differing_columns, ', '))
     ) as _dbt_failing_condition
   from _dbt_differences

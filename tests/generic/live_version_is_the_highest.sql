@@ -22,7 +22,7 @@
     {{ table.key }},
     minIf(_dbt_version, _dbt_net_sign > 0) as _dbt_live_version,
     max(_dbt_version) as _dbt_highest_version,
-    'a version above that of the live row is stored' as _dbt_failing_condition
+    'a stored version is above the version of the live row' as _dbt_failing_condition
   from _dbt_versions
   group by {{ table.key }}
   having countIf(_dbt_net_sign > 0) > 0 and _dbt_live_version < _dbt_highest_version

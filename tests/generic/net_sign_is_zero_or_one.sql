@@ -8,7 +8,8 @@
   select
     {{ table.listed }},
     sum({{ table.sign }}) as _dbt_net_sign,
-    if(_dbt_net_sign < 0, 'more cancel rows than state rows', 'a state row more than once') as _dbt_failing_condition
+    if(_dbt_net_sign < 0, 'more cancel rows than state rows', 'the state row is stored more than once')
+      as _dbt_failing_condition
   from {{ table.relation }}
   where {{ versioned_collapsing.get_scope_sql(table, where, sample, partitions) }}
   group by {{ table.listed }}

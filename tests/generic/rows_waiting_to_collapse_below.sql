@@ -13,8 +13,10 @@
     count() as _dbt_stored_rows,
     {{ versioned_collapsing.get_waiting_rows_count_sql(table.sign) }} as _dbt_waiting_rows,
     _dbt_waiting_rows / _dbt_stored_rows as _dbt_waiting_share,
-    concat(toString(_dbt_waiting_rows), ' of ', toString(_dbt_stored_rows), ' rows wait to collapse')
-      as _dbt_failing_condition
+    concat(
+      toString(_dbt_waiting_rows), ' of ', toString(_dbt_stored_rows),
+      if(_dbt_stored_rows = 1, ' row', ' rows'), if(_dbt_waiting_rows = 1, ' is', ' are'), ' waiting for a merge'
+    ) as _dbt_failing_condition
   from {{ table.relation }}
   where {{ versioned_collapsing.get_scope_sql(table, where, sample, partitions) }}
   group by _dbt_partition_id

@@ -2,8 +2,8 @@
 {% macro validate_location(model) %}
   {%- if model.config.get('location_root') -%}
     {%- do exceptions.raise_compiler_error(
-        model.unique_id ~ ": a change_set takes no location_root. Leave it out; the profile's `warehouse` says where "
-        ~ "tables are, also in S3."
+        model.unique_id ~ ": a change_set does not accept location_root. Remove it. `warehouse` in the profile sets "
+        ~ "where tables are, also in S3."
     ) -%}
   {%- endif -%}
 {% endmacro %}

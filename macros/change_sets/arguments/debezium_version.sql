@@ -6,14 +6,14 @@
     {%- do return(list_problems) -%}
   {%- elif version == 'source.gtid' and not servers -%}
     {%- do return([
-        "servers: is empty. The transactions of two servers have no order of their own: with version 'source.gtid', "
-        ~ "list the servers' UUIDs in the order in which they have been the primary."
+        "servers is empty. Transactions of different servers have no common order. With version 'source.gtid', list "
+        ~ "the UUIDs of the servers in the order in which they were the primary."
     ]) -%}
   {%- elif version in ('source.lsn', 'source.pos', 'source.gtid') -%}
     {%- do return([]) -%}
   {%- elif version not in columns -%}
     {%- do return([
-        "version: is '" ~ version ~ "'; it takes 'source.lsn', 'source.pos', 'source.gtid' or one of columns."
+        "version is '" ~ version ~ "'; it takes 'source.lsn', 'source.pos', 'source.gtid' or one of columns."
     ]) -%}
   {%- endif -%}
   {%- do return(versioned_collapsing.get_version_column_problems(columns, version)) -%}

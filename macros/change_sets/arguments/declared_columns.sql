@@ -1,12 +1,12 @@
 {% macro _get_name_problems(name) %}
-  {%- set advice = 'Name it otherwise at its source.' -%}
+  {%- set advice = 'Rename it at its source.' -%}
   {%- if name.startswith('_') -%}
     {%- do return([
-        "columns: " ~ name ~ " begins with an underscore, as the columns beside the row's do. " ~ advice
+        "columns: " ~ name ~ " begins with an underscore, which is reserved for control columns. " ~ advice
     ]) -%}
   {%- elif not modules.re.match('[A-Za-z][A-Za-z0-9_]*$', name) -%}
     {%- do return([
-        "columns: '" ~ name ~ "' has other characters than letters, digits and underscores. " ~ advice
+        "columns: '" ~ name ~ "' contains characters other than letters, digits and underscores. " ~ advice
     ]) -%}
   {%- endif -%}
   {%- do return([]) -%}
@@ -16,11 +16,11 @@
 {% macro _get_type_problems(name, type) %}
   {%- if '<' in type | string -%}
     {%- do return([
-        "columns: " ~ name ~ " is " ~ type ~ ". Declare a nested value as string, which then holds its JSON."
+        "columns: " ~ name ~ " is " ~ type ~ ". Declare a nested value as string; it then holds the JSON."
     ]) -%}
   {%- elif not versioned_collapsing.is_type(type) -%}
     {%- do return([
-        "columns: " ~ name ~ " is " ~ type ~ ", which is no type of a column. "
+        "columns: " ~ name ~ " is " ~ type ~ ", which is not an accepted type. "
         ~ versioned_collapsing.get_types_text()
     ]) -%}
   {%- endif -%}
@@ -33,7 +33,7 @@
   {%- for name, encoding in encodings.items() if name in columns -%}
     {%- if not versioned_collapsing.is_encoding_of(encoding, columns[name]) -%}
       {%- do problems.append(
-          "encodings: " ~ name ~ " is " ~ columns[name] ~ " and has '" ~ encoding ~ "'; "
+          "encodings: " ~ name ~ " is " ~ columns[name] ~ " and has the encoding '" ~ encoding ~ "'; "
           ~ versioned_collapsing.get_encodings_text() ~ "."
       ) -%}
     {%- endif -%}

@@ -3,11 +3,11 @@
   {%- set problems = [] -%}
   {%- for name, value in arguments.items() -%}
     {%- if value is string -%}
-      {%- do problems.append(name ~ ": is '" ~ value ~ "'; it takes a list: ['" ~ value ~ "'].") -%}
+      {%- do problems.append(name ~ " is '" ~ value ~ "'; it takes a list: ['" ~ value ~ "'].") -%}
     {%- elif value is mapping or value is not sequence -%}
-      {%- do problems.append(name ~ ": is " ~ value ~ "; it takes a list of names.") -%}
+      {%- do problems.append(name ~ " is " ~ value ~ "; it takes a list of names.") -%}
     {%- elif not value and name not in may_be_empty -%}
-      {%- do problems.append(name ~ ": is empty.") -%}
+      {%- do problems.append(name ~ " is empty; it takes at least one name.") -%}
     {%- endif -%}
   {%- endfor -%}
   {%- do return(problems) -%}
@@ -17,7 +17,7 @@
 {% macro get_mapping_problems(arguments) %}
   {%- set problems = [] -%}
   {%- for name, value in arguments.items() if value is not mapping -%}
-    {%- do problems.append(name ~ ": is " ~ value ~ "; it takes a mapping, with the names of columns on the left.") -%}
+    {%- do problems.append(name ~ " is " ~ value ~ "; it takes a mapping whose keys are names of columns.") -%}
   {%- endfor -%}
   {%- do return(problems) -%}
 {% endmacro %}

@@ -3,7 +3,7 @@
 {% macro get_missing_fields_option_problems(missing_fields, accepted=['refuse', 'keep', 'null']) %}
   {%- if missing_fields not in accepted -%}
     {%- do return([
-        "missing_fields: is '" ~ missing_fields ~ "'; it takes '" ~ accepted[:-1] | join("', '") ~ "' or '"
+        "missing_fields is '" ~ missing_fields ~ "'; it takes '" ~ accepted[:-1] | join("', '") ~ "' or '"
         ~ accepted[-1] ~ "'."
     ]) -%}
   {%- endif -%}

@@ -12,17 +12,20 @@
   {%- set policies = ['latest', 'greatest', 'least', 'coalesce', 'first'] -%}
   {%- for column, policy in combine.items() -%}
     {%- if columns and column not in payload -%}
-      {%- do problems.append("combine: names " ~ column ~ ", which is no column of the payload.") -%}
+      {%- do problems.append("combine names " ~ column ~ ", which is not a column of the payload.") -%}
     {%- endif -%}
     {%- if policy not in policies -%}
       {%- do problems.append(
-          "combine: " ~ column ~ " has '" ~ policy ~ "'; a column takes '" ~ policies | join("', '") ~ "'."
+          "combine: " ~ column ~ " has the policy '" ~ policy ~ "'; a column takes one of '" ~ policies | join("', '")
+          ~ "'."
       ) -%}
     {%- endif -%}
   {%- endfor -%}
   {%- set unknown = counts | reject('in', ['_duplicates', '_conflicts', '_superseded']) | list -%}
   {%- if unknown -%}
-    {%- do problems.append("counts: names " ~ unknown ~ "; it takes '_duplicates', '_conflicts' and '_superseded'.") -%}
+    {%- do problems.append(
+        "counts names " ~ unknown | join(', ') ~ "; it takes '_duplicates', '_conflicts' and '_superseded'."
+    ) -%}
   {%- endif -%}
   {%- do versioned_collapsing.raise_problems(model.unique_id, problems, 'one_change_per_key') -%}
 {% endmacro %}

@@ -7,7 +7,10 @@
   {%- for argument, names in named.items() -%}
     {%- set outside = names | reject('in', columns) | list -%}
     {%- if outside -%}
-      {%- do problems.append(argument ~ ": names " ~ outside ~ ", which columns does not have.") -%}
+      {%- do problems.append(
+          argument ~ " names " ~ outside | join(', ') ~ ", which "
+          ~ ("is" if outside | length == 1 else "are") ~ " not in columns."
+      ) -%}
     {%- endif -%}
   {%- endfor -%}
   {%- for name, type in columns.items() -%}
@@ -17,7 +20,9 @@
   {%- endfor -%}
   {%- do problems.extend(versioned_collapsing._get_encoding_problems(columns, encodings)) -%}
   {%- for name, range in ranges.items() if range is string or range is not sequence or range | length != 2 -%}
-    {%- do problems.append("ranges: " ~ name ~ " has " ~ range ~ "; it takes the lowest and the highest value.") -%}
+    {%- do problems.append(
+        "ranges: " ~ name ~ " has " ~ range ~ "; a range takes two values, the lowest and the highest."
+    ) -%}
   {%- endfor -%}
   {%- do versioned_collapsing.raise_problems(model.unique_id, problems + more, 'a staging model') -%}
 {% endmacro %}

@@ -3,7 +3,7 @@
   {%- set problems = versioned_collapsing.get_list_problems({'key': key}) -%}
   {%- set share = var('max_deletes', max_deletes) -%}
   {%- if share is not number or share is boolean or share < 0 or share > 1 -%}
-    {%- do problems.append("max_deletes: is " ~ share ~ "; it takes a share, from 0 to 1.") -%}
+    {%- do problems.append("max_deletes is " ~ share ~ "; it takes a share from 0 to 1.") -%}
   {%- endif -%}
   {%- if columns and not problems -%}
     {%- do problems.extend(versioned_collapsing.get_missing_column_problems(
@@ -11,7 +11,7 @@
     )) -%}
     {%- if '_unset' in columns -%}
       {%- do problems.append(
-          events ~ " has a column _unset: its rows are not whole, and an extract's are. Leave out "
+          events ~ " has a column _unset, so its rows can be incomplete. An extract needs complete rows. Remove "
           ~ "missing_fields='keep'."
       ) -%}
     {%- endif -%}

@@ -13,7 +13,8 @@
 {% macro _validate_is_on_spark(model, engine) %}
   {%- if engine != 'spark' -%}
     {%- do exceptions.raise_compiler_error(
-        model.unique_id ~ ": change sets are made on Spark, not on " ~ engine ~ "."
+        model.unique_id ~ ": a change set can be built only on Spark, and this model is built on " ~ engine
+        ~ ". Build it on Spark."
     ) -%}
   {%- endif -%}
 {% endmacro %}

@@ -39,12 +39,14 @@
 {% macro _validate_strays(location, name, strays) %}
   {%- if strays -%}
     {%- set more = strays | length - 10 -%}
-    {%- set shown = strays[:10] + (['and files in ' ~ more ~ ' more places'] if more > 0 else []) -%}
+    {%- set shown = strays[:10] + (
+        ['and files in ' ~ versioned_collapsing.format_count(more, 'more place')] if more > 0 else []
+    ) -%}
     {%- do exceptions.raise_compiler_error(
-        "The landing zone " ~ location ~ " has files that are in no batch:\n  - " ~ shown | join('\n  - ')
-        ~ "\nEach file has to be in a folder batch=N and in no folder below it, N being a number from 0 to "
-        ~ "9223372036854775807: " ~ name ~ "/batch=000001/part-00000.json. Move these there, or take them away. "
-        ~ "A name that begins with a dot, as .batch=000001, is passed over."
+        "The landing zone " ~ location ~ " has files that belong to no batch:\n  - " ~ shown | join('\n  - ')
+        ~ "\nEach file must be directly in a folder batch=N, where N is a number from 0 to 9223372036854775807: "
+        ~ name ~ "/batch=000001/part-00000.json. Move these files to such a folder, or remove them. Names that begin "
+        ~ "with a dot, such as .batch=000001, are ignored."
     ) -%}
   {%- endif -%}
 {% endmacro %}

@@ -9,8 +9,8 @@
 {% macro _validate_locations(model, locations) %}
   {%- if not locations -%}
     {%- do exceptions.raise_compiler_error(
-        model.unique_id ~ " is a change_set, and none of the sources that it descends from has a location. Give the "
-        ~ "source `external: {location: ..., file_format: text}`, with a folder batch=N for each batch below it."
+        model.unique_id ~ " is a change_set, but none of its sources has a location. Set `external: {location: ..., "
+        ~ "file_format: text}` on the source. The location must have a folder batch=N for each batch."
     ) -%}
   {%- endif -%}
 {% endmacro %}

@@ -9,8 +9,8 @@
   {%- set unexpected = changed | reject('in', versioned_collapsing.get_batches_to_retake()) | list -%}
   {%- if unexpected and on_changed_batch == 'error' -%}
     {%- do exceptions.raise_compiler_error(
-        "Files in batches that are applied have changed since: " ~ unexpected | join(', ') ~ ". To take them again "
-        ~ "(what is applied already does no harm): dbt run --select " ~ model.name ~ "+ --vars '{retake_batches: "
+        "Files of applied batches have changed: " ~ unexpected | join(', ') ~ ". To take these batches again (changes "
+        ~ "that are applied already do no harm): dbt run --select " ~ model.name ~ "+ --vars '{retake_batches: "
         ~ unexpected ~ "}'"
     ) -%}
   {%- endif -%}

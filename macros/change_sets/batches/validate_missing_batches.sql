@@ -2,10 +2,12 @@
 {% macro validate_missing_batches(model, missing) %}
   {%- if missing -%}
     {%- do exceptions.raise_compiler_error(
-        model.unique_id ~ " is to be built from the first batch on, and "
+        model.unique_id ~ " must be built from the first batch on, but "
         ~ versioned_collapsing.get_batches_text(missing)
-        ~ (" is applied and has" if missing | length == 1 else " are applied and have")
-        ~ " not landed any more: rows would be lost. Land what is missing again. Or build without it, for good: "
+        ~ (" was applied and is" if missing | length == 1 else " were applied and are")
+        ~ " no longer in the landing zone, so rows would be lost. Land "
+        ~ ("it" if missing | length == 1 else "them") ~ " again. To build without "
+        ~ ("it" if missing | length == 1 else "them") ~ " permanently: "
         ~ "dbt run " ~ ('--full-refresh ' if should_full_refresh() else '') ~ "--select " ~ model.name
         ~ "+ --vars '{rebuild_from_batch: " ~ (missing[-1] + 1) ~ "}'"
     ) -%}

@@ -7,7 +7,7 @@
     {%- set value = var(name, none) -%}
     {%- if value is not none and not versioned_collapsing._is_batch(value) -%}
       {%- do problems.append(
-          name ~ ": is '" ~ value ~ "'; it takes the number of a batch: --vars '{" ~ name ~ ": " ~ near ~ "}'."
+          name ~ " is '" ~ value ~ "'; it takes the number of a batch: --vars '{" ~ name ~ ": " ~ near ~ "}'."
       ) -%}
     {%- endif -%}
   {%- endfor -%}
@@ -22,19 +22,19 @@
 {% macro _get_retaken_batch_problems(value, landed, near) %}
   {%- if not versioned_collapsing._is_batch(value) -%}
     {%- do return([
-        "retake_batches: has '" ~ value ~ "'; it takes the number of a batch, or a list of them: "
+        "retake_batches has '" ~ value ~ "'; it takes the number of a batch, or a list of them: "
         ~ "--vars '{retake_batches: [" ~ near ~ "]}'."
     ]) -%}
   {%- elif value | int not in landed -%}
     {%- set nearest = versioned_collapsing._get_nearest(landed, value | int) -%}
     {%- do return([
-        "retake_batches: names " ~ value ~ ", which has not landed. "
-        ~ ("The nearest that has is " ~ nearest ~ "." if landed else "None has.")
+        "retake_batches names " ~ value ~ ", which has not landed. "
+        ~ ("The nearest landed batch is " ~ nearest ~ "." if landed else "No batch has landed.")
     ]) -%}
   {%- elif value | int not in versioned_collapsing.get_batches_through(landed) -%}
     {%- do return([
-        "retake_batches: names " ~ value ~ ", which is above through_batch, " ~ var('through_batch')
-        ~ ". Leave out one of them."
+        "retake_batches names " ~ value ~ ", which is above through_batch (" ~ var('through_batch')
+        ~ "). Remove one of the two variables."
     ]) -%}
   {%- endif -%}
   {%- do return([]) -%}

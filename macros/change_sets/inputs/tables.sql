@@ -12,7 +12,7 @@
         ) -%}
       {%- endfor -%}
     {%- elif landed.values() | sum and not input.lines.values() | sum -%}
-      {%- do problems.append(input.relation ~ ' has no row of ' ~ versioned_collapsing.get_batches_text(taken)) -%}
+      {%- do problems.append(input.relation ~ ' has no rows of ' ~ versioned_collapsing.get_batches_text(taken)) -%}
     {%- endif -%}
   {%- endfor -%}
   {%- do versioned_collapsing.validate_whole_inputs(model, problems[:10]) -%}

@@ -15,9 +15,10 @@
     {%- endfor -%}
     {%- set lines = counts.values() | sum(attribute='lines') -%}
     {%- do exceptions.warn(
-        model.name ~ ': ' ~ unusable ~ ' of ' ~ lines ~ (' line' if lines == 1 else ' lines') ~ ' cannot be used and '
-        ~ ('is' if unusable == 1 else 'are') ~ ' left out, in ' ~ versioned_collapsing.get_batches_text(batches)
-        ~ '. Why: ' ~ queries | join('; ') ~ '. A model of quarantined_lines keeps them.'
+        model.name ~ ': ' ~ unusable ~ ' of ' ~ versioned_collapsing.format_count(lines, 'line')
+        ~ ' cannot be used and ' ~ ('is' if unusable == 1 else 'are') ~ ' left out, in '
+        ~ versioned_collapsing.get_batches_text(batches)
+        ~ '. To see why: ' ~ queries | join('; ') ~ '. To keep such lines, add a model of quarantined_lines.'
     ) -%}
   {%- endif -%}
 {% endmacro %}

@@ -12,7 +12,9 @@
     {%- if relation is not none and relation.is_view -%}
       {%- set text = versioned_collapsing._read_view_text(relation) -%}
       {%- if versioned_collapsing.is_text_of_part(text) -%}
-        {%- do problems.append(relation ~ ' was built by a run with --empty or --sample, and reads only a part') -%}
+        {%- do problems.append(
+            relation ~ ' was built by a run with --empty or --sample and reads only a part of its input'
+        ) -%}
       {%- endif -%}
       {%- for location in locations | unique if versioned_collapsing.get_empty_landing_mark(location) in text -%}
         {%- do problems.append(relation ~ ' was built before the first batch landed in ' ~ location) -%}

@@ -6,17 +6,17 @@
   {%- endif -%}
   {%- set newest = taken | max -%}
   {%- set problems = [] -%}
-  {%- set rebuild = "build both anew of extract " ~ newest ~ ": dbt run --full-refresh --select " ~ model.name
+  {%- set rebuild = "build both again from extract " ~ newest ~ ": dbt run --full-refresh --select " ~ model.name
       ~ "+ --vars '{rebuild_from_batch: " ~ newest ~ "}'" -%}
   {%- for extract in stored if extract.batch is not none and newest >= extract.batch -%}
     {%- set place = "extract " ~ extract.batch ~ ", which is stored in " ~ extract.target.split('.')[-1] ~ ", " -%}
     {%- if extract.batch not in landed -%}
       {%- do problems.append(
-          place ~ "is no longer in the landing zone: what has changed since cannot be told. Put it back, or " ~ rebuild
+          place ~ "is no longer in the landing zone, so the changes since then are unknown. Put it back, or " ~ rebuild
       ) -%}
     {%- elif landed[extract.batch].hash != extract.hash -%}
       {%- do problems.append(
-          place ~ "has changed since it was applied: what is stored cannot be told. Put it back as it was and land "
+          place ~ "has changed since it was applied, so the stored rows are unknown. Put it back as it was and land "
           ~ "the corrected extract as a new batch, or " ~ rebuild
       ) -%}
     {%- endif -%}
@@ -24,8 +24,8 @@
   {%- set is_new_to_some = stored | selectattr('batch', 'none') | list or batches | select('lt', newest) | list -%}
   {%- if newest < batches | max and is_new_to_some -%}
     {%- do problems.append(
-        "extract " ~ newest ~ " is new to some of its targets, and others have extract " ~ (batches | max)
-        ~ ". Take that one too: leave out through_batch, or " ~ rebuild
+        "extract " ~ newest ~ " is new to some targets, but others already have extract " ~ (batches | max)
+        ~ ". Remove through_batch to take that extract too, or " ~ rebuild
     ) -%}
   {%- endif -%}
   {%- do versioned_collapsing.raise_problems(model.unique_id, problems, 'snapshot_changes') -%}

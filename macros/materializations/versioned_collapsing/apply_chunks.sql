@@ -43,10 +43,10 @@
         target_relation, apply, dict(progress, counts=all_counts), 'chunk applied'
     ) -%}
     {%- do log(
-        target_relation ~ ': chunk ' ~ progress.chunk ~ ' of ' ~ options.chunks ~ ' applied, '
+        target_relation ~ ': applied chunk ' ~ progress.chunk ~ ' of ' ~ options.chunks ~ ': '
         ~ versioned_collapsing.format_count(counts['keys'], 'key') ~ ', '
-        ~ versioned_collapsing.format_count(counts.states, 'state') ~ ', '
-        ~ versioned_collapsing.format_count(counts.cancels, 'cancel'), info=true
+        ~ versioned_collapsing.format_count(counts.states, 'state row') ~ ', '
+        ~ versioned_collapsing.format_count(counts.cancels, 'cancel row'), info=true
     ) -%}
   {%- endif -%}
   {%- do return(all_counts) -%}

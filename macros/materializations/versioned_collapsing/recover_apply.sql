@@ -7,7 +7,9 @@
     {%- set views = versioned_collapsing.read_views(target_relation) -%}
     {%- do versioned_collapsing.validate_views_are_unchanged(target_relation, unfinished, views, apply) -%}
   {%- endif -%}
-  {%- do log('Completing run ' ~ unfinished.run_id ~ ' on ' ~ target_relation ~ ', which did not finish', info=true) -%}
+  {%- do log(
+      'Completing run ' ~ unfinished.run_id ~ ' on ' ~ target_relation ~ ', which was interrupted', info=true
+  ) -%}
   {%- set resumed = versioned_collapsing.resume_apply(apply, unfinished) -%}
   {%- set progress = versioned_collapsing.get_progress_of(unfinished) -%}
   {%- if unfinished.is_stream -%}

@@ -17,10 +17,10 @@
     {%- set query = '(select ' ~ expression ~ ' from ' ~ versioned_collapsing.get_subquery_sql(sql) ~ ')' -%}
     {%- for type in versioned_collapsing.read_types(query).values() if 'Nullable(' in type -%}
       {%- do problems.append(
-          option ~ ": " ~ expression ~ " is " ~ type ~ ", and a key of a table takes no nulls. Declare the "
-          ~ "`data_type` of the columns that it is made of in the properties of " ~ source.name ~ ", and rebuild: "
+          option ~ ": " ~ expression ~ " is " ~ type ~ ", but a key of a table cannot be null. Declare the "
+          ~ "`data_type` of its columns in the properties of " ~ source.name ~ ", and rebuild: "
           ~ versioned_collapsing.get_rebuild_command(source)
-          ~ ". Or put something in the place of nulls in the select, by ifNull."
+          ~ ". Or replace nulls in the select with ifNull."
       ) -%}
     {%- endfor -%}
   {%- endfor -%}

@@ -4,10 +4,10 @@
   {%- if again and (options.old_state == 'stream' or options.delete_version == 'ignore') -%}
     {%- set why = 'old_state: stream' if options.old_state == 'stream' else 'delete_version: ignore' -%}
     {%- do versioned_collapsing.stop_run(apply,
-        target_relation ~ " has batches " ~ again | sort | join(', ') ~ " of " ~ manifest.change_set
-        ~ " already, and with `" ~ why ~ "` a batch can be applied once. Build the change set again, which leaves them "
-        ~ "out: dbt run --select " ~ manifest.change_set ~ "+. To start over: dbt run --full-refresh --select "
-        ~ manifest.change_set ~ "+"
+        target_relation ~ " already contains " ~ ("batch " if again | length == 1 else "batches ")
+        ~ again | sort | join(', ') ~ " of " ~ manifest.change_set ~ ". With `" ~ why ~ "`, a batch can be applied "
+        ~ "only once. Build the change set again, which leaves out applied batches: dbt run --select "
+        ~ manifest.change_set ~ "+. To start over: dbt run --full-refresh --select " ~ manifest.change_set ~ "+"
     ) -%}
   {%- endif -%}
 {% endmacro %}

@@ -3,9 +3,8 @@
   {%- set change_sets = versioned_collapsing.get_change_sets(model) | map(attribute='name') | list -%}
   {%- if change_sets | length > 1 -%}
     {%- do versioned_collapsing.raise_problems(model.unique_id, [
-        "change set: the model selects from " ~ change_sets ~ ". Select from one change_set model, or union them "
-        ~ "before "
-        ~ "it is made."
+        "change set: the model selects from " ~ change_sets | join(' and ') ~ ", but it can apply only one change set. "
+        ~ "Select from one of them, or union their inputs in one change_set model."
     ]) -%}
   {%- endif -%}
 {% endmacro %}
@@ -14,6 +13,7 @@
 {# A change set is read as ClickHouse reads it. #}
 {% macro validate_change_set_is_readable(change_set, engine) %}
   {%- do exceptions.raise_compiler_error(
-      change_set.name ~ ": change sets are applied on ClickHouse, not on " ~ engine ~ "."
+      change_set.name ~ ": a change set can be applied only on ClickHouse, and this model is built on " ~ engine
+      ~ ". Build it on ClickHouse."
   ) -%}
 {% endmacro %}

@@ -4,10 +4,10 @@
   {%- set staged = versioned_collapsing.read_row_count(change_set) -%}
   {%- if chunked != staged -%}
     {%- do versioned_collapsing.stop_run(apply,
-        "The " ~ options.chunks ~ " chunks of " ~ target_relation ~ " have " ~ chunked ~ " of " ~ staged
-        ~ " staged rows: the order of the key's values is not reliable. The last chunk was not written. Leave the "
-        ~ "option "
-        ~ "chunks out, and rebuild the table: " ~ apply.rebuild_command
+        "The " ~ options.chunks ~ " chunks of " ~ target_relation ~ " contain " ~ chunked ~ " of "
+        ~ versioned_collapsing.format_count(staged, 'staged row') ~ ", because the values of the key have no reliable "
+        ~ "order. The last chunk was not published. Remove the option chunks, and rebuild the table: "
+        ~ apply.rebuild_command
     ) -%}
   {%- endif -%}
 {% endmacro %}

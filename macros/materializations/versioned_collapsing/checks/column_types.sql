@@ -5,50 +5,50 @@
     {%- set is_key = column.name in options.unique_key + options.order_by -%}
     {%- if column.name == options.version and not versioned_collapsing._is_version_type(base) -%}
       {%- do problems.append(
-          "version: " ~ column.name ~ " is " ~ column.type ~ ". A version is UInt*, Int*, Date, Date32, DateTime or "
-          ~ "DateTime64, never a float: declare such a data_type, or cast it in the select."
+          "version: " ~ column.name ~ " is " ~ column.type ~ ", but a version must be UInt*, Int*, Date, Date32, "
+          ~ "DateTime or DateTime64. Declare such a data_type, or cast the column in the select."
       ) -%}
     {%- endif -%}
     {%- if base == 'Nothing' -%}
       {%- do problems.append(
-          "columns: " ~ column.name ~ " is null in every row, and has no type. Declare its data_type, or cast it in "
-          ~ "the select, as in cast(null as Nullable(String))."
+          "columns: " ~ column.name ~ " is null in every row, so its type is unknown. Declare its data_type, or cast "
+          ~ "it in the select, for example cast(null as Nullable(String))."
       ) -%}
     {%- elif is_key and versioned_collapsing.has_floats(base) -%}
       {%- do problems.append(
-          "order_by: " ~ column.name ~ " is " ~ column.type ~ "; floats do not pair reliably (0.0 and -0.0). Use an "
-          ~ "integer or Decimal."
+          "order_by: " ~ column.name ~ " is " ~ column.type ~ ", and floats do not pair reliably (0.0 and -0.0). Use "
+          ~ "an integer or a Decimal."
       ) -%}
     {%- elif is_key and not (versioned_collapsing.has_order(base) or base.startswith('Map(')) -%}
       {%- do problems.append(
-          "order_by: " ~ column.name ~ " is " ~ column.type ~ ", of which values have no reliable order: they are no "
-          ~ "key. Select what identifies the entity as a column of its own."
+          "order_by: " ~ column.name ~ " is " ~ column.type ~ ", and values of this type have no reliable order, so "
+          ~ "they cannot be a key. Select what identifies the entity as a separate column."
       ) -%}
     {%- elif versioned_collapsing.is_nullable_type(column.type) and versioned_collapsing.is_required_column(column.name,
         options) -%}
       {%- do problems.append(
-          "columns: " ~ column.name ~ " is " ~ column.type
-          ~ "; columns of the key, version, order_by and partition_by cannot be Nullable."
+          "columns: " ~ column.name ~ " is " ~ column.type ~ ", but columns of unique_key, version, order_by and "
+          ~ "partition_by cannot be Nullable. Declare another data_type, or replace nulls in the select with ifNull."
       ) -%}
     {%- endif -%}
     {%- if base.startswith(('AggregateFunction(', 'Nested(')) -%}
-      {%- set advice = "Select its parts, each an array." if base.startswith('Nested(')
-          else "Keep such states in a view on the table." -%}
+      {%- set advice = "Select each of its parts as an array." if base.startswith('Nested(')
+          else "Keep aggregate states in a view on the table." -%}
       {%- do problems.append(
-          "columns: " ~ column.name ~ " is " ~ column.type ~ ", of which two values cannot be compared. " ~ advice
+          "columns: " ~ column.name ~ " is " ~ column.type ~ ", and two values of this type cannot be compared. "
+          ~ advice
       ) -%}
     {%- elif not versioned_collapsing.can_convert(column.given_type, column.type) -%}
       {%- do problems.append(
-          "columns: " ~ column.name ~ " is " ~ column.given_type ~ " in the select, of which values do not become "
-          ~ column.type ~ " by themselves. Make it that in the select, or declare another data_type."
+          "columns: " ~ column.name ~ " is " ~ column.given_type ~ " in the select, and values of this type cannot be "
+          ~ "converted to " ~ column.type ~ ". Convert them in the select, or declare another data_type."
       ) -%}
     {%- endif -%}
     {%- if options.combine.get(column.name) in ('greatest', 'least')
         and not versioned_collapsing.has_order(column.type) -%}
       {%- do problems.append(
-          "combine: " ~ column.name ~ " has '" ~ options.combine[column.name] ~ "' and is " ~ column.type
-          ~ ", of which "
-          ~ "values have no order: which is kept would depend on the runs. Use 'latest', 'coalesce' or 'first'."
+          "combine: " ~ column.name ~ " has the policy '" ~ options.combine[column.name] ~ "', but it is " ~ column.type
+          ~ ", and values of this type have no order. Use 'latest', 'coalesce' or 'first'."
       ) -%}
     {%- endif -%}
   {%- endfor -%}

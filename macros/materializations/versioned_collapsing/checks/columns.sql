@@ -8,25 +8,26 @@
     {%- endfor -%}
     {%- do problems.append(
         "columns: the change set has no column " ~ of | join(" and no column ") ~ ". It has " ~ given | join(', ')
-        ~ ". Select the column, or name another one in the option."
+        ~ ". Select " ~ ("the missing column" if missing | length == 1 else "the missing columns")
+        ~ ", or change the option."
     ) -%}
   {%- endif -%}
   {%- if options.old_state == 'stream' and options.sign not in given -%}
     {%- do problems.append(
-        "the change set lacks " ~ options.sign ~ ". With `old_state: stream` it is of signed rows: 1 for the new, -1 "
-        ~ "for the old."
+        "columns: the change set has no column " ~ options.sign ~ ". With `old_state: stream` it must contain signed "
+        ~ "rows. Select " ~ options.sign ~ ": 1 in state rows, -1 in cancel rows."
     ) -%}
   {%- elif options.old_state != 'stream' and options.sign in given -%}
     {%- do problems.append(
-        "the change set has the column " ~ options.sign ~ ", which is to be the sign. Drop it from the select, or set "
-        ~ "the option sign."
+        "columns: the change set has the column " ~ options.sign ~ ", but the table uses this name for the sign. "
+        ~ "Remove the column from the select, or set the option sign to another name."
     ) -%}
   {%- endif -%}
   {%- set meaningless = given | select('in', [options.is_deleted, '_unset', '_reset', '_is_truncate']) | list -%}
   {%- if options.old_state == 'stream' and meaningless -%}
     {%- do problems.append(
-        "the change set has " ~ meaningless ~ ", which `old_state: stream` has no use for: its rows are written as "
-        ~ "they are. Drop them from the select."
+        "columns: the change set has " ~ meaningless | join(', ') ~ ", but `old_state: stream` writes rows as they "
+        ~ "are. Remove " ~ meaningless | join(', ') ~ " from the select."
     ) -%}
   {%- endif -%}
   {%- set unusable = [] -%}
@@ -34,13 +35,17 @@
       or '\\' in name -%}{%- do unusable.append(name) -%}{%- endfor -%}
   {%- if unusable -%}
     {%- do problems.append(
-        "columns: the change set has " ~ unusable ~ "; names that begin with _dbt_ are taken, and dbt cannot quote "
-        ~ "one with a quote or a backslash in it. Rename them in the select."
+        "columns: the change set has " ~ unusable | join(', ') ~ ". Names that begin with _dbt_ are reserved, and dbt "
+        ~ "cannot quote a name that contains a quote or a backslash. Rename "
+        ~ ("the column" if unusable | length == 1 else "the columns") ~ " in the select."
     ) -%}
   {%- endif -%}
   {%- set unknown = options.combine | reject('in', given) | list -%}
   {%- if unknown -%}
-    {%- do problems.append("combine: names " ~ unknown ~ ", which the change set does not have.") -%}
+    {%- do problems.append(
+        "combine: the change set has no column " ~ unknown | join(" and no column ") ~ ". It has " ~ given | join(', ')
+        ~ "."
+    ) -%}
   {%- endif -%}
   {%- if is_contract_enforced -%}
     {%- set stored = given | reject('in', versioned_collapsing.get_control_columns(options)) | list -%}
@@ -48,12 +53,14 @@
     {%- set not_given = declared | reject('in', stored + [options.sign]) | list -%}
     {%- if undeclared -%}
       {%- do problems.append(
-          "contract: the select returns " ~ undeclared ~ ", which the properties file gives no data_type."
+          "contract: the select returns " ~ undeclared | join(', ') ~ ", but the properties file declares no data_type "
+          ~ "for " ~ ("it" if undeclared | length == 1 else "them") ~ ". Declare the data_type, or change the select."
       ) -%}
     {%- endif -%}
     {%- if not_given -%}
       {%- do problems.append(
-          "contract: the properties file declares " ~ not_given ~ ", which the select does not return."
+          "contract: the properties file declares " ~ not_given | join(', ') ~ ", but the select does not return "
+          ~ ("it" if not_given | length == 1 else "them") ~ ". Change the select or the declaration."
       ) -%}
     {%- endif -%}
   {%- endif -%}

@@ -3,7 +3,7 @@
   {%- if counts.conflicts -%}
     {%- do versioned_collapsing.stop_run(apply,
         versioned_collapsing._get_conflict_message(target_relation, options, counts)
-        ~ " Nothing was written (on_conflict: error)."
+        ~ " Nothing was written, because on_conflict is 'error'. Correct the changes, or set on_conflict: warn."
     ) -%}
   {%- endif -%}
 {% endmacro %}
@@ -18,12 +18,12 @@
 
 {% macro _get_conflict_message(target_relation, options, counts) %}
   {%- set names = (options.unique_key + [options.version]) | join(', ') -%}
-  {%- set some = (counts.conflict_sample | unique | list)[:3] | join(' ') -%}
+  {%- set some = (counts.conflict_sample | unique | list)[:3] | join(', ') -%}
   {%- do return(
       target_relation ~ ": " ~ versioned_collapsing.format_count(counts.conflicts, 'change')
       ~ (" has" if counts.conflicts == 1 else " have")
-      ~ " the version of a stored row, or of another change, and another payload"
-      ~ (" (" ~ names ~ " of some: " ~ some ~ ")" if some else "")
-      ~ ". The stored one stays; of two in one change set one is taken."
+      ~ " the same version as a stored row or another change, but a different payload."
+      ~ (" Examples (" ~ names ~ "): " ~ some ~ "." if some else "")
+      ~ " A stored row stays as it is. Of two such changes in one change set, one is applied."
   ) -%}
 {% endmacro %}

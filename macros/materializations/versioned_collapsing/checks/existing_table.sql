@@ -8,7 +8,7 @@
   {%- set rebuild = versioned_collapsing.get_rebuild_command(model) -%}
   {%- if 'VersionedCollapsingMergeTree' not in found.engine -%}
     {%- do problems.append(
-        existing_relation ~ " exists and is " ~ found.engine ~ ", not VersionedCollapsingMergeTree. Move it away, or "
+        existing_relation ~ " exists and is " ~ found.engine ~ ", not VersionedCollapsingMergeTree. Rename it, or "
         ~ "rebuild it: " ~ rebuild
     ) -%}
   {%- else -%}
@@ -17,7 +17,7 @@
       {%- set differs = "', but " ~ existing_relation ~ (" was built with '" if option == 'unique_key'
           else " has '") -%}
       {%- do problems.append(
-          option ~ ": is '" ~ pair.wanted ~ differs ~ pair.found
+          option ~ " is '" ~ pair.wanted ~ differs ~ pair.found
           ~ "'. Change the option back, or rebuild the table: " ~ rebuild
       ) -%}
     {%- endfor -%}

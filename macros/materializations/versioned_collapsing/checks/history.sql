@@ -13,9 +13,9 @@
 {% macro validate_known_table(existing_relation, model, apply) %}
   {%- if versioned_collapsing.read_row_count(existing_relation) -%}
     {%- do versioned_collapsing.stop_run(apply,
-        existing_relation ~ " has rows, and the ledger knows nothing of them. If the table keeps the state and cancel "
-        ~ "rows of this model, adopt it: dbt run-operation adopt_table --args '{model: " ~ model.name ~ "}'. "
-        ~ "Otherwise move it away, or rebuild it: " ~ versioned_collapsing.get_rebuild_command(model)
+        existing_relation ~ " has rows that are not in the ledger. If they are the state and cancel rows of this "
+        ~ "model, adopt the table: dbt run-operation adopt_table --args '{model: " ~ model.name ~ "}'. "
+        ~ "Otherwise rename it, or rebuild it: " ~ versioned_collapsing.get_rebuild_command(model)
     ) -%}
   {%- endif -%}
 {% endmacro %}

@@ -2,9 +2,9 @@
 {% macro warn_of_is_incremental(model) %}
   {%- if modules.re.search('\\bis_incremental\\(', model.raw_code) -%}
     {%- do exceptions.warn(
-        model.unique_id ~ " calls is_incremental(), which is false for every versioned_collapsing model: all that it "
-        ~ "selects is read and compared in each run. To read less in later runs, ask {% if load_relation(this) and "
-        ~ "not should_full_refresh() %} instead."
+        model.unique_id ~ " calls is_incremental(), which is always false in a versioned_collapsing model. Each run "
+        ~ "therefore reads and compares everything that the model selects. To read less in later runs, use "
+        ~ "{% if load_relation(this) and not should_full_refresh() %} instead."
     ) -%}
   {%- endif -%}
 {% endmacro %}

@@ -2,8 +2,8 @@
 {% macro validate_holder_is_idle(locked_relation, holder, is_at_work, model) %}
   {%- if is_at_work and holder.invocation_id != invocation_id -%}
     {%- do exceptions.raise_compiler_error(
-        "Another run is at work on " ~ locked_relation ~ ": run " ~ holder.run_id ~ " of dbt invocation "
-        ~ holder.invocation_id ~ ". Run again when it has ended. If there is no such run: "
+        "Another run holds the lock on " ~ locked_relation ~ ": run " ~ holder.run_id ~ " of dbt invocation "
+        ~ holder.invocation_id ~ ". Run again when it has ended. If that run no longer exists, release its lock: "
         ~ "dbt run-operation release_lock --args '{model: " ~ model ~ "}'"
     ) -%}
   {%- endif -%}
@@ -14,7 +14,8 @@
 {% macro validate_lock_is_acquired(locked_relation, holder, apply, seconds) %}
   {%- if not versioned_collapsing.is_held_by(holder, apply.run_id) -%}
     {%- do exceptions.raise_compiler_error(
-        locked_relation ~ " was locked by one run after another for " ~ seconds ~ " s. Run again when they have ended."
+        "Other runs have held the lock on " ~ locked_relation ~ " for " ~ seconds
+        ~ " s. Run again when they have ended."
     ) -%}
   {%- endif -%}
 {% endmacro %}
@@ -24,8 +25,8 @@
 {% macro validate_lock_is_held(holder, apply, seconds) %}
   {%- if not versioned_collapsing.is_held_by(holder, apply.lock.run_id) -%}
     {%- do exceptions.raise_compiler_error(
-        "This run showed no sign of life for " ~ seconds ~ " s and lost its lock " ~ apply.lock.relation
-        ~ ". What it had begun is completed by the next run."
+        "This run has not made progress for " ~ seconds ~ " s and has lost its lock " ~ apply.lock.relation
+        ~ ". Run again: the next run completes what this run began."
     ) -%}
   {%- endif -%}
 {% endmacro %}

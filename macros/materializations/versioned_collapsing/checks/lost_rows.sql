@@ -5,9 +5,9 @@
   {%- set is_empty = manifest.exists and not manifest.is_partial and manifest.is_complete and not manifest.batches -%}
   {%- if is_rebuild and (is_part or is_empty) and ledger.has_history -%}
     {%- do versioned_collapsing.stop_run(apply,
-        existing_relation ~ " is to be rebuilt, and " ~ (manifest.change_set or "its select")
-        ~ (" is only a part (--empty, --sample)" if manifest.is_partial else " holds no batch")
-        ~ ": the table would lose its rows. Rebuild it from the whole: "
+        existing_relation ~ " cannot be rebuilt: " ~ (manifest.change_set or "its select")
+        ~ (" is only a part (--empty or --sample)" if manifest.is_partial else " holds no batch")
+        ~ ", so the table would lose rows. Rebuild it from all rows: "
         ~ versioned_collapsing.get_rebuild_command(model)
     ) -%}
   {%- endif -%}

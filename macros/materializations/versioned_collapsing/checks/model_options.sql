@@ -6,7 +6,8 @@
       + versioned_collapsing.get_option_problems(options) -%}
   {%- if '`' in model.alias or '\\' in model.alias -%}
     {%- do problems.append(
-        "alias: is " ~ model.alias ~ "; dbt cannot quote a name with a backtick or a backslash in it. Use another."
+        "alias is " ~ model.alias ~ ", but dbt cannot quote a name that contains a backtick or a backslash. Use "
+        ~ "another."
     ) -%}
   {%- endif -%}
   {%- do versioned_collapsing.raise_problems(model.unique_id, problems) -%}

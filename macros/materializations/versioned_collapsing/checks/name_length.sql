@@ -2,8 +2,8 @@
 {% macro validate_name_length(this, server) %}
   {%- if server.taken > server.most -%}
     {%- do exceptions.raise_compiler_error(
-        "alias: " ~ this.identifier ~ " is too long. With the names of its helper tables it takes " ~ server.taken
-        ~ " of the " ~ server.most ~ " characters that ClickHouse has for a table in " ~ this.schema ~ ". Make it "
+        "alias: " ~ this.identifier ~ " is too long. Its longest helper table has a name of " ~ server.taken
+        ~ " characters, and ClickHouse allows " ~ server.most ~ " for a table in " ~ this.schema ~ ". Make the alias "
         ~ versioned_collapsing.format_count(server.taken - server.most, 'character') ~ " shorter."
     ) -%}
   {%- endif -%}

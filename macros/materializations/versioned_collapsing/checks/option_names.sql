@@ -5,11 +5,11 @@
   {%- set all_known = known + versioned_collapsing.get_option_names_of_dbt() -%}
   {%- for name, value in model.config.items() if value is not none -%}
     {%- if name in meaningless -%}
-      {%- do problems.append(name ~ ": has no meaning for this materialization. " ~ meaningless[name]) -%}
+      {%- do problems.append(name ~ " has no meaning for this materialization. " ~ meaningless[name]) -%}
     {%- elif name not in all_known -%}
       {%- set near = versioned_collapsing.get_near_name(name, all_known) -%}
       {%- set advice = "Did you mean " ~ near ~ "?" if near
-          else "Leave it out, or put what your own macros read into `meta`." -%}
+          else "Remove it, or move it to `meta` if your own macros read it." -%}
       {%- do problems.append(name ~ ": there is no such option. " ~ advice) -%}
     {%- endif -%}
   {%- endfor -%}

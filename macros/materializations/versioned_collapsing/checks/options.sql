@@ -2,35 +2,36 @@
 {% macro get_option_problems(options) %}
   {%- set problems = [] -%}
   {%- for name in ('version', 'sign', 'is_deleted') if options[name] is not string or not options[name] -%}
-    {%- do problems.append(name ~ ": is '" ~ options[name] ~ "'; it takes the name of a column.") -%}
+    {%- do problems.append(name ~ " is '" ~ options[name] ~ "'; it takes the name of a column.") -%}
   {%- endfor -%}
   {%- if not options.unique_key -%}
-    {%- do problems.append("unique_key: missing. Name the column or columns that identify an entity.") -%}
+    {%- do problems.append("unique_key is missing. Name the column or columns that identify an entity.") -%}
   {%- endif -%}
   {%- set no_key = options.unique_key | select('in',
       [options.version] + versioned_collapsing.get_control_columns(options)) | list -%}
   {%- if no_key -%}
     {%- do problems.append(
-        "unique_key: contains " ~ no_key ~ ", which differs from change to change of one entity. Take it out."
+        "unique_key contains " ~ no_key | join(', ') ~ ", but values of the key must be the same in all changes of an "
+        ~ "entity. Remove " ~ no_key | join(', ') ~ " from it."
     ) -%}
   {%- endif -%}
   {%- for name in ('unique_key', 'order_by')
       if options[name] | unique(true) | list | length < options[name] | length -%}
     {%- do problems.append(
-        name ~ ": is " ~ options[name] ~ ", which names a column twice. Take one of the two out."
+        name ~ " is " ~ options[name] | join(', ') ~ ", which names a column twice. Remove one of the two."
     ) -%}
   {%- endfor -%}
   {%- set outside = options.unique_key | reject('in', options.order_by) | list -%}
   {%- if outside -%}
     {%- do problems.append(
-        "order_by: " ~ options.order_by ~ " lacks " ~ outside ~ " of the unique_key. Rows pair by sorting key and "
-        ~ "version, so two entities would cancel each other: add every unique_key column to order_by."
+        "order_by is " ~ options.order_by | join(', ') ~ " and lacks " ~ outside | join(', ') ~ " of the unique_key. "
+        ~ "Rows pair by sorting key and version, so rows of different entities would cancel each other. Add every "
+        ~ "unique_key column to order_by."
     ) -%}
   {%- endif -%}
   {%- if options.sign in options.order_by -%}
     {%- do problems.append(
-        "order_by: contains the sign column " ~ options.sign ~ ", so that state and cancel rows never pair. Take it "
-        ~ "out."
+        "order_by contains the sign column " ~ options.sign ~ ", so state and cancel rows would never pair. Remove it."
     ) -%}
   {%- endif -%}
   {%- set choices = {
@@ -42,24 +43,24 @@
   } -%}
   {%- for name, allowed in choices.items() if options[name] not in allowed -%}
     {%- do problems.append(
-        name ~ ": is '" ~ options[name] ~ "'; it takes '" ~ allowed[:-1] | join("', '") ~ "' or '" ~ allowed[-1] ~ "'."
+        name ~ " is '" ~ options[name] ~ "'; it takes '" ~ allowed[:-1] | join("', '") ~ "' or '" ~ allowed[-1] ~ "'."
     ) -%}
   {%- endfor -%}
   {%- if options.remember_deletes is not boolean
       and versioned_collapsing.get_interval_sql(options.remember_deletes) is none -%}
     {%- do problems.append(
-        "remember_deletes: is '" ~ options.remember_deletes ~ "'; it takes true, false, or how long to remember, as "
-        ~ "in '30 days'."
+        "remember_deletes is '" ~ options.remember_deletes ~ "'; it takes true, false, or a length of time such as "
+        ~ "'30 days'."
     ) -%}
   {%- endif -%}
   {%- if options.chunks is not integer or options.chunks < 1 -%}
     {%- do problems.append(
-        "chunks: is " ~ options.chunks ~ "; it takes the number of chunks to apply in, 1 or more."
+        "chunks is " ~ options.chunks ~ "; it takes the number of chunks, 1 or more."
     ) -%}
   {%- endif -%}
   {%- for name in ('settings', 'combine') if options[name] is not mapping -%}
     {%- do problems.append(
-        name ~ ": is " ~ options[name] ~ "; it takes a mapping of " ~ ('table settings to values.' if name == 'settings'
+        name ~ " is " ~ options[name] ~ "; it takes a mapping of " ~ ('table settings to values.' if name == 'settings'
         else 'columns to policies.')
     ) -%}
   {%- endfor -%}
@@ -68,7 +69,9 @@
   {%- endif -%}
   {%- set special = [options.version, options.sign, options.is_deleted] -%}
   {%- if special | map('string') | unique(true) | list | length < special | length -%}
-    {%- do problems.append("version, sign and is_deleted: are " ~ special ~ "; they must be three columns.") -%}
+    {%- do problems.append(
+        "version, sign and is_deleted are " ~ special | join(', ') ~ "; they must be three different columns."
+    ) -%}
   {%- endif -%}
   {%- if options.old_state == 'stream' -%}
     {%- do problems.extend(versioned_collapsing._stream_problems(options)) -%}

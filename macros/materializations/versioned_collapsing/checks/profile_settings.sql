@@ -5,17 +5,21 @@
   {%- set problems = [] -%}
   {%- if not profile -%}
     {%- do problems.append(
-        "settings of the profile: they leave out what is read of system.settings. Take "
+        "The settings hide rows of system.settings, so they cannot be checked. Remove "
         ~ (pinned.keys() | list + versioned_collapsing.get_refused_settings()) | join(', ')
-        ~ " out of dbt's custom_settings and of the server's user profile."
+        ~ " from dbt's custom_settings and from the server's user profile."
     ) -%}
   {%- endif -%}
   {%- for name, value in profile.items() if name not in all or name in pinned
       and value != pinned[name] | string | replace("'", '') -%}
     {%- do problems.append(
-        name ~ ": is '" ~ value ~ "' in dbt's custom_settings or in the server's user profile, and dbt would read "
-        ~ "other rows or columns than its tables have. Take it out there."
+        name ~ " is '" ~ value ~ "' in dbt's custom_settings or in the server's user profile. With it, dbt reads other "
+        ~ "rows or columns than its tables have. Remove it there."
     ) -%}
   {%- endfor -%}
-  {%- do versioned_collapsing.raise_problems(unique_id, problems) -%}
+  {%- if problems -%}
+    {%- do exceptions.raise_compiler_error(
+        unique_id ~ " cannot run with the settings of the profile:\n  - " ~ problems | join("\n  - ")
+    ) -%}
+  {%- endif -%}
 {% endmacro %}

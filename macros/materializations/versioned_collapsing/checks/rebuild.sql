@@ -4,8 +4,8 @@
   {%- if existing_relation is none -%}{%- do return(none) -%}{%- endif -%}
   {%- if existing_relation.type != 'table' -%}
     {%- do exceptions.raise_compiler_error(
-        existing_relation ~ " is a " ~ existing_relation.type ~ ", which a table cannot take the place of. Drop it or "
-        ~ "rename it, then run again."
+        existing_relation ~ " is a " ~ existing_relation.type ~ ", and a table cannot replace it. Drop it or rename "
+        ~ "it, then run again."
     ) -%}
   {%- endif -%}
   {%- if not is_rebuild -%}{%- do return(none) -%}{%- endif -%}
@@ -26,8 +26,9 @@
   {%- endfor -%}
   {%- if stale -%}
     {%- do exceptions.raise_compiler_error(
-        this ~ " cannot be rebuilt alone: the materialized views " ~ stale ~ " hang on it and would keep the sums of "
-        ~ "the old rows. Rebuild them with it: dbt run --full-refresh --select "
+        this ~ " cannot be rebuilt alone. " ~ ("This materialized view reads" if stale | length == 1
+        else "These materialized views read") ~ " from it and would keep the sums of the old rows: "
+        ~ stale | join(', ') ~ ". Rebuild everything together: dbt run --full-refresh --select "
         ~ (versioned_collapsing.get_change_sets(model) | first | default(model)).name ~ "+"
     ) -%}
   {%- endif -%}

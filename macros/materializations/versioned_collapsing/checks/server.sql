@@ -21,7 +21,8 @@
 {% macro validate_server(server) %}
   {%- if server.version.split('.')[:2] | map('int') | list < [26, 3] -%}
     {%- do exceptions.raise_compiler_error(
-        "versioned_collapsing needs ClickHouse 26.3 or newer, and the server is " ~ server.version ~ "."
+        "versioned_collapsing needs ClickHouse 26.3 or newer, but the server runs " ~ server.version
+        ~ ". Update the server."
     ) -%}
   {%- endif -%}
 {% endmacro %}

@@ -2,8 +2,9 @@
 {% macro validate_staged_tables(target_relation, unfinished, missing, apply) %}
   {%- if missing -%}
     {%- do versioned_collapsing.stop_run(apply,
-        "Run " ~ unfinished.run_id ~ " on " ~ target_relation ~ " died while it wrote, and " ~ missing | join(', ')
-        ~ ", which it would be completed from, is not there. Rebuild the table: " ~ unfinished.rebuild_command
+        "Run " ~ unfinished.run_id ~ " was interrupted while it published rows to " ~ target_relation
+        ~ ", and it cannot be completed: " ~ missing | join(', ')
+        ~ (" does" if missing | length == 1 else " do") ~ " not exist. Rebuild the table: " ~ unfinished.rebuild_command
     ) -%}
   {%- endif -%}
 {% endmacro %}

@@ -3,8 +3,8 @@
   {%- set problems = [] -%}
   {%- if options.combine -%}
     {%- do problems.append(
-        "combine: needs the stored rows, which `old_state: stream` does not read. Combine before the change set is "
-        ~ "made, or set old_state: lookup."
+        "combine needs the stored rows, which `old_state: stream` does not read. Combine the changes before the change "
+        ~ "set is built, or set old_state: lookup."
     ) -%}
   {%- endif -%}
   {%- if options.delete_version == 'ignore' -%}
@@ -14,12 +14,14 @@
     ) -%}
   {%- endif -%}
   {%- if options.publish == 'direct' -%}
-    {%- do problems.append("publish: 'direct' cannot complete a run with `old_state: stream`. Leave it out.") -%}
+    {%- do problems.append(
+        "publish: 'direct' cannot complete an interrupted run with `old_state: stream`. Remove the option."
+    ) -%}
   {%- endif -%}
   {%- if options.chunks is integer and options.chunks > 1 -%}
     {%- do problems.append(
-        "chunks: is " ~ options.chunks ~ "; with `old_state: stream` nothing is looked up, and nothing to be chunked. "
-        ~ "Leave it out."
+        "chunks is " ~ options.chunks ~ ", but `old_state: stream` looks up no stored rows and needs no chunks. Remove "
+        ~ "the option."
     ) -%}
   {%- endif -%}
   {%- do return(problems) -%}

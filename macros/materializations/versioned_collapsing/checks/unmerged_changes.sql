@@ -3,7 +3,7 @@
   {%- if counts.unmerged -%}
     {%- do exceptions.warn(
         target_relation ~ ": " ~ versioned_collapsing.format_count(counts.unmerged, 'partial change')
-        ~ " could not be combined: the stored row is newer, or there is none."
+        ~ " could not be combined, because the stored row is newer or does not exist."
     ) -%}
   {%- endif -%}
 {% endmacro %}

@@ -7,9 +7,10 @@
   {%- endfor -%}
   {%- if changed -%}
     {%- do versioned_collapsing.stop_run(apply,
-        "Run " ~ unfinished.run_id ~ " died while it wrote into " ~ target_relation ~ ", and the materialized views "
-        ~ changed | unique | list ~ " have been made or altered since: what completes the run would double rows in "
-        ~ "them. Drop them, run again, and build them anew."
+        "Run " ~ unfinished.run_id ~ " was interrupted while it published rows to " ~ target_relation ~ ". "
+        ~ ("This materialized view was" if changed | unique | list | length == 1 else "These materialized views were")
+        ~ " created or changed since then: " ~ changed | unique | join(', ') ~ ". Completing the run would write rows "
+        ~ "there twice. Drop the views that are named, run again, and build them again."
     ) -%}
   {%- endif -%}
 {% endmacro %}

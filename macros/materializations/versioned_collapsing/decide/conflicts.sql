@@ -4,11 +4,8 @@
   {%- set version = adapter.quote(options.version) -%}
   {%- set torn = versioned_collapsing.get_helper_relation(target_relation, 'torn') -%}
   select
-    toString(tuple(
-      {%- for name in options.unique_key + [options.version] %}
-      _dbt_changed.{{ adapter.quote(name) }}{{ ',' if not loop.last }}
-      {%- endfor %}
-    )) as _dbt_conflict
+    {{ versioned_collapsing.get_shown_values_sql(options.unique_key + [options.version], '_dbt_changed') }}
+      as _dbt_conflict
   from (
     select *
     from {{ versioned_collapsing.get_helper_relation(target_relation, 'changes') }}

@@ -11,8 +11,9 @@
   {%- set found = run_query(query).rows[0] -%}
   {%- if not found['engine'].endswith('MergeTree') -%}
     {%- do exceptions.warn(
-        table ~ " is " ~ found['engine'] ~ ", which cannot tell a repeated block: if a run dies while it writes, its "
-        ~ "rows may reach it twice."
+        table ~ " has the engine " ~ found['engine'] ~ ", which does not recognize repeated blocks. If a run is "
+        ~ "interrupted while it publishes rows, this table may receive them twice. Use an engine of the "
+        ~ "MergeTree family."
     ) -%}
   {%- elif not found['engine'].startswith(('Replicated', 'Shared')) and found['blocks'] | int < window -%}
     {%- do run_query('alter table ' ~ table ~ ' modify setting non_replicated_deduplication_window = ' ~ window) -%}

@@ -5,7 +5,7 @@
   {%- if '_unset' in columns.given -%}
     {%- set known = '[' ~ versioned_collapsing.quote_literals((columns.names + columns.given) | unique(true)) ~ ']' -%}
     {%- do problems.append(
-        "arrayMap(_dbt_name -> '_unset names ' || _dbt_name || ', which is no column', "
+        "arrayMap(_dbt_name -> '_unset names ' || _dbt_name || ', which is not a column', "
         ~ 'arrayFilter(_dbt_name -> not has(' ~ known ~ ', _dbt_name), _dbt_given._unset))'
     ) -%}
   {%- endif -%}

@@ -1,11 +1,11 @@
 {# The problems that rows of the change set have, each with how many have it, and keys and versions of some. #}
 {% macro read_rejected_rows(options, columns, sql, truncated_at, apply) %}
-  {%- set key_and_version = get_quoted_csv(options.unique_key + [options.version]) -%}
+  {%- set shown = versioned_collapsing.get_shown_values_sql(options.unique_key + [options.version]) -%}
   {%- set query -%}
     select
       _dbt_problem,
       count() as _dbt_n,
-      arrayStringConcat(groupArray(3)(toString(tuple({{ key_and_version }}))), ' ') as _dbt_sample
+      arrayStringConcat(groupArray(3)({{ shown }}), ', ') as _dbt_sample
     from ({{ versioned_collapsing.get_cast_changes_sql(options, columns, sql, truncated_at) }})
     where _dbt_problem <> ''
     group by _dbt_problem

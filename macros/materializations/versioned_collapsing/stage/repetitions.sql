@@ -19,7 +19,7 @@
   {%- endset -%}
   {%- set found = run_query(query).rows[0] -%}
   {%- set contradictions -%}
-    select toString(tuple({{ key_version }})) as _dbt_conflict
+    select {{ versioned_collapsing.get_shown_values_sql(options.unique_key + [options.version]) }} as _dbt_conflict
     from ({{ changes }})
     where not _dbt_is_deleted
     group by _dbt_conflict

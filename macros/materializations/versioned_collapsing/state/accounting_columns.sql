@@ -1,13 +1,13 @@
 {# The columns that account for lines and events; a ledger of an earlier version lacks them. #}
 {% macro get_accounting_columns() %}
   {%- do return({
-      'lines': "Nullable(UInt64) comment 'Lines of the batches; null where the change set does not tell'",
-      'blank': "Nullable(UInt64) comment 'Lines that say nothing'",
+      'lines': "Nullable(UInt64) comment 'Lines of the batches; null if the change set does not provide them'",
+      'blank': "Nullable(UInt64) comment 'Lines that carry no information'",
       'quarantined': "Nullable(UInt64) comment 'Lines that cannot be used'",
-      'passed_over': "Nullable(UInt64) comment 'Messages that are no changes'",
-      'events': "Nullable(UInt64) comment 'Events to account for; null in rows that account for none'",
-      'superseded': "UInt64 comment 'Events below a later one of their key in the same change set'",
-      'derived': "UInt64 comment 'Deletes that no event is: of an old key, of a row that an extract lacks, of a "
+      'passed_over': "Nullable(UInt64) comment 'Messages that are not changes'",
+      'events': "Nullable(UInt64) comment 'Events to account for; null in rows without an account'",
+      'superseded': "UInt64 comment 'Events below a later event of their key in the same change set'",
+      'derived': "UInt64 comment 'Deletes that belong to no event: of an old key, of a row that an extract lacks, of a "
       ~ "truncated row'",
       'truncates': "UInt64 comment 'Truncates'",
   }) -%}

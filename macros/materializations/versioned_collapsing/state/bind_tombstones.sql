@@ -7,7 +7,7 @@
     {%- do versioned_collapsing.claim_tombstones(target_relation, tables.target.uuid) -%}
   {%- elif tables.build_tombstones and tables.build_tombstones.comment == wanted -%}
     {%- do log(
-        'A full refresh of ' ~ target_relation ~ ' died before its tombstones were in their place. Putting them there',
+        'A full refresh of ' ~ target_relation ~ ' was interrupted before it replaced the tombstones. Replacing them',
         info=true
     ) -%}
     {%- set build = versioned_collapsing.get_helper_relation(target_relation, 'build') -%}

@@ -1,15 +1,15 @@
 {% macro create_ledger(target_relation) %}
   {%- set status = 'started, block applied, chunk applied, applied, adopted, repaired, filled (a view), or partial '
       ~ '(a run with --empty or --sample)' -%}
-  {%- set definition = 'Of a view: hash of its definition; with a journal: hashes of the views on the table; and '
+  {%- set definition = 'For a view: hash of its definition. With a journal: hashes of the views on the table. Also '
       ~ 'whether deletes were remembered' -%}
   {%- set ledger = versioned_collapsing.get_ledger_relation(target_relation) -%}
   {% call statement('create_ledger') -%}
     create table if not exists {{ ledger }} {{ on_cluster_clause(target_relation) }} (
       model String comment 'Name of the model',
-      target_uuid UUID comment 'UUID of the table that was applied to; a rebuilt table has another',
-      invocation_id String comment 'dbt invocation',
-      run_id String comment 'One apply of one model',
+      target_uuid UUID comment 'UUID of the target table; a rebuilt table has a new one',
+      invocation_id String comment 'ID of the dbt invocation',
+      run_id String comment 'ID of one apply to one model',
       status LowCardinality(String) comment {{ versioned_collapsing.quote_literal(status) }},
       at DateTime64(6, 'UTC') comment 'When the row was written',
       batches Array(Tuple(batch UInt64, hash String)) comment 'Batches of the landing zone that the change set held',
@@ -23,18 +23,18 @@
       deletes UInt64 comment 'Deletes applied',
       duplicates UInt64 comment 'Changes that repeat a change',
       stale UInt64 comment 'Changes below the version of the live row',
-      unmerged UInt64 comment 'Partial changes that could not be combined: stale, or of a key that is not there',
-      conflicts UInt64 comment 'Changes at the version of the live row with another payload',
+      unmerged UInt64 comment 'Partial changes that could not be combined: stale, or of a key that does not exist',
+      conflicts UInt64 comment 'Changes at the version of the live row with a different payload',
       tombstoned UInt64 comment 'Changes at or below the version at which their key was deleted',
-      repaired UInt64 comment 'Keys whose rows were healed',
-      milliseconds UInt64 comment 'From the start of the model to this row',
-      publish LowCardinality(String) comment 'How rows are written: direct, journal or stream',
-      block UInt32 comment 'With a journal: block of the chunk that is written next',
-      chunk UInt32 comment 'Chunk that the row is about',
-      chunks UInt32 comment 'Chunks of the apply',
-      is_partial Bool comment 'Whether it was a run with --empty or --sample',
+      repaired UInt64 comment 'Torn keys that were repaired',
+      milliseconds UInt64 comment 'Milliseconds from the start of the model to this row',
+      publish LowCardinality(String) comment 'How rows are published: direct, journal or stream',
+      block UInt32 comment 'With a journal: block of the chunk that is published next',
+      chunk UInt32 comment 'Chunk that this row describes',
+      chunks UInt32 comment 'Number of chunks of the apply',
+      is_partial Bool comment 'Whether the run used --empty or --sample',
       truncated_at String comment 'Version at which the table was truncated; empty if it was not',
-      source_uuid UUID comment 'Of a view: UUID of the table that it follows',
+      source_uuid UUID comment 'For a view: UUID of the table that it follows',
       definition String comment {{ versioned_collapsing.quote_literal(definition) }}
     )
     engine = MergeTree

@@ -46,8 +46,8 @@
   {%- endif -%}
   {%- if as_last_seen is none and holder.invocation_id != invocation_id -%}
     {%- do log(
-        locked_relation ~ ' is locked by run ' ~ holder.run_id ~ '; waiting up to ' ~ seconds
-        ~ ' s to see whether it is at work', info=true
+        'Run ' ~ holder.run_id ~ ' holds the lock on ' ~ locked_relation ~ '. Waiting up to ' ~ seconds
+        ~ ' s to see whether it makes progress', info=true
     ) -%}
   {%- endif -%}
   {%- do run_query('select sleep(1)') -%}

@@ -30,8 +30,8 @@
 {% macro _warn_of_a_name_alike(existing_relation, name, stored) %}
   {%- for known in stored if known | lower == name | lower -%}
     {%- do exceptions.warn(
-        existing_relation ~ ": the new column " ~ name ~ " differs from " ~ known ~ " by its case only, and is another "
-        ~ "column. If it is the same one, select it as " ~ known ~ " and drop the new one: alter table "
+        existing_relation ~ ": the new column " ~ name ~ " differs from " ~ known ~ " only in case, so it is a "
+        ~ "separate column. If both are the same, select it as " ~ known ~ " and drop the new column: alter table "
         ~ existing_relation ~ " drop column " ~ adapter.quote(name)
     ) -%}
   {%- endfor -%}

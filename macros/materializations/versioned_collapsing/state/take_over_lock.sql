@@ -3,8 +3,8 @@
 {% macro take_over_lock(locked_relation, lock, holder) %}
   {%- set moved = versioned_collapsing.get_helper_relation(locked_relation, 'lock_' ~ holder.run_id) -%}
   {%- do exceptions.warn(
-      locked_relation ~ ": run " ~ holder.run_id ~ " held the lock and showed no sign of life for "
-      ~ holder.seconds_idle ~ " s. Its lock is taken over."
+      locked_relation ~ ": run " ~ holder.run_id ~ " holds the lock and has not made progress for "
+      ~ holder.seconds_idle ~ " s. This run takes over the lock."
   ) -%}
   {%- do run_query('rename table if exists ' ~ lock ~ ' to ' ~ moved) -%}
   {%- set taken = versioned_collapsing.read_lock(moved) -%}
