@@ -466,7 +466,7 @@ def _signed(name: str) -> Case:
         rng.shuffle(found)
     stops = {
         "signed_broken": "cannot be used: ",
-        "signed_gap": 'The changes of the key {"id":77} do not follow on one another: one is missing.',
+        "signed_gap": 'The changes of the key {"id":77} do not connect: at least one change is missing.',
     }
     return Case(
         Situation(

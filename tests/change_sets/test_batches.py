@@ -202,9 +202,9 @@ def test_the_advised_command_helps(told: Told, command: str, node: str, advised:
             "with views",
             "stg_orders",
             [
-                "landing/orders has files that are in no batch:",
-                "Each file has to be in a folder batch=N and in no folder below it",
-                "orders/batch=000001/part-00000.json. Move these there, or take them away.",
+                "landing/orders has files that belong to no batch:",
+                "Each file must be directly in a folder batch=N",
+                "orders/batch=000001/part-00000.json. Move these files to such a folder, or remove them.",
             ],
         ),
         (
@@ -217,41 +217,45 @@ def test_the_advised_command_helps(told: Told, command: str, node: str, advised:
         (
             "after a part",
             "orders_changes",
-            ["shop.stg_orders was built by a run with --empty or --sample, and reads only a part"],
+            [
+                "shop.stg_orders was built by a run with --empty or --sample and reads only a part of its input"
+            ],
         ),
         (
             "after a part",
             "later_changes",
-            ["shop.stg_later was built by a run with --empty or --sample, and reads only a part"],
+            [
+                "shop.stg_later was built by a run with --empty or --sample and reads only a part of its input"
+            ],
         ),
         (
             "no number",
             "orders_changes",
             [
-                "through_batch: is 'banana'; it takes the number of a batch: --vars '{through_batch: 2}'.",
-                "retake_batches: has 'x'; it takes the number of a batch, or a list of them: --vars '{retake_batches: [2]}'.",
+                "through_batch is 'banana'; it takes the number of a batch: --vars '{through_batch: 2}'.",
+                "retake_batches has 'x'; it takes the number of a batch, or a list of them: --vars '{retake_batches: [2]}'.",
             ],
         ),
         (
             "not landed",
             "orders_changes",
             [
-                "retake_batches: names 17, which has not landed. The nearest that has is 2.",
-                "retake_batches: names 2, which is above through_batch, 1. Leave out one of them.",
+                "retake_batches names 17, which has not landed. The nearest landed batch is 2.",
+                "retake_batches names 2, which is above through_batch (1). Remove one of the two variables.",
             ],
         ),
         (
             "rebuild of a part",
             "orders",
             [
-                "the change set orders_changes was built by a run with --empty or --sample: the table would lack rows."
+                "the change set orders_changes was built by a run with --empty or --sample, so the table would lack rows."
             ],
         ),
         (
             "rebuild",
             "orders_changes",
             [
-                "batch 1 is applied and has not landed any more: rows would be lost.",
+                "batch 1 was applied and is no longer in the landing zone, so rows would be lost.",
                 "dbt run --full-refresh --select orders_changes+ --vars '{rebuild_from_batch: 2}'",
             ],
         ),

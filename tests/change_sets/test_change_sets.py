@@ -85,5 +85,5 @@ def test_an_extract_with_a_line_without_a_key_deletes_nothing(corrected: Correct
     status, message = corrected.outcomes[1].nodes["extracts_changes"]
     assert status == "error"
     assert (
-        "Extract 4 has lines without a readable key: which rows are gone cannot be told" in message
+        "Extract 4 has lines whose key cannot be read, so the deleted rows are unknown" in message
     )

@@ -28,8 +28,8 @@ STOPS: Mapping[str, str] = {
     "corrected": "extract 1, which is stored in corrected, has changed since it was applied",
     "replaced": "extract 1, which is stored in replaced, has changed since it was applied",
     "clock": "Extract 2 has changes at version 2024-12-31 23:59:59, which is not above 2025-01-01 00:00:01",
-    "mass": "Extract 2 lacks 3 of the 4 rows that are stored, a greater share than max_deletes, 0.5",
-    "nothing": "Extract 2 has no rows, which would delete every row",
+    "mass": "Extract 2 lacks 3 of the 4 stored rows, a greater share than max_deletes (0.5)",
+    "nothing": "Extract 2 has no rows, so it would delete every row",
 }
 GOOD = ("moved", "blanks", "allowed", "same", "two_targets")
 

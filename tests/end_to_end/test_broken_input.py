@@ -163,7 +163,7 @@ def test_a_file_that_changes_in_an_applied_batch_is_an_error_until_taken_again(r
     )
     status, message = plain.nodes["orders_changes"]
     assert status == "error"
-    assert "Files in batches that are applied have changed since: 2" in message
+    assert "Files of applied batches have changed: 2" in message
     assert "dbt run --select orders_changes+ --vars '{retake_batches: [2]}'" in message
     assert plain.nodes["customers"][0] == "success"
 

@@ -30,7 +30,7 @@ ALIASES = aliases_of(sources(*FOLDERS))
 # What is only read by our own Jinja: beside no column of a user, in queries of system tables and over names of ours.
 # Those of `no_unknown_fields` are there too.
 OUTERMOST = {
-    *("anomalies", "live", "stored", "waiting", "partition_id", "parts", "difference", "n"),
+    *("torn_keys", "live", "stored", "waiting", "partition_id", "parts", "difference", "n"),
     *("some_keys", "broken_keys", "states", "cancels", "undecided_keys"),
     *("ended_at", "seconds_ago", "last_status", "last_batch", "rows", "states_written", "ms"),
     *("cancels_written", "keys_repaired"),
@@ -244,8 +244,8 @@ def test_operations(project: CollapsingProject, layout: Layout) -> None:
     with pytest.raises(OperationError, match=r"\d keys to repair"):
         project.operation("repair_collapse", model=bad)
     status = project.operation("collapse_status", model=good)
-    assert "2 live rows of 4 stored; 2 wait to collapse; 0 anomalies" in status
-    assert " anomalies (dbt run-operation" in project.operation("collapse_status", model=bad)
+    assert "2 live rows of 4 stored; 2 rows waiting for a merge; 0 torn keys" in status
+    assert " torn keys (dbt run-operation" in project.operation("collapse_status", model=bad)
 
 
 def test_sign_aware_macros(project: CollapsingProject) -> None:

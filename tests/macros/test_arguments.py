@@ -17,71 +17,74 @@ CASES: list[tuple[str, list[str]]] = [
         "parse_debezium(source('landing', 'events'), key=['id'], columns={'_x': 'bigint', 'a-b': 'int', 'tags': 'array<string>', 'n': 'decimal(5,2)', 'price': 'money', 'd': 'decimal(39,2)'}, "
         "required=['name'], version='source.txId', encodings={'n': 'epoch_days', 'm': 'precise'}, ranges={'n': [1]}, toasted=['t'])",
         [
-            "key: names ['id'], which columns does not have.",
-            "required: names ['name'], which columns does not have.",
-            "encodings: names ['m'], which columns does not have.",
-            "columns: _x begins with an underscore, as the columns beside the row's do. Name it otherwise at its source.",
-            "columns: 'a-b' has other characters than letters, digits and underscores. Name it otherwise at its source.",
-            "columns: tags is array<string>. Declare a nested value as string, which then holds its JSON.",
-            "columns: price is money, which is no type of a column. It takes boolean, tinyint, ",
-            "columns: d is decimal(39,2), which is no type of a column.",
-            "encodings: n is decimal(5,2) and has 'epoch_days'; decimal takes 'precise', binary takes 'base64', date takes 'epoch_days', ",
-            "ranges: n has [1]; it takes the lowest and the highest value.",
-            "version: is 'source.txId'; it takes 'source.lsn', 'source.pos', 'source.gtid' or one of columns.",
-            "toasted: names ['t'], which columns does not have.",
+            "key names id, which is not in columns.",
+            "required names name, which is not in columns.",
+            "encodings names m, which is not in columns.",
+            "columns: _x begins with an underscore, which is reserved for control columns. Rename it at its source.",
+            "columns: 'a-b' contains characters other than letters, digits and underscores. Rename it at its source.",
+            "columns: tags is array<string>. Declare a nested value as string; it then holds the JSON.",
+            "columns: price is money, which is not an accepted type. It takes boolean, tinyint, ",
+            "columns: d is decimal(39,2), which is not an accepted type.",
+            "encodings: n is decimal(5,2) and has the encoding 'epoch_days'; decimal takes 'precise', binary takes 'base64', date takes 'epoch_days', ",
+            "ranges: n has [1]; a range takes two values, the lowest and the highest.",
+            "version is 'source.txId'; it takes 'source.lsn', 'source.pos', 'source.gtid' or one of columns.",
+            "toasted names t, which is not in columns.",
         ],
     ),
     (
         "parse_debezium(source('landing', 'events'), key=['id'], columns={'id': 'bigint'}, version='source.gtid')",
-        ["servers: is empty. The transactions of two servers have no order of their own"],
+        ["servers is empty. Transactions of different servers have no common order."],
     ),
     (
         "parse_debezium_images(source('landing', 'events'), key=['id'], columns={'id': 'bigint', 'v': 'string'}, version='v')",
-        ["version: v is string. A version is an integer, a date or a timestamp."],
+        ["version: v is string, but a version must be an integer, a date or a timestamp."],
     ),
     (
         "parse_upserts(source('landing', 'events'), key=['id'], columns={'id': 'bigint'}, version='at', missing_fields='drop')",
         [
-            "version: names at, which columns does not have.",
-            "missing_fields: is 'drop'; it takes 'refuse', 'keep' or 'null'.",
+            "version is at, which is not in columns.",
+            "missing_fields is 'drop'; it takes 'refuse', 'keep' or 'null'.",
         ],
     ),
     (
         "parse_debezium_images(source('landing', 'events'), key=['id'], columns={'id': 'bigint'}, version='id', missing_fields='keep')",
-        ["missing_fields: is 'keep'; it takes 'refuse' or 'null'."],
+        ["missing_fields is 'keep'; it takes 'refuse' or 'null'."],
     ),
     (
         "parse_upserts(source('landing', 'events'), key='id', columns={'id': 'bigint'}, version='id', required='updated_at', encodings=['id'], ranges='id')",
         [
-            "key: is 'id'; it takes a list: ['id'].",
-            "required: is 'updated_at'; it takes a list: ['updated_at'].",
-            "encodings: is ['id']; it takes a mapping, with the names of columns on the left.",
-            "ranges: is id; it takes a mapping, with the names of columns on the left.",
+            "key is 'id'; it takes a list: ['id'].",
+            "required is 'updated_at'; it takes a list: ['updated_at'].",
+            "encodings is ['id']; it takes a mapping whose keys are names of columns.",
+            "ranges is id; it takes a mapping whose keys are names of columns.",
         ],
     ),
     (
         "parse_debezium(source('landing', 'events'), key=['id'], columns={'id': 'bigint', 'a': 'money', 'b': 'INT', 'c': 'integer', 'd': 'decimal(39,2)', 'e': 'decimal(5, 2)'}, toasted='a')",
         [
-            "columns: a is money, which is no type of a column. It takes boolean, ",
-            "columns: d is decimal(39,2), which is no type of a column.",
-            "toasted: is 'a'; it takes a list: ['a'].",
+            "columns: a is money, which is not an accepted type. It takes boolean, ",
+            "columns: d is decimal(39,2), which is not an accepted type.",
+            "toasted is 'a'; it takes a list: ['a'].",
         ],
     ),
     (
         "one_change_per_key(source('landing', 'events'), key='id', counts='_conflicts', combine=['a'])",
         [
-            "key: is 'id'; it takes a list: ['id'].",
-            "counts: is '_conflicts'; it takes a list: ['_conflicts'].",
-            "combine: is ['a']; it takes a mapping",
+            "key is 'id'; it takes a list: ['id'].",
+            "counts is '_conflicts'; it takes a list: ['_conflicts'].",
+            "combine is ['a']; it takes a mapping",
         ],
     ),
     (
         "snapshot_changes(source('landing', 'events'), key=[], version='at', max_deletes=2)",
-        ["key: is empty.", "max_deletes: is 2; it takes a share, from 0 to 1."],
+        [
+            "key is empty; it takes at least one name.",
+            "max_deletes is 2; it takes a share from 0 to 1.",
+        ],
     ),
     (
         "signed_rows(source('landing', 'events'), key='id')",
-        ["key: is 'id'; it takes a list: ['id']."],
+        ["key is 'id'; it takes a list: ['id']."],
     ),
 ]
 
@@ -116,7 +119,7 @@ def test_all_problems_are_one_error(project: Project, call: str, problems: list[
                     "config": {"location_root": "s3a://lake"},
                 }
             },
-            "model.shop.orders: a change_set takes no location_root. Leave it out; the profile's `warehouse` says where",
+            "model.shop.orders: a change_set does not accept location_root. Remove it. `warehouse` in the profile sets where",
         ),
         (
             "validate_changed_batches",

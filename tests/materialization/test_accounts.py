@@ -101,10 +101,10 @@ def test_lines_and_events_of_all_batches(project: CollapsingProject) -> None:
 @pytest.mark.parametrize(
     ("change", "condition"),
     [
-        ("stale + 1 as stale", "events and what became of them differ"),
-        ("events - 1 as events", "lines and what they are differ"),
-        ("lines + 1 as lines", "lines and what they are differ"),
-        ("states - 1 as states", "events and what became of them differ"),
+        ("stale + 1 as stale", "the events and their outcomes do not add up"),
+        ("events - 1 as events", "the lines and their kinds do not add up"),
+        ("lines + 1 as lines", "the lines and their kinds do not add up"),
+        ("states - 1 as states", "the events and their outcomes do not add up"),
     ],
 )
 def test_a_doctored_ledger_fails(project: CollapsingProject, change: str, condition: str) -> None:

@@ -26,32 +26,32 @@ class BadModel:
 
 # fmt: off
 BAD_MODELS = [
-    BadModel("no_key", {}, SELECT, "unique_key: missing. Name the column or columns that identify an entity."),
-    BadModel("key_outside_order", {"unique_key": "id", "order_by": "region"}, SELECT, "order_by: ['region'] lacks ['id'] of the unique_key."),
-    BadModel("sign_in_order", {**CONFIG, "order_by": ["id", "_sign"]}, SELECT, "order_by: contains the sign column _sign"),
-    BadModel("unknown_on_conflict", {**CONFIG, "on_conflict": "ignore"}, SELECT, "on_conflict: is 'ignore'; it takes 'warn' or 'error'."),
-    BadModel("settings_no_mapping", {**CONFIG, "settings": "fast"}, SELECT, "settings: is fast; it takes a mapping"),
-    BadModel("one_column_twice", {**CONFIG, "version": "_sign"}, SELECT, "must be three columns"),
-    BadModel("version_no_name", {**CONFIG, "version": ["_version"]}, SELECT, "version: is '['_version']'; it takes the name of a column."),
-    BadModel("version_in_key", {"unique_key": ["id", "_version"]}, SELECT, "unique_key: contains ['_version'], which differs from change to change"),
-    BadModel("taken_names", CONFIG, SELECT + ", 1 as _dbt_x, 2 as `a\"`", "the change set has ['_dbt_x', 'a\"']; names that begin with _dbt_ are taken"),
-    BadModel("states", CONFIG, "select 1 as id, sumState(1) as x, 1 as _version", "x is AggregateFunction(sum, UInt8), of which two values cannot be compared. Keep such"),
-    BadModel("nested", CONFIG, "select 1 as id, cast([(1, 2)], 'Nested(a Int8, b Int8)') as x, 1 as _version", "x is Nested(a Int8, b Int8), of which two values cannot be compared. Select its parts"),
-    BadModel("two_errors_at_once", {"on_conflict": "ignore"}, SELECT, "unique_key: missing"),
+    BadModel("no_key", {}, SELECT, "unique_key is missing. Name the column or columns that identify an entity."),
+    BadModel("key_outside_order", {"unique_key": "id", "order_by": "region"}, SELECT, "order_by is region and lacks id of the unique_key."),
+    BadModel("sign_in_order", {**CONFIG, "order_by": ["id", "_sign"]}, SELECT, "order_by contains the sign column _sign"),
+    BadModel("unknown_on_conflict", {**CONFIG, "on_conflict": "ignore"}, SELECT, "on_conflict is 'ignore'; it takes 'warn' or 'error'."),
+    BadModel("settings_no_mapping", {**CONFIG, "settings": "fast"}, SELECT, "settings is fast; it takes a mapping"),
+    BadModel("one_column_twice", {**CONFIG, "version": "_sign"}, SELECT, "must be three different columns"),
+    BadModel("version_no_name", {**CONFIG, "version": ["_version"]}, SELECT, "version is '['_version']'; it takes the name of a column."),
+    BadModel("version_in_key", {"unique_key": ["id", "_version"]}, SELECT, "unique_key contains _version, but values of the key must be the same in all changes"),
+    BadModel("taken_names", CONFIG, SELECT + ", 1 as _dbt_x, 2 as `a\"`", "the change set has _dbt_x, a\". Names that begin with _dbt_ are reserved"),
+    BadModel("states", CONFIG, "select 1 as id, sumState(1) as x, 1 as _version", "x is AggregateFunction(sum, UInt8), and two values of this type cannot be compared. Keep aggregate states"),
+    BadModel("nested", CONFIG, "select 1 as id, cast([(1, 2)], 'Nested(a Int8, b Int8)') as x, 1 as _version", "x is Nested(a Int8, b Int8), and two values of this type cannot be compared. Select each of its parts"),
+    BadModel("two_errors_at_once", {"on_conflict": "ignore"}, SELECT, "unique_key is missing"),
     BadModel("near_names", {"uniqe_key": "id", "orderby": "id", "partition-by": "region"}, SELECT, "uniqe_key: there is no such option. Did you mean unique_key?"),
-    BadModel("unknown_name", {**CONFIG, "zzz": 1}, SELECT, "zzz: there is no such option. Leave it out"),
-    BadModel("strategy", {**CONFIG, "incremental_strategy": "append"}, SELECT, "incremental_strategy: has no meaning for this materialization. Changes are always"),
-    BadModel("engine", {**CONFIG, "engine": "ReplacingMergeTree()"}, SELECT, "engine: has no meaning for this materialization. The table is a Versioned"),
-    BadModel("query_settings", {**CONFIG, "query_settings": {"max_threads": 1}}, SELECT, "query_settings: has no meaning for this materialization."),
-    BadModel("x" * 180, CONFIG, SELECT, f"alias: {'x' * 180} is too long. With the names of its helper tables it takes 223 of the"),
+    BadModel("unknown_name", {**CONFIG, "zzz": 1}, SELECT, "zzz: there is no such option. Remove it"),
+    BadModel("strategy", {**CONFIG, "incremental_strategy": "append"}, SELECT, "incremental_strategy has no meaning for this materialization. Changes are always"),
+    BadModel("engine", {**CONFIG, "engine": "ReplacingMergeTree()"}, SELECT, "engine has no meaning for this materialization. The table is a Versioned"),
+    BadModel("query_settings", {**CONFIG, "query_settings": {"max_threads": 1}}, SELECT, "query_settings has no meaning for this materialization."),
+    BadModel("x" * 180, CONFIG, SELECT, f"alias: {'x' * 180} is too long. Its longest helper table has a name of 223 characters"),
     BadModel("no_key_column", {"unique_key": "device_id", "order_by": "device_id"}, SELECT, "the change set has no column device_id (option unique_key). It has id, region, _version."),
     BadModel("no_version", {**CONFIG, "version": "lsn"}, SELECT, "columns: the change set has no column lsn (option version). It has id, region, _version."),
     BadModel("sign_in_change_set", CONFIG, SELECT + ", 1 as _sign", "the change set has the column _sign"),
-    BadModel("float_version", CONFIG, "select 1 as id, 1.5 as _version", "version: _version is Float64."),
-    BadModel("text_version", CONFIG, "select 1 as id, 'a' as _version", "version: _version is String."),
-    BadModel("float_key", CONFIG, "select 1.5 as id, 1 as _version", "order_by: id is Float64; floats do not pair reliably"),
+    BadModel("float_version", CONFIG, "select 1 as id, 1.5 as _version", "version: _version is Float64, but a version must be"),
+    BadModel("text_version", CONFIG, "select 1 as id, 'a' as _version", "version: _version is String, but a version must be"),
+    BadModel("float_key", CONFIG, "select 1.5 as id, 1 as _version", "order_by: id is Float64, and floats do not pair reliably"),
     BadModel("null_key", CONFIG, "select toNullable(id) as id, 1 as _version from values('id Nullable(Int64)', 1, null, null)", "2 rows: id is null"),
-    BadModel("null_version", CONFIG, "select 7 as id, cast(null as Nullable(Int64)) as _version", "1 row: _version is null (id, _version of some:"),
+    BadModel("null_version", CONFIG, "select 7 as id, cast(null as Nullable(Int64)) as _version", "1 row: _version is null. Examples (id, _version): (7, "),
     BadModel("null_in_partition", {**CONFIG, "partition_by": "region"}, "select 7 as id, cast(null as Nullable(String)) as region, 1 as _version", "1 row: region is null"),
 ]
 # fmt: on
@@ -85,8 +85,8 @@ def test_near_names_are_suggested(outcomes: dict[str, Node]) -> None:
 
 def test_all_problems_come_in_one_error(outcomes: dict[str, Node]) -> None:
     message = outcomes["two_errors_at_once"].message
-    assert "unique_key: missing" in message
-    assert "on_conflict: is 'ignore'" in message
+    assert "unique_key is missing" in message
+    assert "on_conflict is 'ignore'" in message
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def test_a_value_that_does_not_fit_stops_the_run(
     outcome = project.run()["target"]
     assert outcome.status == "error"
     problem = "x is null" if "null" in value.given else f"x does not fit {value.declared}"
-    assert f"1 row: {problem} (id, _version of some: (7,5))" in outcome.message
+    assert f"1 row: {problem}. Examples (id, _version): (7, 5)" in outcome.message
     assert project.query("select count() from target") == [(0,)]
 
 
@@ -137,7 +137,7 @@ def test_an_old_server_is_refused(
     project.add_model("target", CONFIG, SELECT)
     with intercepted(lambda send, sql: send(sql.replace("version() as", "'26.2.19.1' as"))):
         message = project.run()["target"].message
-    assert "needs ClickHouse 26.3 or newer, and the server is 26.2.19.1." in message
+    assert "needs ClickHouse 26.3 or newer, but the server runs 26.2.19.1." in message
     assert project.query("show tables") == []
 
 
@@ -166,8 +166,8 @@ def test_conflicts_stop_the_run_when_told_to(
     project.replace_rows("changes", structure, [(1, 11, 1), (2, 20, 1)])
     outcome = project.run()["target"]
     assert outcome.status == "error"
-    assert "1 change has the version of a stored row" in outcome.message
-    assert "(id, _version of some: (1,1))" in outcome.message
+    assert "1 change has the same version as a stored row" in outcome.message
+    assert ". Examples (id, _version): (1, 1)." in outcome.message
     assert "Nothing was written" in outcome.message
     assert project.query("select id, x, _sign from target") == [(1, 10, 1)]
 
@@ -190,16 +190,16 @@ class TestExistingRelation:
             (
                 {"order_by": ["id", "region"]},
                 "select * from changes",
-                "order_by: is 'id, region', but `existing`.`target` has 'id'",
+                "order_by is 'id, region', but `existing`.`target` has 'id'",
             ),
             (
                 {"partition_by": "region"},
                 "select * from changes",
-                "partition_by: is 'region', but `existing`.`target` has ''",
+                "partition_by is 'region', but `existing`.`target` has ''",
             ),
-            ({"sign": "s"}, "select * from changes", "sign and version: is 's, _version'"),
-            ({}, "select *, 1 as extra from changes", "the model adds ['extra'] and drops []"),
-            ({}, "select id, _version from changes", "the model adds [] and drops ['region']"),
+            ({"sign": "s"}, "select * from changes", "sign and version are 's, _version'"),
+            ({}, "select *, 1 as extra from changes", "the model adds extra. Set"),
+            ({}, "select id, _version from changes", "the model drops region. Set"),
             (
                 {},
                 "select id, 1 as region, _version from changes",
@@ -230,7 +230,7 @@ class TestExistingRelation:
         project.command("insert into foreign values (1, 1, 1)")
         project.add_model("foreign", CONFIG, "select id, _version + 1 as _version from changes")
         outcome = project.run("--select", "foreign")["foreign"]
-        assert "the ledger knows nothing of them" in outcome.message
+        assert "has rows that are not in the ledger" in outcome.message
         project.operation("adopt_table", model="foreign")
         outcome = project.run("--select", "foreign")["foreign"]
         assert outcome.status == "success", outcome.message

@@ -111,7 +111,7 @@ def test_a_view_that_is_new_stops_the_completion(make_project: MakeProject) -> N
     add_view(project, "newer")
     message = apply(project, None)
     assert (
-        "the materialized views ['journal_new.newer_mv'] have been made or altered since" in message
+        "This materialized view was created or changed since then: journal_new.newer_mv." in message
     )
     project.command("drop view newer_mv")
     assert "rows" in apply(project, None)
@@ -129,7 +129,7 @@ def test_a_view_that_is_altered_stops_the_completion(make_project: MakeProject) 
     project.command(
         f"alter table sums_mv modify query {SUMS.format('target').replace('group', 'where amount >= 0 group')}"
     )
-    assert "['journal_altered.sums_mv'] have been made or altered since" in apply(project, None)
+    assert "created or changed since then: journal_altered.sums_mv." in apply(project, None)
     project.command(f"alter table sums_mv modify query {SUMS.format('target')}")
     project.command("drop view sums_mv")
     project.command(f"create materialized view sums_mv to sums as {SUMS.format('target')}")
@@ -158,7 +158,7 @@ def test_a_table_that_knows_no_blocks_is_warned_of(make_project: MakeProject) ->
     project.command("create table kept (part UInt8, total Int64, c Int64) engine = Memory")
     project.command(f"create materialized view kept_mv to kept as {SUMS.format('target')}")
     assert "rows" in apply(project, 2)
-    warning = "is Memory, which cannot tell a repeated block"
+    warning = "has the engine Memory, which does not recognize repeated blocks"
     assert warning in project.logged("JinjaLogWarning")
 
 

@@ -29,7 +29,7 @@ select * from changes
 where id not in (select * from url('{{ var("page") }}', 'TSV', 'id Int64'))
 {% endif %}
 """
-AT_WORK = "Another run is at work on `{}`.`target`: run "
+AT_WORK = "Another run holds the lock on `{}`.`target`: run "
 
 
 def rows(version: int) -> list[Row]:
@@ -107,9 +107,9 @@ def test_a_second_run_leaves_one_at_work_alone(make_project: MakeProject) -> Non
         assert second.status == "error"
         assert AT_WORK.format("lock_at_work") in second.message
         assert "release_lock --args '{model: target}'" in second.message
-        with pytest.raises(OperationError, match=r"holds the lock on .* and is at work"):
+        with pytest.raises(OperationError, match=r"holds the lock on .* and is still running"):
             project.operation("release_lock", model="target")
-        with pytest.raises(OperationError, match="Another run is at work"):
+        with pytest.raises(OperationError, match="Another run holds the lock"):
             project.operation("repair_collapse", model="target")
         served.set()
         output = first.communicate()[0]
@@ -158,7 +158,7 @@ def test_the_lock_of_a_killed_run_is_taken_over(make_project: MakeProject) -> No
     while statements(project):  # The server goes on with what it was told to do.
         time.sleep(0.05)
     assert project.run()["target"].status == "success"
-    assert "showed no sign of life for" in project.logged("JinjaLogWarning")
+    assert "has not made progress for" in project.logged("JinjaLogWarning")
     check(project, 2)
 
 
@@ -179,7 +179,7 @@ def test_a_run_that_lost_its_lock_writes_nothing(make_project: MakeProject) -> N
     stage = "insert into `lock_lost`.`target__dbt_changes`"
     with at_statement(stage, lambda: project.command("drop table target__dbt_lock")):
         outcome = project.run()["target"]
-    assert "lost its lock `lock_lost`.`target__dbt_lock`" in outcome.message
+    assert "has lost its lock `lock_lost`.`target__dbt_lock`" in outcome.message
     check(project, 1)
     assert project.run()["target"].status == "success"
     check(project, 2)

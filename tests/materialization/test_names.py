@@ -73,7 +73,7 @@ class TestNames:
     def test_operations(self, project: CollapsingProject, model: str) -> None:
         with pytest.raises(OperationError, match="1 key to repair"):
             project.operation("repair_collapse", model=model)
-        assert "1 anomaly" in project.operation("collapse_status", model=model)
+        assert "1 torn key" in project.operation("collapse_status", model=model)
         table = f"`names_of its own`.`{MODELS[model]['alias']}`"
         truth = f"(select * from {table} final where `my sign` = 1)"
         assert "agrees with" in project.operation("reconcile", model=model, truth=truth)

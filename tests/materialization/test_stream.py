@@ -155,8 +155,8 @@ class TestManifest:
         assert project.run()["target"].message == "batch 1: 1 state"
         self.stage(project, [1, 2], structure, [(1, "EU", 5, 5, 1), (2, "EU", 5, 5, 1)])
         message = project.run()["target"].message
-        assert "has batches 1 of signed already" in message
-        assert f"with `{why}` a batch can be applied once" in message
+        assert "already contains batch 1 of signed" in message
+        assert f"With `{why}`, a batch can be applied only once" in message
         self.stage(project, [2], structure, [(2, "EU", 5, 5, 1)])
         assert project.run()["target"].status == "success"
         assert project.query("select id, sum(_sign) from target group by id order by id") == [
@@ -175,7 +175,7 @@ class TestManifest:
         with dying({"target": STARTED}):
             assert "died here" in project.run()["target"].message
         outcome = project.run()["target"]
-        assert "has batches 2 of signed already" in outcome.message
+        assert "already contains batch 2 of signed" in outcome.message
         assert project.query("select id, sum(_sign) from target group by id order by id") == [
             (1, 1),
             (2, 1),

@@ -134,18 +134,18 @@ SELECT = "select 1 as id, {} as x, 1 as _version"
 
 
 REFUSED: list[tuple[str, dict[str, Any], str, str]] = [
-    ("float_in_a_key", {"unique_key": "x"}, SELECT.format("tuple(1.5)"), "x is Tuple(Float64); floats do not pair"),
-    ("json_key", {"unique_key": "x"}, SELECT.format("cast('{}' as JSON)"), "x is JSON, of which values have no reliable order"),
+    ("float_in_a_key", {"unique_key": "x"}, SELECT.format("tuple(1.5)"), "x is Tuple(Float64), and floats do not pair"),
+    ("json_key", {"unique_key": "x"}, SELECT.format("cast('{}' as JSON)"), "x is JSON, and values of this type have no reliable order"),
     ("variant_key", {"unique_key": "x"}, SELECT.format("cast('a' as Variant(String, Int8))"), "have no reliable order"),
-    ("nulls_in_a_key", {"unique_key": "x"}, SELECT.format("[1, null]"), "x is Array(Nullable(UInt8)), of which values have no reliable order"),
-    ("null", {}, SELECT.format("null"), "x is null in every row, and has no type. Declare its data_type"),
+    ("nulls_in_a_key", {"unique_key": "x"}, SELECT.format("[1, null]"), "x is Array(Nullable(UInt8)), and values of this type have no reliable order"),
+    ("null", {}, SELECT.format("null"), "x is null in every row, so its type is unknown. Declare its data_type"),
     ("key_twice", {"unique_key": ["id", "id"]}, SELECT.format("1"), "unique_key: is ['id', 'id'], which names a column twice"),
     ("greatest_tuple", {"combine": {"x": "greatest"}}, SELECT.format("(1, toNullable(2))"), "combine: x has 'greatest' and is Tuple("),
-    ("least_floats", {"combine": {"x": "least"}}, SELECT.format("[1.5]"), "is Array(Float64), of which values have no order"),
+    ("least_floats", {"combine": {"x": "least"}}, SELECT.format("[1.5]"), "is Array(Float64), and values of this type have no order"),
     ("greatest_variant", {"combine": {"x": "greatest"}}, SELECT.format("cast('a' as Variant(String, Int8))"), "combine: x has 'greatest'"),
-    ("unknown_unset", {}, SELECT.format("1") + ", ['X'] as _unset", "1 row: _unset names X, which is no column"),
+    ("unknown_unset", {}, SELECT.format("1") + ", ['X'] as _unset", "1 row: _unset names X, which is not a column"),
     ("negative_count", {}, SELECT.format("1") + ", -1 as _duplicates", "1 row: _duplicates is below zero"),
-    ("dbt_name", {}, SELECT.format("1") + ", 1 as _dbt_given", "names that begin with _dbt_ are taken"),
+    ("dbt_name", {}, SELECT.format("1") + ", 1 as _dbt_given", "Names that begin with _dbt_ are reserved"),
 ]  # fmt: skip
 
 
@@ -245,5 +245,5 @@ def test_a_row_in_no_chunk_stops_the_run(make_project: MakeProject) -> None:
         "{% endmacro %}"
     )
     project.replace_rows("t__dbt_change_set", "id Int64", [(number,) for number in range(9)])
-    with pytest.raises(OperationError, match=r"The 3 chunks of .* have 5 of 9 staged rows"):
+    with pytest.raises(OperationError, match=r"The 3 chunks of .* contain 5 of 9 staged rows"):
         project.operation("five_of_nine")

@@ -90,7 +90,8 @@ def test_it_is_rebuilt_with_a_full_refresh(make_project: MakeProject) -> None:
     # Of the table too: a view that is left out would keep the sums of the old rows.
     project.replace_rows("changes", STRUCTURE, rows(5))
     message = project.run("--full-refresh", "--select", "target")["target"].message
-    assert "cannot be rebuilt alone: the materialized views ['view_refresh.sums_mv']" in message
+    assert "cannot be rebuilt alone. This materialized view reads from it" in message
+    assert "the sums of the old rows: view_refresh.sums_mv. Rebuild" in message
     assert run(project, 5, "--full-refresh", "--select", "target+")["sums"].message == FILLED
     assert agrees(project)
     run(project, 6)
@@ -168,10 +169,10 @@ def test_views_of_stock_dbt_are_exact_too(make_project: MakeProject) -> None:
 @pytest.mark.parametrize(
     ("config", "sql", "error"),
     [
-        ({"order_by": None}, MODEL, "order_by: missing. Name the columns by which the sums are grouped."),
-        ({"engine": "Memory"}, MODEL, "engine: is 'Memory'; it takes an engine of the MergeTree family"),
-        ({}, "select 1 as region", "select: reads []; a view follows one versioned_collapsing model, by `ref`."),
-        ({}, f"{MODEL} union all {MODEL.replace('target', 'other')}", "select: reads ['other', 'target']; a view follows one"),
+        ({"order_by": None}, MODEL, "order_by is missing. Name the columns by which the sums are grouped."),
+        ({"engine": "Memory"}, MODEL, "engine is 'Memory'; it takes an engine of the MergeTree family"),
+        ({}, "select 1 as region", "select: the view reads from no versioned_collapsing model. It must `ref` exactly one versioned_collapsing model."),
+        ({}, f"{MODEL} union all {MODEL.replace('target', 'other')}", "select: the view reads from other and target. It must `ref` exactly one"),
     ],
     ids=["order_by", "engine", "no_source", "two_sources"],
 )  # fmt: skip
@@ -199,7 +200,7 @@ def test_a_key_that_may_be_null_says_what_to_declare(make_project: MakeProject) 
     project.add_model("sums", view, MODEL)
     message = project.run()["sums"].message
     for problem in (
-        "order_by: lower(region) is Nullable(String), and a key of a table takes no nulls. Declare the `data_type`",
+        "order_by: lower(region) is Nullable(String), but a key of a table cannot be null. Declare the `data_type`",
         "partition_by: region is Nullable(String)",
         "in the properties of target, and rebuild: dbt run --full-refresh --select target+. Or put",
     ):
@@ -221,7 +222,7 @@ def test_a_view_that_the_rows_would_not_reach_is_refused(make_project: MakeProje
     for _ in range(2):  # Nor is it taken for current the next time.
         message = project.run("--select", "sums")["sums"].message
         assert "would not follow `view_second`.`target`" in message
-        assert "Begin with target, and join the others to it." in message
+        assert "Begin the select with target, and join the other tables to it." in message
     join = "from {{ ref('target') }} as target inner join regions using (region)"
     project.add_model("sums", VIEW, MODEL.replace("from {{ ref('target') }}", join))
     project.command("insert into regions values ('EU'), ('US'), ('AP')")
@@ -235,14 +236,14 @@ def test_a_view_without_its_table_says_what_to_build(make_project: MakeProject) 
     project.add_model("target", CONFIG, "select * from changes")
     project.add_model("sums", VIEW, MODEL)
     message = project.run("--select", "sums")["sums"].message
-    assert "view_no_table.target, which the view follows, is not there" in message
+    assert "view_no_table.target, which the view follows, does not exist" in message
 
 
 def test_a_plain_view_in_its_place_is_refused(make_project: MakeProject) -> None:
     project = make(make_project, "view_place")
     project.command("create view sums as select 1 as x")
     message = project.run("--select", "sums")["sums"].message
-    assert "is a view, which a table cannot take the place of" in message
+    assert "is a view, and a table cannot replace it" in message
 
 
 def test_a_contract_is_kept(make_project: MakeProject) -> None:

@@ -17,7 +17,7 @@
       {%- set differs = "', but " ~ existing_relation ~ (" was built with '" if option == 'unique_key'
           else " has '") -%}
       {%- do problems.append(
-          option ~ " is '" ~ pair.wanted ~ differs ~ pair.found
+          option ~ (" are '" if ' and ' in option else " is '") ~ pair.wanted ~ differs ~ pair.found
           ~ "'. Change the option back, or rebuild the table: " ~ rebuild
       ) -%}
     {%- endfor -%}
