@@ -8,6 +8,14 @@
   updated_at DateTime64(6, ''UTC'')
 {%- endset -%}
 
+with applied as (
+  select max(arrayMax(arrayConcat([0], tupleElement(ledger.batches, 'batch')))) as batch
+  from {{ get_ledger_relation(ref('customers')) }} as ledger
+  where
+    ledger.status = 'applied'
+    and ledger.target_uuid = {{ get_table_uuid_sql(ref('customers')) }}
+)
+
 select
   customer_id,
   name,
@@ -18,11 +26,5 @@ select
   updated_at
 from
   file('data/expected/batch_*/customers.csv', 'CSVWithNames', '{{ columns }}')
-where toUInt32(extract(_path, 'batch_([0-9]+)')) = (
-  select max(arrayMax(arrayConcat([0], batches.batch)))
-  from {{ get_ledger_relation(ref('customers')) }}
-  where
-    status = 'applied'
-    and target_uuid = {{ get_table_uuid_sql(ref('customers')) }}
-)
+where toUInt32(extract(_path, 'batch_([0-9]+)')) = (select applied.batch from applied)
 settings date_time_input_format = 'best_effort'

@@ -7,6 +7,14 @@
   updated_at DateTime64(6, ''UTC'')
 {%- endset -%}
 
+with applied as (
+  select max(arrayMax(arrayConcat([0], tupleElement(ledger.batches, 'batch')))) as batch
+  from {{ get_ledger_relation(ref('order_items')) }} as ledger
+  where
+    ledger.status = 'applied'
+    and ledger.target_uuid = {{ get_table_uuid_sql(ref('order_items')) }}
+)
+
 select
   order_id,
   line_no,
@@ -16,11 +24,5 @@ select
   updated_at
 from
   file('data/expected/batch_*/order_items.csv', 'CSVWithNames', '{{ columns }}')
-where toUInt32(extract(_path, 'batch_([0-9]+)')) = (
-  select max(arrayMax(arrayConcat([0], batches.batch)))
-  from {{ get_ledger_relation(ref('order_items')) }}
-  where
-    status = 'applied'
-    and target_uuid = {{ get_table_uuid_sql(ref('order_items')) }}
-)
+where toUInt32(extract(_path, 'batch_([0-9]+)')) = (select applied.batch from applied)
 settings date_time_input_format = 'best_effort'

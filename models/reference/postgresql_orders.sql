@@ -10,6 +10,14 @@
   updated_at DateTime64(6, ''UTC'')
 {%- endset -%}
 
+with applied as (
+  select max(arrayMax(arrayConcat([0], tupleElement(ledger.batches, 'batch')))) as batch
+  from {{ get_ledger_relation(ref('orders')) }} as ledger
+  where
+    ledger.status = 'applied'
+    and ledger.target_uuid = {{ get_table_uuid_sql(ref('orders')) }}
+)
+
 select
   order_id,
   customer_id,
@@ -22,11 +30,5 @@ select
   updated_at
 from
   file('data/expected/batch_*/orders.csv', 'CSVWithNames', '{{ columns }}')
-where toUInt32(extract(_path, 'batch_([0-9]+)')) = (
-  select max(arrayMax(arrayConcat([0], batches.batch)))
-  from {{ get_ledger_relation(ref('orders')) }}
-  where
-    status = 'applied'
-    and target_uuid = {{ get_table_uuid_sql(ref('orders')) }}
-)
+where toUInt32(extract(_path, 'batch_([0-9]+)')) = (select applied.batch from applied)
 settings date_time_input_format = 'best_effort'
