@@ -108,7 +108,7 @@ def test_changed_files_are_named(table: Path, change: str, difference: str) -> N
         require_same_files("shop.orders", "orders", parquet(table), RECEIPT)
     assert error.value.msg == (
         f"ClickHouse cannot read the Spark table shop.orders: the files in {table} are not those "
-        f"that Spark wrote: {difference}. Build it again: dbt build --select orders"
+        f"that Spark wrote. {difference}. Build it again: dbt build --select orders"
     )
 
 
@@ -159,7 +159,7 @@ def test_values_in_other_rows_are_named() -> None:
 def test_source_that_differs_has_advice_that_works(table: Path) -> None:
     advice = (
         "Nothing may write to a source while dbt reads it. Wait until it is complete. Then delete "
-        "_hand_off.json from its folder: dbt makes it anew."
+        "_hand_off.json from its folder, and dbt writes a new one."
     )
     (table / "part-0.parquet").write_bytes(b"1234")
     with pytest.raises(DbtRuntimeError) as error:
