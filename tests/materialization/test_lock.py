@@ -170,7 +170,7 @@ def test_the_lock_of_a_run_that_died_at_once_is_taken_over(make_project: MakePro
         "engine = MergeTree order by step_at comment 'dead some-invocation'"
     )
     assert project.run()["target"].status == "success"
-    assert "run dead held the lock" in project.logged("JinjaLogWarning")
+    assert "run dead holds the lock" in project.logged("JinjaLogWarning")
     check(project, 2)
 
 

@@ -152,7 +152,9 @@ class TestRepairCollapse:
         assert "1 key with two different state rows of one version" in said
         apply(project, rows(2, 3))
         assert project.query(LIVE)[3] == (3, 0, 6, 2, 1)
-        assert "0 keys with two states" in project.operation("repair_collapse", model="target")
+        assert "0 keys with two different state rows" in project.operation(
+            "repair_collapse", model="target"
+        )
 
     def test_one_that_died_is_completed_by_the_next_run(self, project: CollapsingProject) -> None:
         with dying({PUBLISHING: 0}), pytest.raises(OperationError, match="died here"):

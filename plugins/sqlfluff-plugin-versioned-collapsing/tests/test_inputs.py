@@ -26,11 +26,11 @@ NODE = {
     "original_file_path": "models/orders.sql",
 }
 BAD_MANIFESTS = {
-    "no JSON": ("{", "is no JSON"),
-    "a list": ("[]", "is no manifest of dbt"),
-    "without nodes": ('{"sources": {}}', "is no manifest of dbt"),
-    "a list of nodes": ('{"nodes": [], "sources": {}}', "is no manifest of dbt"),
-    "a node that is a number": ('{"nodes": {"a": 1}, "sources": {}}', "is no manifest of dbt"),
+    "no JSON": ("{", "is not JSON"),
+    "a list": ("[]", "is not a dbt manifest"),
+    "without nodes": ('{"sources": {}}', "is not a dbt manifest"),
+    "a list of nodes": ('{"nodes": [], "sources": {}}', "is not a dbt manifest"),
+    "a node that is a number": ('{"nodes": {"a": 1}, "sources": {}}', "is not a dbt manifest"),
     "a node without a schema": (
         json.dumps({"nodes": {"a.b": {**NODE, "schema": None} | {"columns": []}}, "sources": {}}),
         "a.b lacks",
@@ -41,20 +41,20 @@ BAD_MANIFESTS = {
         ),
         "a.b lacks 'columns'",
     ),
-    "no text": (b"\xff\xfe{", "is no UTF-8 text"),
+    "no text": (b"\xff\xfe{", "is not UTF-8 text"),
 }
 BAD_ENGINES = {
-    "no JSON": ("{", "line 1 is not of the query in the README"),
-    "a list": ("[1]", "line 1 is not of the query in the README"),
+    "no JSON": ("{", "line 1 is not a row of the query in the README"),
+    "a list": ("[1]", "line 1 is not a row of the query in the README"),
     "a second line without a name": (
         '{"database": "a", "name": "b", "engine_full": ""}\n{"database": "a"}',
-        "line 2 is not of the query in the README: it lacks 'engine_full'",
+        "line 2 is not a row of the query in the README: it lacks 'engine_full'",
     ),
     "columns that are a list": (
         '{"database": "a", "name": "b", "engine_full": "", "columns": ["x"]}',
-        "line 1 is not of the query in the README",
+        "line 1 is not a row of the query in the README",
     ),
-    "no text": (b"\xff\xfe{", "is no UTF-8 text"),
+    "no text": (b"\xff\xfe{", "is not UTF-8 text"),
 }
 
 
@@ -106,7 +106,7 @@ def test_a_bad_list_of_engines_is_an_error_with_its_reason(
 def test_a_missing_file_and_a_folder_are_errors(tmp_path: Path) -> None:
     (other := tmp_path / "other").mkdir()
     code, output = _sqlfluff(other, "lint", collapsing_engines=tmp_path / "none.jsonl")
-    assert (code, "is not there" in output, "Traceback" in output) == (2, True, False), output
+    assert (code, "does not exist" in output, "Traceback" in output) == (2, True, False), output
     code, output = _sqlfluff(tmp_path, "lint", collapsing_manifest=tmp_path)
     assert (code, "cannot be read" in output, "Traceback" in output) == (2, True, False), output
 

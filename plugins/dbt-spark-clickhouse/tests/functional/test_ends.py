@@ -15,11 +15,14 @@ def test_other_process_is_told_who_uses_the_stores(project: Any, killed: Any) ->
     assert not killed.refused.success
     output = " ".join(killed.refused.output.split())
     assert f"The embedded stores in {project.home} are in use by process {killed.pid} (" in output
-    assert "dbt --no-use-colors run --select spark_slow); one process at a time can work" in output
+    assert (
+        "dbt --no-use-colors run --select spark_slow); only one process at a time can work"
+        in output
+    )
 
 
 def test_run_after_a_killed_one_removes_what_it_left(project: Any, first_build: Any) -> None:
-    removed = "Removing what an unfinished run left of mixed.spark_slow"
+    removed = "Removing files that an interrupted run left of mixed.spark_slow"
     assert first_build.output.count(removed) == 1
     assert first_build.results["spark_slow"][0] == "success"
 
@@ -29,7 +32,7 @@ def test_table_of_a_killed_run_is_whole_afterwards(project: Any, later: Any) -> 
 
 
 def test_run_without_remains_removes_nothing(later: Any) -> None:
-    assert "Removing what" not in later.build.output
+    assert "Removing files" not in later.build.output
 
 
 def test_interrupt_ends_the_work_of_both_engines(interrupted: Any) -> None:

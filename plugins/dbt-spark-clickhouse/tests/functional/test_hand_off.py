@@ -33,16 +33,16 @@ import pytest
         ),
         (
             "reads_removed",
-            "bytes then, not there now). Build it again: dbt build --select spark_removed",
+            "bytes then, absent now). Build it again: dbt build --select spark_removed",
         ),
         (
             "reads_truncated",
-            "1 differ, such as part-00000-",
+            "1 file differs: part-00000-",
         ),
         (
             "reads_doubled",
-            "the files in {warehouse}/spark_doubled are not those that Spark wrote: 1 differ, "
-            "such as part-twice.parquet (not there then, ",
+            "the files in {warehouse}/spark_doubled are not those that Spark wrote. 1 file differs: "
+            "part-twice.parquet (absent then, ",
         ),
         (
             "reads_miscounted",

@@ -111,7 +111,7 @@ CASES: dict[str, tuple[list[str], list[str], str, list[str], str | None, list[in
         [f"{SHOP}/g"],
         None,
         [],
-        "A run that died can have left the folder, or it belongs to a table of another metastore.",
+        "An interrupted run may have left the folder, or it belongs to a table of another metastore.",
     ),
     "another table is within": (
         ["create table shop.inner_one (id int) using parquet location '{folder}/" + SHOP + "/h/x'"],

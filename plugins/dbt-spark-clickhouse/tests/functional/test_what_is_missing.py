@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 JAVA = """\
-The embedded Spark cannot start without Java, and JAVA_HOME names /nowhere, where there is no bin/java.
-Install Java 17 or newer (on Debian and Ubuntu: apt-get install openjdk-17-jre-headless), and let JAVA_HOME name it or leave JAVA_HOME unset.
+The embedded Spark cannot start without Java: /nowhere, which JAVA_HOME names, has no bin/java.
+Install Java 17 or newer (on Debian and Ubuntu: apt-get install openjdk-17-jre-headless). Then set JAVA_HOME to its folder, or unset JAVA_HOME.
 What Spark prints goes to {home}/logs/spark.log"""
 OLD_JAVA = """\
 The embedded Spark did not start: Error: this Java is too old

@@ -89,12 +89,12 @@ def test_engine_with_a_host_is_not_embedded(tmp_path: Path) -> None:
     [
         (
             {"database": "duckdb"},
-            "The profile has the database 'duckdb', which is no engine.",
+            "The profile has the database 'duckdb', which is not an engine.",
         ),
         (
             {"host": "ch.example.com", "driver": "http"},
             "The profile has unknown keys: driver, host. Keys of one engine go into its block, "
-            "`spark` or `clickhouse`; beside the blocks there are database, schema, home, wait and "
+            "`spark` or `clickhouse`; outside the blocks it takes database, schema, home, wait and "
             "s3_endpoint.",
         ),
         (

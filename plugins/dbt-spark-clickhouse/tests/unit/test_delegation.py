@@ -104,7 +104,7 @@ def test_method_of_a_newer_stock_adapter_is_an_error_when_it_is_called(
     assert error.value.msg == (
         f"dbt-spark-clickhouse {versions['dbt-spark-clickhouse']} does not work with "
         f"dbt-clickhouse {versions['dbt-clickhouse']}, which has a new method "
-        "adapter.swap_partitions(): whether it is for one engine or for both is not known. "
+        "adapter.swap_partitions(). It is not known whether the method is for one engine or for both. "
         "Install the version that it was tested with, pip install "
         f"'dbt-clickhouse=={TESTED_VERSIONS['dbt-clickhouse']}', or a newer dbt-spark-clickhouse."
     )

@@ -144,7 +144,7 @@ def test_path_of_the_machine_is_not_in_what_parsing_keeps(node: Node, ref: Ref) 
         ),
         (
             {"location_root": "hdfs://lake"},
-            "it is at hdfs://lake, and only folders of this machine and s3:// can be.",
+            "it is at hdfs://lake, but only folders of this machine and s3:// can be read.",
         ),
     ],
 )
@@ -169,7 +169,7 @@ def test_spark_node_that_clickhouse_cannot_read_says_what_to_change(
             "hdfs://lake/lines",
             "parquet",
             "ClickHouse cannot read parquet.`hdfs://lake/lines`, which Spark owns: it is at "
-            "hdfs://lake/lines, and only folders of this machine and s3:// can be.",
+            "hdfs://lake/lines, but only folders of this machine and s3:// can be read.",
         ),
     ],
 )
@@ -193,7 +193,7 @@ def test_source_that_is_not_there_says_where_it_was_looked_for(
         f"ClickHouse cannot read parquet.`{tmp_path}/landing/lines`, which Spark owns: there is no "
         f"folder {tmp_path}/landing/lines. If it is a table, set `warehouse` in the profile's "
         "`spark` block to the folder of Spark's managed tables (spark.sql.warehouse.dir); if it is "
-        "a source of files, mend its `location`."
+        "a source of files, correct its `location`."
     )
 
 
@@ -362,7 +362,7 @@ def test_table_whose_files_are_gone_is_built_anew_and_not_read(
             with pytest.raises(DbtRuntimeError) as error:
                 adapter.lost_tables.require_parents(reader)
             assert error.value.msg == (
-                "The files of the Spark table shop.orders are gone; Spark would read no rows. "
+                "The files of the Spark table shop.orders no longer exist. Spark would read no rows. "
                 "Build it again: dbt build --select orders"
             )
         else:

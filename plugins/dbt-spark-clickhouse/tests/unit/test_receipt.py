@@ -79,15 +79,15 @@ def test_missing_receipt_says_what_to_build(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "difference"),
     [
-        ("removed", "1 differ, such as part-0.parquet (5 bytes then, not there now)"),
-        ("truncated", "1 differ, such as part-0.parquet (5 bytes then, 4 bytes now)"),
-        ("emptied", "1 differ, such as part-0.parquet (5 bytes then, 0 bytes now)"),
-        ("added", "1 differ, such as part-1.parquet (not there then, 5 bytes now)"),
+        ("removed", "1 file differs: part-0.parquet (5 bytes then, absent now)"),
+        ("truncated", "1 file differs: part-0.parquet (5 bytes then, 4 bytes now)"),
+        ("emptied", "1 file differs: part-0.parquet (5 bytes then, 0 bytes now)"),
+        ("added", "1 file differs: part-1.parquet (absent then, 5 bytes now)"),
         (
             "multiplied",
-            "4 differ, such as part-1.parquet (not there then, 1 bytes now), "
-            "part-2.parquet (not there then, 1 bytes now), "
-            "part-3.parquet (not there then, 1 bytes now)",
+            "4 files differ, such as part-1.parquet (absent then, 1 byte now), "
+            "part-2.parquet (absent then, 1 byte now), "
+            "part-3.parquet (absent then, 1 byte now)",
         ),
     ],
 )
@@ -108,7 +108,7 @@ def test_changed_files_are_named(table: Path, change: str, difference: str) -> N
         require_same_files("shop.orders", "orders", parquet(table), RECEIPT)
     assert error.value.msg == (
         f"ClickHouse cannot read the Spark table shop.orders: the files in {table} are not those "
-        f"that Spark wrote: {difference}. Build it again: dbt build --select orders"
+        f"that Spark wrote. {difference}. Build it again: dbt build --select orders"
     )
 
 
@@ -153,13 +153,13 @@ def test_nulls_of_nested_types_are_counted() -> None:
 def test_values_in_other_rows_are_named() -> None:
     with pytest.raises(DbtRuntimeError) as error:
         require_same_figures("shop.orders", "orders", RECEIPT, replace(RECEIPT, row_checksums=(8,)))
-    assert "wrote. the values are the same, and not in the same rows. Build" in error.value.msg
+    assert "wrote. the values are the same, but in different rows. Build" in error.value.msg
 
 
 def test_source_that_differs_has_advice_that_works(table: Path) -> None:
     advice = (
-        "Nothing may write to a source while dbt reads it. Wait until it is whole; then delete "
-        "_hand_off.json from its folder: dbt makes it anew."
+        "Nothing may write to a source while dbt reads it. Wait until it is complete. Then delete "
+        "_hand_off.json from its folder, and dbt writes a new one."
     )
     (table / "part-0.parquet").write_bytes(b"1234")
     with pytest.raises(DbtRuntimeError) as error:

@@ -123,8 +123,8 @@ def test_database_that_is_no_engine_is_an_error_that_names_the_node(
     with pytest.raises(DbtRuntimeError) as error:
         owner(node(resource_type, "orders", database))
     assert error.value.msg == (
-        f"{resource_type.capitalize()} 'orders' has the database '{database}', which is no engine. "
-        "In a project on the spark_clickhouse adapter the database of a node is the engine that "
-        "owns it: set `+database: spark` or `+database: clickhouse` (in dbt_project.yml, a "
+        f"{resource_type.capitalize()} 'orders' has the database '{database}', which is not an "
+        "engine. In a project on the spark_clickhouse adapter the database of a node names the "
+        "engine that owns it. Set `+database: spark` or `+database: clickhouse` (in dbt_project.yml, a "
         "properties file or config()), or leave it out for the default of the profile."
     )

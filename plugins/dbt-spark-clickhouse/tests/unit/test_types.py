@@ -101,6 +101,6 @@ def test_field_whose_name_cannot_be_told_from_its_type_is_an_error_that_names_it
     with pytest.raises(DbtRuntimeError) as error:
         clickhouse_type("struct<a,b:int>")
     assert error.value.msg == (
-        "A field of a struct reads 'a', from which its name and its type cannot be told. "
+        "A field of a struct is 'a', and its name and type cannot be read from it. "
         "Give it a name of letters, digits and underscores in the Spark model."
     )

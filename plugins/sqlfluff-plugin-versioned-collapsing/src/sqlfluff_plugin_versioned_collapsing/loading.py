@@ -49,12 +49,12 @@ def read_manifest(path: Path) -> Mapping[str, Any]:
         loaded = json.loads(_text_of(path))
     except json.JSONDecodeError as error:
         raise SQLFluffUserError(
-            f"{path} is no JSON: {error}. `dbt parse` writes it anew."
+            f"{path} is not JSON: {error}. `dbt parse` writes it again."
         ) from error
     groups = ("nodes", "sources")
     if not isinstance(loaded, dict) or any(not _is_group(loaded.get(group)) for group in groups):
         raise SQLFluffUserError(
-            f"{path} is no manifest of dbt, which has objects in `nodes` and `sources`: "
+            f"{path} is not a dbt manifest, which has objects in `nodes` and `sources`. "
             "`dbt parse` writes one."
         )
     return loaded
@@ -72,7 +72,7 @@ def _version_of(path: str | None) -> tuple[Path, int] | None:
     except FileNotFoundError as error:
         advice = "`dbt parse` writes the manifest" if path.endswith(".json") else "see the README"
         raise SQLFluffUserError(
-            f"{path} is not there, and without it no signs are known: {advice}."
+            f"{path} does not exist, and without it no sign columns are known: {advice}."
         ) from error
     except OSError as error:
         raise SQLFluffUserError(f"{path} cannot be read: {error.strerror}.") from error
@@ -84,7 +84,7 @@ def _text_of(path: Path) -> str:
     except OSError as error:
         raise SQLFluffUserError(f"{path} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:
-        raise SQLFluffUserError(f"{path} is no UTF-8 text: {error.reason}.") from error
+        raise SQLFluffUserError(f"{path} is not UTF-8 text: {error.reason}.") from error
 
 
 @lru_cache(maxsize=8)
@@ -125,7 +125,7 @@ def _of_manifest(path: Path) -> Iterator[Relation]:
             relation = _of_node(node)
         except (KeyError, TypeError, AttributeError) as error:
             raise SQLFluffUserError(
-                f"{path} is no manifest of dbt: {unique_id} lacks {error}. `dbt parse` writes one."
+                f"{path} is not a dbt manifest: {unique_id} lacks {error}. `dbt parse` writes one."
             ) from error
         if relation is not None:
             yield relation
@@ -183,7 +183,7 @@ def _of_engines(path: Path) -> Iterator[Relation]:
         except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
             what = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
             raise SQLFluffUserError(
-                f"{path}, line {number} is not of the query in the README: {what}."
+                f"{path}, line {number} is not a row of the query in the README: {what}."
             ) from error
         yield relation
 

@@ -43,8 +43,8 @@ class Rule_VersionedCollapsing_VC02(CollapsingRule, BaseRule):
         return [
             LintResult(
                 anchor=finding.anchor,
-                description=f"{finding.name} over signed rows: no sign takes back what "
-                "a cancelled row has given. Read the live rows: FINAL, where the sign is 1.",
+                description=f"{finding.name} over signed rows: the sign cannot undo "
+                "the effect of a cancelled row. Read the live rows: FINAL, where the sign is 1.",
             )
             for select in selects_of(context)
             for finding in findings_of(select)

@@ -43,8 +43,8 @@ class Rule_VersionedCollapsing_VC05(CollapsingRule, BaseRule):
         return [
             LintResult(
                 anchor=factor,
-                description=f"{factor.raw} is UInt64: times the sign it wraps above "
-                "9223372036854775807. Widen it, by toInt128, or store an Int64.",
+                description=f"{factor.raw} is UInt64: multiplied by the sign, it overflows above "
+                "9223372036854775807. Widen it with toInt128, or store an Int64.",
             )
             for select in selects_of(context)
             if select.signs

@@ -84,7 +84,7 @@ class SparkClickHouseCredentials(Credentials):
         if unknown:
             raise DbtRuntimeError(
                 f"The profile has unknown keys: {', '.join(unknown)}. Keys of one engine go into "
-                "its block, `spark` or `clickhouse`; beside the blocks there are "
+                "its block, `spark` or `clickhouse`; outside the blocks it takes "
                 "database, schema, home, wait and s3_endpoint."
             )
         checked: dict[Any, Any] = super().__pre_deserialize__(data)  # type: ignore[no-untyped-call]

@@ -147,7 +147,7 @@ class HandOffs:
                 f"ClickHouse cannot read {relation}, which Spark owns: there is no folder "
                 f"{files}. If it is a table, set `warehouse` in the profile's `spark` block to "
                 "the folder of Spark's managed tables (spark.sql.warehouse.dir); if it is a source "
-                "of files, mend its `location`."
+                "of files, correct its `location`."
             )
         source = relation.render()  # whole, also when dbt wants a sample
         # A column's type by a connection's own name for it is not always Spark's: BIGINT_TYPE.

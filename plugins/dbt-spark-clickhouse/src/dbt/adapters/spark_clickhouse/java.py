@@ -19,15 +19,17 @@ def require_java(log: Path) -> None:
     """
     home = os.environ.get("JAVA_HOME")
     if home:
-        is_there, place = (Path(home) / "bin" / "java").is_file(), f"JAVA_HOME names {home}"
+        is_there, place = (
+            (Path(home) / "bin" / "java").is_file(),
+            f"{home}, which JAVA_HOME names, has no bin/java",
+        )
     else:
-        is_there, place = shutil.which("java") is not None, "the PATH has none"
+        is_there, place = shutil.which("java") is not None, "the PATH has no java"
     if not is_there:
         raise FailedToConnectError(
-            f"The embedded Spark cannot start without Java, and {place}"
-            f"{', where there is no bin/java' if home else ''}.\n"
+            f"The embedded Spark cannot start without Java: {place}.\n"
             "Install Java 17 or newer (on Debian and Ubuntu: apt-get install "
-            "openjdk-17-jre-headless), and let JAVA_HOME name it or leave JAVA_HOME unset.\n"
+            "openjdk-17-jre-headless). Then set JAVA_HOME to its folder, or unset JAVA_HOME.\n"
             f"What Spark prints goes to {log}"
         )
 

@@ -35,12 +35,12 @@ class LostTables:
         """
         own = self._router.Relation.create_from(self._router.config, node)
         if lost := self._lost(own, node):
-            logger.warning(f"The files of {own} are gone: it is built anew")
+            logger.warning(f"The files of {own} no longer exist. The table is built again")
             self._router.call_named_engine(SPARK, "drop_relation", lost)
             if node.config.materialized == "incremental":
                 raise DbtRuntimeError(
-                    f"The files of the Spark table {own} were gone, and the table has been "
-                    f"dropped. Build it from its first row on: dbt build --select {node.name}"
+                    f"The files of the Spark table {own} no longer existed, and the table was "
+                    f"dropped. Build it from the first row: dbt build --select {node.name}"
                 )
 
     def require_parents(self, node: Any) -> None:
@@ -57,8 +57,8 @@ class LostTables:
                 self.require_parents(parent)
             elif self._lost(own, parent):
                 raise DbtRuntimeError(
-                    f"The files of the Spark table {own} are gone; Spark would read no rows. "
-                    f"Build it again: dbt build --select {parent.name}"
+                    f"The files of the Spark table {own} no longer exist. Spark would read no "
+                    f"rows. Build it again: dbt build --select {parent.name}"
                 )
 
     def _lost(self, own: BaseRelation, node: Any) -> BaseRelation | None:

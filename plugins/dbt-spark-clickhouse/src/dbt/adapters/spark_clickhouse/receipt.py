@@ -20,6 +20,8 @@ from dbt.adapters.spark_clickhouse.types import (
     is_nullable,
 )
 
+SHOWN = 3  # files that an error names
+
 
 @dataclass(frozen=True)
 class ColumnReceipt:
@@ -82,11 +84,11 @@ def require_same_files(
         changed = sorted({name for name, _ in found.items() ^ receipt.files.items()})
         changes = [
             f"{name} ({_bytes(receipt.files, name)} then, {_bytes(found, name)} now)"
-            for name in changed[:3]
+            for name in changed[:SHOWN]
         ]
         raise DbtRuntimeError(
             f"ClickHouse cannot read the Spark table {name}: the files in {files} are not "
-            f"those that Spark wrote: {len(changed)} differ, such as {', '.join(changes)}. "
+            f"those that Spark wrote. {_differing(len(changed))} {', '.join(changes)}. "
             f"{_advice('again', model)}"
         )
     return receipt
@@ -127,7 +129,7 @@ def require_same_figures(name: str, model: str | None, expected: Receipt, actual
                 f"{wrote.checksum}, ClickHouse {read.values} with {read.checksum}"
             )
     if not differences and expected.row_checksums != actual.row_checksums:
-        differences.append("the values are the same, and not in the same rows")
+        differences.append("the values are the same, but in different rows")
     if differences:
         raise DbtRuntimeError(
             f"The hand-off of the Spark table {name} failed: ClickHouse does not read what Spark "
@@ -138,11 +140,19 @@ def require_same_figures(name: str, model: str | None, expected: Receipt, actual
 def _advice(when: str, model: str | None) -> str:
     if model is None:
         return (
-            "Nothing may write to a source while dbt reads it. Wait until it is whole; then delete "
-            f"{RECEIPT} from its folder: dbt makes it anew."
+            "Nothing may write to a source while dbt reads it. Wait until it is complete. Then "
+            f"delete {RECEIPT} from its folder, and dbt writes a new one."
         )
     return f"Build it {when}: dbt build --select {model}"
 
 
 def _bytes(files: dict[str, int], name: str) -> str:
-    return f"{files[name]} bytes" if name in files else "not there"
+    if name not in files:
+        return "absent"
+    return "1 byte" if files[name] == 1 else f"{files[name]} bytes"
+
+
+def _differing(count: int) -> str:
+    if count > SHOWN:
+        return f"{count} files differ, such as"
+    return "1 file differs:" if count == 1 else f"{count} files differ:"

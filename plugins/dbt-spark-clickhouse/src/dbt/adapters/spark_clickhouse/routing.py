@@ -36,8 +36,8 @@ def validate_engine(name: str | None, owner: str) -> Engine:
     if is_engine(name):
         return name
     raise DbtRuntimeError(
-        f"{owner} has the database '{name}', which is no engine. In a project on the "
-        "spark_clickhouse adapter the database of a node is the engine that owns it: set "
+        f"{owner} has the database '{name}', which is not an engine. In a project on the "
+        "spark_clickhouse adapter the database of a node names the engine that owns it. Set "
         "`+database: spark` or `+database: clickhouse` (in dbt_project.yml, a properties file or "
         "config()), or leave it out for the default of the profile."
     )

@@ -19,7 +19,7 @@ def with_advice(message: str) -> str:
     if "[LOCATION_ALREADY_EXISTS]" not in message:
         return message
     return (
-        f"{message}\nA run that died can have left the folder, or it belongs to a table of another "
-        "metastore. dbt removes what it left in the embedded stores only. If nothing else uses the "
-        "folder, delete it and run the command again."
+        f"{message}\nAn interrupted run may have left the folder, or it belongs to a table of "
+        "another metastore. dbt removes what it left in the embedded stores only. If nothing else "
+        "uses the folder, delete it and run the command again."
     )

@@ -79,7 +79,7 @@ def obstacle(node: Any) -> str | None:
     location = external.location if external else location_root(node)
     file_format = file_format_of(node)
     if location and _URI.match(location) and not is_s3(location):
-        return f"it is at {location}, and only folders of this machine and s3:// can be"
+        return f"it is at {location}, but only folders of this machine and s3:// can be read"
     if node.resource_type == "source" and file_format not in FORMATS:
         return (
             f"it is a folder of {file_format} files: read it in a Spark model, and that model on "

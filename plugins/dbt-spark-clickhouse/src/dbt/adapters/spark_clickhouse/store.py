@@ -83,9 +83,10 @@ def _lock(path: Path, wait: int) -> IO[str]:
             if time.monotonic() >= deadline + grace:
                 handle.close()
                 raise DbtRuntimeError(
-                    f"The embedded stores in {path.parent} are in use by {holder}; one process "
-                    "at a time can work on them. Wait for it to end, let dbt wait (`wait: 60` in "
-                    "the profile, in seconds), or use another folder (`home` in the profile)."
+                    f"The embedded stores in {path.parent} are in use by {holder}; only one "
+                    "process at a time can work on them. Wait for it to end, let dbt wait "
+                    "(`wait: 60` in the profile, in seconds), or use another folder (`home` in the "
+                    "profile)."
                 ) from None
             if not announced:
                 seconds = max(wait, grace)

@@ -86,11 +86,11 @@ class TableFolders:
             return
         if others := _tables_at(spark, folder):
             logger.warning(
-                f"{folder} holds files, and no table {table} is known. It is left as it is, "
-                f"because {others[0]} is there"
+                f"{folder} contains files, but the table {table} does not exist. The files stay, "
+                f"because the folder also belongs to {others[0]}"
             )
             return
-        logger.warning(f"Removing what an unfinished run left of {table.replace('`', '')}")
+        logger.warning(f"Removing files that an interrupted run left of {table.replace('`', '')}")
         shutil.rmtree(folder)
 
     @contextmanager

@@ -86,7 +86,7 @@ def _field(argument: str) -> tuple[str, str]:
         else:
             return name, kind
     raise DbtRuntimeError(
-        f"A field of a struct reads '{argument}', from which its name and its type cannot be told. "
+        f"A field of a struct is '{argument}', and its name and type cannot be read from it. "
         "Give it a name of letters, digits and underscores in the Spark model."
     )
 

@@ -55,7 +55,7 @@ def put_back(kept: Path) -> str:
     """Put the files that were kept of a table in place of those that are there; its name."""
     files, folder = kept / "files", Path((kept / "location").read_text())
     if files.is_dir():  # or it died after it had put them back
-        logger.warning(f"Taking back an unfinished insert into {kept.name}")
+        logger.warning(f"Undoing an interrupted insert into {kept.name}")
         replaced = kept.with_name(f"{kept.name}.replaced{_DRAFT}")
         shutil.rmtree(replaced, ignore_errors=True)
         if folder.exists():  # moved, because a task that was cancelled may still write

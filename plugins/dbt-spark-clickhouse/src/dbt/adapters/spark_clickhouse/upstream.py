@@ -126,8 +126,8 @@ def new_method(adapter: type[BaseAdapter], name: str) -> UpstreamError:
     stock = owner.__module__.removeprefix("dbt.adapters.").partition(".")[0]
     package = {"spark": "dbt-spark", "clickhouse": "dbt-clickhouse"}.get(stock, "dbt-adapters")
     return UpstreamError(
-        f"{_has(package)} a new method adapter.{name}(): whether it is for one engine or for both "
-        f"is not known. {_advice(package)}"
+        f"{_has(package)} a new method adapter.{name}(). It is not known whether the method is for "
+        f"one engine or for both. {_advice(package)}"
     )
 
 
