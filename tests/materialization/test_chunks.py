@@ -88,7 +88,7 @@ def test_a_conflict_in_the_last_chunk_leaves_all_untouched(make_project: MakePro
     build(project, "target")
     project.replace_rows("changes", structure, [*((key, 1, 2) for key in range(8)), (8, 1, 1)])
     outcome = project.run()["target"]
-    assert "1 change has the version of a stored row" in outcome.message
+    assert "1 change has the same version as a stored row" in outcome.message
     assert project.query("select count(), sum(x) from target") == [(9, 0)]
 
 

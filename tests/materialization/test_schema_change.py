@@ -113,7 +113,7 @@ def test_a_new_column_must_not_count_in_old_rows(make_project: MakeProject) -> N
     for policy in ("first", "least", "greatest", "coalesce"):
         configure(project, **append, combine={"z": policy})
         message = failure(project, "x Int64, z Int64")
-        assert f"combine: z is new, has '{policy}' and is Int64" in message
+        assert f"combine: z is new, has the policy '{policy}' and is Int64" in message
         assert "Declare a Nullable data_type" in message
     configure(project, **append, combine={"z": "least"})
     apply(project, "x Int64, z Nullable(Int64)", [(1, 1, 50, 2)])
