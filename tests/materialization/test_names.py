@@ -81,7 +81,7 @@ class TestNames:
     def test_an_error_names_the_model(self, project: CollapsingProject) -> None:
         project.add_model("plain", {**CONFIG, "partition_by": "day"}, SELECT)
         message = project.run("--vars", "version: 4", "--select", "plain")["plain"].message
-        assert "partition_by: is 'day', but `names_of its own`.`its-table` has " in message
+        assert "partition_by is 'day', but `names_of its own`.`its-table` has " in message
         assert "--full-refresh --select plain" in message
 
 

@@ -19,7 +19,7 @@ _PASSED_OVER = re.compile(
     r"(/\*.*?\*/|\s)*(select|with|show|describe|exists|drop table if exists|insert into \S+__dbt_lock`)",
     re.DOTALL | re.IGNORECASE,
 )
-STARTED = "'started', now64("  # in the row of the ledger from which on a run that dies is completed
+STARTED = "'started'"  # in the row of the ledger from which on a run that dies is completed
 
 
 @dataclass(frozen=True)
