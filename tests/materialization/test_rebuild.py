@@ -46,7 +46,7 @@ def test_full_refresh_changes_what_a_run_refuses(make_project: MakeProject) -> N
         "target", {"unique_key": "id", "order_by": ["region", "id"]}, "select * from changes"
     )
     outcome = project.run()["target"]
-    assert "unique_key: is 'id', but `full_refresh_key`.`target` was built with" in outcome.message
+    assert "unique_key is 'id', but `full_refresh_key`.`target` was built with" in outcome.message
     build(project, "--full-refresh")
     assert project.query(LIVE) == [(1, "US", 6)]
 
