@@ -1,10 +1,7 @@
 {% materialization change_set, adapter='spark' %}
 
   {%- do versioned_collapsing.validate_location(model) -%}
-  {%- set names = versioned_collapsing.get_change_set_option_names() -%}
-  {%- do versioned_collapsing.raise_problems(
-      model.unique_id, versioned_collapsing.get_option_name_problems(model, names, {}), 'change_set'
-  ) -%}
+  {%- do versioned_collapsing.validate_change_set_options(model) -%}
   {%- set landed = versioned_collapsing.read_landed_batches(model) -%}
   {%- do versioned_collapsing.validate_batch_variables(model, landed) -%}
   {%- set found = versioned_collapsing.read_applied_batches(model) -%}

@@ -15,13 +15,6 @@ from jinja2 import nodes
 from tests.support.macro_calls import Source, call_graph, macros_in, project_macros, reachable
 from tests.support.macro_sources import environment
 
-# The parts of which it is so; the others follow.
-READY = (
-    "macros/helpers",
-    "macros/materializations/versioned_collapsing",
-    "macros/materializations/versioned_collapsing_view",
-    "macros/operations",
-)
 PURE = ("get_", "is_", "has_", "can_", "should_")
 RAISING = "validate_"
 # The helpers by which checks raise.
@@ -47,20 +40,9 @@ RAISES = frozenset({"exceptions.raise_compiler_error", "exceptions.raise_databas
 FIXED = {"apply": "start_apply", "progress": "get_initial_progress"}
 
 
-def is_ready(path: Path) -> bool:
-    return any(path.is_relative_to(folder) for folder in READY)
-
-
 @pytest.fixture(scope="module")
 def macros() -> dict[str, Source]:
     return project_macros()
-
-
-@pytest.fixture(scope="module")
-def ready(macros: dict[str, Source]) -> dict[str, Source]:
-    found = {name: source for name, source in macros.items() if is_ready(source.path)}
-    assert len(found) > 250
-    return found
 
 
 def is_pure_by_name(name: str) -> bool:
@@ -148,31 +130,31 @@ def keys_read(macro: nodes.Macro, name: str) -> set[str]:
 
 
 def test_no_statement_runs_while_a_value_is_made(
-    ready: dict[str, Source], macros: dict[str, Source]
+    macros: dict[str, Source],
 ) -> None:
-    pure = [name for name in ready if is_pure_by_name(name)]
+    pure = [name for name in macros if is_pure_by_name(name)]
     assert len(pure) > 120
     graph = call_graph(macros)
     found = {name: statements_of(name, macros, graph) for name in pure}
     assert {name: statements for name, statements in found.items() if statements} == {}
 
 
-def test_only_checks_raise(ready: dict[str, Source]) -> None:
-    assert raisers(ready) == []
+def test_only_checks_raise(macros: dict[str, Source]) -> None:
+    assert raisers(macros) == []
 
 
-def test_an_apply_does_not_change(ready: dict[str, Source]) -> None:
-    found = {name: list(changes_of_fixed(source.macro)) for name, source in ready.items()}
+def test_an_apply_does_not_change(macros: dict[str, Source]) -> None:
+    found = {name: list(changes_of_fixed(source.macro)) for name, source in macros.items()}
     assert {name: changes for name, changes in found.items() if changes} == {}
 
 
 @pytest.mark.parametrize(("name", "maker"), FIXED.items())
-def test_an_apply_has_one_set_of_keys(ready: dict[str, Source], name: str, maker: str) -> None:
-    keys = keys_of(ready[maker].macro)
+def test_an_apply_has_one_set_of_keys(macros: dict[str, Source], name: str, maker: str) -> None:
+    keys = keys_of(macros[maker].macro)
     assert len(keys) > 5
-    added = {each: keys_added(source.macro, name, maker) - keys for each, source in ready.items()}
+    added = {each: keys_added(source.macro, name, maker) - keys for each, source in macros.items()}
     assert {each: wrong for each, wrong in added.items() if wrong} == {}
-    read = {each: keys_read(source.macro, name) - keys for each, source in ready.items()}
+    read = {each: keys_read(source.macro, name) - keys for each, source in macros.items()}
     assert {each: wrong for each, wrong in read.items() if wrong} == {}
 
 

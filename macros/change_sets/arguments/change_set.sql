@@ -16,3 +16,11 @@
       'file_format', 'location_root', 'partition_by', 'clustered_by', 'buckets', 'options', 'tblproperties',
   ]) -%}
 {% endmacro %}
+
+
+{% macro validate_change_set_options(model) %}
+  {%- set names = versioned_collapsing.get_change_set_option_names() -%}
+  {%- do versioned_collapsing.raise_problems(
+      model.unique_id, versioned_collapsing.get_option_name_problems(model, names, {}), 'change_set'
+  ) -%}
+{% endmacro %}
