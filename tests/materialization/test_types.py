@@ -140,7 +140,7 @@ REFUSED: list[tuple[str, dict[str, Any], str, str]] = [
     ("nulls_in_a_key", {"unique_key": "x"}, SELECT.format("[1, null]"), "x is Array(Nullable(UInt8)), and values of this type have no reliable order"),
     ("null", {}, SELECT.format("null"), "x is null in every row, so its type is unknown. Declare its data_type"),
     ("key_twice", {"unique_key": ["id", "id"]}, SELECT.format("1"), "unique_key is id, id, which names a column twice"),
-    ("greatest_tuple", {"combine": {"x": "greatest"}}, SELECT.format("(1, toNullable(2))"), "combine: x has the policy 'greatest' and is Tuple("),
+    ("greatest_tuple", {"combine": {"x": "greatest"}}, SELECT.format("(1, toNullable(2))"), "combine: x has the policy 'greatest', but it is Tuple("),
     ("least_floats", {"combine": {"x": "least"}}, SELECT.format("[1.5]"), "is Array(Float64), and values of this type have no order"),
     ("greatest_variant", {"combine": {"x": "greatest"}}, SELECT.format("cast('a' as Variant(String, Int8))"), "combine: x has the policy 'greatest'"),
     ("unknown_unset", {}, SELECT.format("1") + ", ['X'] as _unset", "1 row: _unset names X, which is not a column"),

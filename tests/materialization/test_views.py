@@ -202,7 +202,7 @@ def test_a_key_that_may_be_null_says_what_to_declare(make_project: MakeProject) 
     for problem in (
         "order_by: lower(region) is Nullable(String), but a key of a table cannot be null. Declare the `data_type`",
         "partition_by: region is Nullable(String)",
-        "in the properties of target, and rebuild: dbt run --full-refresh --select target+. Or put",
+        "in the properties of target, and rebuild: dbt run --full-refresh --select target+. Or replace nulls",
     ):
         assert problem in message
     project.declare("target", {"region": "String"})
