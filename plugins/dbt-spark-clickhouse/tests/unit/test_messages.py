@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from dbt.adapters.spark_clickhouse.spark_errors import with_advice, without_stack
 
 
@@ -36,3 +38,16 @@ def test_message_of_one_line_stays() -> None:
 
 def test_folder_that_is_in_the_way_comes_with_advice() -> None:
     assert "delete it and run the command again" in with_advice("[LOCATION_ALREADY_EXISTS] Cannot")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "java.lang.OutOfMemoryError: Java heap space",
+        "org.apache.spark.SparkException: Job 33 cancelled because SparkContext was shut down",
+        "Cannot call methods on a stopped SparkContext.",
+    ],
+)
+def test_spark_without_memory_comes_with_advice(message: str) -> None:
+    assert with_advice(message).startswith(f"{message}\nSpark ")
+    assert "spark.driver.memory" in with_advice(message)

@@ -7,6 +7,24 @@ import re
 _PLAN = re.compile(r"(; line \d+ pos \d+);\n.*", re.DOTALL)
 _OF_A_STACK = re.compile(r"\s+at \S+\(.*\)|\s+\.\.\. \d+ more|Driver stacktrace:|JVM stacktrace:")
 
+_MEMORY = (
+    "Spark ran out of memory. Give it more in the profile, under `spark`: "
+    "`server_side_parameters: {spark.driver.memory: 8g}`. Or give it less at once: a lower "
+    "`threads`, smaller batches."
+)
+# What a message contains, and what to do then.
+_ADVICE = {
+    "[LOCATION_ALREADY_EXISTS]": (
+        "An interrupted run may have left the folder, or it belongs to a table of another "
+        "metastore. dbt removes what it left in the embedded stores only. If nothing else uses the "
+        "folder, delete it and run the command again."
+    ),
+    "java.lang.OutOfMemoryError": _MEMORY,
+    # An embedded Spark stops its context when a thread of it finds no memory.
+    "SparkContext was shut down": _MEMORY.replace("ran", "stopped. Most likely it ran", 1),
+    "stopped SparkContext": _MEMORY.replace("ran", "stopped. Most likely it ran", 1),
+}
+
 
 def without_stack(message: str) -> str:
     """What Java says of an error, and not where it happened, nor Spark's plan of the statement."""
@@ -16,10 +34,5 @@ def without_stack(message: str) -> str:
 
 def with_advice(message: str) -> str:
     """An error of Spark, and what to do about it where Spark does not say so."""
-    if "[LOCATION_ALREADY_EXISTS]" not in message:
-        return message
-    return (
-        f"{message}\nAn interrupted run may have left the folder, or it belongs to a table of "
-        "another metastore. dbt removes what it left in the embedded stores only. If nothing else "
-        "uses the folder, delete it and run the command again."
-    )
+    advice = [said for sign, said in _ADVICE.items() if sign in message]
+    return "\n".join([message, *advice[:1]])

@@ -79,7 +79,7 @@ def default_settings(credentials: EmbeddedSparkCredentials) -> dict[str, str]:
     return {
         "spark.master": "local[*]",
         "spark.app.name": "dbt",
-        "spark.driver.memory": "2g",
+        "spark.driver.memory": "4g",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.extraJavaOptions": (
