@@ -1,6 +1,6 @@
 """`make bench`: what an apply costs next to every way that a user would otherwise choose, and how it grows.
 
-python -m benchmarks.run [--full] [--parts upsert growth spark whole_run]
+python -m benchmarks.run [--full] [--parts upsert growth spark readers whole_run]
 
 The small form takes some minutes, leaves out the whole run and writes to target/benchmarks; the full one writes
 to benchmarks/results.
@@ -20,10 +20,12 @@ from benchmarks.growth import measure_chunks, measure_columns, measure_sizes
 from benchmarks.measure import as_rows, write_results
 from benchmarks.plots import plot_growth, plot_ways
 from benchmarks.queries import measure_queries
+from benchmarks.readers import measure_readers
 from benchmarks.upsert import SHAPES, Upsert
 from benchmarks.whole_run import measure_whole_run
+from tests.support.polling import THREADS, Size
 
-PARTS = ("upsert", "growth", "spark", "whole_run")
+PARTS = ("upsert", "growth", "spark", "readers", "whole_run")
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,7 @@ class Sizes:
     growth_changes: tuple[int, ...]
     growth_trials: int
     events: dict[int, int]  # of a change set: rounds that count
+    readers: Size  # what is applied while readers poll
 
 
 SMALL = Sizes(
@@ -51,6 +54,7 @@ SMALL = Sizes(
     growth_changes=(1_000, 100_000),
     growth_trials=1,
     events={200_000: 2},
+    readers=Size(rows=10_000, applies=20, changes=3_000),
 )
 FULL = Sizes(
     rows=100_000_000,
@@ -62,6 +66,7 @@ FULL = Sizes(
     growth_changes=(1_000, 10_000, 100_000, 1_000_000, 5_000_000),
     growth_trials=3,
     events={1_000_000: 3, 5_000_000: 1},
+    readers=Size(rows=10_000, applies=200, changes=3_000),
 )
 
 
@@ -124,6 +129,14 @@ def measure_spark(_engine: Engine, sizes: Sizes, results: Path) -> None:
             subprocess.run([sys.executable, "-m", "benchmarks.change_sets", *arguments], check=True)
 
 
+def measure_polls(_engine: Engine, sizes: Sizes, results: Path) -> None:
+    """What readers see of a table while applies go on, on a server of their own."""
+    print("readers", flush=True)
+    size = sizes.readers
+    parameters = {"rows": size.rows, "changes": size.changes, "threads": THREADS}
+    write_results(results, "readers", parameters, {"polls": measure_readers(size)})
+
+
 def measure_demo(_engine: Engine, _sizes: Sizes, results: Path) -> None:
     """The project's own models."""
     print("whole run", flush=True)
@@ -145,7 +158,11 @@ def main() -> None:
         "benchmarks/results" if options.full else "target/benchmarks"
     )
     measures = dict(
-        zip(PARTS, (measure_upserts, measure_growth, measure_spark, measure_demo), strict=True)
+        zip(
+            PARTS,
+            (measure_upserts, measure_growth, measure_spark, measure_polls, measure_demo),
+            strict=True,
+        )
     )
     with TemporaryDirectory() as folder:
         engine = Engine(Path(folder))

@@ -22,8 +22,6 @@ from tests.support.polling import (
 MakeProject = Callable[[str], CollapsingProject]
 Address = tuple[str, int]
 
-POLLS_OF_AN_APPLY = 50  # at least
-
 # The long form takes ten times as long.
 pytestmark = pytest.mark.timeout(2 * 3600)
 
@@ -39,7 +37,7 @@ def test_readers_see_all_of_an_apply_or_nothing(
 ) -> None:
     project = make_project(f"readers_{chunks}")
     report = poll_applies(project, server, {"chunks": chunks}, size)
-    assert report.polls >= POLLS_OF_AN_APPLY * size.applies
+    assert report.polls >= 50 * size.applies
     assert (report.torn, report.backward) == (0, 0), report
 
 
@@ -50,7 +48,7 @@ def test_with_a_journal_the_end_is_right(
     project = make_project("readers_journal")
     size = replace(size, applies=size.applies // 4)
     report = poll_applies(project, server, {"publish": "journal"}, size)
-    assert report.polls >= POLLS_OF_AN_APPLY * size.applies
+    assert report.polls >= 50 * size.applies
 
 
 def reading(

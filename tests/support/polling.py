@@ -56,6 +56,7 @@ QUERIES = {
         "from target as a join target as b using (id)"
     ),
 }
+POLLS = len(QUERIES) + 2  # of each thread in an apply, at least
 Answer = dict[tuple[Any, ...], tuple[int, int]]  # by group; of the empty one where there is none
 
 
@@ -199,18 +200,16 @@ class Readers:
 
     @contextmanager
     def applying(self, state: State) -> Iterator[None]:
-        """The block brings the table from the state before to ``state``."""
-        self._raise_errors()
+        """The block brings the table from the state before to ``state``; it ends after POLLS of each thread."""
+        goals = self._goals()
         self._states.append(answers_of(state))
         yield
         self._over += 1
+        self._wait(goals)
 
     def wait_for_polls(self) -> None:
-        """Wait until each thread has asked each query, all of it from now on."""
-        goals = [len(reader) + len(QUERIES) + 1 for reader in self._polls]
-        while any(len(reader) < goal for reader, goal in zip(self._polls, goals, strict=True)):
-            self._raise_errors()
-            time.sleep(PAUSE)
+        """Wait for POLLS more of each thread, so that all of them have begun and ended each query from now on."""
+        self._wait(self._goals())
 
     def report(self) -> Report:
         """Judge the answers."""
@@ -258,6 +257,16 @@ class Readers:
         rows = client.query(QUERIES[query]).result_rows
         answer = {tuple(group): (n, total) for *group, n, total in rows}
         return Poll(query, answer, first, len(self._states) - 1, time.perf_counter())
+
+    def _goals(self) -> list[int]:
+        return [len(reader) + POLLS for reader in self._polls]
+
+    def _wait(self, goals: Sequence[int]) -> None:
+        while True:
+            self._raise_errors()
+            if all(len(reader) >= goal for reader, goal in zip(self._polls, goals, strict=True)):
+                return
+            time.sleep(PAUSE)
 
     def _raise_errors(self) -> None:
         for future in self._futures:
