@@ -213,31 +213,38 @@ class Readers:
 
     def report(self) -> Report:
         """Judge the answers."""
-        polls = sorted(
-            (poll for reader in self._polls for poll in reader), key=lambda poll: poll.at
+        judged = sorted(
+            (verdict for reader in self._polls for verdict in self._judge(reader)),
+            key=lambda verdict: verdict[0].at,
         )
-        torn, backward = [], []
-        for reader in self._polls:
-            seen = 0
-            for poll in reader:
-                states = range(max(seen, poll.first), poll.last + 1)
-                shown = next((state for state in states if self._is_of(poll, state)), None)
-                if shown is not None:
-                    seen = shown
-                elif any(self._is_of(poll, state) for state in range(poll.last + 1)):
-                    backward.append(poll)
-                else:
-                    torn.append(poll)
-        wrong = [*torn, *backward]
+        found = Counter(fault for _, fault in judged)
+        wrong = [poll for poll, fault in judged if fault]
         return Report(
             applies=len(self._states) - 1,
-            polls=len(polls),
-            torn=len(torn),
-            backward=len(backward),
+            polls=len(judged),
+            torn=found["torn"],
+            backward=found["backward"],
             worst=max(map(self._difference, wrong), default=0.0),
-            longest=_longest(polls, wrong),
+            longest=_longest(judged),
             wrong=Counter(poll.query for poll in wrong),
         )
+
+    def _judge(self, polls: Iterable[Poll]) -> Iterator[tuple[Poll, str]]:
+        """The polls of one reader, with what is wrong with each: `torn`, `backward` or nothing.
+
+        Where several states have the same answer, it is taken for that of the first one.
+        """
+        seen = 0
+        for poll in polls:
+            states = range(max(seen, poll.first), poll.last + 1)
+            shown = next((state for state in states if self._is_of(poll, state)), None)
+            if shown is not None:
+                seen = shown
+                yield poll, ""
+            elif any(self._is_of(poll, state) for state in range(poll.last + 1)):
+                yield poll, "backward"
+            else:
+                yield poll, "torn"
 
     def _connect(self) -> Client:
         host, port = self._address
@@ -295,16 +302,15 @@ def _difference(found: Answer, right: Answer) -> float:
     return max(shares)
 
 
-def _longest(polls: Iterable[Poll], wrong: Sequence[Poll]) -> float:
-    """See Report; ``polls`` are in the order of their answers."""
-    identities = {id(poll) for poll in wrong}
-    since: dict[str, float] = {}
+def _longest(judged: Iterable[tuple[Poll, str]]) -> float:
+    """See Report; the polls are in the order of their answers."""
+    since: dict[str, float] = {}  # of each query that was answered wrongly last
     longest = 0.0
-    for poll in polls:
-        if id(poll) in identities:
+    for poll, fault in judged:
+        if fault:
             since.setdefault(poll.query, poll.at)
         longest = max(longest, poll.at - since.get(poll.query, poll.at))
-        if id(poll) not in identities:
+        if not fault:
             since.pop(poll.query, None)
     return longest
 
