@@ -124,9 +124,10 @@ def test_the_commands_that_messages_recommend(make_project: MakeProject) -> None
     project.command("create table other (id Int64) engine = MergeTree order by id")
     project.command(
         "insert into versioned_collapsing_ledger (model, target_uuid, run_id, status, at, publish, chunk, chunks) "
-        "select 'staged', uuid, 'r', 'started', now64(6) + 1, 'direct', 1, 1 from system.tables "
+        "select 'staged', uuid, 'r', 'started', now64(6) + 1, 'atomic', 1, 1 from system.tables "
         "where database = 'advice' and name = 'staged'"
     )
+    project.command("drop table staged__dbt_changes")
     project.replace_rows("changes", STRUCTURE, NEW)
     outcomes = project.run("--exclude", "sums")
     assert {outcome.status for outcome in outcomes.values()} == {"error"}, outcomes

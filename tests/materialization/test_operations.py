@@ -18,7 +18,8 @@ CONFIG = {"unique_key": "id", "partition_by": "part"}
 SUMS = "select part, sum(amount * _sign) as total, sum(_sign) as c from {} group by part"
 LIVE = "select id, part, amount, _version, sum(_sign) as net from target group by all having net <> 0 order by all"
 KEYS = 12
-PUBLISHING = "attach partition"
+ATTACHING = "attach partition"
+INSERTING = "`target` ("
 
 
 def rows(version: int, *keys: int) -> list[Row]:
@@ -76,7 +77,7 @@ class TestCollapseStatus:
     def test_a_run_that_died(self, make_project: MakeProject) -> None:
         project = make(make_project, "status_torn")
         project.replace_rows("changes", STRUCTURE, rows(2))
-        with dying({PUBLISHING: 0}):
+        with dying({ATTACHING: 0}):
             assert project.run()["target"].status == "error"
         status = project.operation("collapse_status", model="target")
         assert (
@@ -156,10 +157,24 @@ class TestRepairCollapse:
             "repair_collapse", model="target"
         )
 
-    def test_one_that_died_can_be_run_again(self, project: CollapsingProject) -> None:
-        with dying({PUBLISHING: 0}), pytest.raises(OperationError, match="died here"):
+    def test_one_that_died_in_its_journal_is_completed_by_the_next_run(
+        self, project: CollapsingProject
+    ) -> None:
+        with dying({INSERTING: 0}), pytest.raises(OperationError, match="died here"):
             project.operation("repair_collapse", model="target", dry_run=False)
         apply(project, [])
+        assert len(project.query(LIVE)) == KEYS - 1
+        assert {row[-1] for row in project.query(LIVE)} == {1}
+
+    def test_one_that_died_without_a_journal_has_repaired_nothing(
+        self, project: CollapsingProject
+    ) -> None:
+        project.command("drop view sums_mv")
+        before = project.query(LIVE)
+        with dying({ATTACHING: 0}), pytest.raises(OperationError, match="died here"):
+            project.operation("repair_collapse", model="target", dry_run=False)
+        apply(project, [])
+        assert project.query(LIVE) == before
         project.operation("repair_collapse", model="target", dry_run=False)
         assert len(project.query(LIVE)) == KEYS - 1
         assert {row[-1] for row in project.query(LIVE)} == {1}

@@ -8,7 +8,7 @@
       progress, chunk=1, block=0, source=role, change_count=versioned_collapsing.read_row_count(source),
       counts=versioned_collapsing.get_initial_counts({}), is_repeated=true, **way
   ) -%}
-  {%- do versioned_collapsing.prepare_gathered(target_relation, options, columns, apply) -%}
+  {%- do versioned_collapsing.prepare_gathered(target_relation, options, columns, progress, apply) -%}
   {%- set missing = versioned_collapsing.decide_chunks(target_relation, options, columns, progress, apply) -%}
   {%- set counts = dict(recorded, has_writes=missing.has_writes, has_deletes=missing.has_deletes) -%}
   {%- do versioned_collapsing.publish_and_record(
