@@ -16,6 +16,10 @@ from tests.support.statements import Send, intercepted
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 SCHEMA = "bench"
+# A log of every query and of every part that is written. Nothing is written to them until they are flushed.
+LOG = "<{0}><database>system</database><table>{0}</table><flush_interval_milliseconds>{1}</flush_interval_milliseconds></{0}>"
+LOGS = ("query_log", "part_log")
+A_DAY = 86_400_000  # milliseconds
 
 
 class Engine:
@@ -53,9 +57,14 @@ class Engine:
             },
         )
         (home / "clickhouse").mkdir(parents=True)
-        self._client = clickhouse_connect.get_client(
-            interface="chdb", path=str(home / "clickhouse"), query_limit=0
+        logs = folder / "logs.xml"
+        logs.write_text(
+            f"<clickhouse>{''.join(LOG.format(log, A_DAY) for log in LOGS)}</clickhouse>"
         )
+        self._client = clickhouse_connect.get_client(
+            interface="chdb", path=f"{home / 'clickhouse'}?config-file={logs}", query_limit=0
+        )
+        self._logged = 0
         self.empty()
 
     def _write(self, name: str, content: Any) -> None:
@@ -113,6 +122,18 @@ class Engine:
         for statement in statements:
             self.command(statement)
         return time.perf_counter() - started
+
+    def memory(self, statement: str) -> float:
+        """Run a statement that ends in its settings; the MiB of memory at its peak, as the engine counts it."""
+        self._logged += 1
+        comment = f"memory {self._logged}"
+        self.command(f"{statement}, log_comment = '{comment}'")
+        self.command("system flush logs query_log")
+        ((peak,),) = self.query(
+            "select max(memory_usage) from system.query_log "
+            f"where log_comment = '{comment}' and type = 'QueryFinish'"
+        )
+        return float(peak) / 2**20
 
     def clone(self, source: str, target: str) -> None:
         """Make ``target`` a table of the same parts as ``source``, hard-linked.
