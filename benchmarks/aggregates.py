@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from benchmarks.measure import Arm, interleaved
-from benchmarks.ways import BY_DEPARTMENT, Row, Way, Ways
+from benchmarks.tables import BY_DEPARTMENT, Row
+from benchmarks.ways import Way, Ways
 
 TABLE, FOLLOWING, REFRESHED = "table", "following", "refreshed"
 

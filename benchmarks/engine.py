@@ -123,11 +123,13 @@ class Engine:
             self.command(statement)
         return time.perf_counter() - started
 
-    def memory(self, statement: str) -> float:
-        """Run a statement that ends in its settings; the MiB of memory at its peak, as the engine counts it."""
+    def memory(self, statement: str, **settings: int) -> float:
+        """Run a statement without a clause of settings; the MiB of memory at its peak, as the engine counts it."""
         self._logged += 1
         comment = f"memory {self._logged}"
-        self.command(f"{statement}, log_comment = '{comment}'")
+        more = {"max_untracked_memory": 1, "log_comment": f"'{comment}'"}
+        stated = ", ".join(f"{name} = {value}" for name, value in {**settings, **more}.items())
+        self.command(f"{statement} settings {stated}")
         self.command("system flush logs query_log")
         ((peak,),) = self.query(
             "select max(memory_usage) from system.query_log "

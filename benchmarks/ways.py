@@ -8,31 +8,26 @@ from typing import Any
 
 from benchmarks.engine import Engine
 from benchmarks.measure import Arm, interleaved
-from benchmarks.upsert import PARTITIONS, SETTINGS, SHAPES, Upsert
+from benchmarks.tables import (
+    BY_DEPARTMENT,
+    COLLAPSING,
+    COLUMNS,
+    NULLABLE,
+    SIGN,
+    SIGNED,
+    STORED,
+    UPDATED,
+    Row,
+    make_base,
+    update_from_table,
+)
+from benchmarks.upsert import SHAPES, Upsert
 
-Row = dict[str, Any]
-SIGNED = "sum(metric1 * _sign) as metric1, sum(_sign) as n"
-STORED = "sum(metric1) as metric1, count() as n"
-BY_DEPARTMENT = "group by department order by department"
 # What the change set of Upsert says of these columns, as a user would write it who changes rows by a condition.
 EXPRESSIONS = {
     "metric1": "cityHash64(toUInt64(id), 11) % 1000",
     "metric2": "cityHash64(toUInt64(id), 12) % 10000 / 100",
     "_version": "2",
-}
-# Of a table that is changed by lightweight updates.
-UPDATED = {**SETTINGS, "enable_block_number_column": 1, "enable_block_offset_column": 1}
-COLUMNS = {  # of the tables of this module: type, value from base_merge
-    "id": ("Int32", "id"),
-    "department": ("LowCardinality(String)", "department"),
-    "metric1": ("UInt32", "metric1"),
-    "metric2": ("Float32", "metric2"),
-    "_version": ("UInt64", "_version"),
-}
-NULLABLE = COLUMNS | {
-    "department": ("LowCardinality(Nullable(String))", "department"),
-    "metric1": ("Nullable(UInt32)", "metric1"),
-    "metric2": ("Nullable(Float32)", "metric2"),
 }
 PARTIAL = ("id", "metric1", "_version")  # the columns that partial changes carry
 
@@ -64,34 +59,12 @@ class Ways:
         self.engine, self.trials = engine, trials
         bases = ["collapsing", "replacing", "merge"]
         self.upsert = Upsert(engine, SHAPES["scattered"], rows, max(rows // 10, 1), bases)
-        self._base("updated", "MergeTree", COLUMNS, UPDATED)
+        make_base(self.upsert, "base_updated", "MergeTree", COLUMNS, UPDATED)
         is_deleted = {"_is_deleted": ("UInt8", "0")}
-        self._base("deletable", "ReplacingMergeTree(_version, _is_deleted)", COLUMNS | is_deleted)
-        self._base("coalescing", "CoalescingMergeTree", NULLABLE)
-        sign = {"_sign": ("Int8", "1")}
-        self._base("partial", "VersionedCollapsingMergeTree(_sign, _version)", NULLABLE | sign)
-
-    def _base(
-        self,
-        name: str,
-        engine: str,
-        columns: dict[str, tuple[str, str]],
-        settings: dict[str, int] = SETTINGS,
-    ) -> None:
-        """The rows of base_merge in a table of another engine, one part for each partition."""
-        structure = ", ".join(f"{column} {kind}" for column, (kind, _) in columns.items())
-        values = ", ".join(value for _, value in columns.values())
-        stated = ", ".join(f"{setting} = {value}" for setting, value in settings.items())
-        partition = self.upsert.partition
-        self.engine.command(
-            f"create table base_{name} ({structure}) engine = {engine} "
-            f"partition by {partition} order by id settings {stated}"
-        )
-        for part in range(PARTITIONS):
-            self.engine.command(
-                f"insert into base_{name} select {values} from base_merge where {partition} = {part}"
-            )
-        self.engine.command(f"optimize table base_{name} final")
+        deletable = "ReplacingMergeTree(_version, _is_deleted)"
+        make_base(self.upsert, "base_deletable", deletable, COLUMNS | is_deleted)
+        make_base(self.upsert, "base_coalescing", "CoalescingMergeTree", NULLABLE)
+        make_base(self.upsert, "base_partial", COLLAPSING, NULLABLE | SIGN)
 
     def _ways(self) -> list[Way]:
         return [
@@ -145,17 +118,7 @@ class Ways:
         return self.engine.seconds(f"update {table} set {values} where id in ({self._keys})")
 
     def _update_joined(self, table: str) -> float:
-        """The changes go into a table for joins first, which an update can look up."""
-        columns = ["department", *EXPRESSIONS]
-        values = ", ".join(f"{name} = joinGet('new_values', '{name}', id)" for name in columns)
-        self.engine.command("drop table if exists new_values sync")
-        return self.engine.seconds(
-            "create table new_values (id Int32, department LowCardinality(String), metric1 UInt32, "
-            "metric2 Float32, _version UInt64) engine = Join(any, left, id)",
-            f"insert into new_values ({self.upsert.columns}) "
-            f"select {self.upsert.columns} from {self.upsert.source}",
-            f"update {table} set {values} where id in ({self._keys})",
-        )
+        return update_from_table(self.upsert, table)
 
     def _mutate(self, table: str) -> float:
         values = ", ".join(f"{column} = {value}" for column, value in EXPRESSIONS.items())
