@@ -17,11 +17,9 @@ GROUPS = {  # of the sums that projections and views keep
     "band": "id % 1000",
     "bucket": "id % 100",
 }
-NUMBERS = (1, len(GROUPS))  # of projections and of views
 FEW = 3  # parts that a partition of a semi-optimized table has at most
-MERGES = "reset setting max_bytes_to_merge_at_max_space_in_pool"
-NO_MERGES = "modify setting max_bytes_to_merge_at_max_space_in_pool = 1"
-GRANULARITIES = (1024, 2048, 4096, 8192)
+LARGEST_MERGE = "max_bytes_to_merge_at_max_space_in_pool"
+LONGEST_WAIT = 600  # seconds
 SMALL_STRINGS = "LowCardinality(String)"
 
 
@@ -32,11 +30,11 @@ class Inserts:
         self.engine, self.trials = engine, trials
         self.upsert = Upsert(engine, SHAPES["scattered"], rows, changes, ["collapsing", "merge"])
 
-    def beside(self) -> list[Row]:
-        """An insert and an apply, with projections in the table and with views on it."""
+    def beside(self, numbers: Collection[int]) -> list[Row]:
+        """An insert and an apply, with so many projections in the table, and with so many views on it."""
         print("inserts: projections and views", flush=True)
         dresses: dict[str, Dress] = {"neither": lambda table: None}
-        for number in NUMBERS:
+        for number in numbers:
             groups, plural = list(GROUPS)[:number], "s" if number > 1 else ""
             dresses[f"{number} projection{plural}"] = self._projections(groups)
             dresses[f"{number} materialized view{plural}"] = self._views(groups)
@@ -77,10 +75,10 @@ class Inserts:
             {"state": state, **parts[state], **_row(figures, state, *measured)} for state in states
         ]
 
-    def layouts(self) -> list[Row]:
+    def layouts(self, granularities: Collection[int]) -> list[Row]:
         """Granules of several sizes; a column of few different strings as one of any strings."""
         print("inserts: layouts", flush=True)
-        layouts = {f"index_granularity {size}": (size, SMALL_STRINGS) for size in GRANULARITIES}
+        layouts = {f"index_granularity {size}": (size, SMALL_STRINGS) for size in granularities}
         granularity = SETTINGS["index_granularity"]
         layouts[f"index_granularity {granularity}, String"] = (granularity, "String")
         arms, models, sizes = [], [], {}
@@ -90,11 +88,11 @@ class Inserts:
             settings = {**SETTINGS, "index_granularity": size}
             make_base(self.upsert, base, COLLAPSING, columns, settings)
             sizes[name] = self._size(base)
-            self.upsert.add_model(
+            department = f"cast(department as {strings}) as department"
+            self.upsert.add_model_of(
+                f"select id, {department}, metric1, metric2, _version from {self.upsert.source}",
                 model,
-                "versioned_collapsing",
-                sql=f"select id, cast(department as {strings}) as department, metric1, metric2, _version "
-                f"from {self.upsert.source}",
+                {"materialized": "versioned_collapsing"},
             )
             models.append(model)
             arms += [
@@ -218,14 +216,23 @@ class Inserts:
         return Arm(f"{state}: merge", run)
 
     def _merge_some(self, table: str) -> None:
-        """One merge after the other, of what ClickHouse chooses, until no partition has more than a few parts.
+        """Merges of what the applies wrote, until no partition has more than a few parts.
 
-        With a partition, `optimize table` would merge all of its parts.
+        The setting keeps the large part of each partition out of them. With a partition, `optimize table` would merge
+        all of its parts.
+
+        Raises:
+            RuntimeError: ClickHouse finds nothing more to merge.
         """
-        self.engine.command(f"alter table {table} {MERGES}")
+        self.engine.command(
+            f"alter table {table} modify setting {LARGEST_MERGE} = {self._largest_part(table) - 1}"
+        )
+        deadline = time.monotonic() + LONGEST_WAIT
         while max(self._parts(table).values()) > FEW:
-            self.engine.command(f"optimize table {table} settings optimize_throw_if_noop = 1")
-        self.engine.command(f"alter table {table} {NO_MERGES}")
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"{table} has partitions of more than {FEW} parts")
+            self.engine.command(f"optimize table {table}")
+        self.engine.command(f"alter table {table} modify setting {LARGEST_MERGE} = 1")
 
     def _parts(self, table: str) -> dict[str, int]:
         """The number of parts of each partition."""
@@ -236,7 +243,15 @@ class Inserts:
             )
         )
 
+    def _largest_part(self, table: str) -> int:
+        ((size,),) = self.engine.query(
+            "select max(bytes_on_disk) from system.parts "
+            f"where active and database = '{SCHEMA}' and table = '{table}'"
+        )
+        return int(size)
+
     def _size(self, table: str) -> float:
+        """In MiB."""
         ((size,),) = self.engine.query(
             "select sum(bytes_on_disk) from system.parts "
             f"where active and database = '{SCHEMA}' and table = '{table}'"

@@ -1,6 +1,6 @@
 """`make bench`: what an apply costs next to every way that a user would otherwise choose, and how it grows.
 
-python -m benchmarks.run [--full] [--parts upsert growth spark whole_run]
+python -m benchmarks.run [--full] [--parts upsert ways reads ...]
 
 The small form takes some minutes, leaves out the whole run and writes to target/benchmarks; the full one writes
 to benchmarks/results.
@@ -15,15 +15,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from benchmarks.aggregates import measure_aggregates
 from benchmarks.engine import REPOSITORY, Engine
 from benchmarks.growth import measure_chunks, measure_columns, measure_sizes
+from benchmarks.inserts import Inserts
 from benchmarks.measure import as_rows, write_results
 from benchmarks.plots import plot_growth, plot_ways
 from benchmarks.queries import measure_queries
+from benchmarks.reads import measure_reads
 from benchmarks.upsert import SHAPES, Upsert
+from benchmarks.ways import Ways
 from benchmarks.whole_run import measure_whole_run
+from benchmarks.written import measure_written
 
-PARTS = ("upsert", "growth", "spark", "whole_run")
+PARTS = ("upsert", "growth", "ways", "reads", "written", "inserts", "spark", "whole_run")
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,16 @@ class Sizes:
     growth_changes: tuple[int, ...]
     growth_trials: int
     events: dict[int, int]  # of a change set: rounds that count
+    some_rows: int  # of the table in what follows
+    some_changes: int  # and to it
+    ways_changes: tuple[int, ...]
+    reads_applies: tuple[int, ...]
+    inserts_applies: int
+    followers: tuple[int, ...]  # projections, and views
+    granularities: tuple[int, ...]
+    applies_of_a_day: int
+    changes_of_an_apply: int
+    some_trials: int
 
 
 SMALL = Sizes(
@@ -51,6 +66,16 @@ SMALL = Sizes(
     growth_changes=(1_000, 100_000),
     growth_trials=1,
     events={200_000: 2},
+    some_rows=500_000,
+    some_changes=10_000,
+    ways_changes=(1, 10_000),
+    reads_applies=(0, 1, 10),
+    inserts_applies=3,
+    followers=(1,),
+    granularities=(4096, 8192),
+    applies_of_a_day=8,
+    changes_of_an_apply=1_000,
+    some_trials=1,
 )
 FULL = Sizes(
     rows=100_000_000,
@@ -62,6 +87,16 @@ FULL = Sizes(
     growth_changes=(1_000, 10_000, 100_000, 1_000_000, 5_000_000),
     growth_trials=3,
     events={1_000_000: 3, 5_000_000: 1},
+    some_rows=10_000_000,
+    some_changes=100_000,
+    ways_changes=(1, 100, 10_000, 1_000_000),
+    reads_applies=(0, 1, 10, 100),
+    inserts_applies=20,
+    followers=(1, 3),
+    granularities=(1024, 2048, 4096, 8192),
+    applies_of_a_day=288,
+    changes_of_an_apply=10_000,
+    some_trials=3,
 )
 
 
@@ -110,6 +145,49 @@ def measure_growth(engine: Engine, sizes: Sizes, results: Path) -> None:
     )
 
 
+def measure_ways(engine: Engine, sizes: Sizes, results: Path) -> None:
+    """Lightweight updates, partial rows and refreshable views beside ours."""
+    rows, trials = sizes.some_rows, sizes.some_trials
+    ways = Ways(engine, rows, trials)
+    tables = {
+        "by the number of changes": ways.by_number(sizes.ways_changes),
+        f"partial rows: {sizes.some_changes:,} changes of one column": ways.partial(
+            sizes.some_changes
+        ),
+        f"sums of {sizes.some_changes:,} changes": measure_aggregates(ways, sizes.some_changes),
+    }
+    write_results(results, "ways", {"rows": rows, "trials": trials}, tables)
+
+
+def measure_readers(engine: Engine, sizes: Sizes, results: Path) -> None:
+    """Queries in every form, in seconds and in memory."""
+    rows, trials = sizes.some_rows, sizes.some_trials
+    tables = measure_reads(engine, rows, sizes.reads_applies, trials)
+    parameters = {"rows": rows, "changes of an apply": rows // 100, "trials": trials}
+    write_results(results, "reads", parameters, tables)
+
+
+def measure_a_day(engine: Engine, sizes: Sizes, results: Path) -> None:
+    """What small applies write, merges included."""
+    rows, changes, applies = sizes.some_rows, sizes.changes_of_an_apply, sizes.applies_of_a_day
+    day = measure_written(engine, rows, changes, applies)
+    parameters = {"rows": rows, "applies": applies, "changes of an apply": changes}
+    write_results(results, "written", parameters, {"for each change": day})
+
+
+def measure_inserts(engine: Engine, sizes: Sizes, results: Path) -> None:
+    """Projections, views, parts and layouts."""
+    rows, changes, applies = sizes.some_rows, sizes.some_changes, sizes.inserts_applies
+    inserts = Inserts(engine, rows, changes, sizes.some_trials)
+    tables = {
+        "projections and views": inserts.beside(sizes.followers),
+        f"after {applies} applies": inserts.by_parts(applies),
+        "layouts": inserts.layouts(sizes.granularities),
+    }
+    parameters = {"rows": rows, "changes": changes, "trials": sizes.some_trials}
+    write_results(results, "inserts", parameters, tables)
+
+
 def measure_spark(_engine: Engine, sizes: Sizes, results: Path) -> None:
     """Change sets, with many keys and with one; each in a process, as Spark's memory is set at its start."""
     for events, rounds in sizes.events.items():
@@ -144,9 +222,16 @@ def main() -> None:
     results = options.results or REPOSITORY / (
         "benchmarks/results" if options.full else "target/benchmarks"
     )
-    measures = dict(
-        zip(PARTS, (measure_upserts, measure_growth, measure_spark, measure_demo), strict=True)
-    )
+    measures = {
+        "upsert": measure_upserts,
+        "growth": measure_growth,
+        "ways": measure_ways,
+        "reads": measure_readers,
+        "written": measure_a_day,
+        "inserts": measure_inserts,
+        "spark": measure_spark,
+        "whole_run": measure_demo,
+    }
     with TemporaryDirectory() as folder:
         engine = Engine(Path(folder))
         for part in options.parts or (PARTS if options.full else PARTS[:-1]):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -167,13 +167,14 @@ class Upsert:
         incremental["incremental_strategy"] = "delete_insert"
         self.add_model("delete_insert", "incremental", **incremental)
 
-    def add_model(
-        self, name: str, materialized: str, *, sql: str | None = None, **config: Any
-    ) -> None:
-        """Add a model of the changes to the project: of the file, unless ``sql`` selects others."""
-        config = {"materialized": materialized, **self._layout, **config}
-        sql = sql or f"select {self.columns} from {self.source}"
-        self.engine.add_model(name, config, sql)
+    def add_model(self, name: str, materialized: str, **config: Any) -> None:
+        """Add a model of the changes to the project."""
+        sql = f"select {self.columns} from {self.source}"
+        self.add_model_of(sql, name, {"materialized": materialized, **config})
+
+    def add_model_of(self, sql: str, name: str, config: Mapping[str, Any]) -> None:
+        """Add a model of the changes that a query selects."""
+        self.engine.add_model(name, {**self._layout, **config}, sql)
 
     def plain(self) -> float:
         """The floor: the new states, inserted."""

@@ -153,13 +153,13 @@ class Ways:
             f"cast({column if column in PARTIAL else 'null'} as {kind}) as {column}"
             for column, (kind, _) in NULLABLE.items()
         ]
+        config = {
+            "materialized": "versioned_collapsing",
+            "combine": dict.fromkeys(("department", "metric1", "metric2"), "coalesce"),
+        }
         for model in ("ours", "ours_followed"):
-            self.upsert.add_model(
-                model,
-                "versioned_collapsing",
-                sql=f"select {', '.join(values)} from {self.upsert.source}",
-                combine=dict.fromkeys(("department", "metric1", "metric2"), "coalesce"),
-            )
+            sql = f"select {', '.join(values)} from {self.upsert.source}"
+            self.upsert.add_model_of(sql, model, config)
         ours, base = "versioned_collapsing, combine: coalesce", "base_partial"
         ways = [
             self.ours(ours, "ours", has_view=False, base=base),
