@@ -52,6 +52,7 @@ class Sizes:
     followers: tuple[int, ...]  # projections, and views
     granularities: tuple[int, ...]
     applies_of_a_day: int
+    slow_applies_of_a_day: int  # of the way that mutates the table
     changes_of_an_apply: int
     some_trials: int
 
@@ -74,6 +75,7 @@ SMALL = Sizes(
     followers=(1,),
     granularities=(4096, 8192),
     applies_of_a_day=8,
+    slow_applies_of_a_day=1,
     changes_of_an_apply=1_000,
     some_trials=1,
 )
@@ -95,6 +97,7 @@ FULL = Sizes(
     followers=(1, 3),
     granularities=(1024, 2048, 4096, 8192),
     applies_of_a_day=288,
+    slow_applies_of_a_day=12,
     changes_of_an_apply=10_000,
     some_trials=3,
 )
@@ -170,7 +173,7 @@ def measure_readers(engine: Engine, sizes: Sizes, results: Path) -> None:
 def measure_a_day(engine: Engine, sizes: Sizes, results: Path) -> None:
     """What small applies write, merges included."""
     rows, changes, applies = sizes.some_rows, sizes.changes_of_an_apply, sizes.applies_of_a_day
-    day = measure_written(engine, rows, changes, applies)
+    day = measure_written(engine, rows, changes, applies, sizes.slow_applies_of_a_day)
     parameters = {"rows": rows, "applies": applies, "changes of an apply": changes}
     write_results(results, "written", parameters, {"for each change": day})
 
@@ -211,7 +214,7 @@ def measure_demo(_engine: Engine, _sizes: Sizes, results: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument(
-        "--full", action="store_true", help="100 million rows; takes most of an hour"
+        "--full", action="store_true", help="10 and 100 million rows; takes more than an hour"
     )
     parser.add_argument(
         "--parts", nargs="+", choices=PARTS, help="by default all; whole_run only with --full"

@@ -31,20 +31,30 @@ class Way:
     name: str
     table: str
     write: Callable[[], float]
+    applies: int  # from the first of the day on
     sums: str = "sum(metric1), count()"
     final: str = ""
     staging: str = "false"
 
 
-def measure_written(engine: Engine, rows: int, changes: int, applies: int) -> list[Row]:
+def measure_written(
+    engine: Engine, rows: int, changes: int, applies: int, slow_applies: int
+) -> list[Row]:
     """All ways take turns, apply after apply, while ClickHouse merges what it chooses to.
+
+    Args:
+        engine: an engine; its tables are dropped.
+        rows: of the table.
+        changes: of each apply.
+        applies: of the day.
+        slow_applies: of the way that mutates the table; no more than `applies`.
 
     Raises:
         RuntimeError: they came to different rows.
     """
     bases = ["collapsing", "replacing", "merge"]
     upsert = Upsert(engine, SHAPES["scattered"], rows, changes, bases)
-    ways = _ways(upsert)
+    ways = _ways(upsert, applies, slow_applies)
     for way in ways:
         engine.command(f"alter table {way.table} {MERGING}")
     engine.command("system flush logs part_log")
@@ -54,26 +64,25 @@ def measure_written(engine: Engine, rows: int, changes: int, applies: int) -> li
         print(f"written: apply {apply} of {applies}", flush=True)
         upsert.change(SHAPES["scattered"], changes, apply=apply)
         upsert.add_model("ours", "versioned_collapsing")
-        for way in ways:
+        at_work = [way for way in ways if apply <= way.applies]
+        for way in at_work:
             seconds[way.name].seconds.append(way.write())
+        if apply in (slow_applies, applies):
+            _check(engine, at_work)
     _wait_for_merges(engine)
-    sums = {
-        way.name: engine.query(f"select {way.sums} from {way.table} {way.final}") for way in ways
-    }
-    if len({str(found) for found in sums.values()}) != 1:
-        raise RuntimeError(f"the ways differ: {sums}")
     engine.command("system flush logs part_log")
     return [
         {
             "way": way.name,
+            "applies": way.applies,
             "seconds": round(seconds[way.name].median, 4),
-            **_written(engine, way, changes * applies),
+            **_written(engine, way, changes * way.applies),
         }
         for way in ways
     ]
 
 
-def _ways(upsert: Upsert) -> list[Way]:
+def _ways(upsert: Upsert, applies: int, slow_applies: int) -> list[Way]:
     """The ways, with their tables as they are before the day."""
     engine = upsert.engine
     upsert.add_model("ours", "versioned_collapsing")
@@ -92,22 +101,38 @@ def _ways(upsert: Upsert) -> list[Way]:
             "versioned_collapsing",
             "ours",
             lambda: engine.dbt("run", "--select", "ours"),
+            applies,
             sums="sum(metric1 * _sign), sum(_sign)",
             staging="startsWith(table, 'ours__dbt') or table = 'versioned_collapsing_ledger'",
         ),
-        Way("ReplacingMergeTree", "replacing", insert, final="final"),
+        Way("ReplacingMergeTree", "replacing", insert, applies, final="final"),
         Way(
             "lightweight update, values from a table",
             "updated",
             lambda: update_from_table(upsert, "updated"),
+            applies,
         ),
         Way(
             "dbt-clickhouse delete_insert",
             "delete_insert",
             lambda: engine.dbt("run", "--select", "delete_insert"),
+            slow_applies,
             staging="startsWith(table, 'delete_insert__dbt')",
         ),
     ]
+
+
+def _check(engine: Engine, ways: list[Way]) -> None:
+    """The ways came to the same rows.
+
+    Raises:
+        RuntimeError: they did not.
+    """
+    sums = {
+        way.name: engine.query(f"select {way.sums} from {way.table} {way.final}") for way in ways
+    }
+    if len({str(found) for found in sums.values()}) != 1:
+        raise RuntimeError(f"the ways differ: {sums}")
 
 
 def _wait_for_merges(engine: Engine) -> None:
