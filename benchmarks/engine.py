@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,16 +16,21 @@ from tests.support.statements import Send, intercepted
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 SCHEMA = "bench"
-# A log of every query and of every part that is written. Nothing is written to them until they are flushed.
-LOG = "<{0}><database>system</database><table>{0}</table><flush_interval_milliseconds>{1}</flush_interval_milliseconds></{0}>"
-LOGS = ("query_log", "part_log")
-A_DAY = 86_400_000  # milliseconds
+# Nothing is written to a log until it is flushed.
+LOG = (
+    "<{0}><database>system</database><table>{0}</table>"
+    "<flush_interval_milliseconds>86400000</flush_interval_milliseconds></{0}>"
+)
 
 
 class Engine:
-    """One data folder; ``query`` and ``command`` run on it directly, ``dbt`` through a project."""
+    """One data folder; ``query`` and ``command`` run on it directly, ``dbt`` through a project.
 
-    def __init__(self, folder: Path) -> None:
+    ``logs`` are the logs of ClickHouse that are kept: of every query for ``memory`` (query_log), of every part that is
+    written (part_log). They take time and memory, so no other measurement has them.
+    """
+
+    def __init__(self, folder: Path, logs: Collection[str] = ()) -> None:
         self.folder = folder
         self.project = folder / "project"
         (self.project / "models").mkdir(parents=True)
@@ -57,13 +62,14 @@ class Engine:
             },
         )
         (home / "clickhouse").mkdir(parents=True)
-        logs = folder / "logs.xml"
-        logs.write_text(
-            f"<clickhouse>{''.join(LOG.format(log, A_DAY) for log in LOGS)}</clickhouse>"
-        )
-        self._client = clickhouse_connect.get_client(
-            interface="chdb", path=f"{home / 'clickhouse'}?config-file={logs}", query_limit=0
-        )
+        path = str(home / "clickhouse")
+        if logs:
+            config = folder / "logs.xml"
+            config.write_text(
+                f"<clickhouse>{''.join(LOG.format(log) for log in logs)}</clickhouse>"
+            )
+            path += f"?config-file={config}"
+        self._client = clickhouse_connect.get_client(interface="chdb", path=path, query_limit=0)
         self._logged = 0
         self.empty()
 
@@ -102,7 +108,8 @@ class Engine:
         folder = str(self.project)
         with _statements() as seconds:
             outcome = invoke(
-                "--quiet", *arguments, "--project-dir", folder, "--profiles-dir", folder
+                *("--quiet", "--no-write-json", *arguments),
+                *("--project-dir", folder, "--profiles-dir", folder),
             )
         if not outcome.success:
             raise RuntimeError(f"dbt {' '.join(arguments)} failed: {outcome.exception}")

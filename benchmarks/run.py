@@ -29,6 +29,8 @@ from benchmarks.whole_run import measure_whole_run
 from benchmarks.written import measure_written
 
 PARTS = ("upsert", "growth", "ways", "reads", "written", "inserts", "spark", "whole_run")
+# Parts that read logs of ClickHouse. They have a process of their own: a process has one engine.
+LOGS = {"reads": ["query_log"], "written": ["part_log"]}
 
 
 @dataclass(frozen=True)
@@ -235,10 +237,16 @@ def main() -> None:
         "spark": measure_spark,
         "whole_run": measure_demo,
     }
+    parts = options.parts or (PARTS if options.full else PARTS[:-1])
     with TemporaryDirectory() as folder:
-        engine = Engine(Path(folder))
-        for part in options.parts or (PARTS if options.full else PARTS[:-1]):
-            measures[part](engine, sizes, results)
+        engine = Engine(Path(folder), LOGS.get(parts[0], ()) if len(parts) == 1 else ())
+        for part in parts:
+            if part in LOGS and len(parts) > 1:
+                arguments = ["--parts", part, "--results", str(results)]
+                arguments += ["--full"] if options.full else []
+                subprocess.run([sys.executable, "-m", "benchmarks.run", *arguments], check=True)
+            else:
+                measures[part](engine, sizes, results)
     print(f"The figures are in {results}")
 
 
