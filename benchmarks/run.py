@@ -164,7 +164,7 @@ def measure_ways(engine: Engine, sizes: Sizes, results: Path) -> None:
     write_results(results, "ways", {"rows": rows, "trials": trials}, tables)
 
 
-def measure_readers(engine: Engine, sizes: Sizes, results: Path) -> None:
+def measure_reading(engine: Engine, sizes: Sizes, results: Path) -> None:
     """Queries in every form, in seconds and in memory."""
     rows, trials = sizes.some_rows, sizes.some_trials
     tables = measure_reads(engine, rows, sizes.reads_applies, trials)
@@ -231,7 +231,7 @@ def main() -> None:
         "upsert": measure_upserts,
         "growth": measure_growth,
         "ways": measure_ways,
-        "reads": measure_readers,
+        "reads": measure_reading,
         "written": measure_a_day,
         "inserts": measure_inserts,
         "spark": measure_spark,
