@@ -22,13 +22,25 @@ from benchmarks.inserts import Inserts
 from benchmarks.measure import as_rows, write_results
 from benchmarks.plots import plot_growth, plot_ways
 from benchmarks.queries import measure_queries
+from benchmarks.readers import measure_readers
 from benchmarks.reads import measure_reads
 from benchmarks.upsert import SHAPES, Upsert
 from benchmarks.ways import Ways
 from benchmarks.whole_run import measure_whole_run
 from benchmarks.written import measure_written
+from tests.support.polling import THREADS, Size
 
-PARTS = ("upsert", "growth", "ways", "reads", "written", "inserts", "spark", "whole_run")
+PARTS = (
+    "upsert",
+    "growth",
+    "ways",
+    "reads",
+    "written",
+    "inserts",
+    "spark",
+    "readers",
+    "whole_run",
+)
 # Parts that read logs of ClickHouse. They have a process of their own: a process has one engine.
 LOGS = {"reads": ["query_log"], "written": ["part_log"]}
 
@@ -46,6 +58,7 @@ class Sizes:
     growth_changes: tuple[int, ...]
     growth_trials: int
     events: dict[int, int]  # of a change set: rounds that count
+    readers: Size  # what is applied while readers poll
     some_rows: int  # of the table in what follows
     some_changes: int  # and to it
     ways_changes: tuple[int, ...]
@@ -69,6 +82,7 @@ SMALL = Sizes(
     growth_changes=(1_000, 100_000),
     growth_trials=1,
     events={200_000: 2},
+    readers=Size(rows=10_000, applies=20, changes=3_000),
     some_rows=500_000,
     some_changes=10_000,
     ways_changes=(1, 10_000),
@@ -91,6 +105,7 @@ FULL = Sizes(
     growth_changes=(1_000, 10_000, 100_000, 1_000_000, 5_000_000),
     growth_trials=3,
     events={1_000_000: 3, 5_000_000: 1},
+    readers=Size(rows=10_000, applies=200, changes=3_000),
     some_rows=10_000_000,
     some_changes=100_000,
     ways_changes=(1, 100, 10_000, 1_000_000),
@@ -207,6 +222,14 @@ def measure_spark(_engine: Engine, sizes: Sizes, results: Path) -> None:
             subprocess.run([sys.executable, "-m", "benchmarks.change_sets", *arguments], check=True)
 
 
+def measure_polls(_engine: Engine, sizes: Sizes, results: Path) -> None:
+    """What readers see of a table while applies go on, on a server of their own."""
+    print("readers", flush=True)
+    size = sizes.readers
+    parameters = {"rows": size.rows, "changes": size.changes, "threads": THREADS}
+    write_results(results, "readers", parameters, {"polls": measure_readers(size)})
+
+
 def measure_demo(_engine: Engine, _sizes: Sizes, results: Path) -> None:
     """The project's own models."""
     print("whole run", flush=True)
@@ -235,6 +258,7 @@ def main() -> None:
         "written": measure_a_day,
         "inserts": measure_inserts,
         "spark": measure_spark,
+        "readers": measure_polls,
         "whole_run": measure_demo,
     }
     parts = options.parts or (PARTS if options.full else PARTS[:-1])

@@ -1,14 +1,99 @@
-{# Where the whole change set is staged: what is applied at once is `changes`, all of it or a chunk. #}
-{% macro get_change_set_relation(target_relation, options) %}
+{# Where the changes are that are decided upon: all of them at once are `changes`. With chunks these are one chunk, of
+   the whole change set, or of what it has come to: `resolved_set`. #}
+{% macro get_change_set_role(options, is_repeated=false) %}
+  {%- do return('changes' if options.chunks == 1 else 'resolved_set' if is_repeated else 'change_set') -%}
+{% endmacro %}
+
+
+{# The tables that an apply stages. They stay, empty, for the next one. #}
+{% macro get_staged_roles() %}
   {%- do return(
-      versioned_collapsing.get_helper_relation(target_relation, 'change_set' if options.chunks > 1 else 'changes')
+      ['change_set', 'changes', 'resolved', 'resolved_set', 'uncollapsed', 'torn', 'signed', 'deletes', 'missing']
   ) -%}
 {% endmacro %}
 
 
-{% macro drop_staged(target_relation, roles=('change_set', 'changes', 'resolved', 'uncollapsed', 'torn', 'signed')) %}
-  {%- set relations = [] -%}
+{# What system.tables says of the target, its tombstones and the tables staged beside it, by their identifier. #}
+{% macro read_staged_tables(target_relation) %}
+  {%- set found = {} -%}
+  {%- set tombstones = versioned_collapsing.get_tombstones_relation(target_relation) -%}
+  {%- set prefix = versioned_collapsing.get_helper_relation(target_relation, '').identifier -%}
+  {%- set query -%}
+    select name, engine_full, create_table_query, comment, ifNull(total_rows, 1) as row_count
+    from system.tables
+    where database = {{ versioned_collapsing.quote_literal(target_relation.schema) }}
+      and (
+        name in ({{ versioned_collapsing.quote_literals([target_relation.identifier, tombstones.identifier]) }})
+        or startsWith(name, {{ versioned_collapsing.quote_literal(prefix) }})
+      )
+    {{ versioned_collapsing.get_settings_sql() }}
+  {%- endset -%}
+  {%- for row in run_query(query).rows -%}
+    {%- do found.update({row['name']: dict(zip(row.keys(), row.values()))}) -%}
+  {%- endfor -%}
+  {%- do return(found) -%}
+{% endmacro %}
+
+
+{# Has a staged table there, empty: the one of an earlier apply where it is as it would be made. `create_sql` goes up to
+   the settings. `is_filled`: whether this apply has filled it. #}
+{% macro prepare_staged_table(relation, create_sql, apply, is_filled=false, table_settings='') %}
+  {%- set found = apply.staged.get(relation.identifier) -%}
+  {%- set made_by = versioned_collapsing.get_staged_comment(relation, create_sql) -%}
+  {%- if is_filled or (found and found.comment == made_by) -%}
+    {%- if is_filled or found.row_count | int -%}
+      {%- do run_query('truncate table ' ~ relation) -%}
+    {%- endif -%}
+  {%- else -%}
+    {%- if found -%}
+      {%- do run_query('drop table ' ~ relation) -%}
+    {%- endif -%}
+    {% call statement('create_staged_table') -%}
+      {{ create_sql }}
+      {{ versioned_collapsing.get_settings_sql(more=versioned_collapsing.get_no_merges()) }}
+      {{- ', ' ~ table_settings if table_settings }}
+      comment {{ versioned_collapsing.quote_literal(made_by) }}
+    {%- endcall %}
+  {%- endif -%}
+{% endmacro %}
+
+
+{# Says how a staged table was made, whatever its name: two of them may be exchanged. #}
+{% macro get_staged_comment(relation, create_sql) %}
+  {%- do return('Staged by versioned_collapsing ' ~ local_md5(create_sql | replace(relation | string, ''))) -%}
+{% endmacro %}
+
+
+{# Nothing that is staged needs to be merged, and rows that are to be attached stay in the parts in which they were
+   written. #}
+{% macro get_no_merges() %}
+  {%- do return({'max_bytes_to_merge_at_max_space_in_pool': 0, 'max_number_of_merges_with_ttl_in_pool': 0}) -%}
+{% endmacro %}
+
+
+{% macro empty_staged(target_relation, roles) %}
   {%- for role in roles -%}
+    {%- do run_query('truncate table ' ~ versioned_collapsing.get_helper_relation(target_relation, role)) -%}
+  {%- endfor -%}
+{% endmacro %}
+
+
+{# Empties what a whole apply has filled. #}
+{% macro release_staged(target_relation, options, columns, counts) %}
+  {%- set roles = ['changes', 'uncollapsed'] -%}
+  {%- do roles.extend(['signed'] if counts.has_writes else []) -%}
+  {%- do roles.extend(['deletes'] if counts.has_deletes and options.remember_deletes else []) -%}
+  {%- do roles.extend(['torn'] if counts.repaired else []) -%}
+  {%- do roles.extend(['change_set'] if options.chunks > 1 else []) -%}
+  {%- do roles.extend(['resolved'] if columns.is_folded else []) -%}
+  {%- do roles.extend(['resolved_set'] if columns.is_folded and options.chunks > 1 else []) -%}
+  {%- do versioned_collapsing.empty_staged(target_relation, roles) -%}
+{% endmacro %}
+
+
+{% macro drop_staged(target_relation) %}
+  {%- set relations = [] -%}
+  {%- for role in versioned_collapsing.get_staged_roles() -%}
     {%- do relations.append(versioned_collapsing.get_helper_relation(target_relation, role) | string) -%}
   {%- endfor -%}
   {%- do run_query('drop table if exists ' ~ relations | join(', ')) -%}

@@ -1,19 +1,22 @@
-{# The repairs are signed rows: staged and written as those of `old_state: stream`, and completed as those when
-   the operation dies. #}
+{# The repairs are staged signed rows. Attached, they are in the table or not, and the operation can be run again. With
+   a journal a later run completes them, as those of `old_state: stream`. #}
 {% macro write_repairs(table, options, columns, found, apply) %}
-  {%- set prepared = versioned_collapsing.prepare_publishing(table, options, apply) -%}
-  {%- set progress = dict(versioned_collapsing.get_initial_progress(), **prepared) -%}
+  {%- set apply = dict(apply, staged=versioned_collapsing.read_staged_tables(table)) -%}
+  {%- set way = versioned_collapsing.prepare_publishing(table, options, 'signed', apply) -%}
+  {%- set progress = dict(versioned_collapsing.get_initial_progress(), **way) -%}
   {%- set counts = {'repaired': found.broken_keys, 'states': found.states, 'cancels': found.cancels} -%}
   {%- set rows = versioned_collapsing.get_repair_rows_sql(table, options, columns) -%}
-  {%- set block_rows = versioned_collapsing.read_block_rows(table) -%}
-  {%- do versioned_collapsing.create_signed_rows(table, options, columns) -%}
+  {%- set signed = versioned_collapsing.get_helper_relation(table, 'signed') -%}
+  {%- do versioned_collapsing.prepare_twin(signed, table, apply) -%}
   {% call statement('stage_repairs') -%}
-    {{ versioned_collapsing.get_stage_signed_rows_sql(table, options, columns, rows, block_rows, apply) }}
+    {{ versioned_collapsing.get_stage_rows_sql(table, options, columns, rows, way.block_rows, apply) }}
   {%- endcall %}
-  {%- do versioned_collapsing.start_publishing(table, progress, apply) -%}
-  {%- do versioned_collapsing.publish_signed_rows(table, options, columns, progress, apply) -%}
+  {%- if way.is_journal -%}
+    {%- do versioned_collapsing.start_publishing(table, progress, apply) -%}
+  {%- endif -%}
+  {%- do versioned_collapsing.publish_staged_rows(table, options, columns, progress, apply) -%}
   {%- do versioned_collapsing.record_apply(table, apply, dict(progress, counts=counts), 'repaired') -%}
-  {%- do versioned_collapsing.drop_staged(table) -%}
+  {%- do versioned_collapsing.empty_staged(table, ['signed']) -%}
 {% endmacro %}
 
 

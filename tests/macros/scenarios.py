@@ -130,7 +130,8 @@ def _send(project: Project, sql: str) -> None:
 
 ORDERS = "select region, sum(amount * _sign) as amount from {{ ref('view_fill') }} group by region"
 
-PUBLISH = "insert into orders, .*"
+ATTACH = "alter table attach partition orders, .*"
+INSERT = "insert into orders, .*"
 
 SCENARIOS = [
     Scenario("first_run", FIRST),
@@ -143,13 +144,20 @@ SCENARIOS = [
     Scenario("journal", (UPDATE,), (FIRST,), {"publish": "journal"}),
     Scenario("chunks", (UPDATE,), (FIRST,), {"chunks": 2}),
     Scenario("ignored_delete_version", (UPDATE,), (FIRST,), {"delete_version": "ignore"}),
-    Scenario("recovery", (), (FIRST, (UPDATE,)), dies_before=PUBLISH),
+    Scenario("recovery", (), (FIRST, (UPDATE,)), dies_before=ATTACH),
+    Scenario(
+        "recovery_of_chunks",
+        (),
+        (FIRST, (UPDATE,)),
+        {"chunks": 2},
+        dies_before="insert into versioned_collapsing_ledger, .*",
+    ),
     Scenario(
         "recovery_of_a_journal",
         (),
         (FIRST, (UPDATE,)),
         {"publish": "journal"},
-        dies_before=PUBLISH,
+        dies_before=INSERT,
     ),
     Scenario("full_refresh", FIRST, (FIRST,), {"full_refresh": True}),
     Scenario("view_fill", FIRST, (FIRST,), view=ORDERS),

@@ -13,7 +13,7 @@ from tests.macros.conftest import Sent
 from tests.macros.harness import Recording, in_short
 from tests.macros.scenarios import RECORDINGS, SCENARIOS, Scenario
 
-WRITES = ("insert into orders,", "exchange tables")
+WRITES = ("alter table attach partition orders", "insert into orders,", "exchange tables")
 STARTS = "insert into versioned_collapsing_ledger"
 LOCKED = "create table if not exists orders__dbt_lock"
 UNLOCKED = "drop table if exists orders__dbt_lock"
@@ -44,7 +44,7 @@ def test_the_ledger_knows_before_rows_are_written(sent: Sent, scenario: Scenario
     """What began is completed by the next run only if the ledger says so; it does of one that died."""
     statements = [in_short(sql) for sql in sent(scenario)]
     for at, said in enumerate(statements):
-        if said.startswith("insert into orders,"):
+        if said.startswith(WRITES[:2]):
             before = statements[:at]
             assert scenario.dies_before or any(each.startswith(STARTS) for each in before), said
 

@@ -190,9 +190,18 @@ def test_the_tombstones_remember_the_deletes(result: Result) -> None:
     assert "stale_delete" not in remembered
 
 
-def test_staged_tables_are_gone(result: Result) -> None:
-    tables = {name for (name,) in result.project.query("show tables")}
-    assert tables == {"changes", "target", "target__tombstones", "versioned_collapsing_ledger"}
+def test_staged_tables_are_empty(result: Result) -> None:
+    query = "select name, total_rows from system.tables where database = currentDatabase()"
+    tables = dict(result.project.query(query))
+    staged = {name: tables.pop(name) for name in list(tables) if name.startswith("target__dbt_")}
+    roles = ("changes", "deletes", "signed", "torn", "uncollapsed")
+    assert staged == dict.fromkeys((f"target__dbt_{role}" for role in roles), 0)
+    assert tables.keys() == {
+        "changes",
+        "target",
+        "target__tombstones",
+        "versioned_collapsing_ledger",
+    }
 
 
 def test_dbt_says_what_was_done(result: Result) -> None:

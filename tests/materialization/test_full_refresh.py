@@ -38,7 +38,7 @@ def apply(project: CollapsingProject, rows: list[Row], *arguments: str) -> Any:
 
 def test_a_full_refresh_that_dies_anywhere(make_project: MakeProject, is_exhaustive: bool) -> None:
     project = make_project("refresh_deaths")
-    deaths = [*range(0, 19, 1 if is_exhaustive else 2), 19]
+    deaths = [*range(0, 28, 1 if is_exhaustive else 2), 28]
     names = [f"t{number:02}x" for number in deaths]
     for name in names:
         project.add_model(name, CONFIG, "select * from changes")
@@ -55,7 +55,7 @@ def test_a_full_refresh_that_dies_anywhere(make_project: MakeProject, is_exhaust
     assert all(rows in (OLD_LIVE, NEW_LIVE) for rows in found.values()), found
     assert found[names[0]] == OLD_LIVE
     assert found[names[-1]] == NEW_LIVE
-    helpers = "select name from system.tables where database = currentDatabase() and name like '%\\_\\_dbt\\_%'"
+    helpers = "select name from system.tables where database = currentDatabase() and name like '%\\_\\_dbt\\_build%'"
     assert project.query(helpers) == []
 
 

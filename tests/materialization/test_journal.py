@@ -93,7 +93,7 @@ def torn(make_project: MakeProject, schema: str) -> CollapsingProject:
     """A project whose last run died before its third block, with one view."""
     project = make(make_project, schema)
     add_view(project, "sums")
-    with dying({"/1/2'": 0}):  # The end of the block's token.
+    with dying({"/2'": 0}):  # The end of the block's token.
         assert "died here" in apply(project, 2)
     assert live_versions(project) != [(2,)]
     return project
@@ -162,14 +162,23 @@ def test_a_table_that_knows_no_blocks_is_warned_of(make_project: MakeProject) ->
     assert warning in project.logged("JinjaLogWarning")
 
 
-def test_publish_direct_writes_without_a_journal(make_project: MakeProject) -> None:
-    project = make(make_project, "journal_direct")
+def test_publish_atomic_is_refused_where_views_would_miss_the_rows(make_project: MakeProject) -> None:
+    project = make(make_project, "journal_atomic")
     add_view(project, "sums")
-    project.add_model("target", {**CONFIG, "publish": "direct"}, "select * from changes")
+    project.add_model("target", {**CONFIG, "publish": "atomic"}, "select * from changes")
+    message = apply(project, 2)
+    assert "materialized views read `journal_atomic`.`target`: journal_atomic.sums_mv" in message
+    assert live_versions(project) == [(1,)]
+    project.command("drop view sums_mv")
     assert "rows" in apply(project, 2)
-    assert agrees(project, "sums")
-    query = "select distinct publish from versioned_collapsing_ledger"
-    assert project.query(query) == [("direct",)]
+    query = "select publish from versioned_collapsing_ledger order by at desc limit 1"
+    assert project.query(query) == [("atomic",)]
+
+
+def test_publish_direct_names_what_took_its_place(make_project: MakeProject) -> None:
+    project = make(make_project, "journal_direct")
+    project.add_model("target", {**CONFIG, "publish": "direct"}, "select * from changes")
+    assert "publish is 'direct'; it takes 'auto', 'atomic' or 'journal'" in apply(project, 2)
 
 
 def test_publish_journal_writes_with_one_also_without_views(make_project: MakeProject) -> None:

@@ -18,7 +18,7 @@ CONFIG = {"unique_key": "id", "partition_by": "part"}
 SUMS = "select part, sum(amount * _sign) as total, sum(_sign) as c from {} group by part"
 LIVE = "select id, part, amount, _version, sum(_sign) as net from target group by all having net <> 0 order by all"
 KEYS = 12
-PUBLISHING = "`target` ("
+PUBLISHING = "attach partition"
 
 
 def rows(version: int, *keys: int) -> list[Row]:
@@ -156,10 +156,11 @@ class TestRepairCollapse:
             "repair_collapse", model="target"
         )
 
-    def test_one_that_died_is_completed_by_the_next_run(self, project: CollapsingProject) -> None:
+    def test_one_that_died_can_be_run_again(self, project: CollapsingProject) -> None:
         with dying({PUBLISHING: 0}), pytest.raises(OperationError, match="died here"):
             project.operation("repair_collapse", model="target", dry_run=False)
         apply(project, [])
+        project.operation("repair_collapse", model="target", dry_run=False)
         assert len(project.query(LIVE)) == KEYS - 1
         assert {row[-1] for row in project.query(LIVE)} == {1}
 

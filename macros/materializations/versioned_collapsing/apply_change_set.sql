@@ -1,18 +1,31 @@
-{# Stages the change set, compares it with what is stored, publishes the difference and records it. Returns
-   the counts. #}
+{# Stages the change set, decides what it comes to, publishes that and records it. Returns the counts. #}
 {% macro apply_change_set(target_relation, options, columns, sql, truncate, apply) %}
+  {%- set carried = versioned_collapsing.read_carried_counts(columns, sql, apply) -%}
+  {%- set progress = dict(versioned_collapsing.get_initial_progress(), truncated_at=truncate.at) -%}
+  {%- if not carried.rows_read -%}
+    {%- do return(versioned_collapsing.record_empty_change_set(target_relation, columns, carried, progress, apply)) -%}
+  {%- endif -%}
+  {%- set apply = dict(apply, staged=versioned_collapsing.read_staged_tables(target_relation)) -%}
   {%- set staged = versioned_collapsing.stage_change_set(target_relation, options, columns, sql, truncate, apply) -%}
   {%- do versioned_collapsing.renew_lock(apply) -%}
-  {%- set read = versioned_collapsing.read_change_set_counts(options, columns, sql, truncate, staged, apply) -%}
-  {%- set progress = dict(
-      versioned_collapsing.get_initial_progress(),
-      counts=read.counts, line_counts=read.line_counts, truncated_at=truncate.at
+  {%- set read = versioned_collapsing.read_change_set_counts(
+      options, columns, sql, truncate, staged, carried, apply
   ) -%}
-  {%- if options.on_conflict == 'error' and options.chunks > 1 -%}
-    {%- do versioned_collapsing.compare_all_chunks(target_relation, options, columns, progress, apply) -%}
+  {%- set role = versioned_collapsing.get_change_set_role(options) -%}
+  {%- set way = versioned_collapsing.prepare_publishing(target_relation, options, role, apply) -%}
+  {%- do return(versioned_collapsing.apply_staged_changes(target_relation, options, columns, dict(
+      progress, counts=read.counts, line_counts=read.line_counts, source=role, change_count=staged.row_count, **way
+  ), apply)) -%}
+{% endmacro %}
+
+
+{# Batches without a change are applied by saying so. #}
+{% macro record_empty_change_set(target_relation, columns, carried, progress, apply) %}
+  {%- set counts = versioned_collapsing.get_initial_counts({}) -%}
+  {%- if apply.batches -%}
+    {%- set line_counts = versioned_collapsing.get_line_counts(apply, columns, carried) -%}
+    {%- set ended = dict(progress, counts=counts, line_counts=line_counts) -%}
+    {%- do versioned_collapsing.record_apply(target_relation, apply, ended, 'applied') -%}
   {%- endif -%}
-  {%- set prepared = versioned_collapsing.prepare_publishing(target_relation, options, apply) -%}
-  {%- do return(versioned_collapsing.apply_chunks(
-      target_relation, options, columns, staged.row_count, dict(progress, **prepared), apply
-  )) -%}
+  {%- do return(counts) -%}
 {% endmacro %}

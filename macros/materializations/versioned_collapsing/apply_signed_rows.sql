@@ -1,18 +1,22 @@
 {# `old_state: stream`: the change set holds the state and cancel rows themselves, so that nothing is looked up.
-   They are staged, and written as they are; a run that died is completed by repeating its insert. #}
+   They are staged, and published as they are. #}
 {% macro apply_signed_rows(target_relation, options, columns, sql, truncate, apply) %}
   {%- do versioned_collapsing.warn_of_a_stream_without_batches(target_relation, apply) -%}
-  {%- do versioned_collapsing.stage_signed_rows(target_relation, options, columns, sql, apply) -%}
-  {%- set prepared = versioned_collapsing.prepare_publishing(target_relation, options, apply) -%}
-  {%- set progress = dict(versioned_collapsing.get_initial_progress(), truncated_at=truncate.at, **prepared) -%}
-  {%- set counts = versioned_collapsing.read_signed_row_counts(target_relation, options) -%}
-  {%- if counts.rows_read -%}
-    {%- do versioned_collapsing.start_publishing(target_relation, progress, apply) -%}
-    {%- do versioned_collapsing.publish_signed_rows(target_relation, options, columns, progress, apply) -%}
+  {%- set found = versioned_collapsing.read_signed_rows(options, columns, sql, apply) -%}
+  {%- do versioned_collapsing.validate_rows_fit(target_relation, options, found.rejected, apply) -%}
+  {%- set progress = dict(versioned_collapsing.get_initial_progress(), truncated_at=truncate.at) -%}
+  {%- if not found.rows_read -%}
+    {%- do return(versioned_collapsing.record_empty_change_set(target_relation, columns, {}, progress, apply)) -%}
   {%- endif -%}
-  {%- if counts.rows_read or apply.batches -%}
-    {%- do versioned_collapsing.record_apply(target_relation, apply, dict(progress, counts=counts), 'applied') -%}
-  {%- endif -%}
-  {%- do versioned_collapsing.drop_staged(target_relation) -%}
+  {%- set apply = dict(apply, staged=versioned_collapsing.read_staged_tables(target_relation)) -%}
+  {%- set way = versioned_collapsing.prepare_publishing(target_relation, options, 'signed', apply) -%}
+  {%- do versioned_collapsing.stage_signed_rows(target_relation, options, columns, sql, way.block_rows, apply) -%}
+  {%- set counts = dict(
+      versioned_collapsing.read_signed_row_counts(target_relation, options), has_writes=true
+  ) -%}
+  {%- do versioned_collapsing.publish_and_record(
+      target_relation, options, columns, dict(progress, counts=counts, **way), apply
+  ) -%}
+  {%- do versioned_collapsing.empty_staged(target_relation, ['signed']) -%}
   {%- do return(counts) -%}
 {% endmacro %}

@@ -78,6 +78,7 @@
   {% if target_relation.identifier != this.identifier %}
     {% do versioned_collapsing.prepare_tombstones(existing_relation, options, columns, tables.tombstones) %}
     {% do versioned_collapsing.exchange_tables(target_relation, existing_relation, options) %}
+    {% do versioned_collapsing.drop_staged(target_relation) %}
   {% endif %}
   {% do versioned_collapsing.give_up_lock(apply) %}
   {% do store_raw_result(

@@ -1,8 +1,7 @@
-insert into `it_journal`.`orders__dbt_signed` ("id", "region", "amount", "_version", "_sign", _dbt_block)
-  select
-    *,
-    (select if(count() = 0, 0, max(_dbt_block) + 1) from `it_journal`.`orders__dbt_signed`) + intDiv(rowNumberInAllBlocks(),
-        699050)
+insert into `it_update`.`orders__dbt_signed` (
+    "id", "region", "amount", "_version", "_sign"
+  )
+  select *
   from (select
     if(_dbt_sign = -1, _dbt_stored."id", _dbt_changed."id"),
     if(_dbt_sign = -1, _dbt_stored."region", _dbt_changed."region"),
@@ -11,14 +10,14 @@ insert into `it_journal`.`orders__dbt_signed` ("id", "region", "amount", "_versi
     _dbt_sign
   from (
     select *
-    from `it_journal`.`orders__dbt_changes`
+    from `it_update`.`orders__dbt_changes`
     where not _dbt_is_tombstoned
       and ("id") not in (
-        select "id" from `it_journal`.`orders__dbt_torn`
+        select "id" from `it_update`.`orders__dbt_torn`
       )
   ) as _dbt_changed
   left join (
-    select * from `it_journal`.`orders__dbt_uncollapsed`
+    select * from `it_update`.`orders__dbt_uncollapsed`
   ) as _dbt_stored
     on _dbt_changed."id" = _dbt_stored."id"
   array join [toInt8(-1), toInt8(1)] as _dbt_sign
@@ -32,4 +31,4 @@ insert into `it_journal`.`orders__dbt_signed` ("id", "region", "amount", "_versi
     not _dbt_changed._dbt_is_deleted
       and (_dbt_stored."_sign" = 0 or _dbt_changed."_version" > _dbt_stored."_version")
   ))
-  settings join_algorithm = 'partial_merge', log_comment = 'versioned_collapsing cca5cae311f829db6d147a229977930e'
+  settings join_algorithm = 'partial_merge', optimize_on_insert = 0, max_insert_threads = 2, max_block_size = 65409, min_insert_block_size_rows = 1048576, min_insert_block_size_bytes = 67108864, max_partitions_per_insert_block = 0, log_comment = 'versioned_collapsing 331160526ed145c3ce3a79687b3473c7'

@@ -39,7 +39,7 @@
       'delete_version': ('respect', 'ignore'),
       'on_conflict': ('warn', 'error'),
       'on_schema_change': ('fail', 'append_new_columns', 'ignore'),
-      'publish': ('auto', 'direct', 'journal'),
+      'publish': ('auto', 'atomic', 'journal'),
   } -%}
   {%- for name, allowed in choices.items() if options[name] not in allowed -%}
     {%- do problems.append(

@@ -13,11 +13,6 @@
         ~ "lookup."
     ) -%}
   {%- endif -%}
-  {%- if options.publish == 'direct' -%}
-    {%- do problems.append(
-        "publish: 'direct' cannot complete an interrupted run with `old_state: stream`. Remove the option."
-    ) -%}
-  {%- endif -%}
   {%- if options.chunks is integer and options.chunks > 1 -%}
     {%- do problems.append(
         "chunks is " ~ options.chunks ~ ", but `old_state: stream` looks up no stored rows and needs no chunks. Remove "

@@ -14,3 +14,15 @@
     ) -%}
   {%- endif -%}
 {% endmacro %}
+
+
+{# Attached parts do not pass through a materialized view, which would miss them. #}
+{% macro validate_can_attach(target_relation, options, views, apply) %}
+  {%- if views.tables -%}
+    {%- do versioned_collapsing.stop_run(apply,
+        "publish is 'atomic', but materialized views read " ~ target_relation ~ ": "
+        ~ views.definitions.values() | unique | sort | join(', ') ~ ". Atomic publication attaches parts, which views "
+        ~ "do not see. Set publish: auto or publish: journal, or drop the views."
+    ) -%}
+  {%- endif -%}
+{% endmacro %}

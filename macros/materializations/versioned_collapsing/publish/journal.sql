@@ -1,7 +1,8 @@
 {# Writes the staged rows from a block on, each block by a statement of its own. A block that was written as its
    run died is dropped as a repetition by every table that has it. #}
-{% macro publish_signed_rows(target_relation, options, columns, progress, apply) %}
-  {%- for block in versioned_collapsing._read_blocks_to_write(target_relation, progress.block) -%}
+{% macro publish_blocks(target_relation, options, columns, progress, apply) %}
+  {%- set blocks = versioned_collapsing.read_blocks(target_relation) -%}
+  {%- for block in range(progress.block, blocks | length) -%}
     {%- if not loop.first -%}
       {%- do versioned_collapsing.renew_lock(apply) -%}
       {%- do versioned_collapsing.record_apply(
@@ -9,37 +10,52 @@
       ) -%}
     {%- endif -%}
     {% call statement('publish') -%}
-      {{ versioned_collapsing.get_publish_block_sql(target_relation, options, columns, progress.chunk, block, apply) }}
+      {{ versioned_collapsing.get_publish_block_sql(target_relation, options, columns, block, blocks[block], apply) }}
     {%- endcall %}
   {%- endfor -%}
 {% endmacro %}
 
 
-{% macro _read_blocks_to_write(target_relation, first_block) %}
+{# The blocks, each as the names of its parts: as many as come to a block's rows. Staged parts are never merged, so that
+   a later run finds the same blocks. #}
+{% macro read_blocks(target_relation) %}
+  {%- set signed = versioned_collapsing.get_helper_relation(target_relation, 'signed') -%}
   {%- set query -%}
-    select count() as _dbt_n, max(_dbt_block) as _dbt_last_block
-    from {{ versioned_collapsing.get_helper_relation(target_relation, 'signed') }}
+    select name, rows
+    from system.parts
+    where active and {{ versioned_collapsing.get_is_table_sql(signed, 'table') }}
+    order by min_block_number, name
     {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
-  {%- set found = run_query(query).rows[0] -%}
-  {%- do return(range(first_block, found['_dbt_last_block'] | int + 1) | list if found['_dbt_n'] | int else []) -%}
+  {%- set most = versioned_collapsing.read_block_rows(signed) -%}
+  {%- set blocks = [] -%}
+  {%- set last = namespace(rows=none) -%}
+  {%- for part in run_query(query).rows -%}
+    {%- if last.rows is none or last.rows + part['rows'] | int > most -%}
+      {%- do blocks.append([]) -%}
+      {%- set last.rows = 0 -%}
+    {%- endif -%}
+    {%- do blocks[-1].append(part['name']) -%}
+    {%- set last.rows = last.rows + part['rows'] | int -%}
+  {%- endfor -%}
+  {%- do return(blocks) -%}
 {% endmacro %}
 
 
 {# ClickHouse knows a block by its token, and by the number of chunks that it was read in: it must be one,
    whatever the profile and the memory are. A sort of everything, in memory, returns one. #}
-{% macro get_publish_block_sql(target_relation, options, columns, chunk, block, apply) -%}
+{% macro get_publish_block_sql(target_relation, options, columns, block, parts, apply) -%}
   {%- set names = get_quoted_csv(versioned_collapsing.get_stored_names(options, columns)) -%}
   insert into {{ target_relation }} ({{ names }})
   select {{ names }}
   from {{ versioned_collapsing.get_helper_relation(target_relation, 'signed') }}
-  where _dbt_block = {{ block }}
+  where _part in ({{ versioned_collapsing.quote_literals(parts) }})
   order by {{ get_quoted_csv(options.unique_key + [options.version, options.sign]) }}
   {{ versioned_collapsing.get_settings_sql(apply, {
       'deduplicate_insert': 'enable', 'deduplicate_insert_select': 'force_enable',
       'deduplicate_blocks_in_dependent_materialized_views': 1,
-      'insert_deduplication_token': apply.run_id ~ '/' ~ chunk ~ '/' ~ block,
-      'max_block_size': versioned_collapsing.get_most_block_rows(), 'optimize_read_in_order': 0,
+      'insert_deduplication_token': apply.run_id ~ '/' ~ block,
+      'max_block_size': 1000000000, 'optimize_read_in_order': 0,
       'max_bytes_before_external_sort': 0, 'max_bytes_ratio_before_external_sort': 0, 'max_insert_threads': 1,
       'min_insert_block_size_rows': 1000000000, 'min_insert_block_size_bytes': 0, 'max_partitions_per_insert_block': 0,
   }) }}

@@ -1,23 +1,32 @@
-{# Publishes the difference between the staged changes and what is stored. The staged tables are a snapshot:
-   repeating this completes a run that died at any point of it. #}
-{% macro publish_staged_changes(target_relation, options, columns, uncollapsed, counts, progress, apply) %}
-  {%- if not counts.has_writes -%}
-    {%- do return(none) -%}
-  {%- endif -%}
+{# Publishes the rows that are staged, and the deletes to remember after them: the other way round, a run that died
+   between the two would find its own tombstone above the delete, and the row would live for ever. #}
+{% macro publish_staged_rows(target_relation, options, columns, progress, apply) %}
   {%- if progress.is_journal -%}
-    {%- do versioned_collapsing.stage_rows_to_write(target_relation, options, columns, uncollapsed, counts, apply) -%}
-    {%- do versioned_collapsing.start_publishing(target_relation, progress, apply) -%}
-    {%- do versioned_collapsing.publish_signed_rows(target_relation, options, columns, progress, apply) -%}
+    {%- do versioned_collapsing.publish_blocks(target_relation, options, columns, progress, apply) -%}
   {%- else -%}
-    {%- do versioned_collapsing.start_publishing(target_relation, progress, apply) -%}
-    {%- do versioned_collapsing.publish_directly(target_relation, options, columns, uncollapsed, counts, apply) -%}
+    {%- do versioned_collapsing.attach_staged(target_relation, 'signed', target_relation, apply) -%}
   {%- endif -%}
-  {%- do versioned_collapsing.remember_deletes(target_relation, options, uncollapsed, counts, apply) -%}
+  {%- if apply.remembers_deletes and progress.counts.has_deletes -%}
+    {%- set tombstones = versioned_collapsing.get_tombstones_relation(target_relation) -%}
+    {%- do versioned_collapsing.attach_staged(target_relation, 'deletes', tombstones, apply) -%}
+  {%- endif -%}
 {% endmacro %}
 
 
-{# From here on a run that dies is completed. What was counted so far goes with it. #}
+{# From here on a run that dies is completed. What was counted goes with it. #}
 {% macro start_publishing(target_relation, progress, apply) %}
   {%- do versioned_collapsing.renew_lock(apply) -%}
   {%- do versioned_collapsing.record_apply(target_relation, apply, progress, 'started') -%}
+{% endmacro %}
+
+
+{# Publishes what all chunks have come to in one step. #}
+{% macro publish_and_record(target_relation, options, columns, progress, apply) %}
+  {%- if progress.counts.has_writes -%}
+    {%- do versioned_collapsing.start_publishing(target_relation, progress, apply) -%}
+    {%- do versioned_collapsing.publish_staged_rows(target_relation, options, columns, progress, apply) -%}
+  {%- endif -%}
+  {%- if apply.is_resumed or apply.batches or progress.counts.rows_read -%}
+    {%- do versioned_collapsing.record_apply(target_relation, apply, progress, 'applied') -%}
+  {%- endif -%}
 {% endmacro %}

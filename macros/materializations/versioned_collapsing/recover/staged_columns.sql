@@ -1,9 +1,11 @@
-{# The columns of the staged changes of an earlier run, which had perhaps other ones. #}
-{% macro read_staged_columns(target_relation, options) %}
+{# The columns of what an earlier run staged, which had perhaps other ones than the model has now. #}
+{% macro read_staged_columns(target_relation, options, unfinished) %}
   {%- set table = [] -%}
   {%- set given = [] -%}
-  {%- set staged = versioned_collapsing.get_change_set_relation(target_relation, options) -%}
-  {%- for column in versioned_collapsing.read_table_columns(staged) -%}
+  {%- set is_signed = unfinished.is_journal and unfinished.status != 'chunk staged' -%}
+  {%- set role = 'signed' if is_signed else versioned_collapsing.get_change_set_role(options) -%}
+  {%- set staged = versioned_collapsing.get_helper_relation(target_relation, role) -%}
+  {%- for column in versioned_collapsing.read_table_columns(staged) if column.name != options.sign -%}
     {%- if column.name.startswith('_dbt_') -%}
       {%- do given.append(column.name | replace('_dbt', '', 1)) -%}
     {%- else -%}

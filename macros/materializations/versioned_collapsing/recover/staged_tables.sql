@@ -1,21 +1,33 @@
-{# Those staged tables, of the ones that an apply is completed from, that are not there. #}
-{% macro read_missing_tables(target_relation, unfinished) %}
-  {%- set needed = [] -%}
+{# Those staged tables, of the ones that an apply is completed from, that are not there, or that cannot be attached any
+   more because the table was altered. #}
+{% macro get_missing_tables(target_relation, unfinished, staged) %}
+  {%- set missing = [] -%}
   {%- for role in versioned_collapsing.get_needed_roles(unfinished) -%}
-    {%- do needed.append(versioned_collapsing.get_helper_relation(target_relation, role)) -%}
+    {%- set relation = versioned_collapsing.get_helper_relation(target_relation, role) -%}
+    {%- if relation.identifier not in staged -%}
+      {%- do missing.append(relation | string) -%}
+    {%- elif role == 'signed' and not unfinished.is_journal -%}
+      {%- set twin = versioned_collapsing.get_create_twin_sql(
+          relation, target_relation, staged[target_relation.identifier]
+      ) -%}
+      {%- if staged[relation.identifier].comment != versioned_collapsing.get_staged_comment(relation, twin) -%}
+        {%- do missing.append(relation | string) -%}
+      {%- endif -%}
+    {%- endif -%}
   {%- endfor -%}
-  {%- set found = versioned_collapsing.read_tables(needed) -%}
-  {%- do return(needed | rejectattr('identifier', 'in', found) | map('string') | list) -%}
+  {%- do return(missing) -%}
 {% endmacro %}
 
 
 {# What the run that died had staged, and is needed to go on from where it was. #}
 {% macro get_needed_roles(unfinished) %}
-  {%- if unfinished.status == 'chunk applied' -%}
-    {%- do return(['change_set']) -%}
+  {%- set gathered = ['signed'] + (['deletes'] if unfinished.remembers_deletes else []) -%}
+  {%- if unfinished.status == 'chunk staged' -%}
+    {%- do return(['change_set'] + gathered) -%}
   {%- elif unfinished.is_stream -%}
     {%- do return(['signed']) -%}
+  {%- elif unfinished.is_journal -%}
+    {%- do return(gathered) -%}
   {%- endif -%}
-  {%- set of_chunk = ['changes', 'uncollapsed', 'torn', 'signed'] if unfinished.is_journal else ['changes'] -%}
-  {%- do return(of_chunk + (['change_set'] if unfinished.chunks > 1 else [])) -%}
+  {%- do return(['changes' if unfinished.chunks == 1 else 'change_set']) -%}
 {% endmacro %}

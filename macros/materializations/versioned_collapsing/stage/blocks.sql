@@ -1,11 +1,10 @@
-{# Rows of a block: what 64 MiB hold of rows like the staged changes, at most a million. Rows that come signed are not
-   staged before, and are taken to be wide. Tests make blocks small. #}
-{% macro read_block_rows(target_relation) %}
+{# Rows of a block of the journal: what 64 MiB hold of rows like those of a staged table, at most a million. Rows that
+   come signed are staged in no other table before, and are taken to be wide. Tests make blocks small. #}
+{% macro read_block_rows(staged) %}
   {%- set rows = var('versioned_collapsing_block_rows', none) -%}
   {%- if rows is not none -%}
     {%- do return(rows | int) -%}
   {%- endif -%}
-  {%- set changes = versioned_collapsing.get_helper_relation(target_relation, 'changes') -%}
   {%- set query -%}
     select
       if(
@@ -17,7 +16,7 @@
         )
       ) as n
     from system.parts
-    where active and {{ versioned_collapsing.get_is_table_sql(changes, 'table') }}
+    where active and {{ versioned_collapsing.get_is_table_sql(staged, 'table') }}
     {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
   {%- do return(run_query(query).rows[0]['n'] | int) -%}

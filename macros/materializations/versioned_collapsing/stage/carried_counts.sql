@@ -1,5 +1,5 @@
 {# The rows of the change set, and the sums of what they carry. #}
-{% macro _read_carried_counts(columns, sql, apply) %}
+{% macro read_carried_counts(columns, sql, apply) %}
   {%- set names = versioned_collapsing.get_carried_count_names() -%}
   {%- set query -%}
     select

@@ -1,27 +1,26 @@
 {# Stages the change set beside the target: in the target's types, one change a key, each marked when the
    key's tombstone is at or above it. Stops when a value has no place in the table. Returns what read_staged_changes
-   does,
-   and `truncate_deletes`: how many deletes a truncate has added. #}
+   does, and `truncate_deletes`: how many deletes a truncate has added. #}
 {% macro stage_change_set(target_relation, options, columns, sql, truncate, apply) %}
-  {%- set staged = versioned_collapsing.get_change_set_relation(target_relation, options) -%}
+  {%- set role = versioned_collapsing.get_change_set_role(options) -%}
+  {%- set staged = versioned_collapsing.get_helper_relation(target_relation, role) -%}
   {%- set has_tombstones = versioned_collapsing.read_has_tombstones(target_relation, options) -%}
-  {%- do run_query('drop table if exists ' ~ staged) -%}
-  {% call statement('create_staged_changes') -%}
-    {{ versioned_collapsing.get_create_staged_changes_sql(staged, options, columns) }}
-  {%- endcall %}
+  {%- do versioned_collapsing.prepare_staged_table(
+      staged, versioned_collapsing.get_create_staged_changes_sql(staged, options, columns), apply
+  ) -%}
   {% call statement('stage_changes') -%}
     {{ versioned_collapsing.get_stage_changes_sql(
-        target_relation, options, columns, sql, truncate.at, has_tombstones, apply
+        target_relation, staged, options, columns, sql, truncate.at, has_tombstones, apply
     ) }}
   {%- endcall %}
   {%- set found = versioned_collapsing.read_staged_changes(staged, options, columns) -%}
   {%- if found.rejected -%}
     {%- set rejected = versioned_collapsing.read_rejected_rows(options, columns, sql, truncate.at, apply) -%}
-    {%- do versioned_collapsing.drop_staged(target_relation) -%}
+    {%- do versioned_collapsing.empty_staged(target_relation, [role]) -%}
     {%- do versioned_collapsing.validate_rows_fit(target_relation, options, rejected, apply) -%}
   {%- elif truncate.is_now -%}
     {% call statement('stage_truncate') -%}
-      {{ versioned_collapsing.get_stage_truncate_sql(target_relation, options, truncate.at, apply) }}
+      {{ versioned_collapsing.get_stage_truncate_sql(target_relation, staged, options, truncate.at, apply) }}
     {%- endcall %}
     {%- set with_deletes = versioned_collapsing.read_staged_changes(staged, options, columns) -%}
     {%- do return(dict(with_deletes, truncate_deletes=with_deletes.row_count - found.row_count)) -%}

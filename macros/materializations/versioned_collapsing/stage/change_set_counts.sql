@@ -1,8 +1,7 @@
 {# What was read, before one change a key was kept. `counts`: rows and what they carry, those that repeat or contradict
    another row of the same change set or are below one, and those below a truncate. `line_counts`: what lines and events
    are accounted for. #}
-{% macro read_change_set_counts(options, columns, sql, truncate, staged, apply) %}
-  {%- set carried = versioned_collapsing._read_carried_counts(columns, sql, apply) -%}
+{% macro read_change_set_counts(options, columns, sql, truncate, staged, carried, apply) %}
   {%- set repeated = versioned_collapsing.get_no_repetitions() -%}
   {%- if carried.rows_read > staged.key_count or truncate.at -%}
     {%- set repeated = versioned_collapsing.read_repetitions(options, columns, sql, truncate.at, apply) -%}

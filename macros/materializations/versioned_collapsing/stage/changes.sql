@@ -1,8 +1,10 @@
-{% macro get_stage_changes_sql(target_relation, options, columns, sql, truncated_at, has_tombstones, apply) -%}
+{% macro get_stage_changes_sql(
+    target_relation, staged, options, columns, sql, truncated_at, has_tombstones, apply
+) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   {%- set names = get_quoted_csv(columns.names) ~ (', _dbt_unset, _dbt_is_reset, _dbt_batch' if columns.is_folded
       else '') -%}
-  insert into {{ versioned_collapsing.get_change_set_relation(target_relation, options) }} (
+  insert into {{ staged }} (
     {{ names }}, _dbt_is_deleted, _dbt_is_tombstoned, _dbt_is_buried, _dbt_problem
   )
   with _dbt_changes as (

@@ -1,20 +1,20 @@
-{# Stages one chunk of the change set: a range of keys, so that its look-up reads a part of the table. A single chunk is
-   staged already, with `change_count` changes. Returns how many there are. #}
-{% macro stage_chunk(target_relation, options, chunk, change_count, apply) %}
+{# Stages one chunk of what is to be decided upon: a range of keys, so that its look-up reads a part of the table. A
+   single chunk is staged already. Returns how many changes there are. #}
+{% macro stage_chunk(target_relation, options, columns, chunk, progress, apply) %}
   {%- if options.chunks == 1 -%}
-    {%- do return(change_count) -%}
+    {%- do return(progress.change_count) -%}
   {%- endif -%}
   {%- set changes = versioned_collapsing.get_helper_relation(target_relation, 'changes') -%}
-  {%- set change_set = versioned_collapsing.get_helper_relation(target_relation, 'change_set') -%}
-  {%- do run_query('drop table if exists ' ~ changes) -%}
-  {% call statement('create_chunk') -%}
-    create table {{ changes }} as {{ change_set }} {{ versioned_collapsing.get_settings_sql() }}
-  {%- endcall %}
+  {%- set source = versioned_collapsing.get_helper_relation(target_relation, progress.source) -%}
+  {%- do versioned_collapsing.prepare_staged_table(
+      changes, versioned_collapsing.get_create_staged_changes_sql(changes, options, columns), apply,
+      is_filled=chunk > progress.chunk
+  ) -%}
   {% call statement('stage_chunk') -%}
     insert into {{ changes }}
     select *
-    from {{ change_set }}
-    where {{ versioned_collapsing.get_chunk_condition_sql(change_set, options, chunk) }}
+    from {{ source }}
+    where {{ versioned_collapsing.get_chunk_condition_sql(source, options, chunk, progress.change_count) }}
     {{ versioned_collapsing.get_settings_sql(apply) }}
   {%- endcall %}
   {%- do return(versioned_collapsing.read_row_count(changes)) -%}
@@ -22,12 +22,39 @@
 
 
 {# The rows that chunks before this one have, of an apply that is taken up again. #}
-{% macro read_row_count_before_chunk(target_relation, options, chunk) %}
-  {%- if chunk == 1 -%}
+{% macro read_row_count_before_chunk(target_relation, options, progress) %}
+  {%- if progress.chunk == 1 -%}
     {%- do return(0) -%}
   {%- endif -%}
-  {%- set change_set = versioned_collapsing.get_helper_relation(target_relation, 'change_set') -%}
+  {%- set source = versioned_collapsing.get_helper_relation(target_relation, progress.source) -%}
   {%- set key = 'tuple(' ~ get_quoted_csv(options.unique_key) ~ ')' -%}
-  {%- set boundary = versioned_collapsing.get_boundary_sql(change_set, options, chunk - 1) -%}
-  {%- do return(versioned_collapsing.read_row_count(change_set, key ~ ' < ' ~ boundary)) -%}
+  {%- set boundary = versioned_collapsing.get_boundary_sql(
+      source, options, progress.chunk - 1, progress.change_count
+  ) -%}
+  {%- do return(versioned_collapsing.read_row_count(source, key ~ ' < ' ~ boundary)) -%}
+{% endmacro %}
+
+
+{# Removes what chunks from one on have gathered, of an apply that died in one of them. #}
+{% macro drop_gathered_from_chunk(target_relation, options, progress, apply) %}
+  {%- set source = versioned_collapsing.get_helper_relation(target_relation, progress.source) -%}
+  {%- set key = 'tuple(' ~ get_quoted_csv(options.unique_key) ~ ')' -%}
+  {%- set boundary = versioned_collapsing.get_boundary_sql(
+      source, options, progress.chunk - 1, progress.change_count
+  ) -%}
+  {%- for role in versioned_collapsing.get_gathered_roles(apply) -%}
+    {%- set gathered = versioned_collapsing.get_helper_relation(target_relation, role) -%}
+    {%- if apply.staged.get(gathered.identifier) -%}
+      {%- do run_query(
+          'alter table ' ~ gathered ~ ' delete where ' ~ key ~ ' >= ' ~ boundary ~ ' '
+          ~ versioned_collapsing.get_settings_sql(apply, {'mutations_sync': 1})
+      ) -%}
+    {%- endif -%}
+  {%- endfor -%}
+{% endmacro %}
+
+
+{# The tables to which each chunk adds. #}
+{% macro get_gathered_roles(apply) %}
+  {%- do return(['signed', 'resolved_set'] + (['deletes'] if apply.remembers_deletes else [])) -%}
 {% endmacro %}

@@ -16,5 +16,4 @@
   )
   engine = MergeTree
   order by ({{ get_quoted_csv(options.unique_key) }})
-  {{ versioned_collapsing.get_settings_sql() }}
 {%- endmacro %}

@@ -1,20 +1,25 @@
 {# Replaces the staged changes by what they come to, given the uncollapsed rows: one change a key, upserts combined
    with the live row, deletes without a version at that of the live row. It happens before anything is written:
-   a run that dies later is completed from the result, when the live row may be gone already. #}
-{% macro resolve_changes(target_relation, options, columns, truncated_at, uncollapsed, apply) %}
+   a run that dies later is completed from the result, when the live row may be gone already. What several chunks come
+   to is gathered. #}
+{% macro resolve_changes(target_relation, options, columns, truncated_at, uncollapsed, is_filled, apply) %}
   {%- set changes = versioned_collapsing.get_helper_relation(target_relation, 'changes') -%}
   {%- set resolved = versioned_collapsing.get_helper_relation(target_relation, 'resolved') -%}
-  {%- do versioned_collapsing.drop_staged(target_relation, ['resolved']) -%}
-  {% call statement('create_resolved_changes') -%}
-    create table {{ resolved }} as {{ changes }} {{ versioned_collapsing.get_settings_sql() }}
-  {%- endcall %}
+  {%- do versioned_collapsing.prepare_staged_table(
+      resolved, versioned_collapsing.get_create_staged_changes_sql(resolved, options, columns), apply, is_filled
+  ) -%}
   {% call statement('resolve_changes') -%}
     {{ versioned_collapsing.get_resolve_changes_sql(
         target_relation, options, columns, truncated_at, uncollapsed, apply
     ) }}
   {%- endcall %}
   {%- do run_query('exchange tables ' ~ resolved ~ ' and ' ~ changes) -%}
-  {%- do run_query('drop table ' ~ resolved) -%}
+  {%- if options.chunks > 1 -%}
+    {%- set gathered = versioned_collapsing.get_helper_relation(target_relation, 'resolved_set') -%}
+    {% call statement('gather_resolved_changes') -%}
+      insert into {{ gathered }} select * from {{ changes }} {{ versioned_collapsing.get_settings_sql(apply) }}
+    {%- endcall %}
+  {%- endif -%}
 {% endmacro %}
 
 

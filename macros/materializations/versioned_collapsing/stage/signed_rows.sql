@@ -1,19 +1,33 @@
-{# Stages a change set of signed rows, each with the number of its block. #}
-{% macro stage_signed_rows(target_relation, options, columns, sql, apply) %}
-  {%- set signed = versioned_collapsing.get_helper_relation(target_relation, 'signed') -%}
-  {%- set block_rows = versioned_collapsing.read_block_rows(target_relation) -%}
-  {%- do versioned_collapsing.create_signed_rows(target_relation, options, columns) -%}
-  {% call statement('stage_signed_rows') -%}
-    insert into {{ signed }} ({{ get_quoted_csv(columns.names + [options.sign]) }}, _dbt_problem, _dbt_block)
-    select *, intDiv(rowNumberInAllBlocks(), {{ block_rows }})
+{# How many signed rows the change set has, and the problems of those that do not fit the table. #}
+{% macro read_signed_rows(options, columns, sql, apply) %}
+  {%- set query -%}
+    select _dbt_problem, count() as _dbt_n
     from ({{ versioned_collapsing._get_cast_signed_rows_sql(options, columns, sql) }})
+    group by _dbt_problem
+    order by _dbt_n desc
     {{ versioned_collapsing.get_settings_sql(apply) }}
+  {%- endset -%}
+  {%- set rows = run_query(query).rows -%}
+  {%- set rejected = [] -%}
+  {%- for row in rows if row['_dbt_problem'] -%}
+    {%- do rejected.append({'problem': row['_dbt_problem'], 'n': row['_dbt_n'], 'sample': none}) -%}
+  {%- endfor -%}
+  {%- do return({'rows_read': rows | map(attribute='_dbt_n') | map('int') | sum, 'rejected': rejected}) -%}
+{% endmacro %}
+
+
+{# Stages a change set of signed rows, which read_signed_rows has found to fit. #}
+{% macro stage_signed_rows(target_relation, options, columns, sql, block_rows, apply) %}
+  {%- set signed = versioned_collapsing.get_helper_relation(target_relation, 'signed') -%}
+  {%- do versioned_collapsing.prepare_twin(signed, target_relation, apply) -%}
+  {%- set rows -%}
+    select {{ get_quoted_csv(versioned_collapsing.get_stored_names(options, columns)) }}
+    from ({{ versioned_collapsing._get_cast_signed_rows_sql(options, columns, sql) }})
+    where throwIf(_dbt_problem <> '', 'the change set changed while it was read') = 0
+  {%- endset -%}
+  {% call statement('stage_signed_rows') -%}
+    {{ versioned_collapsing.get_stage_rows_sql(target_relation, options, columns, rows, block_rows, apply) }}
   {%- endcall %}
-  {%- set rejected = versioned_collapsing._read_rejected_signed_rows(signed) -%}
-  {%- if rejected -%}
-    {%- do versioned_collapsing.drop_staged(target_relation) -%}
-    {%- do versioned_collapsing.validate_rows_fit(target_relation, options, rejected, apply) -%}
-  {%- endif -%}
 {% endmacro %}
 
 
@@ -31,20 +45,3 @@
     ) as _dbt_problem
   from {{ versioned_collapsing.get_subquery_sql(sql) }} as _dbt_given
 {%- endmacro %}
-
-
-{% macro _read_rejected_signed_rows(signed) %}
-  {%- set query -%}
-    select _dbt_problem, count() as _dbt_n
-    from {{ signed }}
-    where _dbt_problem <> ''
-    group by _dbt_problem
-    order by _dbt_n desc
-    {{ versioned_collapsing.get_settings_sql() }}
-  {%- endset -%}
-  {%- set rejected = [] -%}
-  {%- for row in run_query(query).rows -%}
-    {%- do rejected.append({'problem': row['_dbt_problem'], 'n': row['_dbt_n'], 'sample': none}) -%}
-  {%- endfor -%}
-  {%- do return(rejected) -%}
-{% endmacro %}

@@ -2,7 +2,6 @@
 {% macro stage_torn_keys(target_relation, options, uncollapsed, apply) %}
   {%- set torn = versioned_collapsing.get_helper_relation(target_relation, 'torn') -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
-  {%- do run_query('truncate table ' ~ torn) -%}
   {% call statement('stage_torn_keys') -%}
     insert into {{ torn }} ({{ key }})
     select {{ key }}

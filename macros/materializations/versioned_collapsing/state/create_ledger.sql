@@ -1,5 +1,5 @@
 {% macro create_ledger(target_relation) %}
-  {%- set status = 'started, block applied, chunk applied, applied, adopted, repaired, filled (a view), or partial '
+  {%- set status = 'chunk staged, started, block applied, applied, adopted, repaired, filled (a view), or partial '
       ~ '(a run with --empty or --sample)' -%}
   {%- set definition = 'For a view: hash of its definition. With a journal: hashes of the views on the table. Also '
       ~ 'whether deletes were remembered' -%}
@@ -28,7 +28,7 @@
       tombstoned UInt64 comment 'Changes at or below the version at which their key was deleted',
       repaired UInt64 comment 'Torn keys that were repaired',
       milliseconds UInt64 comment 'Milliseconds from the start of the model to this row',
-      publish LowCardinality(String) comment 'How rows are published: direct, journal or stream',
+      publish LowCardinality(String) comment 'How rows are published: atomic, journal, stream atomic or stream journal',
       block UInt32 comment 'With a journal: block of the chunk that is published next',
       chunk UInt32 comment 'Chunk that this row describes',
       chunks UInt32 comment 'Number of chunks of the apply',

@@ -1,6 +1,12 @@
-{# How far an apply is, as the ledger has it; each step makes a new one, as dict(progress, chunk=2). `counts`: of the
-   chunks before. `truncated_at`: an expression for the version at which the table was truncated, or none. `is_journal`:
-   whether rows are written block by block. `definition`: hashes of the views on the table. #}
+{# How far an apply is, as the ledger has it; each step makes a new one, as dict(progress, chunk=2).
+
+   - chunk: the chunk to begin with, or the one that was decided; counts: of the chunks before
+   - block: the block of the journal to begin with; block_rows: how many rows a block may have
+   - is_journal: whether rows are inserted block by block instead of attached; definition: hashes of the views then
+   - source: the role of the staged table with the changes of all chunks; change_count: how many it has
+   - line_counts: what lines and events are accounted for
+   - truncated_at: an expression for the version at which the table was truncated, or none
+   - is_repeated: whether what a run decided that died while it published is decided once more #}
 {% macro get_initial_progress() %}
   {%- do return({
       'chunk': 1,
@@ -10,6 +16,10 @@
       'truncated_at': none,
       'is_journal': false,
       'definition': '',
+      'block_rows': none,
+      'source': 'changes',
+      'change_count': 0,
+      'is_repeated': false,
   }) -%}
 {% endmacro %}
 

@@ -50,7 +50,7 @@
 
 {# The run that wrote the last row, if it began to write and did not end. #}
 {% macro _get_unfinished_apply(found, model) %}
-  {%- if found['last_status'] not in ('started', 'block applied', 'chunk applied') -%}
+  {%- if found['last_status'] not in ('chunk staged', 'started', 'block applied') -%}
     {%- do return(none) -%}
   {%- endif -%}
   {%- set words = found['last_definition'].split(' ') -%}
@@ -61,8 +61,8 @@
       'run_id': found['last_run_id'],
       'status': found['last_status'],
       'is_partial': found['last_is_partial'] | string | lower in ('true', '1'),
-      'is_stream': found['last_publish'] == 'stream',
-      'is_journal': found['last_publish'] == 'journal',
+      'is_stream': found['last_publish'].startswith('stream'),
+      'is_journal': found['last_publish'].endswith('journal'),
       'block': found['last_block'] | int,
       'definition': words | reject('equalto', 'remembers_deletes') | join(' '),
       'remembers_deletes': 'remembers_deletes' in words,

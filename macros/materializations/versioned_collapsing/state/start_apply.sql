@@ -1,6 +1,5 @@
 {# What every step of an apply knows of it; nothing of it changes. `is_resumed`: whether another run began it. `lock`:
-   none
-   where dbt's own process has the engine. #}
+   none where dbt's own process has the engine. `staged`: the staged tables that an earlier apply has left. #}
 {% macro start_apply(model, locked_relation, manifest={}, options={}) %}
   {%- set now = modules.datetime.datetime.now(modules.pytz.utc) -%}
   {%- set run_id = local_md5(invocation_id ~ model.unique_id ~ now) -%}
@@ -19,6 +18,7 @@
       'is_resumed': false,
       'chunks': options.chunks or 1,
       'remembers_deletes': options.remember_deletes or false,
+      'staged': {},
   }) -%}
 {% endmacro %}
 

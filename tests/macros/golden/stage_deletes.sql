@@ -1,4 +1,4 @@
-insert into `it_delete`.`orders__tombstones` ("id", "_version")
+insert into `it_delete`.`orders__dbt_deletes` ("id", "_version")
   select "id", _dbt_changes."_version"
   from `it_delete`.`orders__dbt_changes` as _dbt_changes
   left join (
