@@ -13,15 +13,16 @@ from benchmarks.upsert import SHAPES, Upsert
 
 # Back to what ClickHouse does by default: the bases do not merge.
 MERGING = "reset setting max_bytes_to_merge_at_max_space_in_pool"
-QUIET = 4  # looks in a row that see no merge, before the day is over
+QUIET = 12  # looks in a row that see no merge, before the day is over
 PAUSE = 0.5  # seconds from look to look
 LONGEST_WAIT = 600  # seconds
-# What was written into a part; parts that are only linked have none.
+# What was written into a part. Parts that are only linked have none, and neither do the empty parts of a `truncate`,
+# each of which has the bytes of the whole statement.
 ROWS = " + ".join(
     f"ProfileEvents['{event}']"
     for event in ("MergeTreeDataWriterRows", "MergeWrittenRows", "MutatedRows")
 )
-BYTES = "ProfileEvents['WriteBufferFromFileDescriptorWriteBytes']"
+BYTES = f"if({ROWS} > 0, ProfileEvents['WriteBufferFromFileDescriptorWriteBytes'], 0)"
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,8 @@ def measure_written(
         at_work = [way for way in ways if apply <= way.applies]
         for way in at_work:
             seconds[way.name].seconds.append(way.write())
+            # An insert lets ClickHouse look for merges, an attached part waits until it looks by itself.
+            engine.command(f"system start merges {way.table}")
         if apply in (slow_applies, applies):
             _check(engine, at_work)
     _wait_for_merges(engine)
