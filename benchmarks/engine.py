@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,12 +16,21 @@ from tests.support.statements import Send, intercepted
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 SCHEMA = "bench"
+# Nothing is written to a log until it is flushed.
+LOG = (
+    "<{0}><database>system</database><table>{0}</table>"
+    "<flush_interval_milliseconds>86400000</flush_interval_milliseconds></{0}>"
+)
 
 
 class Engine:
-    """One data folder; ``query`` and ``command`` run on it directly, ``dbt`` through a project."""
+    """One data folder; ``query`` and ``command`` run on it directly, ``dbt`` through a project.
 
-    def __init__(self, folder: Path) -> None:
+    ``logs`` are the logs of ClickHouse that are kept: of every query for ``memory`` (query_log), of every part that is
+    written (part_log). They take time and memory, so no other measurement has them.
+    """
+
+    def __init__(self, folder: Path, logs: Collection[str] = ()) -> None:
         self.folder = folder
         self.project = folder / "project"
         (self.project / "models").mkdir(parents=True)
@@ -53,9 +62,15 @@ class Engine:
             },
         )
         (home / "clickhouse").mkdir(parents=True)
-        self._client = clickhouse_connect.get_client(
-            interface="chdb", path=str(home / "clickhouse"), query_limit=0
-        )
+        path = str(home / "clickhouse")
+        if logs:
+            config = folder / "logs.xml"
+            config.write_text(
+                f"<clickhouse>{''.join(LOG.format(log) for log in logs)}</clickhouse>"
+            )
+            path += f"?config-file={config}"
+        self._client = clickhouse_connect.get_client(interface="chdb", path=path, query_limit=0)
+        self._logged = 0
         self.empty()
 
     def _write(self, name: str, content: Any) -> None:
@@ -93,7 +108,8 @@ class Engine:
         folder = str(self.project)
         with _statements() as seconds:
             outcome = invoke(
-                "--quiet", *arguments, "--project-dir", folder, "--profiles-dir", folder
+                *("--quiet", "--no-write-json", *arguments),
+                *("--project-dir", folder, "--profiles-dir", folder),
             )
         if not outcome.success:
             raise RuntimeError(f"dbt {' '.join(arguments)} failed: {outcome.exception}")
@@ -113,6 +129,20 @@ class Engine:
         for statement in statements:
             self.command(statement)
         return time.perf_counter() - started
+
+    def memory(self, statement: str, **settings: int) -> float:
+        """Run a statement without a clause of settings; the MiB of memory at its peak, as the engine counts it."""
+        self._logged += 1
+        comment = f"memory {self._logged}"
+        more = {"max_untracked_memory": 1, "log_comment": f"'{comment}'"}
+        stated = ", ".join(f"{name} = {value}" for name, value in {**settings, **more}.items())
+        self.command(f"{statement} settings {stated}")
+        self.command("system flush logs query_log")
+        ((peak,),) = self.query(
+            "select max(memory_usage) from system.query_log "
+            f"where log_comment = '{comment}' and type = 'QueryFinish'"
+        )
+        return float(peak) / 2**20
 
     def clone(self, source: str, target: str) -> None:
         """Make ``target`` a table of the same parts as ``source``, hard-linked.

@@ -1,6 +1,6 @@
 """`make bench`: what an apply costs next to every way that a user would otherwise choose, and how it grows.
 
-python -m benchmarks.run [--full] [--parts upsert growth spark readers whole_run]
+python -m benchmarks.run [--full] [--parts upsert ways reads ...]
 
 The small form takes some minutes, leaves out the whole run and writes to target/benchmarks; the full one writes
 to benchmarks/results.
@@ -15,17 +15,34 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from benchmarks.aggregates import measure_aggregates
 from benchmarks.engine import REPOSITORY, Engine
 from benchmarks.growth import measure_chunks, measure_columns, measure_sizes
+from benchmarks.inserts import Inserts
 from benchmarks.measure import as_rows, write_results
 from benchmarks.plots import plot_growth, plot_ways
 from benchmarks.queries import measure_queries
 from benchmarks.readers import measure_readers
+from benchmarks.reads import measure_reads
 from benchmarks.upsert import SHAPES, Upsert
+from benchmarks.ways import Ways
 from benchmarks.whole_run import measure_whole_run
+from benchmarks.written import measure_written
 from tests.support.polling import THREADS, Size
 
-PARTS = ("upsert", "growth", "spark", "readers", "whole_run")
+PARTS = (
+    "upsert",
+    "growth",
+    "ways",
+    "reads",
+    "written",
+    "inserts",
+    "spark",
+    "readers",
+    "whole_run",
+)
+# Parts that read logs of ClickHouse. They have a process of their own: a process has one engine.
+LOGS = {"reads": ["query_log"], "written": ["part_log"]}
 
 
 @dataclass(frozen=True)
@@ -42,6 +59,17 @@ class Sizes:
     growth_trials: int
     events: dict[int, int]  # of a change set: rounds that count
     readers: Size  # what is applied while readers poll
+    some_rows: int  # of the table in what follows
+    some_changes: int  # and to it
+    ways_changes: tuple[int, ...]
+    reads_applies: tuple[int, ...]
+    inserts_applies: int
+    followers: tuple[int, ...]  # projections, and views
+    granularities: tuple[int, ...]
+    applies_of_a_day: int
+    slow_applies_of_a_day: int  # of the way that mutates the table
+    changes_of_an_apply: int
+    some_trials: int
 
 
 SMALL = Sizes(
@@ -55,6 +83,17 @@ SMALL = Sizes(
     growth_trials=1,
     events={200_000: 2},
     readers=Size(rows=10_000, applies=20, changes=3_000),
+    some_rows=500_000,
+    some_changes=10_000,
+    ways_changes=(1, 10_000),
+    reads_applies=(0, 1, 10),
+    inserts_applies=3,
+    followers=(1,),
+    granularities=(4096, 8192),
+    applies_of_a_day=8,
+    slow_applies_of_a_day=1,
+    changes_of_an_apply=1_000,
+    some_trials=1,
 )
 FULL = Sizes(
     rows=100_000_000,
@@ -67,6 +106,17 @@ FULL = Sizes(
     growth_trials=3,
     events={1_000_000: 3, 5_000_000: 1},
     readers=Size(rows=10_000, applies=200, changes=3_000),
+    some_rows=10_000_000,
+    some_changes=100_000,
+    ways_changes=(1, 100, 10_000, 1_000_000),
+    reads_applies=(0, 1, 10, 100),
+    inserts_applies=20,
+    followers=(1, 3),
+    granularities=(1024, 2048, 4096, 8192),
+    applies_of_a_day=288,
+    slow_applies_of_a_day=12,
+    changes_of_an_apply=10_000,
+    some_trials=3,
 )
 
 
@@ -115,6 +165,49 @@ def measure_growth(engine: Engine, sizes: Sizes, results: Path) -> None:
     )
 
 
+def measure_ways(engine: Engine, sizes: Sizes, results: Path) -> None:
+    """Lightweight updates, partial rows and refreshable views beside ours."""
+    rows, trials = sizes.some_rows, sizes.some_trials
+    ways = Ways(engine, rows, trials)
+    tables = {
+        "by the number of changes": ways.by_number(sizes.ways_changes),
+        f"partial rows: {sizes.some_changes:,} changes of one column": ways.partial(
+            sizes.some_changes
+        ),
+        f"sums of {sizes.some_changes:,} changes": measure_aggregates(ways, sizes.some_changes),
+    }
+    write_results(results, "ways", {"rows": rows, "trials": trials}, tables)
+
+
+def measure_reading(engine: Engine, sizes: Sizes, results: Path) -> None:
+    """Queries in every form, in seconds and in memory."""
+    rows, trials = sizes.some_rows, sizes.some_trials
+    tables = measure_reads(engine, rows, sizes.reads_applies, trials)
+    parameters = {"rows": rows, "changes of an apply": rows // 100, "trials": trials}
+    write_results(results, "reads", parameters, tables)
+
+
+def measure_a_day(engine: Engine, sizes: Sizes, results: Path) -> None:
+    """What small applies write, merges included."""
+    rows, changes, applies = sizes.some_rows, sizes.changes_of_an_apply, sizes.applies_of_a_day
+    day = measure_written(engine, rows, changes, applies, sizes.slow_applies_of_a_day)
+    parameters = {"rows": rows, "applies": applies, "changes of an apply": changes}
+    write_results(results, "written", parameters, {"for each change": day})
+
+
+def measure_inserts(engine: Engine, sizes: Sizes, results: Path) -> None:
+    """Projections, views, parts and layouts."""
+    rows, changes, applies = sizes.some_rows, sizes.some_changes, sizes.inserts_applies
+    inserts = Inserts(engine, rows, changes, sizes.some_trials)
+    tables = {
+        "projections and views": inserts.beside(sizes.followers),
+        f"after {applies} applies": inserts.by_parts(applies),
+        "layouts": inserts.layouts(sizes.granularities),
+    }
+    parameters = {"rows": rows, "changes": changes, "trials": sizes.some_trials}
+    write_results(results, "inserts", parameters, tables)
+
+
 def measure_spark(_engine: Engine, sizes: Sizes, results: Path) -> None:
     """Change sets, with many keys and with one; each in a process, as Spark's memory is set at its start."""
     for events, rounds in sizes.events.items():
@@ -146,7 +239,7 @@ def measure_demo(_engine: Engine, _sizes: Sizes, results: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument(
-        "--full", action="store_true", help="100 million rows; takes most of an hour"
+        "--full", action="store_true", help="10 and 100 million rows; takes more than an hour"
     )
     parser.add_argument(
         "--parts", nargs="+", choices=PARTS, help="by default all; whole_run only with --full"
@@ -157,17 +250,27 @@ def main() -> None:
     results = options.results or REPOSITORY / (
         "benchmarks/results" if options.full else "target/benchmarks"
     )
-    measures = dict(
-        zip(
-            PARTS,
-            (measure_upserts, measure_growth, measure_spark, measure_polls, measure_demo),
-            strict=True,
-        )
-    )
+    measures = {
+        "upsert": measure_upserts,
+        "growth": measure_growth,
+        "ways": measure_ways,
+        "reads": measure_reading,
+        "written": measure_a_day,
+        "inserts": measure_inserts,
+        "spark": measure_spark,
+        "readers": measure_polls,
+        "whole_run": measure_demo,
+    }
+    parts = options.parts or (PARTS if options.full else PARTS[:-1])
     with TemporaryDirectory() as folder:
-        engine = Engine(Path(folder))
-        for part in options.parts or (PARTS if options.full else PARTS[:-1]):
-            measures[part](engine, sizes, results)
+        engine = Engine(Path(folder), LOGS.get(parts[0], ()) if len(parts) == 1 else ())
+        for part in parts:
+            if part in LOGS and len(parts) > 1:
+                arguments = ["--parts", part, "--results", str(results)]
+                arguments += ["--full"] if options.full else []
+                subprocess.run([sys.executable, "-m", "benchmarks.run", *arguments], check=True)
+            else:
+                measures[part](engine, sizes, results)
     print(f"The figures are in {results}")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -124,19 +124,22 @@ class Upsert:
             )
         self.engine.command(f"optimize table {table} final")
 
-    def change(self, shape: Shape, changes: int) -> None:
-        """Take other changes, of a shape with the same table."""
+    def change(self, shape: Shape, changes: int, apply: int = 1) -> None:
+        """Take other changes, of a shape with the same table.
+
+        Applies are numbered from 1: each changes other scattered rows, to other values, at a version above the last.
+        """
         self.shape, self.changes = shape, changes
-        self.file = self.engine.folder / f"{shape.name}_{self.rows}_{changes}.parquet"
+        self.file = self.engine.folder / f"{shape.name}_{self.rows}_{changes}_{apply}.parquet"
         step = self.rows // changes
         number = {
             "spread": f"number * {step}",
-            "scattered": f"number * {step} + cityHash64(number) % {step}",
+            "scattered": f"number * {step} + cityHash64(number + {(apply - 1) * changes}) % {step}",
             "recent": f"number + {self.rows - changes}",
         }[shape.changed]
         self.engine.command(
             f"insert into function file('{self.file}', 'Parquet', '{self._structure()}') "
-            f"select {shape.key_sql}, {shape.payload_sql(10)}, 2 "
+            f"select {shape.key_sql}, {shape.payload_sql(10 * apply)}, {apply + 1} "
             f"from (select {number} as number from numbers({changes})) "
             "settings engine_file_truncate_on_insert = 1"
         )
@@ -166,8 +169,12 @@ class Upsert:
 
     def add_model(self, name: str, materialized: str, **config: Any) -> None:
         """Add a model of the changes to the project."""
-        config = {"materialized": materialized, **self._layout, **config}
-        self.engine.add_model(name, config, f"select {self.columns} from {self.source}")
+        sql = f"select {self.columns} from {self.source}"
+        self.add_model_of(sql, name, {"materialized": materialized, **config})
+
+    def add_model_of(self, sql: str, name: str, config: Mapping[str, Any]) -> None:
+        """Add a model of the changes that a query selects."""
+        self.engine.add_model(name, {**self._layout, **config}, sql)
 
     def plain(self) -> float:
         """The floor: the new states, inserted."""
@@ -201,9 +208,9 @@ class Upsert:
         self.engine.command("drop view published_mv")
         return seconds
 
-    def adopt(self, model: str) -> None:
-        """Make the table of a collapsing model a clone of the base."""
-        self.engine.clone("base_collapsing", model)
+    def adopt(self, model: str, base: str = "base_collapsing") -> None:
+        """Make the table of a collapsing model a clone of the base, or of another table."""
+        self.engine.clone(base, model)
         self.engine.dbt("run-operation", "adopt_table", "--args", f"{{model: {model}}}")
 
     def collapsing(self, model: str) -> float:
