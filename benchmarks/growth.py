@@ -60,11 +60,11 @@ def _arm(upsert: Upsert, model: str) -> Arm:
 
 
 def _figures(upsert: Upsert, trials: int) -> Row:
-    figures = interleaved([Arm("plain insert", upsert.plain), _arm(upsert, "direct")], trials)
-    plain, direct = figures.values()
+    figures = interleaved([Arm("plain insert", upsert.plain), _arm(upsert, "atomic")], trials)
+    plain, atomic = figures.values()
     return {
         "plain insert": round(plain.median, 4),
-        "direct": round(direct.median, 4),
-        "times plain insert": round(direct.median / plain.median, 2),
-        "peak MiB": round(upsert.peak_memory("direct")),
+        "atomic": round(atomic.median, 4),
+        "times plain insert": round(atomic.median / plain.median, 2),
+        "peak MiB": round(upsert.peak_memory("atomic")),
     }

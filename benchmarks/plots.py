@@ -37,7 +37,7 @@ def plot_growth(file: Path, title: str, rows: list[Row]) -> None:
         style = "--" if name.endswith("scattered keys") else "-"
         axes.plot(
             [row["changes"] for row in points],
-            [row["direct"] for row in points],
+            [row["atomic"] for row in points],
             style,
             label=name,
             marker="o",

@@ -159,7 +159,7 @@ class Upsert:
         }
 
     def _add_models(self) -> None:
-        self.add_model("direct", "versioned_collapsing")
+        self.add_model("atomic", "versioned_collapsing")
         self.add_model("journal", "versioned_collapsing", publish="journal")
         keys = list(self.shape.key)
         incremental = {"engine": "MergeTree()", "unique_key": keys if len(keys) > 1 else keys[0]}
@@ -240,7 +240,7 @@ class Upsert:
         arms = [
             Arm("plain insert", self.plain),
             Arm("published technique", self.published),
-            Arm("versioned_collapsing, direct", lambda: self.collapsing("direct")),
+            Arm("versioned_collapsing, atomic", lambda: self.collapsing("atomic")),
             Arm("versioned_collapsing, journal", lambda: self.collapsing("journal")),
             Arm("ReplacingMergeTree insert", self.replacing),
             Arm(
@@ -260,7 +260,7 @@ class Upsert:
         signed, plain = total.format("_sign", "_sign"), total.format("1", "1")
         found = {
             "published": self.engine.query(f"select {signed} from published"),
-            "direct": self.engine.query(f"select {signed} from direct"),
+            "atomic": self.engine.query(f"select {signed} from atomic"),
             "journal": self.engine.query(f"select {signed} from journal"),
             "replacing": self.engine.query(f"select {plain} from replacing final"),
             "delete_insert": self.engine.query(f"select {plain} from delete_insert"),
