@@ -1,35 +1,43 @@
-{# The state and cancel rows of keys with at most one uncollapsed row, a state. A pair stays adjacent, so that
-   a reader meets one without the other at the edge of a block at most. #}
+{# The cancel and state rows of keys with at most one uncollapsed row, a state. Each is read from the table that has it,
+   beside the versions of the other: no column but these goes through a join. #}
 {% macro get_publish_rows_sql(target_relation, options, columns, uncollapsed) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   {%- set version = adapter.quote(options.version) -%}
   {%- set sign = adapter.quote(options.sign) -%}
-  select
-    {%- for name in versioned_collapsing.get_stored_names(options, columns)[:-1] %}
-    if(_dbt_sign = -1, _dbt_stored.{{ adapter.quote(name) }}, _dbt_changed.{{ adapter.quote(name) }}),
-    {%- endfor %}
-    _dbt_sign
-  from (
-    select *
-    from {{ versioned_collapsing.get_helper_relation(target_relation, 'changes') }}
-    where not _dbt_is_tombstoned
+  {%- set names = get_quoted_csv(versioned_collapsing.get_stored_names(options, columns)[:-1]) -%}
+  {%- set is_decided -%}
+    not _dbt_is_tombstoned
       and ({{ key }}) not in (
         select {{ key }} from {{ versioned_collapsing.get_helper_relation(target_relation, 'torn') }}
       )
-  ) as _dbt_changed
-  left join (
+  {%- endset -%}
+  select {{ names }}, toInt8(-1)
+  from (
     select * from {{ versioned_collapsing.get_uncollapsed_rows_sql(target_relation, uncollapsed) }}
   ) as _dbt_stored
-    on {{ versioned_collapsing.get_keys_equal_sql('_dbt_changed', '_dbt_stored', options.unique_key) }}
-  array join [toInt8(-1), toInt8(1)] as _dbt_sign
-  where if(
-    _dbt_sign = -1,
-    _dbt_stored.{{ sign }} = 1
-      and (
-        _dbt_changed.{{ version }} > _dbt_stored.{{ version }}
-        or (_dbt_changed._dbt_is_deleted and _dbt_changed.{{ version }} = _dbt_stored.{{ version }})
-      ),
-    not _dbt_changed._dbt_is_deleted
-      and (_dbt_stored.{{ sign }} = 0 or _dbt_changed.{{ version }} > _dbt_stored.{{ version }})
-  )
+  left any join (
+    select {{ key }}, {{ version }} as _dbt_changed_version, _dbt_is_deleted, true as _dbt_is_changed
+    from {{ versioned_collapsing.get_helper_relation(target_relation, 'changes') }}
+    where {{ is_decided }}
+  ) as _dbt_changed using ({{ key }})
+  where _dbt_is_changed
+    and {{ sign }} = 1
+    and (
+      _dbt_changed_version > {{ version }}
+      or (_dbt_is_deleted and _dbt_changed_version = {{ version }})
+    )
+
+  union all
+
+  select {{ names }}, toInt8(1)
+  from (
+    select *
+    from {{ versioned_collapsing.get_helper_relation(target_relation, 'changes') }}
+    where not _dbt_is_deleted and {{ is_decided }}
+  ) as _dbt_changed
+  left any join (
+    select {{ key }}, {{ version }} as _dbt_stored_version, {{ sign }} as _dbt_stored_sign
+    from {{ versioned_collapsing.get_uncollapsed_rows_sql(target_relation, uncollapsed) }}
+  ) as _dbt_stored using ({{ key }})
+  where _dbt_stored_sign = 0 or {{ version }} > _dbt_stored_version
 {%- endmacro %}

@@ -7,9 +7,10 @@
   )
   select *
   from ({{ rows_sql }})
-  {{ versioned_collapsing.get_settings_sql(apply, {
-      'join_algorithm': 'partial_merge', 'optimize_on_insert': 0, 'max_insert_threads': 2,
-      'max_block_size': [block_rows or most, 65409] | min, 'min_insert_block_size_rows': block_rows or most,
-      'min_insert_block_size_bytes': 67108864, 'max_partitions_per_insert_block': 0,
-  }) }}
+  {{ versioned_collapsing.get_settings_sql(apply, dict(
+      versioned_collapsing.get_merge_join_settings(),
+      optimize_on_insert=0, max_insert_threads=2,
+      max_block_size=[block_rows or most, 65409] | min, min_insert_block_size_rows=block_rows or most,
+      min_insert_block_size_bytes=67108864, max_partitions_per_insert_block=0
+  )) }}
 {%- endmacro %}

@@ -15,7 +15,8 @@
     from {{ target_relation }}
     where {{ condition if versioned_collapsing.is_small_for_cache(change_count) else 'indexHint(' ~ condition ~ ')' }}
   ) as _dbt_stored
-  left semi join (select {{ key }} from {{ changes }}) as _dbt_changed using ({{ key }})
+  left any join (select {{ key }}, true as _dbt_is_changed from {{ changes }}) as _dbt_changed using ({{ key }})
+  where _dbt_is_changed
 {%- endmacro %}
 
 

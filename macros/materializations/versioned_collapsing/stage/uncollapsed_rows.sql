@@ -18,9 +18,9 @@
     insert into {{ uncollapsed }} ({{ names }})
     select {{ names }}
     from ({{ versioned_collapsing.get_stored_rows_sql(target_relation, options, columns, change_count) }})
-    {{ versioned_collapsing.get_settings_sql(apply, {
-        'join_algorithm': 'partial_merge', 'optimize_on_insert': 0, 'use_query_condition_cache': 0,
-    }) }}
+    {{ versioned_collapsing.get_settings_sql(apply, dict(
+        versioned_collapsing.get_merge_join_settings(), optimize_on_insert=0, use_query_condition_cache=0
+    )) }}
   {%- endcall %}
   {%- do return(versioned_collapsing.read_uncollapsed_rows(target_relation, options)) -%}
 {% endmacro %}
