@@ -162,7 +162,9 @@ def test_a_table_that_knows_no_blocks_is_warned_of(make_project: MakeProject) ->
     assert warning in project.logged("JinjaLogWarning")
 
 
-def test_publish_atomic_is_refused_where_views_would_miss_the_rows(make_project: MakeProject) -> None:
+def test_publish_atomic_is_refused_where_views_would_miss_the_rows(
+    make_project: MakeProject,
+) -> None:
     project = make(make_project, "journal_atomic")
     add_view(project, "sums")
     project.add_model("target", {**CONFIG, "publish": "atomic"}, "select * from changes")
