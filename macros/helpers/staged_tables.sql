@@ -51,7 +51,7 @@
     {%- endif -%}
     {% call statement('create_staged_table') -%}
       {{ create_sql }}
-      {{ versioned_collapsing.get_settings_sql(more=versioned_collapsing.get_no_merges()) }}
+      {{ versioned_collapsing.get_settings_sql(more=versioned_collapsing.get_staging_settings()) }}
       {{- ', ' ~ table_settings if table_settings }}
       comment {{ versioned_collapsing.quote_literal(made_by) }}
     {%- endcall %}
@@ -66,9 +66,18 @@
 
 
 {# Nothing that is staged needs to be merged, and rows that are to be attached stay in the parts in which they were
-   written. #}
-{% macro get_no_merges() %}
-  {%- do return({'max_bytes_to_merge_at_max_space_in_pool': 0, 'max_number_of_merges_with_ttl_in_pool': 0}) -%}
+   written. So there may be any number of parts: nobody waits for a merge. #}
+{% macro get_staging_settings() %}
+  {%- set most = 1000000000 -%}
+  {%- do return({
+      'max_bytes_to_merge_at_max_space_in_pool': 0,
+      'max_number_of_merges_with_ttl_in_pool': 0,
+      'parts_to_delay_insert': most,
+      'parts_to_throw_insert': most,
+      'inactive_parts_to_delay_insert': 0,
+      'inactive_parts_to_throw_insert': 0,
+      'max_parts_in_total': most,
+  }) -%}
 {% endmacro %}
 
 

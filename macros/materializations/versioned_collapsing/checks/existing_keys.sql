@@ -9,7 +9,10 @@
           versioned_collapsing._get_sign_and_version(found.engine_full),
       ],
       'order_by': [versioned_collapsing.get_expressions_sql(options.order_by, columns), found.sorting_key],
-      'partition_by': [versioned_collapsing.get_expressions_sql(options.partition_by, columns), found.partition_key],
+      'partition_by': [
+          versioned_collapsing.get_expressions_sql(options.partition_by, columns),
+          '' if found.partition_key == 'tuple()' else found.partition_key,
+      ],
       'unique_key': [key, remembered.sorting_key if remembered else key],
   } -%}
   {%- set formatted = versioned_collapsing.read_formatted_expressions(texts.values() | sum(start=[])) -%}

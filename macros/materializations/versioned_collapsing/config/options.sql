@@ -8,7 +8,7 @@
       'is_deleted': config.get('is_deleted', '_is_deleted'),
       'order_by': versioned_collapsing.as_list(config.get('order_by')) or unique_key,
       'primary_key': versioned_collapsing.as_list(config.get('primary_key')),
-      'partition_by': versioned_collapsing.as_list(config.get('partition_by')),
+      'partition_by': versioned_collapsing.as_list(config.get('partition_by')) | reject('equalto', 'tuple()') | list,
       'ttl': config.get('ttl'),
       'settings': config.get('settings') or {},
       'old_state': config.get('old_state', 'lookup'),

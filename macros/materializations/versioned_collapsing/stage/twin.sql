@@ -4,8 +4,19 @@
   {%- set found = apply.staged[relation.identifier] -%}
   {%- do versioned_collapsing.prepare_staged_table(
       twin, versioned_collapsing.get_create_twin_sql(twin, relation, found), apply,
-      table_settings=(found.engine_full.rsplit(' SETTINGS ', 1) + [''])[1]
+      table_settings=versioned_collapsing._get_twin_settings_sql(found)
   ) -%}
+{% endmacro %}
+
+
+{# The settings of the other table, but for those that staged tables have themselves. #}
+{% macro _get_twin_settings_sql(found) %}
+  {%- set own = versioned_collapsing.get_staging_settings() -%}
+  {%- set settings = [] -%}
+  {%- for setting in versioned_collapsing.cut_at_commas((found.engine_full.rsplit(' SETTINGS ', 1) + [''])[1]) -%}
+    {%- do settings.append(setting) if setting.split(' = ')[0] not in own -%}
+  {%- endfor -%}
+  {%- do return(settings | join(', ')) -%}
 {% endmacro %}
 
 
@@ -17,8 +28,7 @@
       found.engine_full.rsplit(' SETTINGS ', 1)[0]
   ) -%}
   {#- What the other is made of, so that a change of it makes another twin; its comment is no part of that. -#}
-  {%- set structure = found.create_table_query | replace(found.comment, '') if found.comment
-      else found.create_table_query -%}
+  {%- set structure = modules.re.sub(' COMMENT ' ~ text ~ '$', '', found.create_table_query) -%}
   /* {{ local_md5(structure) }} */
   create table {{ twin }} as {{ relation }}
   engine = {{ engine }}

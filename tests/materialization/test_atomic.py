@@ -1,0 +1,356 @@
+"""Atomic publication on tables that were made by hand, altered between applies, or left by a run that died.
+
+The rows that are published are staged in a twin of the table. So whatever the table is, the twin must be too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.support.collapsing_project import CollapsingProject, Row
+from tests.support.statements import STARTED, dying
+
+MakeProject = Callable[[str], CollapsingProject]
+
+STRUCTURE = "id Int64, part UInt8, x Int64, _version UInt64, _is_deleted Bool"
+CONFIG: dict[str, Any] = {"unique_key": "id", "partition_by": "part"}
+COLUMNS = "id Int64, part UInt8, x Int64, _version UInt64, _sign Int8"
+ENGINE = "engine = VersionedCollapsingMergeTree(_sign, _version)"
+KEYS = 24
+
+
+def rows(version: int) -> list[Row]:
+    """Keys that are new, that change, move to another partition, are deleted, and come back."""
+    return [
+        (key, (key + version) % 3, key * version, version, key % 5 == version)
+        for key in range(KEYS)
+        if key % 6 != version + 2
+    ]
+
+
+def expected(*versions: int) -> list[Row]:
+    """The live rows after these versions."""
+    live: dict[int, Row] = {}
+    for version in versions:
+        for key, part, x, _, is_deleted in rows(version):
+            live.pop(key, None)
+            if not is_deleted:
+                live[key] = (key, part, x, version)
+    return sorted(live.values())
+
+
+def run(project: CollapsingProject, *arguments: str) -> str:
+    outcome = project.run("--select", "target", *arguments)["target"]
+    assert outcome.status == "success", outcome.message
+    return outcome.message
+
+
+def apply(project: CollapsingProject, version: int, *arguments: str) -> str:
+    project.replace_rows("changes", STRUCTURE, rows(version))
+    return run(project, *arguments)
+
+
+def check(project: CollapsingProject, *versions: int) -> None:
+    """The rows are those of the versions: for readers with FINAL, by sums of signs, and row by row."""
+    live = expected(*versions)
+    columns = "id, part, x, _version"
+    by_final = project.query(f"select {columns} from target final where _sign = 1 order by all")
+    assert by_final == live
+    nets = f"select {columns} from target group by all having sum(_sign) <> 0 order by all"
+    assert project.query(nets) == live
+    assert project.query("select sum(_sign), sum(x * _sign) from target") == [
+        (len(live), sum(x for _, _, x, _ in live))
+    ]
+
+
+def twin(project: CollapsingProject) -> Row:
+    """The UUID of the staged twin, which is another one when it is made anew, and its rows."""
+    found = project.query(
+        "select uuid, total_rows from system.tables where database = currentDatabase() and name = 'target__dbt_signed'"
+    )
+    return found[0] if found else ()
+
+
+def adopt(project: CollapsingProject, config: dict[str, Any], ddl: str) -> None:
+    project.add_model("target", config, "select * from changes")
+    project.command(ddl)
+    project.replace_rows("changes", STRUCTURE, rows(1))
+    project.operation("adopt_table", model="target")
+
+
+BY_PART = f"{ENGINE} partition by part order by id"
+TABLES: dict[str, tuple[str, dict[str, Any]]] = {
+    "materialized": (f"({COLUMNS}, y Int64 materialized x * 2, z Int64 alias x * 3) {BY_PART}", {}),
+    "ephemeral": (
+        f"({COLUMNS}, e Int64 ephemeral, y Int64 default x * 2) {BY_PART}",
+        {"on_schema_change": "ignore"},
+    ),
+    "default": (
+        f"(id Int64, part UInt8, x Int64 default 7, _version UInt64, _sign Int8 default 1) {BY_PART}",
+        {},
+    ),
+    "order": (f"(_sign Int8, x Int64, _version UInt64, part UInt8, id Int64) {BY_PART}", {}),
+    "codecs": (
+        "(id Int64 codec(Delta, ZSTD(3)) comment 'the ''key''', part UInt8 codec(NONE), x Int64 codec(T64, LZ4), "
+        f"_version UInt64, _sign Int8) {BY_PART} comment 'it''s a \\\\ `table` SETTINGS x = 1'",
+        {},
+    ),
+    "column_ttl": (
+        f"(id Int64, part UInt8, x Int64, _version UInt64, _sign Int8, d DateTime default now() - 10, y Int64 default 1 ttl d + interval 1 second) {BY_PART}",
+        {"on_schema_change": "ignore"},
+    ),
+    "table_ttl": (
+        f"({COLUMNS}) {BY_PART} ttl toDateTime('2100-01-01 00:00:00') + toIntervalSecond(part)",
+        {},
+    ),
+    "column_settings": (
+        f"(id Int64, part UInt8, x Int64 settings (min_compress_block_size = 16777216), _version UInt64, _sign Int8) {BY_PART}",
+        {},
+    ),
+    "constraints": (
+        f"({COLUMNS}, constraint positive check x >= 0, constraint a assume id >= 0, index i x type minmax) {BY_PART}",
+        {},
+    ),
+    "policy": (
+        f"({COLUMNS}) {BY_PART} settings storage_policy = 'default', index_granularity = 4, index_granularity_bytes = 0",
+        {},
+    ),
+    "granularity": (
+        f"({COLUMNS}) {BY_PART} settings index_granularity = 2, min_bytes_for_wide_part = 0, enable_block_number_column = 1, enable_block_offset_column = 1",
+        {},
+    ),
+    "primary_key": (
+        f"({COLUMNS}) {ENGINE} partition by part primary key id order by (id, part)",
+        {"order_by": ["id", "part"]},
+    ),
+    "expressions": (
+        f"({COLUMNS}) {ENGINE} partition by (part % 2, intDiv(id, 8)) order by (id, cityHash64(part))",
+        {"order_by": ["id", "cityHash64(part)"], "partition_by": ["part % 2", "intDiv(id, 8)"]},
+    ),
+    "tuple": (f"({COLUMNS}) {ENGINE} partition by tuple() order by id", {"partition_by": None}),
+    "unpartitioned": (f"({COLUMNS}) {ENGINE} order by id", {"partition_by": None}),
+    "sampled": (
+        f"({COLUMNS}) {ENGINE} partition by part order by (id, cityHash64(part)) sample by cityHash64(part)",
+        {"order_by": ["id", "cityHash64(part)"]},
+    ),
+    "projections": (
+        f"({COLUMNS}, projection sums (select part, sum(x * _sign) group by part), projection by_x (select * order by x)) "
+        f"{BY_PART} settings deduplicate_merge_projection_mode = 'rebuild'",
+        {},
+    ),
+    "implicit_indexes": (
+        f"({COLUMNS}) {BY_PART} settings add_minmax_index_for_numeric_columns = 1",
+        {},
+    ),
+    "merges": (
+        f"({COLUMNS}) {BY_PART} settings max_bytes_to_merge_at_max_space_in_pool = 1000000, max_number_of_merges_with_ttl_in_pool = 3, min_age_to_force_merge_seconds = 1",
+        {},
+    ),
+    "parts": (
+        f"({COLUMNS}) {BY_PART} settings parts_to_throw_insert = 2, parts_to_delay_insert = 1, max_parts_in_total = 4, max_avg_part_size_for_too_many_parts = 0",
+        {"chunks": 4},
+    ),
+    "window": (f"({COLUMNS}) {BY_PART} settings non_replicated_deduplication_window = 100", {}),
+    "sparse": (
+        f"({COLUMNS}) {BY_PART} settings ratio_of_defaults_for_sparse_serialization = 0.1, primary_key_lazy_load = 0, allow_nullable_key = 1",
+        {},
+    ),
+    "drop_parts": (
+        f"({COLUMNS}) {BY_PART} ttl toDateTime('2100-01-01 00:00:00') + toIntervalSecond(part) settings ttl_only_drop_parts = 1, merge_with_ttl_timeout = 1",
+        {},
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_a_table_that_was_made_by_hand(make_project: MakeProject, kind: str) -> None:
+    project = make_project(f"atomic_{kind}")
+    ddl, config = TABLES[kind]
+    adopt(project, {**CONFIG, **config}, f"create table target {ddl}")
+    apply(project, 1)
+    check(project, 1)
+    staged = twin(project)
+    assert staged[1] == 0
+    apply(project, 2)
+    check(project, 1, 2)
+    apply(project, 3)
+    check(project, 1, 2, 3)
+    assert twin(project) == staged
+    project.command("optimize table target final")
+    check(project, 1, 2, 3)
+
+
+def test_merges_of_a_table_are_none_of_its_twin(make_project: MakeProject) -> None:
+    """Nor are its limits to the number of parts."""
+    project = make_project("atomic_settings")
+    project.add_model(
+        "target",
+        {**CONFIG, "settings": {"max_bytes_to_merge_at_max_space_in_pool": 10**9}},
+        "select * from changes",
+    )
+    apply(project, 1)
+    project.command("insert into target__dbt_signed select * from target where id = 2")
+    project.command("insert into target__dbt_signed select * from target where id = 2")
+    project.command("optimize table target__dbt_signed")
+    assert project.query("select count() from target__dbt_signed") == [(2,)]
+
+
+def test_no_partition_key_may_be_written_as_an_empty_tuple(make_project: MakeProject) -> None:
+    project = make_project("atomic_empty_tuple")
+    project.add_model("target", {**CONFIG, "partition_by": "tuple()"}, "select * from changes")
+    for version in (1, 2, 3):
+        apply(project, version)
+    check(project, 1, 2, 3)
+    project.add_model("target", {**CONFIG, "partition_by": None}, "select * from changes")
+    apply(project, 3)
+    check(project, 1, 2, 3)
+
+
+PROJECTION = "projection sums (select part, sum(x * _sign) group by part)"
+REBUILD = "alter table target modify setting deduplicate_merge_projection_mode = 'rebuild'"
+# Before the second apply, and before the third.
+ALTERATIONS: dict[str, tuple[list[str], list[str]]] = {
+    "projection": (
+        [REBUILD, f"alter table target add {PROJECTION}"],
+        ["alter table target drop projection sums"],
+    ),
+    "built_projection": (
+        [
+            REBUILD,
+            f"alter table target add {PROJECTION}",
+            "alter table target materialize projection sums settings mutations_sync = 1",
+        ],
+        ["alter table target drop projection sums"],
+    ),
+    "index": (
+        ["alter table target add index by_x x type minmax granularity 1"],
+        ["alter table target drop index by_x"],
+    ),
+    "column": (
+        ["alter table target add column y Int64 default x + 1 first"],
+        ["alter table target drop column y"],
+    ),
+    "renamed": (
+        ["alter table target add column y Int64"],
+        ["alter table target rename column y to z"],
+    ),
+    "commented": (
+        ["alter table target modify comment 'a'", "alter table target add column aa Int64"],
+        ["alter table target rename column aa to a"],
+    ),
+    "nullable": (
+        ["alter table target add column y Nullable(String)"],
+        ["alter table target modify column y LowCardinality(String) default 'x'"],
+    ),
+    "reordered": (
+        ["alter table target modify column x Int64 first"],
+        ["alter table target modify column x Int64 after _version"],
+    ),
+    "materialized": (
+        ["alter table target add column y Int64 materialized x * 2"],
+        ["alter table target modify column y Int64 alias x * 3"],
+    ),
+    "ttl": (
+        [
+            "alter table target modify ttl toDateTime('2100-01-01 00:00:00') + toIntervalSecond(part)"
+        ],
+        ["alter table target remove ttl"],
+    ),
+    "setting": (
+        ["alter table target modify setting min_bytes_for_wide_part = 0, max_parts_in_total = 50"],
+        ["alter table target reset setting min_bytes_for_wide_part"],
+    ),
+    "comment": (
+        [
+            "alter table target modify comment 'it''s'",
+            "alter table target comment column x 'an \\ x'",
+        ],
+        ["alter table target modify comment ''"],
+    ),
+    "constraint": (
+        ["alter table target add constraint c check x >= 0"],
+        ["alter table target drop constraint c"],
+    ),
+    "codec": (
+        ["alter table target modify column x codec(ZSTD(9))"],
+        ["alter table target modify column x remove codec"],
+    ),
+    "sorting": (["alter table target add column y Int64, modify order by (id, y)"], []),
+    "patched": (
+        ["alter table target delete where id = -1 settings mutations_sync = 1"],
+        ["delete from target where id = -1"],
+    ),
+    "staged_are_gone": (
+        ["drop table target__dbt_signed", "drop table target__dbt_deletes"],
+        ["drop table target__dbt_changes"],
+    ),
+    "staged_are_filled": (
+        [
+            "insert into target__dbt_signed select * from target",
+            "insert into target__dbt_deletes select id, 100, now() from target",
+        ],
+        [
+            "insert into target__dbt_changes (id) values (1)",
+            "insert into target__dbt_uncollapsed (id, _sign) values (1, 1)",
+            "insert into target__dbt_torn values (1)",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ALTERATIONS)
+def test_a_table_that_is_altered_between_applies(make_project: MakeProject, kind: str) -> None:
+    project = make_project(f"altered_{kind}")
+    config = {**CONFIG, "on_schema_change": "ignore"}
+    project.add_model("target", config, "select * from changes")
+    apply(project, 1)
+    for version, statements in zip((2, 3), ALTERATIONS[kind], strict=True):
+        for statement in statements:
+            project.command(statement)
+        if kind == "sorting":
+            project.add_model(
+                "target",
+                {**config, "order_by": ["id", "y"]},
+                "select *, toInt64(0) as y from changes",
+            )
+        apply(project, version)
+        check(project, *range(1, version + 1))
+    staged = twin(project)
+    apply(project, 3)
+    assert twin(project) == staged
+    check(project, 1, 2, 3)
+
+
+DEATHS = {"attach": STARTED, "tombstones": "attach partition", "chunk": "'chunk staged'"}
+
+
+@pytest.mark.parametrize("death", DEATHS)
+def test_a_table_that_is_altered_after_a_run_died(make_project: MakeProject, death: str) -> None:
+    """The next run has the same changes, of which those are duplicates that it completes."""
+    project = make_project(f"died_altered_{death}")
+    kinds = ("projection", "column", "commented", "ttl")
+    config = {**CONFIG, "on_schema_change": "ignore", "chunks": 2, "publish": "atomic"}
+    failed = {}
+    for kind in kinds:
+        for table in ("target", "target__tombstones"):
+            project.command(f"drop table if exists {table}")
+        project.add_model("target", config, "select * from changes")
+        apply(project, 1, "--full-refresh")
+        project.replace_rows("changes", STRUCTURE, rows(2))
+        with dying({"target": DEATHS[death]}):
+            assert "died here" in project.run()["target"].message
+        for statement in ALTERATIONS[kind][0]:
+            project.command(statement)
+        try:
+            apply(project, 2)
+            check(project, 1, 2)
+            for statement in ALTERATIONS[kind][1]:
+                project.command(statement)
+            apply(project, 3)
+            check(project, 1, 2, 3)
+        except AssertionError as error:
+            failed[kind] = str(error)
+    assert not failed
