@@ -125,6 +125,7 @@ def _serve(values: str) -> None:
     parsed = _wait(*_fork(["parse", "--vars", values], {}, None))
     assert parsed["success"], parsed
     manifest = Manifest.from_msgpack(Path("target", "partial_parse.msgpack").read_bytes())
+    manifest.build_flat_graph()
     say(ready=True)
     while line := sys.stdin.readline():
         job = json.loads(line)
