@@ -7,6 +7,7 @@ and with how the fork ended.
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import signal
@@ -108,10 +109,8 @@ class ForkServer:
 def _serve(values: str) -> None:
     from dbt.contracts.graph.manifest import Manifest
 
-    # Before any fork, so that none has to do it.
-    import clickhouse_connect.driver.client
-    import dbt.adapters.spark_clickhouse
-    import dbt.cli.main  # noqa: F401
+    for module in ("clickhouse_connect", "dbt.adapters.spark_clickhouse", "dbt.cli.main"):
+        importlib.import_module(module)  # before any fork, so that none has to do it
 
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(os.open("output.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND), 1)
