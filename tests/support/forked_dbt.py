@@ -14,9 +14,10 @@ import signal
 import subprocess
 import sys
 import time
+import traceback
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 Row = tuple[Any, ...]
 
@@ -136,25 +137,34 @@ def _serve(values: str) -> None:
 
 def _fork(arguments: Sequence[str], queries: Mapping[str, str], manifest: Any) -> tuple[int, int]:
     reading, writing = os.pipe()
-    if pid := os.fork():
-        os.close(writing)
-        return pid, reading
+    pid = os.fork()
+    if not pid:
+        _end_as_fork(writing, arguments, queries, manifest)
+    os.close(writing)
+    return pid, reading
+
+
+def _end_as_fork(
+    writing: int, arguments: Sequence[str], queries: Mapping[str, str], manifest: Any
+) -> NoReturn:
     status = 1
     try:
         with os.fdopen(writing, "w") as pipe:
             json.dump(_do(arguments, queries, manifest), pipe, default=str)
         status = 0
+    except Exception:
+        traceback.print_exc()
+        raise
     finally:
         sys.stdout.flush()
         os._exit(status)
-    return 0, 0
 
 
 def _wait(pid: int, pipe: int) -> dict[str, Any]:
     with os.fdopen(pipe) as answer:
         said = answer.read()
     status = os.waitpid(pid, 0)[1]
-    begun = {"success": None, "message": "", "answers": {}}
+    begun: dict[str, Any] = {"success": None, "message": "", "answers": {}}
     # What a killed fork has said may be cut off.
     end = json.loads(said) if os.WIFEXITED(status) and said else {}
     return {**begun, "signal": os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0, **end}
