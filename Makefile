@@ -64,10 +64,11 @@ matrix: setup ## Run the fast tests on each Python that is there, and what needs
 	done; \
 	if [ -n "$$failed" ]; then echo "Failed:$$failed" >&2; exit 1; fi
 
-soak: setup ## Run the long tests: random histories, deaths at every statement, 100 kills on Spark, each setting of ClickHouse
+soak: setup ## Run the long tests: random histories, deaths at every statement, 400 kills, each setting of ClickHouse
 	@$(VENV)/bin/pytest tests/materialization/test_histories.py -k random --histories 5000 60 200
 	@$(VENV)/bin/pytest tests/materialization/test_deaths.py tests/materialization/test_full_refresh.py \
 		tests/materialization/test_histories.py tests/end_to_end/test_shop.py --exhaustive
+	@$(VENV)/bin/pytest tests/materialization/test_kill.py -s --kills 300
 	@$(VENV)/bin/pytest tests/end_to_end/test_deaths_on_spark.py --spark-deaths 100
 	@$(VENV)/bin/pytest tests/materialization/test_every_setting.py --every-setting
 

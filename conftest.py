@@ -71,6 +71,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="kill this many runs on Spark, spread over all that a run does; a few chosen ones where it is 0",
     )
     parser.addoption(
+        "--kills",
+        type=int,
+        default=0,
+        metavar="COUNT",
+        help="kill this many runs on the embedded ClickHouse, most of them at random; a few chosen ones where it is 0",
+    )
+    parser.addoption(
         "--every-setting",
         action="store_true",
         help="try the settings of the server one by one, and those that are known to stop a run too",

@@ -1,45 +1,398 @@
-"""dbt, and with it the embedded engine, killed in the middle of the INSERT that publishes."""
+"""dbt, and with it the embedded engine, killed by SIGKILL in the middle of applies; the next run completes them.
+
+Every run changes all keys: it moves them between partitions, deletes a fifth, and brings back those that the run before
+deleted. So what the table, its projection and its tombstones hold after each version is computed.
+
+A table that is published in one step shows all of an apply or nothing, with one exception: whoever kills the engine while
+it renames the folders of the staged parts, which takes it some milliseconds, finds those in the table that it had renamed.
+The next run adds the others.
+"""
 
 from __future__ import annotations
 
 import json
-import subprocess
+import random
+import shutil
+import signal
 import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.support import shop
-from tests.support.commands import start, variables
+from tests.support.commands import variables
+from tests.support.forked_dbt import Fork, ForkServer
 
-KEYS = 60_000
-# An INSERT makes the parts of its partitions visible one after the other: of many, it takes long enough to be killed
-# among them.
-PARTS = 100
-# Every run changes every key, and moves it to another partition.
-MODEL = f"""
-{{{{ config(materialized='versioned_collapsing', unique_key='id', partition_by='part', database='clickhouse') }}}}
-select
-  number as id,
-  (number + {{{{ var('version') }}}}) % {PARTS} as part,
-  number * {{{{ var('version') }}}} as amount,
-  toUInt64({{{{ var('version') }}}}) as _version
-from numbers({KEYS} * {{{{ var('share', 1) }}}})
+KEYS = 6_000
+# The parts of an apply come to their places one after the other: of many, it takes long enough to be killed among them.
+PARTS = 24
+REGIONS = 7
+BLOCK_ROWS = 1_500  # of the journal: several blocks an apply
+ROWS = """
+  select
+    number as id,
+    (number + {version}) % {parts} as part,
+    concat('region ', toString(number % {regions})) as region,
+    toInt64(number * 7 + {version}) as amount,
+    toUInt64({version}) as _version
 """
+PROJECTION = "select region, sum(_sign), sum(amount * _sign), sum(part * _sign) group by region"
+CONFIG: dict[str, Any] = {
+    "materialized": "versioned_collapsing",
+    "database": "clickhouse",
+    "unique_key": "id",
+    "partition_by": "part",
+    "projections": [{"name": "by_region", "query": PROJECTION}],
+    "indexes": [{"name": "by_amount", "definition": "amount type minmax granularity 1"}],
+}
+VARIANTS: dict[str, dict[str, Any]] = {
+    "atomic": {},
+    "chunks": {"chunks": 3},
+    "journal": {"publish": "journal"},
+}
+UNFINISHED = ("chunk staged", "started", "block applied")
+# A new home at times: of a table of thousands of parts all takes longer.
+KILLS_OF_A_HOME = 36
+
+
+def _rows(version: int) -> str:
+    """All keys of a version, those that it deletes too."""
+    return ROWS.format(version=version, parts=PARTS, regions=REGIONS)
+
+
+# What is asked of the table, and of what it should hold.
+STATES = {
+    "signs": (
+        "select part, sum(_sign) as n, sum(amount * _sign), sum(toInt64(_version) * _sign), "
+        "sum(reinterpretAsInt64(cityHash64(id, part, region, amount, _version)) * _sign) as all_of_it "
+        "from {table} group by part having n <> 0 or all_of_it <> 0 order by part"
+    ),
+    "final": (
+        "select part, count(), uniqExact(id), sum(amount), groupBitXor(cityHash64(id, part, region, amount, _version)) "
+        "from {table} {final} where _sign = 1 group by part order by part"
+    ),
+    "projection": (
+        "select region, sum(_sign), sum(amount * _sign), sum(part * _sign) "
+        "from {table} group by region order by region settings force_optimize_projection = {force}"
+    ),
+}
+
+
+def _queries_of_state(model: str) -> dict[str, str]:
+    return {
+        name: query.format(table=f"kill.{model}", final="final", force=1)
+        for name, query in STATES.items()
+    }
+
+
+def _queries_of_version(version: int) -> dict[str, str]:
+    live = f"(select *, toInt8(1) as _sign from ({_rows(version)} from numbers({KEYS})) where (id + {version}) % 5 <> 0)"
+    return {
+        f"{name} {version}": query.format(table=live, final="", force=0)
+        for name, query in STATES.items()
+    }
+
+
+def _queries_of_records(model: str) -> dict[str, str]:
+    """What the ledger says of a model, and which of its staged tables have rows."""
+    return {
+        "ledger": (
+            "select uniqExact(run_id), argMax(status, at), argMax(chunk, at) "
+            f"from kill.versioned_collapsing_ledger where model = '{model}'"
+        ),
+        "staged": (
+            "select name, total_rows from system.tables "
+            f"where database = 'kill' and startsWith(name, '{model}__dbt_') order by name"
+        ),
+    }
+
+
+def _queries_of_leftovers(model: str) -> dict[str, str]:
+    """What has to be empty; and the tombstones, each with the highest version at which its key was deleted."""
+    return {
+        "unpaired": (
+            f"select * except (_sign), sum(_sign) as net from kill.{model} group by all having net not in (0, 1) limit 3"
+        ),
+        "mutations": "select table, command from system.mutations where database = 'kill' and not is_done",
+        "detached": "select table, name from system.detached_parts where database = 'kill'",
+        "tombstones": f"select id, max(_version) from kill.{model}__tombstones group by id order by id",
+    }
+
+
+def _tombstones(version: int) -> list[list[int]]:
+    deleted = ((key, version - (key + version) % 5) for key in range(KEYS))
+    return [[key, at] for key, at in deleted if at >= 1]
+
+
+class Disk:
+    """What a run has come to, by the parts of tables that are visible on disk."""
+
+    def __init__(self, home: Path, model: str) -> None:
+        self._home = home
+        self._model = model
+        self._before = {role: self._parts(role) for role in ("", "__dbt_signed", "__tombstones")}
+        self._blocks = self._ledger_block()
+
+    def staged(self) -> bool:
+        """Whether rows to publish are staged."""
+        return bool(self._new("__dbt_signed"))
+
+    def published(self, share: float) -> bool:
+        """Whether more than a share of the parts of an apply are in the table."""
+        return self.parts()[0] > PARTS * share
+
+    def parts(self) -> tuple[int, int]:
+        """How many parts the run has added to the table, and how many it has staged for it."""
+        added = {part for part in self._new("") if part.endswith("_0")}  # others are merged
+        return len(added), len(self._new("__dbt_signed"))
+
+    def buried(self) -> bool:
+        """Whether deletes are remembered."""
+        return bool(self._new("__tombstones"))
+
+    def recorded(self, rows: int) -> bool:
+        """Whether the ledger has so many rows more."""
+        return self._ledger_block() >= self._blocks + rows
+
+    def _new(self, role: str) -> set[str]:
+        return self._parts(role) - self._before[role]
+
+    def _ledger_block(self) -> int:
+        return max(
+            (int(part.split("_")[2]) for part in self._visible("versioned_collapsing_ledger")),
+            default=0,
+        )
+
+    def _parts(self, role: str) -> set[str]:
+        return self._visible(f"{self._model}{role}")
+
+    def _visible(self, table: str) -> set[str]:
+        """A part that is visible is named by its partition, its blocks and its level; one that is not has a prefix."""
+        try:
+            text = (self._home / "clickhouse" / "metadata" / "kill" / f"{table}.sql").read_text()
+            uuid = text.partition("UUID '")[2].partition("'")[0]
+            folder = self._home / "clickhouse" / "store" / uuid[:3] / uuid
+            return (
+                {path.name for path in folder.iterdir() if path.name.count("_") == 3}
+                if uuid
+                else set()
+            )
+        except FileNotFoundError:
+            return set()
+
+
+Moment = Callable[[Disk], bool]
+MOMENTS: dict[str, Moment] = {
+    "staged": Disk.staged,
+    "one row in the ledger": lambda disk: disk.recorded(1),
+    "two rows in the ledger": lambda disk: disk.recorded(2),
+    "three rows in the ledger": lambda disk: disk.recorded(3),
+    "first part published": lambda disk: disk.published(0),
+    "a third published": lambda disk: disk.published(0.3),
+    "two thirds published": lambda disk: disk.published(0.7),
+    "deletes remembered": Disk.buried,
+}
+# `make test` kills at these, `--kills` at random moments too.
+CHOSEN = [
+    *(("atomic", moment) for moment in MOMENTS if not moment.startswith("three")),
+    *(("chunks", moment) for moment in MOMENTS),
+    *(
+        ("journal", moment)
+        for moment in MOMENTS
+        if "published" in moment or moment.startswith("three")
+    ),
+    ("journal", "random"),
+]
+
+
+@dataclass
+class Kill:
+    """Where a run was killed: by the last row that it has in the ledger, and what the table was then."""
+
+    variant: str
+    moment: str
+    phase: str = ""
+    shows: str = ""
+    parts: tuple[int, int] = (0, 0)  # in the table, of those that are staged
+    was_killed: bool = False  # if not, the run had ended
+    was_completed: bool = False
+    seconds: float = 0.0
+    wrong: list[str] = field(default_factory=list)
+
+
+class Victims:
+    """A project of a model for each variant, and the version that each table has."""
+
+    def __init__(self, folder: Path, server: ForkServer) -> None:
+        self._home = folder / "home"
+        self._server = server
+        self._random = random.Random(1)
+        self._versions: dict[str, int] = {}
+        self._spans: dict[str, tuple[float, float]] = {}
+        self._runs: dict[str, int] = {}
+
+    def begin(self) -> None:
+        """New stores, with the first two versions of each table; the second run is timed."""
+        shutil.rmtree(self._home, ignore_errors=True)
+        for variant in VARIANTS:
+            self._run(variant, version=1)
+            disk, began = Disk(self._home, variant), time.monotonic()
+            run = self._start(variant, version=2)
+            self._spans[variant] = self._span(run, disk, began)
+            end = run.wait()
+            assert end["success"], end
+            self._versions[variant] = self._runs[variant] = 2
+
+    def _span(self, run: Fork, disk: Disk, began: float) -> tuple[float, float]:
+        """Seconds from the start at which a run stages, and at which it is recorded."""
+        while not disk.staged() and not run.has_ended():
+            time.sleep(0.002)
+        staged = time.monotonic() - began
+        while not disk.buried() and not run.has_ended():
+            time.sleep(0.002)
+        return max(staged - 0.3, 0), time.monotonic() - began + 0.1
+
+    def kill(self, variant: str, moment: str) -> Kill:
+        """Kill a run, look at the table, and let the next run, which has an empty change set, complete it."""
+        began = time.monotonic()
+        before = self._versions[variant]
+        kill = Kill(variant, moment)
+        kill.parts = self._kill_at(kill, before + 1)
+        found = self._ask(
+            _queries_of_records(variant)
+            | _queries_of_state(variant)
+            | _queries_of_version(before)
+            | _queries_of_version(before + 1)
+        )
+        self._judge_killed(kill, found, before)
+        completed = self._run(
+            variant,
+            version=before + 1,
+            share=0,
+            queries=_queries_of_records(variant)
+            | _queries_of_state(variant)
+            | _queries_of_leftovers(variant),
+        )
+        self._judge_completed(kill, found, completed, before)
+        kill.seconds = time.monotonic() - began
+        return kill
+
+    def _kill_at(self, kill: Kill, version: int) -> tuple[int, int]:
+        """How many of the staged parts are in the table after the kill, and how many are staged."""
+        disk = Disk(self._home, kill.variant)
+        run = self._start(kill.variant, version=version)
+        if kill.moment in MOMENTS:
+            # Hardly a pause: parts come to their places within a millisecond or two.
+            pause = 0 if "published" in kill.moment else 0.002
+            while not MOMENTS[kill.moment](disk) and not run.has_ended():
+                time.sleep(pause)
+        else:
+            time.sleep(self._random.uniform(*self._spans[kill.variant]))
+        run.kill()
+        end = run.wait()
+        kill.was_killed = end["signal"] == signal.SIGKILL
+        if not kill.was_killed and not end["success"]:
+            kill.wrong.append(f"the run to be killed failed: {end['message']}")
+        return disk.parts()
+
+    def _judge_killed(self, kill: Kill, found: dict[str, Any], before: int) -> None:
+        runs, status, chunk = found["ledger"][0]
+        has_begun = runs > self._runs[kill.variant]
+        is_staged = any(rows for _, rows in found["staged"])
+        kill.phase = status if has_begun else "staging" if is_staged else "before staging"
+        shown = {
+            name: [
+                version
+                for version in (before, before + 1)
+                if found[name] == found[f"{name} {version}"]
+            ]
+            for name in STATES
+        }
+        kill.shows = "before" if all(before in versions for versions in shown.values()) else "torn"
+        if all(before + 1 in versions for versions in shown.values()):
+            kill.shows = "after"
+        if kill.variant == "journal":
+            return
+        possible = {"started": ["before", "after"], "applied": ["after"]}.get(
+            kill.phase, ["before"]
+        )
+        # The engine itself was killed as it renamed the folders of parts, one after the other.
+        if kill.phase == "started" and 0 < kill.parts[0] < kill.parts[1]:
+            possible = ["torn"]
+        if kill.shows not in possible:
+            kill.wrong.append(
+                f"after the kill, {kill.phase} {chunk}: the table is {kill.shows}: {shown}"
+            )
+
+    def _judge_completed(
+        self, kill: Kill, found: dict[str, Any], completed: dict[str, Any], before: int
+    ) -> None:
+        runs, status, _ = completed["ledger"][0]
+        kill.was_completed = kill.phase in UNFINISHED
+        version = before + (runs > self._runs[kill.variant])
+        self._versions[kill.variant], self._runs[kill.variant] = version, runs
+        if runs != found["ledger"][0][0] or status != "applied":
+            kill.wrong.append(
+                f"after the next run the ledger says {completed['ledger']}, before {found['ledger']}"
+            )
+        for name in STATES:
+            if completed[name] != found[f"{name} {version}"]:
+                kill.wrong.append(
+                    f"after the next run, by {name}: {_first_difference(completed[name], found[f'{name} {version}'])}"
+                )
+        if completed["tombstones"] != _tombstones(version):
+            kill.wrong.append(
+                f"tombstones: {_first_difference(completed['tombstones'], _tombstones(version))}"
+            )
+        for name in ("unpaired", "mutations", "detached"):
+            if completed[name]:
+                kill.wrong.append(f"{name}: {completed[name]}")
+        if kill.was_completed and completed["staged"]:
+            kill.wrong.append(f"still staged: {completed['staged']}")
+
+    def _start(self, variant: str, queries: dict[str, str] | None = None, **values: int) -> Fork:
+        return self._server.start("run", "--select", variant, *variables(**values), queries=queries)
+
+    def _run(
+        self, variant: str, queries: dict[str, str] | None = None, **values: int
+    ) -> dict[str, Any]:
+        end = self._start(variant, queries, **values).wait()
+        assert end["success"], end
+        answers: dict[str, Any] = end["answers"]
+        return answers
+
+    def _ask(self, queries: dict[str, str]) -> dict[str, Any]:
+        end = self._server.start(queries=queries).wait()
+        answers: dict[str, Any] = end["answers"]
+        assert answers, end
+        return answers
+
+
+def _first_difference(found: list[Any], expected: list[Any]) -> str:
+    return f"{[row for row in found if row not in expected][:2]} for {[row for row in expected if row not in found][:2]}"
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project whose table holds its first version."""
+def victims(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Victims]:
     folder = tmp_path_factory.mktemp("kill") / "project"
     _make_project(folder)
-    assert _start(folder, version=1).wait() == 0
-    return folder
+    with ForkServer(folder, version=0) as server:
+        yield Victims(folder, server)
 
 
 def _make_project(folder: Path) -> None:
     (folder / "models").mkdir(parents=True)
-    (folder / "models" / "target.sql").write_text(MODEL)
+    select = ROWS.format(version="{{ var('version') }}", parts=PARTS, regions=REGIONS)
+    is_deleted = "(id + {{ var('version') }}) % 5 = 0 as _is_deleted"
+    source = f"from numbers({KEYS} * {{{{ var('share', 1) }}}})"
+    for variant, config in VARIANTS.items():
+        (folder / "models" / f"{variant}.sql").write_text(
+            f"{{{{ config(**{CONFIG | config!r}) }}}}\n{select}, {is_deleted}\n{source}"
+        )
     output = {"type": "spark_clickhouse", "schema": "kill", "home": str(folder / "home")}
     profiles = {"kill": {"target": "embedded", "outputs": {"embedded": {**output, "threads": 1}}}}
     (folder / "profiles.yml").write_text(json.dumps(profiles))
@@ -48,60 +401,39 @@ def _make_project(folder: Path) -> None:
         "profile": "kill",
         "version": "1.0",
         "macro-paths": [str(shop.REPOSITORY / "macros")],
+        "vars": {"versioned_collapsing_block_rows": BLOCK_ROWS},
         "flags": {"send_anonymous_usage_stats": False},
     }
     (folder / "dbt_project.yml").write_text(json.dumps(project))
 
 
-def _start(folder: Path, **values: int) -> subprocess.Popen[str]:
-    return start("--quiet", "run", *variables(**values), folder=folder)
-
-
-def _kill_while_publishing(process: subprocess.Popen[str], parts: Path, share: float) -> None:
-    """Kill the run when a share of what it writes is visible: parts below the table's folder."""
-    before = _count_parts(parts)
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline and process.poll() is None:
-        if _count_parts(parts) > before + PARTS * share:
-            break
-        time.sleep(0.002)
-    process.kill()
-    process.wait()
-
-
-def _count_parts(folder: Path) -> int:
-    """A part that is visible has the name of its partition's hash, one that is not yet has a prefix."""
-    return sum(1 for path in folder.iterdir() if path.name.count("_") == 3)
-
-
-@pytest.mark.parametrize("share", [0.0, 0.3, 0.7])
-def test_what_a_killed_run_tore_is_healed_by_the_next(folder: Path, share: float) -> None:
-    with shop.clickhouse(folder / "home") as client:
-        ((paths, version),) = shop.query(
-            client,
-            "select (select data_paths from system.tables where database = 'kill' and name = 'target'), "
-            "max(_version) + 1 from kill.target",
-        )
-    _kill_while_publishing(_start(folder, version=version), Path(paths[0]), share)
-    with shop.clickhouse(folder / "home") as client:
-        torn = shop.query(
-            client,
-            "select count() from (select id from kill.target group by id having sum(_sign) <> 1)",
-        )[0]
-    assert torn > (0,), "the kill did not fall into the INSERT: the test has shown nothing"
-    # The next run has an empty change set: what the dead one had begun is completed first.
-    assert _start(folder, version=version, share=0).wait() == 0
-    with shop.clickhouse(folder / "home") as client:
-        live = shop.query(
-            client,
-            "select count(), uniqExact(id), min(_version), max(_version), "
-            f"countIf(part <> (id + {version}) % {PARTS} or amount <> id * {version}) "
-            "from kill.target final where _sign = 1",
-        )[0]
-        assert live == (KEYS, KEYS, version, version, 0)
-        unpaired = shop.query(
-            client,
-            "select count() from (select * except (_sign), sum(_sign) as net from kill.target "
-            "group by all having net not in (0, 1))",
-        )[0]
-        assert unpaired == (0,)
+def test_killed_applies_are_completed_by_the_next_runs(
+    request: pytest.FixtureRequest, victims: Victims
+) -> None:
+    count = request.config.getoption("--kills") or len(CHOSEN)
+    random_moments = [(variant, "random") for variant in VARIANTS]
+    kills = []
+    for number in range(count):
+        if number % KILLS_OF_A_HOME == 0:
+            victims.begin()
+        # At random, but for every fourth after the chosen ones.
+        is_chosen = number < len(CHOSEN) or number % 4 == 0
+        chosen = CHOSEN[(number if number < len(CHOSEN) else number // 4) % len(CHOSEN)]
+        kill = victims.kill(*(chosen if is_chosen else random_moments[number % 3]))
+        kills.append(kill)
+        print(kill, flush=True)  # noqa: T201
+    for (variant, phase, shows), times in sorted(
+        Counter((kill.variant, kill.phase, kill.shows) for kill in kills).items()
+    ):
+        print(f"{variant}, {phase}, table {shows}: {times}")  # noqa: T201
+    seconds = sorted(kill.seconds for kill in kills)
+    killed = sum(kill.was_killed for kill in kills)
+    torn = sum(kill.shows == "torn" for kill in kills)
+    completions = sum(kill.was_completed for kill in kills)
+    print(f"{killed} killed, {torn} torn, {completions} completed")  # noqa: T201
+    print(f"{seconds[len(seconds) // 2]:.1f} s per kill")  # noqa: T201
+    assert [kill for kill in kills if kill.wrong] == []
+    phases = Counter(kill.phase for kill in kills if kill.was_killed)
+    assert phases["staging"] + phases["chunk staged"], phases
+    assert phases["started"] + phases["block applied"], phases
+    assert completions
