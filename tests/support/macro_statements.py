@@ -12,8 +12,8 @@ PACKAGE = "versioned_collapsing"
 PINNING = "get_settings_sql"
 # What dbt offers for sending, and the place of the statement among the arguments.
 SENDING = {"run_query": 0, "adapter.get_column_schema_from_query": 0, "adapter.query_on": 1}
-# The settings end a statement, but for a comment on a table and the query that dbt puts a limit behind.
-AFTER_SETTINGS = re.compile(r"\s*(comment\b.*|\)\s*as _dbt_failing\s*)?", re.DOTALL)
+# The settings end a statement, but for more of them, a comment on a table, and the query that dbt puts a limit behind.
+AFTER_SETTINGS = re.compile(r"(,\s+)?\s*(comment\b.*|\)\s*as _dbt_failing\s*)?", re.DOTALL)
 
 Macros = Mapping[str, nodes.Macro]
 
