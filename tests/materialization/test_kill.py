@@ -27,11 +27,11 @@ from tests.support import shop
 from tests.support.commands import variables
 from tests.support.forked_dbt import Fork, ForkServer
 
-KEYS = 6_000
+KEYS = 4_000
 # The parts of an apply come to their places one after the other: of many, it takes long enough to be killed among them.
-PARTS = 24
+PARTS = 16
 REGIONS = 7
-BLOCK_ROWS = 1_500  # of the journal: several blocks an apply
+BLOCK_ROWS = 1_000  # of the journal: several blocks an apply
 ROWS = """
   select
     number as id,
@@ -56,7 +56,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 }
 UNFINISHED = ("chunk staged", "started", "block applied")
 # A new home at times: of a table of thousands of parts all takes longer.
-KILLS_OF_A_HOME = 36
+KILLS_OF_A_HOME = 30
 
 
 def _rows(version: int) -> str:
