@@ -20,9 +20,12 @@
   {%- do log(
       'Completing run ' ~ unfinished.run_id ~ ' on ' ~ target_relation ~ ', which was interrupted', info=true
   ) -%}
-  {%- do versioned_collapsing.complete_apply(
-      target_relation, dict(options, chunks=unfinished.chunks), unfinished, resumed
+  {#- As the run that died was to do it, whatever the model says now. -#}
+  {%- set begun = dict(
+      options, chunks=unfinished.chunks,
+      remember_deletes=(options.remember_deletes or true) if unfinished.remembers_deletes else false
   ) -%}
+  {%- do versioned_collapsing.complete_apply(target_relation, begun, unfinished, resumed) -%}
   {%- do versioned_collapsing.drop_staged(target_relation) -%}
 {% endmacro %}
 
