@@ -1,5 +1,7 @@
-{# The columns of what an earlier run staged, which had perhaps other ones than the model has now. #}
+{# The columns of what an earlier run staged, which had perhaps other ones than the model has now. What the
+   table has no more is left out. #}
 {% macro read_staged_columns(target_relation, options, unfinished) %}
+  {%- set stored = versioned_collapsing.read_stored_types(target_relation, options.sign) -%}
   {%- set table = [] -%}
   {%- set given = [] -%}
   {%- set is_signed = unfinished.is_journal and unfinished.status != 'chunk staged' -%}
@@ -8,7 +10,7 @@
   {%- for column in versioned_collapsing.read_table_columns(staged) if column.name != options.sign -%}
     {%- if column.name.startswith('_dbt_') -%}
       {%- do given.append(column.name | replace('_dbt', '', 1)) -%}
-    {%- else -%}
+    {%- elif column.name in stored -%}
       {%- do table.append({'name': column.name, 'type': column.type, 'given_type': column.type}) -%}
     {%- endif -%}
   {%- endfor -%}

@@ -6,13 +6,16 @@
   {%- endif -%}
   {%- set changes = versioned_collapsing.get_helper_relation(target_relation, 'changes') -%}
   {%- set source = versioned_collapsing.get_helper_relation(target_relation, progress.source) -%}
+  {%- set names = get_quoted_csv(columns.names)
+      ~ (', _dbt_unset, _dbt_is_reset, _dbt_batch, _dbt_unmerged' if columns.is_folded else '')
+      ~ ', _dbt_is_deleted, _dbt_is_tombstoned, _dbt_is_buried, _dbt_problem' -%}
   {%- do versioned_collapsing.prepare_staged_table(
       changes, versioned_collapsing.get_create_staged_changes_sql(changes, options, columns), apply,
       is_filled=chunk > progress.chunk
   ) -%}
   {% call statement('stage_chunk') -%}
-    insert into {{ changes }}
-    select *
+    insert into {{ changes }} ({{ names }})
+    select {{ names }}
     from {{ source }}
     where {{ versioned_collapsing.get_chunk_condition_sql(source, options, chunk, progress.change_count) }}
     {{ versioned_collapsing.get_settings_sql(apply) }}
