@@ -354,3 +354,164 @@ def test_a_table_that_is_altered_after_a_run_died(make_project: MakeProject, dea
         except AssertionError as error:
             failed[kind] = str(error)
     assert not failed
+
+
+@pytest.mark.parametrize("death", DEATHS)
+@pytest.mark.parametrize("policy", ["append_new_columns", "ignore"])
+def test_a_column_that_is_dropped_after_a_run_died(
+    make_project: MakeProject, death: str, policy: str
+) -> None:
+    """It is added again, or left out."""
+    project = make_project(f"died_dropped_{policy}_{death}")
+    config = {**CONFIG, "on_schema_change": policy, "chunks": 2}
+    project.add_model("target", config, "select *, x * 2 as y from changes")
+    apply(project, 1)
+    project.replace_rows("changes", STRUCTURE, rows(2))
+    with dying({"target": DEATHS[death]}):
+        assert "died here" in project.run()["target"].message
+    project.command("alter table target drop column y")
+    apply(project, 2)
+    check(project, 1, 2)
+    apply(project, 3)
+    check(project, 1, 2, 3)
+
+
+@pytest.mark.parametrize("death", DEATHS)
+@pytest.mark.parametrize(
+    ("before", "after"), [(True, False), (False, True), (True, "3 days"), ("3 days", True)]
+)
+def test_remember_deletes_changes_after_a_run_died(
+    make_project: MakeProject, death: str, before: bool | str, after: bool | str
+) -> None:
+    project = make_project(f"remember_{death}_{before}_{after}".replace(" ", "_"))
+    project.add_model(
+        "target", {**CONFIG, "chunks": 3, "remember_deletes": before}, "select * from changes"
+    )
+    apply(project, 1)
+    project.replace_rows("changes", STRUCTURE, rows(2))
+    with dying({"target": DEATHS[death]}):
+        assert "died here" in project.run()["target"].message
+    project.add_model(
+        "target", {**CONFIG, "chunks": 2, "remember_deletes": after}, "select * from changes"
+    )
+    project.replace_rows("changes", STRUCTURE, [])
+    run(project)
+    check(project, 1, 2)
+    if before:
+        assert project.query(
+            "select id from target__tombstones where _version = 2 order by id"
+        ) == [(row[0],) for row in rows(2) if row[-1]]
+    apply(project, 3)
+    check(project, 1, 2, 3)
+
+
+STREAM = "id Int64, part UInt8, x Int64, _version UInt64, _sign Int8"
+STREAM_CONFIG: dict[str, Any] = {"unique_key": "id", "partition_by": "part", "old_state": "stream"}
+
+
+def die_streaming(project: CollapsingProject, signed: list[Row], is_published: bool) -> None:
+    """A run that died before, or after it attached these rows."""
+    project.replace_rows("changes", STREAM, signed)
+    with dying({"target": "attach partition" if is_published else STARTED}):
+        assert "died here" in project.run()["target"].message
+
+
+# What is stored, and what a run publishes: batches that come in order, too early, too late, and alone.
+STREAMS: dict[str, tuple[list[Row], list[Row]]] = {
+    "in_order": ([(1, 0, 5, 5, 1)], [(1, 0, 5, 5, -1), (1, 1, 6, 6, 1)]),
+    "first": ([], [(1, 0, 5, 5, 1)]),
+    "cancel_alone": ([(1, 0, 5, 5, 1)], [(1, 0, 5, 5, -1)]),
+    "too_early": ([], [(1, 0, 5, 5, -1), (1, 1, 6, 6, 1)]),
+    "cancel_too_early": ([], [(1, 0, 5, 5, -1)]),
+    "too_late": ([(1, 0, 5, 5, -1), (1, 1, 6, 6, 1)], [(1, 0, 5, 5, 1)]),
+    "too_late_of_two": ([(1, 0, 5, 5, -1), (1, 1, 6, 6, 1)], [(1, 0, 5, 5, 1), (2, 0, 1, 1, 1)]),
+    "nothing_in_sum": ([], [(1, 0, 5, 5, 1), (1, 0, 5, 5, -1)]),
+}
+
+
+# What a run cannot tell from another writer's rows, once parts have come: a state whose cancel row was there first.
+UNCLEAR = ("too_late", "too_late_of_two")
+
+
+@pytest.mark.parametrize("is_published", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("is_merged", [False, True], ids=["parts", "merged"])
+def test_a_stream_is_published_once(
+    make_project: MakeProject, is_published: bool, is_merged: bool
+) -> None:
+    """Or the run stops, and says why."""
+    project = make_project(f"streamed_{is_published}_{is_merged}".lower())
+    names = {kind: f"s{number}x" for number, kind in enumerate(STREAMS)}
+    filler: Row = (9, 2, 9, 9, 1)
+    for kind, (stored, _) in STREAMS.items():
+        project.add_model(names[kind], STREAM_CONFIG, f"select * from changes_{names[kind]}")
+        project.replace_rows(f"changes_{names[kind]}", STREAM, [filler, *stored])
+    assert {outcome.status for outcome in project.run().values()} == {"success"}
+    for kind, (_, signed) in STREAMS.items():
+        project.replace_rows(f"changes_{names[kind]}", STREAM, signed)
+    death = "attach partition" if is_published else STARTED
+    with dying(dict.fromkeys(names.values(), death)):
+        outcomes = project.run()
+    assert all("died here" in outcome.message for outcome in outcomes.values())
+    for name in names.values():
+        if is_merged:
+            project.command(f"optimize table {name} final")
+        project.replace_rows(f"changes_{name}", STREAM, [])
+    outcomes = project.run()
+    wrong = {}
+    for kind, (stored, signed) in STREAMS.items():
+        outcome = outcomes[names[kind]]
+        if is_published and kind in UNCLEAR:
+            assert "it cannot be completed: the table has got new parts" in outcome.message
+        elif outcome.status != "success":
+            wrong[kind] = outcome.message
+        nets: dict[Row, int] = {}
+        for *row, sign in [filler, *stored, *signed]:
+            nets[tuple(row)] = nets.get(tuple(row), 0) + sign
+        query = f"select id, part, x, _version, sum(_sign) as net from {names[kind]} group by all having net <> 0 order by all"
+        found = project.query(query)
+        if found != sorted((*row, net) for row, net in nets.items() if net):
+            wrong[kind] = str(found)
+    assert not wrong
+
+
+@pytest.mark.parametrize("is_published", [False, True], ids=["before", "after"])
+def test_a_view_that_is_added_after_a_stream_died(
+    make_project: MakeProject, is_published: bool
+) -> None:
+    project = make_project(f"stream_view_{is_published}")
+    project.add_model("target", STREAM_CONFIG, "select * from changes")
+    project.replace_rows("changes", STREAM, [(1, 0, 5, 5, 1)])
+    run(project)
+    die_streaming(project, [(1, 0, 5, 5, -1), (1, 1, 6, 6, 1)], is_published)
+    sums = "select part, sum(x * _sign) as total, sum(_sign) as c from target group by part"
+    project.command(
+        "create table sums (part UInt8, total Int64, c Int64) engine = SummingMergeTree order by part"
+    )
+    project.command(f"create materialized view sums_mv to sums as {sums}")
+    project.command(f"insert into sums {sums}")
+    project.replace_rows("changes", STREAM, [])
+    run(project)
+    assert project.query("select part, x from target final where _sign = 1") == [(1, 6)]
+    assert project.query("select part, total, c from sums final order by part") == [(1, 6, 1)]
+
+
+@pytest.mark.parametrize("is_published", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize(
+    "alteration", ["add column y Int64", f"add {PROJECTION}", "modify comment 'x'"]
+)
+def test_a_table_that_is_altered_after_a_stream_died(
+    make_project: MakeProject, alteration: str, is_published: bool
+) -> None:
+    project = make_project(f"stream_altered_{abs(hash(alteration))}_{is_published}")
+    project.add_model("target", STREAM_CONFIG, "select * from changes")
+    project.replace_rows("changes", STREAM, [(1, 0, 5, 5, 1)])
+    run(project)
+    die_streaming(project, [(1, 0, 5, 5, -1), (1, 1, 6, 6, 1)], is_published)
+    project.command(REBUILD)
+    project.command(f"alter table target {alteration}")
+    if "column" in alteration:
+        project.add_model("target", STREAM_CONFIG, "select *, toInt64(0) as y from changes")
+    project.replace_rows("changes", STREAM, [])
+    run(project)
+    assert project.query("select part, x from target final where _sign = 1") == [(1, 6)]
+    assert project.query("select sum(_sign) from target") == [(1,)]
