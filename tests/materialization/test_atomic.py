@@ -515,3 +515,64 @@ def test_a_table_that_is_altered_after_a_stream_died(
     run(project)
     assert project.query("select part, x from target final where _sign = 1") == [(1, 6)]
     assert project.query("select sum(_sign) from target") == [(1,)]
+
+
+# Keys of these types: an expression of a number.
+KEY_TYPES = {
+    "uuid": "toUUID(concat('00000000-0000-0000-0000-0000000000', leftPad(toString(n), 2, '0')))",
+    "decimal": "toDecimal64(n, 3) / 8",
+    "date": "toDate('2025-01-01') + n",
+    "enum": "cast(n % 3 + 1, 'Enum8(\\'it\\\\\\'s\\' = 1, \\'b\\' = 2, \\'c\\' = 3)')",
+    "ipv6": "toIPv6(concat('::', toString(n)))",
+    "fixed": "toFixedString(concat('\\\\0', leftPad(toString(n), 2, '0')), 5)",
+    "cardinality": "toLowCardinality(toString(n))",
+}
+# fmt: off
+OPTIONS: dict[str, dict[str, Any]] = {
+    "chunks": {"chunks": 3}, "error": {"on_conflict": "error", "chunks": 3}, "combine": {"combine": {"x": "greatest"}, "chunks": 3},
+    "ignore": {"delete_version": "ignore", "chunks": 2}, "interval": {"remember_deletes": "30 days"}, "forget": {"remember_deletes": False},
+    "many": {"partition_by": "intDiv(n, 1)"}, "chunked": {"partition_by": "n", "chunks": 4},
+    "backslash": {"alias": "a table.it's ünï", "partition_by": ["` SETTINGS x`", "n % 2"], "order_by": ["key", "n", "` SETTINGS x`"]},
+}
+# fmt: on
+KEYS_SELECT = """
+select {key} as key, toUInt32((number + {{{{ var('version') }}}}) % {parts}) as n2, toUInt32(number) as n,
+  toUInt8(number % 2) as ` SETTINGS x`, toInt64(number * {{{{ var('version') }}}}) as x,
+  toUInt64({{{{ var('version') }}}}) as _version, number % 5 = {{{{ var('version') }}}} as _is_deleted
+from (select number, number as n from numbers({rows}))"""
+
+
+def test_keys_and_options(make_project: MakeProject) -> None:
+    """400 rows in 400 partitions, keys of any type, all options: three applies, each with deletes."""
+    project = make_project("keys_and_options")
+    for name, key in KEY_TYPES.items():
+        config = {"unique_key": ["key", "n"], "partition_by": "n2", "chunks": 2}
+        project.add_model(f"key_{name}", config, KEYS_SELECT.format(key=key, rows=24, parts=3))
+    for name, config in OPTIONS.items():
+        sql = KEYS_SELECT.format(
+            key="number", rows=400 if name in ("many", "chunked") else 24, parts=3
+        )
+        project.add_model(
+            f"option_{name}", {"unique_key": "key", "order_by": ["key"], **config}, sql
+        )
+    for version in (1, 2, 3):
+        outcomes = project.run("--vars", f"version: {version}")
+        assert {outcome.status for outcome in outcomes.values()} == {"success"}, outcomes
+        for name in outcomes:
+            table = "`a table.it's ünï`" if name == "option_backslash" else f"`{name}`"
+            rows = 400 if name in ("option_many", "option_chunked") else 24
+            live = [number for number in range(rows) if number % 5 != version]
+            found = project.query(
+                f"select n, x, _version from {table} final where _sign = 1 order by n"
+            )
+            assert found == [(number, number * version, version) for number in live], name
+            sums = [(len(live), sum(live) * version)]
+            assert project.query(f"select sum(_sign), sum(x * _sign) from {table}") == sums, name
+
+
+def test_a_key_that_equals_nothing_is_an_error(make_project: MakeProject) -> None:
+    project = make_project("atomic_nan")
+    sql = "select if(number = 3, nan, toFloat64(number)) as id, toUInt64({{ var('version') }}) as _version from numbers(6)"
+    project.add_model("target", {"unique_key": "id", "chunks": 2}, sql)
+    outcome = project.run("--vars", "version: 1")["target"]
+    assert "id is Float64, and floats do not pair reliably" in outcome.message
