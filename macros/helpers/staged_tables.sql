@@ -8,7 +8,7 @@
 {# The tables that an apply stages. They stay, empty, for the next one. #}
 {% macro get_staged_roles() %}
   {%- do return(
-      ['change_set', 'changes', 'resolved', 'resolved_set', 'uncollapsed', 'torn', 'signed', 'deletes', 'missing']
+      ['change_set', 'changes', 'resolved', 'resolved_set', 'uncollapsed', 'torn', 'signed', 'deletes']
   ) -%}
 {% endmacro %}
 

@@ -1,5 +1,5 @@
-{# The repairs are staged signed rows. Attached, they are in the table or not, and the operation can be run again. With
-   a journal a later run completes them, as those of `old_state: stream`. #}
+{# The repairs are signed rows: staged and written as those of `old_state: stream`, and completed as those when
+   the operation dies. #}
 {% macro write_repairs(table, options, columns, found, apply) %}
   {%- set apply = dict(apply, staged=versioned_collapsing.read_staged_tables(table)) -%}
   {%- set way = versioned_collapsing.prepare_publishing(table, options, 'signed', apply) -%}
@@ -11,9 +11,7 @@
   {% call statement('stage_repairs') -%}
     {{ versioned_collapsing.get_stage_rows_sql(table, options, columns, rows, way.block_rows, apply) }}
   {%- endcall %}
-  {%- if way.is_journal -%}
-    {%- do versioned_collapsing.start_publishing(table, progress, apply) -%}
-  {%- endif -%}
+  {%- do versioned_collapsing.start_publishing(table, progress, apply) -%}
   {%- do versioned_collapsing.publish_staged_rows(table, options, columns, progress, apply) -%}
   {%- do versioned_collapsing.record_apply(table, apply, dict(progress, counts=counts), 'repaired') -%}
   {%- do versioned_collapsing.empty_staged(table, ['signed']) -%}

@@ -13,7 +13,7 @@
     {%- do return(none) -%}
   {%- endif -%}
   {%- do versioned_collapsing.validate_staged_tables(target_relation, unfinished, missing, apply) -%}
-  {%- if unfinished.is_journal and unfinished.status != 'chunk staged' -%}
+  {%- if unfinished.is_stream or (unfinished.is_journal and unfinished.status != 'chunk staged') -%}
     {%- set views = versioned_collapsing.read_views(target_relation) -%}
     {%- do versioned_collapsing.validate_views_are_unchanged(target_relation, unfinished, views, apply) -%}
   {%- endif -%}

@@ -13,6 +13,12 @@
         ~ "lookup."
     ) -%}
   {%- endif -%}
+  {%- if options.publish == 'atomic' -%}
+    {%- do problems.append(
+        "publish: 'atomic' cannot complete an interrupted run with `old_state: stream`, because it compares with the "
+        ~ "stored rows. Remove the option."
+    ) -%}
+  {%- endif -%}
   {%- if options.chunks is integer and options.chunks > 1 -%}
     {%- do problems.append(
         "chunks is " ~ options.chunks ~ ", but `old_state: stream` looks up no stored rows and needs no chunks. Remove "

@@ -6,7 +6,7 @@
     {%- set relation = versioned_collapsing.get_helper_relation(target_relation, role) -%}
     {%- if relation.identifier not in staged -%}
       {%- do missing.append(relation | string) -%}
-    {%- elif role == 'signed' and not unfinished.is_journal -%}
+    {%- elif role == 'signed' and unfinished.status == 'chunk staged' and not unfinished.is_journal -%}
       {%- set twin = versioned_collapsing.get_create_twin_sql(
           relation, target_relation, staged[target_relation.identifier]
       ) -%}
