@@ -192,7 +192,7 @@ def test_the_tombstones_remember_the_deletes(result: Result) -> None:
 
 def test_staged_tables_are_empty(result: Result) -> None:
     query = "select name, total_rows from system.tables where database = currentDatabase()"
-    tables = dict(result.project.query(query))
+    tables: dict[str, int | None] = dict(result.project.query(query))
     staged = {name: tables.pop(name) for name in list(tables) if name.startswith("target__dbt_")}
     roles = ("changes", "deletes", "torn", "uncollapsed")
     assert staged == dict.fromkeys((f"target__dbt_{role}" for role in roles), 0)
