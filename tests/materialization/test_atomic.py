@@ -66,10 +66,10 @@ def check(project: CollapsingProject, *versions: int) -> None:
     ]
 
 
-def twin(project: CollapsingProject) -> Row:
-    """The UUID of the staged twin, which is another one when it is made anew, and its rows."""
+def staged_table(project: CollapsingProject) -> Row:
+    """The UUID of the staged changes, which is another one when they are made anew, and their rows."""
     found = project.query(
-        "select uuid, total_rows from system.tables where database = currentDatabase() and name = 'target__dbt_signed'"
+        "select uuid, total_rows from system.tables where database = currentDatabase() and name = 'target__dbt_changes'"
     )
     return found[0] if found else ()
 
@@ -172,13 +172,13 @@ def test_a_table_that_was_made_by_hand(make_project: MakeProject, kind: str) -> 
     adopt(project, {**CONFIG, **config}, f"create table target {ddl}")
     apply(project, 1)
     check(project, 1)
-    staged = twin(project)
+    staged = staged_table(project)
     assert staged[1] == 0
     apply(project, 2)
     check(project, 1, 2)
     apply(project, 3)
     check(project, 1, 2, 3)
-    assert twin(project) == staged
+    assert staged_table(project) == staged
     project.command("optimize table target final")
     check(project, 1, 2, 3)
 
@@ -191,9 +191,11 @@ def test_merges_of_a_table_are_none_of_its_twin(make_project: MakeProject) -> No
         {**CONFIG, "settings": {"max_bytes_to_merge_at_max_space_in_pool": 10**9}},
         "select * from changes",
     )
-    apply(project, 1)
-    project.command("insert into target__dbt_signed select * from target where id = 2")
-    project.command("insert into target__dbt_signed select * from target where id = 2")
+    with dying({"target": STARTED}), pytest.raises(AssertionError):
+        apply(project, 1)
+    project.command("truncate table target__dbt_signed")
+    project.command("insert into target__dbt_signed values (2, 0, 2, 2, 1)")
+    project.command("insert into target__dbt_signed values (2, 0, 2, 2, 1)")
     project.command("optimize table target__dbt_signed")
     assert project.query("select count() from target__dbt_signed") == [(2,)]
 
@@ -284,11 +286,12 @@ ALTERATIONS: dict[str, tuple[list[str], list[str]]] = {
         ["delete from target where id = -1"],
     ),
     "staged_are_gone": (
-        ["drop table target__dbt_signed", "drop table target__dbt_deletes"],
+        ["drop table target__dbt_uncollapsed", "drop table target__dbt_deletes"],
         ["drop table target__dbt_changes"],
     ),
     "staged_are_filled": (
         [
+            "create table target__dbt_signed as target",
             "insert into target__dbt_signed select * from target",
             "insert into target__dbt_deletes select id, 100, now() from target",
         ],
@@ -318,9 +321,9 @@ def test_a_table_that_is_altered_between_applies(make_project: MakeProject, kind
             )
         apply(project, version)
         check(project, *range(1, version + 1))
-    staged = twin(project)
+    staged = staged_table(project)
     apply(project, 3)
-    assert twin(project) == staged
+    assert staged_table(project) == staged
     check(project, 1, 2, 3)
 
 
