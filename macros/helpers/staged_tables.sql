@@ -35,13 +35,12 @@
 {% endmacro %}
 
 
-{# Has a staged table there, empty: the one of an earlier apply where it is as it would be made. One with partitions is
-   made anew: to empty it takes ClickHouse an empty part for each. `create_sql` goes up to the settings. `is_filled`:
-   whether this apply has filled it. #}
+{# Has a staged table there, empty: the one of an earlier apply where it is as it would be made. `create_sql` goes up to
+   the settings. `is_filled`: whether this apply has filled it. #}
 {% macro prepare_staged_table(relation, create_sql, apply, is_filled=false, table_settings='') %}
   {%- set found = apply.staged.get(relation.identifier) -%}
   {%- set made_by = versioned_collapsing.get_staged_comment(relation, create_sql) -%}
-  {%- if is_filled or (found and found.comment == made_by and ' PARTITION BY ' not in found.engine_full) -%}
+  {%- if is_filled or (found and found.comment == made_by) -%}
     {%- if is_filled or found.row_count | int -%}
       {%- do run_query('truncate table ' ~ relation) -%}
     {%- endif -%}
@@ -88,25 +87,23 @@
 {% endmacro %}
 
 
-{# Empties what a whole apply has filled. #}
+{# Empties what a whole apply has filled. The rows to publish have partitions, each of which ClickHouse would empty with
+   a part of its own: their table is dropped. #}
 {% macro release_staged(target_relation, options, columns, counts) %}
   {%- set roles = ['changes', 'uncollapsed'] -%}
-  {%- do roles.extend(['signed'] if counts.has_writes and not options.partition_by else []) -%}
   {%- do roles.extend(['deletes'] if counts.has_deletes and options.remember_deletes else []) -%}
   {%- do roles.extend(['torn'] if counts.repaired else []) -%}
   {%- do roles.extend(['change_set'] if options.chunks > 1 else []) -%}
   {%- do roles.extend(['resolved'] if columns.is_folded else []) -%}
   {%- do roles.extend(['resolved_set'] if columns.is_folded and options.chunks > 1 else []) -%}
   {%- do versioned_collapsing.empty_staged(target_relation, roles) -%}
-  {%- if options.partition_by -%}
-    {%- do run_query('drop table ' ~ versioned_collapsing.get_helper_relation(target_relation, 'signed')) -%}
-  {%- endif -%}
+  {%- do versioned_collapsing.drop_staged(target_relation, ['signed']) -%}
 {% endmacro %}
 
 
-{% macro drop_staged(target_relation) %}
+{% macro drop_staged(target_relation, roles=none) %}
   {%- set relations = [] -%}
-  {%- for role in versioned_collapsing.get_staged_roles() -%}
+  {%- for role in roles or versioned_collapsing.get_staged_roles() -%}
     {%- do relations.append(versioned_collapsing.get_helper_relation(target_relation, role) | string) -%}
   {%- endfor -%}
   {%- do run_query('drop table if exists ' ~ relations | join(', ')) -%}

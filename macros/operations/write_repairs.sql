@@ -2,19 +2,19 @@
    the operation dies. #}
 {% macro write_repairs(table, options, columns, found, apply) %}
   {%- set apply = dict(apply, staged=versioned_collapsing.read_staged_tables(table)) -%}
-  {%- set way = versioned_collapsing.prepare_publishing(table, options, 'signed', apply) -%}
-  {%- set progress = dict(versioned_collapsing.get_initial_progress(), **way) -%}
   {%- set counts = {'repaired': found.broken_keys, 'states': found.states, 'cancels': found.cancels} -%}
   {%- set rows = versioned_collapsing.get_repair_rows_sql(table, options, columns) -%}
   {%- set signed = versioned_collapsing.get_helper_relation(table, 'signed') -%}
   {%- do versioned_collapsing.prepare_twin(signed, table, apply) -%}
   {% call statement('stage_repairs') -%}
-    {{ versioned_collapsing.get_stage_rows_sql(table, options, columns, rows, way.block_rows, apply) }}
+    {{ versioned_collapsing.get_stage_rows_sql(table, options, columns, rows, apply) }}
   {%- endcall %}
-  {%- do versioned_collapsing.start_publishing(table, progress, apply) -%}
+  {%- set progress = versioned_collapsing.start_publishing(
+      table, options, versioned_collapsing.get_initial_progress(), apply
+  ) -%}
   {%- do versioned_collapsing.publish_staged_rows(table, options, columns, progress, apply) -%}
   {%- do versioned_collapsing.record_apply(table, apply, dict(progress, counts=counts), 'repaired') -%}
-  {%- do versioned_collapsing.empty_staged(table, ['signed']) -%}
+  {%- do versioned_collapsing.drop_staged(table, ['signed']) -%}
 {% endmacro %}
 
 

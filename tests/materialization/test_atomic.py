@@ -6,12 +6,13 @@ The rows that are published are staged in a twin of the table. So whatever the t
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 
 from tests.support.collapsing_project import CollapsingProject, Row
-from tests.support.statements import STARTED, dying
+from tests.support.statements import STARTED, at_statement, dying
 
 MakeProject = Callable[[str], CollapsingProject]
 
@@ -66,12 +67,15 @@ def check(project: CollapsingProject, *versions: int) -> None:
     ]
 
 
-def staged_table(project: CollapsingProject) -> Row:
-    """The UUID of the staged changes, which is another one when they are made anew, and their rows."""
-    found = project.query(
-        "select uuid, total_rows from system.tables where database = currentDatabase() and name = 'target__dbt_changes'"
+def staged_tables(project: CollapsingProject) -> list[Row]:
+    """The UUIDs of the staged changes and of what they come to, which are exchanged, and their rows.
+
+    A table that is made anew has another UUID.
+    """
+    return project.query(
+        "select uuid, total_rows from system.tables where database = currentDatabase() "
+        "and name in ('target__dbt_changes', 'target__dbt_resolved') order by uuid"
     )
-    return found[0] if found else ()
 
 
 def adopt(project: CollapsingProject, config: dict[str, Any], ddl: str) -> None:
@@ -172,13 +176,13 @@ def test_a_table_that_was_made_by_hand(make_project: MakeProject, kind: str) -> 
     adopt(project, {**CONFIG, **config}, f"create table target {ddl}")
     apply(project, 1)
     check(project, 1)
-    staged = staged_table(project)
+    staged = staged_tables(project)
     assert staged[1] == 0
     apply(project, 2)
     check(project, 1, 2)
     apply(project, 3)
     check(project, 1, 2, 3)
-    assert staged_table(project) == staged
+    assert staged_tables(project) == staged
     project.command("optimize table target final")
     check(project, 1, 2, 3)
 
@@ -321,9 +325,9 @@ def test_a_table_that_is_altered_between_applies(make_project: MakeProject, kind
             )
         apply(project, version)
         check(project, *range(1, version + 1))
-    staged = staged_table(project)
+    staged = staged_tables(project)
     apply(project, 3)
-    assert staged_table(project) == staged
+    assert staged_tables(project) == staged
     check(project, 1, 2, 3)
 
 
@@ -406,6 +410,30 @@ def test_remember_deletes_changes_after_a_run_died(
         ) == [(row[0],) for row in rows(2) if row[-1]]
     apply(project, 3)
     check(project, 1, 2, 3)
+
+
+TAMPERINGS = {
+    "lost": "alter table target__dbt_signed delete where id = {} settings mutations_sync = 1",
+    "doubled": "insert into target__dbt_signed select * from target__dbt_signed where id = {}",
+}
+
+
+@pytest.mark.parametrize("chunks", [1, 3])
+@pytest.mark.parametrize("tampering", TAMPERINGS)
+def test_rows_that_were_not_decided_upon_are_not_published(
+    make_project: MakeProject, tampering: str, chunks: int
+) -> None:
+    project = make_project(f"tampered_{tampering}_{chunks}")
+    project.add_model("target", {**CONFIG, "chunks": chunks}, "select * from changes")
+    apply(project, 1)
+    project.replace_rows("changes", STRUCTURE, rows(2))
+    tamper = partial(project.command, TAMPERINGS[tampering].format(rows(2)[0][0]))
+    with at_statement("__dbt_signed` where true", tamper):
+        message = project.run("--select", "target")["target"].message
+    assert "rows were staged. Nothing was published." in message
+    check(project, 1)
+    run(project)
+    check(project, 1, 2)
 
 
 KEY_TYPES = {

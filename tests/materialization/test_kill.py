@@ -136,6 +136,11 @@ class Disk:
         self._model = model
         self._before = {role: self._parts(role) for role in ("", "__dbt_signed", "__tombstones")}
         self._blocks = self._ledger_block()
+        self._lock = self._lock_time()
+
+    def opened(self) -> bool:
+        """Whether the run has opened the engine: it has taken the lock of the stores."""
+        return self._lock_time() > self._lock
 
     def staged(self) -> bool:
         """Whether rows to publish are staged."""
@@ -158,6 +163,13 @@ class Disk:
     def recorded(self, rows: int) -> bool:
         """Whether the ledger has so many rows more."""
         return self._ledger_block() >= self._blocks + rows
+
+    def _lock_time(self) -> int:
+        """When the file was written in which a run says that it holds the lock, in nanoseconds."""
+        try:
+            return (self._home / "lock").stat().st_mtime_ns
+        except FileNotFoundError:
+            return 0
 
     def _new(self, role: str) -> set[str]:
         return self._parts(role) - self._before[role]
@@ -234,7 +246,7 @@ class Victims:
         self._server = server
         self._random = random.Random(1)
         self._versions: dict[str, int] = {}
-        self._spans: dict[str, tuple[float, float]] = {}
+        self._spans: dict[str, float] = {}
         self._runs: dict[str, int] = {}
 
     def begin(self) -> None:
@@ -242,21 +254,21 @@ class Victims:
         shutil.rmtree(self._home, ignore_errors=True)
         for variant in VARIANTS:
             self._run(variant, version=1)
-            disk, began = Disk(self._home, variant), time.monotonic()
+            disk = Disk(self._home, variant)
             run = self._start(variant, version=2)
-            self._spans[variant] = self._span(run, disk, began)
+            self._spans[variant] = self._span(run, disk)
             end = run.wait()
             assert end["success"], end
             self._versions[variant] = self._runs[variant] = 2
 
-    def _span(self, run: Fork, disk: Disk, began: float) -> tuple[float, float]:
-        """Seconds from the start at which a run stages, and at which it is recorded."""
-        while not disk.staged() and not run.has_ended():
+    def _span(self, run: Fork, disk: Disk) -> float:
+        """Seconds from when a run opens the engine until it has published."""
+        while not disk.opened() and not run.has_ended():
             time.sleep(0.002)
-        staged = time.monotonic() - began
+        began = time.monotonic()
         while not disk.buried() and not run.has_ended():
             time.sleep(0.002)
-        return max(staged - 0.3, 0), time.monotonic() - began + 0.1
+        return time.monotonic() - began + 0.1
 
     def kill(self, variant: str, moment: str) -> Kill:
         """Kill a run, look at the table, and let the next run, which has an empty change set, complete it."""
@@ -293,7 +305,9 @@ class Victims:
             while not MOMENTS[kill.moment](disk) and not run.has_ended():
                 time.sleep(pause)
         else:
-            time.sleep(self._random.uniform(*self._spans[kill.variant]))
+            while not disk.opened() and not run.has_ended():
+                time.sleep(0.002)
+            time.sleep(self._random.uniform(0, self._spans[kill.variant]))
         run.kill()
         end = run.wait()
         kill.was_killed = end["signal"] == signal.SIGKILL

@@ -241,7 +241,7 @@ def test_a_row_in_no_chunk_stops_the_run(make_project: MakeProject) -> None:
     (project.folder / "macros" / "five_of_nine.sql").write_text(
         "{% macro five_of_nine() %}"
         "{% set table = api.Relation.create(schema=target.schema, identifier='t') %}"
-        "{% do versioned_collapsing.validate_chunks(table, {'chunks': 3}, 5, {'model': 't', 'lock': none}) %}"
+        "{% do versioned_collapsing.validate_chunks(table, {'chunks': 3}, 9, 5, {'model': 't', 'lock': none}) %}"
         "{% endmacro %}"
     )
     project.replace_rows("t__dbt_change_set", "id Int64", [(number,) for number in range(9)])

@@ -12,9 +12,8 @@
       options, columns, sql, truncate, staged, carried, apply
   ) -%}
   {%- set role = versioned_collapsing.get_change_set_role(options) -%}
-  {%- set way = versioned_collapsing.prepare_publishing(target_relation, options, role, apply) -%}
   {%- do return(versioned_collapsing.apply_staged_changes(target_relation, options, columns, dict(
-      progress, counts=read.counts, line_counts=read.line_counts, source=role, change_count=staged.row_count, **way
+      progress, counts=read.counts, line_counts=read.line_counts, source=role, change_count=staged.row_count
   ), apply)) -%}
 {% endmacro %}
 

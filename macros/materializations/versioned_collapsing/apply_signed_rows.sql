@@ -9,14 +9,13 @@
     {%- do return(versioned_collapsing.record_empty_change_set(target_relation, columns, {}, progress, apply)) -%}
   {%- endif -%}
   {%- set apply = dict(apply, staged=versioned_collapsing.read_staged_tables(target_relation)) -%}
-  {%- set way = versioned_collapsing.prepare_publishing(target_relation, options, 'signed', apply) -%}
-  {%- do versioned_collapsing.stage_signed_rows(target_relation, options, columns, sql, way.block_rows, apply) -%}
+  {%- do versioned_collapsing.stage_signed_rows(target_relation, options, columns, sql, apply) -%}
   {%- set counts = dict(
       versioned_collapsing.read_signed_row_counts(target_relation, options), has_writes=true
   ) -%}
   {%- do versioned_collapsing.publish_and_record(
-      target_relation, options, columns, dict(progress, counts=counts, **way), apply
+      target_relation, options, columns, dict(progress, counts=counts), apply
   ) -%}
-  {%- do versioned_collapsing.empty_staged(target_relation, ['signed']) -%}
+  {%- do versioned_collapsing.drop_staged(target_relation, ['signed']) -%}
   {%- do return(counts) -%}
 {% endmacro %}

@@ -8,14 +8,16 @@
   {%- if missing and unfinished.status == 'chunk staged' -%}
     {%- do log(
         'Run ' ~ unfinished.run_id ~ ' on ' ~ target_relation ~ ' was interrupted before it published anything. '
-        ~ 'It cannot be resumed, because ' ~ missing | join(', ') ~ ' changed. Starting again', info=true
+        ~ 'It cannot be resumed: ' ~ missing | join(', ') ~ ' does not exist, or no longer fits the table. '
+        ~ 'Starting again', info=true
     ) -%}
     {%- do return(none) -%}
   {%- endif -%}
   {%- do versioned_collapsing.validate_staged_tables(target_relation, unfinished, missing, apply) -%}
-  {%- if unfinished.is_stream or (unfinished.is_journal and unfinished.status != 'chunk staged') -%}
+  {%- if unfinished.is_stream or unfinished.is_journal or unfinished.definition -%}
     {%- set views = versioned_collapsing.read_views(target_relation) -%}
-    {%- do versioned_collapsing.validate_views_are_unchanged(target_relation, unfinished, views, apply) -%}
+    {%- set changed = versioned_collapsing.get_unfed_views(views, unfinished.definition) -%}
+    {%- do versioned_collapsing.validate_views_are_unchanged(target_relation, unfinished, changed, apply) -%}
   {%- endif -%}
   {%- do log(
       'Completing run ' ~ unfinished.run_id ~ ' on ' ~ target_relation ~ ', which was interrupted', info=true
@@ -30,14 +32,15 @@
 {% endmacro %}
 
 
-{# Before anything was published, the chunks that are left are decided. With a journal the blocks that are left are
-   written. Otherwise what is missing is found anew. #}
+{# Before anything was published, the chunks that are left are decided. After that, what is missing is found anew, also
+   when the blocks of a journal are complete: ClickHouse drops a block that it knows, and if it was killed after it had
+   noted the block and before it had added a part, the part is missing. #}
 {% macro complete_apply(target_relation, options, unfinished, apply) %}
   {%- set progress = versioned_collapsing.get_progress_of(unfinished) -%}
   {%- if unfinished.is_stream -%}
     {%- do return(versioned_collapsing.complete_stream(target_relation, options, progress, apply)) -%}
   {%- endif -%}
-  {%- set columns = versioned_collapsing.read_staged_columns(target_relation, options, unfinished) -%}
+  {%- set columns = versioned_collapsing.read_staged_columns(target_relation, options) -%}
   {%- set recorded = versioned_collapsing.read_recorded_counts(target_relation, apply) -%}
   {%- set counts = versioned_collapsing.get_initial_counts(recorded.counts) -%}
   {%- set progress = dict(
@@ -48,13 +51,10 @@
   ) -%}
   {%- if unfinished.status == 'chunk staged' -%}
     {%- do versioned_collapsing.resume_chunks(target_relation, options, columns, counts, progress, apply) -%}
-  {%- elif unfinished.is_journal -%}
-    {%- set all = dict(counts, has_writes=true, has_deletes=true) -%}
-    {%- do versioned_collapsing.publish_staged_rows(
-        target_relation, options, columns, dict(progress, counts=all), apply
-    ) -%}
-    {%- do versioned_collapsing.record_apply(target_relation, apply, dict(progress, counts=all), 'applied') -%}
   {%- else -%}
+    {%- if unfinished.is_journal -%}
+      {%- do versioned_collapsing.complete_journal(target_relation, options, columns, counts, progress, apply) -%}
+    {%- endif -%}
     {%- do versioned_collapsing.redo_apply(target_relation, options, columns, counts, progress, apply) -%}
   {%- endif -%}
 {% endmacro %}

@@ -1,6 +1,7 @@
 {# Decides chunk by chunk, from one on, what the changes come to; each is looked up by itself, so that its memory is
    bounded. Nothing is published yet. Returns the counts of all. #}
 {% macro decide_chunks(target_relation, options, columns, progress, apply) %}
+  {%- set signed = versioned_collapsing.get_helper_relation(target_relation, 'signed') -%}
   {%- set pairing = versioned_collapsing.read_pairing_expressions(options, columns) -%}
   {%- set rows_before = versioned_collapsing.read_row_count_before_chunk(target_relation, options, progress) -%}
   {%- set done = namespace(counts=progress.counts, rows=rows_before) -%}
@@ -11,6 +12,10 @@
         target_relation, options, columns, pairing, rows, chunk, progress, apply
     ) -%}
     {%- set done.counts = versioned_collapsing.get_added_counts(done.counts, counts) -%}
+    {%- if done.counts.has_writes -%}
+      {%- set gathered = versioned_collapsing.read_row_count(signed) -%}
+      {%- do versioned_collapsing.validate_gathered_rows(target_relation, done.counts, gathered, apply) -%}
+    {%- endif -%}
     {%- if chunk < options.chunks -%}
       {%- do versioned_collapsing.end_chunk(
           target_relation, options, counts, dict(progress, chunk=chunk, counts=done.counts), apply
@@ -39,9 +44,7 @@
   {%- endif -%}
   {%- set counts = versioned_collapsing.decide_outcomes(target_relation, options, columns, uncollapsed, apply) -%}
   {%- if counts.has_writes -%}
-    {%- do versioned_collapsing.stage_rows_to_write(
-        target_relation, options, columns, uncollapsed, counts, progress, apply
-    ) -%}
+    {%- do versioned_collapsing.stage_rows_to_write(target_relation, options, columns, uncollapsed, counts, apply) -%}
   {%- endif -%}
   {%- do return(counts) -%}
 {% endmacro %}

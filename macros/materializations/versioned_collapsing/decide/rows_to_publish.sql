@@ -1,15 +1,13 @@
 {# Gathers the rows that the changes come to in the table that is published, and the deletes to remember. #}
-{% macro stage_rows_to_write(target_relation, options, columns, uncollapsed, counts, progress, apply) %}
+{% macro stage_rows_to_write(target_relation, options, columns, uncollapsed, counts, apply) %}
   {%- set rows = versioned_collapsing.get_publish_rows_sql(target_relation, options, columns, uncollapsed) -%}
   {% call statement('stage_rows_to_write') -%}
-    {{ versioned_collapsing.get_stage_rows_sql(target_relation, options, columns, rows, progress.block_rows, apply) }}
+    {{ versioned_collapsing.get_stage_rows_sql(target_relation, options, columns, rows, apply) }}
   {%- endcall %}
   {%- if counts.repaired -%}
     {%- set rows = versioned_collapsing.get_heal_rows_sql(target_relation, options, columns, uncollapsed) -%}
     {% call statement('stage_healing_rows') -%}
-      {{ versioned_collapsing.get_stage_rows_sql(
-          target_relation, options, columns, rows, progress.block_rows, apply
-      ) }}
+      {{ versioned_collapsing.get_stage_rows_sql(target_relation, options, columns, rows, apply) }}
     {%- endcall %}
   {%- endif -%}
   {%- if options.remember_deletes and counts.has_deletes -%}

@@ -10,33 +10,40 @@
       ) -%}
     {%- endif -%}
     {% call statement('publish') -%}
-      {{ versioned_collapsing.get_publish_block_sql(target_relation, options, columns, block, blocks[block], apply) }}
+      {{ versioned_collapsing.get_publish_block_sql(target_relation, options, columns, blocks[block], apply) }}
     {%- endcall %}
   {%- endfor -%}
 {% endmacro %}
 
 
-{# The blocks, each as the names of its parts: as many as come to a block's rows. Staged parts are never merged, so that
-   a later run finds the same blocks. #}
+{# The blocks, each with a token and the names of its parts: as many as come to the size of a block. Staged parts are
+   never merged, so that a later run finds the same blocks. Empty ones, of which ClickHouse rids itself in its own time,
+   are none. Rows that are staged anew, in a table that has another UUID, are other blocks. #}
 {% macro read_blocks(target_relation) %}
   {%- set signed = versioned_collapsing.get_helper_relation(target_relation, 'signed') -%}
   {%- set query -%}
-    select name, rows
+    select
+      name,
+      rows,
+      data_uncompressed_bytes as bytes,
+      {{ versioned_collapsing.get_table_uuid_sql(signed) }} as staged_uuid
     from system.parts
-    where active and {{ versioned_collapsing.get_is_table_sql(signed, 'table') }}
+    where active and rows > 0 and {{ versioned_collapsing.get_is_table_sql(signed, 'table') }}
     order by min_block_number, name
     {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
-  {%- set most = versioned_collapsing.read_block_rows(signed) -%}
+  {%- set most = versioned_collapsing.get_block_size() -%}
   {%- set blocks = [] -%}
-  {%- set last = namespace(rows=none) -%}
+  {%- set last = namespace(rows=0, bytes=0) -%}
   {%- for part in run_query(query).rows -%}
-    {%- if last.rows is none or last.rows + part['rows'] | int > most -%}
-      {%- do blocks.append([]) -%}
-      {%- set last.rows = 0 -%}
-    {%- endif -%}
-    {%- do blocks[-1].append(part['name']) -%}
     {%- set last.rows = last.rows + part['rows'] | int -%}
+    {%- set last.bytes = last.bytes + part['bytes'] | int -%}
+    {%- if not blocks or last.rows > most.rows or last.bytes > most.bytes -%}
+      {%- do blocks.append({'token': part['staged_uuid'] ~ '/' ~ blocks | length, 'parts': []}) -%}
+      {%- set last.rows = part['rows'] | int -%}
+      {%- set last.bytes = part['bytes'] | int -%}
+    {%- endif -%}
+    {%- do blocks[-1].parts.append(part['name']) -%}
   {%- endfor -%}
   {%- do return(blocks) -%}
 {% endmacro %}
@@ -44,17 +51,17 @@
 
 {# ClickHouse knows a block by its token, and by the number of chunks that it was read in: it must be one,
    whatever the profile and the memory are. A sort of everything, in memory, returns one. #}
-{% macro get_publish_block_sql(target_relation, options, columns, block, parts, apply) -%}
+{% macro get_publish_block_sql(target_relation, options, columns, block, apply) -%}
   {%- set names = get_quoted_csv(versioned_collapsing.get_stored_names(options, columns)) -%}
   insert into {{ target_relation }} ({{ names }})
   select {{ names }}
   from {{ versioned_collapsing.get_helper_relation(target_relation, 'signed') }}
-  where _part in ({{ versioned_collapsing.quote_literals(parts) }})
+  where _part in ({{ versioned_collapsing.quote_literals(block.parts) }})
   order by {{ get_quoted_csv(options.unique_key + [options.version, options.sign]) }}
   {{ versioned_collapsing.get_settings_sql(apply, {
       'deduplicate_insert': 'enable', 'deduplicate_insert_select': 'force_enable',
       'deduplicate_blocks_in_dependent_materialized_views': 1,
-      'insert_deduplication_token': apply.run_id ~ '/' ~ block,
+      'insert_deduplication_token': block.token,
       'max_block_size': 1000000000, 'optimize_read_in_order': 0,
       'max_bytes_before_external_sort': 0, 'max_bytes_ratio_before_external_sort': 0, 'max_insert_threads': 1,
       'min_insert_block_size_rows': 1000000000, 'min_insert_block_size_bytes': 0, 'max_partitions_per_insert_block': 0,

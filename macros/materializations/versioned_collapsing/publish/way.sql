@@ -1,28 +1,34 @@
-{# How the rows of an apply will be published, and the tables made ready for it. Returns `is_journal`, and with a
-   journal the hashes of the views on the table and how many rows a block may have. #}
-{% macro prepare_publishing(target_relation, options, staged_role, apply) %}
+{# How the rows of an apply are published, and the tables made ready for it: `is_journal`, and the hashes of the views
+   that have the rows then. #}
+{% macro prepare_publishing(target_relation, options, progress, apply) %}
   {%- set views = versioned_collapsing.read_views(target_relation) -%}
-  {%- set is_journal = versioned_collapsing.should_journal(options, apply, views) -%}
-  {%- if not is_journal -%}
-    {%- do versioned_collapsing.validate_can_attach(target_relation, options, views, apply) -%}
-    {%- do return({'is_journal': false, 'definition': '', 'block_rows': none}) -%}
+  {%- set unfed = versioned_collapsing.get_unfed_views(views, progress.definition) -%}
+  {%- if not versioned_collapsing.should_journal(options, unfed, progress, apply) -%}
+    {%- do versioned_collapsing.validate_can_attach(target_relation, unfed, apply) -%}
+    {%- do return({'is_journal': false, 'definition': progress.definition}) -%}
   {%- endif -%}
   {%- for table in [target_relation] + views.tables -%}
     {%- do versioned_collapsing.keep_deduplication_window(table) -%}
   {%- endfor -%}
-  {%- set staged = versioned_collapsing.get_helper_relation(target_relation, staged_role) -%}
-  {%- do return({
-      'is_journal': true,
-      'definition': views.definitions | join(' '),
-      'block_rows': versioned_collapsing.read_block_rows(staged),
-  }) -%}
+  {%- do return({'is_journal': true, 'definition': views.definitions | join(' ')}) -%}
 {% endmacro %}
 
 
 {# Materialized views need inserts: they are fed with what is inserted, not with what is attached. So do rows that come
    signed: after an attachment that died, no comparison says which of them are missing. An insert can die half done, so
-   that it is written block by block, each of which can be repeated. #}
-{% macro should_journal(options, apply, views) %}
-  {%- set is_automatic = options.publish == 'auto' and views.tables != [] -%}
-  {%- do return(apply.is_stream or options.publish == 'journal' or is_automatic) -%}
+   that it is written block by block, each of which can be repeated. What a comparison has found missing after that is
+   attached: the views have it. #}
+{% macro should_journal(options, unfed, progress, apply) %}
+  {%- set is_asked_for = options.publish == 'journal' and not progress.is_repeated -%}
+  {%- do return(apply.is_stream or is_asked_for or (options.publish != 'atomic' and unfed != [])) -%}
+{% endmacro %}
+
+
+{# The views that do not have the rows of this apply, of which `fed` are the hashes of those that do. #}
+{% macro get_unfed_views(views, fed) %}
+  {%- set unfed = [] -%}
+  {%- for definition, view in views.definitions.items() if definition not in fed.split(' ') -%}
+    {%- do unfed.append(view) -%}
+  {%- endfor -%}
+  {%- do return(unfed | unique | sort) -%}
 {% endmacro %}

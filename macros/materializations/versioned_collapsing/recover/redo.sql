@@ -1,12 +1,11 @@
-{# Decides once more what a run that died while it attached had decided: what is stored already is found among the
+{# Decides once more what a run that died while it published had decided: what is stored already is found among the
    uncollapsed rows, and only what is missing is published. Views that have come since make a journal of it. #}
 {% macro redo_apply(target_relation, options, columns, recorded, progress, apply) %}
   {%- set role = versioned_collapsing.get_change_set_role(options, is_repeated=columns.is_folded) -%}
   {%- set source = versioned_collapsing.get_helper_relation(target_relation, role) -%}
-  {%- set way = versioned_collapsing.prepare_publishing(target_relation, options, role, apply) -%}
   {%- set progress = dict(
       progress, chunk=1, block=0, source=role, change_count=versioned_collapsing.read_row_count(source),
-      counts=versioned_collapsing.get_initial_counts({}), is_repeated=true, **way
+      counts=versioned_collapsing.get_initial_counts({}), is_journal=false, is_repeated=true
   ) -%}
   {%- do versioned_collapsing.prepare_gathered(target_relation, options, columns, progress, apply) -%}
   {%- set missing = versioned_collapsing.decide_chunks(target_relation, options, columns, progress, apply) -%}

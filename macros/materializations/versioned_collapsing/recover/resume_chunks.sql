@@ -2,10 +2,9 @@
 {% macro resume_chunks(target_relation, options, columns, counts, progress, apply) %}
   {%- set role = versioned_collapsing.get_change_set_role(options) -%}
   {%- set source = versioned_collapsing.get_helper_relation(target_relation, role) -%}
-  {%- set way = versioned_collapsing.prepare_publishing(target_relation, options, role, apply) -%}
   {%- set progress = dict(
       progress, chunk=progress.chunk + 1, block=0, source=role, counts=counts,
-      change_count=versioned_collapsing.read_row_count(source), **way
+      change_count=versioned_collapsing.read_row_count(source)
   ) -%}
   {%- do versioned_collapsing.drop_gathered_from_chunk(target_relation, options, progress, apply) -%}
   {%- set decided = versioned_collapsing.decide_chunks(target_relation, options, columns, progress, apply) -%}

@@ -1,11 +1,10 @@
 {# The columns of what an earlier run staged, which had perhaps other ones than the model has now. What the
    table has no more is left out. #}
-{% macro read_staged_columns(target_relation, options, unfinished) %}
+{% macro read_staged_columns(target_relation, options) %}
   {%- set stored = versioned_collapsing.read_stored_types(target_relation, options.sign) -%}
   {%- set table = [] -%}
   {%- set given = [] -%}
-  {%- set is_signed = unfinished.is_journal and unfinished.status != 'chunk staged' -%}
-  {%- set role = 'signed' if is_signed else versioned_collapsing.get_change_set_role(options) -%}
+  {%- set role = versioned_collapsing.get_change_set_role(options) -%}
   {%- set staged = versioned_collapsing.get_helper_relation(target_relation, role) -%}
   {%- for column in versioned_collapsing.read_table_columns(staged) if column.name != options.sign -%}
     {%- if column.name.startswith('_dbt_') -%}

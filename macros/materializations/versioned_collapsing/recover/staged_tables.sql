@@ -6,7 +6,7 @@
     {%- set relation = versioned_collapsing.get_helper_relation(target_relation, role) -%}
     {%- if relation.identifier not in staged -%}
       {%- do missing.append(relation | string) -%}
-    {%- elif role == 'signed' and unfinished.status == 'chunk staged' and not unfinished.is_journal -%}
+    {%- elif role == 'signed' and unfinished.status == 'chunk staged' -%}
       {%- set twin = versioned_collapsing.get_create_twin_sql(
           relation, target_relation, staged[target_relation.identifier]
       ) -%}
@@ -21,13 +21,12 @@
 
 {# What the run that died had staged, and is needed to go on from where it was. #}
 {% macro get_needed_roles(unfinished) %}
-  {%- set gathered = ['signed'] + (['deletes'] if unfinished.remembers_deletes else []) -%}
-  {%- if unfinished.status == 'chunk staged' -%}
-    {%- do return(['change_set'] + gathered) -%}
-  {%- elif unfinished.is_stream -%}
+  {%- if unfinished.is_stream -%}
     {%- do return(['signed']) -%}
-  {%- elif unfinished.is_journal -%}
-    {%- do return(gathered) -%}
   {%- endif -%}
-  {%- do return(['changes' if unfinished.chunks == 1 else 'change_set']) -%}
+  {%- set needed = [versioned_collapsing.get_change_set_role(unfinished)] -%}
+  {%- if unfinished.is_journal or unfinished.status == 'chunk staged' -%}
+    {%- do needed.extend(['signed'] + (['deletes'] if unfinished.remembers_deletes else [])) -%}
+  {%- endif -%}
+  {%- do return(needed) -%}
 {% endmacro %}

@@ -4,7 +4,7 @@
 {% macro stage_change_set(target_relation, options, columns, sql, truncate, apply) %}
   {%- set role = versioned_collapsing.get_change_set_role(options) -%}
   {%- set staged = versioned_collapsing.get_helper_relation(target_relation, role) -%}
-  {%- set has_tombstones = versioned_collapsing.read_has_tombstones(target_relation, options) -%}
+  {%- set has_tombstones = versioned_collapsing.has_tombstones(target_relation, options, apply) -%}
   {%- do versioned_collapsing.prepare_staged_table(
       staged, versioned_collapsing.get_create_staged_changes_sql(staged, options, columns), apply
   ) -%}

@@ -17,7 +17,7 @@
 
 
 {# Stages a change set of signed rows, which read_signed_rows has found to fit. #}
-{% macro stage_signed_rows(target_relation, options, columns, sql, block_rows, apply) %}
+{% macro stage_signed_rows(target_relation, options, columns, sql, apply) %}
   {%- set signed = versioned_collapsing.get_helper_relation(target_relation, 'signed') -%}
   {%- do versioned_collapsing.prepare_twin(signed, target_relation, apply) -%}
   {%- set rows -%}
@@ -26,7 +26,7 @@
     where throwIf(_dbt_problem <> '', 'the change set changed while it was read') = 0
   {%- endset -%}
   {% call statement('stage_signed_rows') -%}
-    {{ versioned_collapsing.get_stage_rows_sql(target_relation, options, columns, rows, block_rows, apply) }}
+    {{ versioned_collapsing.get_stage_rows_sql(target_relation, options, columns, rows, apply) }}
   {%- endcall %}
 {% endmacro %}
 

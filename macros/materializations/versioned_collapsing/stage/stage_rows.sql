@@ -1,7 +1,7 @@
 {# Within a block nothing collapses, so that ClickHouse need not try: the rows of a pair have two versions. A journal
-   publishes part by part, and the parts are no larger than its blocks. #}
-{% macro get_stage_rows_sql(target_relation, options, columns, rows_sql, block_rows, apply) -%}
-  {%- set most = versioned_collapsing.get_most_block_rows() -%}
+   publishes whole parts, and the parts are no larger than its blocks. #}
+{% macro get_stage_rows_sql(target_relation, options, columns, rows_sql, apply) -%}
+  {%- set block = versioned_collapsing.get_block_size() -%}
   insert into {{ versioned_collapsing.get_helper_relation(target_relation, 'signed') }} (
     {{ get_quoted_csv(versioned_collapsing.get_stored_names(options, columns)) }}
   )
@@ -10,7 +10,7 @@
   {{ versioned_collapsing.get_settings_sql(apply, dict(
       versioned_collapsing.get_merge_join_settings(),
       optimize_on_insert=0, max_insert_threads=2,
-      max_block_size=[block_rows or most, 65409] | min, min_insert_block_size_rows=block_rows or most,
-      min_insert_block_size_bytes=67108864, max_partitions_per_insert_block=0
+      max_block_size=[block.rows, 65409] | min, min_insert_block_size_rows=block.rows,
+      min_insert_block_size_bytes=block.bytes, max_partitions_per_insert_block=0
   )) }}
 {%- endmacro %}

@@ -1,10 +1,7 @@
 {# Whether any delete is remembered: where none is, none has to be looked for. #}
-{% macro read_has_tombstones(target_relation, options) %}
-  {%- if not options.remember_deletes -%}
-    {%- do return(false) -%}
-  {%- endif -%}
+{% macro has_tombstones(target_relation, options, apply) %}
   {%- set tombstones = versioned_collapsing.get_tombstones_relation(target_relation) -%}
-  {%- do return(versioned_collapsing.read_row_count(tombstones) > 0) -%}
+  {%- do return(options.remember_deletes and apply.staged[tombstones.identifier].row_count | int > 0) -%}
 {% endmacro %}
 
 

@@ -1,8 +1,9 @@
 {# How far an apply is, as the ledger has it; each step makes a new one, as dict(progress, chunk=2).
 
    - chunk: the chunk to begin with, or the one that was decided; counts: of the chunks before
-   - block: the block of the journal to begin with; block_rows: how many rows a block may have
-   - is_journal: whether rows are inserted block by block instead of attached; definition: hashes of the views then
+   - is_journal: whether rows are inserted block by block instead of attached
+   - definition: hashes of the views that have the rows by way of a journal
+   - block: the block of the journal to begin with
    - source: the role of the staged table with the changes of all chunks; change_count: how many it has
    - line_counts: what lines and events are accounted for
    - truncated_at: an expression for the version at which the table was truncated, or none
@@ -16,7 +17,6 @@
       'truncated_at': none,
       'is_journal': false,
       'definition': '',
-      'block_rows': none,
       'source': 'changes',
       'change_count': 0,
       'is_repeated': false,

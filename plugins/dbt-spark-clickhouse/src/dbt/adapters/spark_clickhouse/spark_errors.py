@@ -7,11 +7,13 @@ import re
 _PLAN = re.compile(r"(; line \d+ pos \d+);\n.*", re.DOTALL)
 _OF_A_STACK = re.compile(r"\s+at \S+\(.*\)|\s+\.\.\. \d+ more|Driver stacktrace:|JVM stacktrace:")
 
-_MEMORY = (
-    "Spark ran out of memory. Give it more in the profile, under `spark`: "
+_MORE_MEMORY = (
+    "Give it more memory in the profile, under `spark`: "
     "`server_side_parameters: {spark.driver.memory: 8g}`. Or give it less at once: a lower "
     "`threads`, smaller batches."
 )
+# An embedded Spark stops its context when a thread of it finds no memory.
+_STOPPED = f"Spark has stopped, most likely because it ran out of memory. {_MORE_MEMORY}"
 # What a message contains, and what to do then.
 _ADVICE = {
     "[LOCATION_ALREADY_EXISTS]": (
@@ -19,10 +21,9 @@ _ADVICE = {
         "metastore. dbt removes what it left in the embedded stores only. If nothing else uses the "
         "folder, delete it and run the command again."
     ),
-    "java.lang.OutOfMemoryError": _MEMORY,
-    # An embedded Spark stops its context when a thread of it finds no memory.
-    "SparkContext was shut down": _MEMORY.replace("ran", "stopped. Most likely it ran", 1),
-    "stopped SparkContext": _MEMORY.replace("ran", "stopped. Most likely it ran", 1),
+    "java.lang.OutOfMemoryError": f"Spark ran out of memory. {_MORE_MEMORY}",
+    "SparkContext was shut down": _STOPPED,
+    "stopped SparkContext": _STOPPED,
 }
 
 

@@ -1,0 +1,12 @@
+{# No row that was counted is lost, or doubled, before it is published. Repaired keys may have any number of rows. #}
+{% macro validate_gathered_rows(target_relation, counts, gathered, apply) %}
+  {%- set decided = counts.states + counts.cancels -%}
+  {%- if gathered < decided or (gathered > decided and not counts.repaired) -%}
+    {%- do versioned_collapsing.stop_run(apply,
+        "The changes of " ~ target_relation ~ " come to " ~ versioned_collapsing.format_count(decided, 'row')
+        ~ ", but " ~ versioned_collapsing.format_count(gathered, 'row')
+        ~ (" was" if gathered == 1 else " were") ~ " staged. Nothing was published. Run again. If it happens again, "
+        ~ "please report it with the version of ClickHouse."
+    ) -%}
+  {%- endif -%}
+{% endmacro %}
