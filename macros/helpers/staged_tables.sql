@@ -35,12 +35,12 @@
 {% endmacro %}
 
 
-{# Has a staged table there, empty: the one of an earlier apply where it is as it would be made. `create_sql` goes up to
-   the settings. `is_filled`: whether this apply has filled it. #}
-{% macro prepare_staged_table(relation, create_sql, apply, is_filled=false, table_settings='') %}
+{# Has a staged table there, empty: the one of an earlier apply where it is as it would be made, and need not be new.
+   `create_sql` goes up to the settings. `is_filled`: whether this apply has filled it. #}
+{% macro prepare_staged_table(relation, create_sql, apply, is_filled=false, is_new=false, table_settings='') %}
   {%- set found = apply.staged.get(relation.identifier) -%}
   {%- set made_by = versioned_collapsing.get_staged_comment(relation, create_sql) -%}
-  {%- if is_filled or (found and found.comment == made_by) -%}
+  {%- if is_filled or (found and found.comment == made_by and not is_new) -%}
     {%- if is_filled or found.row_count | int -%}
       {%- do run_query('truncate table ' ~ relation) -%}
     {%- endif -%}

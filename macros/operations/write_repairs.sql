@@ -5,7 +5,7 @@
   {%- set counts = {'repaired': found.broken_keys, 'states': found.states, 'cancels': found.cancels} -%}
   {%- set rows = versioned_collapsing.get_repair_rows_sql(table, options, columns) -%}
   {%- set signed = versioned_collapsing.get_helper_relation(table, 'signed') -%}
-  {%- do versioned_collapsing.prepare_twin(signed, table, apply) -%}
+  {%- do versioned_collapsing.prepare_twin(signed, table, apply, is_new=true) -%}
   {% call statement('stage_repairs') -%}
     {{ versioned_collapsing.get_stage_rows_sql(table, options, columns, rows, apply) }}
   {%- endcall %}

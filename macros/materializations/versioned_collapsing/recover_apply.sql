@@ -18,6 +18,8 @@
     {%- set views = versioned_collapsing.read_views(target_relation) -%}
     {%- set changed = versioned_collapsing.get_unfed_views(views, unfinished.definition) -%}
     {%- do versioned_collapsing.validate_views_are_unchanged(target_relation, unfinished, changed, apply) -%}
+    {%- set fed = views.definitions.values() | unique | sort -%}
+    {%- do versioned_collapsing.warn_of_a_restart(target_relation, unfinished, fed) -%}
   {%- endif -%}
   {%- do log(
       'Completing run ' ~ unfinished.run_id ~ ' on ' ~ target_relation ~ ', which was interrupted', info=true

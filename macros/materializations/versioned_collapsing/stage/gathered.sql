@@ -1,7 +1,7 @@
 {# Has the tables there, empty, to which each chunk adds. #}
 {% macro prepare_gathered(target_relation, options, columns, progress, apply) %}
   {%- set signed = versioned_collapsing.get_helper_relation(target_relation, 'signed') -%}
-  {%- do versioned_collapsing.prepare_twin(signed, target_relation, apply) -%}
+  {%- do versioned_collapsing.prepare_twin(signed, target_relation, apply, is_new=true) -%}
   {%- if options.remember_deletes -%}
     {%- set tombstones = versioned_collapsing.get_tombstones_relation(target_relation) -%}
     {%- set deletes = versioned_collapsing.get_helper_relation(target_relation, 'deletes') -%}

@@ -1,9 +1,9 @@
 {# Has a table of the structure of another there, empty: with its columns, keys, indexes and projections, so that its
    parts can be attached to the other. #}
-{% macro prepare_twin(twin, relation, apply) %}
+{% macro prepare_twin(twin, relation, apply, is_new=false) %}
   {%- set found = apply.staged[relation.identifier] -%}
   {%- do versioned_collapsing.prepare_staged_table(
-      twin, versioned_collapsing.get_create_twin_sql(twin, relation, found), apply,
+      twin, versioned_collapsing.get_create_twin_sql(twin, relation, found), apply, is_new=is_new,
       table_settings=versioned_collapsing._get_twin_settings_sql(found)
   ) -%}
 {% endmacro %}

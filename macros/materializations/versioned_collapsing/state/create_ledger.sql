@@ -28,7 +28,7 @@
       tombstoned UInt64 comment 'Changes at or below the version at which their key was deleted',
       repaired UInt64 comment 'Torn keys that were repaired',
       milliseconds UInt64 comment 'Milliseconds from the start of the model to this row',
-      publish LowCardinality(String) comment 'How rows are published: atomic, journal, or stream (signed rows)',
+      publish LowCardinality(String) comment 'How rows are published: atomic, journal, stream; not known yet: empty',
       block UInt32 comment 'With a journal: block of the chunk that is published next',
       chunk UInt32 comment 'Chunk that this row describes',
       chunks UInt32 comment 'Number of chunks of the apply',

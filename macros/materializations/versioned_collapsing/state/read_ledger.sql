@@ -15,6 +15,7 @@
       {%- for name, column in last.items() %}
       argMax({{ column }}, at) as {{ name }},
       {%- endfor %}
+      max(at) <= now64(6, 'UTC') - toIntervalSecond(uptime()) as is_restarted,
       argMaxIf(truncated_at, at, truncated_at <> '' and status in ('applied', 'partial')) as truncate_version,
       groupUniqArrayArrayIf(batches.batch, status = 'applied') as applied
     from {{ versioned_collapsing.get_ledger_relation(target_relation) }}
@@ -61,6 +62,7 @@
       'run_id': found['last_run_id'],
       'status': found['last_status'],
       'is_partial': found['last_is_partial'] | string | lower in ('true', '1'),
+      'is_restarted': found['is_restarted'] | string | lower in ('true', '1'),
       'is_stream': found['last_publish'] == 'stream',
       'is_journal': found['last_publish'] == 'journal',
       'block': found['last_block'] | int,

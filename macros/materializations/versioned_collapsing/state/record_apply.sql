@@ -11,7 +11,7 @@
   {%- set line_names = versioned_collapsing.get_line_count_names() -%}
   {%- set names = versioned_collapsing.get_count_names() -%}
   {%- set elapsed = modules.datetime.datetime.now(modules.pytz.utc) - apply.started_at -%}
-  {%- set publish = 'stream' if apply.is_stream else 'journal' if progress.is_journal else 'atomic' -%}
+  {%- set way = 'stream' if apply.is_stream else 'journal' if progress.is_journal else 'atomic' -%}
   {%- set definition = progress.definition ~ (' remembers_deletes' if apply.remembers_deletes else '') -%}
   insert into {{ versioned_collapsing.get_ledger_relation(target_relation) }} (
     model, target_uuid, invocation_id, run_id, status, at, batches,
@@ -32,7 +32,7 @@
     {{ progress.counts.get(name, 0) }},
     {%- endfor %}
     {{ (elapsed.total_seconds() * 1000) | int }},
-    {{ versioned_collapsing.quote_literal(publish) }},
+    {{ versioned_collapsing.quote_literal('' if status == 'chunk staged' else way) }},
     {{ progress.block }}, {{ progress.chunk }}, {{ apply.chunks }}, {{ apply.is_partial }},
     {{ 'toString(' ~ progress.truncated_at ~ ')' if progress.truncated_at else "''" }},
     {{ versioned_collapsing.get_table_uuid_sql(followed_relation) if followed_relation

@@ -1,0 +1,16 @@
+{# ClickHouse notes the parts of a block before it adds them, and drops a repetition of those that it knows. If it was
+   killed between the two, it lacks a part. In the table, what is missing is found; in a view it is not, nor in a table
+   of signed rows. #}
+{% macro warn_of_a_restart(target_relation, unfinished, view_names) %}
+  {%- set places = ([target_relation | string] if unfinished.is_stream else []) + view_names -%}
+  {%- if unfinished.is_restarted and places -%}
+    {%- do exceptions.warn(
+        "ClickHouse itself ended while run " ~ unfinished.run_id ~ " published rows to " ~ target_relation
+        ~ ". In rare cases a part of an insert is lost then. The run is completed, but these may lack rows: "
+        ~ places | join(', ') ~ ". Compare "
+        ~ ("the table with its source (dbt run-operation reconcile)" if unfinished.is_stream else '')
+        ~ (", and " if unfinished.is_stream and view_names else '')
+        ~ ("the views with the table, or build them again" if view_names else '') ~ "."
+    ) -%}
+  {%- endif -%}
+{% endmacro %}
