@@ -9,7 +9,7 @@ from benchmarks.engine import Engine
 from benchmarks.measure import Arm, interleaved
 from benchmarks.upsert import SHAPES, Upsert
 
-SLICES = (1, 4, 16)
+CHUNKS = (1, 4, 16)
 Row = dict[str, Any]
 
 
@@ -38,10 +38,12 @@ def measure_columns(engine: Engine, size: int, changes: int, trials: int) -> lis
     return rows
 
 
-def measure_chunks(engine: Engine, size: int, changes: int, trials: int) -> list[Row]:
+def measure_chunks(
+    engine: Engine, size: int, changes: int, trials: int, chunks: Collection[int] = CHUNKS
+) -> list[Row]:
     """A change set applied at once and in chunks."""
     upsert = _upsert(engine, "scattered", size, changes)
-    models = {f"chunks_{count}": count for count in SLICES}
+    models = {f"chunks_{count}": count for count in chunks}
     for model, count in models.items():
         upsert.add_model(model, "versioned_collapsing", chunks=count)
     figures = interleaved([_arm(upsert, model) for model in models], trials)

@@ -57,6 +57,7 @@ class Sizes:
     growth_rows: tuple[int, ...]
     growth_changes: tuple[int, ...]
     growth_trials: int
+    many_changes: int  # which only chunks bring into little memory
     events: dict[int, int]  # of a change set: rounds that count
     readers: Size  # what is applied while readers poll
     some_rows: int  # of the table in what follows
@@ -81,6 +82,7 @@ SMALL = Sizes(
     growth_rows=(200_000, 2_000_000),
     growth_changes=(1_000, 100_000),
     growth_trials=1,
+    many_changes=500_000,
     events={200_000: 2},
     readers=Size(rows=10_000, applies=20, changes=3_000),
     some_rows=500_000,
@@ -98,12 +100,13 @@ SMALL = Sizes(
 FULL = Sizes(
     rows=100_000_000,
     changes=1_000_000,
-    trials=9,
-    slow_trials=2,
+    trials=5,
+    slow_trials=1,
     rows_of_other_shapes=10_000_000,
     growth_rows=(1_000_000, 10_000_000, 100_000_000),
     growth_changes=(1_000, 10_000, 100_000, 1_000_000, 5_000_000),
     growth_trials=3,
+    many_changes=20_000_000,
     events={1_000_000: 3, 5_000_000: 1},
     readers=Size(rows=10_000, applies=200, changes=3_000),
     some_rows=10_000_000,
@@ -154,10 +157,12 @@ def measure_growth(engine: Engine, sizes: Sizes, results: Path) -> None:
         engine, sizes.rows_of_other_shapes, sizes.changes, sizes.growth_trials
     )
     chunks = measure_chunks(engine, sizes.rows, sizes.changes, sizes.growth_trials)
+    many = measure_chunks(engine, sizes.rows, sizes.many_changes, 1, (32,))
     tables = {
         "table and changes": by_size,
         f"columns: {sizes.rows_of_other_shapes:,} rows, {sizes.changes:,} changes": columns,
         f"chunks: {sizes.rows:,} rows, {sizes.changes:,} changes": chunks,
+        f"chunks: {sizes.rows:,} rows, {sizes.many_changes:,} changes": many,
     }
     write_results(results, "growth", {"trials": sizes.growth_trials}, tables)
     plot_growth(
