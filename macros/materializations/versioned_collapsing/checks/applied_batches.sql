@@ -6,7 +6,7 @@
     {%- do versioned_collapsing.stop_run(apply,
         target_relation ~ " already contains " ~ ("batch " if again | length == 1 else "batches ")
         ~ again | sort | join(', ') ~ " of " ~ manifest.change_set ~ ". With `" ~ why ~ "`, a batch can be applied "
-        ~ "only once. Build the change set again, which leaves out applied batches: dbt run --select "
+        ~ "only once. Build the change set again, so that it leaves out applied batches: dbt run --select "
         ~ manifest.change_set ~ "+. To start over: dbt run --full-refresh --select " ~ manifest.change_set ~ "+"
     ) -%}
   {%- endif -%}

@@ -4,7 +4,7 @@
     {%- do versioned_collapsing.stop_run(apply,
         "The " ~ options.chunks ~ " chunks of " ~ target_relation ~ " contain " ~ chunked ~ " of "
         ~ versioned_collapsing.format_count(staged, 'staged row') ~ ", because the values of the key have no reliable "
-        ~ "order. Nothing was published. Remove the option chunks, and rebuild the table: " ~ apply.rebuild_command
+        ~ "order. Nothing was published. Remove the option chunks and rebuild the table: " ~ apply.rebuild_command
     ) -%}
   {%- endif -%}
 {% endmacro %}

@@ -44,7 +44,7 @@
   {%- if unknown -%}
     {%- do problems.append(
         "combine: the change set has no column " ~ unknown | join(" and no column ") ~ ". It has " ~ given | join(', ')
-        ~ "."
+        ~ ". Correct the name in combine, or select the column."
     ) -%}
   {%- endif -%}
   {%- if is_contract_enforced -%}

@@ -4,12 +4,13 @@
   {%- set begins = target_relation ~ " cannot be built from the start: the change set " ~ manifest.change_set -%}
   {%- if should_full_refresh() and manifest.is_partial and not versioned_collapsing.is_partial_run() -%}
     {%- do versioned_collapsing.stop_run(apply,
-        begins ~ " was built by a run with --empty or --sample, so the table would lack rows. Build both: "
-        ~ "dbt run --full-refresh --select +" ~ manifest.change_set ~ "+"
+        begins ~ " was built by a run with --empty or --sample, so the table would lack rows. Build the change set "
+        ~ "and the table: dbt run --full-refresh --select +" ~ manifest.change_set ~ "+"
     ) -%}
   {%- elif not manifest.is_complete and not manifest.is_partial -%}
     {%- do versioned_collapsing.stop_run(apply,
-        begins ~ " does not begin at the first batch, so the table would lack rows. Build both: dbt run "
+        begins ~ " does not begin at the first batch, so the table would lack rows. Build the change set and the "
+        ~ "table: dbt run "
         ~ ('--full-refresh ' if should_full_refresh() else '') ~ "--select " ~ manifest.change_set ~ "+"
     ) -%}
   {%- endif -%}

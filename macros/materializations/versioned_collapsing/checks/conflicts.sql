@@ -11,7 +11,11 @@
 
 {% macro warn_of_conflicts(target_relation, options, counts) %}
   {%- if counts.conflicts -%}
-    {%- do exceptions.warn(versioned_collapsing._get_conflict_message(target_relation, options, counts)) -%}
+    {%- do exceptions.warn(
+        versioned_collapsing._get_conflict_message(target_relation, options, counts)
+        ~ " A stored row stays as it is. Of two such changes in one change set, one is applied. Find out why the "
+        ~ "version does not grow with every change."
+    ) -%}
   {%- endif -%}
 {% endmacro %}
 
@@ -24,6 +28,5 @@
       ~ (" has" if counts.conflicts == 1 else " have")
       ~ " the same version as a stored row or another change, but a different payload."
       ~ (" Examples (" ~ names ~ "): " ~ some ~ "." if some else "")
-      ~ " A stored row stays as it is. Of two such changes in one change set, one is applied."
   ) -%}
 {% endmacro %}

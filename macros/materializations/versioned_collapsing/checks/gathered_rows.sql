@@ -3,10 +3,10 @@
   {%- set decided = counts.states + counts.cancels -%}
   {%- if gathered < decided or (gathered > decided and not counts.repaired) -%}
     {%- do versioned_collapsing.stop_run(apply,
-        "The changes of " ~ target_relation ~ " come to " ~ versioned_collapsing.format_count(decided, 'row')
-        ~ ", but " ~ versioned_collapsing.format_count(gathered, 'row')
-        ~ (" was" if gathered == 1 else " were") ~ " staged. Nothing was published. Run again. If it happens again, "
-        ~ "please report it with the version of ClickHouse."
+        "The changes of " ~ target_relation ~ " require " ~ versioned_collapsing.format_count(decided, 'row')
+        ~ ", but " ~ versioned_collapsing.format_count(gathered, 'row') ~ (" was" if gathered == 1 else " were")
+        ~ " staged. Nothing was published. Run again. If the error comes back, report it with the version of "
+        ~ "ClickHouse."
     ) -%}
   {%- endif -%}
 {% endmacro %}

@@ -25,8 +25,8 @@
 {% macro validate_lock_is_held(holder, apply, seconds) %}
   {%- if not versioned_collapsing.is_held_by(holder, apply.lock.run_id) -%}
     {%- do exceptions.raise_compiler_error(
-        "This run has not made progress for " ~ seconds ~ " s and has lost its lock " ~ apply.lock.relation
-        ~ ". Run again: the next run completes what this run began."
+        "This run no longer holds its lock " ~ apply.lock.relation ~ ": it made no progress for more than " ~ seconds
+        ~ " s, or the lock was released. Run again: the next run completes what this run published."
     ) -%}
   {%- endif -%}
 {% endmacro %}

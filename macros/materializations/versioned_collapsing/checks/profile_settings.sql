@@ -5,7 +5,7 @@
   {%- set problems = [] -%}
   {%- if not profile -%}
     {%- do problems.append(
-        "The settings hide rows of system.settings, so they cannot be checked. Remove "
+        "A setting of the profile hides rows of system.settings, so the settings cannot be checked. Remove "
         ~ (pinned.keys() | list + versioned_collapsing.get_refused_settings()) | join(', ')
         ~ " from dbt's custom_settings and from the server's user profile."
     ) -%}
@@ -13,8 +13,8 @@
   {%- for name, value in profile.items() if name not in all or name in pinned
       and value != pinned[name] | string | replace("'", '') -%}
     {%- do problems.append(
-        name ~ " is '" ~ value ~ "' in dbt's custom_settings or in the server's user profile. With it, dbt reads other "
-        ~ "rows or columns than its tables have. Remove it there."
+        name ~ " is '" ~ value ~ "' in dbt's custom_settings or in the server's user profile. It can leave out "
+        ~ "rows or add columns without an error. Remove it there."
     ) -%}
   {%- endfor -%}
   {%- if problems -%}

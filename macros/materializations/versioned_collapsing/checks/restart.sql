@@ -5,9 +5,9 @@
   {%- set places = ([target_relation | string] if unfinished.is_stream else []) + view_names -%}
   {%- if unfinished.is_restarted and places -%}
     {%- do exceptions.warn(
-        "ClickHouse itself ended while run " ~ unfinished.run_id ~ " published rows to " ~ target_relation
-        ~ ". In rare cases a part of an insert is lost then. The run is completed, but these may lack rows: "
-        ~ places | join(', ') ~ ". Compare "
+        "ClickHouse was restarted after run " ~ unfinished.run_id ~ " began to publish rows to " ~ target_relation
+        ~ ". If it was killed during an insert, a part of that insert may be missing. This run completes the other, "
+        ~ "but these may lack rows: " ~ places | join(', ') ~ ". Compare "
         ~ ("the table with its source (dbt run-operation reconcile)" if unfinished.is_stream else '')
         ~ (", and " if unfinished.is_stream and view_names else '')
         ~ ("the views with the table, or build them again" if view_names else '') ~ "."

@@ -21,8 +21,8 @@
 {% macro validate_server(server) %}
   {%- if server.version.split('.')[:2] | map('int') | list < [26, 3] -%}
     {%- do exceptions.raise_compiler_error(
-        "versioned_collapsing needs ClickHouse 26.3 or newer, but the server runs " ~ server.version
-        ~ ". Update the server."
+        "versioned_collapsing needs ClickHouse 26.3 or newer, but this is ClickHouse " ~ server.version
+        ~ ". Update ClickHouse, or the package chdb."
     ) -%}
   {%- endif -%}
 {% endmacro %}

@@ -3,7 +3,8 @@
   {%- if counts.unmerged -%}
     {%- do exceptions.warn(
         target_relation ~ ": " ~ versioned_collapsing.format_count(counts.unmerged, 'partial change')
-        ~ " could not be combined, because the stored row is newer or does not exist."
+        ~ " could not be combined: the stored row is newer, and the change is skipped, or there is no stored row, and "
+        ~ "the change is written with the columns that it has. Send complete rows for these keys."
     ) -%}
   {%- endif -%}
 {% endmacro %}

@@ -5,8 +5,9 @@
     {%- do versioned_collapsing.stop_run(apply,
         "Run " ~ unfinished.run_id ~ " was interrupted while it published rows to " ~ target_relation ~ ". "
         ~ ("This materialized view was" if changed | length == 1 else "These materialized views were")
-        ~ " created or changed since then: " ~ changed | join(', ') ~ ". Completing the run would write rows "
-        ~ "there twice. Drop the views that are named, run again, and build them again."
+        ~ " created or changed since then: " ~ changed | join(', ') ~ ". Completing the run would write rows twice "
+        ~ "into " ~ ("it. Drop it, run again, and build it again." if changed | length == 1
+        else "them. Drop them, run again, and build them again.")
     ) -%}
   {%- endif -%}
 {% endmacro %}

@@ -11,7 +11,7 @@
   {%- set found = run_query(query).rows[0] -%}
   {%- if not found['engine'].endswith('MergeTree') -%}
     {%- do exceptions.warn(
-        table ~ " has the engine " ~ found['engine'] ~ ", which does not recognize repeated blocks. If a run is "
+        table ~ " has the engine " ~ found['engine'] ~ ", which does not recognise repeated blocks. If a run is "
         ~ "interrupted while it publishes rows, this table may receive them twice. Use an engine of the "
         ~ "MergeTree family."
     ) -%}

@@ -1,5 +1,5 @@
-{# Publishes the rows that are staged, and the deletes to remember after them: the other way round, a run that died
-   between the two would find its own tombstone above the delete, and the row would live for ever. #}
+{# Publishes the rows that are staged, and the deletes to remember after them: no tombstone is visible before its
+   delete. #}
 {% macro publish_staged_rows(target_relation, options, columns, progress, apply) %}
   {%- if progress.is_journal -%}
     {%- do versioned_collapsing.publish_blocks(target_relation, options, columns, progress, apply) -%}

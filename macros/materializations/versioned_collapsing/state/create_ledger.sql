@@ -29,7 +29,7 @@
       repaired UInt64 comment 'Torn keys that were repaired',
       milliseconds UInt64 comment 'Milliseconds from the start of the model to this row',
       publish LowCardinality(String) comment 'How rows are published: atomic, journal, stream; not known yet: empty',
-      block UInt32 comment 'With a journal: block of the chunk that is published next',
+      block UInt32 comment 'With a journal: number of the next block',
       chunk UInt32 comment 'Chunk that this row describes',
       chunks UInt32 comment 'Number of chunks of the apply',
       is_partial Bool comment 'Whether the run used --empty or --sample',
