@@ -105,7 +105,7 @@ FULL = Sizes(
     rows_of_other_shapes=10_000_000,
     growth_rows=(1_000_000, 10_000_000, 100_000_000),
     growth_changes=(1_000, 10_000, 100_000, 1_000_000, 5_000_000),
-    growth_trials=3,
+    growth_trials=2,
     many_changes=20_000_000,
     events={1_000_000: 3, 5_000_000: 1},
     readers=Size(rows=10_000, applies=200, changes=3_000),

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
 from tests.support.chdb_http import running_server
-from tests.support.collapsing_project import CollapsingProject
+from tests.support.collapsing_projects import MakeProject, collapsing_projects
 
 
 @pytest.fixture(scope="session")
-def make_project(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[Callable[[str], CollapsingProject]]:
-    with running_server(tmp_path_factory.mktemp("clickhouse")) as address:
-        yield lambda schema: CollapsingProject(tmp_path_factory.mktemp(schema), address, schema)
+def make_project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MakeProject]:
+    make_folder = tmp_path_factory.mktemp
+    with (
+        running_server(make_folder("clickhouse")) as address,
+        collapsing_projects(address, make_folder) as make,
+    ):
+        yield make

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
 
 from tests.support.chdb_http import running_server
-from tests.support.collapsing_project import CollapsingProject
+from tests.support.collapsing_projects import MakeProject, collapsing_projects
 
 
 @pytest.fixture(scope="session")
@@ -20,9 +19,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int]
 @pytest.fixture(scope="session")
 def make_project(
     server: tuple[str, int], tmp_path_factory: pytest.TempPathFactory
-) -> Callable[[str], CollapsingProject]:
-    def make(schema: str) -> CollapsingProject:
-        folder: Path = tmp_path_factory.mktemp(schema)
-        return CollapsingProject(folder, server, schema)
-
-    return make
+) -> Iterator[MakeProject]:
+    with collapsing_projects(server, tmp_path_factory.mktemp) as make:
+        yield make

@@ -128,7 +128,9 @@ class CollapsingProject:
         self.events.clear()
         folder = str(self.folder)
         folders = ("--project-dir", folder, "--profiles-dir", folder)
-        outcome = commands.invoke("--quiet", *arguments, *folders, callbacks=[self.events.append])
+        outcome = commands.invoke(
+            "--quiet", "--no-write-json", *arguments, *folders, callbacks=[self.events.append]
+        )
         assert outcome.exception is None, outcome.exception
         return outcome
 
