@@ -199,7 +199,7 @@ def test_a_table_that_knows_no_blocks_is_warned_of(make_project: MakeProject) ->
     project.command("create table kept (part UInt8, total Int64, c Int64) engine = Memory")
     project.command(f"create materialized view kept_mv to kept as {SUMS.format('target')}")
     assert "rows" in apply(project, 2)
-    warning = "has the engine Memory, which does not recognize repeated blocks"
+    warning = "has the engine Memory, which does not recognise repeated blocks"
     assert warning in project.logged("JinjaLogWarning")
 
 

@@ -179,7 +179,7 @@ def test_a_run_that_lost_its_lock_writes_nothing(make_project: MakeProject) -> N
     stage = "insert into `lock_lost`.`target__dbt_changes`"
     with at_statement(stage, lambda: project.command("drop table target__dbt_lock")):
         outcome = project.run()["target"]
-    assert "has lost its lock `lock_lost`.`target__dbt_lock`" in outcome.message
+    assert "no longer holds its lock `lock_lost`.`target__dbt_lock`" in outcome.message
     check(project, 1)
     assert project.run()["target"].status == "success"
     check(project, 2)

@@ -27,8 +27,9 @@
       '^(?:Replicated|Shared)(\\w*MergeTree)\\(' ~ text ~ ', ' ~ text ~ '(?:, )?', '\\1(',
       found.engine_full.rsplit(' SETTINGS ', 1)[0]
   ) -%}
-  {#- What the other is made of, so that a change of it makes another twin; its comment is no part of that. -#}
-  {%- set structure = modules.re.sub(' COMMENT ' ~ text ~ '$', '', found.create_table_query) -%}
+  {#- What the other is made of: a change of it, but for its comment and settings, makes another twin. -#}
+  {%- set query = modules.re.sub(' COMMENT ' ~ text ~ '$', '', found.create_table_query) -%}
+  {%- set structure = query.rsplit(' SETTINGS ', 1)[0] -%}
   /* {{ local_md5(structure) }} */
   create table {{ twin }} as {{ relation }}
   engine = {{ engine }}
