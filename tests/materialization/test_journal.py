@@ -140,6 +140,34 @@ def test_a_part_that_is_noted_and_not_added(
         assert agrees(project, "sums")
 
 
+@pytest.mark.parametrize("threads", [(1, 4), (4, 1)])
+def test_a_block_of_several_parts_is_known_again(
+    make_project: MakeProject, threads: tuple[int, int]
+) -> None:
+    """The parts of chunks have no keys in common: several threads would read them as several chunks."""
+    before, after = threads
+    project = make_project(f"journal_parts_{before}_{after}")
+    project.set_profile(custom_settings={"max_threads": before})
+    config = {"unique_key": "id", "publish": "journal", "chunks": 4}
+    project.add_model("target", config, "select * from changes")
+    apply(project, 1)
+    add_view(project, "sums")
+
+    def die_after_the_block(send: Send, sql: str) -> Any:
+        answer = send(sql)
+        if "/0'" in sql:
+            raise DbtDatabaseError("died here")
+        return answer
+
+    with intercepted(die_after_the_block):
+        assert "died here" in apply(project, 2)
+    project.set_profile(custom_settings={"max_threads": after})
+    assert "rows" in apply(project, None)
+    assert live_versions(project) == [(2,)]
+    assert project.query("select sum(_sign) from target") == [(KEYS - 6,)]
+    assert agrees(project, "sums")
+
+
 def test_a_view_that_is_dropped_is_no_hindrance(make_project: MakeProject) -> None:
     project = torn(make_project, "journal_dropped")
     project.command("drop view sums_mv")

@@ -49,21 +49,23 @@
 {% endmacro %}
 
 
-{# ClickHouse knows a block by its token, and by the number of chunks that it was read in: it must be one,
-   whatever the profile and the memory are. A sort of everything, in memory, returns one. #}
+{# ClickHouse knows a block by its token, and by the number of chunks that it was read in: it must be one, whatever the
+   profile and the memory are. A sort of everything, in memory and by one thread, returns one; by two it returns two
+   where their rows do not overlap. #}
 {% macro get_publish_block_sql(target_relation, options, columns, block, apply) -%}
   {%- set names = get_quoted_csv(versioned_collapsing.get_stored_names(options, columns)) -%}
   insert into {{ target_relation }} ({{ names }})
   select {{ names }}
   from {{ versioned_collapsing.get_helper_relation(target_relation, 'signed') }}
   where _part in ({{ versioned_collapsing.quote_literals(block.parts) }})
-  order by {{ get_quoted_csv(options.unique_key + [options.version, options.sign]) }}
+  order by {{ adapter.quote(options.sign) }}
   {{ versioned_collapsing.get_settings_sql(apply, {
       'deduplicate_insert': 'enable', 'deduplicate_insert_select': 'force_enable',
       'deduplicate_blocks_in_dependent_materialized_views': 1,
       'insert_deduplication_token': block.token,
       'max_block_size': 1000000000, 'optimize_read_in_order': 0,
-      'max_bytes_before_external_sort': 0, 'max_bytes_ratio_before_external_sort': 0, 'max_insert_threads': 1,
+      'max_bytes_before_external_sort': 0, 'max_bytes_ratio_before_external_sort': 0,
+      'max_threads': 1, 'max_insert_threads': 1,
       'min_insert_block_size_rows': 1000000000, 'min_insert_block_size_bytes': 0, 'max_partitions_per_insert_block': 0,
   }) }}
 {%- endmacro %}
