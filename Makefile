@@ -18,13 +18,16 @@ SQL_FOLDERS := $(wildcard models tests/singular analyses)
 PIP_INSTALL := -m pip --disable-pip-version-check --no-input install
 PIP := $(VENV)/bin/python $(PIP_INSTALL)
 
-.PHONY: help demo test fast conformance formats matrix soak check docs bench setup java clean
+.PHONY: help demo follow test fast conformance formats matrix soak check docs bench setup java clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: setup ## Run the whole pipeline on the shipped change streams
 	@$(VENV)/bin/python scripts/demo.py
+
+follow: setup ## Apply batches as they land in data/landing, until Ctrl-C
+	@$(VENV)/bin/python -m dbt.adapters.spark_clickhouse.follow $(ARGS)
 
 test: setup ## Run every test
 	@$(VENV)/bin/pytest -n 2 --dist loadfile --no-loadscope-reorder
@@ -66,8 +69,10 @@ matrix: setup ## Run the fast tests on each Python that is there, and what needs
 
 soak: setup ## Run the long tests: random histories, deaths at every statement, 400 kills, each setting of ClickHouse
 	@$(VENV)/bin/pytest tests/materialization/test_histories.py -k random --histories 5000 60 200
+	@$(VENV)/bin/pytest tests/materialization/test_deltas.py --deltas 10000
 	@$(VENV)/bin/pytest tests/materialization/test_deaths.py tests/materialization/test_full_refresh.py \
-		tests/materialization/test_histories.py tests/end_to_end/test_shop.py --exhaustive
+		tests/materialization/test_histories.py tests/materialization/test_history.py \
+		tests/end_to_end/test_shop.py --exhaustive
 	@$(VENV)/bin/pytest tests/materialization/test_kill.py -s --kills 300
 	@$(VENV)/bin/pytest tests/end_to_end/test_deaths_on_spark.py --spark-deaths 100
 	@$(VENV)/bin/pytest tests/materialization/test_every_setting.py --every-setting
@@ -175,7 +180,9 @@ $(VENV)/.set-up: $(VENV)/.packages $(PLUGINS:=/pyproject.toml)
 	@rm -f $@; \
 	mkdir -p $(dir $(LOG)); \
 	echo "Installing $(notdir $(PLUGINS)) ..."; \
-	$(PIP) --no-deps --no-build-isolation $(addprefix -e ,$(PLUGINS)) $(logged)
+	$(PIP) --no-deps --no-build-isolation $(addprefix -e ,$(PLUGINS)) $(logged); \
+	echo "Preparing Spark, so that it starts faster (up to a minute) ..."; \
+	$(VENV)/bin/python -m dbt.adapters.spark_clickhouse.prepare $(logged)
 	@touch $@
 
 $(MATRIX)/python-%: requirements.lock $(PLUGINS:=/pyproject.toml)

@@ -56,6 +56,12 @@ LONG = {"--every-setting": "test_every_setting"}
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
+        "--deltas",
+        type=int,
+        default=200,
+        help="number of random histories of each view in tests/materialization/test_deltas.py",
+    )
+    parser.addoption(
         "--histories",
         nargs=3,
         type=int,

@@ -25,6 +25,7 @@ from benchmarks.queries import measure_queries
 from benchmarks.readers import measure_readers
 from benchmarks.reads import measure_reads
 from benchmarks.upsert import SHAPES, Upsert
+from benchmarks.views import measure_views
 from benchmarks.ways import Ways
 from benchmarks.whole_run import measure_whole_run
 from benchmarks.written import measure_written
@@ -37,6 +38,7 @@ PARTS = (
     "reads",
     "written",
     "inserts",
+    "views",
     "spark",
     "readers",
     "whole_run",
@@ -71,6 +73,7 @@ class Sizes:
     slow_applies_of_a_day: int  # of the way that mutates the table
     changes_of_an_apply: int
     some_trials: int
+    views_changes: tuple[int, ...]  # of orders; of customers a tenth
 
 
 SMALL = Sizes(
@@ -96,6 +99,7 @@ SMALL = Sizes(
     slow_applies_of_a_day=1,
     changes_of_an_apply=1_000,
     some_trials=1,
+    views_changes=(1_000, 20_000),
 )
 FULL = Sizes(
     rows=100_000_000,
@@ -120,6 +124,7 @@ FULL = Sizes(
     slow_applies_of_a_day=12,
     changes_of_an_apply=10_000,
     some_trials=3,
+    views_changes=(100_000, 1_000_000),
 )
 
 
@@ -213,6 +218,15 @@ def measure_inserts(engine: Engine, sizes: Sizes, results: Path) -> None:
     write_results(results, "inserts", parameters, tables)
 
 
+def measure_joins(engine: Engine, sizes: Sizes, results: Path) -> None:
+    """A view over a join."""
+    print("views", flush=True)
+    trials, slow_trials = sizes.some_trials, sizes.slow_trials
+    table = measure_views(engine, sizes.rows, sizes.views_changes, trials, slow_trials)
+    parameters = {"orders": sizes.rows, "customers": sizes.rows // 10}
+    write_results(results, "views", parameters, {"after an apply": table})
+
+
 def measure_spark(_engine: Engine, sizes: Sizes, results: Path) -> None:
     """Change sets, with many keys and with one; each in a process, as Spark's memory is set at its start."""
     for events, rounds in sizes.events.items():
@@ -262,6 +276,7 @@ def main() -> None:
         "reads": measure_reading,
         "written": measure_a_day,
         "inserts": measure_inserts,
+        "views": measure_joins,
         "spark": measure_spark,
         "readers": measure_polls,
         "whole_run": measure_demo,

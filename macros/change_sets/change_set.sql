@@ -1,4 +1,4 @@
-{% materialization change_set, adapter='spark' %}
+{% materialization change_set, adapter='spark', supported_languages=['sql', 'python'] %}
 
   {%- do versioned_collapsing.validate_location(model) -%}
   {%- do versioned_collapsing.validate_change_set_options(model) -%}
@@ -23,10 +23,20 @@
 
   {%- set target = this.incorporate(type='table') -%}
   {%- set manifest = versioned_collapsing.get_change_set_manifest_relation(this) -%}
-  {%- set existing = adapter.get_relation(database=database, schema=schema, identifier=model['alias']) -%}
+  {%- set definition = versioned_collapsing.get_change_set_definition(model, compiled_code) -%}
 
   {{ run_hooks(pre_hooks) }}
 
+  {% if not taken and not should_full_refresh() and not versioned_collapsing.is_partial_run()
+      and versioned_collapsing.read_is_unchanged(model, manifest, found.change_sets, definition, is_complete) %}
+    {% do store_raw_result(
+        'main', message=versioned_collapsing.get_taken_summary(landed, taken, {}), code='OK', rows_affected=none
+    ) %}
+    {{ run_hooks(post_hooks) }}
+    {{ return({'relations': []}) }}
+  {% endif %}
+
+  {% set existing = adapter.get_relation(database=database, schema=schema, identifier=model['alias']) %}
   {% set counts = versioned_collapsing.read_counts(model, landed, taken) %}
 
   {# In this order there is at no moment a change set beside the manifest of another. Iceberg deletes no files unless
@@ -41,12 +51,13 @@
   {% endfor %}
   {% call statement('create_manifest') -%}
     {{ versioned_collapsing.get_create_manifest_sql(
-        manifest, landed, taken, is_complete, counts, config.get('file_format', 'parquet')
+        manifest, landed, taken, is_complete, counts, config.get('file_format', 'parquet'),
+        local_md5(invocation_id ~ model.unique_id), definition
     ) }}
   {%- endcall %}
-  {% set query = compiled_code if taken else versioned_collapsing.get_no_rows_sql(compiled_code) %}
-  {% call statement('main') -%}
-    {{ create_table_as(False, target, query) }}
+  {% set code = versioned_collapsing.get_change_set_code(compiled_code, model.language, taken) %}
+  {% call statement('main', language=model.language) -%}
+    {{ create_table_as(False, target, code, model.language) }}
   {%- endcall %}
   {% set summary = versioned_collapsing.get_taken_summary(landed, taken, counts) %}
   {% do store_raw_result('main', message=summary, code='OK', rows_affected=none) %}

@@ -20,9 +20,11 @@
 {% endmacro %}
 
 
-{# The materialized view that fills the table of a view. #}
-{% macro get_trigger_relation(view) %}
-  {%- do return(view.incorporate(path={'identifier': view.identifier ~ '_mv'}, type='view')) -%}
+{# The change feed of a target: the signed rows of each apply. #}
+{% macro get_changes_relation(target_relation) %}
+  {%- do return(
+      target_relation.incorporate(path={'identifier': target_relation.identifier ~ '__changes'}, type='table')
+  ) -%}
 {% endmacro %}
 
 

@@ -1,5 +1,5 @@
 {# Prints how the tables of the versioned_collapsing models stand: live keys, rows waiting for a merge,
-   torn keys, the last runs and what became of what they read. #}
+   torn keys, the change feed, the views that are kept from it, the last runs and what became of what they read. #}
 {% macro collapse_status(model=none) %}
   {%- set nodes = [versioned_collapsing.get_collapsing_node('collapse_status', model)] if model
       else versioned_collapsing.get_collapsing_nodes() -%}
@@ -8,7 +8,7 @@
     {%- if table is none -%}
       {%- do log(node.name ~ ': not built', info=true) -%}
     {%- else -%}
-      {%- do versioned_collapsing.create_ledger(table) -%}
+      {%- do versioned_collapsing.prepare_ledger(table) -%}
       {%- do versioned_collapsing.log_collapse_status(table, node, versioned_collapsing.get_valid_options(node)) -%}
     {%- endif -%}
   {%- endfor -%}
@@ -33,6 +33,7 @@
         ~ versioned_collapsing.get_selector(node) ~ ' completes it', info=true
     ) -%}
   {%- endif -%}
+  {%- do versioned_collapsing.log_feed_status(table, node, options) -%}
   {%- set partitions = run_query(versioned_collapsing.get_waiting_rows_sql(table, options)) -%}
   {%- if partitions.rows -%}
     {%- do log('  rows waiting for a merge, by partition (the 10 partitions with the most):', info=true) -%}

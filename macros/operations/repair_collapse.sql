@@ -5,10 +5,13 @@
   {%- set node = versioned_collapsing.get_collapsing_node('repair_collapse', model) -%}
   {%- set table = versioned_collapsing.read_collapsing_table('repair_collapse', node) -%}
   {%- set options = versioned_collapsing.get_valid_options(node) -%}
-  {%- set apply = versioned_collapsing.start_apply(node, table, options={'old_state': 'stream'}) -%}
-  {%- do versioned_collapsing.create_ledger(table) -%}
+  {%- set apply = versioned_collapsing.start_apply(
+      node, table, options={'old_state': 'stream', 'change_feed': options.change_feed}
+  ) -%}
+  {%- do versioned_collapsing.prepare_ledger(table) -%}
   {%- do versioned_collapsing.acquire_lock(table, apply) -%}
   {%- set ledger = versioned_collapsing.read_ledger(table, node) -%}
+  {%- set apply = dict(apply, number=ledger.number + 1) -%}
   {%- do versioned_collapsing.validate_finished('repair_collapse', table, node, ledger, apply) -%}
   {%- set columns = versioned_collapsing.read_table_description(table, options) -%}
   {%- set found = versioned_collapsing.read_repair_counts(table, options, columns) -%}

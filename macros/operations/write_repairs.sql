@@ -10,7 +10,7 @@
     {{ versioned_collapsing.get_stage_rows_sql(table, options, columns, rows, apply) }}
   {%- endcall %}
   {%- set progress = versioned_collapsing.start_publishing(
-      table, options, versioned_collapsing.get_initial_progress(), apply
+      table, options, columns, versioned_collapsing.get_initial_progress(), apply
   ) -%}
   {%- do versioned_collapsing.publish_staged_rows(table, options, columns, progress, apply) -%}
   {%- do versioned_collapsing.record_apply(table, apply, dict(progress, counts=counts), 'repaired') -%}

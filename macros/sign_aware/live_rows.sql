@@ -1,5 +1,5 @@
-{# The live rows of a collapsing table, for `from`: what `min`, `max`, `uniq` and quantiles need, which sums of signs
-   cannot give.
+{# The live rows of a collapsing table, for `from`: what `min`, `max`, `uniq` and quantiles need. Where a view
+   counts the rows by value, `multiset` reads less.
 
    FINAL matches the pairs within each partition, where a cancel row is with its state row, and `where`, unlike
    `prewhere`, filters after that. Skip indexes are used: one that is not of the sorting key can rule out neither row

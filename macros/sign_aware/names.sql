@@ -13,3 +13,13 @@
   {%- set is_simple = modules.re.fullmatch('(?!(?i:not|case|interval|distinct)\\b)[\\w.`"]+(\\([^()]*\\))?', text) -%}
   {%- do return(text if is_simple else '(' ~ text ~ ')') -%}
 {% endmacro %}
+
+
+{# A sign, or the product of several: a row of a join counts as often as the signs of its tables say together. #}
+{% macro _get_sign_sql(sign) %}
+  {%- set factors = [] -%}
+  {%- for name in ([sign] if sign is string else sign) -%}
+    {%- do factors.append(versioned_collapsing._get_identifier(name)) -%}
+  {%- endfor -%}
+  {%- do return(factors | join(' * ')) -%}
+{% endmacro %}

@@ -1,12 +1,12 @@
 {# Count of live rows: `count(*)` of the rows as they are now. #}
 {% macro signed_count(sign='_sign') -%}
-  sum({{ versioned_collapsing._get_identifier(sign) }})
+  sum({{ versioned_collapsing._get_sign_sql(sign) }})
 {%- endmacro %}
 
 
 {# `countIf(condition)` of the live rows. #}
 {% macro signed_count_if(condition, sign='_sign') -%}
-  sumIf({{ versioned_collapsing._get_identifier(sign) }}, {{ condition }})
+  sumIf({{ versioned_collapsing._get_sign_sql(sign) }}, {{ condition }})
 {%- endmacro %}
 
 

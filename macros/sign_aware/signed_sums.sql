@@ -2,31 +2,17 @@
    is always among them: a SummingMergeTree drops rows whose sums are all 0, and would lose a group whose amounts
    are 0.
 
-   `group_by` and `sums` map the names of columns to expressions; a list is of columns that keep their names. The sums
-   get their names outside: where they are made, a name may also be that of a column which another one is made of. #}
+   `group_by` and `sums` map the names of columns to expressions; a list is of columns that keep their names. #}
 {% macro signed_sums(relation, group_by, sums, count='live_rows', sign='_sign') %}
-  {%- set groups = versioned_collapsing.get_named_expressions(group_by) -%}
-  {%- set sums = versioned_collapsing.get_named_expressions(sums) -%}
-  select
-    {%- for name in groups %}
-    _dbt_group_{{ loop.index }} as {{ versioned_collapsing._get_identifier(name) }},
-    {%- endfor %}
-    {%- for name in sums %}
-    _dbt_sum_{{ loop.index }} as {{ versioned_collapsing._get_identifier(name) }},
-    {%- endfor %}
-    _dbt_live_rows as {{ versioned_collapsing._get_identifier(count) }}
-  from (
-    select
-      {%- for expression in groups.values() %}
-      {{ expression }} as _dbt_group_{{ loop.index }},
-      {%- endfor %}
-      {%- for expression in sums.values() %}
-      {{ versioned_collapsing.signed_sum(expression, sign) }} as _dbt_sum_{{ loop.index }},
-      {%- endfor %}
-      {{ versioned_collapsing.signed_count(sign) }} as _dbt_live_rows
-    from {{ relation }}
-    {%- if groups %}
-    group by {% for name in groups %}_dbt_group_{{ loop.index }}{{ ', ' if not loop.last }}{% endfor %}
-    {%- endif %}
-  )
+  {%- set groups, signed = [], [] -%}
+  {%- for name, expression in versioned_collapsing.get_named_expressions(group_by).items() -%}
+    {%- do groups.append([versioned_collapsing._get_identifier(name), expression]) -%}
+  {%- endfor -%}
+  {%- for name, expression in versioned_collapsing.get_named_expressions(sums).items() -%}
+    {%- do signed.append([
+        versioned_collapsing._get_identifier(name), versioned_collapsing.signed_sum(expression, sign)
+    ]) -%}
+  {%- endfor -%}
+  {%- do signed.append([versioned_collapsing._get_identifier(count), versioned_collapsing.signed_count(sign)]) -%}
+  {{ versioned_collapsing.get_sums_sql(relation, groups, signed) }}
 {%- endmacro %}

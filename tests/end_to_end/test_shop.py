@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import random
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from clickhouse_connect.driver.client import Client
 
-from tests.support import shop
+from tests.support import shop, shop_marts
 from tests.support.accounts import assert_ledger_adds_up
 from tests.support.commands import Outcome, dbt, variables
 
@@ -19,6 +22,7 @@ def assert_tables_equal_postgresql(client: Client, batch: int) -> None:
         expected = sorted(shop.expected_rows(table, batch), key=repr)
         assert sorted(shop.live_rows(client, table), key=repr) == expected
         assert sorted(shop.net_rows(client, table), key=repr) == expected
+        assert sorted(shop.rows_of_live_view(client, table), key=repr) == expected
     assert_all_lines_are_accounted_for(client)
 
 
@@ -31,7 +35,21 @@ def assert_all_lines_are_accounted_for(client: Client) -> None:
     assert shop.query(client, unknown) == []
 
 
+def assert_kept_marts_equal_postgresql(client: Client, batch: int) -> None:
+    kept = shop_marts.kept_marts(shop.query(client, shop_marts.MARTS_SQL))
+    assert kept == shop_marts.expected_marts(batch)
+
+
+def shown_marts(outcome: Outcome) -> shop_marts.Figures:
+    """The kept marts, from the output of `dbt show`."""
+    shown = json.loads(outcome.output[outcome.output.index("{\n") :])["show"]
+    return shop_marts.kept_marts(
+        (row["mart"], json.loads(row["groups"]), json.loads(row["figures"])) for row in shown
+    )
+
+
 def assert_marts_agree(client: Client) -> None:
+    assert_kept_marts_equal_postgresql(client, 20)
     truth = shop.summary()["orders"]
     view = shop.query(
         client,
@@ -52,6 +70,37 @@ def assert_marts_agree(client: Client) -> None:
     assert {status: int(orders) for status, orders in by_status} == truth["count_by_status"]
     customers = shop.query(client, "select sum(customers) from shop.customers_by_region_and_tier")
     assert customers[0][0] == shop.summary()["tables"]["customers"]["live_rows"]
+
+
+def history_sql(table: str, ends: list[int]) -> str:
+    """A table as it was after each run, which ended with these batches, as text in JSON."""
+    ledger = f"shop.versioned_collapsing_ledger where model = '{table}' and status = 'applied'"
+    columns = ", ".join(f"toString({column})" for column in shop.TABLES[table])
+    return " union all ".join(
+        f"select {end} as batch, toJSONString([{columns}]) as values from "
+        f"{{{{ as_of(ref('{table}'), at=\"(select at from {ledger} order by at limit 1 offset {run})\") }}}}"
+        for run, end in enumerate(ends)
+    )
+
+
+def assert_history_equals_postgresql(table: str, ends: list[int], outcome: Outcome) -> None:
+    columns = shop.TABLES[table]
+    found: dict[int, list[tuple[object, ...]]] = {end: [] for end in ends}
+    for row in json.loads(outcome.output[outcome.output.index("{\n") :])["show"]:
+        values = zip(columns, json.loads(row["values"]), strict=True)
+        found[row["batch"]].append(tuple(_parsed(columns[name], text) for name, text in values))
+    for end in ends:
+        landed = shop_marts.landed_rows(table, end).values()
+        expected = [tuple(parse(row[name]) for name, parse in columns.items()) for row in landed]
+        assert sorted(found[end], key=repr) == sorted(expected, key=repr), (table, end)
+
+
+def _parsed(parse: Callable[[str], Any], text: str | None) -> object:
+    """What ClickHouse shows; a time without its zone is in UTC."""
+    if text is None:
+        return None
+    is_time = parse is shop.TABLES["orders"]["updated_at"]
+    return parse(f"{text}+00:00" if is_time else text)
 
 
 def applied_batches(client: Client, table: str) -> list[list[int]]:
@@ -84,8 +133,17 @@ class TestInThreeRuns:
             ["run", *variables(through_batch="000010")],
         )
         assert_all_succeeded(outcomes)
+        said = outcomes[1].nodes
+        assert (
+            said["revenue_by_customer_region_and_tier_live"].message
+            == "added the changes of customers and orders"
+        )
+        assert said["items_by_order_status_live"].message == (
+            "added the changes of order_items and orders"
+        )
         with shop.clickhouse(home) as client:
             assert_tables_equal_postgresql(client, 10)
+            assert_kept_marts_equal_postgresql(client, 10)
             assert applied_batches(client, "orders") == [[1, 2, 3, 4, 5, 6, 7], [8, 9, 10]]
 
     def test_after_batch_20_by_plain_commands(self, home: Path) -> None:
@@ -104,25 +162,52 @@ class TestInThreeRuns:
                 ]
 
         before = stored()
+        log = home / "logs" / "spark.log"
+        log.unlink(missing_ok=True)
         outcomes = dbt(home, ["run"])
+        assert not log.exists(), "Spark was started"
         assert_all_succeeded(outcomes)
         assert outcomes[0].nodes["orders"] == ("success", "no new batches: nothing to change")
         assert outcomes[0].nodes["orders_changes"] == ("success", "no new batches")
+        assert outcomes[0].nodes["order_amounts_live"] == ("success", "nothing has changed")
         assert stored() == before
 
     def test_models_of_clickhouse_alone_start_no_spark(self, home: Path) -> None:
         log = home / "logs" / "spark.log"
-        log.unlink()
+        log.unlink(missing_ok=True)
         assert_all_succeeded(dbt(home, ["run", "--select", "current", "marts"]))
         assert not log.exists()
 
 
+def test_landed_events_come_to_the_rows_of_postgresql() -> None:
+    """Those of which the marts are computed for every batch, where PostgreSQL's state is at hand."""
+    for table, columns in shop.TABLES.items():
+        for batch in (10, 20):
+            landed = [
+                tuple(parse(row[name]) for name, parse in columns.items())
+                for row in shop_marts.landed_rows(table, batch).values()
+            ]
+            assert sorted(landed, key=repr) == sorted(shop.expected_rows(table, batch), key=repr)
+
+
 def test_one_batch_at_a_time_far_from_greenwich(tmp_path: Path, is_exhaustive: bool) -> None:
     """Of those in the middle, which are alike, all in one run where it is not to be exhaustive."""
-    but_quarantine = ["--exclude", "cdc_quarantine_changes+"]
     ends = list(range(1, 21)) if is_exhaustive else [1, 2, 19, 20]
-    runs = [["run", *but_quarantine, *variables(through_batch=batch)] for batch in ends]
-    assert_all_succeeded(dbt(tmp_path, *runs, zone="Asia/Kolkata"))
+    commands = []
+    for end in ends:
+        through_batch = variables(through_batch=end)
+        commands.append(["run", "--exclude", "cdc_quarantine_changes+", *through_batch])
+        show = ["show", "--output", "json", "--limit", "-1", "--inline", shop_marts.MARTS_SQL]
+        commands.append([*show, *through_batch])
+    for table in shop.TABLES:
+        inline = ["--inline", history_sql(table, ends)]
+        commands.append(["show", "--output", "json", "--limit", "-1", *inline])
+    outcomes = dbt(tmp_path, *commands, zone="Asia/Kolkata")
+    assert_all_succeeded(outcomes)
+    for end, outcome in zip(ends, outcomes[1 : 2 * len(ends) : 2], strict=True):
+        assert shown_marts(outcome) == shop_marts.expected_marts(end), end
+    for table, outcome in zip(shop.TABLES, outcomes[2 * len(ends) :], strict=True):
+        assert_history_equals_postgresql(table, ends, outcome)
     with shop.clickhouse(tmp_path) as client:
         assert_tables_equal_postgresql(client, 20)
         assert_marts_agree(client)

@@ -36,6 +36,8 @@ OUTERMOST = {
     *("cancels_written", "keys_repaired"),
     *("batch", "field", "lines", "problem"),
     *("batches", "failing_condition", "adds_up"),  # of the ledger
+    *("source", "last", "fills", "used"),  # of the ledger, for a view
+    *("a", "its", "well"),  # words of messages
 }
 # Those that SQL had before, or needs quotes for, and those that types have parts of.
 MORE = [

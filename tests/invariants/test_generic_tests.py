@@ -44,7 +44,18 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         "sums": "amount",
         "count": "orders",
     },
+    "sums_equal": {
+        "truth": "ref('true_orders')",
+        "group_by": "region",
+        "sums": "amount",
+        "count": "orders",
+    },
 }
+OTHER_SUMS = [
+    "the view has other values: amount",
+    "the view has the group, but the truth does not",
+    "the truth has the group, but the view does not",
+]
 
 
 @dataclass(frozen=True)
@@ -167,6 +178,33 @@ CASES = [
         "projected",
         arguments={"aggregate": None, "projection": "by_region"},
     ),
+    Case("sums_equal_passes", "sums_equal", "orders_by_region"),
+    Case(
+        "sums_equal_those_of_a_join",
+        "sums_equal",
+        "orders_by_region",
+        arguments={
+            "truth": "{{ ref('true_orders') }} as o inner join {{ ref('orders_by_region') }} as r "
+            "on o.region = r.region and r.amount <> 7.5",
+            "group_by": {"region": "o.region"},
+            "sums": {"amount": "o.amount"},
+        },
+    ),
+    Case("sums_equal_fails", "sums_equal", "aggregate_agrees", OTHER_SUMS),
+    Case(
+        "sums_of_all_equal_fails",
+        "sums_equal",
+        "aggregate_agrees",
+        ["the view has other values: amount"],
+        {"group_by": []},
+    ),
+    Case(
+        "sums_equal_where",
+        "sums_equal",
+        "aggregate_agrees",
+        OTHER_SUMS[:1],
+        config={"where": "region in ('US', 'EU')"},
+    ),
     *VIOLATIONS,
     # Parts of a table: violations outside them are not seen, those within are.
     *(
@@ -280,6 +318,13 @@ MISUSES = [
         "columns: `invariants`.`signed_orders` lacks price. It has order_id,",
         {**KEY, "truth": "ref('true_orders')", "columns": ["price"]},
     ),
+    Misuse(
+        "no_truth",
+        "sums_equal",
+        "orders_by_region",
+        "sums_equal: ClickHouse cannot parse `truth`",
+        {"truth": "orders as as o", "group_by": "region", "sums": "amount"},
+    ),
 ]
 
 
@@ -386,7 +431,7 @@ def test_every_generic_test_is_shown_to_fail() -> None:
         "no_unknown_fields": "tests/support/change_set_project.py",
     }
     shown = {case.test for case in CASES if case.conditions}
-    assert shown == set(GENERIC_TESTS)
+    assert shown == {*GENERIC_TESTS, "sums_equal"}
     names = {path.stem for path in (REPOSITORY / "tests" / "generic").glob("*.sql")}
     assert names == shown | elsewhere.keys()
     for name, path in elsewhere.items():

@@ -31,6 +31,11 @@ PASSED_ON = {
     "of_copy": ("VC02", "select max(bytes) as largest from {{ ref('copy') }}"),
     "signed_twice": ("VC01", "select sum(signed * state) as total from {{ ref('signed_before') }}"),
     "by_name": ("VC01", "select count(*) as n from lint.orders"),
+    "in_a_join": (
+        "VC01",
+        f"select {{{{ versioned_collapsing.signed_sum('o.bytes_of_old', 'o.state') }}}} as n from {ORDERS} as o "
+        f"inner join {ORDERS} as p on p.id = o.id",
+    ),
     "in_a_macro": ("VC01", f"select {{{{ bare_count() }}}} as n from {ORDERS}"),
 }
 GOOD_MODELS = {
@@ -47,6 +52,17 @@ GOOD_MODELS = {
     "reads_live": "select count(*) as n, max(id) as last from {{ ref('live') }}",
     "reads_view": "select sum(state) as n from {{ ref('orders_view') }}",
     "reads_signed": "select sum(signed) as total, sum(state) as n from {{ ref('signed_before') }}",
+    "in_a_right_join": "select {{ versioned_collapsing.signed_sum('o.amount', ['o.state', 'p.state']) }} as n, "
+    f"{{{{ versioned_collapsing.signed_count(['o.state', 'p.state']) }}}} as m from {ORDERS} as o "
+    f"inner join {ORDERS} as p on p.id = o.id",
+    "amounts": "{{ config(materialized='versioned_collapsing_view', order_by=['status', 'amount']) }} "
+    f"{{{{ versioned_collapsing.signed_sums({ORDERS[3:-3]}, ['status', 'amount'], [], sign='state') }}}}",
+    "lowest": "select status, {{ versioned_collapsing.multiset_min('amount') }} as lowest, "
+    "{{ versioned_collapsing.multiset_median('amount') }} as middle from "
+    "{{ versioned_collapsing.multiset(ref('amounts'), ['status', 'amount']) }} group by status",
+    "highest": "select {{ versioned_collapsing.multiset_max('amount', 'state') }} as highest, "
+    "{{ versioned_collapsing.multiset_top_k('amount', 3, 'state') }} as frequent from "
+    f"{{{{ versioned_collapsing.multiset({ORDERS[3:-3]}, 'amount', 'state') }}}}",
     "largest": f"select max(amount) as largest from {{{{ versioned_collapsing.live_rows({ORDERS[3:-3]}, 'state') }}}}",
 }
 

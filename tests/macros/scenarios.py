@@ -37,7 +37,7 @@ class Scenario:
         planted: values of a row that someone else has written into the table.
         structure: of the change set.
         select: what the model selects of it.
-        view: the select of a view of the model, which is then what is run.
+        view: the select of a view of the model, which is then what is run, also after each apply but the last.
     """
 
     name: str
@@ -89,6 +89,8 @@ class Scenario:
             self._land(project, changes)
             is_last = hour == self.hour - 1
             self._run(project, self.name, hour, self.dies_before if is_last else "")
+            if self.view and not is_last:
+                self._run(project, self.model, hour)
         if self.planted:
             names = "id, region, amount, _version, _sign"
             _send(project, f"insert into {self.schema}.orders ({names}) values {self.planted}")
@@ -128,7 +130,7 @@ def _send(project: Project, sql: str) -> None:
     client.close()
 
 
-ORDERS = "select region, sum(amount * _sign) as amount from {{ ref('view_fill') }} group by region"
+ORDERS = "select region, sum(amount * _sign) as amount from {{{{ ref('{}') }}}} group by region"
 
 ATTACH = "alter table attach partition orders, .*"
 INSERT = "insert into orders, .*"
@@ -160,5 +162,7 @@ SCENARIOS = [
         dies_before=INSERT,
     ),
     Scenario("full_refresh", FIRST, (FIRST,), {"full_refresh": True}),
-    Scenario("view_fill", FIRST, (FIRST,), view=ORDERS),
+    Scenario("feed", (UPDATE,), (FIRST,), {"change_feed": True}),
+    Scenario("view_fill", FIRST, (FIRST,), view=ORDERS.format("view_fill")),
+    Scenario("view_refresh", (), (FIRST, (UPDATE,)), view=ORDERS.format("view_refresh")),
 ]

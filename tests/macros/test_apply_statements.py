@@ -13,7 +13,7 @@ from tests.macros.conftest import Sent
 from tests.macros.harness import Recording, in_short
 from tests.macros.scenarios import RECORDINGS, SCENARIOS, Scenario
 
-WRITES = ("alter table attach partition orders", "insert into orders,", "exchange tables")
+WRITES = ("alter table attach partition orders,", "insert into orders,", "exchange tables")
 STARTS = "insert into versioned_collapsing_ledger"
 LOCKED = "create table if not exists orders__dbt_lock"
 UNLOCKED = "drop table if exists orders__dbt_lock"

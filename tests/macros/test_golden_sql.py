@@ -41,7 +41,8 @@ STATEMENTS = {
     "heal": ("heal", "insert into orders__dbt_signed", 1),
     "stage_deletes": ("delete", "insert into orders__dbt_deletes", 0),
     "record_in_ledger": ("update", "insert into versioned_collapsing_ledger", 0),
-    "create_view": ("view_fill", "create materialized view", 0),
+    "feed": ("feed", "insert into orders__changes", 0),
+    "refresh_view": ("view_refresh", "insert into orders_sums__dbt_build", 0),
     "fill_view": ("view_fill", "insert into orders_sums__dbt_build", 0),
 }
 MODELS = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from zlib import crc32
 
 import pytest
@@ -11,8 +11,7 @@ from dbt.adapters.clickhouse import ClickHouseAdapter
 
 from tests.materialization.test_stream import CHANGE_SET
 from tests.support.collapsing_project import CollapsingProject, Row
-
-MakeProject = Callable[[str], CollapsingProject]
+from tests.support.collapsing_projects import MakeProject
 
 COUNTS = ("_duplicates", "_conflicts", "_superseded", "_derived")
 STRUCTURE = "id Nullable(Int64), x Int64, _version Int64, _is_deleted Bool, _is_truncate Bool, " + (

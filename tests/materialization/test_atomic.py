@@ -5,16 +5,14 @@ The rows that are published are staged in a twin of the table. So whatever the t
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import pytest
 
 from tests.support.collapsing_project import CollapsingProject, Row
+from tests.support.collapsing_projects import MakeProject
 from tests.support.statements import STARTED, at_statement, dying
-
-MakeProject = Callable[[str], CollapsingProject]
 
 STRUCTURE = "id Int64, part UInt8, x Int64, _version UInt64, _is_deleted Bool"
 CONFIG: dict[str, Any] = {"unique_key": "id", "partition_by": "part"}

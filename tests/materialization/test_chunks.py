@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -11,8 +10,7 @@ from uuid import UUID
 import pytest
 
 from tests.support.collapsing_project import CollapsingProject, Row
-
-MakeProject = Callable[[str], CollapsingProject]
+from tests.support.collapsing_projects import MakeProject
 
 ODD = ["", "\x00", "a'b", "a\\'", "ä", "\n", "%s", "{{ x }}", "\xff"]
 KEYS: dict[str, tuple[str, list[Any]]] = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -12,8 +11,8 @@ from typing import Any
 import pytest
 
 from tests.support.collapsing_project import CollapsingProject, Row
+from tests.support.collapsing_projects import MakeProject
 
-MakeProject = Callable[[str], CollapsingProject]
 Value = int | None
 
 POLICIES = ("latest", "greatest", "least", "coalesce", "first")

@@ -6,16 +6,15 @@ another of its statements; the next run finds no changes, and completes what had
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 from tests.support.collapsing_project import CollapsingProject, Row
+from tests.support.collapsing_projects import MakeProject
 from tests.support.statements import dying
-
-MakeProject = Callable[[str], CollapsingProject]
 
 STRUCTURE = (
     "id Nullable(Int64), part UInt8, region String, n Nullable(Int64), top Int64, _version UInt64, "

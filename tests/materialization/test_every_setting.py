@@ -7,7 +7,7 @@ one by one, the short form many at once, and splits those that go wrong or stop 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -23,10 +23,9 @@ from tests.materialization.test_settings import (
     profiles,
 )
 from tests.support.collapsing_project import CollapsingProject, OperationError, Row
+from tests.support.collapsing_projects import MakeProject
 from tests.support.replay import Recording, Replayer, Stopped
 from tests.support.server_settings import Candidate, candidates
-
-MakeProject = Callable[[str], CollapsingProject]
 
 # Why settings are left out, and patterns of their names.
 EXCLUDED = {

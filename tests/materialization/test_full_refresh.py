@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable
 from typing import Any
 
 from tests.support.collapsing_project import CollapsingProject, Row
+from tests.support.collapsing_projects import MakeProject
 from tests.support.statements import dying
-
-MakeProject = Callable[[str], CollapsingProject]
 
 CONFIG = {"unique_key": "id"}
 STRUCTURE = "id Int64, x String, _version Int64, _is_deleted Bool"

@@ -198,6 +198,8 @@ class History:
         assert (
             query(f"{sums} settings force_optimize_projection = {bool(net):d}") == self.truth.sums
         )
+        if self.views:
+            assert self.project.run("--select", "sums")["sums"].status == "success"
         for view in self.views:
             kept = query(
                 f"select region, sum(amount), sum(n) as c from {view} group by region having c <> 0 order by region"

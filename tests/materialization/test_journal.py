@@ -7,16 +7,14 @@ one, or the views change meanwhile. Blocks are small: a view that throws stops a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from dbt_common.exceptions import DbtDatabaseError
 
 from tests.support.collapsing_project import CollapsingProject, Row
+from tests.support.collapsing_projects import MakeProject
 from tests.support.statements import STARTED, Send, dying, intercepted
-
-MakeProject = Callable[[str], CollapsingProject]
 
 STRUCTURE = "id Int64, part UInt8, amount Int64, _version UInt64, _is_deleted Bool"
 CONFIG = {"unique_key": "id", "partition_by": "part"}

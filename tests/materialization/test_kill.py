@@ -1,4 +1,5 @@
-"""dbt, and with it the embedded engine, killed by SIGKILL in the middle of applies; the next run completes them.
+"""dbt, and with it the embedded engine, killed by SIGKILL in the middle of applies and of the view that follows; the next
+run completes them.
 
 Every run changes all keys: it moves them between partitions, deletes a fifth, and brings back those that the run before
 deleted. So what the table, its projection and its tombstones hold after each version is computed.
@@ -82,8 +83,21 @@ STATES = {
 }
 
 
+# The view has the sums of the projection.
+VIEW = (
+    "select region, sum(_sign) as n, sum(amount * _sign) as total, sum(part * _sign) as parts "
+    "from {{{{ ref('{model}') }}}} group by region"
+)
+VIEW_CONFIG = {
+    "materialized": "versioned_collapsing_view",
+    "database": "clickhouse",
+    "order_by": "region",
+}
+
+
 def _queries_of_state(model: str) -> dict[str, str]:
-    return {
+    view = f"select region, sum(n), sum(total), sum(parts) from kill.{model}_sums group by region order by region"
+    return {"view": view} | {
         name: query.format(table=f"kill.{model}", final="final", force=1)
         for name, query in STATES.items()
     }
@@ -137,6 +151,7 @@ class Disk:
         self._before = {role: self._parts(role) for role in ("", "__dbt_signed", "__tombstones")}
         self._blocks = self._ledger_block()
         self._lock = self._lock_time()
+        self._view = self._uuid(f"{model}_sums")
 
     def opened(self) -> bool:
         """Whether the run has opened the engine: it has taken the lock of the stores."""
@@ -159,6 +174,10 @@ class Disk:
     def buried(self) -> bool:
         """Whether deletes are remembered."""
         return bool(self._new("__tombstones"))
+
+    def kept(self) -> bool:
+        """Whether the view has the changes: another table has its name."""
+        return self._uuid(f"{self._model}_sums") != self._view
 
     def recorded(self, rows: int) -> bool:
         """Whether the ledger has so many rows more."""
@@ -185,9 +204,8 @@ class Disk:
 
     def _visible(self, table: str) -> set[str]:
         """A part that is visible is named by its partition, its blocks and its level; one that is not has a prefix."""
+        uuid = self._uuid(table)
         try:
-            text = (self._home / "clickhouse" / "metadata" / "kill" / f"{table}.sql").read_text()
-            uuid = text.partition("UUID '")[2].partition("'")[0]
             folder = self._home / "clickhouse" / "store" / uuid[:3] / uuid
             return (
                 {path.name for path in folder.iterdir() if path.name.count("_") == 3}
@@ -196,6 +214,14 @@ class Disk:
             )
         except FileNotFoundError:
             return set()
+
+    def _uuid(self, table: str) -> str:
+        """The UUID of a table, empty where there is none."""
+        file = self._home / "clickhouse" / "metadata" / "kill" / f"{table}.sql"
+        try:
+            return file.read_text().partition("UUID '")[2].partition("'")[0]
+        except FileNotFoundError:
+            return ""
 
 
 Moment = Callable[[Disk], bool]
@@ -208,11 +234,13 @@ MOMENTS: dict[str, Moment] = {
     "a third published": lambda disk: disk.published(0.3),
     "two thirds published": lambda disk: disk.published(0.7),
     "deletes remembered": Disk.buried,
+    "view kept": Disk.kept,
 }
 # What an apply has too few rows in the ledger for, and what says no more of it than the others.
 SKIPPED = {
     "atomic": ("three rows in the ledger",),
-    "journal": ("staged", "one row in the ledger", "two rows in the ledger"),
+    "chunks": ("view kept",),
+    "journal": ("staged", "one row in the ledger", "two rows in the ledger", "view kept"),
 }
 # `make test` kills at these, `--kills` at random moments too.
 CHOSEN = [
@@ -262,11 +290,11 @@ class Victims:
             self._versions[variant] = self._runs[variant] = 2
 
     def _span(self, run: Fork, disk: Disk) -> float:
-        """Seconds from when a run opens the engine until it has published."""
+        """Seconds from when a run opens the engine until it has kept the view."""
         while not disk.opened() and not run.has_ended():
             time.sleep(0.002)
         began = time.monotonic()
-        while not disk.buried() and not run.has_ended():
+        while not disk.kept() and not run.has_ended():
             time.sleep(0.002)
         return time.monotonic() - began + 0.1
 
@@ -328,6 +356,8 @@ class Victims:
             ]
             for name in STATES
         }
+        if found["view"] not in (found[f"projection {before}"], found[f"projection {before + 1}"]):
+            kill.wrong.append(f"after the kill, {kill.phase}: the view is {found['view']}")
         kill.shows = "before" if all(before in versions for versions in shown.values()) else "torn"
         if all(before + 1 in versions for versions in shown.values()):
             kill.shows = "after"
@@ -360,6 +390,10 @@ class Victims:
                 kill.wrong.append(
                     f"after the next run, by {name}: {_first_difference(completed[name], found[f'{name} {version}'])}"
                 )
+        if completed["view"] != found[f"projection {version}"]:
+            kill.wrong.append(
+                f"after the next run, the view: {_first_difference(completed['view'], found[f'projection {version}'])}"
+            )
         if completed["tombstones"] != _tombstones(version):
             kill.wrong.append(
                 f"tombstones: {_first_difference(completed['tombstones'], _tombstones(version))}"
@@ -371,7 +405,9 @@ class Victims:
             kill.wrong.append(f"still staged: {completed['staged']}")
 
     def _start(self, variant: str, queries: dict[str, str] | None = None, **values: int) -> Fork:
-        return self._server.start("run", "--select", variant, *variables(**values), queries=queries)
+        return self._server.start(
+            "run", "--select", f"{variant}+", *variables(**values), queries=queries
+        )
 
     def _run(
         self, variant: str, queries: dict[str, str] | None = None, **values: int
@@ -408,6 +444,9 @@ def _make_project(folder: Path) -> None:
     for variant, config in VARIANTS.items():
         (folder / "models" / f"{variant}.sql").write_text(
             f"{{{{ config(**{CONFIG | config!r}) }}}}\n{select}, {is_deleted}\n{source}"
+        )
+        (folder / "models" / f"{variant}_sums.sql").write_text(
+            f"{{{{ config(**{VIEW_CONFIG!r}) }}}}\n{VIEW.format(model=variant)}"
         )
     output = {"type": "spark_clickhouse", "schema": "kill", "home": str(folder / "home")}
     profiles = {"kill": {"target": "embedded", "outputs": {"embedded": {**output, "threads": 1}}}}

@@ -6,7 +6,7 @@ import json
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 
 from tests.support.collapsing_project import CollapsingProject, OperationError, Row
+from tests.support.collapsing_projects import MakeProject
 from tests.support.statements import at_statement
-
-MakeProject = Callable[[str], CollapsingProject]
 
 STRUCTURE = "id Int64, x Int64, _version Int64"
 KEYS = 20

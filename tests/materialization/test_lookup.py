@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from tests.support.collapsing_project import CollapsingProject
-
-MakeProject = Callable[[str], CollapsingProject]
+from tests.support.collapsing_projects import MakeProject
 
 ROWS = 60_000
 LAYOUTS: dict[str, dict[str, Any]] = {

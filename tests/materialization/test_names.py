@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from tests.support.collapsing_project import CollapsingProject, OperationError
+from tests.support.collapsing_projects import MakeProject
 from tests.support.commands import Node
-
-MakeProject = Callable[[str], CollapsingProject]
 
 # Those that statements could be taken for having themselves, and those that need quotes.
 NAMES = [

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from tests.support.collapsing_project import CollapsingProject, OperationError, Row
+from tests.support.collapsing_projects import MakeProject
 from tests.support.statements import dying
-
-MakeProject = Callable[[str], CollapsingProject]
 
 STRUCTURE = "id Int64, part UInt8, amount Int64, _version Int64, _is_deleted Bool"
 CONFIG = {"unique_key": "id", "partition_by": "part"}

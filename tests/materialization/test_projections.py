@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import date
 from typing import Any
 
 from tests.support.collapsing_project import CollapsingProject, Row
-
-MakeProject = Callable[[str], CollapsingProject]
+from tests.support.collapsing_projects import MakeProject
 
 STRUCTURE = "id Int64, region String, day Date, amount Decimal(12, 2), _version UInt64"
 BY_REGION = {

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
 from tests.support.collapsing_project import CollapsingProject
+from tests.support.collapsing_projects import MakeProject
 from tests.support.polling import (
     CONFIG,
     QUERIES,
@@ -19,7 +19,6 @@ from tests.support.polling import (
     poll_applies,
 )
 
-MakeProject = Callable[[str], CollapsingProject]
 Address = tuple[str, int]
 
 # The long form takes ten times as long.

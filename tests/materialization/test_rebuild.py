@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import date
 
 import pytest
 
 from tests.support.collapsing_project import CollapsingProject
+from tests.support.collapsing_projects import MakeProject
 
 CONFIG = {"unique_key": "id"}
 STRUCTURE = "id Int64, region String, day Date, _version Int64, _is_deleted Bool"
 LIVE = "select id, region, _version from target final where _sign = 1 order by id"
 DAY = date(2025, 1, 1)
-
-MakeProject = Callable[[str], CollapsingProject]
 
 
 def build(project: CollapsingProject, *arguments: str) -> str:

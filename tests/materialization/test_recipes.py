@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from tests.support.collapsing_project import CollapsingProject, Row
-
-MakeProject = Callable[[str], CollapsingProject]
+from tests.support.collapsing_projects import MakeProject
 
 STRUCTURE = "id Int64, tenant String, metric Nullable(Int64), _version Int64, _is_deleted Bool"
 SELECT = "select id, metric, _version, _is_deleted from changes"

@@ -6,7 +6,7 @@ Each model has its own settings, in place of a profile's; one dbt run builds man
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,9 +14,9 @@ from dbt_common.events.contextvars import get_node_info
 from dbt_common.exceptions import DbtDatabaseError
 
 from tests.support.collapsing_project import CollapsingProject, Row
+from tests.support.collapsing_projects import MakeProject
 from tests.support.statements import Send, intercepted
 
-MakeProject = Callable[[str], CollapsingProject]
 Settings = Mapping[str, str]
 
 STRUCTURE = "id Int64, part Nullable(UInt8), region String, top Nullable(Int64), _version UInt64, _is_deleted Bool"

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from dbt.adapters.clickhouse.impl import ClickHouseAdapter
 
 from tests.support.collapsing_project import CollapsingProject, Row
+from tests.support.collapsing_projects import MakeProject
 from tests.support.statements import STARTED, dying
-
-MakeProject = Callable[[str], CollapsingProject]
 
 STRUCTURE = "id Int64, region String, x Int64, _version Int64, _sign Int8"
 CONFIG = {"unique_key": "id", "old_state": "stream"}

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from tests.support.collapsing_project import CollapsingProject, Row
-
-MakeProject = Callable[[str], CollapsingProject]
+from tests.support.collapsing_projects import MakeProject
 
 STRUCTURE = "id Int64, _version Int64, _is_deleted Bool"
 LIVE = "select id, _version from target final where _sign = 1 order by id"

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
 
 from tests.support.collapsing_project import CollapsingProject, Row
-
-MakeProject = Callable[[str], CollapsingProject]
+from tests.support.collapsing_projects import MakeProject
 
 STRUCTURE = "id Nullable(Int64), x Int64, _version Int64, _is_deleted Bool, _is_truncate Bool"
 LIVE = "select id, x, _version from target final where _sign = 1 order by id"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -11,8 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.collapsing_project import CollapsingProject, Row
-
-MakeProject = Callable[[str], CollapsingProject]
+from tests.support.collapsing_projects import MakeProject
 
 STRUCTURE = (
     "id Int64, x Int64, top Int64, _version Nullable(Int64), _is_deleted Bool, _batch UInt64"

@@ -18,9 +18,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from tests.support.collapsing_project import CollapsingProject
+from tests.support.collapsing_projects import MakeProject
 from tests.support.commands import Node
-
-MakeProject = Callable[[str], CollapsingProject]
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """What readers see of a table while applies go on: threads that ask, and what their answers should have been.
 
 The states between applies come from a plain dict. While an apply is under way, an answer is right if it is that of the
-state before it or of the state after it. A reader who has seen a state must not see an earlier one again.
+state before it or of the state after it. A reader who has seen a state of a table, or of a view, must not see an earlier
+one of it again.
 """
 
 from __future__ import annotations
@@ -57,7 +58,14 @@ QUERIES = {
         "from target as a join target as b using (id) settings merge_tree_storage_snapshot_sleep_ms = 20"
     ),
 }
-POLLS = len(QUERIES) + 2  # of each thread in an apply, at least
+# What a view answers that runs of dbt keep.
+VIEW = {
+    "view of sums": (
+        "select region, sum(n) as n, sum(total) as total from sums group by region "
+        "having n <> 0 or total <> 0"
+    )
+}
+POLLS = len(QUERIES | VIEW) + 2  # of each thread in an apply, at least
 Answer = dict[tuple[Any, ...], tuple[int, int]]  # by group; of the empty one where there is none
 
 
@@ -129,6 +137,7 @@ def answers_of(state: State) -> dict[str, Answer]:
         "sums by sign and partition": by_part,
         "FINAL": {(): (len(state), total)},
         "projection": by_region,
+        "view of sums": by_region,
         "join with itself": {(): (len(state), squares)},
     }
 
@@ -170,9 +179,16 @@ class Report:
 class Readers:
     """Threads that ask all queries in turn, each thread on a connection of its own."""
 
-    def __init__(self, address: tuple[str, int], database: str, state: State) -> None:
+    def __init__(
+        self,
+        address: tuple[str, int],
+        database: str,
+        state: State,
+        queries: Mapping[str, str] = QUERIES,
+    ) -> None:
         self._address = address
         self._database = database
+        self._queries = queries
         self._states = [answers_of(state)]
         self._over = 0  # number of the last state that an ended apply has left
         self._polls: list[list[Poll]] = []
@@ -196,8 +212,9 @@ class Readers:
                 self._stopped.set()
         self._raise_errors()
         with self._connect() as client:
-            found = {query: self._ask(client, query).answer for query in QUERIES}
-        assert found == self._states[-1], f"{found}, not {self._states[-1]}"
+            found = {query: self._ask(client, query).answer for query in self._queries}
+        expected = {query: self._states[-1][query] for query in self._queries}
+        assert found == expected, f"{found}, not {expected}"
 
     @contextmanager
     def applying(self, state: State) -> Iterator[None]:
@@ -233,14 +250,16 @@ class Readers:
     def _judge(self, polls: Iterable[Poll]) -> Iterator[tuple[Poll, str]]:
         """The polls of one reader, with what is wrong with each: `torn`, `backward` or nothing.
 
-        Where several states have the same answer, it is taken for that of the first one.
+        Where several states have the same answer, it is taken for that of the first one. A view follows its table, so that
+        what a reader has seen of the one says nothing of the other.
         """
-        seen = 0
+        seen = {"table": 0, "view": 0}
         for poll in polls:
-            states = range(max(seen, poll.first), poll.last + 1)
+            relation = "view" if poll.query in VIEW else "table"
+            states = range(max(seen[relation], poll.first), poll.last + 1)
             shown = next((state for state in states if self._is_of(poll, state)), None)
             if shown is not None:
-                seen = shown
+                seen[relation] = shown
                 yield poll, ""
             elif any(self._is_of(poll, state) for state in range(poll.last + 1)):
                 yield poll, "backward"
@@ -255,14 +274,14 @@ class Readers:
 
     def _read(self, reader: int) -> None:
         with self._connect() as client:
-            for query in islice(cycle(QUERIES), reader, None):
+            for query in islice(cycle(self._queries), reader, None):
                 self._polls[reader].append(self._ask(client, query))
                 if self._stopped.wait(PAUSE):
                     return
 
     def _ask(self, client: Client, query: str) -> Poll:
         first = self._over
-        rows = client.query(QUERIES[query]).result_rows
+        rows = client.query(self._queries[query]).result_rows
         answer = {tuple(group): (n, total) for *group, n, total in rows}
         return Poll(query, answer, first, len(self._states) - 1, time.perf_counter())
 
@@ -328,7 +347,8 @@ class Size:
 def poll_applies(
     project: CollapsingProject, address: tuple[str, int], config: Mapping[str, Any], size: Size
 ) -> Report:
-    """Apply change sets to the table `target` of an empty project while eight readers poll it.
+    """Apply change sets to the table `target` of an empty project while eight readers poll it, and a
+    view of it that the same runs keep.
 
     Args:
         project: on the server.
@@ -341,13 +361,20 @@ def poll_applies(
     """
     changes = Changes(size.rows)
     project.add_model("target", {**CONFIG, **config}, "select * from changes")
+    view = {
+        "materialized": "versioned_collapsing_view",
+        "order_by": ["part", "region"],
+        "partition_by": "part",
+    }
+    by_region = f"select part, region, {SIGNED} from {{{{ ref('target') }}}} group by part, region"
+    project.add_model("sums", view, by_region)
     apply_rows(project, changes.first)
     if config.get("publish") == "journal":
         project.command(
             "create materialized view by_part engine = SummingMergeTree order by part as "
             f"select part, {SIGNED} from target group by part"
         )
-    readers = Readers(address, project.schema, changes.state)
+    readers = Readers(address, project.schema, changes.state, QUERIES | VIEW)
     with readers.reading():
         for _ in range(size.applies):
             rows = changes.next(size.changes)
@@ -357,7 +384,7 @@ def poll_applies(
 
 
 def apply_rows(project: CollapsingProject, rows: Iterable[Row]) -> None:
-    """Run the model with these changes."""
+    """Run the models with these changes."""
     project.replace_rows("changes", STRUCTURE, rows)
-    outcome = project.run("--select", "target")["target"]
-    assert outcome.status == "success", outcome.message
+    outcomes = project.run()
+    assert {outcome.status for outcome in outcomes.values()} == {"success"}, outcomes

@@ -127,3 +127,8 @@ def net_rows(client: Client, table: str) -> list[Row]:
     )
     assert all(row[-1] == 1 for row in rows), [row for row in rows if row[-1] != 1][:3]
     return [row[:-1] for row in rows]
+
+
+def rows_of_live_view(client: Client, table: str) -> list[Row]:
+    """The rows of `<table>_live`, in order of the key."""
+    return query(client, f"select {', '.join(TABLES[table])} from shop.{table}_live order by all")

@@ -1,5 +1,6 @@
 {# What the targets of a change set have of its batches: `by_all`, those that every target has applied, with the hash
-   that they had then, and `by_any`, those that one of them has, or had when it was last there. #}
+   that they had then, and `by_any`, those that one of them has, or had when it was last there. `change_sets` are the
+   last that they have applied. #}
 {% macro read_applied_batches(model) %}
   {%- do return(adapter.dispatch('read_applied_batches', 'versioned_collapsing')(model)) -%}
 {% endmacro %}
@@ -25,7 +26,7 @@
 {% macro spark__read_applied_batches(model) %}
   {%- if adapter.query_on is not defined -%}
     {%- set given = var('applied_batches', {}).get(model.name, {}) -%}
-    {%- do return({'by_all': given, 'by_any': given | list}) -%}
+    {%- do return({'by_all': given, 'by_any': given | list, 'change_sets': []}) -%}
   {%- endif -%}
   {%- set by_target = [] -%}
   {%- for node in versioned_collapsing.get_targets(model) -%}
@@ -37,7 +38,11 @@
       {%- do by_all.update({batch: hash}) -%}
     {%- endif -%}
   {%- endfor -%}
-  {%- do return({'by_all': by_all, 'by_any': by_target | sum(attribute='known', start=[]) | unique | sort}) -%}
+  {%- do return({
+      'by_all': by_all,
+      'by_any': by_target | sum(attribute='known', start=[]) | unique | sort,
+      'change_sets': by_target | map(attribute='change_set') | unique | list,
+  }) -%}
 {% endmacro %}
 
 

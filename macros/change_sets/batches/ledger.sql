@@ -1,16 +1,18 @@
-{# What the ledger says of a target: the batches of the table that is there, with their hashes, and those of the last
-   table that had its name too. #}
+{# What the ledger says of a target: the batches of the table that is there, with their hashes, those of the last table
+   that had its name too, and the last change set of the table that is there. #}
 {% macro read_batches_of_target(target) %}
   {%- set database = versioned_collapsing.quote_literal(target.schema) -%}
   {%- set name = versioned_collapsing.quote_literal(target.alias) -%}
-  {%- set exists = adapter.query_on(
+  {%- set columns = adapter.query_on(
       'clickhouse',
-      'select count() as n from system.tables where database = ' ~ database
-      ~ " and name = 'versioned_collapsing_ledger' " ~ versioned_collapsing.get_settings_sql()
-  ).rows[0]['n'] | int -%}
+      "select countIf(name = 'model') as ledgers, countIf(name = 'change_set') as with_change_sets "
+      ~ 'from system.columns where database = ' ~ database ~ " and table = 'versioned_collapsing_ledger' "
+      ~ versioned_collapsing.get_settings_sql()
+  ).rows[0] -%}
   {%- set applied = {} -%}
   {%- set known = [] -%}
-  {%- if exists -%}
+  {%- set newest = namespace(at=none, change_set='') -%}
+  {%- if columns['ledgers'] | int -%}
     {%- set ledger = adapter.quote(target.schema) ~ '.versioned_collapsing_ledger' -%}
     {%- set is_own = 'model = ' ~ versioned_collapsing.quote_literal(target.name) ~ " and status = 'applied'" -%}
     {%- set query -%}
@@ -20,7 +22,10 @@
       select
         applied.batch as batch,
         argMaxIf(applied.hash, at, target_uuid = present) as hash,
-        countIf(target_uuid = present) as times
+        countIf(target_uuid = present) as times,
+        maxIf(at, target_uuid = present) as last,
+        {{ 'argMaxIf(change_set, at, target_uuid = present)' if columns['with_change_sets'] | int else "''" }}
+          as change_set
       from {{ ledger }}
       array join batches as applied
       where {{ is_own }} and (target_uuid = present or target_uuid = latest)
@@ -31,8 +36,11 @@
       {%- do known.append(row['batch'] | int) -%}
       {%- if row['times'] | int -%}
         {%- do applied.update({row['batch'] | int: row['hash']}) -%}
+        {%- if newest.at is none or row['last'] > newest.at -%}
+          {%- set newest.at, newest.change_set = row['last'], row['change_set'] -%}
+        {%- endif -%}
       {%- endif -%}
     {%- endfor -%}
   {%- endif -%}
-  {%- do return({'applied': applied, 'known': known}) -%}
+  {%- do return({'applied': applied, 'known': known, 'change_set': newest.change_set}) -%}
 {% endmacro %}

@@ -1,11 +1,16 @@
 {# The batches of a location: number, count of files and a hash of their names and sizes. None before the first one
-   has landed, folder or not. Raises an error for files that are in no batch. #}
+   has landed, folder or not. Raises an error for files that are in no batch. The adapter lists a folder without Spark
+   where it can. #}
 {% macro read_location(location) %}
   {%- set name = versioned_collapsing._get_plain_path(location).split('/')[-1] -%}
-  {%- set found = versioned_collapsing.query_if_there(versioned_collapsing._get_location_sql(location, name)) -%}
+  {%- set listed = adapter.list_batches(location, name) if adapter.list_batches is defined else none -%}
+  {%- if listed is none -%}
+    {%- set found = versioned_collapsing.query_if_there(versioned_collapsing._get_location_sql(location, name)) -%}
+    {%- set listed = found.rows if found is not none else [] -%}
+  {%- endif -%}
   {%- set batches = {} -%}
   {%- set strays = [] -%}
-  {%- for row in (found.rows if found is not none else []) -%}
+  {%- for row in listed -%}
     {%- if row['batch'] is none -%}
       {%- do strays.append(row['example']) -%}
     {%- else -%}

@@ -1,6 +1,6 @@
 {# One row a batch; without batches one row without a batch, so that the flags are there in any case. What is not
-   counted is null. #}
-{% macro get_create_manifest_sql(manifest, landed, taken, is_complete, counts, file_format) -%}
+   counted is null. `id` is of this build, `definition` of what was built. #}
+{% macro get_create_manifest_sql(manifest, landed, taken, is_complete, counts, file_format, id, definition) -%}
   {%- set names = versioned_collapsing.get_line_count_names() -%}
   create table {{ manifest }} using {{ file_format }} as
   select
@@ -8,6 +8,8 @@
     cast(files as bigint) as files,
     cast(hash as string) as hash,
     unix_micros(current_timestamp()) as taken_at,
+    {{ versioned_collapsing.quote_literal(id) }} as id,
+    {{ versioned_collapsing.quote_literal(definition) }} as definition,
     cast({{ is_complete }} as boolean) as is_complete,
     cast({{ versioned_collapsing.is_partial_run() }} as boolean) as is_partial,
     {%- for name in names %}

@@ -26,7 +26,7 @@
   {% do versioned_collapsing.validate_server(server) %}
   {% do versioned_collapsing.validate_name_length(this, server) %}
   {% do versioned_collapsing.warn_of_is_incremental(model) %}
-  {% do versioned_collapsing.create_ledger(this) %}
+  {% do versioned_collapsing.prepare_ledger(this) %}
   {% do versioned_collapsing.validate_rebuild(this, existing_relation, is_rebuild, model) %}
   {% set stored = {} if is_rebuild else versioned_collapsing.read_stored_types(existing_relation, options.sign) %}
   {% if not is_rebuild %}
@@ -42,8 +42,8 @@
     {% do versioned_collapsing.bind_tombstones(existing_relation, tables, apply, model) %}
     {% set tables = versioned_collapsing.read_tables_of(this) %}
   {% endif %}
-  {% set ledger = versioned_collapsing.read_ledger(this, model) if existing_relation is not none
-      else versioned_collapsing.get_empty_ledger() %}
+  {% set ledger = versioned_collapsing.read_ledger(this, model) %}
+  {% set apply = dict(apply, number=ledger.number + 1) %}
   {% do versioned_collapsing.validate_no_rows_are_lost(existing_relation, is_rebuild, model, manifest, ledger, apply) %}
   {% do versioned_collapsing.drop_leftover_build(this, tables) %}
   {% do versioned_collapsing.validate_history(this, existing_relation, is_rebuild, model, manifest, ledger, apply) %}
@@ -51,14 +51,21 @@
   {#- Create the table, or recover the one that is there. -#}
   {% set target_relation = versioned_collapsing.get_table_to_apply_to(this, existing_relation, is_rebuild) %}
   {% if is_rebuild %}
-    {% set ledger = versioned_collapsing.get_empty_ledger() %}
     {% do versioned_collapsing.create_versioned_collapsing_table(target_relation, options, columns) %}
+    {% set ledger = versioned_collapsing.read_ledger(target_relation, model) %}
+    {% set apply = versioned_collapsing.get_first_apply(apply) %}
   {% else %}
     {% do versioned_collapsing.validate_tombstones_are_there(this, tables, options, ledger, apply, model) %}
     {% do versioned_collapsing.prepare_tombstones(target_relation, options, columns, tables.tombstones) %}
     {% if ledger.unfinished %}
       {% do versioned_collapsing.recover_apply(target_relation, options, ledger.unfinished, apply) %}
       {% set ledger = versioned_collapsing.read_ledger(target_relation, model) %}
+      {% set apply = dict(apply, number=ledger.number + 1) %}
+    {% endif %}
+    {% if apply.change_set and apply.change_set == ledger.applied_change_set %}
+      {% set apply = versioned_collapsing.get_apply_of_nothing(apply) %}
+      {% set manifest = dict(manifest, batches=[]) %}
+      {% set sql = 'select * from ' ~ versioned_collapsing.get_subquery_sql(sql) ~ ' where false' %}
     {% endif %}
     {% do versioned_collapsing.validate_batches_are_new(target_relation, options, manifest, ledger, apply) %}
     {% set columns = versioned_collapsing.get_columns_in_line(stored, options, columns) %}

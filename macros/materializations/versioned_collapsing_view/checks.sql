@@ -1,37 +1,65 @@
 {# All that is wrong with the options of a view, in one error. #}
-{% macro validate_view_options(model, options) %}
-  {%- set known = ['engine', 'order_by', 'partition_by', 'settings', 'indexes', 'projections'] -%}
-  {%- set meaningless = dict(versioned_collapsing.get_meaningless_options()) -%}
-  {%- do meaningless.pop('engine') -%}
-  {%- set problems = versioned_collapsing.get_option_name_problems(model, known, meaningless) -%}
-  {%- if options.sources | length != 1 -%}
-    {%- do problems.append(
-        "select: the view reads from " ~ (options.sources | map(attribute='name') | sort | join(' and ')
-        or 'no versioned_collapsing model') ~ ". It must `ref` exactly one versioned_collapsing model."
-    ) -%}
+{% macro validate_view_options(model, options, sql) %}
+  {%- set known = ['engine', 'order_by', 'partition_by', 'settings'] -%}
+  {%- set problems = versioned_collapsing.get_option_name_problems(
+      model, known, versioned_collapsing._get_options_without_meaning()
+  ) -%}
+  {%- if not options.sources -%}
+    {%- do problems.append("select: the view reads from no versioned_collapsing model. `ref` at least one.") -%}
   {%- endif -%}
+  {%- for source in options.sources if source.options.change_feed is sameas false -%}
+    {%- do problems.append(
+        source.name ~ " has `change_feed: false`, and a view is kept from the change feeds of its tables. Remove the "
+        ~ "option from " ~ source.name ~ "."
+    ) -%}
+  {%- endfor -%}
+  {%- for source in options.sources -%}
+    {%- set count = sql.split(source.relation | string) | length - 1 -%}
+    {%- if count != 1 -%}
+      {%- do problems.append(
+          "select: " ~ source.relation ~ " occurs " ~ versioned_collapsing.format_count(count, 'time') ~ " in the "
+          ~ "compiled select. `ref` each table once, in `from` or `join`."
+      ) -%}
+    {%- endif -%}
+  {%- endfor -%}
   {%- if not options.order_by -%}
     {%- do problems.append("order_by is missing. Name the columns by which the sums are grouped.") -%}
   {%- endif -%}
-  {%- if 'MergeTree' not in options.engine -%}
+  {%- set summing = '(Summing)?MergeTree' -%}
+  {%- if not modules.re.fullmatch(
+      summing ~ '(\\(\\s*\\))?|(Replicated|Shared)' ~ summing ~ '(\\(.*\\))?', options.engine | trim
+  ) -%}
     {%- do problems.append(
-        "engine is '" ~ options.engine ~ "'; it takes an engine of the MergeTree family, such as SummingMergeTree or "
-        ~ "AggregatingMergeTree."
+        "engine is '" ~ options.engine ~ "'; it takes SummingMergeTree or MergeTree. Other engines lose rows of the "
+        ~ "sums when they merge."
     ) -%}
   {%- endif -%}
   {%- do versioned_collapsing.raise_problems(model.unique_id, problems, 'versioned_collapsing_view') -%}
 {% endmacro %}
 
 
-{# A view follows a table that is there. #}
-{% macro validate_source_table(source_relation, source) %}
-  {%- if source_relation is none -%}
+{# Options of other materializations, each with what to do instead. #}
+{% macro _get_options_without_meaning() %}
+  {%- set without = {
+      'indexes': "A table of sums has no skip indexes. Leave it out.",
+      'projections': "A table of sums has no projections. Leave it out.",
+  } -%}
+  {%- for name in versioned_collapsing.get_meaningless_options() if name != 'engine' -%}
+    {%- do without.update({name: "The view is kept from the change feeds of its tables. Leave it out."}) -%}
+  {%- endfor -%}
+  {%- do return(without) -%}
+{% endmacro %}
+
+
+{# A view reads tables that are there. #}
+{% macro validate_source_tables(sources) %}
+  {%- for source in sources
+      if adapter.get_relation(source.node.database, source.node.schema, source.node.alias) is none -%}
     {%- do exceptions.raise_compiler_error(
-        "The table " ~ source.schema ~ "." ~ source.alias ~ ", which the view follows, does not exist. Build it "
-        ~ "first: "
-        ~ "dbt run --select " ~ versioned_collapsing.get_selector(source)
+        "The table " ~ source.relation ~ ", which the view reads, does not exist. Build it first: dbt run --select "
+        ~ versioned_collapsing.get_selector(source.node)
     ) -%}
-  {%- endif -%}
+  {%- endfor -%}
 {% endmacro %}
 
 
@@ -45,13 +73,44 @@
 {% endmacro %}
 
 
-{# Rows that are inserted into the source must reach the view. #}
-{% macro validate_view_is_triggered(this, source_relation, is_triggered, apply) %}
-  {%- if not is_triggered -%}
-    {%- do versioned_collapsing.stop_run(apply,
-        this ~ " would not follow " ~ source_relation ~ ", because a materialized view receives only the rows of the "
-        ~ "first table in its select. Begin the select with " ~ source_relation.identifier ~ ", and join the other "
-        ~ "tables to it."
+{# Nobody else writes into the table of a view: what a materialized view adds to it would be there twice. #}
+{% macro validate_no_other_writers(this) %}
+  {%- set query -%}
+    select concat(database, '.', name) as _dbt_writer
+    from system.tables
+    where engine = 'MaterializedView'
+      and position(
+        replaceAll(create_table_query, '`', ''),
+        {{ versioned_collapsing.quote_literal(' TO ' ~ this.schema ~ '.' ~ this.identifier ~ ' ') }}
+      ) > 0
+    order by _dbt_writer
+    {{ versioned_collapsing.get_settings_sql() }}
+  {%- endset -%}
+  {%- set writers = run_query(query).rows | map(attribute='_dbt_writer') | list -%}
+  {%- if writers -%}
+    {%- do exceptions.raise_compiler_error(
+        this ~ " is maintained from change feeds, and a materialized view must not write into it: "
+        ~ writers | join(', ') ~ ". Drop each of them, then run again."
+    ) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{# The select, whatever it says, is a sum of products of the rows of its tables. A run on a part of them (--empty,
+   --sample) fills the view with that, and the next run fills it again. #}
+{% macro validate_view_select(model, options, sql) %}
+  {%- if not versioned_collapsing.is_partial_run() -%}
+    {%- set sources = [] -%}
+    {%- for source in options.sources -%}
+      {%- do sources.append({
+          'schema': source.relation.schema, 'identifier': source.relation.identifier, 'sign': source.sign
+      }) -%}
+    {%- endfor -%}
+    {%- set tree = versioned_collapsing.read_query_tree(sql) -%}
+    {%- do versioned_collapsing.raise_problems(
+        model.unique_id,
+        versioned_collapsing.get_select_problems(tree, sources, options.order_by, options.partition_by),
+        'versioned_collapsing_view'
     ) -%}
   {%- endif -%}
 {% endmacro %}

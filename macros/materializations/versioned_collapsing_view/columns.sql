@@ -11,16 +11,18 @@
 
 
 {% macro _read_nullable_key_problems(option, options, sql) %}
-  {%- set source = options.source -%}
   {%- set problems = [] -%}
+  {%- set commands = [] -%}
+  {%- for source in options.sources -%}
+    {%- do commands.append(versioned_collapsing.get_rebuild_command(source.node)) -%}
+  {%- endfor -%}
   {%- for expression in options[option] -%}
     {%- set query = '(select ' ~ expression ~ ' from ' ~ versioned_collapsing.get_subquery_sql(sql) ~ ')' -%}
     {%- for type in versioned_collapsing.read_types(query).values() if 'Nullable(' in type -%}
       {%- do problems.append(
-          option ~ ": " ~ expression ~ " is " ~ type ~ ", but a key of a table cannot be null. Declare the "
-          ~ "`data_type` of its columns in the properties of " ~ source.name ~ ", and rebuild: "
-          ~ versioned_collapsing.get_rebuild_command(source)
-          ~ ". Or replace nulls in the select with ifNull."
+          option ~ ": " ~ expression ~ " is " ~ type ~ ", but a key of a table cannot be null. Replace nulls in the "
+          ~ "select with ifNull. Or set settings={'allow_nullable_key': 1}. Or declare the `data_type` of the column "
+          ~ "in the properties of its table, and rebuild that table: " ~ commands | join(', or ')
       ) -%}
     {%- endfor -%}
   {%- endfor -%}

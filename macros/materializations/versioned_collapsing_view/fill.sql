@@ -1,5 +1,6 @@
-{# Makes a table with what the select returns now. #}
-{% macro fill_view(build, options, apply, sql) %}
+{# Fills a table with what the select returns now, and puts it in the view's place. #}
+{% macro fill_view(this, existing_relation, options, state, described, apply, sql) %}
+  {%- set build = versioned_collapsing.get_helper_relation(this, 'build') -%}
   {%- do run_query('drop table if exists ' ~ build) -%}
   {% call statement('create_view_table') -%}
     {{ versioned_collapsing.get_create_view_table_sql(build, options, sql) }}
@@ -7,22 +8,71 @@
   {% call statement('fill_view') -%}
     insert into {{ build }}
     select *
-    from {{ versioned_collapsing.get_subquery_sql(sql) }}
+    from {{ versioned_collapsing.get_subquery_sql(
+        versioned_collapsing.get_state_sql(options.sources, described, sql)
+    ) }}
     {{ versioned_collapsing.get_settings_sql(apply, {'max_partitions_per_insert_block': 0}) }}
   {%- endcall %}
+  {%- do versioned_collapsing.put_view_in_place(this, build, existing_relation, options, state, apply) -%}
 {% endmacro %}
 
 
-{# A window lets an insert into the source be repeated: the view's table knows the blocks that it has. #}
 {% macro get_create_view_table_sql(build, options, sql) -%}
-  {%- set window = {'non_replicated_deduplication_window': versioned_collapsing.get_deduplication_window()} -%}
   create table {{ build }} {{ on_cluster_clause(build) }}
   engine = {{ options.engine }}
   {%- if options.partition_by %}
   partition by ({{ options.partition_by | join(', ') }})
   {%- endif %}
   order by ({{ options.order_by | join(', ') }})
-  settings {{ versioned_collapsing.get_settings_list_sql(dict(window, **options.settings)) }}
+  {%- if options.settings %}
+  settings {{ versioned_collapsing.get_settings_list_sql(options.settings) }}
+  {%- endif %}
   empty as select * from {{ versioned_collapsing.get_subquery_sql(sql) }}
   {{ versioned_collapsing.get_settings_sql() }}
 {%- endmacro %}
+
+
+{# Adds what the sources' feeds say has changed, to a table that has the parts of the view by hard links, and puts it in
+   the view's place: readers see all of it or nothing. #}
+{% macro refresh_view(this, options, state, described, apply, sql) %}
+  {%- set build = versioned_collapsing.get_helper_relation(this, 'build') -%}
+  {%- do run_query('drop table if exists ' ~ build) -%}
+  {%- do run_query('create table ' ~ build ~ ' as ' ~ this) -%}
+  {%- do run_query('alter table ' ~ build ~ ' attach partition all from ' ~ this) -%}
+  {% call statement('refresh_view') -%}
+    insert into {{ build }}
+    select *
+    from (
+      {{ versioned_collapsing.get_delta_sql(options.sources, state, described, sql) }}
+    )
+    {{ versioned_collapsing.get_settings_sql(apply, {'max_partitions_per_insert_block': 0}) }}
+  {%- endcall %}
+  {%- if versioned_collapsing.read_lacking_feeds(options.sources, state, described, are_kept=false) -%}
+    {#- They were complete before, and have lost what was too old since. -#}
+    {%- do versioned_collapsing.fill_view(this, this, options, state, described, apply, sql) -%}
+  {%- else -%}
+    {%- do versioned_collapsing.put_view_in_place(this, build, this, options, state, apply) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{# The ledger tells of the new table by its UUID. Until the tables are exchanged, the old one stands in the view's
+   place, and what the ledger says of that is true. The locks are renewed first: had another run taken one over, the
+   rows would not be those of `state`. #}
+{% macro put_view_in_place(this, build, existing_relation, options, state, apply) %}
+  {%- for source in options.sources -%}
+    {%- do versioned_collapsing.renew_lock(versioned_collapsing.get_apply_to_source(source, apply)) -%}
+  {%- endfor -%}
+  {%- for source in options.sources -%}
+    {%- set progress = dict(
+        versioned_collapsing.get_initial_progress(), definition=options.definition, number=state.last[source.position]
+    ) -%}
+    {%- do versioned_collapsing.record_apply(build, apply, progress, 'filled', source.relation) -%}
+  {%- endfor -%}
+  {%- if existing_relation is none -%}
+    {%- do run_query('rename table ' ~ build ~ ' to ' ~ this) -%}
+  {%- else -%}
+    {%- do run_query('exchange tables ' ~ build ~ ' and ' ~ this) -%}
+    {%- do run_query('drop table ' ~ build) -%}
+  {%- endif -%}
+{% endmacro %}

@@ -1,19 +1,38 @@
-{# The options of a view, with the nodes of the tables that it reads. What is wrong with them, validate_view_options
-   says. #}
-{% macro get_view_options(config, model, sql) %}
-  {%- set read = graph.nodes.values() | selectattr('unique_id', 'in', model.depends_on.nodes) -%}
-  {%- set sources = read | selectattr('config.materialized', 'equalto', 'versioned_collapsing') | list -%}
+{# The options of a view, with the tables that it reads: the node, the relation and the options of each. What is wrong
+   with them, validate_view_options says. #}
+{% macro get_view_options(config, model, this, sql) %}
   {%- set engine = config.get('engine', 'SummingMergeTree') -%}
   {%- set order_by = versioned_collapsing.as_list(config.get('order_by')) -%}
   {%- set partition_by = versioned_collapsing.as_list(config.get('partition_by')) -%}
   {%- set settings = config.get('settings') or {} -%}
   {%- do return({
-      'sources': sources,
-      'source': sources | first,
+      'sources': versioned_collapsing.get_view_sources(model, this),
       'engine': engine,
       'order_by': order_by,
       'partition_by': partition_by,
       'settings': settings,
       'definition': local_md5(sql ~ [engine, order_by, partition_by, settings]),
   }) -%}
+{% endmacro %}
+
+
+{# In the order of their names, in which all views lock them, each with its position in it. #}
+{% macro get_view_sources(model, this) %}
+  {%- set sources = [] -%}
+  {%- for node in graph.nodes.values()
+      if node.unique_id in model.depends_on.nodes and node.config.materialized == 'versioned_collapsing' -%}
+    {%- set options = versioned_collapsing.get_versioned_collapsing_options(node.config, node) -%}
+    {%- do sources.append({
+        'name': node.name,
+        'node': node,
+        'relation': this.incorporate(path={'schema': node.schema, 'identifier': node.alias}, type='table'),
+        'options': options,
+        'sign': options.sign,
+    }) -%}
+  {%- endfor -%}
+  {%- set placed = [] -%}
+  {%- for source in sources | sort(attribute='node.unique_id') -%}
+    {%- do placed.append(dict(source, position=loop.index0)) -%}
+  {%- endfor -%}
+  {%- do return(placed) -%}
 {% endmacro %}

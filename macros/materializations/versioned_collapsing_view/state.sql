@@ -1,25 +1,89 @@
-{# Whether the table was filled to the end with this select, from the table that the source's name now means,
-   and is followed up. #}
-{% macro read_is_current(this, source_relation, options) %}
-  {%- set is_filled -%}
-    status = 'filled'
-      and target_uuid = {{ versioned_collapsing.get_table_uuid_sql(this) }}
-      and source_uuid = {{ versioned_collapsing.get_table_uuid_sql(source_relation) }}
-      and definition = {{ versioned_collapsing.quote_literal(options.definition) }}
-  {%- endset -%}
-  {%- set ledger = versioned_collapsing.get_ledger_relation(source_relation) -%}
-  {%- do return(
-      versioned_collapsing.read_row_count(ledger, is_filled) > 0
-      and versioned_collapsing.read_is_triggered(source_relation, versioned_collapsing.get_trigger_relation(this))
-  ) -%}
+{# How far a view is, by the position of each source: `last`, its last apply, and `used`, the last that the view has
+   used. `is_filled`: whether the view was filled with this select, from the tables that the sources' names now mean. #}
+{% macro read_view_state(this, options) %}
+  {%- set rows = run_query(versioned_collapsing.get_view_state_sql(this, options)).rows -%}
+  {%- set state = {'last': {}, 'used': {}} -%}
+  {%- set seen = namespace(is_filled=true) -%}
+  {%- for row in rows -%}
+    {%- do state.last.update({row['source'] | int: row['last'] | int}) -%}
+    {%- do state.used.update({row['source'] | int: row['used'] | int}) -%}
+    {%- set seen.is_filled = seen.is_filled and row['fills'] | int > 0 -%}
+  {%- endfor -%}
+  {%- do return(dict(
+      state, is_filled=seen.is_filled,
+      has_changes=versioned_collapsing.get_changed_sources(options.sources, state) != []
+  )) -%}
 {% endmacro %}
 
 
-{# Whether rows that are inserted into the source reach a materialized view. They do when it reads the source
-   first: what it joins to that is only looked up. #}
-{% macro read_is_triggered(source_relation, trigger) %}
-  {%- set view = versioned_collapsing.quote_literals([trigger.schema, trigger.identifier]) -%}
-  {%- set has_view = 'has(arrayZip(dependencies_database, dependencies_table), (' ~ view ~ '))' -%}
-  {%- set is_source = versioned_collapsing.get_is_table_sql(source_relation) -%}
-  {%- do return(versioned_collapsing.read_row_count('system.tables', is_source ~ ' and ' ~ has_view) > 0) -%}
+{# A row of the ledger tells of the table that stands in the view's place by its UUID: one that was being made when its
+   run died has another. #}
+{% macro get_view_state_sql(this, options) -%}
+  {%- for source in options.sources %}
+  {%- set uuid = versioned_collapsing.get_table_uuid_sql(source.relation) %}
+  {%- set is_of_view -%}
+    status = 'filled'
+      and target_uuid = {{ versioned_collapsing.get_table_uuid_sql(this) }}
+      and source_uuid = {{ uuid }}
+      and definition = {{ versioned_collapsing.quote_literal(options.definition) }}
+  {%- endset %}
+  select
+    {{ loop.index0 }} as source,
+    maxIf(apply, target_uuid = {{ uuid }}) as last,
+    countIf({{ is_of_view }}) as fills,
+    maxIf(apply, {{ is_of_view }}) as used
+  from {{ versioned_collapsing.get_ledger_relation(source.relation) }}
+  {{- '\n\n  union all\n' if not loop.last }}
+  {%- endfor %}
+  {{ versioned_collapsing.get_settings_sql() }}
+{%- endmacro %}
+
+
+{% macro get_changed_sources(sources, state) %}
+  {%- set changed = [] -%}
+  {%- for source in sources if state.last[source.position] > state.used[source.position] -%}
+    {%- do changed.append(source) -%}
+  {%- endfor -%}
+  {%- do return(changed) -%}
+{% endmacro %}
+
+
+{# The columns of each source and of its feed. #}
+{% macro read_source_columns(sources) %}
+  {%- set described = [] -%}
+  {%- for source in sources -%}
+    {%- do described.append(versioned_collapsing.read_feed_columns(
+        source.relation, versioned_collapsing.get_changes_relation(source.relation)
+    )) -%}
+  {%- endfor -%}
+  {%- do return(described) -%}
+{% endmacro %}
+
+
+{# The names of those sources of which the feed is gone, or lacks an apply that the view has not used. `are_kept=false`:
+   only of those that lose rows with time. #}
+{% macro read_lacking_feeds(sources, state, described, are_kept=true) %}
+  {%- set lacking = [] -%}
+  {%- for source in versioned_collapsing.get_changed_sources(sources, state)
+      if are_kept or versioned_collapsing.get_change_feed(source.relation, source.options, source.node).interval -%}
+    {%- set at = source.position -%}
+    {%- if not described[at].feed -%}
+      {%- do lacking.append(source.name) -%}
+    {%- elif versioned_collapsing.read_missing_apply_count(source, state.used[at], state.last[at]) -%}
+      {%- do lacking.append(source.name) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do return(lacking) -%}
+{% endmacro %}
+
+
+{% macro read_missing_apply_count(source, used, last) %}
+  {%- set applies = versioned_collapsing.get_applies_sql({
+      'ledger': versioned_collapsing.get_ledger_relation(source.relation),
+      'uuid': versioned_collapsing.get_table_uuid_sql(source.relation),
+      'feed': versioned_collapsing.get_changes_relation(source.relation),
+  }, used + 1) -%}
+  {%- do return(versioned_collapsing.read_row_count(
+      versioned_collapsing.get_subquery_sql(applies), 'not is_complete and apply <= ' ~ last
+  )) -%}
 {% endmacro %}

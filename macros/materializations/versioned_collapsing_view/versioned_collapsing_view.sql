@@ -1,15 +1,13 @@
-{# A table of sums that follows a versioned_collapsing table: filled once from what the table holds, and from
-   then on by a materialized view, `<model>_mv`, with each row that is inserted. Both happen under the table's
-   writer lock, so that no row is missed and none counted twice. #}
+{# A table of sums over one or more versioned_collapsing tables. It is filled once from the tables. From then on each
+   run adds what their change feeds say has changed. Nobody writes to the tables meanwhile. #}
 {% materialization versioned_collapsing_view, adapter='clickhouse' %}
 
-  {%- do versioned_collapsing.validate_settings(model.unique_id, versioned_collapsing.read_profile_settings()) -%}
-  {%- set options = versioned_collapsing.get_view_options(config, model, sql) -%}
-  {%- do versioned_collapsing.validate_view_options(model, options) -%}
-  {%- set source_relation = versioned_collapsing.read_source_table(options.source) -%}
-  {%- do versioned_collapsing.validate_source_table(source_relation, options.source) -%}
-  {%- set apply = versioned_collapsing.start_apply(model, source_relation) -%}
+  {%- set options = versioned_collapsing.get_view_options(config, model, this, sql) -%}
+  {%- do versioned_collapsing.validate_view_options(model, options, sql) -%}
   {%- set existing_relation = load_cached_relation(this) -%}
+  {%- do versioned_collapsing.validate_view_place(existing_relation) -%}
+  {%- do versioned_collapsing.validate_source_tables(options.sources) -%}
+  {%- set apply = versioned_collapsing.start_apply(model, options.sources[0].relation) -%}
 
   {{ run_hooks(pre_hooks, inside_transaction=False) }}
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
@@ -17,16 +15,22 @@
   {% if config.get('contract').enforced %}
     {% do get_assert_columns_equivalent(sql) %}
   {% endif %}
-  {% do versioned_collapsing.validate_view_place(existing_relation) %}
-  {% do versioned_collapsing.validate_view_columns(model, options, sql) %}
-  {% do versioned_collapsing.acquire_lock(source_relation, apply) %}
-  {% if should_full_refresh() or not versioned_collapsing.read_is_current(this, source_relation, options) %}
-    {% do versioned_collapsing.rebuild_view(this, existing_relation, source_relation, options, apply, sql) %}
-    {% set message = 'filled from ' ~ source_relation.identifier ~ ', follows it from here' %}
+  {% for schema in options.sources | map(attribute='relation') | unique(attribute='schema') %}
+    {% do versioned_collapsing.prepare_ledger(schema) %}
+  {% endfor %}
+  {% set state = versioned_collapsing.read_view_state(this, options) %}
+  {% if state.is_filled and not state.has_changes and not should_full_refresh() %}
+    {% set message = 'nothing has changed' %}
   {% else %}
-    {% set message = 'follows ' ~ source_relation.identifier %}
+    {% do versioned_collapsing.validate_settings(model.unique_id, versioned_collapsing.read_profile_settings()) %}
+    {% if should_full_refresh() or not state.is_filled %}
+      {% do versioned_collapsing.validate_view_select(model, options, sql) %}
+      {% do versioned_collapsing.validate_view_columns(model, options, sql) %}
+    {% endif %}
+    {% set message = versioned_collapsing.bring_view_up_to_date(
+        this, existing_relation, options, apply, sql, should_full_refresh()
+    ) %}
   {% endif %}
-  {% do versioned_collapsing.give_up_lock(apply) %}
   {% do store_raw_result('main', message=message, code='OK', rows_affected=0) %}
 
   {% set should_revoke_grants = should_revoke(existing_relation, full_refresh_mode=should_full_refresh()) %}

@@ -1,7 +1,8 @@
 insert into `it_update`.`versioned_collapsing_ledger` (
     model, target_uuid, invocation_id, run_id, status, at, batches,
     lines, blank, quarantined, passed_over, events, rows_read, keys, states, cancels, deletes, duplicates, stale, unmerged, conflicts, tombstoned, repaired, superseded, derived, truncates,
-    milliseconds, publish, block, chunk, chunks, is_partial, truncated_at, source_uuid, definition
+    milliseconds, publish, block, chunk, chunks, is_partial, truncated_at, source_uuid, definition,
+    apply, change_set, signed_rows
   )
   select
     'update',
@@ -34,4 +35,7 @@ insert into `it_update`.`versioned_collapsing_ledger` (
     0, 1, 1, False,
     '',
     toUUID('00000000-0000-0000-0000-000000000000'),
-    ' remembers_deletes'
+    ' remembers_deletes',
+    2,
+    '',
+    (select count() from `it_update`.`orders__dbt_signed`)

@@ -53,6 +53,13 @@
         ~ "'30 days'."
     ) -%}
   {%- endif -%}
+  {%- if options.change_feed is not boolean and options.change_feed != 'auto'
+      and versioned_collapsing.get_interval_sql(options.change_feed) is none -%}
+    {%- do problems.append(
+        "change_feed is '" ~ options.change_feed ~ "'; it takes auto, true, false, or a length of time such as "
+        ~ "'30 days'."
+    ) -%}
+  {%- endif -%}
   {%- if options.chunks is not integer or options.chunks < 1 -%}
     {%- do problems.append(
         "chunks is " ~ options.chunks ~ "; it takes the number of chunks, 1 or more."

@@ -20,6 +20,7 @@
       'publish': config.get('publish', 'auto'),
       'chunks': config.get('chunks', 1),
       'projections': config.get('projections') or [],
+      'change_feed': config.get('change_feed', 'auto'),
   } -%}
   {%- do return(options) -%}
 {% endmacro %}

@@ -15,10 +15,11 @@
 
 {# From here on a run that dies is completed, the way that is chosen here: what was counted goes with it. Returns the
    progress. #}
-{% macro start_publishing(target_relation, options, progress, apply) %}
+{% macro start_publishing(target_relation, options, columns, progress, apply) %}
   {%- do versioned_collapsing.renew_lock(apply) -%}
   {%- set way = versioned_collapsing.prepare_publishing(target_relation, options, progress, apply) -%}
-  {%- set progress = dict(progress, **way) -%}
+  {%- set progress = dict(progress, number=progress.number or apply.number, **way) -%}
+  {%- do versioned_collapsing.feed_rows(target_relation, options, columns, progress, apply) -%}
   {%- do versioned_collapsing.record_apply(target_relation, apply, progress, 'started') -%}
   {%- do return(progress) -%}
 {% endmacro %}
@@ -27,7 +28,9 @@
 {# Publishes what all chunks have come to in one step. #}
 {% macro publish_and_record(target_relation, options, columns, progress, apply) %}
   {%- if progress.counts.has_writes -%}
-    {%- set progress = versioned_collapsing.start_publishing(target_relation, options, progress, apply) -%}
+    {%- set progress = versioned_collapsing.start_publishing(
+        target_relation, options, columns, progress, apply
+    ) -%}
     {%- do versioned_collapsing.publish_staged_rows(target_relation, options, columns, progress, apply) -%}
   {%- endif -%}
   {%- if apply.is_resumed or apply.batches or progress.counts.rows_read -%}

@@ -19,6 +19,7 @@
   {%- do return({
       'exists': true,
       'relation': relation,
+      'id': rows[0]['id'] if 'id' in rows[0].keys() else '',
       'batches': batches,
       'line_counts': versioned_collapsing._sum_line_counts(rows),
       'change_set': change_sets[0].name,

@@ -1,4 +1,15 @@
-{% macro create_ledger(target_relation) %}
+{# Has the ledger there, with all its columns. #}
+{% macro prepare_ledger(target_relation) %}
+  {%- set found = versioned_collapsing.read_ledger_columns(target_relation) -%}
+  {%- if not found['_dbt_columns'] | int -%}
+    {%- do versioned_collapsing._create_ledger(target_relation) -%}
+  {%- elif found['_dbt_later_columns'] | int < versioned_collapsing.get_later_columns() | length -%}
+    {%- do versioned_collapsing.add_later_columns(target_relation) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{% macro _create_ledger(target_relation) %}
   {%- set status = 'chunk staged, started, block applied, applied, adopted, repaired, filled (a view), or partial '
       ~ '(a run with --empty or --sample)' -%}
   {%- set definition = 'For a view: hash of its definition. With a journal: hashes of the views on the table. Also '
@@ -13,7 +24,7 @@
       status LowCardinality(String) comment {{ versioned_collapsing.quote_literal(status) }},
       at DateTime64(6, 'UTC') comment 'When the row was written',
       batches Array(Tuple(batch UInt64, hash String)) comment 'Batches of the landing zone that the change set held',
-      {%- for name, description in versioned_collapsing.get_accounting_columns().items() %}
+      {%- for name, description in versioned_collapsing.get_later_columns().items() %}
       {{ name }} {{ description }},
       {%- endfor %}
       rows_read UInt64 comment 'Rows of the change set',
@@ -41,5 +52,4 @@
     order by (model, at)
     {{ versioned_collapsing.get_settings_sql() }}
   {%- endcall %}
-  {%- do versioned_collapsing.add_accounting_columns(target_relation) -%}
 {% endmacro %}

@@ -13,9 +13,10 @@
 {% endmacro %}
 
 
-{# Adds the columns that the table lacks. #}
+{# Adds the columns that the table lacks, to its change feed too. #}
 {% macro add_new_columns(existing_relation, stored, columns) %}
-  {%- for column in columns.table if column.name not in stored -%}
+  {%- set added = columns.table | rejectattr('name', 'in', stored) | list -%}
+  {%- for column in added -%}
     {%- do run_query(
         'alter table ' ~ existing_relation ~ ' ' ~ on_cluster_clause(existing_relation) ~ ' add column if not exists '
         ~ adapter.quote(column.name) ~ ' ' ~ column.type ~ ' ' ~ versioned_collapsing.get_settings_sql()
@@ -23,6 +24,11 @@
     {%- do versioned_collapsing._warn_of_a_name_alike(existing_relation, column.name, stored) -%}
     {%- do log('Added the column ' ~ column.name ~ ' ' ~ column.type ~ ' to ' ~ existing_relation, info=true) -%}
   {%- endfor -%}
+  {%- set feed_relation = versioned_collapsing.get_changes_relation(existing_relation) -%}
+  {%- set described = versioned_collapsing.read_feed_columns(existing_relation, feed_relation) if added else {} -%}
+  {%- if described.feed -%}
+    {%- do versioned_collapsing.alter_feed(feed_relation, described, []) -%}
+  {%- endif -%}
 {% endmacro %}
 
 

@@ -7,6 +7,7 @@
    - source: the role of the staged table with the changes of all chunks; change_count: how many it has
    - line_counts: what lines and events are accounted for
    - truncated_at: an expression for the version at which the table was truncated, or none
+   - number: of the apply, when anything of it is published or about to be; 0 before
    - is_repeated: whether what a run decided that died while it published is decided once more #}
 {% macro get_initial_progress() %}
   {%- do return({
@@ -17,6 +18,7 @@
       'truncated_at': none,
       'is_journal': false,
       'definition': '',
+      'number': 0,
       'source': 'changes',
       'change_count': 0,
       'is_repeated': false,
@@ -31,6 +33,7 @@
       chunk=unfinished.chunk,
       block=unfinished.block,
       is_journal=unfinished.is_journal,
-      definition=unfinished.definition
+      definition=unfinished.definition,
+      number=unfinished.number
   )) -%}
 {% endmacro %}

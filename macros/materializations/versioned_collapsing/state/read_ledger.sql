@@ -1,12 +1,17 @@
-{# What the ledger says of the table that now has the target's name: whether it knows it, whether the table
-   has a history (a whole change set applied, or adopted), the applied batches, the version at which it was
-   truncated, and the run that began to write and did not end, or none. #}
+{# What the ledger says of the table that now has the target's name, or of none: whether it knows it, whether the table
+   has a history (a whole change set applied, or adopted), the applied batches and the last change set, the version at
+   which it was truncated, and the run that began to write and did not end, or none. `number` is that of the last
+   apply to the table, or of the model to a table that had the name before. #}
 {% macro read_ledger(target_relation, model) %}
   {%- set last = {
       'last_run_id': 'run_id', 'last_status': 'status', 'last_batches': 'batches.batch', 'last_hashes': 'batches.hash',
       'last_publish': 'publish', 'last_block': 'block', 'last_chunk': 'chunk', 'last_chunks': 'chunks',
       'last_is_partial': 'is_partial', 'last_truncated_at': 'truncated_at', 'last_definition': 'definition',
+      'last_apply': 'apply', 'last_change_set': 'change_set',
   } -%}
+  {%- set ledger = versioned_collapsing.get_ledger_relation(target_relation) -%}
+  {%- set name = versioned_collapsing.quote_literal(model.name) -%}
+  {%- set uuid = versioned_collapsing.get_table_uuid_sql(target_relation) -%}
   {%- set query -%}
     select
       count() as known,
@@ -17,10 +22,12 @@
       {%- endfor %}
       max(at) <= now64(6, 'UTC') - toIntervalSecond(uptime()) as is_restarted,
       argMaxIf(truncated_at, at, truncated_at <> '' and status in ('applied', 'partial')) as truncate_version,
-      groupUniqArrayArrayIf(batches.batch, status = 'applied') as applied
-    from {{ versioned_collapsing.get_ledger_relation(target_relation) }}
-    where model = {{ versioned_collapsing.quote_literal(model.name) }}
-      and target_uuid = {{ versioned_collapsing.get_table_uuid_sql(target_relation) }}
+      groupUniqArrayArrayIf(batches.batch, status = 'applied') as applied,
+      argMaxIf(change_set, at, status = 'applied') as applied_change_set,
+      (select max(apply) from {{ ledger }} where model = {{ name }} or target_uuid = {{ uuid }}) as number
+    from {{ ledger }}
+    where model = {{ name }}
+      and target_uuid = {{ uuid }}
     {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
   {%- set found = run_query(query).rows[0] -%}
@@ -29,22 +36,11 @@
       'is_known': found['known'] | int > 0,
       'has_history': found['history'] | int > 0 or (unfinished is not none and not unfinished.is_partial),
       'applied_batches': versioned_collapsing.parse_array(found['applied']),
+      'applied_change_set': found['applied_change_set'],
       'truncated_at': found['truncate_version'],
       'deletes': found['deletes'] | int,
+      'number': found['number'] | int,
       'unfinished': unfinished,
-  }) -%}
-{% endmacro %}
-
-
-{# What it says of a table that is not there. #}
-{% macro get_empty_ledger() %}
-  {%- do return({
-      'is_known': false,
-      'has_history': false,
-      'applied_batches': [],
-      'truncated_at': '',
-      'deletes': 0,
-      'unfinished': none,
   }) -%}
 {% endmacro %}
 
@@ -68,9 +64,11 @@
       'block': found['last_block'] | int,
       'definition': words | reject('equalto', 'remembers_deletes') | join(' '),
       'remembers_deletes': 'remembers_deletes' in words,
+      'number': found['last_apply'] | int,
       'chunk': found['last_chunk'] | int,
       'chunks': found['last_chunks'] | int,
       'truncated_at': found['last_truncated_at'],
+      'change_set': found['last_change_set'],
       'batches': zip(batches, versioned_collapsing.parse_array(found['last_hashes'])) | list,
   }) -%}
 {% endmacro %}

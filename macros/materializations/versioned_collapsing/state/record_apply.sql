@@ -1,5 +1,5 @@
-{# Appends a row to the ledger. A run on a part of the change set (--empty, --sample) applies no batch. A view has the
-   table that it follows. #}
+{# Appends a row to the ledger. A run on a part of the change set (--empty, --sample) applies no batch. A view has a row
+   for each table that it reads, in the ledger of that table. #}
 {% macro record_apply(target_relation, apply, progress, status, followed_relation=none) %}
   {% call statement('record_apply') -%}
     {{ versioned_collapsing._get_record_sql(target_relation, apply, progress, status, followed_relation) }}
@@ -13,10 +13,11 @@
   {%- set elapsed = modules.datetime.datetime.now(modules.pytz.utc) - apply.started_at -%}
   {%- set way = 'stream' if apply.is_stream else 'journal' if progress.is_journal else 'atomic' -%}
   {%- set definition = progress.definition ~ (' remembers_deletes' if apply.remembers_deletes else '') -%}
-  insert into {{ versioned_collapsing.get_ledger_relation(target_relation) }} (
+  insert into {{ versioned_collapsing.get_ledger_relation(followed_relation or target_relation) }} (
     model, target_uuid, invocation_id, run_id, status, at, batches,
     {{ (line_names + names) | join(', ') }},
-    milliseconds, publish, block, chunk, chunks, is_partial, truncated_at, source_uuid, definition
+    milliseconds, publish, block, chunk, chunks, is_partial, truncated_at, source_uuid, definition,
+    apply, change_set, signed_rows
   )
   select
     {{ versioned_collapsing.quote_literal(apply.model) }},
@@ -37,9 +38,17 @@
     {{ 'toString(' ~ progress.truncated_at ~ ')' if progress.truncated_at else "''" }},
     {{ versioned_collapsing.get_table_uuid_sql(followed_relation) if followed_relation
         else "toUUID('00000000-0000-0000-0000-000000000000')" }},
-    {{ versioned_collapsing.quote_literal(definition) }}
+    {{ versioned_collapsing.quote_literal(definition) }},
+    {{ progress.number }},
+    {{ versioned_collapsing.quote_literal(apply.change_set) }},
+    {{ versioned_collapsing._get_signed_rows_sql(target_relation) if status == 'started' else 0 }}
   {{ versioned_collapsing.get_settings_sql() }}
 {%- endmacro %}
+
+
+{% macro _get_signed_rows_sql(target_relation) %}
+  {%- do return('(select count() from ' ~ versioned_collapsing.get_helper_relation(target_relation, 'signed') ~ ')') -%}
+{% endmacro %}
 
 
 {% macro _get_batches_sql(batches) %}

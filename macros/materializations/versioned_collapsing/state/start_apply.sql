@@ -1,5 +1,6 @@
 {# What every step of an apply knows of it; nothing of it changes. `is_resumed`: whether another run began it. `lock`:
-   none where dbt's own process has the engine. `staged`: the staged tables that an earlier apply has left. #}
+   none where dbt's own process has the engine. `staged`: the staged tables that an earlier apply has left. `number`: of
+   this apply, when the ledger was read. `feed`: the change feed, or none; `feed_relation`: where one is or would be. #}
 {% macro start_apply(model, locked_relation, manifest={}, options={}) %}
   {%- set now = modules.datetime.datetime.now(modules.pytz.utc) -%}
   {%- set run_id = local_md5(invocation_id ~ model.unique_id ~ now) -%}
@@ -11,6 +12,7 @@
       'started_at': now,
       'lock': none if versioned_collapsing.is_embedded() else {'relation': lock, 'run_id': run_id},
       'batches': [] if manifest.is_partial else manifest.batches or [],
+      'change_set': manifest.id or '',
       'has_manifest': manifest.exists or false,
       'manifest_counts': manifest.line_counts or {},
       'is_partial': manifest.is_partial or false,
@@ -19,6 +21,9 @@
       'chunks': options.chunks or 1,
       'remembers_deletes': options.remember_deletes or false,
       'staged': {},
+      'number': 0,
+      'feed_relation': versioned_collapsing.get_changes_relation(locked_relation),
+      'feed': versioned_collapsing.get_change_feed(locked_relation, options, model) if options else none,
   }) -%}
 {% endmacro %}
 
@@ -32,12 +37,27 @@
       rebuild_command=unfinished.rebuild_command,
       run_id=unfinished.run_id,
       batches=unfinished.batches,
+      change_set=unfinished.change_set,
       has_manifest=false,
       manifest_counts={},
       is_partial=unfinished.is_partial,
       is_stream=unfinished.is_stream,
       is_resumed=true,
       chunks=unfinished.chunks,
-      remembers_deletes=unfinished.remembers_deletes
+      remembers_deletes=unfinished.remembers_deletes,
+      number=unfinished.number or apply.number
   )) -%}
+{% endmacro %}
+
+
+{# The first apply to a table. Views are filled from the table itself, and a feed that is kept only for them has nothing
+   of it. #}
+{% macro get_first_apply(apply) %}
+  {%- do return(dict(apply, feed=apply.feed if apply.feed and apply.feed.is_history else none)) -%}
+{% endmacro %}
+
+
+{# An apply of a change set that this table has applied before: of none of its batches. #}
+{% macro get_apply_of_nothing(apply) %}
+  {%- do return(dict(apply, batches=[], manifest_counts={})) -%}
 {% endmacro %}

@@ -83,11 +83,6 @@ def test_tests_fail_on_the_engine_of_what_they_read(later: Any) -> None:
         ("spark_breaks_contract", "| id          | bigint          | string        |"),
         ("ch_breaks_contract", "| id          | Nullable(Int64)                | String "),
         ("ch_breaks_constraint", "Constraint `few` for table mixed.ch_breaks_constraint ("),
-        (
-            "spark_python",
-            "The embedded spark runs no Python models; dbt-spark submits them to Databricks. Write "
-            "the model in SQL.",
-        ),
         ("ch_python", "only supports languages ['sql']; got \"python\""),
         ("spark_grants", "The embedded spark has no users to grant anything to."),
         ("ch_grants", "The embedded clickhouse has no users to grant anything to."),

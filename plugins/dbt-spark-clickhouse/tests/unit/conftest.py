@@ -65,15 +65,25 @@ class _Config(dict[str, Any]):
 
 
 @pytest.fixture
-def adapter(tmp_path: Path) -> Iterator[SparkClickHouseAdapter]:
+def make_adapter(tmp_path: Path) -> Iterator[Callable[..., SparkClickHouseAdapter]]:
+    """Makes the adapter of a project in ``tmp_path``, given keys of its profile; neither engine runs."""
+    reset_adapters()
+
+    def make(**profile: Any) -> SparkClickHouseAdapter:
+        config: Any = SimpleNamespace(
+            credentials=SparkClickHouseCredentials.from_dict(profile),
+            project_root=str(tmp_path),
+            quoting={},
+            log_cache_events=False,
+            flags={},
+        )
+        return SparkClickHouseAdapter(config, get_context("spawn"))
+
+    yield make
+    reset_adapters()
+
+
+@pytest.fixture
+def adapter(make_adapter: Callable[..., SparkClickHouseAdapter]) -> SparkClickHouseAdapter:
     """The adapter of a project in ``tmp_path``; neither engine runs."""
-    reset_adapters()
-    config: Any = SimpleNamespace(
-        credentials=SparkClickHouseCredentials.from_dict({}),
-        project_root=str(tmp_path),
-        quoting={},
-        log_cache_events=False,
-        flags={},
-    )
-    yield SparkClickHouseAdapter(config, get_context("spawn"))
-    reset_adapters()
+    return make_adapter()

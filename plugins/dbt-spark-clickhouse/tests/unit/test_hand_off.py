@@ -268,14 +268,6 @@ def test_table_that_dbt_defers_to_is_the_one_that_is_checked(
             "the profile names no server.",
         )
         for engine in (SPARK, CLICKHOUSE)
-    ]
-    + [
-        (
-            SPARK,
-            {"language": "python"},
-            "The embedded spark runs no Python models; dbt-spark submits them to Databricks. Write "
-            "the model in SQL.",
-        )
     ],
 )
 def test_what_an_embedded_engine_lacks_is_an_error_before_the_node_runs(
@@ -286,6 +278,20 @@ def test_what_an_embedded_engine_lacks_is_an_error_before_the_node_runs(
     with pytest.raises(DbtRuntimeError) as error, adapter.at_work.on_engine(engine):
         adapter.pre_model_hook(RuntimeConfigObject(needy))
     assert error.value.msg == message
+
+
+def test_python_models_need_an_embedded_spark(
+    make_adapter: Callable[..., SparkClickHouseAdapter], node: Node
+) -> None:
+    adapter = make_adapter(spark={"method": "thrift", "host": "spark", "port": 10000})
+    adapter.set_macro_resolver(SimpleNamespace(nodes={}, sources={}))
+    python = node("model", "sessions", SPARK, language="python")
+    with pytest.raises(DbtRuntimeError) as error, adapter.at_work.on_engine(SPARK):
+        adapter.pre_model_hook(RuntimeConfigObject(python))
+    assert error.value.msg == (
+        "Python models need the embedded Spark, and this profile connects to another one. Use a "
+        "target without `host` in its `spark` block, or write the model in SQL."
+    )
 
 
 def test_server_has_users_and_grants_are_left_to_the_stock_adapter(

@@ -117,7 +117,7 @@ class Analysis:
         sources = tuple(
             self._source(element, join, scope)
             for clause in query.get_children("from_clause")
-            for element, join in _elements_of(clause, "")
+            for element, join in _elements_of(clause)
         )
         select = Select(query, sources, role, scope.shared)
         self.selects.append(select)
@@ -207,16 +207,25 @@ def _sets_final(query: BaseSegment) -> bool:
     return any("final=1" in text_of([c]) or "final=true" in text_of([c]) for c in clauses)
 
 
-def _elements_of(clause: BaseSegment, picks: str) -> Iterator[tuple[BaseSegment, str]]:
-    """The sources of a `from`, each with the kind of its join if that takes one row of several."""
+def _elements_of(clause: BaseSegment) -> list[tuple[BaseSegment, str]]:
+    """The sources of a `from`, each with the kind of the join if that takes one row of several."""
+    found: list[tuple[BaseSegment, str]] = []
     for part in clause.segments:
         if part.is_type("from_expression_element"):
-            yield part, picks
+            found.append((part, ""))
         elif part.is_type("join_clause"):
             words = {k.raw.lower() for k in part.get_children("keyword")}
-            yield from _elements_of(part, " ".join(sorted(words & _PICKING)))
+            picks = " ".join(sorted(words & _PICKING))
+            # `right semi` takes one row of the left side, and `any inner` one row of each.
+            is_of_left = "right" in words or (picks == "any" and "left" not in words)
+            is_of_joined = "right" not in words
+            found = [(element, picks if is_of_left and picks else old) for element, old in found]
+            found += [
+                (e, picks if is_of_joined and picks else old) for e, old in _elements_of(part)
+            ]
         elif part.segments and not part.is_type(*QUERIES, "join_on_condition"):
-            yield from _elements_of(part, picks)
+            found += _elements_of(part)
+    return found
 
 
 def _queries_of_conditions(clause: BaseSegment) -> Iterator[BaseSegment]:

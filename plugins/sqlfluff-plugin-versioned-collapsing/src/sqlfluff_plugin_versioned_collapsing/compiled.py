@@ -15,6 +15,7 @@ from sqlfluff.core.errors import SQLFluffUserError
 from sqlfluff_plugin_versioned_collapsing.analysis import rows_of
 from sqlfluff_plugin_versioned_collapsing.loading import load_relations, read_manifest
 from sqlfluff_plugin_versioned_collapsing.relations import Relation
+from sqlfluff_plugin_versioned_collapsing.semantics import semantic_problems
 from sqlfluff_plugin_versioned_collapsing.ttl import why_unsafe
 
 LINTED = ("model", "analysis", "test", "snapshot")
@@ -37,7 +38,8 @@ def lint_manifest(manifest: Path, engines: Path | None = None) -> list[Finding]:
     """Lint what dbt has compiled of all that reads a signed or summing relation.
 
     Directly, or through views, copies and ephemeral models, with `ref` or by its name. That is
-    models, analyses, snapshots and singular tests, and the TTL of tables in ``engines``.
+    models, analyses, snapshots and singular tests, the measures of semantic models, and the TTL of
+    tables in ``engines``.
 
     Args:
         manifest: `target/manifest.json`, as `dbt compile` writes it.
@@ -78,6 +80,12 @@ def lint_manifest(manifest: Path, engines: Path | None = None) -> list[Finding]:
                 # What names a signed relation and does not depend on one may be of another engine.
                 if reads or finding.code != "PRS"
             ]
+    findings += [
+        Finding(unique_id, 1, "VC08", reason)
+        for unique_id, reason in semantic_problems(
+            loaded, relations, lambda sql: linter.lint_string(sql).get_violations()
+        )
+    ]
     return findings + [finding for relation in relations for finding in _lint_ttl(relation)]
 
 

@@ -85,9 +85,14 @@ class Expressions:
 
     def conditions(self, terms: Terms) -> Iterator[str]:
         """Which rows each part of a condition that has a sign in it lets through."""
+        for kind, _ in self.signed_conditions(terms):
+            yield kind
+
+    def signed_conditions(self, terms: Terms) -> Iterator[tuple[str, frozenset[int]]]:
+        """As `conditions`, each with the signs that it is on."""
         for part in parts_of_condition(terms):
             if self.mentions_sign(part):
-                yield self._condition(part)
+                yield self._condition(part), self._signs_in(part)
 
     def _condition(self, terms: Terms) -> str:
         is_negated = False
@@ -115,7 +120,7 @@ class Expressions:
                     return frozenset(s for s in (1, -1) if compare(s, number))
                 if self.value(right).is_bare and (number := _number(left)) is not None:
                     return frozenset(s for s in (1, -1) if compare(number, s))
-                return None
+                return self._of_two_signs(left, right, compare)
             if term.raw.lower() == "in" and right:
                 is_negated = bool(left) and left[-1].raw.lower() == "not"
                 tested = left[:-1] if is_negated else left
@@ -126,6 +131,17 @@ class Expressions:
         if self.value(terms).is_bare:
             return frozenset({1, -1})
         return None
+
+    def _of_two_signs(
+        self, left: Terms, right: Terms, compare: Callable[[float, float], bool]
+    ) -> frozenset[int] | None:
+        """Of `a._sign = b._sign`, what it says of their product."""
+        values = [self.value(left), self.value(right)]
+        are_signs = all(v.is_bare for v in values) and not values[0].signs & values[1].signs
+        is_symmetric = compare(1, -1) == compare(-1, 1)
+        return (
+            frozenset(s for s in (1, -1) if compare(1, s)) if are_signs and is_symmetric else None
+        )
 
     def _of_term(self, term: BaseSegment) -> Value:
         if term.is_type("column_reference"):
@@ -286,6 +302,7 @@ class Expressions:
             is_aggregate=any(value.is_aggregate for value in references)
             or self.has_aggregate(terms),
             is_stored=bool(references) and all(value.is_stored for value in references),
+            of=frozenset(sign for value in references for sign in value.of),
         )
 
     def has_aggregate(self, terms: Terms) -> bool:

@@ -139,10 +139,14 @@ def _why_wrong(function: BaseSegment, found: Aggregate, select: Select) -> str:
     values = [select.expressions.value(argument) for argument in arguments]
     if found.base == "avg":
         has_sign = any(value.has_sign for value in values)
-        return "which divides by the number of stored rows" if has_sign else WITHOUT_SIGN
+        return (
+            "which divides by the number of stored rows"
+            if has_sign
+            else _which_signs(select, frozenset())
+        )
     if found.base == "avgweighted":
-        is_right = len(values) > 1 and values[1].signs == select.signs and not values[0].has_sign
-        return "" if is_right and not values[1].is_mixed else WITHOUT_SIGN
+        is_right = len(values) > 1 and select.has_signs(values[1]) and not values[0].has_sign
+        return "" if is_right else _which_signs(select, frozenset())
     if found.base in SUMS_OF_MANY or found.combinators & {"map", "array", "foreach"}:
         return "" if any(select.expressions.mentions_sign(a) for a in arguments) else WITHOUT_SIGN
     if not values or found.base not in SUMS:
@@ -152,24 +156,24 @@ def _why_wrong(function: BaseSegment, found: Aggregate, select: Select) -> str:
     if STATES in conditions:
         return "of state rows, and of those that have been cancelled too"
     value = values[0]
-    if value.is_zero or (value.signs == select.signs and not value.is_mixed):
+    if value.is_zero or select.has_signs(value):
         return ""
     if value.is_mixed:
         return "with the sign elsewhere than in a product"
-    return (
-        WITHOUT_SIGN
-        if not value.signs and len(select.signs) == 1
-        else _which_signs(select, value.signs)
-    )
+    return _which_signs(select, value.signs)
 
 
 def _which_signs(select: Select, signs: frozenset[int]) -> str:
+    """The sources of which a sign is missing, where there are several."""
     missing = [
         source.name or "a subquery"
         for source in select.sources
-        if (source.rows.signs - signs) and not source.picks
+        if (source.rows.signs & select.needed - signs) and not source.picks
     ]
-    return f"without the sign of {' and '.join(missing)}" if missing else WITHOUT_SIGN
+    if len(select.signs) == 1 or not missing:
+        return WITHOUT_SIGN
+    which = "the signs" if len(missing) > 1 else "the sign"
+    return f"without {which} of {' and '.join(missing)}; a join needs the sign of each signed table"
 
 
 def _why_count_is_wrong(
@@ -190,7 +194,7 @@ def _why_count_is_wrong(
         return "of state rows, and of those that have been cancelled too"
     if any(select.expressions.mentions_sign(argument) for argument in arguments_of(function)):
         return "which counts signs instead of adding them"
-    return "" if _is_of_backlog(function, select) else WITHOUT_SIGN
+    return "" if _is_of_backlog(function, select) else _which_signs(select, frozenset())
 
 
 def _conditions(function: BaseSegment, found: Aggregate, select: Select) -> Iterator[str]:

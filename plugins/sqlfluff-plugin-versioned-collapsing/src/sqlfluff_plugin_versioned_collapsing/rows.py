@@ -46,6 +46,7 @@ class Value:
         is_zero: whether it is 0 or null, which a sign does not change.
         is_stored: whether it tells of the stored rows: a version, the name of a part.
         is_virtual: whether it tells where a row is stored, in which the rows of a pair differ.
+        of: the sign of the table whose stored rows it tells of.
         is_aggregate: whether it is computed from groups.
         kind: `UInt64`; `unsigned` for smaller ones; `wide` for what holds a UInt64 with a sign.
     """
@@ -56,6 +57,7 @@ class Value:
     is_zero: bool = False
     is_stored: bool = False
     is_virtual: bool = False
+    of: frozenset[int] = frozenset()
     is_aggregate: bool = False
     kind: str = ""
 
@@ -93,7 +95,8 @@ class Value:
         """One or the other, by a condition that no sign has a part in."""
         found = self.plus(other)
         is_bare = self.is_bare and other.is_bare and not found.is_mixed
-        return replace(found, is_bare=is_bare, is_stored=self.is_stored and other.is_stored)
+        is_stored = self.is_stored and other.is_stored
+        return replace(found, is_bare=is_bare, is_stored=is_stored, of=self.of | other.of)
 
 
 def _kind_of_both(kinds: set[str]) -> str:
@@ -134,7 +137,9 @@ class Columns:
         is_stored = self.sign is not None and (is_virtual or name == self.relation.version)
         if is_stored or name in self.relation.types or name == self.relation.sign:
             kind = kind_of(self.relation.types.get(name, ""))
-            return Value(is_stored=is_stored, is_virtual=is_stored and is_virtual, kind=kind)
+            of = frozenset({self.sign}) if is_stored and self.sign else frozenset[int]()
+            is_virtual = is_stored and is_virtual
+            return Value(is_stored=is_stored, is_virtual=is_virtual, of=of, kind=kind)
         return None
 
 
@@ -186,7 +191,10 @@ class Rows:
 
         return Rows(
             renamed(self.signs),
-            {name: replace(v, signs=renamed(v.signs)) for name, v in self.named.items()},
+            {
+                name: replace(v, signs=renamed(v.signs), of=renamed(v.of))
+                for name, v in self.named.items()
+            },
             tuple(replace(c, sign=new.get(c.sign) if c.sign else None) for c in self.others),
             self.lost,
         )

@@ -22,6 +22,7 @@ from sqlfluff_plugin_versioned_collapsing.segments import (
     crawl,
     crawl_all,
     identifier_of,
+    inside,
     name_of,
     parts_of,
     split,
@@ -204,37 +205,63 @@ class Select:
     # Conditions on the sign.
 
     @cached_property
-    def _kinds(self) -> set[str]:
+    def _conditions(self) -> list[tuple[str, frozenset[int]]]:
+        """What each condition on signs lets through, and the signs that it is on."""
         clauses = self.segment.get_children("where_clause", "prewhere_clause")
         for clause in self.segment.get_children("from_clause"):
             clauses += crawl(clause, "join_on_condition")
-        return {
-            kind
+        found = [
+            condition
             for clause in clauses
-            for kind in self.expressions.conditions(
+            for condition in self.expressions.signed_conditions(
                 [part for part in code_of(clause) if not part.is_type("keyword")]
             )
-        }
+        ]
+        # A join by the sign lets no state meet a cancel row.
+        return found + [(STATES, signs) for signs in self._signs_of_using()]
+
+    def _signs_of_using(self) -> Iterator[frozenset[int]]:
+        for clause in self.segment.get_children("from_clause"):
+            for join in crawl(clause, "join_clause"):
+                bracketed = join.get_children("bracketed", "naked_identifier", "quoted_identifier")
+                for name in bracketed:
+                    for part in inside(name) if name.is_type("bracketed") else [name]:
+                        values = (s.rows.find(identifier_of(part)) for s in self.sources)
+                        yield from (v.signs for v in values if v is not None and v.is_bare)
 
     @property
     def keeps_states(self) -> bool:
         """Whether cancel rows are filtered away, and states that they cancel are not."""
-        return STATES in self._kinds
+        return any(kind == STATES for kind, _ in self._conditions)
 
     @cached_property
+    def of_stored_rows(self) -> frozenset[int]:
+        """The signs of the tables that the select tells of as they are stored.
+
+        It asks for cancel rows, wrong signs or parts, or has a group for each sign or version.
+        """
+        found = [signs for kind, signs in self._conditions if kind in (CANCELS, NONE)]
+        for clause in self.segment.get_children("where_clause", "prewhere_clause"):
+            values = [self.expressions.value([r]) for r in crawl(clause, "column_reference")]
+            found += [value.of for value in values if value.is_virtual]
+        for key in self.group_by:
+            value = self.expressions.value(key)
+            found += [value.of or self.signs] if value.is_stored else []
+        return frozenset().union(*found, self._by_sign)
+
+    @property
     def is_of_stored_rows(self) -> bool:
-        """Whether the select tells of rows as they are stored: cancel rows, wrong signs, parts."""
-        if self._kinds & {CANCELS, NONE}:
-            return True
-        filters = self.segment.get_children("where_clause", "prewhere_clause")
-        if any(
-            self.expressions.value([r]).is_virtual
-            for c in filters
-            for r in crawl(c, "column_reference")
-        ):
-            return True
-        keys = [self.expressions.value(key) for key in self.group_by]
-        return any(value.is_stored for value in keys) or self.is_by_sign
+        """Whether the select tells of the stored rows of all of its tables."""
+        return bool(self.of_stored_rows) and not self.needed
+
+    @property
+    def needed(self) -> frozenset[int]:
+        """The signs that each sum must have: those of tables that it takes for live rows."""
+        return self.signs - self.of_stored_rows
+
+    def has_signs(self, value: Value) -> bool:
+        """Whether a value is multiplied by the sign of each signed table, and by no other."""
+        return self.needed <= value.signs <= self.signs and not value.is_mixed
 
     # Groups.
 
@@ -265,14 +292,19 @@ class Select:
             return True
         return any(self.expressions.has_aggregate(content_of(element)) for element in self.elements)
 
-    @cached_property
+    @property
     def is_by_sign(self) -> bool:
         """Whether there is a group for each sign, and the sign is returned with it."""
+        return bool(self.signs) and self.signs <= self._by_sign
+
+    @cached_property
+    def _by_sign(self) -> frozenset[int]:
+        """The signs that have a group for each of them, and are returned with it."""
         if not self.signs or self.segment.get_child("groupby_clause") is None:
-            return False
+            return frozenset()
         keys = [v for key in self.group_by if (v := self.expressions.value(key)).is_bare]
         shown = {value.signs for _, value in self.columns if value.is_bare}
-        return self.signs <= frozenset(s for v in keys if v.signs in shown for s in v.signs)
+        return frozenset(s for v in keys if v.signs in shown for s in v.signs)
 
     @cached_property
     def is_plainly_grouped(self) -> bool:
@@ -338,7 +370,7 @@ class Select:
             return False
         with self.within(function):
             value = self.expressions.value(arguments[0])
-        return value.is_bare and value.signs == self.signs
+        return value.is_bare and self.has_signs(value)
 
     def counts_in(self, terms: Terms) -> bool:
         """Whether there is such a sum in some terms, or the name of one."""

@@ -1,4 +1,5 @@
--- Rows that no merge has collapsed: orders 1, 4 and 7 were changed, 2 and 5 deleted, and the region XX is empty again.
+-- Rows that no merge has collapsed: orders 1, 4 and 7 were changed, 2 and 5 deleted, the region XX is empty again,
+-- and the only item of order 4 was deleted.
 system stop merges;
 
 insert into {database}.orders values
@@ -22,10 +23,11 @@ insert into {database}.orders values
   (7, 5, 'paid', 'AP', -3.5, 7, 3, 2, '2025-02-07 00:00:00', 3, 1);
 
 insert into {database}.items values
-  (1, 1, 5, 2, 1, 1), (1, 2, 2.5, 1, 1, 1), (2, 1, 100, 1, 1, 1), (3, 1, 7.25, 1, 1, 1), (6, 1, 15, 1, 1, 1);
+  (1, 1, 5, 2, 1, 1), (1, 2, 2.5, 1, 1, 1), (2, 1, 100, 1, 1, 1), (3, 1, 7.25, 1, 1, 1), (6, 1, 15, 1, 1, 1),
+  (4, 1, 9, 1, 1, 1);
 
 insert into {database}.items values
-  (1, 2, 2.5, 1, 1, -1), (1, 2, 3.5, 1, 2, 1), (2, 1, 100, 1, 1, -1);
+  (1, 2, 2.5, 1, 1, -1), (1, 2, 3.5, 1, 2, 1), (2, 1, 100, 1, 1, -1), (4, 1, 9, 1, 1, -1);
 
 insert into {database}.visits values (1, 1, 60, 1), (2, 1, 30, 1), (3, 3, 10, 1), (4, 2, 5, 1);
 

@@ -11,8 +11,8 @@ from sqlfluff_plugin_versioned_collapsing.rules.base import CollapsingRule, sele
 class Rule_VersionedCollapsing_VC02(CollapsingRule, BaseRule):
     """``min``, ``max``, ``uniq`` or a quantile over signed rows.
 
-    Nothing takes the value of a cancelled row out of them again: they cannot be had from signed
-    rows, and ``maxIf(x, _sign = 1)`` still sees the states that have been cancelled.
+    Nothing takes the value of a cancelled row out of them again, and ``maxIf(x, _sign = 1)`` still
+    sees the states that have been cancelled.
 
     **Anti-pattern**
 
@@ -26,6 +26,7 @@ class Rule_VersionedCollapsing_VC02(CollapsingRule, BaseRule):
     **Best practice**
 
     Read the live rows. ``where``, not ``prewhere``: that would filter before pairs are matched.
+    Or group by the value first, and keep those of which live rows are left.
 
     .. code-block:: sql
 
@@ -33,7 +34,15 @@ class Rule_VersionedCollapsing_VC02(CollapsingRule, BaseRule):
             max(amount) as largest,
             uniq(customer_id) as customers
         from shop.orders final
-        where _sign = 1
+        where _sign = 1;
+
+        select max(amount) as largest
+        from (
+            select amount
+            from shop.orders
+            group by amount
+            having sum(_sign) > 0
+        )
     """
 
     name = "versioned_collapsing.underivable_aggregate"
@@ -44,7 +53,8 @@ class Rule_VersionedCollapsing_VC02(CollapsingRule, BaseRule):
             LintResult(
                 anchor=finding.anchor,
                 description=f"{finding.name} over signed rows: the sign cannot undo "
-                "the effect of a cancelled row. Read the live rows: FINAL, where the sign is 1.",
+                "the effect of a cancelled row. Read the live rows: FINAL, where the sign is 1. Or "
+                "group by the value first, and keep those of which live rows are left.",
             )
             for select in selects_of(context)
             for finding in findings_of(select)

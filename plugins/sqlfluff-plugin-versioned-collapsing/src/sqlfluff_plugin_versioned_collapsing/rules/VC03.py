@@ -70,7 +70,7 @@ class Rule_VersionedCollapsing_VC03(CollapsingRule, BaseRule):
 
 
 def _lacks_count(select: Select, *, is_following: bool) -> bool:
-    if not select.signs or not select.group_by or select.is_of_stored_rows:
+    if not select.signs or not select.group_by or select.of_stored_rows:
         return False
     if select.readers and all(reader.only_sums for reader in select.readers):
         return False
@@ -88,7 +88,7 @@ def _is_signed_sum(function: BaseSegment, select: Select) -> bool:
         return False
     with select.within(function):
         value = select.expressions.value(arguments[0])
-    return value.signs == select.signs and not value.is_mixed and not value.is_bare
+    return select.has_signs(value) and not value.is_bare
 
 
 def _shows_count(terms: Terms, select: Select) -> bool:

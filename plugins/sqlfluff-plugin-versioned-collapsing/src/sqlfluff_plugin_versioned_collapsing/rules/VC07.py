@@ -85,7 +85,7 @@ def _why_dead(select: Select) -> str:
         return f"{select.loss} looks at cancelled rows too"
     if select.role == NESTED:
         return "the subquery looks at cancelled rows too"
-    if select.role != SOURCE and not select.signs <= select.rows.passes_on():
+    if select.role != SOURCE and not select.needed <= select.rows.passes_on():
         return "the sign is left out, and nothing tells them apart"
     return ""
 

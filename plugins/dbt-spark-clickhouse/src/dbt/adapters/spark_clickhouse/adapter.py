@@ -72,6 +72,7 @@ class SparkClickHouseAdapter(Relations, Catalog, ConnectionsOfBoth, MacroMethods
         self.connections = RoutedConnections(self)
         self.Relation = RoutedRelation.bound_to(self)
         warehouse = credentials[0].warehouse_location
+        self.landed = {}
         self.spark_files = SparkFiles(self, warehouse, profile.s3_endpoint)
         self.hand_offs = HandOffs(self)
         self.lost_tables = LostTables(self)

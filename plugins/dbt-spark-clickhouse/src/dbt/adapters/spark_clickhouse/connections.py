@@ -6,11 +6,16 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from dbt.adapters.spark_clickhouse import store
+from dbt.adapters.events.logging import AdapterLogger
+
+from dbt.adapters.spark_clickhouse import store, upstream
 from dbt.adapters.spark_clickhouse.chdb_client import prepare
 from dbt.adapters.spark_clickhouse.credentials import ADAPTER_TYPE
+from dbt.adapters.spark_clickhouse.metastore_record import forget_records
 from dbt.adapters.spark_clickhouse.router import Router
-from dbt.adapters.spark_clickhouse.routing import CLICKHOUSE, ENGINES
+from dbt.adapters.spark_clickhouse.routing import CLICKHOUSE, ENGINES, SPARK
+
+logger = AdapterLogger("spark_clickhouse")
 
 
 class RoutedConnections:
@@ -73,8 +78,19 @@ class ConnectionsOfBoth(Router):
 
     def cleanup_connections(self) -> None:
         """Close all connections; let other processes at the embedded stores unless Spark runs."""
+        self._capture_metastore()
         self.call_both("cleanup_connections")
         store.release(self.home)
+        if not upstream.is_spark_running():
+            forget_records()
+
+    def _capture_metastore(self) -> None:
+        """Spare the next run a start of Spark. If that fails, it is not spared."""
+        try:
+            spark: Any = self.engines[SPARK]
+            spark.capture_metastore()
+        except Exception as error:  # noqa: BLE001  # no run may fail for it
+            logger.debug(f"What Spark's metastore holds was not recorded: {error}")
 
     def clear_transaction(self) -> None:
         """Neither engine has transactions."""

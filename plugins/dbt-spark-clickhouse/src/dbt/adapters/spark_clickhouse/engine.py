@@ -43,6 +43,11 @@ class EngineAdapter(BaseAdapter):
         """Whether the engine runs in this process, or in a child of it."""
         raise NotImplementedError
 
+    @property
+    def node_at_work(self) -> Any:
+        """The node that this thread works on."""
+        return self._at_work.node
+
     def pre_model_hook(self, config: Any) -> Any:
         """What the stock adapter does before it runs a node.
 
@@ -53,11 +58,6 @@ class EngineAdapter(BaseAdapter):
             raise DbtRuntimeError(
                 f"The embedded {self.engine} has no users to grant anything to. Leave `grants` "
                 "out where the profile names no server."
-            )
-        if self.is_embedded and getattr(config.model, "language", None) == "python":
-            raise DbtRuntimeError(
-                f"The embedded {self.engine} runs no Python models; dbt-spark submits them to "
-                "Databricks. Write the model in SQL."
             )
         return super().pre_model_hook(config)
 

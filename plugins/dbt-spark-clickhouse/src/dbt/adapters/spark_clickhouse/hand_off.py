@@ -102,6 +102,12 @@ class HandOffs:
         receipt = self._verify(own, files, node)
         return HandOffRelation(path=own.path, reading=reading_sql(files, receipt))
 
+    def is_whole(self, own: BaseRelation, file_format: str | None) -> bool:
+        """Whether a Spark relation, of which no node may be known, has the files of its receipt."""
+        files = self._router.spark_files.of(own, self._router.spark_node(own), file_format)
+        receipt = Receipt.load(files)
+        return receipt is not None and receipt.files == files.sizes()
+
     def _verify(self, own: BaseRelation, files: Files, node: Any) -> Receipt:
         name, model = str(own), _model(own, node)
         receipt = require_same_files(name, model, files, Receipt.load(files))

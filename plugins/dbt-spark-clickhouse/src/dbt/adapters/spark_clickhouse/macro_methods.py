@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import threading
+from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base import available
 from dbt.adapters.base.relation import BaseRelation
 
+from dbt.adapters.spark_clickhouse.landing import batches, local_files, local_folder
 from dbt.adapters.spark_clickhouse.relation import RELATION_CLASSES
 from dbt.adapters.spark_clickhouse.router import Router
 from dbt.adapters.spark_clickhouse.routing import SPARK, Engine
+from dbt.adapters.spark_clickhouse.spark_engine import record_for
 
 if TYPE_CHECKING:
     import agate
+
+_listing = threading.Lock()
 
 
 class MacroMethods(Router):
@@ -33,6 +38,36 @@ class MacroMethods(Router):
             if "[PATH_NOT_FOUND]" in str(error):
                 return None
             raise
+
+    @available.parse(lambda *a, **k: None)
+    def list_batches(self, location: str, name: str) -> list[dict[str, Any]] | None:
+        """The batches of a landing zone that is called ``name``, see ``landing.batches``; listed
+        once a run. None where only Spark can list the folder, or where it is not there: Spark may
+        be configured to look for it elsewhere."""
+        folder = local_folder(location) if self._has_local_files() else None
+        if folder is None or not (self.project_root / folder).is_dir():
+            return None
+        with _listing:
+            if location not in self.landed:
+                self.landed[location] = batches(local_files(self.project_root / folder), name)
+            return self.landed[location]
+
+    def _has_local_files(self) -> bool:
+        """Whether a path without a scheme means the same to Spark as to this process."""
+        settings = self.engine_configs[SPARK].credentials.server_side_parameters
+        return self.engines[SPARK].is_embedded and "spark.hadoop.fs.defaultFS" not in settings
+
+    @available.parse(lambda *a, **k: "")
+    def view_definition(self, schema: str, identifier: str) -> str:
+        """The hash of the statement that made a view of the embedded Spark; empty if unknown."""
+        record = record_for(self.engine_configs[SPARK].credentials)
+        return record.view_definition(schema, identifier) if record else ""
+
+    @available.parse(lambda *a, **k: False)
+    def has_receipt(self, schema: str, identifier: str, file_format: str | None = None) -> bool:
+        """Whether a Spark table that is not a node is there as Spark wrote it for ClickHouse."""
+        own = RELATION_CLASSES[SPARK].create(schema=schema, identifier=identifier)
+        return self.hand_offs.is_whole(own, file_format)
 
     @available.parse(lambda *a, **k: None)
     def hand_off(

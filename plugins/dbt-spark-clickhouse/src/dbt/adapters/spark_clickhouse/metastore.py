@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +13,23 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 URL_SETTING = "spark.hadoop.javax.jdo.option.ConnectionURL"
+_OTHER_CATALOGS = (
+    URL_SETTING,
+    "spark.hadoop.hive",
+    "spark.hive",
+    "spark.sql.catalog",
+    "spark.sql.hive",
+)
 
 
 def url(home: Path) -> str:
     """Where Hive finds the metastore, which it creates there."""
     return f"jdbc:derby:;databaseName={home / 'metastore'};create=true"
+
+
+def is_own(settings: Iterable[str]) -> bool:
+    """Whether, with these settings of the profile, tables are in this metastore and in no other."""
+    return not any(setting.startswith(_OTHER_CATALOGS) for setting in settings)
 
 
 def clear_unfinished(home: Path) -> None:

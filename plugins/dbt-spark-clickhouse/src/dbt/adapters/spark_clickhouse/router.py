@@ -40,6 +40,7 @@ class Router(ToOneEngine, ToBothEngines, BaseAdapter):
     hand_offs: HandOffs
     lost_tables: LostTables
     spark_files: SparkFiles
+    landed: dict[str, list[dict[str, Any]]]  # batches by landing zone
     home: Path
     project_root: Path
 

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from datetime import UTC
 from pathlib import Path
 from typing import Any
 
-from dbt.adapters.contracts.connection import Connection
+import agate
+from dbt.adapters.base.relation import BaseRelation
+from dbt.adapters.contracts.connection import AdapterResponse, Connection
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.connections import SparkConnectionManager, SparkConnectionMethod
 from dbt.adapters.spark.impl import SparkAdapter
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.spark_clickhouse import upstream
+from dbt.adapters.spark_clickhouse import store, upstream
 from dbt.adapters.spark_clickhouse.engine import EngineAdapter, EngineConnectionManager
 from dbt.adapters.spark_clickhouse.literals import spark_literal
+from dbt.adapters.spark_clickhouse.metastore_record import MetastoreRecord
+from dbt.adapters.spark_clickhouse.python_models import rows_of_model
 from dbt.adapters.spark_clickhouse.routing import SPARK
 from dbt.adapters.spark_clickhouse.spark_errors import with_advice, without_stack
-from dbt.adapters.spark_clickhouse.spark_session import cancel_jobs, join_job_group, start_session
+from dbt.adapters.spark_clickhouse.spark_session import (
+    cancel_jobs,
+    join_job_group,
+    own_record,
+    start_session,
+)
 from dbt.adapters.spark_clickhouse.table_folders import TableFolders
 
 logger = AdapterLogger("spark_clickhouse")
@@ -34,6 +45,16 @@ def _in_utc(kind: str, value: Any) -> Any:
     if kind != "timestamp" or value is None:
         return value
     return value.astimezone(UTC).replace(tzinfo=None)
+
+
+def record_for(credentials: Any) -> MetastoreRecord | None:
+    """What is known of the embedded Spark's metastore; None where others may change it. While no
+    Spark runs, this process holds the embedded stores, so that it stays true."""
+    if credentials.method != SparkConnectionMethod.SESSION or own_record(credentials) is None:
+        return None
+    if not upstream.is_spark_running():
+        store.hold(Path(credentials.home), credentials.wait)
+    return own_record(credentials)
 
 
 class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManager):
@@ -66,12 +87,26 @@ class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManag
             error.msg = with_advice(without_stack(error.msg))
             raise
 
+    def execute(self, sql: str, *args: Any, **kwargs: Any) -> Any:
+        """Run a statement, unless it makes a view that is there and was made by the same."""
+        record = record_for(self.profile.credentials)
+        if record is None:
+            return super().execute(sql, *args, **kwargs)
+        if record.is_made(sql):
+            logger.debug(f"The view has not changed: {sql}")
+            return AdapterResponse("OK"), agate.Table([])
+        found = super().execute(sql, *args, **kwargs)
+        record.after(sql)
+        return found
+
     def add_query(self, sql: str, *args: Any, **kwargs: Any) -> Any:
         """Run a statement; on the embedded Spark one that can be run again, wherever it ends."""
         connection = self.get_thread_connection()
         if connection.credentials.method != SparkConnectionMethod.SESSION:
             return super().add_query(sql, *args, **kwargs)
         _ = connection.handle  # which opens it
+        if record := record_for(connection.credentials):
+            record.before(sql)
         with TableFolders(Path(connection.credentials.home)).executing(sql):
             return super().add_query(sql, *args, **kwargs)
 
@@ -93,3 +128,102 @@ class RoutedSparkAdapter(EngineAdapter, SparkAdapter):
     def is_embedded(self) -> bool:
         """Whether Spark runs on this machine, in a JVM of this process."""
         return bool(self.config.credentials.method == SparkConnectionMethod.SESSION)
+
+    def pre_model_hook(self, config: Any) -> Any:
+        """What the stock adapter does before it runs a node.
+
+        Raises:
+            DbtRuntimeError: the node needs what this Spark does not have.
+        """
+        if not self.is_embedded and getattr(config.model, "language", None) == "python":
+            raise DbtRuntimeError(
+                "Python models need the embedded Spark, and this profile connects to another one. "
+                "Use a target without `host` in its `spark` block, or write the model in SQL."
+            )
+        return super().pre_model_hook(config)
+
+    def submit_python_job(self, parsed_model: dict[str, Any], compiled_code: str) -> Any:
+        """Run a Python model in this process. A statement of dbt-spark makes the table of what it
+        returns: file format, partitions and location are as those of a SQL model."""
+        _ = self.connections.get_thread_connection().handle  # which opens it
+        record = record_for(self.config.credentials)
+        if record:
+            record.before_any()
+        code, written = upstream.of_python_model(compiled_code)
+        root = Path(self.config.credentials.project_root)
+        view = f"dbt_python_{uuid.uuid4().hex}"
+        with rows_of_model(parsed_model, code, root) as rows:
+            rows.createOrReplaceTempView(view)
+            try:
+                self.execute(f"drop table if exists {written}")
+                self.execute(self._create_table_sql(parsed_model, written, f"select * from {view}"))
+            finally:
+                rows.sparkSession.catalog.dropTempView(view)
+                if record:  # what other threads have noted since
+                    record.before_any()
+        return AdapterResponse("OK")
+
+    def _create_table_sql(self, node: dict[str, Any], table: str, query: str) -> str:
+        own = self.Relation.create(schema=node["schema"], identifier=node["alias"])
+        if table != str(own):  # what an incremental model adds, for a moment
+            return f"create table {table} as {query}"
+        config = upstream.node_config(self.node_at_work)
+        return str(
+            self.execute_macro(
+                "create_table_as",
+                context_override={"config": config, "model": node},
+                kwargs={"temporary": False, "relation": own, "compiled_code": query},
+            )
+        )
+
+    def list_schemas(self, database: str) -> list[str]:
+        """The schemas; of Spark's metastore if it runs, else of the record."""
+        known = record.schemas() if (record := self._record_at_rest()) else None
+        return list(super().list_schemas(database)) if known is None else known
+
+    def list_relations_without_caching(self, schema_relation: BaseRelation) -> list[BaseRelation]:
+        """The relations of a schema; of Spark's metastore if it runs, else of the record."""
+        schema = str(schema_relation.schema)
+        known = record.relations(schema) if (record := self._record_at_rest()) else None
+        if known is not None:
+            return [self.Relation.create(schema=schema, **found) for found in known]
+        if record := record_for(self.config.credentials):
+            record.note_schema(schema)
+        return list(super().list_relations_without_caching(schema_relation))
+
+    def get_columns_in_relation(self, relation: BaseRelation) -> list[Any]:
+        """The columns of a relation; as they were when somebody asked, until it is changed."""
+        record = record_for(self.config.credentials)
+        schema, name = str(relation.schema), str(relation.identifier)
+        known = record.columns(schema, name) if record else None
+        if known is not None:
+            return [self.Column(**column) for column in known]
+        columns = list(super().get_columns_in_relation(relation))
+        if record and columns:
+            found = self.get_relation("", schema, name)
+            if found is not None:
+                record.keep_columns(schema, name, list(map(asdict, columns)), found.is_view)
+        return columns
+
+    def capture_metastore(self) -> None:
+        """Look up, while Spark runs, what the next run may ask of its metastore."""
+        if not upstream.is_spark_running():
+            return
+        if record := record_for(self.config.credentials):
+            with self.connection_named("metastore"):
+                record.capture(self._list_schemas, self._describe)
+
+    def _record_at_rest(self) -> MetastoreRecord | None:
+        return None if upstream.is_spark_running() else record_for(self.config.credentials)
+
+    def _list_schemas(self) -> list[str]:
+        return list(super().list_schemas(""))
+
+    def _describe(self, schema: str) -> list[dict[str, Any]]:
+        relations = super().list_relations_without_caching(self.Relation.create(schema=schema))
+        names = ("identifier", "type", "information", "is_delta", "is_hudi", "is_iceberg")
+        return [
+            {name: getattr(relation, name) for name in names}
+            for relation in relations
+            if relation.schema  # temporary views have none
+        ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_PLAN = re.compile(r"(; line \d+ pos \d+);\n.*", re.DOTALL)
+_PLAN = re.compile(r"(SQLSTATE: \w{5}|; line \d+ pos \d+);\n.*", re.DOTALL)
 _OF_A_STACK = re.compile(r"\s+at \S+\(.*\)|\s+\.\.\. \d+ more|Driver stacktrace:|JVM stacktrace:")
 
 _MORE_MEMORY = (

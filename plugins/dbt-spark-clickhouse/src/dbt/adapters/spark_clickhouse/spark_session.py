@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import atexit
+import hashlib
+import os
+import sys
 import threading
 import uuid
+from functools import cache
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.exceptions import FailedToConnectError
 
 from dbt.adapters.spark_clickhouse import metastore, store, upstream
+from dbt.adapters.spark_clickhouse.class_archive import java_options
 from dbt.adapters.spark_clickhouse.credentials import EmbeddedSparkCredentials
 from dbt.adapters.spark_clickhouse.java import require_java, starting
+from dbt.adapters.spark_clickhouse.metastore_record import MetastoreRecord, record_of
 from dbt.adapters.spark_clickhouse.table_folders import repair_partitions
 from dbt.adapters.spark_clickhouse.undo import Undo
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
 
+JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+
 _start = threading.Lock()
+_homes: list[Path] = []  # that of the Spark that runs
 
 
 def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
@@ -41,25 +51,33 @@ def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
         ) from error
     from pyspark.sql import SparkSession
 
+    home = Path(credentials.home)
     with _start:
         if upstream.is_spark_running():
+            _require_home(home)
             return
-        home = Path(credentials.home)
         lock = store.share(home, wait)
         logs = home / "logs"
         logs.mkdir(exist_ok=True)
         metastore.clear_unfinished(home)
         restored = Undo(home).restore()
+        record = own_record(credentials)
+        if record:
+            record.load()
         conf = SparkConf(loadDefaults=False).setAll(
             list({**default_settings(credentials), **credentials.server_side_parameters}.items())
         )
         require_java(logs / "spark.log")
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         with starting(logs / "spark.log"), (logs / "spark.log").open("ab") as log:
             gateway = upstream.launch_gateway(
                 conf, cwd=credentials.project_root, stdout=log, stderr=log, pass_fds=(lock,)
             )
             context = SparkContext(conf=conf, gateway=gateway)
-            atexit.register(_stop, context, gateway)
+            _homes.append(home)
+            if not _has_own_metastore(context, credentials):
+                record = None
+            atexit.register(_stop, context, gateway, record)
         session = SparkSession(context).builder.config(conf=conf).enableHiveSupport().getOrCreate()
         if conf.get(metastore.URL_SETTING) == metastore.url(home):
             metastore.hold_long_views(session, home)
@@ -67,10 +85,49 @@ def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
         repair_partitions(restored)
 
 
-def _stop(context: SparkContext, gateway: Any) -> None:
-    """End the JVM, and wait until it has let go of the metastore."""
+def _stop(context: SparkContext, gateway: Any, record: MetastoreRecord | None) -> None:
+    """End the JVM, wait until it has let go of the metastore, and record what is in it."""
     context.stop()
     upstream.end_gateway(gateway)
+    _homes.clear()
+    if record:
+        record.write()
+
+
+def _require_home(home: Path) -> None:
+    """See that this process's Spark is that of ``home``, if it is one of ours.
+
+    Raises:
+        FailedToConnectError: it is that of another.
+    """
+    if _homes and _homes[0] != home:
+        raise FailedToConnectError(
+            f"This process's Spark works in {_homes[0]}, and {home} needs a Spark of its own. "
+            "Start a separate dbt process for it."
+        )
+
+
+def own_record(credentials: EmbeddedSparkCredentials) -> MetastoreRecord | None:
+    """What is known of the metastore; None where the profile says that tables are in another."""
+    if not metastore.is_own(credentials.server_side_parameters):
+        return None
+    settings = sorted(credentials.server_side_parameters.items())
+    known = [*_versions(), credentials.warehouse_location, settings]
+    return record_of(Path(credentials.home), hashlib.md5(str(known).encode()).hexdigest())
+
+
+@cache
+def _versions() -> list[str]:
+    """The versions that decide what settings Spark has when the profile says nothing."""
+    return [metadata.version(package) for package in (upstream.OWN_PACKAGE, "pyspark")]
+
+
+def _has_own_metastore(context: SparkContext, credentials: EmbeddedSparkCredentials) -> bool:
+    """Whether tables are in the metastore below ``home``, whatever Spark's own files say."""
+    found = dict(context.getConf().getAll())
+    own = default_settings(credentials)
+    others = [name for name, value in found.items() if own.get(name) != value]
+    return metastore.is_own(others)
 
 
 def default_settings(credentials: EmbeddedSparkCredentials) -> dict[str, str]:
@@ -82,9 +139,9 @@ def default_settings(credentials: EmbeddedSparkCredentials) -> dict[str, str]:
         "spark.driver.memory": "4g",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
-        "spark.driver.extraJavaOptions": (
-            f"-Duser.timezone=UTC -Dderby.stream.error.file={home / 'logs' / 'derby.log'} "
-            "-XX:+UseParallelGC"
+        JAVA_OPTIONS: (
+            f'-Duser.timezone=UTC "-Dderby.stream.error.file={home / "logs" / "derby.log"}" '
+            f"-XX:+UseParallelGC{java_options()}"
         ),
         metastore.URL_SETTING: metastore.url(home),
         "spark.sql.catalogImplementation": "hive",

@@ -1,0 +1,24 @@
+{# Sums by group. `groups` and `sums` are pairs of a name, quoted where it must be, and an expression. The sums get
+   their names outside: where they are made, a name may also be that of a column which another one is made of. #}
+{% macro get_sums_sql(relation, groups, sums) %}
+  select
+    {%- for name, _ in groups %}
+    _dbt_group_{{ loop.index }} as {{ name }},
+    {%- endfor %}
+    {%- for name, _ in sums %}
+    _dbt_sum_{{ loop.index }} as {{ name }}{{ ',' if not loop.last }}
+    {%- endfor %}
+  from (
+    select
+      {%- for _, expression in groups %}
+      {{ expression }} as _dbt_group_{{ loop.index }},
+      {%- endfor %}
+      {%- for _, expression in sums %}
+      {{ expression }} as _dbt_sum_{{ loop.index }}{{ ',' if not loop.last }}
+      {%- endfor %}
+    from {{ relation }}
+    {%- if groups %}
+    group by {% for _ in groups %}_dbt_group_{{ loop.index }}{{ ', ' if not loop.last }}{% endfor %}
+    {%- endif %}
+  )
+{%- endmacro %}

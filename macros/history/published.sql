@@ -1,0 +1,84 @@
+{# The numbers of the applies after one, as an array; `apply` is an expression. After 0 they are all: where the feed is
+   younger than the table, the rows that it began with stand for what was before, and have the number 0. Stops the query
+   when the feed lacks any of that.
+
+   `with_open`: whether applies count too that are being published at the moment. Without them, the array has 0 only
+   beside another number: who keeps the last number that he has read would read those rows twice. #}
+{% macro get_applies_since_sql(history, apply, with_open) -%}
+  with
+    toUInt64(ifNull({{ apply }}, 0)) as _dbt_since,
+    ({{ versioned_collapsing.get_begin_sql(history) }}) as _dbt_begin,
+    _dbt_since = 0 and _dbt_begin.2 > 0 as _dbt_has_begin,
+    groupArrayIf(apply, is_wanted) as _dbt_wanted
+  select if(_dbt_has_begin{{ '' if with_open else ' and notEmpty(_dbt_wanted)' }}, [0], []) || _dbt_wanted
+  from (
+    select
+      apply,
+      is_complete,
+      apply > _dbt_since and (_dbt_since > 0 or apply >= _dbt_begin.2){{ '' if with_open else ' and is_ended' }}
+        as is_wanted
+    from ({{ versioned_collapsing.get_applies_sql(history, 'greatest(_dbt_since, 1)') }})
+  )
+  having
+    throwIf(_dbt_since > 0 and countIf(apply = _dbt_since) = 0, {{ versioned_collapsing.quote_literal(
+        history.relation.identifier ~ ' has had no apply of this number. If the table was rebuilt, the rows that you '
+        ~ 'read before belong to the old table. Read it again with apply=0'
+    ) }}) = 0
+    and throwIf(
+      countIf(is_wanted and not is_complete) > 0
+        or (_dbt_has_begin and (select count() from {{ history.feed }} where _apply = 0) <> _dbt_begin.1)
+        or (_dbt_since = 0 and _dbt_begin.2 = 0 and ({{ versioned_collapsing.get_has_older_rows_sql(history) }})),
+      {{ versioned_collapsing.quote_literal(versioned_collapsing.get_lack_message(history)) }}
+    ) = 0
+{%- endmacro %}
+
+
+{# The numbers of the applies that began after a time, as an array. #}
+{% macro get_applies_after_sql(history, at) -%}
+  {%- set of_table = 'target_uuid = ' ~ history.uuid -%}
+  {%- set first -%}
+    (
+      select ifNull(minOrNull(apply), 18446744073709551615)
+      from {{ history.ledger }}
+      where {{ of_table }} and apply > 0 and status = 'started' and at > _dbt_at
+    )
+  {%- endset -%}
+  with toDateTime64({{ at }}, 6, 'UTC') as _dbt_at
+  select groupArrayIf(apply, is_wanted)
+  from (
+    select apply, is_complete, begun_at > _dbt_at as is_wanted
+    from ({{ versioned_collapsing.get_applies_sql(history, first) }})
+  )
+  having
+    throwIf(
+      _dbt_at < (
+        select minIf(at, status in ('applied', 'partial', 'adopted', 'repaired'))
+        from {{ history.ledger }}
+        where {{ of_table }}
+      ) and (
+        select count()
+        from {{ history.feed }}
+        where _apply = (select min(apply) from {{ history.ledger }} where {{ of_table }} and apply > 0)
+          and _applied_at <= _dbt_at
+      ) = 0,
+      {{ versioned_collapsing.quote_literal(
+          history.relation.identifier ~ ' did not exist at this time, or has been rebuilt since then. Give a '
+          ~ 'later time'
+      ) }}
+    ) = 0
+    and throwIf(
+      countIf(is_wanted and not is_complete) > 0,
+      {{ versioned_collapsing.quote_literal(versioned_collapsing.get_lack_message(history)) }}
+    ) = 0
+{%- endmacro %}
+
+
+{% macro get_lack_message(history) %}
+  {%- do return(
+      'The change feed of ' ~ history.relation.identifier ~ ' does not have all applies that this query needs. Rows '
+      ~ 'of it were removed, it was dropped or switched off for a time, or it began later. To begin a new feed, set '
+      ~ '`change_feed: true` in the model of ' ~ history.relation.identifier ~ ' and drop '
+      ~ history.changes.identifier ~ '. The next apply that writes rows then creates a feed that begins with the live '
+      ~ 'rows of the table. Earlier changes are lost'
+  ) -%}
+{% endmacro %}

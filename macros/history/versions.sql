@@ -1,0 +1,20 @@
+{# Every state that a key has had, for `from`, with when it was true and when the table had it (SCD type 2). #}
+{% macro versions(relation, sign=none, unique_key=none, version_column=none) -%}
+  {%- set history = versioned_collapsing.read_history(
+      'versions', relation, true, sign, unique_key, version_column
+  ) -%}
+  {%- if not history -%}{%- do return(versioned_collapsing.get_no_history_sql(relation, sign)) -%}{%- endif -%}
+  {%- do versioned_collapsing.validate_version_columns(
+      history, ['valid_from', 'valid_to', 'is_current', 'known_from', 'known_to']
+  ) %}
+  (
+    select
+      {{ history.names }},
+      _dbt_from as valid_from,
+      if(_dbt_is_current, null, _dbt_to) as valid_to,
+      _dbt_is_current as is_current,
+      _dbt_known_from as known_from,
+      if(_dbt_is_current, null, _dbt_known_to) as known_to
+    from {{ versioned_collapsing.get_states_with_lives_sql(history) }}
+  )
+{%- endmacro %}

@@ -1,0 +1,45 @@
+{# Writes the staged rows to the change feed, before the ledger says that their apply has begun: if the run dies, the
+   number of the apply is taken by the next, which first removes what this one left there. #}
+{% macro feed_rows(target_relation, options, columns, progress, apply) %}
+  {%- if progress.is_repeated -%}
+    {%- do return(none) -%}
+  {%- elif not apply.feed -%}
+    {%- do versioned_collapsing.drop_unpublished_from_feed(target_relation, apply) -%}
+    {%- do return(none) -%}
+  {%- endif -%}
+  {%- set feed_columns = versioned_collapsing.prepare_feed(target_relation, options, apply) -%}
+  {% call statement('feed') -%}
+    {{ versioned_collapsing.get_feed_rows_sql(target_relation, options, columns, feed_columns, apply) }}
+  {%- endcall %}
+{% endmacro %}
+
+
+{# Each row with the number and the time of the apply, and the version of the change that caused it. Of rows that came
+   signed that is the highest version which the apply has of their key. #}
+{% macro get_feed_rows_sql(target_relation, options, columns, feed_columns, apply) -%}
+  {%- set signed = versioned_collapsing.get_helper_relation(target_relation, 'signed') -%}
+  {%- set names = versioned_collapsing.quote_names(feed_columns) -%}
+  {%- set key = versioned_collapsing.quote_names(options.unique_key) -%}
+  {%- set version = versioned_collapsing.quote_name(options.version) -%}
+  insert into {{ apply.feed.relation }} ({{ names }}, _apply, _applied_at, _changed_version)
+  select
+    {{ names }},
+    {{ apply.number }},
+    now64(6, 'UTC'),
+    if(_dbt_is_changed, greatest({{ version }}, _dbt_changed_version), {{ version }})
+  from (select {{ names }} from {{ signed }}) as _dbt_signed
+  left any join (
+    {%- if apply.is_stream %}
+    select {{ key }}, max({{ version }}) as _dbt_changed_version, true as _dbt_is_changed
+    from {{ signed }}
+    group by {{ key }}
+    {%- else %}
+    {%- set role = versioned_collapsing.get_change_set_role(options, is_repeated=columns.is_folded) %}
+    select {{ key }}, {{ version }} as _dbt_changed_version, true as _dbt_is_changed
+    from {{ versioned_collapsing.get_helper_relation(target_relation, role) }}
+    {%- endif %}
+  ) as _dbt_changed using ({{ key }})
+  {{ versioned_collapsing.get_settings_sql(apply, dict(
+      versioned_collapsing.get_merge_join_settings(), max_partitions_per_insert_block=0
+  )) }}
+{%- endmacro %}

@@ -1,0 +1,69 @@
+{# Each group is a column of the view: otherwise several rows of it would be of one group. #}
+{% macro _get_group_problems(tree, shape, outputs) %}
+  {%- set known = [] -%}
+  {%- for output in outputs -%}
+    {%- do known.append(versioned_collapsing._get_expression_identity(tree, output.at)) -%}
+  {%- endfor -%}
+  {%- set problems = [] -%}
+  {%- for at in tree[shape.aggregators[0]].children.get('GROUP BY', []) if tree[at].kind != 'CONSTANT'
+      and versioned_collapsing._get_expression_identity(tree, at) not in known -%}
+    {%- set text = versioned_collapsing._get_expression_text(tree, at) -%}
+    {%- do problems.append(
+        "The select groups by " ~ text ~ ", which is no column of the view. Select it, and name it in order_by."
+    ) -%}
+  {%- endfor -%}
+  {%- do return(problems) -%}
+{% endmacro %}
+
+
+{# A SummingMergeTree adds up the rows that are equal in `order_by`. Of a key that is not in it, it would keep any
+   value, or add the values up. A sum that is in it, or in `partition_by`, it would not add up. Expressions of keys may
+   stand in both: rows with the same keys have the same of them. #}
+{% macro _get_key_problems(outputs, order_by, partition_by) %}
+  {%- set keys = outputs | rejectattr('kind', 'in', ('sum', 'mixed')) | map(attribute='name') | list -%}
+  {%- set sums = outputs | selectattr('kind', 'in', ('sum', 'mixed')) | map(attribute='name') | list -%}
+  {%- set ordered = versioned_collapsing._get_plain_entries(order_by) -%}
+  {%- set problems = [] -%}
+  {%- for name in keys if name not in ordered -%}
+    {%- do problems.append(
+        "order_by lacks " ~ name ~ ", which is not a sum. ClickHouse adds up the rows that are equal in order_by, and "
+        ~ "keeps one value of " ~ name ~ ". Add " ~ name ~ " to order_by, or leave the column out of the select."
+    ) -%}
+  {%- endfor -%}
+  {%- for option, entries in {'order_by': order_by, 'partition_by': partition_by}.items() -%}
+    {%- for name in versioned_collapsing._get_names_in(entries) if name in sums -%}
+      {%- do problems.append(
+          option ~ " has " ~ name ~ ", which is a sum. ClickHouse would not add up rows of a group that differ in it. "
+          ~ "Leave it out of " ~ option ~ "."
+      ) -%}
+    {%- endfor -%}
+  {%- endfor -%}
+  {%- do return(problems) -%}
+{% endmacro %}
+
+
+{# The entries of an option, each on its own, and names without their quotes. #}
+{% macro _get_plain_entries(entries) %}
+  {%- set plain = [] -%}
+  {%- for entry in entries -%}
+    {%- set text = versioned_collapsing.strip_parentheses(entry | string | trim) -%}
+    {%- for part in versioned_collapsing.cut_at_commas(text) -%}
+      {%- set quoted = modules.re.fullmatch('([`"])(.*)\\1', part) -%}
+      {%- do plain.append(quoted.group(2) if quoted else part) -%}
+    {%- endfor -%}
+  {%- endfor -%}
+  {%- do return(plain) -%}
+{% endmacro %}
+
+
+{# All names in the expressions of an option; those of functions are among them. #}
+{% macro _get_names_in(entries) %}
+  {%- set names = [] -%}
+  {%- for entry in entries -%}
+    {%- set text = modules.re.sub("'(?:[^'\\\\]|\\\\.)*'", '', entry | string) -%}
+    {%- for quoted, plain in modules.re.findall('[`"]([^`"]+)[`"]|(\\w+)(?!\\w*\\s*\\()', text) -%}
+      {%- do names.append(quoted or plain) -%}
+    {%- endfor -%}
+  {%- endfor -%}
+  {%- do return(names) -%}
+{% endmacro %}

@@ -1,0 +1,118 @@
+{# A select as ClickHouse understands it: its query tree after the first pass, in which every name is resolved and
+   nothing is optimized yet. A list of nodes, each before those below it:
+   `at` its place in the list, `id` ClickHouse's number for it, `kind` such as QUERY, TABLE, COLUMN or FUNCTION
+   `name`, `type`, `source` (the id of what a column is of), `role` (of a function or join), `rest` (all attributes)
+   `query` and `parent` the places of the query and the node around it, `above` those of all nodes around it, and
+   `section` the part of the parent in which it stands
+   `children` their places by section, `size` the count of nodes from it on that are of it
+   `columns` the lines that name a query's columns, `settings` its own settings, `engine` that of a table, and
+   `materialized` how dbt builds it, where a model does #}
+{% macro read_query_tree(sql) %}
+  {%- set query -%}
+    select arrayStringConcat(groupArray(explain), '\n') as _dbt_tree
+    from (
+      explain query tree run_passes = 1, passes = 1
+      {{ sql }}
+    )
+    {{ versioned_collapsing.get_settings_sql() }}
+  {%- endset -%}
+  {%- set tree = versioned_collapsing.get_query_tree(run_query(query).rows[0]['_dbt_tree']) -%}
+  {%- set engines = versioned_collapsing._read_engines(tree | selectattr('kind', 'equalto', 'TABLE')) -%}
+  {%- set models = versioned_collapsing._get_materializations() -%}
+  {%- for node in tree if node.kind == 'TABLE' -%}
+    {%- do node.update({'engine': engines.get(node.name, ''), 'materialized': models.get(node.name, '')}) -%}
+  {%- endfor -%}
+  {%- do return(tree) -%}
+{% endmacro %}
+
+
+{# The engines of tables, by their names as the tree has them: `schema.table`, without quotes. #}
+{% macro _read_engines(tables) %}
+  {%- set names = versioned_collapsing.quote_literals(tables | map(attribute='name') | unique(true)) -%}
+  {%- set query -%}
+    select concat(database, '.', name) as _dbt_table, engine as _dbt_engine
+    from system.tables
+    where _dbt_table in ({{ names or "''" }})
+    {{ versioned_collapsing.get_settings_sql() }}
+  {%- endset -%}
+  {%- set engines = {} -%}
+  {%- for row in run_query(query).rows -%}
+    {%- do engines.update({row['_dbt_table']: row['_dbt_engine']}) -%}
+  {%- endfor -%}
+  {%- do return(engines) -%}
+{% endmacro %}
+
+
+{# How the models and snapshots of the project are built, by their names as the tree has them. #}
+{% macro _get_materializations() %}
+  {%- set models = {} -%}
+  {%- for node in graph.nodes.values() if node.resource_type in ('model', 'snapshot') -%}
+    {%- do models.update({node.schema ~ '.' ~ node.alias: node.config.materialized}) -%}
+  {%- endfor -%}
+  {%- do return(models) -%}
+{% endmacro %}
+
+
+{# The same from the text that ClickHouse prints. A line that is none of it becomes a node UNREAD. A wide select has
+   thousands of lines, so there is no call of a macro for each. #}
+{% macro get_query_tree(text) %}
+  {%- set line_pattern = '(?m)^(( *)(?:([A-Z_]+(?: JOIN)?) id: (\\d+)(?:, )?(.*)|([A-Z]+(?: [A-Z]+)*)(?: .*)?|.*))$' -%}
+  {%- set patterns = versioned_collapsing._get_attribute_patterns() -%}
+  {%- set tree, ids = [], {} -%}
+  {#- By indentation: the last node, and the node and section to which belongs what is indented further. -#}
+  {%- set nodes, places = {}, {} -%}
+  {#- The indentation of the lines that name a query's columns, which may look like anything. -#}
+  {%- set names = namespace(indent=1000) -%}
+  {%- for line, blanks, kind, id, rest, section in modules.re.findall(line_pattern, text) -%}
+    {%- set indent = blanks | length -%}
+    {%- if indent >= names.indent -%}
+      {%- do nodes[names.indent - 4].columns.append(line[names.indent :]) -%}
+    {%- elif kind == 'LIST' -%}
+      {%- do places.update({indent: places[indent - 2]}) -%}
+    {%- elif kind == 'ARGUMENTS' or section and indent - 2 in nodes -%}
+      {%- do places.update({indent: [nodes[indent - 2], kind or section]}) -%}
+      {%- if section == 'SETTINGS' -%}{%- do nodes[indent - 2].update({'settings': line}) -%}{%- endif -%}
+      {%- set names.indent = indent + 2 if section == 'PROJECTION COLUMNS' else 1000 -%}
+    {%- elif line and kind != 'ARGUMENT' -%}
+      {%- set parent, part = places.get(indent - 2, [none, '']) -%}
+      {%- set attributes = modules.re.search(patterns.get(kind, ''), rest) if kind else none -%}
+      {%- set node = {
+          'at': tree | length, 'id': id, 'kind': kind if attributes else 'UNREAD', 'rest': rest if kind else line,
+          'name': '', 'type': '', 'source': '', 'role': '', 'parent': none, 'query': none, 'above': [],
+          'section': part, 'children': {}, 'size': 1, 'columns': [], 'settings': '', 'engine': '',
+          'materialized': '',
+      } -%}
+      {%- if attributes -%}{%- do node.update(attributes.groupdict('')) -%}{%- endif -%}
+      {%- if parent -%}
+        {%- do parent.children.setdefault(part, []).append(node.at) -%}
+        {%- set query = parent.at if parent.kind == 'QUERY' else parent.query -%}
+        {%- do node.update({'parent': parent.at, 'query': query, 'above': parent.above + [parent.at]}) -%}
+      {%- endif -%}
+      {%- do nodes.update({indent: node}) -%}
+      {%- do ids.update({id: node}) -%}
+      {%- do tree.append(node) -%}
+    {%- endif -%}
+    {%- if indent < names.indent - 2 -%}{%- set names.indent = 1000 -%}{%- endif -%}
+  {%- endfor -%}
+  {%- for node in tree | reverse -%}
+    {#- What is of no node is the argument of a lambda. -#}
+    {%- if node.source and node.source not in ids -%}{%- do node.update({'source': ''}) -%}{%- endif -%}
+    {%- if node.parent is not none -%}
+      {%- do tree[node.parent].update({'size': tree[node.parent].size + node.size}) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do return(tree) -%}
+{% endmacro %}
+
+
+{# What is to be known of the attributes of a node, by its kind. #}
+{% macro _get_attribute_patterns() %}
+  {%- do return({
+      'COLUMN': 'column_name: (?P<name>.*), result_type: (?P<type>.*?)(?:, source_id: (?P<source>\\d+))?$',
+      'CONSTANT': 'constant_value: (?P<name>.*), constant_value_type: (?P<type>.*)$',
+      'FUNCTION': 'function_name: (?P<name>.*?), function_type: (?P<role>\\w+), .*?result_type: (?P<type>.*)$',
+      'JOIN': 'strictness: (?P<role>\\w+), kind: (?P<name>\\w+)',
+      'TABLE': 'table_name: (?P<name>.*?)(?P<role>(?:, (?:final|sample_size|sample_offset|offset)[\\w ]*: .*)?)$',
+      'TABLE_FUNCTION': 'table_function_name: (?P<name>\\w+)',
+  }) -%}
+{% endmacro %}

@@ -1,0 +1,1 @@
+select * from {{ live_rows(ref('order_items')) }}

@@ -1,0 +1,278 @@
+"""Applies batches as they land: one dbt run after the other in one process, in which the manifest,
+Spark and ClickHouse stay warm.
+
+python -m dbt.adapters.spark_clickhouse.follow [--select …]
+
+It needs no state of its own: what is applied, the ledger knows. So it may be killed at any time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from dbt.cli.main import dbtRunner, dbtRunnerResult
+
+from dbt.adapters.spark_clickhouse import upstream
+from dbt.adapters.spark_clickhouse.watched import LandingZones, Seen, project_files
+
+LONGEST_PAUSE = 60.0  # seconds between two tries
+HEARTBEAT = 10.0  # seconds between two notes that all is well
+GOOD = ("success", "pass", "no-op", "skipped", "warn")
+FAILED = 1
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the command line says.
+
+    Args:
+        dbt: arguments of each run, as for `dbt run`.
+        every: seconds between two looks at the landing zones.
+        once: whether to end after one run.
+        until_idle: whether to end when there is nothing more to do.
+        health_file: where to write how it goes, or None.
+        project_root: the folder with `dbt_project.yml`.
+    """
+
+    dbt: tuple[str, ...]
+    every: float
+    once: bool
+    until_idle: bool
+    health_file: Path | None
+    project_root: Path
+
+    @classmethod
+    def of(cls, arguments: Sequence[str]) -> Options:
+        parser = argparse.ArgumentParser(
+            prog="python -m dbt.adapters.spark_clickhouse.follow",
+            description="Apply batches as they land. Other options are those of `dbt run`.",
+            allow_abbrev=False,
+        )
+        parser.add_argument("--every", type=float, default=1.0, help="seconds between two looks")
+        parser.add_argument("--once", action="store_true", help="end after one run")
+        parser.add_argument("--until-idle", action="store_true", help="end when nothing is left")
+        parser.add_argument("--health-file", type=Path, help="where to write how it goes, as JSON")
+        parser.add_argument("--project-dir", type=Path, default=Path.cwd(), help="as in dbt")
+        known, dbt = parser.parse_known_args(arguments)
+        if {"--full-refresh", "-f"} & set(dbt):
+            parser.error("--full-refresh would rebuild all tables each time. Use dbt run.")
+        return cls(
+            dbt=(*dbt, "--project-dir", str(known.project_dir)),
+            every=known.every,
+            once=known.once,
+            until_idle=known.until_idle,
+            health_file=known.health_file,
+            project_root=known.project_dir.resolve(),
+        )
+
+
+@dataclass
+class Stopper:
+    """The wish to end: the first signal ends the run after the step at work, the second at once."""
+
+    is_asked: bool = False
+
+    def __enter__(self) -> Stopper:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._ask)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_DFL)
+
+    def _ask(self, number: int, _: FrameType | None) -> None:
+        if self.is_asked:
+            os.kill(os.getpid(), signal.SIGKILL)
+        self.is_asked = True
+        say(f"{signal.Signals(number).name}: ending after this run. Again: ending at once")
+
+    def wait(self, seconds: float) -> None:
+        """Wait, until somebody wishes to end."""
+        end = time.monotonic() + seconds
+        while not self.is_asked and (left := end - time.monotonic()) > 0:
+            time.sleep(min(left, 0.2))
+
+
+def say(text: str) -> None:
+    """Print a line with the time, in UTC; a signal may interrupt one with another."""
+    os.write(sys.stdout.fileno(), f"{datetime.now(UTC):%H:%M:%S}  {text}\n".encode())
+
+
+@dataclass
+class Follower:
+    """The loop."""
+
+    options: Options
+    stopper: Stopper
+    failures: int = 0  # in a row
+    _manifest: Any = None
+    _zones: LandingZones = field(default_factory=lambda: LandingZones((), ()))
+    _files: Seen = field(default_factory=dict)
+    _done: Seen | None = None  # the batches that were there before the last run that succeeded
+    _told_at: float = 0.0
+
+    def follow(self) -> int:
+        """Run dbt whenever there is something to do; the exit code."""
+        while not self.stopper.is_asked:
+            if not self._read_project():
+                if self._must_end():
+                    return FAILED
+                continue
+            landed = self._zones.batches()
+            if self._done is not None and landed == self._done and not self._zones.others:
+                self._tell("idle")
+                if self.options.until_idle:
+                    break
+                self.stopper.wait(self.options.every)
+                continue
+            if self._run(landed):
+                self.failures, self._done = 0, landed
+                if self.options.once:
+                    break
+                if self._zones.others:
+                    if self.options.until_idle:
+                        break
+                    self.stopper.wait(self.options.every)
+            elif self._must_end():
+                return FAILED
+        self._tell("ended", is_news=True)
+        return 0
+
+    def _must_end(self) -> bool:
+        """Whether to end after a failure; if not, wait, longer each time."""
+        self.failures += 1
+        self._tell("failing", is_news=True)
+        if self.options.once or self.options.until_idle:
+            return True
+        pause = min(LONGEST_PAUSE, 2.0**self.failures)
+        say(f"Trying again in {pause:.0f} s")
+        self.stopper.wait(pause)
+        return False
+
+    def _read_project(self) -> bool:
+        """Parse the project if a file of it has changed; whether there is a manifest."""
+        if self._manifest is not None:
+            if project_files(self._manifest, self.options.project_root) == self._files:
+                return True
+            say("The project has changed")
+        parsed = dbtRunner().invoke(["--quiet", "parse", *self._arguments_of_parse()])
+        if not parsed.success:
+            self._manifest = None
+            return False
+        self._manifest = parsed.result
+        self._zones = LandingZones.of(parsed.result, self.options.project_root)
+        self._files = project_files(parsed.result, self.options.project_root)
+        self._done = None
+        return True
+
+    def _arguments_of_parse(self) -> list[str]:
+        """Those arguments that `dbt parse` takes too."""
+        names = ("--project-dir", "--profiles-dir", "--profile", "--target", "-t", "--vars")
+        found = self.options.dbt
+        pairs = zip(found, (*found[1:], ""), strict=True)
+        given = [word for name, value in pairs if name in names for word in (name, value)]
+        return given + [word for word in found if word.partition("=")[0] in names and "=" in word]
+
+    def _run(self, landed: Seen) -> bool:
+        """One dbt run; whether it succeeded."""
+        new = {path: at for path, at in landed.items() if at != (self._done or {}).get(path)}
+        self._tell("running", is_news=True, batches=len(new))
+        began = time.monotonic()
+        # dbt writes into the manifest what it compiles.
+        runner = dbtRunner(manifest=self._manifest.deepcopy())
+        outcome = runner.invoke(["--quiet", "run", *self.options.dbt])
+        say(_in_one_line(outcome, time.monotonic() - began, new, self._zones.batches(), landed))
+        if not outcome.success and not _is_spark_alive():
+            say("Spark has died. Starting again")
+            self.stopper.wait(2)
+            _begin_anew()
+        return bool(outcome.success)
+
+    def _tell(self, state: str, *, is_news: bool = False, batches: int = 0) -> None:
+        """Write the health file, at once or now and then."""
+        if self.options.health_file is None:
+            return
+        if not is_news and time.monotonic() - self._told_at < HEARTBEAT:
+            return
+        self._told_at = time.monotonic()
+        health = {
+            "state": state,
+            "at": datetime.now(UTC).isoformat(timespec="seconds"),
+            "pid": os.getpid(),
+            "failures": self.failures,
+            "batches": batches,
+        }
+        draft = self.options.health_file.with_suffix(".draft")
+        draft.write_text(json.dumps(health))
+        draft.replace(self.options.health_file)
+
+
+def _in_one_line(
+    outcome: dbtRunnerResult, seconds: float, new: Seen, now: Seen, landed: Seen
+) -> str:
+    results = getattr(outcome.result, "results", None) or []
+    failed = [
+        f"{result.node.name}: {' '.join((result.message or '').split())}"
+        for result in results
+        if str(result.status) not in GOOD
+    ]
+    said = [
+        f"{result.node.name} {result.message}"
+        for result in results
+        if result.node.config.materialized == "versioned_collapsing"
+        and str(result.status) == "success"
+        and "nothing to change" not in (result.message or "")
+    ]
+    if not outcome.success:
+        return f"Failed after {seconds:.1f} s: {'; '.join(failed) or outcome.exception}"
+    age = time.time() - min(new.values()) / 1e9 if new else 0.0
+    behind = len(now.keys() - landed.keys())
+    parts = [
+        "; ".join(said) or "nothing to change",
+        f"{seconds:.1f} s",
+        f"landed {age:.1f} s ago" if said and age < 86400 else "",
+        f"{behind} more landed meanwhile" if behind else "",
+    ]
+    return " | ".join(part for part in parts if part)
+
+
+def _is_spark_alive() -> bool:
+    """Whether Spark answers, if there is one."""
+    if not upstream.is_spark_running():
+        return True
+    from pyspark.sql import SparkSession
+
+    try:
+        SparkSession.builder.getOrCreate().sql("select 1").collect()
+    except Exception:  # noqa: BLE001  # whatever it says, it does not answer
+        return False
+    return True
+
+
+def _begin_anew() -> None:
+    """Put a new process in the place of this one: nothing is left of a Spark that died."""
+    sys.stdout.flush()
+    os.execv(sys.executable, [sys.executable, "-m", __spec__.name, *sys.argv[1:]])
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Follow; the exit code is 0 if the last run succeeded."""
+    options = Options.of(sys.argv[1:] if arguments is None else arguments)
+    with Stopper() as stopper:
+        return Follower(options, stopper).follow()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,103 @@
+"""The batches of a landing zone, as Spark would list them, without Spark."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_BATCH = re.compile(r"batch=([0-9]+)/[^/]+", re.ASCII)
+_TAIL = re.compile(r"[^/]+/[^/]+/[^/]+$")
+_GLOB = re.compile(r"[*?\[\]{}\\]")
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
+_HOST = re.compile(r"//[^/]")
+_LARGEST = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class LandedFile:
+    """A file: its path, its path below the landing zone, and its bytes."""
+
+    path: str
+    place: str
+    size: int
+
+
+def local_folder(location: str) -> Path | None:
+    """The folder of this machine that ``location`` names; None for a URL of another store, and for
+    a pattern, which Spark would expand."""
+    scheme = _SCHEME.match(location)
+    path = location[scheme.end() :] if scheme else location
+    is_elsewhere = scheme and (scheme[1] != "file" or _HOST.match(path))
+    return None if is_elsewhere or _GLOB.search(location) else Path(path)
+
+
+def local_files(folder: Path) -> Iterator[LandedFile]:
+    """The files below a folder of this machine.
+
+    Raises:
+        OSError: a folder cannot be listed.
+    """
+    for root, folders, names in os.walk(folder, onerror=_raise, followlinks=True):
+        folders[:] = filter(is_listed, folders)
+        for name in filter(is_listed, names):
+            path = Path(root, name)
+            if size := path.stat().st_size:
+                yield LandedFile(path.as_posix(), path.relative_to(folder).as_posix(), size)
+
+
+def _raise(error: OSError) -> None:
+    raise error
+
+
+def is_listed(name: str) -> bool:
+    """Whether Spark lists a file or folder of this name (HadoopFSUtils.shouldFilterOutPathName)."""
+    if name.startswith(("_common_metadata", "_metadata")):
+        return True
+    is_partition = name.startswith("_") and "=" in name
+    return not name.endswith("._COPYING_") and (is_partition or not name.startswith((".", "_")))
+
+
+def batches(files: Iterable[LandedFile], name: str) -> list[dict[str, Any]]:
+    """The batches of a landing zone that is called ``name``: ``batch``, ``files``, ``hash`` and
+    ``example``, a file. Files that are in no batch are told of by their folder, their ``batch`` is
+    None.
+
+    The hash is that of the paths' last three parts with the sizes, which Spark computes as well.
+    """
+    groups: dict[tuple[int | None, str], list[LandedFile]] = defaultdict(list)
+    for file in files:
+        batch = _batch(file.place)
+        folder = file.place.rpartition("/")[0] if batch is None else ""
+        groups[batch, folder].append(file)
+    rows = [_row(batch, found, name) for (batch, _), found in groups.items()]
+    return sorted(
+        rows, key=lambda row: (row["batch"] is not None, row["batch"] or 0, row["example"])
+    )
+
+
+def _batch(place: str) -> int | None:
+    found = _BATCH.fullmatch(place)
+    number = int(found[1]) if found else None
+    return None if number is None or number > _LARGEST else number
+
+
+def _row(batch: int | None, files: list[LandedFile], name: str) -> dict[str, Any]:
+    known = sorted(f"{_tail(file.path)}:{file.size}" for file in files)
+    others = f" and {len(files) - 1} more beside it" if len(files) > 1 else ""
+    return {
+        "batch": batch,
+        "files": len(files),
+        "hash": hashlib.md5(",".join(known).encode()).hexdigest(),
+        "example": f"{name}/{min(file.place for file in files)}{others}",
+    }
+
+
+def _tail(path: str) -> str:
+    found = _TAIL.search(path)
+    return found[0] if found else ""

@@ -1,0 +1,66 @@
+"""Which Spark a process has, and what may be written down of its metastore."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import pytest
+from dbt.adapters.exceptions import FailedToConnectError
+from dbt.adapters.spark.connections import SparkConnectionMethod
+
+from dbt.adapters.spark_clickhouse import spark_session, upstream
+from dbt.adapters.spark_clickhouse.credentials import EmbeddedSparkCredentials
+from dbt.adapters.spark_clickhouse.metastore_record import forget_records
+from dbt.adapters.spark_clickhouse.spark_session import (
+    JAVA_OPTIONS,
+    default_settings,
+    own_record,
+    start_session,
+)
+
+
+def credentials(home: Path, **settings: str) -> EmbeddedSparkCredentials:
+    found = EmbeddedSparkCredentials(
+        method=SparkConnectionMethod.SESSION,
+        host="",
+        schema="shop",
+        home=str(home),
+        project_root=str(home),
+    )
+    found.server_side_parameters = settings
+    return found
+
+
+def test_a_process_has_one_spark_for_one_home(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(upstream, "is_spark_running", lambda: True)
+    monkeypatch.setattr(spark_session, "_homes", [tmp_path / "first"])
+    start_session(credentials(tmp_path / "first"), 0)
+    with pytest.raises(FailedToConnectError, match="second needs a Spark of its own"):
+        start_session(credentials(tmp_path / "second"), 0)
+
+
+def test_a_record_is_of_one_home_and_of_its_settings(tmp_path: Path) -> None:
+    first = own_record(credentials(tmp_path))
+    assert first is own_record(credentials(tmp_path))
+    other = own_record(credentials(tmp_path, **{"spark.sql.session.timeZone": "Asia/Kolkata"}))
+    assert other is not first
+    assert own_record(credentials(tmp_path, **{"spark.hive.metastore.uris": "thrift://x"})) is None
+    forget_records()
+    assert own_record(credentials(tmp_path)) is not first
+
+
+def test_a_blank_in_a_path_is_no_end_of_an_option(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    archive = tmp_path / "my projects" / "spark.jsa"
+    archive.parent.mkdir()
+    archive.touch()
+    monkeypatch.setattr("dbt.adapters.spark_clickhouse.class_archive.archive_path", lambda: archive)
+    options = default_settings(credentials(archive.parent))[JAVA_OPTIONS]
+    assert f"-XX:SharedArchiveFile={archive}" in shlex.split(options)
+    assert f"-Dderby.stream.error.file={archive.parent / 'logs' / 'derby.log'}" in shlex.split(
+        options
+    )

@@ -1,0 +1,71 @@
+"""What a resident run looks at."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from dbt.adapters.spark_clickhouse.follow import Options
+from dbt.adapters.spark_clickhouse.watched import LandingZones, project_files
+
+
+def source(location: str | None) -> Any:
+    return SimpleNamespace(external=SimpleNamespace(location=location) if location else None)
+
+
+def test_landing_zones_are_those_of_the_sources(tmp_path: Path) -> None:
+    locations = ["landing/orders", f"{tmp_path}/other", "s3a://bucket/items", None]
+    manifest = SimpleNamespace(sources={str(each): source(each) for each in locations})
+    zones = LandingZones.of(manifest, tmp_path)
+    assert set(zones.folders) == {tmp_path / "landing" / "orders", tmp_path / "other"}
+    assert zones.others == ("s3a://bucket/items",)
+    assert zones.batches() == {}
+    folder = tmp_path / "landing" / "orders"
+    (folder / "batch=1").mkdir(parents=True)
+    (folder / ".batch=2").mkdir()
+    before = zones.batches()
+    assert list(before) == [str(folder / "batch=1")]
+    os.utime(folder / "batch=1", ns=(1, 1))
+    assert zones.batches() != before
+
+
+def test_a_project_is_what_dbt_has_read_and_not_what_it_writes(tmp_path: Path) -> None:
+    def parsed(folder: str, root: Path = tmp_path) -> Any:
+        return SimpleNamespace(path=SimpleNamespace(project_root=str(root), searched_path=folder))
+
+    for name in (
+        "models/a/x.sql",
+        "models/.y.sql",
+        "compiled/x.sql",
+        "dbt_project.yml",
+        "notes.md",
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    manifest = SimpleNamespace(files={"1": parsed("models"), "2": parsed("macros", Path("/other"))})
+    found = project_files(manifest, tmp_path)
+    assert set(found) == {str(tmp_path / "models/a/x.sql"), str(tmp_path / "dbt_project.yml")}
+    (tmp_path / "models" / "new.py").touch()
+    assert project_files(manifest, tmp_path) != found
+
+
+def test_options_of_dbt_are_passed_on(tmp_path: Path) -> None:
+    options = Options.of(["--select", "+orders", "--once", "--project-dir", str(tmp_path)])
+    assert options.dbt == ("--select", "+orders", "--project-dir", str(tmp_path))
+    assert options.once
+    assert not options.until_idle
+
+
+@pytest.mark.parametrize("option", ["--full-refresh", "-f"])
+def test_no_table_is_rebuilt_again_and_again(
+    option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        Options.of([option])
+    assert (
+        "--full-refresh would rebuild all tables each time. Use dbt run." in capsys.readouterr().err
+    )

@@ -1,0 +1,102 @@
+"""Change sets without new batches: which are built again, which stay, and what their targets make of those."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.support.change_set_project import ChangeSetProject, Situation
+from tests.support.commands import Outcome
+
+PARSE = "parse_upserts(SOURCE, key=['id'], columns={'id': 'bigint', 'v': 'bigint', 'note': 'string'}, version='v')"
+READER = (
+    "{{ config(materialized='table', database='spark') }} select * from {{ ref('read_changes') }}"
+)
+NOTHING = ("success", "no new batches: nothing to change")
+OUTPUT = {
+    "type": "spark_clickhouse",
+    "schema": "shop",
+    "threads": 4,
+    "spark": {"method": "session"},
+}
+ELSEWHERE = {"spark.hadoop.fs.defaultFS": "file:///"}
+HOOK = "select count() from {{ ref('hooked_changes') }}"
+
+
+def situation(name: str) -> Situation:
+    changes = "one_change_per_key(EVENTS, key=['id'])"
+    types = {"id": "Int64", "note": "Nullable(String)"}
+    config: dict[str, Any] = {"unique_key": "id"}
+    if name == "hooked":
+        config["post_hook"] = HOOK
+    return Situation(name, PARSE, changes, types, config, select="id, note, _version, _is_deleted")
+
+
+def test_a_change_set_stays_while_nobody_needs_another(tmp_path: Path) -> None:
+    names = ("alone", "read", "hooked")
+    models = {"staging/reader.sql": READER}
+    project = ChangeSetProject(tmp_path, map(situation, names), models=models, output=OUTPUT)
+    for name in names:
+        project.land(name, 1, [json.dumps({"id": 1, "v": 1, "note": "a"})])
+    log = tmp_path / "home" / "logs" / "spark.log"
+
+    def run(*arguments: str) -> tuple[dict[str, str], Outcome, bool]:
+        log.unlink(missing_ok=True)
+        [outcome] = project.dbt(["run", *arguments])
+        assert outcome.success, outcome.output
+        ids = {name: project.change_set(name, ["id"], suffix="__manifest")[0][0] for name in names}
+        return ids, outcome, log.exists()
+
+    first, _, has_started = run()
+    assert has_started
+
+    # `reader` is to find what is new: nothing. `alone` has nobody else.
+    second, outcome, _ = run("--exclude", "reader")
+    assert second["alone"] == first["alone"]
+    assert second["read"] != first["read"]
+    assert second["hooked"] != first["hooked"]
+    assert {outcome.nodes[name] for name in names} == {NOTHING}
+
+    # An empty one is right for whoever reads it.
+    third, outcome, has_started = run("--exclude", "reader")
+    assert third == second
+    assert not has_started
+    assert {outcome.nodes[name] for name in names} == {NOTHING}
+
+    # Another view gives other columns, maybe.
+    staging = tmp_path / "project" / "models" / "staging" / "stg_alone.sql"
+    staging.write_text(f"{staging.read_text()} -- changed")
+    fourth, outcome, _ = run("--exclude", "reader")
+    assert fourth["alone"] != third["alone"]
+    assert fourth["read"] == third["read"]
+    assert outcome.nodes["alone"] == NOTHING
+
+    project.land("alone", 2, [json.dumps({"id": 2, "v": 2, "note": "b"})])
+    fifth, outcome, has_started = run("--select", "alone_changes+")
+    assert fifth["alone"] != fourth["alone"]
+    assert outcome.nodes["alone"] == ("success", "batch 2: 1 state")
+
+    # Spark lists the landing zone where it may be elsewhere, and finds the same.
+    profiles = tmp_path / "project" / "profiles.yml"
+    profile = profiles.read_text()
+    profiles.write_text(
+        profile.replace(
+            '"spark": {', f'"spark": {{"server_side_parameters": {json.dumps(ELSEWHERE)}, '
+        )
+    )
+    _, outcome, has_started = run("--exclude", "reader")
+    assert has_started
+    assert {outcome.nodes[name] for name in names} == {NOTHING}
+    profiles.write_text(profile)
+
+    # The table alone, and what it has applied before.
+    _, outcome, has_started = run("--select", "alone")
+    assert outcome.nodes["alone"] == NOTHING
+    assert not has_started
+
+    assert project.live_rows() == {
+        "alone": [(1, "a"), (2, "b")],
+        "read": [(1, "a")],
+        "hooked": [(1, "a")],
+    }

@@ -1,0 +1,26 @@
+{# What a view of sums says of every group is what the rows of `truth` come to: a relation, or what can stand after
+   `from`, as a join of live rows. That is for views of joins; `aggregate_agrees` knows the signs of one table.
+   `group_by` and `sums` map the view's columns to expressions of the truth, `count` is its column with the count of
+   rows. `where` is of the columns in `group_by`.
+
+   As in `aggregate_agrees`, a group that one side lacks has sums of 0 there. #}
+{% test sums_equal(model, truth, group_by, sums, count='live_rows') %}
+{%- do versioned_collapsing.validate_truth('sums_equal', truth) -%}
+{%- set groups = versioned_collapsing.get_named_expressions(group_by) -%}
+{%- set summed = versioned_collapsing.get_named_expressions(sums) -%}
+{%- set measures = summed.keys() | list + [count] -%}
+{%- set sides = {'expected': 'truth', 'found': 'view'} -%}
+
+{% call versioned_collapsing.get_failing_rows_sql(versioned_collapsing.get_shown_sums(measures, sides), groups) %}
+  with _dbt_expected as (
+    {{ versioned_collapsing.get_true_sums_sql(truth, groups, summed, count) }}
+  ),
+
+  _dbt_found as (
+    {{ versioned_collapsing.get_kept_sums_sql(model, groups, measures) }}
+  )
+
+  {{ versioned_collapsing.get_differing_sums_sql(groups, measures, sides, config.get('where') or 'true') }}
+{% endcall %}
+
+{% endtest %}

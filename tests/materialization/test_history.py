@@ -1,0 +1,473 @@
+"""`changes_since`, `as_of` and `versions`: the history that a change feed has is the one that there was."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+from clickhouse_connect.driver.exceptions import DatabaseError
+
+from tests.support.collapsing_project import CollapsingProject, Row
+from tests.support.collapsing_projects import MakeProject
+from tests.support.statements import dying
+
+STRUCTURE = (
+    "id Nullable(Int64), part UInt8, n Nullable(Int64), f Float64, a Array(Nullable(Int64)), m Map(String, Int64), "
+    "t Tuple(x Int64, y Nullable(String)), j String, _version UInt64, _is_deleted Bool, _is_truncate Bool"
+)
+COLUMNS = "id, part, n, f, a, m, t, j, _version"
+TEXT = f"formatRowNoNewline('TSV', {COLUMNS})"
+CONFIG: dict[str, Any] = {"unique_key": "id", "partition_by": "part", "change_feed": True}
+SELECT = "select * replace (cast(j as JSON) as j) from {}"
+NOTHING: Row = (0, None, 0.0, [], {}, (0, None), "{}")
+VIEWS = {
+    "now": "live_rows(ref('{name}'))",
+    "at": "as_of(ref('{name}'), at='(select at from moment)')",
+    "version": "as_of(ref('{name}'), version='(select version from moment)')",
+    "versions": "versions(ref('{name}'))",
+    "changes": "changes_since(ref('{name}'), apply='(select apply from moment)')",
+}
+LACKS = "does not have all applies that this query needs"
+REBUILT = "did not exist at this time, or has been rebuilt since then"
+
+
+@dataclass(frozen=True)
+class Life:
+    """A state of a key, and when it was true."""
+
+    key: int
+    payload: Row
+    begin: int
+    end: int | None = None
+
+    @property
+    def row(self) -> Row:
+        return (self.key, *self.payload, self.begin)
+
+
+@dataclass
+class Source:
+    """What happened, and what the table makes of it."""
+
+    random: random.Random
+    lives: list[Life] = field(default_factory=list)
+    deleted_at: dict[int, int] = field(default_factory=dict)
+    floor: int = 0
+    version: int = 0
+    late: list[Row] = field(default_factory=list)
+
+    def live(self) -> dict[int, Life]:
+        return {life.key: life for life in self.lives if life.end is None}
+
+    def at(self, version: int) -> list[Life]:
+        return [
+            each
+            for each in self.lives
+            if each.begin <= version and (each.end is None or each.end > version)
+        ]
+
+    def _payload(self) -> Row:
+        choose = self.random.choice
+        return (
+            choose((0, 1, 2)),
+            choose((None, 0, 5)),
+            choose((0.0, -0.0, float("nan"), float("inf"), 1.5)),
+            choose(([], [None], [1, None, 2])),
+            choose(({}, {"k": 1}, {"k": 1, "l": 2})),
+            choose(((0, None), (1, "é\t"))),
+            choose(("{}", '{"b": {"c": [1, null]}}', '{"a": "x", "b": 1.5}')),
+        )
+
+    def changes(self, keys: int, *, truncates: bool = False) -> list[Row]:
+        """Changes of new keys and old ones, some of a key twice; some arrive later than they happen."""
+        rows: list[Row] = []
+        for _ in range(keys):
+            self.version += 1
+            is_deleted = self.random.random() < 0.25
+            row = (self.random.randrange(keys), *self._payload(), self.version, is_deleted, False)
+            (self.late if self.random.random() < 0.15 else rows).append(row)
+        while self.late and self.random.random() < 0.4:
+            rows.append(self.late.pop(0))
+        if truncates:
+            rows.append((None, *NOTHING, self.version - keys // 2, False, True))
+        self.random.shuffle(rows)
+        return rows
+
+    def apply(self, rows: Iterable[Row]) -> None:
+        """The last change of each key counts, unless it comes too late."""
+        last: dict[int, Row] = {}
+        for row in sorted(rows, key=lambda row: row[-3]):
+            if row[-1]:
+                self.floor = max(self.floor, row[-3])
+            else:
+                last[row[0]] = row
+        for key, life in self.live().items():
+            if life.begin <= self.floor and (key not in last or last[key][-3] <= self.floor):
+                self._end(life, self.floor)
+                self.deleted_at[key] = self.floor
+        for key, row in last.items():
+            self._change(key, row)
+
+    def _change(self, key: int, row: Row) -> None:
+        version, is_deleted, _ = row[-3:]
+        life = self.live().get(key)
+        if version <= max(self.floor, self.deleted_at.get(key, 0)) or (
+            life and version <= life.begin
+        ):
+            return
+        if life:
+            self._end(life, version)
+        if is_deleted:
+            self.deleted_at[key] = version
+        else:
+            self.lives.append(Life(key, row[1:8], version))
+
+    def _end(self, life: Life, version: int) -> None:
+        self.lives[self.lives.index(life)] = replace(life, end=version)
+
+
+@dataclass
+class History:
+    """A table that takes changes, and what it had after each apply."""
+
+    project: CollapsingProject
+    source: Source
+    name: str = "target"
+    seen: list[tuple[str, list[Row]]] = field(default_factory=list)
+
+    def configure(self, **config: Any) -> None:
+        self.project.add_model(self.name, {**CONFIG, **config}, SELECT.format("changes"))
+
+    def build(self, **config: Any) -> None:
+        self.configure(**config)
+        add_views(self.project, self.name)
+        self.project.replace_rows("changes", STRUCTURE, [])
+        set_moment(self.project)
+
+    def run(self, *arguments: str, rows: list[Row] | None = None, truncates: bool = False) -> None:
+        rows = self.source.changes(12, truncates=truncates) if rows is None else rows
+        self.project.replace_rows("changes", STRUCTURE, rows)
+        select = ("--select", self.name) if self.seen else ()
+        outcomes = self.project.run(*select, *arguments)
+        assert {outcome.status for outcome in outcomes.values()} == {"success"}, outcomes
+        self.source.apply(rows)
+        ((now,),) = self.project.query("select toString(now64(6, 'UTC'))")
+        self.seen.append((str(now), self.rows("now")))
+
+    def rows(self, view: str) -> list[Row]:
+        return self.project.query(f"select {TEXT} from {self.name}_{view} order by 1")
+
+    def at(self, at: str) -> list[Row]:
+        set_moment(self.project, at=at)
+        return self.rows("at")
+
+    def check_moments(self, first: int) -> None:
+        """What the table was after each apply from one on is what it says now; what was before cannot be had."""
+        for position, (at, rows) in enumerate(self.seen):
+            if position >= first:
+                assert self.at(at) == rows, position
+            else:
+                with pytest.raises(DatabaseError, match=f"{LACKS}|{REBUILT}"):
+                    self.at(at)
+
+    def check_versions(self) -> None:
+        lives = self.source.lives
+        for version in {0, *range(0, self.source.version + 1, 7), self.source.version}:
+            set_moment(self.project, version=version)
+            assert self.rows("version") == texts(self.project, self.source.at(version)), version
+        found = self.project.query(
+            f"select id, toUInt64(valid_from), valid_to, is_current, known_to is null, {TEXT} "
+            f"from {self.name}_versions order by id, valid_from"
+        )
+        lives = sorted(lives, key=lambda life: (life.key, life.begin))
+        assert [row[:5] for row in found] == [
+            (life.key, life.begin, life.end, life.end is None, life.end is None) for life in lives
+        ]
+        assert sorted(row[5:] for row in found) == texts(self.project, lives)
+
+    def check_changes(self) -> None:
+        """From each apply that the feed has to now."""
+        applies = [0, *(row[0] for row in self.project.query(
+            f"select distinct _apply from {self.name}__changes where _apply > 0 order by 1"
+        ))]  # fmt: skip
+        net = f"select {TEXT}, sum(_sign) as c from {self.name}_changes group by 1 having c <> 0 order by 1"
+        for apply in applies[1:]:
+            set_moment(self.project, apply=apply)
+            ((began,),) = self.project.query(
+                f"select toString(max(_applied_at)) from {self.name}__changes where _apply = {apply}"
+            )
+            was, now = set(self.at(began)), set(self.rows("now"))
+            set_moment(self.project, apply=apply)
+            expected = [(*row, 1) for row in now - was] + [(*row, -1) for row in was - now]
+            assert self.project.query(net) == sorted(expected), apply
+        set_moment(self.project, apply=0)
+        assert self.project.query(net) == [(*row, 1) for row in self.rows("now")]
+
+    def check_all(self, first: int = 0) -> None:
+        self.check_moments(first)
+        self.check_versions()
+        self.check_changes()
+
+    def assert_lacking(self, *views: str) -> None:
+        for view in views:
+            with pytest.raises(DatabaseError, match=LACKS):
+                self.project.query(f"select count() from (select * from {self.name}_{view})")
+
+
+def add_views(project: CollapsingProject, name: str) -> None:
+    for view, call in VIEWS.items():
+        sql = f"select * from {{{{ versioned_collapsing.{call.format(name=name)} }}}}"
+        project.add_model(f"{name}_{view}", {"materialized": "view"}, sql)
+
+
+def set_moment(
+    project: CollapsingProject, at: str = "2000-01-01 00:00:00", version: int = 0, apply: int = 0
+) -> None:
+    structure = "at DateTime64(6, 'UTC'), version UInt64, apply UInt64"
+    project.command(f"create or replace table moment ({structure}) engine = Memory")
+    project.command(f"insert into moment values ('{at}', {version}, {apply})")
+
+
+def texts(project: CollapsingProject, lives: Iterable[Life]) -> list[Row]:
+    structure = STRUCTURE.split(", _is_deleted", maxsplit=1)[0].replace(
+        "Nullable(Int64)", "Int64", 1
+    )
+    project.replace_rows("expected", structure, [life.row for life in lives])
+    return project.query(f"select {TEXT} from ({SELECT.format('expected')}) order by 1")
+
+
+def make_history(make_project: MakeProject, schema: str, seed: int, **config: Any) -> History:
+    project = make_project(schema)
+    project.set_variables(versioned_collapsing_block_rows=5)
+    history = History(project, Source(random.Random(seed)))
+    history.build(**config)
+    return history
+
+
+@pytest.mark.parametrize(
+    "config",
+    [{}, {"chunks": 3, "publish": "journal", "order_by": ["part", "id"]}],
+    ids=["whole", "in chunks"],
+)
+def test_a_random_history(
+    make_project: MakeProject, config: dict[str, Any], is_exhaustive: bool
+) -> None:
+    history = make_history(make_project, f"history_{len(config)}", len(config), **config)
+    for turn in range(40 if is_exhaustive else 10):
+        history.run(truncates=turn % 20 == 6)
+    assert len(history.source.lives) > 30
+    assert history.source.floor
+    history.check_all()
+
+
+def test_a_history_with_gaps(make_project: MakeProject) -> None:
+    history = make_history(make_project, "history_gaps", 3)
+    query, command = history.project.query, history.project.command
+    for _ in range(3):
+        history.run()
+    # Switched off for one apply. What is from then on can be had, and no whole history.
+    history.configure(change_feed=False)
+    history.run()
+    history.configure()
+    history.run()
+    history.run()
+    history.check_moments(first=3)
+    history.assert_lacking("version", "versions", "changes")
+    # A new feed begins with the rows that there are, those of the last moment.
+    command("drop table target__changes")
+    begin = len(history.seen) - 1
+    with pytest.raises(DatabaseError, match="target__changes"):
+        query("select * from target_versions")
+    alive = history.source.live().values()
+    history.source.lives = list(alive)
+    history.run()
+    history.run()
+    history.check_moments(first=begin)
+    history.check_versions()
+    history.check_changes()
+    # Some of the rows with which it begins are lost: by the comment, all of it must be there.
+    parts = "create table kept as target__changes; insert into kept select * from target__changes"
+    for statement in parts.split("; "):
+        command(statement)
+    settle = "settings mutations_sync = 2"
+    first = f"_apply = 0 and id = (select min(id) from kept where _apply = 0) {settle}"
+    command(f"alter table target__changes delete where {first}")
+    history.assert_lacking("version", "versions", "changes")
+    history.check_moments(first=begin)
+    command(f"alter table target__changes delete where _apply = 0 {settle}")
+    history.assert_lacking("version", "versions", "changes")
+    # The same of an apply, of which one row is lost.
+    ((last,),) = query("select max(_apply) from kept")
+    command(
+        f"alter table target__changes delete where _apply = {last} and _sign = 1 and id = "
+        f"(select min(id) from kept where _apply = {last} and _sign = 1) {settle}"
+    )
+    set_moment(history.project, apply=last - 1)
+    history.assert_lacking("version", "versions", "changes")
+    history.check_moments(first=begin + 2)
+    # Rebuilt: another table, of which the feed has all.
+    history.source = Source(random.Random(4), version=history.source.version)
+    begin = len(history.seen)
+    history.run("--full-refresh")
+    history.run()
+    history.run()
+    history.check_all(first=begin)
+    set_moment(history.project, apply=last)
+    with pytest.raises(DatabaseError, match="has had no apply of this number"):
+        query("select * from target_changes")
+    # No feed at all, and views that are made without.
+    command("drop table target__changes")
+    history.configure(change_feed=False)
+    history.project.run(
+        "--select", "target_changes", "target_at", "target_versions", "target_version"
+    )
+    set_moment(history.project)
+    history.assert_lacking("version", "versions", "changes")
+    assert history.at(history.seen[-1][0]) == history.seen[-1][1]
+    with pytest.raises(DatabaseError, match=LACKS):
+        history.at(history.seen[-2][0])
+
+
+def test_a_history_of_runs_that_died(make_project: MakeProject, is_exhaustive: bool) -> None:
+    """One model dies before each of the statements of an apply; the last lives. The next apply completes what had begun."""
+    project = make_project("history_deaths")
+    last = 30
+    deaths = range(0, last, 1 if is_exhaustive else 3)
+    names = [f"t{number:02}x" for number in deaths]
+    for name in names:
+        project.add_model(name, CONFIG, SELECT.format("changes"))
+    add_views(project, names[0])
+    set_moment(project)
+    sources = {True: Source(random.Random(5)), False: Source(random.Random(5))}
+    first, second, third = (sources[True].changes(12) for _ in range(3))
+    for has_second, source in sources.items():
+        for rows in (first, second, third) if has_second else (first, third):
+            source.apply(rows)
+    project.replace_rows("changes", STRUCTURE, first)
+    assert {outcome.status for outcome in project.run().values()} == {"success"}
+    queries: dict[str, str] = dict(
+        project.query(
+            "select name, as_select from system.tables where database = currentDatabase()"
+        )
+    )
+    project.replace_rows("changes", STRUCTURE, second)
+    ((at, began),) = project.query(
+        "select toString(now64(6, 'UTC')), (select max(at) from versioned_collapsing_ledger) "
+    )
+    moment_rows = {name: texts_of_live(project, name) for name in names}
+    with dying({**dict(zip(names, deaths, strict=True)), names[-1]: None}) as begun:
+        outcomes = project.run("--select", *names)
+    assert outcomes[names[-1]].status == "success"
+    assert max(begun.values()) < last, begun
+    started = {
+        name
+        for (name,) in project.query(
+            f"select model from versioned_collapsing_ledger where status = 'started' and at > '{began}'"
+        )
+    }
+    assert 1 < len(started) < len(names)
+    histories = {name: History(project, sources[name in started], name) for name in names}
+    for name, history in histories.items():
+        for view in VIEWS:
+            query = queries[f"{names[0]}_{view}"].replace(names[0], name)
+            project.command(f"create or replace view {name}_{view} as {query}")
+        # An apply that has begun and not ended changes nothing of what was before, whether its rows are there or not.
+        assert history.at(at) == moment_rows[name], name
+        current = f"select {TEXT} from {name}_versions where is_current order by 1"
+        assert project.query(current) == history.rows("now"), name
+    project.replace_rows("changes", STRUCTURE, third)
+    assert {outcome.status for outcome in project.run("--select", *names).values()} == {"success"}
+    for name, history in histories.items():
+        assert history.at(at) == moment_rows[name], name
+        assert history.rows("now") == texts(project, history.source.live().values()), name
+        history.check_versions()
+        history.check_changes()
+
+
+def texts_of_live(project: CollapsingProject, name: str) -> list[Row]:
+    return project.query(f"select {TEXT} from {name} final where _sign = 1 order by 1")
+
+
+def test_rows_of_others_are_no_history(make_project: MakeProject) -> None:
+    """What another writer left, and what takes it back, are no states that a key has had."""
+    history = make_history(make_project, "history_others", 6)
+    project = history.project
+
+    def row(key: int, version: int, *, is_deleted: bool = False) -> Row:
+        return (key, *NOTHING, version, is_deleted, False)
+
+    def look() -> None:
+        ((now,),) = project.query("select toString(now64(6, 'UTC'))")
+        history.seen.append((str(now), history.rows("now")))
+
+    history.run(rows=[row(key, 10 + key) for key in range(6)])
+    history.run(rows=[row(key, 20 + key) for key in (1, 2, 3, 4)])
+    live = "from target final where _sign = 1 and id ="
+    fed = "from target__changes where _sign = 1 and _version ="
+    for foreign in (
+        f"{COLUMNS}, 1 {live} 1",  # stored once more
+        f"{COLUMNS}, -1 {fed} 12",  # cancelled once more
+        f"id, part, n, f, a, m, t, j, 15, 1 {live} 3",  # a state of its own
+        f"{COLUMNS}, -1 {fed} 14",
+        f"{COLUMNS}, 1 {live} 5",
+    ):
+        project.command(f"insert into target ({COLUMNS}, _sign) select {foreign}")
+    look()
+    # Changes that come too late, and one that does not, heal the keys that they are of; an operation heals the others.
+    history.run(rows=[row(1, 5), row(2, 6), row(3, 33)])
+    project.operation("repair_collapse", model="target", dry_run=False)
+    look()
+    history.run(rows=[row(1, 41), row(2, 42, is_deleted=True), row(5, 45)])
+    # When the rows of others came, nobody knows: what the table was is known from when it had them. A row that was
+    # stored twice is there once.
+    history.seen = [(at, sorted(set(rows))) for at, rows in history.seen[2:]]
+    history.check_moments(first=0)
+    history.check_versions()
+
+
+def test_how_the_macros_are_used(make_project: MakeProject) -> None:
+    history = make_history(make_project, "history_uses", 7)
+    project = history.project
+    history.run()
+    begin = history.source.version
+    history.run()
+    # In an analysis, ad hoc, in a join, for a table that no model builds, and in an incremental copy.
+    inline = (
+        "select count() as n, countIf(o.n is not null or l.id = o.id) as m "
+        f"from {{{{ versioned_collapsing.as_of(ref('target'), version={begin}) }}}} as o "
+        "left join {{ versioned_collapsing.live_rows(ref('target')) }} as l on l.id = o.id"
+    )
+    assert project.dbt("show", "--inline", inline)["inline_query"].status == "success"
+    analyses = project.folder / "analyses"
+    analyses.mkdir()
+    (analyses / "before.sql").write_text(inline)
+    assert project.dbt("compile", "--select", "before")["before"].status == "success"
+    project.command("create table other as target")
+    other = "api.Relation.create(schema=target.schema, identifier='other')"
+    arguments = "unique_key='id', version_column='_version'"
+    for call, said in {
+        f"versions({other}, {arguments})": None,
+        f"as_of({other}, at='now()', {arguments})": None,
+        f"as_of({other}, version=1)": "no model of this project builds .*Name it: unique_key=",
+        "as_of(ref('target'))": "takes either `at`, a time in UTC, or `version`. Pass one of them\\.",
+        "as_of(ref('target'), at='now()', version=3)": "or `version`. Pass only one of them\\.",
+        "versions(ref('target'), sign='_s')": "sign is _s, and .* has no such column. It has id, part, n, f, a, m, t, j, ",
+    }.items():
+        if said is None:
+            sql = f"select count() as c from {{{{ versioned_collapsing.{call} }}}}"
+            assert project.dbt("show", "--inline", sql)["inline_query"].status == "success", call
+        else:
+            project.add_model(
+                "wrong",
+                {"materialized": "view"},
+                f"select * from {{{{ versioned_collapsing.{call} }}}}",
+            )
+            try:
+                message = project.run("--select", "wrong")["wrong"].message
+            except AssertionError as error:  # what needs no table is found when dbt parses
+                message = str(error)
+            assert re.search(said, message), message
