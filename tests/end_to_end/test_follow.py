@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -24,6 +25,7 @@ from tests.support import shop
 from tests.support.commands import variables
 
 SECONDS = 600.0
+_LAG_QUERY = re.compile(r"^```sql\n(select[^`]*quantiles[^`]*)```$", re.MULTILINE)
 
 
 class Resident:
@@ -141,6 +143,20 @@ def test_batches_are_applied_as_they_land_whoever_is_killed(resident: Resident) 
     with shop.clickhouse(resident.home) as client:
         assert_tables_equal_postgresql(client, 10)
         assert_kept_marts_equal_postgresql(client, 10)
+        assert_documented_lags_are_told(client, 10)
+
+
+def assert_documented_lags_are_told(client: Client, batches: int) -> None:
+    """The queries of the documentation know of each batch when it was taken, and visible in a table and in a view."""
+    document = (shop.REPOSITORY / "docs/versioned_collapsing.md").read_text()
+    of_table, of_view = _LAG_QUERY.findall(document)
+    [(count, taken, visible)] = client.query(of_table).result_rows
+    assert count == batches
+    assert all(0 < before < after < SECONDS for before, after in zip(taken, visible, strict=True))
+    of_view = of_view.replace("revenue_by_day", "revenue_by_region_and_month_live")
+    [(count, in_view)] = client.query(of_view).result_rows
+    assert count == batches
+    assert all(before < after < SECONDS for before, after in zip(visible, in_view, strict=True))
 
 
 def test_it_ends_when_nothing_is_left(resident: Resident) -> None:

@@ -11,6 +11,7 @@
     {%- set hashes = by_batch[batch] | map(attribute='hash') | list -%}
     {%- do landed.update({batch: {
         'files': by_batch[batch] | sum(attribute='files'),
+        'landed_at': by_batch[batch] | map(attribute='landed_at') | max,
         'locations': by_batch[batch] | map(attribute='location') | list,
         'hash': hashes[0] if hashes | length == 1 else local_md5(hashes | join(',')),
     }}) -%}

@@ -6,12 +6,14 @@
   select
     path,
     length,
+    modificationTime,
     place,
     try_cast(regexp_extract(place, '^batch=([0-9]+)/[^/]+$', 1) as bigint) as batch
   from (
     select
       path,
       length,
+      modificationTime,
       if(
         locate({{ root }}, path) > 0,
         substring(path, locate({{ root }}, path) + length({{ root }})),

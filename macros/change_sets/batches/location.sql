@@ -1,5 +1,5 @@
-{# The batches of a location: number, count of files and a hash of their names and sizes. None before the first one
-   has landed, folder or not. Raises an error for files that are in no batch. The adapter lists a folder without Spark
+{# The batches of a location: number, count of files, a hash of their names and sizes, and when the last was written, in
+   microseconds since 1970. None before the first one has landed, folder or not. Raises an error for files that are in no batch. The adapter lists a folder without Spark
    where it can. #}
 {% macro read_location(location) %}
   {%- set name = versioned_collapsing._get_plain_path(location).split('/')[-1] -%}
@@ -14,7 +14,9 @@
     {%- if row['batch'] is none -%}
       {%- do strays.append(row['example']) -%}
     {%- else -%}
-      {%- do batches.update({row['batch'] | int: {'files': row['files'] | int, 'hash': row['hash']}}) -%}
+      {%- do batches.update({row['batch'] | int: {
+          'files': row['files'] | int, 'hash': row['hash'], 'landed_at': row['landed_at'] | int,
+      }}) -%}
     {%- endif -%}
   {%- endfor -%}
   {%- do versioned_collapsing._validate_strays(location, name, strays) -%}
@@ -30,6 +32,7 @@
     md5(concat_ws(',', sort_array(collect_list(
       concat(regexp_extract(path, '[^/]+/[^/]+/[^/]+$', 0), ':', length)
     )))) as hash,
+    max(unix_micros(modificationTime)) as landed_at,
     concat(
       {{ versioned_collapsing.quote_literal(name ~ '/') }},
       min(place),

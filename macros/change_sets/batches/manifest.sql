@@ -1,5 +1,6 @@
 {# One row a batch; without batches one row without a batch, so that the flags are there in any case. What is not
-   counted is null. `id` is of this build, `definition` of what was built. #}
+   counted is null. `id` is of this build, `definition` of what was built. Times are in
+   microseconds since 1970. #}
 {% macro get_create_manifest_sql(manifest, landed, taken, is_complete, counts, file_format, id, definition) -%}
   {%- set names = versioned_collapsing.get_line_count_names() -%}
   create table {{ manifest }} using {{ file_format }} as
@@ -7,6 +8,7 @@
     cast(batch as bigint) as batch,
     cast(files as bigint) as files,
     cast(hash as string) as hash,
+    cast(landed_at as bigint) as landed_at,
     unix_micros(current_timestamp()) as taken_at,
     {{ versioned_collapsing.quote_literal(id) }} as id,
     {{ versioned_collapsing.quote_literal(definition) }} as definition,
@@ -17,16 +19,16 @@
     {%- endfor %}
   from values
     {%- for batch in taken %}
-    {%- set values = [batch, landed[batch].files, "'" ~ landed[batch].hash ~ "'"] %}
+    {%- set values = [batch, landed[batch].files, "'" ~ landed[batch].hash ~ "'", landed[batch].landed_at] %}
     {%- for name in names %}
     {%- set count = counts.get(batch, {}).get(name) %}
     {%- do values.append('null' if count is none else count) %}
     {%- endfor %}
     ({{ values | join(', ') }}){{ ',' if not loop.last }}
     {%- else %}
-    (null, 0, null{{ ', 0' * names | length }})
+    (null, 0, null, null{{ ', 0' * names | length }})
     {%- endfor %}
-  as manifest (batch, files, hash, {{ names | join(', ') }})
+  as manifest (batch, files, hash, landed_at, {{ names | join(', ') }})
 {%- endmacro %}
 
 

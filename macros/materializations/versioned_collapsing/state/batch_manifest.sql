@@ -13,14 +13,18 @@
   {%- set rows = run_query('select * from ' ~ relation ~ ' order by batch '
       ~ versioned_collapsing.get_settings_sql()).rows -%}
   {%- set batches = [] -%}
+  {%- set landed_at = [] -%}
   {%- for row in rows if row['batch'] is not none -%}
     {%- do batches.append((row['batch'] | int, row['hash'])) -%}
+    {%- do landed_at.append(row['landed_at'] if 'landed_at' in row.keys() else none) -%}
   {%- endfor -%}
   {%- do return({
       'exists': true,
       'relation': relation,
       'id': rows[0]['id'] if 'id' in rows[0].keys() else '',
       'batches': batches,
+      'landed_at': [] if none in landed_at else landed_at | map('int') | list,
+      'taken_at': rows[0]['taken_at'] | int,
       'line_counts': versioned_collapsing._sum_line_counts(rows),
       'change_set': change_sets[0].name,
       'is_complete': rows | map(attribute='is_complete') | select | list | length > 0,

@@ -8,6 +8,8 @@
       'last_publish': 'publish', 'last_block': 'block', 'last_chunk': 'chunk', 'last_chunks': 'chunks',
       'last_is_partial': 'is_partial', 'last_truncated_at': 'truncated_at', 'last_definition': 'definition',
       'last_apply': 'apply', 'last_change_set': 'change_set',
+      'last_landed_at': 'arrayMap(time -> toUnixTimestamp64Micro(time), landed_at)',
+      'last_taken_at': 'toUnixTimestamp64Micro(taken_at)',
   } -%}
   {%- set ledger = versioned_collapsing.get_ledger_relation(target_relation) -%}
   {%- set name = versioned_collapsing.quote_literal(model.name) -%}
@@ -69,6 +71,8 @@
       'chunks': found['last_chunks'] | int,
       'truncated_at': found['last_truncated_at'],
       'change_set': found['last_change_set'],
+      'landed_at': versioned_collapsing.parse_array(found['last_landed_at']),
+      'taken_at': found['last_taken_at'],
       'batches': zip(batches, versioned_collapsing.parse_array(found['last_hashes'])) | list,
   }) -%}
 {% endmacro %}

@@ -17,7 +17,7 @@
     model, target_uuid, invocation_id, run_id, status, at, batches,
     {{ (line_names + names) | join(', ') }},
     milliseconds, publish, block, chunk, chunks, is_partial, truncated_at, source_uuid, definition,
-    apply, change_set, signed_rows
+    apply, landed_at, taken_at, change_set, signed_rows
   )
   select
     {{ versioned_collapsing.quote_literal(apply.model) }},
@@ -40,6 +40,8 @@
         else "toUUID('00000000-0000-0000-0000-000000000000')" }},
     {{ versioned_collapsing.quote_literal(definition) }},
     {{ progress.number }},
+    {{ versioned_collapsing._get_landed_at_sql(apply.landed_at) }},
+    {{ 'null' if apply.taken_at is none else versioned_collapsing._get_point_in_time_sql(apply.taken_at) }},
     {{ versioned_collapsing.quote_literal(apply.change_set) }},
     {{ versioned_collapsing._get_signed_rows_sql(target_relation) if status == 'started' else 0 }}
   {{ versioned_collapsing.get_settings_sql() }}
@@ -57,4 +59,18 @@
     {%- do tuples.append('(' ~ batch ~ ', ' ~ versioned_collapsing.quote_literal(hash) ~ ')') -%}
   {%- endfor -%}
   {%- do return("cast([" ~ tuples | join(', ') ~ "], 'Array(Tuple(batch UInt64, hash String))')") -%}
+{% endmacro %}
+
+
+{% macro _get_landed_at_sql(landed_at) %}
+  {%- set times = [] -%}
+  {%- for microseconds in landed_at -%}
+    {%- do times.append(versioned_collapsing._get_point_in_time_sql(microseconds)) -%}
+  {%- endfor -%}
+  {%- do return("cast([" ~ times | join(', ') ~ "], 'Array(DateTime64(6, ''UTC''))')") -%}
+{% endmacro %}
+
+
+{% macro _get_point_in_time_sql(microseconds) %}
+  {%- do return("fromUnixTimestamp64Micro(toInt64(" ~ microseconds ~ "), 'UTC')") -%}
 {% endmacro %}

@@ -12,6 +12,8 @@
       'started_at': now,
       'lock': none if versioned_collapsing.is_embedded() else {'relation': lock, 'run_id': run_id},
       'batches': [] if manifest.is_partial else manifest.batches or [],
+      'landed_at': [] if manifest.is_partial else manifest.landed_at or [],
+      'taken_at': manifest.taken_at or none,
       'change_set': manifest.id or '',
       'has_manifest': manifest.exists or false,
       'manifest_counts': manifest.line_counts or {},
@@ -37,6 +39,8 @@
       rebuild_command=unfinished.rebuild_command,
       run_id=unfinished.run_id,
       batches=unfinished.batches,
+      landed_at=unfinished.landed_at,
+      taken_at=unfinished.taken_at,
       change_set=unfinished.change_set,
       has_manifest=false,
       manifest_counts={},
@@ -59,5 +63,5 @@
 
 {# An apply of a change set that this table has applied before: of none of its batches. #}
 {% macro get_apply_of_nothing(apply) %}
-  {%- do return(dict(apply, batches=[], manifest_counts={})) -%}
+  {%- do return(dict(apply, batches=[], landed_at=[], manifest_counts={})) -%}
 {% endmacro %}

@@ -21,11 +21,13 @@ _LARGEST = 2**63 - 1
 
 @dataclass(frozen=True)
 class LandedFile:
-    """A file: its path, its path below the landing zone, and its bytes."""
+    """A file: its path, its path below the landing zone, its bytes, and when it was last written,
+    in microseconds since 1970."""
 
     path: str
     place: str
     size: int
+    written_at: int
 
 
 def local_folder(location: str) -> Path | None:
@@ -47,8 +49,10 @@ def local_files(folder: Path) -> Iterator[LandedFile]:
         folders[:] = filter(is_listed, folders)
         for name in filter(is_listed, names):
             path = Path(root, name)
-            if size := path.stat().st_size:
-                yield LandedFile(path.as_posix(), path.relative_to(folder).as_posix(), size)
+            stat = path.stat()
+            if stat.st_size:
+                place = path.relative_to(folder).as_posix()
+                yield LandedFile(path.as_posix(), place, stat.st_size, stat.st_mtime_ns // 1000)
 
 
 def _raise(error: OSError) -> None:
@@ -64,9 +68,9 @@ def is_listed(name: str) -> bool:
 
 
 def batches(files: Iterable[LandedFile], name: str) -> list[dict[str, Any]]:
-    """The batches of a landing zone that is called ``name``: ``batch``, ``files``, ``hash`` and
-    ``example``, a file. Files that are in no batch are told of by their folder, their ``batch`` is
-    None.
+    """The batches of a landing zone that is called ``name``: ``batch``, ``files``, ``hash``,
+    ``landed_at`` (when the last file was written, in microseconds since 1970) and ``example``, a
+    file. Files that are in no batch are told of by their folder, their ``batch`` is None.
 
     The hash is that of the paths' last three parts with the sizes, which Spark computes as well.
     """
@@ -94,6 +98,7 @@ def _row(batch: int | None, files: list[LandedFile], name: str) -> dict[str, Any
         "batch": batch,
         "files": len(files),
         "hash": hashlib.md5(",".join(known).encode()).hexdigest(),
+        "landed_at": max(file.written_at for file in files),
         "example": f"{name}/{min(file.place for file in files)}{others}",
     }
 
