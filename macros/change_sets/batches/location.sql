@@ -1,6 +1,6 @@
-{# The batches of a location: number, count of files, a hash of their names and sizes, and when the last was written, in
-   microseconds since 1970. None before the first one has landed, folder or not. Raises an error for files that are in no batch. The adapter lists a folder without Spark
-   where it can. #}
+{# The batches of a location: number, count of files, a hash of their names and sizes, and when the last file was
+   written, in microseconds since 1970. None before the first one has landed, folder or not. Raises an error for files
+   that are in no batch. The adapter lists a folder without Spark where it can. #}
 {% macro read_location(location) %}
   {%- set name = versioned_collapsing._get_plain_path(location).split('/')[-1] -%}
   {%- set listed = adapter.list_batches(location, name) if adapter.list_batches is defined else none -%}

@@ -13,8 +13,8 @@
       'apply': "UInt64 comment 'Number of the apply; grows with each that publishes rows. 0: nothing published. For a "
       ~ "view: number of the last apply that it has used'",
       'signed_rows': "UInt64 comment 'With the status started: rows that the apply publishes, and feeds'",
-      'landed_at': "Array(DateTime64(6, 'UTC')) comment 'When the last file of each of the batches was written; empty if "
-      ~ "that is not known'",
+      'landed_at': "Array(DateTime64(6, 'UTC')) comment 'When the last file of each batch was written; empty if not "
+      ~ "known'",
       'taken_at': "Nullable(DateTime64(6, 'UTC')) comment 'When Spark began to make the change set'",
       'change_set': "String comment 'ID of the change set, which it has from its build; empty if it has none'",
   }) -%}
