@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from clickhouse_connect.driver.client import Client
 
 from tests.end_to_end.test_shop import (
     assert_kept_marts_equal_postgresql,
