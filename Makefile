@@ -35,15 +35,13 @@ test: setup ## Run every test
 fast: setup ## Run the tests that need no engine
 	@$(VENV)/bin/pytest -n 2 --dist loadfile --no-loadscope-reorder -m fast
 
-conformance: setup ## Run dbt-tests-adapter and dbt-spark's own tests through the plugin, and what it leaves out through the stock adapters
+conformance: setup ## Run dbt-tests-adapter and dbt-spark's own tests through the plugin; STOCK=yes to run what it leaves out through the stock adapters too
 	@failed=; \
-	for engine in clickhouse spark; do \
-		for stock in "" --stock; do \
+	for stock in "" $(if $(STOCK),--stock); do \
+		for engine in clickhouse spark; do \
 			$(VENV)/bin/pytest tests/conformance/test_on_$$engine.py $$stock \
 				-q -rfE -W ignore --tb=short --show-capture=no || failed=yes; \
 		done; \
-	done; \
-	for stock in "" --stock; do \
 		$(VENV)/bin/python tests/conformance/own_tests_of_spark.py $$stock \
 			-q -rfE -W ignore --tb=short --show-capture=no || failed=yes; \
 	done; \
