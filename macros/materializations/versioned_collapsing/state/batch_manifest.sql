@@ -10,21 +10,24 @@
     }) -%}
   {%- endif -%}
   {%- set relation = versioned_collapsing.get_manifest_relation(change_sets[0]) -%}
-  {%- set rows = run_query('select * from ' ~ relation ~ ' order by batch '
+  {%- set rows = [] -%}
+  {%- for row in run_query('select * from ' ~ relation ~ ' order by batch '
       ~ versioned_collapsing.get_settings_sql()).rows -%}
+    {%- do rows.append(row.dict()) -%}
+  {%- endfor -%}
   {%- set batches = [] -%}
   {%- set landed_at = [] -%}
   {%- for row in rows if row['batch'] is not none -%}
     {%- do batches.append((row['batch'] | int, row['hash'])) -%}
-    {%- do landed_at.append(row['landed_at'] if 'landed_at' in row.keys() else none) -%}
+    {%- do landed_at.append(row.get('landed_at')) -%}
   {%- endfor -%}
   {%- do return({
       'exists': true,
       'relation': relation,
-      'id': rows[0]['id'] if 'id' in rows[0].keys() else '',
+      'id': rows[0].get('id', ''),
       'batches': batches,
       'landed_at': [] if none in landed_at else landed_at | map('int') | list,
-      'taken_at': rows[0]['taken_at'] | int,
+      'taken_at': rows[0].get('taken_at') | int,
       'line_counts': versioned_collapsing._sum_line_counts(rows),
       'change_set': change_sets[0].name,
       'is_complete': rows | map(attribute='is_complete') | select | list | length > 0,
@@ -39,7 +42,7 @@
   {%- for name in versioned_collapsing.get_line_count_names() -%}
     {%- set values = [] -%}
     {%- for row in rows -%}
-      {%- do values.append(row[name] if name in row.keys() else none) -%}
+      {%- do values.append(row.get(name)) -%}
     {%- endfor -%}
     {%- do counts.update({name: none if none in values else values | map('int') | sum}) -%}
   {%- endfor -%}
