@@ -157,6 +157,7 @@ class DyingProject:
             },
             "death": asdict(death),
             "queries": {} if death.kind else QUERIES,
+            "folder": str(self.home / "undo"),
         }
 
     def run(self, *deaths: Point) -> list[dict[str, Any]]:
@@ -188,7 +189,7 @@ class DyingProject:
         for table in TABLES:
             assert outcome["rows"][table] == numbers, table
         assert outcome["rows"]["seeded"] == numbers[:LINES]
-        assert not list((self.home / "undo").glob("*"))
+        assert outcome["files"] == [], "notes of how to undo what has ended"
 
     def check_clickhouse(self) -> None:
         """The rows of ClickHouse are those of all steps."""
@@ -211,7 +212,7 @@ class DyingProject:
 def points(operations: dict[str, list[str]]) -> list[Point]:
     """Every place in which a run can die that does these operations."""
     return [
-        Point(kind, number, is_after, what)
+        Point(kind, number, is_after, what=what)
         for kind, seen in operations.items()
         for number, what in enumerate(seen, 1)
         for is_after in ((False,) if kind == "python" else (False, True))

@@ -123,6 +123,7 @@ def main(plan: Path, seen: Path) -> None:
                 "exception": str(result.exception) if result.exception else None,
                 "messages": {run.node.name: [str(run.status), run.message] for run in nodes},
                 "rows": {name: _spark_rows(sql) for name, sql in step["queries"].items()},
+                "files": [str(path) for path in Path(step["folder"]).glob("*")],
                 "operations": {
                     **deaths.seen,
                     "file": list(deaths.files.seen) if deaths.files else [],
