@@ -18,6 +18,7 @@ from tempfile import TemporaryDirectory
 from benchmarks.aggregates import measure_aggregates
 from benchmarks.engine import REPOSITORY, Engine
 from benchmarks.growth import measure_chunks, measure_columns, measure_sizes
+from benchmarks.history import measure_history
 from benchmarks.inserts import Inserts
 from benchmarks.measure import as_rows, write_results
 from benchmarks.plots import plot_growth, plot_ways
@@ -39,6 +40,7 @@ PARTS = (
     "written",
     "inserts",
     "views",
+    "history",
     "spark",
     "readers",
     "whole_run",
@@ -227,6 +229,15 @@ def measure_joins(engine: Engine, sizes: Sizes, results: Path) -> None:
     write_results(results, "views", parameters, {"after an apply": table})
 
 
+def measure_past(engine: Engine, sizes: Sizes, results: Path) -> None:
+    """A change feed, and the past of its table."""
+    print("history", flush=True)
+    rows, changes, applies = sizes.some_rows, sizes.some_changes, sizes.inserts_applies
+    tables = measure_history(engine, rows, changes, applies, sizes.some_trials)
+    parameters = {"rows": rows, "changes of an apply": changes, "applies": applies}
+    write_results(results, "history", parameters, tables)
+
+
 def measure_spark(_engine: Engine, sizes: Sizes, results: Path) -> None:
     """Change sets, with many keys and with one; each in a process, as Spark's memory is set at its start."""
     for events, rounds in sizes.events.items():
@@ -277,6 +288,7 @@ def main() -> None:
         "written": measure_a_day,
         "inserts": measure_inserts,
         "views": measure_joins,
+        "history": measure_past,
         "spark": measure_spark,
         "readers": measure_polls,
         "whole_run": measure_demo,

@@ -27,6 +27,8 @@ from tests.support.collapsing_projects import MakeProject
 from tests.support.replay import Recording, Replayer, Stopped
 from tests.support.server_settings import Candidate, candidates
 
+pytestmark = pytest.mark.timeout(6 * 3600)
+
 # Why settings are left out, and patterns of their names.
 EXCLUDED = {
     "every statement that makes something stops": "allow_ddl readonly dialect implicit_select",

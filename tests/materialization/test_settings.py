@@ -18,6 +18,8 @@ from tests.support.collapsing_projects import MakeProject
 from tests.support.statements import Send, intercepted
 
 Settings = Mapping[str, str]
+# The row of the ledger that ends an apply.
+APPLIED = re.compile(r"insert into \S*versioned_collapsing_ledger.*'applied',\s+now64\(", re.DOTALL)
 
 STRUCTURE = "id Int64, part Nullable(UInt8), region String, top Nullable(Int64), _version UInt64, _is_deleted Bool"
 # fmt: off
@@ -52,16 +54,22 @@ def profiles(settings: Mapping[str, Settings], *, dying: bool = False) -> Iterat
     """Give each model's statements the settings of a profile of its own, by the model's name.
 
     With ``dying`` each model dies when its rows are written and the ledger does not say so yet.
+
+    Raises:
+        AssertionError: no model died that should have.
     """
+    dead = set()
 
     def run(send: Send, sql: str) -> Any:
         name = str(get_node_info().get("node_name", ""))
-        if dying and name in settings and "'applied', now64(" in sql:
+        if dying and name in settings and APPLIED.search(sql):
+            dead.add(name)
             raise DbtDatabaseError(f"{name} died here")
         return send(sql, settings=dict(settings.get(name, {})))
 
     with intercepted(run):
         yield
+    assert dead or not dying
 
 
 def findings(project: CollapsingProject, cases: Mapping[str, Settings]) -> dict[str, str]:

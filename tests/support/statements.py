@@ -57,6 +57,9 @@ def dying(deaths: Mapping[str, int | str | None]) -> Iterator[Counter[str]]:
 
     That is a number, from 0; a text, when the one before has it; or None for a model that lives. A statement belongs to the
     model whose name it contains: no name may be part of another. Yields how many writing statements each model has begun.
+
+    Raises:
+        AssertionError: no statement had the text at which a model was to die.
     """
     begun: Counter[str] = Counter()
     dead: set[str] = set()
@@ -75,6 +78,8 @@ def dying(deaths: Mapping[str, int | str | None]) -> Iterator[Counter[str]]:
 
     with intercepted(guard):
         yield begun
+    alive = {name for name, death in deaths.items() if isinstance(death, str)} - dead
+    assert not alive, f"did not die: {alive}"
 
 
 @contextmanager

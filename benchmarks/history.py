@@ -1,0 +1,124 @@
+"""What a change feed weighs, and what the past of a table costs beside its present."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.engine import Engine
+from benchmarks.measure import Arm, interleaved
+
+Row = dict[str, Any]
+CONFIG = {
+    "materialized": "versioned_collapsing",
+    "unique_key": "id",
+    "partition_by": "id % 20",
+    "change_feed": True,
+}
+ROWS = """
+select
+  toUInt32(number) as id,
+  toLowCardinality(concat('status ', toString(cityHash64(id, {version}) % 7))) as status,
+  toDecimal64(cityHash64(id, {version}) % 100000 / 100, 2) as amount,
+  toUInt64({version}) as _version
+from (select {number} as number from numbers({count}))
+"""
+
+
+class History:
+    """A table with a feed of all of its applies, each at a version of its own."""
+
+    def __init__(self, engine: Engine, rows: int, changes: int, applies: int) -> None:
+        self.engine, self.rows, self.changes = engine, rows, changes
+        self.times: list[str] = []  # when each apply had ended
+        engine.empty()
+        self._apply(1, "number", rows)
+        self._before = self._feed()
+        for version in range(2, applies + 2):
+            step = rows // changes
+            number = f"number * {step} + cityHash64(number, {version}) % {step}"
+            self._apply(version, number, changes)
+
+    def _apply(self, version: int, number: str, count: int) -> None:
+        sql = ROWS.format(version=version, number=number, count=count)
+        self.engine.add_model("orders", CONFIG, sql)
+        self.engine.dbt("run", "--select", "orders")
+        ((now,),) = self.engine.query("select toString(now64(6, 'UTC'))")
+        self.times.append(now)
+
+    def _feed(self) -> tuple[int, int]:
+        """The rows of the feed, and their bytes on disk."""
+        self.engine.command("optimize table orders__changes final")
+        ((rows, size),) = self.engine.query(
+            "select sum(rows), sum(bytes_on_disk) from system.parts "
+            "where database = currentDatabase() and table = 'orders__changes' and active"
+        )
+        return int(rows), int(size)
+
+    def weight(self) -> Row:
+        """The feed after the first apply, for each change of those that follow."""
+        rows, size = self._feed()
+        changes = self.changes * (len(self.times) - 1)
+        ((table, table_rows),) = self.engine.query(
+            "select total_bytes, total_rows from system.tables "
+            "where database = currentDatabase() and name = 'orders'"
+        )
+        return {
+            "changes": changes,
+            "rows of the feed": rows - self._before[0],
+            "bytes for each change": round((size - self._before[1]) / changes, 1),
+            "bytes for each row of the table": round(table / table_rows, 1),
+        }
+
+    def questions(self) -> dict[str, str]:
+        """What follows `from` in a query of each state."""
+        last, first = self.times[-2], self.times[0]
+        return {
+            "the present, with FINAL": "{{ live_rows(ref('orders')) }}",
+            "as_of(at), an apply ago": f"""{{{{ as_of(ref('orders'), at="'{last}'") }}}}""",
+            "as_of(at), before all changes": f"""{{{{ as_of(ref('orders'), at="'{first}'") }}}}""",
+            "as_of(version), before all changes": "{{ as_of(ref('orders'), version=1) }}",
+            "versions": "{{ versions(ref('orders')) }}",
+        }
+
+    def arms(self) -> list[Arm]:
+        """The sum of the amounts of each state."""
+        arms = []
+        for number, (name, source) in enumerate(self.questions().items()):
+            self.engine.add_model(
+                f"state_{number}",
+                {"materialized": "view"},
+                f"select count() as n, sum(amount) as total from {source}",
+            )
+            query = f"select * from state_{number} format Null"
+            arms.append(Arm(name, lambda query=query: self.engine.seconds(query)))  # type: ignore[misc]
+        self.engine.dbt("run", "--exclude", "orders")
+        return arms
+
+    def check(self) -> None:
+        """Before all changes the table had its first rows.
+
+        Raises:
+            RuntimeError: a question about then has another answer.
+        """
+        first = ROWS.format(version=1, number="number", count=self.rows)
+        expected = self.engine.query(f"select count(), sum(amount) from ({first})")
+        for number in (2, 3):
+            found = self.engine.query(f"select * from state_{number}")
+            if found != expected:
+                raise RuntimeError(f"state_{number} has {found} and not {expected}")
+
+
+def measure_history(
+    engine: Engine, rows: int, changes: int, applies: int, trials: int
+) -> dict[str, list[Row]]:
+    """The feed's weight, and the seconds of a sum over a state of the table."""
+    history = History(engine, rows, changes, applies)
+    arms = history.arms()
+    history.check()
+    figures = interleaved(arms, trials)
+    present = figures[arms[0].name].median
+    table = [
+        {"state": name, **found.as_row(), "times the present": round(found.median / present, 2)}
+        for name, found in figures.items()
+    ]
+    return {"the feed": [history.weight()], "a sum over a state": table}
