@@ -221,11 +221,15 @@ def measure_inserts(engine: Engine, sizes: Sizes, results: Path) -> None:
 
 
 def measure_joins(engine: Engine, sizes: Sizes, results: Path) -> None:
-    """A view over a join."""
+    """Views over joins."""
     print("views", flush=True)
     trials, slow_trials = sizes.some_trials, sizes.slow_trials
     table = measure_views(engine, sizes.rows, sizes.views_changes, trials, slow_trials)
-    parameters = {"orders": sizes.rows, "customers": sizes.rows // 10}
+    parameters = {
+        "orders": sizes.rows,
+        "customers": sizes.rows // 10,
+        "products": sizes.rows // 1000,
+    }
     write_results(results, "views", parameters, {"after an apply": table})
 
 
