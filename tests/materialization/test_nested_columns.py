@@ -64,8 +64,8 @@ def test_columns_with_structure(make_project: MakeProject, chunks: int, contract
     project.operation("adopt_table", model="target")
     if contract:
         config["contract"] = {"enforced": True}
-        names = {in_yaml(name): kind for name, kind in types.items()}
-        project.declare("target", {"the 'key'": "UInt64", **names, "_version": "UInt64"})
+        declared = {in_yaml(name): kind for name, kind in types.items()}
+        project.declare("target", {"the 'key'": "UInt64", **declared, "_version": "UInt64"})
     for version in (1, 2, 3):
         project.add_model("target", config, select(version))
         assert project.run("--threads", "4")["target"].status == "success"
