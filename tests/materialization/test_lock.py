@@ -28,6 +28,10 @@ select * from changes
 where id not in (select * from url('{{ var("page") }}', 'TSV', 'id Int64'))
 {% endif %}
 """
+LOCK = (
+    "create table target__dbt_lock (step_at DateTime64(3, 'UTC')) "
+    "engine = MergeTree order by step_at comment '{} some-invocation'"
+)
 AT_WORK = "Another run holds the lock on `{}`.`target`: run "
 
 
@@ -164,12 +168,43 @@ def test_the_lock_of_a_killed_run_is_taken_over(make_project: MakeProject) -> No
 def test_the_lock_of_a_run_that_died_at_once_is_taken_over(make_project: MakeProject) -> None:
     """Before its first sign of life: the lock is an empty table."""
     project = make(make_project, "lock_empty")
-    project.command(
-        "create table target__dbt_lock (step_at DateTime64(3, 'UTC')) "
-        "engine = MergeTree order by step_at comment 'dead some-invocation'"
-    )
+    project.command(LOCK.format("dead"))
     assert project.run()["target"].status == "success"
     assert "run dead holds the lock" in project.logged("JinjaLogWarning")
+    check(project, 2)
+
+
+def test_of_two_runs_that_take_over_at_once_one_leaves_it_to_the_other(
+    make_project: MakeProject,
+) -> None:
+    """The other has moved the lock away, and drops it while this run goes on."""
+    project = make(make_project, "lock_taken")
+    project.command(LOCK.format("dead"))
+
+    def move() -> None:
+        project.command("rename table target__dbt_lock to target__dbt_lock_dead")
+
+    with at_statement("rename table if exists", move):
+        assert project.run()["target"].status == "success"
+    assert project.query("exists table target__dbt_lock_dead") == [(1,)]
+    check(project, 2)
+
+
+def test_a_lock_that_another_run_has_made_meanwhile_goes_back(make_project: MakeProject) -> None:
+    project = make(make_project, "lock_meanwhile")
+    project.command(LOCK.format("dead"))
+
+    def take() -> None:
+        project.command("drop table target__dbt_lock")
+        project.command(LOCK.format("other"))
+
+    with at_statement("rename table if exists", take):
+        message = project.run()["target"].message
+    assert AT_WORK.format("lock_meanwhile") + "other" in message
+    locks = "select name, comment from system.tables where database = 'lock_meanwhile' and name like '%lock%'"
+    assert project.query(locks) == [("target__dbt_lock", "other some-invocation")]
+    assert project.run()["target"].status == "success"
+    assert project.query(locks) == []
     check(project, 2)
 
 

@@ -41,7 +41,7 @@
   {%- set is_at_work = versioned_collapsing._is_at_work(holder, as_last_seen) -%}
   {%- do versioned_collapsing.validate_holder_is_idle(locked_relation, holder, is_at_work, apply.model) -%}
   {%- if not holder.is_working and holder.seconds_idle > seconds -%}
-    {%- do versioned_collapsing.take_over_lock(locked_relation, apply.lock.relation, holder) -%}
+    {%- do versioned_collapsing.take_over_lock(locked_relation, apply, holder) -%}
     {%- do return(none) -%}
   {%- endif -%}
   {%- if as_last_seen is none and holder.invocation_id != invocation_id -%}

@@ -1,7 +1,8 @@
 {# Moved away before it is dropped: of two runs that take over at once one finds nothing to move, or the lock
-   that the other has made by then, which goes back. #}
-{% macro take_over_lock(locked_relation, lock, holder) %}
-  {%- set moved = versioned_collapsing.get_helper_relation(locked_relation, 'lock_' ~ holder.run_id) -%}
+   that the other has made by then, which goes back. Each moves it to a name of its own. #}
+{% macro take_over_lock(locked_relation, apply, holder) %}
+  {%- set lock = apply.lock.relation -%}
+  {%- set moved = versioned_collapsing.get_helper_relation(locked_relation, 'lock_' ~ apply.run_id) -%}
   {%- do exceptions.warn(
       locked_relation ~ ": run " ~ holder.run_id ~ " holds the lock and has not made progress for "
       ~ holder.seconds_idle ~ " s. This run takes over the lock."
