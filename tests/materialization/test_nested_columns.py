@@ -28,19 +28,14 @@ COLUMNS = {
 KEY = "`the 'key'`"
 
 
-def quoted(text: str) -> str:
+def raw(text: str) -> str:
     """As text that Jinja returns as it is."""
-    return text.replace("{{", "{{ '{{' }}") if "{{ x" in text else text
-
-
-def in_yaml(name: str) -> str:
-    """As YAML that dbt renders."""
-    return "{% raw %}" + name[1:-1].replace("``", "`") + "{% endraw %}"
+    return "{% raw %}" + text + "{% endraw %}"
 
 
 def select(version: int) -> str:
     values = ", ".join(
-        f"cast({value.format(v=version)} as {kind}) as {quoted(name)}"
+        f"cast({value.format(v=version)} as {kind}) as {name}"
         for name, (kind, value) in COLUMNS.items()
     )
     return (
@@ -60,19 +55,16 @@ def test_columns_with_structure(make_project: MakeProject, chunks: int, contract
         f"create table target ({KEY} UInt64, {columns}, _version UInt64, _sign Int8) "
         f"engine = VersionedCollapsingMergeTree(_sign, _version) order by {KEY}"
     )
-    project.add_model("target", config, select(1))
+    project.add_model("target", config, raw(select(1)))
     project.operation("adopt_table", model="target")
     if contract:
         config["contract"] = {"enforced": True}
-        declared = {in_yaml(name): kind for name, kind in types.items()}
+        declared = {raw(name[1:-1].replace("``", "`")): kind for name, kind in types.items()}
         project.declare("target", {"the 'key'": "UInt64", **declared, "_version": "UInt64"})
     for version in (1, 2, 3):
-        project.add_model("target", config, select(version))
+        project.add_model("target", config, raw(select(version)))
         assert project.run("--threads", "4")["target"].status == "success"
-        project.command(
-            "create or replace table expected engine = Memory as "
-            + select(version).replace("{{ '{{' }}", "{{")
-        )
+        project.command(f"create or replace table expected engine = Memory as {select(version)}")
         names = ", ".join(f"toString({name})" for name in COLUMNS)
         of = f"select {KEY}, {names}, _version from"
         live = project.query(f"{of} target final where _sign = 1 order by {KEY}")
