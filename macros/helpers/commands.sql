@@ -32,7 +32,7 @@
 {% endmacro %}
 
 
-{# The models that are rebuilt with a table: views that are kept from it, and materialized views on it. #}
+{# The models that are rebuilt with a table: views that are maintained from it, and materialized views on it. #}
 {% macro get_followers(model) %}
   {%- set found = [] -%}
   {%- for node in graph.nodes.values() if node.config.materialized in ('versioned_collapsing_view', 'materialized_view')

@@ -1,4 +1,4 @@
-{# The lines on the change feed of a table, and on the views that are kept from it. #}
+{# The lines on the change feed of a table, and on the views that are maintained from it. #}
 {% macro log_feed_status(table, node, options) %}
   {%- set feed = versioned_collapsing.get_change_feed(table, options, node) -%}
   {%- if feed and versioned_collapsing.read_feed_columns(table, feed.relation).feed -%}

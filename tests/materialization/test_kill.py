@@ -1,5 +1,5 @@
-"""dbt, and with it the embedded engine, killed by SIGKILL in the middle of applies and of the view that follows; the next
-run completes them.
+"""dbt, and with it the embedded engine, killed by SIGKILL in the middle of applies and of the views that follow, one of
+them over two tables; the next run completes them.
 
 Every run changes all keys: it moves them between partitions, deletes a fifth, and brings back those that the run before
 deleted. So what the table, its projection and its tombstones hold after each version is computed.
@@ -88,6 +88,12 @@ VIEW = (
     "select region, sum(_sign) as n, sum(amount * _sign) as total, sum(part * _sign) as parts "
     "from {{{{ ref('{model}') }}}} group by region"
 )
+# The table joined with that of the next variant, which has changed too since the view ran.
+PARTNERS = dict(zip(VARIANTS, [*list(VARIANTS)[1:], *VARIANTS], strict=False))
+JOINED_VIEW = (
+    "select a.region as region, sum(a._sign * b._sign) as n, sum(a.amount * b.part * a._sign * b._sign) as total "
+    "from {table} as a inner join {partner} as b on b.id = a.id group by region"
+)
 VIEW_CONFIG = {
     "materialized": "versioned_collapsing_view",
     "database": "clickhouse",
@@ -96,18 +102,35 @@ VIEW_CONFIG = {
 
 
 def _queries_of_state(model: str) -> dict[str, str]:
-    view = f"select region, sum(n), sum(total), sum(parts) from kill.{model}_sums group by region order by region"
-    return {"view": view} | {
+    view = "select region, sum(n), sum(total){} from kill.{}_{} group by region order by region"
+    views = {
+        "view": view.format(", sum(parts)", model, "sums"),
+        "joined view": view.format("", model, "joined"),
+    }
+    return views | {
         name: query.format(table=f"kill.{model}", final="final", force=1)
         for name, query in STATES.items()
     }
 
 
+def _live(version: int) -> str:
+    """The live rows of a version."""
+    return f"(select *, toInt8(1) as _sign from ({_rows(version)} from numbers({KEYS})) where (id + {version}) % 5 <> 0)"
+
+
 def _queries_of_version(version: int) -> dict[str, str]:
-    live = f"(select *, toInt8(1) as _sign from ({_rows(version)} from numbers({KEYS})) where (id + {version}) % 5 <> 0)"
     return {
-        f"{name} {version}": query.format(table=live, final="", force=0)
+        f"{name} {version}": query.format(table=_live(version), final="", force=0)
         for name, query in STATES.items()
+    }
+
+
+def _queries_of_join(*versions: tuple[int, int]) -> dict[str, str]:
+    """What the joined view has to hold, by the versions of its two tables."""
+    return {
+        f"join {pair}": JOINED_VIEW.format(table=_live(pair[0]), partner=_live(pair[1]))
+        + " order by region"
+        for pair in versions
     }
 
 
@@ -151,7 +174,7 @@ class Disk:
         self._before = {role: self._parts(role) for role in ("", "__dbt_signed", "__tombstones")}
         self._blocks = self._ledger_block()
         self._lock = self._lock_time()
-        self._view = self._uuid(f"{model}_sums")
+        self._views = {name: self._uuid(f"{model}_{name}") for name in ("sums", "joined")}
 
     def opened(self) -> bool:
         """Whether the run has opened the engine: it has taken the lock of the stores."""
@@ -175,9 +198,13 @@ class Disk:
         """Whether deletes are remembered."""
         return bool(self._new("__tombstones"))
 
-    def kept(self) -> bool:
+    def kept(self, view: str = "sums") -> bool:
         """Whether the view has the changes: another table has its name."""
-        return self._uuid(f"{self._model}_sums") != self._view
+        return self._uuid(f"{self._model}_{view}") != self._views[view]
+
+    def joined(self) -> bool:
+        """Whether the joined view has the changes."""
+        return self.kept("joined")
 
     def recorded(self, rows: int) -> bool:
         """Whether the ledger has so many rows more."""
@@ -235,11 +262,12 @@ MOMENTS: dict[str, Moment] = {
     "two thirds published": lambda disk: disk.published(0.7),
     "deletes remembered": Disk.buried,
     "view kept": Disk.kept,
+    "joined view kept": Disk.joined,
 }
 # What an apply has too few rows in the ledger for, and what says no more of it than the others.
 SKIPPED = {
     "atomic": ("three rows in the ledger",),
-    "chunks": ("view kept",),
+    "chunks": ("view kept", "joined view kept"),
     "journal": ("staged", "one row in the ledger", "two rows in the ledger", "view kept"),
 }
 # `make test` kills at these, `--kills` at random moments too.
@@ -276,25 +304,31 @@ class Victims:
         self._versions: dict[str, int] = {}
         self._spans: dict[str, float] = {}
         self._runs: dict[str, int] = {}
+        self._joined: dict[str, tuple[int, int]] = {}  # the versions that each joined view has
 
     def begin(self) -> None:
         """New stores, with the first two versions of each table; the second run is timed."""
         shutil.rmtree(self._home, ignore_errors=True)
+        end = self._server.start(
+            "run", "--select", *VARIANTS, "tag:sums", *variables(version=1)
+        ).wait()
+        assert end["success"], end
+        self._versions = dict.fromkeys(VARIANTS, 1)
         for variant in VARIANTS:
-            self._run(variant, version=1)
             disk = Disk(self._home, variant)
             run = self._start(variant, version=2)
             self._spans[variant] = self._span(run, disk)
             end = run.wait()
             assert end["success"], end
             self._versions[variant] = self._runs[variant] = 2
+            self._joined[variant] = (2, self._versions[PARTNERS[variant]])
 
     def _span(self, run: Fork, disk: Disk) -> float:
-        """Seconds from when a run opens the engine until it has kept the view."""
+        """Seconds from when a run opens the engine until it has kept the views."""
         while not disk.opened() and not run.has_ended():
             time.sleep(0.002)
         began = time.monotonic()
-        while not disk.kept() and not run.has_ended():
+        while not (disk.kept() and disk.joined()) and not run.has_ended():
             time.sleep(0.002)
         return time.monotonic() - began + 0.1
 
@@ -309,6 +343,7 @@ class Victims:
             | _queries_of_state(variant)
             | _queries_of_version(before)
             | _queries_of_version(before + 1)
+            | _queries_of_join(*self._possible_joins(variant, before))
         )
         self._judge_killed(kill, found, before)
         completed = self._run(
@@ -322,6 +357,13 @@ class Victims:
         self._judge_completed(kill, found, completed, before)
         kill.seconds = time.monotonic() - began
         return kill
+
+    def _possible_joins(self, variant: str, before: int) -> list[tuple[int, int]]:
+        """The versions that the joined view can have: as it was, and as it is after a run, without the apply and with it."""
+        partner = self._versions[PARTNERS[variant]]
+        return list(
+            dict.fromkeys([self._joined[variant], (before, partner), (before + 1, partner)])
+        )
 
     def _kill_at(self, kill: Kill, version: int) -> tuple[int, int]:
         """How many of the staged parts are in the table after the kill, and how many are staged."""
@@ -358,6 +400,11 @@ class Victims:
         }
         if found["view"] not in (found[f"projection {before}"], found[f"projection {before + 1}"]):
             kill.wrong.append(f"after the kill, {kill.phase}: the view is {found['view']}")
+        joins = [found[f"join {pair}"] for pair in self._possible_joins(kill.variant, before)]
+        if found["joined view"] not in joins:
+            kill.wrong.append(
+                f"after the kill, {kill.phase}: the joined view is {found['joined view']}"
+            )
         kill.shows = "before" if all(before in versions for versions in shown.values()) else "torn"
         if all(before + 1 in versions for versions in shown.values()):
             kill.shows = "after"
@@ -394,6 +441,12 @@ class Victims:
             kill.wrong.append(
                 f"after the next run, the view: {_first_difference(completed['view'], found[f'projection {version}'])}"
             )
+        self._joined[kill.variant] = joined = (version, self._versions[PARTNERS[kill.variant]])
+        if completed["joined view"] != found[f"join {joined}"]:
+            kill.wrong.append(
+                "after the next run, the joined view: "
+                + _first_difference(completed["joined view"], found[f"join {joined}"])
+            )
         if completed["tombstones"] != _tombstones(version):
             kill.wrong.append(
                 f"tombstones: {_first_difference(completed['tombstones'], _tombstones(version))}"
@@ -406,7 +459,9 @@ class Victims:
 
     def _start(self, variant: str, queries: dict[str, str] | None = None, **values: int) -> Fork:
         return self._server.start(
-            "run", "--select", f"{variant}+", *variables(**values), queries=queries
+            *("run", "--select", variant, f"{variant}_sums", f"{variant}_joined"),
+            *variables(**values),
+            queries=queries,
         )
 
     def _run(
@@ -446,7 +501,12 @@ def _make_project(folder: Path) -> None:
             f"{{{{ config(**{CONFIG | config!r}) }}}}\n{select}, {is_deleted}\n{source}"
         )
         (folder / "models" / f"{variant}_sums.sql").write_text(
-            f"{{{{ config(**{VIEW_CONFIG!r}) }}}}\n{VIEW.format(model=variant)}"
+            f"{{{{ config(tags='sums', **{VIEW_CONFIG!r}) }}}}\n{VIEW.format(model=variant)}"
+        )
+        tables = {"table": variant, "partner": PARTNERS[variant]}
+        refs = {name: f"{{{{ ref('{table}') }}}}" for name, table in tables.items()}
+        (folder / "models" / f"{variant}_joined.sql").write_text(
+            f"{{{{ config(**{VIEW_CONFIG!r}) }}}}\n{JOINED_VIEW.format(**refs)}"
         )
     output = {"type": "spark_clickhouse", "schema": "kill", "home": str(folder / "home")}
     profiles = {"kill": {"target": "embedded", "outputs": {"embedded": {**output, "threads": 1}}}}

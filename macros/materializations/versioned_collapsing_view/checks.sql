@@ -9,8 +9,8 @@
   {%- endif -%}
   {%- for source in options.sources if source.options.change_feed is sameas false -%}
     {%- do problems.append(
-        source.name ~ " has `change_feed: false`, and a view is kept from the change feeds of its tables. Remove the "
-        ~ "option from " ~ source.name ~ "."
+        source.name ~ " has `change_feed: false`, and a view is maintained from the change feeds of its tables. Remove "
+        ~ "the option from " ~ source.name ~ "."
     ) -%}
   {%- endfor -%}
   {%- for source in options.sources -%}
@@ -45,7 +45,7 @@
       'projections': "A table of sums has no projections. Leave it out.",
   } -%}
   {%- for name in versioned_collapsing.get_meaningless_options() if name != 'engine' -%}
-    {%- do without.update({name: "The view is kept from the change feeds of its tables. Leave it out."}) -%}
+    {%- do without.update({name: "The view is maintained from the change feeds of its tables. Leave it out."}) -%}
   {%- endfor -%}
   {%- do return(without) -%}
 {% endmacro %}

@@ -4,7 +4,7 @@
    - is_history: whether it is kept for its own sake, and holds the rows of the first apply too
    - interval: for how long its rows are kept, as ClickHouse writes it. None: for ever, or until all views have used
      them
-   - views: the names of the views that are kept from it #}
+   - views: the names of the views that are maintained from it #}
 {% macro get_change_feed(target_relation, options, model) %}
   {%- set views = versioned_collapsing.get_followers(model)
       | selectattr('config.materialized', 'equalto', 'versioned_collapsing_view') | map(attribute='name') | list -%}
