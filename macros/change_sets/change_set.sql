@@ -2,20 +2,23 @@
 
   {%- do versioned_collapsing.validate_location(model) -%}
   {%- do versioned_collapsing.validate_change_set_options(model) -%}
+  {%- set compares_extracts = versioned_collapsing.get_option(config, 'compares_extracts', false) -%}
   {%- set landed = versioned_collapsing.read_landed_batches(model) -%}
   {%- do versioned_collapsing.validate_batch_variables(model, landed) -%}
   {%- set found = versioned_collapsing.read_applied_batches(model) -%}
   {%- set applied = {} if should_full_refresh() else found.by_all -%}
   {%- set missing = versioned_collapsing.get_missing_batches(landed, found.by_any) -%}
   {# The newest extract holds all rows: a rebuild needs no earlier one. #}
-  {%- if not applied and not config.get('compares_extracts', false) -%}
+  {%- if not applied and not compares_extracts -%}
     {%- do versioned_collapsing.validate_missing_batches(model, missing) -%}
   {%- endif -%}
   {%- set changed = versioned_collapsing.get_changed_batches(landed, applied) -%}
-  {%- do versioned_collapsing.validate_changed_batches(model, changed, config.get('on_changed_batch', 'error')) -%}
+  {%- do versioned_collapsing.validate_changed_batches(
+      model, changed, versioned_collapsing.get_option(config, 'on_changed_batch', 'error')
+  ) -%}
   {%- set taken = versioned_collapsing.get_batches_to_take(landed, applied, changed) -%}
   {%- set is_complete = not missing and taken | length == versioned_collapsing.get_batches_through(landed) | length -%}
-  {%- if config.get('compares_extracts', false) -%}
+  {%- if compares_extracts -%}
     {%- do versioned_collapsing.validate_stored_extracts(
         model, versioned_collapsing.read_stored_extracts(model), landed, taken
     ) -%}

@@ -9,7 +9,7 @@
    would delete it: it stops the model. So do an extract without rows, one that lacks more than the share `max_deletes`
    of what is stored, and one that changes rows at a version that is not above the stored one. #}
 {% macro snapshot_changes(events, key, version, max_deletes=0.5) -%}
-  {%- do config(compares_extracts=true) -%}
+  {%- do config(meta={'compares_extracts': true}) -%}
   {%- set columns = versioned_collapsing.read_column_types(events) -%}
   {%- do versioned_collapsing.validate_snapshot_changes(model, events, key, version, columns, max_deletes) -%}
   {%- set payload = versioned_collapsing.get_payload(columns, key) | reject('equalto', version) | list -%}

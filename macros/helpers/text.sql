@@ -4,9 +4,10 @@
 {% endmacro %}
 
 
-{# Of some names the one that is most like a name, none if none is: by the pairs of letters that they share. #}
-{% macro get_near_name(name, names) %}
-  {%- set best = namespace(name=none, likeness=0.5) -%}
+{# Of some names the one that is most like a name, none if none is: by the share of the pairs of letters that they have
+   in common. #}
+{% macro get_near_name(name, names, least_likeness=0.5) %}
+  {%- set best = namespace(name=none, likeness=least_likeness) -%}
   {%- set pairs = versioned_collapsing._letter_pairs(name) -%}
   {%- for other in names -%}
     {%- set others = versioned_collapsing._letter_pairs(other) -%}

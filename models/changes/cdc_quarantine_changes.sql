@@ -1,4 +1,4 @@
-{{ config(on_changed_batch='retake') }}
+{{ config(meta={'on_changed_batch': 'retake'}) }}
 
 {{ quarantined_lines(ref('stg_shop__customers'), 'customers') }}
 union all

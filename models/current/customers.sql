@@ -1,7 +1,9 @@
 {{ config(
     unique_key='customer_id',
-    order_by=['region', 'customer_id'],
-    projections=[signed_projection('by_region_and_tier', ['region', 'tier'], 'credit_limit')],
+    meta={
+        'order_by': ['region', 'customer_id'],
+        'projections': [signed_projection('by_region_and_tier', ['region', 'tier'], 'credit_limit')],
+    },
 ) }}
 
 select * from {{ ref('customers_changes') }}

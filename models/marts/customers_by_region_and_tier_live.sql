@@ -1,3 +1,3 @@
-{{ config(materialized='versioned_collapsing_view', order_by=['region', 'tier']) }}
+{{ config(materialized='versioned_collapsing_view', meta={'order_by': ['region', 'tier']}) }}
 
 {{ signed_sums(ref('customers'), ['region', 'tier'], 'credit_limit', count='customers') }}

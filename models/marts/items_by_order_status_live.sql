@@ -1,4 +1,4 @@
-{{ config(materialized='versioned_collapsing_view', order_by='status') }}
+{{ config(materialized='versioned_collapsing_view', meta={'order_by': 'status'}) }}
 
 {%- set signs = ['i._sign', 'o._sign'] %}
 

@@ -1,3 +1,3 @@
-{{ config(materialized='versioned_collapsing_view', order_by=['status', 'amount']) }}
+{{ config(materialized='versioned_collapsing_view', meta={'order_by': ['status', 'amount']}) }}
 
 {{ signed_sums(ref('orders'), ['status', 'amount'], []) }}

@@ -1,4 +1,4 @@
-{{ config(materialized='versioned_collapsing_view', order_by=['region', 'tier']) }}
+{{ config(materialized='versioned_collapsing_view', meta={'order_by': ['region', 'tier']}) }}
 
 {%- set signs = ['o._sign', 'c._sign'] %}
 

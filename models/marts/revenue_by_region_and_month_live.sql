@@ -1,4 +1,4 @@
-{{ config(materialized='versioned_collapsing_view', order_by=['region', 'month']) }}
+{{ config(materialized='versioned_collapsing_view', meta={'order_by': ['region', 'month']}) }}
 
 {{ signed_sums(
     ref('orders'),

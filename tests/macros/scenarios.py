@@ -68,19 +68,34 @@ class Scenario:
         """When it is run: each apply has its hour."""
         return len(self.before)
 
-    def models(self) -> dict[str, str]:
-        """The models by name. In ClickHouse the table is `orders`, in a schema of its own."""
-        place = {"alias": "orders", "schema": self.name}
-        config = {"materialized": "versioned_collapsing", **CONFIG, **place, **self.config}
+    def models(self, in_meta: bool = False) -> dict[str, str]:
+        """The models by name. In ClickHouse the table is `orders`, in a schema of its own.
+
+        Args:
+            in_meta: whether they give their options in `meta`.
+        """
         models = {
-            self.name: f"{{{{ config(**{config!r}) }}}}\n"
-            f"select {self.select} from {self.schema}.changes\n"
+            self.name: self._config(
+                "versioned_collapsing", "orders", {**CONFIG, **self.config}, in_meta
+            )
+            + f"select {self.select} from {self.schema}.changes\n"
         }
         if self.view:
-            config = {"materialized": "versioned_collapsing_view", "order_by": "region"}
-            config |= {"alias": "orders_sums", "schema": self.name}
-            models[self.model] = f"{{{{ config(**{config!r}) }}}}\n{self.view}\n"
+            options = {"order_by": "region"}
+            models[self.model] = (
+                self._config("versioned_collapsing_view", "orders_sums", options, in_meta)
+                + f"{self.view}\n"
+            )
         return models
+
+    def _config(
+        self, materialized: str, alias: str, options: Mapping[str, Any], in_meta: bool
+    ) -> str:
+        of_dbt = {name: value for name, value in options.items() if name == "full_refresh"}
+        own = {name: value for name, value in options.items() if name not in of_dbt}
+        config = {"materialized": materialized, "alias": alias, "schema": self.name, **of_dbt}
+        config |= {"meta": own} if in_meta else own
+        return f"{{{{ config(**{config!r}) }}}}\n"
 
     def record(self, project: Project) -> Recording:
         """What a ClickHouse says to the apply; the project has its address."""

@@ -9,18 +9,23 @@
 {% endmacro %}
 
 
-{# The options of a change set, and those of dbt-spark for the files of a table. #}
-{% macro get_change_set_option_names() %}
+{# The options of dbt-spark for the files of a table. #}
+{% macro get_option_names_of_spark() %}
   {%- do return([
-      'on_changed_batch', 'compares_extracts',
       'file_format', 'location_root', 'partition_by', 'clustered_by', 'buckets', 'options', 'tblproperties',
   ]) -%}
 {% endmacro %}
 
 
 {% macro validate_change_set_options(model) %}
-  {%- set names = versioned_collapsing.get_change_set_option_names() -%}
-  {%- do versioned_collapsing.raise_problems(
-      model.unique_id, versioned_collapsing.get_option_name_problems(model, names, {}), 'change_set'
+  {%- set names_of_spark = versioned_collapsing.get_option_names_of_spark() -%}
+  {%- set problems = versioned_collapsing.get_option_name_problems(
+      model, ['on_changed_batch', 'compares_extracts'], {}, names_of_spark
   ) -%}
+  {%- for name in names_of_spark if name in (model.config.get('meta') or {}) -%}
+    {%- do problems.append(
+        "meta." ~ name ~ ": dbt-spark reads this option in the config only. Move it out of `meta`."
+    ) -%}
+  {%- endfor -%}
+  {%- do versioned_collapsing.raise_problems(model.unique_id, problems, 'change_set') -%}
 {% endmacro %}

@@ -1,10 +1,10 @@
 {# The options of a view, with the tables that it reads: the node, the relation and the options of each. What is wrong
    with them, validate_view_options says. #}
 {% macro get_view_options(config, model, this, sql) %}
-  {%- set engine = config.get('engine', 'SummingMergeTree') -%}
-  {%- set order_by = versioned_collapsing.as_list(config.get('order_by')) -%}
-  {%- set partition_by = versioned_collapsing.as_list(config.get('partition_by')) -%}
-  {%- set settings = config.get('settings') or {} -%}
+  {%- set engine = versioned_collapsing.get_option(config, 'engine', 'SummingMergeTree') -%}
+  {%- set order_by = versioned_collapsing.as_list(versioned_collapsing.get_option(config, 'order_by')) -%}
+  {%- set partition_by = versioned_collapsing.as_list(versioned_collapsing.get_option(config, 'partition_by')) -%}
+  {%- set settings = versioned_collapsing.get_option(config, 'settings', {}) -%}
   {%- do return({
       'sources': versioned_collapsing.get_view_sources(model, this),
       'engine': engine,

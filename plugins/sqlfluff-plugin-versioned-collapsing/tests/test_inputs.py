@@ -15,6 +15,7 @@ from sqlfluff.cli.commands import cli
 from sqlfluff.core import FluffConfig, Linter
 
 from sqlfluff_plugin_versioned_collapsing.compiled import main
+from sqlfluff_plugin_versioned_collapsing.loading import load_relations
 
 ENGINES = Path(__file__).parent / "engines.jsonl"
 NODE = {
@@ -159,6 +160,21 @@ def test_refs_and_sources_of_the_jinja_templater_are_known(tmp_path: Path) -> No
     for relation in ("{{ ref('orders') }}", "{{ source('raw', 'signed') }}"):
         found = Linter(config).lint_string(f"select avg(x) as n from {relation}\n").get_violations()
         assert [v.rule_code() for v in found] == ["VersionedCollapsing_VC01"], relation
+
+
+@pytest.mark.parametrize("place", ["config", "meta"])
+def test_options_of_a_model_are_read_in_config_and_meta(tmp_path: Path, place: str) -> None:
+    options = {"sign": "s", "version": "v", "unique_key": ["a", "b"], "partition_by": "toYYYYMM(c)"}
+    given = {"meta": options} if place == "meta" else options
+    node = {**NODE, "config": {"materialized": "versioned_collapsing", **given}}
+    manifest = {"nodes": {"model.p.orders": node}, "sources": {}}
+    path = _write(tmp_path / "manifest.json", json.dumps(manifest))
+    (relation,) = load_relations(str(path), None)
+    assert (relation.engine, relation.keys, relation.partition_by) == (
+        "VersionedCollapsingMergeTree(s, v)",
+        frozenset({"a", "b"}),
+        "toYYYYMM(c)",
+    )
 
 
 def test_views_of_a_manifest_that_was_only_parsed_pass_signed_rows_on(tmp_path: Path) -> None:

@@ -1,8 +1,10 @@
-{# What is wrong with the names of a model's options: those that nobody knows, and those that say nothing here. `known`
-   are the materialization's own, `meaningless` maps others to what to do instead. #}
-{% macro get_option_name_problems(model, known, meaningless) %}
+{# What is wrong with the names of a model's options: those that nobody knows, those that say nothing here, and those
+   that are given twice. `known` are the materialization's own, `meaningless` maps others to what to do instead, and
+   `of_the_adapter` are read by the adapter. In `meta`, which is the project's own, only a name that looks like one of
+   ours can be wrong. #}
+{% macro get_option_name_problems(model, known, meaningless, of_the_adapter=[]) %}
   {%- set problems = [] -%}
-  {%- set all_known = known + versioned_collapsing.get_option_names_of_dbt() -%}
+  {%- set all_known = known + of_the_adapter + versioned_collapsing.get_option_names_of_dbt() -%}
   {%- for name, value in model.config.items() if value is not none -%}
     {%- if name in meaningless -%}
       {%- do problems.append(name ~ " has no meaning for this materialization. " ~ meaningless[name]) -%}
@@ -12,6 +14,23 @@
           else "Remove it, or move it to `meta` if your own macros read it." -%}
       {%- do problems.append(name ~ ": there is no such option. " ~ advice) -%}
     {%- endif -%}
+  {%- endfor -%}
+  {%- for name in model.config.get('meta') or {} if name not in known -%}
+    {%- if name in meaningless -%}
+      {%- do problems.append("meta." ~ name ~ " has no meaning for this materialization. " ~ meaningless[name]) -%}
+    {%- else -%}
+      {%- set near = versioned_collapsing.get_near_name(name, known, 0.75) -%}
+      {%- do problems.append(
+          "meta." ~ name ~ ": there is no such option. Did you mean " ~ near ~ "? If it is your own, give it another "
+          ~ "name."
+      ) if near -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- for name in versioned_collapsing.get_options_given_twice(model, known) -%}
+    {%- do problems.append(
+        name ~ " is " ~ model.config[name] ~ " in the config and " ~ model.config.meta[name] ~ " in `meta`. Give it in "
+        ~ "one place."
+    ) -%}
   {%- endfor -%}
   {%- do return(problems) -%}
 {% endmacro %}

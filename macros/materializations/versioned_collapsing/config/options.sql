@@ -1,32 +1,51 @@
 {# Every option of the materialization. What is wrong with them, validate_versioned_collapsing_options says. #}
 {% macro get_versioned_collapsing_options(config, model) %}
-  {%- set unique_key = versioned_collapsing.as_list(config.get('unique_key')) -%}
-  {%- set options = {
-      'unique_key': unique_key,
-      'version': config.get('version', '_version'),
-      'sign': config.get('sign', '_sign'),
-      'is_deleted': config.get('is_deleted', '_is_deleted'),
-      'order_by': versioned_collapsing.as_list(config.get('order_by')) or unique_key,
-      'primary_key': versioned_collapsing.as_list(config.get('primary_key')),
-      'partition_by': versioned_collapsing.as_list(config.get('partition_by')) | reject('equalto', 'tuple()') | list,
-      'ttl': config.get('ttl'),
-      'settings': config.get('settings') or {},
-      'old_state': config.get('old_state', 'lookup'),
-      'delete_version': config.get('delete_version', 'respect'),
-      'remember_deletes': config.get('remember_deletes', true),
-      'combine': config.get('combine') or {},
-      'on_conflict': config.get('on_conflict', 'warn'),
-      'on_schema_change': versioned_collapsing._get_on_schema_change(config, model),
-      'publish': config.get('publish', 'auto'),
-      'chunks': config.get('chunks', 1),
-      'projections': config.get('projections') or [],
-      'change_feed': config.get('change_feed', 'auto'),
-  } -%}
-  {%- do return(options) -%}
+  {%- set given = versioned_collapsing._get_given_options(config, model) -%}
+  {%- set unique_key = versioned_collapsing.as_list(given.unique_key) -%}
+  {%- do return(dict(
+      given,
+      unique_key=unique_key,
+      order_by=versioned_collapsing.as_list(given.order_by) or unique_key,
+      primary_key=versioned_collapsing.as_list(given.primary_key),
+      partition_by=versioned_collapsing.as_list(given.partition_by) | reject('equalto', 'tuple()') | list,
+  )) -%}
 {% endmacro %}
 
 
-{# dbt itself gives every model `on_schema_change: ignore`; only what the project says counts here. #}
+{# Each option as the model gives it, or its default. #}
+{% macro _get_given_options(config, model) %}
+  {%- set defaults = {
+      'unique_key': none,
+      'version': '_version',
+      'sign': '_sign',
+      'is_deleted': '_is_deleted',
+      'order_by': none,
+      'primary_key': none,
+      'partition_by': none,
+      'ttl': none,
+      'settings': {},
+      'indexes': [],
+      'projections': [],
+      'old_state': 'lookup',
+      'delete_version': 'respect',
+      'remember_deletes': true,
+      'combine': {},
+      'on_conflict': 'warn',
+      'publish': 'auto',
+      'chunks': 1,
+      'change_feed': 'auto',
+  } -%}
+  {%- set given = {'on_schema_change': versioned_collapsing._get_on_schema_change(config, model)} -%}
+  {%- for name, default in defaults.items() -%}
+    {%- do given.update({name: versioned_collapsing.get_option(config, name, default)}) -%}
+  {%- endfor -%}
+  {%- do return(given) -%}
+{% endmacro %}
+
+
+{# What dbt itself gives every model does not count. #}
 {% macro _get_on_schema_change(config, model) %}
-  {%- do return(config.get('on_schema_change') if 'on_schema_change' in model.unrendered_config else 'fail') -%}
+  {%- set is_given = 'on_schema_change' in (config.get('meta') or {})
+      or versioned_collapsing.is_in_config(model, 'on_schema_change') -%}
+  {%- do return(versioned_collapsing.get_option(config, 'on_schema_change') if is_given else 'fail') -%}
 {% endmacro %}

@@ -14,7 +14,7 @@
   {% call statement('create_target') -%}
     {{ versioned_collapsing.get_create_versioned_collapsing_table_sql(target_relation, options, columns) }}
   {%- endcall %}
-  {%- do add_index_and_projections(target_relation) -%}
+  {%- do versioned_collapsing._add_indexes_and_projections(target_relation, options) -%}
   {%- do versioned_collapsing.prepare_tombstones(target_relation, options, columns, none) -%}
 {% endmacro %}
 
@@ -39,6 +39,23 @@
   {%- endif %}
   {{ versioned_collapsing.get_settings_sql(more=versioned_collapsing._get_table_settings(options)) }}
 {%- endmacro %}
+
+
+{# In one statement: a replica that lags behind refuses many. #}
+{% macro _add_indexes_and_projections(target_relation, options) %}
+  {%- set added = [] -%}
+  {%- for projection in options.projections -%}
+    {%- do added.append('add ' ~ clickhouse_projection_ddl(projection)) -%}
+  {%- endfor -%}
+  {%- for index in options.indexes -%}
+    {%- do added.append('add index ' ~ index.get('name') ~ ' ' ~ index.get('definition')) -%}
+  {%- endfor -%}
+  {% if added %}
+    {% call statement('add_projections_and_indexes') -%}
+      alter table {{ target_relation }} {{ added | join(', ') }}
+    {%- endcall %}
+  {% endif %}
+{% endmacro %}
 
 
 {# Table settings. The constraint refuses any sign but 1 and -1; without the projection mode

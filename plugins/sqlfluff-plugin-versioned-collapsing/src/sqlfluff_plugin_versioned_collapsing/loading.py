@@ -134,9 +134,10 @@ def _of_manifest(path: Path) -> Iterator[Relation]:
 def _of_node(node: Mapping[str, Any]) -> Relation | None:
     if node["resource_type"] not in ("model", "seed", "snapshot", "source"):
         return None
-    config = node.get("config") or {}
-    materialized = config.get("materialized") or ""
-    engine = config.get("engine") or (config.get("meta") or {}).get("engine")
+    given = node.get("config") or {}
+    config = {**given, **(given.get("meta") or {})}  # Options are in the config or in its `meta`.
+    materialized = given.get("materialized") or ""
+    engine = config.get("engine")
     default = _ENGINES.get(materialized, "").format(
         sign=config.get("sign") or "_sign", version=config.get("version") or "_version"
     )

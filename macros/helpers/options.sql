@@ -1,0 +1,28 @@
+{# The value of an option of ours: from the config of a model, or from its `meta`, where dbt 2 wants what it does not
+   know itself. `config` is that of a materialization or of a node of the graph. It is not asked for what is in `meta`:
+   dbt-core would warn. #}
+{% macro get_option(config, name, default=none) %}
+  {%- set meta = config.get('meta') or {} -%}
+  {%- set value = meta[name] if name in meta else config.get(name) -%}
+  {%- do return(default if value is none else value) -%}
+{% endmacro %}
+
+
+{# The options among `names` to which the config and `meta` give different values. #}
+{% macro get_options_given_twice(model, names) %}
+  {%- set meta = model.config.get('meta') or {} -%}
+  {%- set found = [] -%}
+  {%- for name in names if name in meta and versioned_collapsing.is_in_config(model, name)
+      and model.config[name] != meta[name] -%}
+    {%- do found.append(name) -%}
+  {%- endfor -%}
+  {%- do return(found) -%}
+{% endmacro %}
+
+
+{# Whether the project gives an option in the config: dbt itself gives every model `on_schema_change: ignore`. #}
+{% macro is_in_config(model, name) %}
+  {%- do return(
+      model.config.get(name) is not none and (name != 'on_schema_change' or name in model.unrendered_config)
+  ) -%}
+{% endmacro %}
