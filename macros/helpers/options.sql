@@ -20,9 +20,10 @@
 {% endmacro %}
 
 
-{# Whether the project gives an option in the config: dbt itself gives every model `on_schema_change: ignore`. #}
+{# Whether the project gives an option in the config. dbt itself gives every model `on_schema_change: ignore`, and what
+   the project says is not in `unrendered_config` if it says it by a macro or by `config(**options)`. #}
 {% macro is_in_config(model, name) %}
-  {%- do return(
-      model.config.get(name) is not none and (name != 'on_schema_change' or name in model.unrendered_config)
-  ) -%}
+  {%- set value = model.config.get(name) -%}
+  {%- set is_of_dbt = name == 'on_schema_change' and value == 'ignore' and name not in model.unrendered_config -%}
+  {%- do return(value is not none and not is_of_dbt) -%}
 {% endmacro %}

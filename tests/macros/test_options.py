@@ -49,7 +49,8 @@ OPTIONS_OF_OTHERS = {
 
 
 def _model(**config: Any) -> str:
-    return f"{{{{ config(materialized='versioned_collapsing', **{config!r}) }}}}\nselect 1 as id\n"
+    given = "".join(f", {name}={value!r}" for name, value in config.items())
+    return f"{{{{ config(materialized='versioned_collapsing'{given}) }}}}\nselect 1 as id\n"
 
 
 HALF = {name: EVERY_OPTION[name] for name in list(EVERY_OPTION)[::2]}

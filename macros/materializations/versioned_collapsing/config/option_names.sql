@@ -1,13 +1,13 @@
-{# What dbt-core 1.11 gives or takes for every model, and dbt-clickhouse 1.10 and dbt-spark for every relation. #}
+{# What dbt gives or takes for every model (dbt-core 1.11 and 1.12, dbt 2), and dbt-clickhouse 1.10 and dbt-spark for
+   every relation. #}
 {% macro get_option_names_of_dbt() %}
   {%- do return([
-      'access', 'alias', 'batch_size', 'begin', 'column_types', 'concurrent_batches', 'contract', 'database', 'docs',
-      'enabled', 'event_time',
-      'freshness', 'full_refresh', 'grants', 'group', 'incremental_strategy', 'lookback', 'materialized', 'meta',
-      'on_configuration_change',
-      'on_schema_change', 'packages', 'persist_docs', 'post-hook', 'post_hook', 'pre-hook', 'pre_hook', 'quoting',
-      'schema', 'sql_header',
-      'static_analysis', 'tags', 'unique_key', 'disable_on_cluster', 'force_on_cluster',
+      'access', 'alias', 'batch_size', 'begin', 'classifiers', 'column_types', 'concurrent_batches', 'contract',
+      'database', 'docs', 'enabled', 'event_time', 'freshness', 'full_refresh', 'grants', 'group',
+      'incremental_strategy', 'latest_version_pointer', 'lookback', 'materialized', 'meta', 'on_configuration_change',
+      'on_error', 'on_schema_change', 'packages', 'persist_docs', 'post-hook', 'post_hook', 'pre-hook', 'pre_hook',
+      'quoting', 'schema', 'sql_header', 'static_analysis', 'tags', 'unique_key', 'disable_on_cluster',
+      'force_on_cluster',
       '__dbt_internal_microbatch_event_time_start', '__dbt_internal_microbatch_event_time_end',
   ]) -%}
 {% endmacro %}
