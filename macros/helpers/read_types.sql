@@ -1,7 +1,7 @@
 {# Types in ClickHouse's own spelling, by the spelling that they have in the project: `BIGINT` is Int64. #}
 {% macro read_canonical_types(types) %}
   {%- set canonical = {} -%}
-  {%- for some in types | unique(true) | batch(500) -%}
+  {%- for some in types | unique(case_sensitive=true) | batch(500) -%}
     {%- set names = [] -%}
     {%- for type in some -%}
       {%- set default = 'defaultValueOfTypeName(' ~ versioned_collapsing.quote_literal(type) ~ ')' -%}

@@ -156,3 +156,10 @@ def test_the_text_of_a_view_says_whether_it_reads_a_part(
     project: Project, text: str, is_of_part: bool
 ) -> None:
     assert project.rendered("is_text_of_part", text=text) == str(is_of_part)
+
+
+@pytest.mark.parametrize(
+    "text", ["__debezium_unavailable_value", "%41 ~/\\'\"", "é€\U0001f600", ""]
+)
+def test_bytes_of_a_placeholder(project: Project, text: str) -> None:
+    assert project.rendered("_get_bytes", text=text) == str(list(text.encode()))

@@ -10,6 +10,7 @@
 {# Of arrays of text, hstore, arrays of integers, which have the text's bytes, and of UUIDs, which have one made of it
    (version 3). #}
 {% macro _get_nested_placeholders_sql(unavailable) %}
+  {%- set bytes = versioned_collapsing._get_bytes(unavailable) -%}
   {%- set hash = local_md5(unavailable) -%}
   {%- set variant = '89ab89ab89ab89ab'['0123456789abcdef'.index(hash[16])] -%}
   {%- set uuid = [hash[:8], hash[8:12], '3' ~ hash[13:16], variant ~ hash[17:20], hash[20:]] | join('-') -%}
@@ -17,8 +18,25 @@
       '["' ~ unavailable ~ '"]',
       '{"' ~ unavailable ~ '":"' ~ unavailable ~ '"}',
       '{"' ~ unavailable ~ '": "' ~ unavailable ~ '"}',
-      '[' ~ unavailable.encode() | list | join(',') ~ ']',
-      '[' ~ unavailable.encode() | list | join(', ') ~ ']',
+      '[' ~ bytes | join(',') ~ ']',
+      '[' ~ bytes | join(', ') ~ ']',
       '["' ~ uuid ~ '"]',
   ])) -%}
+{% endmacro %}
+
+
+{# The bytes of a text in UTF-8, from how a URL spells it: dbt 2 has none of Python's methods that return bytes. #}
+{% macro _get_bytes(text) %}
+  {%- set digits = '0123456789ABCDEF' -%}
+  {%- set printable = ' !"#$%&' ~ "'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+      ~ "[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~" -%}
+  {%- set bytes = [] -%}
+  {%- for part in ('%' ~ text | urlencode).split('%')[1:] -%}
+    {%- set is_escaped = not loop.first -%}
+    {%- do bytes.append(digits.index(part[0]) * 16 + digits.index(part[1])) if is_escaped -%}
+    {%- for character in part[2 if is_escaped else 0 :] -%}
+      {%- do bytes.append(printable.index(character) + 32) -%}
+    {%- endfor -%}
+  {%- endfor -%}
+  {%- do return(bytes) -%}
 {% endmacro %}

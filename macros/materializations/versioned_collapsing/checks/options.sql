@@ -16,7 +16,7 @@
     ) -%}
   {%- endif -%}
   {%- for name in ('unique_key', 'order_by')
-      if options[name] | unique(true) | list | length < options[name] | length -%}
+      if options[name] | unique(case_sensitive=true) | list | length < options[name] | length -%}
     {%- do problems.append(
         name ~ " is " ~ options[name] | join(', ') ~ ", which names a column twice. Remove one of the two."
     ) -%}
@@ -75,7 +75,7 @@
     {%- do problems.extend(versioned_collapsing._combine_problems(options)) -%}
   {%- endif -%}
   {%- set special = [options.version, options.sign, options.is_deleted] -%}
-  {%- if special | map('string') | unique(true) | list | length < special | length -%}
+  {%- if special | map('string') | unique(case_sensitive=true) | list | length < special | length -%}
     {%- do problems.append(
         "version, sign and is_deleted are " ~ special | join(', ') ~ "; they must be three different columns."
     ) -%}

@@ -3,7 +3,8 @@
 {% macro _control_problems_sql(options, columns) %}
   {%- set problems = [] -%}
   {%- if '_unset' in columns.given -%}
-    {%- set known = '[' ~ versioned_collapsing.quote_literals((columns.names + columns.given) | unique(true)) ~ ']' -%}
+    {%- set names = (columns.names + columns.given) | unique(case_sensitive=true) -%}
+    {%- set known = '[' ~ versioned_collapsing.quote_literals(names) ~ ']' -%}
     {%- do problems.append(
         "arrayMap(_dbt_name -> '_unset names ' || _dbt_name || ', which is not a column', "
         ~ 'arrayFilter(_dbt_name -> not has(' ~ known ~ ', _dbt_name), _dbt_given._unset))'

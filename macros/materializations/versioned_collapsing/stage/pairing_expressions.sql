@@ -8,11 +8,11 @@
     {%- do texts.append(versioned_collapsing.get_expressions_sql([expression], columns)) -%}
   {%- endfor -%}
   {%- if wanted | reject('in', columns.names) | list == [] -%}
-    {%- do return(texts | unique(true) | list) -%}
+    {%- do return(texts | unique(case_sensitive=true) | list) -%}
   {%- endif -%}
   {%- set expressions = [] -%}
   {%- for text in versioned_collapsing.read_formatted_expressions(texts) -%}
     {%- do expressions.extend(versioned_collapsing.cut_at_commas(text)) -%}
   {%- endfor -%}
-  {%- do return(expressions | unique(true) | list) -%}
+  {%- do return(expressions | unique(case_sensitive=true) | list) -%}
 {% endmacro %}

@@ -28,7 +28,7 @@
 
 {# The engines of tables, by their names as the tree has them: `schema.table`, without quotes. #}
 {% macro _read_engines(tables) %}
-  {%- set names = versioned_collapsing.quote_literals(tables | map(attribute='name') | unique(true)) -%}
+  {%- set names = versioned_collapsing.quote_literals(tables | map(attribute='name') | unique(case_sensitive=true)) -%}
   {%- set query -%}
     select concat(database, '.', name) as _dbt_table, engine as _dbt_engine
     from system.tables

@@ -19,7 +19,7 @@
     {%- do problems.extend(versioned_collapsing._get_sum_problems(tree, shape, sources, uses)) -%}
     {%- do problems.extend(versioned_collapsing._get_output_problems(tree, shape, order_by, partition_by)) -%}
   {%- endif -%}
-  {%- do return(problems | unique(true) | list) -%}
+  {%- do return(problems | unique(case_sensitive=true) | list) -%}
 {% endmacro %}
 
 

@@ -69,7 +69,7 @@
   {%- for at in arguments -%}{%- do signs.append((uses.get(at) or {'signs': []}).signs) -%}{%- endfor -%}
   {%- set all = signs | sum(start=[]) -%}
   {%- if node.name == 'multiply' -%}
-    {%- do return(all if all | unique(true) | list | length == all | length else none) -%}
+    {%- do return(all if all | unique(case_sensitive=true) | list | length == all | length else none) -%}
   {%- elif node.name == 'divide' and node.type.startswith('Float') or node.name in ('negate', 'materialize', 'identity')
       or versioned_collapsing._is_exact_cast(tree[arguments[0]].type, node) -%}
     {%- do return(none if signs[1:] | select | list else signs[0]) -%}
@@ -79,7 +79,7 @@
       'plus': [0, 1], 'minus': [0, 1], 'if': [1, 2], 'ifNull': [0, 1], 'coalesce': range(last + 1) | list,
       'multiIf': range(1, last, 2) | list + [last], 'caseWithExpression': range(2, last, 2) | list + [last],
   }.get(node.name, []) -%}
-  {%- set wanted = all | unique(true) | sort -%}
+  {%- set wanted = all | unique(case_sensitive=true) | sort -%}
   {%- set other = [] -%}
   {%- for at in arguments -%}
     {%- set is_zero = versioned_collapsing._is_zero(tree[at]) -%}
