@@ -8,6 +8,7 @@ MAKEFLAGS += --no-print-directory
 VENV := .venv
 FORMATS := $(VENV)/formats
 MATRIX := $(VENV)/matrix
+PORTABILITY := $(VENV)/portability
 PYTHONS := 3.11 3.12 3.13
 # Besides the newest, which requirements.lock pins.
 CLICKHOUSES := $(patsubst tests/matrix/chdb-core-%.lock,%,$(wildcard tests/matrix/chdb-core-*.lock))
@@ -18,7 +19,7 @@ SQL_FOLDERS := $(wildcard models tests/singular analyses)
 PIP_INSTALL := -m pip --disable-pip-version-check --no-input install
 PIP := $(VENV)/bin/python $(PIP_INSTALL)
 
-.PHONY: help demo follow test fast conformance formats matrix soak check docs bench setup java clean
+.PHONY: help demo follow test fast conformance formats matrix portability soak check docs bench setup java clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -64,6 +65,15 @@ matrix: setup ## Run the fast tests on each Python that is there, and what needs
 			$(VENV)/bin/pytest -n 2 --dist loadfile -m engine -q || failed="$$failed ClickHouse-$$clickhouse"; \
 	done; \
 	if [ -n "$$failed" ]; then echo "Failed:$$failed" >&2; exit 1; fi
+
+portability: setup $(addprefix $(PORTABILITY)/,dbt-core-1.12 dbt-2) ## Run the tests of macros and materializations on dbt-core 1.12, and parse with it and with dbt 2
+	@failed=; \
+	$(VENV)/bin/pytest tests/portability || failed=yes; \
+	PYTHONPATH=$(abspath $(PORTABILITY)/dbt-core-1.12) $(VENV)/bin/pytest -n 2 --dist loadfile \
+		tests/macros tests/materialization plugins/dbt-spark-clickhouse/tests \
+		--deselect plugins/dbt-spark-clickhouse/tests/unit/test_upstream.py::test_versions_of_the_advice_are_those_that_are_installed \
+		|| failed=yes; \
+	[ -z "$$failed" ]
 
 soak: setup ## Run the long tests: random histories, deaths at every statement, 400 kills, each setting of ClickHouse
 	@$(VENV)/bin/pytest tests/materialization/test_histories.py -k random --histories 5000 60 200
@@ -197,6 +207,16 @@ $(MATRIX)/chdb-core-%: tests/matrix/chdb-core-%.lock $(VENV)/.packages
 	mkdir -p $(dir $(LOG)); \
 	echo "Installing ClickHouse $* ..."; \
 	$(PIP) --require-hashes --no-deps --target $@.new -r $< $(logged); \
+	mv $@.new $@
+	@touch $@
+
+# Other dbts, each in a folder that goes before the packages of the lock. --no-deps: dbt-core 1.12 requires a parser that
+# it fetches from outside the registry, and does without it.
+$(PORTABILITY)/%: tests/portability/%.lock $(VENV)/.packages
+	@rm -rf $@ $@.new; \
+	mkdir -p $(dir $(LOG)); \
+	echo "Installing $* ..."; \
+	$(PIP) --require-hashes --no-deps --only-binary :all: --target $@.new -r $< $(logged); \
 	mv $@.new $@
 	@touch $@
 

@@ -2,8 +2,8 @@
    every relation. #}
 {% macro get_option_names_of_dbt() %}
   {%- do return([
-      'access', 'alias', 'batch_size', 'begin', 'classifiers', 'column_types', 'concurrent_batches', 'contract',
-      'database', 'docs', 'enabled', 'event_time', 'freshness', 'full_refresh', 'grants', 'group',
+      'access', 'adapter', 'alias', 'batch_size', 'begin', 'classifiers', 'column_types', 'concurrent_batches',
+      'contract', 'database', 'docs', 'enabled', 'event_time', 'freshness', 'full_refresh', 'grants', 'group',
       'incremental_strategy', 'latest_version_pointer', 'lookback', 'materialized', 'meta', 'on_configuration_change',
       'on_error', 'on_schema_change', 'packages', 'persist_docs', 'post-hook', 'post_hook', 'pre-hook', 'pre_hook',
       'quoting', 'schema', 'sql_header', 'static_analysis', 'tags', 'unique_key', 'disable_on_cluster',

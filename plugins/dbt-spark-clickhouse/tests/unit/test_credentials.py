@@ -34,7 +34,7 @@ def test_empty_output_is_embedded_in_the_project(tmp_path: Path) -> None:
     assert (spark.schema, clickhouse.schema) == ("default", "default")
     assert spark.home == clickhouse.home == str(tmp_path / ".spark_clickhouse")
     assert spark.warehouse_location == str(tmp_path / ".spark_clickhouse" / "warehouse")
-    assert (spark.wait, clickhouse.wait) == (0, 0)
+    assert (spark.wait, clickhouse.wait) == (60, 60)
 
 
 def test_variable_names_the_home_where_the_profile_does_not(

@@ -8,7 +8,13 @@ from typing import Any
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.spark_clickhouse.routing import CLICKHOUSE, SPARK, Engine, engine_of
+from dbt.adapters.spark_clickhouse.routing import (
+    CLICKHOUSE,
+    SPARK,
+    Engine,
+    engine_of,
+    named_engine,
+)
 
 Node = Callable[..., Any]
 
@@ -125,6 +131,35 @@ def test_database_that_is_no_engine_is_an_error_that_names_the_node(
     assert error.value.msg == (
         f"{resource_type.capitalize()} 'orders' has the database '{database}', which is not an "
         "engine. In a project on the spark_clickhouse adapter the database of a node names the "
-        "engine that owns it. Set `+database: spark` or `+database: clickhouse` (in dbt_project.yml, a "
-        "properties file or config()), or leave it out for the default of the profile."
+        "engine that owns it. Set `+database: spark` or `+database: clickhouse`, or the same with "
+        "`adapter` (in dbt_project.yml, a properties file or config()), or leave it out for the default of the profile."
+    )
+
+
+@pytest.mark.parametrize(
+    ("database", "config", "expected"),
+    [
+        (None, {}, None),
+        ("spark", {}, "spark"),
+        (None, {"adapter": "spark"}, "spark"),
+        (None, {"meta": {"adapter": "spark"}}, "spark"),
+        ("spark", {"adapter": "spark", "meta": {"adapter": "spark"}}, "spark"),
+        (None, {"adapter": "duckdb"}, "duckdb"),  # Which is then refused, as a database is.
+    ],
+)
+def test_adapter_means_what_database_means(
+    node: Node, database: str | None, config: dict[str, Any], expected: str | None
+) -> None:
+    assert named_engine(database, node("model", "orders", config=config)) == expected
+
+
+@pytest.mark.parametrize(
+    "config", [{"adapter": "clickhouse"}, {"meta": {"adapter": "clickhouse"}}], ids=str
+)
+def test_two_engines_of_a_node_are_an_error(node: Node, config: dict[str, Any]) -> None:
+    with pytest.raises(DbtRuntimeError) as error:
+        named_engine("spark", node("model", "orders", config=config))
+    assert error.value.msg == (
+        "Model 'orders' has the database 'spark' and the adapter 'clickhouse'. Both name the engine "
+        "that owns it. Set only one of them; a folder in dbt_project.yml may set the other."
     )

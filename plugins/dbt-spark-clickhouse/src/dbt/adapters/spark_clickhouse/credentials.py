@@ -72,7 +72,7 @@ class SparkClickHouseCredentials(Credentials):
     database: str = CLICKHOUSE
     schema: str = "default"
     home: str = field(default_factory=lambda: os.environ.get(HOME, "") or ".spark_clickhouse")
-    wait: int = 0
+    wait: int = 60
     s3_endpoint: str = ""
     spark: dict[str, Any] = field(default_factory=dict)
     clickhouse: dict[str, Any] = field(default_factory=dict)

@@ -67,6 +67,13 @@ class Router(ToOneEngine, ToBothEngines, BaseAdapter):
         return self.engine_of(node) if node else None
 
     @available
+    def named_engine(self, database: str | None, node: Any = None) -> Engine:
+        """The engine that the config of ``node`` names, or else that of the profile."""
+        return self.validate_engine(
+            routing.named_engine(database, node) or self.default_engine, node
+        )
+
+    @available
     def validate_engine(self, name: str, node: Any = None) -> Engine:
         """The engine called ``name``; an error that names ``node`` when it is none."""
         return routing.validate_engine(name, f"Node '{node.name}'" if node else "A node")

@@ -38,9 +38,30 @@ def validate_engine(name: str | None, owner: str) -> Engine:
     raise DbtRuntimeError(
         f"{owner} has the database '{name}', which is not an engine. In a project on the "
         "spark_clickhouse adapter the database of a node names the engine that owns it. Set "
-        "`+database: spark` or `+database: clickhouse` (in dbt_project.yml, a properties file or "
-        "config()), or leave it out for the default of the profile."
+        "`+database: spark` or `+database: clickhouse`, or the same with `adapter` (in "
+        "dbt_project.yml, a properties file or config()), or leave it out for the default of the "
+        "profile."
     )
+
+
+def named_engine(database: str | None, node: Any) -> str | None:
+    """What a node's config names as its engine: its ``database``, or ``adapter`` in its config or
+    its `meta`, which mean the same. None if it names none.
+
+    Raises:
+        DbtRuntimeError: they name two.
+    """
+    config = getattr(node, "config", None) or {}
+    meta = config.get("meta") or {}
+    adapter = meta["adapter"] if "adapter" in meta else config.get("adapter")
+    names = {name.strip() for name in (database, adapter) if name}
+    if len(names) > 1:
+        raise DbtRuntimeError(
+            f"{_describe(node)} has the database '{database}' and the adapter '{adapter}'. Both "
+            "name the engine that owns it. Set only one of them; a folder in dbt_project.yml may "
+            "set the other."
+        )
+    return names.pop() if names else None
 
 
 def engine_of(node: Any, nodes: Mapping[str, Any], default: Engine) -> Engine:
