@@ -40,7 +40,7 @@ class Relations(Router):
         """
         # Only a unit test's fixtures, ephemeral stand-ins for their inputs, ask for their relation.
         is_stand_in = getattr(node, "is_ephemeral_model", False)
-        owner = self.validate_engine(node.database) if is_stand_in else self.engine_of(node)
+        owner = self.named_engine(node.database) if is_stand_in else self.engine_of(node)
         consumer = self.at_work.engine or owner
         own = self._own_relation(owner, quoting, node, **kwargs)
         if not is_reference or owner == consumer:

@@ -69,13 +69,7 @@ class Router(ToOneEngine, ToBothEngines, BaseAdapter):
     @available
     def named_engine(self, database: str | None, node: Any = None) -> Engine:
         """The engine that the config of ``node`` names, or else that of the profile."""
-        return self.validate_engine(
-            routing.named_engine(database, node) or self.default_engine, node
-        )
-
-    @available
-    def validate_engine(self, name: str, node: Any = None) -> Engine:
-        """The engine called ``name``; an error that names ``node`` when it is none."""
+        name = routing.named_engine(database, node) or self.default_engine
         return routing.validate_engine(name, f"Node '{node.name}'" if node else "A node")
 
     def spark_node(self, relation: BaseRelation) -> Any:
