@@ -105,7 +105,7 @@ class PassedTests:
         passes is not remembered."""
         if any(name.startswith(_FOREIGN_CODE) for name in self.settings):
             return ""
-        with suppress(OSError, ValueError):
+        with suppress(OSError, ValueError, KeyError):  # such as an unknown time zone
             known = [question, project_root, self._surroundings(manifest)]
             return hashlib.md5("\n".join(known).encode()).hexdigest()
         return ""

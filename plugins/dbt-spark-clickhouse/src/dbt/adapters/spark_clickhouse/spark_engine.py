@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import uuid
 from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
@@ -36,6 +37,7 @@ from dbt.adapters.spark_clickhouse.passed_tests import (
     TestRun,
     outcome_of_passed,
 )
+from dbt.adapters.spark_clickhouse.progress import Progress, terminal_for
 from dbt.adapters.spark_clickhouse.python_models import rows_of_model
 from dbt.adapters.spark_clickhouse.routing import SPARK
 from dbt.adapters.spark_clickhouse.spark_errors import with_advice, without_stack
@@ -77,6 +79,8 @@ class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManag
     """dbt-spark's connections; the session method starts the embedded Spark."""
 
     _tests: ClassVar[dict[Hashable, TestRun]] = {}  # by thread
+    _progress: ClassVar[list[Progress]] = []  # none, or one
+    _showing: ClassVar[threading.Lock] = threading.Lock()
 
     @classmethod
     def open(cls, connection: Connection) -> Connection:
@@ -123,6 +127,7 @@ class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManag
         if connection.credentials.method != SparkConnectionMethod.SESSION:
             return super().add_query(sql, *args, **kwargs)
         _ = connection.handle  # which opens it
+        self._show_progress()
         record = record_for(connection.credentials)
         if record:
             record.before(sql)
@@ -144,6 +149,18 @@ class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManag
             yield
         finally:
             del self._tests[self.get_thread_identifier()]
+
+    def _show_progress(self) -> None:
+        """Show on the terminal what Spark is at, if somebody looks."""
+        with self._showing:
+            if not self._progress and (terminal := terminal_for(self.profile)):
+                self._progress.append(Progress(terminal))
+
+    def cleanup_all(self) -> None:
+        """Close all connections."""
+        while self._progress:
+            self._progress.pop().end()
+        super().cleanup_all()
 
     def cancel(self, connection: Connection) -> None:
         """Cancel what the connection's thread is doing, and what it would do next."""

@@ -19,6 +19,12 @@ _CONSTANT = {"OneRowRelation", "LocalRelation", "Range", "CTERelationRef"}
 _FILES = "LogicalRelation"
 # Spark makes a constant of such a text when it parses the statement.
 _NOW = re.compile(r"['\"]\s*now\b", re.IGNORECASE)
+# Texts and comments, which say nothing; and names, among them those of folders.
+_TOKENS = re.compile(
+    r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|--[^\n]*|/\*.*?\*/|`((?:[^`]|``)*)`""", re.DOTALL
+)
+# Of a pattern, Spark tells only the files and folders that it found.
+_PATTERN = re.compile(r"[*?\[{\\]")
 # A file may be written twice within one tick of the clock that stamps it.
 _TICK, _COARSE_TICK = 0.1, 2.5  # seconds
 
@@ -55,7 +61,9 @@ def inputs_of(handle: Any, sql: str) -> StatementInputs | None:
 
 def _is_determined(plan: SparkPlan, sql: str) -> bool:
     texts = [sql, *(view.text for view in plan.views())]
-    return plan.is_deterministic() and not any(map(_NOW.search, texts))
+    names = (name for text in texts for name in _TOKENS.findall(text))
+    says_more = any(map(_NOW.search, texts)) or any(map(_PATTERN.search, names))
+    return plan.is_deterministic() and not says_more
 
 
 def _inputs(plan: SparkPlan) -> StatementInputs | None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from importlib import import_module, metadata
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import unquote
 
 from dbt.adapters.base.connections import BaseConnectionManager
 from dbt.adapters.base.impl import BaseAdapter
@@ -523,9 +524,13 @@ class Leaf:
             (str(path).removeprefix("file:"), int(size), int(at))
             for path, size, at in _STATUS.findall(statuses)
         }
-        table = _TABLE_READ.call(self.java_object)
-        name = _name_of(table.get()) if table.isDefined() else ""
-        return FilesRead(str(roots.apply(0).toString()), listed, name)
+        root, table = str(roots.apply(0).toString()), _TABLE_READ.call(self.java_object)
+        if not table.isDefined():
+            return FilesRead(root, listed, "")
+        location = _LOCATION.call(_STORAGE.call(table.get()))
+        if not location.isDefined() or _path(str(location.get().toString())) != _path(root):
+            return None
+        return FilesRead(root, listed, _name_of(table.get()))
 
 
 class SparkPlan:
@@ -586,6 +591,11 @@ def _each(sequence: Any) -> list[Any]:
 
 def _kind(java_object: Any) -> str:
     return str(java_object.getClass().getSimpleName())
+
+
+def _path(uri: str) -> str:
+    """A URI of Java's, or one as Hadoop writes it, which escapes nothing."""
+    return re.sub(r"^file:/+", "/", unquote(uri)).rstrip("/")
 
 
 def _name_of(table: Any) -> str:
