@@ -9,7 +9,6 @@ that fail or warn are never remembered, nor is one that depends on anything else
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -25,7 +24,7 @@ import agate
 from dbt.adapters.spark_clickhouse import upstream
 from dbt.adapters.spark_clickhouse.java import java_path
 from dbt.adapters.spark_clickhouse.metastore_record import MetastoreRecord
-from dbt.adapters.spark_clickhouse.spark_session import has_settings_of_start
+from dbt.adapters.spark_clickhouse.spark_session import environment, has_settings_of_start
 from dbt.adapters.spark_clickhouse.statement_inputs import (
     StatementInputs,
     folder_state,
@@ -138,7 +137,7 @@ class PassedTests:
 
         The day is among it: Spark completes a time without a date with it.
         """
-        variables = {name: value for name, value in os.environ.items() if _counts(name)}
+        variables = {name: value for name, value in environment().items() if _counts(name)}
         known = [
             datetime.now(ZoneInfo(str(self.settings.get(_ZONE, "UTC")))).date().isoformat(),
             [metadata.version(package) for package in _PACKAGES],
@@ -188,8 +187,8 @@ def _counts(variable: str) -> bool:
 def _folders_of_settings() -> Iterable[str]:
     """The folders of files that settle what Spark does, as far as they are there."""
     spark = find_spec("pyspark")
-    roots = [Path(found) for found in (os.environ.get("SPARK_HOME"),) if found]
+    roots = [Path(found) for found in (environment().get("SPARK_HOME"),) if found]
     roots += [Path(spark.origin).parent] if spark and spark.origin else []
-    named = [Path(found) for found in map(os.environ.get, _FOLDERS_OF_SETTINGS) if found]
+    named = [Path(found) for found in map(environment().get, _FOLDERS_OF_SETTINGS) if found]
     folders = [*named, *(root / name for root in roots for name in ("conf", "jars"))]
     return [str(folder) for folder in folders if folder.is_dir()]

@@ -8,6 +8,7 @@ import os
 import sys
 import threading
 import uuid
+from collections.abc import Mapping
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -32,6 +33,7 @@ JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 _start = threading.Lock()
 _homes: list[Path] = []  # that of the Spark that runs
 _at_start: dict[str, str] = {}  # the settings of its session
+_environment: dict[str, str] = {}  # with which it was started: PySpark adds to that of the process
 
 
 def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
@@ -58,6 +60,8 @@ def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
         if upstream.is_spark_running():
             _require_home(home)
             return
+        _environment.clear()  # of a start that failed
+        _environment.update(os.environ)
         lock = store.share(home, wait)
         logs = home / "logs"
         logs.mkdir(exist_ok=True)
@@ -160,6 +164,11 @@ def default_settings(credentials: EmbeddedSparkCredentials) -> dict[str, str]:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }
+
+
+def environment() -> Mapping[str, str]:
+    """The environment with which Spark was started, or would be."""
+    return _environment or os.environ
 
 
 def has_settings_of_start(session: SparkSession, without: tuple[str, ...]) -> bool:
