@@ -172,7 +172,7 @@ def test_spark_is_asked_again_when_anything_has_changed(
 
     # With other settings of Spark, nothing that passed counts.
     profiles = folder / "profiles.yml"
-    setting = '"spark": {"server_side_parameters": {"spark.sql.ansi.enabled": "false"}}, "schema"'
+    setting = '"spark": {"server_side_parameters": {"spark.sql.shuffle.partitions": "4"}}, "schema"'
     profiles.write_text(profiles.read_text().replace('"schema"', setting))
     [outcome] = run_all([some], folder, environment, seconds=300)
     assert (failed(outcome), spared(outcome)) == (set(), 0)
