@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,26 @@ def plot_growth(file: Path, title: str, rows: list[Row]) -> None:
     axes.set_xlabel("changes")
     axes.set_ylabel("seconds, median")
     axes.legend()
+    _save(figure, file)
+
+
+def plot_phases(file: Path, title: str, rows: list[Row], phases: Sequence[str]) -> None:
+    """One bar a run, of its phases one after the other."""
+    figure = Figure(figsize=(9, 0.55 * len(rows) + 2), layout="constrained")
+    axes = figure.subplots()
+    names = [row["run"] for row in rows]
+    ends = [0.0] * len(rows)
+    for number, phase in enumerate(phases):
+        seconds = [row[phase] for row in rows]
+        axes.barh(names, seconds, left=ends, label=phase, color=f"C{number}")
+        ends = [end + found for end, found in zip(ends, seconds, strict=True)]
+    for name, end in zip(names, ends, strict=True):
+        axes.annotate(f" {end:.1f} s", (end, name), va="center")
+    axes.invert_yaxis()
+    _finish(axes, title)
+    axes.set_xlabel("seconds")
+    axes.margins(x=0.1)
+    figure.legend(loc="outside lower center", ncols=4, fontsize="small")
     _save(figure, file)
 
 

@@ -2,8 +2,7 @@
 
 python -m benchmarks.run [--full] [--parts upsert ways reads ...]
 
-The small form takes some minutes, leaves out the whole run and writes to target/benchmarks; the full one writes
-to benchmarks/results.
+The small form takes some minutes and writes to target/benchmarks; the full one writes to benchmarks/results.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from benchmarks.reads import measure_reads
 from benchmarks.upsert import SHAPES, Upsert
 from benchmarks.views import measure_views
 from benchmarks.ways import Ways
-from benchmarks.whole_run import measure_whole_run
+from benchmarks.whole_run import write_whole_run
 from benchmarks.written import measure_written
 from tests.support.polling import THREADS, Size
 
@@ -43,6 +42,7 @@ PARTS = (
     "history",
     "spark",
     "readers",
+    "start_up",
     "whole_run",
 )
 # Parts that read logs of ClickHouse. They have a process of their own: a process has one engine.
@@ -76,6 +76,7 @@ class Sizes:
     changes_of_an_apply: int
     some_trials: int
     views_changes: tuple[int, ...]  # of orders; of customers a tenth
+    starts: int  # trials of a run that does nothing
 
 
 SMALL = Sizes(
@@ -102,6 +103,7 @@ SMALL = Sizes(
     changes_of_an_apply=1_000,
     some_trials=1,
     views_changes=(1_000, 20_000),
+    starts=3,
 )
 FULL = Sizes(
     rows=100_000_000,
@@ -127,6 +129,7 @@ FULL = Sizes(
     changes_of_an_apply=10_000,
     some_trials=3,
     views_changes=(100_000, 1_000_000),
+    starts=9,
 )
 
 
@@ -264,10 +267,17 @@ def measure_polls(_engine: Engine, sizes: Sizes, results: Path) -> None:
     write_results(results, "readers", parameters, {"polls": measure_readers(size)})
 
 
+def measure_starts(_engine: Engine, sizes: Sizes, results: Path) -> None:
+    """What the adapter adds to a run that does nothing."""
+    print("start-up", flush=True)
+    options = ["--trials", str(sizes.starts), "--results", str(results)]
+    subprocess.run([sys.executable, "-m", "benchmarks.start_up", *options], check=True)
+
+
 def measure_demo(_engine: Engine, _sizes: Sizes, results: Path) -> None:
     """The project's own models."""
     print("whole run", flush=True)
-    write_results(results, "whole_run", {"threads": 1}, {"runs": measure_whole_run()})
+    write_whole_run(results)
 
 
 def main() -> None:
@@ -275,9 +285,7 @@ def main() -> None:
     parser.add_argument(
         "--full", action="store_true", help="10 and 100 million rows; takes more than an hour"
     )
-    parser.add_argument(
-        "--parts", nargs="+", choices=PARTS, help="by default all; whole_run only with --full"
-    )
+    parser.add_argument("--parts", nargs="+", choices=PARTS, help="by default all")
     parser.add_argument("--results", type=Path, help="folder to write to")
     options = parser.parse_args()
     sizes = FULL if options.full else SMALL
@@ -295,9 +303,10 @@ def main() -> None:
         "history": measure_past,
         "spark": measure_spark,
         "readers": measure_polls,
+        "start_up": measure_starts,
         "whole_run": measure_demo,
     }
-    parts = options.parts or (PARTS if options.full else PARTS[:-1])
+    parts = options.parts or PARTS
     with TemporaryDirectory() as folder:
         engine = Engine(Path(folder), LOGS.get(parts[0], ()) if len(parts) == 1 else ())
         for part in parts:

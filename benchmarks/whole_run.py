@@ -1,7 +1,13 @@
-"""Where the seconds of a `dbt run` on the shipped change stream go: Spark, ClickHouse, and all else."""
+"""Where the seconds of a `dbt run` on the shipped change stream go, from the start of Python to its end.
+
+python -m benchmarks.whole_run [--beside CHECKOUT]
+
+`--beside` runs the same commands in another checkout of the project too, in the same environment.
+"""
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
@@ -12,44 +18,103 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks.engine import REPOSITORY
+from benchmarks.measure import write_results
+from benchmarks.plots import plot_phases
+from benchmarks.traced_run import END, PHASES
 
-RUNS = {"batches 1 to 10": 10, "batches 11 to 20": 20, "nothing new": 20}
+NAME = "whole_run"
+# Run by run, on one store: the command, and the batches up to which it goes.
+RUNS = {
+    "9 batches, empty stores": ("run", 9),
+    "one batch": ("run", 10),
+    "ten batches": ("run", 20),
+    "nothing new": ("run", 20),
+    "build, first time": ("build", 20),
+    "build, nothing new": ("build", 20),
+}
+SLOWEST = 12  # statements that are shown
 
 
-def measure_whole_run() -> list[dict[str, Any]]:
-    """Three runs on an empty store, each a process; one thread, so that the models' seconds add up."""
+def write_whole_run(results: Path, beside: Path | None = None) -> None:
+    """Measure and write down: each run a process, one thread, so that phases add up."""
     with TemporaryDirectory() as folder:
-        return [
-            {"run": name, **_run(Path(folder), through_batch)}
-            for name, through_batch in RUNS.items()
+        traced = {name: _traced(Path(folder), *run) for name, run in RUNS.items()}
+        rows = [
+            {"run": name, **{phase: round(found["seconds"].get(phase, 0), 1) for phase in PHASES}}
+            for name, found in traced.items()
         ]
+        others = [_plain(Path(folder), root, *run) for root, run in _beside(beside)]
+    for row in rows:
+        row["all"] = round(sum(value for key, value in row.items() if key != "run"), 1)
+    for row, seconds in zip(rows, others, strict=False):
+        row["all, before"] = round(seconds, 1)
+    slowest = sorted(
+        traced["ten batches"]["statements"], key=lambda row: row["seconds"], reverse=True
+    )
+    tables = {"seconds of a run": rows, "statements of the ten batches": slowest[:SLOWEST]}
+    write_results(results, NAME, {"threads": 1}, tables)
+    title = "Seconds of a run on the shop, on one thread"
+    plot_phases(results / f"{NAME}.svg", title, rows, PHASES)
 
 
-def _run(folder: Path, through_batch: int) -> dict[str, float]:
-    target = folder / "target"
-    dbt = Path(sys.executable).with_name("dbt")
-    command = [str(dbt), "--quiet", "run", "--threads", "1"]
-    command += [
-        "--vars",
-        json.dumps({"through_batch": through_batch}),
-        "--target-path",
-        str(target),
-    ]
-    started = time.perf_counter()
-    subprocess.run(
+def _beside(root: Path | None) -> list[tuple[Path, tuple[str, int]]]:
+    return [(root, run) for run in RUNS.values()] if root else []
+
+
+def _traced(folder: Path, command: str, batch: int) -> dict[str, Any]:
+    """The phases and the statements of a run."""
+    file = folder / "trace.json"
+    started = time.time()
+    _invoke(
+        [sys.executable, "-m", "benchmarks.traced_run", str(file), str(started)],
+        REPOSITORY,
+        folder / "home",
         command,
-        cwd=REPOSITORY,
-        env={**os.environ, "SPARK_CLICKHOUSE_HOME": str(folder / "home")},
+        batch,
+    )
+    seconds = time.time() - started
+    found: dict[str, Any] = json.loads(file.read_text())
+    found["seconds"][END] = seconds - sum(found["seconds"].values())
+    print(f"  {command} through batch {batch}: {seconds:.1f} s", flush=True)
+    return found
+
+
+def _plain(folder: Path, root: Path, command: str, batch: int) -> float:
+    """The seconds of a run in another checkout."""
+    started = time.time()
+    dbt = [sys.executable, "-m", "dbt.cli.main"]
+    _invoke(dbt, root, folder / "other home", command, batch)
+    seconds = time.time() - started
+    print(f"  {root}: {command} through batch {batch}: {seconds:.1f} s", flush=True)
+    return seconds
+
+
+def _invoke(program: list[str], root: Path, home: Path, command: str, batch: int) -> None:
+    sources = root / "plugins" / "dbt-spark-clickhouse" / "src"
+    subprocess.run(
+        [
+            *program,
+            *("--quiet", command, "--threads", "1"),
+            *("--vars", json.dumps({"through_batch": batch})),
+            *("--target-path", str(home.with_suffix(".target"))),
+        ],
+        cwd=root,
+        env={
+            **os.environ,
+            "SPARK_CLICKHOUSE_HOME": str(home),
+            "PYTHONPATH": os.pathsep.join([str(sources), str(root)]),
+        },
         check=True,
     )
-    elapsed = time.perf_counter() - started
-    nodes = json.loads((target / "manifest.json").read_text())["nodes"]
-    seconds = {"spark": 0.0, "clickhouse": 0.0}
-    for result in json.loads((target / "run_results.json").read_text())["results"]:
-        seconds[nodes[result["unique_id"]]["database"]] += result["execution_time"]
-    return {
-        "seconds": round(elapsed, 1),
-        "Spark models": round(seconds["spark"], 1),
-        "ClickHouse models": round(seconds["clickhouse"], 1),
-        "start and parse": round(elapsed - sum(seconds.values()), 1),
-    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--beside", type=Path, help="another checkout of the project")
+    parser.add_argument("--results", type=Path, default=REPOSITORY / "benchmarks" / "results")
+    options = parser.parse_args()
+    write_whole_run(options.results, options.beside)
+
+
+if __name__ == "__main__":
+    main()

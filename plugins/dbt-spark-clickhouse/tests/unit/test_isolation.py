@@ -188,7 +188,7 @@ def test_materialization_is_the_engines_own_or_dbts_default(
             found = parsed.manifest.find_materialization_macro_by_name(
                 ROOT, name, parsed.adapter.type()
             )
-        seen = parsed.seen_on(engine)
+        seen = parsed.seen_on(engine) | parsed.macros("dbt_spark_clickhouse")
         expected = seen.get(f"{prefix}{name}_{engine}") or seen.get(f"{prefix}{name}_default")
         assert (found and found.unique_id) == expected
 

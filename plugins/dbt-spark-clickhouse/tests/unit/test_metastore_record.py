@@ -191,3 +191,69 @@ def test_a_record_of_another_version_or_of_a_power_cut_is_none(
     file = tmp_path / "metastore.json"
     file.write_text(file.read_text().replace(content, '"fields"') if content else "")
     assert MetastoreRecord(tmp_path, SETTINGS).schemas() is None
+
+
+READ = {"relations": ["shop.orders_changes", "shop.stg_orders"], "folders": {"/landing": "hash"}}
+
+
+@pytest.mark.parametrize(
+    ("statement", "is_kept"),
+    [
+        ("/* dbt */ select 1", True),
+        ("create table shop.other as select 1", True),
+        ("create or replace temporary view orders__dbt_tmp as select 1", True),
+        ("create table `shop`.`orders_changes` as select 1", False),
+        ("insert into shop.orders_changes select 1", False),
+        ("create or replace view shop.STG_ORDERS as select 1", False),
+        ("drop schema shop cascade", False),
+        ("create temporary function f as 'org.example.F'", False),
+        ("create or replace function shop.f(x int) returns int return x", False),
+        ("set spark.sql.ansi.enabled = false", False),
+        ("use other", False),
+    ],
+)
+@pytest.mark.parametrize("when", ["after the test", "while it runs", "since before"])
+def test_a_test_is_remembered_until_what_it_reads_may_change(
+    tmp_path: Path, statement: str, is_kept: bool, when: str
+) -> None:
+    write_metastore(tmp_path)
+    record = MetastoreRecord(tmp_path, SETTINGS)
+    if when == "since before":
+        record.before(statement)
+    changes = record.changes()
+    if when != "after the test":
+        record.before(statement)
+    record.remember_test("key", READ, changes)
+    if when == "after the test":
+        record.before(statement)
+    record.capture(list, lambda _: [])
+    record.write()
+    for known in (record, MetastoreRecord(tmp_path, SETTINGS)):
+        assert (known.test("key") == READ) is is_kept
+
+
+def test_a_test_that_runs_again_is_forgotten_also_in_the_file(tmp_path: Path) -> None:
+    write_metastore(tmp_path)
+    record = MetastoreRecord(tmp_path, SETTINGS)
+    record.remember_test("key", READ, record.changes())
+    record.capture(list, lambda _: [])
+    record.write()
+    later = MetastoreRecord(tmp_path, SETTINGS)
+    later.forget_test("key")
+    assert later.test("key") is None
+    later.write()
+    assert MetastoreRecord(tmp_path, SETTINGS).test("key") is None
+
+
+def test_no_test_counts_with_other_settings_or_another_metastore(tmp_path: Path) -> None:
+    write_metastore(tmp_path)
+    record = MetastoreRecord(tmp_path, SETTINGS)
+    record.remember_test("key", READ, record.changes())
+    record.capture(list, lambda _: [])
+    record.write()
+    content = (tmp_path / "metastore.json").read_text()
+    assert MetastoreRecord(tmp_path, "others").test("key") is None
+    (tmp_path / "metastore.json").write_text(content)
+    assert MetastoreRecord(tmp_path, SETTINGS).test("key") == READ
+    write_metastore(tmp_path, "22")
+    assert MetastoreRecord(tmp_path, SETTINGS).test("key") is None

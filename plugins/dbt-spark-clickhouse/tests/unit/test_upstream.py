@@ -141,10 +141,13 @@ def _limited(scope: ast.ClassDef) -> int:
 
 
 class Lacking:
-    """An object of Spark's JVM whose methods answer with itself, but for one that is missing."""
+    """An object of Spark's JVM whose methods answer with itself, but for one that is missing; what
+    it is asked for its ``kind``, it is one after the other, and its sequences have a ``size``."""
 
-    def __init__(self, missing: str) -> None:
+    def __init__(self, missing: str, *kinds: str, size: int = 1) -> None:
         self._missing = missing
+        self._kinds = iter(kinds)
+        self._size = size
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         def call(*_: Any) -> Any:
@@ -153,14 +156,40 @@ class Lacking:
                     f"An error occurred while calling o1.{name}. Trace:\n"
                     f"py4j.Py4JException: Method {name}([]) does not exist"
                 )
-            return {"size": 1, "isDefined": True, "isEmpty": True}.get(name, self)
+            if name == "getSimpleName":
+                return next(self._kinds)
+            return {"size": self._size, "isDefined": True, "isEmpty": True}.get(name, self)
 
         return call
 
+    def __add__(self, _: Any) -> Any:
+        return self
 
-def use_spark(java: Any) -> None:
+
+class Package:
+    """A package of Java that has everything."""
+
+    def __getattr__(self, _: str) -> Package:
+        return self
+
+    def __call__(self) -> Package:
+        return self
+
+
+def use_spark(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ask Spark everything that the adapter asks."""
+    java = Lacking(missing)
     upstream.cancel_job_group(SimpleNamespace(_jsc=java), "group", "reason")
+    monkeypatch.setattr(SparkContext, "_active_spark_context", SimpleNamespace(_jsc=java))
+    assert len(upstream.stages_at_work()) == 1
+    session = SimpleNamespace(_jvm=Package())
+    plan = Lacking(missing, "View", size=0)
+    frame = SimpleNamespace(_jdf=plan, sparkSession=session)
+    statement = upstream.SparkPlan(SimpleNamespace(_cursor=SimpleNamespace(_df=frame)))
+    statement.is_deterministic()
+    assert len(statement.views()) == 1
+    files = upstream.Leaf("", Lacking(missing, "HadoopFsRelation", "InMemoryFileIndex")).files()
+    assert files is not None
     catalog = upstream.SparkCatalog(_as_session(java))
     assert len(catalog.parts("shop.orders")) == 1
     found = catalog.identifier(["shop", "orders"])
@@ -174,14 +203,16 @@ def _as_session(java: Any) -> Any:
 
 
 @pytest.mark.parametrize("symbol", JAVA, ids=str)
-def test_method_that_the_jvm_lacks_is_an_error_that_names_it(symbol: Symbol) -> None:
+def test_method_that_the_jvm_lacks_is_an_error_that_names_it(
+    symbol: Symbol, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(UpstreamError) as error:
-        use_spark(Lacking(symbol.name))
+        use_spark(symbol.name, monkeypatch)
     assert error.value.msg == symbol.missing().msg
 
 
-def test_jvm_that_lacks_nothing_is_asked_without_an_error() -> None:
-    use_spark(Lacking("nothing"))
+def test_jvm_that_lacks_nothing_is_asked_without_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    use_spark("nothing", monkeypatch)
 
 
 def test_other_errors_of_the_jvm_stay_as_they_are() -> None:
@@ -267,6 +298,11 @@ USES: dict[str, Use] = {
         SparkContext, "_active_spark_context", upstream.is_spark_running
     ),
     "_jsc": _lacking(lambda: upstream.cancel_job_group(Nothing(), "group", "reason")),
+    "_cursor": _lacking(lambda: upstream.SparkPlan(Nothing())),
+    "_df": _lacking(lambda: upstream.SparkPlan(SimpleNamespace(_cursor=Nothing()))),
+    "_jdf": _lacking(
+        lambda: upstream.SparkPlan(SimpleNamespace(_cursor=SimpleNamespace(_df=Nothing())))
+    ),
     "_jvm": _lacking(lambda: upstream.jvm(Nothing())),  # type: ignore[arg-type]
     "_jsparkSession": _lacking(lambda: upstream.SparkCatalog(Nothing())),  # type: ignore[arg-type]
     "launch_gateway": _without(

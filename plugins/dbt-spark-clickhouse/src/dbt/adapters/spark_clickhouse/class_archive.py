@@ -7,22 +7,21 @@ It is of one Java and one PySpark: with others, Spark starts without it. See ``p
 from __future__ import annotations
 
 import hashlib
-import os
-import shutil
 import sys
 from pathlib import Path
+
+from dbt.adapters.spark_clickhouse.java import java_path
 
 
 def archive_path() -> Path | None:
     """Where the archive for this Java and this PySpark is, or would be; None without them."""
     import pyspark
 
-    home = os.environ.get("JAVA_HOME")
-    java = Path(home, "bin", "java") if home else Path(shutil.which("java") or "")
-    if not java.is_file():
+    java = java_path()
+    if java is None:
         return None
-    release = java.resolve().parents[1] / "release"
-    known = [pyspark.__version__, str(pyspark.__file__), str(java.resolve())]
+    release = java.parents[1] / "release"
+    known = [pyspark.__version__, str(pyspark.__file__), str(java)]
     known.append(release.read_text() if release.is_file() else "")
     key = hashlib.md5("\n".join(known).encode()).hexdigest()
     return Path(sys.prefix, "share", "dbt-spark-clickhouse", f"spark-{key}.jsa")

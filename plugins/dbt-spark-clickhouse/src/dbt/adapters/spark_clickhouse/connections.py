@@ -12,6 +12,7 @@ from dbt.adapters.spark_clickhouse import store, upstream
 from dbt.adapters.spark_clickhouse.chdb_client import prepare
 from dbt.adapters.spark_clickhouse.credentials import ADAPTER_TYPE
 from dbt.adapters.spark_clickhouse.metastore_record import forget_records
+from dbt.adapters.spark_clickhouse.passed_tests import MESSAGE
 from dbt.adapters.spark_clickhouse.router import Router
 from dbt.adapters.spark_clickhouse.routing import CLICKHOUSE, ENGINES, SPARK
 
@@ -79,6 +80,7 @@ class ConnectionsOfBoth(Router):
     def cleanup_connections(self) -> None:
         """Close all connections; let other processes at the embedded stores unless Spark runs."""
         self._capture_metastore()
+        self._tell_of_passed_tests()
         self.call_both("cleanup_connections")
         store.release(self.home)
         if not upstream.is_spark_running():
@@ -91,6 +93,13 @@ class ConnectionsOfBoth(Router):
             spark.capture_metastore()
         except Exception as error:  # noqa: BLE001  # no run may fail for it
             logger.debug(f"What Spark's metastore holds was not recorded: {error}")
+
+    def _tell_of_passed_tests(self) -> None:
+        """Say how many tests Spark was not asked of."""
+        spark: Any = self.engines[SPARK]
+        tests, spark.passed_tests.spared = spark.passed_tests.spared, 0
+        if tests:
+            logger.info(f"Tests on Spark that {MESSAGE}: {tests}")
 
     def clear_transaction(self) -> None:
         """Neither engine has transactions."""

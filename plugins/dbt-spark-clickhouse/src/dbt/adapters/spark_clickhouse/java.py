@@ -11,6 +11,13 @@ from pathlib import Path
 from dbt.adapters.exceptions import FailedToConnectError
 
 
+def java_path() -> Path | None:
+    """The program that runs Java for Spark, None without one."""
+    home = os.environ.get("JAVA_HOME")
+    java = Path(home, "bin", "java") if home else Path(shutil.which("java") or "")
+    return java.resolve() if java.is_file() else None
+
+
 def require_java(log: Path) -> None:
     """Check that there is a Java to start Spark with.
 

@@ -5,6 +5,9 @@ the same views again. The record answers that instead: schemas, tables and views
 that made the views, and the columns that somebody has asked for. It is of no use once the metastore
 was opened by anybody else or with other settings, which views keep, and gone as soon as a statement
 is about to change the metastore: a run that is killed leaves none.
+
+It also holds the tests that passed, each with the relations and the files that it read, see
+``passed_tests``.
 """
 
 from __future__ import annotations
@@ -20,9 +23,10 @@ from typing import Any
 
 Relations = list[dict[str, Any]]
 Columns = list[dict[str, Any]]
+Test = dict[str, Any]  # relations: their names; folders: their states
 
 _FILE = "metastore.json"
-_KEYS = {"schemas", "views", "columns", "stamp", "settings"}
+_KEYS = {"schemas", "views", "columns", "tests", "stamp", "settings"}
 _COMMENTS = re.compile(r"(?:\s+|/\*.*?\*/|--[^\n]*(?:\n|$))*", re.DOTALL)
 # Not `set`: a view is resolved with the settings under which it was made.
 _READS = re.compile(r"(select|with|show|desc|describe|explain|values|from)\b", re.IGNORECASE)
@@ -33,6 +37,9 @@ _CHANGED = re.compile(
     r"(?:(?:or\s+replace|global|temporary|temp|external|into|overwrite|from|repair|lazy|table|view|"
     r"function|schema|database|namespace|if\s+not\s+exists|if\s+exists)\s+)*" + _NAME,
     re.IGNORECASE,
+)
+_FUNCTION = re.compile(
+    r"(?:create|drop|refresh)\s+(?:(?:or|replace|temporary|temp)\s+)*function\b", re.IGNORECASE
 )
 # The columns of such files are looked up when a view is made. Those of text and binaryFile are
 # always the same, but for columns that are folders.
@@ -60,6 +67,8 @@ class MetastoreRecord:
         self._views: dict[str, str] = {}  # the statements that made them
         self._columns: dict[str, Columns] = {}
         self._asked: set[str] = set()
+        self._tests: dict[str, Test] = {}
+        self._changes: list[str] = []  # the names that were changed, empty for those not known
 
     def load(self) -> None:
         """Read the record, if nobody has opened the metastore since, before Spark opens it."""
@@ -101,11 +110,41 @@ class MetastoreRecord:
         self.load()
         return view is not None and self._views.get(_plain(view[1])) == sql
 
+    def test(self, key: str) -> Test | None:
+        """What a test has read that passed, None if it is not known to have."""
+        self.load()
+        return self._tests.get(key)
+
+    def changes(self) -> int:
+        """How often the metastore has been changed."""
+        return len(self._changes)
+
+    def remember_test(self, key: str, test: Test, changes: int) -> None:
+        """Keep a test that passed, unless what it reads has been changed since ``changes``."""
+        with self._lock:
+            if not any(_is_of(name, test) for name in self._changes[changes:]):
+                self._tests[key] = test
+
+    def forget_test(self, key: str) -> None:
+        """Forget a test that is about to run."""
+        with self._lock:
+            self._read()
+            self._tests.pop(key, None)
+
+    def forget_tests(self) -> None:
+        """Forget all tests."""
+        with self._lock:
+            self._tests.clear()
+
+    def has_tests(self) -> bool:
+        """Whether a test is known to have passed."""
+        return bool(self._tests)
+
     def before(self, sql: str) -> None:
-        """Note that a statement is about to run on Spark."""
+        """Note that a statement is about to run on Spark, or has just ended, however it did."""
         statement = _without_comments(sql)
         if not _READS.match(statement):
-            changed = _CHANGED.match(statement)
+            changed = None if _FUNCTION.match(statement) else _CHANGED.match(statement)
             self._change(_parts(changed[1])[-1] if changed else "")
 
     def before_any(self) -> None:
@@ -116,6 +155,7 @@ class MetastoreRecord:
         """Forget what holds no more once ``name`` is changed, all if it is not known."""
         with self._lock:
             self._read()
+            self._changes.append(name)
             self._schemas = None
             self._path.unlink(missing_ok=True)
             self._forget(name)
@@ -148,6 +188,7 @@ class MetastoreRecord:
                 "schemas": self._schemas,
                 "views": self._views,
                 "columns": self._columns,
+                "tests": self._tests,
                 "settings": self._settings,
                 "stamp": stamp,
             }
@@ -168,6 +209,7 @@ class MetastoreRecord:
             return
         self._views = content["views"] | self._views
         self._columns = content["columns"] | self._columns
+        self._tests = content["tests"] | self._tests
         self._asked |= {name for name, found in content["schemas"].items() if found is not None}
         self._schemas = content["schemas"]
 
@@ -195,6 +237,8 @@ class MetastoreRecord:
             for key in list(known):
                 if not name or key in views or name.lower() in key.split("."):
                     del known[key]
+        for key in [key for key, test in self._tests.items() if _is_of(name, test)]:
+            del self._tests[key]
 
 
 @cache
@@ -206,6 +250,11 @@ def record_of(home: Path, settings: str) -> MetastoreRecord:
 def forget_records() -> None:
     """Look at the files again, when other processes may have changed a metastore."""
     record_of.cache_clear()
+
+
+def _is_of(name: str, test: Test) -> bool:
+    """Whether a test reads ``name``, or may: it is not known what changes."""
+    return not name or any(name.lower() in read.split(".") for read in test["relations"])
 
 
 def _without_comments(sql: str) -> str:

@@ -2,26 +2,42 @@
 
 from __future__ import annotations
 
+import threading
 import uuid
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC
+from multiprocessing.context import SpawnContext
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, cast
 
 import agate
 from dbt.adapters.base.relation import BaseRelation
-from dbt.adapters.contracts.connection import AdapterResponse, Connection
+from dbt.adapters.contracts.connection import (
+    AdapterRequiredConfig,
+    AdapterResponse,
+    Connection,
+)
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.connections import SparkConnectionManager, SparkConnectionMethod
 from dbt.adapters.spark.impl import SparkAdapter
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.spark_clickhouse import store, upstream
+from dbt.adapters.spark_clickhouse.at_work import AtWork
 from dbt.adapters.spark_clickhouse.engine import EngineAdapter, EngineConnectionManager
 from dbt.adapters.spark_clickhouse.literals import spark_literal
 from dbt.adapters.spark_clickhouse.metastore_record import MetastoreRecord
+from dbt.adapters.spark_clickhouse.passed_tests import (
+    DATA_TEST,
+    MESSAGE,
+    UNIT_TEST,
+    PassedTests,
+    TestRun,
+    outcome_of_passed,
+)
+from dbt.adapters.spark_clickhouse.progress import Progress, terminal_for
 from dbt.adapters.spark_clickhouse.python_models import rows_of_model
 from dbt.adapters.spark_clickhouse.routing import SPARK
 from dbt.adapters.spark_clickhouse.spark_errors import with_advice, without_stack
@@ -34,6 +50,8 @@ from dbt.adapters.spark_clickhouse.spark_session import (
 from dbt.adapters.spark_clickhouse.table_folders import TableFolders
 
 logger = AdapterLogger("spark_clickhouse")
+
+Answer = tuple[AdapterResponse, agate.Table]
 
 
 def in_utc(kinds: list[str], row: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -59,6 +77,10 @@ def record_for(credentials: Any) -> MetastoreRecord | None:
 
 class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManager):
     """dbt-spark's connections; the session method starts the embedded Spark."""
+
+    _tests: ClassVar[dict[Hashable, TestRun]] = {}  # by thread
+    _progress: ClassVar[list[Progress]] = []  # none, or one
+    _showing: ClassVar[threading.Lock] = threading.Lock()
 
     @classmethod
     def open(cls, connection: Connection) -> Connection:
@@ -105,10 +127,40 @@ class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManag
         if connection.credentials.method != SparkConnectionMethod.SESSION:
             return super().add_query(sql, *args, **kwargs)
         _ = connection.handle  # which opens it
-        if record := record_for(connection.credentials):
+        self._show_progress()
+        record = record_for(connection.credentials)
+        if record:
             record.before(sql)
-        with TableFolders(Path(connection.credentials.home)).executing(sql):
-            return super().add_query(sql, *args, **kwargs)
+        try:
+            with TableFolders(Path(connection.credentials.home)).executing(sql):
+                found = super().add_query(sql, *args, **kwargs)
+        finally:
+            if record:
+                record.before(sql)
+        if test := self._tests.get(self.get_thread_identifier()):
+            test.resolved(connection.handle)
+        return found
+
+    @contextmanager
+    def running(self, test: TestRun) -> Iterator[None]:
+        """Run the statement of a test within the block."""
+        self._tests[self.get_thread_identifier()] = test
+        try:
+            yield
+        finally:
+            del self._tests[self.get_thread_identifier()]
+
+    def _show_progress(self) -> None:
+        """Show on the terminal what Spark is at, if somebody looks."""
+        with self._showing:
+            if not self._progress and (terminal := terminal_for(self.profile)):
+                self._progress.append(Progress(terminal))
+
+    def cleanup_all(self) -> None:
+        """Close all connections."""
+        while self._progress:
+            self._progress.pop().end()
+        super().cleanup_all()
 
     def cancel(self, connection: Connection) -> None:
         """Cancel what the connection's thread is doing, and what it would do next."""
@@ -123,6 +175,14 @@ class RoutedSparkAdapter(EngineAdapter, SparkAdapter):
     engine = SPARK
     stock = SparkAdapter
     ConnectionManager = RoutedSparkConnectionManager
+    connections: RoutedSparkConnectionManager
+
+    def __init__(
+        self, config: AdapterRequiredConfig, mp_context: SpawnContext, at_work: AtWork
+    ) -> None:
+        super().__init__(config, mp_context, at_work)
+        credentials: Any = config.credentials
+        self.passed_tests = PassedTests(config, credentials.server_side_parameters or {})
 
     @property
     def is_embedded(self) -> bool:
@@ -141,6 +201,45 @@ class RoutedSparkAdapter(EngineAdapter, SparkAdapter):
                 "Use a target without `host` in its `spark` block, or write the model in SQL."
             )
         return super().pre_model_hook(config)
+
+    def execute(
+        self, sql: str, auto_begin: bool = False, fetch: bool = False, limit: int | None = None
+    ) -> Answer:
+        """Run a statement, unless it is that of a test which would pass again."""
+        node = self.node_at_work
+        record = self._record_of_tests(node) if fetch else None
+        if record is None:
+            return cast(Answer, super().execute(sql, auto_begin, fetch, limit))
+        if node.resource_type == UNIT_TEST:
+            key = self.passed_tests.key_of_unit_test(node.unique_id)
+        else:
+            key = self._key_of_test(sql)
+            if self.passed_tests.has_passed(record, key):
+                return AdapterResponse(MESSAGE), outcome_of_passed(DATA_TEST)
+        test = TestRun(record, key, sql)
+        with self.connections.running(test):
+            response, found = super().execute(sql, auto_begin, fetch, limit)
+        test.ended(found)
+        return response, found
+
+    def outcome_of_unit_test(self, question: str) -> agate.Table | None:
+        """What the unit test at work has found, if it has passed and would again; None if Spark is
+        to be asked. ``question`` is all that decides it but what is read."""
+        record = self._record_of_tests(self.node_at_work)
+        if record is None:
+            return None
+        key = self._key_of_test(question)
+        self.passed_tests.note_unit_test(self.node_at_work.unique_id, key)
+        passed = self.passed_tests.has_passed(record, key)
+        return outcome_of_passed(UNIT_TEST) if passed else None
+
+    def _record_of_tests(self, node: Any) -> MetastoreRecord | None:
+        kind = getattr(node, "resource_type", None)
+        return record_for(self.config.credentials) if kind in (DATA_TEST, UNIT_TEST) else None
+
+    def _key_of_test(self, question: str) -> str:
+        root = str(self.config.credentials.project_root)
+        return self.passed_tests.key(question, root, self.get_macro_resolver())
 
     def submit_python_job(self, parsed_model: dict[str, Any], compiled_code: str) -> Any:
         """Run a Python model in this process. A statement of dbt-spark makes the table of what it
@@ -212,12 +311,21 @@ class RoutedSparkAdapter(EngineAdapter, SparkAdapter):
         if record := record_for(self.config.credentials):
             with self.connection_named("metastore"):
                 record.capture(self._list_schemas, self._describe)
+                if record.has_tests() and self._has_functions(record.schemas() or []):
+                    record.forget_tests()
 
     def _record_at_rest(self) -> MetastoreRecord | None:
         return None if upstream.is_spark_running() else record_for(self.config.credentials)
 
     def _list_schemas(self) -> list[str]:
         return list(super().list_schemas(""))
+
+    def _has_functions(self, schemas: Iterable[str]) -> bool:
+        """Whether anybody has made functions, which tests may depend on."""
+        return any(
+            self.execute(f"show user functions in `{schema}`", fetch=True)[1].rows
+            for schema in schemas
+        )
 
     def _describe(self, schema: str) -> list[dict[str, Any]]:
         relations = super().list_relations_without_caching(self.Relation.create(schema=schema))

@@ -8,6 +8,7 @@ import os
 import sys
 import threading
 import uuid
+from collections.abc import Mapping
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -25,11 +26,14 @@ from dbt.adapters.spark_clickhouse.undo import Undo
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
+    from pyspark.sql import SparkSession
 
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 
 _start = threading.Lock()
 _homes: list[Path] = []  # that of the Spark that runs
+_at_start: dict[str, str] = {}  # the settings of its session
+_environment: dict[str, str] = {}  # with which it was started: PySpark adds to that of the process
 
 
 def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
@@ -56,6 +60,8 @@ def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
         if upstream.is_spark_running():
             _require_home(home)
             return
+        _environment.clear()  # of a start that failed
+        _environment.update(os.environ)
         lock = store.share(home, wait)
         logs = home / "logs"
         logs.mkdir(exist_ok=True)
@@ -83,6 +89,7 @@ def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
             metastore.hold_long_views(session, home)
         upstream.silence_errors()
         repair_partitions(restored)
+        _at_start.update(_settings(session))
 
 
 def _stop(context: SparkContext, gateway: Any, record: MetastoreRecord | None) -> None:
@@ -90,6 +97,7 @@ def _stop(context: SparkContext, gateway: Any, record: MetastoreRecord | None) -
     context.stop()
     upstream.end_gateway(gateway)
     _homes.clear()
+    _at_start.clear()
     if record:
         record.write()
 
@@ -156,6 +164,26 @@ def default_settings(credentials: EmbeddedSparkCredentials) -> dict[str, str]:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }
+
+
+def environment() -> Mapping[str, str]:
+    """The environment with which Spark was started, or would be."""
+    return _environment or os.environ
+
+
+def has_settings_of_start(session: SparkSession, without: tuple[str, ...]) -> bool:
+    """Whether a session of our own Spark has the settings and the schema with which it started, and
+    none of those that begin with one of ``without``."""
+    found = _settings(session)
+    return found == _at_start and not any(
+        value and name.startswith(without) for name, value in found.items()
+    )
+
+
+def _settings(session: SparkSession) -> dict[str, str]:
+    of_context = session.sparkContext.getConf().getAll()
+    schema = {"": session.catalog.currentDatabase()}
+    return {**dict(of_context), **session.conf.getAll, **schema}
 
 
 def join_job_group() -> str:
