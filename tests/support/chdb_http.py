@@ -485,27 +485,44 @@ def running_server(
     It ends with the block, and also if this process dies. Raises RuntimeError if it does not
     answer within ``startup_seconds``, or has ended before the block has.
     """
+    process, port = start_server(path, user, password, startup_seconds)
+    try:
+        yield HOST, port
+        if process.poll() is not None:
+            raise RuntimeError(f"chDB front ended early, exit code {process.poll()}")
+    finally:
+        stop_server(process)
+
+
+def start_server(
+    path: Path | str, user: str = "default", password: str = "", startup_seconds: float = 60.0
+) -> tuple[subprocess.Popen[bytes], int]:
+    """Start the front on the data directory ``path``: its process, which ends with this one, and its port.
+
+    Raises RuntimeError if it does not answer within ``startup_seconds``.
+    """
     with tempfile.TemporaryDirectory() as scratch:
         port_file = Path(scratch) / "port"
         command = [sys.executable, __file__, "--until-stdin-closes", "--path", str(path)]
         command += ["--port-file", str(port_file), "--user", user, "--password", password]
         process = subprocess.Popen(command, stdin=subprocess.PIPE)
-        try:
-            deadline = time.monotonic() + startup_seconds
-            while not _answers_ping(port_file):
-                if process.poll() is not None or time.monotonic() > deadline:
-                    raise RuntimeError(f"chDB front did not start, exit code {process.poll()}")
-                time.sleep(0.02)
-            yield HOST, int(port_file.read_text())
-            if process.poll() is not None:
-                raise RuntimeError(f"chDB front ended early, exit code {process.poll()}")
-        finally:
-            process.terminate()
-            try:
-                process.communicate(timeout=30)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.communicate()
+        deadline = time.monotonic() + startup_seconds
+        while not _answers_ping(port_file):
+            if process.poll() is not None or time.monotonic() > deadline:
+                stop_server(process)
+                raise RuntimeError(f"chDB front did not start, exit code {process.poll()}")
+            time.sleep(0.02)
+        return process, int(port_file.read_text())
+
+
+def stop_server(process: subprocess.Popen[bytes]) -> None:
+    """End a front as it would end by itself, or by force after half a minute."""
+    process.terminate()
+    try:
+        process.communicate(timeout=30)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
 
 
 def _answers_ping(port_file: Path) -> bool:

@@ -15,7 +15,8 @@ import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
@@ -38,9 +39,14 @@ class Fork:
             return True
         return stat.rpartition(")")[2].split()[0] == "Z"
 
-    def kill(self) -> None:
-        """End it, and the engine within it, by SIGKILL."""
-        os.kill(self._pid, signal.SIGKILL)
+    @property
+    def pid(self) -> int:
+        """Its process ID."""
+        return self._pid
+
+    def kill(self, number: int = signal.SIGKILL) -> None:
+        """Send it a signal: SIGKILL ends it, and the engine within it."""
+        os.kill(self._pid, number)
 
     def wait(self) -> dict[str, Any]:
         """Wait for its end.
@@ -79,10 +85,21 @@ class ForkServer:
     def __exit__(self, *_: object) -> None:
         self._process.communicate()
 
-    def start(self, *arguments: str, queries: Mapping[str, str] | None = None) -> Fork:
-        """Fork a process that runs a dbt command, if there are arguments, and answers queries after it."""
+    def start(
+        self,
+        *arguments: str,
+        queries: Mapping[str, str] | None = None,
+        options: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> Fork:
+        """Fork a process that runs a dbt command, if there are arguments, and answers queries after it.
+
+        Args:
+            arguments: of the command.
+            queries: by name.
+            options: that models have instead of those with which the project was parsed, by the name of the model.
+        """
         assert self._process.stdin
-        job = {"arguments": arguments, "queries": dict(queries or {})}
+        job = {"arguments": arguments, "queries": dict(queries or {}), "options": options or {}}
         self._process.stdin.write(json.dumps(job) + "\n")
         self._process.stdin.flush()
         return Fork(self, self.read()["pid"])
@@ -122,35 +139,33 @@ def _serve(values: str) -> None:
         answers.flush()
 
     # To parse is to import chDB, whose threads a fork would not have.
-    parsed = _wait(*_fork(["parse", "--vars", values], {}, None))
+    parsed = _wait(*_fork({"arguments": ["parse", "--vars", values]}, None))
     assert parsed["success"], parsed
     manifest = Manifest.from_msgpack(Path("target", "partial_parse.msgpack").read_bytes())
     manifest.build_flat_graph()
     say(ready=True)
     while line := sys.stdin.readline():
         job = json.loads(line)
-        pid, pipe = _fork(job["arguments"], job["queries"], manifest)
+        pid, pipe = _fork(job, manifest)
         say(pid=pid)
         sys.stdin.readline()
         say(**_wait(pid, pipe))
 
 
-def _fork(arguments: Sequence[str], queries: Mapping[str, str], manifest: Any) -> tuple[int, int]:
+def _fork(job: Mapping[str, Any], manifest: Any) -> tuple[int, int]:
     reading, writing = os.pipe()
     pid = os.fork()
     if not pid:
-        _end_as_fork(writing, arguments, queries, manifest)
+        _end_as_fork(writing, job, manifest)
     os.close(writing)
     return pid, reading
 
 
-def _end_as_fork(
-    writing: int, arguments: Sequence[str], queries: Mapping[str, str], manifest: Any
-) -> NoReturn:
+def _end_as_fork(writing: int, job: Mapping[str, Any], manifest: Any) -> NoReturn:
     status = 1
     try:
         with os.fdopen(writing, "w") as pipe:
-            json.dump(_do(arguments, queries, manifest), pipe, default=str)
+            json.dump(_do(job, manifest), pipe, default=str)
         status = 0
     except Exception:
         traceback.print_exc()
@@ -170,21 +185,32 @@ def _wait(pid: int, pipe: int) -> dict[str, Any]:
     return {**begun, "signal": os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0, **end}
 
 
-def _do(arguments: Sequence[str], queries: Mapping[str, str], manifest: Any) -> dict[str, Any]:
+def _do(job: Mapping[str, Any], manifest: Any) -> dict[str, Any]:
     from dbt.cli.main import dbtRunner
 
     done: dict[str, Any] = {"success": None, "message": "", "answers": {}}
-    if arguments:
+    for node in manifest.nodes.values() if manifest else ():
+        node.config._extra.update(job.get("options", {}).get(node.name, {}))
+    if job["arguments"]:
         began = time.monotonic()
-        result = dbtRunner(manifest=manifest).invoke(list(arguments))
+        said: list[str] = []
+        result = dbtRunner(manifest=manifest, callbacks=[partial(_listen, said)]).invoke(
+            list(job["arguments"])
+        )
         nodes = getattr(result.result, "results", None) or []
         messages = [str(node.message) for node in nodes if str(node.status) != "success"]
         done["success"] = result.success
-        done["message"] = "\n".join([*messages, str(result.exception or "")])
+        done["message"] = "\n".join([*messages, *said, str(result.exception or "")])
         done["seconds"] = time.monotonic() - began
-    if queries:
-        done["answers"] = _answers(queries)
+    if job.get("queries"):
+        done["answers"] = _answers(job["queries"])
     return done
+
+
+def _listen(said: list[str], event: Any) -> None:
+    """Keep what an operation failed of, which is in no result, and warnings."""
+    if event.info.name in ("RunningOperationCaughtError", "JinjaLogWarning"):
+        said.append(event.info.msg)
 
 
 def _answers(queries: Mapping[str, str]) -> dict[str, list[list[Any]]]:

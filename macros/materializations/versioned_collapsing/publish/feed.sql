@@ -25,7 +25,9 @@
   select
     {{ names }},
     {{ apply.number }},
-    now64(6, 'UTC'),
+    {{ versioned_collapsing.get_later_time_sql(
+        apply.feed.relation, '_applied_at', '_apply >= ' ~ (apply.number - 1)
+    ) }},
     if(_dbt_is_changed, greatest({{ version }}, _dbt_changed_version), {{ version }})
   from (select {{ names }} from {{ signed }}) as _dbt_signed
   left any join (

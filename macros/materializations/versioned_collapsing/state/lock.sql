@@ -7,14 +7,21 @@
     {%- do return(none) -%}
   {%- endif -%}
   {%- set patience = versioned_collapsing.get_lock_patience() -%}
-  {%- set seen = namespace(holder=none) -%}
+  {%- set seen = namespace(holder=none, at=0, was_at_work=false) -%}
   {%- for second in range(patience) -%}
     {%- do versioned_collapsing._create_lock(apply) -%}
     {%- set holder = versioned_collapsing.read_lock(apply.lock.relation) -%}
     {%- if versioned_collapsing.is_held_by(holder, apply.run_id) -%}
       {%- do return(none) -%}
     {%- elif holder is not none -%}
-      {%- do versioned_collapsing._wait_for_lock(locked_relation, holder, seen.holder, apply) -%}
+      {#- What this run has seen itself counts more than times, which are wrong where a clock was set. -#}
+      {%- if versioned_collapsing._is_at_work(holder, seen.holder) -%}
+        {%- set seen.at, seen.was_at_work = second, true -%}
+      {%- endif -%}
+      {%- set idle = [second - seen.at, 0 if seen.was_at_work else holder.seconds_idle] | max -%}
+      {%- do versioned_collapsing._wait_for_lock(
+          locked_relation, dict(holder, seconds_idle=idle), seen.holder, apply
+      ) -%}
       {%- set seen.holder = holder -%}
     {%- endif -%}
   {%- endfor -%}

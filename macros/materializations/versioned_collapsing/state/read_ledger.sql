@@ -22,7 +22,7 @@
       {%- for name, column in last.items() %}
       argMax({{ column }}, at) as {{ name }},
       {%- endfor %}
-      max(at) <= now64(6, 'UTC') - toIntervalSecond(uptime()) as is_restarted,
+      max(at) not between now64(6, 'UTC') - toIntervalSecond(uptime()) and now64(6, 'UTC') as is_restarted,
       argMaxIf(truncated_at, at, truncated_at <> '' and status in ('applied', 'partial')) as truncate_version,
       groupUniqArrayArrayIf(batches.batch, status = 'applied') as applied,
       argMaxIf(change_set, at, status = 'applied') as applied_change_set,

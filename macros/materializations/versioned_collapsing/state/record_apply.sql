@@ -13,18 +13,20 @@
   {%- set elapsed = modules.datetime.datetime.now(modules.pytz.utc) - apply.started_at -%}
   {%- set way = 'stream' if apply.is_stream else 'journal' if progress.is_journal else 'atomic' -%}
   {%- set definition = progress.definition ~ (' remembers_deletes' if apply.remembers_deletes else '') -%}
-  insert into {{ versioned_collapsing.get_ledger_relation(followed_relation or target_relation) }} (
+  {%- set ledger = versioned_collapsing.get_ledger_relation(followed_relation or target_relation) -%}
+  {%- set model = versioned_collapsing.quote_literal(apply.model) -%}
+  insert into {{ ledger }} (
     model, target_uuid, invocation_id, run_id, status, at, batches,
     {{ (line_names + names) | join(', ') }},
     milliseconds, publish, block, chunk, chunks, is_partial, truncated_at, source_uuid, definition,
     apply, landed_at, taken_at, change_set, signed_rows
   )
   select
-    {{ versioned_collapsing.quote_literal(apply.model) }},
+    {{ model }},
     {{ versioned_collapsing.get_table_uuid_sql(target_relation) }},
     {{ versioned_collapsing.quote_literals([invocation_id, apply.run_id]) }},
     {{ versioned_collapsing.quote_literal('partial' if apply.is_partial and status == 'applied' else status) }},
-    now64(6, 'UTC'),
+    {{ versioned_collapsing.get_later_time_sql(ledger, 'at', 'model = ' ~ model) }},
     {{ versioned_collapsing._get_batches_sql(apply.batches) }},
     {%- for name in line_names %}
     {{ 'null' if progress.line_counts.get(name) is none else progress.line_counts[name] | int }},
