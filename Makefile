@@ -19,7 +19,7 @@ SQL_FOLDERS := $(wildcard models tests/singular analyses)
 PIP_INSTALL := -m pip --disable-pip-version-check --no-input install
 PIP := $(VENV)/bin/python $(PIP_INSTALL)
 
-.PHONY: help demo follow test fast conformance formats matrix portability soak check docs bench setup java clean
+.PHONY: help demo follow test fast conformance formats matrix portability soak faults check docs bench setup java clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -84,6 +84,10 @@ soak: setup ## Run the long tests: random histories, deaths at every statement, 
 	@$(VENV)/bin/pytest tests/materialization/test_kill.py -s --kills 300
 	@$(VENV)/bin/pytest tests/end_to_end/test_deaths_on_spark.py --spark-deaths 100
 	@$(VENV)/bin/pytest tests/materialization/test_every_setting.py --every-setting
+
+faults: setup ## Run the fault campaign for MINUTES=60; SEED=1 for the same again, REPEAT=<seed>:<number> for one life
+	@$(VENV)/bin/python -m tests.faults $(if $(REPEAT),--repeat $(REPEAT)) \
+		--minutes $(or $(MINUTES),60) $(if $(SEED),--seed $(SEED))
 
 check: setup ## Lint, check formatting and types
 	$(VENV)/bin/ruff check .

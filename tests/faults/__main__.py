@@ -44,8 +44,11 @@ def main() -> int:
     say(f"seed {seed}, log {options.log}")
     folder = Path(tempfile.mkdtemp(prefix="faults-"))
     campaign = Campaign(folder, options.log)
+    is_well = False
     try:
         is_well = run(campaign, (plan(seed, each, kinds) for each in numbers), options.minutes)
+    except KeyboardInterrupt:
+        say("interrupted")
     finally:
         campaign.close()
     say(table(campaign.steps))

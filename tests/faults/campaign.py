@@ -81,7 +81,7 @@ class Campaign:
                     continue
                 if kind is plan.kinds[-1]:
                     life.check_secrets()
-            except (Broken, ClickHouseError, OSError, AssertionError) as error:
+            except (Broken, ClickHouseError, OSError, RuntimeError, AssertionError) as error:
                 step.is_unhealed = True
                 step.texts.append(f"{type(error).__name__}: {error}")
             step.seconds = time.monotonic() - began
@@ -112,7 +112,7 @@ class Campaign:
 
     def _give_up(self, kind: type[Engine]) -> None:
         """Begin the next life on a new engine: this one may have anything."""
-        with suppress(OSError, subprocess.SubprocessError):
+        with suppress(OSError, ValueError, subprocess.SubprocessError):
             self._engines.pop(kind).__exit__()
 
     def close(self) -> None:

@@ -173,6 +173,8 @@ class Server(Engine):
 
     def start_clickhouse(self, store: Path | None = None) -> None:
         """Start it, on its store or on another one."""
+        # The front cannot have the default database that it made for another process.
+        ((store or self.store) / "metadata" / "default.sql").unlink(missing_ok=True)
         self._process, self.proxy.target = start_server(store or self.store, USER, PASSWORD)
         self._client: Client = clickhouse_connect.get_client(
             host=HOST,
@@ -189,6 +191,7 @@ class Server(Engine):
         assert self._process
         self._process.send_signal(number)
         self._process.communicate()
+        self._process = None
 
     def begin(self) -> None:
         self.proxy.arm(None)

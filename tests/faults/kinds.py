@@ -626,7 +626,7 @@ def planted(life: Life) -> None:
         for row in rows
     ]
     life.engine.command(f"insert into {SCHEMA}.{life.variant} values {', '.join(values)}")
-    life.step.struck = True
+    life.step.struck = life.has_partial_feed = True
     dry = life.operation("repair_collapse")
     if dry["success"] or f"{len(rows)} keys to repair" not in dry["message"].replace(
         "1 key to", "1 keys to"
@@ -646,19 +646,16 @@ def lost(life: Life) -> None:
     if not rows:
         return
     ids = ", ".join(str(row[0]) for row in rows)
-    statement = life.chance.choice(
-        [
-            "delete from {} where id in ({})",
-            "alter table {} delete where id in ({}) settings mutations_sync = 1",
-        ]
-    )
     table = f"{SCHEMA}.{life.variant}"
-    more = (
-        " settings lightweight_mutation_projection_mode = 'rebuild'"
-        if statement.startswith("delete")
-        else ""
-    )
-    life.engine.command(statement.format(table, ids) + more)
+    if life.chance.random() < 0.5:
+        life.engine.command(
+            f"alter table {table} modify setting lightweight_mutation_projection_mode = 'rebuild'",
+            f"delete from {table} where id in ({ids})",
+        )
+    else:
+        life.engine.command(
+            f"alter table {table} delete where id in ({ids}) settings mutations_sync = 1"
+        )
     life.step.struck = True
     difference = _reconcile(life)
     if f"{len(rows)} key" not in difference or "missing" not in difference:
@@ -702,6 +699,7 @@ def ledger_dropped(life: Life) -> None:
             raise Broken(f"adopt_table failed: {end['message']}")
     life.pending = life.confirmed + life.pending
     life.confirmed = []
+    life.has_partial_feed = True
 
 
 @kind("people", "table dropped")

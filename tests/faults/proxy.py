@@ -78,7 +78,7 @@ class Proxy(ThreadingHTTPServer):
             self.statements += 1
             if self.statements < cut.number:
                 return ""
-            cut.is_done, cut.statement = True, " ".join(text.split())[:120]
+            cut.is_done, cut.statement = True, " ".join(text.partition("*/")[2].split())[:120]
             self._until = time.monotonic() + cut.seconds
             return cut.when
 

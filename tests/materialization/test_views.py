@@ -86,6 +86,22 @@ def test_it_is_filled_again_when_its_definition_changes(make_project: MakeProjec
     assert agrees(project)
 
 
+@pytest.mark.parametrize("repair", ["operation", "run"])
+def test_it_is_filled_again_when_keys_were_repaired(make_project: MakeProject, repair: str) -> None:
+    """Of rows that somebody else wrote, the feed has only what takes them back."""
+    project = make(make_project, f"view_repair_{repair}")
+    run(project, None)
+    project.command("insert into target select * from target final where _sign = 1 limit 3")
+    if repair == "operation":
+        project.operation("repair_collapse", model="target", dry_run=False)
+        assert run(project, None)["sums"].message == FILLED
+    else:
+        assert run(project, 2)["sums"].message == FILLED
+    assert agrees(project)
+    assert run(project, 3)["sums"].message == CHANGED
+    assert agrees(project)
+
+
 def test_a_full_refresh_fills_it_again(make_project: MakeProject) -> None:
     project = make(make_project, "view_refresh")
     run(project, None)

@@ -2,7 +2,7 @@ insert into `it_feed`.`orders__changes` ("id", "region", "amount", "_version", "
   select
     "id", "region", "amount", "_version", "_sign",
     2,
-    now64(6, 'UTC'),
+    greatest(now64(6, 'UTC'), (select max(_applied_at) + toIntervalMicrosecond(1) from `it_feed`.`orders__changes` where _apply >= 1)),
     if(_dbt_is_changed, greatest("_version", _dbt_changed_version), "_version")
   from (select "id", "region", "amount", "_version", "_sign" from `it_feed`.`orders__dbt_signed`) as _dbt_signed
   left any join (

@@ -9,7 +9,7 @@ insert into `it_update`.`versioned_collapsing_ledger` (
     (select uuid from system.tables where database = 'it_update' and name = 'orders'),
     '00000000-0000-4000-8000-000000000001', '331160526ed145c3ce3a79687b3473c7',
     'started',
-    now64(6, 'UTC'),
+    greatest(now64(6, 'UTC'), (select max(at) + toIntervalMicrosecond(1) from `it_update`.`versioned_collapsing_ledger` where model = 'update')),
     cast([], 'Array(Tuple(batch UInt64, hash String))'),
     null,
     null,
