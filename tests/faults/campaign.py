@@ -45,7 +45,7 @@ def plan(seed: str, number: int, kinds: Sequence[str], steps: int = STEPS) -> Pl
         for round_ in count()
     )
     drawn = (name for names in rounds for name in names)
-    chosen = list(islice(drawn, turn * steps, (turn + 1) * steps))
+    chosen = list(islice(drawn, turn * steps, (turn + 1) * steps)) if able else []
     variants = random.Random(f"{seed} {engine.name}").sample(list(VARIANTS), len(VARIANTS))
     variant = next(islice(cycle(variants), turn, None))
     name = f"{seed}:{number}"

@@ -526,6 +526,7 @@ def truncated_file(life: Life) -> None:
 @kind("files", "file that grows while it is read")
 def growing_file(life: Life) -> None:
     """The select returns more each time it is read."""
+    life.may_have_a_part = True
     files = life.change_sets()
     fork = life.start(files=files)
     for _ in range(8):
