@@ -127,7 +127,9 @@ def test_what_is_right_is_not_flagged(findings: dict[str, list[SQLBaseError]]) -
     flagged = {case["sql"]: found for case in RIGHT if (found := findings[case["sql"]])}
     assert len(flagged) <= 0.05 * len(RIGHT), flagged
     of_other_engines = ("VC09", "VC10", "VC11", "VC12")
-    assert [s for s, found in flagged.items() for f in found if f.rule_code()[-4:] in of_other_engines] == []
+    assert [
+        s for s, found in flagged.items() for f in found if f.rule_code()[-4:] in of_other_engines
+    ] == []
 
 
 def test_the_labels_are_those_of_the_engine(engine: Callable[..., str]) -> None:

@@ -175,7 +175,7 @@ def test_optimize_in_a_hook(
     )
     assert (run(of_us) == before) is ("rule" not in case)
 
-    options = {
+    options: dict[str, Any] = {
         "materialized": "incremental",
         "engine": "ReplacingMergeTree(version)",
         "order_by": "id",
@@ -200,7 +200,7 @@ def _found_by_sqlfluff(folder: Path, manifest: Path, name: str) -> set[tuple[str
     return {(name, violation.rule_code()[-4:]) for violation in linted.get_violations()}
 
 
-MODELS = {
+MODELS: dict[str, tuple[str | None, dict[str, Any]]] = {
     "in_key": (
         "VC09",
         {"engine": "ReplacingMergeTree(v)", "order_by": ["id", "v"], "unique_key": "id"},
