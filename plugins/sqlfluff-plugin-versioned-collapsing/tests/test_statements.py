@@ -180,7 +180,7 @@ def test_optimize_in_a_hook(
         "engine": "ReplacingMergeTree(version)",
         "order_by": "id",
     }
-    model = _model("prices", **options, **{"post-hook": _post_hooks(case["sql"])})
+    model = _model("prices", **{**options, "post-hook": _post_hooks(case["sql"])})
     manifest = _manifest(tmp_path, {"model.shop.prices": model})
     expected = {("prices", case["rule"])} if "rule" in case else set()
     assert _found(lint_manifest(manifest)) == expected

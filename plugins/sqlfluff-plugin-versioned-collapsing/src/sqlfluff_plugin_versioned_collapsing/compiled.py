@@ -86,7 +86,7 @@ def lint_manifest(manifest: Path, engines: Path | None = None) -> list[Finding]:
                 finding
                 for finding in _lint(linter, unique_id, node)
                 # What names a signed relation and does not depend on one may be of another engine.
-                if reads or finding.code != "PRS"
+                if reads or finding.code not in ("PRS", "LXR")
             ]
     findings += [
         Finding(unique_id, 1, "VC08", reason)

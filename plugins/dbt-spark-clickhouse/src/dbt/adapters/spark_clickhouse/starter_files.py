@@ -24,6 +24,20 @@ _STORED = {
     "timestamp": "DateTime64(6, 'UTC')",
     "timestamp_ntz": "DateTime64(6, 'UTC')",
 }
+# Words that mean something else where a column may stand.
+_RESERVED = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        all and anti any array as asc asof between both by case cast create cross cube current
+        delete desc describe distinct else end except exists false final following for format from
+        full global group grouping having ilike in inner insert intersect interval into is join left
+        like limit not null nulls offset on or order outer over partition preceding prewhere qualify
+        range replace right rollup row rows sample select semi set settings show table then to top
+        totals true truncate unbounded union update user using values view when where window with
+        """,
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -197,7 +211,7 @@ def _described_table(start: Start, types: Mapping[str, str]) -> str:
 
 def _stored_types(start: Start) -> dict[str, str]:
     """ClickHouse's types: only what must have a value is not Nullable."""
-    found = {}
+    found = {"_version": "Int128"} if start.version == "source.pos" else {}
     for column, kind in start.columns.items():
         stored = _STORED.get(kind) or re.sub(
             r"^decimal\((\d+),\s*(\d+)\)$", r"Decimal(\1, \2)", kind
@@ -223,7 +237,7 @@ def _quoted(text: str) -> str:
 
 def _identifier(name: str) -> str:
     """A name in ClickHouse, which needs no quotes if it is a plain one."""
-    is_plain = re.fullmatch(r"[a-z_][a-z0-9_]*", name)
+    is_plain = re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) and name.lower() not in _RESERVED
     return name if is_plain else "`" + name.replace("\\", "\\\\").replace("`", "\\`") + "`"
 
 
