@@ -92,6 +92,10 @@ def _is_source(path: Path) -> bool:
             "--table is none. Write it as database.table.",
         ),
         (
+            ("--kind", "debezium", "--landing", "nowhere"),
+            "--key is missing. Which columns identify a row?",
+        ),
+        (
             ("--kind", "upserts", "--landing", "nowhere", "--key", "id", "--version", "v"),
             "nowhere is no folder. It is where the folders batch=N are.",
         ),

@@ -197,10 +197,7 @@ def _version_of(sources: list[Mapping[str, Any]]) -> str:
         return "source.lsn"
     if any(source.get("pos") is not None for source in sources):
         return "source.pos"
-    raise SampleError(
-        "the events have neither source.lsn nor source.pos, by which they could be ordered. Name "
-        "a column of the row that grows with each change: --version updated_at."
-    )
+    return ""
 
 
 def sample_of_table(table: str, project: Path) -> Sampled:
@@ -230,7 +227,9 @@ def sample_of_table(table: str, project: Path) -> Sampled:
         + (["--profiles-dir", folder] if (project / "profiles.yml").exists() else [])
     )
     if not shown.success:
-        raise SampleError(f"dbt cannot read the columns of {table}, see above. Try: dbt debug")
+        raise SampleError(
+            f"dbt cannot read the columns of {table}, see above. Try: dbt deps, dbt debug"
+        )
     rows = [row for result in shown.result.results for row in result.agate_table.rows]  # type: ignore[union-attr]
     if not rows:
         raise SampleError(f"ClickHouse has no table {table}, or its user may not read it.")

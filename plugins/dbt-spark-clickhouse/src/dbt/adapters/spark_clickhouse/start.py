@@ -9,6 +9,7 @@ What the command line does not say, it asks for. It never writes over a file.
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -44,17 +45,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     try:
         _ask(given, sys.stdin.isatty(), input)
-        sampled = _sampled(given)
-        start = _start(given, sampled)
         folder: Path = given.project_dir
+        _refuse_taken(given, folder)
+        start = _start(given, _sampled(given))
         files = files_of(start, has_project=(folder / "dbt_project.yml").exists())
         kept = [path for path in files.of_project if (folder / path).exists()]
-        taken = [path for path in files.of_models if (folder / path).exists()]
-        if taken:
-            raise SampleError(
-                f"{', '.join(taken)}: there already. Nothing was written. Take another name, or "
-                "remove them."
-            )
         for path, text in {**files.of_project, **files.of_models}.items():
             if path not in kept:
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -135,6 +130,47 @@ def _complete(
         raise SampleError(f"--{option} is missing. {question.text}")
 
 
+def _refuse_taken(given: argparse.Namespace, folder: Path) -> None:
+    """Stop before anything is read or written.
+
+    Raises:
+        SampleError: the name is none, or a file or a model of that name is there.
+    """
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", given.name):
+        raise SampleError(
+            f"'{given.name}' cannot be the name of models. Take lower case letters, digits and "
+            "underscores."
+        )
+    planned = files_of(_of_names(given, (), "", Sampled({})), has_project=True).of_models
+    models = folder / "models"
+    taken = sorted(
+        path.relative_to(folder).as_posix()
+        for file in planned
+        for path in models.rglob(Path(file).name)
+    )
+    if taken:
+        raise SampleError(
+            f"{', '.join(taken)}: there already. Nothing was written. Take another name, or remove "
+            "them."
+        )
+
+
+def _of_names(
+    given: argparse.Namespace, key: tuple[str, ...], version: str, sampled: Sampled
+) -> Start:
+    return Start(
+        given.name,
+        given.kind,
+        given.landing or "",
+        given.table or "",
+        key,
+        version,
+        given.is_deleted or "",
+        sampled,
+        given.package,
+    )
+
+
 def _sampled(given: argparse.Namespace) -> Sampled:
     types = {}
     for text in given.column:
@@ -157,6 +193,11 @@ def _start(given: argparse.Namespace, sampled: Sampled) -> Start:
     """
     key = tuple(name.strip() for name in given.key.split(",") if name.strip())
     version = given.version or sampled.version
+    if not version:
+        raise SampleError(
+            "the events have neither source.lsn nor source.pos, by which they could be ordered. Name "
+            "a column of the row that grows with each change: --version updated_at."
+        )
     named = [*key, *([version] if given.version else [])]
     if given.is_deleted and given.kind == "clickhouse":
         named.append(given.is_deleted)
@@ -165,17 +206,7 @@ def _start(given: argparse.Namespace, sampled: Sampled) -> Start:
             raise SampleError(
                 f"the sample has no column {name}. It has {', '.join(sampled.columns)}."
             )
-    return Start(
-        given.name,
-        given.kind,
-        given.landing or "",
-        given.table or "",
-        key,
-        version,
-        given.is_deleted or "",
-        sampled,
-        given.package,
-    )
+    return _of_names(given, key, version, sampled)
 
 
 def _next(start: Start, folder: Path, kept: Sequence[str]) -> str:
