@@ -195,8 +195,8 @@ def _start(given: argparse.Namespace, sampled: Sampled) -> Start:
     version = given.version or sampled.version
     if not version:
         raise SampleError(
-            "the events have neither source.lsn nor source.pos, by which they could be ordered. Name "
-            "a column of the row that grows with each change: --version updated_at."
+            "the events have neither source.lsn nor source.pos, by which they could be ordered. "
+            "Name a column of the row that grows with each change: --version updated_at."
         )
     named = [*key, *([version] if given.version else [])]
     if given.is_deleted and given.kind == "clickhouse":
