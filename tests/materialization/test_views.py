@@ -134,7 +134,9 @@ def test_a_feed_that_was_off_is_seen(make_project: MakeProject) -> None:
     project.add_model("target", {**CONFIG, "change_feed": False}, "select * from changes")
     run(project, 3, "--select", "target")
     message = project.run("--select", "sums")["sums"].message
-    assert "target has `change_feed: false`, and a view is maintained from the change feeds" in message
+    assert (
+        "target has `change_feed: false`, and a view is maintained from the change feeds" in message
+    )
     project.add_model("target", CONFIG, "select * from changes")
     run(project, 4, "--select", "target")
     assert run(project, None, "--select", "sums")["sums"].message == FILLED

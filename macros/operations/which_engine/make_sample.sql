@@ -7,7 +7,8 @@
     as {{ versioned_collapsing.get_sampled_sql(sample, sample.stored, 1, '0', none) }}
     {{ settings }}
   {%- endcall %}
-  {%- do run_query('create table ' ~ sample.database ~ '.changes as ' ~ sample.database ~ '.sample') -%}
+  {%- set changes, stored = sample.database ~ '.changes', sample.database ~ '.sample' -%}
+  {%- do run_query('create table ' ~ changes ~ ' as ' ~ stored) -%}
   {% call statement('make_changes') -%}
     insert into {{ sample.database }}.changes
     {{ versioned_collapsing.get_changes_of_sample_sql(sample) }}

@@ -47,6 +47,7 @@
     settings enable_block_number_column = 1, enable_block_offset_column = 1
     as select * {{ 'except (_engine_is_deleted), toInt8(1) as _engine_sign' if way.sign }}
     from {{ sample.database }}.sample
+    {{ versioned_collapsing.get_settings_sql() }}
   {%- endcall %}
   {%- do run_query('optimize table ' ~ base ~ ' final') -%}
 {% endmacro %}
@@ -56,8 +57,9 @@
 {% macro make_trial(way, sample) %}
   {%- set trial = sample.database ~ '.trial' -%}
   {%- do run_query('drop table if exists ' ~ trial ~ ', ' ~ sample.database ~ '.trial__tombstones') -%}
-  {%- do run_query('create table ' ~ trial ~ ' as ' ~ sample.database ~ '.base') -%}
-  {%- do run_query('alter table ' ~ trial ~ ' attach partition all from ' ~ sample.database ~ '.base') -%}
+  {%- set base = sample.database ~ '.base' -%}
+  {%- do run_query('create table ' ~ trial ~ ' as ' ~ base) -%}
+  {%- do run_query('alter table ' ~ trial ~ ' attach partition all from ' ~ base) -%}
   {%- if way.kind == 'ours' -%}
     {%- do versioned_collapsing.prepare_measured_apply(sample) -%}
   {%- endif -%}
@@ -70,9 +72,10 @@
   {%- set sums = sample.database ~ '.sums' -%}
   {%- set trial = sample.database ~ '.trial' -%}
   {%- set select = versioned_collapsing.get_sums_by_group_sql(sample, trial, condition, way.sign) -%}
-  {%- do run_query('create or replace table ' ~ sums ~ ' engine = SummingMergeTree order by _engine_group as ' ~ select)
-  -%}
-  {%- do run_query('create materialized view ' ~ sample.database ~ '.view to ' ~ sums ~ ' as ' ~ select) -%}
+  {%- set view = sample.database ~ '.view' -%}
+  {%- do run_query('create or replace table ' ~ sums ~ ' engine = SummingMergeTree order by _engine_group as ' ~ select
+      ~ ' ' ~ versioned_collapsing.get_settings_sql()) -%}
+  {%- do run_query('create materialized view ' ~ view ~ ' to ' ~ sums ~ ' as ' ~ select) -%}
 {% endmacro %}
 
 

@@ -26,7 +26,7 @@
   {%- endif -%}
   {%- do run_query('drop database ' ~ sample.database) -%}
   {%- do versioned_collapsing.validate_figures(sample, counts, figures) -%}
-  {%- set is_followed = versioned_collapsing.has_followers(node, table) if views is none else views -%}
+  {%- set is_followed = versioned_collapsing.read_is_followed(node, table) if views is none else views -%}
   {%- do versioned_collapsing.log_figures(sample, counts, figures, is_followed) -%}
 {% endmacro %}
 
@@ -43,7 +43,7 @@
 
 
 {# Whether views follow the table: models of dbt, or what ClickHouse knows of. #}
-{% macro has_followers(node, table) %}
+{% macro read_is_followed(node, table) %}
   {%- set is_table = versioned_collapsing.get_is_table_sql(table) -%}
   {%- do return(
       versioned_collapsing.get_followers(node) | length > 0
