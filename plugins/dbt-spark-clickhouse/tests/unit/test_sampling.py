@@ -100,7 +100,12 @@ def test_it_asks_for_what_is_missing(
     answers = iter(["upserts", "landing", "id", "rev", "gone"])
     asked: list[str] = []
     monkeypatch.setattr("sys.stdin.isatty", lambda: True)
-    monkeypatch.setattr("builtins.input", lambda text: asked.append(text) or next(answers))
+
+    def answer(text: str) -> str:
+        asked.append(text)
+        return next(answers)
+
+    monkeypatch.setattr("builtins.input", answer)
     assert main(["things", "--project-dir", str(tmp_path)]) == 0
     assert [text.partition("?")[0] for text in asked] == [
         "What is the source",
