@@ -12,6 +12,7 @@ PORTABILITY := $(VENV)/portability
 PYTHONS := 3.11 3.12 3.13
 # Besides the newest, which requirements.lock pins.
 CLICKHOUSES := $(patsubst tests/matrix/chdb-core-%.lock,%,$(wildcard tests/matrix/chdb-core-*.lock))
+SQLFLUFFS := $(patsubst tests/matrix/sqlfluff-%.lock,%,$(wildcard tests/matrix/sqlfluff-*.lock))
 LOG := logs/setup.log
 PLUGINS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml))
 # Not macros and tests/generic: sqlfluff's dbt templater passes over files of macros.
@@ -51,7 +52,7 @@ conformance: setup ## Run dbt-tests-adapter and dbt-spark's own tests through th
 formats: setup $(addprefix $(FORMATS)/,moto spark-4.2 spark-4.1) ## Run change sets in S3, in Delta Lake and in Iceberg; fetches about 2 GB
 	@PYTHONPATH=$(FORMATS)/moto $(VENV)/bin/pytest tests/formats
 
-matrix: setup ## Run the fast tests on each Python that is there, and what needs ClickHouse alone on each ClickHouse
+matrix: setup ## Run the fast tests on each Python that is there, what needs ClickHouse alone on each ClickHouse, and the lint rules on each sqlfluff
 	@failed=; \
 	for python in $(PYTHONS); do \
 		if ! python$$python -c '' 2>/dev/null; then echo "Python $$python: not found, left out"; continue; fi; \
@@ -63,6 +64,11 @@ matrix: setup ## Run the fast tests on each Python that is there, and what needs
 		echo "ClickHouse $$clickhouse:"; \
 		$(MAKE) $(MATRIX)/chdb-core-$$clickhouse && PYTHONPATH=$(MATRIX)/chdb-core-$$clickhouse \
 			$(VENV)/bin/pytest -n 2 --dist loadfile -m engine -q || failed="$$failed ClickHouse-$$clickhouse"; \
+	done; \
+	for sqlfluff in $(SQLFLUFFS); do \
+		echo "sqlfluff $$sqlfluff:"; \
+		$(MAKE) $(MATRIX)/sqlfluff-$$sqlfluff && PYTHONPATH=$(MATRIX)/sqlfluff-$$sqlfluff \
+			$(VENV)/bin/pytest plugins/sqlfluff-plugin-versioned-collapsing/tests -q || failed="$$failed sqlfluff-$$sqlfluff"; \
 	done; \
 	if [ -n "$$failed" ]; then echo "Failed:$$failed" >&2; exit 1; fi
 
@@ -206,10 +212,11 @@ $(MATRIX)/python-%: requirements.lock $(PLUGINS:=/pyproject.toml)
 	$@/bin/python $(PIP_INSTALL) --no-deps --no-build-isolation $(addprefix -e ,$(PLUGINS)) $(logged)
 	@touch $@
 
-$(MATRIX)/chdb-core-%: tests/matrix/chdb-core-%.lock $(VENV)/.packages
+# Other versions of single packages, each in a folder that goes before the packages of the lock.
+$(MATRIX)/%: tests/matrix/%.lock $(VENV)/.packages
 	@rm -rf $@ $@.new; \
 	mkdir -p $(dir $(LOG)); \
-	echo "Installing ClickHouse $* ..."; \
+	echo "Installing $* ..."; \
 	$(PIP) --require-hashes --no-deps --target $@.new -r $< $(logged); \
 	mv $@.new $@
 	@touch $@

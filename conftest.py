@@ -14,6 +14,7 @@ NEEDS = {
     "tests/docs/test_documents.py": "fast",
     "plugins/dbt-spark-clickhouse/tests/unit/": "fast",
     "plugins/sqlfluff-plugin-versioned-collapsing/tests/test_corpus.py": "engine",
+    "plugins/sqlfluff-plugin-versioned-collapsing/tests/test_statements.py": "engine",
     "plugins/sqlfluff-plugin-versioned-collapsing/tests/": "fast",
     "tests/support/": "engine",
     "tests/materialization/": "engine",

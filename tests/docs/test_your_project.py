@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from dbt.adapters.spark_clickhouse.start import main as start
 from tests.support.commands import run_all
 from tests.support.shop import REPOSITORY
 
@@ -55,7 +56,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
             path.write_text(step.text)
         elif step.language == "python":
             outputs.append(_run(folder, step.text))
-        elif not step.text.startswith("pip "):
+        elif not step.text.startswith(("pip ", "python -m ")):
             outputs.append(_run_dbt(folder, step.text))
     return outputs
 
@@ -94,6 +95,17 @@ def test_the_package_that_it_installs_is_there() -> None:
     assert found is not None, line
     path, extra = found.groups()
     assert f"\n{extra} = [" in (Path(path) / "pyproject.toml").read_text()
+
+
+def test_the_command_that_writes_it_takes_the_batch_of_the_page(tmp_path: Path) -> None:
+    (line,) = (step.text for step in _steps() if step.text.startswith("python -m "))
+    batch = next(step for step in _steps() if step.language == "json")
+    path = tmp_path / batch.path
+    path.parent.mkdir(parents=True)
+    path.write_text(batch.text)
+    command = shlex.split(line.replace("\\\n", " "))[3:]
+    assert start([*command, "--project-dir", str(tmp_path)]) == 0
+    assert (tmp_path / "models" / "devices" / "stg_devices.sql").exists()
 
 
 def test_a_project_of_ones_own_runs_as_the_page_says(said: list[str]) -> None:

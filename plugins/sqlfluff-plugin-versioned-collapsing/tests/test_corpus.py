@@ -24,6 +24,8 @@ COLLAPSED = {
     "orders": f"* from {LIVE}.orders final where _sign = 1",
     "items": f"* from {LIVE}.items final where _sign = 1",
     "visits": f"* from {LIVE}.visits final where state = 1",
+    "prices": f"* from {LIVE}.prices final",
+    "stock": f"* from {LIVE}.stock final",
     "revenue_live": f"region, sum(revenue), sum(orders) as n from {LIVE}.revenue_live group by region having n <> 0",
 }
 _CREATED = re.compile(
@@ -115,11 +117,19 @@ def test_there_are_as_many_right_ones_as_wrong_ones() -> None:
 def test_what_is_wrong_is_found(findings: dict[str, list[SQLBaseError]]) -> None:
     missed = [case["sql"] for case in WRONG if not findings[case["sql"]]]
     assert len(missed) <= 0.1 * len(WRONG), missed
+    of_rule = {case["sql"]: case["rule"] for case in WRONG if "rule" in case}
+    assert {sql: [f.rule_code()[-4:] for f in findings[sql]][:1] for sql in of_rule} == {
+        sql: [rule] for sql, rule in of_rule.items()
+    }
 
 
 def test_what_is_right_is_not_flagged(findings: dict[str, list[SQLBaseError]]) -> None:
     flagged = {case["sql"]: found for case in RIGHT if (found := findings[case["sql"]])}
     assert len(flagged) <= 0.05 * len(RIGHT), flagged
+    of_other_engines = ("VC09", "VC10", "VC11", "VC12")
+    assert [
+        s for s, found in flagged.items() for f in found if f.rule_code()[-4:] in of_other_engines
+    ] == []
 
 
 def test_the_labels_are_those_of_the_engine(engine: Callable[..., str]) -> None:

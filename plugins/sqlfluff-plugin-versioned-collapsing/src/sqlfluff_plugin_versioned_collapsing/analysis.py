@@ -179,7 +179,7 @@ class Analysis:
 
     def _rows_of(self, relation: Relation | None, is_live: bool) -> Rows:
         """The rows of a relation, of views those of their queries."""
-        if relation is None or relation.sign or relation.is_aggregating:
+        if relation is None or relation.sign or relation.is_aggregating or relation.is_replacing:
             return rows_of_table(relation, is_live=is_live)
         target = self._relations.read_by(relation)
         if target is not None:
@@ -194,7 +194,8 @@ class Analysis:
             found = Analysis(tree, self._relations, self._reading | {key}).rows if tree else Rows()
             self._relations.views[key] = found
         rows: Rows = self._relations.views[key]
-        return rows.read_again() if rows.signs else rows_of_table(relation, is_live=True)
+        is_known = rows.signs or rows.replacing
+        return rows.read_again() if is_known else rows_of_table(relation, is_live=True)
 
 
 def rows_of(relation: Relation, relations: Relations) -> Rows:

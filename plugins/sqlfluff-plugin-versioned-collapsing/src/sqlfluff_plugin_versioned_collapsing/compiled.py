@@ -14,8 +14,14 @@ from sqlfluff.core.errors import SQLFluffUserError
 
 from sqlfluff_plugin_versioned_collapsing.analysis import rows_of
 from sqlfluff_plugin_versioned_collapsing.loading import load_relations, read_manifest
-from sqlfluff_plugin_versioned_collapsing.relations import Relation
+from sqlfluff_plugin_versioned_collapsing.relations import Relation, Relations
+from sqlfluff_plugin_versioned_collapsing.replacing import why_never_replaced
 from sqlfluff_plugin_versioned_collapsing.semantics import semantic_problems
+from sqlfluff_plugin_versioned_collapsing.statements import (
+    statements_in,
+    why_mutation_is_wrong,
+    why_optimize_is_wrong,
+)
 from sqlfluff_plugin_versioned_collapsing.ttl import why_unsafe
 
 LINTED = ("model", "analysis", "test", "snapshot")
@@ -35,11 +41,11 @@ class Finding:
 
 
 def lint_manifest(manifest: Path, engines: Path | None = None) -> list[Finding]:
-    """Lint what dbt has compiled of all that reads a signed or summing relation.
+    """Lint what dbt has compiled of all that reads a signed, summing or replacing relation.
 
     Directly, or through views, copies and ephemeral models, with `ref` or by its name. That is
-    models, analyses, snapshots and singular tests, the measures of semantic models, and the TTL of
-    tables in ``engines``.
+    models with their hooks, analyses, snapshots and singular tests, the measures of semantic
+    models, the hooks of runs, and the keys and TTL of tables in ``engines``.
 
     Args:
         manifest: `target/manifest.json`, as `dbt compile` writes it.
@@ -68,17 +74,19 @@ def lint_manifest(manifest: Path, engines: Path | None = None) -> list[Finding]:
         if (relation := relations.find([str(node.get("schema")), _identifier(node)]))
         and (relation.is_summing or rows_of(relation, relations).signs)
     }
-    findings = []
+    findings: list[Finding] = []
     for unique_id, node in sorted(nodes.items()):
+        if node.get("resource_type") == "operation":
+            findings += _lint_operation(unique_id, node, relations)
         if not _is_linted(node):
             continue
         reads = unique_id in watched or bool(watched & _parents(node))
-        if reads or relations.names_suspect(node.get("compiled_code") or ""):
+        if reads or _is_suspect(node, relations):
             findings += [
                 finding
                 for finding in _lint(linter, unique_id, node)
                 # What names a signed relation and does not depend on one may be of another engine.
-                if reads or finding.code != "PRS"
+                if reads or finding.code not in ("PRS", "LXR")
             ]
     findings += [
         Finding(unique_id, 1, "VC08", reason)
@@ -86,7 +94,7 @@ def lint_manifest(manifest: Path, engines: Path | None = None) -> list[Finding]:
             loaded, relations, lambda sql: linter.lint_string(sql).get_violations()
         )
     ]
-    return findings + [finding for relation in relations for finding in _lint_ttl(relation)]
+    return findings + [finding for relation in relations for finding in _lint_table(relation)]
 
 
 def _identifier(node: Mapping[str, Any]) -> str:
@@ -116,12 +124,37 @@ def _lint(linter: Linter, unique_id: str, node: Mapping[str, Any]) -> Iterator[F
         yield Finding(unique_id, violation.line_no, violation.rule_code(), violation.desc())
 
 
-def _lint_ttl(relation: Relation) -> Iterator[Finding]:
+def _is_suspect(node: Mapping[str, Any], relations: Relations) -> bool:
+    """Whether it names what the rules are about, or is one of those tables, or has such a hook."""
+    relation = relations.find([str(node.get("schema")), _identifier(node)])
+    hooks = relation.hooks if relation and relation.path else ()
+    return (
+        relations.names_suspect(node.get("compiled_code") or "")
+        or (relation is not None and relation.is_replacing)
+        or any(True for hook in hooks for _ in statements_in(hook))
+    )
+
+
+def _lint_operation(
+    unique_id: str, node: Mapping[str, Any], relations: Relations
+) -> Iterator[Finding]:
+    """Of `on-run-start` and `on-run-end`."""
+    sql = str(node.get("raw_code") or "")
+    for code, reasons in (("VC11", why_optimize_is_wrong), ("VC12", why_mutation_is_wrong)):
+        for _, reason in reasons(sql, relations):
+            yield Finding(unique_id, 1, f"VersionedCollapsing_{code}", f"A hook: {reason}.")
+
+
+def _lint_table(relation: Relation) -> Iterator[Finding]:
     """Of a table that is no model: those are linted with their SQL."""
+    if relation.path:
+        return
+    name = f"{relation.schema}.{relation.name}"
+    if reason := why_never_replaced(relation):
+        yield Finding(name, 1, "VersionedCollapsing_VC09", f"ReplacingMergeTree: {reason}.")
     reason = relation.sign and why_unsafe(relation.ttl, relation.sign, relation.partition_by)
-    if reason and not relation.path:
+    if reason:
         description = f"The TTL can remove a state row before its cancel row: {reason}."
-        name = f"{relation.schema}.{relation.name}"
         yield Finding(name, 1, "VersionedCollapsing_VC06", description)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -103,18 +104,15 @@ def _load(manifest: tuple[Path, int] | None, engines: tuple[Path, int] | None) -
 
 def _joined_with(stored: Relation, model: Relation) -> Relation:
     """What ClickHouse says of a model, with what only dbt knows of it."""
-    return Relation(
-        schema=stored.schema,
-        name=stored.name,
+    return replace(
+        model,
         engine=stored.engine,
         types=stored.types or model.types,
         partition_by=stored.partition_by,
         ttl=stored.ttl,
-        path=model.path,
-        is_following=model.is_following,
         sql=stored.sql or model.sql,
         keys=stored.keys or model.keys,
-        aliases=model.aliases,
+        sorting_key=stored.sorting_key,
     )
 
 
@@ -157,10 +155,18 @@ def _of_node(node: Mapping[str, Any]) -> Relation | None:
         partition_by=_joined(config.get("partition_by")),
         ttl=_joined(config.get("ttl")),
         path=node["original_file_path"] if is_model else "",
-        is_following=materialized in _FOLLOWING,
+        is_following=materialized in _FOLLOWING and not config.get("refreshable"),
         sql=_sql_of(node) if is_model else "",
         keys=_columns_in(_joined(config.get("unique_key") or config.get("order_by"))),
         aliases=frozenset(aliases),
+        sorting_key=_joined(config.get("order_by")),
+        unique_key=_columns_in(_joined(config.get("unique_key"))),
+        hooks=tuple(
+            str(hook["sql"])
+            for kind in ("pre-hook", "post-hook")
+            for hook in config.get(kind) or ()
+        ),
+        config=config,
     )
 
 
@@ -205,6 +211,7 @@ def _of_engine(row: Mapping[str, Any]) -> Relation:
         ttl=clause("TTL"),
         sql=str(row.get("as_select") or ""),
         keys=_columns_in(clause("ORDER BY")),
+        sorting_key=clause("ORDER BY"),
     )
 
 

@@ -13,6 +13,8 @@ _ARGUMENTS = re.compile(r"(Versioned)?CollapsingMergeTree\s*\(([^)]*)\)")
 # Engines that keep no rows, and that read other tables.
 _READING = re.compile(r"^(Distributed|Merge|Buffer)\s*\((.*)\)", re.DOTALL)
 _WORD = re.compile(r"\w+")
+_REPLACING = re.compile(r"ReplacingMergeTree\b(?:\s*\(((?:'[^']*'|[^()'])*)\))?")
+_MERGING = re.compile(r"(Replacing|Collapsing|Summing|Aggregating|Coalescing|Graphite)MergeTree")
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,10 @@ class Relation:
         sql: the query of a view, or what dbt has compiled of a model.
         keys: the columns of the sorting key, empty if not known.
         aliases: what else it is called where no schema is given.
+        sorting_key: the expressions of `order by`.
+        unique_key: the columns that dbt's config of a model names as its key.
+        hooks: the SQL of the hooks of a model, as it stands in the config.
+        config: the rest of dbt's config of a model.
     """
 
     schema: str
@@ -44,6 +50,10 @@ class Relation:
     sql: str = ""
     keys: frozenset[str] = frozenset()
     aliases: frozenset[str] = frozenset()
+    sorting_key: str = ""
+    unique_key: frozenset[str] = frozenset()
+    hooks: tuple[str, ...] = ()
+    config: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
     def sign(self) -> str | None:
@@ -61,6 +71,16 @@ class Relation:
         """Whether merges sum its rows."""
         return "SummingMergeTree" in self.engine
 
+    @cached_property
+    def is_replacing(self) -> bool:
+        """Whether merges keep one row of each key, and remove the rows before it."""
+        return _REPLACING.search(self.engine) is not None
+
+    @property
+    def is_merging(self) -> bool:
+        """Whether merges change its rows, of any engine that does more than to sort them."""
+        return _MERGING.search(self.engine) is not None
+
     @property
     def is_aggregating(self) -> bool:
         """Whether its rows are of groups, whatever its query passes on."""
@@ -75,6 +95,15 @@ def sign_of(engine: str) -> str | None:
     arguments = _names_in(found[2])
     position = -2 if found[1] else -1
     return arguments[position] if len(arguments) >= -position else None
+
+
+def columns_of_replacing(engine: str) -> list[str]:
+    """The version of a ReplacingMergeTree and the flag of deletes, as far as it names them."""
+    found = _REPLACING.search(engine)
+    if found is None:
+        return []
+    arguments = (argument.strip() for argument in (found[1] or "").split(","))
+    return [argument.strip('`"') for argument in arguments if argument and argument[0] != "'"]
 
 
 def _names_in(arguments: str) -> list[str]:
@@ -127,13 +156,13 @@ class Relations:
 
     @cached_property
     def suspects(self) -> frozenset[str]:
-        """Names of relations that are signed, or whose SQL names such a one.
+        """Names of relations that are signed, sum or replace, or whose SQL names such a one.
 
         Only their SQL is worth parsing, and only what names one of them can have findings.
         """
         names: set[str] = set()
         for relation in self._all:
-            if relation.sign or relation.is_summing:
+            if relation.sign or relation.is_summing or relation.is_replacing:
                 names |= {relation.name, *relation.aliases}
         words = {id(r): set(_WORD.findall(r.sql + " " + r.engine)) for r in self._all}
         waiting = [r for r in self._all if r.name not in names]

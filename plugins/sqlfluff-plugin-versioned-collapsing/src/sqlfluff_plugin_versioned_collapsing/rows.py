@@ -152,12 +152,14 @@ class Rows:
         named: columns by name.
         others: columns of tables that are passed on.
         lost: what has left rows out without their partners, none if nothing has.
+        replacing: the ReplacingMergeTree of which the rows that were replaced are among them.
     """
 
     signs: frozenset[int] = frozenset()
     named: Mapping[str, Value] = field(default_factory=dict)
     others: tuple[Columns, ...] = ()
     lost: str | None = None
+    replacing: Relation | None = None
 
     def find(self, name: str) -> Value | None:
         if name in self.named:
@@ -197,7 +199,13 @@ class Rows:
             },
             tuple(replace(c, sign=new.get(c.sign) if c.sign else None) for c in self.others),
             self.lost,
+            self.replacing,
         )
+
+
+def is_virtual(name: str) -> bool:
+    """Whether a column tells where a row is stored."""
+    return name in _VIRTUAL
 
 
 def new_sign() -> int:
@@ -210,16 +218,22 @@ def rows_of_table(relation: Relation | None, *, is_live: bool) -> Rows:
     is_signed = relation is not None and relation.sign is not None and not is_live
     sign = new_sign() if is_signed else None
     signs = frozenset() if sign is None else frozenset({sign})
-    return Rows(signs, {}, (Columns(relation, sign),))
+    is_replacing = relation is not None and relation.is_replacing and not is_live
+    replacing = relation if is_replacing else None
+    return Rows(signs, {}, (Columns(relation, sign),), replacing=replacing)
 
 
 def union_of(parts: list[tuple[list[tuple[str, Value]], Rows]], *, keeps_all: bool) -> Rows:
     """The rows of several queries, one below the other: columns go by their position."""
     signed = [rows.signs for _, rows in parts]
     lost = next((rows.lost for _, rows in parts if rows.lost), None)
+    replacing = next((rows.replacing for _, rows in parts if rows.replacing), None)
     if not any(signed):
         names = parts[0][0]
-        return Rows(named={name: replace(value, kind="") for name, value in names})
+        return Rows(
+            named={name: replace(value, kind="") for name, value in names},
+            replacing=replacing if keeps_all else None,
+        )
     if not keeps_all:
         lost = lost or "a set operation that removes equal rows"
     sign = new_sign()
@@ -250,4 +264,4 @@ def union_of(parts: list[tuple[list[tuple[str, Value]], Rows]], *, keeps_all: bo
         }
         if len(relations) == 1:
             others = (replace(parts[0][1].others[0], sign=sign),)
-    return Rows(frozenset({sign}), named, others, lost)
+    return Rows(frozenset({sign}), named, others, lost, replacing)

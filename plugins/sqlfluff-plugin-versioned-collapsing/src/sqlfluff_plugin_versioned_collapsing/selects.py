@@ -24,6 +24,7 @@ from sqlfluff_plugin_versioned_collapsing.segments import (
     identifier_of,
     inside,
     name_of,
+    nested_queries,
     parts_of,
     split,
     terms_of,
@@ -31,6 +32,7 @@ from sqlfluff_plugin_versioned_collapsing.segments import (
 )
 
 _CLAUSES = ("select_clause", "having_clause", "orderby_clause", "qualify_clause")
+_LAST = re.compile(r"\b(max|argmax|row_number|rank|limit)\b", re.IGNORECASE)
 _UNGROUPED = re.compile(r"\b(totals|rollup|cube|sets)\b", re.IGNORECASE)
 
 
@@ -186,7 +188,7 @@ class Select:
                 }
             )
         named |= {name: replace(v, is_aggregate=False) for name, v in self.columns}
-        return Rows(self.signs, named, tuple(others), self.lost or self.loss)
+        return Rows(self.signs, named, tuple(others), self.lost or self.loss, self.replacing)
 
     @cached_property
     def loss(self) -> str | None:
@@ -201,6 +203,31 @@ class Select:
             if any(part.raw.lower() == "by" for part in limit.segments):
                 return "limit by"
         return None
+
+    # ReplacingMergeTree.
+
+    @cached_property
+    def replacing(self) -> Relation | None:
+        """The ReplacingMergeTree of which it sees rows that were replaced."""
+        read = (source for source in self.sources if not source.picks)
+        found = next((s.rows.replacing for s in read if s.rows.replacing), None)
+        return None if found is None or self._keeps_one_of_several else found
+
+    @property
+    def _keeps_one_of_several(self) -> bool:
+        """Whether it looks for the last row of each key by itself."""
+        clause = self.segment.get_child("select_clause")
+        modifiers = clause.get_children("select_clause_modifier") if clause else []
+        if self.segment.get_child("qualify_clause") or "distinct" in text_of(modifiers):
+            return True
+        limits = self.segment.get_children("limit_clause")
+        if any(part.raw.lower() == "by" for limit in limits for part in limit.segments):
+            return True
+        # `where (id, version) in (select id, max(version) ...)`, or a join with that.
+        clauses = self.segment.get_children("where_clause", "prewhere_clause")
+        nested = [query for clause in clauses for query in nested_queries(clause)]
+        nested += [source.query.segment for source in self.sources if source.query]
+        return any(_LAST.search(query.raw) for query in nested)
 
     # Conditions on the sign.
 

@@ -24,22 +24,22 @@ def why_unsafe(ttl: str, sign: str, partition_by: str) -> str | None:
     hours apart by default, with `ttl_only_drop_parts` perhaps never. So a pair is safe only where
     whole partitions expire, all of their rows at one time.
     """
-    for rule in _rules_of(ttl):
-        columns = _columns_of(rule)
+    for rule in parts_of_list(ttl):
+        columns = columns_of(rule)
         if _KEEPS_ROWS.search(rule) or not columns:
             continue
         if sign in columns:
             return f"it depends on the sign {sign}, so that the rows of a pair expire apart"
         if _SETS_ROWS.search(rule):
             return "it replaces rows by groups, and a cancel row that comes later finds no state"
-        outside = columns - _columns_of(partition_by)
+        outside = columns - columns_of(partition_by)
         if outside:
             return (
                 f"{', '.join(sorted(outside))} is not in the partition key: a state row expires "
                 "with its part, and its cancel row later, with another"
             )
         is_whole = _ROUNDED.search(rule) or (
-            _columns_of(partition_by) >= columns and _is_bare(columns, partition_by)
+            columns_of(partition_by) >= columns and _is_bare(columns, partition_by)
         )
         if not is_whole:
             return (
@@ -49,24 +49,25 @@ def why_unsafe(ttl: str, sign: str, partition_by: str) -> str | None:
     return None
 
 
-def _rules_of(ttl: str) -> list[str]:
+def parts_of_list(text: str) -> list[str]:
     """The parts between the commas that are in no brackets."""
-    rules, depth = [""], 0
-    for character in ttl:
+    parts, depth = [""], 0
+    for character in text:
         depth += {"(": 1, ")": -1}.get(character, 0)
         if character == "," and depth == 0:
-            rules.append("")
+            parts.append("")
         else:
-            rules[-1] += character
-    return rules
+            parts[-1] += character
+    return parts
 
 
-def _columns_of(expression: str) -> set[str]:
+def columns_of(expression: str) -> set[str]:
+    """The columns that an expression names."""
     names = _COLUMN.findall(_TEXT.sub("", expression))
     return {name for name in names if name.lower() not in _WORDS}
 
 
 def _is_bare(columns: set[str], partition_by: str) -> bool:
     """Whether the columns themselves are the partition key, as a Date may be."""
-    parts = {part.strip(" ()`") for part in _rules_of(partition_by.strip().strip("()"))}
+    parts = {part.strip(" ()`") for part in parts_of_list(partition_by.strip().strip("()"))}
     return columns <= parts

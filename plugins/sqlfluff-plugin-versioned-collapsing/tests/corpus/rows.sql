@@ -40,3 +40,12 @@ insert into {database}.customers values
 insert into {database}.revenue_live values ('EU', 10, 1), ('US', 7, 1), ('XX', 999, 1);
 
 insert into {database}.revenue_live values ('EU', 10, 1), ('XX', -999, -1);
+
+insert into {database}.prices values
+  (1, 'EU', 10, '2025-01-01 00:00:00'), (2, 'EU', 20, '2025-01-01 00:00:00'), (3, 'US', 5, '2025-01-01 00:00:00');
+
+insert into {database}.prices values (1, 'US', 12.5, '2025-02-01 00:00:00'), (3, 'US', 6, '2025-02-01 00:00:00');
+
+insert into {database}.stock values ('a', 1, 10, 1, 0), ('a', 2, 4, 1, 0), ('b', 1, 7, 1, 0), ('b', 3, 2, 1, 0);
+
+insert into {database}.stock values ('a', 1, 8, 2, 0), ('b', 3, 2, 2, 1), ('b', 1, 9, 2, 0);

@@ -36,3 +36,16 @@ select status, sum(amount * _sign) as total, sum(_sign) as n from {database}.ord
 having sum(_sign) <> 0;
 
 create table {database}.merged_orders as {database}.orders engine = Merge('{database}', '^orders$');
+
+create table {database}.prices (
+  id UInt64, region String, price Decimal(12, 2), updated_at DateTime
+) engine = ReplacingMergeTree(updated_at) order by id;
+
+create table {database}.stock (
+  store String, id UInt64, quantity Int64, version UInt64, is_deleted UInt8
+) engine = ReplacingMergeTree(version, is_deleted) order by (store, id);
+
+create view {database}.prices_view as select * from {database}.prices;
+
+create view {database}.last_prices as
+select id, argMax(region, updated_at) as region, argMax(price, updated_at) as price from {database}.prices group by id;

@@ -11,6 +11,10 @@ from sqlfluff_plugin_versioned_collapsing.rules.VC04 import Rule_VersionedCollap
 from sqlfluff_plugin_versioned_collapsing.rules.VC05 import Rule_VersionedCollapsing_VC05
 from sqlfluff_plugin_versioned_collapsing.rules.VC06 import Rule_VersionedCollapsing_VC06
 from sqlfluff_plugin_versioned_collapsing.rules.VC07 import Rule_VersionedCollapsing_VC07
+from sqlfluff_plugin_versioned_collapsing.rules.VC09 import Rule_VersionedCollapsing_VC09
+from sqlfluff_plugin_versioned_collapsing.rules.VC10 import Rule_VersionedCollapsing_VC10
+from sqlfluff_plugin_versioned_collapsing.rules.VC11 import Rule_VersionedCollapsing_VC11
+from sqlfluff_plugin_versioned_collapsing.rules.VC12 import Rule_VersionedCollapsing_VC12
 
 RULES: list[type[BaseRule]] = [
     Rule_VersionedCollapsing_VC01,
@@ -20,4 +24,8 @@ RULES: list[type[BaseRule]] = [
     Rule_VersionedCollapsing_VC05,
     Rule_VersionedCollapsing_VC06,
     Rule_VersionedCollapsing_VC07,
+    Rule_VersionedCollapsing_VC09,
+    Rule_VersionedCollapsing_VC10,
+    Rule_VersionedCollapsing_VC11,
+    Rule_VersionedCollapsing_VC12,
 ]

@@ -1,0 +1,236 @@
+"""The columns of a source and their types, from some of its rows."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dbt.cli.main import dbtRunner
+
+from dbt.adapters.spark_clickhouse.landing import local_files
+
+LINES = 2000  # of each file that is looked at
+FILES = 20
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_TIME = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?")
+_DECIMAL = re.compile(r"-?\d+\.\d+")
+_INT64 = 2**63
+# What Debezium's schema says of a field: the type, and how its value is encoded.
+_OF_SCHEMA = {
+    "org.apache.kafka.connect.data.Date": ("date", "epoch_days"),
+    "org.apache.kafka.connect.data.Timestamp": ("timestamp", "epoch_millis"),
+    "io.debezium.time.Date": ("date", "epoch_days"),
+    "io.debezium.time.Timestamp": ("timestamp", "epoch_millis"),
+    "io.debezium.time.MicroTimestamp": ("timestamp", "epoch_micros"),
+    "io.debezium.time.NanoTimestamp": ("timestamp", "epoch_nanos"),
+    "io.debezium.time.ZonedTimestamp": ("timestamp", ""),
+}
+_OF_TYPE = {
+    "boolean": "boolean",
+    "int8": "tinyint",
+    "int16": "smallint",
+    "int32": "int",
+    "int64": "bigint",
+    "float": "float",
+    "float32": "float",
+    "double": "double",
+    "float64": "double",
+    "string": "string",
+}
+
+
+class SampleError(Exception):
+    """The source is not as it should be; the text says what to do."""
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """What a sample shows.
+
+    Args:
+        columns: the type of each column, in the spelling of the engine that reads them.
+        encodings: how Debezium encodes a value, by column.
+        version: what orders the changes, if the source says so by itself.
+    """
+
+    columns: Mapping[str, str]
+    encodings: Mapping[str, str] = field(default_factory=dict)
+    version: str = ""
+
+
+def sample_of_files(landing: Path, *, is_debezium: bool, types: Mapping[str, str]) -> Sampled:
+    """The columns of the rows in a landing zone.
+
+    Args:
+        landing: the folder with the folders `batch=N`.
+        is_debezium: whether the lines are Debezium's envelopes.
+        types: types that are given, by column.
+
+    Raises:
+        SampleError: no line of it can be used, or a column cannot be read.
+    """
+    values: dict[str, list[Any]] = {}
+    declared: dict[str, tuple[str, str]] = {}
+    sources: list[Mapping[str, Any]] = []
+    for line in _objects(landing):
+        row: Any = line
+        if is_debezium:
+            envelope = line.get("payload") if "payload" in line else line
+            if not isinstance(envelope, dict):
+                continue
+            declared |= _declared(line.get("schema"))
+            source = envelope.get("source")
+            if isinstance(source, dict):
+                sources.append(source)
+            row = envelope.get("after") or envelope.get("before")
+        for name, value in row.items() if isinstance(row, dict) else ():
+            values.setdefault(name, []).append(value)
+    if not values:
+        raise SampleError(
+            f"{landing} has no line with a row. Land a batch first: a folder batch=N with files of "
+            + (
+                "Debezium's envelopes, one JSON object a line."
+                if is_debezium
+                else "JSON objects, one a line."
+            )
+        )
+    columns: dict[str, str] = {}
+    for name, found in values.items():
+        if not _NAME.fullmatch(name):
+            raise SampleError(
+                f"the column '{name}' does not begin with a letter, or contains characters other "
+                "than letters, digits and underscores, which the parsers do not read. Rename it at "
+                "its source."
+            )
+        columns[name] = types.get(name) or declared.get(name, ("",))[0] or _type_of(found)
+    encodings = {
+        name: way
+        for name, (_, way) in declared.items()
+        if way and name in columns and name not in types
+    }
+    return Sampled(columns, encodings, _version_of(sources) if is_debezium else "")
+
+
+def _objects(landing: Path) -> Iterator[dict[str, Any]]:
+    """JSON objects of the first files of a landing zone; other lines are for the quarantine."""
+    if not landing.is_dir():
+        raise SampleError(f"{landing} is no folder. It is where the folders batch=N are.")
+    files = sorted(local_files(landing), key=lambda file: file.place)
+    files = [file for file in files if file.place.startswith("batch=")]
+    for file in files[:FILES]:
+        opened = gzip.open if file.path.endswith(".gz") else open
+        with opened(file.path, "rt", encoding="utf-8", errors="replace") as lines:
+            for _, text in zip(range(LINES), lines, strict=False):
+                try:
+                    found = json.loads(text, parse_float=_Decimal)
+                except json.JSONDecodeError:
+                    continue
+                if isinstance(found, dict):
+                    yield found
+
+
+class _Decimal(str):
+    """A number with a fraction, as it is written."""
+
+
+def _declared(schema: Any) -> dict[str, tuple[str, str]]:
+    """What the schema around an envelope says of the columns."""
+    fields = (schema or {}).get("fields") if isinstance(schema, dict) else None
+    images = [f for f in fields or () if f.get("field") in ("after", "before")]
+    found = {}
+    for column in (images[-1].get("fields") or ()) if images else ():
+        name, kind, semantic = column.get("field"), column.get("type"), column.get("name", "")
+        parameters = column.get("parameters") or {}
+        if semantic == "org.apache.kafka.connect.data.Decimal":
+            precision = parameters.get("connect.decimal.precision", "38")
+            found[name] = (f"decimal({precision},{parameters.get('scale', '0')})", "precise")
+        elif semantic in _OF_SCHEMA:
+            found[name] = _OF_SCHEMA[semantic]
+        elif kind == "bytes":
+            found[name] = ("binary", "base64")
+        else:
+            found[name] = (_OF_TYPE.get(str(kind), "string"), "")
+    return found
+
+
+def _type_of(values: list[Any]) -> str:
+    """The type that all values fit; text where they differ."""
+    kinds = {_kind_of(value) for value in values if value is not None}
+    if kinds <= {"bigint", "decimal"} and kinds:
+        numbers = [str(value) for value in values if value is not None]
+        if kinds == {"bigint"} and all(-_INT64 <= int(number) < _INT64 for number in numbers):
+            return "bigint"
+        if all(re.fullmatch(r"-?\d+(\.\d+)?", number) for number in numbers):
+            scale = max(len(number.partition(".")[2]) for number in numbers)
+            return (
+                f"decimal(38,{min(max(scale, 2), 18)})" if "decimal" in kinds else "decimal(38,0)"
+            )
+        return "double"
+    if kinds == {"date", "timestamp"}:
+        return "timestamp"
+    return kinds.pop() if len(kinds) == 1 else "string"
+
+
+def _kind_of(value: Any) -> str:
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int):
+        return "bigint"
+    if isinstance(value, _Decimal):
+        return "decimal"
+    if isinstance(value, str) and _DATE.fullmatch(value):
+        return "date"
+    if isinstance(value, str) and _TIME.fullmatch(value):
+        return "timestamp"
+    return "string"
+
+
+def _version_of(sources: list[Mapping[str, Any]]) -> str:
+    """What orders the events of the connector that wrote them."""
+    if any(source.get("lsn") is not None for source in sources):
+        return "source.lsn"
+    if any(source.get("pos") is not None for source in sources):
+        return "source.pos"
+    return ""
+
+
+def sample_of_table(table: str, project: Path) -> Sampled:
+    """The columns of a table of ClickHouse, by the profile of a dbt project.
+
+    Raises:
+        SampleError: there is no project, or it cannot read the table.
+    """
+    if not (project / "dbt_project.yml").exists():
+        raise SampleError(
+            f"{project / 'dbt_project.yml'} does not exist, and the columns of {table} are read by "
+            "the profile of a project. Make one first: dbt init."
+        )
+    database, dot, name = table.partition(".")
+    if not dot or not name:
+        raise SampleError(f"--table is {table}. Write it as database.table.")
+    literals = {
+        k: v.replace("\\", "\\\\").replace("'", "\\'") for k, v in (("d", database), ("t", name))
+    }
+    query = (
+        "select name, type from system.columns "
+        f"where database = '{literals['d']}' and table = '{literals['t']}' order by position"
+    )
+    folder = str(project)
+    shown = dbtRunner().invoke(
+        ["--quiet", "show", "--inline", query, "--limit", "-1", "--project-dir", folder]
+        + (["--profiles-dir", folder] if (project / "profiles.yml").exists() else [])
+    )
+    if not shown.success:
+        raise SampleError(
+            f"dbt cannot read the columns of {table}, see above. Try: dbt deps, dbt debug"
+        )
+    rows = [row for result in shown.result.results for row in result.agate_table.rows]  # type: ignore[union-attr]
+    if not rows:
+        raise SampleError(f"ClickHouse has no table {table}, or its user may not read it.")
+    return Sampled({str(row["name"]): str(row["type"]) for row in rows})

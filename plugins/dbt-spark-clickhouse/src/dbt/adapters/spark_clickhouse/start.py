@@ -1,0 +1,230 @@
+"""Writes the models of a table that follows its source, from a sample of the source.
+
+python -m dbt.adapters.spark_clickhouse.start orders --kind debezium --landing landing/orders \\
+  --key order_id
+
+What the command line does not say, it asks for. It never writes over a file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dbt.adapters.spark_clickhouse.sampling import (
+    Sampled,
+    SampleError,
+    sample_of_files,
+    sample_of_table,
+)
+from dbt.adapters.spark_clickhouse.starter_files import Start, files_of
+
+KINDS = {
+    "debezium": "files of Debezium's change events",
+    "upserts": "files of rows that replace each other",
+    "clickhouse": "a landing table in ClickHouse",
+}
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked if the command line does not say it: an option, and its text."""
+
+    option: str
+    text: str
+    is_required: bool = True
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the files; 0 if they are there, 2 and the reason if they are not."""
+    parser = _parser()
+    given = parser.parse_args(arguments)
+    try:
+        _ask(given, sys.stdin.isatty(), input)
+        folder: Path = given.project_dir
+        _refuse_taken(given, folder)
+        start = _start(given, _sampled(given))
+        files = files_of(start, has_project=(folder / "dbt_project.yml").exists())
+        kept = [path for path in files.of_project if (folder / path).exists()]
+        for path, text in {**files.of_project, **files.of_models}.items():
+            if path not in kept:
+                (folder / path).parent.mkdir(parents=True, exist_ok=True)
+                with (folder / path).open("x", encoding="utf-8") as file:
+                    file.write(text)
+                sys.stdout.write(f"Wrote {path}\n")
+    except SampleError as error:
+        sys.stderr.write(f"start: {error}\n")
+        return 2
+    sys.stdout.write(_next(start, folder, kept))
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m dbt.adapters.spark_clickhouse.start",
+        description="Write the models of a table that follows its source.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("name", help="the name of the table to build")
+    parser.add_argument("--kind", choices=KINDS, help="what the source is")
+    parser.add_argument("--landing", help="of files: the folder with the folders batch=N")
+    parser.add_argument("--table", help="of ClickHouse: the landing table, database.table")
+    parser.add_argument("--key", help="the columns that identify a row, with commas")
+    parser.add_argument("--version", help="the column that grows with each change of a row")
+    parser.add_argument("--is-deleted", help="the column that is true for a deleted row")
+    parser.add_argument(
+        "--column",
+        action="append",
+        default=[],
+        metavar="NAME:TYPE",
+        help="the type of a column, where the sample does not tell it",
+    )
+    parser.add_argument("--project-dir", type=Path, default=Path())
+    parser.add_argument(
+        "--package",
+        default="../versioned_collapsing",
+        help="where the package versioned_collapsing is, for packages.yml",
+    )
+    return parser
+
+
+def _ask(given: argparse.Namespace, is_asked: bool, ask: Callable[[str], str]) -> None:
+    """Complete what is given.
+
+    Raises:
+        SampleError: something is missing, and nobody can be asked.
+    """
+    kinds = ", ".join(f"{kind} ({text})" for kind, text in KINDS.items())
+    questions = [Question("kind", f"What is the source? {kinds}")]
+    for question in questions:
+        _complete(given, question, is_asked, ask)
+    if given.kind not in KINDS:
+        raise SampleError(f"--kind is {given.kind}. It is one of {', '.join(KINDS)}.")
+    is_table = given.kind == "clickhouse"
+    place = (
+        Question("table", "Which table does it land in? database.table")
+        if is_table
+        else Question("landing", "In which folder are the folders batch=N?")
+    )
+    questions = [place, Question("key", "Which columns identify a row? With commas")]
+    if given.kind != "debezium":
+        questions += [
+            Question("version", "Which column grows with each change of a row?"),
+            Question("is_deleted", "Which column is true for a deleted row? Empty if none", False),
+        ]
+    for question in questions:
+        _complete(given, question, is_asked, ask)
+
+
+def _complete(
+    given: argparse.Namespace, question: Question, is_asked: bool, ask: Callable[[str], str]
+) -> None:
+    if getattr(given, question.option) is None and is_asked:
+        setattr(given, question.option, ask(f"{question.text}: ").strip() or None)
+    if getattr(given, question.option) is None and question.is_required:
+        option = question.option.replace("_", "-")
+        raise SampleError(f"--{option} is missing. {question.text}")
+
+
+def _refuse_taken(given: argparse.Namespace, folder: Path) -> None:
+    """Stop before anything is read or written.
+
+    Raises:
+        SampleError: the name is none, or a file or a model of that name is there.
+    """
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", given.name):
+        raise SampleError(
+            f"'{given.name}' cannot be the name of models. Take lower case letters, digits and "
+            "underscores."
+        )
+    planned = files_of(_of_names(given, (), "", Sampled({})), has_project=True).of_models
+    models = folder / "models"
+    taken = sorted(
+        path.relative_to(folder).as_posix()
+        for file in planned
+        for path in models.rglob(Path(file).name)
+    )
+    if taken:
+        raise SampleError(
+            f"{', '.join(taken)}: there already. Nothing was written. Take another name, or remove "
+            "them."
+        )
+
+
+def _of_names(
+    given: argparse.Namespace, key: tuple[str, ...], version: str, sampled: Sampled
+) -> Start:
+    return Start(
+        given.name,
+        given.kind,
+        given.landing or "",
+        given.table or "",
+        key,
+        version,
+        given.is_deleted or "",
+        sampled,
+        given.package,
+    )
+
+
+def _sampled(given: argparse.Namespace) -> Sampled:
+    types = {}
+    for text in given.column:
+        name, colon, kind = text.partition(":")
+        if not colon or not name or not kind:
+            raise SampleError(f"--column is {text}. Write it as name:type.")
+        types[name] = kind
+    if given.kind == "clickhouse":
+        return sample_of_table(given.table, given.project_dir)
+    is_debezium = given.kind == "debezium"
+    landing = given.project_dir / given.landing
+    return sample_of_files(landing, is_debezium=is_debezium, types=types)
+
+
+def _start(given: argparse.Namespace, sampled: Sampled) -> Start:
+    """What is to be written.
+
+    Raises:
+        SampleError: the sample lacks a column that is named.
+    """
+    key = tuple(name.strip() for name in given.key.split(",") if name.strip())
+    version = given.version or sampled.version
+    if not version:
+        raise SampleError(
+            "the events have neither source.lsn nor source.pos, by which they could be ordered. "
+            "Name a column of the row that grows with each change: --version updated_at."
+        )
+    named = [*key, *([version] if given.version else [])]
+    if given.is_deleted and given.kind == "clickhouse":
+        named.append(given.is_deleted)
+    for name in named:
+        if name not in sampled.columns and not (given.kind == "debezium" and "." in name):
+            raise SampleError(
+                f"the sample has no column {name}. It has {', '.join(sampled.columns)}."
+            )
+    return _of_names(given, key, version, sampled)
+
+
+def _next(start: Start, folder: Path, kept: Sequence[str]) -> str:
+    """What to do next."""
+    first = start.name if start.kind == "clickhouse" else f"stg_{start.name}"
+    lines = [f"Kept {path} as it is.\n" for path in kept]
+    packages = (folder / "packages.yml").read_text(encoding="utf-8")
+    if start.package not in packages and "versioned_collapsing" not in packages:
+        lines.append(f"Add to packages.yml: - local: {start.package}\n")
+    return "".join(
+        [
+            *lines,
+            "Read the types in the models: they are those of the sample. Then run:\n",
+            "  dbt deps\n",
+            f"  dbt build --select {first}+\n",
+        ]
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,252 @@
+"""The files that `start` writes: sources, models, tests and documentation of one table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from dbt.adapters.spark_clickhouse.sampling import Sampled
+
+_PACKAGE = "versioned_collapsing"
+# What ClickHouse stores of Spark's types.
+_STORED = {
+    "boolean": "Bool",
+    "tinyint": "Int8",
+    "smallint": "Int16",
+    "int": "Int32",
+    "bigint": "Int64",
+    "float": "Float32",
+    "double": "Float64",
+    "string": "String",
+    "binary": "String",
+    "date": "Date32",
+    "timestamp": "DateTime64(6, 'UTC')",
+    "timestamp_ntz": "DateTime64(6, 'UTC')",
+}
+# Words that mean something else where a column may stand.
+_RESERVED = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        all and anti any array as asc asof between both by case cast create cross cube current
+        delete desc describe distinct else end except exists false final following for format from
+        full global group grouping having ilike in inner insert intersect interval into is join left
+        like limit not null nulls offset on or order outer over partition preceding prewhere qualify
+        range replace right rollup row rows sample select semi set settings show table then to top
+        totals true truncate unbounded union update user using values view when where window with
+        """,
+    )
+)
+
+
+@dataclass(frozen=True)
+class Start:
+    """What is known of a table and its source.
+
+    Args:
+        name: of the table.
+        kind: `debezium`, `upserts` or `clickhouse`.
+        landing: of files, the folder with the folders `batch=N`.
+        table: of ClickHouse, the landing table with its database.
+        key: the columns that identify a row.
+        version: what orders the changes of a row.
+        is_deleted: the column that is true for a deleted row, empty without one.
+        sampled: the columns with their types.
+        package: where the dbt package is.
+    """
+
+    name: str
+    kind: str
+    landing: str
+    table: str
+    key: tuple[str, ...]
+    version: str
+    is_deleted: str
+    sampled: Sampled
+    package: str
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The columns of the table: not the one that says what is deleted."""
+        return {n: t for n, t in self.sampled.columns.items() if n != self.is_deleted}
+
+
+@dataclass(frozen=True)
+class Files:
+    """Texts by path: files that a project has once, and those of the table."""
+
+    of_project: Mapping[str, str] = field(default_factory=dict)
+    of_models: Mapping[str, str] = field(default_factory=dict)
+
+
+def files_of(start: Start, *, has_project: bool) -> Files:
+    """All files of a table.
+
+    Args:
+        start: what is known.
+        has_project: whether there is a dbt project, which then keeps its files.
+    """
+    of_project = {"packages.yml": f"packages:\n  - local: {start.package}\n"}
+    if not has_project:
+        of_project |= {
+            "dbt_project.yml": f'name: {start.name}\nversion: "1.0"\nprofile: {start.name}\n',
+            "profiles.yml": (
+                f"{start.name}:\n  target: embedded\n  outputs:\n    embedded:\n"
+                f"      type: spark_clickhouse\n      schema: {start.name}\n      threads: 4\n"
+            ),
+        }
+    of_table = _of_landing_table(start) if start.kind == "clickhouse" else _of_files(start)
+    folder = f"models/{start.name}"
+    return Files(of_project, {f"{folder}/{name}": text for name, text in of_table.items()})
+
+
+def _of_files(start: Start) -> dict[str, str]:
+    name, changes = start.name, f"{start.name}_changes"
+    quarantine = f"{name}_quarantine"
+    parser = "parse_debezium" if start.kind == "debezium" else "parse_upserts"
+    arguments = [
+        f"source('{name}_landing', '{name}')",
+        f"key={_list(start.key)}",
+        f"columns={_mapping(start.columns)}",
+    ]
+    if start.kind == "upserts" or start.version != "source.lsn":
+        arguments.append(f"version='{start.version}'")
+    if start.kind == "upserts" and start.is_deleted:
+        arguments.append(f"is_deleted='{start.is_deleted}'")
+    if start.sampled.encodings:
+        arguments.append(f"encodings={_mapping(start.sampled.encodings)}")
+    call = "".join(f"\n    {argument}," for argument in arguments)
+    return {
+        f"{name}__sources.yml": (
+            f"sources:\n  - name: {name}_landing\n    description: Where {_text(start)} land.\n"
+            f"    database: spark\n    tables:\n      - name: {name}\n"
+            f"        description: One JSON object a line, in one folder a batch.\n"
+            f"        external: {{location: {_quoted(start.landing)}, file_format: text}}\n"
+        ),
+        f"stg_{name}.sql": (
+            "{{ config(database='spark', materialized='view') }}\n\n"
+            f"{{{{ {_PACKAGE}.{parser}({call}\n) }}}}\n"
+        ),
+        f"{changes}.sql": (
+            "{{ config(database='spark', materialized='change_set') }}\n\n"
+            f"{{{{ {_PACKAGE}.one_change_per_key(ref('stg_{name}'), key={_list(start.key)}) }}}}\n"
+        ),
+        f"{name}.sql": (
+            "{{ config(\n    database='clickhouse', materialized='versioned_collapsing', "
+            f"unique_key={_list(start.key)}\n) }}}}\n\nselect * from {{{{ ref('{changes}') }}}}\n"
+        ),
+        f"{quarantine}_changes.sql": (
+            "{{ config(database='spark', materialized='change_set', "
+            "on_changed_batch='retake') }}\n\n"
+            f"{{{{ {_PACKAGE}.quarantined_lines(ref('stg_{name}'), '{name}') }}}}\n"
+        ),
+        f"{quarantine}.sql": (
+            "{{ config(\n    database='clickhouse', materialized='versioned_collapsing',\n"
+            "    unique_key=['source_table', 'batch', 'file', 'line_number']\n) }}\n\n"
+            f"{{{{ {_PACKAGE}.replace_quarantined_batches(ref('{quarantine}_changes')) }}}}\n"
+        ),
+        f"{name}__models.yml": (
+            "models:\n"
+            f"  - name: stg_{name}\n    description: Every line of the landing zone, parsed.\n"
+            f"    data_tests:\n      - {_PACKAGE}.no_unknown_fields:\n"
+            f"          arguments: {{change_set: ref('{changes}')}}\n"
+            f"  - name: {changes}\n"
+            "    description: The last change of each key, of the batches to apply.\n"
+            f"{_described_table(start, _stored_types(start))}"
+            f"  - name: {quarantine}_changes\n"
+            "    description: Lines of these batches that cannot be used.\n"
+            f"  - name: {quarantine}\n"
+            "    description: Lines that cannot be used, with the reason.\n"
+        ),
+    }
+
+
+def _of_landing_table(start: Start) -> dict[str, str]:
+    database, _, table = start.table.partition(".")
+    lines = [f"  {_identifier(column)}" for column in start.columns if column != "_version"]
+    lines.append(
+        "  _version"
+        if start.version == "_version"
+        else f"  {_identifier(start.version)} as _version"
+    )
+    if start.is_deleted:
+        is_named = start.is_deleted == "_is_deleted"
+        lines.append(
+            "  _is_deleted" if is_named else f"  {_identifier(start.is_deleted)} as _is_deleted"
+        )
+    select = ",\n".join(lines)
+    return {
+        f"{start.name}__sources.yml": (
+            f"sources:\n  - name: {start.name}_landing\n"
+            f"    description: Where {_text(start)} land.\n"
+            f"    schema: {_quoted(database)}\n    tables:\n      - name: {_quoted(table)}\n"
+            "        description: Rows that replace each other.\n"
+        ),
+        f"{start.name}.sql": (
+            "{{ config(materialized='versioned_collapsing', "
+            f"unique_key={_list(start.key)}) }}}}\n\nselect\n{select}\n"
+            f"from {{{{ source('{start.name}_landing', {_python(table)}) }}}}\n"
+        ),
+        f"{start.name}__models.yml": f"models:\n{_described_table(start, start.columns)}",
+    }
+
+
+def _described_table(start: Start, types: Mapping[str, str]) -> str:
+    """The table in the properties file, with types and tests."""
+    columns = "".join(
+        f"      - {{name: {_quoted(column)}, data_type: {_quoted(kind)}"
+        f"{', quote: true' if not column.isidentifier() else ''}}}\n"
+        for column, kind in types.items()
+    )
+    return (
+        f"  - name: {start.name}\n"
+        f"    description: The rows of {start.name} as they are now, as state and cancel rows.\n"
+        f"    columns:\n{columns}"
+        f"    data_tests:\n      - {_PACKAGE}.one_live_row_per_key:\n"
+        f"          arguments: {{unique_key: [{', '.join(map(_quoted, start.key))}]}}\n"
+        f"      - {_PACKAGE}.cancel_rows_match_state_rows\n"
+    )
+
+
+def _stored_types(start: Start) -> dict[str, str]:
+    """ClickHouse's types: only what must have a value is not Nullable."""
+    found = {"_version": "Int128"} if start.version == "source.pos" else {}
+    for column, kind in start.columns.items():
+        stored = _STORED.get(kind) or re.sub(
+            r"^decimal\((\d+),\s*(\d+)\)$", r"Decimal(\1, \2)", kind
+        )
+        is_required = column in start.key or column == start.version
+        found[column] = stored if is_required else f"Nullable({stored})"
+    return found
+
+
+def _text(start: Start) -> str:
+    of_kind = {"debezium": "Debezium's change events", "upserts": "rows", "clickhouse": "rows"}
+    return f"{of_kind[start.kind]} of {start.name}"
+
+
+def _python(text: str) -> str:
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def _quoted(text: str) -> str:
+    """A text in YAML."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _identifier(name: str) -> str:
+    """A name in ClickHouse, which needs no quotes if it is a plain one."""
+    is_plain = re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) and name.lower() not in _RESERVED
+    return name if is_plain else "`" + name.replace("\\", "\\\\").replace("`", "\\`") + "`"
+
+
+def _list(names: tuple[str, ...]) -> str:
+    return "[" + ", ".join(map(_python, names)) + "]"
+
+
+def _mapping(values: Mapping[str, str]) -> str:
+    lines = "".join(
+        f"\n        {_python(name)}: {_python(value)}," for name, value in values.items()
+    )
+    return f"{{{lines}\n    }}"

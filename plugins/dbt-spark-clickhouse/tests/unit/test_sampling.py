@@ -1,0 +1,126 @@
+"""What the starter takes from a sample of files, and what it asks."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from dbt.adapters.spark_clickhouse.sampling import SampleError, sample_of_files
+from dbt.adapters.spark_clickhouse.start import main
+
+
+def land(folder: Path, *lines: str) -> Path:
+    batch = folder / "landing" / "batch=1"
+    batch.mkdir(parents=True)
+    with gzip.open(batch / "part.json.gz", "wt") as file:
+        file.write("".join(f"{line}\n" for line in lines))
+    return folder / "landing"
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (("1", "-9223372036854775808"), "bigint"),
+        (("1", "9223372036854775808"), "decimal(38,0)"),
+        (("1", "0.5"), "decimal(38,2)"),
+        (("0.125", "null"), "decimal(38,3)"),
+        (("1e3", "0.5"), "double"),
+        (("true", "null"), "boolean"),
+        (('"2025-01-31"',), "date"),
+        (('"2025-01-31"', '"2025-01-31T10:00:00.5Z"'), "timestamp"),
+        (('"2025-01-31 10:00:00+02:00"',), "timestamp"),
+        (('"1.0"', '"1.1"'), "string"),
+        (('"2025-01-31"', '"soon"'), "string"),
+        (("1", "true"), "string"),
+        (('{"a": 1}', "[1]"), "string"),
+        (("null",), "string"),
+    ],
+)
+def test_the_type_of_values(values: tuple[str, ...], expected: str, tmp_path: Path) -> None:
+    landing = land(tmp_path, "no JSON", "[]", *(f'{{"x": {value}}}' for value in values))
+    assert sample_of_files(landing, is_debezium=False, types={}).columns == {"x": expected}
+
+
+def test_a_type_that_is_given_counts_for_more(tmp_path: Path) -> None:
+    landing = land(tmp_path, '{"x": 0.5}')
+    found = sample_of_files(landing, is_debezium=False, types={"x": "decimal(12,4)"})
+    assert found.columns == {"x": "decimal(12,4)"}
+
+
+@pytest.mark.parametrize(
+    ("line", "is_debezium", "message"),
+    [
+        (
+            '{"a b": 1}',
+            False,
+            "the column 'a b' does not begin with a letter, or contains characters",
+        ),
+        ('{"_x": 1}', False, "the column '_x' does not begin with a letter"),
+        ("nothing", False, "has no line with a row. Land a batch first"),
+    ],
+)
+def test_what_cannot_be_read(line: str, is_debezium: bool, message: str, tmp_path: Path) -> None:
+    with pytest.raises(SampleError, match=message):
+        sample_of_files(land(tmp_path, line), is_debezium=is_debezium, types={})
+
+
+def test_debezium_of_postgresql_without_a_schema(tmp_path: Path) -> None:
+    events = [
+        {
+            "op": "c",
+            "before": None,
+            "after": {"id": 1, "at": "2025-01-31T10:00:00Z"},
+            "source": {"lsn": 5},
+        },
+        {"op": "d", "before": {"id": 2, "at": None}, "after": None, "source": {"lsn": 6}},
+    ]
+    found = sample_of_files(land(tmp_path, *map(json.dumps, events)), is_debezium=True, types={})
+    assert (found.columns, found.version) == ({"id": "bigint", "at": "timestamp"}, "source.lsn")
+
+
+def test_events_without_a_position_need_a_version(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    land(tmp_path, json.dumps({"op": "c", "after": {"id": 1, "rev": 2}, "source": {}}))
+    arguments = ["things", "--kind", "debezium", "--landing", "landing", "--key", "id"]
+    arguments += ["--project-dir", str(tmp_path)]
+    assert main(arguments) == 2
+    assert "neither source.lsn nor source.pos" in capsys.readouterr().err
+    assert main([*arguments, "--version", "rev"]) == 0
+    assert "version='rev'" in (tmp_path / "models" / "things" / "stg_things.sql").read_text()
+
+
+def test_it_asks_for_what_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    land(tmp_path, '{"id": 1, "rev": 1, "gone": false}')
+    answers = iter(["upserts", "landing", "id", "rev", "gone"])
+    asked: list[str] = []
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+
+    def answer(text: str) -> str:
+        asked.append(text)
+        return next(answers)
+
+    monkeypatch.setattr("builtins.input", answer)
+    assert main(["things", "--project-dir", str(tmp_path)]) == 0
+    assert [text.partition("?")[0] for text in asked] == [
+        "What is the source",
+        "In which folder are the folders batch=N",
+        "Which columns identify a row",
+        "Which column grows with each change of a row",
+        "Which column is true for a deleted row",
+    ]
+    model = (tmp_path / "models" / "things" / "stg_things.sql").read_text()
+    assert "key=['id']" in model
+    assert "version='rev',\n    is_deleted='gone'," in model
+    assert "dbt build --select stg_things+" in capsys.readouterr().out
+
+
+def test_a_name_that_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["My Table", "--kind", "upserts", "--landing", "l", "--key", "id", "--version", "v"]
+    assert main([*arguments, "--project-dir", str(tmp_path)]) == 2
+    assert "'My Table' cannot be the name of models." in capsys.readouterr().err

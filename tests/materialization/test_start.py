@@ -1,0 +1,112 @@
+"""The starter for a landing table in ClickHouse: what it writes builds on stock dbt-clickhouse at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dbt.adapters.spark_clickhouse.start import main
+from sqlfluff_plugin_versioned_collapsing.compiled import lint_manifest
+from tests.support.collapsing_project import CollapsingProject
+from tests.support.collapsing_projects import MakeProject
+
+ODD = (
+    "`Order-ID` UInt64, `line no` UInt16, `select` Nullable(String), `it's` Decimal(18, 4), day Nullable(Date32), "
+    "`größe` LowCardinality(String), `Changed At` DateTime64(3, 'UTC'), gone UInt8"
+)
+
+
+@pytest.fixture(scope="module")
+def project(make_project: MakeProject) -> CollapsingProject:
+    project = make_project("started")
+    project.command(f"create table `land-ing` ({ODD}) engine = MergeTree order by tuple()")
+    project.command(
+        "insert into `land-ing` values (1, 1, 'a', 1.5, '2025-01-01', 'x', '2025-01-01 10:00:00', 0), "
+        "(1, 2, null, 2.25, null, 'y', '2025-01-01 10:00:00', 0), (1, 1, 'b', 2.5, null, 'x', '2025-01-02 10:00:00', 0)"
+    )
+    return project
+
+
+def start(project: CollapsingProject, *arguments: str) -> int:
+    folder = str(project.folder)
+    return main([*arguments, "--project-dir", folder, "--package", "../versioned_collapsing"])
+
+
+OPTIONS = ("--kind", "clickhouse", "--table", "started.land-ing", "--key", "Order-ID,line no")
+
+
+def test_a_landing_table_with_odd_names(
+    project: CollapsingProject, capsys: pytest.CaptureFixture[str]
+) -> None:
+    more = ("--version", "Changed At", "--is-deleted", "gone")
+    assert start(project, "items", *OPTIONS, *more) == 0
+    assert "dbt build --select items+" in capsys.readouterr().out
+    (project.folder / "packages.yml").unlink()  # This project has the macros in its own folder.
+    for text, live in (
+        ("", [(1, 1, "b"), (1, 2, None)]),
+        ("(1, 2, null, 2.25, null, 'y', '2025-01-03 10:00:00', 1)", [(1, 1, "b")]),
+    ):
+        if text:
+            project.command(f"insert into `land-ing` values {text}")
+        built = project.dbt("build")
+        assert {node.status for node in built.values()} == {"success", "pass"}
+        query = (
+            "select `Order-ID`, `line no`, `select` from items final where _sign = 1 order by all"
+        )
+        assert project.query(query) == live
+    project.dbt("compile")
+    assert lint_manifest(project.folder / "target" / "manifest.json") == []
+
+
+def test_what_is_there_stays(
+    project: CollapsingProject, capsys: pytest.CaptureFixture[str]
+) -> None:
+    more = ("--version", "Changed At")
+    start(project, "kept", *OPTIONS, *more)
+    files = {path: path.read_text() for path in project.folder.rglob("*") if _is_source(path)}
+    assert start(project, "kept", *OPTIONS, *more) == 2
+    assert "models/kept/kept.sql" in (said := capsys.readouterr().err)
+    assert "there already. Nothing was written." in said
+    assert {path: path.read_text() for path in files} == files
+    for path in (project.folder / "models" / "kept").iterdir():
+        path.unlink()
+    (project.folder / "packages.yml").unlink()
+
+
+def _is_source(path: Path) -> bool:
+    return path.suffix in (".sql", ".yml") and "target" not in path.parts
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--kind", "clickhouse"), "--table is missing. Which table does it land in?"),
+        ((*OPTIONS, "--version", "at"), "the sample has no column at. It has Order-ID, line no,"),
+        (
+            ("--kind", "clickhouse", "--table", "started.none", "--key", "id", "--version", "v"),
+            "ClickHouse has no table started.none",
+        ),
+        (
+            ("--kind", "clickhouse", "--table", "none", "--key", "id", "--version", "v"),
+            "--table is none. Write it as database.table.",
+        ),
+        (
+            ("--kind", "debezium", "--landing", "nowhere"),
+            "--key is missing. Which columns identify a row?",
+        ),
+        (
+            ("--kind", "upserts", "--landing", "nowhere", "--key", "id", "--version", "v"),
+            "nowhere is no folder. It is where the folders batch=N are.",
+        ),
+    ],
+)
+def test_errors_say_what_to_do(
+    project: CollapsingProject,
+    capsys: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...],
+    message: str,
+) -> None:
+    assert start(project, "wrong", *arguments) == 2
+    assert message in capsys.readouterr().err
+    assert not (project.folder / "models" / "wrong").exists()
