@@ -17,6 +17,7 @@ NEEDS = {
     "plugins/sqlfluff-plugin-versioned-collapsing/tests/": "fast",
     "tests/support/": "engine",
     "tests/materialization/": "engine",
+    "tests/bridges/": "engine",
     "tests/conformance/test_on_clickhouse.py": "engine",
     "tests/invariants/test_across_engines.py": "spark",
     "tests/invariants/": "engine",

@@ -1,0 +1,58 @@
+"""The shop by way of what other tools land: after each part of the stream, the rows that PostgreSQL had."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+from tests.support.landed_shop import BRIDGES, LandedShop, key_of, read_events
+from tests.support.shop import expected_rows
+from tests.support.collapsing_project import Row
+from tests.support.collapsing_projects import MakeProject
+
+KNOWN = (10, 20)  # PostgreSQL's state after these batches is at hand.
+
+
+def stream(table: str) -> Iterator[Row]:
+    for batch, event in read_events(table):
+        image = event["after"] or {key_of(table): event["before"][key_of(table)]}
+        yield batch, event["op"], event["source"]["lsn"], json.dumps(image)
+
+
+def assert_rows(landed: LandedShop, condition: str, batch: int | None = None) -> None:
+    for name, bridge in landed.bridges.items():
+        found = landed.live_rows(name)
+        assert found == landed.expected_rows(condition, is_airbyte=bridge.is_airbyte), name
+        if batch and not bridge.is_airbyte:
+            table = "orders" if landed.key == "order_id" else "customers"
+            assert [tuple(map(str, row)) for row in found] == [
+                tuple(map(str, row)) for row in sorted(expected_rows(table, batch), key=lambda row: row[0])
+            ], (name, batch)
+
+
+def run(landed: LandedShop) -> dict[str, str]:
+    outcomes = landed.project.run()
+    failed = {name: node.message for name, node in outcomes.items() if node.status != "success"}
+    assert not failed
+    return {name: node.message for name, node in outcomes.items()}
+
+
+def test_every_prefix_equals_postgresql(
+    make_project: MakeProject, is_exhaustive: bool
+) -> None:
+    """Rows land late in a range that was read, and landing tables are merged, between the runs."""
+    table = "orders" if is_exhaustive else "customers"
+    landed = LandedShop(make_project(f"bridges_{table}"), table)
+    landed.deliver(list(stream(table)))
+    ends: Sequence[int] = range(1, 21) if is_exhaustive else (1, 10, 20)
+    previous, late = 0, "false"
+    for end in ends:
+        held = f"batch = {end} and n % 7 = 0" if end not in KNOWN else "false"
+        new = f"batch > {previous} and batch <= {end} and not ({held})"
+        landed.land(f"({new}) or ({late})")
+        run(landed)
+        assert_rows(landed, f"batch <= {end} and not ({held})", end if end in KNOWN else None)
+        landed.merge()
+        previous, late = end, held
