@@ -10,6 +10,7 @@
   {%- set found = versioned_collapsing.read_landing(landing) -%}
   {%- do versioned_collapsing.validate_inserted_at(found, watermark) -%}
   {%- if 'op' in found.spelling and 'after' in found.spelling -%}
+    {%- do versioned_collapsing.validate_bridge_key(versioned_collapsing.as_list(model.config.get('unique_key'))) -%}
     {%- do versioned_collapsing.validate_envelopes(found, columns) -%}
     {{ versioned_collapsing.get_envelope_changes_sql(found, {
         'payload': columns,
@@ -36,8 +37,8 @@
 {%- endmacro %}
 
 
-{# What says of a flattened row that it is a delete: the sink's own column, or those of Debezium's ExtractNewRecordState,
-   where `delete.tombstone.handling.mode` is `rewrite`. #}
+{# What says of a flattened row that it is a delete: the sink's own column, or those of Debezium's
+   ExtractNewRecordState, where `delete.tombstone.handling.mode` is `rewrite`. #}
 {% macro get_flat_delete_sql(found) %}
   {%- set mark = versioned_collapsing.get_landed_column(found, ['is_deleted', '__deleted', '__op']) -%}
   {%- do return(

@@ -1,5 +1,5 @@
-{# What ClickHouse says of a landing table: its names, its columns with their types, and its UUID, which changes when the
-   tool builds the table again. `spelling` maps names in lower case to the names. #}
+{# What ClickHouse says of a landing table: its names, its columns with their types, and its UUID, which changes when
+   the tool builds the table again. `spelling` maps names in lower case to the names. #}
 {% macro read_landing(landing) %}
   {%- set columns = versioned_collapsing.read_table_columns(landing) -%}
   {%- set found = versioned_collapsing.read_tables([landing]).get(landing.identifier) -%}

@@ -35,6 +35,16 @@
 {% endmacro %}
 
 
+{# An update that changes the key is to delete the row of the old one. #}
+{% macro validate_bridge_key(key) %}
+  {%- if not key -%}
+    {%- do versioned_collapsing.raise_problems(model.unique_id, [
+        "unique_key is missing. Name the column or columns that identify an entity: an update may change them."
+    ], 'a change set') -%}
+  {%- endif -%}
+{% endmacro %}
+
+
 {# A watermark can be compared with what the ledger has, and an overlap taken from it. #}
 {% macro validate_watermark(found, watermark, type, overlap) %}
   {%- set base = versioned_collapsing.get_base_type(type) -%}

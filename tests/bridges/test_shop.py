@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 
-import pytest
-
-from tests.support.landed_shop import BRIDGES, LandedShop, key_of, read_events
-from tests.support.shop import expected_rows
 from tests.support.collapsing_project import Row
 from tests.support.collapsing_projects import MakeProject
+from tests.support.landed_shop import LandedShop, key_of, read_events
+from tests.support.shop import expected_rows
 
 KNOWN = (10, 20)  # PostgreSQL's state after these batches is at hand.
 
@@ -28,7 +26,8 @@ def assert_rows(landed: LandedShop, condition: str, batch: int | None = None) ->
         if batch and not bridge.is_airbyte:
             table = "orders" if landed.key == "order_id" else "customers"
             assert [tuple(map(str, row)) for row in found] == [
-                tuple(map(str, row)) for row in sorted(expected_rows(table, batch), key=lambda row: row[0])
+                tuple(map(str, row))
+                for row in sorted(expected_rows(table, batch), key=lambda row: row[0])
             ], (name, batch)
 
 
@@ -39,9 +38,7 @@ def run(landed: LandedShop) -> dict[str, str]:
     return {name: node.message for name, node in outcomes.items()}
 
 
-def test_every_prefix_equals_postgresql(
-    make_project: MakeProject, is_exhaustive: bool
-) -> None:
+def test_every_prefix_equals_postgresql(make_project: MakeProject, is_exhaustive: bool) -> None:
     """Rows land late in a range that was read, and landing tables are merged, between the runs."""
     table = "orders" if is_exhaustive else "customers"
     landed = LandedShop(make_project(f"bridges_{table}"), table)

@@ -104,7 +104,9 @@ BRIDGES: dict[str, Bridge] = {
         PEERDB_CREATE,
         PEERDB_SELECT,
         "{{ peerdb_changes(source('shop', 'peerdb_with_raw'), raw=source('shop', 'peerdb_raw')) }}",
-        more={"peerdb_raw": (PEERDB_RAW_CREATE, f"{PEERDB_RAW_SELECT} from events where op <> 'r'")},
+        more={
+            "peerdb_raw": (PEERDB_RAW_CREATE, f"{PEERDB_RAW_SELECT} from events where op <> 'r'")
+        },
     ),
     "clickpipes": Bridge(
         PEERDB_CREATE, PEERDB_SELECT, "{{ clickpipes_changes(source('shop', 'clickpipes')) }}"
@@ -206,7 +208,10 @@ class LandedShop:
         project.command("alter table events add column landed_at DateTime64(6, 'UTC')")
         for name, bridge in self.bridges.items():
             columns = self._airbyte_structure() if bridge.is_airbyte else structure
-            for landing, create in [(name, bridge.create), *((n, c) for n, (c, _) in bridge.more.items())]:
+            for landing, create in [
+                (name, bridge.create),
+                *((n, c) for n, (c, _) in bridge.more.items()),
+            ]:
                 project.command(
                     f"create table {landing} {create.format(columns=columns, key=self.key)}"
                 )
@@ -236,7 +241,8 @@ class LandedShop:
         )
         self.project.client.insert("delivered", data, columns, database=self.project.schema)
         values = ", ".join(
-            f"JSONExtract(image, '{name}', '{kind}') as {name}" if not kind.startswith("DateTime")
+            f"JSONExtract(image, '{name}', '{kind}') as {name}"
+            if not kind.startswith("DateTime")
             else f"parseDateTime64BestEffort(ifNull(nullIf(JSONExtractString(image, '{name}'), ''), '1970-01-01'), 6, 'UTC') "
             f"as {name}"
             for name, kind in self.types.items()
@@ -287,7 +293,9 @@ class LandedShop:
     def expected_rows(self, condition: str, *, is_airbyte: bool = False) -> list[Row]:
         """The rows in PostgreSQL after a part of the stream: the last state of each key."""
         columns = ", ".join(
-            f"toDateTime64({name}, 3, 'UTC') as {name}" if is_airbyte and "DateTime" in kind else name
+            f"toDateTime64({name}, 3, 'UTC') as {name}"
+            if is_airbyte and "DateTime" in kind
+            else name
             for name, kind in self.types.items()
         )
         return self.project.query(
