@@ -27,14 +27,18 @@
 {%- endmacro %}
 
 
-{# The condition for the rows that this run is to read. #}
-{% macro read_range(found, watermark, overlap, through, rows=none) %}
+{# The condition for the rows that this run is to read. `keeps_all`: whether what was read stays in the table. #}
+{% macro read_range(found, watermark, overlap, through, rows=none, keeps_all=true) %}
   {%- set type = versioned_collapsing.read_query_columns(
       'select ' ~ watermark ~ ' as _watermark from ' ~ (rows or found.relation)
   )[0].type -%}
   {%- do versioned_collapsing.validate_watermark(found, watermark, type, overlap) -%}
   {%- set last = versioned_collapsing.read_watermark(found.name, this, model) -%}
   {%- do versioned_collapsing.validate_same_landing(found, last, model) -%}
+  {%- if last.text and keeps_all and versioned_collapsing.is_building() -%}
+    {%- set is_read = versioned_collapsing.get_range_sql(watermark, type, none, overlap, last.text) -%}
+    {%- do versioned_collapsing.warn_of_emptied_landing(found, rows or found.relation, is_read, last, model) -%}
+  {%- endif -%}
   {%- do return(versioned_collapsing.get_range_sql(watermark, type, last.text, overlap, through)) -%}
 {% endmacro %}
 

@@ -12,7 +12,9 @@
       if last.text else 'false' -%}
   {%- do return(dict(
       raw_found,
-      condition=is_of_table ~ ' and ' ~ versioned_collapsing.read_range(raw_found, watermark, overlap, through),
+      condition=is_of_table ~ ' and ' ~ versioned_collapsing.read_range(
+          raw_found, watermark, overlap, through, keeps_all=false
+      ),
       watermark=watermark,
       is_of_table=is_of_table,
       is_whole=versioned_collapsing.read_row_count(raw_found.relation, is_read) > 0

@@ -325,6 +325,28 @@ def test_a_landing_table_that_was_built_again(landings: Landings) -> None:
     assert landings.live("again_current") == [(1, "b")]
 
 
+def test_a_landing_table_that_was_emptied(landings: Landings) -> None:
+    """Rows may have come and gone, so the run warns. A merge that replaces some of the rows is no reason."""
+    structure = f"(id Int64, x String, {PEERDB} order by id"
+    rows = [f"({n}, 'a', '{DAY} 00:00:00', 0, 100)" for n in (1, 2)]
+    landings.create("emptied_landing", structure, *rows)
+    landings.model(
+        "emptied_landing_current", "{{ peerdb_changes(source('shop', 'emptied_landing')) }}"
+    )
+    landings.run("emptied_landing_current")
+    landings.land("emptied_landing", f"(1, 'b', '{DAY} 01:00:00', 0, 200)")
+    landings.project.command("optimize table emptied_landing final")
+    landings.run("emptied_landing_current")
+    warning = (
+        "`bridge_cases`.`emptied_landing` has no row up to 2026-01-01 01:00:00.000000000 any more"
+    )
+    assert warning not in landings.project.logged("JinjaLogWarning")
+    landings.project.command("truncate table emptied_landing")
+    landings.land("emptied_landing", f"(1, 'c', '{DAY} 02:00:00', 0, 300)")
+    landings.run("emptied_landing_current")
+    assert warning in landings.project.logged("JinjaLogWarning")
+
+
 def test_a_raw_table_that_forgets(landings: Landings) -> None:
     """The landed table has what the raw table has no more, when a run reads for the first time and after a long break."""
     columns = "(_peerdb_timestamp, _peerdb_destination_table_name, _peerdb_data, _peerdb_record_type, _peerdb_match_data)"
