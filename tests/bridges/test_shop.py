@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from tests.support.collapsing_project import Row
 from tests.support.collapsing_projects import MakeProject
@@ -38,18 +38,23 @@ def run(landed: LandedShop) -> dict[str, str]:
     return {name: node.message for name, node in outcomes.items()}
 
 
+def landed_by(end: int) -> str:
+    """What has landed when a run follows batch ``end``: a part of the last three batches lands later, but for the known."""
+    if end in KNOWN:
+        return f"batch <= {end}"
+    known = max((batch for batch in KNOWN if batch < end), default=0)
+    return f"batch <= {end} and not (batch > {max(end - 3, known)} and n % 7 = 0)"
+
+
 def test_every_prefix_equals_postgresql(make_project: MakeProject, is_exhaustive: bool) -> None:
     """Rows land late in a range that was read, and landing tables are merged, between the runs."""
     table = "orders" if is_exhaustive else "customers"
     landed = LandedShop(make_project(f"bridges_{table}"), table)
     landed.deliver(list(stream(table)))
-    ends: Sequence[int] = range(1, 21) if is_exhaustive else (1, 10, 20)
-    previous, late = 0, "false"
-    for end in ends:
-        held = f"batch = {end} and n % 7 = 0" if end not in KNOWN else "false"
-        new = f"batch > {previous} and batch <= {end} and not ({held})"
-        landed.land(f"({new}) or ({late})")
+    before = "false"
+    for end in range(1, 21) if is_exhaustive else (9, 10, 20):
+        landed.land(f"({landed_by(end)}) and not ({before})")
         run(landed)
-        assert_rows(landed, f"batch <= {end} and not ({held})", end if end in KNOWN else None)
+        before = landed_by(end)
+        assert_rows(landed, before, end if end in KNOWN else None)
         landed.merge()
-        previous, late = end, held

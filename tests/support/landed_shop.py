@@ -121,7 +121,7 @@ BRIDGES: dict[str, Bridge] = {
         AIRBYTE_COLUMNS + " engine = MergeTree order by ({key})",
         AIRBYTE_SELECT,
         "{{ airbyte_changes(source('shop', 'airbyte_appended'), "
-        "watermark=\"JSONExtractUInt(_airbyte_meta, 'sync_id')\", overlap=1) }}",
+        "watermark=\"JSONExtractUInt(_airbyte_meta, 'sync_id')\", overlap=3) }}",
         is_airbyte=True,
     ),
     "altinity": Bridge(
