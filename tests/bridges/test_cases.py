@@ -276,16 +276,16 @@ def test_a_killed_run_has_the_watermark_of_what_it_has_read(make_project: MakePr
 
 
 def test_what_lands_after_the_overlap(landings: Landings) -> None:
-    """It is not read by itself: a comparison finds it, and a full refresh reads everything. `through` ends a run."""
+    """It is not read by itself, but by a full refresh. `through` ends what is read."""
     structure = f"(id Int64, x String, {PEERDB} order by id"
     rows = [f"({n}, 'a', '{DAY} 0{n}:00:00', 0, 100)" for n in range(5)]
     landings.create("late", structure, *rows)
-    body = "{{ peerdb_changes(source('shop', 'late'), overlap='30 minutes', through=var('end', none)) }}"
-    landings.model("late_current", body)
-    landings.run("late_current", arguments=("--vars", f"{{end: '{DAY} 02:00:00'}}"))
-    assert [row[0] for row in landings.live("late_current")] == [0, 1, 2]
-    landings.run("late_current")
+    body = "{{{{ peerdb_changes(source('shop', 'late'), overlap='30 minutes'{}) }}}}"
+    landings.model("late_current", body.format(""))
+    landings.model("late_through", body.format(f", through='{DAY} 02:00:00'"))
+    landings.run("late_current", "late_through")
     assert [row[0] for row in landings.live("late_current")] == [0, 1, 2, 3, 4]
+    assert [row[0] for row in landings.live("late_through")] == [0, 1, 2]
     landings.land(
         "late", f"(5, 'a', '{DAY} 03:30:00', 0, 100)", f"(6, 'a', '{DAY} 03:29:59', 0, 100)"
     )
