@@ -1,5 +1,5 @@
-{# Nothing is left of what was read before, so that there may have been rows that no run has read. A merge leaves nothing
-   of it only where every row has been replaced. #}
+{# Nothing is left of what was read before, so that there may have been rows that no run has read. A merge leaves
+   nothing of it only where every row has been replaced. #}
 {% macro warn_of_emptied_landing(found, rows, is_read, last, model) %}
   {%- set query = 'select 1 as _dbt_n from ' ~ rows ~ ' where ' ~ is_read ~ ' limit 1 '
       ~ versioned_collapsing.get_settings_sql() -%}

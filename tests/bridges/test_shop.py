@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+import pytest
+
 from tests.support.collapsing_project import Row
 from tests.support.collapsing_projects import MakeProject
 from tests.support.landed_shop import LandedShop, key_of, read_events
@@ -49,6 +51,7 @@ def landed_by(end: int) -> str:
     return f"batch <= {end} and not (batch > {max(end - 3, known)} and n % 7 = 0 and op <> 'r')"
 
 
+@pytest.mark.timeout(4 * 3600)  # as long as `make soak` may take
 def test_every_prefix_equals_postgresql(make_project: MakeProject, is_exhaustive: bool) -> None:
     """Rows land late in a range that was read, and landing tables are merged, between the runs."""
     table = "orders" if is_exhaustive else "customers"
