@@ -19,6 +19,7 @@ NEEDS = {
     "tests/support/": "engine",
     "tests/materialization/": "engine",
     "tests/faults/": "engine",
+    "tests/bridges/": "engine",
     "tests/conformance/test_on_clickhouse.py": "engine",
     "tests/invariants/test_across_engines.py": "spark",
     "tests/invariants/": "engine",

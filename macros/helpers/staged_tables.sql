@@ -8,7 +8,7 @@
 {# The tables that an apply stages. They stay, empty, for the next one. #}
 {% macro get_staged_roles() %}
   {%- do return(
-      ['change_set', 'changes', 'resolved', 'resolved_set', 'uncollapsed', 'torn', 'signed', 'deletes']
+      ['landed', 'change_set', 'changes', 'resolved', 'resolved_set', 'uncollapsed', 'torn', 'signed', 'deletes']
   ) -%}
 {% endmacro %}
 
@@ -94,6 +94,7 @@
   {%- do roles.extend(['deletes'] if counts.has_deletes and options.remember_deletes else []) -%}
   {%- do roles.extend(['torn'] if counts.repaired else []) -%}
   {%- do roles.extend(['change_set'] if options.chunks > 1 else []) -%}
+  {%- do roles.extend(['landed'] if '_watermark' in columns.given else []) -%}
   {%- do roles.extend(['resolved'] if columns.is_folded else []) -%}
   {%- do roles.extend(['resolved_set'] if columns.is_folded and options.chunks > 1 else []) -%}
   {%- do versioned_collapsing.empty_staged(target_relation, roles) -%}

@@ -25,3 +25,13 @@
 {% macro has_parts(type) %}
   {%- do return(versioned_collapsing.get_base_type(type).startswith(('Array(', 'Map(', 'Tuple('))) -%}
 {% endmacro %}
+
+
+{# A type with the time zone UTC, if it is one of times. #}
+{% macro get_utc_type(type) %}
+  {%- set parts = modules.re.match('DateTime64\\((\\d)', type) -%}
+  {%- do return(
+      "DateTime64(" ~ parts.group(1) ~ ", 'UTC')" if parts else "DateTime('UTC')" if type.startswith('DateTime')
+      else type
+  ) -%}
+{% endmacro %}

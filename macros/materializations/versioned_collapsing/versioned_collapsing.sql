@@ -74,6 +74,9 @@
   {% endif %}
 
   {#- Stage, decide, publish and record. -#}
+  {% set landed = versioned_collapsing.stage_landed_rows(target_relation, given, sql, apply) %}
+  {% set apply = dict(apply, watermarks=landed.watermarks) %}
+  {% set sql = landed.sql %}
   {% set truncate = versioned_collapsing.read_truncate(options, columns, sql, ledger, apply) %}
   {% if options.old_state == 'stream' %}
     {% set counts = versioned_collapsing.apply_signed_rows(target_relation, options, columns, sql, truncate, apply) %}

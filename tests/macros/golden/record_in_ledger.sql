@@ -2,7 +2,7 @@ insert into `it_update`.`versioned_collapsing_ledger` (
     model, target_uuid, invocation_id, run_id, status, at, batches,
     lines, blank, quarantined, passed_over, events, rows_read, keys, states, cancels, deletes, duplicates, stale, unmerged, conflicts, tombstoned, repaired, superseded, derived, truncates,
     milliseconds, publish, block, chunk, chunks, is_partial, truncated_at, source_uuid, definition,
-    apply, landed_at, taken_at, change_set, signed_rows
+    apply, landed_at, taken_at, change_set, watermarks, signed_rows
   )
   select
     'update',
@@ -40,4 +40,5 @@ insert into `it_update`.`versioned_collapsing_ledger` (
     cast([], 'Array(DateTime64(6, ''UTC''))'),
     null,
     '',
+    cast([], 'Array(Tuple(landing String, uuid UUID, watermark String))'),
     (select count() from `it_update`.`orders__dbt_signed`)

@@ -30,6 +30,7 @@
         ~ "are. Remove " ~ meaningless | join(', ') ~ " from the select."
     ) -%}
   {%- endif -%}
+  {%- do problems.extend(versioned_collapsing.get_watermark_problems(options, given)) -%}
   {%- set unusable = [] -%}
   {%- for name in given if name.startswith('_dbt_') or '"' in name
       or '\\' in name -%}{%- do unusable.append(name) -%}{%- endfor -%}

@@ -22,7 +22,7 @@
 
 
 {% macro _get_truncates_sql(column, columns, sql, apply) -%}
-  {%- set type = versioned_collapsing.quote_literal(versioned_collapsing._type_in_utc(column.type)) -%}
+  {%- set type = versioned_collapsing.quote_literal(versioned_collapsing.get_utc_type(column.type)) -%}
   select
     countIf(_dbt_is_truncate) as _dbt_n,
     countIf(_dbt_is_truncate and isNull(_dbt_at_version)) as _dbt_without_version,

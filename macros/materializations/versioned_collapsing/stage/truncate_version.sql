@@ -3,15 +3,6 @@
   {%- set column = columns.table | selectattr('name', 'equalto', options.version) | first -%}
   {%- do return(
       'cast(' ~ versioned_collapsing.quote_literal(text) ~ ', '
-      ~ versioned_collapsing.quote_literal(versioned_collapsing._type_in_utc(column.type)) ~ ')'
-  ) -%}
-{% endmacro %}
-
-
-{% macro _type_in_utc(type) %}
-  {%- set parts = modules.re.match('DateTime64\\((\\d)', type) -%}
-  {%- do return(
-      "DateTime64(" ~ parts.group(1) ~ ", 'UTC')" if parts else "DateTime('UTC')" if type.startswith('DateTime')
-      else type
+      ~ versioned_collapsing.quote_literal(versioned_collapsing.get_utc_type(column.type)) ~ ')'
   ) -%}
 {% endmacro %}

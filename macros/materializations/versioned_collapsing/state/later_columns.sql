@@ -17,6 +17,8 @@
       ~ "known'",
       'taken_at': "Nullable(DateTime64(6, 'UTC')) comment 'When Spark began to make the change set'",
       'change_set': "String comment 'ID of the change set, which it has from its build; empty if it has none'",
+      'watermarks': "Array(Tuple(landing String, uuid UUID, watermark String)) comment 'How far the landing tables "
+      ~ "were read; times in UTC'",
   }) -%}
 {% endmacro %}
 

@@ -9,7 +9,9 @@
       'last_is_partial': 'is_partial', 'last_truncated_at': 'truncated_at', 'last_definition': 'definition',
       'last_apply': 'apply', 'last_change_set': 'change_set',
       'last_landed_at': 'arrayMap(time -> toUnixTimestamp64Micro(time), landed_at)',
-      'last_taken_at': 'toUnixTimestamp64Micro(taken_at)',
+      'last_taken_at': 'toUnixTimestamp64Micro(taken_at)', 'last_landings': 'watermarks.landing',
+      'last_landing_uuids': 'arrayMap(uuid -> toString(uuid), watermarks.uuid)',
+      'last_watermarks': 'watermarks.watermark',
   } -%}
   {%- set ledger = versioned_collapsing.get_ledger_relation(target_relation) -%}
   {%- set name = versioned_collapsing.quote_literal(model.name) -%}
@@ -73,6 +75,11 @@
       'change_set': found['last_change_set'],
       'landed_at': versioned_collapsing.parse_array(found['last_landed_at']),
       'taken_at': found['last_taken_at'],
+      'watermarks': zip(
+          versioned_collapsing.parse_array(found['last_landings']),
+          versioned_collapsing.parse_array(found['last_landing_uuids']),
+          versioned_collapsing.parse_array(found['last_watermarks'])
+      ) | list,
       'batches': zip(batches, versioned_collapsing.parse_array(found['last_hashes'])) | list,
   }) -%}
 {% endmacro %}

@@ -19,7 +19,7 @@
     model, target_uuid, invocation_id, run_id, status, at, batches,
     {{ (line_names + names) | join(', ') }},
     milliseconds, publish, block, chunk, chunks, is_partial, truncated_at, source_uuid, definition,
-    apply, landed_at, taken_at, change_set, signed_rows
+    apply, landed_at, taken_at, change_set, watermarks, signed_rows
   )
   select
     {{ model }},
@@ -45,6 +45,7 @@
     {{ versioned_collapsing._get_landed_at_sql(apply.landed_at) }},
     {{ 'null' if apply.taken_at is none else versioned_collapsing._get_point_in_time_sql(apply.taken_at) }},
     {{ versioned_collapsing.quote_literal(apply.change_set) }},
+    {{ versioned_collapsing._get_watermarks_sql(apply.watermarks) }},
     {{ versioned_collapsing._get_signed_rows_sql(target_relation) if status == 'started' else 0 }}
   {{ versioned_collapsing.get_settings_sql() }}
 {%- endmacro %}
@@ -61,6 +62,17 @@
     {%- do tuples.append('(' ~ batch ~ ', ' ~ versioned_collapsing.quote_literal(hash) ~ ')') -%}
   {%- endfor -%}
   {%- do return("cast([" ~ tuples | join(', ') ~ "], 'Array(Tuple(batch UInt64, hash String))')") -%}
+{% endmacro %}
+
+
+{% macro _get_watermarks_sql(watermarks) %}
+  {%- set tuples = [] -%}
+  {%- for landing, uuid, watermark in watermarks -%}
+    {%- do tuples.append('(' ~ versioned_collapsing.quote_literals([landing, uuid, watermark]) ~ ')') -%}
+  {%- endfor -%}
+  {%- do return(
+      "cast([" ~ tuples | join(', ') ~ "], 'Array(Tuple(landing String, uuid UUID, watermark String))')"
+  ) -%}
 {% endmacro %}
 
 

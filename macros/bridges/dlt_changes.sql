@@ -1,0 +1,36 @@
+{# The change set in a table that dlt appends to. `loads` is its table `_dlt_loads`: a load has a row there when all its
+   rows have landed. That is also its watermark, so that a load which took long, or was resumed later, is not missed. #}
+{% macro dlt_changes(
+    landing, loads, version='lsn', deleted_at='deleted_ts', overlap='1 hour', through=none
+) -%}
+  {%- if not execute -%}
+    {%- do return(versioned_collapsing.get_unread_landing_sql()) -%}
+  {%- endif -%}
+  {%- set found = versioned_collapsing.read_landing(landing) -%}
+  {%- set load = versioned_collapsing.get_landed_column(found, ['_dlt_load_id']) -%}
+  {%- set position = versioned_collapsing.get_landed_column(found, [version | lower]) -%}
+  {%- do versioned_collapsing.validate_landed_column(found, load, 'the load of a row', ['_dlt_load_id'], none) -%}
+  {%- do versioned_collapsing.validate_landed_column(found, position, 'the version', [version], 'version') -%}
+  {#- dlt adds this column with the first delete. -#}
+  {%- set mark = versioned_collapsing.get_landed_column(found, [deleted_at | lower]) -%}
+  {%- set rows -%}
+    (
+      select *
+      from {{ landing }}
+      inner join (
+        select load_id as _dlt_load_id, min(inserted_at) as _dbt_completed_at from {{ loads }} group by load_id
+      ) as _dbt_loads using (_dlt_load_id)
+    )
+  {%- endset -%}
+  {{ versioned_collapsing.get_landed_changes_sql(found, {
+      'payload': versioned_collapsing.get_landed_payload(
+          found, ['_dlt_load_id', '_dlt_id', version | lower, deleted_at | lower]
+      ),
+      'version': position,
+      'is_deleted': 'isNotNull(' ~ mark ~ ')' if mark else 'false',
+      'watermark': '_dbt_completed_at',
+      'condition': versioned_collapsing.read_range(found, '_dbt_completed_at', overlap, through, rows),
+      'rows': rows,
+      'control': {},
+  }) }}
+{%- endmacro %}

@@ -1,0 +1,7 @@
+"""One ClickHouse for the tests of the bridges."""
+
+from __future__ import annotations
+
+from tests.materialization.conftest import make_project, server
+
+__all__ = ["make_project", "server"]

@@ -1,0 +1,562 @@
+"""What tools land beside plain rows: lost deletes, other keys, values that are left out, and what comes late."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from tests.support.collapsing_project import CollapsingProject, OperationError, Row
+from tests.support.collapsing_projects import MakeProject
+from tests.support.commands import Node
+from tests.support.statements import STARTED, dying
+
+PEERDB = (
+    "_peerdb_synced_at DateTime64(9) default now64(), _peerdb_is_deleted UInt8, _peerdb_version UInt64) "
+    "engine = ReplacingMergeTree(_peerdb_version)"
+)
+RAW = (
+    "(_peerdb_uid UUID default generateUUIDv4(), _peerdb_timestamp Int64, _peerdb_destination_table_name String, "
+    "_peerdb_data String, _peerdb_record_type Int, _peerdb_match_data String, _peerdb_batch_id Int64, "
+    "_peerdb_unchanged_toast_columns String) engine = MergeTree order by tuple()"
+)
+ENVELOPES = (
+    "(before String, after String, op Nullable(String), source String, _inserted_at DateTime64(6, 'UTC') default "
+    "now64(6)) engine = MergeTree order by tuple()"
+)
+DAY = "2026-01-01"
+
+
+class Landings:
+    """Landing tables and models on them, in one project."""
+
+    def __init__(self, project: CollapsingProject) -> None:
+        self.project = project
+        self._sources: list[str] = []
+
+    def create(self, name: str, structure: str, *rows: str) -> None:
+        """Create a landing table, and land rows."""
+        self.project.command(f"create or replace table {name} {structure}")
+        if name not in self._sources:
+            self._sources.append(name)
+            tables = [{"name": source} for source in self._sources]
+            source = {"name": "shop", "schema": self.project.schema, "tables": tables}
+            self.project.add_properties("sources", {"sources": [source]})
+        self.land(name, *rows)
+
+    def land(self, name: str, *rows: str, columns: str = "") -> None:
+        """Land rows."""
+        if rows:
+            self.project.command(f"insert into {name} {columns} values {', '.join(rows)}")
+
+    def model(self, name: str, body: str, **config: Any) -> None:
+        """Add a model whose key is `id`, if nothing else is said."""
+        self.project.add_model(name, {"unique_key": "id", **config}, body)
+
+    def run(self, *names: str, arguments: tuple[str, ...] = ()) -> dict[str, Node]:
+        """Run models, of which none fails."""
+        outcomes = self.try_to_run(*names, arguments=arguments)
+        failed = {name: node.message for name, node in outcomes.items() if node.status != "success"}
+        assert not failed
+        return outcomes
+
+    def try_to_run(self, *names: str, arguments: tuple[str, ...] = ()) -> dict[str, Node]:
+        """Run models."""
+        return self.project.run("--select", *names, *arguments)
+
+    def live(self, name: str) -> list[Row]:
+        """The live rows of a model."""
+        return self.project.query(
+            f"select * except (_sign, _version) from {name} final where _sign = 1 order by all"
+        )
+
+    def watermarks(self, name: str) -> list[Any]:
+        """What the ledger has of the applies of a model: the landing table and how far it was read."""
+        rows = self.project.query(
+            "select arrayMap(w -> (w.landing, w.watermark), watermarks) from versioned_collapsing_ledger "
+            f"where model = '{name}' and status = 'applied' order by at"
+        )
+        return [list(row[0]) for row in rows]
+
+
+@pytest.fixture(scope="module")
+def landings(make_project: MakeProject) -> Landings:
+    return Landings(make_project("bridge_cases"))
+
+
+def test_peerdb_4212_a_delete_that_peerdb_loses(landings: Landings) -> None:
+    """The landed table lacks the delete of a key of two columns, of which a new row has one; the raw table has it.
+
+    See https://github.com/PeerDB-io/peerdb/issues/4212.
+    """
+    structure = f"(org Int64, user Int64, open UInt8, {PEERDB} order by (org, user)"
+    raw = (
+        "(100, 'lost', '{\"org\": 1, \"user\": 1, \"open\": 1}', 0, '', 1, '')",
+        '(200, \'lost\', \'{"org": 1, "user": 1, "open": 1}\', 2, \'{"org": 1, "user": 1, "open": 1}\', 2, \'\')',
+        "(201, 'lost', '{\"org\": 1, \"user\": 2, \"open\": 1}', 0, '', 2, '')",
+    )
+    landings.create("lost", structure, f"(1, 1, 1, '{DAY} 00:00:00', 0, 100)")
+    landings.land("lost", f"(1, 2, 1, '{DAY} 00:01:00', 0, 201)")
+    landings.create("lost_raw", RAW)
+    columns = (
+        "(_peerdb_timestamp, _peerdb_destination_table_name, _peerdb_data, _peerdb_record_type, _peerdb_match_data, "
+        "_peerdb_batch_id, _peerdb_unchanged_toast_columns)"
+    )
+    landings.land("lost_raw", *raw, columns=columns)
+    key = ["org", "user"]
+    landings.model("lost_plain", "{{ peerdb_changes(source('shop', 'lost')) }}", unique_key=key)
+    body = "{{ peerdb_changes(source('shop', 'lost'), raw=source('shop', 'lost_raw')) }}"
+    landings.model("lost_with_raw", body, unique_key=key)
+    landings.run("lost_plain", "lost_with_raw")
+    assert landings.live("lost_with_raw") == [(1, 2, 1)]
+    # Without the raw table nothing says that the row is gone, but the source itself.
+    assert landings.live("lost_plain") == [(1, 1, 1), (1, 2, 1)]
+    landings.create("truth", "(org Int64, user Int64, open UInt8) engine = Memory", "(1, 2, 1)")
+    truth = f"{landings.project.schema}.truth"
+    with pytest.raises(
+        OperationError,
+        match=r"lost_plain` differs from .*: 0 keys missing, 1 unexpected, 0 with other values",
+    ):
+        landings.project.operation("reconcile", model="lost_plain", truth=truth)
+    landings.project.operation("reconcile", model="lost_with_raw", truth=truth)
+
+
+def test_an_update_of_the_key(landings: Landings) -> None:
+    """It is a delete of the old key and a row of the new one, wherever the tool says so."""
+    structure = f"(id Int64, x String, {PEERDB} order by id"
+    first, new = f"(1, 'a', '{DAY} 00:00:00', 0, 100)", f"(2, 'a', '{DAY} 00:01:00', 0, 200)"
+    # PeerDB leaves the old row, unless PEERDB_CLICKHOUSE_ENABLE_PRIMARY_UPDATE is set.
+    landings.create("moved", structure, first, new)
+    landings.create("moved_twice", structure, first, new, f"(1, 'a', '{DAY} 00:01:00', 1, 199)")
+    columns = "(_peerdb_timestamp, _peerdb_destination_table_name, _peerdb_data, _peerdb_record_type, _peerdb_match_data)"
+    landings.create("moved_raw", RAW)
+    landings.land(
+        "moved_raw",
+        "(100, 'moved', '{\"id\": 1, \"x\": \"a\"}', 0, '')",
+        '(200, \'moved\', \'{"id": 2, "x": "a"}\', 1, \'{"id": 1}\')',
+        columns=columns,
+    )
+    landings.create("moved_envelopes", ENVELOPES)
+    landings.land(
+        "moved_envelopes",
+        """('', '{"id": 1, "x": "a"}', 'c', '{"lsn": 100}')""",
+        """('{"id": 1}', '{"id": 2, "x": "a"}', 'u', '{"lsn": 200}')""",
+        columns="(before, after, op, source)",
+    )
+    bodies = {
+        "moved_plain": "{{ peerdb_changes(source('shop', 'moved')) }}",
+        "moved_with_setting": "{{ peerdb_changes(source('shop', 'moved_twice')) }}",
+        "moved_with_raw": "{{ peerdb_changes(source('shop', 'moved'), raw=source('shop', 'moved_raw')) }}",
+        "moved_enveloped": "{{ kafka_connect_changes(source('shop', 'moved_envelopes'), columns=['id', 'x']) }}",
+    }
+    for name, body in bodies.items():
+        landings.model(name, body)
+    landings.project.declare("moved_enveloped", {"id": "Int64", "x": "String"})
+    landings.run(*bodies)
+    assert landings.live("moved_plain") == [(1, "a"), (2, "a")]
+    for name in ("moved_with_setting", "moved_with_raw", "moved_enveloped"):
+        assert landings.live(name) == [(2, "a")], name
+
+
+def test_values_that_postgresql_did_not_send(landings: Landings) -> None:
+    """They keep what is stored: PeerDB's raw table names them, Debezium has a placeholder."""
+    columns = (
+        "(_peerdb_timestamp, _peerdb_destination_table_name, _peerdb_data, _peerdb_record_type, _peerdb_match_data, "
+        "_peerdb_unchanged_toast_columns)"
+    )
+    landings.create("toast", f"(id Int64, n Int64, long String, bytes String, {PEERDB} order by id")
+    landings.create("toast_raw", RAW)
+    landings.land(
+        "toast_raw",
+        """(100, 'toast', '{"id": 1, "n": 1, "long": "l", "bytes": "AQI="}', 0, '', '')""",
+        """(200, 'toast', '{"id": 1, "n": 2}', 1, '', 'long,bytes')""",
+        columns=columns,
+    )
+    placeholder = "__debezium_unavailable_value"
+    landings.create("toast_envelopes", ENVELOPES)
+    landings.land(
+        "toast_envelopes",
+        """('', '{"id": 1, "n": 1, "long": "l"}', 'c', '{"lsn": 100}')""",
+        f"""('', '{{"id": 1, "n": 2, "long": "{placeholder}"}}', 'u', '{{"lsn": 200}}')""",
+        columns="(before, after, op, source)",
+    )
+    structure = "(id Int64, n Int64, long String, _version UInt64, is_deleted UInt8) engine = MergeTree order by id"
+    landings.create(
+        "toast_flat", structure, "(1, 1, 'l', 100, 0)", f"(1, 2, '{placeholder}', 200, 0)"
+    )
+    bodies = {
+        "toast_with_raw": "{{ peerdb_changes(source('shop', 'toast'), raw=source('shop', 'toast_raw'), "
+        "binary=['bytes']) }}",
+        "toast_enveloped": "{{ kafka_connect_changes(source('shop', 'toast_envelopes'), "
+        "columns=['id', 'n', 'long'], toasted=['long']) }}",
+        "toast_altinity": "{{ altinity_changes(source('shop', 'toast_flat'), toasted=['long']) }}",
+    }
+    for name, body in bodies.items():
+        landings.model(name, body)
+    landings.project.declare("toast_enveloped", {"id": "Int64", "n": "Int64", "long": "String"})
+    landings.run(*bodies)
+    assert landings.live("toast_with_raw") == [(1, 2, "l", "\x01\x02")]
+    assert landings.live("toast_enveloped") == [(1, 2, "l")]
+    assert landings.live("toast_altinity") == [(1, 2, "l")]
+
+
+def test_envelopes_without_a_row(landings: Landings) -> None:
+    """A truncate empties the table, a tombstone says nothing, and a null stays null."""
+    columns = "(before, after, op, source)"
+    landings.create("emptied", ENVELOPES)
+    landings.land(
+        "emptied",
+        """('', '{"id": 1, "x": null}', 'r', '{"lsn": 100}')""",
+        """('', '', null, '')""",
+        columns=columns,
+    )
+    body = "{{ kafka_connect_changes(source('shop', 'emptied'), columns=['id', 'x'], watermark=none) }}"
+    landings.model("emptied_current", body)
+    landings.project.declare("emptied_current", {"id": "Int64", "x": "Nullable(String)"})
+    landings.run("emptied_current")
+    assert landings.live("emptied_current") == [(1, None)]
+    landings.land(
+        "emptied",
+        """('', '', 't', '{"lsn": 200}')""",
+        """('', '{"id": 2, "x": "b"}', 'c', '{"lsn": 300}')""",
+        columns=columns,
+    )
+    landings.run("emptied_current")
+    assert landings.live("emptied_current") == [(2, "b")]
+    assert landings.watermarks("emptied_current") == [[], []]
+
+
+KILLED = {
+    # A run dies before the statement after the one that has this text.
+    "killed_when_it_has_read": "insert into `bridge_kills`.`killed_when_it_has_read__dbt_landed",
+    "killed_before_it_publishes": STARTED,
+    "killed_before_it_ends": "attach partition",
+    "killed_within_chunks": "'chunk staged'",
+}
+
+
+def test_a_killed_run_has_the_watermark_of_what_it_has_read(make_project: MakeProject) -> None:
+    """Not that of the next run; and rows that land between the two are not lost."""
+    landings = Landings(make_project("bridge_kills"))
+    structure = f"(id Int64, x String, {PEERDB} order by id"
+    landings.create(
+        "killed", structure, *(f"({n}, 'a', '{DAY} 00:00:00', 0, 100)" for n in range(10))
+    )
+    for name in KILLED:
+        chunks = 4 if "chunks" in name else 1
+        body = "{{ peerdb_changes(source('shop', 'killed')) }}"
+        landings.model(name, body, chunks=chunks)
+    landings.run(*KILLED)
+    landings.land(
+        "killed", f"(1, 'b', '{DAY} 01:00:00', 0, 200)", f"(2, 'a', '{DAY} 01:00:00', 1, 200)"
+    )
+    with dying(KILLED):
+        outcomes = landings.try_to_run(*KILLED)
+    assert {node.status for node in outcomes.values()} == {"error"}
+    # One of them late, in a range that was read; and what the killed runs have read is merged away.
+    landings.land(
+        "killed",
+        f"(1, 'c', '{DAY} 02:00:00', 0, 300)",
+        f"(3, 'b', '{DAY} 00:59:00', 0, 201)",
+        f"(20, 'a', '{DAY} 02:00:00', 0, 300)",
+    )
+    landings.project.command("optimize table killed final")
+    landings.run(*KILLED)
+    expected = [(0, "a"), (1, "c"), (3, "b"), *((n, "a") for n in range(4, 10)), (20, "a")]
+    hours = ["00", "01", "02"]
+    for name in KILLED:
+        assert landings.live(name) == expected, name
+        is_completed = name != "killed_when_it_has_read"
+        assert landings.watermarks(name) == [
+            [("bridge_kills.killed", f"{DAY} {hour}:00:00.000000000")]
+            for hour in hours
+            if is_completed or hour != "01"
+        ], name
+
+
+def test_what_lands_after_the_overlap(landings: Landings) -> None:
+    """It is not read by itself, but by a full refresh. `through` ends what is read."""
+    structure = f"(id Int64, x String, {PEERDB} order by id"
+    rows = [f"({n}, 'a', '{DAY} 0{n}:00:00', 0, 100)" for n in range(5)]
+    landings.create("late", structure, *rows)
+    body = "{{{{ peerdb_changes(source('shop', 'late'), overlap='30 minutes'{}) }}}}"
+    landings.model("late_current", body.format(""))
+    landings.model("late_through", body.format(f", through='{DAY} 02:00:00'"))
+    landings.run("late_current", "late_through")
+    assert [row[0] for row in landings.live("late_current")] == [0, 1, 2, 3, 4]
+    assert [row[0] for row in landings.live("late_through")] == [0, 1, 2]
+    landings.land(
+        "late", f"(5, 'a', '{DAY} 03:30:00', 0, 100)", f"(6, 'a', '{DAY} 03:29:59', 0, 100)"
+    )
+    assert landings.run("late_current")["late_current"].message == "2 rows: 1 state, 1 duplicate"
+    assert [row[0] for row in landings.live("late_current")] == [0, 1, 2, 3, 4, 5]
+    landings.run("late_current", arguments=("--full-refresh",))
+    assert [row[0] for row in landings.live("late_current")] == [0, 1, 2, 3, 4, 5, 6]
+
+
+def test_a_part_moves_no_watermark(landings: Landings) -> None:
+    """`--empty` reads nothing, and the next run reads all."""
+    structure = f"(id Int64, x String, {PEERDB} order by id"
+    landings.create("part", structure, f"(1, 'a', '{DAY} 00:00:00', 0, 100)")
+    landings.model("part_current", "{{ peerdb_changes(source('shop', 'part')) }}")
+    landings.run("part_current", arguments=("--empty",))
+    assert landings.live("part_current") == []
+    landings.run("part_current")
+    assert landings.live("part_current") == [(1, "a")]
+
+
+def test_a_landing_table_that_was_built_again(landings: Landings) -> None:
+    """A tool that begins anew leaves out what was deleted meanwhile, and its versions begin anew too."""
+    structure = f"(id Int64, x String, {PEERDB} order by id"
+    row = f"(1, 'a', '{DAY} 00:00:00', 0, 100)"
+    landings.create("again", structure, row, f"(2, 'a', '{DAY} 00:00:00', 0, 100)")
+    landings.model("again_current", "{{ peerdb_changes(source('shop', 'again')) }}")
+    landings.run("again_current")
+    landings.create("again", structure, f"(1, 'b', '{DAY} 01:00:00', 0, 0)")
+    node = landings.try_to_run("again_current")["again_current"]
+    assert node.status == "error"
+    assert (
+        "`bridge_cases`.`again` was built again since again_current has read it last"
+        in node.message
+    )
+    assert "Build the model again: dbt run --full-refresh --select again_current" in node.message
+    landings.run("again_current", arguments=("--full-refresh",))
+    assert landings.live("again_current") == [(1, "b")]
+
+
+def test_a_landing_table_that_was_emptied(landings: Landings) -> None:
+    """Rows may have come and gone, so the run warns. A merge that replaces some of the rows is no reason."""
+    structure = f"(id Int64, x String, {PEERDB} order by id"
+    rows = [f"({n}, 'a', '{DAY} 00:00:00', 0, 100)" for n in (1, 2)]
+    landings.create("emptied_landing", structure, *rows)
+    landings.model(
+        "emptied_landing_current", "{{ peerdb_changes(source('shop', 'emptied_landing')) }}"
+    )
+    landings.run("emptied_landing_current")
+    landings.land("emptied_landing", f"(1, 'b', '{DAY} 01:00:00', 0, 200)")
+    landings.project.command("optimize table emptied_landing final")
+    landings.run("emptied_landing_current")
+    warning = (
+        "`bridge_cases`.`emptied_landing` has no row up to 2026-01-01 01:00:00.000000000 any more"
+    )
+    assert warning not in landings.project.logged("JinjaLogWarning")
+    landings.project.command("truncate table emptied_landing")
+    landings.land("emptied_landing", f"(1, 'c', '{DAY} 02:00:00', 0, 300)")
+    landings.run("emptied_landing_current")
+    assert warning in landings.project.logged("JinjaLogWarning")
+
+
+def test_a_raw_table_that_forgets(landings: Landings) -> None:
+    """The landed table has what the raw table has no more, when a run reads for the first time and after a long break."""
+    columns = "(_peerdb_timestamp, _peerdb_destination_table_name, _peerdb_data, _peerdb_record_type, _peerdb_match_data)"
+    hour = 3_600_000_000_000
+
+    def raw(key: int, at: int) -> str:
+        return f"""({at * hour}, 'forgotten', '{{"id": {key}, "x": "raw"}}', 0, '')"""
+
+    def landed(key: int, at: int) -> str:
+        return f"({key}, 'landed', '{DAY} 00:00:00', 0, {at * hour})"
+
+    landings.create(
+        "forgotten",
+        f"(id Int64, x String, {PEERDB} order by id",
+        landed(1, 0),
+        landed(2, 10),
+        landed(3, 20),
+    )
+    landings.create("forgotten_raw", RAW)
+    landings.land("forgotten_raw", raw(3, 20), columns=columns)
+    body = "{{ peerdb_changes(source('shop', 'forgotten'), raw=source('shop', 'forgotten_raw')) }}"
+    landings.model("forgotten_current", body)
+    landings.run("forgotten_current")
+    assert landings.live("forgotten_current") == [(1, "landed"), (2, "landed"), (3, "raw")]
+    landings.project.command("truncate table forgotten_raw")
+    landings.land("forgotten", landed(4, 30), landed(5, 40))
+    landings.land("forgotten_raw", raw(5, 40), columns=columns)
+    landings.run("forgotten_current")
+    assert landings.live("forgotten_current")[3:] == [(4, "landed"), (5, "raw")]
+
+
+def test_loads_of_dlt_that_are_not_complete(landings: Landings) -> None:
+    """Their rows wait, however long a load takes; and dlt adds the column of deletes with the first delete."""
+    structure = "(id Int64, x String, lsn Int64, _dlt_load_id String, _dlt_id String) engine = MergeTree order by tuple()"
+    landings.create("loaded", structure, "(1, 'a', 100, '1.5', 'p')", "(2, 'a', 101, '2.5', 'q')")
+    landings.create(
+        "loads",
+        "(load_id String, schema_name String, status Int64, inserted_at DateTime64(6, 'UTC')) "
+        "engine = MergeTree order by tuple()",
+        f"('1.5', 's', 0, '{DAY} 00:00:00')",
+    )
+    landings.model(
+        "loaded_current", "{{ dlt_changes(source('shop', 'loaded'), source('shop', 'loads')) }}"
+    )
+    landings.run("loaded_current")
+    assert landings.live("loaded_current") == [(1, "a")]
+    landings.project.command(
+        "alter table loaded add column deleted_ts Nullable(DateTime64(6, 'UTC'))"
+    )
+    landings.land("loaded", f"(1, '', 102, '3.5', 'r', '{DAY} 01:00:00')")
+    landings.land("loads", f"('3.5', 's', 0, '{DAY} 01:00:00')")
+    landings.run("loaded_current")
+    assert landings.live("loaded_current") == []
+    landings.land("loads", f"('2.5', 's', 0, '{DAY} 09:00:00')")
+    landings.run("loaded_current")
+    assert landings.live("loaded_current") == [(2, "a")]
+
+
+def test_each_landing_table_has_its_own_watermark(landings: Landings) -> None:
+    """Of two that a model unites, one may be far behind the other."""
+    structure = f"(id Int64, x String, {PEERDB} order by id"
+    landings.create("ahead", structure, f"(1, 'a', '{DAY} 09:00:00', 0, 100)")
+    landings.create("behind", structure, f"(2, 'a', '{DAY} 00:00:00', 0, 100)")
+    body = " union all ".join(
+        f"select * from ({{{{ peerdb_changes(source('shop', '{name}')) }}}})"
+        for name in ("ahead", "behind")
+    )
+    landings.model("united", body)
+    landings.run("united")
+    landings.land("behind", f"(3, 'a', '{DAY} 01:00:00', 0, 100)")
+    landings.run("united")
+    assert [row[0] for row in landings.live("united")] == [1, 2, 3]
+    assert landings.watermarks("united") == [
+        [
+            ("bridge_cases.ahead", f"{DAY} 09:00:00.000000000"),
+            ("bridge_cases.behind", f"{DAY} {hour}:00:00.000000000"),
+        ]
+        for hour in ("00", "01")
+    ]
+
+
+def test_the_names_that_columns_may_have(landings: Landings) -> None:
+    """Altinity's connector renames its column if the source has one of this name, and once had signs."""
+    tables: Mapping[str, tuple[str, str]] = {
+        "renamed": (
+            "(id Int64, is_deleted UInt8, _version UInt64, __is_deleted UInt8)",
+            "(1, 1, 100, 0), (2, 0, 100, 1)",
+        ),
+        "signed": ("(id Int64, _sign Int8, _version UInt64)", "(1, 1, 100), (2, -1, 100)"),
+        "unsigned": ("(id Int64, _version UInt64, `Gone` UInt8)", "(1, 100, 0), (2, 100, 1)"),
+    }
+    for name, (structure, rows) in tables.items():
+        landings.create(name, f"{structure} engine = MergeTree order by id", rows)
+        is_deleted = ", is_deleted='Gone'" if name == "unsigned" else ""
+        landings.model(
+            f"{name}_current", f"{{{{ altinity_changes(source('shop', '{name}'){is_deleted}) }}}}"
+        )
+    landings.run(*(f"{name}_current" for name in tables))
+    assert landings.live("renamed_current") == [(1, 1)]
+    assert landings.live("signed_current") == [(1,)]
+    assert landings.live("unsigned_current") == [(1,)]
+
+
+ERRORS: dict[str, tuple[str, dict[str, Any], str]] = {
+    "no_table": (
+        "{{ peerdb_changes(source('shop', 'missing')) }}",
+        {},
+        "`bridge_errors`.`missing` does not exist, or has no columns. Name the table that the tool lands",
+    ),
+    "no_version": (
+        "{{ peerdb_changes(source('shop', 'bare')) }}",
+        {},
+        "`bridge_errors`.`bare` has no column _peerdb_version, which has the version. It has id, at, before, after, op, "
+        "source. Name the table that the tool lands.",
+    ),
+    "no_synced_at": (
+        "{{ clickpipes_changes(source('shop', 'unsynced')) }}",
+        {},
+        "has no column _peerdb_synced_at, which has the time at which a row landed. It has id, _peerdb_version, "
+        "_peerdb_is_deleted. Name the table that the tool lands, or pass raw.",
+    ),
+    "no_position": (
+        "{{ airbyte_changes(source('shop', 'bare')) }}",
+        {},
+        "has no column _ab_cdc_lsn or _ab_cdc_cursor, which has the position of a change.",
+    ),
+    "no_inserted_at": (
+        "{{ kafka_connect_changes(source('shop', 'bare'), columns=['id']) }}",
+        {},
+        "has no column _inserted_at, which says when a row landed. Add it: alter table `bridge_errors`.`bare` add column",
+    ),
+    "no_envelopes": (
+        "{{ kafka_connect_changes(source('shop', 'bare'), watermark='at') }}",
+        {},
+        "has envelopes (op, before, after), so columns is needed: the names of the row's columns, such as "
+        "columns=['order_id', 'amount']. - `bridge_errors`.`bare`: the column source is Int64; it is to be a String "
+        "or JSON",
+    ),
+    "bad_watermark": (
+        "{{ landed_changes(source('shop', 'bare'), version='id', watermark='op') }}",
+        {},
+        "watermark is op, which is String; it takes a DateTime, a DateTime64 or an integer.",
+    ),
+    "bad_time": (
+        "{{ landed_changes(source('shop', 'bare'), version='id', watermark='at', overlap=10) }}",
+        {},
+        "overlap is 10, but the watermark at is a time; overlap takes a length of time such as '1 hour'.",
+    ),
+    "bad_number": (
+        "{{ landed_changes(source('shop', 'bare'), version='id', watermark='id') }}",
+        {},
+        "overlap is 1 hour, but the watermark id is a number; overlap takes a number, 0 or more.",
+    ),
+    "bad_names": (
+        "{{ landed_changes(source('shop', 'bare'), version='id', toasted=['long']) }}",
+        {},
+        "toasted names long, which is no column of `bridge_errors`.`bare`. It has id, at, before, after, op, source.",
+    ),
+    "bad_stream": (
+        "select 1 as id, 1 as _version, 1 as _sign, 1 as _watermark",
+        {"old_state": "stream"},
+        "columns: the change set has _watermark, so it contains rows that were applied before, but with `old_state: "
+        "stream` a change can be applied only once. Remove the option, or select the new rows without _watermark.",
+    ),
+    "bad_deletes": (
+        "select 1 as id, 1 as _version, 1 as _watermark",
+        {"delete_version": "ignore"},
+        "but with `delete_version: ignore` a change can be applied only once.",
+    ),
+    "bad_columns": (
+        "select 1 as id, 1 as _version, 1 as _landing",
+        {},
+        "columns: the change set has _landing, but no _watermark. Select both, or neither.",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def errors(make_project: MakeProject) -> dict[str, Node]:
+    """What each model of ERRORS fails with."""
+    landings = Landings(make_project("bridge_errors"))
+    landings.create("missing", "(id Int64) engine = Memory")
+    landings.project.command("drop table missing")
+    landings.create(
+        "bare",
+        "(id Int64, at DateTime, before String, after String, op String, source Int64) engine = Memory",
+    )
+    structure = "(id Int64, _peerdb_version UInt64, _peerdb_is_deleted UInt8) engine = Memory"
+    landings.create("unsynced", structure)
+    for name, (body, config, _) in ERRORS.items():
+        landings.model(name, body, **config)
+    return landings.try_to_run(*ERRORS)
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_error(errors: dict[str, Node], name: str) -> None:
+    assert errors[name].status == "error"
+    assert ERRORS[name][2] in " ".join(errors[name].message.split())
+
+
+def test_an_operation_that_is_not_known_stops_the_run(landings: Landings) -> None:
+    landings.create("unknown", ENVELOPES)
+    landings.land("unknown", "('', '{}', 'x', '{}')", columns="(before, after, op, source)")
+    landings.model(
+        "unknown_current",
+        "{{ kafka_connect_changes(source('shop', 'unknown'), columns=['id'], watermark=none) }}",
+    )
+    landings.project.declare("unknown_current", {"id": "Int64"})
+    node = landings.try_to_run("unknown_current")["unknown_current"]
+    assert (
+        "An envelope has an operation that is not known: op is to be c, r, u, d, t or m"
+        in node.message
+    )
