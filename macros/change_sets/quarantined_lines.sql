@@ -3,7 +3,7 @@
    same lines: what it has parsed is not parsed again. #}
 {% macro quarantined_lines(events, source_table, change_set=none) -%}
   {%- set columns = versioned_collapsing.read_column_types(events) if change_set else {} -%}
-  {%- set lines = versioned_collapsing.get_lines_to_read(events, columns) -%}
+  {%- set lines = versioned_collapsing.read_where_lines_are(events, columns) -%}
   select
     '{{ source_table }}' as source_table,
     _batch as batch,

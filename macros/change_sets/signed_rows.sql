@@ -11,7 +11,7 @@
   {%- do versioned_collapsing.validate_signed_rows(model, events, key, types) -%}
   {%- set columns = key + versioned_collapsing.get_payload(types, key) -%}
   {%- set keys = key | join(', ') -%}
-  {%- set read = versioned_collapsing.get_lines_to_read(events, types) -%}
+  {%- set read = versioned_collapsing.read_where_lines_are(events, types) -%}
   {%- set first_link = versioned_collapsing._get_link_sql('first') -%}
   {%- set last_link = versioned_collapsing._get_link_sql('last') -%}
   with lines as (
