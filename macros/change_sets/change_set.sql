@@ -40,25 +40,32 @@
   {% endif %}
 
   {% set existing = adapter.get_relation(database=database, schema=schema, identifier=model['alias']) %}
-  {% set counts = versioned_collapsing.read_counts(model, landed, taken) %}
+  {% set inputs = versioned_collapsing.read_inputs(model, taken, compiled_code) %}
+  {% do versioned_collapsing.validate_whole_views(model, landed, taken) %}
 
-  {# In this order there is at no moment a change set beside the manifest of another. Iceberg deletes no files unless
-     it is told to purge them. #}
+  {# In this order there is at no moment a change set, or a manifest, beside the lines of another. Iceberg deletes no
+     files unless it is told to purge them. #}
   {% if existing is not none and not existing.is_table %}
     {% do adapter.drop_relation(existing) %}
   {% endif %}
-  {% for table in (target, manifest) %}
+  {% for table in [target, manifest] + versioned_collapsing.get_own_parsed_lines(inputs) %}
     {% call statement('drop') -%}
       drop table if exists {{ table }} purge
     {%- endcall %}
   {% endfor %}
+  {% for input in inputs if input.is_parsed_here %}
+    {% call statement('parse_lines') -%}
+      {{ versioned_collapsing.get_create_parsed_lines_sql(input, taken, config.get('file_format', 'parquet')) }}
+    {%- endcall %}
+  {% endfor %}
+  {% set counts = versioned_collapsing.read_counts(model, inputs, taken) %}
   {% call statement('create_manifest') -%}
     {{ versioned_collapsing.get_create_manifest_sql(
         manifest, landed, taken, is_complete, counts, config.get('file_format', 'parquet'),
-        local_md5(invocation_id ~ model.unique_id), definition
+        local_md5(invocation_id ~ model.unique_id), definition, versioned_collapsing.get_own_parsed_lines(inputs)
     ) }}
   {%- endcall %}
-  {% set code = versioned_collapsing.get_change_set_code(compiled_code, model.language, taken) %}
+  {% set code = versioned_collapsing.get_change_set_code(compiled_code, model.language, inputs, taken) %}
   {% call statement('main', language=model.language) -%}
     {{ create_table_as(False, target, code, model.language) }}
   {%- endcall %}

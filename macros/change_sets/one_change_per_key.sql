@@ -12,9 +12,10 @@
   {%- set columns = versioned_collapsing.read_column_types(events) -%}
   {%- do versioned_collapsing.validate_one_change_per_key(model, events, key, columns, combine, counts) -%}
   {%- set payload = versioned_collapsing.get_payload(columns, key) -%}
+  {%- set lines = versioned_collapsing.read_where_lines_are(events, columns) -%}
   {%- if combine or '_unset' in columns -%}
-    {{ versioned_collapsing.get_folded_changes_sql(events, key, payload, columns, combine, counts) }}
+    {{ versioned_collapsing.get_folded_changes_sql(lines, key, payload, columns, combine, counts) }}
   {%- else -%}
-    {{ versioned_collapsing.get_latest_changes_sql(events, key, payload, columns, counts) }}
+    {{ versioned_collapsing.get_latest_changes_sql(lines, key, payload, columns, counts) }}
   {%- endif -%}
 {%- endmacro %}

@@ -18,11 +18,12 @@
   {%- set columns = versioned_collapsing.get_type_names(columns) -%}
   {%- set places = versioned_collapsing.get_places(key, columns, version) -%}
   {%- set payload = columns | reject('in', places) | list -%}
-  {%- set image = versioned_collapsing.get_image_json_sql() -%}
   {%- set fields = {} -%}
   {%- for name in columns -%}
-    {%- set place = "case _op when 'd' then _before." ~ name ~ " when 't' then null else _after." ~ name ~ ' end' -%}
-    {%- do fields.update({name: place if name in places else '_after.' ~ name}) -%}
+    {%- set after = versioned_collapsing.get_field_sql('_after', name) -%}
+    {%- set place = "case _op when 'd' then " ~ versioned_collapsing.get_field_sql('_before', name)
+        ~ " when 't' then null else " ~ after ~ ' end' -%}
+    {%- do fields.update({name: place if name in places else after}) -%}
   {%- endfor -%}
   {%- set control = {
       '_is_deleted': "_op = 'd'",
@@ -39,7 +40,7 @@
   ) -%}
   with images as (
     {{ versioned_collapsing.get_envelopes_sql(
-        lines, version, key, places, columns, versioned_collapsing.get_exact_columns(columns)
+        lines, version, key, places, columns
     ) }}
   ),
   typed as (
@@ -48,7 +49,7 @@
       {{ versioned_collapsing.get_key_before_sql(key, columns, encodings) }} as _key_before,
       if(
         _op in ('c', 'r', 'u'),
-        {{ versioned_collapsing.get_missing_fields_sql(payload, image) }},
+        {{ versioned_collapsing.get_missing_fields_sql(payload, '_after') }},
         null
       ) as _missing_fields
     from (
@@ -66,7 +67,8 @@
   {{ versioned_collapsing.get_typed_lines_sql(
       'typed',
       columns,
-      image,
+      '_after',
+      "if(_op = 'd', " ~ versioned_collapsing.get_row_names_sql('before') ~ ', map_keys(_after))',
       columns,
       'if(_passed_over is null, ' ~ versioned_collapsing.get_debezium_version_sql(version, servers) ~ ', null)',
       control,
@@ -77,7 +79,7 @@
           key, columns, version, "_op = 'd'", required if missing_fields != 'keep' else [], ranges, toasted
       )
       + versioned_collapsing.get_key_before_problems(key, columns, encodings, toasted)
-      + versioned_collapsing.get_kept_field_problems(missing_fields, required, places, toasted, image, "_op <> 'u'")
+      + versioned_collapsing.get_kept_field_problems(missing_fields, required, places, toasted, '_after', "_op <> 'u'")
       + versioned_collapsing.get_missing_field_problems(missing_fields),
   ) }}
 {%- endmacro %}

@@ -10,20 +10,20 @@
       + versioned_collapsing.get_missing_fields_option_problems(missing_fields, ['refuse', 'null']),
   ) -%}
   {%- set columns = versioned_collapsing.get_type_names(columns) -%}
-  {%- set image = versioned_collapsing.get_image_json_sql() -%}
+  {%- set image = "if(_op = 'd', _before, _after)" -%}
   {%- set payload = columns | reject('in', versioned_collapsing.get_places(key, columns, version)) | list -%}
   {%- set after = {} -%}
   {%- set before = {} -%}
   {%- for name in columns -%}
-    {%- do after.update({name: "if(_op = 'd', _before." ~ name ~ ', _after.' ~ name ~ ')'}) -%}
-    {%- do before.update({name: '_before.' ~ name}) -%}
+    {%- do after.update({name: versioned_collapsing.get_field_sql(image, name)}) -%}
+    {%- do before.update({name: versioned_collapsing.get_field_sql('_before', name)}) -%}
   {%- endfor -%}
   {%- set lines = versioned_collapsing.get_lines_sql(
       source, versioned_collapsing.read_has_landed(source.location)
   ) -%}
   with images as (
     {{ versioned_collapsing.get_envelopes_sql(
-        lines, version, key, columns, columns, versioned_collapsing.get_exact_columns(columns)
+        lines, version, key, columns, columns
     ) }}
   ),
   after_typed as (
@@ -41,7 +41,7 @@
         null
       ) as _missing_fields,
       if(_op = 'u', {{ versioned_collapsing.get_missing_fields_sql(
-          payload, versioned_collapsing.get_row_json_sql('before'), '_before_'
+          payload, '_before', '_before_'
       ) }}, null) as _missing_fields_before
     from (
       {{ versioned_collapsing.get_typed_columns_sql(
@@ -54,6 +54,7 @@
       'typed',
       columns,
       image,
+      'map_keys(' ~ image ~ ')',
       columns,
       'if(_passed_over is null, ' ~ version ~ ', null)',
       {

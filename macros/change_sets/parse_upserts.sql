@@ -11,7 +11,7 @@
       + versioned_collapsing.get_missing_fields_option_problems(missing_fields),
   ) -%}
   {%- set columns = versioned_collapsing.get_type_names(columns) -%}
-  {%- set flag = '_value.' ~ is_deleted -%}
+  {%- set flag = versioned_collapsing.get_field_sql('_value', is_deleted) -%}
   {%- set deletes = 'coalesce(try_cast(' ~ flag ~ ' as boolean), false)' if is_deleted else 'false' -%}
   {%- set flag_problems = [{
       'condition': flag ~ ' is not null and try_cast(' ~ flag ~ ' as boolean) is null',
@@ -22,7 +22,7 @@
   {%- set payload = columns | reject('in', places) | list -%}
   {%- set fields = {} -%}
   {%- for name in columns -%}
-    {%- do fields.update({name: '_value.' ~ name}) -%}
+    {%- do fields.update({name: versioned_collapsing.get_field_sql('_value', name)}) -%}
   {%- endfor -%}
   {%- set control = {
       '_is_deleted': deletes,
@@ -35,19 +35,19 @@
   {%- set lines = versioned_collapsing.get_lines_sql(
       source, versioned_collapsing.read_has_landed(source.location)
   ) -%}
-  {%- set exact = {is_deleted: [is_deleted]} if is_deleted else {} -%}
-  {%- for name in versioned_collapsing.get_exact_columns(columns) -%}
-    {%- do exact.update({name: [name]}) -%}
+  {%- set exact = {} -%}
+  {%- for name in versioned_collapsing.get_exact_columns(columns) + ([is_deleted] if is_deleted else []) -%}
+    {%- do exact.update({name: [versioned_collapsing.get_field_sql('', name)]}) -%}
   {%- endfor -%}
   with images as (
-    {{ versioned_collapsing.get_parsed_lines_sql(lines, versioned_collapsing.get_text_fields(known_fields), exact) }}
+    {{ versioned_collapsing.get_parsed_lines_sql(lines, 'map<string, string>', exact) }}
   ),
   typed as (
     select
       *,
       if(
         _is_json and not {{ deletes }},
-        {{ versioned_collapsing.get_missing_fields_sql(payload, '_json_line') }},
+        {{ versioned_collapsing.get_missing_fields_sql(payload, '_value') }},
         null
       ) as _missing_fields
     from (
@@ -59,7 +59,8 @@
   {{ versioned_collapsing.get_typed_lines_sql(
       'typed',
       columns,
-      '_json_line',
+      '_value',
+      'map_keys(_value)',
       known_fields,
       'if(_is_json, ' ~ version ~ ', null)',
       control,
@@ -68,7 +69,7 @@
       + versioned_collapsing.get_row_problems(
           key, columns, version, deletes, required if missing_fields != 'keep' else [], ranges
       )
-      + versioned_collapsing.get_kept_field_problems(missing_fields, required, places, [], '_json_line', 'false')
+      + versioned_collapsing.get_kept_field_problems(missing_fields, required, places, [], '_value', 'false')
       + versioned_collapsing.get_missing_field_problems(missing_fields),
   ) }}
 {%- endmacro %}

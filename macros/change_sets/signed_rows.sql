@@ -11,6 +11,7 @@
   {%- do versioned_collapsing.validate_signed_rows(model, events, key, types) -%}
   {%- set columns = key + versioned_collapsing.get_payload(types, key) -%}
   {%- set keys = key | join(', ') -%}
+  {%- set read = versioned_collapsing.read_where_lines_are(events, types) -%}
   {%- set first_link = versioned_collapsing._get_link_sql('first') -%}
   {%- set last_link = versioned_collapsing._get_link_sql('last') -%}
   with lines as (
@@ -20,9 +21,9 @@
       struct(_before as image, _before_version as version) as _old,
       struct(if(_is_deleted, null, struct({{ columns | join(', ') }})) as image, _version as version) as _new,
       if(_reason is null, null, concat(_reason, ' (', _file, ')')) as _problem
-    from {{ events }}
+    from {{ read.relation }}
     where (_reason is not null or (_version is not null and (_is_deleted or not _before_version <=> _version)))
-      and {{ versioned_collapsing.is_to_take('_batch') }}
+      and {{ read.is_taken }}
     distribute by {{ keys }}
   ),
   events as (

@@ -7,7 +7,7 @@
     select *, max(if(problem = 'row', lines, 0)) over (partition by batch) as rows
     from (
       select _batch as batch, _dbt_found.problem, _dbt_found.field, count(*) as lines
-      from {{ model }}
+      from {{ versioned_collapsing.read_kept_lines(change_set, model) }}
       lateral view explode(concat(
         array(struct(if(_missing_fields is null, 'other', 'row') as problem, '' as field)),
         transform(coalesce(_missing_fields, array()), _dbt_name -> struct('in no row' as problem, _dbt_name as field)),

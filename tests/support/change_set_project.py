@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -48,6 +48,7 @@ class ChangeSetProject:
         changes: config of the change sets.
         output: the profile's output, if it is not the repository's.
         models: further models, by path in the folder of models.
+        parsed_once: situations of which the quarantine reads what the change set has parsed.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class ChangeSetProject:
         changes: Mapping[str, Any] | None = None,
         output: Mapping[str, Any] | None = None,
         models: Mapping[str, str] | None = None,
+        parsed_once: Collection[str] = (),
     ) -> None:
         self.situations = {situation.name: situation for situation in situations}
         self.landing = folder / "landing"
@@ -69,7 +71,10 @@ class ChangeSetProject:
         for situation in self.situations.values():
             self._add(situation)
         quarantined = "\nunion all\n".join(
-            f"{{{{ quarantined_lines(ref('stg_{name}'), '{name}') }}}}" for name in self.situations
+            f"{{{{ quarantined_lines(ref('stg_{name}'), '{name}'"
+            + (f", change_set=ref('{name}_changes')" if name in parsed_once else "")
+            + ") }}"
+            for name in self.situations
         )
         self._write("models/changes/cdc_quarantine_changes.sql", quarantined)
         self._write(

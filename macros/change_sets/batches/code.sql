@@ -1,10 +1,11 @@
 {# What makes the rows of a change set from the batches that are taken. Where none is, SQL is not run at all, and a
    Python model finds its inputs empty. #}
-{% macro get_change_set_code(code, language, taken) %}
+{% macro get_change_set_code(code, language, inputs, taken) %}
   {%- if language == 'python' -%}
     {%- do return(code ~ versioned_collapsing._get_inputs_of_batches(taken)) -%}
   {%- endif -%}
-  {%- do return(code if taken else versioned_collapsing.get_no_rows_sql(code)) -%}
+  {%- set sql = versioned_collapsing.get_code_on_parsed_lines(code, inputs) -%}
+  {%- do return(sql if taken else versioned_collapsing.get_no_rows_sql(sql)) -%}
 {% endmacro %}
 
 

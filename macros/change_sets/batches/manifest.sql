@@ -1,7 +1,8 @@
 {# One row a batch; without batches one row without a batch, so that the flags are there in any case. What is not
-   counted is null. `id` is of this build, `definition` of what was built. Times are in
+   counted is null. `id` is of this build, `definition` of what was built. `parsed_lines` names the
+   tables in which the lines of these batches are parsed. Times are in
    microseconds since 1970. #}
-{% macro get_create_manifest_sql(manifest, landed, taken, is_complete, counts, file_format, id, definition) -%}
+{% macro get_create_manifest_sql(manifest, landed, taken, is_complete, counts, file_format, id, definition, parsed) -%}
   {%- set names = versioned_collapsing.get_line_count_names() -%}
   create table {{ manifest }} using {{ file_format }} as
   select
@@ -12,6 +13,7 @@
     unix_micros(current_timestamp()) as taken_at,
     {{ versioned_collapsing.quote_literal(id) }} as id,
     {{ versioned_collapsing.quote_literal(definition) }} as definition,
+    {{ versioned_collapsing.quote_literal(parsed | map(attribute='identifier') | join(',')) }} as parsed_lines,
     cast({{ is_complete }} as boolean) as is_complete,
     cast({{ versioned_collapsing.is_partial_run() }} as boolean) as is_partial,
     {%- for name in names %}

@@ -37,7 +37,8 @@
 
 {% macro _get_definitions_of_views(model) %}
   {%- set found = [] -%}
-  {%- for node in graph.nodes.values() if node.unique_id in model.depends_on.nodes -%}
+  {%- for node in graph.nodes.values()
+      if node.unique_id in model.depends_on.nodes and not versioned_collapsing.is_parsed_for(model, node) -%}
     {%- if node.config.materialized not in ('view', 'ephemeral') or adapter.view_definition is not defined -%}
       {%- do found.append('') -%}
     {%- elif node.config.materialized == 'view' -%}
@@ -50,11 +51,12 @@
 
 
 {# What reads a change set besides the versioned_collapsing models that apply it: other models, and hooks. Each run,
-   these are to find what is new. #}
+   these are to find what is new. A quarantine, which reads the parsed lines, looks whether they are of its batches. #}
 {% macro _get_other_readers(model) %}
   {%- set found = [] -%}
   {%- for node in graph.nodes.values()
-      if node.resource_type in ('model', 'snapshot', 'operation') and model.unique_id in node.depends_on.nodes -%}
+      if node.resource_type in ('model', 'snapshot', 'operation') and model.unique_id in node.depends_on.nodes
+      and not versioned_collapsing.is_parsed_for(node, model) -%}
     {%- set hooks = (node.config.get('pre-hook') or []) + (node.config.get('post-hook') or []) -%}
     {%- if node.config.materialized != 'versioned_collapsing' or model.name in hooks | string -%}
       {%- do found.append(node.name) -%}

@@ -1,6 +1,6 @@
 {# The usable events above the last truncate. Those at or below it become the truncate's: they are counted with it, and
    their rows are no part of any fold. Its text is looked for before a line is parsed. #}
-{% macro get_events_above_truncate_sql(events, key, columns) -%}
+{% macro get_events_above_truncate_sql(lines, key, columns) -%}
   {%- set is_below = '(_version <= _truncated_at and not _is_truncate)' -%}
   select
     {%- for name in columns %}
@@ -12,12 +12,12 @@
     _is_left,
     {%- endif %}
     _truncated_at
-  from ({{ versioned_collapsing.get_usable_events_sql(events, key, columns) }})
+  from ({{ versioned_collapsing.get_usable_events_sql(lines, key, columns) }})
   cross join (
     select max(_version) as _truncated_at
-    from {{ events }}
+    from {{ lines.relation }}
     where _reason is null
-      and {{ versioned_collapsing.is_to_take('_batch') }}
-      and _is_truncate and _raw_line like '%"t"%'
+      and {{ lines.is_taken }}
+      and _is_truncate{{ ' and _raw_line like \'%"t"%\'' if not lines.is_parsed }}
   )
 {%- endmacro %}

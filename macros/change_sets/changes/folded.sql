@@ -1,12 +1,12 @@
 {# One change a key where changes are combined. Of each column, the upserts above the last delete of the key are
    combined as its policy says, without those that do not have it (`_unset`). What none of them has stays unset.
    `_reset` says that a delete or a truncate lies below: the stored row is then no part of it. #}
-{% macro get_folded_changes_sql(events, key, payload, columns, combine, counts) -%}
+{% macro get_folded_changes_sql(lines, key, payload, columns, combine, counts) -%}
   {%- set unset = ['_unset'] if '_unset' in columns else [] -%}
   {%- set truncated_at = ['_truncated_at'] if '_is_truncate' in columns else [] -%}
   {%- set keys = key | join(', ') -%}
-  {%- set usable = versioned_collapsing.get_events_above_truncate_sql(events, key, columns) if truncated_at
-      else versioned_collapsing.get_usable_events_sql(events, key, columns) -%}
+  {%- set usable = versioned_collapsing.get_events_above_truncate_sql(lines, key, columns) if truncated_at
+      else versioned_collapsing.get_usable_events_sql(lines, key, columns) -%}
   with events as (
     {{ usable }}
   ),

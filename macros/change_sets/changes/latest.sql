@@ -1,6 +1,6 @@
 {# A truncate has no key: the last one is the change of the key null. ClickHouse drops what it is above of. #}
-{% macro get_latest_changes_sql(events, key, payload, columns, counts) -%}
-  {%- set usable = versioned_collapsing.get_usable_events_sql(events, key, columns) -%}
+{% macro get_latest_changes_sql(lines, key, payload, columns, counts) -%}
+  {%- set usable = versioned_collapsing.get_usable_events_sql(lines, key, columns) -%}
   with versions as (
     {{ versioned_collapsing.get_versions_sql('(' ~ usable ~ ')', key, payload, columns) }}
   ),

@@ -1,9 +1,9 @@
 {# The usable events of the batches that this run takes. An update that changes the key is two: it deletes the row that
    was there by the old one. #}
-{% macro get_usable_events_sql(events, key, columns) -%}
+{% macro get_usable_events_sql(lines, key, columns) -%}
   {%- if '_key_before' not in columns %}
   select *
-  from {{ events }}
+  from {{ lines.relation }}
   {%- else %}
   select
     {%- for name in columns %}
@@ -12,10 +12,10 @@
     {{ value }} as {{ name }},
     {%- endfor %}
     _is_left
-  from {{ events }}
+  from {{ lines.relation }}
   lateral view explode(if(_key_before is null, array(false), array(false, true))) as _is_left
   {%- endif %}
   where _reason is null
     and _version is not null
-    and {{ versioned_collapsing.is_to_take('_batch') }}
+    and {{ lines.is_taken }}
 {%- endmacro %}

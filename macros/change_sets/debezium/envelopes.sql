@@ -1,21 +1,23 @@
-{# Lines as Debezium's envelopes: `_op`, `_before` and `_after`, of which these columns are read, as
-   text, what the version is made of, and `_passed_over`. Debezium's converter puts an envelope into `payload` when it
-   sends its schema. A row may have a column of that name too, and has then a key beside it. #}
-{% macro get_envelopes_sql(lines, version, key, before, after, exact) -%}
+{# Lines as Debezium's envelopes: `_op`, `_before` and `_after` with their values as text, what the version is made of,
+   and `_passed_over`. A row of which all columns are read is a map, which tells the fields that it has; of a row before
+   of which only `before` is read, the others are passed over. Debezium's converter puts an envelope into `payload` when
+   it sends its schema. A row may have a column of that name too, and has then a key beside it. #}
+{% macro get_envelopes_sql(lines, version, key, before, columns) -%}
   {%- set fields = ['op', 'before', 'after'] + versioned_collapsing.get_debezium_version_fields(version) -%}
-  {%- set envelope = 'op: string'
-      ~ ', before: struct<' ~ versioned_collapsing.get_text_fields(before) ~ '>'
-      ~ ', after: struct<' ~ versioned_collapsing.get_text_fields(after) ~ '>'
+  {%- set reads_all_before = before | length == columns | length -%}
+  {%- set envelope = 'op: string, before: '
+      ~ ('map<string, string>' if reads_all_before else 'struct<' ~ versioned_collapsing.get_text_fields(before) ~ '>')
+      ~ ', after: map<string, string>'
       ~ versioned_collapsing.get_debezium_version_type(version) -%}
   {%- set row_fields = [] -%}
   {%- for name in key if name | lower not in ('op', 'before', 'after', 'source', 'transaction', 'payload') -%}
     {%- do row_fields.append(name) -%}
   {%- endfor -%}
-  {%- set object = envelope ~ ', payload: struct<' ~ envelope ~ '>'
-      ~ (', ' ~ versioned_collapsing.get_text_fields(row_fields) if row_fields else '') -%}
+  {%- set object = 'struct<' ~ envelope ~ ', payload: struct<' ~ envelope ~ '>'
+      ~ (', ' ~ versioned_collapsing.get_text_fields(row_fields) if row_fields else '') ~ ', _dbt_end: string>' -%}
   {%- set paths = {} -%}
-  {%- for name in exact -%}
-    {%- set rows = (['before'] if name in before else []) + (['after'] if name in after else []) -%}
+  {%- for name in versioned_collapsing.get_exact_columns(columns) -%}
+    {%- set rows = (['before'] if name in before else []) + ['after'] -%}
     {%- do paths.update({name: versioned_collapsing._get_field_paths(rows, name)}) -%}
   {%- endfor -%}
   {%- set is_wrapped = [] -%}
@@ -24,7 +26,7 @@
   {%- endfor -%}
   select
     *,
-    {{ versioned_collapsing._get_passed_over_sql(after) }} as _passed_over
+    {{ versioned_collapsing._get_passed_over_sql(columns) }} as _passed_over
   from (
     select
       *,
@@ -46,7 +48,10 @@
 {% macro _get_field_paths(rows, name) %}
   {%- set paths = [] -%}
   {%- for row in rows -%}
-    {%- do paths.extend([row ~ '.' ~ name, 'payload.' ~ row ~ '.' ~ name]) -%}
+    {%- do paths.extend([
+        versioned_collapsing.get_field_sql('.' ~ row, name),
+        versioned_collapsing.get_field_sql('.payload.' ~ row, name),
+    ]) -%}
   {%- endfor -%}
   {%- do return(paths) -%}
 {% endmacro %}

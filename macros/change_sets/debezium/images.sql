@@ -1,20 +1,10 @@
-{# The row that counts, as JSON. It is read from the line again: only who looks for fields asks for it. #}
-{% macro get_image_json_sql() -%}
-  if(
-    _op = 'd',
-    {{ versioned_collapsing.get_row_json_sql('before') }},
-    {{ versioned_collapsing.get_row_json_sql('after') }}
-  )
-{%- endmacro %}
-
-
-{# Spark parses a path once if it is a literal. #}
-{% macro get_row_json_sql(name) -%}
-  if(
+{# The names of the fields of a row. The line is read again for them. Spark parses a path once if it is a literal. #}
+{% macro get_row_names_sql(name) -%}
+  json_object_keys(if(
     _is_wrapped,
     get_json_object(_json_line, '$.payload.{{ name }}'),
     get_json_object(_json_line, '$.{{ name }}')
-  )
+  ))
 {%- endmacro %}
 
 

@@ -17,14 +17,19 @@
 {% macro _get_key_text_differs_sql(key) %}
   {%- set differs = [] -%}
   {%- for name in key -%}
-    {%- do differs.append('coalesce(_before.' ~ name ~ ' <> _after.' ~ name ~ ', false)') -%}
+    {%- set before = versioned_collapsing.get_field_sql('_before', name) -%}
+    {%- do differs.append(
+        'coalesce(' ~ before ~ ' <> ' ~ versioned_collapsing.get_field_sql('_after', name) ~ ', false)'
+    ) -%}
   {%- endfor -%}
   {%- do return("(_op = 'u' and (" ~ differs | join(' or ') ~ '))') -%}
 {% endmacro %}
 
 
 {% macro _get_before_text_sql(name, type, encoding) %}
-  {%- do return(versioned_collapsing.get_text_sql('_before.' ~ name, type, encoding, false)) -%}
+  {%- do return(versioned_collapsing.get_text_sql(
+      versioned_collapsing.get_field_sql('_before', name), type, encoding, false
+  )) -%}
 {% endmacro %}
 
 

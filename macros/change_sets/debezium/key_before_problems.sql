@@ -10,7 +10,7 @@
         columns[name],
     ) -%}
     {%- do problems.append({
-        'condition': differs ~ ' and _before.' ~ name ~ ' is null',
+        'condition': differs ~ ' and ' ~ versioned_collapsing.get_field_sql('_before', name) ~ ' is null',
         'reason': "'before.key " ~ name ~ " is null'",
     }) -%}
     {%- if misfit -%}
@@ -22,7 +22,8 @@
   {%- endfor -%}
   {%- for name in toasted -%}
     {%- do problems.append({
-        'condition': '_key_before is not null and _text_' ~ name ~ ' is null and _after.' ~ name ~ ' is not null',
+        'condition': '_key_before is not null and _text_' ~ name ~ ' is null and '
+            ~ versioned_collapsing.get_field_sql('_after', name) ~ ' is not null',
         'reason': "'" ~ name ~ " is unavailable'",
     }) -%}
   {%- endfor -%}

@@ -3,7 +3,8 @@
 {% macro get_unset_sql(toasted, may_lack) -%}
   {%- set unset = [] -%}
   {%- for name in toasted -%}
-    {%- do unset.append('if(_text_' ~ name ~ ' is null and _after.' ~ name ~ " is not null, '" ~ name ~ "', null)") -%}
+    {%- set after = versioned_collapsing.get_field_sql('_after', name) -%}
+    {%- do unset.append('if(_text_' ~ name ~ ' is null and ' ~ after ~ " is not null, '" ~ name ~ "', null)") -%}
   {%- endfor -%}
   {%- set none_of_them = 'cast(array() as array<string>)' -%}
   {%- set names = 'filter(array(' ~ unset | join(', ') ~ '), name -> name is not null)' -%}

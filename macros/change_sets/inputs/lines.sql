@@ -4,7 +4,9 @@
 {% macro count_lines(inputs, taken) %}
   {%- set counts = {} -%}
   {%- for input in inputs -%}
-    {%- set conditions = versioned_collapsing._get_line_conditions(input.columns) -%}
+    {%- set conditions = versioned_collapsing.get_line_conditions(
+        input.columns + (['_is_blank'] if input.parsed else [])
+    ) -%}
     {%- set query -%}
       select
         _batch as batch,
@@ -12,7 +14,7 @@
         {%- for name, condition in conditions.items() %},
         {{ 'count_if(' ~ condition ~ ')' if condition else 'cast(null as bigint)' }} as {{ name }}
         {%- endfor %}
-      from {{ input.relation }}
+      from {{ input.parsed or input.relation }}
       where _batch in ({{ taken | join(', ') }})
       group by _batch
     {%- endset -%}

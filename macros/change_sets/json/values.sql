@@ -1,9 +1,9 @@
-{# JSON as `array<struct<fields>>`: the object, and a second one that only text with one object, and nothing behind it,
-   leaves where it is; Spark does not look behind what it parses. #}
-{% macro get_json_values_sql(json, fields, depth=900) -%}
+{# JSON as an array of `type`, a struct that has `_dbt_end` or a map: the object, and a second one that only text with
+   one object, and nothing behind it, leaves where it is; Spark does not look behind what it parses. #}
+{% macro get_json_values_sql(json, type, depth=900) -%}
   from_json(
     concat('[', {{ json }}, ',{"_dbt_end":true}]'),
-    'array<struct<{{ fields ~ ', ' if fields }}_dbt_end: boolean>>',
+    'array<{{ type }}>',
     {{ versioned_collapsing._get_json_options_sql(depth) }}
   )
 {%- endmacro %}
@@ -20,5 +20,5 @@
 
 
 {% macro get_is_json_sql(values) -%}
-  coalesce(size({{ values }}) = 2 and {{ values }}[1]._dbt_end and {{ values }}[0] is not null, false)
+  coalesce(size({{ values }}) = 2 and {{ values }}[1]['_dbt_end'] = 'true' and {{ values }}[0] is not null, false)
 {%- endmacro %}

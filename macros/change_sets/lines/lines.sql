@@ -23,6 +23,6 @@
 
 {# Where a file is: the last two folders and its name. Spark has them as in a URL. #}
 {% macro _get_file_sql() -%}
-  {%- set file = "regexp_extract(_metadata.file_path, '[^/]+/[^/]+/[^/]+$', 0)" -%}
+  {%- set file = "substring_index(_metadata.file_path, '/', -3)" -%}
   if(locate('%', _metadata.file_path) > 0, url_decode(replace({{ file }}, '+', '%2B')), {{ file }})
 {%- endmacro %}

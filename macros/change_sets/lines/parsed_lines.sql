@@ -1,7 +1,7 @@
 {# Each line with `_value`, the one JSON object on it, and `_is_json`. A generator is a fence to the optimizer: without
    it, each use of a field would parse the line again. `exact` has the fields whose text is to be as it is on the line,
-   with the paths to them. #}
-{% macro get_parsed_lines_sql(lines, fields, exact) -%}
+   with the paths to them; `type` is that of the object. #}
+{% macro get_parsed_lines_sql(lines, type, exact) -%}
   select
     lines.*,
     _values[0] as _value,
@@ -10,7 +10,7 @@
     select *, {{ versioned_collapsing.get_json_line_sql('_raw_line') }} as _json_line
     from ({{ lines }})
   ) as lines
-  lateral view explode({{ versioned_collapsing.get_exact_json_values_sql('_json_line', fields, exact) }}) as _values
+  lateral view explode({{ versioned_collapsing.get_exact_json_values_sql('_json_line', type, exact) }}) as _values
 {%- endmacro %}
 
 

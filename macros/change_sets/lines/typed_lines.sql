@@ -1,6 +1,7 @@
 {# One row a line: the columns in the declared types, `_version`, the columns of `control` (expressions by name),
-   where the line was read, and `_reason`: why it cannot be used, null when it can. #}
-{% macro get_typed_lines_sql(typed, columns, image, known_fields, version, control, problems) -%}
+   where the line was read, and `_reason`: why it cannot be used, null when it can. `row` is the map of the row's
+   values, `names` are those of its fields. #}
+{% macro get_typed_lines_sql(typed, columns, row, names, known_fields, version, control, problems) -%}
   select
     {%- for name in columns %}
     {{ name }},
@@ -10,7 +11,7 @@
     {{ expression }} as {{ name }},
     {%- endfor %}
     array_except(
-      json_object_keys(if(_is_json, {{ image }}, null)),
+      if(_is_json, {{ names }}, null),
       {{ versioned_collapsing.get_text_array_sql(known_fields) }}
     ) as _unknown_fields,
     _batch,
@@ -21,7 +22,8 @@
       when not _is_json and {{ versioned_collapsing.get_is_blank_sql('_raw_line') }} then null
       when not is_valid_utf8(_raw_line) then 'invalid UTF-8'
       when not _is_json then {{ versioned_collapsing._get_json_problem_sql() }}
-      when _members['"'] is not null then 'row nests deeper than 20 levels or names a field twice'
+      when _members['"'] is not null or size(array_distinct(map_keys({{ row }}))) < size({{ row }})
+        then 'row nests deeper than 20 levels or names a field twice'
       when {{ versioned_collapsing.get_has_lone_surrogate_sql('_raw_line') }} then 'half of a surrogate pair'
       {%- for problem in problems %}
       when {{ problem.condition }} then {{ problem.reason }}
@@ -36,7 +38,7 @@
   {%- set quoted = versioned_collapsing.get_quoted_numbers_sql('_json_line') -%}
   if(
     exists(
-      array({{ versioned_collapsing.get_json_values_sql(quoted, '', 2147483647) }}),
+      array({{ versioned_collapsing.get_json_values_sql(quoted, 'struct<_dbt_end: string>', 2147483647) }}),
       _values -> {{ versioned_collapsing.get_is_json_sql('_values') }}
     ),
     'nests deeper than 900 levels',

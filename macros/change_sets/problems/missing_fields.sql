@@ -1,5 +1,5 @@
-{# The names of these columns that a row lacks. Only where the text of one is null, the row is read again. #}
-{% macro get_missing_fields_sql(names, image, prefix='') -%}
+{# The names of these columns that a row, a map, lacks. #}
+{% macro get_missing_fields_sql(names, row, prefix='') -%}
   {%- set texts = [] -%}
   {%- set candidates = [] -%}
   {%- for name in names -%}
@@ -10,7 +10,7 @@
     {{ texts | join(' or ') or 'false' }},
     array_except(
       array({{ candidates | join(', ') }}),
-      array_append({{ versioned_collapsing._get_fields_sql(image) }}, null)
+      array_append({{ versioned_collapsing._get_fields_sql(row) }}, null)
     ),
     cast(array() as array<string>)
   )
@@ -31,12 +31,13 @@
 
 {# Where rows may lack columns: a column that is required, is there and is null, or is not there and new to the table,
    as conditions with reasons. #}
-{% macro get_kept_field_problems(missing_fields, required, places, toasted, image, is_new) %}
+{% macro get_kept_field_problems(missing_fields, required, places, toasted, row, is_new) %}
   {%- set problems = [] -%}
-  {%- set fields = versioned_collapsing._get_fields_sql(image) -%}
+  {%- set fields = versioned_collapsing._get_fields_sql(row) -%}
   {%- for name in required if missing_fields == 'keep' and name not in places -%}
+    {%- set is_left_out = ' and ' ~ versioned_collapsing.get_field_sql('_after', name) ~ ' is null' -%}
     {%- do problems.append({
-        'condition': '_text_' ~ name ~ ' is null' ~ (' and _after.' ~ name ~ ' is null' if name in toasted else '')
+        'condition': '_text_' ~ name ~ ' is null' ~ (is_left_out if name in toasted else '')
             ~ ' and (' ~ is_new ~ ' or array_contains(' ~ fields ~ ", '" ~ name ~ "'))",
         'reason': "'" ~ name ~ " is null'",
     }) -%}
@@ -45,6 +46,6 @@
 {% endmacro %}
 
 
-{% macro _get_fields_sql(image) %}
-  {%- do return('coalesce(json_object_keys(' ~ image ~ '), cast(array() as array<string>))') -%}
+{% macro _get_fields_sql(row) %}
+  {%- do return('coalesce(map_keys(' ~ row ~ '), cast(array() as array<string>))') -%}
 {% endmacro %}

@@ -3,7 +3,8 @@
 ) %}
   {%- set problems = [] -%}
   {%- for name in required if name not in places -%}
-    {%- set is_left_out = ' and _after.' ~ name ~ ' is null' if name in toasted else '' -%}
+    {%- set is_left_out = ' and ' ~ versioned_collapsing.get_field_sql('_after', name) ~ ' is null'
+        if name in toasted else '' -%}
     {%- do problems.append({
         'condition': '_text_' ~ prefix ~ name ~ ' is null' ~ is_left_out,
         'reason': "'" ~ label ~ name ~ " is null'",

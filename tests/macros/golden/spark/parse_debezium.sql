@@ -42,25 +42,25 @@ with images as (
         select
     lines.*,
     _values[0] as _value,
-    coalesce(size(_values) = 2 and _values[1]._dbt_end and _values[0] is not null, false) as _is_json
+    coalesce(size(_values) = 2 and _values[1]['_dbt_end'] = 'true' and _values[0] is not null, false) as _is_json
   from (
     select *, if(startswith(_raw_line, '\uFEFF'), substr(_raw_line, 2), _raw_line) as _json_line
     from (select
     value as _raw_line,
     cast(batch as bigint) as _batch,
-    if(locate('%', _metadata.file_path) > 0, url_decode(replace(regexp_extract(_metadata.file_path, '[^/]+/[^/]+/[^/]+$', 0), '+', '%2B')), regexp_extract(_metadata.file_path, '[^/]+/[^/]+/[^/]+$', 0)) as _file,
+    if(locate('%', _metadata.file_path) > 0, url_decode(replace(substring_index(_metadata.file_path, '/', -3), '+', '%2B')), substring_index(_metadata.file_path, '/', -3)) as _file,
     _metadata.file_block_start as _block_start
   from landing.orders)
   ) as lines
   lateral view explode(transform(
     array(from_json(
     concat('[', _json_line, ',{"_dbt_end":true}]'),
-    'array<struct<op: string, before: struct<id: string>, after: struct<id: string, amount: string, at: string>, source: struct<lsn: string>, payload: struct<op: string, before: struct<id: string>, after: struct<id: string, amount: string, at: string>, source: struct<lsn: string>>, id: string, _dbt_end: boolean>>',
+    'array<struct<op: string, before: struct<id: string>, after: map<string, string>, source: struct<lsn: string>, payload: struct<op: string, before: struct<id: string>, after: map<string, string>, source: struct<lsn: string>>, id: string, _dbt_end: string>>',
     map('allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false', 'maxStringLen', '2147483647', 'maxNumLen', '2147483647', 'maxNestingDepth', '900')
   )),
     found -> if(
-      not coalesce(size(found) = 2 and found[1]._dbt_end and found[0] is not null, false)
-      or (coalesce(found[0].after.amount < ':', false) or coalesce(found[0].payload.after.amount < ':', false))
+      not coalesce(size(found) = 2 and found[1]['_dbt_end'] = 'true' and found[0] is not null, false)
+      or (coalesce(found[0].after['amount'] < ':', false) or coalesce(found[0].payload.after['amount'] < ':', false))
         and (contains(_json_line, r'\') or _json_line rlike r'"amount"\s*+:\s*+(?:-?[0-9]++[.eE]|-0|[-+]?[IN]|-?[0-9]{400})'),
       from_json(
     concat('[', if(
@@ -72,7 +72,7 @@ with images as (
     ),
     _json_line
   ), ',{"_dbt_end":true}]'),
-    'array<struct<op: string, before: struct<id: string>, after: struct<id: string, amount: string, at: string>, source: struct<lsn: string>, payload: struct<op: string, before: struct<id: string>, after: struct<id: string, amount: string, at: string>, source: struct<lsn: string>>, id: string, _dbt_end: boolean>>',
+    'array<struct<op: string, before: struct<id: string>, after: map<string, string>, source: struct<lsn: string>, payload: struct<op: string, before: struct<id: string>, after: map<string, string>, source: struct<lsn: string>>, id: string, _dbt_end: string>>',
     map('allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false', 'maxStringLen', '2147483647', 'maxNumLen', '2147483647', 'maxNestingDepth', '900')
   ),
       found
@@ -86,8 +86,8 @@ with images as (
     select
       *,
       if(
-    (_op = 'u' and (coalesce(_before.id <> _after.id, false))),
-    nullif(struct(if(locate('.', _before.id) > 0, null, try_cast(_before.id as bigint)) as id), struct(id)),
+    (_op = 'u' and (coalesce(_before['id'] <> _after['id'], false))),
+    nullif(struct(if(locate('.', _before['id']) > 0, null, try_cast(_before['id'] as bigint)) as id), struct(id)),
     null
   ) as _key_before,
       if(
@@ -96,19 +96,7 @@ with images as (
     _text_amount is null or _text_at is null,
     array_except(
       array(if(_text_amount is null, 'amount', null), if(_text_at is null, 'at', null)),
-      array_append(coalesce(json_object_keys(if(
-    _op = 'd',
-    if(
-    _is_wrapped,
-    get_json_object(_json_line, '$.payload.before'),
-    get_json_object(_json_line, '$.before')
-  ),
-    if(
-    _is_wrapped,
-    get_json_object(_json_line, '$.payload.after'),
-    get_json_object(_json_line, '$.after')
-  )
-  )), cast(array() as array<string>)), null)
+      array_append(coalesce(map_keys(_after), cast(array() as array<string>)), null)
     ),
     cast(array() as array<string>)
   ),
@@ -121,9 +109,9 @@ with images as (
       *,
       array('__debezium_unavailable_value', base64(cast('__debezium_unavailable_value' as binary)), lower(hex('__debezium_unavailable_value')), hex('__debezium_unavailable_value'),
   '["__debezium_unavailable_value"]', '{"__debezium_unavailable_value":"__debezium_unavailable_value"}', '{"__debezium_unavailable_value": "__debezium_unavailable_value"}', '[95,95,100,101,98,101,122,105,117,109,95,117,110,97,118,97,105,108,97,98,108,101,95,118,97,108,117,101]', '[95, 95, 100, 101, 98, 101, 122, 105, 117, 109, 95, 117, 110, 97, 118, 97, 105, 108, 97, 98, 108, 101, 95, 118, 97, 108, 117, 101]', '["b68a35a7-17ad-35b3-af2a-ae46edb4545a"]') as _placeholders,
-      case _op when 'd' then _before.id when 't' then null else _after.id end as _text_id,
-      _after.amount as _text_amount,
-      _after.at as _text_at
+      case _op when 'd' then _before['id'] when 't' then null else _after['id'] end as _text_id,
+      _after['amount'] as _text_amount,
+      _after['at'] as _text_at
     from (select *
   from images
   lateral view explode(array(
@@ -150,19 +138,11 @@ with images as (
     _missing_fields as _missing_fields,
     _passed_over as _passed_over,
     array_except(
-      json_object_keys(if(_is_json, if(
-    _op = 'd',
-    if(
+      if(_is_json, if(_op = 'd', json_object_keys(if(
     _is_wrapped,
     get_json_object(_json_line, '$.payload.before'),
     get_json_object(_json_line, '$.before')
-  ),
-    if(
-    _is_wrapped,
-    get_json_object(_json_line, '$.payload.after'),
-    get_json_object(_json_line, '$.after')
-  )
-  ), null)),
+  )), map_keys(_after)), null),
       array('id', 'amount', 'at')
     ) as _unknown_fields,
     _batch,
@@ -184,15 +164,16 @@ with images as (
     ),
     _json_line
   ), ',{"_dbt_end":true}]'),
-    'array<struct<_dbt_end: boolean>>',
+    'array<struct<_dbt_end: string>>',
     map('allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false', 'maxStringLen', '2147483647', 'maxNumLen', '2147483647', 'maxNestingDepth', '2147483647')
   )),
-      _values -> coalesce(size(_values) = 2 and _values[1]._dbt_end and _values[0] is not null, false)
+      _values -> coalesce(size(_values) = 2 and _values[1]['_dbt_end'] = 'true' and _values[0] is not null, false)
     ),
     'nests deeper than 900 levels',
     'malformed JSON'
   )
-      when _members['"'] is not null then 'row nests deeper than 20 levels or names a field twice'
+      when _members['"'] is not null or size(array_distinct(map_keys(_after))) < size(_after)
+        then 'row nests deeper than 20 levels or names a field twice'
       when contains(_raw_line, r'\u')
   and (contains(_raw_line, r'\ud') or contains(_raw_line, r'\uD'))
   and _raw_line rlike r'^(?:[^\\]++|\\[^u]|\\u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})*+\\u[dD]' then 'half of a surrogate pair'
@@ -218,8 +199,8 @@ with images as (
       when array_contains(_placeholders, _text_at) then 'at is unavailable'
       when _text_at is not null and at is null then 'at does not fit timestamp'
       when at not between cast('1900-01-01 00:00:00Z' as timestamp) and cast('2299-12-31 23:59:59.999999Z' as timestamp) then 'at is outside 1900-01-01 00:00:00Z to 2299-12-31 23:59:59.999999Z'
-      when (_op = 'u' and (coalesce(_before.id <> _after.id, false))) and _before.id is null then 'before.key id is null'
-      when (_op = 'u' and (coalesce(_before.id <> _after.id, false))) and _before.id is not null and if(locate('.', _before.id) > 0, null, try_cast(_before.id as bigint)) is null then 'before.id does not fit bigint'
+      when (_op = 'u' and (coalesce(_before['id'] <> _after['id'], false))) and _before['id'] is null then 'before.key id is null'
+      when (_op = 'u' and (coalesce(_before['id'] <> _after['id'], false))) and _before['id'] is not null and if(locate('.', _before['id']) > 0, null, try_cast(_before['id'] as bigint)) is null then 'before.id does not fit bigint'
       when get(_missing_fields, 0) is not null then concat('', get(_missing_fields, 0), ' is missing')
     end as _reason
   from (select *, if(_passed_over is null, if(locate('.', _source_lsn) > 0, null, try_cast(_source_lsn as bigint)), null) as _version from typed)

@@ -2,24 +2,24 @@ with images as (
     select
     lines.*,
     _values[0] as _value,
-    coalesce(size(_values) = 2 and _values[1]._dbt_end and _values[0] is not null, false) as _is_json
+    coalesce(size(_values) = 2 and _values[1]['_dbt_end'] = 'true' and _values[0] is not null, false) as _is_json
   from (
     select *, if(startswith(_raw_line, '\uFEFF'), substr(_raw_line, 2), _raw_line) as _json_line
     from (select
     value as _raw_line,
     cast(batch as bigint) as _batch,
-    if(locate('%', _metadata.file_path) > 0, url_decode(replace(regexp_extract(_metadata.file_path, '[^/]+/[^/]+/[^/]+$', 0), '+', '%2B')), regexp_extract(_metadata.file_path, '[^/]+/[^/]+/[^/]+$', 0)) as _file,
+    if(locate('%', _metadata.file_path) > 0, url_decode(replace(substring_index(_metadata.file_path, '/', -3), '+', '%2B')), substring_index(_metadata.file_path, '/', -3)) as _file,
     _metadata.file_block_start as _block_start
   from landing.orders)
   ) as lines
   lateral view explode(transform(
     array(from_json(
     concat('[', _json_line, ',{"_dbt_end":true}]'),
-    'array<struct<id: string, at: string, _dbt_end: boolean>>',
+    'array<map<string, string>>',
     map('allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false', 'maxStringLen', '2147483647', 'maxNumLen', '2147483647', 'maxNestingDepth', '900')
   )),
     found -> if(
-      not coalesce(size(found) = 2 and found[1]._dbt_end and found[0] is not null, false),
+      not coalesce(size(found) = 2 and found[1]['_dbt_end'] = 'true' and found[0] is not null, false),
       from_json(
     concat('[', if(
     _json_line rlike r'"\s*+:\s*+(?:-?[0-9]++[.eE]|-0|[-+]?[IN]|-?[0-9]{400})',
@@ -30,7 +30,7 @@ with images as (
     ),
     _json_line
   ), ',{"_dbt_end":true}]'),
-    'array<struct<id: string, at: string, _dbt_end: boolean>>',
+    'array<map<string, string>>',
     map('allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false', 'maxStringLen', '2147483647', 'maxNumLen', '2147483647', 'maxNestingDepth', '900')
   ),
       found
@@ -46,7 +46,7 @@ with images as (
     false,
     array_except(
       array(),
-      array_append(coalesce(json_object_keys(_json_line), cast(array() as array<string>)), null)
+      array_append(coalesce(map_keys(_value), cast(array() as array<string>)), null)
     ),
     cast(array() as array<string>)
   ),
@@ -59,8 +59,8 @@ with images as (
       *,
       array('__debezium_unavailable_value', base64(cast('__debezium_unavailable_value' as binary)), lower(hex('__debezium_unavailable_value')), hex('__debezium_unavailable_value'),
   '["__debezium_unavailable_value"]', '{"__debezium_unavailable_value":"__debezium_unavailable_value"}', '{"__debezium_unavailable_value": "__debezium_unavailable_value"}', '[95,95,100,101,98,101,122,105,117,109,95,117,110,97,118,97,105,108,97,98,108,101,95,118,97,108,117,101]', '[95, 95, 100, 101, 98, 101, 122, 105, 117, 109, 95, 117, 110, 97, 118, 97, 105, 108, 97, 98, 108, 101, 95, 118, 97, 108, 117, 101]', '["b68a35a7-17ad-35b3-af2a-ae46edb4545a"]') as _placeholders,
-      _value.id as _text_id,
-      _value.at as _text_at
+      _value['id'] as _text_id,
+      _value['at'] as _text_at
     from (select *
   from images
   lateral view explode(array(
@@ -81,7 +81,7 @@ with images as (
     _missing_fields as _missing_fields,
     cast(null as string) as _passed_over,
     array_except(
-      json_object_keys(if(_is_json, _json_line, null)),
+      if(_is_json, map_keys(_value), null),
       array('id', 'at')
     ) as _unknown_fields,
     _batch,
@@ -103,15 +103,16 @@ with images as (
     ),
     _json_line
   ), ',{"_dbt_end":true}]'),
-    'array<struct<_dbt_end: boolean>>',
+    'array<struct<_dbt_end: string>>',
     map('allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false', 'maxStringLen', '2147483647', 'maxNumLen', '2147483647', 'maxNestingDepth', '2147483647')
   )),
-      _values -> coalesce(size(_values) = 2 and _values[1]._dbt_end and _values[0] is not null, false)
+      _values -> coalesce(size(_values) = 2 and _values[1]['_dbt_end'] = 'true' and _values[0] is not null, false)
     ),
     'nests deeper than 900 levels',
     'malformed JSON'
   )
-      when _members['"'] is not null then 'row nests deeper than 20 levels or names a field twice'
+      when _members['"'] is not null or size(array_distinct(map_keys(_value))) < size(_value)
+        then 'row nests deeper than 20 levels or names a field twice'
       when contains(_raw_line, r'\u')
   and (contains(_raw_line, r'\ud') or contains(_raw_line, r'\uD'))
   and _raw_line rlike r'^(?:[^\\]++|\\[^u]|\\u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})*+\\u[dD]' then 'half of a surrogate pair'
