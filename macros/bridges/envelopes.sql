@@ -2,7 +2,7 @@
    table takes only if its types hold them. A row without an operation is a tombstone of Kafka, and says nothing. An
    update that changes the key deletes the row of the old one. #}
 {% macro get_envelope_changes_sql(found, layout) -%}
-  {%- set key = versioned_collapsing.as_list(model.config.get('unique_key')) -%}
+  {%- set key = versioned_collapsing.get_unique_key(model.config) -%}
   select
     {%- for name in layout.payload %}
     {{ versioned_collapsing.quote_name(name) }},

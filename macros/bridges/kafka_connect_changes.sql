@@ -10,7 +10,7 @@
   {%- set found = versioned_collapsing.read_landing(landing) -%}
   {%- do versioned_collapsing.validate_inserted_at(found, watermark) -%}
   {%- if 'op' in found.spelling and 'after' in found.spelling -%}
-    {%- do versioned_collapsing.validate_bridge_key(versioned_collapsing.as_list(model.config.get('unique_key'))) -%}
+    {%- do versioned_collapsing.validate_bridge_key(versioned_collapsing.get_unique_key(model.config)) -%}
     {%- do versioned_collapsing.validate_envelopes(found, columns) -%}
     {{ versioned_collapsing.get_envelope_changes_sql(found, {
         'payload': columns,

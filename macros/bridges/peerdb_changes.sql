@@ -12,7 +12,7 @@
         layout, condition=versioned_collapsing.read_range(found, layout.watermark, overlap, through)
     )) }}
   {%- else -%}
-    {%- do versioned_collapsing.validate_bridge_key(versioned_collapsing.as_list(model.config.get('unique_key'))) -%}
+    {%- do versioned_collapsing.validate_bridge_key(versioned_collapsing.get_unique_key(model.config)) -%}
     {{ versioned_collapsing.get_peerdb_raw_changes_sql(
         found, layout, versioned_collapsing.read_peerdb_raw(found, raw, overlap, through), binary
     ) }}

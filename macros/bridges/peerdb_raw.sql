@@ -25,7 +25,7 @@
 {# An update of the key has the old one in `_peerdb_match_data`, whose row is deleted just before, as PeerDB does if it
    is told to. The landed table has what came before the raw table begins. #}
 {% macro get_peerdb_raw_changes_sql(found, layout, raw, binary) -%}
-  {%- set key = versioned_collapsing.as_list(model.config.get('unique_key')) -%}
+  {%- set key = versioned_collapsing.get_unique_key(model.config) -%}
   {%- set stop = 'if(count() = 0, toUInt64(-1), toUInt64(min(_peerdb_timestamp)))' -%}
   {%- if not raw.is_whole -%}
   {{ versioned_collapsing.get_landed_changes_sql(raw, dict(

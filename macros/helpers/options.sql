@@ -8,6 +8,12 @@
 {% endmacro %}
 
 
+{# The columns of the key of a model. #}
+{% macro get_unique_key(config) %}
+  {%- do return(versioned_collapsing.as_list(versioned_collapsing.get_option(config, 'unique_key'))) -%}
+{% endmacro %}
+
+
 {# The options among `names` to which the config and `meta` give different values. #}
 {% macro get_options_given_twice(model, names) %}
   {%- set meta = model.config.get('meta') or {} -%}

@@ -3,12 +3,13 @@
   {%- set stored = versioned_collapsing.read_live_source(table) -%}
   {%- set config = node.config or {} -%}
   {%- set columns = versioned_collapsing.read_query_columns(stored) -%}
-  {%- set key = versioned_collapsing.as_list(given.unique_key if given.unique_key else config.get('unique_key')) -%}
+  {%- set key = versioned_collapsing.as_list(given.unique_key) or versioned_collapsing.get_unique_key(config) -%}
   {%- set relation = versioned_collapsing.get_truth_relation(changes) if changes else none -%}
   {%- set changed = versioned_collapsing.read_query_columns('select * from ' ~ relation) | map(attribute='name') | list
       if relation else [] -%}
   {%- set own = {
-      'is_deleted': config.get('is_deleted', '_is_deleted'), 'version': config.get('version', '_version'),
+      'is_deleted': versioned_collapsing.get_option(config, 'is_deleted', '_is_deleted'),
+      'version': versioned_collapsing.get_option(config, 'version', '_version'),
   } -%}
   {%- set sample = {
       'table': table | string,
