@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
 from tests.support.collapsing_project import CollapsingProject, Row
 from tests.support.collapsing_projects import MakeProject
+from tests.support.statements import Send, intercepted
 
 STRUCTURE = "id Nullable(Int64), x Int64, _version Int64, _is_deleted Bool, _is_truncate Bool"
 LIVE = "select id, x, _version from target final where _sign = 1 order by id"
@@ -48,6 +51,24 @@ def test_rows_at_or_below_go_for_ever(make_project: MakeProject, config: dict[st
     apply(project, [row(1, 12), row(2, 14)])
     assert project.query(LIVE) == [(2, 0, 14), (9, 0, 13)]
     assert project.query("select sum(_sign) from target") == [(2,)]
+
+
+def test_the_select_is_read_once(make_project: MakeProject) -> None:
+    """A truncate that lands between two readings would be staged and not carried out."""
+    project = make_project("truncate_read_once")
+    project.add_model("target", {"unique_key": "id"}, "select * from changes")
+    readings: list[str] = []
+
+    def send(do: Send, sql: str) -> Any:
+        statement = re.sub(r"/\*.*?\*/", "", sql, flags=re.DOTALL).strip()
+        if "from changes" in statement and not statement.startswith(("describe", "explain")):
+            readings.append(statement)
+        return do(sql)
+
+    with intercepted(send):
+        apply(project, [row(1, 5), truncate(4), row(1, 4)])
+    assert len(readings) == 1, readings
+    assert readings[0].startswith("insert into")
 
 
 def test_a_truncate_of_an_empty_table_is_remembered(make_project: MakeProject) -> None:

@@ -74,7 +74,7 @@
   {% endif %}
 
   {#- Stage, decide, publish and record. -#}
-  {% set landed = versioned_collapsing.stage_landed_rows(target_relation, given, sql, apply) %}
+  {% set landed = versioned_collapsing.stage_landed_rows(target_relation, options, given, sql, manifest, apply) %}
   {% set apply = dict(apply, watermarks=landed.watermarks) %}
   {% set sql = landed.sql %}
   {% set truncate = versioned_collapsing.read_truncate(options, columns, sql, ledger, apply) %}

@@ -1,8 +1,12 @@
-{# A change set that says how far it has read a landing table (`_watermark`) is read once: rows land, and are merged
-   away, while an apply runs, and each of its statements is to see the same ones. What the ledger is to say of each
-   landing table is then what was read, and no more. Returns the select of these rows, and the watermarks. #}
-{% macro stage_landed_rows(target_relation, given, sql, apply) %}
-  {%- if '_watermark' not in given | map(attribute='name') -%}
+{# Rows land, and are merged away, while an apply runs. Where its statements have to see the same ones, the select is
+   read once: what the ledger says of a landing table (`_watermark`) is what was read, a truncate (`_is_truncate`) that
+   is staged is also carried out, and signed rows are written only if they were checked. The rows of a `change_set`
+   model stay as they are. Returns the select of the rows, and the watermarks. #}
+{% macro stage_landed_rows(target_relation, options, given, sql, manifest, apply) %}
+  {%- set names = given | map(attribute='name') | list -%}
+  {%- set has_watermark = '_watermark' in names -%}
+  {%- if not has_watermark
+      and (manifest.exists or '_is_truncate' not in names and options.old_state != 'stream') -%}
     {%- do return({'sql': sql, 'watermarks': []}) -%}
   {%- endif -%}
   {%- set landed = versioned_collapsing.get_helper_relation(target_relation, 'landed') -%}
@@ -13,20 +17,28 @@
   {% call statement('stage_landed_rows') -%}
     {{ versioned_collapsing.get_stage_landed_sql(landed, given, sql, apply) }}
   {%- endcall %}
+  {%- set watermarks = versioned_collapsing._read_watermarks(landed, given) if has_watermark else [] -%}
+  {%- do return({'sql': 'select * from ' ~ landed, 'watermarks': watermarks}) -%}
+{% endmacro %}
+
+
+{% macro _read_watermarks(landed, given) %}
   {%- set type = (given | selectattr('name', 'equalto', '_watermark') | first).type -%}
   {%- set has_landing = '_landing' in given | map(attribute='name') -%}
   {%- set watermarks = [] -%}
   {%- for row in run_query(versioned_collapsing.get_watermarks_sql(landed, type, has_landing)).rows -%}
     {%- do watermarks.append((row['_dbt_landing'], row['_dbt_uuid'], row['_dbt_watermark'])) -%}
   {%- endfor -%}
-  {%- do return({'sql': 'select * from ' ~ landed, 'watermarks': watermarks}) -%}
+  {%- do return(watermarks) -%}
 {% endmacro %}
 
 
+{# A column of nulls alone has a type that no table has. #}
 {% macro get_create_landed_sql(landed, given) -%}
   create table {{ landed }} (
     {%- for column in given %}
-    {{ versioned_collapsing.quote_name(column.name) }} {{ column.type }}{{ ',' if not loop.last }}
+    {%- set type = modules.re.sub("(?<!')\\bNothing\\b(?!')", 'UInt8', column.type) %}
+    {{ versioned_collapsing.quote_name(column.name) }} {{ type }}{{ ',' if not loop.last }}
     {%- endfor %}
   )
   engine = MergeTree
