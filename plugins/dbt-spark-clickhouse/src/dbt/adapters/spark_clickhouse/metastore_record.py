@@ -62,7 +62,7 @@ class MetastoreRecord:
         self._path = home / _FILE
         self._metastore = home / "metastore"
         self._settings = settings
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._schemas: dict[str, Relations | None] | None = None  # None: nobody has looked
         self._views: dict[str, str] = {}  # the statements that made them
         self._columns: dict[str, Columns] = {}
@@ -149,16 +149,26 @@ class MetastoreRecord:
 
     def before_any(self) -> None:
         """Note that statements are about to run on Spark of which nothing is known."""
-        self._change("")
+        self._note("")
+
+    def after_any(self, names: Iterable[str]) -> None:
+        """Note which relations such statements have changed; an empty name for all."""
+        for name in names:
+            self._change(name)
 
     def _change(self, name: str) -> None:
         """Forget what holds no more once ``name`` is changed, all if it is not known."""
+        with self._lock:
+            self._note(name)
+            self._forget(name)
+
+    def _note(self, name: str) -> None:
+        """Note that ``name`` changes: a run that is killed meanwhile leaves no record."""
         with self._lock:
             self._read()
             self._changes.append(name)
             self._schemas = None
             self._path.unlink(missing_ok=True)
-            self._forget(name)
 
     def after(self, sql: str) -> None:
         """Note that a statement has run on Spark."""

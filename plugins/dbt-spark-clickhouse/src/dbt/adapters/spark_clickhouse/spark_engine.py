@@ -245,22 +245,45 @@ class RoutedSparkAdapter(EngineAdapter, SparkAdapter):
         """Run a Python model in this process. A statement of dbt-spark makes the table of what it
         returns: file format, partitions and location are as those of a SQL model."""
         _ = self.connections.get_thread_connection().handle  # which opens it
-        record = record_for(self.config.credentials)
-        if record:
-            record.before_any()
         code, written = upstream.of_python_model(compiled_code)
         root = Path(self.config.credentials.project_root)
         view = f"dbt_python_{uuid.uuid4().hex}"
-        with rows_of_model(parsed_model, code, root) as rows:
+        with self._noting_changes(), rows_of_model(parsed_model, code, root) as rows:
             rows.createOrReplaceTempView(view)
             try:
                 self.execute(f"drop table if exists {written}")
                 self.execute(self._create_table_sql(parsed_model, written, f"select * from {view}"))
             finally:
                 rows.sparkSession.catalog.dropTempView(view)
-                if record:  # what other threads have noted since
-                    record.before_any()
         return AdapterResponse("OK")
+
+    @contextmanager
+    def _noting_changes(self) -> Iterator[None]:
+        """Note what the block, which may do anything, changes in the metastore."""
+        record = record_for(self.config.credentials)
+        if record is None:
+            yield
+            return
+        before = self._relations_now()
+        record.before_any()
+        changed = {""}
+        try:
+            yield
+        finally:
+            try:
+                after = self._relations_now()
+                both = before.keys() | after.keys()
+                changed = {name for name in both if before.get(name) != after.get(name)}
+            finally:
+                record.after_any(changed)
+
+    def _relations_now(self) -> dict[str, list[Any]]:
+        """What Spark's metastore says of each relation, by its name in any schema."""
+        found: dict[str, list[Any]] = {}
+        for schema in self._list_schemas():
+            for relation in self._describe(schema):
+                found.setdefault(relation["identifier"], []).append((schema, relation))
+        return found
 
     def _create_table_sql(self, node: dict[str, Any], table: str, query: str) -> str:
         own = self.Relation.create(schema=node["schema"], identifier=node["alias"])
