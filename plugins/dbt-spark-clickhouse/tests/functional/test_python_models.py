@@ -92,7 +92,17 @@ BROKEN = {
         "needs packages that are missing or have another version where dbt runs. Install them: pip install 'numpy<1' 'nobody-has-it'",
     ),
 }
+CHANGES_A_VIEW = """
+def model(dbt, session):
+    dbt.config(materialized="table")
+    dbt.ref("changed")
+    session.sql("create or replace view py.changed as select 2 as x")
+    return session.range(1)
+"""
 MODELS = {
+    "spark/changed.sql": "{{ config(materialized='view') }} select 1 as x",
+    "spark/kept.sql": "{{ config(materialized='view') }} select 1 as x",
+    "spark/changes_a_view.py": CHANGES_A_VIEW,
     "spark/events.sql": f"{{{{ config(materialized='table') }}}} {EVENTS}",
     "spark/sessions.py": SESSIONS,
     "spark/of_pandas.py": OF_PANDAS,
@@ -204,6 +214,13 @@ def test_frames_of_pandas_keep_their_values(ran: Ran) -> None:
         {"id": 2, "at": None, "😀 `q`": None},
     ]
     assert len(_rows(ran.shown["on_spark"])) == 4
+
+
+def test_a_view_that_a_model_has_changed_is_made_again(ran: Ran) -> None:
+    """And one that it has not is still known to be as it was made."""
+    log = (ran.folder / "logs" / "dbt.log").read_text()
+    assert log.count("create or replace view py.changed") == 2
+    assert log.count("create or replace view py.kept") == 1
 
 
 def test_an_incremental_model_adds_rows(ran: Ran) -> None:
