@@ -219,8 +219,8 @@ def test_frames_of_pandas_keep_their_values(ran: Ran) -> None:
 def test_a_view_that_a_model_has_changed_is_made_again(ran: Ran) -> None:
     """And one that it has not is still known to be as it was made."""
     log = (ran.folder / "logs" / "dbt.log").read_text()
-    assert log.count("create or replace view py.changed") == 2
-    assert log.count("create or replace view py.kept") == 1
+    assert log.count("\ncreate or replace view py.changed") == 2
+    assert log.count("\ncreate or replace view py.kept") == 1
 
 
 def test_an_incremental_model_adds_rows(ran: Ran) -> None:

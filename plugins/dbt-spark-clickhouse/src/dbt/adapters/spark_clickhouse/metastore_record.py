@@ -119,10 +119,14 @@ class MetastoreRecord:
         """How often the metastore has been changed."""
         return len(self._changes)
 
+    def changed_since(self, changes: int) -> set[str]:
+        """The names that statements have changed since there were so many changes."""
+        return set(self._changes[changes:])
+
     def remember_test(self, key: str, test: Test, changes: int) -> None:
         """Keep a test that passed, unless what it reads has been changed since ``changes``."""
         with self._lock:
-            if not any(_is_of(name, test) for name in self._changes[changes:]):
+            if not any(_is_of(name, test) for name in self.changed_since(changes)):
                 self._tests[key] = test
 
     def forget_test(self, key: str) -> None:

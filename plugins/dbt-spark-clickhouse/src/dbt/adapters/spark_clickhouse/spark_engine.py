@@ -266,6 +266,7 @@ class RoutedSparkAdapter(EngineAdapter, SparkAdapter):
             return
         before = self._relations_now()
         record.before_any()
+        since = record.changes()
         changed = {""}
         try:
             yield
@@ -274,6 +275,7 @@ class RoutedSparkAdapter(EngineAdapter, SparkAdapter):
                 after = self._relations_now()
                 both = before.keys() | after.keys()
                 changed = {name for name in both if before.get(name) != after.get(name)}
+                changed -= record.changed_since(since)  # by statements, which have noted it
             finally:
                 record.after_any(changed)
 
