@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dbt.adapters.spark_clickhouse.follow import Options
-from dbt.adapters.spark_clickhouse.watched import LandingZones, project_files
+from dbt.adapters.spark_clickhouse.watched import LandingZones, ProjectFolders
 
 
 def source(location: str | None) -> Any:
@@ -47,10 +47,11 @@ def test_a_project_is_what_dbt_has_read_and_not_what_it_writes(tmp_path: Path) -
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
     manifest = SimpleNamespace(files={"1": parsed("models"), "2": parsed("macros", Path("/other"))})
-    found = project_files(manifest, tmp_path)
+    folders = ProjectFolders.of(manifest, tmp_path)
+    found = folders.files()
     assert set(found) == {str(tmp_path / "models/a/x.sql"), str(tmp_path / "dbt_project.yml")}
     (tmp_path / "models" / "new.py").touch()
-    assert project_files(manifest, tmp_path) != found
+    assert folders.files() != found
 
 
 def test_options_of_dbt_are_passed_on(tmp_path: Path) -> None:
