@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dbt.adapters.spark_clickhouse.follow import Options
+from dbt.adapters.spark_clickhouse.follow import Follower, Options, Stopper
 from dbt.adapters.spark_clickhouse.watched import LandingZones, ProjectFolders
 
 
@@ -70,3 +71,20 @@ def test_no_table_is_rebuilt_again_and_again(
     assert (
         "--full-refresh would rebuild all tables each time. Use dbt run." in capsys.readouterr().err
     )
+
+
+def test_a_project_may_have_models_that_are_disabled(tmp_path: Path) -> None:
+    profile = {"type": "spark_clickhouse", "database": "clickhouse", "schema": "shop"}
+    files = {
+        "profiles.yml": json.dumps({"shop": {"target": "it", "outputs": {"it": profile}}}),
+        "dbt_project.yml": json.dumps({"name": "shop", "profile": "shop"}),
+        "models/off.sql": "{{ config(enabled=false) }} select 1 as one",
+        "models/on.sql": "select 1 as one",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    options = Options.of(["--project-dir", str(tmp_path), "--profiles-dir", str(tmp_path)])
+    follower = Follower(options, Stopper())
+    assert follower.read_project()
+    assert set(follower.manifest_of_run().nodes) == {"model.shop.on"}

@@ -135,7 +135,7 @@ class Follower:
     def follow(self) -> int:
         """Run dbt whenever there is something to do; the exit code."""
         while not self.stopper.is_asked:
-            if not self._read_project():
+            if not self.read_project():
                 if self._must_end():
                     return FAILED
                 continue
@@ -161,7 +161,7 @@ class Follower:
 
     def _wait_for_news(self, landed: Seen) -> None:
         """Wait until a batch has landed; not for long, as the project may change too."""
-        self._make_spare()
+        self._spare = self.manifest_of_run()
         end = time.monotonic() + max(2.0, self.options.every)
         while not self.stopper.is_asked and time.monotonic() < end:
             began = time.monotonic()
@@ -182,7 +182,7 @@ class Follower:
         self.stopper.wait(pause, lambda: self._went_on and self._zones.batches() != self._tried)
         return False
 
-    def _read_project(self) -> bool:
+    def read_project(self) -> bool:
         """Parse the project if a file of it has changed; whether there is a manifest."""
         if self._manifest is not None and self._project is not None:
             if self._project.files() == self._files:
@@ -196,13 +196,14 @@ class Follower:
         self._zones = LandingZones.of(parsed.result, self.options.project_root)
         self._project = ProjectFolders.of(parsed.result, self.options.project_root)
         self._files = self._project.files()
+        # No run reads them, and dbt cannot copy a manifest with nodes that are disabled.
+        self._manifest.files, self._manifest.disabled = {}, {}
         self._done, self._went_on = None, False
         return True
 
-    def _make_spare(self) -> None:
-        """Copy the manifest for the next run: dbt writes into it what it compiles."""
-        if self._spare is None:
-            self._spare = self._manifest.deepcopy()
+    def manifest_of_run(self) -> Any:
+        """A copy of the manifest for the next run: dbt writes into it what it compiles."""
+        return self._spare or self._manifest.deepcopy()
 
     def _arguments_of_parse(self) -> list[str]:
         """Those arguments that `dbt parse` takes too."""
@@ -217,8 +218,8 @@ class Follower:
         new = {path: at for path, at in landed.items() if at != (self._done or {}).get(path)}
         self._tell("running", new)
         began = time.monotonic()
-        self._make_spare()
-        runner, self._spare, self._tried = dbtRunner(manifest=self._spare), None, landed
+        runner = dbtRunner(manifest=self.manifest_of_run())
+        self._spare, self._tried = None, landed
         # The manifest and the results take a second to write, and nobody asks for them.
         outcome = runner.invoke(["--quiet", "run", "--no-write-json", *self.options.dbt])
         self._went_on = any(_is_applied(result) for result in _results(outcome))
