@@ -43,6 +43,7 @@ PARTS = (
     "spark",
     "readers",
     "start_up",
+    "follow",
     "whole_run",
 )
 # Parts that read logs of ClickHouse. They have a process of their own: a process has one engine.
@@ -77,6 +78,8 @@ class Sizes:
     some_trials: int
     views_changes: tuple[int, ...]  # of orders; of customers a tenth
     starts: int  # trials of a run that does nothing
+    followed: dict[int, int]  # of a resident run: events of a batch, and so many batches
+    sustained_seconds: int  # in which always some batches wait for it
 
 
 SMALL = Sizes(
@@ -104,6 +107,8 @@ SMALL = Sizes(
     some_trials=1,
     views_changes=(1_000, 20_000),
     starts=3,
+    followed={1_000: 10},
+    sustained_seconds=20,
 )
 FULL = Sizes(
     rows=100_000_000,
@@ -130,6 +135,8 @@ FULL = Sizes(
     some_trials=3,
     views_changes=(100_000, 1_000_000),
     starts=9,
+    followed={1_000: 60, 10_000: 30},
+    sustained_seconds=600,
 )
 
 
@@ -259,6 +266,15 @@ def measure_spark(_engine: Engine, sizes: Sizes, results: Path) -> None:
             subprocess.run([sys.executable, "-m", "benchmarks.change_sets", *arguments], check=True)
 
 
+def measure_resident(_engine: Engine, sizes: Sizes, results: Path) -> None:
+    """A resident run; in a process, as its store is read at the end."""
+    print("follow", flush=True)
+    batches = [f"{events}:{count}" for events, count in sizes.followed.items()]
+    arguments = ["--batches", *batches, "--seconds", str(sizes.sustained_seconds)]
+    arguments += ["--results", str(results)]
+    subprocess.run([sys.executable, "-m", "benchmarks.follow", *arguments], check=True)
+
+
 def measure_polls(_engine: Engine, sizes: Sizes, results: Path) -> None:
     """What readers see of a table while applies go on, on a server of their own."""
     print("readers", flush=True)
@@ -304,6 +320,7 @@ def main() -> None:
         "spark": measure_spark,
         "readers": measure_polls,
         "start_up": measure_starts,
+        "follow": measure_resident,
         "whole_run": measure_demo,
     }
     parts = options.parts or PARTS

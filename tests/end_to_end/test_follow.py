@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import re
-import shutil
 import signal
 import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -23,92 +18,9 @@ from tests.end_to_end.test_shop import (
     assert_tables_equal_postgresql,
 )
 from tests.support import shop
-from tests.support.commands import variables
+from tests.support.resident import SECONDS, Resident
 
-SECONDS = 600.0
 _LAG_QUERY = re.compile(r"^```sql\n(select[^`]*quantiles[^`]*)```$", re.MULTILINE)
-
-
-class Resident:
-    """A resident run on the shop, with a landing zone of its own."""
-
-    def __init__(self, folder: Path) -> None:
-        self.home = folder / "home"
-        self.health = folder / "health.json"
-        self._landing = folder / "landing"
-        self._log = folder / "output.txt"
-        self._process: subprocess.Popen[str] | None = None
-        self.home.mkdir()
-        for table in shop.TABLES:
-            (self._landing / table).mkdir(parents=True)
-
-    @property
-    def process(self) -> subprocess.Popen[str]:
-        assert self._process
-        return self._process
-
-    @property
-    def output(self) -> str:
-        return self._log.read_text()
-
-    def land(self, *batches: int) -> None:
-        """Move batches into the landing zone, each whole."""
-        for batch in batches:
-            for table in shop.TABLES:
-                name = f"batch={batch:06d}"
-                draft = self._landing / f".{table}-{name}"
-                shutil.copytree(shop.LANDING / table / name, draft, copy_function=shutil.copyfile)
-                draft.rename(self._landing / table / name)
-
-    @contextmanager
-    def running(self, *arguments: str) -> Iterator[None]:
-        """The run is under way within the block, and killed at its end if it is still there."""
-        command = [sys.executable, "-m", "dbt.adapters.spark_clickhouse.follow"]
-        command += ["--every", "0.5", "--health-file", str(self.health)]
-        command += variables(landing_path=str(self._landing))
-        environment = {
-            **os.environ,
-            "SPARK_CLICKHOUSE_HOME": str(self.home),
-            "DBT_TARGET_PATH": str(self.home / "target"),
-            "DBT_LOG_PATH": str(self.home / "logs"),
-        }
-        with self._log.open("a") as log:
-            self._process = subprocess.Popen(
-                [*command, *arguments],
-                cwd=shop.REPOSITORY,
-                env=environment,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                text=True,
-                start_new_session=True,
-            )
-            try:
-                yield
-            finally:
-                self.kill()
-
-    def kill(self) -> None:
-        """End it, and its JVM, by SIGKILL."""
-        if self.process.poll() is None:
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
-
-    def wait_until(self, condition: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + SECONDS
-        while not condition():
-            assert self.process.poll() is None, self.output
-            assert time.monotonic() < deadline, self.output
-            time.sleep(0.1)
-
-    def lines(self, text: str) -> int:
-        return sum(text in line for line in self.output.splitlines())
-
-    def wait_for(self, text: str, lines: int = 1) -> None:
-        """Wait until so many lines of the output contain a text."""
-        self.wait_until(lambda: self.lines(text) >= lines)
-
-    def state(self) -> str:
-        return str(json.loads(self.health.read_text())["state"])
 
 
 @pytest.fixture
@@ -118,21 +30,35 @@ def resident(tmp_path: Path) -> Resident:
 
 def test_batches_are_applied_as_they_land_whoever_is_killed(resident: Resident) -> None:
     chance = random.Random(1)
-    resident.land(*range(1, 8))
+    resident.land(*range(1, 6))
     with resident.running():
-        resident.wait_for("orders batches 1-7: ")
+        resident.wait_for("orders batches 1-5: ")
         # The process and its JVM die anywhere in the next run.
-        resident.land(8)
+        resident.land(6)
         time.sleep(chance.uniform(0.5, 6))
     with resident.running():
         resident.wait_until(lambda: resident.state() == "idle")
         # Spark alone dies: the process begins anew.
         pid = resident.process.pid
         subprocess.run(["pkill", "-KILL", "-P", str(pid), "java"], check=True)
-        resident.land(9)
+        resident.land(7)
         resident.wait_for("Spark has died. Starting again")
-        resident.wait_for("orders batch 9: ")
+        resident.wait_for("orders batch 7: ")
         assert resident.process.pid == pid
+        resident.wait_until(lambda: resident.state() == "idle")
+        # An applied batch of orders has changed: orders wait, and the other tables go on.
+        stray = resident.folder("orders", 3) / "stray.json"
+        stray.write_text("{}")
+        resident.land(8)
+        resident.wait_for("Trying again in ")
+        resident.wait_for("customers batch 8: ")
+        assert resident.state() == "failing"
+        assert "orders_changes: " in resident.output
+        resident.land(9)
+        resident.wait_for("customers batch 9: ")
+        assert resident.lines("orders batch 8: ") == resident.lines("orders batch 9: ") == 0
+        stray.unlink()
+        resident.wait_for("orders batches 8-9: ")
         resident.wait_until(lambda: resident.state() == "idle")
         # Ctrl-C, which all processes of a terminal get, ends it after the run at work.
         resident.land(10)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from dbt.adapters.spark_clickhouse.follow import Options
-from dbt.adapters.spark_clickhouse.watched import LandingZones, project_files
+from dbt.adapters.spark_clickhouse.follow import Follower, Options, Stopper
+from dbt.adapters.spark_clickhouse.watched import LandingZones, ProjectFolders
 
 
 def source(location: str | None) -> Any:
@@ -47,10 +48,11 @@ def test_a_project_is_what_dbt_has_read_and_not_what_it_writes(tmp_path: Path) -
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
     manifest = SimpleNamespace(files={"1": parsed("models"), "2": parsed("macros", Path("/other"))})
-    found = project_files(manifest, tmp_path)
+    folders = ProjectFolders.of(manifest, tmp_path)
+    found = folders.files()
     assert set(found) == {str(tmp_path / "models/a/x.sql"), str(tmp_path / "dbt_project.yml")}
     (tmp_path / "models" / "new.py").touch()
-    assert project_files(manifest, tmp_path) != found
+    assert folders.files() != found
 
 
 def test_options_of_dbt_are_passed_on(tmp_path: Path) -> None:
@@ -69,3 +71,20 @@ def test_no_table_is_rebuilt_again_and_again(
     assert (
         "--full-refresh would rebuild all tables each time. Use dbt run." in capsys.readouterr().err
     )
+
+
+def test_a_project_may_have_models_that_are_disabled(tmp_path: Path) -> None:
+    profile = {"type": "spark_clickhouse", "database": "clickhouse", "schema": "shop"}
+    files = {
+        "profiles.yml": json.dumps({"shop": {"target": "it", "outputs": {"it": profile}}}),
+        "dbt_project.yml": json.dumps({"name": "shop", "profile": "shop"}),
+        "models/off.sql": "{{ config(enabled=false) }} select 1 as one",
+        "models/on.sql": "select 1 as one",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    options = Options.of(["--project-dir", str(tmp_path), "--profiles-dir", str(tmp_path)])
+    follower = Follower(options, Stopper())
+    assert follower.read_project()
+    assert set(follower.manifest_of_run().nodes) == {"model.shop.on"}

@@ -9,12 +9,13 @@ It needs no state of its own: what is applied, the ledger knows. So it may be ki
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,11 +24,12 @@ from typing import Any
 
 from dbt.cli.main import dbtRunner, dbtRunnerResult
 
-from dbt.adapters.spark_clickhouse import upstream
-from dbt.adapters.spark_clickhouse.watched import LandingZones, Seen, project_files
+from dbt.adapters.spark_clickhouse import spark_session, upstream
+from dbt.adapters.spark_clickhouse.watched import LandingZones, ProjectFolders, Seen
 
 LONGEST_PAUSE = 60.0  # seconds between two tries
 HEARTBEAT = 10.0  # seconds between two notes that all is well
+SHARE_OF_LOOKS = 0.01  # of the time: a look takes longer the more batches have landed
 GOOD = ("success", "pass", "no-op", "skipped", "warn")
 FAILED = 1
 
@@ -59,7 +61,7 @@ class Options:
             description="Apply batches as they land. Other options are those of `dbt run`.",
             allow_abbrev=False,
         )
-        parser.add_argument("--every", type=float, default=1.0, help="seconds between two looks")
+        parser.add_argument("--every", type=float, default=0.2, help="seconds between two looks")
         parser.add_argument("--once", action="store_true", help="end after one run")
         parser.add_argument("--until-idle", action="store_true", help="end when nothing is left")
         parser.add_argument("--health-file", type=Path, help="where to write how it goes, as JSON")
@@ -98,16 +100,18 @@ class Stopper:
         self.is_asked = True
         say(f"{signal.Signals(number).name}: ending after this run. Again: ending at once")
 
-    def wait(self, seconds: float) -> None:
-        """Wait, until somebody wishes to end."""
+    def wait(self, seconds: float, is_over: Callable[[], bool] = lambda: False) -> None:
+        """Wait, until somebody wishes to end, or the wait is over."""
         end = time.monotonic() + seconds
-        while not self.is_asked and (left := end - time.monotonic()) > 0:
+        while not self.is_asked and (left := end - time.monotonic()) > 0 and not is_over():
             time.sleep(min(left, 0.2))
 
 
 def say(text: str) -> None:
-    """Print a line with the time, in UTC; a signal may interrupt one with another."""
-    os.write(sys.stdout.fileno(), f"{datetime.now(UTC):%H:%M:%S}  {text}\n".encode())
+    """Print a line with the time, in UTC; a signal may interrupt one with another. The run goes on
+    where nobody reads it, or where the disk is full to which it goes."""
+    with contextlib.suppress(OSError):
+        os.write(sys.stdout.fileno(), f"{datetime.now(UTC):%H:%M:%S}  {text}\n".encode())
 
 
 @dataclass
@@ -118,15 +122,20 @@ class Follower:
     stopper: Stopper
     failures: int = 0  # in a row
     _manifest: Any = None
+    _spare: Any = None  # a copy of it, made while there was time
     _zones: LandingZones = field(default_factory=lambda: LandingZones((), ()))
+    _project: ProjectFolders | None = None
     _files: Seen = field(default_factory=dict)
     _done: Seen | None = None  # the batches that were there before the last run that succeeded
+    _tried: Seen = field(default_factory=dict)  # those that were there before the last run
+    _went_on: bool = False  # whether in the last run some table got what it was to get
+    _told: str = ""
     _told_at: float = 0.0
 
     def follow(self) -> int:
         """Run dbt whenever there is something to do; the exit code."""
         while not self.stopper.is_asked:
-            if not self._read_project():
+            if not self.read_project():
                 if self._must_end():
                     return FAILED
                 continue
@@ -135,7 +144,7 @@ class Follower:
                 self._tell("idle")
                 if self.options.until_idle:
                     break
-                self.stopper.wait(self.options.every)
+                self._wait_for_news(landed)
                 continue
             if self._run(landed):
                 self.failures, self._done = 0, landed
@@ -147,35 +156,54 @@ class Follower:
                     self.stopper.wait(self.options.every)
             elif self._must_end():
                 return FAILED
-        self._tell("ended", is_news=True)
+        self._tell("ended")
         return 0
 
+    def _wait_for_news(self, landed: Seen) -> None:
+        """Wait until a batch has landed; not for long, as the project may change too."""
+        self._spare = self.manifest_of_run()
+        end = time.monotonic() + max(2.0, self.options.every)
+        while not self.stopper.is_asked and time.monotonic() < end:
+            began = time.monotonic()
+            if self._zones.batches() != landed:
+                return
+            took = time.monotonic() - began
+            self.stopper.wait(max(self.options.every, took / SHARE_OF_LOOKS))
+
     def _must_end(self) -> bool:
-        """Whether to end after a failure; if not, wait, longer each time."""
+        """Whether to end after a failure; if not, wait, longer each time. What does not depend on
+        what has failed goes on meanwhile: a batch that lands ends the wait."""
         self.failures += 1
-        self._tell("failing", is_news=True)
+        self._tell("failing")
         if self.options.once or self.options.until_idle:
             return True
         pause = min(LONGEST_PAUSE, 2.0**self.failures)
         say(f"Trying again in {pause:.0f} s")
-        self.stopper.wait(pause)
+        self.stopper.wait(pause, lambda: self._went_on and self._zones.batches() != self._tried)
         return False
 
-    def _read_project(self) -> bool:
+    def read_project(self) -> bool:
         """Parse the project if a file of it has changed; whether there is a manifest."""
-        if self._manifest is not None:
-            if project_files(self._manifest, self.options.project_root) == self._files:
+        if self._manifest is not None and self._project is not None:
+            if self._project.files() == self._files:
                 return True
             say("The project has changed")
+        self._manifest = self._spare = None
         parsed = dbtRunner().invoke(["--quiet", "parse", *self._arguments_of_parse()])
         if not parsed.success:
-            self._manifest = None
             return False
         self._manifest = parsed.result
         self._zones = LandingZones.of(parsed.result, self.options.project_root)
-        self._files = project_files(parsed.result, self.options.project_root)
-        self._done = None
+        self._project = ProjectFolders.of(parsed.result, self.options.project_root)
+        self._files = self._project.files()
+        # No run reads them, and dbt cannot copy a manifest with nodes that are disabled.
+        self._manifest.files, self._manifest.disabled = {}, {}
+        self._done, self._went_on = None, False
         return True
+
+    def manifest_of_run(self) -> Any:
+        """A copy of the manifest for the next run: dbt writes into it what it compiles."""
+        return self._spare or self._manifest.deepcopy()
 
     def _arguments_of_parse(self) -> list[str]:
         """Those arguments that `dbt parse` takes too."""
@@ -188,11 +216,13 @@ class Follower:
     def _run(self, landed: Seen) -> bool:
         """One dbt run; whether it succeeded."""
         new = {path: at for path, at in landed.items() if at != (self._done or {}).get(path)}
-        self._tell("running", is_news=True, batches=len(new))
+        self._tell("running", new)
         began = time.monotonic()
-        # dbt writes into the manifest what it compiles.
-        runner = dbtRunner(manifest=self._manifest.deepcopy())
-        outcome = runner.invoke(["--quiet", "run", *self.options.dbt])
+        runner = dbtRunner(manifest=self.manifest_of_run())
+        self._spare, self._tried = None, landed
+        # The manifest and the results take a second to write, and nobody asks for them.
+        outcome = runner.invoke(["--quiet", "run", "--no-write-json", *self.options.dbt])
+        self._went_on = any(_is_applied(result) for result in _results(outcome))
         say(_in_one_line(outcome, time.monotonic() - began, new, self._zones.batches(), landed))
         if not outcome.success and not _is_spark_alive():
             say("Spark has died. Starting again")
@@ -200,29 +230,41 @@ class Follower:
             _begin_anew()
         return bool(outcome.success)
 
-    def _tell(self, state: str, *, is_news: bool = False, batches: int = 0) -> None:
-        """Write the health file, at once or now and then."""
-        if self.options.health_file is None:
+    def _tell(self, state: str, waiting: Seen | None = None) -> None:
+        """Write the health file, when it goes otherwise and now and then."""
+        path, is_news = self.options.health_file, state != self._told
+        if path is None or (not is_news and time.monotonic() - self._told_at < HEARTBEAT):
             return
-        if not is_news and time.monotonic() - self._told_at < HEARTBEAT:
-            return
-        self._told_at = time.monotonic()
+        self._told, self._told_at = state, time.monotonic()
         health = {
             "state": state,
             "at": datetime.now(UTC).isoformat(timespec="seconds"),
             "pid": os.getpid(),
             "failures": self.failures,
-            "batches": batches,
+            "batches": len(waiting or ()),
         }
-        draft = self.options.health_file.with_suffix(".draft")
-        draft.write_text(json.dumps(health))
-        draft.replace(self.options.health_file)
+        draft = path.with_suffix(".draft")
+        try:
+            draft.write_text(json.dumps(health))
+            draft.replace(path)
+        except OSError as error:
+            say(f"The health file cannot be written: {error}")
+
+
+def _results(outcome: dbtRunnerResult) -> Sequence[Any]:
+    return getattr(outcome.result, "results", None) or ()
+
+
+def _is_applied(result: Any) -> bool:
+    """Whether a table was brought up to date."""
+    is_table = result.node.config.materialized == "versioned_collapsing"
+    return is_table and str(result.status) == "success"
 
 
 def _in_one_line(
     outcome: dbtRunnerResult, seconds: float, new: Seen, now: Seen, landed: Seen
 ) -> str:
-    results = getattr(outcome.result, "results", None) or []
+    results = _results(outcome)
     failed = [
         f"{result.node.name}: {' '.join((result.message or '').split())}"
         for result in results
@@ -231,12 +273,11 @@ def _in_one_line(
     said = [
         f"{result.node.name} {result.message}"
         for result in results
-        if result.node.config.materialized == "versioned_collapsing"
-        and str(result.status) == "success"
-        and "nothing to change" not in (result.message or "")
+        if _is_applied(result) and "nothing to change" not in (result.message or "")
     ]
     if not outcome.success:
-        return f"Failed after {seconds:.1f} s: {'; '.join(failed) or outcome.exception}"
+        reasons = "; ".join(failed) or outcome.exception
+        return " | ".join([f"Failed after {seconds:.1f} s: {reasons}", *said])
     age = time.time() - min(new.values()) / 1e9 if new else 0.0
     behind = len(now.keys() - landed.keys())
     parts = [
@@ -270,6 +311,7 @@ def _begin_anew() -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Follow; the exit code is 0 if the last run succeeded."""
     options = Options.of(sys.argv[1:] if arguments is None else arguments)
+    spark_session.stay()
     with Stopper() as stopper:
         return Follower(options, stopper).follow()
 

@@ -29,11 +29,37 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+# Of a Spark that stays and gets little at a time. Most of what it takes is planning, and Java's
+# compiler, which here compiles only what is called ten times as often as it otherwise asks for.
+_OF_A_RESIDENT = {
+    # Plans of little data need not change on the way.
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.shuffle.partitions": str(os.cpu_count() or 1),
+    # The code of each change set is made once, and not once a batch.
+    "spark.sql.codegen.cache.maxEntries": "1000",
+    # Nobody looks at the plans and jobs of before: they only fill the memory.
+    "spark.sql.maxPlanStringLength": "1000",
+    "spark.sql.ui.explainMode": "simple",
+    "spark.sql.ui.retainedExecutions": "10",
+    "spark.ui.retainedJobs": "100",
+    "spark.ui.retainedStages": "100",
+    "spark.ui.retainedTasks": "1000",
+}
+_JAVA_OF_A_RESIDENT = (
+    " -XX:Tier4InvocationThreshold=50000 -XX:Tier4MinInvocationThreshold=6000"
+    " -XX:Tier4CompileThreshold=150000 -XX:Tier4BackEdgeThreshold=400000"
+)
 
 _start = threading.Lock()
 _homes: list[Path] = []  # that of the Spark that runs
 _at_start: dict[str, str] = {}  # the settings of its session
+_resident = threading.Event()
 _environment: dict[str, str] = {}  # with which it was started: PySpark adds to that of the process
+
+
+def stay() -> None:
+    """Have the Spark of this process start with the settings of one that gets little at a time."""
+    _resident.set()
 
 
 def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
@@ -141,6 +167,7 @@ def _has_own_metastore(context: SparkContext, credentials: EmbeddedSparkCredenti
 def default_settings(credentials: EmbeddedSparkCredentials) -> dict[str, str]:
     """The settings of the embedded Spark that the profile does not override."""
     home = Path(credentials.home)
+    is_resident = _resident.is_set()
     return {
         "spark.master": "local[*]",
         "spark.app.name": "dbt",
@@ -149,7 +176,7 @@ def default_settings(credentials: EmbeddedSparkCredentials) -> dict[str, str]:
         "spark.driver.host": "127.0.0.1",
         JAVA_OPTIONS: (
             f'-Duser.timezone=UTC "-Dderby.stream.error.file={home / "logs" / "derby.log"}" '
-            f"-XX:+UseParallelGC{java_options()}"
+            f"-XX:+UseParallelGC{java_options()}{_JAVA_OF_A_RESIDENT if is_resident else ''}"
         ),
         metastore.URL_SETTING: metastore.url(home),
         "spark.sql.catalogImplementation": "hive",
@@ -163,6 +190,7 @@ def default_settings(credentials: EmbeddedSparkCredentials) -> dict[str, str]:
         "spark.sql.warehouse.dir": credentials.warehouse_location,
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
+        **(_OF_A_RESIDENT if is_resident else {}),
     }
 
 

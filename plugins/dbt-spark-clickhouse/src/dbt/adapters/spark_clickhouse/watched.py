@@ -51,19 +51,29 @@ class LandingZones:
         }
 
 
-def project_files(manifest: Any, root: Path) -> Seen:
-    """The files in the folders of which dbt has read a project, and those beside them that say how.
+@dataclass(frozen=True)
+class ProjectFolders:
+    """The folders of which dbt has read a project. What dbt writes is in none of them."""
 
-    What dbt writes is in none of these folders.
-    """
-    folders = {
-        root / file.path.searched_path
-        for file in manifest.files.values()
-        if Path(file.path.project_root).resolve() == root
-    }
-    beside = (path for path in _files(root, is_deep=False) if path.suffix in (".yml", ".yaml"))
-    found = itertools.chain(beside, *map(_files, folders))
-    return {str(path): path.stat().st_mtime_ns for path in found}
+    root: Path
+    folders: frozenset[Path]
+
+    @classmethod
+    def of(cls, manifest: Any, root: Path) -> ProjectFolders:
+        """Those of the files of a manifest."""
+        places = {
+            (file.path.project_root, file.path.searched_path) for file in manifest.files.values()
+        }
+        found = (root / folder for own, folder in places if Path(own).resolve() == root)
+        return cls(root, frozenset(found))
+
+    def files(self) -> Seen:
+        """The files in the folders, and those beside them that say how dbt reads them."""
+        beside = (
+            path for path in _files(self.root, is_deep=False) if path.suffix in (".yml", ".yaml")
+        )
+        found = itertools.chain(beside, *map(_files, self.folders))
+        return {str(path): path.stat().st_mtime_ns for path in found}
 
 
 def _files(folder: Path, *, is_deep: bool = True) -> Iterator[Path]:

@@ -1,0 +1,162 @@
+"""How fresh rows are that a resident run keeps: from landed to visible in all tables and views of the shop, as the
+ledger has it; and how many events a second it keeps up with.
+
+python -m benchmarks.follow [--batches 1000:20 10000:10] [--seconds 60]
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+import statistics
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from benchmarks.engine import REPOSITORY
+from benchmarks.measure import write_results
+from benchmarks.shop_events import ShopEvents
+from tests.support import shop
+from tests.support.resident import Resident
+
+BASE = 20_000  # events of the first batch
+WARM_UP = 5  # batches after it that do not count
+BACKLOG = 3  # batches that wait while the sustained rate is measured
+# When a batch was visible in each model: in a table once it is applied, in a view once it has a row `filled` of that
+# apply or of a later one.
+VISIBLE = """
+with applied as (
+  select model, target_uuid, apply, at, arrayJoin(arrayZip(batches.batch, landed_at)) as found
+  from shop.versioned_collapsing_ledger
+  where status = 'applied'
+)
+select batch, max(landed) as landed, max(in_table) as in_tables, max(in_view) as in_views
+from (
+  select found.1 as batch, max(found.2) as landed, max(applied.at) as in_table, min(filled.at) as in_view
+  from applied
+  inner join (
+    select model, source_uuid, apply, at
+    from shop.versioned_collapsing_ledger
+    where status = 'filled'
+  ) as filled
+    on filled.source_uuid = applied.target_uuid
+  where filled.apply >= applied.apply
+  group by batch, applied.model, filled.model
+)
+group by batch
+"""
+
+
+class Feeder:
+    """Lands batches in the landing zone of a resident run."""
+
+    def __init__(self, resident: Resident) -> None:
+        self._resident = resident
+        self._events = ShopEvents()
+        self.landed = 0
+
+    def land(self, events: int) -> None:
+        """Land a batch."""
+        self.landed += 1
+        with self._resident.landing(self.landed) as folders:
+            self._events.write(folders, events)
+
+    @property
+    def applied(self) -> int:
+        """The last batch of which the run has said that it is applied."""
+        said = re.findall(r"order_items batch(?:es \d+-| )(\d+): ", self._resident.output)
+        return max(map(int, said), default=0)
+
+    def wait(self, waiting: int = 0) -> None:
+        """Wait until no more than so many batches wait to be applied."""
+        self._resident.wait_until(lambda: self.applied >= self.landed - waiting)
+
+
+def measure_follow(batches: Mapping[int, int], seconds: int) -> dict[str, list[dict[str, Any]]]:
+    """For each number of events in a batch, land so many batches, each once the one before is applied; then land them
+    so fast that always some wait, for so many seconds.
+    """
+    with TemporaryDirectory() as folder:
+        resident = Resident(Path(folder))
+        feeder = Feeder(resident)
+        chance = random.Random(1)
+        latest: dict[int, range] = {}
+        sustained = []
+        with resident.running():
+            feeder.land(BASE)
+            feeder.wait()
+            for events, count in batches.items():
+                for number in range(WARM_UP + count):
+                    if number == WARM_UP:
+                        first = feeder.landed + 1
+                    feeder.land(events)
+                    feeder.wait()
+                    time.sleep(chance.uniform(0, 1))
+                latest[events] = range(first, feeder.landed + 1)
+            for events in batches:
+                sustained.append(_sustained(feeder, events, seconds))
+            resident.end()
+        with shop.clickhouse(resident.home) as client:
+            visible = client.query(VISIBLE).result_rows
+        seconds_of = {
+            batch: (_seconds(landed, in_tables), _seconds(landed, in_views))
+            for batch, landed, in_tables, in_views in visible
+        }
+    return {
+        "seconds from landed to visible": [
+            {"events of a batch": events, **_latencies([seconds_of[batch] for batch in found])}
+            for events, found in latest.items()
+        ],
+        "sustained": sustained,
+    }
+
+
+def _seconds(begin: Any, end: Any) -> float:
+    return float((end - begin).total_seconds())
+
+
+def _latencies(seconds: Sequence[tuple[float, float]]) -> dict[str, Any]:
+    row: dict[str, Any] = {"batches": len(seconds)}
+    for name, found in zip(("tables", "views"), zip(*seconds, strict=True), strict=True):
+        p50, *_, p95 = statistics.quantiles(found, n=20, method="inclusive")[9:19:9]
+        row |= {f"{name} p50": round(p50, 2), f"{name} p95": round(p95, 2)}
+    return row
+
+
+def _sustained(feeder: Feeder, events: int, seconds: int) -> dict[str, Any]:
+    """Events a second, while always some batches wait."""
+    for _ in range(BACKLOG):
+        feeder.land(events)
+    feeder.wait(BACKLOG - 1)
+    begin, first = time.monotonic(), feeder.applied
+    while time.monotonic() - begin < seconds:
+        feeder.land(events)
+        feeder.wait(BACKLOG)
+    took, count = time.monotonic() - begin, feeder.applied - first
+    feeder.wait()
+    return {"events of a batch": events, "events a second": round(count * events / took)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument(
+        "--batches", nargs="+", default=["1000:20", "10000:10"], help="events of a batch:how many"
+    )
+    parser.add_argument("--seconds", type=int, default=60, help="of each sustained rate")
+    parser.add_argument("--results", type=Path, default=REPOSITORY / "target" / "benchmarks")
+    options = parser.parse_args()
+    batches = {
+        int(events): int(count)
+        for events, _, count in (each.partition(":") for each in options.batches)
+    }
+    tables = measure_follow(batches, options.seconds)
+    write_results(options.results, "follow", {"seconds of a rate": options.seconds}, tables)
+    for title, rows in tables.items():
+        print(title, *rows, sep="\n  ")
+
+
+if __name__ == "__main__":
+    main()
