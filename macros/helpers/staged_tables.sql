@@ -94,7 +94,6 @@
   {%- do roles.extend(['deletes'] if counts.has_deletes and options.remember_deletes else []) -%}
   {%- do roles.extend(['torn'] if counts.repaired else []) -%}
   {%- do roles.extend(['change_set'] if options.chunks > 1 else []) -%}
-  {%- do roles.extend(['landed'] if '_watermark' in columns.given else []) -%}
   {%- do roles.extend(['resolved'] if columns.is_folded else []) -%}
   {%- do roles.extend(['resolved_set'] if columns.is_folded and options.chunks > 1 else []) -%}
   {%- do versioned_collapsing.empty_staged(target_relation, roles) -%}

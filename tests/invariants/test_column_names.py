@@ -38,6 +38,7 @@ OUTERMOST = {
     *("batches", "failing_condition", "adds_up"),  # of the ledger
     *("source", "last", "fills", "used"),  # of the ledger, for a view
     *("a", "its", "well"),  # words of messages
+    *("inserts", "updates", "deletes", "changes", "digest"),  # of which_engine, for itself
 }
 # Those that SQL had before, or needs quotes for, and those that types have parts of.
 MORE = [

@@ -179,7 +179,7 @@ def test_a_feed_has_only_what_views_have_not_used(make_project: MakeProject) -> 
     assert agrees(project, "more")
 
 
-def test_repairs_reach_it(make_project: MakeProject) -> None:
+def test_repairs_fill_it_again(make_project: MakeProject) -> None:
     project = make(make_project, "view_repairs")
     run(project, None)
     project.command(
@@ -188,7 +188,7 @@ def test_repairs_reach_it(make_project: MakeProject) -> None:
     run(project, None, "--full-refresh", "--select", "sums")
     project.operation("repair_collapse", model="target", dry_run=False)
     assert not agrees(project)
-    assert run(project, None, "--select", "sums")["sums"].message == CHANGED
+    assert run(project, None, "--select", "sums")["sums"].message == FILLED
     assert agrees(project)
 
 

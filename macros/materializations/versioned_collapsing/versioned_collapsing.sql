@@ -83,6 +83,7 @@
   {% else %}
     {% set counts = versioned_collapsing.apply_change_set(target_relation, options, columns, sql, truncate, apply) %}
   {% endif %}
+  {% do versioned_collapsing.empty_staged(target_relation, landed.roles) %}
 
   {#- Put a rebuilt table in its place. -#}
   {% if target_relation.identifier != this.identifier %}

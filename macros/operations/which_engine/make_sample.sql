@@ -16,7 +16,7 @@
   {%- endcall %}
   {% call statement('make_one_key') -%}
     create table {{ sample.database }}.one_key engine = Memory
-    as select {{ key }} from {{ sample.database }}.changes order by _engine_is_deleted limit 1
+    as select {{ key }} from {{ sample.database }}.changes order by _dbt_engine_is_deleted limit 1
     {{ settings }}
   {%- endcall %}
   {%- do return(versioned_collapsing.read_sample_counts(sample)) -%}
@@ -29,11 +29,13 @@
     select
       (select count() from {{ sample.database }}.sample) as stored,
       count() as changes,
-      countIf(_engine_is_deleted = 0 and not _dbt_is_known) as inserts,
-      countIf(_engine_is_deleted = 0 and _dbt_is_known) as updates,
-      countIf(_engine_is_deleted = 1 and _dbt_is_known) as deletes
+      countIf(_dbt_engine_is_deleted = 0 and not _dbt_is_known) as inserts,
+      countIf(_dbt_engine_is_deleted = 0 and _dbt_is_known) as updates,
+      countIf(_dbt_engine_is_deleted = 1 and _dbt_is_known) as deletes
     from (
-      select _engine_is_deleted, ({{ key }}) in (select {{ key }} from {{ sample.database }}.sample) as _dbt_is_known
+      select
+        _dbt_engine_is_deleted,
+        ({{ key }}) in (select {{ key }} from {{ sample.database }}.sample) as _dbt_is_known
       from {{ sample.database }}.changes
     )
     {{ versioned_collapsing.get_settings_sql() }}
@@ -55,8 +57,8 @@
     {%- set name = versioned_collapsing.quote_name(column.name) %}
     {{ 'assumeNotNull(' ~ name ~ ') as ' ~ name if column.name in sample.key else name }},
     {%- endfor %}
-    toUInt64({{ engine_version }}) as _engine_version,
-    toUInt8({{ is_deleted }}) as _engine_is_deleted
+    toUInt64({{ engine_version }}) as _dbt_engine_version,
+    toUInt8({{ is_deleted }}) as _dbt_engine_is_deleted
   from ({{ source }})
   where {% for name in sample.key -%}
     isNotNull({{ versioned_collapsing.quote_name(name) }}) and {% endfor -%}
@@ -83,8 +85,8 @@
   {%- else -%}
     select * {%- if sample.summed %} replace (
       {%- set name = versioned_collapsing.quote_name(sample.summed.name) %}
-      {{ name }} + if({{ name }} > 0, -1, 1) as {{ name }}, toUInt64(2) as _engine_version)
-      {%- else %} replace (toUInt64(2) as _engine_version){% endif %}
+      {{ name }} + if({{ name }} > 0, -1, 1) as {{ name }}, toUInt64(2) as _dbt_engine_version)
+      {%- else %} replace (toUInt64(2) as _dbt_engine_version){% endif %}
     from {{ sample.database }}.sample
     where cityHash64({{ versioned_collapsing.quote_names(sample.key) }}, 1) % 100 = 0
   {%- endif -%}

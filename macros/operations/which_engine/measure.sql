@@ -21,8 +21,9 @@
   {%- do versioned_collapsing.make_view(way, sample) -%}
   {%- set with_view = versioned_collapsing.write_changes(way, sample) -%}
   {%- set seen = run_query(versioned_collapsing.get_sums_digest_sql(
-      'select _engine_group, sum(_engine_total) as _engine_total, sum(_engine_count) as _engine_count from '
-      ~ '(select * from ' ~ sample.database ~ '.sums) group by _engine_group'
+      'select _dbt_engine_group, sum(_dbt_engine_total) as _dbt_engine_total, '
+      ~ 'sum(_dbt_engine_count) as _dbt_engine_count from (select * from ' ~ sample.database ~ '.sums) '
+      ~ 'group by _dbt_engine_group'
   )).rows[0]['digest'] -%}
   {%- do run_query('drop table ' ~ sample.database ~ '.view') -%}
   {%- do return({
@@ -45,7 +46,7 @@
   {% call statement('make_base') -%}
     create or replace table {{ base }} engine = {{ way.engine }} order by ({{ key }})
     settings enable_block_number_column = 1, enable_block_offset_column = 1
-    as select * {{ 'except (_engine_is_deleted), toInt8(1) as _engine_sign' if way.sign }}
+    as select * {{ 'except (_dbt_engine_is_deleted), toInt8(1) as _dbt_engine_sign' if way.sign }}
     from {{ sample.database }}.sample
     {{ versioned_collapsing.get_settings_sql() }}
   {%- endcall %}
@@ -68,13 +69,13 @@
 
 {# A materialized view of the sums, which has those of the base. #}
 {% macro make_view(way, sample) %}
-  {%- set condition = 'true' if way.sign else '_engine_is_deleted = 0' -%}
+  {%- set condition = 'true' if way.sign else '_dbt_engine_is_deleted = 0' -%}
   {%- set sums = sample.database ~ '.sums' -%}
   {%- set trial = sample.database ~ '.trial' -%}
   {%- set select = versioned_collapsing.get_sums_by_group_sql(sample, trial, condition, way.sign) -%}
   {%- set view = sample.database ~ '.view' -%}
-  {%- do run_query('create or replace table ' ~ sums ~ ' engine = SummingMergeTree order by _engine_group as ' ~ select
-      ~ ' ' ~ versioned_collapsing.get_settings_sql()) -%}
+  {%- do run_query('create or replace table ' ~ sums ~ ' engine = SummingMergeTree order by _dbt_engine_group as '
+      ~ select ~ ' ' ~ versioned_collapsing.get_settings_sql()) -%}
   {%- do run_query('create materialized view ' ~ view ~ ' to ' ~ sums ~ ' as ' ~ select) -%}
 {% endmacro %}
 

@@ -12,8 +12,8 @@
       'depends_on': {'nodes': [], 'macros': []},
       'unrendered_config': {},
       'config': {
-          'materialized': 'versioned_collapsing', 'unique_key': sample.key, 'version': '_engine_version',
-          'sign': '_engine_sign', 'is_deleted': '_engine_is_deleted',
+          'materialized': 'versioned_collapsing', 'unique_key': sample.key, 'version': '_dbt_engine_version',
+          'sign': '_dbt_engine_sign', 'is_deleted': '_dbt_engine_is_deleted',
       },
   }) -%}
 {% endmacro %}

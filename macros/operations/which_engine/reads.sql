@@ -6,7 +6,7 @@
       select * from {{ sample.database }}.sample
       where ({{ key }}) not in (select {{ key }} from {{ sample.database }}.changes)
       union all
-      select * from {{ sample.database }}.changes where _engine_is_deleted = 0
+      select * from {{ sample.database }}.changes where _dbt_engine_is_deleted = 0
     )
   {%- endset -%}
   {%- set sums = versioned_collapsing.get_sums_by_group_sql(sample, rows, 'true', none) -%}
@@ -22,7 +22,7 @@
   select sum(length(formatRow('TSV', *))) as n
   from (
     {%- if way.kind == 'plain' %}
-    select * from {{ trial }} where {{ of_key }} order by _engine_version desc limit 1
+    select * from {{ trial }} where {{ of_key }} order by _dbt_engine_version desc limit 1
     {%- else %}
     select * from {{ trial }}{{ ' final' if way.kind != 'update' }}
     where {{ of_key }}{{ ' and ' ~ way.sign ~ ' = 1' if way.sign }}

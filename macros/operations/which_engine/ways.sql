@@ -4,15 +4,16 @@
   {%- set trial = sample.database ~ '.trial' -%}
   {%- set key = versioned_collapsing.quote_names(sample.key) -%}
   {%- set inserted = ['insert into ' ~ trial ~ ' select * from ' ~ sample.database ~ '.changes'] -%}
-  {%- set last = '(select * from ' ~ trial ~ ' order by ' ~ key ~ ', _engine_version desc limit 1 by ' ~ key ~ ')' -%}
+  {%- set last = '(select * from ' ~ trial ~ ' order by ' ~ key ~ ', _dbt_engine_version desc limit 1 by ' ~ key ~ ')'
+  -%}
   {%- do return([
       {
           'way': 'MergeTree, rows appended', 'kind': 'plain', 'engine': 'MergeTree', 'writes': inserted,
-          'read': last, 'is_live': '_engine_is_deleted = 0', 'sign': none,
+          'read': last, 'is_live': '_dbt_engine_is_deleted = 0', 'sign': none,
       },
       {
           'way': 'ReplacingMergeTree', 'kind': 'replacing',
-          'engine': 'ReplacingMergeTree(_engine_version, _engine_is_deleted)', 'writes': inserted,
+          'engine': 'ReplacingMergeTree(_dbt_engine_version, _dbt_engine_is_deleted)', 'writes': inserted,
           'read': trial ~ ' final', 'is_live': 'true', 'sign': none,
       },
       {
@@ -22,8 +23,8 @@
       },
       {
           'way': 'versioned_collapsing', 'kind': 'ours',
-          'engine': 'VersionedCollapsingMergeTree(_engine_sign, _engine_version)', 'writes': [], 'read': trial,
-          'is_live': 'true', 'sign': '_engine_sign',
+          'engine': 'VersionedCollapsingMergeTree(_dbt_engine_sign, _dbt_engine_version)', 'writes': [], 'read': trial,
+          'is_live': 'true', 'sign': '_dbt_engine_sign',
       },
   ]) -%}
 {% endmacro %}
@@ -41,22 +42,22 @@
         ~ versioned_collapsing.quote_literal(name) ~ ', ' ~ key ~ ')' -%}
     {%- do values.append(versioned_collapsing.quote_name(name) ~ ' = ' ~ found) -%}
   {%- endfor -%}
-  {%- set of_kept = key ~ ' from ' ~ changes ~ ' where _engine_is_deleted = 0' -%}
+  {%- set of_kept = key ~ ' from ' ~ changes ~ ' where _dbt_engine_is_deleted = 0' -%}
   {%- set sqls = [] -%}
   {%- if counts.updates and values -%}
     {%- do sqls.extend([
         'create or replace table ' ~ sample.database ~ '.new_values engine = Join(any, left, ' ~ key ~ ') as select * '
-        ~ 'except (_engine_version, _engine_is_deleted) from ' ~ changes ~ ' where _engine_is_deleted = 0',
+        ~ 'except (_dbt_engine_version, _dbt_engine_is_deleted) from ' ~ changes ~ ' where _dbt_engine_is_deleted = 0',
         'update ' ~ trial ~ ' set ' ~ values | join(', ') ~ ' where (' ~ key ~ ') in (select ' ~ of_kept ~ ')',
     ]) -%}
   {%- endif -%}
   {%- if counts.inserts -%}
-    {%- do sqls.append('insert into ' ~ trial ~ ' select * from ' ~ changes ~ ' where _engine_is_deleted = 0 and ('
+    {%- do sqls.append('insert into ' ~ trial ~ ' select * from ' ~ changes ~ ' where _dbt_engine_is_deleted = 0 and ('
         ~ key ~ ') not in (select ' ~ key ~ ' from ' ~ trial ~ ')') -%}
   {%- endif -%}
   {%- if counts.deletes -%}
     {%- do sqls.append('delete from ' ~ trial ~ ' where (' ~ key ~ ') in (select ' ~ key ~ ' from ' ~ changes
-        ~ ' where _engine_is_deleted = 1)') -%}
+        ~ ' where _dbt_engine_is_deleted = 1)') -%}
   {%- endif -%}
   {%- do return(sqls) -%}
 {% endmacro %}
@@ -70,19 +71,22 @@
   {%- set group = "ifNull(toString(" ~ versioned_collapsing.quote_name(sample.group) ~ "), '')" if sample.group
       else "''" -%}
   select
-    {{ group }} as _engine_group,
-    sum(ifNull({{ value }}, 0){{ ' * ' ~ sign if sign }}) as _engine_total,
-    toInt64({{ 'sum(' ~ sign ~ ')' if sign else 'count()' }}) as _engine_count
+    {{ group }} as _dbt_engine_group,
+    sum(ifNull({{ value }}, 0){{ ' * ' ~ sign if sign }}) as _dbt_engine_total,
+    toInt64({{ 'sum(' ~ sign ~ ')' if sign else 'count()' }}) as _dbt_engine_count
   from {{ source }}
   where {{ condition }}
-  group by _engine_group
+  group by _dbt_engine_group
 {%- endmacro %}
 
 
 {# What sums come to, in one value, so that nothing is measured but the sums. #}
 {% macro get_sums_digest_sql(sums) -%}
-  select hex(sipHash128(arraySort(groupArray((_engine_group, toString(_engine_total), _engine_count))))) as digest
+  select
+    hex(sipHash128(arraySort(groupArray(
+      (_dbt_engine_group, toString(_dbt_engine_total), _dbt_engine_count)
+    )))) as digest
   from ({{ sums }})
-  where _engine_count <> 0
+  where _dbt_engine_count <> 0
   {{ versioned_collapsing.get_settings_sql() }}
 {%- endmacro %}

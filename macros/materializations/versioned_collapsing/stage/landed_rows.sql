@@ -1,13 +1,13 @@
 {# Rows land, and are merged away, while an apply runs. Where its statements have to see the same ones, the select is
    read once: what the ledger says of a landing table (`_watermark`) is what was read, a truncate (`_is_truncate`) that
    is staged is also carried out, and signed rows are written only if they were checked. The rows of a `change_set`
-   model stay as they are. Returns the select of the rows, and the watermarks. #}
+   model stay as they are. Returns the select of the rows, the watermarks, and the staged tables to empty. #}
 {% macro stage_landed_rows(target_relation, options, given, sql, manifest, apply) %}
   {%- set names = given | map(attribute='name') | list -%}
   {%- set has_watermark = '_watermark' in names -%}
   {%- if not has_watermark
       and (manifest.exists or '_is_truncate' not in names and options.old_state != 'stream') -%}
-    {%- do return({'sql': sql, 'watermarks': []}) -%}
+    {%- do return({'sql': sql, 'watermarks': [], 'roles': []}) -%}
   {%- endif -%}
   {%- set landed = versioned_collapsing.get_helper_relation(target_relation, 'landed') -%}
   {%- do versioned_collapsing.prepare_staged_table(
@@ -18,7 +18,7 @@
     {{ versioned_collapsing.get_stage_landed_sql(landed, given, sql, apply) }}
   {%- endcall %}
   {%- set watermarks = versioned_collapsing._read_watermarks(landed, given) if has_watermark else [] -%}
-  {%- do return({'sql': 'select * from ' ~ landed, 'watermarks': watermarks}) -%}
+  {%- do return({'sql': 'select * from ' ~ landed, 'watermarks': watermarks, 'roles': ['landed']}) -%}
 {% endmacro %}
 
 
