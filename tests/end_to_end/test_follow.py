@@ -42,7 +42,7 @@ def test_batches_are_applied_as_they_land_whoever_is_killed(resident: Resident) 
         pid = resident.process.pid
         subprocess.run(["pkill", "-KILL", "-P", str(pid), "java"], check=True)
         resident.land(7)
-        resident.wait_for("Spark has died. Starting again")
+        resident.wait_for("Spark does not answer any more. Starting it again in 2 s")
         resident.wait_for("orders batch 7: ")
         assert resident.process.pid == pid
         resident.wait_until(lambda: resident.state() == "idle")

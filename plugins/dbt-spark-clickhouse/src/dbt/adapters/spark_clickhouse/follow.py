@@ -30,6 +30,8 @@ from dbt.adapters.spark_clickhouse.watched import LandingZones, ProjectFolders, 
 LONGEST_PAUSE = 60.0  # seconds between two tries
 HEARTBEAT = 10.0  # seconds between two notes that all is well
 SHARE_OF_LOOKS = 0.01  # of the time: a look takes longer the more batches have landed
+# How often a process before this one had failed, in a row.
+FAILURES = "DBT_SPARK_CLICKHOUSE_FAILURES"
 GOOD = ("success", "pass", "no-op", "skipped", "warn")
 FAILED = 1
 
@@ -120,7 +122,7 @@ class Follower:
 
     options: Options
     stopper: Stopper
-    failures: int = 0  # in a row
+    failures: int = field(default_factory=lambda: int(os.environ.pop(FAILURES, 0)))  # in a row
     _manifest: Any = None
     _spare: Any = None  # a copy of it, made while there was time
     _zones: LandingZones = field(default_factory=lambda: LandingZones((), ()))
@@ -178,6 +180,12 @@ class Follower:
         if self.options.once or self.options.until_idle:
             return True
         pause = min(LONGEST_PAUSE, 2.0**self.failures)
+        if not _is_spark_usable():
+            say(f"Spark does not answer any more. Starting it again in {pause:.0f} s")
+            self.stopper.wait(pause)
+            if not self.stopper.is_asked:
+                _begin_anew(self.failures)
+            return False
         say(f"Trying again in {pause:.0f} s")
         self.stopper.wait(pause, lambda: self._went_on and self._zones.batches() != self._tried)
         return False
@@ -224,10 +232,6 @@ class Follower:
         outcome = runner.invoke(["--quiet", "run", "--no-write-json", *self.options.dbt])
         self._went_on = any(_is_applied(result) for result in _results(outcome))
         say(_in_one_line(outcome, time.monotonic() - began, new, self._zones.batches(), landed))
-        if not outcome.success and not _is_spark_alive():
-            say("Spark has died. Starting again")
-            self.stopper.wait(2)
-            _begin_anew()
         return bool(outcome.success)
 
     def _tell(self, state: str, waiting: Seen | None = None) -> None:
@@ -276,7 +280,7 @@ def _in_one_line(
         if _is_applied(result) and "nothing to change" not in (result.message or "")
     ]
     if not outcome.success:
-        reasons = "; ".join(failed) or outcome.exception
+        reasons = "; ".join(failed) or " ".join(str(outcome.exception).split())
         return " | ".join([f"Failed after {seconds:.1f} s: {reasons}", *said])
     age = time.time() - min(new.values()) / 1e9 if new else 0.0
     behind = len(now.keys() - landed.keys())
@@ -289,22 +293,24 @@ def _in_one_line(
     return " | ".join(part for part in parts if part)
 
 
-def _is_spark_alive() -> bool:
-    """Whether Spark answers, if there is one."""
+def _is_spark_usable() -> bool:
+    """Whether Spark answers, if there is one, and its metastore: after the disk was full, Derby
+    stays as it is until the JVM ends."""
     if not upstream.is_spark_running():
         return True
     from pyspark.sql import SparkSession
 
     try:
-        SparkSession.builder.getOrCreate().sql("select 1").collect()
+        SparkSession.builder.getOrCreate().sql("show databases").collect()
     except Exception:  # noqa: BLE001  # whatever it says, it does not answer
         return False
     return True
 
 
-def _begin_anew() -> None:
+def _begin_anew(failures: int) -> None:
     """Put a new process in the place of this one: nothing is left of a Spark that died."""
     sys.stdout.flush()
+    os.environ[FAILURES] = str(failures)
     os.execv(sys.executable, [sys.executable, "-m", __spec__.name, *sys.argv[1:]])
 
 
