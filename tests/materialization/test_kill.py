@@ -230,12 +230,13 @@ class Disk:
         return self._visible(f"{self._model}{role}")
 
     def _visible(self, table: str) -> set[str]:
-        """A part that is visible is named by its partition, its blocks and its level; one that is not has a prefix."""
+        """A part that is visible is named by its partition, its blocks and its level; one that is not has a prefix. A
+        staged table that is made anew has parts of the same names: they are told apart by the table's UUID."""
         uuid = self._uuid(table)
         try:
             folder = self._home / "clickhouse" / "store" / uuid[:3] / uuid
             return (
-                {path.name for path in folder.iterdir() if path.name.count("_") == 3}
+                {f"{uuid} {path.name}" for path in folder.iterdir() if path.name.count("_") == 3}
                 if uuid
                 else set()
             )
