@@ -1,10 +1,10 @@
 {# The condition by which lines are counted under each name; none where the columns do not tell. The text is looked at
-   where nothing else is known of a line. #}
+   where nothing else is known of a line: of an `and`, Spark computes for every line what occurs in it twice. #}
 {% macro get_line_conditions(columns) %}
   {%- set has_reasons = '_reason' in columns and '_version' in columns -%}
   {%- set is_message = '_passed_over is not null' if '_passed_over' in columns else 'false' -%}
-  {%- set is_blank = '_is_blank' if '_is_blank' in columns else '_reason is null and _version is null and not '
-      ~ is_message ~ ' and ' ~ versioned_collapsing.get_says_nothing_sql('_raw_line') -%}
+  {%- set is_blank = '_is_blank' if '_is_blank' in columns else 'if(_reason is null and _version is null and not '
+      ~ is_message ~ ', ' ~ versioned_collapsing.get_says_nothing_sql('_raw_line') ~ ', false)' -%}
   {%- do return({
       'blank': is_blank if has_reasons and '_raw_line' in columns else none,
       'quarantined': '_reason is not null' if has_reasons else none,

@@ -24,5 +24,5 @@
 {# Where a file is: the last two folders and its name. Spark has them as in a URL. #}
 {% macro _get_file_sql() -%}
   {%- set file = "substring_index(_metadata.file_path, '/', -3)" -%}
-  if(locate('%', _metadata.file_path) > 0, url_decode(replace({{ file }}, '+', '%2B')), {{ file }})
+  if(contains(_metadata.file_path, '%'), url_decode(replace({{ file }}, '+', '%2B')), {{ file }})
 {%- endmacro %}

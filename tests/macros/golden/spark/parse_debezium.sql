@@ -48,7 +48,7 @@ with images as (
     from (select
     value as _raw_line,
     cast(batch as bigint) as _batch,
-    if(locate('%', _metadata.file_path) > 0, url_decode(replace(substring_index(_metadata.file_path, '/', -3), '+', '%2B')), substring_index(_metadata.file_path, '/', -3)) as _file,
+    if(contains(_metadata.file_path, '%'), url_decode(replace(substring_index(_metadata.file_path, '/', -3), '+', '%2B')), substring_index(_metadata.file_path, '/', -3)) as _file,
     _metadata.file_block_start as _block_start
   from landing.orders)
   ) as lines
@@ -87,7 +87,7 @@ with images as (
       *,
       if(
     (_op = 'u' and (coalesce(_before['id'] <> _after['id'], false))),
-    nullif(struct(if(locate('.', _before['id']) > 0, null, try_cast(_before['id'] as bigint)) as id), struct(id)),
+    nullif(struct(if(contains(_before['id'], '.'), null, try_cast(_before['id'] as bigint)) as id), struct(id)),
     null
   ) as _key_before,
       if(
@@ -119,7 +119,7 @@ with images as (
   )) as _members)
   )
   lateral view inline(array(struct(
-    if(locate('.', _text_id) > 0, null, try_cast(_text_id as bigint)),
+    if(contains(_text_id, '.'), null, try_cast(_text_id as bigint)),
     if(_text_amount rlike '^[+-]?[0-9]*[.]?[0-9]{0,2}0*$'
     or exists(array(try_cast(_text_amount as decimal(12,2))), number -> trim(both '0' from regexp_replace(number, '[eE].*|[^0-9]', '')) = trim(both '0' from regexp_replace(_text_amount, '[eE].*|[^0-9]', ''))),
     try_cast(_text_amount as decimal(12,2)), null),
@@ -200,7 +200,7 @@ with images as (
       when _text_at is not null and at is null then 'at does not fit timestamp'
       when at not between cast('1900-01-01 00:00:00Z' as timestamp) and cast('2299-12-31 23:59:59.999999Z' as timestamp) then 'at is outside 1900-01-01 00:00:00Z to 2299-12-31 23:59:59.999999Z'
       when (_op = 'u' and (coalesce(_before['id'] <> _after['id'], false))) and _before['id'] is null then 'before.key id is null'
-      when (_op = 'u' and (coalesce(_before['id'] <> _after['id'], false))) and _before['id'] is not null and if(locate('.', _before['id']) > 0, null, try_cast(_before['id'] as bigint)) is null then 'before.id does not fit bigint'
+      when (_op = 'u' and (coalesce(_before['id'] <> _after['id'], false))) and _before['id'] is not null and if(contains(_before['id'], '.'), null, try_cast(_before['id'] as bigint)) is null then 'before.id does not fit bigint'
       when get(_missing_fields, 0) is not null then concat('', get(_missing_fields, 0), ' is missing')
     end as _reason
-  from (select *, if(_passed_over is null, if(locate('.', _source_lsn) > 0, null, try_cast(_source_lsn as bigint)), null) as _version from typed)
+  from (select *, if(_passed_over is null, if(contains(_source_lsn, '.'), null, try_cast(_source_lsn as bigint)), null) as _version from typed)

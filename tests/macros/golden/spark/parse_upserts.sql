@@ -8,7 +8,7 @@ with images as (
     from (select
     value as _raw_line,
     cast(batch as bigint) as _batch,
-    if(locate('%', _metadata.file_path) > 0, url_decode(replace(substring_index(_metadata.file_path, '/', -3), '+', '%2B')), substring_index(_metadata.file_path, '/', -3)) as _file,
+    if(contains(_metadata.file_path, '%'), url_decode(replace(substring_index(_metadata.file_path, '/', -3), '+', '%2B')), substring_index(_metadata.file_path, '/', -3)) as _file,
     _metadata.file_block_start as _block_start
   from landing.orders)
   ) as lines
@@ -68,7 +68,7 @@ with images as (
   )) as _members)
   )
   lateral view inline(array(struct(
-    if(locate('.', _text_id) > 0, null, try_cast(_text_id as bigint)),
+    if(contains(_text_id, '.'), null, try_cast(_text_id as bigint)),
     if(_text_at rlike '^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6}0*)?)?(Z|[+-][0-9]{2}(:?[0-9]{2})?)?)?$', try_cast(_text_at as timestamp), null)
   ))) as id, at
     )
