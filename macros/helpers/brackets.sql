@@ -23,13 +23,16 @@
    brackets are open after it. #}
 {% macro get_brackets(text) %}
   {%- set tokens = [] -%}
-  {%- set at = namespace(depth=0) -%}
-  {%- for token in modules.re.finditer("'(?:[^'\\\\]|\\\\.)*'|`(?:[^`\\\\]|\\\\.)*`|[][(),]", text) -%}
-    {%- set mark = token.group() -%}
+  {%- set at = namespace(depth=0, position=0) -%}
+  {%- set pattern = "'(?:[^'\\\\]|\\\\.)*'|`(?:[^`\\\\]|\\\\.)*`|[\\[\\](),]" -%}
+  {%- set between = modules.re.split(pattern, text) -%}
+  {%- for mark in modules.re.findall(pattern, text) -%}
+    {%- set at.position = at.position + between[loop.index0] | length -%}
     {%- set at.depth = at.depth + (1 if mark in '([' else -1 if mark in ')]' else 0) -%}
     {%- if mark | length == 1 -%}
-      {%- do tokens.append({'text': mark, 'position': token.start(), 'depth': at.depth}) -%}
+      {%- do tokens.append({'text': mark, 'position': at.position, 'depth': at.depth}) -%}
     {%- endif -%}
+    {%- set at.position = at.position + mark | length -%}
   {%- endfor -%}
   {%- do return(tokens) -%}
 {% endmacro %}

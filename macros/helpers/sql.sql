@@ -39,5 +39,5 @@
   {%- set parts = modules.re.fullmatch(
       '(\\d+) *(second|minute|hour|day|week|month|quarter|year)s?', text | string | trim | lower
   ) -%}
-  {%- do return('interval ' ~ parts.group(1) ~ ' ' ~ parts.group(2) if parts else none) -%}
+  {%- do return('interval ' ~ parts[1] ~ ' ' ~ parts[2] if parts else none) -%}
 {% endmacro %}

@@ -11,8 +11,8 @@
   {%- for argument in versioned_collapsing.get_type_arguments(type) -%}
     {%- set named = modules.re.fullmatch('(`(?:[^`\\\\]|\\\\.)*`|\\w+) +(.+)', argument, modules.re.S) -%}
     {%- do elements.append({
-        'name': named.group(1).strip('`') if named else none,
-        'type': named.group(2) if named else argument,
+        'name': named[1].strip('`') if named else none,
+        'type': named[2] if named else argument,
     }) -%}
   {%- endfor -%}
   {%- do return(elements) -%}

@@ -29,9 +29,9 @@
 
 {# A type with the time zone UTC, if it is one of times. #}
 {% macro get_utc_type(type) %}
-  {%- set parts = modules.re.match('DateTime64\\((\\d)', type) -%}
+  {%- set scale = modules.re.findall('^DateTime64\\((\\d)', type) | first -%}
   {%- do return(
-      "DateTime64(" ~ parts.group(1) ~ ", 'UTC')" if parts else "DateTime('UTC')" if type.startswith('DateTime')
+      "DateTime64(" ~ scale ~ ", 'UTC')" if scale else "DateTime('UTC')" if type.startswith('DateTime')
       else type
   ) -%}
 {% endmacro %}

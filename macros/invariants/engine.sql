@@ -28,8 +28,8 @@
   {%- set names = [] -%}
   {%- set quoted = '`(?:[^`\\\\]|\\\\.)+`' -%}
   {%- set text = "'(?:[^'\\\\]|\\\\.)*'" -%}
-  {%- set between = modules.re.match('\\w+\\(((?:' ~ quoted ~ '|' ~ text ~ '|[^)`\'])*)\\)', engine_full) -%}
-  {%- set parts = modules.re.findall(quoted ~ '|' ~ text ~ '|\\w+', between.group(1) if between else '') -%}
+  {%- set between = modules.re.findall('^\\w+\\(((?:' ~ quoted ~ '|' ~ text ~ '|[^)`\'])*)\\)', engine_full) -%}
+  {%- set parts = modules.re.findall(quoted ~ '|' ~ text ~ '|\\w+', between | first | default('')) -%}
   {%- for part in parts if not part.startswith("'") -%}
     {%- do names.append(versioned_collapsing._strip_quotes(part)) -%}
   {%- endfor -%}

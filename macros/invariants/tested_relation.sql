@@ -2,11 +2,13 @@
 {% macro get_tested_relation(model) %}
   {%- if model is not string -%}{%- do return(model) -%}{%- endif -%}
   {%- set name = '(`[^`]+`|"[^"]+"|[^`". ]+)' -%}
-  {%- set found = modules.re.match('\\s*\\(\\s*select \\* from ' ~ name ~ '\\.' ~ name ~ '\\s+where ', model) -%}
+  {%- set found = modules.re.fullmatch(
+      '\\s*\\(\\s*select \\* from ' ~ name ~ '\\.' ~ name ~ '\\s+where .*', model, modules.re.S
+  ) -%}
   {%- do versioned_collapsing._validate_table_is_seen(model, found) -%}
   {%- do return(api.Relation.create(
-      schema=versioned_collapsing._strip_quotes(found.group(1)),
-      identifier=versioned_collapsing._strip_quotes(found.group(2)),
+      schema=versioned_collapsing._strip_quotes(found[1]),
+      identifier=versioned_collapsing._strip_quotes(found[2]),
   )) -%}
 {% endmacro %}
 

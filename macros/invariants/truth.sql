@@ -2,7 +2,7 @@
    `postgresql('host', 'db', 'orders', 'reader', '…')` does. #}
 {% macro get_truth_text(truth) %}
   {%- set text = truth | string | trim -%}
-  {%- set name = modules.re.match('[^(\'$]*', text).group() -%}
+  {%- set name = modules.re.sub('[(\'$][\\s\\S]*', '', text) -%}
   {%- do return(text if name and name == text else name ~ '(…)') -%}
 {% endmacro %}
 

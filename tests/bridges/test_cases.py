@@ -33,14 +33,14 @@ class Landings:
 
     def __init__(self, project: CollapsingProject) -> None:
         self.project = project
-        self._sources: list[str] = []
+        self._sources: dict[str, dict[str, Any]] = {}
 
-    def create(self, name: str, structure: str, *rows: str) -> None:
+    def create(self, name: str, structure: str, *rows: str, **config: Any) -> None:
         """Create a landing table, and land rows."""
         self.project.command(f"create or replace table {name} {structure}")
         if name not in self._sources:
-            self._sources.append(name)
-            tables = [{"name": source} for source in self._sources]
+            self._sources[name] = {"name": name, "config": config}
+            tables = list(self._sources.values())
             source = {"name": "shop", "schema": self.project.schema, "tables": tables}
             self.project.add_properties("sources", {"sources": [source]})
         self.land(name, *rows)
@@ -295,15 +295,27 @@ def test_what_lands_after_the_overlap(landings: Landings) -> None:
     assert [row[0] for row in landings.live("late_current")] == [0, 1, 2, 3, 4, 5, 6]
 
 
-def test_a_part_moves_no_watermark(landings: Landings) -> None:
-    """`--empty` reads nothing, and the next run reads all."""
+@pytest.mark.parametrize(
+    ("name", "part", "read"),
+    [
+        ("empty", ("--empty",), []),
+        ("sample", ("--sample", f"{{start: '{DAY}T23:00:00', end: '{DAY}T23:59:59'}}"), [(2, "b")]),
+    ],
+)
+def test_a_part_moves_no_watermark(
+    landings: Landings, name: str, part: tuple[str, ...], read: list[Row]
+) -> None:
+    """The next run reads all."""
     structure = f"(id Int64, x String, {PEERDB} order by id"
-    landings.create("part", structure, f"(1, 'a', '{DAY} 00:00:00', 0, 100)")
-    landings.model("part_current", "{{ peerdb_changes(source('shop', 'part')) }}")
-    landings.run("part_current", arguments=("--empty",))
-    assert landings.live("part_current") == []
-    landings.run("part_current")
-    assert landings.live("part_current") == [(1, "a")]
+    rows = (f"(1, 'a', '{DAY} 00:00:00', 0, 100)", f"(2, 'b', '{DAY} 23:30:00', 0, 101)")
+    landings.create(name, structure, *rows, event_time="_peerdb_synced_at")
+    model = f"{name}_current"
+    landings.model(model, f"{{{{ peerdb_changes(source('shop', '{name}')) }}}}")
+    landings.run(model, arguments=part)
+    assert landings.live(model) == read
+    assert landings.watermarks(model) == []
+    landings.run(model)
+    assert landings.live(model) == [(1, "a"), (2, "b")]
 
 
 def test_a_landing_table_that_was_built_again(landings: Landings) -> None:

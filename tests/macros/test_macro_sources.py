@@ -71,6 +71,18 @@ def test_only_dispatch_asks_for_the_engine(paths: list[Path]) -> None:
     assert problems_by_path(paths, target_types) == {}
 
 
+def test_no_macro_needs_what_dbt_2_lacks_of_regular_expressions(paths: list[Path]) -> None:
+    """Its match objects have no methods. `fullmatch(…)[1]`, `findall`, `split` and `sub` work everywhere."""
+    assert problems_by_path(paths, _methods_of_matches) == {}
+
+
+def _methods_of_matches(template: nodes.Template) -> list[str]:
+    lacking = {"group", "groups", "groupdict", "start", "end", "span", "finditer"}
+    calls = (call.node for call in template.find_all(nodes.Call))
+    called = (each for each in calls if isinstance(each, nodes.Getattr))
+    return [f"line {each.lineno}: .{each.attr}()" for each in called if each.attr in lacking]
+
+
 def test_every_macro_is_documented(paths: list[Path]) -> None:
     documented = {
         macro["name"]: macro
@@ -99,6 +111,11 @@ def template(source: str) -> nodes.Template:
 
 def macros_by_name(source: str) -> dict[str, Macro]:
     return {macro.name: macro for macro in macros_of(template(source))}
+
+
+def test_a_method_of_a_match_is_found() -> None:
+    source = "{% set m = modules.re.match('(a)', x) %}\n{{ m.group(1) }} {{ m[1] }} {{ modules.re.sub(a, b, c) }}"
+    assert _methods_of_matches(template(source)) == ["line 2: .group()"]
 
 
 @pytest.mark.parametrize(

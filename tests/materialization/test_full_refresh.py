@@ -6,6 +6,8 @@ import re
 import shlex
 from typing import Any
 
+import pytest
+
 from tests.support.collapsing_project import CollapsingProject, Row
 from tests.support.collapsing_projects import MakeProject
 from tests.support.statements import dying
@@ -82,11 +84,14 @@ def test_tombstones_that_are_gone_or_of_another_table(make_project: MakeProject)
     assert live(project, "target") == [(1, "new"), (2, "late")]
 
 
-def test_a_part_of_the_change_set_does_not_empty_a_table(make_project: MakeProject) -> None:
-    project = make_project("refresh_part")
+@pytest.mark.parametrize("part", ["--empty", "--sample=1 day"])
+def test_a_part_of_the_change_set_does_not_empty_a_table(
+    make_project: MakeProject, part: str
+) -> None:
+    project = make_project("refresh_part_" + part.strip("-").split("=")[0])
     project.add_model("target", CONFIG, "select * from changes")
     assert apply(project, OLD)["target"].status == "success"
-    outcome = apply(project, NEW, "--full-refresh", "--empty")["target"]
+    outcome = apply(project, NEW, "--full-refresh", part)["target"]
     assert outcome.status == "error"
     assert "its select is only a part (--empty or --sample)" in outcome.message
     assert live(project, "target") == [(1, "old")]

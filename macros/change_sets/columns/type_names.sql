@@ -1,7 +1,7 @@
 {# A type in one spelling: `DEC(12, 2)` is `decimal(12,2)`. #}
 {% macro get_type_name(type) %}
   {%- set name = modules.re.sub('\\s', '', type | lower) -%}
-  {%- set kind = modules.re.match('[a-z_]*', name).group() -%}
+  {%- set kind = modules.re.sub('[^a-z_].*', '', name) -%}
   {%- set found = versioned_collapsing._get_type_names().get(kind, kind) ~ name[kind | length:] -%}
   {%- do return('decimal(10,0)' if found == 'decimal' else found) -%}
 {% endmacro %}

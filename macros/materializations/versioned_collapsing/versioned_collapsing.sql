@@ -92,9 +92,9 @@
     {% do versioned_collapsing.drop_staged(target_relation) %}
   {% endif %}
   {% do versioned_collapsing.give_up_lock(apply) %}
-  {% do store_raw_result(
-      'main', message=versioned_collapsing.get_apply_summary(counts, apply), code='OK',
-      rows_affected=counts.states + counts.cancels
+  {% do versioned_collapsing.store_response(
+      versioned_collapsing.get_apply_summary(counts, apply), counts.states + counts.cancels,
+      versioned_collapsing.get_response_facts(counts, apply)
   ) %}
 
   {% set should_revoke_grants = should_revoke(existing_relation, full_refresh_mode=is_rebuild) %}

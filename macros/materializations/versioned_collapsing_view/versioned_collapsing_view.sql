@@ -31,7 +31,7 @@
         this, existing_relation, options, apply, sql, should_full_refresh()
     ) %}
   {% endif %}
-  {% do store_raw_result('main', message=message, code='OK', rows_affected=0) %}
+  {% do versioned_collapsing.store_response(message, none, {'run_id': apply.run_id}) %}
 
   {% set should_revoke_grants = should_revoke(existing_relation, full_refresh_mode=should_full_refresh()) %}
   {% do apply_grants(this, config.get('grants'), should_revoke=should_revoke_grants) %}

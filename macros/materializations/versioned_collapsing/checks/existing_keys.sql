@@ -32,8 +32,8 @@
 {# The arguments of the engine; those of a replicated one begin with others. #}
 {% macro _get_sign_and_version(engine_full) %}
   {%- set argument = '`(?:[^`\\\\]|\\\\.)*`|\'(?:[^\'\\\\]|\\\\.)*\'|[^()`\']' -%}
-  {%- set engine = modules.re.search('VersionedCollapsingMergeTree\\((' ~ argument ~ ')*\\)', engine_full) -%}
-  {%- do return(versioned_collapsing.get_type_arguments(engine.group(0))[-2:] | join(', ')) -%}
+  {%- set engine = modules.re.findall('VersionedCollapsingMergeTree\\((?:' ~ argument ~ ')*\\)', engine_full) -%}
+  {%- do return(versioned_collapsing.get_type_arguments(engine[0])[-2:] | join(', ')) -%}
 {% endmacro %}
 
 

@@ -18,9 +18,8 @@
   {%- set names = [] -%}
   {%- set tokens = "'(?:[^'\\\\]|\\\\.)*'|`((?:[^`\\\\]|\\\\.)*)`|\"([^\"]*)\""
       ~ "|(?<![\\w.])([^\\W\\d][\\w.]*)(?!\\s*\\(|[\\w.])" -%}
-  {%- for token in modules.re.finditer(tokens, expression | string) -%}
-    {%- set bare = token.group(3) -%}
-    {%- do names.extend([bare, bare.split('.')[0]] if bare else [token.group(1) or token.group(2)]) -%}
+  {%- for in_backticks, in_quotes, bare in modules.re.findall(tokens, expression | string) -%}
+    {%- do names.extend([bare, bare.split('.')[0]] if bare else [in_backticks or in_quotes]) -%}
   {%- endfor -%}
   {%- do return(names | select | list) -%}
 {% endmacro %}

@@ -6,8 +6,7 @@
       ~ '?(Z|UTC|GMT|[+-][0-9]{2}(?::?[0-9]{2})?)?$' -%}
   {%- set parts = 'extractGroups(' ~ text ~ ', ' ~ versioned_collapsing.quote_literal(pattern) ~ ')' -%}
   {%- set is_date = type in ('Date', 'Date32') -%}
-  {%- set scale = modules.re.match('DateTime64\\((\\d)', type) -%}
-  {%- set scale = scale.group(1) | int if scale else 0 -%}
+  {%- set scale = modules.re.findall('^DateTime64\\((\\d)', type) | first | default(0) | int -%}
   {%- set written = versioned_collapsing._written_time_sql('_dbt_time', scale) -%}
   {%- set offset = versioned_collapsing._offset_sql('_dbt_time[8]') -%}
   {%- if is_date -%}

@@ -27,6 +27,5 @@
 
 
 {% macro _get_ttl_of_engine(engine_full) %}
-  {%- set found = modules.re.search(' TTL (.*?)(?: SETTINGS |$)', engine_full) -%}
-  {%- do return(found.group(1) if found else '') -%}
+  {%- do return(modules.re.findall(' TTL (.*?)(?: SETTINGS |$)', engine_full) | first | default('')) -%}
 {% endmacro %}

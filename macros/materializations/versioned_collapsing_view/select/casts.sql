@@ -22,12 +22,12 @@
   {%- set decimal = modules.re.fullmatch('Decimal\\((\\d+), (\\d+)\\)', base) -%}
   {%- set other = modules.re.fullmatch('(U?Int|Float)(\\d+)', base) -%}
   {%- if decimal -%}
-    {%- set digits, scale = decimal.group(1) | int, decimal.group(2) | int -%}
+    {%- set digits, scale = decimal[1] | int, decimal[2] | int -%}
     {%- do return({'kind': 'Decimal', 'fit': ['Decimal'], 'whole': digits - scale, 'fraction': scale}) -%}
   {%- elif other -%}
-    {%- set kind = other.group(1) -%}
+    {%- set kind = other[1] -%}
     {%- set fit = {'UInt': ['UInt', 'Int'], 'Int': ['Int'], 'Float': ['Float']}[kind] -%}
-    {%- do return({'kind': kind, 'fit': fit, 'whole': other.group(2) | int, 'fraction': 0}) -%}
+    {%- do return({'kind': kind, 'fit': fit, 'whole': other[2] | int, 'fraction': 0}) -%}
   {%- endif -%}
   {%- do return(none) -%}
 {% endmacro %}

@@ -49,7 +49,7 @@
     {%- set text = versioned_collapsing.strip_parentheses(entry | string | trim) -%}
     {%- for part in versioned_collapsing.cut_at_commas(text) -%}
       {%- set quoted = modules.re.fullmatch('([`"])(.*)\\1', part) -%}
-      {%- do plain.append(quoted.group(2) if quoted else part) -%}
+      {%- do plain.append(quoted[2] if quoted else part) -%}
     {%- endfor -%}
   {%- endfor -%}
   {%- do return(plain) -%}

@@ -75,14 +75,15 @@
       {%- set names.indent = indent + 2 if section == 'PROJECTION COLUMNS' else 1000 -%}
     {%- elif line and kind != 'ARGUMENT' -%}
       {%- set parent, part = places.get(indent - 2, [none, '']) -%}
-      {%- set attributes = modules.re.search(patterns.get(kind, ''), rest) if kind else none -%}
+      {%- set pattern, attributes = patterns.get(kind, ('.*', [])) -%}
+      {%- set found = modules.re.fullmatch(pattern, rest) if kind else none -%}
       {%- set node = {
-          'at': tree | length, 'id': id, 'kind': kind if attributes else 'UNREAD', 'rest': rest if kind else line,
+          'at': tree | length, 'id': id, 'kind': kind if found else 'UNREAD', 'rest': rest if kind else line,
           'name': '', 'type': '', 'source': '', 'role': '', 'parent': none, 'query': none, 'above': [],
           'section': part, 'children': {}, 'size': 1, 'columns': [], 'settings': '', 'engine': '',
           'materialized': '',
       } -%}
-      {%- if attributes -%}{%- do node.update(attributes.groupdict('')) -%}{%- endif -%}
+      {%- for name in attributes if found -%}{%- do node.update({name: found[loop.index] or ''}) -%}{%- endfor -%}
       {%- if parent -%}
         {%- do parent.children.setdefault(part, []).append(node.at) -%}
         {%- set query = parent.at if parent.kind == 'QUERY' else parent.query -%}
@@ -105,14 +106,18 @@
 {% endmacro %}
 
 
-{# What is to be known of the attributes of a node, by its kind. #}
+{# How the attributes of a node are read, by its kind: a pattern, and the names of its groups. #}
 {% macro _get_attribute_patterns() %}
   {%- do return({
-      'COLUMN': 'column_name: (?P<name>.*), result_type: (?P<type>.*?)(?:, source_id: (?P<source>\\d+))?$',
-      'CONSTANT': 'constant_value: (?P<name>.*), constant_value_type: (?P<type>.*)$',
-      'FUNCTION': 'function_name: (?P<name>.*?), function_type: (?P<role>\\w+), .*?result_type: (?P<type>.*)$',
-      'JOIN': 'strictness: (?P<role>\\w+), kind: (?P<name>\\w+)',
-      'TABLE': 'table_name: (?P<name>.*?)(?P<role>(?:, (?:final|sample_size|sample_offset|offset)[\\w ]*: .*)?)$',
-      'TABLE_FUNCTION': 'table_function_name: (?P<name>\\w+)',
+      'COLUMN': ('.*?column_name: (.*), result_type: (.*?)(?:, source_id: (\\d+))?', ['name', 'type', 'source']),
+      'CONSTANT': ('.*?constant_value: (.*), constant_value_type: (.*)', ['name', 'type']),
+      'FUNCTION': (
+          '.*?function_name: (.*?), function_type: (\\w+), .*?result_type: (.*)', ['name', 'role', 'type']
+      ),
+      'JOIN': ('.*?strictness: (\\w+), kind: (\\w+).*', ['role', 'name']),
+      'TABLE': (
+          '.*?table_name: (.*?)((?:, (?:final|sample_size|sample_offset|offset)[\\w ]*: .*)?)', ['name', 'role']
+      ),
+      'TABLE_FUNCTION': ('.*?table_function_name: (\\w+).*', ['name']),
   }) -%}
 {% endmacro %}

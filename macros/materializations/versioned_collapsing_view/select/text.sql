@@ -39,8 +39,8 @@
 
 {# A query as messages call it. #}
 {% macro _get_query_text(node) %}
-  {%- set cte = modules.re.search('cte_name: (\\w+)', node.rest) -%}
-  {%- do return('the CTE ' ~ cte.group(1) if cte else 'the select' if node.parent is none else 'a subquery') -%}
+  {%- set cte = modules.re.findall('cte_name: (\\w+)', node.rest) | first -%}
+  {%- do return('the CTE ' ~ cte if cte else 'the select' if node.parent is none else 'a subquery') -%}
 {% endmacro %}
 
 

@@ -1,9 +1,11 @@
-"""While the project is parsed, no engine's macros stand in the way of the other's nodes."""
+"""While the project is parsed: no engine's macros stand in the way of the other's nodes."""
 
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from dbt.cli.main import dbtRunner
@@ -36,11 +38,28 @@ FILES = {
     ],
 )
 def test_clickhouse_models_can_do_what_spark_cannot(tmp_path: Path, call: str) -> None:
-    for name, text in {**FILES, "models/shop.sql": f"select 1 as id {{{{ {call} }}}}"}.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(textwrap.dedent(text))
-    folder = str(tmp_path)
-    parsed = dbtRunner().invoke(
-        ["--warn-error", "parse", "--project-dir", folder, "--profiles-dir", folder]
-    )
+    parsed = _parse(tmp_path, {"models/shop.sql": f"select 1 as id {{{{ {call} }}}}"})
     assert parsed.success, parsed.exception
+
+
+def test_catalogs_that_neither_stock_adapter_has_are_an_error_that_says_what_to_do(
+    tmp_path: Path,
+) -> None:
+    catalogs = """
+        catalogs:
+          - name: lake
+            active_write_integration: writer
+            write_integrations:
+              - {name: writer, catalog_type: iceberg_rest, external_volume: volume}
+    """
+    parsed = _parse(tmp_path, {"catalogs.yml": catalogs})
+    assert "catalogs.yml has the catalog 'lake' of the type 'iceberg_rest'" in str(parsed.exception)
+    assert "Remove catalogs.yml. The catalog of Spark is set in" in str(parsed.exception)
+
+
+def _parse(folder: Path, files: Mapping[str, str]) -> Any:
+    for name, text in {**FILES, **files}.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(textwrap.dedent(text))
+    folders = ("--project-dir", str(folder), "--profiles-dir", str(folder))
+    return dbtRunner().invoke(["--warn-error", "parse", *folders])

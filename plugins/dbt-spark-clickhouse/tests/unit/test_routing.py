@@ -154,12 +154,31 @@ def test_adapter_means_what_database_means(
 
 
 @pytest.mark.parametrize(
-    "config", [{"adapter": "clickhouse"}, {"meta": {"adapter": "clickhouse"}}], ids=str
+    ("database", "config", "found"),
+    [
+        (
+            "spark",
+            {"adapter": "clickhouse"},
+            "the database 'spark' and the adapter 'clickhouse'",
+        ),
+        (
+            "spark",
+            {"meta": {"adapter": "clickhouse"}},
+            "the database 'spark' and in `meta` the adapter 'clickhouse'",
+        ),
+        (
+            None,
+            {"adapter": "spark", "meta": {"adapter": "clickhouse"}},
+            "the adapter 'spark' and in `meta` the adapter 'clickhouse'",
+        ),
+    ],
 )
-def test_two_engines_of_a_node_are_an_error(node: Node, config: dict[str, Any]) -> None:
+def test_two_engines_of_a_node_are_an_error(
+    node: Node, database: str | None, config: dict[str, Any], found: str
+) -> None:
     with pytest.raises(DbtRuntimeError) as error:
-        named_engine("spark", node("model", "orders", config=config))
+        named_engine(database, node("model", "orders", config=config))
     assert error.value.msg == (
-        "Model 'orders' has the database 'spark' and the adapter 'clickhouse'. Both name the engine "
-        "that owns it. Set only one of them; a folder in dbt_project.yml may set the other."
+        f"Model 'orders' has {found}. Each names the engine that owns it. Set only one of them; a "
+        "folder in dbt_project.yml may set another."
     )

@@ -1,12 +1,14 @@
-"""The catalog of both engines, for the docs site."""
+"""The catalog of both engines, for the docs site, and the catalogs of catalogs.yml."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base.relation import BaseRelation
+from dbt.adapters.catalogs import DbtCatalogIntegrationNotSupportedError
 from dbt.adapters.contracts.relation import RelationConfig
+from dbt_common.exceptions import DbtConfigError
 
 from dbt.adapters.spark_clickhouse.relation import engine_of_relation, without_engine
 from dbt.adapters.spark_clickhouse.router import Router
@@ -44,6 +46,22 @@ class Catalog(Router):
             tables.append(_with_database(catalog, engine))
             errors += failed
         return merge_tables(tables), errors
+
+    def add_catalog_integration(self, catalog: Any) -> Any:
+        """Take a catalog of catalogs.yml.
+
+        Raises:
+            DbtConfigError: the stock adapter has no catalogs of its type.
+        """
+        try:
+            return self.call_engine("add_catalog_integration", catalog)
+        except DbtCatalogIntegrationNotSupportedError as error:
+            raise DbtConfigError(
+                f"catalogs.yml has the catalog '{catalog.name}' of the type "
+                f"'{catalog.catalog_type}', and neither dbt-spark nor dbt-clickhouse supports it. "
+                "Remove catalogs.yml. The catalog of Spark is set in the profile "
+                "(`server_side_parameters`), the format of a model's table by its `file_format`."
+            ) from error
 
 
 def _with_database(catalog: agate.Table, engine: Engine) -> agate.Table:

@@ -129,7 +129,6 @@ class ToOneEngine:
     calculate_freshness_from_metadata_batch = _one()
 
     # Catalogs
-    add_catalog_integration = _one()
     bridge_v2_catalog = _one()
     build_catalog_relation = _one()
     get_catalog = _one()
@@ -181,6 +180,7 @@ OWN = frozenset(
     {
         "CONSTRAINT_SUPPORT",
         "acquire_connection",
+        "add_catalog_integration",
         "behavior",
         "cache_added",
         "cancel_open_connections",

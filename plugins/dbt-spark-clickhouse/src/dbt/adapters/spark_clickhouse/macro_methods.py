@@ -10,6 +10,7 @@ from dbt.adapters.base.relation import BaseRelation
 
 from dbt.adapters.spark_clickhouse.landing import batches, local_files, local_folder
 from dbt.adapters.spark_clickhouse.relation import RELATION_CLASSES
+from dbt.adapters.spark_clickhouse.response import ResponseWithFacts
 from dbt.adapters.spark_clickhouse.router import Router
 from dbt.adapters.spark_clickhouse.routing import SPARK, Engine
 from dbt.adapters.spark_clickhouse.spark_engine import record_for
@@ -38,6 +39,14 @@ class MacroMethods(Router):
             if "[PATH_NOT_FOUND]" in str(error):
                 return None
             raise
+
+    @available.parse(lambda *a, **k: None)
+    def response_with(
+        self, message: str, rows_affected: int | None, facts: dict[str, Any]
+    ) -> ResponseWithFacts:
+        """A response for ``store_result``; run_results.json has ``facts`` in it, as numbers, texts
+        and lists of them."""
+        return ResponseWithFacts(message, "OK", rows_affected, facts=facts)
 
     @available.parse(lambda *a, **k: None)
     def list_batches(self, location: str, name: str) -> list[dict[str, Any]] | None:

@@ -52,16 +52,19 @@ def named_engine(database: str | None, node: Any) -> str | None:
         DbtRuntimeError: they name two.
     """
     config = getattr(node, "config", None) or {}
-    meta = config.get("meta") or {}
-    adapter = meta["adapter"] if "adapter" in meta else config.get("adapter")
-    names = {name.strip() for name in (database, adapter) if name}
-    if len(names) > 1:
+    given = {
+        "the database": database,
+        "the adapter": config.get("adapter"),
+        "in `meta` the adapter": (config.get("meta") or {}).get("adapter"),
+    }
+    names = {where: name.strip() for where, name in given.items() if name}
+    if len(set(names.values())) > 1:
+        listed = " and ".join(f"{where} '{name}'" for where, name in names.items())
         raise DbtRuntimeError(
-            f"{_describe(node)} has the database '{database}' and the adapter '{adapter}'. Both "
-            "name the engine that owns it. Set only one of them; a folder in dbt_project.yml may "
-            "set the other."
+            f"{_describe(node)} has {listed}. Each names the engine that owns it. Set only one of "
+            "them; a folder in dbt_project.yml may set another."
         )
-    return names.pop() if names else None
+    return next(iter(names.values()), None)
 
 
 def engine_of(node: Any, nodes: Mapping[str, Any], default: Engine) -> Engine:
