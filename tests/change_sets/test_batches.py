@@ -132,7 +132,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
             "not landed",
             [*chosen("orders_changes"), *variables(through_batch=1, retake_batches=[17, 2])],
         ),
-        ("empty change set", chosen("+orders_changes", option="--empty")),
+        ("sampled change set", ["run", "--sample", span, "--select", "+orders_changes"]),
         ("rebuild of a part", chosen("orders", option="--full-refresh")),
         ("rebuild of a part, advised", chosen("+orders_changes+", option="--full-refresh")),
         ("", ["mv", str(landing / "orders/batch=000001"), str(aside / "orders/old")]),

@@ -111,13 +111,9 @@
   {%- do return({
       'COLUMN': ('.*?column_name: (.*), result_type: (.*?)(?:, source_id: (\\d+))?', ['name', 'type', 'source']),
       'CONSTANT': ('.*?constant_value: (.*), constant_value_type: (.*)', ['name', 'type']),
-      'FUNCTION': (
-          '.*?function_name: (.*?), function_type: (\\w+), .*?result_type: (.*)', ['name', 'role', 'type']
-      ),
+      'FUNCTION': ('.*?function_name: (.*?), function_type: (\\w+), .*?result_type: (.*)', ['name', 'role', 'type']),
       'JOIN': ('.*?strictness: (\\w+), kind: (\\w+).*', ['role', 'name']),
-      'TABLE': (
-          '.*?table_name: (.*?)((?:, (?:final|sample_size|sample_offset|offset)[\\w ]*: .*)?)', ['name', 'role']
-      ),
+      'TABLE': ('.*?table_name: (.*?)((?:, (?:final|sample_size|sample_offset|offset)[\\w ]*: .*)?)', ['name', 'role']),
       'TABLE_FUNCTION': ('.*?table_function_name: (\\w+).*', ['name']),
   }) -%}
 {% endmacro %}
