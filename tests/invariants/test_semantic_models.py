@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from sqlfluff_plugin_versioned_collapsing.compiled import lint_manifest
 from tests.support.collapsing_project import CollapsingProject
+from tests.support.shop import REPOSITORY
 
 ORDERS = "{{ ref('orders') }}"
 MODELS = {
@@ -214,3 +217,40 @@ def test_metrics_that_sum_rows_without_a_measure_are_seen(
         "metric wrong: sum of amount over signed rows. Write `expr: amount * state`."
     )
     assert found.node == "semantic_model.versioned_collapsing.orders"
+
+
+def test_the_metrics_of_the_documentation(
+    make_project: Callable[[str], CollapsingProject],
+) -> None:
+    """They parse, no rule finds anything, and their sums over the stored rows are those over the live ones."""
+    project = make_project("metrics")
+    project.add_model("orders", {"unique_key": "order_id"}, "select * from changes")
+    days = project.folder / "models" / "days.sql"
+    days.write_text(MODELS["days"])
+    document = (REPOSITORY / "docs" / "invariants.md").read_text()
+    (recipe,) = re.findall(r"```yaml\n(semantic_models:.*?)```", document, re.DOTALL)
+    project.add_properties("orders", {"models": [TIME_SPINE], **yaml.safe_load(recipe)})
+    structure = "order_id Int64, customer_id Int64, status String, amount Decimal(12, 2), _version Int64, _is_deleted Bool"
+    inserts = [(i, i % 3, "new", Decimal(i) / 4, 1, False) for i in range(1, 31)]
+    changes = [(i, i % 3, "paid", Decimal(i), 2, i % 5 == 0) for i in range(1, 31, 2)]
+    for rows in (inserts, changes):
+        project.replace_rows("changes", structure, rows)
+        assert project.run("--select", "orders")["orders"].status == "success"
+    project.dbt("compile")
+    manifest = json.loads((project.folder / "target" / "semantic_manifest.json").read_text())
+    assert [metric["name"] for metric in manifest["metrics"]] == [
+        "revenue",
+        "orders",
+        "revenue_per_order",
+    ]
+    assert lint_manifest(project.folder / "target" / "manifest.json") == []
+    (model,) = manifest["semantic_models"]
+    measures = [f"{each['agg']}({each['expr']})" for each in model["measures"]]
+    for group in ("status", "customer_id"):
+        found = project.query(
+            f"select {group}, {', '.join(measures)} from orders group by all order by all"
+        )
+        live = "from orders final where _sign = 1 group by all order by all"
+        assert found == project.query(f"select {group}, sum(amount), count() {live}")
+    ((stored, live_rows),) = project.query("select count(), sum(_sign) from orders")
+    assert stored > live_rows  # Cancelled rows are there, and do not count.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -19,6 +20,7 @@ from typing import Any
 import pytest
 
 from tests.macros.test_options import EVERY_OPTION
+from tests.support.chdb_http import running_server
 from tests.support.shop import REPOSITORY
 
 PLACES = Path(os.environ.get("PORTABILITY") or REPOSITORY / ".venv" / "portability")
@@ -73,7 +75,7 @@ DBTS = [
         ("--show-all-deprecations",),
     ),
 ]
-PROFILE = {
+PROFILE: dict[str, Any] = {
     name: {
         "target": "t",
         "outputs": {"t": {"type": "clickhouse", "schema": "s", "host": "nowhere", "port": 8123}},
@@ -129,6 +131,7 @@ OPERATIONS = """
   {% set options = versioned_collapsing.get_versioned_collapsing_options(node.config, node) %}
   {% do versioned_collapsing.validate_versioned_collapsing_options(node, options) %}
 {% endmacro %}
+
 """
 
 
@@ -179,6 +182,86 @@ def test_a_project_with_every_option_parses(dbt: Dbt, consumer: Path) -> None:
 def test_every_option_is_read(dbt: Dbt, consumer: Path) -> None:
     dbt.run(consumer, "deps")
     assert _shown(dbt(consumer, "run-operation", "show_options")) == EVERY_OPTION
+
+
+SHOW_WHAT_IS_READ = """
+{% macro show_what_is_read() %}
+  {% set tuple = 'Tuple(a Int8, `b, c` Array(Decimal(9, 2)))' %}
+  {% do log('options: ' ~ tojson({
+      'interval': versioned_collapsing.get_interval_sql('30 days'),
+      'no interval': versioned_collapsing.get_interval_sql('30 moons'),
+      'time': versioned_collapsing.get_utc_type('DateTime64(3)'),
+      'tuple': versioned_collapsing.get_tuple_elements(tuple),
+      'commas': versioned_collapsing.cut_at_commas("a, f(b, ','), `c,`"),
+      'parentheses': versioned_collapsing.strip_parentheses('(a, [b])'),
+      'names': versioned_collapsing._names_in("a + f(`b c`) + 'd' + e.f"),
+      'decimal': versioned_collapsing._get_number('Nullable(Decimal(9, 2))').whole,
+      'integer': versioned_collapsing._get_number('UInt16').fit,
+      'keys': versioned_collapsing._get_plain_entries(['(`a`, b)']),
+      'type': versioned_collapsing.get_type_name('DEC (12, 2)'),
+      'truth': versioned_collapsing.get_truth_text("postgresql('host')"),
+      'ttl': versioned_collapsing._get_ttl_of_engine('MergeTree ORDER BY a TTL b + toIntervalDay(1) SETTINGS c = 1'),
+      'engine': versioned_collapsing._get_engine_arguments("ReplicatedMergeTree('/a)', '{r}', s, `v w`) ORDER BY a"),
+      'sign': versioned_collapsing._get_sign_and_version('VersionedCollapsingMergeTree(_sign, _version) ORDER BY a'),
+  }), info=true) %}
+{% endmacro %}
+"""
+# What it shows: macros that use regular expressions, which are other ones in dbt 2.
+READ = {
+    "interval": "interval 30 day",
+    "no interval": None,
+    "time": "DateTime64(3, 'UTC')",
+    "tuple": [
+        {"name": "a", "type": "Int8"},
+        {"name": "b, c", "type": "Array(Decimal(9, 2))"},
+    ],
+    "commas": ["a", "f(b, ',')", "`c,`"],
+    "parentheses": "a, [b]",
+    "names": ["a", "a", "b c", "e.f", "e"],
+    "decimal": 7,
+    "integer": ["UInt", "Int"],
+    "keys": ["a", "b"],
+    "type": "decimal(12,2)",
+    "truth": "postgresql(…)",
+    "ttl": "b + toIntervalDay(1)",
+    "engine": ["s", "v w"],
+    "sign": "_sign, _version",
+}
+
+
+def test_what_regular_expressions_find_is_the_same(dbt: Dbt, tmp_path: Path) -> None:
+    project = {"name": "versioned_collapsing", "version": "1.0", "profile": "consumer"}
+    (tmp_path / "dbt_project.yml").write_text(json.dumps(project))
+    (tmp_path / "profiles.yml").write_text(json.dumps(PROFILE))
+    shutil.copytree(REPOSITORY / "macros", tmp_path / "macros")
+    (tmp_path / "macros" / "operations.sql").write_text(SHOW_WHAT_IS_READ)
+    assert _shown(dbt(tmp_path, "run-operation", "show_what_is_read")) == READ
+
+
+def test_models_go_on_after_a_table_that_failed(consumer: Path, tmp_path: Path) -> None:
+    """`on_error`, which dbt-core has since 1.12: they read the table as it was."""
+    dbt = DBTS[1]
+    for model in (consumer / "models").iterdir():
+        model.unlink()
+    orders = (
+        "{{{{ config(materialized='versioned_collapsing', meta={{'unique_key': 'id'}}, on_error='continue') }}}}\n"
+        "select 1 as id, {} as _version"
+    )
+    read = "{{ config(materialized='table') }} select id, _version from {{ ref('orders') }}"
+    (consumer / "models" / "read.sql").write_text(read)
+    dbt.run(consumer, "deps")
+    with running_server(tmp_path / "server") as (host, port):
+        output = {**PROFILE["consumer"]["outputs"]["t"], "host": host, "port": port}
+        profile = {"consumer": {"target": "t", "outputs": {"t": output}}}
+        (consumer / "profiles.yml").write_text(json.dumps(profile))
+        (consumer / "models" / "orders.sql").write_text(orders.format(1))
+        dbt(consumer, "run")
+        (consumer / "models" / "orders.sql").write_text(orders.format("throwIf(1, 'It fails.')"))
+        ended = dbt.run(consumer, "run")
+    assert ended.returncode != 0
+    assert "It fails." in ended.stdout
+    assert re.search(r"OK created sql table model `s`.`read`", ended.stdout), ended.stdout
+    assert "PASS=1 WARN=0 ERROR=1 SKIP=0" in ended.stdout
 
 
 def test_what_is_wrong_with_options_is_said(dbt: Dbt, consumer: Path) -> None:
