@@ -272,8 +272,6 @@ class Later:
     show_on_spark: Outcome
     operation: Outcome
     compile: Outcome
-    compile_on_spark: Outcome
-    compile_on_both: Outcome
     docs: Outcome
     docs_of_some: Outcome
     debug: Outcome
@@ -312,8 +310,6 @@ def later(project: Project, first_build: Outcome) -> Later:
         "show_on_spark": ("show", "--inline", inline),
         "operation": ("run-operation", "count_on_both_engines"),
         "compile": ("compile", "--exclude", "tag:broken"),
-        "compile_on_spark": ("compile", "--inline", inline),
-        "compile_on_both": ("compile", "--inline", f"{inline}, {{{{ ref('ch_orders') }}}}"),
         "docs": ("docs", "generate", "--exclude", "tag:broken"),
         "docs_of_some": ("docs", "generate", *selection, "--target-path", str(some)),
         "debug": ("debug",),

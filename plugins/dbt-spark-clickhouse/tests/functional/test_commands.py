@@ -14,12 +14,6 @@ def test_show_runs_on_spark_when_all_that_it_reads_is_sparks(later: Any) -> None
     assert "| spark  |   2 |" in later.show_on_spark.output
 
 
-def test_inline_query_is_compiled_for_the_engine_that_would_run_it(later: Any) -> None:
-    assert "select 'spark' as engine, run from mixed.spark_runs" in later.compile_on_spark.output
-    assert "select 'clickhouse' as engine, run from file('" in later.compile_on_both.output
-    assert later.compile_on_both.output.rstrip().endswith("'), `mixed`.`ch_orders`")
-
-
 def test_show_of_both_engines_runs_on_clickhouse_and_needs_no_spark(without_java: Any) -> None:
     assert without_java.show.success
     for part in ('"engine": "clickhouse"', '"order_id": 1', '"name": "Austria"'):
