@@ -19,7 +19,9 @@ from tests.support.statements import Send, intercepted
 
 Settings = Mapping[str, str]
 # The row of the ledger that ends an apply.
-APPLIED = re.compile(r"insert into \S*versioned_collapsing_ledger.*'applied',\s+greatest\(now64\(", re.DOTALL)
+APPLIED = re.compile(
+    r"insert into \S*versioned_collapsing_ledger.*'applied',\s+greatest\(now64\(", re.DOTALL
+)
 
 STRUCTURE = "id Int64, part Nullable(UInt8), region String, top Nullable(Int64), _version UInt64, _is_deleted Bool"
 # fmt: off
