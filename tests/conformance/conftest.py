@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING, Any
 import clickhouse_connect
 import pandas  # noqa: F401  # With the clock stopped (freezegun), this import never ends.
 import pytest
-from dbt.adapters.spark.connections import SparkConnectionMethod
 
-from dbt.adapters.spark_clickhouse.credentials import EmbeddedSparkCredentials
+from dbt.adapters.spark_clickhouse.credentials import EmbeddedSparkCredentials, SparkMethod
 from dbt.adapters.spark_clickhouse.spark_session import default_settings
 from tests.conformance.suite import reason_to_leave_out, shipped_folder, unknown_names
 from tests.conformance.table import print_table
@@ -120,7 +119,7 @@ def stock_profiles(home: Path, request: pytest.FixtureRequest) -> Iterator[dict[
         return
     session = {"type": "spark", "method": "session", "host": "localhost"}
     credentials = EmbeddedSparkCredentials(
-        method=SparkConnectionMethod.SESSION, host="localhost", schema="", home=str(home)
+        method=SparkMethod.SESSION, host="localhost", schema="", home=str(home)
     )
     spark = {**session, "server_side_parameters": default_settings(credentials)}
     with running_server(home / "clickhouse") as (host, port):

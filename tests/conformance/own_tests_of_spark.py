@@ -17,10 +17,9 @@ from typing import Any
 
 import pandas  # noqa: F401  # With the clock stopped (freezegun), this import never ends.
 import pytest
-from dbt.adapters.spark.connections import SparkConnectionMethod
 from table import print_table  # type: ignore[import-not-found]
 
-from dbt.adapters.spark_clickhouse.credentials import EmbeddedSparkCredentials
+from dbt.adapters.spark_clickhouse.credentials import EmbeddedSparkCredentials, SparkMethod
 from dbt.adapters.spark_clickhouse.spark_session import default_settings
 
 SDIST = Path(__file__).with_name("dbt-spark-sdist.txt")
@@ -157,7 +156,7 @@ def dbt_profile_target(
     home = str(tmp_path_factory.mktemp("home"))
     if not request.config.getoption("--stock"):
         return {"type": "spark_clickhouse", "database": "spark", "home": home, "threads": 4}
-    session = SparkConnectionMethod.SESSION
+    session = SparkMethod.SESSION
     settings = default_settings(
         EmbeddedSparkCredentials(method=session, host="localhost", schema="", home=home)
     )

@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dbt.adapters.spark.connections import SparkConnectionMethod
 from dbt.config.profile import Profile
 from dbt.exceptions import DbtProfileError
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.spark_clickhouse.adapter import SparkClickHouseAdapter
-from dbt.adapters.spark_clickhouse.credentials import SparkClickHouseCredentials
+from dbt.adapters.spark_clickhouse.credentials import SparkClickHouseCredentials, SparkMethod
 from dbt.adapters.spark_clickhouse.routing import CLICKHOUSE, SPARK
 
 SECRET = "swordfish"
@@ -85,6 +86,30 @@ def test_engine_with_a_host_is_not_embedded(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("block", "url"),
+    [
+        ({"host": "spark.example.com"}, "sc://spark.example.com:15002/"),
+        ({"host": "spark.example.com/", "port": 443}, "sc://spark.example.com:443/"),
+        (
+            {"host": "localhost", "token": "a;b=c", "use_ssl": True, "user": "me"},
+            "sc://localhost:15002/;use_ssl=true;token=a%3Bb%3Dc;user_id=me",
+        ),
+        ({"remote": "sc://localhost:9/;token=a"}, "sc://localhost:9/;token=a"),
+    ],
+)
+def test_server_of_spark_connect_is_named_by_its_parts_or_by_its_url(
+    tmp_path: Path, block: dict[str, Any], url: str
+) -> None:
+    spark, _ = profile(spark={"method": "connect", **block}).engine_credentials(tmp_path)
+    assert spark.connect_url == url
+    assert str(spark.host) in url
+
+
+def test_methods_are_those_of_dbt_spark_and_spark_connect() -> None:
+    assert {*SparkMethod} == {*SparkConnectionMethod, SparkMethod.CONNECT}
+
+
+@pytest.mark.parametrize(
     ("output", "message"),
     [
         (
@@ -120,11 +145,28 @@ def test_engine_with_a_host_is_not_embedded(tmp_path: Path) -> None:
         (
             {"spark": {"method": "carrier pigeon"}},
             "The profile's `spark` block: method: 'carrier pigeon' is not one of "
-            "['thrift', 'http', 'odbc', 'session']",
+            "['thrift', 'http', 'odbc', 'session', 'connect']",
         ),
         (
             {"spark": {"method": "thrift"}},
             "The profile's `spark` block: Must specify `host` in profile",
+        ),
+        (
+            {"spark": {"method": "connect"}},
+            "The profile's `spark` block: Must specify `host` in profile",
+        ),
+        (
+            {"spark": {"remote": "sc://spark.example.com"}},
+            "The profile's `spark` block: `remote` is for `method: connect`.",
+        ),
+        (
+            {"spark": {"method": "connect", "remote": "spark.example.com:15002"}},
+            "The profile's `spark` block: `remote` is 'spark.example.com:15002' and must begin "
+            "with sc://, as in sc://localhost:15002.",
+        ),
+        (
+            {"spark": {"method": "connect", "remote": "sc://a", "token": "b", "host": "a"}},
+            "The profile's `spark` block: `remote` says all of the server: remove host, token.",
         ),
         (
             {"spark": {"server_side_parameters": {"spark.sql.shuffle.partitions": 4}}},
@@ -173,6 +215,12 @@ def test_debug_shows_what_the_profile_says_of_each_engine() -> None:
         "clickhouse.user": "me",
         "clickhouse.secure": True,
     }
+
+
+def test_debug_does_not_show_the_url_of_spark_connect_which_may_have_a_token() -> None:
+    remote = f"sc://spark.example.com/;token={SECRET}"
+    shown = dict(profile(spark={"method": "connect", "remote": remote}).connection_info())
+    assert (shown["spark.method"], SECRET in str(shown)) == ("connect", False)
 
 
 def test_target_is_as_with_the_stock_adapter_of_the_engine_at_work(

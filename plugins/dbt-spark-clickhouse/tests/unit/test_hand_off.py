@@ -280,7 +280,7 @@ def test_what_an_embedded_engine_lacks_is_an_error_before_the_node_runs(
     assert error.value.msg == message
 
 
-def test_python_models_need_an_embedded_spark(
+def test_python_models_need_an_embedded_spark_or_spark_connect(
     make_adapter: Callable[..., SparkClickHouseAdapter], node: Node
 ) -> None:
     adapter = make_adapter(spark={"method": "thrift", "host": "spark", "port": 10000})
@@ -289,8 +289,9 @@ def test_python_models_need_an_embedded_spark(
     with pytest.raises(DbtRuntimeError) as error, adapter.at_work.on_engine(SPARK):
         adapter.pre_model_hook(RuntimeConfigObject(python))
     assert error.value.msg == (
-        "Python models need the embedded Spark, and this profile connects to another one. Use a "
-        "target without `host` in its `spark` block, or write the model in SQL."
+        "Python models need the embedded Spark or Spark Connect, and this profile has `method: "
+        "thrift`. Use a target without `host` in its `spark` block or with `method: connect`, or "
+        "write the model in SQL."
     )
 
 

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 from dbt.adapters.exceptions import FailedToConnectError
-from dbt.adapters.spark.connections import SparkConnectionMethod
 
 from dbt.adapters.spark_clickhouse import spark_session, upstream
-from dbt.adapters.spark_clickhouse.credentials import EmbeddedSparkCredentials
+from dbt.adapters.spark_clickhouse.credentials import EmbeddedSparkCredentials, SparkMethod
 from dbt.adapters.spark_clickhouse.metastore_record import forget_records
 from dbt.adapters.spark_clickhouse.spark_session import (
     JAVA_OPTIONS,
@@ -22,7 +21,7 @@ from dbt.adapters.spark_clickhouse.spark_session import (
 
 def credentials(home: Path, **settings: str) -> EmbeddedSparkCredentials:
     found = EmbeddedSparkCredentials(
-        method=SparkConnectionMethod.SESSION,
+        method=SparkMethod.SESSION,
         host="",
         schema="shop",
         home=str(home),

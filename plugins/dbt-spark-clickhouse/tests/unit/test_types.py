@@ -7,7 +7,11 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.spark_clickhouse.digests import digest
 from dbt.adapters.spark_clickhouse.routing import ENGINES, SPARK
-from dbt.adapters.spark_clickhouse.types import clickhouse_type, is_nullable
+from dbt.adapters.spark_clickhouse.types import (
+    clickhouse_type,
+    is_nullable,
+    without_collations,
+)
 
 SCALARS = {
     "boolean": "Nullable(Bool)",
@@ -51,6 +55,18 @@ def test_type_is_read_as(spark_type: str, expected: str) -> None:
 @pytest.mark.parametrize("spark_type", ["INT", " Timestamp ", "Decimal(10,0)", "ARRAY<INT>"])
 def test_case_and_blanks_around_a_type_do_not_matter(spark_type: str) -> None:
     assert clickhouse_type(spark_type) == clickhouse_type(spark_type.strip().lower())
+
+
+@pytest.mark.parametrize(
+    ("spark_type", "expected"),
+    [
+        ("string collate UTF8_BINARY", "string"),
+        ("map<string collate unicode_ci,varchar(5) collate UTF8_LCASE>", "map<string,varchar(5)>"),
+        ("struct<collate:int,b:string>", "struct<collate:int,b:string>"),
+    ],
+)
+def test_collations_of_strings_are_left_out(spark_type: str, expected: str) -> None:
+    assert without_collations(spark_type) == expected
 
 
 @pytest.mark.parametrize("spark_type", SCALARS)

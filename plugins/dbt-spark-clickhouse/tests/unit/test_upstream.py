@@ -18,6 +18,7 @@ import dbt.context.providers
 import pyspark
 import pyspark.cloudpickle
 import pyspark.java_gateway
+import pyspark.sql.connect.client.retries
 import pytest
 from dbt.adapters.clickhouse.dbclient import ChClientWrapper
 from dbt.adapters.clickhouse.httpclient import ChHttpClient
@@ -281,6 +282,11 @@ USES: dict[str, Use] = {
         pyspark.cloudpickle,
         "unregister_pickle_by_value",
         lambda: upstream.stop_pickling_by_value(pyspark),
+    ),
+    "DefaultPolicy": _without(
+        pyspark.sql.connect.client.retries,
+        "DefaultPolicy",
+        lambda: upstream.set_reconnects(None, 1),  # type: ignore[arg-type]
     ),
     "_create_client": _without(ChHttpClient, "_create_client", lambda: EmbeddedClient(None)),
     "_ensure_database": _without(ChHttpClient, "_ensure_database", lambda: EmbeddedClient(None)),

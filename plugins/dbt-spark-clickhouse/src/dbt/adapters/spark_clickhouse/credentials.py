@@ -8,11 +8,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, urlsplit
 
 from dbt.adapters.clickhouse.credentials import ClickHouseCredentials
 from dbt.adapters.contracts.connection import Credentials
 from dbt.adapters.spark.connections import SparkCredentials
-from dbt_common.dataclass_schema import ValidationError
+from dbt_common.dataclass_schema import StrEnum, ValidationError
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.spark_clickhouse import upstream
@@ -26,17 +27,32 @@ from dbt.adapters.spark_clickhouse.routing import (
 
 ADAPTER_TYPE = "spark_clickhouse"
 HOME = "SPARK_CLICKHOUSE_HOME"
+CONNECT_PORT = 15002
+_KEYS_OF_REMOTE = {"host", "port", "token", "use_ssl", "user"}
+
+
+class SparkMethod(StrEnum):
+    """How to connect to Spark: as dbt-spark has it, and by Spark Connect."""
+
+    THRIFT = "thrift"
+    HTTP = "http"
+    ODBC = "odbc"
+    SESSION = "session"
+    CONNECT = "connect"
 
 
 @dataclass
 class EmbeddedSparkCredentials(SparkCredentials):
     """dbt-spark's credentials, and where the embedded Spark keeps its data.
 
+    ``remote`` is the URL of a server of Spark Connect, in place of the keys of which it consists.
     ``warehouse`` is the folder or URL below which Spark's managed tables are, when it is not in
     ``home``; relative paths in Spark SQL start at ``project_root``.
     """
 
+    method: SparkMethod = None  # type: ignore[assignment]  # as in dbt-spark
     home: str = ""
+    remote: str = ""
     warehouse: str = ""
     project_root: str = ""
     wait: int = 0
@@ -47,6 +63,14 @@ class EmbeddedSparkCredentials(SparkCredentials):
         if "://" in self.warehouse:
             return self.warehouse.rstrip("/")
         return str(Path(self.project_root, self.warehouse or Path(self.home, "warehouse")))
+
+    @property
+    def connect_url(self) -> str:
+        """The URL of the server of Spark Connect."""
+        ssl = "true" if self.use_ssl else None
+        options = {"use_ssl": ssl, "token": self.token, "user_id": self.user}
+        given = (f";{name}={quote(value, safe='')}" for name, value in options.items() if value)
+        return self.remote or f"sc://{self.host}:{self.port}/{''.join(given)}"
 
 
 @dataclass
@@ -138,7 +162,7 @@ class SparkClickHouseCredentials(Credentials):
 
     def _engine_blocks(self) -> dict[Engine, dict[str, Any]]:
         """What the profile says of each engine; one for which it names no host is embedded."""
-        spark = {} if "host" in self.spark else {"method": "session"}
+        spark = {} if {"host", "remote"} & set(self.spark) else {"method": "session"}
         clickhouse = {} if "host" in self.clickhouse else {"driver": "chdb"}
         return {SPARK: {**spark, **self.spark}, CLICKHOUSE: {**clickhouse, **self.clickhouse}}
 
@@ -156,6 +180,11 @@ class SparkClickHouseCredentials(Credentials):
         spark = blocks[SPARK]
         if spark.get("method") == "session":
             spark.setdefault("host", "localhost")  # dbt-spark wants one and does not use it
+        if "remote" in spark:
+            _require_remote(spark)
+            spark["host"] = urlsplit(spark["remote"]).hostname or ""
+        if spark.get("method") == "connect":
+            spark.setdefault("port", CONNECT_PORT)
         spark_shared = {**shared, "project_root": str(project_root)}
         # dbt asks for every node, and to validate a block takes a tenth of a second.
         known = json.dumps([blocks, spark_shared], sort_keys=True, default=str)
@@ -165,6 +194,19 @@ class SparkClickHouseCredentials(Credentials):
                 _block(EmbeddedClickHouseCredentials, CLICKHOUSE, blocks[CLICKHOUSE], shared),
             )
         return self._validated[known]
+
+
+def _require_remote(spark: dict[str, Any]) -> None:
+    remote, doubled = spark["remote"], sorted(_KEYS_OF_REMOTE & set(spark))
+    if spark.get("method") != "connect":
+        problem = "`remote` is for `method: connect`"
+    elif not str(remote).startswith("sc://"):
+        problem = f"`remote` is {remote!r} and must begin with sc://, as in sc://localhost:15002"
+    elif doubled:
+        problem = f"`remote` says all of the server: remove {', '.join(doubled)}"
+    else:
+        return
+    raise DbtRuntimeError(f"The profile's `spark` block: {problem}.")
 
 
 def _block(

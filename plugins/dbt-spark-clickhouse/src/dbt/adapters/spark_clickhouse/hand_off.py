@@ -28,6 +28,7 @@ from dbt.adapters.spark_clickhouse.receipt import (
 from dbt.adapters.spark_clickhouse.relation import HandOffRelation, engine_of_relation
 from dbt.adapters.spark_clickhouse.routing import CLICKHOUSE, SPARK, Engine
 from dbt.adapters.spark_clickhouse.spark_files import obstacle, require_readable
+from dbt.adapters.spark_clickhouse.types import without_collations
 
 if TYPE_CHECKING:
     from dbt.adapters.spark_clickhouse.router import Router
@@ -159,7 +160,9 @@ class HandOffs:
         # A column's type by a connection's own name for it is not always Spark's: BIGINT_TYPE.
         sql = f"describe query select * from {source}"
         _, described = self._router.call_named_engine(SPARK, "execute", sql, fetch=True)
-        columns = [(row["col_name"], row["data_type"]) for row in described.rows]
+        columns = [
+            (row["col_name"], without_collations(row["data_type"])) for row in described.rows
+        ]
         figures = self._figures(SPARK, columns, source)
         receipt_of(columns, figures, files.sizes()).save(files)
 

@@ -13,10 +13,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from dbt.adapters.spark.connections import SparkConnectionMethod
-
 from dbt.adapters.spark_clickhouse.class_archive import archive_path
-from dbt.adapters.spark_clickhouse.credentials import EmbeddedSparkCredentials
+from dbt.adapters.spark_clickhouse.credentials import EmbeddedSparkCredentials, SparkMethod
 from dbt.adapters.spark_clickhouse.spark_session import (
     JAVA_OPTIONS,
     default_settings,
@@ -83,7 +81,7 @@ def _make(path: Path | None) -> None:
     # The last that is registered runs first: that is the end of Spark.
     atexit.register(_put_in_place, draft, path, home)
     credentials = EmbeddedSparkCredentials(
-        method=SparkConnectionMethod.SESSION,
+        method=SparkMethod.SESSION,
         host="",
         schema="warm_up",
         home=str(home),

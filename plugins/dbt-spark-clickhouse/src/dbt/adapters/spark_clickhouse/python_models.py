@@ -1,4 +1,4 @@
-"""Python models on the embedded Spark, which run in dbt's own process.
+"""Python models on Spark, embedded or through Spark Connect. They run in dbt's own process.
 
 What a model returns becomes a temporary view, and a statement of dbt-spark makes the table of it:
 file format, partitions and location are those of a SQL model, and a run that is killed leaves what
@@ -10,12 +10,13 @@ from __future__ import annotations
 import builtins
 import sys
 import traceback
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from dbt_common.exceptions import DbtRuntimeError
 from packaging.requirements import InvalidRequirement, Requirement
@@ -28,10 +29,13 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def rows_of_model(node: dict[str, Any], code: str, project_root: Path) -> Iterator[DataFrame]:
-    """What `model()` of a Python model returns, as a DataFrame of Spark for the block to read.
+def view_of_model(
+    session: SparkSession, node: dict[str, Any], code: str, project_root: Path
+) -> Iterator[str]:
+    """A temporary view of what `model()` of a Python model returns, for the block to read.
 
     Args:
+        session: where the model runs.
         node: the model, as dbt gives it to `submit_python_job`.
         code: the model's own code, and after it what dbt defines for it.
         project_root: the folder below which the model's file is.
@@ -39,17 +43,19 @@ def rows_of_model(node: dict[str, Any], code: str, project_root: Path) -> Iterat
     Raises:
         DbtRuntimeError: a package is missing, or the model failed; names the model's line.
     """
-    from pyspark.sql import SparkSession
-
     path = Path(node.get("root_path") or project_root, node["original_file_path"])
     require_packages(node["config"].get("packages") or [], node["original_file_path"])
-    session = SparkSession.builder.getOrCreate()
+    view = f"dbt_python_{uuid.uuid4().hex}"
     with _module(f"dbt_model_{node['unique_id']}") as module:
         with naming_lines(path):
             vars(module)["spark"] = session  # as on Databricks
             exec(compile(_at_its_lines(code, path), path, "exec"), vars(module))
             rows = module.model(module.dbtObj(session.table), session)
-        yield _frame(rows, session, node["name"])
+            _frame(rows, session, node["name"]).createOrReplaceTempView(view)
+        try:
+            yield view
+        finally:
+            session.catalog.dropTempView(view)
 
 
 def require_packages(packages: list[str], model: str) -> None:
@@ -81,10 +87,10 @@ def require_packages(packages: list[str], model: str) -> None:
 def _frame(rows: Any, session: SparkSession, model: str) -> DataFrame:
     from pyspark.sql import DataFrame
 
-    if hasattr(rows, "to_spark"):  # a DataFrame of pandas on Spark
-        rows = rows.to_spark()
     if isinstance(rows, DataFrame):
         return rows
+    if hasattr(rows, "to_spark"):  # a DataFrame of pandas on Spark
+        return cast("DataFrame", rows.to_spark())
     if type(rows).__module__.partition(".")[0] == "pandas" and hasattr(rows, "columns"):
         return session.createDataFrame(rows)
     raise DbtRuntimeError(

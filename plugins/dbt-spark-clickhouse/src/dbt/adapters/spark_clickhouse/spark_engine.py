@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import uuid
 from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -18,14 +17,17 @@ from dbt.adapters.contracts.connection import (
     AdapterRequiredConfig,
     AdapterResponse,
     Connection,
+    ConnectionState,
 )
 from dbt.adapters.events.logging import AdapterLogger
-from dbt.adapters.spark.connections import SparkConnectionManager, SparkConnectionMethod
+from dbt.adapters.exceptions import FailedToConnectError
+from dbt.adapters.spark.connections import SparkConnectionManager
 from dbt.adapters.spark.impl import SparkAdapter
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.spark_clickhouse import store, upstream
 from dbt.adapters.spark_clickhouse.at_work import AtWork
+from dbt.adapters.spark_clickhouse.credentials import SparkMethod
 from dbt.adapters.spark_clickhouse.engine import EngineAdapter, EngineConnectionManager
 from dbt.adapters.spark_clickhouse.literals import spark_literal
 from dbt.adapters.spark_clickhouse.metastore_record import MetastoreRecord
@@ -38,13 +40,14 @@ from dbt.adapters.spark_clickhouse.passed_tests import (
     outcome_of_passed,
 )
 from dbt.adapters.spark_clickhouse.progress import Progress, terminal_for
-from dbt.adapters.spark_clickhouse.python_models import rows_of_model
+from dbt.adapters.spark_clickhouse.python_models import view_of_model
 from dbt.adapters.spark_clickhouse.routing import SPARK
 from dbt.adapters.spark_clickhouse.spark_errors import with_advice, without_stack
 from dbt.adapters.spark_clickhouse.spark_session import (
     cancel_jobs,
     join_job_group,
     own_record,
+    running_session,
     start_session,
 )
 from dbt.adapters.spark_clickhouse.table_folders import TableFolders
@@ -68,11 +71,22 @@ def _in_utc(kind: str, value: Any) -> Any:
 def record_for(credentials: Any) -> MetastoreRecord | None:
     """What is known of the embedded Spark's metastore; None where others may change it. While no
     Spark runs, this process holds the embedded stores, so that it stays true."""
-    if credentials.method != SparkConnectionMethod.SESSION or own_record(credentials) is None:
+    if credentials.method != SparkMethod.SESSION or own_record(credentials) is None:
         return None
     if not upstream.is_spark_running():
         store.hold(Path(credentials.home), credentials.wait)
     return own_record(credentials)
+
+
+def _remote_session(credentials: Any) -> Any:
+    try:
+        from dbt.adapters.spark_clickhouse.spark_connect import connect
+    except ImportError as error:
+        raise FailedToConnectError(
+            "Spark Connect needs packages that are not installed: "
+            f"pip install 'dbt-spark-clickhouse[connect]' ({error})"
+        ) from error
+    return connect(credentials)
 
 
 class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManager):
@@ -86,17 +100,22 @@ class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManag
     def open(cls, connection: Connection) -> Connection:
         """Open a connection, in this process or to a cluster as the credentials say."""
         credentials = connection.credentials
-        is_session = credentials.method == SparkConnectionMethod.SESSION
+        is_session = credentials.method in (SparkMethod.SESSION, SparkMethod.CONNECT)
         is_new_session = is_session and connection.state != "open"
-        if is_new_session:
+        if is_new_session and credentials.method == SparkMethod.SESSION:
             start_session(credentials, credentials.wait)
         with cls.opening(connection):
-            opened = super().open(connection)
+            if is_new_session and credentials.method == SparkMethod.CONNECT:
+                connection.handle = _remote_session(credentials)
+                connection.state = ConnectionState.OPEN
+            else:
+                connection = super().open(connection)
             if is_new_session:
-                opened.handle.job_group = join_job_group()
-                upstream.set_session_rows(opened.handle, in_utc)
-                upstream.set_session_literals(opened.handle, spark_literal)
-            return opened
+                upstream.set_session_rows(connection.handle, in_utc)
+                upstream.set_session_literals(connection.handle, spark_literal)
+            if is_new_session and credentials.method == SparkMethod.SESSION:
+                connection.handle.job_group = join_job_group()
+            return connection
 
     @contextmanager
     def exception_handler(self, sql: str) -> Iterator[None]:
@@ -124,7 +143,7 @@ class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManag
     def add_query(self, sql: str, *args: Any, **kwargs: Any) -> Any:
         """Run a statement; on the embedded Spark one that can be run again, wherever it ends."""
         connection = self.get_thread_connection()
-        if connection.credentials.method != SparkConnectionMethod.SESSION:
+        if connection.credentials.method != SparkMethod.SESSION:
             return super().add_query(sql, *args, **kwargs)
         _ = connection.handle  # which opens it
         self._show_progress()
@@ -187,7 +206,7 @@ class RoutedSparkAdapter(EngineAdapter, SparkAdapter):
     @property
     def is_embedded(self) -> bool:
         """Whether Spark runs on this machine, in a JVM of this process."""
-        return bool(self.config.credentials.method == SparkConnectionMethod.SESSION)
+        return bool(self.config.credentials.method == SparkMethod.SESSION)
 
     def pre_model_hook(self, config: Any) -> Any:
         """What the stock adapter does before it runs a node.
@@ -195,10 +214,13 @@ class RoutedSparkAdapter(EngineAdapter, SparkAdapter):
         Raises:
             DbtRuntimeError: the node needs what this Spark does not have.
         """
-        if not self.is_embedded and getattr(config.model, "language", None) == "python":
+        method = self.config.credentials.method
+        runs_python = method in (SparkMethod.SESSION, SparkMethod.CONNECT)
+        if not runs_python and getattr(config.model, "language", None) == "python":
             raise DbtRuntimeError(
-                "Python models need the embedded Spark, and this profile connects to another one. "
-                "Use a target without `host` in its `spark` block, or write the model in SQL."
+                f"Python models need the embedded Spark or Spark Connect, and this profile has "
+                f"`method: {method}`. Use a target without `host` in its `spark` block or with "
+                "`method: connect`, or write the model in SQL."
             )
         return super().pre_model_hook(config)
 
@@ -244,17 +266,14 @@ class RoutedSparkAdapter(EngineAdapter, SparkAdapter):
     def submit_python_job(self, parsed_model: dict[str, Any], compiled_code: str) -> Any:
         """Run a Python model in this process. A statement of dbt-spark makes the table of what it
         returns: file format, partitions and location are as those of a SQL model."""
-        _ = self.connections.get_thread_connection().handle  # which opens it
+        handle = self.connections.get_thread_connection().handle
+        session = getattr(handle, "session", None) or running_session()
         code, written = upstream.of_python_model(compiled_code)
         root = Path(self.config.credentials.project_root)
-        view = f"dbt_python_{uuid.uuid4().hex}"
-        with self._noting_changes(), rows_of_model(parsed_model, code, root) as rows:
-            rows.createOrReplaceTempView(view)
-            try:
-                self.execute(f"drop table if exists {written}")
-                self.execute(self._create_table_sql(parsed_model, written, f"select * from {view}"))
-            finally:
-                rows.sparkSession.catalog.dropTempView(view)
+        model = view_of_model(session, parsed_model, code, root)
+        with self._noting_changes(), model as view:
+            self.execute(f"drop table if exists {written}")
+            self.execute(self._create_table_sql(parsed_model, written, f"select * from {view}"))
         return AdapterResponse("OK")
 
     @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 _PLAN = re.compile(r"(SQLSTATE: \w{5}|; line \d+ pos \d+);\n.*", re.DOTALL)
+_OF_SPARK_CONNECT = re.compile(r"\n\nJVM stacktrace:\n[\w.$]+$", re.MULTILINE)
 _OF_A_STACK = re.compile(r"\s+at \S+\(.*\)|\s+\.\.\. \d+ more|Driver stacktrace:|JVM stacktrace:")
 
 _MORE_MEMORY = (
@@ -29,7 +30,7 @@ _ADVICE = {
 
 def without_stack(message: str) -> str:
     """What Java says of an error, and not where it happened, nor Spark's plan of the statement."""
-    message = _PLAN.sub(r"\1", message)
+    message = _OF_SPARK_CONNECT.sub("", _PLAN.sub(r"\1", message))
     return "\n".join(line for line in message.splitlines() if not _OF_A_STACK.match(line)).strip()
 
 

@@ -28,6 +28,12 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
+# Of each session, the remote ones too: what the hand-off of a table to ClickHouse builds on.
+SESSION_SETTINGS = {
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.sources.default": "parquet",
+}
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 # Of a Spark that stays and gets little at a time. Most of what it takes is planning, and Java's
 # compiler, which here compiles only what is called ten times as often as it otherwise asks for.
@@ -118,6 +124,13 @@ def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
         _at_start.update(_settings(session))
 
 
+def running_session() -> SparkSession:
+    """The session of this process's Spark."""
+    from pyspark.sql import SparkSession
+
+    return SparkSession.builder.getOrCreate()
+
+
 def _stop(context: SparkContext, gateway: Any, record: MetastoreRecord | None) -> None:
     """End the JVM, wait until it has let go of the metastore, and record what is in it."""
     context.stop()
@@ -182,14 +195,12 @@ def default_settings(credentials: EmbeddedSparkCredentials) -> dict[str, str]:
         "spark.sql.catalogImplementation": "hive",
         # HotSpot compiles no method that is larger, and parsing JSON makes such ones.
         "spark.sql.codegen.hugeMethodLimit": "8000",
-        "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
-        "spark.sql.session.timeZone": "UTC",
         # Local data is small: the stock 200 partitions cost more than they save.
         "spark.sql.shuffle.partitions": "8",
-        "spark.sql.sources.default": "parquet",
         "spark.sql.warehouse.dir": credentials.warehouse_location,
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
+        **SESSION_SETTINGS,
         **(_OF_A_RESIDENT if is_resident else {}),
     }
 

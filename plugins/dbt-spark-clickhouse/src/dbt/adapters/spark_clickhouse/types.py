@@ -22,6 +22,7 @@ _SCALARS = {
     "string": "String",
     "binary": "String",
 }
+_COLLATION = re.compile(r"\b(string|char\(\d+\)|varchar\(\d+\)) collate \w+", re.IGNORECASE)
 DECIMAL = re.compile(r"decimal\((\d+),\s*(\d+)\)")
 
 
@@ -55,6 +56,11 @@ def clickhouse_type(spark_type: str) -> str:
         f"The Spark type '{spark_type}' cannot be handed to ClickHouse. Cast the column in the "
         "Spark model, to a string for instance."
     )
+
+
+def without_collations(spark_type: str) -> str:
+    """A type without the order of its strings, which does not change their bytes."""
+    return _COLLATION.sub(r"\1", spark_type)
 
 
 def is_nullable(spark_type: str) -> bool:

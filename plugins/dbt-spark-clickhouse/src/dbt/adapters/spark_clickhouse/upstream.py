@@ -319,6 +319,11 @@ def set_session_rows(handle: Any, convert: Callable[[list[str], Row], Row]) -> N
     _FETCHALL.replace(handle, fetchall_converted)
 
 
+def set_frame(cursor: Any, frame: Any) -> None:
+    """Have a cursor of a session of dbt-spark return the rows of ``frame``."""
+    _FRAME.replace(cursor, frame)
+
+
 # PySpark
 
 _CONTEXT = "pyspark:SparkContext"
@@ -331,6 +336,7 @@ _LAUNCH_GATEWAY = Symbol("pyspark", "pyspark.java_gateway", "launch_gateway")
 _GATEWAY_PROCESS = Symbol("pyspark", "pyspark.java_gateway", "proc")
 _ERROR_LOGGER = "SQLQueryContextLogger"
 _PICKLE = Symbol("pyspark", "pyspark.cloudpickle", "register_pickle_by_value")
+_RECONNECTS = Symbol("pyspark", "pyspark.sql.connect.client.retries", "DefaultPolicy")
 _NO_PICKLE = Symbol("pyspark", "pyspark.cloudpickle", "unregister_pickle_by_value")
 
 
@@ -367,6 +373,14 @@ def pickle_by_value(module: ModuleType) -> None:
 def stop_pickling_by_value(module: ModuleType) -> None:
     """Undo ``pickle_by_value``."""
     _NO_PICKLE.of(_NO_PICKLE.home())(module)
+
+
+def set_reconnects(session: SparkSession, count: int, pause: int | None = None) -> None:
+    """Have the client of Spark Connect try a lost connection again so many times: after ``pause``
+    seconds each, or after longer and longer ones."""
+    times = {} if pause is None else {"initial_backoff": pause * 1000, "backoff_multiplier": 1.0}
+    policy = _RECONNECTS.of(_RECONNECTS.home())(max_retries=count, **times)
+    session.client.set_retry_policies([policy])
 
 
 def jvm(session: SparkSession) -> Any:
