@@ -50,18 +50,20 @@
   )
   lateral view inline(case
     when not _is_connected then {{ versioned_collapsing._get_raise_not_unique_sql(key) }}
-    when _row_after.{{ version }} <= _row_before.{{ version }} and not (_row_before <=> _row_after) then raise_error(concat(
+    when _row_after.{{ version }} <= _row_before.{{ version }} and not _row_before <=> _row_after
+      then raise_error(concat(
       'The row of the key ', to_json(struct({{ key | join(', ') }})), ' changes and its {{ version }} does not grow: ',
       _row_before.{{ version }}, ' before, ', _row_after.{{ version }}, ' after. Signed rows need a version that grows '
       'with every change. Choose such a column, or leave `version` out and use old_state lookup.'
     ))
     else array(
-      struct(_row_before as image, cast(-1 as tinyint) as _sign), struct(_row_after as image, cast(1 as tinyint) as _sign)
+      struct(_row_before as image, cast(-1 as tinyint) as _sign),
+      struct(_row_after as image, cast(1 as tinyint) as _sign)
     )
   end) as image, _sign
   where image is not null
     and not _is_truncate
-    and not (_row_before <=> _row_after)
+    and not _row_before <=> _row_after
 {%- endmacro %}
 
 

@@ -52,13 +52,6 @@
 {%- endmacro %}
 
 
-{% macro get_lake_columns_sql(columns) -%}
-  {%- for name in columns -%}
-    {{ adapter.quote(name) }}{{ ', ' if not loop.last }}
-  {%- endfor -%}
-{%- endmacro %}
-
-
 {# In a run with --empty or --sample it has no row. #}
 {% macro create_lake_feed(model, lake, landed, taken, is_snapshot) %}
   {%- if not is_snapshot -%}

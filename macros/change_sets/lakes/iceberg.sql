@@ -1,5 +1,5 @@
-{# The snapshots of an Iceberg table from which its current one descends, as far as they have not expired. Their IDs have
-   no order: the number of a batch is the time of the commit, in microseconds, and always above that of its parent.
+{# The snapshots of an Iceberg table from which its current one descends, as far as they have not expired. Their IDs
+   have no order: the number of a batch is the time of the commit, in microseconds, and always above that of its parent.
    `hash` is the ID of the snapshot, `follows` that of its parent. #}
 {% macro read_iceberg_snapshots(lake) %}
   {%- set chain = versioned_collapsing._read_iceberg_chain(lake.relation) -%}
@@ -65,16 +65,16 @@
 {% macro get_iceberg_feed_sql(log, columns, landed, taken) -%}
   select
     {{ versioned_collapsing.get_lake_columns_sql(columns) }},
-    _batch,
-    _change_type in ('INSERT', 'UPDATE_AFTER') as _is_after,
+    taken._batch,
+    log._change_type in ('INSERT', 'UPDATE_AFTER') as _is_after,
     false as _is_truncate
-  from {{ log }}
+  from {{ log }} as log
   inner join (
     select *
     from values
       {%- for batch in taken %}
       ({{ landed[batch].hash }}, cast({{ batch }} as bigint)){{ ',' if not loop.last }}
       {%- endfor %}
-    as snapshots (_commit_snapshot_id, _batch)
-  ) using (_commit_snapshot_id)
+    as taken (_snapshot_id, _batch)
+  ) as taken on log._commit_snapshot_id = taken._snapshot_id
 {%- endmacro %}

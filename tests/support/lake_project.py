@@ -22,10 +22,10 @@ COLUMNS = {
 }
 Command = list[str]
 
-# Statements on Spark, and the rows of a table of the lake beside the live rows of tables of ClickHouse.
+# Statements, and the rows of a table of the lake beside the live rows of tables of ClickHouse.
 _MACROS = """
-{% macro commit(statements) %}
-  {%- for sql in statements %}{% do adapter.query_on('spark', sql) %}{% endfor -%}
+{% macro commit(statements, engine) %}
+  {%- for sql in statements %}{% do adapter.query_on(engine, sql) %}{% endfor -%}
 {% endmacro %}
 
 {% macro look(lake, tables, columns) %}
@@ -64,17 +64,16 @@ class Lake:
     packages: str
     settings: Mapping[str, str]
     properties: str
-    clock: str
 
     @property
     def macro(self) -> str:
         return f"{self.format}_changes"
 
-    def create(self, table: str, columns: str = "") -> str:
-        declared = columns or ", ".join(f"{name} {kind}" for name, kind in COLUMNS.items())
-        return (
-            f"create table {table} ({declared}) using {self.format} partitioned by (day) {self.properties}"
-        )
+    def create(self, table: str, properties: str | None = None) -> str:
+        """The statement that creates a table."""
+        declared = ", ".join(f"{name} {kind}" for name, kind in COLUMNS.items())
+        given = self.properties if properties is None else properties
+        return f"create table {table} ({declared}) using {self.format} partitioned by (day) {given}"
 
 
 @dataclass
@@ -85,11 +84,13 @@ class LakeProject:
         folder: where everything is.
         lake: the format.
         models: of each table of ClickHouse the call that makes its change set, and its config.
+        others: more tables of ClickHouse, each with the change set that it reads.
     """
 
     folder: Path
     lake: Lake
     models: Mapping[str, tuple[str, Mapping[str, Any]]]
+    others: Mapping[str, str] = field(default_factory=dict)
     commands: list[Command] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -107,7 +108,9 @@ class LakeProject:
                     "tables": [{"name": name} for name in tables],
                 }
             ],
-            "models": [{"name": name, "columns": declared} for name in self.models],
+            "models": [
+                {"name": name, "columns": declared} for name in (*self.models, *self.others)
+            ],
         }
         self._write("models/schema.yml", json.dumps(properties))
         for name, (call, config) in self.models.items():
@@ -116,12 +119,9 @@ class LakeProject:
             self._write(
                 f"models/changes/{name}_changes.sql", f"{{{{ {self.lake.macro}({changes}) }}}}"
             )
-            self._write(
-                f"models/current/{name}.sql",
-                f"{{{{ config(unique_key='id', partition_by='toYYYYMM(day)', **{dict(config)!r}) }}}}\n"
-                "{% if var('fails', false) %}{{ exceptions.raise_compiler_error('It fails.') }}{% endif %}\n"
-                f"select * from {{{{ ref('{name}_changes') }}}}",
-            )
+            self._add(name, f"{name}_changes", config)
+        for name, changes in self.others.items():
+            self._add(name, changes, {"on_schema_change": "append_new_columns"})
         self._write("macros/lake.sql", _MACROS)
         self._write("dbt_project.yml", json.dumps(_PROJECT))
         output: dict[str, Any] = {
@@ -138,7 +138,15 @@ class LakeProject:
             },
         }
         self._write(
-            "profiles.yml", json.dumps({"versioned_collapsing": {"target": "it", "outputs": {"it": output}}})
+            "profiles.yml",
+            json.dumps({"versioned_collapsing": {"target": "it", "outputs": {"it": output}}}),
+        )
+
+    def _add(self, name: str, changes: str, config: Mapping[str, Any]) -> None:
+        options = {"unique_key": "id", "partition_by": "toYYYYMM(day)", **config}
+        self._write(
+            f"models/current/{name}.sql",
+            f"{{{{ config(**{options!r}) }}}}\nselect * from {{{{ ref('{changes}') }}}}",
         )
 
     def _write(self, name: str, text: str) -> None:
@@ -146,9 +154,9 @@ class LakeProject:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
 
-    def commit(self, *statements: str) -> None:
-        """Statements on Spark, next."""
-        arguments = json.dumps({"statements": statements})
+    def commit(self, *statements: str, engine: str = "spark") -> None:
+        """Statements, next."""
+        arguments = json.dumps({"statements": statements, "engine": engine})
         self.commands.append(["run-operation", "commit", "--args", arguments])
 
     def run(self, *options: str, **values: object) -> int:
@@ -156,9 +164,7 @@ class LakeProject:
         self.commands.append(["run", *options, *(variables(**values) if values else [])])
         return len(self.commands) - 1
 
-    def look(
-        self, lake: str, *tables: str, columns: Iterable[str] = COLUMNS
-    ) -> int:
+    def look(self, lake: str, *tables: str, columns: Iterable[str] = COLUMNS) -> int:
         """Rows of the lake and of ClickHouse, next; the number of the command."""
         arguments = json.dumps({"lake": lake, "tables": tables, "columns": list(columns)})
         self.commands.append(["run-operation", "look", "--args", arguments])
