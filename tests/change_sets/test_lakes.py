@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from tests.support.lake_project import Lake, LakeProject
 
 
-@pytest.mark.parametrize("name", ["delta", "iceberg"])
-def test_without_the_format_the_change_set_says_what_is_missing(name: str, tmp_path: Path) -> None:
-    lake = Lake(name, "", "", {}, "")
+def test_without_the_format_the_change_set_says_what_is_missing(tmp_path: Path) -> None:
+    lake = Lake("delta", "", "", {}, "")
     project = LakeProject(
         tmp_path,
         lake,
@@ -22,14 +19,14 @@ def test_without_the_format_the_change_set_says_what_is_missing(name: str, tmp_p
         },
     )
     project.commit(
-        "create schema if not exists shop", lake.create("shop.plain").replace(name, "parquet")
+        "create schema if not exists shop", lake.create("shop.plain").replace("delta", "parquet")
     )
     run = project.run()
     outcome = project.go()[run]
     failures = outcome.failures()
     assert (
-        f"shop.plain is a table of the format parquet; the macro takes a table of {name.title()}. Create it with "
-        f"file_format: {name}. Spark needs the jars and settings of {name.title()}: see the hand-off in the adapter's "
+        "shop.plain is a table of the format parquet; the macro takes a table of Delta. Create it with "
+        "file_format: delta. Spark needs the jars and settings of Delta: see the hand-off in the adapter's "
         "README."
     ) in failures["plain_now_changes"]
     assert "version: status is string, but a version must be" in failures["signed_now_changes"]
