@@ -3,12 +3,19 @@
   {%- do versioned_collapsing.validate_location(model) -%}
   {%- do versioned_collapsing.validate_change_set_options(model) -%}
   {%- set compares_extracts = versioned_collapsing.get_option(config, 'compares_extracts', false) -%}
-  {%- set landed = versioned_collapsing.read_landed_batches(model) -%}
+  {%- set lake = versioned_collapsing.get_lake(model) -%}
+  {%- set landed = versioned_collapsing.read_lake_commits(model, lake) if lake
+      else versioned_collapsing.read_landed_batches(model) -%}
   {%- do versioned_collapsing.validate_batch_variables(model, landed) -%}
   {%- set found = versioned_collapsing.read_applied_batches(model) -%}
   {%- set applied = {} if should_full_refresh() else found.by_all -%}
-  {%- set missing = versioned_collapsing.get_missing_batches(landed, found.by_any) -%}
-  {# The newest extract holds all rows: a rebuild needs no earlier one. #}
+  {%- if lake -%}
+    {%- do versioned_collapsing.validate_lake_history(model, lake, landed, applied) -%}
+    {%- set landed = versioned_collapsing.get_commits_not_renumbered(landed, applied) -%}
+  {%- endif -%}
+  {# A rebuild of a lake's table begins with the table as it is. The newest extract holds all rows: a rebuild needs no
+     earlier one. #}
+  {%- set missing = [] if lake else versioned_collapsing.get_missing_batches(landed, found.by_any) -%}
   {%- if not applied and not compares_extracts -%}
     {%- do versioned_collapsing.validate_missing_batches(model, missing) -%}
   {%- endif -%}
@@ -40,7 +47,7 @@
   {% endif %}
 
   {% set existing = adapter.get_relation(database=database, schema=schema, identifier=model['alias']) %}
-  {% set inputs = versioned_collapsing.read_inputs(model, taken, compiled_code) %}
+  {% set inputs = [] if lake else versioned_collapsing.read_inputs(model, taken, compiled_code) %}
   {% do versioned_collapsing.validate_whole_views(model, landed, taken) %}
 
   {# In this order there is at no moment a change set, or a manifest, beside the lines of another. Iceberg deletes no
@@ -58,6 +65,9 @@
       {{ versioned_collapsing.get_create_parsed_lines_sql(input, taken, config.get('file_format', 'parquet')) }}
     {%- endcall %}
   {% endfor %}
+  {% if lake %}
+    {% do versioned_collapsing.create_lake_feed(model, lake, landed, taken, is_snapshot=not applied) %}
+  {% endif %}
   {% set counts = versioned_collapsing.read_counts(model, inputs, taken) %}
   {% call statement('create_manifest') -%}
     {{ versioned_collapsing.get_create_manifest_sql(

@@ -86,6 +86,14 @@ CASES: list[tuple[str, list[str]]] = [
         "signed_rows(source('landing', 'events'), key='id')",
         ["key is 'id'; it takes a list: ['id']."],
     ),
+    (
+        "delta_changes(source('landing', 'events'), key='id')",
+        ["key is 'id'; it takes a list: ['id']."],
+    ),
+    (
+        "iceberg_changes(source('landing', 'events'), key=[], version='ver')",
+        ["key is empty; it takes at least one name."],
+    ),
 ]
 
 
@@ -130,6 +138,15 @@ def test_all_problems_are_one_error(project: Project, call: str, problems: list[
             },
             "model.shop.orders: on_changed_batch is 'warn'; it takes 'error' or 'retake'.",
         ),
+        (
+            "validate_one_lake_table",
+            {
+                "model": {"unique_id": "model.shop.orders"},
+                "format": "delta",
+                "parents": ["source.lake.orders", "source.lake.rates"],
+            },
+            "it reads source.lake.orders, source.lake.rates. A change set of a lake table reads this table and nothing else. Join other tables in a model on ClickHouse.",
+        ),
     ],
 )
 def test_config_of_a_change_set_that_has_no_meaning(
@@ -137,6 +154,46 @@ def test_config_of_a_change_set_that_has_no_meaning(
 ) -> None:
     with pytest.raises(DbtRuntimeError, match=re.escape(message)):
         project.rendered(macro, **arguments)
+
+
+COMMITS = {
+    4: {"hash": "t:4", "follows": "t:3"},
+    5: {"hash": "t:5", "follows": "t:4"},
+}
+
+
+@pytest.mark.parametrize("applied", [{}, {3: "t:3"}, {3: "t:3", 4: "t:4"}, {5: "t:5"}])
+def test_a_history_that_follows_on_what_is_applied(
+    project: Project, applied: dict[int, str]
+) -> None:
+    assert not project.rendered(
+        "validate_lake_history",
+        model={"unique_id": "model.shop.orders", "name": "orders"},
+        lake={"relation": "shop.orders"},
+        landed=COMMITS,
+        applied=applied,
+    ).strip("None\n ")
+
+
+@pytest.mark.parametrize("applied", [{2: "t:2"}, {4: "t:4", 6: "t:6"}, {5: "other:5"}])
+def test_a_history_that_has_expired_or_is_of_another_table(
+    project: Project, applied: dict[int, str]
+) -> None:
+    last = max(applied)
+    message = (
+        f"model.shop.orders: the history of shop.orders has neither commit {last} ({applied[last]}), the last that is "
+        "applied, nor the one after it. Either these commits have expired, or the table was rolled back or created "
+        "again. What has changed since is unknown. Build both again, from the table as it is now: dbt run "
+        "--full-refresh --select orders+"
+    )
+    with pytest.raises(DbtRuntimeError, match=re.escape(message)):
+        project.rendered(
+            "validate_lake_history",
+            model={"unique_id": "model.shop.orders", "name": "orders"},
+            lake={"relation": "shop.orders"},
+            landed=COMMITS,
+            applied=applied,
+        )
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,21 @@ MODELS = {
     "parse_upserts": (
         "{{ parse_upserts('landing.orders', key=['id'], columns={'id': 'bigint', 'at': 'timestamp'}, version='at') }}"
     ),
+    "lake_latest_changes": (
+        "{{ get_lake_latest_changes_sql('shop__orders_changes__feed', ['id'], ['amount', 'at']) }}"
+    ),
+    "lake_signed_rows": (
+        "{{ get_lake_signed_rows_sql('shop__orders_changes__feed', ['id'], ['amount', 'at'], 'at') }}"
+    ),
+    "delta_feed": "{{ get_delta_feed_sql({'relation': 'shop.orders'}, {'id': 'bigint', 'at': 'timestamp'}, [4, 5]) }}",
+    "iceberg_changelog": (
+        "{{ get_create_changelog_sql({'relation': 'shop.orders', 'catalog': 'lake'}, 'shop__orders_changes__feed_log', "
+        "{100: {'hash': '7', 'follows': '3'}, 200: {'hash': '9', 'follows': '7'}}, [100, 200]) }}"
+    ),
+    "iceberg_feed": (
+        "{{ get_iceberg_feed_sql('shop__orders_changes__feed_log', {'id': 'bigint', 'at': 'timestamp'}, "
+        "{100: {'hash': '7'}, 200: {'hash': '9'}}, [100, 200]) }}"
+    ),
 }
 
 

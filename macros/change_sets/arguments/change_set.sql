@@ -20,7 +20,7 @@
 {% macro validate_change_set_options(model) %}
   {%- set names_of_spark = versioned_collapsing.get_option_names_of_spark() -%}
   {%- set problems = versioned_collapsing.get_option_name_problems(
-      model, ['on_changed_batch', 'compares_extracts'], {}, names_of_spark
+      model, ['on_changed_batch', 'compares_extracts', 'lake'], {}, names_of_spark
   ) -%}
   {%- for name in names_of_spark if name in (model.config.get('meta') or {}) -%}
     {%- do problems.append(

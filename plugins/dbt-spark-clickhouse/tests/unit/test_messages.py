@@ -43,6 +43,17 @@ def test_folder_that_is_in_the_way_comes_with_advice() -> None:
 @pytest.mark.parametrize(
     "message",
     [
+        "[DELTA_MISSING_CHANGE_DATA] Error getting change data for range [0 , 8]",
+        "[FAILED_READ_FILE.FILE_NOT_EXIST] Encountered error while reading file o/_change_data/cdc-0.parquet",
+    ],
+)
+def test_change_feed_that_is_gone_comes_with_advice(message: str) -> None:
+    assert "dbt run --full-refresh --select <change set>+" in with_advice(message)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
         "java.lang.OutOfMemoryError: Java heap space",
         "org.apache.spark.SparkException: Job 33 cancelled because SparkContext was shut down",
         "Cannot call methods on a stopped SparkContext.",

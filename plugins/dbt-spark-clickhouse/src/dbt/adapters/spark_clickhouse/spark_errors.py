@@ -15,8 +15,17 @@ _MORE_MEMORY = (
 )
 # An embedded Spark stops its context when a thread of it finds no memory.
 _STOPPED = f"Spark has stopped, most likely because it ran out of memory. {_MORE_MEMORY}"
+_FROM_THE_TABLE = (
+    "A full refresh of the change set and its tables begins with the lake table as it is now: "
+    "dbt run --full-refresh --select <change set>+"
+)
 # What a message contains, and what to do then.
 _ADVICE = {
+    "[DELTA_MISSING_CHANGE_DATA]": f"The feed lacks changes. {_FROM_THE_TABLE}",
+    "[FAILED_READ_FILE.FILE_NOT_EXIST]": (
+        "If it is a file of a change feed or of a lake table, it was vacuumed, or its snapshot has "
+        f"expired. {_FROM_THE_TABLE}"
+    ),
     "[LOCATION_ALREADY_EXISTS]": (
         "An interrupted run may have left the folder, or it belongs to a table of another "
         "metastore. dbt removes what it left in the embedded stores only. If nothing else uses the "
