@@ -18,9 +18,17 @@
   {%- set shown = [] -%}
   {%- for name in names -%}
     {%- set value = (alias ~ '.' if alias else '') ~ adapter.quote(name) -%}
-    {%- do shown.append('substring(toString(tuple(' ~ value ~ ')), 2, -1)') -%}
+    {%- do shown.append(
+        versioned_collapsing.get_shown_text_sql('substring(toString(tuple(' ~ value ~ ')), 2, -1)')
+    ) -%}
   {%- endfor -%}
   {%- do return("concat('(', " ~ shown | join(", ', ', ") ~ ", ')')") -%}
+{% endmacro %}
+
+
+{# The begin of a text, for messages: a key may be as long as a book. #}
+{% macro get_shown_text_sql(text) %}
+  {%- do return("concat(leftUTF8(" ~ text ~ ", 200), if(lengthUTF8(" ~ text ~ ") > 200, '…', ''))") -%}
 {% endmacro %}
 
 

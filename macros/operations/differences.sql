@@ -28,11 +28,12 @@
   select
     multiIf(_dbt_live_rows = 0, 'missing', _dbt_true_rows = 0, 'unexpected', 'different') as difference,
     count() as n,
-    arrayStringConcat(groupArray({{ show }})(_dbt_entity), ' ') as some_keys
+    arrayStringConcat(groupArray({{ show }})(_dbt_shown), ' ') as some_keys
   from (
     select
       toString(tuple({% for name in unique_key %}any(_dbt_key_{{ loop.index }}){{ ', '
           if not loop.last }}{% endfor %})) as _dbt_entity,
+      {{ versioned_collapsing.get_shown_text_sql('_dbt_entity') }} as _dbt_shown,
       countIf(_dbt_is_live) as _dbt_live_rows,
       countIf(not _dbt_is_live) as _dbt_true_rows,
       sumIf(_dbt_checksum, _dbt_is_live) = sumIf(_dbt_checksum, not _dbt_is_live) as _dbt_is_same

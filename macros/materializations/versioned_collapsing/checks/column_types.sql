@@ -1,4 +1,5 @@
 {% macro get_column_type_problems(options, table) %}
+  {%- set names = table | map(attribute='name') | list -%}
   {%- set problems = [] -%}
   {%- for column in table -%}
     {%- set base = versioned_collapsing.get_base_type(column.type) -%}
@@ -25,7 +26,7 @@
           ~ "they cannot be a key. Select what identifies the entity as a separate column."
       ) -%}
     {%- elif versioned_collapsing.is_nullable_type(column.type) and versioned_collapsing.is_required_column(column.name,
-        options) -%}
+        options, names) -%}
       {%- do problems.append(
           "columns: " ~ column.name ~ " is " ~ column.type ~ ", but columns of unique_key, version, order_by and "
           ~ "partition_by cannot be Nullable. Declare another data_type, or replace nulls in the select with ifNull."

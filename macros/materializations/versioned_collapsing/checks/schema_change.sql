@@ -2,6 +2,7 @@
 {% macro validate_schema_change(existing_relation, stored, options, columns, model) %}
   {%- set changes = versioned_collapsing.get_column_differences(stored, columns) -%}
   {%- set added, absent = changes.added, changes.absent -%}
+  {%- set names = columns.names + absent -%}
   {%- set problems = [] -%}
   {%- set advice = " Undo the change, or rebuild the table: " ~ versioned_collapsing.get_rebuild_command(model) -%}
   {%- set what_changes = (["adds " ~ added | join(', ')] if added else [])
@@ -18,7 +19,7 @@
         ~ what_changes | join(" and ") ~ "." ~ advice
     ) -%}
   {%- endif -%}
-  {%- for name in added if versioned_collapsing.is_required_column(name, options) -%}
+  {%- for name in added if versioned_collapsing.is_required_column(name, options, names) -%}
     {%- do problems.append(
         "columns: " ~ name ~ " is new and belongs to unique_key, version, order_by or partition_by, which cannot "
         ~ "change in an existing table." ~ advice
@@ -35,7 +36,7 @@
       ) -%}
     {%- endif -%}
   {%- endfor -%}
-  {%- for name in absent if versioned_collapsing.is_required_column(name, options) -%}
+  {%- for name in absent if versioned_collapsing.is_required_column(name, options, names) -%}
     {%- do problems.append(
         "columns: the change set lacks " ~ name ~ ", which belongs to unique_key, version, order_by or partition_by."
         ~ advice

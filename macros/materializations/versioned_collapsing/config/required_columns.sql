@@ -1,10 +1,11 @@
-{# Whether a null in the column would leave a row without a place in the table. #}
-{% macro is_required_column(name, options) %}
+{# Whether a null in the column would leave a row without a place in the table. The key `order-id` is no expression of a
+   column `order`, so the names of all columns are given. #}
+{% macro is_required_column(name, options, names) %}
   {%- set places = [options.version] + options.unique_key + options.order_by + options.partition_by -%}
   {%- if name in places -%}
     {%- do return(true) -%}
   {%- endif -%}
-  {%- for place in places -%}
+  {%- for place in places if place not in names -%}
     {%- if name in versioned_collapsing._names_in(place) -%}
       {%- do return(true) -%}
     {%- endif -%}

@@ -51,10 +51,13 @@ def test_a_record_is_of_one_home_and_of_its_settings(tmp_path: Path) -> None:
     assert own_record(credentials(tmp_path)) is not first
 
 
-def test_a_blank_in_a_path_is_no_end_of_an_option(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize(
+    "folder", ["my projects", "it's", 'a "b" c', "a\\b", 'a\\"b', "$HOME\n`x`"]
+)
+def test_a_path_may_have_any_character(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, folder: str
 ) -> None:
-    archive = tmp_path / "my projects" / "spark.jsa"
+    archive = tmp_path / folder / "spark.jsa"
     archive.parent.mkdir()
     archive.touch()
     monkeypatch.setattr("dbt.adapters.spark_clickhouse.class_archive.archive_path", lambda: archive)

@@ -30,4 +30,10 @@ def archive_path() -> Path | None:
 def java_options() -> str:
     """The options with which a JVM takes the archive, if there is one."""
     path = archive_path()
-    return f' "-XX:SharedArchiveFile={path}"' if path is not None and path.is_file() else ""
+    return f" {quoted(f'-XX:SharedArchiveFile={path}')}" if path and path.is_file() else ""
+
+
+def quoted(option: str) -> str:
+    """An option of Java in Spark's list of them: a path may have blanks, quotes and backslashes."""
+    escaped = option.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.exceptions import FailedToConnectError
 
 from dbt.adapters.spark_clickhouse import metastore, store, upstream
-from dbt.adapters.spark_clickhouse.class_archive import java_options
+from dbt.adapters.spark_clickhouse.class_archive import java_options, quoted
 from dbt.adapters.spark_clickhouse.credentials import EmbeddedSparkCredentials
 from dbt.adapters.spark_clickhouse.java import require_java, starting
 from dbt.adapters.spark_clickhouse.metastore_record import MetastoreRecord, record_of
@@ -188,7 +188,7 @@ def default_settings(credentials: EmbeddedSparkCredentials) -> dict[str, str]:
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
         JAVA_OPTIONS: (
-            f'-Duser.timezone=UTC "-Dderby.stream.error.file={home / "logs" / "derby.log"}" '
+            f"-Duser.timezone=UTC {quoted(f'-Dderby.stream.error.file={home}/logs/derby.log')} "
             f"-XX:+UseParallelGC{java_options()}{_JAVA_OF_A_RESIDENT if is_resident else ''}"
         ),
         metastore.URL_SETTING: metastore.url(home),
