@@ -22,7 +22,6 @@ REFERENCE = re.compile(r"\(ref (\d{1,18})\)")
 
 
 def model(dbt, session):
-    dbt.config(materialized="change_set")
     events = dbt.ref("stg_shop__orders").where("_reason is null and _version is not null")
     # An update of the key deletes the row that was there by the old one.
     keys = "if(_key_before is null, array(order_id), array(order_id, _key_before.order_id))"

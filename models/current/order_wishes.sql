@@ -1,3 +1,3 @@
-{{ config(unique_key='order_id', order_by='order_id') }}
+{{ config(unique_key='order_id', meta={'order_by': 'order_id'}) }}
 
 select * from {{ ref('order_wishes_changes') }}
