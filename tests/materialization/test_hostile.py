@@ -95,7 +95,7 @@ class TestNames:
         for name in MODELS:
             columns = ", ".join(map(quoted, [*KEYS, "my -- version", *NAMES]))
             live = project.query(LIVE.format(name).replace("* except `%sign%`", columns))
-            values = [3 * at if at % 7 else None for at in range(len(NAMES))]
+            values: list[Any] = [3 * at if at % 7 else None for at in range(len(NAMES))]
             if name == "plain":
                 values = [value if value is None else str(value) for value in values]
             else:
