@@ -78,6 +78,9 @@ def record_for(credentials: Any) -> MetastoreRecord | None:
     return own_record(credentials)
 
 
+_LISTINGS = 10  # tries
+
+
 def _remote_session(credentials: Any) -> Any:
     try:
         from dbt.adapters.spark_clickhouse.spark_connect import connect
@@ -152,13 +155,24 @@ class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManag
             record.before(sql)
         try:
             with TableFolders(Path(connection.credentials.home)).executing(sql):
-                found = super().add_query(sql, *args, **kwargs)
+                found = self._send(sql, *args, **kwargs)
         finally:
             if record:
                 record.before(sql)
         if test := self._tests.get(self.get_thread_identifier()):
             test.resolved(connection.handle)
         return found
+
+    def _send(self, sql: str, *args: Any, **kwargs: Any) -> Any:
+        """Run a statement. A listing runs again if a temporary view that it shows was dropped
+        meanwhile: dbt-spark would take the error for an empty schema."""
+        for _ in range(_LISTINGS):
+            try:
+                return super().add_query(sql, *args, **kwargs)
+            except DbtRuntimeError as error:
+                if "show table extended" not in sql or "TABLE_OR_VIEW_NOT_FOUND" not in str(error):
+                    raise
+        return super().add_query(sql, *args, **kwargs)
 
     @contextmanager
     def running(self, test: TestRun) -> Iterator[None]:

@@ -41,6 +41,7 @@ _CREATE = re.compile(
 )
 _INSERT = re.compile(rf"insert\s+(?:into|overwrite)\s+(?:table\s+)?{_TABLE}", re.IGNORECASE)
 _HAS_LOCATION = re.compile(r"\blocation\s+['\"]", re.IGNORECASE)
+_LISTINGS = 10  # tries
 _LOCATION = re.compile(r"^Location: (.*)$", re.MULTILINE)
 # Their own logs say which of their files count.
 _TRANSACTIONAL = {"delta", "iceberg", "hudi"}
@@ -163,11 +164,26 @@ def _local(uri: str | None) -> Path | None:
     return Path(unquote(parts.path)) if parts.scheme in ("", "file") else None
 
 
+def _listed(spark: SparkSession, database: str) -> list[Any]:
+    """The tables of a schema; listed again if a temporary view that Spark shows too was dropped
+    meanwhile."""
+    from pyspark.errors import AnalysisException
+
+    listing = f"show table extended in `{database}` like '*'"
+    for _ in range(_LISTINGS):
+        try:
+            return list(spark.sql(listing).collect())
+        except AnalysisException as error:
+            if error.getCondition() != "TABLE_OR_VIEW_NOT_FOUND":
+                raise
+    return list(spark.sql(listing).collect())
+
+
 def _tables_at(spark: SparkSession, folder: Path) -> list[str]:
     """The tables of the metastore that are in ``folder``, in one below or in one above it."""
     found = []
     for (database,) in spark.sql("show databases").collect():
-        for row in spark.sql(f"show table extended in `{database}` like '*'").collect():
+        for row in _listed(spark, database):
             for uri in _LOCATION.findall(row["information"]):
                 other = _local(uri)
                 if other and (other.is_relative_to(folder) or folder.is_relative_to(other)):
