@@ -24,7 +24,7 @@
       model, changed, versioned_collapsing.get_option(config, 'on_changed_batch', 'error')
   ) -%}
   {%- set taken = versioned_collapsing.get_batches_to_take(landed, applied, changed) -%}
-  {%- set is_complete = not missing and taken | length == versioned_collapsing.get_batches_through(landed) | length -%}
+  {%- set is_complete = versioned_collapsing.get_is_complete(landed, taken, missing, applied if lake else {}) -%}
   {%- if compares_extracts -%}
     {%- do versioned_collapsing.validate_stored_extracts(
         model, versioned_collapsing.read_stored_extracts(model), landed, taken

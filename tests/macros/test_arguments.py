@@ -175,6 +175,33 @@ def test_a_history_that_follows_on_what_is_applied(
     ).strip("None\n ")
 
 
+@pytest.mark.parametrize(
+    ("taken", "missing", "applied_commits", "is_complete"),
+    [
+        ([4, 5], [], {}, True),
+        ([5], [], {}, False),
+        ([4, 5], [3], {}, False),
+        # The history of the lake begins with commit 4, and the table had 3 before.
+        ([4, 5], [], {3: "t:3"}, False),
+    ],
+)
+def test_a_change_set_is_complete_if_a_table_can_be_built_from_it(
+    project: Project,
+    taken: list[int],
+    missing: list[int],
+    applied_commits: dict[int, str],
+    is_complete: bool,
+) -> None:
+    found = project.rendered(
+        "get_is_complete",
+        landed=COMMITS,
+        taken=taken,
+        missing=missing,
+        applied_commits=applied_commits,
+    )
+    assert found == str(is_complete)
+
+
 @pytest.mark.parametrize("applied", [{2: "t:2"}, {4: "t:4", 6: "t:6"}, {5: "other:5"}])
 def test_a_history_that_has_expired_or_is_of_another_table(
     project: Project, applied: dict[int, str]

@@ -130,13 +130,18 @@ class TestManifest:
         return project
 
     def stage(
-        self, project: CollapsingProject, batches: list[int], structure: str, rows: list[Row]
+        self,
+        project: CollapsingProject,
+        batches: list[int],
+        structure: str,
+        rows: list[Row],
+        is_complete: bool = False,
     ) -> None:
         project.replace_rows("changes", structure, rows)
         project.replace_rows(
             "signed__manifest",
             "batch UInt64, hash String, is_complete Bool, is_partial Bool",
-            [(batch, f"h{batch}", 1 in batches, False) for batch in batches],
+            [(batch, f"h{batch}", is_complete or 1 in batches, False) for batch in batches],
         )
 
     @pytest.mark.parametrize("why", ["old_state: stream", "delete_version: ignore"])
@@ -161,6 +166,23 @@ class TestManifest:
             (1, 1),
             (2, 1),
         ]
+
+    def test_a_lake_table_as_it_is_is_refused_where_its_commits_are_applied(
+        self, project: CollapsingProject
+    ) -> None:
+        (project.folder / "models" / "signed.sql").write_text(
+            "{{ config(materialized='change_set', meta={'lake': {'format': 'delta'}}) }} select * from changes"
+        )
+        project.add_model("target", CONFIG, "select * from {{ ref('signed') }}")
+        self.stage(project, [1], STRUCTURE, [(1, "EU", 5, 5, 1)])
+        assert project.run()["target"].message == "batch 1: 1 state"
+        # All commits that the history still has, of which this table has applied none.
+        self.stage(project, [8, 9], STRUCTURE, [(1, "EU", 5, 5, 1)], is_complete=True)
+        message = project.run()["target"].message
+        assert "has applied earlier commits, and signed has all rows of the lake table" in message
+        assert "To start over: dbt run --full-refresh --select signed+" in message
+        assert project.query("select id, sum(_sign) from target group by id") == [(1, 1)]
+        assert project.run("--full-refresh")["target"].message == "batches 8-9: 1 state"
 
     def test_a_batch_that_this_run_completes_is_refused_too(
         self, project: CollapsingProject

@@ -27,3 +27,11 @@
   {%- set missing = versioned_collapsing.get_batches_through(known) | reject('in', landed) -%}
   {%- do return(missing | select('ge', begin) | sort | list) -%}
 {% endmacro %}
+
+
+{# Whether a table can be built from the batches that are taken alone. The commits that a lake's history still has may
+   begin later: a change set of a lake is complete if it is the table as it is, since no target has applied a commit. #}
+{% macro get_is_complete(landed, taken, missing, applied_commits) %}
+  {%- set all_are_taken = taken | length == versioned_collapsing.get_batches_through(landed) | length -%}
+  {%- do return(all_are_taken and not missing and not applied_commits) -%}
+{% endmacro %}

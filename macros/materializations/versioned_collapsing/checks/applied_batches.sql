@@ -1,11 +1,16 @@
-{# A signed row must be written once: a batch that the table has is refused. #}
+{# A signed row must be written once: a batch that the table has is refused. So is a lake table as it is, whose history
+   may no longer have the commits that the table has applied. #}
 {% macro validate_batches_are_new(target_relation, options, manifest, ledger, apply) %}
   {%- set again = manifest.batches | map(attribute=0) | select('in', ledger.applied_batches) | list -%}
-  {%- if again and (options.old_state == 'stream' or options.delete_version == 'ignore') -%}
+  {%- set begins_anew = manifest.is_lake_as_it_is and manifest.batches and ledger.applied_batches -%}
+  {%- if (again or begins_anew) and (options.old_state == 'stream' or options.delete_version == 'ignore') -%}
     {%- set why = 'old_state: stream' if options.old_state == 'stream' else 'delete_version: ignore' -%}
     {%- do versioned_collapsing.stop_run(apply,
-        target_relation ~ " already contains " ~ ("batch " if again | length == 1 else "batches ")
-        ~ again | sort | join(', ') ~ " of " ~ manifest.change_set ~ ". With `" ~ why ~ "`, a batch can be applied "
+        target_relation ~ (
+            " already contains " ~ ("batch " if again | length == 1 else "batches ") ~ again | sort | join(', ')
+            ~ " of " ~ manifest.change_set if again
+            else " has applied earlier commits, and " ~ manifest.change_set ~ " has all rows of the lake table"
+        ) ~ ". With `" ~ why ~ "`, a batch can be applied "
         ~ "only once. Build the change set again, so that it leaves out applied batches: dbt run --select "
         ~ manifest.change_set ~ "+. To start over: dbt run --full-refresh --select " ~ manifest.change_set ~ "+"
     ) -%}

@@ -1,6 +1,6 @@
 {# The manifest of the change set that a model selects from: which batches it holds, whether it goes back to
-   the first batch, and whether it is only a part (--empty, --sample). A model that selects from something
-   else than a change_set model has none. #}
+   the first batch, whether it is a lake table as it is, and whether it is only a part (--empty, --sample). A model that
+   selects from something else than a change_set model has none. #}
 {% macro read_change_set_manifest(model) %}
   {%- set change_sets = versioned_collapsing.get_change_sets(model) -%}
   {%- set is_partial_run = versioned_collapsing.is_partial_run() -%}
@@ -21,6 +21,8 @@
     {%- do batches.append((row['batch'] | int, row['hash'])) -%}
     {%- do landed_at.append(row.get('landed_at')) -%}
   {%- endfor -%}
+  {%- set is_complete = rows | map(attribute='is_complete') | select | list | length > 0 -%}
+  {%- set lake = versioned_collapsing.get_option(change_sets[0].config, 'lake') -%}
   {%- do return({
       'exists': true,
       'relation': relation,
@@ -30,7 +32,8 @@
       'taken_at': rows[0].get('taken_at') | int,
       'line_counts': versioned_collapsing._sum_line_counts(rows),
       'change_set': change_sets[0].name,
-      'is_complete': rows | map(attribute='is_complete') | select | list | length > 0,
+      'is_complete': is_complete,
+      'is_lake_as_it_is': is_complete and lake is not none,
       'is_partial': is_partial_run or rows | map(attribute='is_partial') | select | list | length > 0,
   }) -%}
 {% endmacro %}
