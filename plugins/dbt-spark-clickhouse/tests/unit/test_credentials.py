@@ -152,6 +152,12 @@ def test_methods_are_those_of_dbt_spark_and_spark_connect() -> None:
             "The profile's `spark` block: Must specify `host` in profile",
         ),
         (
+            {"spark": {"method": "thrift", "host": "a", "user": "b", "query_retries": 1}},
+            "The profile's `spark` block: `query_retries` is 1: dbt-spark would send a statement "
+            "again that the server may have taken before the connection was lost, and an insert "
+            "would have its rows twice. Remove it; the next command goes on from there.",
+        ),
+        (
             {"spark": {"method": "connect"}},
             "The profile's `spark` block: Must specify `host` in profile",
         ),

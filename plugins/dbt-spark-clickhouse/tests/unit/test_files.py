@@ -10,6 +10,7 @@ import pytest
 
 from dbt.adapters.spark_clickhouse.files import LocalFiles, partition_columns
 from dbt.adapters.spark_clickhouse.s3_files import S3Files, is_s3
+from dbt.adapters.spark_clickhouse.spark_files import below
 
 LISTED = {
     "part-0.parquet": 5,
@@ -107,3 +108,12 @@ def test_partition_columns_are_those_of_the_folders() -> None:
     assert partition_columns(["year=2025/region=a%3Db/part-0.parquet"]) == ["year", "region"]
     assert partition_columns(["part-0.parquet"]) == []
     assert partition_columns([]) == []
+
+
+@pytest.mark.parametrize(
+    ("location", "place"),
+    [("landing/orders", "/project/landing/orders"), ("/landing", "/landing")]
+    + [(url, url) for url in ("file:/landing", "file:///landing", "s3a://lake/landing")],
+)
+def test_relative_location_starts_at_the_project(location: str, place: str) -> None:
+    assert below("/project", location) == place

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from dbt.adapters.spark.connections import CONNECTION_LOST_EXCEPTIONS
+from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.spark_clickhouse.spark_errors import with_advice, without_stack
+from dbt.adapters.spark_clickhouse.spark_errors import (
+    UNKNOWN,
+    lost_connection,
+    with_advice,
+    without_stack,
+)
 
 
 def test_stack_of_java_is_left_out() -> None:
@@ -62,3 +69,26 @@ def test_change_feed_that_is_gone_comes_with_advice(message: str) -> None:
 def test_spark_without_memory_comes_with_advice(message: str) -> None:
     assert with_advice(message).startswith(f"{message}\nSpark ")
     assert "spark.driver.memory" in with_advice(message)
+
+
+@pytest.mark.parametrize("kind", CONNECTION_LOST_EXCEPTIONS, ids=lambda kind: kind.__name__)
+def test_connection_that_broke_under_a_statement(kind: type[Exception]) -> None:
+    """However dbt-spark wraps what its client raises."""
+    place = "spark.example.com:10000"
+    try:
+        try:
+            raise kind()
+        except kind as cause:
+            raise DbtRuntimeError("Consider increasing 'query_retries' in your profile.") from cause
+    except DbtRuntimeError as error:
+        said = lost_connection(error, place)
+    name = f"{kind.__name__}. {UNKNOWN}"
+    assert said == f"The connection to Spark's Thrift server at {place} is lost: {name}"
+
+
+def test_session_that_the_server_no_longer_has() -> None:
+    error = DbtRuntimeError("Invalid SessionHandle: SessionHandle [0a8b]")
+    assert lost_connection(error, "a:1") == (
+        f"Spark's Thrift server at a:1 no longer has dbt's session. {UNKNOWN}"
+    )
+    assert lost_connection(DbtRuntimeError("[TABLE_OR_VIEW_NOT_FOUND] no"), "a:1") is None

@@ -48,6 +48,7 @@ def home(tmp_path: Path) -> Iterator[Path]:
     if handle := store._held.pop(home, None):
         handle.close()
     store._shared.discard(home)
+    store.release_schemas()
 
 
 @pytest.fixture
@@ -177,3 +178,21 @@ def test_folders_are_locked_apart(home: Path, holder: Holder) -> None:
     store.hold(other, 0)
     assert (is_held(other), is_held(home)) == (True, False)
     store.release(other)
+
+
+def test_schema_of_a_server_is_held_until_its_command_has_ended(home: Path, holder: Holder) -> None:
+    server = "spark.example.com:10000"
+    first = holder(f"store.hold_schema(home, {server!r}, 'shop', 0)\n" + UNTIL_TOLD)
+    store.hold_schema(home, server, "other", 0)
+    store.hold_schema(home, "other.example.com:10000", "shop", 0)
+    with pytest.raises(DbtRuntimeError) as refusal:
+        store.hold_schema(home, server, "shop", 0)
+    said = str(refusal.value)
+    assert f"The schema shop of Spark at {server} is in use by process {first.pid}" in said
+    assert "Run the command again when that has ended" in said
+    first.kill()
+    first.wait()
+    store.hold_schema(home, server, "shop", 0)
+    store.hold_schema(home, server, "shop", 0)
+    store.release_schemas()
+    holder(f"store.hold_schema(home, {server!r}, 'shop', 0)\n" + UNTIL_TOLD)

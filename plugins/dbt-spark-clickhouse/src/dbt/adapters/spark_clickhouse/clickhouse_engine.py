@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from dbt.adapters.clickhouse.connections import ClickHouseConnectionManager
 from dbt.adapters.clickhouse.credentials import ClickHouseCredentials
@@ -14,10 +15,13 @@ from dbt.adapters.clickhouse.impl import ClickHouseAdapter
 from dbt.adapters.clickhouse.logger import logger
 from dbt.adapters.contracts.connection import Connection
 from dbt.adapters.exceptions import FailedToConnectError
+from dbt_common.exceptions import DbtRuntimeError
+from urllib3.exceptions import HTTPError
 
 from dbt.adapters.spark_clickhouse.chdb_client import ChDbClient
 from dbt.adapters.spark_clickhouse.engine import EngineAdapter, EngineConnectionManager
 from dbt.adapters.spark_clickhouse.routing import CLICKHOUSE
+from dbt.adapters.spark_clickhouse.spark_errors import UNKNOWN, causes
 
 
 class RoutedClickHouseConnectionManager(EngineConnectionManager, ClickHouseConnectionManager):
@@ -39,6 +43,22 @@ class RoutedClickHouseConnectionManager(EngineConnectionManager, ClickHouseConne
                 retry_limit=0,
                 retryable_exceptions=[ChRetryableException],
             )
+
+    @contextmanager
+    def exception_handler(self, sql: str) -> Iterator[None]:
+        """Errors of the way to a server say what to do."""
+        try:
+            with super().exception_handler(sql):
+                yield
+        except DbtRuntimeError as error:
+            lost = [cause for cause in causes(error) if isinstance(cause, HTTPError)]
+            if lost and not isinstance(error, FailedToConnectError):
+                credentials: Any = self.profile.credentials
+                error.msg = (
+                    f"The connection to ClickHouse at {credentials.host}:{credentials.port} is "
+                    f"lost: {_reason(lost[-1])}. {UNKNOWN}"
+                )
+            raise
 
     def cancel(self, connection: Connection) -> None:
         """Cancel what runs. On chDB that is every query: dbt cancels all, or none."""

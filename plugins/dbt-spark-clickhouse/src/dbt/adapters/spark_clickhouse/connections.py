@@ -83,6 +83,7 @@ class ConnectionsOfBoth(Router):
         self._tell_of_passed_tests()
         self.call_both("cleanup_connections")
         store.release(self.home)
+        store.release_schemas()
         if not upstream.is_spark_running():
             forget_records()
 

@@ -51,11 +51,21 @@ class EmbeddedSparkCredentials(SparkCredentials):
     """
 
     method: SparkMethod = None  # type: ignore[assignment]  # as in dbt-spark
+    query_retries: int = 0
     home: str = ""
     remote: str = ""
     warehouse: str = ""
     project_root: str = ""
     wait: int = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.query_retries:
+            raise DbtRuntimeError(
+                f"`query_retries` is {self.query_retries}: dbt-spark would send a statement again "
+                "that the server may have taken before the connection was lost, and an insert "
+                "would have its rows twice. Remove it; the next command goes on from there."
+            )
 
     @property
     def warehouse_location(self) -> str:

@@ -94,6 +94,9 @@ class HandOffs:
             files = self._router.spark_files.of(own, parent)
             if parent.resource_type == "source":
                 self._refresh_receipt(own, files)
+            else:
+                spark: Any = self._router.engines[SPARK]
+                spark.hold_schema(parent.schema)
             self._verify(own, files, parent)
 
     def verified(self, own: BaseRelation, file_format: str | None) -> HandOffRelation:

@@ -21,6 +21,7 @@ from dbt.adapters.spark_clickhouse.relation import (
 )
 from dbt.adapters.spark_clickhouse.router import Router
 from dbt.adapters.spark_clickhouse.routing import CLICKHOUSE, ENGINES, SPARK, Engine
+from dbt.adapters.spark_clickhouse.spark_files import below
 
 _NO_DATABASE: dict[str | None, Engine] = {None: SPARK, "": CLICKHOUSE}
 
@@ -61,8 +62,8 @@ class Relations(Router):
         if owner == SPARK and external and external.location and external.file_format:
             return SparkFilesRelation(
                 path=relation.path,
-                location=str(self.project_root / external.location)
-                if self.at_work.engine and "://" not in external.location
+                location=below(str(self.project_root), external.location)
+                if self.at_work.engine
                 else external.location,
                 file_format=external.file_format,
                 **upstream.reference_options(kwargs),

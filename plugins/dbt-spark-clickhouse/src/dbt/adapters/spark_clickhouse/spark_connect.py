@@ -19,7 +19,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from dbt.adapters.spark_clickhouse import upstream
-from dbt.adapters.spark_clickhouse.spark_errors import without_stack
+from dbt.adapters.spark_clickhouse.spark_errors import UNKNOWN, without_stack
 from dbt.adapters.spark_clickhouse.spark_session import SESSION_SETTINGS
 
 if TYPE_CHECKING:
@@ -30,10 +30,6 @@ if TYPE_CHECKING:
 _RECONNECTS = 6
 _STATUS = re.compile(r"status = StatusCode\.(\w+)")
 _DETAILS = re.compile(r'details = "(.*?)"\n', re.DOTALL)
-_UNKNOWN = (
-    "dbt does not know whether the statement was completed and does not repeat it: run the command "
-    "again when the server answers."
-)
 
 # The error itself says so, and what to do.
 warnings.filterwarnings("ignore", message=r"\[RETRIES_EXCEEDED\]")
@@ -150,14 +146,14 @@ def _advice(error: PySparkException, message: str, place: str, is_connected: boo
             "`spark` block, and give it to the server when that starts."
         )
     if condition.startswith(("INVALID_HANDLE", "RESPONSE_ALREADY_RECEIVED")):
-        return f"Spark Connect at {place} no longer has dbt's session ({condition}). {_UNKNOWN}"
+        return f"Spark Connect at {place} no longer has dbt's session ({condition}). {UNKNOWN}"
     if status and status[1] == "UNAUTHENTICATED":
         return (
             f"Spark Connect at {place} refuses the connection: {said}. Correct `token` in the "
             "profile's `spark` block."
         )
     if status and is_connected:
-        return f"The connection to Spark Connect at {place} is lost: {said}. {_UNKNOWN}"
+        return f"The connection to Spark Connect at {place} is lost: {said}. {UNKNOWN}"
     if status:
         return (
             f"Spark Connect at {place} does not answer: {said}. Start the server, or correct the "

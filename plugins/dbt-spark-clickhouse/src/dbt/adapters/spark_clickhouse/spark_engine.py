@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC
 from multiprocessing.context import SpawnContext
 from pathlib import Path
@@ -42,8 +42,15 @@ from dbt.adapters.spark_clickhouse.passed_tests import (
 from dbt.adapters.spark_clickhouse.progress import Progress, terminal_for
 from dbt.adapters.spark_clickhouse.python_models import view_of_model
 from dbt.adapters.spark_clickhouse.routing import SPARK
-from dbt.adapters.spark_clickhouse.spark_errors import with_advice, without_stack
+from dbt.adapters.spark_clickhouse.spark_errors import (
+    causes,
+    lost_connection,
+    no_connection,
+    with_advice,
+    without_stack,
+)
 from dbt.adapters.spark_clickhouse.spark_session import (
+    SESSION_SETTINGS,
     cancel_jobs,
     join_job_group,
     own_record,
@@ -92,6 +99,13 @@ def _remote_session(credentials: Any) -> Any:
     return connect(credentials)
 
 
+def _settings_of_thrift(given: dict[str, str]) -> dict[str, str]:
+    """The settings of a session, by the names that other servers take and by those that Spark's own
+    Thrift server takes. dbt-spark sends the first alone."""
+    settings = {**SESSION_SETTINGS, **given}
+    return {**settings, **{f"set:hiveconf:{name}": value for name, value in settings.items()}}
+
+
 class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManager):
     """dbt-spark's connections; the session method starts the embedded Spark."""
 
@@ -105,6 +119,9 @@ class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManag
         credentials = connection.credentials
         is_session = credentials.method in (SparkMethod.SESSION, SparkMethod.CONNECT)
         is_new_session = is_session and connection.state != "open"
+        if credentials.method == SparkMethod.THRIFT:
+            settings = _settings_of_thrift(credentials.server_side_parameters)
+            connection.credentials = replace(credentials, server_side_parameters=settings)
         if is_new_session and credentials.method == SparkMethod.SESSION:
             start_session(credentials, credentials.wait)
         with cls.opening(connection):
@@ -112,7 +129,7 @@ class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManag
                 connection.handle = _remote_session(credentials)
                 connection.state = ConnectionState.OPEN
             else:
-                connection = super().open(connection)
+                connection = cls._open_stock(connection)
             if is_new_session:
                 upstream.set_session_rows(connection.handle, in_utc)
                 upstream.set_session_literals(connection.handle, spark_literal)
@@ -120,15 +137,52 @@ class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManag
                 connection.handle.job_group = join_job_group()
             return connection
 
+    @classmethod
+    def _open_stock(cls, connection: Connection) -> Connection:
+        try:
+            return super().open(connection)
+        except FailedToConnectError as error:
+            credentials = connection.credentials
+            if credentials.method != SparkMethod.THRIFT:
+                raise
+            place = f"{credentials.host}:{credentials.port}"
+            raise FailedToConnectError(no_connection(error, place)) from error
+
+    @classmethod
+    def close(cls, connection: Connection) -> Connection:
+        """Close a connection. That one is lost is no error here: its last statement was one."""
+        try:
+            return super().close(connection)
+        except Exception as error:
+            if lost_connection(error, "") is None:
+                raise
+            logger.debug(f"The connection '{connection.name}' could not be closed: {error}")
+            connection.state = ConnectionState.CLOSED
+            return connection
+
     @contextmanager
     def exception_handler(self, sql: str) -> Iterator[None]:
-        """Errors of Spark without the stack of Java, which goes to dbt's log."""
+        """Errors of Spark without the stack of Java, which goes to dbt's log. Those of the way to a
+        Thrift server say what to do."""
         try:
-            with super().exception_handler(sql):
+            with self._telling_of_lost_connection(), super().exception_handler(sql):
                 yield
         except DbtRuntimeError as error:
             logger.debug(error.msg)
             error.msg = with_advice(without_stack(error.msg))
+            raise
+
+    @contextmanager
+    def _telling_of_lost_connection(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            credentials: Any = self.profile.credentials
+            is_open = not any(isinstance(cause, FailedToConnectError) for cause in causes(error))
+            if credentials.method == SparkMethod.THRIFT and is_open:
+                place = f"{credentials.host}:{credentials.port}"
+                if message := lost_connection(error, place):
+                    raise DbtRuntimeError(message) from error
             raise
 
     def execute(self, sql: str, *args: Any, **kwargs: Any) -> Any:
@@ -147,7 +201,7 @@ class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManag
         """Run a statement; on the embedded Spark one that can be run again, wherever it ends."""
         connection = self.get_thread_connection()
         if connection.credentials.method != SparkMethod.SESSION:
-            return super().add_query(sql, *args, **kwargs)
+            return self._send(sql, *args, **kwargs)
         _ = connection.handle  # which opens it
         self._show_progress()
         record = record_for(connection.credentials)
@@ -236,7 +290,19 @@ class RoutedSparkAdapter(EngineAdapter, SparkAdapter):
                 f"`method: {method}`. Use a target without `host` in its `spark` block or with "
                 "`method: connect`, or write the model in SQL."
             )
+        self.hold_schema(config.model.schema)
         return super().pre_model_hook(config)
+
+    def hold_schema(self, schema: str) -> None:
+        """Keep other processes off a schema of a server, until the command has ended.
+
+        Raises:
+            DbtRuntimeError: another process makes or reads its tables.
+        """
+        credentials: Any = self.config.credentials
+        if not self.is_embedded:
+            server = f"{credentials.host}:{credentials.port}"
+            store.hold_schema(Path(credentials.home), server, schema, credentials.wait)
 
     def execute(
         self, sql: str, auto_begin: bool = False, fetch: bool = False, limit: int | None = None

@@ -3,6 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+
+_LOST: tuple[type[Exception], ...] = (ConnectionError, EOFError)
+try:
+    from thrift.transport.TTransport import TTransportException
+
+    _LOST = (*_LOST, TTransportException)
+except ImportError:
+    pass  # without the Thrift server's client, no connection to one can be lost
+
+UNKNOWN = (
+    "dbt does not know whether the statement was completed and does not repeat it: run the command "
+    "again when the server answers."
+)
+# Of sessions that the server has ended, or that a server before it had.
+_ENDED = "Invalid SessionHandle"
 
 _PLAN = re.compile(r"(SQLSTATE: \w{5}|; line \d+ pos \d+);\n.*", re.DOTALL)
 _OF_SPARK_CONNECT = re.compile(r"\n\nJVM stacktrace:\n[\w.$]+$", re.MULTILINE)
@@ -28,8 +44,9 @@ _ADVICE = {
     ),
     "[LOCATION_ALREADY_EXISTS]": (
         "An interrupted run may have left the folder, or it belongs to a table of another "
-        "metastore. dbt removes what it left in the embedded stores only. If nothing else uses the "
-        "folder, delete it and run the command again."
+        "metastore. On a server, the statement may still be running. dbt removes what it left in "
+        "the embedded stores only. If nothing else uses the folder, delete it and run the command "
+        "again."
     ),
     "java.lang.OutOfMemoryError": f"Spark ran out of memory. {_MORE_MEMORY}",
     "SparkContext was shut down": _STOPPED,
@@ -41,6 +58,37 @@ def without_stack(message: str) -> str:
     """What Java says of an error, and not where it happened, nor Spark's plan of the statement."""
     message = _OF_SPARK_CONNECT.sub("", _PLAN.sub(r"\1", message))
     return "\n".join(line for line in message.splitlines() if not _OF_A_STACK.match(line)).strip()
+
+
+def causes(error: BaseException | None) -> Iterator[BaseException]:
+    """An error, and what led to it."""
+    while error:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def lost_connection(error: Exception, place: str) -> str | None:
+    """What to say if the connection to the Thrift server at ``place`` broke under a statement."""
+    for cause in causes(error):
+        if isinstance(cause, _LOST):
+            said = any(cause.args) and str(cause).strip()
+            reason = said or type(cause).__name__
+            return (
+                f"The connection to Spark's Thrift server at {place} is lost: {reason}. {UNKNOWN}"
+            )
+    if _ENDED in str(error):
+        return f"Spark's Thrift server at {place} no longer has dbt's session. {UNKNOWN}"
+    return None
+
+
+def no_connection(error: Exception, place: str) -> str:
+    """What to say if the Thrift server at ``place`` cannot be reached, or refuses."""
+    reason = str(error).strip().split("\n")[0]
+    return (
+        f"Spark's Thrift server at {place} does not answer: {reason}. Start the server, or correct "
+        "`host` and `port`, and `user`, `password`, `auth` and `use_ssl` if it asks for them, in "
+        "the profile's `spark` block."
+    )
 
 
 def with_advice(message: str) -> str:

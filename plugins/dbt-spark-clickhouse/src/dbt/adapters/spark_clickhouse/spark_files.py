@@ -47,11 +47,11 @@ class SparkFiles:
         schema, table = str(relation.schema).lower(), str(relation.identifier)
         external = getattr(node, "external", None)
         if external and external.location:
-            return _below(str(self._router.project_root), str(external.location))
+            return below(str(self._router.project_root), str(external.location))
         # Spark keeps the schema `default` in the warehouse itself.
         folder = self._warehouse if schema == "default" else f"{self._warehouse}/{schema}.db"
         if root := location_root(node):
-            return f"{_below(folder, root)}/{table}"
+            return f"{below(folder, root)}/{table}"
         return f"{folder}/{table.lower()}"
 
 
@@ -60,7 +60,7 @@ def location_root(node: Any) -> str:
     return "" if node is None else str(node.config.get("location_root") or "")
 
 
-def _below(folder: str, location: str) -> str:
+def below(folder: str, location: str) -> str:
     """``location``, below ``folder`` when it is relative."""
     return location if _URI.match(location) else str(Path(folder, location))
 

@@ -1,8 +1,12 @@
-"""The embedded stores' lock: one process at a time works on a home folder.
+"""The locks of a home folder, on its embedded stores and on schemas of Spark servers.
 
 chDB and the embedded metastore each allow one process on their folder, and neither says so when a
 second one comes. The lock is an flock on a file that names its holder. The JVM inherits it, so
 that it lasts until the metastore is free, even when the process that started it was killed.
+
+A Spark server lets two statements write to one folder, and one that breaks off can take files of
+the other away. So a process holds the schema in which it makes or reads tables until its command
+has ended.
 """
 
 from __future__ import annotations
@@ -25,6 +29,7 @@ SECONDS_FOR_A_JVM_TO_END = 60
 
 _guard = threading.Lock()
 _held: dict[Path, IO[str]] = {}
+_schemas: dict[Path, IO[str]] = {}
 _shared: set[Path] = set()
 
 
@@ -40,8 +45,39 @@ def hold(home: Path, wait: int) -> None:
     """
     with _guard:
         if home not in _held:
-            home.mkdir(parents=True, exist_ok=True)
-            _held[home] = _lock(home / "lock", wait)
+            _held[home] = _lock(
+                home / "lock",
+                wait,
+                f"The embedded stores in {home} are in use by {{holder}}; only one process at a "
+                "time can work on them. Wait for it to end, let dbt wait (`wait: 60` in the "
+                "profile, in seconds), or use another folder (`home` in the profile).",
+            )
+
+
+def hold_schema(home: Path, server: str, schema: str, wait: int) -> None:
+    """Hold a schema of a Spark server for this process until ``release_schemas``.
+
+    Raises:
+        DbtRuntimeError: another process that works with ``home`` holds it.
+    """
+    path = home / "schemas" / server / schema
+    with _guard:
+        if path not in _schemas:
+            _schemas[path] = _lock(
+                path,
+                wait,
+                f"The schema {schema} of Spark at {server} is in use by {{holder}}, which makes or "
+                "reads its tables. Run the command again when that has ended, let dbt wait "
+                "(`wait: 60` in the profile, in seconds), or use another folder (`home` in the "
+                "profile) if the two share no table.",
+            )
+
+
+def release_schemas() -> None:
+    """Let go of all schemas of Spark servers."""
+    with _guard:
+        while _schemas:
+            _schemas.popitem()[1].close()
 
 
 def share(home: Path, wait: int) -> int:
@@ -69,7 +105,8 @@ def release(home: Path) -> None:
             handle.close()
 
 
-def _lock(path: Path, wait: int) -> IO[str]:
+def _lock(path: Path, wait: int, refusal: str) -> IO[str]:
+    path.parent.mkdir(parents=True, exist_ok=True)
     handle = path.open("a+")
     deadline = time.monotonic() + wait
     announced = False
@@ -82,15 +119,11 @@ def _lock(path: Path, wait: int) -> IO[str]:
             grace = 0 if _is_alive(pid) else SECONDS_FOR_A_JVM_TO_END
             if time.monotonic() >= deadline + grace:
                 handle.close()
-                raise DbtRuntimeError(
-                    f"The embedded stores in {path.parent} are in use by {holder}; only one "
-                    "process at a time can work on them. Wait for it to end, let dbt wait "
-                    "(`wait: 60` in the profile, in seconds), or use another folder (`home` in the "
-                    "profile)."
-                ) from None
+                raise DbtRuntimeError(refusal.replace("{holder}", holder)) from None
             if not announced:
                 seconds = max(wait, grace)
-                logger.info(f"Waiting up to {seconds} s for {holder}, which uses {path.parent}")
+                used = path.parent if path.name == "lock" else path
+                logger.info(f"Waiting up to {seconds} s for {holder}, which uses {used}")
                 announced = True
             time.sleep(0.2)
         else:
