@@ -20,7 +20,7 @@ SQL_FOLDERS := $(wildcard models tests/singular analyses)
 PIP_INSTALL := -m pip --disable-pip-version-check --no-input install
 PIP := $(VENV)/bin/python $(PIP_INSTALL)
 
-.PHONY: help demo follow test fast conformance formats matrix portability soak faults check docs bench setup java clean
+.PHONY: help demo follow test fast conformance formats matrix portability cluster soak faults check docs bench setup java clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -80,6 +80,9 @@ portability: setup $(addprefix $(PORTABILITY)/,dbt-core-1.12 dbt-2) ## Run the t
 		--deselect plugins/dbt-spark-clickhouse/tests/unit/test_upstream.py::test_versions_of_the_advice_are_those_that_are_installed \
 		|| failed=yes; \
 	[ -z "$$failed" ]
+
+cluster: setup ## Run the shop on a Spark cluster and a ClickHouse server on this machine, and break both while it runs
+	@$(VENV)/bin/pytest tests/cluster
 
 soak: setup ## Run the long tests: random histories, deaths at every statement, 400 kills, each setting of ClickHouse
 	@$(VENV)/bin/pytest tests/materialization/test_histories.py -k random --histories 5000 60 200

@@ -24,6 +24,7 @@ NEEDS = {
     "tests/invariants/test_across_engines.py": "spark",
     "tests/invariants/": "engine",
     "tests/change_sets/": "spark",
+    "tests/cluster/": "spark",
     "tests/conformance/": "spark",
     "tests/docs/": "spark",
     "tests/end_to_end/": "spark",

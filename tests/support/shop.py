@@ -95,7 +95,9 @@ def clickhouse(home: Path) -> Iterator[Client]:
 @contextmanager
 def clickhouse_server(address: tuple[str, int], password: str) -> Iterator[Client]:
     """A client on a ClickHouse server."""
-    client = clickhouse_connect.get_client(host=address[0], port=address[1], password=password)
+    client = clickhouse_connect.get_client(
+        host=address[0], port=address[1], password=password, autogenerate_session_id=False
+    )
     try:
         yield client
     finally:

@@ -1,0 +1,237 @@
+"""A Spark cluster on this machine, from PySpark's own jars: a standalone master, two workers, the Thrift server."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pyspark
+
+from tests.support.connect_server import free_port
+
+HOST = "127.0.0.1"
+STARTS_WITHIN = 300  # seconds; on a machine that does nothing else, less than fifteen
+WORKERS = 2
+_SPARK = Path(pyspark.__file__).parent
+# Runs a command, says its process id, and ends it with all that it has started when whoever started this is gone.
+_SUPERVISOR = '"$@" </dev/null & echo $!; exec 3>&1 1>&2; cat >/dev/null; kill -KILL 0'
+_EXECUTOR = "CoarseGrainedExecutorBackend"
+
+
+class Daemon:
+    """A process of Spark with what it has started, in a process group of its own; what it says is in its log."""
+
+    def __init__(self, folder: Path, name: str, command: list[str], memory: str) -> None:
+        self.log = folder / f"{name}.log"
+        environment = {
+            **os.environ,
+            "PYSPARK_PYTHON": sys.executable,
+            "SPARK_DAEMON_JAVA_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+            "SPARK_DAEMON_MEMORY": memory,
+            "SPARK_LOCAL_IP": HOST,
+            "TZ": "Asia/Kolkata",  # The zone of a server must not matter.
+        }
+        with self.log.open("ab") as output:
+            self._supervisor = subprocess.Popen(
+                ["bash", "-c", _SUPERVISOR, name, *command],
+                cwd=folder,
+                env=environment,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=output,
+                start_new_session=True,
+            )
+        assert self._supervisor.stdout
+        self.pid = int(self._supervisor.stdout.readline())
+
+    def processes(self) -> dict[int, str]:
+        """The command of each process of the group, by its id."""
+        found = {}
+        for folder in Path("/proc").iterdir():
+            with suppress(OSError, ValueError):
+                is_of_group = os.getpgid(int(folder.name)) == self._supervisor.pid
+                # One that has ended has none.
+                if is_of_group and (command := (folder / "cmdline").read_bytes()):
+                    found[int(folder.name)] = command.decode().replace("\0", " ")
+        return found
+
+    def is_alive(self) -> bool:
+        """Whether the process itself runs."""
+        return Path(f"/proc/{self.pid}").exists()
+
+    def wait_for_port(self, port: int) -> None:
+        """Wait until it listens.
+
+        Raises:
+            AssertionError: it ended, or does not listen.
+        """
+        end = time.monotonic() + STARTS_WITHIN
+        while self.is_alive() and time.monotonic() < end:
+            try:
+                socket.create_connection((HOST, port)).close()
+                return
+            except OSError:
+                time.sleep(0.1)
+        raise AssertionError(self.log.read_text()[-8000:])
+
+    def kill(self) -> None:
+        """End it at once, with all that it has started."""
+        with suppress(ProcessLookupError):
+            os.killpg(self._supervisor.pid, signal.SIGKILL)
+        self._supervisor.communicate()
+        while self.processes():  # They end one after the other.
+            time.sleep(0.05)
+
+
+class SparkCluster:
+    """A cluster of which every process can be killed. Tables are in ``folder/warehouse``.
+
+    Args:
+        folder: of all that the cluster writes.
+        settings: of Spark, besides its own.
+    """
+
+    def __init__(self, folder: Path, settings: Mapping[str, Any] | None = None) -> None:
+        folder.mkdir(parents=True)
+        self._folder = folder
+        self.warehouse = folder / "warehouse"
+        self.port = free_port()
+        self._settings = dict(settings or {})
+        self._master_port = free_port()
+        self._master = f"spark://{HOST}:{self._master_port}"
+        self._daemons: dict[str, Daemon] = {}
+
+    def start(self) -> None:
+        """Start the master, and then the others at once; return when dbt can connect."""
+        master = ["org.apache.spark.deploy.master.Master", "--host", HOST, "--webui-port", "0"]
+        daemon = self._start("master", "spark-class", *master, "--port", str(self._master_port))
+        daemon.wait_for_port(self._master_port)
+        for number in range(WORKERS):
+            self.start_worker(number)
+        self.start_thrift_server()
+
+    def stop(self) -> None:
+        """End every process."""
+        for daemon in self._daemons.values():
+            daemon.kill()
+
+    def start_worker(self, number: int) -> None:
+        """Start a worker with a folder of its own, one core, and memory for one executor."""
+        worker = ["org.apache.spark.deploy.worker.Worker", "--host", HOST, "--webui-port", "0"]
+        worker += ["--cores", "1", "--memory", "1g", "--work-dir", f"{self._folder}/work-{number}"]
+        self._start(f"worker-{number}", "spark-class", *worker, self._master)
+
+    def start_thrift_server(self) -> None:
+        """Start the Thrift server, the driver of the cluster; return when dbt can connect."""
+        java = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+        derby = f"-Dderby.stream.error.file={self._folder}/derby.log"
+        settings = {
+            "spark.driver.bindAddress": HOST,
+            "spark.driver.extraJavaOptions": f"{java} {derby}",
+            "spark.driver.host": HOST,
+            "spark.executor.extraJavaOptions": java,
+            "spark.executor.memory": "700m",
+            "spark.hadoop.javax.jdo.option.ConnectionURL": (
+                f"jdbc:derby:;databaseName={self._folder}/metastore;create=true"
+            ),
+            "spark.master": self._master,
+            "spark.sql.shuffle.partitions": 4,
+            "spark.sql.warehouse.dir": self.warehouse,
+            "spark.ui.enabled": "false",
+            **self._settings,
+        }
+        server = "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2"
+        command = ["--class", server]
+        for name, value in settings.items():
+            command += ["--conf", f"{name}={value}"]
+        command += ["spark-internal", "--hiveconf", f"hive.server2.thrift.bind.host={HOST}"]
+        command += ["--hiveconf", f"hive.server2.thrift.port={self.port}"]
+        self._start("thrift", "spark-submit", *command, memory="1g").wait_for_port(self.port)
+
+    def _start(self, name: str, program: str, *arguments: str, memory: str = "256m") -> Daemon:
+        command = [str(_SPARK / "bin" / program), *arguments]
+        self._daemons[name] = Daemon(self._folder, name, command, memory)
+        return self._daemons[name]
+
+    def kill_worker(self, number: int) -> None:
+        """Kill a worker with its executors, as if its machine were lost."""
+        self._daemons[f"worker-{number}"].kill()
+
+    def kill_thrift_server(self) -> None:
+        """Kill the driver, and with it every session and statement."""
+        self._daemons["thrift"].kill()
+
+    def mend(self) -> None:
+        """Start again what has been killed."""
+        for number in range(WORKERS):
+            if not self._daemons[f"worker-{number}"].is_alive():
+                self.start_worker(number)
+        if not self._daemons["thrift"].is_alive():
+            self.start_thrift_server()
+
+    def executors(self) -> list[int]:
+        """The processes in which tasks run."""
+        return [
+            pid
+            for daemon in self._daemons.values()
+            for pid, command in daemon.processes().items()
+            if _EXECUTOR in command
+        ]
+
+    def kill_executors(self) -> list[int]:
+        """Kill every executor; the master has the workers start new ones."""
+        executors = self.executors()
+        for pid in executors:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        return executors
+
+    def processes(self) -> dict[int, str]:
+        """The command of every process that is left, by its id."""
+        return {
+            pid: c for daemon in self._daemons.values() for pid, c in daemon.processes().items()
+        }
+
+    def environment(self) -> dict[str, str]:
+        """What the target `cluster` of profiles.yml asks for."""
+        return {
+            "SPARK_HOST": HOST,
+            "SPARK_PORT": str(self.port),
+            "SPARK_WAREHOUSE": str(self.warehouse),
+        }
+
+    def profile(self) -> dict[str, Any]:
+        """The block `spark` of a profile."""
+        return {
+            "method": "thrift",
+            "host": HOST,
+            "port": self.port,
+            "user": "dbt",
+            "warehouse": str(self.warehouse),
+            "poll_interval": 1,
+        }
+
+
+@contextmanager
+def running_cluster(
+    folder: Path, settings: Mapping[str, Any] | None = None
+) -> Iterator[SparkCluster]:
+    """A cluster for the block. It leaves no process, whatever becomes of this one.
+
+    Raises:
+        AssertionError: a process ended, or does not answer; or one is left.
+    """
+    cluster = SparkCluster(folder, settings)
+    with ExitStack() as stack:
+        stack.callback(cluster.stop)
+        cluster.start()
+        yield cluster
+    assert cluster.processes() == {}
