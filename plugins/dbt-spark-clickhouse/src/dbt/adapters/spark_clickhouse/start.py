@@ -21,13 +21,15 @@ from dbt.adapters.spark_clickhouse.sampling import (
     sample_of_files,
     sample_of_table,
 )
-from dbt.adapters.spark_clickhouse.starter_files import Start, files_of
+from dbt.adapters.spark_clickhouse.starter_files import BRIDGES, Start, files_of
 
 KINDS = {
     "debezium": "files of Debezium's change events",
     "upserts": "files of rows that replace each other",
-    "clickhouse": "a landing table in ClickHouse",
+    **{kind: f"a table that {bridge.tool} lands in ClickHouse" for kind, bridge in BRIDGES.items()},
+    "clickhouse": "any other landing table in ClickHouse",
 }
+FILES = ("debezium", "upserts")
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--kind", choices=KINDS, help="what the source is")
     parser.add_argument("--landing", help="of files: the folder with the folders batch=N")
     parser.add_argument("--table", help="of ClickHouse: the landing table, database.table")
+    parser.add_argument(
+        "--beside",
+        help="another table of that database: PeerDB's raw table, or the loads of dlt",
+    )
     parser.add_argument("--key", help="the columns that identify a row, with commas")
     parser.add_argument("--version", help="the column that grows with each change of a row")
     parser.add_argument("--is-deleted", help="the column that is true for a deleted row")
@@ -99,25 +105,34 @@ def _ask(given: argparse.Namespace, is_asked: bool, ask: Callable[[str], str]) -
         SampleError: something is missing, and nobody can be asked.
     """
     kinds = ", ".join(f"{kind} ({text})" for kind, text in KINDS.items())
-    questions = [Question("kind", f"What is the source? {kinds}")]
-    for question in questions:
-        _complete(given, question, is_asked, ask)
+    _complete(given, Question("kind", f"What is the source? {kinds}"), is_asked, ask)
     if given.kind not in KINDS:
         raise SampleError(f"--kind is {given.kind}. It is one of {', '.join(KINDS)}.")
-    is_table = given.kind == "clickhouse"
     place = (
-        Question("table", "Which table does it land in? database.table")
-        if is_table
-        else Question("landing", "In which folder are the folders batch=N?")
+        Question("landing", "In which folder are the folders batch=N?")
+        if given.kind in FILES
+        else Question("table", "Which table does it land in? database.table")
     )
     questions = [place, Question("key", "Which columns identify a row? With commas")]
-    if given.kind != "debezium":
+    bridge = BRIDGES.get(given.kind)
+    if given.kind == "peerdb":
+        text = "Which is the raw table of the mirror, in the same database? Empty if none"
+        questions.append(Question("beside", text, False))
+    if given.kind == "dlt":
+        questions.append(Question("beside", "Which table has the loads, _dlt_loads?"))
+    if given.kind in ("upserts", "clickhouse"):
         questions += [
             Question("version", "Which column grows with each change of a row?"),
             Question("is_deleted", "Which column is true for a deleted row? Empty if none", False),
         ]
     for question in questions:
         _complete(given, question, is_asked, ask)
+    takes = bridge.arguments if bridge else ("version", "is_deleted")
+    for option in ("version", "is_deleted", "beside"):
+        if getattr(given, option) and option not in takes:
+            raise SampleError(
+                f"--{option.replace('_', '-')} is not for the kind {given.kind}. Remove it."
+            )
 
 
 def _complete(
@@ -163,26 +178,37 @@ def _of_names(
         given.kind,
         given.landing or "",
         given.table or "",
+        given.beside or "",
         key,
         version,
         given.is_deleted or "",
         sampled,
+        _types(given),
         given.package,
     )
 
 
-def _sampled(given: argparse.Namespace) -> Sampled:
+def _types(given: argparse.Namespace) -> dict[str, str]:
+    """The types that the command line has.
+
+    Raises:
+        SampleError: one is not written so.
+    """
     types = {}
     for text in given.column:
         name, colon, kind = text.partition(":")
         if not colon or not name or not kind:
             raise SampleError(f"--column is {text}. Write it as name:type.")
         types[name] = kind
-    if given.kind == "clickhouse":
+    return types
+
+
+def _sampled(given: argparse.Namespace) -> Sampled:
+    if given.kind not in FILES:
         return sample_of_table(given.table, given.project_dir)
     is_debezium = given.kind == "debezium"
     landing = given.project_dir / given.landing
-    return sample_of_files(landing, is_debezium=is_debezium, types=types)
+    return sample_of_files(landing, is_debezium=is_debezium, types=_types(given))
 
 
 def _start(given: argparse.Namespace, sampled: Sampled) -> Start:
@@ -193,25 +219,33 @@ def _start(given: argparse.Namespace, sampled: Sampled) -> Start:
     """
     key = tuple(name.strip() for name in given.key.split(",") if name.strip())
     version = given.version or sampled.version
-    if not version:
+    start = _of_names(given, key, version, sampled)
+    if start.is_of_envelopes:
+        if missing := [name for name in key if name not in start.given]:
+            raise SampleError(
+                f"{given.table} has whole events. Name each column of the row with its type in "
+                f"ClickHouse, also {', '.join(missing)}: --column {missing[0]}:UInt64"
+            )
+        return start
+    if not version and given.kind not in BRIDGES:
         raise SampleError(
             "the events have neither source.lsn nor source.pos, by which they could be ordered. "
             "Name a column of the row that grows with each change: --version updated_at."
         )
     named = [*key, *([version] if given.version else [])]
-    if given.is_deleted and given.kind == "clickhouse":
+    if given.is_deleted and given.kind not in FILES:
         named.append(given.is_deleted)
     for name in named:
         if name not in sampled.columns and not (given.kind == "debezium" and "." in name):
             raise SampleError(
                 f"the sample has no column {name}. It has {', '.join(sampled.columns)}."
             )
-    return _of_names(given, key, version, sampled)
+    return start
 
 
 def _next(start: Start, folder: Path, kept: Sequence[str]) -> str:
     """What to do next."""
-    first = start.name if start.kind == "clickhouse" else f"stg_{start.name}"
+    first = f"stg_{start.name}" if start.kind in FILES else start.name
     lines = [f"Kept {path} as it is.\n" for path in kept]
     packages = (folder / "packages.yml").read_text(encoding="utf-8")
     if start.package not in packages and "versioned_collapsing" not in packages:

@@ -9,6 +9,28 @@ from dataclasses import dataclass, field
 from dbt.adapters.spark_clickhouse.sampling import Sampled
 
 _PACKAGE = "versioned_collapsing"
+
+
+@dataclass(frozen=True)
+class Bridge:
+    """What the macro of a bridge is told, besides the landing table.
+
+    Args:
+        tool: what lands the table.
+        arguments: the macro's arguments, by the option of the command line.
+    """
+
+    tool: str
+    arguments: Mapping[str, str]
+
+
+BRIDGES = {
+    "peerdb": Bridge("PeerDB or a ClickPipe for databases", {"beside": "raw"}),
+    "airbyte": Bridge("Airbyte", {"version": "version"}),
+    "altinity": Bridge("Altinity's sink connector", {"is_deleted": "is_deleted"}),
+    "kafka_connect": Bridge("Kafka Connect", {"version": "version", "is_deleted": "is_deleted"}),
+    "dlt": Bridge("dlt", {"beside": "loads", "version": "version"}),
+}
 # What ClickHouse stores of Spark's types.
 _STORED = {
     "boolean": "Bool",
@@ -46,13 +68,15 @@ class Start:
 
     Args:
         name: of the table.
-        kind: `debezium`, `upserts` or `clickhouse`.
+        kind: `debezium`, `upserts`, `clickhouse`, or the name of a bridge.
         landing: of files, the folder with the folders `batch=N`.
         table: of ClickHouse, the landing table with its database.
+        beside: of a bridge, another table of its tool in the same database, empty without one.
         key: the columns that identify a row.
         version: what orders the changes of a row.
         is_deleted: the column that is true for a deleted row, empty without one.
         sampled: the columns with their types.
+        given: the types of columns, as the command line has them.
         package: where the dbt package is.
     """
 
@@ -60,11 +84,18 @@ class Start:
     kind: str
     landing: str
     table: str
+    beside: str
     key: tuple[str, ...]
     version: str
     is_deleted: str
     sampled: Sampled
+    given: Mapping[str, str]
     package: str
+
+    @property
+    def is_of_envelopes(self) -> bool:
+        """Whether a row of the landing table is an event of Debezium, which has the row as text."""
+        return self.kind == "kafka_connect" and {"op", "after"} <= self.sampled.columns.keys()
 
     @property
     def columns(self) -> dict[str, str]:
@@ -96,7 +127,10 @@ def files_of(start: Start, *, has_project: bool) -> Files:
                 f"      type: spark_clickhouse\n      schema: {start.name}\n      threads: 4\n"
             ),
         }
-    of_table = _of_landing_table(start) if start.kind == "clickhouse" else _of_files(start)
+    if start.kind in BRIDGES:
+        of_table = _of_bridge(start)
+    else:
+        of_table = _of_landing_table(start) if start.kind == "clickhouse" else _of_files(start)
     folder = f"models/{start.name}"
     return Files(of_project, {f"{folder}/{name}": text for name, text in of_table.items()})
 
@@ -162,8 +196,49 @@ def _of_files(start: Start) -> dict[str, str]:
     }
 
 
-def _of_landing_table(start: Start) -> dict[str, str]:
+def _landing_tables(start: Start, description: str) -> str:
     database, _, table = start.table.partition(".")
+    beside = (
+        f"      - name: {_quoted(start.beside)}\n        description: Another table of that tool.\n"
+        if start.beside
+        else ""
+    )
+    return (
+        f"sources:\n  - name: {start.name}_landing\n"
+        f"    description: Where {_text(start)} land.\n"
+        f"    schema: {_quoted(database)}\n    tables:\n      - name: {_quoted(table)}\n"
+        f"        description: {description}\n{beside}"
+    )
+
+
+def _of_bridge(start: Start) -> dict[str, str]:
+    bridge = BRIDGES[start.kind]
+
+    def source(table: str) -> str:
+        return f"source('{start.name}_landing', {_python(table)})"
+
+    arguments = [source(start.table.partition(".")[2])]
+    if start.is_of_envelopes:
+        arguments.append(f"columns={_list(tuple(start.given))}")
+    for option, name in bridge.arguments.items():
+        if value := getattr(start, option):
+            is_table = option == "beside"
+            text = source(value) if is_table else _python(_identifier(value))
+            arguments.append(f"{name}={text}")
+    call = "".join(f"\n    {argument}," for argument in arguments)
+    described = start.given if start.is_of_envelopes else {n: start.columns[n] for n in start.key}
+    return {
+        f"{start.name}__sources.yml": _landing_tables(start, f"What {bridge.tool} lands."),
+        f"{start.name}.sql": (
+            "{{ config(materialized='versioned_collapsing', "
+            f"unique_key={_list(start.key)}) }}}}\n\n"
+            f"{{{{ {_PACKAGE}.{start.kind}_changes({call}\n) }}}}\n"
+        ),
+        f"{start.name}__models.yml": f"models:\n{_described_table(start, described)}",
+    }
+
+
+def _of_landing_table(start: Start) -> dict[str, str]:
     lines = [f"  {_identifier(column)}" for column in start.columns if column != "_version"]
     lines.append(
         "  _version"
@@ -176,17 +251,13 @@ def _of_landing_table(start: Start) -> dict[str, str]:
             "  _is_deleted" if is_named else f"  {_identifier(start.is_deleted)} as _is_deleted"
         )
     select = ",\n".join(lines)
+    table = _python(start.table.partition(".")[2])
     return {
-        f"{start.name}__sources.yml": (
-            f"sources:\n  - name: {start.name}_landing\n"
-            f"    description: Where {_text(start)} land.\n"
-            f"    schema: {_quoted(database)}\n    tables:\n      - name: {_quoted(table)}\n"
-            "        description: Rows that replace each other.\n"
-        ),
+        f"{start.name}__sources.yml": _landing_tables(start, "Rows that replace each other."),
         f"{start.name}.sql": (
             "{{ config(materialized='versioned_collapsing', "
             f"unique_key={_list(start.key)}) }}}}\n\nselect\n{select}\n"
-            f"from {{{{ source('{start.name}_landing', {_python(table)}) }}}}\n"
+            f"from {{{{ source('{start.name}_landing', {table}) }}}}\n"
         ),
         f"{start.name}__models.yml": f"models:\n{_described_table(start, start.columns)}",
     }
@@ -222,8 +293,8 @@ def _stored_types(start: Start) -> dict[str, str]:
 
 
 def _text(start: Start) -> str:
-    of_kind = {"debezium": "Debezium's change events", "upserts": "rows", "clickhouse": "rows"}
-    return f"{of_kind[start.kind]} of {start.name}"
+    rows = "Debezium's change events" if start.kind == "debezium" else "rows"
+    return f"{rows} of {start.name}"
 
 
 def _python(text: str) -> str:
