@@ -93,6 +93,7 @@ soak: setup ## Run the long tests: random histories, deaths at every statement, 
 	@$(VENV)/bin/pytest tests/materialization/test_kill.py -s --kills 300
 	@$(VENV)/bin/pytest tests/end_to_end/test_deaths_on_spark.py --spark-deaths 100
 	@$(VENV)/bin/pytest tests/materialization/test_every_setting.py --every-setting
+	@$(VENV)/bin/pytest tests/end_to_end/test_many_batches.py --batches 200
 
 faults: setup ## Run the fault campaign for MINUTES=60; SEED=1 for the same again, REPEAT=<seed>:<number> for one life
 	@$(VENV)/bin/python -m tests.faults $(if $(REPEAT),--repeat $(REPEAT)) \

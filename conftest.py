@@ -59,7 +59,7 @@ SHARED = ("plugins/dbt-spark-clickhouse/tests/functional/",)
 APART = ("tests/end_to_end/test_shop.py",)
 
 # What takes longer than all of `make test` may: `make soak` runs it, by its option.
-LONG = {"--every-setting": "test_every_setting"}
+LONG = {"--every-setting": "test_every_setting", "--batches": "test_many_batches"}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -90,6 +90,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=0,
         metavar="COUNT",
         help="kill this many runs on the embedded ClickHouse, most of them at random; a few chosen ones where it is 0",
+    )
+    parser.addoption(
+        "--batches",
+        type=int,
+        default=0,
+        metavar="COUNT",
+        help="land the shop's events in so many batches, which a resident run follows; it is killed in the first half",
     )
     parser.addoption(
         "--every-setting",
