@@ -39,8 +39,8 @@
 
   {% if not taken and not should_full_refresh() and not versioned_collapsing.is_partial_run()
       and versioned_collapsing.read_is_unchanged(model, manifest, found.change_sets, definition, is_complete) %}
-    {% do store_raw_result(
-        'main', message=versioned_collapsing.get_taken_summary(landed, taken, {}), code='OK', rows_affected=none
+    {% do versioned_collapsing.store_response(
+        versioned_collapsing.get_taken_summary(landed, taken, {}), none, versioned_collapsing.get_taken_facts(taken, {})
     ) %}
     {{ run_hooks(post_hooks) }}
     {{ return({'relations': []}) }}
@@ -79,8 +79,10 @@
   {% call statement('main', language=model.language) -%}
     {{ create_table_as(False, target, code, model.language) }}
   {%- endcall %}
-  {% set summary = versioned_collapsing.get_taken_summary(landed, taken, counts) %}
-  {% do store_raw_result('main', message=summary, code='OK', rows_affected=none) %}
+  {% do versioned_collapsing.store_response(
+      versioned_collapsing.get_taken_summary(landed, taken, counts), none,
+      versioned_collapsing.get_taken_facts(taken, counts)
+  ) %}
 
   {% do apply_grants(target, config.get('grants'), should_revoke=should_revoke(existing, full_refresh_mode=True)) %}
   {% do persist_docs(target, model) %}

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -61,6 +62,7 @@ class Told:
     live: dict[str, list[Row]]
     quarantined: list[Row]
     ledger: list[Row]
+    responses: dict[str, dict[str, Any]]
 
     def message(self, command: str, node: str) -> tuple[str, str]:
         return self.outcomes[command].nodes[node]
@@ -148,6 +150,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
     ledger = project.queries(
         rows="select model, batches.batch from shop.versioned_collapsing_ledger where status = 'applied' order by at"
     )["rows"]
+    results = folder / "home" / "target" / "run_results.json"
     return Told(
         named,
         dict(zip(named, outcomes, strict=True)),
@@ -158,6 +161,10 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
         project.live_rows(),
         project.quarantined(),
         ledger,
+        {
+            result["unique_id"].split(".")[-1]: result["adapter_response"]
+            for result in json.loads(results.read_text())["results"]
+        },
     )
 
 
@@ -285,6 +292,9 @@ def test_unusable_lines_are_in_the_status_and_a_warning(told: Told) -> None:
 
 def test_lines_of_a_batch_are_in_the_manifest(told: Told) -> None:
     assert told.manifest == [(2, 1, 0, 0, 1)]
+    counts = {"lines": 1, "blank": 0, "quarantined": 0, "passed_over": 0, "events": 1}
+    response = {"_message": "batch 2", "code": "OK", "batches": [2], **counts}
+    assert told.responses["orders_changes"] == response
 
 
 def test_files_in_quarantine_have_their_own_names(told: Told) -> None:

@@ -7,7 +7,7 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -55,7 +55,7 @@ def _lines(table: str) -> list[str]:
     return lines
 
 
-def megabytes(resident: Resident) -> Mapping[str, int]:
+def megabytes(resident: Resident) -> str:
     """The resident memory of dbt's process and of its JVM."""
     pid = str(resident.process.pid)
     listed = subprocess.run(
@@ -64,10 +64,8 @@ def megabytes(resident: Resident) -> Mapping[str, int]:
         text=True,
         check=True,
     )
-    return {
-        name: int(kibibytes) // 1024
-        for name, kibibytes in map(str.split, listed.stdout.splitlines())
-    }
+    found = [line.split() for line in listed.stdout.splitlines()]
+    return ", ".join(f"{name} {int(kibibytes) // 1024}" for name, kibibytes in found)
 
 
 def test_many_batches(

@@ -28,3 +28,16 @@
       ~ (': ' ~ unusable ~ (' unusable line' if unusable == 1 else ' unusable lines') if unusable else '')
   ) -%}
 {% endmacro %}
+
+
+{# What run_results.json has of a change set: its batches, and the lines of all of them where they are counted. #}
+{% macro get_taken_facts(taken, counts) %}
+  {%- set facts = {'batches': taken} -%}
+  {%- for name in versioned_collapsing.get_line_count_names() -%}
+    {%- set counted = counts.values() | map(attribute=name) | list -%}
+    {%- if none not in counted and counted | length == taken | length -%}
+      {%- do facts.update({name: counted | map('int') | sum}) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do return(facts) -%}
+{% endmacro %}
