@@ -2,6 +2,8 @@
 ledger has it; and how many events a second it keeps up with.
 
 python -m benchmarks.follow [--batches 1000:20 10000:10] [--seconds 60]
+
+It measures the whole shop, and then one table with its quarantine left out and two views.
 """
 
 from __future__ import annotations
@@ -23,6 +25,11 @@ from tests.support import shop
 from tests.support.resident import Resident
 
 BASE = 20_000  # events of the first batch
+ALL = ("all of the shop", ())
+ONE = (
+    "one table and two views",
+    ("stg_shop__orders", "orders_changes", "orders", "orders_live", "orders_by_status_live"),
+)
 WARM_UP = 5  # batches after it that do not count
 BACKLOG = 3  # batches that wait while the sustained rate is measured
 # When a batch was visible in each model: in a table once it is applied, in a view once it has a row `filled` of that
@@ -67,7 +74,7 @@ class Feeder:
     @property
     def applied(self) -> int:
         """The last batch of which the run has said that it is applied."""
-        said = re.findall(r"order_items batch(?:es \d+-| )(\d+): ", self._resident.output)
+        said = re.findall(r"\borders batch(?:es \d+-| )(\d+): ", self._resident.output)
         return max(map(int, said), default=0)
 
     def wait(self, waiting: int = 0) -> None:
@@ -76,6 +83,17 @@ class Feeder:
 
 
 def measure_follow(batches: Mapping[int, int], seconds: int) -> dict[str, list[dict[str, Any]]]:
+    """The figures of all models, and of one table, by title."""
+    tables: dict[str, list[dict[str, Any]]] = {}
+    for name, models in (ALL, ONE):
+        for title, rows in _measure(batches, seconds, models).items():
+            tables.setdefault(title, []).extend({"models": name, **row} for row in rows)
+    return tables
+
+
+def _measure(
+    batches: Mapping[int, int], seconds: int, models: Sequence[str]
+) -> dict[str, list[dict[str, Any]]]:
     """For each number of events in a batch, land so many batches, each once the one before is applied; then land them
     so fast that always some wait, for so many seconds.
     """
@@ -85,7 +103,7 @@ def measure_follow(batches: Mapping[int, int], seconds: int) -> dict[str, list[d
         chance = random.Random(1)
         latest: dict[int, range] = {}
         sustained = []
-        with resident.running():
+        with resident.running(*(["--select", *models] if models else [])):
             feeder.land(BASE)
             feeder.wait()
             for events, count in batches.items():
