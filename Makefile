@@ -20,7 +20,7 @@ SQL_FOLDERS := $(wildcard models tests/singular analyses)
 PIP_INSTALL := -m pip --disable-pip-version-check --no-input install
 PIP := $(VENV)/bin/python $(PIP_INSTALL)
 
-.PHONY: help demo follow test fast conformance formats matrix portability soak faults check docs bench setup java clean
+.PHONY: help demo follow report test fast conformance formats matrix portability soak faults check docs bench setup java clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,6 +30,9 @@ demo: setup ## Run the whole pipeline on the shipped change streams
 
 follow: setup ## Apply batches as they land in data/landing, until Ctrl-C
 	@$(VENV)/bin/python -m dbt.adapters.spark_clickhouse.follow $(ARGS)
+
+report: setup ## Write target/report.html: rows, runs, quarantine, views, tests and storage of the tables
+	@$(VENV)/bin/python -m dbt.adapters.spark_clickhouse.report $(ARGS)
 
 test: setup ## Run every test
 	@$(VENV)/bin/pytest -n 2 --dist loadfile --no-loadscope-reorder

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -111,11 +110,11 @@ class TestPosition:
 
     @pytest.fixture(scope="class")
     @classmethod
-    def project(cls, make_project: MakeProject) -> Iterator[CollapsingProject]:
+    def project(cls, make_project: MakeProject) -> CollapsingProject:
         project = make(make_project, "verify_position")
         deleted = [(key, key % 3, 0, 2, True) for key in (5, 200)]
         apply(project, [*rows(2, 7, 300, KEYS), *deleted])
-        yield project
+        return project
 
     def test_what_has_changed_since_is_passed_over(self, project: CollapsingProject) -> None:
         (said,) = cycle(project, position=1, at_once=RANGES)
