@@ -14,6 +14,7 @@ from dbt.adapters.spark_clickhouse import report
 from tests.support.collapsing_project import CollapsingProject, OperationError, Row
 from tests.support.collapsing_projects import MakeProject
 from tests.support.html_page import Page
+from tests.support.shop import REPOSITORY
 
 STRUCTURE = "id Int64, part UInt8, amount Int64, _version Int64, _is_deleted Bool"
 # No name that HTML, SVG, matplotlib or SQL could take for more than a name.
@@ -282,3 +283,102 @@ class TestNothingToShow:
         (tmp_path / "results.json").write_text("{")
         assert write(project, "--run-results", str(tmp_path / "results.json")) == 1
         assert "results.json is no JSON" in capsys.readouterr().err
+
+
+DASHBOARD = json.loads((REPOSITORY / "monitoring" / "grafana_dashboard.json").read_text())
+PANELS = {panel["title"]: panel for panel in DASHBOARD["panels"]}
+
+
+class TestMonitoring:
+    """What Grafana and Prometheus ask, on a ledger with a batch that landed, a view that is behind, and a run that died."""
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def watched(cls, project: CollapsingProject) -> CollapsingProject:
+        """The ledger of `orders` as it would be if the batches of its change sets had landed five seconds before."""
+        ledger = "versioned_collapsing_ledger"
+        project.command(f"create table landed as {ledger}")
+        project.command(
+            "insert into landed select * replace (if(model = 'orders', [at - toIntervalSecond(5)], []) as landed_at, "
+            "if(model = 'orders', 2, 0) as duplicates) "
+            f"from {ledger}"
+        )
+        project.command(
+            "insert into landed select * replace ('died' as model, 'started' as status, "
+            f"generateUUIDv4() as target_uuid) from {ledger} as l where l.model = 'hostile' limit 1"
+        )
+        project.command(f"exchange tables landed and {ledger}")
+        project.command("drop table landed")
+        return project
+
+    def ask(self, project: CollapsingProject, sql: str) -> list[dict[str, Any]]:
+        """The rows of a query of the dashboard, with Grafana's macros and variables as its data source writes them."""
+        for pattern, text in (
+            (r"\$__timeFilter\((.*?)\)", r"\1 >= toDateTime(0) AND \1 <= toDateTime(4000000000)"),
+            (
+                r"\$__timeInterval\((.*?)\)",
+                r"toStartOfInterval(toDateTime(\1), INTERVAL 60 second)",
+            ),
+            (r"\$\{database\}", project.schema),
+            (r"\$\{model:singlequote\}", "'orders','hostile','died'"),
+        ):
+            sql = re.sub(pattern, text, sql)
+        assert "$" not in sql
+        return list(project.client.query(sql).named_results())
+
+    @pytest.mark.parametrize("title", PANELS)
+    def test_panel(self, watched: CollapsingProject, title: str) -> None:
+        panel = PANELS[title]
+        (target,) = panel["targets"]
+        found = self.ask(watched, target["rawSql"])
+        assert found
+        is_series = panel["type"] == "timeseries"
+        assert (target["queryType"], target["format"]) == (
+            ("timeseries", 0) if is_series else ("table", 1)
+        )
+        if is_series:
+            times, names, values = zip(*(row.values() for row in found), strict=True)
+            assert next(iter(found[0])) == "time"
+            assert list(times) == sorted(times)
+            assert {type(name) for name in names} == {str}
+            assert all(isinstance(value, int | float) for value in values)
+
+    def test_variables(self, watched: CollapsingProject) -> None:
+        source, *variables = DASHBOARD["templating"]["list"]
+        assert source["query"] == PANELS["Views"]["datasource"]["type"]
+        database, model = (self.ask(watched, variable["query"]) for variable in variables)
+        assert {"database": "reported"} in database
+        assert [row["model"] for row in model] == ["died", "hostile", "orders", "sums"]
+
+    def test_values(self, watched: CollapsingProject) -> None:
+        answers = {
+            title: self.ask(watched, panel["targets"][0]["rawSql"])
+            for title, panel in PANELS.items()
+        }
+        assert [row["lag"] for row in answers["Landed to visible"]] == [5, 5, 5]
+        live = [row["live"] for row in answers["Live rows"] if row["model"] == "orders"]
+        assert live == [30, 30, KEYS]
+        (view,) = answers["Views"]
+        assert (view["view"], view["has_used"], view["last_apply"], view["is_behind"]) == (
+            ("sums", 2, 3, 1)
+        )
+        last = {row["model"]: row["last_status"] for row in answers["Last applies"]}
+        assert last == {"died": "started", "hostile": "applied", "orders": "applied"}
+        (compared,) = answers["Comparisons with the source"]
+        assert (compared["verified_ranges"], compared["unexpected_keys"]) == ("1 of 1", 1)
+
+    def test_prometheus(self, watched: CollapsingProject) -> None:
+        sql = (REPOSITORY / "monitoring" / "prometheus.sql").read_text()
+        text = watched.client.raw_query(sql, parameters={"database": watched.schema}).decode()
+        kinds = dict(re.findall(r"^# TYPE (\w+) (gauge|counter)$", text, re.MULTILINE))
+        found = dict(re.findall(r"^versioned_collapsing_(\S+) (\S+)$", text, re.MULTILINE))
+        assert len(kinds) == 13
+        assert {name for name, kind in kinds.items() if kind == "counter"} == {
+            name for name in kinds if name.endswith("_total")
+        }
+        orders = '{database="reported",model="orders"}'
+        assert (found[f"states_total{orders}"], found[f"cancels_total{orders}"]) == ("36", "6")
+        assert found[f"landed_to_visible_seconds{orders}"] == "5"
+        interrupted = {name: value for name, value in found.items() if "is_interrupted" in name}
+        assert sorted(interrupted.values()) == ["0", "0", "1"]
+        assert interrupted['is_interrupted{database="reported",model="died"}'] == "1"
