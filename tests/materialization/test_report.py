@@ -165,9 +165,10 @@ def test_views_tests_and_comparisons(page: Page) -> None:
         }
     ]
     assert [(row["test"], row["status"]) for row in tables["Results of the tests"]] == [
-        ("unique_orders_part", "fail"),
         ("not_null_orders_part", "pass"),
+        ("unique_orders_part", "fail"),
     ]
+    assert [row["test"] for row in tables["Tests that did not pass"]] == ["unique_orders_part"]
     (found,) = tables["Keys of the table beside those of its source"]
     assert found["ranges"] == "1 of 1"
     assert (found["compared"], found["missing"], found["unexpected"]) == ("2", "0", "1")

@@ -73,7 +73,8 @@ def tests_of(results: Row | None) -> dict[str, Any] | None:
         "command": f"dbt {results['args'].get('which', '')}",
         "at": str(results["metadata"]["generated_at"])[:19].replace("T", " "),
         "counts": sorted(Counter(node["status"] for node in tested).items()),
-        "tested": sorted(tested, key=lambda node: (node["status"] in GOOD, node["name"])),
+        "tested": sorted(tested, key=lambda node: node["name"]),
+        "not_passed": [node for node in tested if node["status"] not in GOOD],
         "failed": [node for node in nodes if node["status"] not in (*GOOD, "warn")],
     }
 
