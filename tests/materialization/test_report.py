@@ -276,7 +276,7 @@ class TestNothingToShow:
             monkeypatch.delitem(sys.modules, name)
         monkeypatch.setitem(sys.modules, "matplotlib", None)
         assert report.main([]) == 1
-        assert "pip install 'dbt-spark-clickhouse[report]'" in capsys.readouterr().err
+        assert "is missing. Install it: pip install 'matplotlib>=3.10'" in capsys.readouterr().err
 
     def test_results_that_are_no_json(
         self, project: CollapsingProject, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -96,7 +96,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "matplotlib":
             raise
-        sys.stderr.write("report: pip install 'dbt-spark-clickhouse[report]' for the plots.\n")
+        sys.stderr.write("report: matplotlib, which draws the plots, is missing. Install it: ")
+        sys.stderr.write("pip install 'matplotlib>=3.10'\n")
         return 1
     except (ReportError, OSError, ValueError) as error:
         sys.stderr.write(f"report: {error}\n")
