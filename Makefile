@@ -20,16 +20,22 @@ SQL_FOLDERS := $(wildcard models tests/singular analyses)
 PIP_INSTALL := -m pip --disable-pip-version-check --no-input install
 PIP := $(VENV)/bin/python $(PIP_INSTALL)
 
-.PHONY: help demo follow test fast conformance formats matrix portability cluster soak faults check docs bench setup java clean
+.PHONY: help demo follow live-cdc postgresql report test fast conformance formats matrix portability cluster soak faults check docs bench setup java clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: setup ## Run the whole pipeline on the shipped change streams
 	@$(VENV)/bin/python scripts/demo.py
 
 follow: setup ## Apply batches as they land in data/landing, until Ctrl-C
 	@$(VENV)/bin/python -m dbt.adapters.spark_clickhouse.follow $(ARGS)
+
+live-cdc: setup postgresql ## Change a PostgreSQL and follow it, until Ctrl-C; ARGS="--minutes 10" ends by itself
+	@$(VENV)/bin/python -m scripts.live_cdc $(ARGS)
+
+report: setup ## Write target/report.html: rows, runs, quarantine, views, tests and storage of the tables
+	@$(VENV)/bin/python -m dbt.adapters.spark_clickhouse.report $(ARGS)
 
 test: setup ## Run every test
 	@$(VENV)/bin/pytest -n 2 --dist loadfile --no-loadscope-reorder
@@ -166,6 +172,12 @@ java:
 	if ! { $(java_is_usable); }; then \
 		echo "The java on the PATH is still older than 17: let JAVA_HOME name a newer one." >&2; \
 		exit 1; \
+	fi
+
+# Each release of Debian has one version of PostgreSQL.
+postgresql:
+	@if ! ls /usr/lib/postgresql/*/lib/wal2json.so >/dev/null 2>&1; then \
+		$(call install_packages,postgresql '^postgresql-[0-9]+-wal2json$$',PostgreSQL with wal2json); \
 	fi
 
 # Sets the shell variable python; dbt-core 1.11 has no support for 3.14, and the lock none for 3.10.

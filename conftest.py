@@ -30,6 +30,7 @@ NEEDS = {
     "tests/end_to_end/": "spark",
     "tests/formats/": "spark",
     "tests/portability/": "fast",
+    "tests/live_cdc/": "fast",
     "plugins/dbt-spark-clickhouse/tests/functional/": "spark",
 }
 # Seconds in which a test ends, with the fixtures that it is the first to ask for, on a machine with other things to do.

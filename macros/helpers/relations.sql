@@ -12,6 +12,14 @@
 {% endmacro %}
 
 
+{# What `verify` has found: one row for each key range of a cycle when it is planned, and one when it is verified. #}
+{% macro get_verifications_relation(target_relation) %}
+  {%- do return(target_relation.incorporate(
+      path={'identifier': 'versioned_collapsing_verifications'}, type='table'
+  )) -%}
+{% endmacro %}
+
+
 {# The remembered deletes of a target: keys, each with the highest version at which it was deleted. #}
 {% macro get_tombstones_relation(target_relation) %}
   {%- do return(

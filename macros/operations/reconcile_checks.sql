@@ -1,5 +1,5 @@
 {# Both sides must have the columns that are compared. #}
-{% macro validate_reconciled_columns(table, truth_text, compared, names, types, given) %}
+{% macro validate_reconciled_columns(operation, table, truth_text, compared, names, types, given) %}
   {%- set unknown = compared | reject('in', types) | list -%}
   {%- set lacking = names | reject('in', given) | list -%}
   {%- set problems = [] -%}
@@ -14,20 +14,19 @@
     ) -%}
   {%- endif -%}
   {%- if problems -%}
-    {%- do exceptions.raise_compiler_error("reconcile: " ~ problems | join("\nreconcile: ")) -%}
+    {%- do exceptions.raise_compiler_error(operation ~ ": " ~ problems | join("\n" ~ operation ~ ": ")) -%}
   {%- endif -%}
 {% endmacro %}
 
 
 {# What differs is an error, for whoever waits for the exit code. #}
-{% macro validate_no_difference(table, truth_text, found) %}
-  {%- set counts = {'missing': 0, 'unexpected': 0, 'different': 0} -%}
-  {%- for row in found.rows -%}
-    {%- do counts.update({row['difference']: row['n'] | int}) -%}
-  {%- endfor -%}
-  {%- do exceptions.raise_compiler_error(
-      "reconcile: " ~ table ~ " differs from " ~ truth_text ~ ": "
-      ~ versioned_collapsing.format_count(counts.missing, 'key') ~ " missing, " ~ counts.unexpected ~ " unexpected, "
-      ~ counts.different ~ " with other values\n  " ~ versioned_collapsing.format_table(found) | join("\n  ")
-  ) -%}
+{% macro validate_no_difference(comparison, counts, found) %}
+  {%- if found -%}
+    {%- do exceptions.raise_compiler_error(
+        "reconcile: " ~ comparison.table ~ " differs from " ~ comparison.truth_text ~ ": "
+        ~ versioned_collapsing.format_count(counts.missing, 'key') ~ " missing, " ~ counts.unexpected
+        ~ " unexpected, " ~ counts.different ~ " with other values\n  "
+        ~ versioned_collapsing.format_table(found) | join("\n  ")
+    ) -%}
+  {%- endif -%}
 {% endmacro %}

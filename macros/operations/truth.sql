@@ -1,8 +1,8 @@
 {# A model of Spark's is read through the hand-off, one of ClickHouse's by its name; the rest as it is. #}
-{% macro get_truth_relation(truth) %}
+{% macro get_truth_relation(operation, truth) %}
   {%- set nodes = graph.nodes.values() | selectattr('resource_type', 'in', ('model', 'seed', 'snapshot')) | list -%}
   {%- set found = versioned_collapsing.get_nodes_named(truth, nodes) -%}
-  {%- do versioned_collapsing.validate_one_node('reconcile', truth, found) -%}
+  {%- do versioned_collapsing.validate_one_node(operation, truth, found) -%}
   {%- if not found -%}
     {%- do return(truth) -%}
   {%- endif -%}
@@ -11,14 +11,4 @@
     {%- do return(adapter.hand_off(node.schema, node.alias) | string) -%}
   {%- endif -%}
   {%- do return(versioned_collapsing.quote_name(node.schema) ~ '.' ~ versioned_collapsing.quote_name(node.alias)) -%}
-{% endmacro %}
-
-
-{# The columns as the macros that compare values take them, by name. #}
-{% macro _describe_compared(names, types, given_types) %}
-  {%- set described = {} -%}
-  {%- for name in names -%}
-    {%- do described.update({name: {'name': name, 'type': types[name], 'given_type': given_types[name]}}) -%}
-  {%- endfor -%}
-  {%- do return(described) -%}
 {% endmacro %}

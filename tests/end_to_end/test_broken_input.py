@@ -5,7 +5,9 @@ from __future__ import annotations
 import gzip
 import json
 import shutil
+from collections import Counter
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +141,16 @@ def test_broken_lines_are_in_quarantine_with_place_and_reason(run: Run) -> None:
     ]
     assert [tuple(row) for row in rows] == expected
     assert all(run.lines[row[3] - 1] == row[5] for row in rows)
+
+
+def test_the_report_has_them_by_reason_and_day(run: Run) -> None:
+    (printed,) = dbt(run.home, ["--quiet", "run-operation", "report_data", "--no-write-json"])
+    tables = {table["model"]: table for table in json.loads(printed.output)["tables"]}
+    found = tables.pop("cdc_quarantine")["quarantined"]
+    assert {row["why"]: row["n"] for row in found} == Counter(line.reason for line in BROKEN_LINES)
+    today = datetime.now(UTC).date()
+    assert {row["day"] for row in found} <= {str(today), str(today - timedelta(days=1))}
+    assert {table["quarantined"] for table in tables.values()} == {None}
 
 
 @pytest.mark.parametrize("table", shop.TABLES)

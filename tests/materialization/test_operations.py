@@ -196,6 +196,10 @@ class TestReconcile:
             ("unexpected", "1", "(5)"),
             ("different", "1", "(4)"),
         }
+        assert project.query(
+            "select status, missing, unexpected, different from versioned_collapsing_verifications "
+            "where truth = 'reconcile.other'"
+        ) == [("reconciled", 1, 1, 1)]
 
     def test_some_columns(self, project: CollapsingProject) -> None:
         project.command(

@@ -505,7 +505,8 @@ def start_server(
         port_file = Path(scratch) / "port"
         command = [sys.executable, __file__, "--until-stdin-closes", "--path", str(path)]
         command += ["--port-file", str(port_file), "--user", user, "--password", password]
-        process = subprocess.Popen(command, stdin=subprocess.PIPE)
+        # Ctrl-C is for this process, which then ends that one: a query that it breaks off may crash the engine.
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
         deadline = time.monotonic() + startup_seconds
         while not _answers_ping(port_file):
             if process.poll() is not None or time.monotonic() > deadline:

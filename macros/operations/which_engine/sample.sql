@@ -4,7 +4,7 @@
   {%- set config = node.config or {} -%}
   {%- set columns = versioned_collapsing.read_query_columns(stored) -%}
   {%- set key = versioned_collapsing.as_list(given.unique_key) or versioned_collapsing.get_unique_key(config) -%}
-  {%- set relation = versioned_collapsing.get_truth_relation(changes) if changes else none -%}
+  {%- set relation = versioned_collapsing.get_truth_relation('which_engine', changes) if changes else none -%}
   {%- set changed = versioned_collapsing.read_query_columns('select * from ' ~ relation) | map(attribute='name') | list
       if relation else [] -%}
   {%- set own = {
