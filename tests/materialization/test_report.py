@@ -272,8 +272,10 @@ class TestNothingToShow:
     def test_no_matplotlib(
         self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        for name in [name for name in sys.modules if "spark_clickhouse.report_" in name]:
-            monkeypatch.delitem(sys.modules, name)
+        package = sys.modules["dbt.adapters.spark_clickhouse"]
+        for name in ("report_page", "report_plots"):
+            monkeypatch.delitem(sys.modules, f"{package.__name__}.{name}", raising=False)
+            monkeypatch.delattr(package, name, raising=False)
         monkeypatch.setitem(sys.modules, "matplotlib", None)
         assert report.main([]) == 1
         assert "is missing. Install it: pip install 'matplotlib>=3.10'" in capsys.readouterr().err
