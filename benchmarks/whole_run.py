@@ -83,7 +83,7 @@ def _plain(folder: Path, root: Path, command: str, batch: int) -> float:
     """The seconds of a run in another checkout."""
     started = time.time()
     dbt = [sys.executable, "-m", "dbt.cli.main"]
-    _invoke(dbt, root, folder / "other home", command, batch)
+    _invoke(dbt, root, folder / "other", command, batch)
     seconds = time.time() - started
     print(f"  {root}: {command} through batch {batch}: {seconds:.1f} s", flush=True)
     return seconds
