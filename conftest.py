@@ -52,6 +52,7 @@ SLOW = (
     "tests/faults/",
     "tests/materialization/test_deaths.py",
     "tests/materialization/test_histories.py",
+    "tests/materialization/test_life.py",
     "tests/docs/test_your_project.py",
 )
 # A group of pytest-xdist (`--dist loadfile`) is a file, but for these. What the tests of a folder share is made once;
@@ -77,6 +78,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=(300, 8, 40),
         metavar=("KEYS", "RUNS", "EVENTS"),
         help="size of the random histories: keys, runs, and events of a key at most",
+    )
+    parser.addoption(
+        "--lives",
+        type=int,
+        default=0,
+        metavar="COUNT",
+        help="number of lives of a table that hypothesis draws; always the same two where it is 0",
     )
     parser.addoption(
         "--spark-deaths",

@@ -18,6 +18,7 @@ import contextlib
 import gzip
 import io
 import json
+import logging
 import os
 import re
 import signal
@@ -32,6 +33,7 @@ import uuid
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
@@ -41,6 +43,7 @@ from backports import zstd
 
 HOST = "127.0.0.1"
 MAX_SESSIONS = 256  # At about 0.1 MB each; the least recently used idle session is closed first.
+STATEMENTS = "statements.log"  # In the data directory, for the case that the engine crashes.
 # What chDB, being embedded, sets differently from a server's default profile.
 SERVER_PROFILE = "implicit_select=0&allow_introspection_functions=0&storage_file_read_method=pread"
 # URL parameters for the transport; any other is a setting of the query.
@@ -73,6 +76,7 @@ DECODERS: Mapping[str, Callable[[bytes], bytes]] = {
     "deflate": zlib.decompress,
 }
 
+_LOG = logging.getLogger("chdb_http")
 _FIRST_WORD = re.compile(rb"(?:\s|--[^\n]*|#[ !][^\n]*|/\*.*?\*/)*([A-Za-z]+|.?)", re.DOTALL)
 _LAST_FORMAT = re.compile(rb"\bFORMAT\s+(\w+)\s*(?:SETTINGS\s[^()]*)?[;\s]*$", re.IGNORECASE)
 _TOKENS = re.compile(
@@ -178,6 +182,8 @@ class Session:
         A SET changes the session and is run without them. Raises ClickHouseError for any failure.
         """
         keyword, insert = first_word(request.sql), insert_in(request.sql)
+        text = (insert.statement if insert else request.sql)[:100_000].decode(errors="replace")
+        _LOG.info("%s; -- in %s, settings %s", text, request.database, request.settings)
         self._bind_settings({} if keyword == b"SET" else request.settings)
         self._bind_database(request.database)
         if insert:
@@ -483,13 +489,15 @@ def running_server(
     """Run the front on the data directory ``path`` in a subprocess and yield (host, port).
 
     It ends with the block, and also if this process dies. Raises RuntimeError if it does not
-    answer within ``startup_seconds``, or has ended before the block has.
+    answer within ``startup_seconds``, or, with its last statements, if it has ended before the block has.
     """
     process, port = start_server(path, user, password, startup_seconds)
     try:
         yield HOST, port
         if process.poll() is not None:
-            raise RuntimeError(f"chDB front ended early, exit code {process.poll()}")
+            last = (Path(path) / STATEMENTS).read_text()[-20_000:]
+            message = f"chDB front ended early, exit code {process.poll()}, after {last}"
+            raise RuntimeError(message)
     finally:
         stop_server(process)
 
@@ -548,6 +556,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     time.tzset()
     # Before any thread starts, so that all inherit it and only sigwait gets these signals.
     signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGTERM, signal.SIGINT))
+    logging.raiseExceptions = False  # The log of statements may fail, as on a full disk.
+    _LOG.setLevel(logging.INFO)
+    options.path.mkdir(parents=True, exist_ok=True)
+    _LOG.addHandler(
+        RotatingFileHandler(options.path / STATEMENTS, maxBytes=4_000_000, encoding="utf-8")
+    )
     server = ChdbServer(options.path.resolve(), options.port, options.user, options.password)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     if options.port_file:

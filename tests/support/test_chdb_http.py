@@ -259,6 +259,20 @@ def test_password_and_data_that_outlive_a_restart(tmp_path: Path) -> None:
         client.command("EXCHANGE TABLES kept AND other")
 
 
+def test_last_statements_of_an_engine_that_ends_early(tmp_path: Path) -> None:
+    with (
+        pytest.raises(RuntimeError, match=r"ended early, exit code 137, after SYSTEM KILL; --"),
+        running_server(tmp_path) as address,
+    ):
+        kill_engine(address)
+
+
+def kill_engine(address: Address) -> None:
+    with pytest.raises(ConnectionError):
+        post(address, b"SYSTEM KILL")
+    time.sleep(0.5)  # until its process has ended, too
+
+
 WORKER = """
 import sys, clickhouse_connect
 client = clickhouse_connect.get_client(host="127.0.0.1", port=int(sys.argv[1]))

@@ -18,6 +18,7 @@ from dbt.adapters.spark_clickhouse.routing import (
     Engine,
     is_engine,
 )
+from dbt.adapters.spark_clickhouse.types import quote
 
 if TYPE_CHECKING:
     from dbt.adapters.spark_clickhouse.relations import Relations
@@ -41,7 +42,7 @@ class SparkFilesRelation(SparkRelation):
     file_format: str = ""
 
     def render(self) -> str:
-        return f"{self.file_format}.`{self.location}`"
+        return f"{self.file_format}.{quote(self.location, SPARK)}"
 
 
 RELATION_CLASSES: dict[Engine, type[BaseRelation]] = {
