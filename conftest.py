@@ -12,6 +12,7 @@ from xdist.scheduler import LoadFileScheduling
 NEEDS = {
     "tests/macros/": "fast",
     "tests/docs/test_documents.py": "fast",
+    "tests/docs/test_readme.py": "engine",
     "plugins/dbt-spark-clickhouse/tests/unit/": "fast",
     "plugins/sqlfluff-plugin-versioned-collapsing/tests/test_corpus.py": "engine",
     "plugins/sqlfluff-plugin-versioned-collapsing/tests/test_statements.py": "engine",

@@ -75,7 +75,7 @@ def test_batches_are_applied_as_they_land_whoever_is_killed(resident: Resident) 
 
 def assert_documented_lags_are_told(client: Client, batches: int) -> None:
     """The queries of the documentation know of each batch when it was taken, and visible in a table and in a view."""
-    document = (shop.REPOSITORY / "docs/versioned_collapsing.md").read_text()
+    document = (shop.REPOSITORY / "docs/ledger.md").read_text()
     of_table, of_view = _LAG_QUERY.findall(document)
     [(count, taken, visible)] = client.query(of_table).result_rows
     assert count == batches

@@ -66,9 +66,11 @@ def data_tests() -> list[dict[str, Any]]:
 
 
 def packages() -> str:
-    """What the README says that packages.yml is, with the path of this clone."""
+    """What the page on dbt-clickhouse says that packages.yml is, with the path of this clone."""
     (snippet,) = re.findall(
-        r"```yaml\n# packages.yml\n(.*?)```", (REPOSITORY / "README.md").read_text(), re.DOTALL
+        r"```yaml\n# packages.yml\n(.*?)```",
+        (REPOSITORY / "docs" / "dbt_clickhouse.md").read_text(),
+        re.DOTALL,
     )
     assert "../versioned_collapsing" in snippet
     return str(snippet).replace("../versioned_collapsing", str(REPOSITORY))
