@@ -20,7 +20,7 @@ SQL_FOLDERS := $(wildcard models tests/singular analyses)
 PIP_INSTALL := -m pip --disable-pip-version-check --no-input install
 PIP := $(VENV)/bin/python $(PIP_INSTALL)
 
-.PHONY: help demo follow live-cdc postgresql report test fast conformance formats matrix portability cluster soak faults check docs bench setup java clean
+.PHONY: help demo follow live-cdc postgresql report test fast conformance formats matrix portability cluster soak faults check docs site bench setup java clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -116,6 +116,11 @@ check: setup ## Lint, check formatting and types
 docs: setup ## Generate the docs site
 	@$(VENV)/bin/dbt docs generate
 	@echo "To read it: $(VENV)/bin/dbt docs serve"
+
+site: setup $(VENV)/site ## Build the documentation as a site with a search, in target/site; a dead link fails it
+	@$(VENV)/bin/python site/stage.py
+	@NO_MKDOCS_2_WARNING=1 $(VENV)/site/bin/mkdocs build --config-file site/mkdocs.yml
+	@echo "To read it: open target/site/index.html"
 
 bench: setup ## Run the benchmarks, small; SIZE=full for the figures of docs/benchmarks.md
 	@$(VENV)/bin/python -m benchmarks.run $(if $(filter full,$(SIZE)),--full)
@@ -246,6 +251,14 @@ $(PORTABILITY)/%: tests/portability/%.lock $(VENV)/.packages
 	echo "Installing $* ..."; \
 	$(PIP) --require-hashes --no-deps --only-binary :all: --target $@.new -r $< $(logged); \
 	mv $@.new $@
+	@touch $@
+
+$(VENV)/site: site/site.lock $(VENV)/.packages
+	@rm -rf $@; \
+	mkdir -p $(dir $(LOG)); \
+	echo "Installing what builds the site ..."; \
+	$(VENV)/bin/python -m venv $@ $(logged); \
+	$@/bin/python $(PIP_INSTALL) --require-hashes --only-binary :all: -r $< $(logged)
 	@touch $@
 
 # Other Sparks and what stands in for S3, each in a folder that goes before the packages of the lock.

@@ -53,3 +53,9 @@ def test_its_links_lead_somewhere(document: str) -> None:
         ):
             broken.append(f"{path}#{anchor}" if anchor else path)
     assert broken == []
+
+
+def test_the_site_has_every_page_once() -> None:
+    navigation = (REPOSITORY / "site" / "mkdocs.yml").read_text().split("\nnav:\n")[1]
+    pages = re.findall(r"^ +- [^:]+: (\S+\.md)$", navigation, re.MULTILINE)
+    assert sorted(pages) == DOCUMENTS

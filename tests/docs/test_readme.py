@@ -30,20 +30,20 @@ def _rows(text: str) -> list[list[str]]:
 
 def test_the_sum_is_wrong_without_it(tmp_path: Path) -> None:
     (statements,) = re.findall(r"```sql\n(create table.*?)```", README, re.DOTALL)
-    *before, query = statements.strip().splitlines()
-    sum_and_comment = re.fullmatch(r"(select .*); -- (\d+): .*", query)
-    assert sum_and_comment is not None, query
+    *before, query, comment = statements.strip().split(";")
+    says = re.fullmatch(r" -- (\d+): .*", comment)
+    assert says is not None, comment
     with (
         running_server(tmp_path) as (host, port),
         clickhouse_connect.get_client(host=host, port=port) as client,
     ):
         for statement in before:
-            client.command(statement.rstrip(";"))
-        assert client.query(sum_and_comment[1]).result_rows == [(int(sum_and_comment[2]),)]
+            client.command(statement)
+        assert client.query(query).result_rows == [(int(says[1]),)]
         for table in ("orders", "revenue"):
             client.command(f"optimize table {table} final")
         assert client.query("select sum(amount) from orders final").result_rows == [(25,)]
-        assert client.query(sum_and_comment[1]).result_rows == [(45,)]
+        assert client.query(query).result_rows == [(int(says[1]),)]
 
 
 def test_its_figures_are_those_of_the_benchmark() -> None:
