@@ -1,4 +1,4 @@
-"""Lays out the pages of the site as in the repository: the README, and what the pages link to, from page to page."""
+"""Lays out the pages of the site as in the repository: the README, and what pages link to."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ _LINK = re.compile(r"(?<=\]\()(?!https?://)([^)#\s]+)")
 
 
 def stage(page: Path) -> None:
-    """Copy a page and, unless they are there, the files that it links to. A link to a folder leads to its README.
+    """Copy a page, and the files that it links to unless they are there. A link to a folder leads
+    to its README.
 
     Raises:
         FileNotFoundError: a page links to what is not there.
