@@ -115,7 +115,7 @@ check: setup ## Lint, check formatting and types
 
 docs: setup ## Generate the docs site
 	@$(VENV)/bin/dbt docs generate
-	@echo "To read it: $(VENV)/bin/dbt docs serve"
+	@echo "To read it: $(VENV)/bin/dbt docs serve, and there: #!/overview/versioned_collapsing"
 
 site: setup $(VENV)/site ## Build the documentation as a site with a search, in target/site; a dead link fails it
 	@$(VENV)/bin/python site/stage.py
