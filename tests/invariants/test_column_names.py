@@ -37,6 +37,11 @@ OUTERMOST = {
     *("batch", "field", "lines", "problem"),
     *("batches", "failing_condition", "adds_up"),  # of the ledger
     *("source", "last", "fills", "used"),  # of the ledger, for a view
+    *("operation", "cycle", "ranges", "verified", "position", "first_at", "last_at"),  # of verify
+    *("compared", "differing_keys", "is_version", "is_truncated", "timezone", "truth", "number"),
+    *("ended", "last_", "last_batches", "last_landed_at", "last_milliseconds"),  # of report_data
+    *("seconds", "lag_seconds", "rows_read", "not_adding_up", "status"),
+    *("part", "bytes", "uncompressed_bytes", "version", "now", "why", "day"),
     *("a", "its", "well"),  # words of messages
     *("inserts", "updates", "deletes", "changes", "digest"),  # of which_engine, for itself
 }
