@@ -170,6 +170,12 @@ def _shown(printed: str) -> Any:
     return json.loads(found)
 
 
+def test_it_is_the_dbt_that_it_says(dbt: Dbt, tmp_path: Path) -> None:
+    """Without its own packages, one would be that of the others."""
+    told = dbt.run(tmp_path, "--version").stdout
+    assert re.search(rf"(?:installed:|dbt-fusion) +{re.escape(dbt.version)}\.", told), told
+
+
 def test_a_project_with_every_option_parses(dbt: Dbt, consumer: Path) -> None:
     dbt.run(consumer, "deps")
     dbt(consumer, "parse", *dbt.strict)
