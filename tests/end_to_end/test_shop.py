@@ -192,7 +192,7 @@ def test_landed_events_come_to_the_rows_of_postgresql() -> None:
 
 def test_one_batch_at_a_time_far_from_greenwich(tmp_path: Path, is_exhaustive: bool) -> None:
     """Of those in the middle, which are alike, all in one run where it is not to be exhaustive."""
-    ends = list(range(1, 21)) if is_exhaustive else [1, 2, 19, 20]
+    ends = list(range(1, 21)) if is_exhaustive else [1, 19, 20]
     commands = []
     for end in ends:
         through_batch = variables(through_batch=end)

@@ -168,8 +168,8 @@ def test_a_run_that_died_is_completed(
     config: dict[str, Any],
     has_views: bool,
 ) -> None:
-    """Before every third statement, where it is not to be exhaustive; what both kinds begin with, before two of three."""
-    every = range(last + 1) if is_exhaustive else range(has_views, last, 3)
+    """Before every fifth statement, where it is not to be exhaustive; of what both kinds begin with, before two of five."""
+    every = range(last + 1) if is_exhaustive else range(2 * has_views, last, 5)
     project = make_project(f"die_{kind}")
     project.set_variables(versioned_collapsing_block_rows=4)
     fleet = Fleet(project, sorted({*every, last}), has_views)

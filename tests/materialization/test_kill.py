@@ -271,7 +271,7 @@ SKIPPED = {
     "chunks": ("view kept", "joined view kept"),
     "journal": ("staged", "one row in the ledger", "two rows in the ledger", "view kept"),
 }
-# `make test` kills at these, `--kills` at random moments too.
+# `make test` kills at every other of these, which is at each moment; `--kills` at all of them and at random ones.
 CHOSEN = [
     (variant, moment)
     for moment in MOMENTS
@@ -526,15 +526,17 @@ def _make_project(folder: Path) -> None:
 def test_killed_applies_are_completed_by_the_next_runs(
     request: pytest.FixtureRequest, victims: Victims
 ) -> None:
-    count = request.config.getoption("--kills") or len(CHOSEN)
+    count = request.config.getoption("--kills")
+    moments = CHOSEN if count else CHOSEN[::2]
+    count = count or len(moments)
     random_moments = [(variant, "random") for variant in VARIANTS]
     kills = []
     for number in range(count):
         if number % KILLS_OF_A_HOME == 0:
             victims.begin()
         # At random, but for every fourth after the chosen ones.
-        is_chosen = number < len(CHOSEN) or number % 4 == 0
-        chosen = CHOSEN[(number if number < len(CHOSEN) else number // 4) % len(CHOSEN)]
+        is_chosen = number < len(moments) or number % 4 == 0
+        chosen = moments[(number if number < len(moments) else number // 4) % len(moments)]
         kill = victims.kill(*(chosen if is_chosen else random_moments[number % 3]))
         kills.append(kill)
         print(kill, flush=True)  # noqa: T201

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.timeout(2 * 3600)
 
 @pytest.fixture
 def size(is_exhaustive: bool) -> Size:
-    return Size(rows=10_000, applies=200 if is_exhaustive else 20, changes=3_000)
+    return Size(rows=10_000, applies=200 if is_exhaustive else 10, changes=3_000)
 
 
 @pytest.mark.parametrize("chunks", [1, 3])

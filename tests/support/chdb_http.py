@@ -205,12 +205,13 @@ class Session:
         counters = {
             "read_rows": result.storage_rows_read(),
             "read_bytes": result.storage_bytes_read(),
-            "written_rows": result.rows_written(),
-            "written_bytes": result.bytes_written(),
             "result_rows": result.rows_read(),
             "result_bytes": result.bytes_read(),
             "elapsed_ns": int(result.elapsed() * 1e9),
         }
+        if hasattr(result, "rows_written"):  # Since chDB 26.7.
+            counters["written_rows"] = result.rows_written()
+            counters["written_bytes"] = result.bytes_written()
         return Outcome(counters, result.get_memview().view() if result.size() else b"", result)
 
     def query(
@@ -231,11 +232,21 @@ class Session:
     def _insert(self, insert: Insert) -> Outcome:
         # In the text of a query, chDB would take an empty line for the end of the data.
         statement = insert.statement.decode()
+        if not hasattr(self._handle, "send_insert"):  # Since chDB 26.7.
+            return self._insert_from_file(statement, insert)
         with _engine_errors(), self._handle.send_insert(statement, insert.data_format) as stream:
             stream.append(insert.data)
             done = stream.finish()
         written = {"written_rows": done.rows_written, "written_bytes": done.bytes_written}
         return Outcome({**written, "elapsed_ns": int(done.elapsed * 1e9)})
+
+    def _insert_from_file(self, statement: str, insert: Insert) -> Outcome:
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(insert.data)
+            file.flush()
+            source = f"FROM INFILE {_quoted(file.name)} COMPRESSION 'none'"
+            self.query(f"{statement} {source} FORMAT {insert.data_format}")
+        return Outcome({})
 
     def _bind_database(self, requested: str) -> None:
         database = requested or self._database
@@ -297,7 +308,7 @@ class ChdbServer(ThreadingHTTPServer):
         self._sessions: dict[str, Session] = {}  # The most recently used last.
         self._sessions_lock = threading.Lock()
         # Give the default database a server's engine: chDB's own one is an overlay with files.
-        if (path / "metadata" / "default.sql").exists():  # As this code has left it.
+        if (path / "metadata" / "default").exists():  # As this code has left it, with tables.
             keeper.query("DETACH DATABASE default; ATTACH DATABASE default")
         elif keeper.value("SELECT count() FROM system.tables WHERE database = 'default'") == "0":
             keeper.query("DROP DATABASE default; CREATE DATABASE default ENGINE = Atomic")
