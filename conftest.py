@@ -13,6 +13,7 @@ NEEDS = {
     "tests/macros/": "fast",
     "tests/docs/test_documents.py": "fast",
     "tests/docs/test_readme.py": "engine",
+    "tests/docs/test_traps.py": "engine",
     "plugins/dbt-spark-clickhouse/tests/unit/": "fast",
     "plugins/sqlfluff-plugin-versioned-collapsing/tests/test_corpus.py": "engine",
     "plugins/sqlfluff-plugin-versioned-collapsing/tests/test_statements.py": "engine",

@@ -28,8 +28,6 @@ class Front:
 
     def start(self) -> None:
         """Start it on its store."""
-        # The front cannot have the default database that it made for another process.
-        (self._store / "metadata" / "default.sql").unlink(missing_ok=True)
         self.process, self.port = start_server(self._store, password=self._password)
 
     def stop(self) -> None:
