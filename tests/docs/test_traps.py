@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import ast
-import re
 from collections.abc import Iterator
-from typing import Any
 
 import clickhouse_connect
 import pytest
 from clickhouse_connect.driver.client import Client
-from clickhouse_connect.driver.exceptions import DatabaseError
 
 from tests.support.chdb_http import running_server
+from tests.support.page import assert_answers, blocks
 from tests.support.shop import REPOSITORY
 
-PAGE = (REPOSITORY / "docs/traps.md").read_text()
-BLOCKS = {
-    f"{section.partition(chr(10))[0]} {number}": block
-    for section in PAGE.split("\n## ")[1:]
-    for number, block in enumerate(re.findall(r"```sql\n(.*?)```", section, re.DOTALL))
+SECTIONS = (REPOSITORY / "docs/traps.md").read_text().split("\n## ")[1:]
+STATEMENTS = {
+    f"{section.splitlines()[0]} {number}": block.text
+    for section in SECTIONS
+    for number, block in enumerate(blocks(section))
 }
-# A statement, and what the comment behind it says: rows or an error, and maybe why.
-STATEMENT = re.compile(r"(.*?);(?: -- (.*?)(?:: .*)?)?\n", re.DOTALL)
 
 
 @pytest.fixture(scope="module")
@@ -34,37 +29,10 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
         yield client
 
 
-@pytest.mark.parametrize("name", BLOCKS)
+@pytest.mark.parametrize("name", STATEMENTS)
 def test_block(client: Client, name: str) -> None:
-    database = f"block_{list(BLOCKS).index(name)}"
+    assert " -- " in STATEMENTS[name]
+    database = f"block_{list(STATEMENTS).index(name)}"
     client.command(f"create database {database}")
     client.database = database
-    answers = [
-        (statement, said, _answer(client, statement, said))
-        for statement, said in STATEMENT.findall(BLOCKS[name])
-    ]
-    assert any(said for _, said, _ in answers)
-    for statement, said, answer in answers:
-        assert answer == _expected(said), statement
-
-
-def _answer(client: Client, statement: str, said: str) -> Any:
-    try:
-        if not said:
-            client.command(statement)
-            return []
-        return client.query(statement).result_rows
-    except DatabaseError as error:
-        code = re.search(r"code: (\d+)", str(error))
-        return f"error {code[1] if code else error}"
-
-
-def _expected(said: str) -> Any:
-    if not said or said == "nothing" or said.startswith("error"):
-        return said if said.startswith("error") else []
-    rows = ast.literal_eval(f"[{said}]")
-    return [row if isinstance(row, tuple) else (row,) for row in rows]
-
-
-def test_every_statement_is_run() -> None:
-    assert [STATEMENT.sub("", block) for block in BLOCKS.values()] == [""] * len(BLOCKS)
+    assert_answers(client, STATEMENTS[name])

@@ -7,41 +7,24 @@ import re
 import shlex
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from dbt.adapters.spark_clickhouse.start import main as start
 from tests.support.commands import run_all
+from tests.support.page import Block, blocks
 from tests.support.shop import REPOSITORY
 
 CLONE = "../versioned_collapsing"
-_BLOCK = re.compile(r"```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
-_PATH = re.compile(r"`([\w/=.-]+\.(?:yml|sql|json))`")
 
 
-@dataclass(frozen=True)
-class Step:
-    """A block of the page: a file to write, or commands to run."""
-
-    language: str
-    text: str
-    path: str
-
-
-def _steps() -> list[Step]:
-    page = (REPOSITORY / "docs" / "your_project.md").read_text()
-    steps = []
-    end = 0
-    for block in _BLOCK.finditer(page):
-        named = _PATH.findall(page[end : block.start()])
-        language, text = block.groups()
-        text = text.replace(CLONE, str(REPOSITORY))
-        is_file = language in ("yaml", "sql", "json")
-        steps.append(Step(language, text, named[-1] if is_file else ""))
-        end = block.end()
-    return steps
+def _steps() -> list[Block]:
+    return [
+        replace(block, text=block.text.replace(CLONE, str(REPOSITORY)))
+        for block in blocks("docs/your_project.md")
+    ]
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,71 @@
+"""Pages of the documentation that tests follow word by word: their blocks are files, statements and commands."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from clickhouse_connect.driver.client import Client
+from clickhouse_connect.driver.exceptions import DatabaseError
+
+from tests.support.shop import REPOSITORY
+
+_BLOCK = re.compile(r"```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+_PATH = re.compile(r"`([\w/=.-]+\.(?:yml|sql|json))`")
+# A statement, and what the comment behind it says: rows or an error, and maybe why.
+_STATEMENT = re.compile(r"(.*?);(?: -- (.*?)(?:: .*)?)?\n", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block of a page. It is a file if the text before it, up to the block before, names a path."""
+
+    language: str
+    text: str
+    path: str
+
+
+def blocks(page: str) -> list[Block]:
+    """The blocks of a page, which is named by its path in the repository, or given as text."""
+    text = (REPOSITORY / page).read_text() if page.endswith(".md") else page
+    found = []
+    end = 0
+    for block in _BLOCK.finditer(text):
+        named = _PATH.findall(text[end : block.start()])
+        language, content = block.groups()
+        is_file = named and language in ("yaml", "sql", "json")
+        found.append(Block(language, content, named[-1] if is_file else ""))
+        end = block.end()
+    return found
+
+
+def assert_answers(client: Client, statements: str) -> None:
+    """ClickHouse answers each statement as the comment behind it says.
+
+    Raises:
+        AssertionError: it does not, or there is text that is no statement.
+    """
+    assert _STATEMENT.sub("", statements) == ""
+    for statement, said in _STATEMENT.findall(statements):
+        answer = _answer(client, statement, said)
+        assert answer == _expected(said), f"{answer}: {statement}"
+
+
+def _answer(client: Client, statement: str, said: str) -> Any:
+    try:
+        if not said:
+            client.command(statement)
+            return []
+        return [tuple(row) for row in client.query(statement).result_rows]
+    except DatabaseError as error:
+        code = re.search(r"code: (\d+)", str(error))
+        return f"error {code[1] if code else error}"
+
+
+def _expected(said: str) -> Any:
+    if said.startswith("error"):
+        return said
+    rows = ast.literal_eval(f"[{said}]") if said != "nothing" else []
+    return [row if isinstance(row, tuple) else (row,) for row in rows]
