@@ -20,7 +20,7 @@ SQL_FOLDERS := $(wildcard models tests/singular analyses)
 PIP_INSTALL := -m pip --disable-pip-version-check --no-input install
 PIP := $(VENV)/bin/python $(PIP_INSTALL)
 
-.PHONY: help demo follow live-cdc postgresql report test fast conformance formats matrix portability cluster soak faults check docs site bench setup java clean
+.PHONY: help demo follow live-cdc postgresql report test fast conformance formats matrix portability cluster soak faults check docs site browser bench setup java chromium clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -122,6 +122,9 @@ site: setup $(VENV)/site ## Build the documentation as a site with a search, in 
 	@NO_MKDOCS_2_WARNING=1 $(VENV)/site/bin/mkdocs build --config-file site/mkdocs.yml
 	@echo "To read it: open target/site/index.html"
 
+browser: site chromium ## Open dbt's site, the report and the documentation in Chromium; screenshots in target/browser
+	@$(VENV)/bin/pytest tests/browser
+
 bench: setup ## Run the benchmarks, small; SIZE=full for the figures of docs/benchmarks.md
 	@$(VENV)/bin/python -m benchmarks.run $(if $(filter full,$(SIZE)),--full)
 
@@ -185,6 +188,9 @@ postgresql:
 	@if ! ls /usr/lib/postgresql/*/lib/wal2json.so >/dev/null 2>&1; then \
 		$(call install_packages,postgresql '^postgresql-[0-9]+-wal2json$$',PostgreSQL with wal2json); \
 	fi
+
+chromium:
+	@if ! command -v chromium >/dev/null; then $(call install_packages,chromium,Chromium); fi
 
 # Sets the shell variable python; dbt-core 1.11 has no support for 3.14, and the lock none for 3.10.
 find_python = for python in $(PYTHON) python3.11 python3 python3.12 python3.13 /usr/bin/python3 none; do \

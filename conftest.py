@@ -26,6 +26,7 @@ NEEDS = {
     "tests/invariants/test_across_engines.py": "spark",
     "tests/invariants/": "engine",
     "tests/change_sets/": "spark",
+    "tests/browser/": "spark",
     "tests/cluster/": "spark",
     "tests/conformance/": "spark",
     "tests/docs/": "spark",
