@@ -95,3 +95,7 @@ def test_it_ends_when_nothing_is_left(resident: Resident) -> None:
     with resident.running("--once", "--select", "+orders", "--vars", "{landing_path: /nowhere"):
         assert resident.process.wait(SECONDS) == 1, resident.output
     assert resident.state() == "failing"
+    # Whoever ends it meanwhile learns that the last run has failed.
+    with resident.running("--select", "+orders", "--vars", "{landing_path: /nowhere"):
+        resident.wait_for("Trying again in ")
+        assert resident.end() == 1, resident.output

@@ -159,7 +159,7 @@ class Follower:
             elif self._must_end():
                 return FAILED
         self._tell("ended")
-        return 0
+        return FAILED if self.failures else 0
 
     def _wait_for_news(self, landed: Seen) -> None:
         """Wait until a batch has landed; not for long, as the project may change too."""
