@@ -20,6 +20,7 @@ from typing import Any
 
 from benchmarks.engine import REPOSITORY
 from benchmarks.measure import write_results
+from benchmarks.plots import plot_lags
 from benchmarks.shop_events import ShopEvents
 from tests.support import shop
 from tests.support.resident import Resident
@@ -161,7 +162,7 @@ def _sustained(feeder: Feeder, events: int, seconds: int) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument(
-        "--batches", nargs="+", default=["1000:20", "10000:10"], help="events of a batch:how many"
+        "--batches", nargs="+", default=["100:20", "1000:20", "10000:10"], help="events of a batch:how many"
     )
     parser.add_argument("--seconds", type=int, default=60, help="of each sustained rate")
     parser.add_argument("--results", type=Path, default=REPOSITORY / "target" / "benchmarks")
@@ -172,6 +173,11 @@ def main() -> None:
     }
     tables = measure_follow(batches, options.seconds)
     write_results(options.results, "follow", {"seconds of a rate": options.seconds}, tables)
+    plot_lags(
+        options.results / "follow.svg",
+        "From landed to visible",
+        tables["seconds from landed to visible"],
+    )
     for title, rows in tables.items():
         print(title, *rows, sep="\n  ")
 

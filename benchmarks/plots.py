@@ -52,6 +52,38 @@ def plot_growth(file: Path, title: str, rows: list[Row]) -> None:
     _save(figure, file)
 
 
+def plot_lags(file: Path, title: str, rows: list[Row]) -> None:
+    """Seconds from landed to visible by the size of a batch: the median of tables and of views, up to the 95th percentile."""
+    lines: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        lines[row["models"]].append(row)
+    figure = Figure(figsize=(8, 5), layout="constrained")
+    axes = figure.subplots()
+    for number, (models, points) in enumerate(lines.items()):
+        for kind, style in (("tables", "-"), ("views", "--")):
+            median = [row[f"{kind} p50"] for row in points]
+            axes.errorbar(
+                [row["events of a batch"] for row in points],
+                median,
+                yerr=[
+                    [0.0] * len(points),
+                    [row[f"{kind} p95"] - low for row, low in zip(points, median, strict=True)],
+                ],
+                label=f"{models}: {kind}",
+                color=f"C{number}",
+                linestyle=style,
+                marker="o",
+                capsize=3,
+            )
+    _finish(axes, title)
+    axes.set_xscale("log")
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("events of a batch")
+    axes.set_ylabel("seconds, p50 to p95")
+    axes.legend()
+    _save(figure, file)
+
+
 def plot_phases(file: Path, title: str, rows: list[Row], phases: Sequence[str]) -> None:
     """One bar a run, of its phases one after the other."""
     figure = Figure(figsize=(9, 0.55 * len(rows) + 2), layout="constrained")
