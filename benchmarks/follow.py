@@ -162,7 +162,10 @@ def _sustained(feeder: Feeder, events: int, seconds: int) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument(
-        "--batches", nargs="+", default=["100:20", "1000:20", "10000:10"], help="events of a batch:how many"
+        "--batches",
+        nargs="+",
+        default=["100:20", "1000:20", "10000:10"],
+        help="events of a batch:how many",
     )
     parser.add_argument("--seconds", type=int, default=60, help="of each sustained rate")
     parser.add_argument("--results", type=Path, default=REPOSITORY / "target" / "benchmarks")
