@@ -1,9 +1,9 @@
 {# The pinned settings with their values as SQL: a macro call for each value of each statement would take longer than
-   the
-   statement.
+   the statement.
 
    Deduplication is off: of state, cancel and the same state again the third is a duplicate of the first, by content,
-   and must not be dropped as one. #}
+   and must not be dropped as one. Before ClickHouse 26.9, `optimize_injective_functions_inside_uniq` leaves out the
+   tuples that have a null. #}
 {% macro get_pinned_settings() %}
   {%- set settings = versioned_collapsing.get_cutting_settings() -%}
   {%- do settings.update({
@@ -33,6 +33,7 @@
       'group_by_use_nulls': 0,
       'join_use_nulls': 0,
       'materialized_views_ignore_errors': 0,
+      'optimize_injective_functions_inside_uniq': 0,
       'prefer_column_name_to_alias': 0,
       'show_create_query_identifier_quoting_rule': "'when_necessary'",
       'show_create_query_identifier_quoting_style': "'Backticks'",

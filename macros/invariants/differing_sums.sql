@@ -21,7 +21,7 @@
         'expected': versioned_collapsing.quote_name('_dbt_' ~ name ~ '_of_' ~ sides.expected),
         'found': versioned_collapsing.quote_name('_dbt_' ~ name ~ '_of_' ~ sides.found),
     }) -%}
-    {%- do differs.append('not (' ~ shown[-1].expected ~ ' <=> ' ~ shown[-1].found ~ ')') -%}
+    {%- do differs.append(shown[-1].expected ~ ' <> ' ~ shown[-1].found) -%}
   {%- endfor -%}
   {%- set count = shown[-1] -%}
   select

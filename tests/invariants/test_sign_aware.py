@@ -90,7 +90,7 @@ CONTEXTS = (
     "not {} <> 3",
     "{} > 1 and {} < 50",
     "{} is null or {} <> 0",
-    "{} > 1 ? {} : -{}",
+    "{} > 1 ? 1 : -{}",
     "{} between 0 and 10",
     "{}::Nullable(Float64)",
     "{} + 1 in (1, 2)",

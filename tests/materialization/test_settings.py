@@ -123,6 +123,7 @@ PINNED = {
     "group_by_use_nulls": "1",
     "join_use_nulls": "1",
     "materialized_views_ignore_errors": "1",
+    "optimize_injective_functions_inside_uniq": "1",
     "prefer_column_name_to_alias": "1",
     "show_create_query_identifier_quoting_rule": "always",
     "show_create_query_identifier_quoting_style": "DoubleQuotes",

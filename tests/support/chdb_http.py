@@ -78,6 +78,7 @@ DECODERS: Mapping[str, Callable[[bytes], bytes]] = {
 
 _LOG = logging.getLogger("chdb_http")
 _FIRST_WORD = re.compile(rb"(?:\s|--[^\n]*|#[ !][^\n]*|/\*.*?\*/)*([A-Za-z]+|.?)", re.DOTALL)
+_INSERT_SETTINGS = re.compile(r"\bSETTINGS\b[^()]*$", re.IGNORECASE)
 _LAST_FORMAT = re.compile(rb"\bFORMAT\s+(\w+)\s*(?:SETTINGS\s[^()]*)?[;\s]*$", re.IGNORECASE)
 _TOKENS = re.compile(
     rb"""'(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" | `(?:[^`\\]|\\.)*` | \$(\w*)\$.*?\$\1\$
@@ -244,8 +245,12 @@ class Session:
         with tempfile.NamedTemporaryFile() as file:
             file.write(insert.data)
             file.flush()
-            source = f"FROM INFILE {_quoted(file.name)} COMPRESSION 'none'"
-            self.query(f"{statement} {source} FORMAT {insert.data_format}")
+            source = f" FROM INFILE {_quoted(file.name)} COMPRESSION 'none' "
+            settings = _INSERT_SETTINGS.search(statement)
+            into = statement[: settings.start()] if settings else statement
+            self.query(
+                f"{into}{source}{settings[0] if settings else ''} FORMAT {insert.data_format}"
+            )
         return Outcome({})
 
     def _bind_database(self, requested: str) -> None:

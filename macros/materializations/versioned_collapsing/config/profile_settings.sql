@@ -29,7 +29,9 @@
 {# The model's select, which means what it means in the profile: where the statements around it pin other values, it
    has those of the profile. #}
 {% macro get_select_in_profile_sql(sql, profile) %}
-  {%- set without_meaning = ('enable_analyzer', 'deduplicate_insert', 'deduplicate_insert_select') -%}
+  {%- set without_meaning = (
+      'enable_analyzer', 'deduplicate_insert', 'deduplicate_insert_select', 'optimize_injective_functions_inside_uniq',
+  ) -%}
   {%- set kept = {} -%}
   {%- for name, value in versioned_collapsing.get_pinned_settings().items()
       if name not in without_meaning and profile[name] != value | string | replace("'", '') -%}
