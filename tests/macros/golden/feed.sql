@@ -1,9 +1,9 @@
 insert into `it_feed`.`orders__changes` ("id", "region", "amount", "_version", "_sign", _apply, _applied_at, _changed_version)
   select
     "id", "region", "amount", "_version", "_sign",
-    2,
-    greatest(now64(6, 'UTC'), (select max(_applied_at) + toIntervalMicrosecond(1) from `it_feed`.`orders__changes` where _apply >= 1)),
-    if(_dbt_is_changed, greatest("_version", _dbt_changed_version), "_version")
+    2 as _dbt_apply,
+    greatest(now64(6, 'UTC'), (select max(_applied_at) + toIntervalMicrosecond(1) from `it_feed`.`orders__changes` where _apply >= 1)) as _dbt_at,
+    if(_dbt_is_changed, greatest("_version", _dbt_changed_version), "_version") as _dbt_by_version
   from (select "id", "region", "amount", "_version", "_sign" from `it_feed`.`orders__dbt_signed`) as _dbt_signed
   left any join (
     select "id", "_version" as _dbt_changed_version, true as _dbt_is_changed

@@ -24,8 +24,8 @@ insert into `it_heal`.`orders__dbt_signed` (
     select
       "id",
       cast(tuple("region", "amount", "_version", toInt8(1)), 'Tuple(`_dbt_region` String, `_dbt_amount` Nullable(Int64), `_dbt__version` UInt64, `_dbt__sign` Int8)'),
-      false,
-      false,
+      false as _dbt_is_stored,
+      false as _dbt_is_state,
       _dbt_is_deleted,
       _dbt_is_tombstoned
     from `it_heal`.`orders__dbt_changes`

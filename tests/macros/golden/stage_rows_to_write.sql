@@ -2,7 +2,7 @@ insert into `it_update`.`orders__dbt_signed` (
     "id", "region", "amount", "_version", "_sign"
   )
   select *
-  from (select "id", "region", "amount", "_version", toInt8(-1)
+  from (select "id", "region", "amount", "_version", toInt8(-1) as _dbt_new_sign
   from (
     select * from `it_update`.`orders__dbt_uncollapsed`
   ) as _dbt_stored
@@ -21,7 +21,7 @@ insert into `it_update`.`orders__dbt_signed` (
       or (_dbt_is_deleted and _dbt_changed_version = "_version")
     )
   union all
-  select "id", "region", "amount", "_version", toInt8(1)
+  select "id", "region", "amount", "_version", toInt8(1) as _dbt_new_sign
   from (
     select *
     from `it_update`.`orders__dbt_changes`

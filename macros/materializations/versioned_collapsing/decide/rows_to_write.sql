@@ -11,7 +11,7 @@
         select {{ key }} from {{ versioned_collapsing.get_helper_relation(target_relation, 'torn') }}
       )
   {%- endset -%}
-  select {{ names }}, toInt8(-1)
+  select {{ names }}, toInt8(-1) as _dbt_new_sign
   from (
     select * from {{ versioned_collapsing.get_uncollapsed_rows_sql(target_relation, uncollapsed) }}
   ) as _dbt_stored
@@ -29,7 +29,7 @@
 
   union all
 
-  select {{ names }}, toInt8(1)
+  select {{ names }}, toInt8(1) as _dbt_new_sign
   from (
     select *
     from {{ versioned_collapsing.get_helper_relation(target_relation, 'changes') }}

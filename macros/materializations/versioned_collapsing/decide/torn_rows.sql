@@ -28,8 +28,8 @@
     select
       {{ key }},
       {{ versioned_collapsing.get_named_tuple_sql(others, options.sign, '1') }},
-      false,
-      false,
+      false as _dbt_is_stored,
+      false as _dbt_is_state,
       _dbt_is_deleted,
       _dbt_is_tombstoned
     from {{ versioned_collapsing.get_helper_relation(target_relation, 'changes') }}

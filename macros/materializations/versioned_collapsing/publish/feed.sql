@@ -24,11 +24,11 @@
   insert into {{ apply.feed.relation }} ({{ names }}, _apply, _applied_at, _changed_version)
   select
     {{ names }},
-    {{ apply.number }},
+    {{ apply.number }} as _dbt_apply,
     {{ versioned_collapsing.get_later_time_sql(
         apply.feed.relation, '_applied_at', '_apply >= ' ~ (apply.number - 1)
-    ) }},
-    if(_dbt_is_changed, greatest({{ version }}, _dbt_changed_version), {{ version }})
+    ) }} as _dbt_at,
+    if(_dbt_is_changed, greatest({{ version }}, _dbt_changed_version), {{ version }}) as _dbt_by_version
   from (select {{ names }} from {{ signed }}) as _dbt_signed
   left any join (
     {%- if apply.is_stream %}

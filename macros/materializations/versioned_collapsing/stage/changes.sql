@@ -18,7 +18,7 @@
   from _dbt_changes
   left join _dbt_tombstones using ({{ key }})
   {%- else %}
-  select {{ names }}, _dbt_is_deleted, false, false, _dbt_problem
+  select {{ names }}, _dbt_is_deleted, false as _dbt_is_below, false as _dbt_is_same, _dbt_problem
   from _dbt_changes
   {%- endif %}
   {{ versioned_collapsing.get_settings_sql(apply) }}

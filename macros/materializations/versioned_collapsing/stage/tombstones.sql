@@ -23,15 +23,15 @@
 {% macro get_tombstone_marks_sql(options) -%}
   {%- set version = adapter.quote(options.version) -%}
   {%- if options.delete_version == 'ignore' -%}
-    ifNull(_dbt_is_tombstone and _dbt_deleted_at >= {{ version }} and not _dbt_is_deleted, false),
-    false
+    ifNull(_dbt_is_tombstone and _dbt_deleted_at >= {{ version }} and not _dbt_is_deleted, false) as _dbt_is_below,
+    false as _dbt_is_same
   {%- else -%}
     ifNull(
       _dbt_is_tombstone
         and (_dbt_deleted_at > {{ version }} or (_dbt_deleted_at = {{ version }} and not _dbt_is_deleted)),
       false
-    ),
-    ifNull(_dbt_is_tombstone and _dbt_deleted_at = {{ version }} and _dbt_is_deleted, false)
+    ) as _dbt_is_below,
+    ifNull(_dbt_is_tombstone and _dbt_deleted_at = {{ version }} and _dbt_is_deleted, false) as _dbt_is_same
   {%- endif -%}
 {%- endmacro %}
 

@@ -3,7 +3,7 @@
 {% macro get_stage_truncate_sql(target_relation, staged, options, truncated_at, apply) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   insert into {{ staged }} ({{ key }}, {{ adapter.quote(options.version) }}, _dbt_is_deleted)
-  select distinct {{ key }}, {{ truncated_at }}, true
+  select distinct {{ key }}, {{ truncated_at }} as _dbt_truncated_at, true as _dbt_goes
   from {{ target_relation }} final
   where {{ adapter.quote(options.sign) }} = 1
     and {{ adapter.quote(options.version) }} <= {{ truncated_at }}

@@ -56,7 +56,11 @@
   {%- set stored = table_columns | selectattr('default_kind', 'ne', 'ALIAS') | map(attribute='name') -%}
   {%- set names = versioned_collapsing.quote_names(stored) -%}
   insert into {{ build }} ({{ names }}, _apply, _applied_at, _changed_version)
-  select {{ names }}, 0, now64(6, 'UTC'), {{ versioned_collapsing.quote_name(options.version) }}
+  select
+    {{ names }},
+    0 as _dbt_apply,
+    now64(6, 'UTC') as _dbt_at,
+    {{ versioned_collapsing.quote_name(options.version) }} as _dbt_by_version
   from {{ target_relation }} final
   where {{ versioned_collapsing.quote_name(options.sign) }} = 1
   {{ versioned_collapsing.get_settings_sql(apply) }}
