@@ -64,7 +64,11 @@ SHARED = ("plugins/dbt-spark-clickhouse/tests/functional/",)
 APART = ("tests/end_to_end/test_shop.py",)
 
 # What takes longer than all of `make test` may: `make soak` runs it, by its option.
-LONG = {"--every-setting": "test_every_setting", "--batches": "test_many_batches"}
+LONG = {
+    "--every-setting": "test_every_setting",
+    "--batches": "test_many_batches",
+    "--folders": "test_many_folders",
+}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -109,6 +113,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=0,
         metavar="COUNT",
         help="land the shop's events in so many batches, which a resident run follows; it is killed in the first half",
+    )
+    parser.addoption(
+        "--folders",
+        type=int,
+        default=0,
+        metavar="COUNT",
+        help="apply a landing zone with so many batches, each a folder, and then nothing new, and one batch",
     )
     parser.addoption(
         "--every-setting",
