@@ -21,6 +21,7 @@ NEEDS = {
     "tests/support/": "engine",
     "tests/materialization/": "engine",
     "tests/faults/": "engine",
+    "tests/release/": "engine",
     "tests/bridges/": "engine",
     "tests/conformance/test_on_clickhouse.py": "engine",
     "tests/invariants/test_across_engines.py": "spark",

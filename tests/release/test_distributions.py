@@ -1,0 +1,135 @@
+"""The distributions of both plugins: what is in them, and that they work where this project is not."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import venv
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.metadata import Metadata
+from packaging.requirements import Requirement
+
+from tests.support.shop import REPOSITORY
+
+PLUGINS = ("dbt-spark-clickhouse", "sqlfluff-plugin-versioned-collapsing")
+PROJECT = {
+    "dbt_project.yml": json.dumps({"name": "elsewhere", "version": "1.0", "profile": "elsewhere"}),
+    "profiles.yml": json.dumps(
+        {"elsewhere": {"target": "it", "outputs": {"it": {"type": "spark_clickhouse"}}}}
+    ),
+    "packages.yml": json.dumps({"packages": [{"local": str(REPOSITORY)}]}),
+    "models/orders.sql": "{{ config(materialized='versioned_collapsing', unique_key='id') }}\n"
+    "select toInt64(1) as id, 'new' as status, toUInt64(1) as _version",
+}
+
+
+def run(*command: str | Path, folder: Path) -> str:
+    done = subprocess.run(
+        [*map(str, command)], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@dataclass
+class Distribution:
+    """A wheel that was built from the sdist, as a user's tools do it."""
+
+    sdist: Path
+    wheel: Path
+
+    @property
+    def metadata(self) -> Metadata:
+        with zipfile.ZipFile(self.wheel) as archive:
+            [name] = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+            return Metadata.from_email(archive.read(name))  # Validates it.
+
+
+@pytest.fixture(scope="module")
+def distributions(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Distribution]:
+    built = {}
+    for plugin in PLUGINS:
+        folder = tmp_path_factory.mktemp(plugin)
+        build = (sys.executable, "-m", "hatchling", "build", "-d", folder)
+        run(*build, "-t", "sdist", folder=REPOSITORY / "plugins" / plugin)
+        [sdist] = folder.glob("*.tar.gz")
+        with tarfile.open(sdist) as archive:
+            archive.extractall(folder, filter="data")
+        run(*build, "-t", "wheel", folder=folder / sdist.name.removesuffix(".tar.gz"))
+        [wheel] = folder.glob("*.whl")
+        built[plugin] = Distribution(sdist, wheel)
+    return built
+
+
+@pytest.mark.parametrize("plugin", PLUGINS)
+def test_what_is_in_them(distributions: Mapping[str, Distribution], plugin: str) -> None:
+    source = REPOSITORY / "plugins" / plugin / "src"
+    paths = (path for path in source.rglob("*.*") if "__pycache__" not in path.parts)
+    with zipfile.ZipFile(distributions[plugin].wheel) as archive:
+        names = archive.namelist()
+    assert sorted(name for name in names if ".dist-info/" not in name) == sorted(
+        str(path.relative_to(source)) for path in paths if path.is_file()
+    )
+    assert [name for name in names if name.endswith("/licenses/LICENSE")]
+    metadata = distributions[plugin].metadata
+    project = yaml.safe_load((REPOSITORY / "dbt_project.yml").read_text())
+    assert str(metadata.version) == project["version"]
+    assert metadata.license_expression == "Apache-2.0"
+    assert metadata.description
+    assert metadata.summary
+
+
+def test_the_lock_has_what_they_require(distributions: Mapping[str, Distribution]) -> None:
+    lock = (REPOSITORY / "requirements.lock").read_text().splitlines()
+    pins = dict(line.split(" ")[0].split("==") for line in lock if "==" in line and line[0] != " ")
+    pinned = {name.split("[")[0]: version for name, version in pins.items()}
+    required: list[Requirement] = []
+    for distribution in distributions.values():
+        required += distribution.metadata.requires_dist or []
+    missed = [r for r in required if not r.specifier.contains(pinned.get(r.name, "0"))]
+    assert missed == []
+
+
+def test_they_work_elsewhere(distributions: Mapping[str, Distribution], tmp_path: Path) -> None:
+    environment = tmp_path / "environment"
+    venv.create(environment, symlinks=True)
+    scripts = environment / "bin"
+    packages = Path(sysconfig.get_path("purelib", vars={"base": str(environment)}))
+    # Packages, but not what these have installed in the way of developers: that is in .pth files, too.
+    (packages / "others.pth").write_text(sysconfig.get_path("purelib"))
+    wheels = [distribution.wheel for distribution in distributions.values()]
+    pip = (sys.executable, "-m", "pip", "--python", scripts / "python", "install", "--no-deps")
+    run(*pip, "--no-index", "--ignore-installed", *wheels, folder=tmp_path)
+    project = tmp_path / "project"
+    for name, text in PROJECT.items():
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_text(text)
+    module = "dbt.adapters.spark_clickhouse"
+    found = run(
+        scripts / "python", "-c", f"import {module} as it; print(it.__file__)", folder=tmp_path
+    )
+    assert Path(found.strip()).is_relative_to(packages)
+    dbt = (scripts / "python", "-m", "dbt.cli.main")
+    run(*dbt, "deps", folder=project)
+    run(*dbt, "build", folder=project)
+    shown = run(
+        *dbt,
+        "show",
+        "--output",
+        "json",
+        "--inline",
+        "select * from {{ ref('orders') }}",
+        folder=project,
+    )
+    assert '"status": "new"' in shown
+    linted = run(scripts / "lint-versioned-collapsing", "--help", folder=project)
+    assert "usage: lint-versioned-collapsing" in linted
