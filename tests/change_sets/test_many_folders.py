@@ -19,7 +19,9 @@ def test_many_folders(
 ) -> None:
     folders = pytestconfig.getoption("--folders")
     changes = "one_change_per_key(EVENTS, key=['id'])"
-    situation = Situation("events", PARSE, changes, {"id": "Int64", "v": "Int64"}, {"unique_key": "id"})
+    situation = Situation(
+        "events", PARSE, changes, {"id": "Int64", "v": "Int64"}, {"unique_key": "id"}
+    )
     project = ChangeSetProject(tmp_path, [situation])
     live: dict[int, int] = {}
 
@@ -34,7 +36,7 @@ def test_many_folders(
         assert outcome.success, outcome.output
         assert project.live_rows("id, v") == {"events": sorted(live.items())}
         with capsys.disabled():
-            print(f"{folders} folders, {new} of them new: {seconds:.1f} s")
+            print(f"{folders} folders, {new} of them new: {seconds:.1f} s")  # noqa: T201
         return outcome.nodes["events"].message
 
     for batch in range(1, folders + 1):

@@ -70,3 +70,95 @@ def test_a_view_into_a_table_that_is_no_mergetree_gets_a_repeated_block_twice(
     assert project.query("select sum(_sign) from viewed final") == [(1,)]
     assert project.query("select count() from mergetree") == [(2,)]
     assert project.query("select count() from no_mergetree") == [(4,)]
+
+
+@pytest.mark.parametrize("drops_parts", [False, True])
+def test_a_ttl_takes_a_state_row_from_its_cancel_row(
+    project: CollapsingProject, drops_parts: bool
+) -> None:
+    name = f"expires_{drops_parts}".lower()
+    day = "toDateTime(if({{ var('version') }} = 2, '2020-01-01', '2100-01-01'), 'UTC')"
+    whole = {"partition_by": "toYYYYMM(x)", "settings": {"ttl_only_drop_parts": 1}}
+    add(project, name, day, ttl="x + interval 1 day", **(whole if drops_parts else {}))
+    apply(project, 1, name)
+    project.command(f"system stop ttl merges {name}")
+    for version in (2, 3):
+        apply(project, version, name)
+    net = f"select sum(_sign) from {name}"
+    assert project.query(net) == [(1,)]
+    # A merge that has not come to the part of the cancel row.
+    ((part,),) = project.query(f"select _part from {name} where _version = 2 and _sign = -1")
+    project.command(f"alter table {name} detach part '{part}'")
+    project.command(f"system start ttl merges {name}")
+    project.command(f"optimize table {name} final settings optimize_skip_merged_partitions = 0")
+    project.command(f"system stop ttl merges {name}")
+    project.command(f"alter table {name} attach part '{part}'")
+    assert project.query(net) == [(0,)]
+    project.command(f"system start ttl merges {name}")
+    project.command(f"optimize table {name} final")
+    assert project.query(net) == [(1,)]
+
+
+def test_a_partition_that_is_dropped_takes_whole_pairs(project: CollapsingProject) -> None:
+    add(project, "dropped", "{{ var('version') }}", partition_by="x")
+    for version in (1, 2):
+        apply(project, version, "dropped")
+    project.command("alter table dropped drop partition 1")
+    assert project.query("select x, _sign from dropped") == [(2, 1)]
+
+
+def test_two_different_state_rows_of_a_version_stay_until_a_newer_one_comes(
+    project: CollapsingProject,
+) -> None:
+    add(project, "doubled", "{{ var('version') }}")
+    apply(project, 1, "doubled")
+    project.command("insert into doubled (id, x, _version, _sign) values (1, 100, 1, 1)")
+    apply(project, 1, "doubled")
+    rows = "select x from doubled final where _sign = 1 order by x"
+    assert project.query(rows) == [(1,), (100,)]
+    apply(project, 2, "doubled")
+    assert project.query(rows) == [(2,)]
+
+
+def test_older_tombstones_have_forgotten_a_delete(project: CollapsingProject) -> None:
+    select = (
+        "select 1 as id, toUInt64({{ var('version') }}) as _version, "
+        "{{ var('version') }} = 2 as _is_deleted"
+    )
+    project.add_model("revived", {"unique_key": "id"}, select)
+    rows = "select _version from revived final where _sign = 1"
+    apply(project, 1, "revived")
+    ((comment,),) = project.query(
+        "select comment from system.tables "
+        "where database = currentDatabase() and name = 'revived__tombstones'"
+    )
+    project.command("create table of_yesterday as revived__tombstones")
+    project.command(f"alter table of_yesterday modify comment '{comment}'")
+    apply(project, 2, "revived")
+    apply(project, 1, "revived")
+    assert project.query(rows) == []
+    project.command("exchange tables of_yesterday and revived__tombstones")
+    apply(project, 1, "revived")
+    assert project.query(rows) == [(1,)]
+
+
+def test_where_a_proxy_keeps_no_session_the_profile_allows_wide_statements(
+    project: CollapsingProject,
+) -> None:
+    columns = ", ".join(f"toNullable('{at}') as a_column_number_{at:04d}" for at in range(1000))
+    select = f"select 1 as id, {columns}, toUInt64(1) as _version"
+    project.add_model("wide", {"unique_key": "id"}, select)
+    project.declare("wide", {f"a_column_number_{at:04d}": "Int64" for at in range(1000)})
+    limits: dict[str, str] = {}
+
+    def forget(send: Send, sql: str) -> Any:
+        if "set max_query_size" in sql:
+            _, _, assignments = sql.partition("set ")
+            limits.update(pair.split(" = ") for pair in assignments.strip().split(", "))
+            return send("select 1")
+        return send(sql)
+
+    with intercepted(forget):
+        assert "Max query size exceeded" in project.run("--select", "wide")["wide"].message
+        project.set_profile(custom_settings=limits)
+        assert project.run("--select", "wide")["wide"].message == "1 row: 1 state"
