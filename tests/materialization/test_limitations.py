@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -152,11 +153,10 @@ def test_where_a_proxy_keeps_no_session_the_profile_allows_wide_statements(
     limits: dict[str, str] = {}
 
     def forget(send: Send, sql: str) -> Any:
-        if "set max_query_size" in sql:
-            _, _, assignments = sql.partition("set ")
-            limits.update(pair.split(" = ") for pair in assignments.strip().split(", "))
-            return send("select 1")
-        return send(sql)
+        if "set max_query_size" not in sql:
+            return send(sql)
+        limits.update(re.findall(r"(\w+) = (\d+)", sql))
+        return send("select 1")
 
     with intercepted(forget):
         assert "Max query size exceeded" in project.run("--select", "wide")["wide"].message
