@@ -7,8 +7,8 @@
     {%- for clause, advice in versioned_collapsing._get_clause_advice().items() if clause in node.children -%}
       {%- do problems.append(name ~ " has `" ~ clause | lower ~ "`. " ~ advice) -%}
     {%- endfor -%}
-    {%- for flag, advice in versioned_collapsing._get_flag_advice().items() if flag in node.rest -%}
-      {%- do problems.append(name ~ " has " ~ advice) -%}
+    {%- for flag, what in versioned_collapsing._get_flag_advice().items() if flag in node.rest -%}
+      {%- do problems.append(name ~ " has " ~ what) -%}
     {%- endfor -%}
     {%- for setting in modules.re.findall('(?:^| )(\\w+)=', node.settings)
         if not modules.re.fullmatch(versioned_collapsing._get_harmless_settings(), setting) -%}
