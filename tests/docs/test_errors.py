@@ -14,11 +14,16 @@ from tests.support.shop import REPOSITORY
 PAGE = "docs/errors.md"
 # A list item that begins with code.
 _ENTRY = re.compile(r"^- (`+)(.+?)\1(?!`)", re.DOTALL | re.MULTILINE)
-# Characters in a row of a message that a test reads, if the message has as many outside of commands.
-READ = 20
 _COMMAND = re.compile(r"dbt (?:run|run-operation|build|parse)\b[^.]*")
+# Characters in a row of a message, outside of commands, that are enough to know it by in an entry and in a test.
+ENTERED, READ = 15, 20
 # Messages that no test reads, and why.
-UNREAD: dict[str, str] = {}
+UNREAD = {
+    "… has no rows of …": "needs a table between landing zone and change set that lacks a batch, on Spark",
+    "Extract … has no usable line. Its lines are in the quarantine. Correct them, or remove the extract.": (
+        "needs one more table of extracts, on Spark; the other reasons to stop have tests"
+    ),
+}
 
 
 def _entries() -> list[str]:
@@ -26,10 +31,10 @@ def _entries() -> list[str]:
     return [normalized(text) for _, text in _ENTRY.findall("\n".join(sections))]
 
 
-def _is_in(message: Message, text: str) -> bool:
-    """Whether a text has enough of a message to be about it."""
+def _is_in(message: Message, text: str, enough: int) -> bool:
+    """Whether a text has so many characters in a row of a message, or all of it if it has less."""
     parts = [part.strip(" .,:;'`") for part in parts_of(_COMMAND.sub(GAP, message.text))]
-    size = min(READ, max(map(len, parts)))
+    size = min(enough, max(map(len, parts)))
     return any(part[at : at + size] in text for part in parts for at in range(len(part) - size + 1))
 
 
@@ -42,7 +47,7 @@ def _matches() -> list[tuple[str, Message]]:
         (entry, message)
         for entry, pattern in patterns.items()
         for message in messages()
-        if pattern.fullmatch(message.text) and _is_in(message, entry)
+        if pattern.fullmatch(message.text) and _is_in(message, entry, ENTERED)
     ]
 
 
@@ -65,5 +70,5 @@ def _read_by_tests() -> Iterator[str]:
 
 def test_tests_read_every_message() -> None:
     texts = "\n".join(_read_by_tests())
-    unread = {message.text for message in messages() if not _is_in(message, texts)}
+    unread = {message.text for message in messages() if not _is_in(message, texts, READ)}
     assert unread == UNREAD.keys()

@@ -127,3 +127,15 @@ def test_columns_that_differ_from_the_contract(shop: Project) -> None:
         "contract: the properties file declares status, but the select does not return it. Change the select or the declaration."
         in problems
     )
+
+
+def test_a_column_name_with_a_line_break(shop: Project) -> None:
+    node = {
+        "kind": "QUERY",
+        "columns": [],
+        "children": {"PROJECTION": [1]},
+        "rest": "",
+        "parent": None,
+    }
+    problems = shop.rendered("_get_unread_problems", tree=[node])
+    assert "A column has a name that is not understood, in the select." in problems
