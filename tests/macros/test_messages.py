@@ -130,7 +130,7 @@ def test_columns_that_differ_from_the_contract(shop: Project) -> None:
 
 
 def test_a_column_name_with_a_line_break(shop: Project) -> None:
-    node = {
+    node: dict[str, Any] = {
         "kind": "QUERY",
         "columns": [],
         "children": {"PROJECTION": [1]},
