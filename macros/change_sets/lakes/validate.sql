@@ -45,7 +45,8 @@
     {%- do exceptions.raise_compiler_error(
         model.unique_id ~ ": the history of " ~ lake.relation ~ " has neither commit " ~ last ~ " (" ~ applied[last]
         ~ "), the last that is applied, nor the one after it. Either these commits have expired, or the table was "
-        ~ "rolled back or created again. What has changed since is unknown. " ~ versioned_collapsing._get_restart_advice(model)
+        ~ "rolled back or created again. What has changed since is unknown. "
+        ~ versioned_collapsing._get_restart_advice(model)
     ) -%}
   {%- endif -%}
 {% endmacro %}
