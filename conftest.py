@@ -12,6 +12,7 @@ from xdist.scheduler import LoadFileScheduling
 NEEDS = {
     "tests/macros/": "fast",
     "tests/docs/test_documents.py": "fast",
+    "tests/docs/test_errors.py": "fast",
     "tests/docs/test_readme.py": "engine",
     "tests/docs/test_traps.py": "engine",
     "plugins/dbt-spark-clickhouse/tests/unit/": "fast",

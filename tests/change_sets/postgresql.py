@@ -465,7 +465,7 @@ def _signed(name: str) -> Case:
     for found in batches.values():
         rng.shuffle(found)
     stops = {
-        "signed_broken": "cannot be used: ",
+        "signed_broken": "Signed rows cannot leave out a change. Correct the file; nothing of its batch is applied yet.",
         "signed_gap": 'The changes of the key {"id":77} do not connect: at least one change is missing.',
     }
     return Case(

@@ -199,7 +199,8 @@ def test_what_cannot_be_told_stops_the_change_set(name: str, tmp_path: Path) -> 
         second: {
             "twice": 'The lake table has more than one row of the key {"id":3}. A change feed needs a key that is '
             "unique in the lake table",
-            "still": 'The row of the key {"id":1} changes and its ver does not grow: 1 before, 1 after.',
+            "still": 'The row of the key {"id":1} changes and its ver does not grow: 1 before, 1 after. '
+            "Signed rows need a version that grows with every change.",
             "lost": "the history of shop.lost has neither commit ",
         },
     }

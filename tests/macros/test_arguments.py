@@ -83,9 +83,17 @@ CASES: list[tuple[str, list[str]]] = [
         ],
     ),
     (
+        "one_change_per_key(source('landing', 'events'), key=['id'], counts=['_rows'], combine={'a': 'newest'})",
+        [
+            "combine: a has the policy 'newest'; a column takes one of 'latest', 'greatest', 'least', 'coalesce', 'first'.",
+            "counts names _rows; it takes '_duplicates', '_conflicts' and '_superseded'.",
+        ],
+    ),
+    (
         "signed_rows(source('landing', 'events'), key='id')",
         ["key is 'id'; it takes a list: ['id']."],
     ),
+    ("signed_rows(source('landing', 'events'), key=1)", ["key is 1; it takes a list of names."]),
     (
         "delta_changes(source('landing', 'events'), key='id')",
         ["key is 'id'; it takes a list: ['id']."],

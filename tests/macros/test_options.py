@@ -70,7 +70,8 @@ MODELS = {
     ),
     "misspelled": _model(unique_key="id", meta={"chunk": 2, "orderby": "id", "change-feed": True}),
     "meaningless": _model(unique_key="id", meta={"shards": 2, "merge_update_columns": ["x"]}),
-    "no_value": _model(unique_key="id", meta={"publish": "direct", "settings": "fast", "version": 1.2}),
+    "no_value": _model(unique_key="id", meta={"publish": "direct", "settings": "fast", "combine": "greatest", "version": 1.2}),
+    "no_policy": _model(unique_key="id", alias="a`b", combine={"x": "newest"}),
     **{name: sql for scenario in SCENARIOS for name, sql in scenario.models(in_meta=True).items()},
 }  # fmt: skip
 PROPERTIES = {
@@ -163,8 +164,13 @@ def test_names_of_the_user_in_meta_are_no_problem(in_meta: Project, name: str) -
         ]),
         ("no_value", [
             "publish is 'direct'; it takes 'auto', 'atomic' or 'journal'.",
-            "settings is fast; it takes a mapping",
+            "settings is fast; it takes a mapping of table settings to values.",
+            "combine is greatest; it takes a mapping of columns to policies.",
             "version is '1.2'; it takes the name of a column.",
+        ]),
+        ("no_policy", [
+            "alias is a`b, but dbt cannot quote a name that contains a backtick or a backslash. Use another.",
+            "combine: x has the policy 'newest'; a column takes one of 'latest', 'greatest', 'least",
         ]),
     ],
 )  # fmt: skip

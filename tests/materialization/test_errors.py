@@ -190,7 +190,7 @@ class TestExistingRelation:
             (
                 {"order_by": ["id", "region"]},
                 "select * from changes",
-                "order_by is 'id, region', but `existing`.`target` has 'id'",
+                "order_by is 'id, region', but `existing`.`target` has 'id'. Change the option back, or rebuild the table: ",
             ),
             (
                 {"partition_by": "region"},
@@ -203,7 +203,7 @@ class TestExistingRelation:
             (
                 {},
                 "select id, 1 as region, _version from changes",
-                "region is UInt8 in the model and String in",
+                "region is UInt8 in the model and String in `existing`.`target`. Undo the change, or rebuild the table: ",
             ),
         ],
     )

@@ -285,7 +285,9 @@ class TestNothingToShow:
     ) -> None:
         (tmp_path / "results.json").write_text("{")
         assert write(project, "--run-results", str(tmp_path / "results.json")) == 1
-        assert "results.json is no JSON" in capsys.readouterr().err
+        printed = capsys.readouterr().err
+        assert "results.json is no JSON" in printed
+        assert "Run dbt test again." in printed
 
 
 DASHBOARD = json.loads((REPOSITORY / "monitoring" / "grafana_dashboard.json").read_text())

@@ -131,7 +131,10 @@ class TestPosition:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            ({"position": "late"}, "position is 'late', but the versions of target are Int64."),
+            (
+                {"position": "late"},
+                "position is 'late', but the versions of target are Int64. Give a position of this type.",
+            ),
             ({"ranges": 0}, "ranges is 0. It is a number from 1 to 10000."),
             ({"at_once": 0}, "at_once is 0. It is a number from 1 on."),
             ({"truth": "numbers(3)"}, "verify: numbers(…) lacks id"),

@@ -138,7 +138,7 @@ ERRORS = {
     ),
     "columns": (
         {"model": "orders", "changes": "measured.numbers", "sums": "price", "rows": 0},
-        "orders has no column price.*the changes have no column status. They have id.*rows is 0. Give a whole number",
+        "which_engine:\n    - orders has no column price.*the changes have no column status. They have id.*rows is 0. Give a whole number above 0",
     ),
     "no rows": (
         {"model": "orders", "changes": "measured.nothing"},

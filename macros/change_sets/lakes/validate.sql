@@ -45,7 +45,8 @@
     {%- do exceptions.raise_compiler_error(
         model.unique_id ~ ": the history of " ~ lake.relation ~ " has neither commit " ~ last ~ " (" ~ applied[last]
         ~ "), the last that is applied, nor the one after it. Either these commits have expired, or the table was "
-        ~ "rolled back or created again. What has changed since is unknown. " ~ versioned_collapsing._get_restart(model)
+        ~ "rolled back or created again. What has changed since is unknown. "
+        ~ versioned_collapsing._get_restart_advice(model)
     ) -%}
   {%- endif -%}
 {% endmacro %}
@@ -62,13 +63,13 @@
         model.unique_id ~ ": snapshots of " ~ lake.relation ~ " have delete files (merge-on-read), which Iceberg's "
         ~ "changelog does not read: " ~ merged_on_read[:10] | join(', ') ~ ". Set write.delete.mode, write.update.mode "
         ~ "and write.merge.mode to copy-on-write, and rewrite the data files. "
-        ~ versioned_collapsing._get_restart(model)
+        ~ versioned_collapsing._get_restart_advice(model)
     ) -%}
   {%- endif -%}
 {% endmacro %}
 
 
-{% macro _get_restart(model) %}
+{% macro _get_restart_advice(model) %}
   {%- do return(
       "Build both again, from the table as it is now: dbt run --full-refresh --select " ~ model.name ~ "+"
   ) -%}

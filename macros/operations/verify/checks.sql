@@ -12,7 +12,8 @@
   {%- set model = comparison.node.name -%}
   {%- if not position.is_version -%}
     {%- do exceptions.raise_compiler_error(
-        "verify: position is '" ~ position.text ~ "', but the versions of " ~ model ~ " are " ~ position.type ~ "."
+        "verify: position is '" ~ position.text ~ "', but the versions of " ~ model ~ " are " ~ position.type
+        ~ ". Give a position of this type."
     ) -%}
   {%- elif position.sql and (comparison.options.old_state == 'stream' or not comparison.options.remember_deletes) -%}
     {%- do exceptions.raise_compiler_error(

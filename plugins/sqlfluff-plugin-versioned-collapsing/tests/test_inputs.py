@@ -107,7 +107,12 @@ def test_a_bad_list_of_engines_is_an_error_with_its_reason(
 def test_a_missing_file_and_a_folder_are_errors(tmp_path: Path) -> None:
     (other := tmp_path / "other").mkdir()
     code, output = _sqlfluff(other, "lint", collapsing_engines=tmp_path / "none.jsonl")
-    assert (code, "does not exist" in output, "Traceback" in output) == (2, True, False), output
+    missing = "does not exist, and without it no sign columns are known: see the README"
+    assert (code, missing in output, "Traceback" in output) == (2, True, False), output
+    (third := tmp_path / "third").mkdir()
+    code, output = _sqlfluff(third, "lint", collapsing_manifest=tmp_path / "none.json")
+    missing = "without it no sign columns are known: `dbt parse` writes the manifest"
+    assert (code, missing in output, "Traceback" in output) == (2, True, False), output
     code, output = _sqlfluff(tmp_path, "lint", collapsing_manifest=tmp_path)
     assert (code, "cannot be read" in output, "Traceback" in output) == (2, True, False), output
 

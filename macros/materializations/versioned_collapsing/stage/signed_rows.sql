@@ -23,7 +23,7 @@
   {%- set rows -%}
     select {{ get_quoted_csv(versioned_collapsing.get_stored_names(options, columns)) }}
     from ({{ versioned_collapsing._get_cast_signed_rows_sql(options, columns, sql) }})
-    where throwIf(_dbt_problem <> '', 'the change set changed while it was read') = 0
+    where throwIf(_dbt_problem <> '', 'The change set changed while it was read. Nothing was written. Run again') = 0
   {%- endset -%}
   {% call statement('stage_signed_rows') -%}
     {{ versioned_collapsing.get_stage_rows_sql(target_relation, options, columns, rows, apply) }}

@@ -4,11 +4,11 @@
   {%- for at in shape.queries -%}
     {%- set node = tree[at] -%}
     {%- set name = versioned_collapsing._get_query_text(node) -%}
-    {%- for clause, advice in versioned_collapsing._get_refused_clauses().items() if clause in node.children -%}
+    {%- for clause, advice in versioned_collapsing._get_clause_advice().items() if clause in node.children -%}
       {%- do problems.append(name ~ " has `" ~ clause | lower ~ "`. " ~ advice) -%}
     {%- endfor -%}
-    {%- for flag, advice in versioned_collapsing._get_refused_flags().items() if flag in node.rest -%}
-      {%- do problems.append(name ~ " has " ~ advice) -%}
+    {%- for flag, what in versioned_collapsing._get_flag_advice().items() if flag in node.rest -%}
+      {%- do problems.append(name ~ " has " ~ what) -%}
     {%- endfor -%}
     {%- for setting in modules.re.findall('(?:^| )(\\w+)=', node.settings)
         if not modules.re.fullmatch(versioned_collapsing._get_harmless_settings(), setting) -%}
@@ -40,7 +40,7 @@
 {% endmacro %}
 
 
-{% macro _get_refused_clauses() %}
+{% macro _get_clause_advice() %}
   {%- set limit = 'Which rows it keeps depends on the other rows. Leave it out, and limit when you read the view.' -%}
   {%- do return({
       'LIMIT': limit,
@@ -53,7 +53,7 @@
 {% endmacro %}
 
 
-{% macro _get_refused_flags() %}
+{% macro _get_flag_advice() %}
   {%- set adds = ', which adds rows that are sums of other rows. Group by all columns, and add the totals when you '
       ~ 'read the view.' -%}
   {%- do return({

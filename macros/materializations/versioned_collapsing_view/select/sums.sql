@@ -15,7 +15,7 @@
   {%- for at in places if at in uses -%}
     {%- set use = uses[at] -%}
     {%- set wrong = at if use.wrong is none else use.wrong -%}
-    {%- do problems.append(versioned_collapsing._get_misuse_text(tree, dict(use, wrong=wrong), sources)) -%}
+    {%- do problems.append(versioned_collapsing._get_misuse_message(tree, dict(use, wrong=wrong), sources)) -%}
   {%- endfor -%}
   {%- do return(problems) -%}
 {% endmacro %}
@@ -39,7 +39,7 @@
       {%- set missing = versioned_collapsing._get_missing_signs(sources, use.signs) -%}
       {%- if wrong.wrong is not none or condition in uses -%}
         {%- set at = condition if wrong.wrong is none else wrong.wrong -%}
-        {%- do problems.append(versioned_collapsing._get_misuse_text(tree, dict(wrong, wrong=at), sources)) -%}
+        {%- do problems.append(versioned_collapsing._get_misuse_message(tree, dict(wrong, wrong=at), sources)) -%}
       {%- elif missing and not versioned_collapsing._is_zero(tree[summed]) -%}
         {%- do problems.append(
             versioned_collapsing._get_expression_text(tree, node.at) ~ " does not multiply by the sign of "

@@ -55,7 +55,7 @@
 
 
 {# A sign that is used otherwise than as a factor of a sum. #}
-{% macro _get_misuse_text(tree, use, sources) %}
+{% macro _get_misuse_message(tree, use, sources) %}
   {%- set text = versioned_collapsing._get_expression_text(tree, use.wrong) -%}
   {%- set advice = 'sum(x * ' ~ versioned_collapsing._get_product_text(sources) ~ ')' -%}
   {%- do return(

@@ -1,11 +1,17 @@
-"""What dbt prints of Spark's errors."""
+"""What dbt prints of the engines' errors, and of packages that Python models name."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from clickhouse_connect.driver.exceptions import ClickHouseError
+from dbt.adapters.exceptions import FailedToConnectError
 from dbt.adapters.spark.connections import CONNECTION_LOST_EXCEPTIONS
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.spark_clickhouse.chdb_client import ChDbClient
+from dbt.adapters.spark_clickhouse.python_models import require_packages
 from dbt.adapters.spark_clickhouse.spark_errors import (
     UNKNOWN,
     lost_connection,
@@ -92,3 +98,20 @@ def test_session_that_the_server_no_longer_has() -> None:
         f"Spark's Thrift server at a:1 no longer has dbt's session. {UNKNOWN}"
     )
     assert lost_connection(DbtRuntimeError("[TABLE_OR_VIEW_NOT_FOUND] no"), "a:1") is None
+
+
+def test_package_that_is_no_requirement() -> None:
+    message = "customers: 'numpy is new' in `packages` is not a valid pip requirement: "
+    with pytest.raises(DbtRuntimeError, match=message):
+        require_packages(["numpy is new"], "customers")
+
+
+def test_stores_that_cannot_be_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(**_: object) -> None:
+        raise ClickHouseError("Cannot open")
+
+    monkeypatch.setattr("clickhouse_connect.get_client", fail)
+    client = object.__new__(ChDbClient)
+    client._folder = tmp_path
+    with pytest.raises(FailedToConnectError, match=f"chDB could not open {tmp_path}: Cannot open"):
+        client._open()

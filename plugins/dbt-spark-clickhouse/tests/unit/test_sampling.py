@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dbt.adapters.spark_clickhouse.sampling import SampleError, sample_of_files
+from dbt.adapters.spark_clickhouse.sampling import SampleError, sample_of_files, sample_of_table
 from dbt.adapters.spark_clickhouse.start import main
 
 
@@ -124,3 +124,31 @@ def test_a_name_that_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     arguments = ["My Table", "--kind", "upserts", "--landing", "l", "--key", "id", "--version", "v"]
     assert main([*arguments, "--project-dir", str(tmp_path)]) == 2
     assert "'My Table' cannot be the name of models." in capsys.readouterr().err
+
+
+def test_a_kind_that_there_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    monkeypatch.setattr("builtins.input", lambda _: "excel")
+    assert main(["things", "--project-dir", str(tmp_path)]) == 2
+    assert "--kind is excel. It is one of debezium, upserts, " in capsys.readouterr().err
+
+
+def test_a_column_without_a_type(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    land(tmp_path, '{"id": 1}')
+    arguments = ["--kind", "upserts", "--landing", "landing", "--key", "id", "--version", "v"]
+    assert main(["a", *arguments, "--column", "id", "--project-dir", str(tmp_path)]) == 2
+    assert "--column is id. Write it as name:type." in capsys.readouterr().err
+
+
+def test_a_table_without_a_project(tmp_path: Path) -> None:
+    message = "the columns of shop.orders are read by the profile of a project. Make one first"
+    with pytest.raises(SampleError, match=message):
+        sample_of_table("shop.orders", tmp_path)
+
+
+def test_a_project_without_a_profile(tmp_path: Path) -> None:
+    (tmp_path / "dbt_project.yml").write_text("name: shop\nprofile: none\n")
+    with pytest.raises(SampleError, match=r"dbt cannot read the columns of shop.orders, see above"):
+        sample_of_table("shop.orders", tmp_path)

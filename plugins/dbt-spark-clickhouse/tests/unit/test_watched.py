@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from dbt.adapters.spark_clickhouse.follow import Follower, Options, Stopper
+from dbt.adapters.spark_clickhouse.follow import Follower, Options, Stopper, _in_one_line
 from dbt.adapters.spark_clickhouse.watched import LandingZones, ProjectFolders
 
 
@@ -88,3 +89,29 @@ def test_a_project_may_have_models_that_are_disabled(tmp_path: Path) -> None:
     follower = Follower(options, Stopper())
     assert follower.read_project()
     assert set(follower.manifest_of_run().nodes) == {"model.shop.on"}
+
+
+def test_lines_of_a_resident_run(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    options = Options.of(["--health-file", str(tmp_path / "none" / "health.json")])
+    follower = Follower(options, Stopper())
+    follower._tell("idle")
+    follower.stopper._ask(signal.SIGTERM, None)
+    printed = capfd.readouterr().out
+    assert "The health file cannot be written: [Errno 2]" in printed
+    assert "SIGTERM: ending after this run. Again: ending at once" in printed
+
+
+def test_the_line_of_a_run_that_failed() -> None:
+    outcome = SimpleNamespace(success=False, result=None, exception=ValueError("no\nprofile"))
+    line = _in_one_line(cast(Any, outcome), 1.25, {}, {}, {})
+    assert line == "Failed after 1.2 s: no profile"
+
+
+def test_a_project_that_changes_is_parsed_again(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    follower = Follower(Options.of(["--project-dir", str(tmp_path)]), Stopper())
+    follower._manifest = SimpleNamespace()
+    follower._project = cast(Any, SimpleNamespace(files=lambda: {"models/orders.sql": 1}))
+    assert not follower.read_project()  # there is no project
+    assert "The project has changed" in capfd.readouterr().out

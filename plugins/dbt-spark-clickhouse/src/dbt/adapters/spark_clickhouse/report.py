@@ -96,8 +96,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "matplotlib":
             raise
-        sys.stderr.write("report: matplotlib, which draws the plots, is missing. Install it: ")
-        sys.stderr.write("pip install 'matplotlib>=3.10'\n")
+        sys.stderr.write(
+            "report: matplotlib, which draws the plots, is missing. Install it: "
+            "pip install 'matplotlib>=3.10'\n"
+        )
         return 1
     except (ReportError, OSError, ValueError) as error:
         sys.stderr.write(f"report: {error}\n")

@@ -1,0 +1,141 @@
+"""Errors that no other test provokes, each from the macro that raises it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from dbt_common.exceptions import CompilationError
+
+from tests.macros.harness import Project, parsed_project
+
+CHANGE_SET = "{{ config(materialized='change_set') }} select 1 as id"
+MODELS = {
+    "orders_changes": CHANGE_SET,
+    "refunds_changes": CHANGE_SET,
+    "orders": "select * from {{ ref('orders_changes') }} union all select * from {{ ref('refunds_changes') }}",
+}
+MODEL = {"unique_id": "model.shop.orders", "name": "orders"}
+OPTIONS = {
+    "unique_key": ["id"],
+    "version": "_version",
+    "sign": "_sign",
+    "is_deleted": "_is_deleted",
+    "old_state": "lookup",
+    "combine": {},
+}
+MESSAGES: list[tuple[str, dict[str, Any], str]] = [
+    (
+        "_validate_is_on_spark",
+        {"model": MODEL, "engine": "clickhouse"},
+        "model.shop.orders: a change set can be built only on Spark, and this model is built on clickhouse. Build it on Spark.",
+    ),
+    (
+        "validate_stored_extracts",
+        {
+            "model": MODEL,
+            "stored": [
+                {"batch": 3, "hash": "b", "target": "model.shop.a"},
+                {"batch": None, "hash": None, "target": "model.shop.b"},
+            ],
+            "landed": {},
+            "taken": [2],
+        },
+        "extract 2 is new to some targets, but others already have extract 3. Remove through_batch to take that extract too, or build both again from extract 2: ",
+    ),
+    (
+        "validate_lock_is_acquired",
+        {
+            "locked_relation": "shop.orders",
+            "holder": {"run_id": "a"},
+            "apply": {"run_id": "b"},
+            "seconds": 60,
+        },
+        "Other runs have held the lock on shop.orders for 60 s. Run again when they have ended.",
+    ),
+    (
+        "validate_settings",
+        {"unique_id": "model.shop.orders", "profile": {"limit": "1"}},
+        "limit is '1' in dbt's custom_settings or in the server's user profile. It can leave out rows or add columns without an error. Remove it there.",
+    ),
+    (
+        "validate_version_columns",
+        {
+            "history": {"relation": "shop.orders", "plain_names": ["_begin", "_end"]},
+            "added": ["_begin", "_end"],
+        },
+        "versions: shop.orders has _begin, _end, and `versions` adds columns of these names. Rename them in the model of the table.",
+    ),
+    (
+        "validate_one_aggregate",
+        {"aggregate": None, "projection": None},
+        "aggregate_agrees: set either `aggregate`, a relation, or `projection`, the name of a projection.",
+    ),
+    (
+        "validate_measured_table",
+        {"node": {"name": "raw_orders", "database": "spark"}, "table": None},
+        "which_engine: raw_orders is a table of Spark's. Name one of ClickHouse's.",
+    ),
+    (
+        "validate_figures",
+        {
+            "sample": {},
+            "counts": {"stored": 1, "changes": 1},
+            "figures": [{"way": "ReplacingMergeTree", "is_right": False}],
+        },
+        "which_engine: not all ways came to the sums of the changed sample, which is an error of which_engine or of ClickHouse, so that their seconds say nothing: ReplacingMergeTree",
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
+    with parsed_project(tmp_path_factory.mktemp("messages"), MODELS) as found:
+        yield found
+
+
+@pytest.mark.parametrize(
+    ("macro", "arguments", "message"), MESSAGES, ids=[macro for macro, _, _ in MESSAGES]
+)
+def test_message(shop: Project, macro: str, arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(CompilationError, match=re.escape(message)):
+        shop.rendered(macro, **arguments)
+
+
+def test_a_model_of_two_change_sets(shop: Project) -> None:
+    node = shop.manifest.nodes["model.versioned_collapsing.orders"]
+    message = "change set: the model selects from orders_changes and refunds_changes, but it can apply only one change set. "
+    with pytest.raises(CompilationError, match=re.escape(message)):
+        shop.rendered("validate_change_sets", model=node.to_dict())
+
+
+def test_columns_that_differ_from_the_contract(shop: Project) -> None:
+    problems = shop.rendered(
+        "get_column_problems",
+        options=OPTIONS,
+        given=["id", "amount", "_version"],
+        declared=["id", "status", "_version"],
+        is_contract_enforced=True,
+    )
+    assert (
+        "contract: the select returns amount, but the properties file declares no data_type for it. Declare the data_type, or change the select."
+        in problems
+    )
+    assert (
+        "contract: the properties file declares status, but the select does not return it. Change the select or the declaration."
+        in problems
+    )
+
+
+def test_a_column_name_with_a_line_break(shop: Project) -> None:
+    node: dict[str, Any] = {
+        "kind": "QUERY",
+        "columns": [],
+        "children": {"PROJECTION": [1]},
+        "rest": "",
+        "parent": None,
+    }
+    problems = shop.rendered("_get_unread_problems", tree=[node])
+    assert "A column has a name that is not understood, in the select." in problems
