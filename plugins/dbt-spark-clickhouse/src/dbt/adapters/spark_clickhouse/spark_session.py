@@ -197,6 +197,8 @@ def default_settings(credentials: EmbeddedSparkCredentials) -> dict[str, str]:
         "spark.sql.codegen.hugeMethodLimit": "8000",
         # Local data is small: the stock 200 partitions cost more than they save.
         "spark.sql.shuffle.partitions": "8",
+        # By default each folder is a task, and 3,000 batches take 8 s to list instead of 0.5.
+        "spark.sql.sources.parallelPartitionDiscovery.parallelism": str(os.cpu_count() or 1),
         "spark.sql.warehouse.dir": credentials.warehouse_location,
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
