@@ -128,7 +128,7 @@ class Unanswered(DbtDatabaseError):
 class Replay:
     """What dbt-clickhouse takes for its client: answers as the recording has it, and keeps what is sent."""
 
-    server_version = "26.5.1.1"
+    server_version = "26.9.1.1"
     atomic_exchange = True
     has_lw_deletes = use_lw_deletes = True
     database = SCHEMA

@@ -97,7 +97,7 @@ TABLES: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "order": (f"(_sign Int8, x Int64, _version UInt64, part UInt8, id Int64) {BY_PART}", {}),
     "codecs": (
-        "(id Int64 codec(Delta, ZSTD(3)) comment 'the ''key''', part UInt8 codec(NONE), x Int64 codec(T64, LZ4), "
+        "(id Int64 comment 'the ''key''' codec(Delta, ZSTD(3)), part UInt8 codec(NONE), x Int64 codec(T64, LZ4), "
         f"_version UInt64, _sign Int8) {BY_PART} comment 'it''s a \\\\ `table` SETTINGS x = 1'",
         {},
     ),

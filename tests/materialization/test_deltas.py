@@ -36,7 +36,7 @@ SELECTS = {
     ),
     "three": (
         "with i as (select h, order_id, quantity, _sign as i_sign from `deltas`.`items`) "
-        "select h, region, score, sum(quantity * i_sign * orders._sign * c._sign) as a, "
+        "select i.h as h, region, score, sum(quantity * i_sign * orders._sign * c._sign) as a, "
         "sumIf(i_sign * orders._sign * c._sign, amount > score) as b "
         "from i join `deltas`.`orders` on orders.id = i.order_id and orders.h = i.h "
         "join `deltas`.`customers` c on c.h = i.h and c.id = orders.customer_id where quantity <> 2 "

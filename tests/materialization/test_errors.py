@@ -137,7 +137,7 @@ def test_an_old_server_is_refused(
     project.add_model("target", CONFIG, SELECT)
     with intercepted(lambda send, sql: send(sql.replace("version() as", "'26.2.19.1' as"))):
         message = project.run()["target"].message
-    assert "needs ClickHouse 26.3 or newer, but this is ClickHouse 26.2.19.1." in message
+    assert "needs ClickHouse 26.7 or newer, but this is ClickHouse 26.2.19.1." in message
     assert project.query("show tables") == []
 
 

@@ -172,12 +172,12 @@ def test_settings_that_leave_rows_out_stop_the_model(make_project: MakeProject) 
     project.replace_rows("changes", STRUCTURE, FIRST)
     with profiles({f"m_{name}": {name: value} for name, value in CUTTING.items()}):
         outcomes = project.run()
-    # One that cuts the very question for the settings is in the list of what it may be.
+    # One that cuts the very question for the settings is in the list of what it may be. 26.7 lacks some.
     unnamed = {
         name: outcomes[f"m_{name}"].message
         for name in CUTTING
         if not re.search(
-            f"- {name} is '|setting of the profile hides rows of system.settings.*{name}|QUERY_CACHE_USED",
+            f"- {name} is '|setting of the profile hides rows of system.settings.*{name}|QUERY_CACHE_USED|Unknown setting '{name}'",
             outcomes[f"m_{name}"].message,
         )
     }

@@ -458,8 +458,15 @@ def is_negated(project: CollapsingProject, select: Select, changed: str) -> bool
 
 
 @pytest.mark.parametrize("select", RIGHT, ids=lambda select: select.name)
-def test_a_right_select_is_accepted(problems: dict[str, list[str]], select: Select) -> None:
-    assert problems[select.name] == []
+def test_a_right_select_is_accepted(
+    project: CollapsingProject, problems: dict[str, list[str]], select: Select
+) -> None:
+    found = problems[select.name]
+    if select.name == "lambda_in_key" and project.query("select version() < '26.9'") == [(1,)]:
+        # Before 26.9, `explain query tree` shows a lambda without its arguments.
+        assert ["is no column of the view" in problem for problem in found] == [True]
+    else:
+        assert found == []
 
 
 @pytest.mark.parametrize("select", WRONG, ids=lambda select: select.name)
@@ -542,14 +549,14 @@ def test_what_is_accepted_of_random_selects_can_be_kept(project: CollapsingProje
 # value in all runs of a project.
 STEADY = (
     "dict(Get|Has|IsIn).*|joinGet.*|arrayJoin|unnest|addressTo.*|assignCentroid|naiveBayes.*|region.*"
-    "|financialNetPresentValueExtended"
+    "|financialNetPresentValueExtended|catboostEvaluate"
 )
 
 
 def test_functions_that_are_not_deterministic_are_known(project: CollapsingProject) -> None:
-    columns = {name for name, *_ in project.query("describe table system.functions")}
-    column = "deterministic" if "deterministic" in columns else "is_deterministic"
-    query = f"select name from system.functions where ifNull({column}, 1) = 0 and not is_aggregate"
+    query = (
+        "select name from system.functions where ifNull(deterministic, 1) = 0 and not is_aggregate"
+    )
     names = [name for (name,) in project.query(f"{query} and not match(name, '^({STEADY})$')")]
     assert {"now", "rand", "rowNumberInAllBlocks"} <= set(names)
     source = (REPOSITORY / SELECT / "constants.sql").read_text()

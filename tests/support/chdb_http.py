@@ -78,7 +78,6 @@ DECODERS: Mapping[str, Callable[[bytes], bytes]] = {
 
 _LOG = logging.getLogger("chdb_http")
 _FIRST_WORD = re.compile(rb"(?:\s|--[^\n]*|#[ !][^\n]*|/\*.*?\*/)*([A-Za-z]+|.?)", re.DOTALL)
-_INSERT_SETTINGS = re.compile(r"\bSETTINGS\b[^()]*$", re.IGNORECASE)
 _LAST_FORMAT = re.compile(rb"\bFORMAT\s+(\w+)\s*(?:SETTINGS\s[^()]*)?[;\s]*$", re.IGNORECASE)
 _TOKENS = re.compile(
     rb"""'(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" | `(?:[^`\\]|\\.)*` | \$(\w*)\$.*?\$\1\$
@@ -208,11 +207,10 @@ class Session:
             "read_bytes": result.storage_bytes_read(),
             "result_rows": result.rows_read(),
             "result_bytes": result.bytes_read(),
+            "written_rows": result.rows_written(),
+            "written_bytes": result.bytes_written(),
             "elapsed_ns": int(result.elapsed() * 1e9),
         }
-        if hasattr(result, "rows_written"):  # Since chDB 26.7.
-            counters["written_rows"] = result.rows_written()
-            counters["written_bytes"] = result.bytes_written()
         return Outcome(counters, result.get_memview().view() if result.size() else b"", result)
 
     def query(
@@ -233,25 +231,11 @@ class Session:
     def _insert(self, insert: Insert) -> Outcome:
         # In the text of a query, chDB would take an empty line for the end of the data.
         statement = insert.statement.decode()
-        if not hasattr(self._handle, "send_insert"):  # Since chDB 26.7.
-            return self._insert_from_file(statement, insert)
         with _engine_errors(), self._handle.send_insert(statement, insert.data_format) as stream:
             stream.append(insert.data)
             done = stream.finish()
         written = {"written_rows": done.rows_written, "written_bytes": done.bytes_written}
         return Outcome({**written, "elapsed_ns": int(done.elapsed * 1e9)})
-
-    def _insert_from_file(self, statement: str, insert: Insert) -> Outcome:
-        with tempfile.NamedTemporaryFile() as file:
-            file.write(insert.data)
-            file.flush()
-            source = f" FROM INFILE {_quoted(file.name)} COMPRESSION 'none' "
-            settings = _INSERT_SETTINGS.search(statement)
-            into = statement[: settings.start()] if settings else statement
-            self.query(
-                f"{into}{source}{settings[0] if settings else ''} FORMAT {insert.data_format}"
-            )
-        return Outcome({})
 
     def _bind_database(self, requested: str) -> None:
         database = requested or self._database

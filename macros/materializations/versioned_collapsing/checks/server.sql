@@ -15,13 +15,12 @@
 {% endmacro %}
 
 
-{# 26.2 has the settings of deduplication that the apply relies on, and before 26.3 FINAL with a filter on the sign
-   could
-   return cancelled rows. #}
+{# Older releases lack columns of system.tables and types in expressions that the macros use, and before 26.3 FINAL with
+   a filter on the sign could return cancelled rows. #}
 {% macro validate_server(server) %}
-  {%- if server.version.split('.')[:2] | map('int') | list < [26, 3] -%}
+  {%- if server.version.split('.')[:2] | map('int') | list < [26, 7] -%}
     {%- do exceptions.raise_compiler_error(
-        "versioned_collapsing needs ClickHouse 26.3 or newer, but this is ClickHouse " ~ server.version
+        "versioned_collapsing needs ClickHouse 26.7 or newer, but this is ClickHouse " ~ server.version
         ~ ". Update ClickHouse, or the package chdb."
     ) -%}
   {%- endif -%}
