@@ -58,7 +58,7 @@ conformance: setup ## Run dbt-tests-adapter and dbt-spark's own tests through th
 formats: setup $(addprefix $(FORMATS)/,moto spark-4.2 spark-4.1) ## Run change sets in S3, in Delta Lake and in Iceberg; fetches about 2 GB
 	@PYTHONPATH=$(FORMATS)/moto $(VENV)/bin/pytest tests/formats
 
-matrix: setup ## Run the fast tests on each Python that is there, what needs ClickHouse alone on each ClickHouse, and the lint rules on each sqlfluff
+matrix: setup ## Run the fast tests on each Python that is there, what needs ClickHouse alone on each other ClickHouse, and the lint rules on each sqlfluff
 	@failed=; \
 	for python in $(PYTHONS); do \
 		if ! python$$python -c '' 2>/dev/null; then echo "Python $$python: not found, left out"; continue; fi; \
@@ -101,6 +101,7 @@ soak: setup ## Run the long tests: random histories, deaths at every statement, 
 	@$(VENV)/bin/pytest tests/end_to_end/test_deaths_on_spark.py --spark-deaths 100
 	@$(VENV)/bin/pytest tests/materialization/test_every_setting.py --every-setting
 	@$(VENV)/bin/pytest tests/end_to_end/test_many_batches.py --batches 200
+	@$(VENV)/bin/pytest tests/change_sets/test_many_folders.py --folders 20000
 
 faults: setup ## Run the fault campaign for MINUTES=60; SEED=1 for the same again, REPEAT=<seed>:<number> for one life
 	@$(VENV)/bin/python -m tests.faults $(if $(REPEAT),--repeat $(REPEAT)) \
