@@ -58,7 +58,7 @@ conformance: setup ## Run dbt-tests-adapter and dbt-spark's own tests through th
 formats: setup $(addprefix $(FORMATS)/,moto spark-4.2 spark-4.1) ## Run change sets in S3, in Delta Lake and in Iceberg; fetches about 2 GB
 	@PYTHONPATH=$(FORMATS)/moto $(VENV)/bin/pytest tests/formats
 
-matrix: setup ## Run the fast tests on each Python that is there, what needs ClickHouse alone on each other ClickHouse, and the lint rules on each sqlfluff
+matrix: setup ## Run the fast tests on each Python that is there, what needs ClickHouse alone on the oldest that is supported, and the lint rules on each sqlfluff
 	@failed=; \
 	for python in $(PYTHONS); do \
 		if ! python$$python -c '' 2>/dev/null; then echo "Python $$python: not found, left out"; continue; fi; \
