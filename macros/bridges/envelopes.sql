@@ -31,7 +31,7 @@
         and ifNull(op, '') not in ('', 'm')
         and not throwIf(
           ifNull(op, '') not in ('', 'm', 'c', 'r', 'u', 'd', 't'),
-          'An envelope has an operation that is not known: op is to be c, r, u, d, t or m'
+          'An envelope has an unknown op; known are c, r, u, d, t and m. Correct the row'
         )
     )
     array join if(

@@ -569,6 +569,6 @@ def test_an_operation_that_is_not_known_stops_the_run(landings: Landings) -> Non
     landings.project.declare("unknown_current", {"id": "Int64"})
     node = landings.try_to_run("unknown_current")["unknown_current"]
     assert (
-        "An envelope has an operation that is not known: op is to be c, r, u, d, t or m"
+        "An envelope has an unknown op; known are c, r, u, d, t and m. Correct the row"
         in node.message
     )

@@ -218,8 +218,14 @@ class TestReconcile:
 
     def test_a_column_that_the_truth_lacks(self, project: CollapsingProject) -> None:
         project.command("create or replace view narrow as select part from truth")
-        with pytest.raises(OperationError, match=r"reconcile.narrow lacks id"):
+        said = r"narrow lacks id\. It has part\. Correct the name, or select the column\."
+        with pytest.raises(OperationError, match=said):
             project.operation("reconcile", model="target", truth="reconcile.narrow")
+
+    def test_a_column_that_the_table_lacks(self, project: CollapsingProject) -> None:
+        said = r"columns: .* lacks price\. It has id, .*\. Correct the name\."
+        with pytest.raises(OperationError, match=said):
+            project.operation("reconcile", model="target", truth="truth", columns=["price"])
 
 
 def test_compact_merges_what_is_worth_it(make_project: MakeProject) -> None:

@@ -199,6 +199,20 @@ def test_catalog_has_the_columns_in_the_types_of_their_engine(
         assert {name: column["type"] for name, column in found.items()} == columns
 
 
+def test_catalog_has_the_sizes_of_tables(later: Any) -> None:
+    for catalog in (later.catalog, later.catalog_of_some):
+        found = catalog["nodes"]["model.mixed.ch_orders"]["stats"]
+        assert {name: (each["label"], each["include"]) for name, each in found.items()} == {
+            "rows": ("Stored Rows", True),
+            "bytes": ("Size", True),
+            "has_stats": ("Has Stats?", False),
+        }
+        assert found["rows"]["value"] == 12
+        assert found["bytes"]["value"] > 0
+    view = later.catalog["nodes"]["model.mixed.ch_revenue"]["stats"]
+    assert list(view) == ["has_stats"]
+
+
 def test_catalog_of_a_selection_has_nothing_else(later: Any) -> None:
     assert later.docs_of_some.success
     models = [name for name in later.catalog_of_some["nodes"] if name.startswith("model.")]

@@ -45,7 +45,7 @@ def test_cancelled_connection_cannot_be_opened(
     manager: Any = adapter.engines[engine].connections
     with pytest.raises(DbtRuntimeError) as error, manager.opening(connection):
         pytest.fail("It was opened.")
-    assert error.value.msg == "dbt was interrupted."
+    assert error.value.msg == "dbt was interrupted before this node began. Run it again."
 
 
 def test_next_command_of_the_process_opens_connections_again(

@@ -61,7 +61,10 @@ class ChDbClient(upstream.EmbeddedClient):
                     settings={**settings, "session_timezone": "UTC"},
                 )
         except ClickHouseError as error:
-            raise FailedToConnectError(f"chDB could not open {self._folder}: {error}") from error
+            raise FailedToConnectError(
+                f"chDB could not open {self._folder}: {error}\n"
+                "Check that the folder can be written. `home` in the profile says where it is."
+            ) from error
         upstream.set_server_zone(client, UTC)
         return client
 

@@ -6,7 +6,7 @@ import logging
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.clickhouse.connections import ClickHouseConnectionManager
 from dbt.adapters.clickhouse.credentials import ClickHouseCredentials
@@ -22,6 +22,26 @@ from dbt.adapters.spark_clickhouse.chdb_client import ChDbClient
 from dbt.adapters.spark_clickhouse.engine import EngineAdapter, EngineConnectionManager
 from dbt.adapters.spark_clickhouse.routing import CLICKHOUSE
 from dbt.adapters.spark_clickhouse.spark_errors import UNKNOWN, causes
+
+if TYPE_CHECKING:
+    import agate
+
+# What dbt's docs site shows of a table. It formats numbers that are called so.
+_STATISTICS = """
+select
+  database as table_schema,
+  name as table_name,
+  'Stored Rows' as `stats:rows:label`,
+  toInt64(total_rows) as `stats:rows:value`,
+  'With cancel rows, and the rows that they cancel, until both are merged' as `stats:rows:description`,
+  true as `stats:rows:include`,
+  'Size' as `stats:bytes:label`,
+  toInt64(total_bytes) as `stats:bytes:value`,
+  'On disk, compressed' as `stats:bytes:description`,
+  true as `stats:bytes:include`
+from system.tables
+where total_rows is not null and total_bytes is not null and not startsWith(engine, 'Materialized')
+"""
 
 
 class RoutedClickHouseConnectionManager(EngineConnectionManager, ClickHouseConnectionManager):
@@ -82,6 +102,16 @@ class RoutedClickHouseAdapter(EngineAdapter, ClickHouseAdapter):
     def is_embedded(self) -> bool:
         """Whether ClickHouse is chDB."""
         return bool(self.config.credentials.driver == "chdb")
+
+    def get_filtered_catalog(self, *args: Any) -> tuple[agate.Table, list[Exception]]:
+        """The catalog, with the rows and bytes of tables, which dbt-clickhouse leaves out."""
+        catalog, errors = super().get_filtered_catalog(*args)
+        if not catalog.column_names:  # ClickHouse has nothing of what is asked for, or is away
+            return catalog, errors
+        with self.connection_named("catalog_statistics"):
+            _, statistics = self.execute(_STATISTICS, fetch=True)
+        names = ["table_schema", "table_name"]
+        return catalog.join(statistics, names, names), errors
 
 
 @contextmanager

@@ -101,7 +101,7 @@ class EngineConnectionManager(SQLConnectionManager):
         """
         with cls._opening:
             if any(connection is cancelled for cancelled in cls._cancelled):
-                raise DbtRuntimeError("dbt was interrupted.")
+                raise DbtRuntimeError("dbt was interrupted before this node began. Run it again.")
             yield
 
     def cancel_open(self) -> list[str]:

@@ -47,7 +47,7 @@ class RemoteSession(SessionConnectionWrapper):
     def execute(self, sql: str, bindings: list[Any] | None = None) -> None:
         """Run a statement."""
         if self._is_cancelled:
-            raise DbtRuntimeError("dbt was interrupted.")
+            raise DbtRuntimeError("dbt was interrupted before this node began. Run it again.")
         with advising(self._place):
             super().execute(sql, bindings)
 
