@@ -20,6 +20,9 @@ from dbt.adapters.spark_clickhouse import store, upstream
 from dbt.adapters.spark_clickhouse.credentials import EmbeddedClickHouseCredentials
 
 _start = threading.Lock()
+# A client that keeps the engine open, by its folder. When its last client closes, the engine shuts
+# down. To start again takes time, and 2.5 MB that it never gives back.
+_kept: dict[Path, Any] = {}
 
 
 def prepare(credentials: EmbeddedClickHouseCredentials) -> None:
@@ -44,7 +47,12 @@ class ChDbClient(upstream.EmbeddedClient):
     def connect(self, credentials: EmbeddedClickHouseCredentials, settings: dict[str, Any]) -> Any:
         """Open a client of the stores; no other process may use them meanwhile."""
         self._folder = Path(credentials.home, "clickhouse")
-        store.hold(Path(credentials.home), credentials.wait)
+        home = Path(credentials.home)
+        store.hold(home, credentials.wait)
+        for other in _kept.keys() - {self._folder}:  # A process has one engine at a time.
+            _kept.pop(other).close()
+        if store.is_shared(home) and not _kept:
+            _kept[self._folder] = self._open()
         return self._open(**settings)
 
     def create_database(self, database: str) -> None:

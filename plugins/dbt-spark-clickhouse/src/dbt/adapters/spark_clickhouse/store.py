@@ -95,6 +95,12 @@ def share(home: Path, wait: int) -> int:
         return _held[home].fileno()
 
 
+def is_shared(home: Path) -> bool:
+    """Whether a child of this process holds the lock on ``home`` too, so that it is not released."""
+    with _guard:
+        return home in _shared
+
+
 def release(home: Path) -> None:
     """Let go of the lock on ``home``, if this process holds it and no child of it does.
 
