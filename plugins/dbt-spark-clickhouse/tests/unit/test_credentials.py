@@ -119,8 +119,8 @@ def test_methods_are_those_of_dbt_spark_and_spark_connect() -> None:
         (
             {"host": "ch.example.com", "driver": "http"},
             "The profile has unknown keys: driver, host. Keys of one engine go into its block, "
-            "`spark` or `clickhouse`; outside the blocks it takes database, schema, home, wait and "
-            "s3_endpoint.",
+            "`spark` or `clickhouse`; outside the blocks it takes database, schema, home, wait, "
+            "s3_endpoint and hand_off.",
         ),
         (
             {"spark": {"metod": "session", "hots": "x"}},
@@ -185,6 +185,7 @@ def test_methods_are_those_of_dbt_spark_and_spark_connect() -> None:
         ),
         ({"wait": "a minute"}, "'a minute' is not of type 'integer'"),
         ({"home": 7}, "7 is not of type 'string'"),
+        ({"hand_off": "carry"}, "The profile has `hand_off: carry`; it takes pull or push."),
         ({"spark": "session"}, "'session' is not of type 'object'"),
     ],
 )

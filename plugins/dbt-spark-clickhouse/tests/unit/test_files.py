@@ -80,7 +80,7 @@ def test_clickhouse_reads_and_writes_a_bucket_by_its_url(
 ) -> None:
     bucket = Bucket(LISTED)
     files = S3Files(f"{scheme}://lake/shop/orders", "parquet", endpoint, bucket.query)
-    assert files.table_function("*.parquet") == f"s3('{url}/*.parquet', 'Parquet')"
+    assert files.source("*.parquet") == f"s3('{url}/*.parquet', 'Parquet')"
     assert files.read_receipt() == "{}"
     files.write_receipt("it's")
     assert bucket.asked[-1] == (
@@ -92,7 +92,7 @@ def test_clickhouse_reads_and_writes_a_bucket_by_its_url(
 def test_bucket_without_files_is_not_there_and_has_no_receipt() -> None:
     files = S3Files("s3://lake/shop/orders", "delta", "", Bucket({}).query)
     assert (files.exist(), files.sizes(), files.read_receipt()) == (False, {}, None)
-    assert files.table_function() == "deltaLakeS3('s3://lake/shop/orders')"
+    assert files.source() == "deltaLakeS3('s3://lake/shop/orders')"
 
 
 def test_only_s3_is_s3() -> None:

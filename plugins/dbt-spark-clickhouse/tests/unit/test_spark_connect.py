@@ -105,6 +105,8 @@ def test_cancelled_session_does_nothing_more() -> None:
     handle = RemoteSession(session, "it:1")
     handle.cursor().execute("select 1")
     handle.cancel()
-    with pytest.raises(DbtRuntimeError, match=r"dbt was interrupted before this node began\. Run it again\."):
+    with pytest.raises(
+        DbtRuntimeError, match=r"dbt was interrupted before this node began\. Run it again\."
+    ):
         handle.cursor().execute("select 2")
     assert calls == ["select 1", "interrupted"]

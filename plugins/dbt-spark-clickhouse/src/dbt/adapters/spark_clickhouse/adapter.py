@@ -73,7 +73,7 @@ class SparkClickHouseAdapter(Relations, Catalog, ConnectionsOfBoth, MacroMethods
         self.Relation = RoutedRelation.bound_to(self)
         warehouse = credentials[0].warehouse_location
         self.landed = {}
-        self.spark_files = SparkFiles(self, warehouse, profile.s3_endpoint)
+        self.spark_files = SparkFiles(self, warehouse, profile)
         self.hand_offs = HandOffs(self)
         self.lost_tables = LostTables(self)
         refuse_unclassified(self)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.clickhouse.connections import ClickHouseConnectionManager
 from dbt.adapters.clickhouse.credentials import ClickHouseCredentials
 from dbt.adapters.clickhouse.dbclient import ChRetryableException
+from dbt.adapters.clickhouse.httpclient import ChHttpClient
 from dbt.adapters.clickhouse.impl import ClickHouseAdapter
 from dbt.adapters.clickhouse.logger import logger
 from dbt.adapters.contracts.connection import Connection
@@ -18,6 +19,7 @@ from dbt.adapters.exceptions import FailedToConnectError
 from dbt_common.exceptions import DbtRuntimeError
 from urllib3.exceptions import HTTPError
 
+from dbt.adapters.spark_clickhouse import upstream
 from dbt.adapters.spark_clickhouse.chdb_client import ChDbClient
 from dbt.adapters.spark_clickhouse.engine import EngineAdapter, EngineConnectionManager
 from dbt.adapters.spark_clickhouse.routing import CLICKHOUSE
@@ -33,7 +35,7 @@ select
   name as table_name,
   'Stored Rows' as `stats:rows:label`,
   toInt64(total_rows) as `stats:rows:value`,
-  'With cancel rows, and the rows that they cancel, until both are merged' as `stats:rows:description`,
+  'With cancel rows, and what they cancel, until both are merged' as `stats:rows:description`,
   true as `stats:rows:include`,
   'Size' as `stats:bytes:label`,
   toInt64(total_bytes) as `stats:bytes:value`,
@@ -102,6 +104,26 @@ class RoutedClickHouseAdapter(EngineAdapter, ClickHouseAdapter):
     def is_embedded(self) -> bool:
         """Whether ClickHouse is chDB."""
         return bool(self.config.credentials.driver == "chdb")
+
+    def insert_parquet(self, table: str, parquet: bytes) -> None:
+        """Insert Parquet into a table, whose columns are called as those of the Parquet.
+
+        Raises:
+            DbtRuntimeError: the driver cannot, or ClickHouse refuses.
+        """
+        handle = self.connections.get_thread_connection().handle
+        if not isinstance(handle, ChHttpClient):
+            raise DbtRuntimeError(
+                "`hand_off: push` sends Parquet over HTTP. Set `driver: http` in the profile's "
+                "`clickhouse` block, and the port of HTTP."
+            )
+        with self.connections.exception_handler(f"insert into {table} format Parquet"):
+            upstream.client_of(handle).raw_insert(
+                table,
+                insert_block=parquet,
+                fmt="Parquet",
+                settings={"async_insert": 0, "input_format_null_as_default": 0},
+            )
 
     def get_filtered_catalog(self, *args: Any) -> tuple[agate.Table, list[Exception]]:
         """The catalog, with the rows and bytes of tables, which dbt-clickhouse leaves out."""

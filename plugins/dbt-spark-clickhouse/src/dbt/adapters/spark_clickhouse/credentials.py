@@ -26,6 +26,8 @@ from dbt.adapters.spark_clickhouse.routing import (
 )
 
 ADAPTER_TYPE = "spark_clickhouse"
+# How Spark's tables get to ClickHouse.
+PULL, PUSH = "pull", "push"
 HOME = "SPARK_CLICKHOUSE_HOME"
 CONNECT_PORT = 15002
 _KEYS_OF_REMOTE = {"host", "port", "token", "use_ssl", "user"}
@@ -99,8 +101,9 @@ class SparkClickHouseCredentials(Credentials):
     ``home`` is the folder of the embedded stores, by default that of the variable
     SPARK_CLICKHOUSE_HOME; ``wait`` is how many seconds a run waits for
     another process that uses them. ``s3_endpoint`` is the URL of an S3 store other than Amazon's,
-    as ClickHouse reaches it. ``spark`` and ``clickhouse`` are the blocks that a profile of
-    the stock adapter has, without type, schema and threads.
+    as ClickHouse reaches it. ``hand_off`` says how Spark's tables get to ClickHouse: it reads their
+    files ("pull"), or dbt sends them ("push"). ``spark`` and ``clickhouse`` are the blocks that a
+    profile of the stock adapter has, without type, schema and threads.
     """
 
     database: str = CLICKHOUSE
@@ -108,6 +111,7 @@ class SparkClickHouseCredentials(Credentials):
     home: str = field(default_factory=lambda: os.environ.get(HOME, "") or ".spark_clickhouse")
     wait: int = 60
     s3_endpoint: str = ""
+    hand_off: str = PULL
     spark: dict[str, Any] = field(default_factory=dict)
     clickhouse: dict[str, Any] = field(default_factory=dict)
 
@@ -119,7 +123,7 @@ class SparkClickHouseCredentials(Credentials):
             raise DbtRuntimeError(
                 f"The profile has unknown keys: {', '.join(unknown)}. Keys of one engine go into "
                 "its block, `spark` or `clickhouse`; outside the blocks it takes "
-                "database, schema, home, wait and s3_endpoint."
+                "database, schema, home, wait, s3_endpoint and hand_off."
             )
         checked: dict[Any, Any] = super().__pre_deserialize__(data)  # type: ignore[no-untyped-call]
         return checked
@@ -129,6 +133,10 @@ class SparkClickHouseCredentials(Credentials):
             str, tuple[EmbeddedSparkCredentials, EmbeddedClickHouseCredentials]
         ] = {}
         validate_engine(self.database, "The profile")
+        if self.hand_off not in (PULL, PUSH):
+            raise DbtRuntimeError(
+                f"The profile has `hand_off: {self.hand_off}`; it takes {PULL} or {PUSH}."
+            )
         self.engine_credentials(Path.cwd())
 
     @property

@@ -58,8 +58,16 @@ class Files(ABC):
         """Whether a file was written after the receipt, as far as can be told."""
         return False
 
-    def table_function(self, pattern: str = "", structure: str = "") -> str:
-        """The table function that reads the folder.
+    def deliver(self, types: Mapping[str, str], sizes: Mapping[str, int]) -> None:  # noqa: B027
+        """Bring the files to where ClickHouse reads them. Most are read where they are.
+
+        Args:
+            types: ClickHouse types of the columns, as in the files, by name.
+            sizes: bytes of the files, by their paths within the folder.
+        """
+
+    def source(self, pattern: str = "", structure: str = "") -> str:
+        """What ClickHouse reads the folder from: a table function.
 
         Args:
             pattern: of the files; a lake table needs none.

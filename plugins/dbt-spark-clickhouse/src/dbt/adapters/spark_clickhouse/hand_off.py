@@ -18,7 +18,7 @@ from dbt.adapters.spark_clickhouse.files import (
     Files,
     LocalFiles,
 )
-from dbt.adapters.spark_clickhouse.reading import reading_sql
+from dbt.adapters.spark_clickhouse.reading import reading_sql, stored_types
 from dbt.adapters.spark_clickhouse.receipt import (
     Receipt,
     require_no_nested_nulls,
@@ -44,6 +44,7 @@ class HandOffs:
         self._verified: dict[str, Receipt] = {}
         self._referenced: set[tuple[str, str]] = set()
         self._refreshing = threading.Lock()
+        self._delivering = threading.Lock()
 
     def relation(self, node: Any, own: BaseRelation, **kwargs: Any) -> HandOffRelation:
         """The Spark relation ``own`` of ``node``, as ClickHouse reads it.
@@ -117,6 +118,8 @@ class HandOffs:
         receipt = require_same_files(name, model, files, Receipt.load(files))
         require_no_nested_nulls(name, receipt)
         if self._verified.get(files.location) != receipt:
+            with self._delivering:
+                files.deliver(stored_types(receipt), receipt.files)
             columns = [(column.name, column.spark_type) for column in receipt.columns]
             read = self._figures(CLICKHOUSE, columns, reading_sql(files, receipt))
             require_same_figures(name, model, receipt, receipt_of(columns, read, receipt.files))

@@ -1,4 +1,4 @@
-"""The SQL by which ClickHouse reads the files of a Spark table."""
+"""The SQL by which ClickHouse reads a Spark table."""
 
 from __future__ import annotations
 
@@ -17,19 +17,29 @@ def reading_sql(files: Files, receipt: Receipt | None) -> str:
     With a receipt the structure is spelled out: without it an `insert … select … from file()`
     takes the types of its target and turns NULL into 0, and a folder without rows cannot be read.
     """
-    types = receipt.types() if receipt else {}
+    stored = stored_types(receipt) if receipt else {}
     if files.file_format != PARQUET:
-        return files.table_function(structure=_structure(types))
+        return files.source(structure=_structure(stored))
     partitions = partition_columns(receipt.files) if receipt else []
     pattern = "".join(f"{name}=*/" for name in partitions) + "*.parquet"
-    if not partitions:
-        return files.table_function(pattern, _structure(types))
-    read = {name: "Nullable(String)" if name in partitions else types[name] for name in types}
+    source = files.source(pattern, _structure(stored))
+    if not receipt or not partitions:
+        return source
     columns = (
         _partition_value(name, kind) if name in partitions else quote(name, CLICKHOUSE)
-        for name, kind in types.items()
+        for name, kind in receipt.types().items()
     )
-    return f"(select {', '.join(columns)} from {files.table_function(pattern, _structure(read))})"
+    return f"(select {', '.join(columns)} from {source})"
+
+
+def stored_types(receipt: Receipt) -> dict[str, str]:
+    """The columns as the files have them, as ClickHouse types: a partition column is the text in
+    the names of folders."""
+    partitions = partition_columns(receipt.files)
+    return {
+        name: "Nullable(String)" if name in partitions else kind
+        for name, kind in receipt.types().items()
+    }
 
 
 def _structure(types: dict[str, str]) -> str:

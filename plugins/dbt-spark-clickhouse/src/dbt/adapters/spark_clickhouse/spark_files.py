@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.base.relation import BaseRelation
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.spark_clickhouse.credentials import PUSH
 from dbt.adapters.spark_clickhouse.files import FORMATS, PARQUET, Files, LocalFiles
+from dbt.adapters.spark_clickhouse.pushed_files import PushedFiles
 from dbt.adapters.spark_clickhouse.routing import CLICKHOUSE
 from dbt.adapters.spark_clickhouse.s3_files import S3Files, is_s3
 
 if TYPE_CHECKING:
+    from dbt.adapters.spark_clickhouse.credentials import SparkClickHouseCredentials
     from dbt.adapters.spark_clickhouse.router import Router
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
@@ -22,26 +25,34 @@ _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 class SparkFiles:
     """Finds the files of one project's Spark tables.
 
-    ``warehouse`` is Spark's warehouse, a folder or a URL; ``s3_endpoint`` the URL of an S3 store
-    other than Amazon's.
+    ``warehouse`` is Spark's warehouse, a folder or a URL; ``profile`` says how ClickHouse gets at
+    files.
     """
 
-    def __init__(self, router: Router, warehouse: str, s3_endpoint: str) -> None:
+    def __init__(self, router: Router, warehouse: str, profile: SparkClickHouseCredentials) -> None:
         self._router = router
         self._warehouse = warehouse
-        self._s3_endpoint = s3_endpoint
+        self._profile = profile
 
     def of(self, relation: BaseRelation, node: Any = None, file_format: str | None = None) -> Files:
         """The files of ``relation``, of which the node may not be known."""
         location, file_format = self._location(relation, node), file_format or file_format_of(node)
         if is_s3(location):
-            return S3Files(location, file_format, self._s3_endpoint, self._query)
+            return S3Files(location, file_format, self._profile.s3_endpoint, self._query)
+        if self._profile.hand_off == PUSH:
+            schema = self._profile.schema
+            return PushedFiles(location, file_format, schema, self._query, self._insert)
         return LocalFiles(location, file_format)
 
     def _query(self, sql: str) -> list[tuple[Any, ...]]:
         """The rows of ``sql`` on ClickHouse."""
         _, table = self._router.call_named_engine(CLICKHOUSE, "execute", sql, fetch=True)
         return [tuple(row.values()) for row in table.rows]
+
+    def _insert(self, table: str, parquet: bytes) -> None:
+        clickhouse: Any = self._router.engines[CLICKHOUSE]
+        with self._router.at_work.on_engine(CLICKHOUSE):
+            clickhouse.insert_parquet(table, parquet)
 
     def _location(self, relation: BaseRelation, node: Any = None) -> str:
         schema, table = str(relation.schema).lower(), str(relation.identifier)

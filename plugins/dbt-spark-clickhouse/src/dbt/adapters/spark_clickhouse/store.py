@@ -96,7 +96,7 @@ def share(home: Path, wait: int) -> int:
 
 
 def is_shared(home: Path) -> bool:
-    """Whether a child of this process holds the lock on ``home`` too, so that it is not released."""
+    """Whether a child of this process holds the lock on ``home`` too: it stays held."""
     with _guard:
         return home in _shared
 

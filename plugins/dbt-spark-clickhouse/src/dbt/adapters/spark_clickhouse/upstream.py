@@ -243,6 +243,7 @@ _CREATE_CLIENT = Symbol("dbt-clickhouse", _CLIENT, "_create_client")
 _ENSURE_DATABASE = Symbol("dbt-clickhouse", _CLIENT, "_ensure_database")
 _SET_DATABASE = Symbol("dbt-clickhouse", _CLIENT, "_set_client_database")
 _CONNECTION_SETTINGS = Symbol("dbt-clickhouse", _CLIENT, "_conn_settings")
+_OWN_CLIENT = Symbol("dbt-clickhouse", _CLIENT, "_client")
 _SERVER_ZONE = Symbol("clickhouse-connect", "clickhouse_connect.driver.client:Client", "server_tz")
 
 
@@ -272,6 +273,11 @@ class EmbeddedClient(ChHttpClient):
         if self.database:
             self.create_database(self.database)
             _SET_DATABASE.of(self)()
+
+
+def client_of(handle: ChHttpClient) -> Any:
+    """The client of clickhouse-connect in that of dbt-clickhouse."""
+    return _OWN_CLIENT.of(handle)
 
 
 def set_server_zone(client: Any, zone: Any) -> None:
