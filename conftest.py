@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
+from dbt_common.tests import enable_test_caching
 from xdist.scheduler import LoadFileScheduling
+
+# Many small projects have the same macros: dbt, which has this for its own tests, parses each of them once.
+enable_test_caching()
+# The tests start Spark some sixty times, with little data: to compile it well takes longer than it saves. Java says on
+# its error output that it was told so.
+os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
 
 # What the tests of a folder or file need; the first that fits.
 NEEDS = {

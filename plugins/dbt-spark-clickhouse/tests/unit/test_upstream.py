@@ -296,7 +296,7 @@ USES: dict[str, Use] = {
         "_set_client_database",
         lambda: _client(database="shop", create_database=str)._ensure_database(None, None),
     ),
-    "_client": _lacking(lambda: upstream.client_of(Nothing())),
+    "_client": _lacking(lambda: upstream.client_of(cast(Any, Nothing()))),
     "server_tz": _lacking(lambda: upstream.set_server_zone(Nothing(), "UTC")),
     "_fix_binding": _lacking(lambda: upstream.set_session_literals(Nothing(), str)),
     "fetchall": _lacking(lambda: upstream.set_session_rows(Nothing(), lambda _, row: row)),
