@@ -14,6 +14,7 @@ NEEDS = {
     "tests/docs/test_documents.py": "fast",
     "tests/docs/test_errors.py": "fast",
     "tests/docs/test_readme.py": "engine",
+    "tests/docs/test_guides.py": "engine",
     "tests/docs/test_traps.py": "engine",
     "plugins/dbt-spark-clickhouse/tests/unit/": "fast",
     "plugins/sqlfluff-plugin-versioned-collapsing/tests/test_corpus.py": "engine",
