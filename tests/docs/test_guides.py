@@ -37,6 +37,7 @@ GUIDES = {
     "docs/ledger.md": [START, VIEWS],
     MONITORING: [START, VIEWS],
     "docs/scaling.md": [START, VIEWS],
+    "docs/operating.md": [START, VIEWS],
 }
 CONFIG = """
 <clickhouse>
