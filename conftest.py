@@ -60,6 +60,7 @@ SLOW = (
     "tests/materialization/test_histories.py",
     "tests/materialization/test_life.py",
     "tests/docs/test_your_project.py",
+    "tests/docs/test_guides.py",
 )
 # A group of pytest-xdist (`--dist loadfile`) is a file, but for these. What the tests of a folder share is made once;
 # what shares nothing is apart, so that both processes end at the same time.

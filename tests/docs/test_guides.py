@@ -1,6 +1,9 @@
 """Guides, followed word by word: their files are written, and their statements and commands are run in order.
 
-A block `text` after commands is what they print. In it, `…` stands for what differs from run to run.
+- A block is a file if the text before it names one, as tests/support/page.py says.
+- `sql`: statements. The comment behind a statement is its answer. A select with Jinja is shown by `dbt show`.
+- `sh`: commands. A command whose comment is `exit code 1` fails, and no other does.
+- `text`: lines that the commands or the select before it print. `…` stands for what differs from run to run.
 """
 
 from __future__ import annotations
