@@ -22,6 +22,7 @@ NEEDS = {
     "tests/docs/test_documents.py": "fast",
     "tests/docs/test_errors.py": "fast",
     "tests/docs/test_readme.py": "engine",
+    "tests/docs/test_guides.py": "engine",
     "tests/docs/test_traps.py": "engine",
     "plugins/dbt-spark-clickhouse/tests/unit/": "fast",
     "plugins/sqlfluff-plugin-versioned-collapsing/tests/test_corpus.py": "engine",
@@ -67,6 +68,7 @@ SLOW = (
     "tests/materialization/test_histories.py",
     "tests/materialization/test_life.py",
     "tests/docs/test_your_project.py",
+    "tests/docs/test_guides.py",
 )
 # A group of pytest-xdist (`--dist loadfile`) is a file, but for these. What the tests of a folder share is made once;
 # what shares nothing is apart, so that both processes end at the same time.

@@ -287,10 +287,11 @@ class ChdbServer(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
 
-    def __init__(self, path: Path, port: int, user: str, password: str) -> None:
+    def __init__(self, path: Path, port: int, user: str, password: str, config: str = "") -> None:
         import chdb  # Not earlier: the import starts an engine.
 
-        self._connect: Callable[[], Any] = lambda: chdb.connect(f"{path}?{SERVER_PROFILE}")
+        options = f"{SERVER_PROFILE}&config-file={config}" if config else SERVER_PROFILE
+        self._connect: Callable[[], Any] = lambda: chdb.connect(f"{path}?{options}")
         keeper = self._keeper = Session(self._connect)  # The engine stops with its last handle.
         self.version = keeper.value("SELECT version()")
         self.credentials = (user, password)
@@ -484,14 +485,19 @@ def _external_table(
 
 @contextlib.contextmanager
 def running_server(
-    path: Path | str, *, user: str = "default", password: str = "", startup_seconds: float = 60.0
+    path: Path | str,
+    *,
+    user: str = "default",
+    password: str = "",
+    config: str = "",
+    startup_seconds: float = 60.0,
 ) -> Iterator[tuple[str, int]]:
     """Run the front on the data directory ``path`` in a subprocess and yield (host, port).
 
-    It ends with the block, and also if this process dies. Raises RuntimeError if it does not
+    ``config`` is the path of a configuration file of ClickHouse. It ends with the block, and also if this process dies. Raises RuntimeError if it does not
     answer within ``startup_seconds``, or, with its last statements, if it has ended before the block has.
     """
-    process, port = start_server(path, user, password, startup_seconds)
+    process, port = start_server(path, user, password, startup_seconds, config)
     try:
         yield HOST, port
         if process.poll() is not None:
@@ -503,7 +509,11 @@ def running_server(
 
 
 def start_server(
-    path: Path | str, user: str = "default", password: str = "", startup_seconds: float = 60.0
+    path: Path | str,
+    user: str = "default",
+    password: str = "",
+    startup_seconds: float = 60.0,
+    config: str = "",
 ) -> tuple[subprocess.Popen[bytes], int]:
     """Start the front on the data directory ``path``: its process, which ends with this one, and its port.
 
@@ -513,6 +523,7 @@ def start_server(
         port_file = Path(scratch) / "port"
         command = [sys.executable, __file__, "--until-stdin-closes", "--path", str(path)]
         command += ["--port-file", str(port_file), "--user", user, "--password", password]
+        command += ["--config", config]
         # Ctrl-C is for this process, which then ends that one: a query that it breaks off may crash the engine.
         process = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
         deadline = time.monotonic() + startup_seconds
@@ -550,6 +561,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--port-file", type=Path, help="file to write the port to")
     parser.add_argument("--user", default="default")
     parser.add_argument("--password", default="")
+    parser.add_argument("--config", default="", help="configuration file of ClickHouse")
     parser.add_argument("--until-stdin-closes", action="store_true", help="end with the parent")
     options = parser.parse_args(arguments)
     os.environ["TZ"] = "UTC"  # Before the engine starts: results must not depend on the host.
@@ -562,7 +574,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _LOG.addHandler(
         RotatingFileHandler(options.path / STATEMENTS, maxBytes=4_000_000, encoding="utf-8")
     )
-    server = ChdbServer(options.path.resolve(), options.port, options.user, options.password)
+    server = ChdbServer(
+        options.path.resolve(), options.port, options.user, options.password, options.config
+    )
     threading.Thread(target=server.serve_forever, daemon=True).start()
     if options.port_file:
         unfinished = options.port_file.with_suffix(".unfinished")

@@ -1,0 +1,190 @@
+"""Guides, followed word by word: their files are written, and their statements and commands are run in order.
+
+- A block is a file if the text before it names one, as tests/support/page.py says.
+- `sql`: statements. The comment behind a statement is its answer. A select with Jinja is shown by `dbt show`.
+- `sh`: commands. A command whose comment is `exit code 1` fails, and no other does.
+- `text`: lines that the commands or the select before it print. `…` stands for what differs from run to run.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.support.chdb_http import running_server
+from tests.support.collapsing_project import CollapsingProject
+from tests.support.collapsing_projects import MakeProject, collapsing_projects
+from tests.support.page import assert_answers, blocks
+from tests.support.shop import REPOSITORY
+
+START = "docs/dbt_clickhouse.md"
+VIEWS = "docs/views.md"
+MONITORING = "docs/monitoring.md"
+# A page, and the pages that it continues.
+GUIDES = {
+    START: [],
+    VIEWS: [START],
+    "docs/querying.md": [START],
+    "docs/history.md": [START],
+    "docs/deletes_and_partial_changes.md": [START],
+    "docs/ledger.md": [START, VIEWS],
+    MONITORING: [START, VIEWS],
+    "docs/scaling.md": [START, VIEWS],
+    "docs/operating.md": [START, VIEWS],
+}
+CONFIG = """
+<clickhouse>
+  <query_log><database>system</database><table>query_log</table></query_log>
+  <storage_configuration>
+    <disks><backups><type>local</type><path>{path}/</path></backups></disks>
+  </storage_configuration>
+  <backups><allowed_disk>backups</allowed_disk></backups>
+</clickhouse>
+"""
+FAILS = "# exit code 1"
+# Events of dbt that pages leave out: the lines that say that a model begins.
+LEFT_OUT = ("LogStartLine", "Formatting")
+# Blocks that are not followed, by how they begin, and what reads them.
+NOT_FOLLOWED = {
+    "# packages.yml": "tests/end_to_end/test_package.py",
+    "pip install": "test_what_is_installed_is_there",
+    "scrape_configs:": "test_prometheus_gets_figures",
+    '{"_message"': "tests/end_to_end/test_responses.py",
+    "lines            = ": "tests/support/accounts.py",
+    "seconds = ": "a formula, which benchmarks/results/growth.md has beside the measurements",
+}
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int]]:
+    """A ClickHouse that logs queries and may write backups."""
+    folder = tmp_path_factory.mktemp("clickhouse")
+    config = folder / "config.xml"
+    config.write_text(CONFIG.format(path=folder / "backups"))
+    with running_server(folder / "data", config=str(config)) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def make_project(
+    address: tuple[str, int], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[MakeProject]:
+    with collapsing_projects(address, tmp_path_factory.mktemp) as make:
+        yield make
+
+
+@pytest.fixture
+def project(make_project: MakeProject) -> CollapsingProject:
+    """The project `shop`, without models or tables."""
+    project = make_project("shop")
+    for database in ("shop", "landing"):
+        project.client.command(f"drop database if exists {database} sync")
+    project.client.command("create database shop")
+    project.client.database = "shop"
+    return project
+
+
+def follow(project: CollapsingProject, page: str) -> None:
+    """Do what a page says, block by block."""
+    said = ""
+    for block in blocks(page):
+        if block.text.startswith(tuple(NOT_FOLLOWED)):
+            continue
+        if block.path:
+            path = project.folder / block.path
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(block.text)
+        elif block.language == "sh":
+            said = "\n".join(run(project, line) for line in block.text.splitlines())
+        elif block.language == "text":
+            assert is_said(block.text, said), f"{block.text} is not in\n{said}"
+        elif "{{" in block.text:
+            said = run(project, shlex.join(["dbt", "show", "--inline", block.text]))
+        else:
+            assert block.language == "sql", block.text
+            assert_answers(
+                project.client, block.text if ";" in block.text else f"{block.text.strip()};\n"
+            )
+
+
+def run(project: CollapsingProject, line: str) -> str:
+    """What a command prints. It fails where the page says so, and only there."""
+    program, *arguments = shlex.split(line, comments=True)
+    if program != "dbt" or ">" in arguments:
+        return run_in_shell(project, line)
+    project.dbt(*arguments)
+    infos = [
+        event.info
+        for event in project.events
+        if event.info.level != "debug" and event.info.name not in LEFT_OUT
+    ]
+    said = "\n".join(info.msg for info in infos)
+    assert any(info.level == "error" for info in infos) == line.endswith(FAILS), f"{line}\n{said}"
+    return said
+
+
+def run_in_shell(project: CollapsingProject, line: str) -> str:
+    """What a command prints that is not one of dbt alone."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return subprocess.run(
+        ["bash", "-c", line],
+        cwd=project.folder,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+
+
+def is_said(text: str, said: str) -> bool:
+    """Whether the lines of a text are among those that were said, one after the other."""
+    lines = re.sub(r"(\\ )?…", ".*", re.escape(plain(text)))
+    return re.search(f"^{lines}$", plain(said), re.MULTILINE) is not None
+
+
+def plain(text: str) -> str:
+    """A text without colours and without the widths of columns."""
+    lines = (" ".join(line.split()) for line in re.sub(r"\x1b\[\d+m", "", text).splitlines())
+    return re.sub("-{2,}", "--", "\n".join(lines))
+
+
+@pytest.mark.parametrize("page", GUIDES)
+def test_guide(project: CollapsingProject, page: str) -> None:
+    for before in GUIDES[page]:
+        follow(project, before)
+    follow(project, page)
+
+
+def test_what_is_installed_is_there() -> None:
+    (line,) = (block.text for block in blocks(MONITORING) if block.text.startswith("pip "))
+    found = re.fullmatch(r"pip install '\.\./versioned_collapsing/(.+)\[(\w+)\]'\n", line)
+    assert found is not None, line
+    path, extra = found.groups()
+    assert f"\n{extra} = [" in (REPOSITORY / path / "pyproject.toml").read_text()
+
+
+def test_prometheus_gets_figures(address: tuple[str, int], project: CollapsingProject) -> None:
+    follow(project, START)
+    (text,) = (
+        block.text for block in blocks(MONITORING) if block.text.startswith("scrape_configs")
+    )
+    (job,) = yaml.safe_load(text)["scrape_configs"]
+    (given,) = job["params"].pop("query")
+    source = re.fullmatch("<the text of (.+)>", given)
+    assert source is not None, given
+    query = {**job["params"], "query": [(REPOSITORY / source[1]).read_text()]}
+    host, port = address
+    url = f"http://{host}:{port}{job['metrics_path']}?{urllib.parse.urlencode(query, doseq=True)}"
+    with urllib.request.urlopen(url) as answer:
+        figures = answer.read().decode()
+    assert 'states_total{database="shop",model="orders"} 4' in figures
