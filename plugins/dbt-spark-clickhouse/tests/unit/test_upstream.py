@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from importlib import import_module, metadata
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import dbt.cli.params
 import dbt.context.providers
