@@ -2,7 +2,8 @@
   {%- set unknown = versioned_collapsing.as_list(columns) | reject('in', table.columns) | list -%}
   {%- if unknown and table.columns -%}
     {%- do exceptions.raise_compiler_error(
-        "columns: " ~ table.relation ~ " lacks " ~ unknown | join(', ') ~ ". It has " ~ table.columns | join(', ') ~ ". Correct the name."
+        "columns: " ~ table.relation ~ " lacks " ~ unknown | join(', ') ~ ". It has " ~ table.columns | join(', ')
+        ~ ". Correct the name."
     ) -%}
   {%- endif -%}
 {% endmacro %}

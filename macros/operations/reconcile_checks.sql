@@ -5,12 +5,14 @@
   {%- set problems = [] -%}
   {%- if unknown -%}
     {%- do problems.append(
-        "columns: " ~ table ~ " lacks " ~ unknown | join(', ') ~ ". It has " ~ types | join(', ') ~ ". Correct the name."
+        "columns: " ~ table ~ " lacks " ~ unknown | join(', ') ~ ". It has " ~ types | join(', ')
+        ~ ". Correct the name."
     ) -%}
   {%- endif -%}
   {%- if lacking -%}
     {%- do problems.append(
-        truth_text ~ " lacks " ~ lacking | join(', ') ~ ". It has " ~ given | join(', ') ~ ". Correct the name, or select the column."
+        truth_text ~ " lacks " ~ lacking | join(', ') ~ ". It has " ~ given | join(', ')
+        ~ ". Correct the name, or select the column."
     ) -%}
   {%- endif -%}
   {%- if problems -%}

@@ -24,13 +24,24 @@ MANY = f"""
 {{{{ config(partition_by=['part']) }}}}
 select id, id % 97 as digit, repeat('x', cast(id % 50 as int)) as text, id % 3 as part from range({ROWS})
 """
+# It asks for the columns of its input before any node has read it.
+UNIT_TEST = {
+    "name": "columns_of_an_input",
+    "model": "ch_nothing",
+    "given": [{"input": "ref('nothing')", "rows": [{"id": 1, "text": "b"}]}],
+    "expect": {"rows": [{"id": 1, "text": "b"}]},
+}
 SPARK = {
     "types": (MIXED / "spark_types.sql").read_text(),
     "partitioned": (MIXED / "spark_partitioned.sql").read_text(),
     "many": MANY,
     "nothing": "select 1 as id, 'a' as text where 1 = 0",
 }
-Tables = dict[str, list[Any]]
+# It reads its input while it is compiled.
+COUNTED = """
+select {% if execute %}{{ run_query('select count() from ' ~ ref('many')).rows[0][0] }}{% else %}0{% endif %} as n
+-- depends_on: {{ ref('many') }}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +68,8 @@ def compiled(tmp_path_factory: pytest.TempPathFactory, address: tuple[str, int])
             path = folder / "models" / engine / f"{name if engine == 'spark' else f'ch_{name}'}.sql"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
+    (folder / "models" / "clickhouse" / "ch_counted.sql").write_text(COUNTED)
+    (folder / "models" / "unit_tests.yml").write_text(json.dumps({"unit_tests": [UNIT_TEST]}))
     project = {
         "name": "pushed",
         "profile": "pushed",
@@ -85,7 +98,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory, address: tuple[str, int])
     (folder / "profiles.yml").write_text(json.dumps(profiles))
     compiled = {}
     for outcome, way in zip(
-        run_all([["run", "--target", way, "--target-path", way] for way in outputs], folder),
+        run_all([["build", "--target", way, "--target-path", way] for way in outputs], folder),
         outputs,
         strict=True,
     ):
@@ -108,6 +121,11 @@ def test_the_rows_are_those_of_a_pull(client: Client, compiled: dict[str, str], 
     }
     assert found["push"] == found["pull"]
     assert found["push"][0][1] == {"types": 2, "partitioned": 2, "many": ROWS, "nothing": 0}[name]
+
+
+def test_a_node_reads_it_while_it_is_compiled(client: Client, compiled: dict[str, str]) -> None:
+    for way in ("pull", "push"):
+        assert client.query(f"select n from {way}.ch_counted").result_rows == [(ROWS,)]
 
 
 class Sender:

@@ -494,7 +494,9 @@ def running_server(
 ) -> Iterator[tuple[str, int]]:
     """Run the front on the data directory ``path`` in a subprocess and yield (host, port).
 
-    ``config`` is the path of a configuration file of ClickHouse. It ends with the block, and also if this process dies. Raises RuntimeError if it does not
+    ``config`` is the path of a configuration file of ClickHouse.
+
+    It ends with the block, and also if this process dies. Raises RuntimeError if it does not
     answer within ``startup_seconds``, or, with its last statements, if it has ended before the block has.
     """
     process, port = start_server(path, user, password, startup_seconds, config)

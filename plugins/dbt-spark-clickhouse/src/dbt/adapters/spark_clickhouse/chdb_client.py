@@ -23,6 +23,7 @@ _start = threading.Lock()
 # A client that keeps the engine open, by its folder. When its last client closes, the engine shuts
 # down. To start again takes time, and 2.5 MB that it never gives back.
 _kept: dict[Path, Any] = {}
+_keeping = threading.Lock()
 
 
 def prepare(credentials: EmbeddedClickHouseCredentials) -> None:
@@ -49,10 +50,11 @@ class ChDbClient(upstream.EmbeddedClient):
         self._folder = Path(credentials.home, "clickhouse")
         home = Path(credentials.home)
         store.hold(home, credentials.wait)
-        for other in _kept.keys() - {self._folder}:  # A process has one engine at a time.
-            _kept.pop(other).close()
-        if store.is_shared(home) and not _kept:
-            _kept[self._folder] = self._open()
+        with _keeping:
+            for other in _kept.keys() - {self._folder}:  # A process has one engine at a time.
+                _kept.pop(other).close()
+            if store.is_shared(home) and not _kept:
+                _kept[self._folder] = self._open()
         return self._open(**settings)
 
     def create_database(self, database: str) -> None:

@@ -59,6 +59,8 @@ class HandOffs:
         if node.resource_type == "source" and is_connected and files.exist():
             self._refresh_receipt(own, files)
         receipt = Receipt.load(files) if is_connected or isinstance(files, LocalFiles) else None
+        if receipt and is_connected and upstream.may_introspect(self._router.config):
+            self._deliver(files, receipt)  # The node may read it while it is compiled.
         return HandOffRelation(
             path=own.path,
             reading=reading_sql(files, receipt),
@@ -75,6 +77,8 @@ class HandOffs:
         receipt = Receipt.load(files)
         if not files.sizes():
             require_same_files(str(relation), _model(relation, node), files, receipt)
+        if receipt:
+            self._deliver(files, receipt)
         return HandOffRelation(path=relation.path, reading=reading_sql(files, receipt))
 
     def record(self, relation: BaseRelation) -> None:
@@ -118,13 +122,16 @@ class HandOffs:
         receipt = require_same_files(name, model, files, Receipt.load(files))
         require_no_nested_nulls(name, receipt)
         if self._verified.get(files.location) != receipt:
-            with self._delivering:
-                files.deliver(stored_types(receipt), receipt.files)
+            self._deliver(files, receipt)
             columns = [(column.name, column.spark_type) for column in receipt.columns]
             read = self._figures(CLICKHOUSE, columns, reading_sql(files, receipt))
             require_same_figures(name, model, receipt, receipt_of(columns, read, receipt.files))
             self._verified[files.location] = receipt
         return receipt
+
+    def _deliver(self, files: Files, receipt: Receipt) -> None:
+        with self._delivering:
+            files.deliver(stored_types(receipt), receipt.files)
 
     def _as_referenced(self, node: Any) -> Any:
         """``node``, or the table of another environment that `ref` gave for it (`--defer`)."""

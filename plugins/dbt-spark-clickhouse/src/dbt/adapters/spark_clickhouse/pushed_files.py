@@ -40,9 +40,8 @@ class PushedFiles(LocalFiles):
         self, location: str, file_format: str, schema: str, query: Query, insert: Insert
     ) -> None:
         super().__init__(location, file_format)
-        name = self.folder.name.removesuffix(".db")
         self._schema = schema
-        self._name = f"{name}__pushed_{hashlib.md5(location.encode()).hexdigest()[:8]}"
+        self._name = f"{self.folder.name}__pushed_{hashlib.md5(location.encode()).hexdigest()[:8]}"
         self._query = query
         self._insert = insert
 
@@ -56,7 +55,8 @@ class PushedFiles(LocalFiles):
         return f"(select * except ({_FILE}) from {self.table})"
 
     def deliver(self, types: Mapping[str, str], sizes: Mapping[str, int]) -> None:
-        """Send the files that the table does not have whole.
+        """Send the files that the table does not have whole; none if they are others by now, which
+        the check of the receipt finds.
 
         Raises:
             DbtRuntimeError: they are no Parquet, or pyarrow is not installed.
@@ -72,6 +72,8 @@ class PushedFiles(LocalFiles):
             raise DbtRuntimeError(
                 "`hand_off: push` reads Parquet with pyarrow. Install it: pip install pyarrow"
             ) from error
+        if self.sizes() != sizes:
+            return
         self._make_table(types, sizes)
         counts = f"select {_FILE}, count() from {self.table} group by {_FILE}"
         sent = {int(number): int(rows) for number, rows in self._query(counts)}
