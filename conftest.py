@@ -72,7 +72,7 @@ SLOW = (
 )
 # A group of pytest-xdist (`--dist loadfile`) is a file, but for these. What the tests of a folder share is made once;
 # what shares nothing is apart, so that both processes end at the same time.
-SHARED = ("plugins/dbt-spark-clickhouse/tests/functional/",)
+SHARED = ("plugins/dbt-spark-clickhouse/tests/functional/", "tests/macros/")
 APART = ("tests/end_to_end/test_shop.py",)
 
 # What takes longer than all of `make test` may: `make soak` runs it, by its option.
