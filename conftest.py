@@ -12,9 +12,9 @@ from xdist.scheduler import LoadFileScheduling
 
 # Many small projects have the same macros: dbt, which has this for its own tests, parses each of them once.
 enable_test_caching()
-# The tests start Spark some sixty times, with little data: to compile it well takes longer than it saves. Java says on
-# its error output that it was told so.
-os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
+# The tests start Spark some sixty times, with little data: to compile it well takes longer than it saves. Java then has
+# 48 MB for what is compiled, which Spark fills, and not its usual 240.
+os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m")
 
 # What the tests of a folder or file need; the first that fits.
 NEEDS = {
