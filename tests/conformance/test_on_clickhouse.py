@@ -44,7 +44,7 @@ from dbt.tests.adapter.utils import (
 )
 from dbt.tests.adapter.utils.data_types import test_type_bigint
 from dbt.tests.fixtures.project import TestProjInfo
-from dbt.tests.util import check_relations_equal, run_dbt
+from dbt.tests.util import AnyInteger, AnyString, check_relations_equal, run_dbt
 
 from tests.conformance.suite import classes_to_run
 
@@ -226,6 +226,18 @@ def project_files(project_files: None, project_root: Path, in_clickhouse: dict[s
         path.write_text(text)
 
 
+OF_A_VIEW = expected_catalog.no_stats()
+OF_A_TABLE = {"has_stats": OF_A_VIEW["has_stats"] | {"value": True}} | {
+    name: {
+        "id": name,
+        "label": AnyString(),
+        "value": AnyInteger(),
+        "description": AnyString(),
+        "include": True,
+    }
+    for name in ("rows", "bytes")
+}
+
 CATALOG = {
     "role": None,
     "id_type": "Int32",
@@ -233,21 +245,25 @@ CATALOG = {
     "time_type": "DateTime",
     "view_type": "view",
     "table_type": "table",
-    "model_stats": expected_catalog.no_stats(),
+    "seed_stats": OF_A_TABLE,
 }
 
 
 class TestDocsGenerate(test_docs_generate.BaseDocsGenerate):
     @pytest.fixture(scope="class")
     def expected_catalog(self, project: TestProjInfo) -> Any:
-        return expected_catalog.base_expected_catalog(project, **CATALOG)
+        return expected_catalog.base_expected_catalog(project, model_stats=OF_A_VIEW, **CATALOG)
 
 
 class TestDocsGenReferences(test_docs_generate.BaseDocsGenReferences):
     @pytest.fixture(scope="class")
     def expected_catalog(self, project: TestProjInfo) -> Any:
         return expected_catalog.expected_references_catalog(
-            project, bigint_type="UInt64", **CATALOG
+            project,
+            bigint_type="UInt64",
+            model_stats=OF_A_TABLE,
+            view_summary_stats=OF_A_VIEW,
+            **CATALOG,
         )
 
 
