@@ -11,11 +11,11 @@
       apply,
       min(at) as began,
       max(status <> 'started') as is_ended,
-      argMinIf(signed_rows, at, status = 'started') as published_rows
+      argMinIf(signed_rows, at, status in ('started', 'restored')) as published_rows
     from {{ history.ledger }}
     where target_uuid = {{ history.uuid }}
       and apply >= {{ first }}
-      and status in ('started', 'applied', 'partial', 'repaired')
+      and status in ('started', 'applied', 'partial', 'repaired', 'restored')
     group by apply
   ) as _dbt_known
   left any join (

@@ -40,7 +40,7 @@
     (
       select ifNull(minOrNull(apply), 18446744073709551615)
       from {{ history.ledger }}
-      where {{ of_table }} and apply > 0 and status = 'started' and at > _dbt_at
+      where {{ of_table }} and apply > 0 and status in ('started', 'restored') and at > _dbt_at
     )
   {%- endset -%}
   with toDateTime64({{ at }}, 6, 'UTC') as _dbt_at

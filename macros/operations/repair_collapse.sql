@@ -10,7 +10,7 @@
   ) -%}
   {%- do versioned_collapsing.prepare_ledger(table) -%}
   {%- do versioned_collapsing.acquire_lock(table, apply) -%}
-  {%- set ledger = versioned_collapsing.read_ledger(table, node) -%}
+  {%- set ledger = versioned_collapsing.read_restored_ledger(table, options, node, apply) -%}
   {%- set apply = dict(apply, number=ledger.number + 1) -%}
   {%- do versioned_collapsing.validate_finished('repair_collapse', table, node, ledger, apply) -%}
   {%- set columns = versioned_collapsing.read_table_description(table, options) -%}

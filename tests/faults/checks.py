@@ -79,7 +79,7 @@ def queries(variant: str, *, is_fed: bool) -> dict[str, str]:
             " group by",
             f" where _apply = 0 or _apply in (select apply from {LEDGER} where target_uuid = "
             f"(select uuid from system.tables where database = '{SCHEMA}' and name = '{variant}') "
-            "and status in ('applied', 'repaired')) group by",
+            "and status in ('applied', 'repaired', 'restored')) group by",
         )
     if is_fed:
         asked["materialized view"] = sums.format(f"{SCHEMA}.{PLAIN_VIEW}")

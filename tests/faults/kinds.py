@@ -139,8 +139,8 @@ def _models(life: Life) -> list[str]:
     return [life.variant, "rates", f"{life.variant}_sums", f"{life.variant}_joined"]
 
 
-def _good_run(life: Life) -> None:
-    end = life.run()
+def _good_run(life: Life, *arguments: str) -> None:
+    end = life.run(*arguments)
     if not end["success"]:
         raise Broken(f"a run without a fault failed: {end['message']}")
     life.confirm()
@@ -710,7 +710,7 @@ def table_dropped(life: Life) -> None:
     _rebuild(life)
 
 
-def _restored(life: Life, table: str) -> None:
+def _restored(life: Life, table: str, *selected: str) -> None:
     """A table is again as it was before a good run; what came since is sent again."""
     copy, name = f"{SCHEMA}.yesterday", f"{SCHEMA}.{table}"
     text = life.engine.ask(
@@ -722,7 +722,7 @@ def _restored(life: Life, table: str) -> None:
         f"alter table {copy} attach partition all from {name}",
     )
     sent = list(life.pending)
-    _good_run(life)
+    _good_run(life, *selected)
     life.engine.command(f"exchange tables {copy} and {name}", f"drop table {copy} sync")
     life.pending = sent
     life.step.struck = True
@@ -730,7 +730,11 @@ def _restored(life: Life, table: str) -> None:
 
 @kind("people", "ledger restored from yesterday")
 def ledger_restored(life: Life) -> None:
-    _restored(life, "versioned_collapsing_ledger")
+    """The views may have seen what the ledger does not know any more, or not."""
+    views_run = life.chance.random() < 0.5
+    life.step.note = f"{views_run=}"
+    selected = [] if views_run else ["run", "--select", life.variant, "rates"]
+    _restored(life, "versioned_collapsing_ledger", *selected)
 
 
 @kind("people", "view restored from yesterday")

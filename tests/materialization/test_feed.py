@@ -341,3 +341,47 @@ def test_nobody_else_writes_into_a_view(make_project: MakeProject) -> None:
     assert f"a materialized view must not write into it: {project.schema}.sums_mv." in " ".join(
         outcome.message.split()
     )
+
+
+@pytest.mark.parametrize("lost_applies", [1, 2])
+@pytest.mark.parametrize("dies", [False, True])
+@pytest.mark.parametrize("first", ["table", "view", "repair"])
+def test_a_ledger_from_a_backup_gets_from_the_feed_what_it_lacks(
+    make_project: MakeProject, lost_applies: int, dies: bool, first: str
+) -> None:
+    project = make_project(f"feed_restored_{lost_applies}_{dies}_{first}")
+    configure(project, change_feed=True)
+    add_view(project)
+    project.add_model(
+        "past",
+        {"materialized": "view"},
+        "select * from {{ versioned_collapsing.changes_since(ref('target')) }}",
+    )
+    run(project, [row(1, 1), row(2, 1)])
+    run(project, [row(1, 2)])
+    project.command("create table backup as versioned_collapsing_ledger")
+    project.command("insert into backup select * from versioned_collapsing_ledger")
+    for version in range(3, 3 + lost_applies):
+        changes = [row(2, version, is_deleted=True), row(3, version)]
+        run(project, changes, "--select", "target")
+    before = fed(project)
+    if dies:
+        die_before_the_apply_begins(project, [row(4, 9), row(1, 9, is_deleted=True)])
+        assert fed(project) != before
+    project.command("exchange tables backup and versioned_collapsing_ledger")
+
+    if first == "view":
+        said = run(project, [], "--select", "sums")["sums"]
+        if dies:  # Its lock is there, as that of a run at work would be.
+            assert said == "nothing has changed"
+        else:
+            assert said.startswith("filled from target")
+            assert project.query("select sum(c) from sums") == [(2,)]
+    elif first == "repair":
+        project.operation("repair_collapse", model="target")
+    run(project, [row(5, 5)])
+    assert project.query("select sum(c) from sums") == [(3,)]
+    assert fed(project) == [*before, (3 + lost_applies, 5, 0, 5, 1)]
+    rows = "select id, _version from {} group by all having sum(_sign) > 0 order by id"
+    assert project.query(rows.format("past")) == project.query(rows.format("target"))
+    assert run(project, [])["sums"] == "nothing has changed"

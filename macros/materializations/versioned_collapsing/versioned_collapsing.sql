@@ -42,7 +42,8 @@
     {% do versioned_collapsing.bind_tombstones(existing_relation, tables, apply, model) %}
     {% set tables = versioned_collapsing.read_tables_of(this) %}
   {% endif %}
-  {% set ledger = versioned_collapsing.read_ledger(this, model) %}
+  {% set ledger = versioned_collapsing.read_ledger(this, model) if is_rebuild
+      else versioned_collapsing.read_restored_ledger(this, options, model, apply) %}
   {% set apply = dict(apply, number=ledger.number + 1) %}
   {% do versioned_collapsing.validate_no_rows_are_lost(existing_relation, is_rebuild, model, manifest, ledger, apply) %}
   {% do versioned_collapsing.drop_leftover_build(this, tables) %}

@@ -28,15 +28,17 @@
 {% endmacro %}
 
 
-{# Completes what a run left half-written in a source. Where runs of views take no locks, because one process has the
-   engine, this takes one all the same: several of its threads may have a view of the source. #}
+{# Completes what a run left half-written in a source, and a ledger that lacks applies. Where runs of views take no
+   locks, because one process has the engine, this takes one all the same: several of its threads may have a view of the
+   source. #}
 {% macro recover_source(source, apply) %}
-  {%- if not versioned_collapsing.read_ledger(source.relation, source.node).unfinished -%}
+  {%- set ledger = versioned_collapsing.read_ledger(source.relation, source.node) -%}
+  {%- if not ledger.unfinished and versioned_collapsing.read_last_fed_apply(source.relation) <= ledger.number -%}
     {%- do return(none) -%}
   {%- endif -%}
   {%- set recovery = versioned_collapsing.get_apply_to_source(source, apply, is_locked=true) -%}
   {%- do versioned_collapsing.acquire_lock(source.relation, recovery) -%}
-  {%- set ledger = versioned_collapsing.read_ledger(source.relation, source.node) -%}
+  {%- set ledger = versioned_collapsing.read_restored_ledger(source.relation, source.options, source.node, recovery) -%}
   {%- if ledger.unfinished -%}
     {%- do versioned_collapsing.recover_apply(
         source.relation, source.options, ledger.unfinished, dict(recovery, number=ledger.number + 1)

@@ -89,15 +89,15 @@
 {% endmacro %}
 
 
-{# The names of those sources of which an apply that the view has not used has repaired keys: of rows that somebody else
-   wrote, the feed has only what takes them back. #}
+{# The names of those sources of which an apply that the view has not used may have repaired keys: of rows that somebody
+   else wrote, the feed has only what takes them back. Of a restored apply nobody knows. #}
 {% macro read_healed_sources(sources, state) %}
   {%- set healed = [] -%}
   {%- for source in versioned_collapsing.get_changed_sources(sources, state) -%}
     {%- set condition -%}
       target_uuid = {{ versioned_collapsing.get_table_uuid_sql(source.relation) }}
         and apply between {{ state.used[source.position] + 1 }} and {{ state.last[source.position] }}
-        and repaired > 0
+        and (repaired > 0 or status = 'restored')
     {%- endset -%}
     {%- if versioned_collapsing.read_row_count(
         versioned_collapsing.get_ledger_relation(source.relation), condition

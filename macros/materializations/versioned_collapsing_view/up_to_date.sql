@@ -28,6 +28,20 @@
 {% endmacro %}
 
 
+{# Whether the feed of a source has an apply that its ledger lacks. The next may be of a run that is at work, which has
+   the lock. #}
+{% macro read_has_unknown_applies(sources, state) %}
+  {%- for source in sources -%}
+    {%- set lock = versioned_collapsing.get_helper_relation(source.relation, 'lock') -%}
+    {%- if versioned_collapsing.read_last_fed_apply(source.relation) > state.last[source.position]
+        and versioned_collapsing.read_lock(lock) is none -%}
+      {%- do return(true) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do return(false) -%}
+{% endmacro %}
+
+
 {# Whether the select has other types than the view, whose columns would round or cut what is added. #}
 {% macro _read_is_altered(this, sql) %}
   {%- set wanted = versioned_collapsing.read_types(versioned_collapsing.get_subquery_sql(sql)) -%}
@@ -51,8 +65,8 @@
     {%- do log(this ~ ': columns of its tables have other types now. Filling the view again', info=true) -%}
   {%- elif healed -%}
     {%- do log(
-        this ~ ': keys of ' ~ healed | join(' and ') ~ ' were repaired that others had written. Filling the view again',
-        info=true
+        this ~ ': keys of ' ~ healed | join(' and ') ~ ' may have been repaired that others had written. Filling the '
+        ~ 'view again', info=true
     ) -%}
   {%- endif -%}
 {% endmacro %}

@@ -19,7 +19,8 @@
     {% do versioned_collapsing.prepare_ledger(schema) %}
   {% endfor %}
   {% set state = versioned_collapsing.read_view_state(this, options) %}
-  {% if state.is_filled and not state.has_changes and not should_full_refresh() %}
+  {% if state.is_filled and not should_full_refresh() and not state.has_changes
+      and not versioned_collapsing.read_has_unknown_applies(options.sources, state) %}
     {% set message = 'nothing has changed' %}
   {% else %}
     {% do versioned_collapsing.validate_settings(model.unique_id, versioned_collapsing.read_profile_settings()) %}

@@ -19,6 +19,7 @@
   {%- set query -%}
     select
       count() as known,
+      countIf(apply > 0) as numbered,
       countIf(status in ('applied', 'adopted', 'repaired')) as history,
       sumIf(deletes, status in ('applied', 'partial') and endsWith(definition, ' remembers_deletes')) as deletes,
       {%- for name, column in last.items() %}
@@ -38,6 +39,7 @@
   {%- set unfinished = versioned_collapsing._get_unfinished_apply(found, model) -%}
   {%- do return({
       'is_known': found['known'] | int > 0,
+      'has_applies': found['numbered'] | int > 0,
       'has_history': found['history'] | int > 0 or (unfinished is not none and not unfinished.is_partial),
       'applied_batches': versioned_collapsing.parse_array(found['applied']),
       'applied_change_set': found['applied_change_set'],

@@ -46,13 +46,20 @@
     {{ 'null' if apply.taken_at is none else versioned_collapsing._get_point_in_time_sql(apply.taken_at) }},
     {{ versioned_collapsing.quote_literal(apply.change_set) }},
     {{ versioned_collapsing._get_watermarks_sql(apply.watermarks) }},
-    {{ versioned_collapsing._get_signed_rows_sql(target_relation) if status == 'started' else 0 }}
+    {{ versioned_collapsing._get_signed_rows_sql(target_relation, apply, progress, status) }}
   {{ versioned_collapsing.get_settings_sql() }}
 {%- endmacro %}
 
 
-{% macro _get_signed_rows_sql(target_relation) %}
-  {%- do return('(select count() from ' ~ versioned_collapsing.get_helper_relation(target_relation, 'signed') ~ ')') -%}
+{% macro _get_signed_rows_sql(target_relation, apply, progress, status) %}
+  {%- if status == 'started' -%}
+    {%- do return(
+        '(select count() from ' ~ versioned_collapsing.get_helper_relation(target_relation, 'signed') ~ ')'
+    ) -%}
+  {%- elif status == 'restored' -%}
+    {%- do return('(select count() from ' ~ apply.feed_relation ~ ' where _apply = ' ~ progress.number ~ ')') -%}
+  {%- endif -%}
+  {%- do return(0) -%}
 {% endmacro %}
 
 
