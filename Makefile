@@ -45,13 +45,13 @@ fast: setup ## Run the tests that need no engine
 
 conformance: setup ## Run dbt-tests-adapter and dbt-spark's own tests through the plugin; STOCK=yes to run what it leaves out through the stock adapters too
 	@failed=; \
+	run() { $(VENV)/bin/python "$$@" -q -rfE -W ignore --tb=short --show-capture=no; }; \
+	trap 'kill $$on_spark' INT TERM; \
 	for stock in "" $(if $(STOCK),--stock); do \
-		for engine in clickhouse spark; do \
-			$(VENV)/bin/pytest tests/conformance/test_on_$$engine.py $$stock \
-				-q -rfE -W ignore --tb=short --show-capture=no || failed=yes; \
-		done; \
-		$(VENV)/bin/python tests/conformance/own_tests_of_spark.py $$stock \
-			-q -rfE -W ignore --tb=short --show-capture=no || failed=yes; \
+		run -m pytest tests/conformance/test_on_spark.py $$stock & on_spark=$$!; \
+		run -m pytest tests/conformance/test_on_clickhouse.py $$stock || failed=yes; \
+		run tests/conformance/own_tests_of_spark.py $$stock || failed=yes; \
+		wait $$on_spark || failed=yes; \
 	done; \
 	[ -z "$$failed" ]
 

@@ -20,6 +20,7 @@ os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:Reserved
 NEEDS = {
     "tests/macros/": "fast",
     "tests/docs/test_documents.py": "fast",
+    "tests/docs/test_csv.py": "fast",
     "tests/docs/test_errors.py": "fast",
     "tests/docs/test_readme.py": "engine",
     "tests/docs/test_guides.py": "engine",

@@ -94,18 +94,6 @@ def _module(item: pytest.Item) -> ModuleType:
     return module
 
 
-@pytest.fixture(scope="session", autouse=True)
-def quick_java() -> Iterator[None]:
-    """Spark without Java's slower compiler, which short runs do not earn.
-
-    Java would give the quick compiler alone too little room for the code of hundreds of tests.
-    """
-    options = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("JAVA_TOOL_OPTIONS", options)
-        yield
-
-
 @pytest.fixture(scope="session")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The engines' folder: one for all tests, since one Spark serves them all."""
