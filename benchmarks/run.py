@@ -24,6 +24,7 @@ from benchmarks.plots import plot_growth, plot_ways
 from benchmarks.queries import measure_queries
 from benchmarks.readers import measure_readers
 from benchmarks.reads import measure_reads
+from benchmarks.servers import measure_servers
 from benchmarks.upsert import SHAPES, Upsert
 from benchmarks.views import measure_views
 from benchmarks.ways import Ways
@@ -42,6 +43,7 @@ PARTS = (
     "history",
     "spark",
     "readers",
+    "servers",
     "start_up",
     "follow",
     "whole_run",
@@ -65,6 +67,7 @@ class Sizes:
     many_changes: int  # which only chunks bring into little memory
     events: dict[int, int]  # of a change set: rounds that count
     readers: Size  # what is applied while readers poll
+    sent: tuple[int, ...]  # rows that Spark hands to a server
     some_rows: int  # of the table in what follows
     some_changes: int  # and to it
     ways_changes: tuple[int, ...]
@@ -94,6 +97,7 @@ SMALL = Sizes(
     many_changes=500_000,
     events={200_000: 2},
     readers=Size(rows=10_000, applies=20, changes=3_000),
+    sent=(50_000,),
     some_rows=500_000,
     some_changes=10_000,
     ways_changes=(1, 10_000),
@@ -122,6 +126,7 @@ FULL = Sizes(
     many_changes=20_000_000,
     events={1_000_000: 3, 5_000_000: 1},
     readers=Size(rows=10_000, applies=200, changes=3_000),
+    sent=(100_000, 1_000_000, 5_000_000),
     some_rows=10_000_000,
     some_changes=100_000,
     ways_changes=(1, 100, 10_000, 1_000_000),
@@ -283,6 +288,16 @@ def measure_polls(_engine: Engine, sizes: Sizes, results: Path) -> None:
     write_results(results, "readers", parameters, {"polls": measure_readers(size)})
 
 
+def measure_on_servers(_engine: Engine, sizes: Sizes, results: Path) -> None:
+    """Applies at once, and the two hand-offs."""
+    print("servers", flush=True)
+    rows, trials = sizes.some_rows, sizes.some_trials
+    changes = min(sizes.changes, rows // 10)
+    write_results(
+        results, "servers", {"trials": trials}, measure_servers(rows, changes, sizes.sent, trials)
+    )
+
+
 def measure_starts(_engine: Engine, sizes: Sizes, results: Path) -> None:
     """What the adapter adds to a run that does nothing."""
     print("start-up", flush=True)
@@ -319,6 +334,7 @@ def main() -> None:
         "history": measure_past,
         "spark": measure_spark,
         "readers": measure_polls,
+        "servers": measure_on_servers,
         "start_up": measure_starts,
         "follow": measure_resident,
         "whole_run": measure_demo,
