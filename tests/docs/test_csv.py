@@ -20,9 +20,7 @@ second line, é",1.50,2026-01-01 00:00:00
 
 @pytest.fixture
 def script(tmp_path: Path) -> Path:
-    (text,) = (
-        block.text for block in blocks("docs/change_sets.md") if "import csv" in block.text
-    )
+    (text,) = (block.text for block in blocks("docs/change_sets.md") if "import csv" in block.text)
     path = tmp_path / "land_csv.py"
     path.write_text(text)
     return path

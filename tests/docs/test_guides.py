@@ -24,7 +24,7 @@ import yaml
 from tests.support.chdb_http import running_server
 from tests.support.collapsing_project import CollapsingProject
 from tests.support.collapsing_projects import MakeProject, collapsing_projects
-from tests.support.page import assert_answers, blocks
+from tests.support.page import assert_answers, blocks, is_said
 from tests.support.shop import REPOSITORY
 
 START = "docs/dbt_clickhouse.md"
@@ -144,18 +144,6 @@ def run_in_shell(project: CollapsingProject, line: str) -> str:
         text=True,
         check=True,
     ).stdout
-
-
-def is_said(text: str, said: str) -> bool:
-    """Whether the lines of a text are among those that were said, one after the other."""
-    lines = re.sub(r"(\\ )?…", ".*", re.escape(plain(text)))
-    return re.search(f"^{lines}$", plain(said), re.MULTILINE) is not None
-
-
-def plain(text: str) -> str:
-    """A text without colours and without the widths of columns."""
-    lines = (" ".join(line.split()) for line in re.sub(r"\x1b\[\d+m", "", text).splitlines())
-    return re.sub("-{2,}", "--", "\n".join(lines))
 
 
 @pytest.mark.parametrize("page", GUIDES)

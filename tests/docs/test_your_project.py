@@ -1,88 +1,142 @@
-"""docs/your_project.md, followed word by word: its files are written and its commands are run."""
+"""Projects that pages of the documentation build, followed word by word, each in a folder of its own.
+
+- A block is a file if the text before it names one, as tests/support/page.py says.
+- `sh`: commands of dbt, or the resident run. What pip and the starter would do has tests of its own.
+- `text`: lines that the commands before it print, each somewhere. `…` stands for what differs from run to run.
+- `python`: a program. `sql`: statements for the ClickHouse server; the comment behind a statement is its answer.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
 import subprocess
 import sys
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
+import clickhouse_connect
 import pytest
+from clickhouse_connect.driver.client import Client
 
 from dbt.adapters.spark_clickhouse.start import main as start
+from tests.support.chdb_http import running_server
 from tests.support.commands import run_all
-from tests.support.page import Block, blocks
-from tests.support.shop import REPOSITORY
+from tests.support.page import Block, assert_answers, blocks, is_said
+from tests.support.shop import REPOSITORY, query
 
+YOUR_PROJECT = "docs/your_project.md"
+DEBEZIUM = "docs/debezium.md"
+PAGES = (YOUR_PROJECT, DEBEZIUM)
 CLONE = "../versioned_collapsing"
+PORT = "port: 8123"
+STARTER = "python -m dbt.adapters.spark_clickhouse.start "
+FOLLOW = "python -m dbt.adapters.spark_clickhouse.follow "
+NOT_RUN = ("pip ", STARTER)
+# What dbt puts before each line, and the lines that say that a node begins, which pages leave out.
+_TIME = re.compile(r"^\d\d:\d\d:\d\d +", re.MULTILINE)
+_BEGINS = re.compile(r"^\d+ of \d+ START .*\n", re.MULTILINE)
 
 
-def _steps() -> list[Block]:
+def _steps(page: str) -> list[Block]:
     return [
-        replace(block, text=block.text.replace(CLONE, str(REPOSITORY)))
-        for block in blocks("docs/your_project.md")
+        replace(block, text=block.text.replace(CLONE, str(REPOSITORY))) for block in blocks(page)
     ]
 
 
-@pytest.fixture(scope="module")
-def said(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """What each block of commands said."""
-    folder = tmp_path_factory.mktemp("devices")
-    outputs = []
-    for step in _steps():
-        if step.path:
-            path = folder / step.path
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(step.text)
-        elif step.language == "python":
-            outputs.append(_run(folder, step.text))
-        elif not step.text.startswith(("pip ", "python -m ")):
-            outputs.append(_run_dbt(folder, step.text))
-    return outputs
+@dataclass(frozen=True)
+class Project:
+    """What a page has built: its folder, and what each block of commands and each program said."""
 
+    folder: Path
+    client: Client
+    port: int
+    said: list[str] = field(default_factory=list)
 
-def _run_dbt(folder: Path, commands: str) -> str:
-    # In one process, so that Spark starts once for a block.
-    parsed = [shlex.split(line) for line in commands.splitlines()]
-    assert all(words[0] == "dbt" for words in parsed), commands
-    arguments = [["--no-use-colors", *words[1:]] for words in parsed]
-    outcomes = run_all(arguments, folder, _environment())
-    for outcome in outcomes:
-        assert outcome.success, (outcome.exception, outcome.output[-4000:])
-    return "".join(outcome.output for outcome in outcomes)
+    def follow(self, page: str) -> None:
+        """Do what a page says, block by block."""
+        for step in _steps(page):
+            if step.path:
+                self._write(step)
+            elif step.language == "text":
+                for line in step.text.splitlines():
+                    assert is_said(line, self.said[-1]), f"{line} is not in\n{self.said[-1]}"
+            elif step.language == "sql":
+                assert_answers(self.client, step.text)
+            elif step.language == "python":
+                self.said.append(self._run("-c", step.text))
+            elif step.text.startswith(FOLLOW):
+                # Without an end of its own, it would follow for ever.
+                _, _, module, *options = shlex.split(step.text)
+                self.said.append(self._run("-m", module, *options, "--until-idle"))
+            elif not step.text.startswith(NOT_RUN):
+                assert step.language == "sh", step
+                self.said.append(self._run_dbt(step.text))
+
+    def _write(self, step: Block) -> None:
+        path = self.folder / step.path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(step.text.replace(PORT, f"port: {self.port}"))
+
+    def _run_dbt(self, commands: str) -> str:
+        # In one process, so that Spark starts once for a block.
+        parsed = [shlex.split(line) for line in commands.splitlines()]
+        assert all(words[0] == "dbt" for words in parsed), commands
+        arguments = [["--no-use-colors", *words[1:]] for words in parsed]
+        outcomes = run_all(arguments, self.folder, _environment())
+        for outcome in outcomes:
+            assert outcome.success, (outcome.exception, outcome.output[-4000:])
+        return _plain("".join(outcome.output for outcome in outcomes))
+
+    def _run(self, *arguments: str) -> str:
+        process = subprocess.run(
+            [sys.executable, *arguments],
+            cwd=self.folder,
+            env=_environment(),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert process.returncode == 0, process.stdout[-4000:] + process.stderr[-4000:]
+        return _plain(process.stdout)
 
 
 def _environment() -> dict[str, str]:
     return {name: text for name, text in os.environ.items() if name != "SPARK_CLICKHOUSE_HOME"}
 
 
-def _run(folder: Path, program: str) -> str:
-    process = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=folder,
-        env=_environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert process.returncode == 0, process.stdout[-4000:] + process.stderr[-4000:]
-    return process.stdout
+def _plain(output: str) -> str:
+    return _BEGINS.sub("", _TIME.sub("", output))
 
 
-def test_the_package_that_it_installs_is_there() -> None:
-    (line,) = (step.text for step in _steps() if step.text.startswith("pip "))
-    found = re.fullmatch(r"pip install '(.+)\[(\w+)\]'\n", line)
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Project]:
+    """An empty folder, beside an empty ClickHouse server."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    with (
+        running_server(tmp_path / "server") as (host, port),
+        clickhouse_connect.get_client(host=host, port=port) as client,
+    ):
+        yield Project(folder, client, port)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_package_that_it_installs_is_there(page: str) -> None:
+    (line,) = (step.text for step in _steps(page) if step.text.startswith("pip "))
+    found = re.fullmatch(r"pip install '(.+)\[(\w+)\]'( pyarrow)?\n", line)
     assert found is not None, line
-    path, extra = found.groups()
+    path, extra, _ = found.groups()
     assert f"\n{extra} = [" in (Path(path) / "pyproject.toml").read_text()
 
 
 def test_the_command_that_writes_it_takes_the_batch_of_the_page(tmp_path: Path) -> None:
-    (line,) = (step.text for step in _steps() if step.text.startswith("python -m "))
-    batch = next(step for step in _steps() if step.language == "json")
+    (line,) = (step.text for step in _steps(YOUR_PROJECT) if step.text.startswith(STARTER))
+    batch = next(step for step in _steps(YOUR_PROJECT) if step.language == "json")
     path = tmp_path / batch.path
     path.parent.mkdir(parents=True)
     path.write_text(batch.text)
@@ -91,8 +145,14 @@ def test_the_command_that_writes_it_takes_the_batch_of_the_page(tmp_path: Path) 
     assert (tmp_path / "models" / "devices" / "stg_devices.sql").exists()
 
 
-def test_a_project_of_ones_own_runs_as_the_page_says(said: list[str]) -> None:
-    _, first, second, look, python = said
+@pytest.mark.parametrize("page", PAGES)
+def test_a_project_of_ones_own_runs_as_the_page_says(project: Project, page: str) -> None:
+    project.follow(page)
+    ASSERT_ON[page](project)
+
+
+def _assert_on_devices(project: Project) -> None:
+    _, first, second, look, python = project.said
     assert "batch 1: 2 states" in first
     assert "batch 2: 2 states, 2 cancels, 1 delete" in second
     rows = [[cell.strip() for cell in line.strip("| ").split("|")] for line in look.splitlines()]
@@ -100,3 +160,47 @@ def test_a_project_of_ones_own_runs_as_the_page_says(said: list[str]) -> None:
     assert ["1", "3", "battery does not ..."] in rows  # dbt shortens it
     assert "2 live rows of 6 stored" in look
     assert python.strip().strip('"') == "2"
+
+
+def _assert_on_orders(project: Project) -> None:
+    live = "select order_id, region, toString(day), amount from shop.orders final where _sign = 1"
+    assert query(project.client, f"{live} order by order_id") == [
+        (1, "north", "2026-01-05", 25),
+        (4, "west", "2026-01-06", 40),
+        (5, "south", "2026-01-06", 30),
+    ]
+    sums = "select region, day, sum({}), sum({}) from shop.{} group by all having sum({}) <> 0 order by all"
+    assert query(project.client, sums.format("revenue", "orders", "revenue", "orders")) == query(
+        project.client, sums.format("amount * _sign", "_sign", "orders", "_sign")
+    )
+    lines = "select batch, line_number, raw_line from shop.quarantine final where _sign = 1"
+    (broken,) = (text.splitlines()[3] for text in _texts(DEBEZIUM, "batch=000001/part-0.json"))
+    assert query(project.client, lines) == [(1, 4, broken)]
+    accounts = (
+        "select batches.batch, lines, blank, quarantined, events, states, cancels, deletes, duplicates "
+        "from shop.versioned_collapsing_ledger "
+        "where model = 'orders' and status = 'applied' order by batches.batch"
+    )
+    assert query(project.client, accounts) == [
+        ([1], 4, 0, 1, 3, 3, 0, 0, 0),
+        ([2], 7, 2, 0, 5, 2, 3, 2, 1),
+        ([3], 1, 0, 0, 1, 1, 0, 0, 0),
+    ]
+    assert _read(project, "health.json")["state"] == "ended"
+    (exposure,) = _read(project, "target/manifest.json")["exposures"].values()
+    assert set(exposure["depends_on"]["nodes"]) == {
+        f"model.shop.{name}" for name in ("revenue", "orders", "quarantine")
+    }
+    assert "model.shop.orders" in _read(project, "target/catalog.json")["nodes"]
+
+
+def _texts(page: str, path: str) -> list[str]:
+    return [step.text for step in _steps(page) if step.path.endswith(path)]
+
+
+def _read(project: Project, path: str) -> Any:
+    return json.loads((project.folder / path).read_text())
+
+
+# What the tables and files hold at the end.
+ASSERT_ON = {YOUR_PROJECT: _assert_on_devices, DEBEZIUM: _assert_on_orders}

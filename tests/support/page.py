@@ -53,6 +53,18 @@ def assert_answers(client: Client, statements: str) -> None:
         assert answer == _expected(said), f"{answer}: {statement}"
 
 
+def is_said(text: str, said: str) -> bool:
+    """Whether the lines of a text are among those that were said, one after the other."""
+    lines = re.sub(r"(\\ )?…", ".*", re.escape(_plain(text)))
+    return re.search(f"^{lines}$", _plain(said), re.MULTILINE) is not None
+
+
+def _plain(text: str) -> str:
+    """A text without colours and without the widths of columns."""
+    lines = (" ".join(line.split()) for line in re.sub(r"\x1b\[\d+m", "", text).splitlines())
+    return re.sub("-{2,}", "--", "\n".join(lines))
+
+
 def _answer(client: Client, statement: str, said: str) -> Any:
     try:
         if not said:
