@@ -288,6 +288,7 @@ def test_unusable_lines_are_in_the_status_and_a_warning(told: Told) -> None:
     assert told.message("first", "orders_changes") == ("success", "batch 1: 2 unusable lines")
     warning = "orders_changes: 2 of 6 lines cannot be used and are left out, in batch 1. To see why: select _batch, _reason, count(*) from shop.stg_orders"
     assert warning in told.log
+    assert "To keep such lines" not in told.log  # There is a quarantine.
 
 
 def test_lines_of_a_batch_are_in_the_manifest(told: Told) -> None:

@@ -18,7 +18,19 @@
         model.name ~ ': ' ~ unusable ~ ' of ' ~ versioned_collapsing.format_count(lines, 'line')
         ~ ' cannot be used and ' ~ ('is' if unusable == 1 else 'are') ~ ' left out, in '
         ~ versioned_collapsing.get_batches_text(batches)
-        ~ '. To see why: ' ~ queries | join('; ') ~ '. To keep such lines, add a model of quarantined_lines.'
+        ~ '. To see why: ' ~ queries | join('; ')
+        ~ ('.' if versioned_collapsing._are_kept(inputs) else '. To keep such lines, add a model of quarantined_lines.')
     ) -%}
   {%- endif -%}
+{% endmacro %}
+
+
+{# Whether the project has a model of quarantined_lines for each of the inputs. #}
+{% macro _are_kept(inputs) %}
+  {%- set kept = [] -%}
+  {%- for node in graph.nodes.values()
+      if 'macro.versioned_collapsing.quarantined_lines' in node.depends_on.get('macros', []) -%}
+    {%- do kept.extend(node.depends_on.nodes) -%}
+  {%- endfor -%}
+  {%- do return(inputs | map(attribute='unique_id') | reject('in', kept) | list == []) -%}
 {% endmacro %}

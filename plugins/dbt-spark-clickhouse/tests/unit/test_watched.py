@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -13,6 +15,8 @@ import pytest
 
 from dbt.adapters.spark_clickhouse.follow import Follower, Options, Stopper, _in_one_line
 from dbt.adapters.spark_clickhouse.watched import LandingZones, ProjectFolders
+
+BATCHES = {1: 200_000, 2: 180, 3: 36}  # and how many seconds ago they landed
 
 
 def source(location: str | None) -> Any:
@@ -103,8 +107,30 @@ def test_lines_of_a_resident_run(tmp_path: Path, capfd: pytest.CaptureFixture[st
 
 def test_the_line_of_a_run_that_failed() -> None:
     outcome = SimpleNamespace(success=False, result=None, exception=ValueError("no\nprofile"))
-    line = _in_one_line(cast(Any, outcome), 1.25, {}, {}, {})
+    line = _in_one_line(cast(Any, outcome), 1.25, {}, {})
     assert line == "Failed after 1.2 s: no profile"
+
+
+def test_the_age_is_that_of_the_batches_that_were_applied() -> None:
+    now = time.time_ns()
+    landed = {
+        f"landing/orders/batch=00000{number}": now - age * 10**9 for number, age in BATCHES.items()
+    }
+
+    def line(*batches: int) -> str:
+        config = SimpleNamespace(materialized="versioned_collapsing")
+        result = SimpleNamespace(
+            node=SimpleNamespace(name="orders", config=config),
+            status="success",
+            message="1 state" if batches else "nothing to change",
+            adapter_response={"batches": list(batches)},
+        )
+        outcome = SimpleNamespace(success=True, result=SimpleNamespace(results=[result]))
+        return _in_one_line(cast(Any, outcome), 1.25, landed, landed)
+
+    assert re.fullmatch(r"orders 1 state \| 1\.2 s \| landed 36\.\d s ago", line(3))
+    assert re.fullmatch(r"orders 1 state \| 1\.2 s \| landed 180\.\d s ago", line(2, 3))
+    assert line() == "nothing to change | 1.2 s"
 
 
 def test_a_project_that_changes_is_parsed_again(

@@ -231,7 +231,7 @@ class Follower:
         # The manifest and the results take a second to write, and nobody asks for them.
         outcome = runner.invoke(["--quiet", "run", "--no-write-json", *self.options.dbt])
         self._went_on = any(_is_applied(result) for result in _results(outcome))
-        say(_in_one_line(outcome, time.monotonic() - began, new, self._zones.batches(), landed))
+        say(_in_one_line(outcome, time.monotonic() - began, self._zones.batches(), landed))
         return bool(outcome.success)
 
     def _tell(self, state: str, waiting: Seen | None = None) -> None:
@@ -265,9 +265,7 @@ def _is_applied(result: Any) -> bool:
     return is_table and str(result.status) == "success"
 
 
-def _in_one_line(
-    outcome: dbtRunnerResult, seconds: float, new: Seen, now: Seen, landed: Seen
-) -> str:
+def _in_one_line(outcome: dbtRunnerResult, seconds: float, now: Seen, landed: Seen) -> str:
     results = _results(outcome)
     failed = [
         f"{result.node.name}: {' '.join((result.message or '').split())}"
@@ -282,15 +280,30 @@ def _in_one_line(
     if not outcome.success:
         reasons = "; ".join(failed) or " ".join(str(outcome.exception).split())
         return " | ".join([f"Failed after {seconds:.1f} s: {reasons}", *said])
-    age = time.time() - min(new.values()) / 1e9 if new else 0.0
+    applied = _landed_at(results, landed)
     behind = len(now.keys() - landed.keys())
     parts = [
         "; ".join(said) or "nothing to change",
         f"{seconds:.1f} s",
-        f"landed {age:.1f} s ago" if said and age < 86400 else "",
+        f"landed {time.time() - min(applied) / 1e9:.1f} s ago" if applied else "",
         f"{behind} more landed meanwhile" if behind else "",
     ]
     return " | ".join(part for part in parts if part)
+
+
+def _landed_at(results: Sequence[Any], landed: Seen) -> list[int]:
+    """When the batches landed that tables have applied, in nanoseconds since 1970."""
+    applied = {
+        str(batch)
+        for result in results
+        if _is_applied(result)
+        for batch in result.adapter_response.get("batches", ())
+    }
+    return [at for path, at in landed.items() if _number(path) in applied]
+
+
+def _number(folder: str) -> str:
+    return folder.rpartition("batch=")[2].lstrip("0") or "0"
 
 
 def _is_spark_usable() -> bool:
