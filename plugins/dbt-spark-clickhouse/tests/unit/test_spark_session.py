@@ -41,6 +41,12 @@ def test_a_process_has_one_spark_for_one_home(
         start_session(credentials(tmp_path / "second"), 0)
 
 
+def test_derby_cannot_be_told_of_a_semicolon(tmp_path: Path) -> None:
+    with pytest.raises(FailedToConnectError, match=r"the path contains `;`\. Set `home`"):
+        start_session(credentials(tmp_path / "a;b"), 0)
+    assert not (tmp_path / "a;b").exists()
+
+
 def test_a_record_is_of_one_home_and_of_its_settings(tmp_path: Path) -> None:
     first = own_record(credentials(tmp_path))
     assert first is own_record(credentials(tmp_path))

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dbt.adapters.exceptions import FailedToConnectError
+
 from dbt.adapters.spark_clickhouse import upstream
 
 if TYPE_CHECKING:
@@ -25,6 +27,19 @@ _OTHER_CATALOGS = (
 def url(home: Path) -> str:
     """Where Hive finds the metastore, which it creates there."""
     return f"jdbc:derby:;databaseName={home / 'metastore'};create=true"
+
+
+def require_home(home: Path) -> None:
+    """Check that Derby can be told of a folder.
+
+    Raises:
+        FailedToConnectError: its name has what ends a name in Derby's URL.
+    """
+    if ";" in str(home):
+        raise FailedToConnectError(
+            f"The embedded Spark cannot keep its metastore in {home}: the path contains `;`. Set "
+            "`home` in the profile to another folder."
+        )
 
 
 def is_own(settings: Iterable[str]) -> bool:

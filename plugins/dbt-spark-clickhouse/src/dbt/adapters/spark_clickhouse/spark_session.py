@@ -92,6 +92,8 @@ def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
         if upstream.is_spark_running():
             _require_home(home)
             return
+        if metastore.URL_SETTING not in credentials.server_side_parameters:
+            metastore.require_home(home)
         _environment.clear()  # of a start that failed
         _environment.update(os.environ)
         lock = store.share(home, wait)
