@@ -86,6 +86,22 @@ def assert_documented_lags_are_told(client: Client, batches: int) -> None:
     assert all(before < after < SECONDS for before, after in zip(visible, in_view, strict=True))
 
 
+def test_a_process_with_too_much_memory_begins_anew(resident: Resident) -> None:
+    resident.land(1)
+    with resident.running("--memory", "1", "--select", "+orders"):
+        resident.wait_for("orders batch 1: ")
+        pid = resident.process.pid
+        for batch in (2, 3):
+            resident.land(batch)
+            resident.wait_for(f"orders batch {batch}: ")
+        resident.wait_until(lambda: resident.lines("A new one takes its place") > 0)
+        resident.land(4)
+        resident.wait_for("orders batch 4: ")
+        assert resident.process.pid == pid
+        assert resident.end() == 0, resident.output
+    assert "Failed after" not in resident.output
+
+
 def test_it_ends_when_nothing_is_left(resident: Resident) -> None:
     resident.land(1)
     with resident.running("--until-idle", "--select", "+orders"):

@@ -46,6 +46,7 @@ class Options:
         once: whether to end after one run.
         until_idle: whether to end when there is nothing more to do.
         health_file: where to write how it goes, or None.
+        memory: MB of this process beyond which a new one takes its place.
         project_root: the folder with `dbt_project.yml`.
     """
 
@@ -54,6 +55,7 @@ class Options:
     once: bool
     until_idle: bool
     health_file: Path | None
+    memory: int
     project_root: Path
 
     @classmethod
@@ -67,6 +69,7 @@ class Options:
         parser.add_argument("--once", action="store_true", help="end after one run")
         parser.add_argument("--until-idle", action="store_true", help="end when nothing is left")
         parser.add_argument("--health-file", type=Path, help="where to write how it goes, as JSON")
+        parser.add_argument("--memory", type=int, default=2000, help="MB at which it begins anew")
         parser.add_argument("--project-dir", type=Path, default=Path.cwd(), help="as in dbt")
         known, dbt = parser.parse_known_args(arguments)
         if {"--full-refresh", "-f"} & set(dbt):
@@ -77,6 +80,7 @@ class Options:
             once=known.once,
             until_idle=known.until_idle,
             health_file=known.health_file,
+            memory=known.memory,
             project_root=known.project_dir.resolve(),
         )
 
@@ -131,6 +135,7 @@ class Follower:
     _done: Seen | None = None  # the batches that were there before the last run that succeeded
     _tried: Seen = field(default_factory=dict)  # those that were there before the last run
     _went_on: bool = False  # whether in the last run some table got what it was to get
+    _runs: int = 0
     _told: str = ""
     _told_at: float = 0.0
 
@@ -146,6 +151,7 @@ class Follower:
                 self._tell("idle")
                 if self.options.until_idle:
                     break
+                self._limit_memory()
                 self._wait_for_news(landed)
                 continue
             if self._run(landed):
@@ -160,6 +166,15 @@ class Follower:
                 return FAILED
         self._tell("ended")
         return FAILED if self.failures else 0
+
+    def _limit_memory(self) -> None:
+        """Begin anew, when nothing waits: dbt's process grows a little with each batch."""
+        memory = _memory()
+        # A process that has too much from its beginning does its work all the same.
+        if self._runs > 1 and memory > self.options.memory:
+            say(f"This process has {memory} MB. A new one takes its place")
+            spark_session.stop()
+            _begin_anew(self.failures)
 
     def _wait_for_news(self, landed: Seen) -> None:
         """Wait until a batch has landed; not for long, as the project may change too."""
@@ -224,6 +239,7 @@ class Follower:
     def _run(self, landed: Seen) -> bool:
         """One dbt run; whether it succeeded."""
         new = {path: at for path, at in landed.items() if at != (self._done or {}).get(path)}
+        self._runs += 1
         self._tell("running", new)
         began = time.monotonic()
         runner = dbtRunner(manifest=self.manifest_of_run())
@@ -320,8 +336,15 @@ def _is_spark_usable() -> bool:
     return True
 
 
+def _memory() -> int:
+    """The memory of this process in MB; 0 where the system has no /proc."""
+    statm = Path("/proc/self/statm")
+    pages = int(statm.read_text().split()[1]) if statm.exists() else 0
+    return pages * os.sysconf("SC_PAGE_SIZE") // 10**6
+
+
 def _begin_anew(failures: int) -> None:
-    """Put a new process in the place of this one: nothing is left of a Spark that died."""
+    """Put a new process in the place of this one, of which nothing is left."""
     sys.stdout.flush()
     os.environ[FAILURES] = str(failures)
     os.execv(sys.executable, [sys.executable, "-m", __spec__.name, *sys.argv[1:]])

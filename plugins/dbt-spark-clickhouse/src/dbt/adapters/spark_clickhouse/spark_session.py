@@ -8,8 +8,8 @@ import os
 import sys
 import threading
 import uuid
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Callable, Mapping
+from functools import cache, partial
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -59,6 +59,7 @@ _JAVA_OF_A_RESIDENT = (
 _start = threading.Lock()
 _homes: list[Path] = []  # that of the Spark that runs
 _at_start: dict[str, str] = {}  # the settings of its session
+_stops: list[Callable[[], None]] = []  # what ends it
 _resident = threading.Event()
 _environment: dict[str, str] = {}  # with which it was started: PySpark adds to that of the process
 
@@ -117,7 +118,8 @@ def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
             _homes.append(home)
             if not _has_own_metastore(context, credentials):
                 record = None
-            atexit.register(_stop, context, gateway, record)
+            _stops.append(partial(_stop, context, gateway, record))
+            atexit.register(stop)
         session = SparkSession(context).builder.config(conf=conf).enableHiveSupport().getOrCreate()
         if conf.get(metastore.URL_SETTING) == metastore.url(home):
             metastore.hold_long_views(session, home)
@@ -131,6 +133,12 @@ def running_session() -> SparkSession:
     from pyspark.sql import SparkSession
 
     return SparkSession.builder.getOrCreate()
+
+
+def stop() -> None:
+    """End this process's Spark, if it has started one."""
+    while _stops:
+        _stops.pop()()
 
 
 def _stop(context: SparkContext, gateway: Any, record: MetastoreRecord | None) -> None:
