@@ -98,8 +98,11 @@ def test_a_process_with_too_much_memory_begins_anew(resident: Resident) -> None:
         resident.land(4)
         resident.wait_for("orders batch 4: ")
         assert resident.process.pid == pid
+        # Whoever ends it while it begins anew is heard.
+        resident.wait_until(lambda: resident.lines("A new one takes its place") > 1)
         assert resident.end() == 0, resident.output
     assert "Failed after" not in resident.output
+    assert "resource_tracker" not in resident.output
 
 
 def test_it_ends_when_nothing_is_left(resident: Resident) -> None:

@@ -34,6 +34,7 @@ SHARE_OF_LOOKS = 0.01  # of the time: a look takes longer the more batches have 
 FAILURES = "DBT_SPARK_CLICKHOUSE_FAILURES"
 GOOD = ("success", "pass", "no-op", "skipped", "warn")
 FAILED = 1
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @dataclass(frozen=True)
@@ -92,12 +93,14 @@ class Stopper:
     is_asked: bool = False
 
     def __enter__(self) -> Stopper:
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in SIGNALS:
             signal.signal(number, self._ask)
+        # The process before this one, in its place, has let none through at its end.
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
         return self
 
     def __exit__(self, *_: object) -> None:
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in SIGNALS:
             signal.signal(number, signal.SIG_DFL)
 
     def _ask(self, number: int, _: FrameType | None) -> None:
@@ -174,7 +177,17 @@ class Follower:
         if self._runs > 1 and memory > self.options.memory:
             say(f"This process has {memory} MB. A new one takes its place")
             spark_session.stop()
-            _begin_anew(self.failures)
+            self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        """Put a new process in the place of this one, unless somebody wishes to end."""
+        signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+        if self.stopper.is_asked:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+            return
+        sys.stdout.flush()
+        os.environ[FAILURES] = str(self.failures)
+        os.execv(sys.executable, [sys.executable, "-m", __spec__.name, *sys.argv[1:]])
 
     def _wait_for_news(self, landed: Seen) -> None:
         """Wait until a batch has landed; not for long, as the project may change too."""
@@ -198,8 +211,7 @@ class Follower:
         if not _is_spark_usable():
             say(f"Spark does not answer any more. Starting it again in {pause:.0f} s")
             self.stopper.wait(pause)
-            if not self.stopper.is_asked:
-                _begin_anew(self.failures)
+            self._begin_anew()
             return False
         say(f"Trying again in {pause:.0f} s")
         self.stopper.wait(pause, lambda: self._went_on and self._zones.batches() != self._tried)
@@ -343,17 +355,12 @@ def _memory() -> int:
     return pages * os.sysconf("SC_PAGE_SIZE") // 10**6
 
 
-def _begin_anew(failures: int) -> None:
-    """Put a new process in the place of this one, of which nothing is left."""
-    sys.stdout.flush()
-    os.environ[FAILURES] = str(failures)
-    os.execv(sys.executable, [sys.executable, "-m", __spec__.name, *sys.argv[1:]])
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Follow; the exit code is 0 if the last run succeeded."""
     options = Options.of(sys.argv[1:] if arguments is None else arguments)
     spark_session.stay()
+    # A process that begins anew leaves semaphores to its resource tracker, which would say so.
+    sys.warnoptions.append("ignore:resource_tracker:UserWarning")
     with Stopper() as stopper:
         return Follower(options, stopper).follow()
 
