@@ -112,11 +112,19 @@ def follow(project: CollapsingProject, page: str) -> None:
             said = run(project, shlex.join(["dbt", "show", "--inline", block.text]))
         else:
             assert block.language == "sql", block.text
-            if "system.query_log" in block.text:  # ClickHouse makes the table with the first rows.
-                project.client.command("system flush logs query_log")
+            if "system.query_log" in block.text and not has_query_log(project):
+                continue
             assert_answers(
                 project.client, block.text if ";" in block.text else f"{block.text.strip()};\n"
             )
+
+
+def has_query_log(project: CollapsingProject) -> bool:
+    """ClickHouse makes the table with the first rows; chDB 26.7 never does."""
+    project.client.command("system flush logs query_log")
+    is_there = bool(project.client.command("exists table system.query_log"))
+    assert is_there or str(project.client.server_version).startswith("26.7.")
+    return is_there
 
 
 def run(project: CollapsingProject, line: str) -> str:
