@@ -103,9 +103,9 @@ soak: setup ## Run the long tests: random histories, deaths at every statement, 
 	@$(VENV)/bin/pytest tests/end_to_end/test_many_batches.py --batches 200
 	@$(VENV)/bin/pytest tests/change_sets/test_many_folders.py --folders 20000
 
-faults: setup ## Run the fault campaign for MINUTES=60; SEED=1 for the same again, REPEAT=<seed>:<number> for one life
+faults: setup ## Run the fault campaign for MINUTES=60; SEED=1 for the same again, REPEAT=<seed>:<number> for one life, KINDS="ledger" for some faults
 	@$(VENV)/bin/python -m tests.faults $(if $(REPEAT),--repeat $(REPEAT)) \
-		--minutes $(or $(MINUTES),60) $(if $(SEED),--seed $(SEED))
+		--minutes $(or $(MINUTES),60) $(if $(SEED),--seed $(SEED)) $(if $(KINDS),--kinds "$(KINDS)")
 
 check: setup ## Lint, check formatting and types
 	$(VENV)/bin/ruff check .
