@@ -385,3 +385,23 @@ def test_a_ledger_from_a_backup_gets_from_the_feed_what_it_lacks(
     rows = "select id, _version from {} group by all having sum(_sign) > 0 order by id"
     assert project.query(rows.format("past")) == project.query(rows.format("target"))
     assert run(project, [])["sums"] == "nothing has changed"
+
+
+@pytest.mark.parametrize("dies_again", [False, True])
+def test_a_dead_rebuild_is_not_taken_for_an_apply_that_the_ledger_lacks(
+    make_project: MakeProject, dies_again: bool
+) -> None:
+    """The rows that it fed are in the table, as those of an apply would be that was published."""
+    project = make_project(f"feed_dead_rebuild_{dies_again}")
+    configure(project, change_feed=True)
+    run(project, [row(1, 1), row(2, 1)])
+    run(project, [row(1, 2)])
+    before = fed(project)
+    project.replace_rows("changes", STRUCTURE, [row(1, 2), row(2, 1)])
+    with dying({"target": FED}):
+        assert project.run("--full-refresh")["target"].status == "error"
+    assert fed(project) != before
+    if dies_again:
+        die_before_the_apply_begins(project, [row(4, 4)])
+    run(project, [row(3, 3)])
+    assert fed(project) == [*before, (3, 3, 0, 3, 1)]

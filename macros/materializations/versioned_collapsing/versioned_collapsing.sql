@@ -46,6 +46,9 @@
       else versioned_collapsing.read_restored_ledger(this, options, model, apply) %}
   {% set apply = dict(apply, number=ledger.number + 1) %}
   {% do versioned_collapsing.validate_no_rows_are_lost(existing_relation, is_rebuild, model, manifest, ledger, apply) %}
+  {% if is_rebuild and tables.leftover %}
+    {% do versioned_collapsing.drop_unpublished_from_feed(this, apply) %}
+  {% endif %}
   {% do versioned_collapsing.drop_leftover_build(this, tables) %}
   {% do versioned_collapsing.validate_history(this, existing_relation, is_rebuild, model, manifest, ledger, apply) %}
 

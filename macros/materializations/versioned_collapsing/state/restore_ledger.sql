@@ -9,9 +9,13 @@
   {%- endif -%}
   {%- set first = (ledger.unfinished.number if ledger.unfinished else 0) or ledger.number + 1 -%}
   {%- set lost = run_query(versioned_collapsing._get_fed_applies_sql(target_relation, first)).columns[0].values() -%}
-  {%- set is_published = run_query(
+  {#- A full refresh that died, and has left its table, has fed rows that are in this table too. -#}
+  {%- set is_published = not versioned_collapsing.read_tables_of(target_relation).leftover and run_query(
       versioned_collapsing._get_is_published_sql(target_relation, options, last_fed)
   ).rows[0][0] | int -%}
+  {%- if not is_published -%}
+    {%- do versioned_collapsing.drop_unpublished_from_feed(target_relation, dict(apply, number=last_fed)) -%}
+  {%- endif -%}
   {%- set lost = lost if is_published else lost[:-1] -%}
   {%- if not lost -%}
     {%- do return(ledger) -%}
