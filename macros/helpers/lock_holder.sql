@@ -40,6 +40,6 @@
     {%- do return(none) -%}
   {%- endif -%}
   {%- if versioned_collapsing.is_held_by(versioned_collapsing.read_lock(apply.lock.relation), apply.lock.run_id) -%}
-    {%- do run_query('drop table if exists ' ~ apply.lock.relation) -%}
+    {%- do versioned_collapsing.drop_tables([apply.lock.relation]) -%}
   {%- endif -%}
 {% endmacro %}

@@ -8,7 +8,7 @@
     {%- do log(table ~ ' is not locked', info=true) -%}
   {%- else -%}
     {%- do versioned_collapsing.validate_can_be_released(table, holder) -%}
-    {%- do run_query('drop table if exists ' ~ lock) -%}
+    {%- do versioned_collapsing.drop_tables([lock]) -%}
     {%- do log('Released the lock of run ' ~ holder.run_id ~ ' on ' ~ table, info=true) -%}
   {%- endif -%}
 {% endmacro %}

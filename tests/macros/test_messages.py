@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -59,6 +60,16 @@ MESSAGES: list[tuple[str, dict[str, Any], str]] = [
         "validate_settings",
         {"unique_id": "model.shop.orders", "profile": {"limit": "1"}},
         "limit is '1' in dbt's custom_settings or in the server's user profile. It can leave out rows or add columns without an error. Remove it there.",
+    ),
+    (
+        "validate_cluster",
+        {
+            "this": SimpleNamespace(schema="shop"),
+            "server": {"database_engine": "Replicated", "shards": 0, "replication": ""},
+            "options": OPTIONS,
+            "model": MODEL,
+        },
+        "The database shop is replicated, but the profile does not say so, and the table would have its rows on one replica only. Set database_engine: Replicated in the profile.",
     ),
     (
         "validate_version_columns",

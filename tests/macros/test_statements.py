@@ -12,7 +12,7 @@ from tests.support.shop import REPOSITORY
 
 # What changes the catalog or the session, whatever the settings say of rows.
 WITHOUT_ROWS = re.compile(
-    r"(alter|drop|rename|exchange|truncate|optimize|set|create materialized view)\b"
+    r"(alter|drop|system|rename|exchange|truncate|optimize|set|create materialized view)\b"
 )
 # There all but `adapter.query_on('clickhouse', …)` goes to Spark.
 ON_SPARK = (

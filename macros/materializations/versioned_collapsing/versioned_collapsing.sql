@@ -24,6 +24,7 @@
   {#- Validate the server and the existing table. -#}
   {% set server = versioned_collapsing.read_server(this) %}
   {% do versioned_collapsing.validate_server(server) %}
+  {% do versioned_collapsing.validate_cluster(this, server, options, model) %}
   {% do versioned_collapsing.validate_name_length(this, server) %}
   {% do versioned_collapsing.warn_of_is_incremental(model) %}
   {% do versioned_collapsing.prepare_ledger(this) %}

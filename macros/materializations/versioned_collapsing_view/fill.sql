@@ -1,7 +1,7 @@
 {# Fills a table with what the select returns now, and puts it in the view's place. #}
 {% macro fill_view(this, existing_relation, options, state, described, apply, sql) %}
   {%- set build = versioned_collapsing.get_helper_relation(this, 'build') -%}
-  {%- do run_query('drop table if exists ' ~ build) -%}
+  {%- do versioned_collapsing.drop_tables([build]) -%}
   {% call statement('create_view_table') -%}
     {{ versioned_collapsing.get_create_view_table_sql(build, options, sql) }}
   {%- endcall %}
@@ -19,7 +19,7 @@
 
 {% macro get_create_view_table_sql(build, options, sql) -%}
   create table {{ build }} {{ on_cluster_clause(build) }}
-  engine = {{ options.engine }}
+  engine = {{ versioned_collapsing.get_engine_name(build, options.engine) }}
   {%- if options.partition_by %}
   partition by ({{ options.partition_by | join(', ') }})
   {%- endif %}
@@ -36,9 +36,9 @@
    the view's place: readers see all of it or nothing. #}
 {% macro refresh_view(this, options, state, described, apply, sql) %}
   {%- set build = versioned_collapsing.get_helper_relation(this, 'build') -%}
-  {%- do run_query('drop table if exists ' ~ build) -%}
-  {%- do run_query('create table ' ~ build ~ ' as ' ~ this) -%}
-  {%- do run_query('alter table ' ~ build ~ ' attach partition all from ' ~ this) -%}
+  {%- do versioned_collapsing.drop_tables([build]) -%}
+  {%- do run_query('create table ' ~ build ~ ' ' ~ on_cluster_clause(build) ~ ' as ' ~ this) -%}
+  {%- do versioned_collapsing.copy_view(this, build, apply) -%}
   {% call statement('refresh_view') -%}
     insert into {{ build }}
     select *
@@ -52,6 +52,23 @@
     {%- do versioned_collapsing.fill_view(this, this, options, state, described, apply, sql) -%}
   {%- else -%}
     {%- do versioned_collapsing.put_view_in_place(this, build, this, options, state, apply) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{# By hard links where that can be. A replicated table takes no part that is, byte by byte, one that it has been given
+   before, and a view may have the same change twice. #}
+{% macro copy_view(this, build, apply) %}
+  {%- if versioned_collapsing.get_replication(this) -%}
+    {%- do versioned_collapsing.catch_up([this]) -%}
+    {% call statement('copy_view') -%}
+      insert into {{ build }}
+      select *
+      from {{ this }}
+      {{ versioned_collapsing.get_settings_sql(apply, {'max_partitions_per_insert_block': 0}) }}
+    {%- endcall %}
+  {%- else -%}
+    {%- do run_query('alter table ' ~ build ~ ' attach partition all from ' ~ this) -%}
   {%- endif -%}
 {% endmacro %}
 
@@ -70,9 +87,9 @@
     {%- do versioned_collapsing.record_apply(build, apply, progress, 'filled', source.relation) -%}
   {%- endfor -%}
   {%- if existing_relation is none -%}
-    {%- do run_query('rename table ' ~ build ~ ' to ' ~ this) -%}
+    {%- do versioned_collapsing.rename_table(build, this) -%}
   {%- else -%}
-    {%- do run_query('exchange tables ' ~ build ~ ' and ' ~ this) -%}
-    {%- do run_query('drop table ' ~ build) -%}
+    {%- do versioned_collapsing.exchange_with(build, this) -%}
+    {%- do versioned_collapsing.drop_tables([build]) -%}
   {%- endif -%}
 {% endmacro %}

@@ -25,7 +25,7 @@
       later UInt64 comment 'Keys that the table has changed above the position; not compared',
       differing_keys String comment 'Some of the keys that differ'
     )
-    engine = MergeTree
+    engine = {{ versioned_collapsing.get_engine_name(table, 'MergeTree') }}
     order by (model, at)
     {{ versioned_collapsing.get_settings_sql() }}
   {%- endcall %}

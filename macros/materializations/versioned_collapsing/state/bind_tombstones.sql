@@ -11,14 +11,12 @@
         info=true
     ) -%}
     {%- set build = versioned_collapsing.get_helper_relation(target_relation, 'build') -%}
-    {%- do run_query(
-        'exchange tables ' ~ versioned_collapsing.get_tombstones_relation(build) ~ ' and ' ~ tombstones
-    ) -%}
+    {%- do versioned_collapsing.exchange_with(versioned_collapsing.get_tombstones_relation(build), tombstones) -%}
   {%- else -%}
     {%- set of_build = versioned_collapsing._get_tombstones_comment(tables.build.uuid if tables.build else '') -%}
     {%- set are_ours = tables.tombstones.comment == of_build -%}
     {%- do versioned_collapsing.validate_tombstones_are_ours(target_relation, are_ours, apply, model) -%}
-    {%- do run_query('drop table ' ~ tombstones) -%}
+    {%- do versioned_collapsing.drop_tables([tombstones]) -%}
   {%- endif -%}
 {% endmacro %}
 

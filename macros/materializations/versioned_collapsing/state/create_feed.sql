@@ -2,7 +2,7 @@
    beside it, so that a feed has all of them. #}
 {% macro create_feed(target_relation, options, table_columns, apply) %}
   {%- set build = versioned_collapsing.get_helper_relation(target_relation, 'feed') -%}
-  {%- do run_query('drop table if exists ' ~ build) -%}
+  {%- do versioned_collapsing.drop_tables([build]) -%}
   {% call statement('create_feed') -%}
     {{ versioned_collapsing.get_create_feed_sql(build, target_relation, options, table_columns, apply.feed) }}
   {%- endcall %}
@@ -12,8 +12,8 @@
     {%- endcall %}
     {%- do versioned_collapsing._note_begin(build, target_relation, apply) -%}
   {%- endif -%}
-  {%- do run_query('drop table if exists ' ~ apply.feed.relation) -%}
-  {%- do run_query('rename table ' ~ build ~ ' to ' ~ apply.feed.relation) -%}
+  {%- do versioned_collapsing.drop_tables([apply.feed.relation]) -%}
+  {%- do versioned_collapsing.rename_table(build, apply.feed.relation) -%}
 {% endmacro %}
 
 
@@ -28,7 +28,7 @@
       comment 'Version of the change that caused the row',
     index _applied_at _applied_at type minmax
   )
-  engine = MergeTree
+  engine = {{ versioned_collapsing.get_engine_name(build, 'MergeTree') }}
   partition by intDiv(_apply, 100)
   order by (_apply, {{ versioned_collapsing.quote_names(options.unique_key) }})
   {%- if feed.interval %}

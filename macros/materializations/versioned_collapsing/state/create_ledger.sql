@@ -48,7 +48,7 @@
       source_uuid UUID comment 'For a view: UUID of the table that it follows',
       definition String comment {{ versioned_collapsing.quote_literal(definition) }}
     )
-    engine = MergeTree
+    engine = {{ versioned_collapsing.get_engine_name(ledger, 'MergeTree') }}
     order by (model, at)
     {{ versioned_collapsing.get_settings_sql() }}
   {%- endcall %}

@@ -10,7 +10,7 @@
 {# Creates the table and its tombstones, empty. #}
 {% macro create_versioned_collapsing_table(target_relation, options, columns) %}
   {%- set tombstones = versioned_collapsing.get_tombstones_relation(target_relation) -%}
-  {%- do run_query('drop table if exists ' ~ target_relation ~ ', ' ~ tombstones) -%}
+  {%- do versioned_collapsing.drop_tables([target_relation, tombstones]) -%}
   {% call statement('create_target') -%}
     {{ versioned_collapsing.get_create_versioned_collapsing_table_sql(target_relation, options, columns) }}
   {%- endcall %}
@@ -26,7 +26,8 @@
     {%- endfor %}
     {{ adapter.quote(options.sign) }} Int8
   )
-  engine = VersionedCollapsingMergeTree({{ adapter.quote(options.sign) }}, {{ adapter.quote(options.version) }})
+  engine = {{ versioned_collapsing.get_engine_name(target_relation, 'VersionedCollapsingMergeTree') }}(
+    {{- adapter.quote(options.sign) }}, {{ adapter.quote(options.version) }})
   {%- if options.partition_by %}
   partition by ({{ versioned_collapsing.get_expressions_sql(options.partition_by, columns) }})
   {%- endif %}
@@ -52,7 +53,7 @@
   {%- endfor -%}
   {% if added %}
     {% call statement('add_projections_and_indexes') -%}
-      alter table {{ target_relation }} {{ added | join(', ') }}
+      alter table {{ target_relation }} {{ on_cluster_clause(target_relation) }} {{ added | join(', ') }}
     {%- endcall %}
   {% endif %}
 {% endmacro %}

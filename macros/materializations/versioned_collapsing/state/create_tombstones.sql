@@ -25,7 +25,7 @@
     {{ adapter.quote(version.name) }} SimpleAggregateFunction(max, {{ version.type }}),
     _remembered_at SimpleAggregateFunction(max, DateTime('UTC')) default now()
   )
-  engine = AggregatingMergeTree
+  engine = {{ versioned_collapsing.get_engine_name(tombstones, 'AggregatingMergeTree') }}
   order by ({{ get_quoted_csv(options.unique_key) }})
   {%- if options.remember_deletes is not boolean %}
   ttl _remembered_at + {{ versioned_collapsing.get_interval_sql(options.remember_deletes) }}

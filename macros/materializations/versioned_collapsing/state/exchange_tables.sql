@@ -3,10 +3,10 @@
 {% macro exchange_tables(target_relation, existing_relation, options) %}
   {%- set tombstones = versioned_collapsing.get_tombstones_relation(target_relation) -%}
   {%- set existing_tombstones = versioned_collapsing.get_tombstones_relation(existing_relation) -%}
-  {%- do run_query('exchange tables ' ~ target_relation ~ ' and ' ~ existing_relation) -%}
+  {%- do versioned_collapsing.exchange_with(target_relation, existing_relation) -%}
   {%- if options.remember_deletes -%}
-    {%- do run_query('exchange tables ' ~ tombstones ~ ' and ' ~ existing_tombstones) -%}
+    {%- do versioned_collapsing.exchange_with(tombstones, existing_tombstones) -%}
   {%- endif -%}
-  {%- do run_query('drop table if exists ' ~ (tombstones if options.remember_deletes else existing_tombstones)) -%}
-  {%- do run_query('drop table ' ~ target_relation) -%}
+  {%- do versioned_collapsing.drop_tables([tombstones if options.remember_deletes else existing_tombstones]) -%}
+  {%- do versioned_collapsing.drop_tables([target_relation]) -%}
 {% endmacro %}

@@ -1,6 +1,6 @@
 {# What a full refresh that died has left beside the table. #}
 {% macro drop_leftover_build(this, tables) %}
   {%- for name in tables.leftover -%}
-    {%- do run_query('drop table if exists ' ~ this.incorporate(path={'identifier': name}, type='table')) -%}
+    {%- do versioned_collapsing.drop_tables([this.incorporate(path={'identifier': name}, type='table')]) -%}
   {%- endfor -%}
 {% endmacro %}

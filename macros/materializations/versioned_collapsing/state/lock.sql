@@ -12,6 +12,12 @@
     {%- do versioned_collapsing._create_lock(apply) -%}
     {%- set holder = versioned_collapsing.read_lock(apply.lock.relation) -%}
     {%- if versioned_collapsing.is_held_by(holder, apply.run_id) -%}
+      {%- do versioned_collapsing.catch_up([
+          locked_relation,
+          versioned_collapsing.get_tombstones_relation(locked_relation),
+          versioned_collapsing.get_changes_relation(locked_relation),
+          versioned_collapsing.get_ledger_relation(locked_relation),
+      ]) -%}
       {%- do return(none) -%}
     {%- elif holder is not none -%}
       {#- What this run has seen itself counts more than times, which are wrong where a clock was set. -#}
@@ -34,7 +40,7 @@
   {%- set lock = apply.lock.relation -%}
   {%- set query -%}
     create table if not exists {{ lock }} {{ on_cluster_clause(lock) }} (step_at DateTime64(3, 'UTC'))
-    engine = MergeTree
+    engine = {{ versioned_collapsing.get_engine_name(lock, 'MergeTree') }}
     order by step_at
     {{ versioned_collapsing.get_settings_sql() }}
     comment {{ versioned_collapsing.quote_literal(apply.run_id ~ ' ' ~ invocation_id) }}

@@ -9,7 +9,7 @@
   ).rows | map(attribute='name') | list -%}
   {%- for projection in options.projections if projection.get('name') not in found -%}
     {%- do log('Adding the projection ' ~ projection.get('name') ~ ' to ' ~ target_relation, info=true) -%}
-    {%- set alter = 'alter table ' ~ target_relation -%}
+    {%- set alter = 'alter table ' ~ target_relation ~ ' ' ~ on_cluster_clause(target_relation) | trim -%}
     {%- do run_query(alter ~ " modify setting deduplicate_merge_projection_mode = 'rebuild'") -%}
     {%- do run_query(alter ~ ' add ' ~ clickhouse_projection_ddl(projection)) -%}
     {%- do run_query(

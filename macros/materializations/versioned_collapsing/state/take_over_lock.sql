@@ -7,11 +7,11 @@
       locked_relation ~ ": run " ~ holder.run_id ~ " holds the lock and has not made progress for "
       ~ holder.seconds_idle ~ " s. This run takes over the lock."
   ) -%}
-  {%- do run_query('rename table if exists ' ~ lock ~ ' to ' ~ moved) -%}
+  {%- do versioned_collapsing.rename_table(lock, moved, 'if exists') -%}
   {%- set taken = versioned_collapsing.read_lock(moved) -%}
   {%- if versioned_collapsing.is_held_by(taken, holder.run_id) -%}
-    {%- do run_query('drop table ' ~ moved) -%}
+    {%- do versioned_collapsing.drop_tables([moved]) -%}
   {%- elif taken is not none -%}
-    {%- do run_query('rename table ' ~ moved ~ ' to ' ~ lock) -%}
+    {%- do versioned_collapsing.rename_table(moved, lock) -%}
   {%- endif -%}
 {% endmacro %}
