@@ -19,7 +19,7 @@ from clickhouse_connect.driver.exceptions import ClickHouseError
 from tests.faults import checks
 from tests.faults.checks import LEDGER
 from tests.faults.engines import Embedded, Engine, Server
-from tests.faults.life import Broken, Life, copy_tree
+from tests.faults.life import SECONDS, Broken, Life, copy_tree
 from tests.faults.project import SCHEMA
 from tests.faults.proxy import Cut
 from tests.faults.source import STRUCTURE, Event, write
@@ -127,6 +127,7 @@ def _rebuild(life: Life) -> None:
     life.pending = life.confirmed + life.pending
     life.confirmed = []
     life.confirmed_rates = {}
+    life.stop_feeding()
     end = life.run("run", "--full-refresh", "--select", *_models(life), files=life.change_sets())
     if not end["success"]:
         raise Broken(f"the full refresh failed: {end['message']}")
@@ -245,11 +246,19 @@ def server_stopped(life: Life) -> None:
 
 @kind("deaths", "full refresh killed")
 def full_refresh_killed(life: Life) -> None:
-    life.pending = life.confirmed + life.pending
-    fork = life.start("run", "--full-refresh", "--select", *_models(life))
+    fork = _start_full_refresh(life)
     time.sleep(life.chance.uniform(0, life.span))
     fork.kill()
-    end = life.end(fork)
+    _settle_full_refresh(life, life.end(fork))
+
+
+def _start_full_refresh(life: Life) -> Fork:
+    life.pending = life.confirmed + life.pending
+    life.stop_feeding()
+    return life.start("run", "--full-refresh", "--select", *_models(life))
+
+
+def _settle_full_refresh(life: Life, end: dict[str, Any]) -> None:
     life.step.struck = not end["success"]
     if isinstance(life.engine, Server):
         life.engine.wait_until_idle()
@@ -386,6 +395,24 @@ def gone(life: Life) -> None:
 @kind("answers", "503 for a while", (Server,))
 def busy(life: Life) -> None:
     _cut(life, "busy", life.chance.uniform(0.05, 1))
+
+
+@kind("answers", "connection lost in a full refresh", (Server,))
+def full_refresh_cut(life: Life) -> None:
+    """From a statement on, as if the run had died before it."""
+    server = life.engine
+    assert isinstance(server, Server)
+    pattern = life.chance.choice(
+        ("'started'", "'applied'", "exchange tables", "drop table", "__changes")
+    )
+    cut = Cut("gone", life.chance.choice([1, 1, 2, 3]), pattern, SECONDS)
+    server.proxy.arm(cut)
+    try:
+        end = life.end(_start_full_refresh(life))
+    finally:
+        server.proxy.arm(None)
+    life.step.note = f"statement {cut.number} of {cut.pattern!r}: {cut.statement}"
+    _settle_full_refresh(life, end)
 
 
 @kind("answers", "query killed", (Server,))

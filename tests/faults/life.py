@@ -182,6 +182,11 @@ class Life:
         )
         self.is_fed = True
 
+    def stop_feeding(self) -> None:
+        """Drop the materialized view, without which the table can be rebuilt."""
+        if self.is_fed:
+            self.engine.command(f"drop view if exists {SCHEMA}.{checks.PLAIN_VIEW}_mv sync")
+
     def heal(self) -> None:
         """The next runs, the first of them perhaps without changes; then everything is as it should be."""
         if isinstance(self.engine, Server):

@@ -16,20 +16,28 @@
     where {{ versioned_collapsing.get_is_table_sql(this) }}
     {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
-  {%- set rebuilt = [] -%}
-  {%- for node in graph.nodes.values() if node.unique_id in selected_resources -%}
-    {%- do rebuilt.extend([(node.schema, node.alias), (node.schema, node.alias ~ '_mv')]) -%}
+  {%- set ours = {} -%}
+  {%- for node in graph.nodes.values() -%}
+    {%- set is_rebuilt = node.unique_id in selected_resources -%}
+    {%- do ours.update({(node.schema, node.alias): is_rebuilt, (node.schema, node.alias ~ '_mv'): is_rebuilt}) -%}
   {%- endfor -%}
-  {%- set stale = [] -%}
-  {%- for view in run_query(query).rows if (view['view_schema'], view['view_name']) not in rebuilt -%}
-    {%- do stale.append(view['view_schema'] ~ '.' ~ view['view_name']) -%}
+  {%- set stale, foreign = [], [] -%}
+  {%- for view in run_query(query).rows if not ours.get((view['view_schema'], view['view_name'])) -%}
+    {%- do (stale if (view['view_schema'], view['view_name']) in ours else foreign).append(
+        view['view_schema'] ~ '.' ~ view['view_name']
+    ) -%}
   {%- endfor -%}
-  {%- if stale -%}
+  {%- if stale or foreign -%}
+    {%- set it = 'it' if foreign | length == 1 else 'them' -%}
+    {%- set command = 'dbt run --full-refresh --select '
+        ~ (versioned_collapsing.get_change_sets(model) | first | default(model)).name ~ '+' -%}
     {%- do exceptions.raise_compiler_error(
-        this ~ " cannot be rebuilt alone. " ~ ("This materialized view reads" if stale | length == 1
+        this ~ " cannot be rebuilt alone. " ~ ("This materialized view reads" if (stale + foreign) | length == 1
         else "These materialized views read") ~ " from it and would keep the sums of the old rows: "
-        ~ stale | join(', ') ~ ". Rebuild everything together: dbt run --full-refresh --select "
-        ~ (versioned_collapsing.get_change_sets(model) | first | default(model)).name ~ "+"
+        ~ (stale + foreign) | join(', ') ~ ". "
+        ~ ("Rebuild everything together: " ~ command if not foreign
+        else "dbt does not build " ~ foreign | join(', ') ~ ". Drop " ~ it ~ ", run `" ~ command ~ "`, then create "
+        ~ it ~ " and fill " ~ it ~ " again.")
     ) -%}
   {%- endif -%}
 {% endmacro %}
