@@ -102,6 +102,7 @@ soak: setup ## Run the long tests: random histories, deaths at every statement, 
 	@$(VENV)/bin/pytest tests/materialization/test_every_setting.py --every-setting
 	@$(VENV)/bin/pytest tests/end_to_end/test_many_batches.py --batches 200
 	@$(VENV)/bin/pytest tests/change_sets/test_many_folders.py --folders 20000
+	@$(VENV)/bin/pytest tests/end_to_end/test_long_values.py --long-values
 
 faults: setup ## Run the fault campaign for MINUTES=60; SEED=1 for the same again, REPEAT=<seed>:<number> for one life, KINDS="ledger" for some faults
 	@$(VENV)/bin/python -m tests.faults $(if $(REPEAT),--repeat $(REPEAT)) \

@@ -81,6 +81,7 @@ LONG = {
     "--every-setting": "test_every_setting",
     "--batches": "test_many_batches",
     "--folders": "test_many_folders",
+    "--long-values": "test_long_values",
 }
 
 
@@ -133,6 +134,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=0,
         metavar="COUNT",
         help="apply a landing zone with so many batches, each a folder, and then nothing new, and one batch",
+    )
+    parser.addoption(
+        "--long-values",
+        action="store_true",
+        help="take values of 50 MB through Spark, also with too little memory",
     )
     parser.addoption(
         "--every-setting",

@@ -68,6 +68,9 @@
   {% if lake %}
     {% do versioned_collapsing.create_lake_feed(model, lake, landed, taken, is_snapshot=not applied) %}
   {% endif %}
+  {% if inputs | selectattr('is_parsed_here') | list %}
+    {% do versioned_collapsing.validate_steady_batches(model, landed, taken) %}
+  {% endif %}
   {% set counts = versioned_collapsing.read_counts(model, inputs, taken) %}
   {% call statement('create_manifest') -%}
     {{ versioned_collapsing.get_create_manifest_sql(
@@ -79,6 +82,9 @@
   {% call statement('main', language=model.language) -%}
     {{ create_table_as(False, target, code, model.language) }}
   {%- endcall %}
+  {% if inputs | rejectattr('parsed') | list %}
+    {% do versioned_collapsing.validate_steady_batches(model, landed, taken) %}
+  {% endif %}
   {% do versioned_collapsing.store_response(
       versioned_collapsing.get_taken_summary(landed, taken, counts), none,
       versioned_collapsing.get_taken_facts(taken, counts)

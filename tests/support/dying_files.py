@@ -1,9 +1,13 @@
-"""A local file system for Spark that kills dbt, and itself, at an operation of one's choice."""
+"""A local file system for Spark on which things go wrong at operations of one's choice.
+
+It kills dbt, and itself; or it runs a script, and fails if the script does: a ``Fault``.
+"""
 
 from __future__ import annotations
 
 import subprocess
 import zipfile
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyspark
@@ -51,6 +55,88 @@ public class Deaths {
     }
 }
 """,
+    # The first operation that a plan of the folder names runs its script, while it waits; the plan is then gone.
+    "Faults": """
+package deaths;
+
+import java.io.File;
+
+public class Faults {
+    private static String folder = null;
+
+    public static void initialize(org.apache.hadoop.conf.Configuration settings) {
+        folder = settings.get("deaths.faults");
+    }
+
+    public static boolean areKept() {
+        return folder != null;
+    }
+
+    public static void at(String operation, org.apache.hadoop.fs.Path path) throws java.io.IOException {
+        File[] plans = folder == null ? null : new File(folder).listFiles();
+        String what = operation + " " + path.toUri().getPath();
+        for (int i = 0; plans != null && i < plans.length; i++) {
+            if (!plans[i].getName().endsWith(".plan")) continue;
+            String[] plan;
+            try {
+                plan = new String(java.nio.file.Files.readAllBytes(plans[i].toPath()), "UTF-8").split("\\n", 2);
+            } catch (java.nio.file.NoSuchFileException struck) {
+                continue;
+            }
+            if (!what.matches(plan[0]) || !plans[i].renameTo(new File(plans[i].getPath() + ".struck"))) continue;
+            ProcessBuilder script = new ProcessBuilder(new String[] {"bash", "-c", plan[1]});
+            int code;
+            try {
+                code = script.inheritIO().start().waitFor();
+            } catch (InterruptedException killed) {
+                throw new java.io.InterruptedIOException();
+            }
+            if (code != 0) throw new java.io.IOException("a fault: " + what);
+        }
+    }
+}
+""",
+    "FaultyStream": """
+package deaths;
+
+import org.apache.hadoop.fs.*;
+
+public class FaultyStream extends FSInputStream {
+    private final Path path;
+    private final FSDataInputStream stream;
+
+    public FaultyStream(Path path, FSDataInputStream stream) {
+        this.path = path;
+        this.stream = stream;
+    }
+
+    public int read() throws java.io.IOException {
+        Faults.at("read " + getPos(), path);
+        return stream.read();
+    }
+
+    public int read(byte[] bytes, int offset, int length) throws java.io.IOException {
+        Faults.at("read " + getPos(), path);
+        return stream.read(bytes, offset, length);
+    }
+
+    public void seek(long position) throws java.io.IOException {
+        stream.seek(position);
+    }
+
+    public long getPos() throws java.io.IOException {
+        return stream.getPos();
+    }
+
+    public boolean seekToNewSource(long position) throws java.io.IOException {
+        return stream.seekToNewSource(position);
+    }
+
+    public void close() throws java.io.IOException {
+        stream.close();
+    }
+}
+""",
     "DyingFiles": """
 package deaths;
 
@@ -59,8 +145,26 @@ import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.util.Progressable;
 
 public class DyingFiles extends RawLocalFileSystem {
+    public void initialize(java.net.URI uri, org.apache.hadoop.conf.Configuration settings)
+            throws java.io.IOException {
+        Faults.initialize(settings);
+        super.initialize(uri, settings);
+    }
+
+    public FSDataInputStream open(Path f, int size) throws java.io.IOException {
+        Faults.at("open", f);
+        FSDataInputStream stream = super.open(f, size);
+        return Faults.areKept() ? new FSDataInputStream(new FaultyStream(f, stream)) : stream;
+    }
+
+    public FileStatus[] listStatus(Path f) throws java.io.IOException {
+        Faults.at("list", f);
+        return super.listStatus(f);
+    }
+
     public FSDataOutputStream create(Path f, FsPermission p, boolean o, int b, short r, long s, Progressable g)
             throws java.io.IOException {
+        Faults.at("create", f);
         boolean isLast = Deaths.begin("create", f);
         FSDataOutputStream stream = super.create(f, p, o, b, r, s, g);
         Deaths.end(isLast);
@@ -82,6 +186,7 @@ public class DyingFiles extends RawLocalFileSystem {
     }
 
     public boolean rename(Path from, Path to) throws java.io.IOException {
+        Faults.at("rename", to);
         boolean isLast = Deaths.begin("rename", to);
         boolean done = super.rename(from, to);
         Deaths.end(isLast);
@@ -133,8 +238,23 @@ gateway.shutdown()
 """
 
 
-def settings(folder: Path, python: str) -> dict[str, str]:
-    """Compile the file system into ``folder``; the settings with which Spark uses it."""
+@dataclass(frozen=True)
+class Fault:
+    """What happens once, at an operation such as `open /a/file` or `read 65536 /a/file` (at this position)."""
+
+    pattern: str
+    script: str = "false"
+
+    def plan(self, path: Path) -> Path:
+        """Write it to a file, which is in force where its name ends with `.plan`."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{self.pattern}\n{self.script}\n")
+        return path
+
+
+def settings(folder: Path, python: str, faults: Path | None = None) -> dict[str, str]:
+    """Compile the file system into ``folder``; the settings with which Spark uses it. What is planned in the folder
+    ``faults`` happens on it."""
     for name, source in _JAVA.items():
         path = folder / "deaths" / f"{name}.java"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -146,7 +266,9 @@ def settings(folder: Path, python: str) -> dict[str, str]:
     with zipfile.ZipFile(jar, "w") as archive:
         for path in folder.rglob("*.class"):
             archive.write(path, path.relative_to(folder))
-    return {
+    found = {
         "spark.driver.extraClassPath": str(jar),
+        "spark.executor.extraClassPath": str(jar),
         "spark.hadoop.fs.file.impl": "deaths.DyingFileSystem",
     }
+    return {**found, "spark.hadoop.deaths.faults": str(faults)} if faults else found

@@ -125,7 +125,8 @@ class SparkCluster:
 
     def start_worker(self, number: int) -> None:
         """Start a worker with a folder of its own, one core, and memory for one executor."""
-        worker = ["org.apache.spark.deploy.worker.Worker", "--host", HOST, "--webui-port", "0"]
+        host = f"127.0.0.{2 + number}"  # Spark runs a task twice only on different hosts.
+        worker = ["org.apache.spark.deploy.worker.Worker", "--host", host, "--webui-port", "0"]
         worker += ["--cores", "1", "--memory", "1g", "--work-dir", f"{self._folder}/work-{number}"]
         self._start(f"worker-{number}", "spark-class", *worker, self._master)
 

@@ -1,8 +1,9 @@
-{# The batches of all locations of a change set, in order. A batch that is in several is one. #}
-{% macro read_landed_batches(model) %}
+{# The batches of all locations of a change set, in order. A batch that is in several is one. `again`: as they are now,
+   and not as this run has listed them. #}
+{% macro read_landed_batches(model, again=false) %}
   {%- set by_batch = {} -%}
   {%- for location in versioned_collapsing.get_landing_locations(model) -%}
-    {%- for batch, found in versioned_collapsing.read_location(location).items() -%}
+    {%- for batch, found in versioned_collapsing.read_location(location, again).items() -%}
       {%- do by_batch.setdefault(batch, []).append(dict(found, location=location)) -%}
     {%- endfor -%}
   {%- endfor -%}

@@ -1,9 +1,9 @@
 {# The batches of a location: number, count of files, a hash of their names and sizes, and when the last file was
    written, in microseconds since 1970. None before the first one has landed, folder or not. Raises an error for files
-   that are in no batch. The adapter lists a folder without Spark where it can. #}
-{% macro read_location(location) %}
+   that are in no batch, which a run looks for once. The adapter lists a folder without Spark where it can. #}
+{% macro read_location(location, again=false) %}
   {%- set name = versioned_collapsing._get_plain_path(location).split('/')[-1] -%}
-  {%- set listed = adapter.list_batches(location, name) if adapter.list_batches is defined else none -%}
+  {%- set listed = adapter.list_batches(location, name, again) if adapter.list_batches is defined else none -%}
   {%- if listed is none -%}
     {%- set found = versioned_collapsing.query_if_there(versioned_collapsing._get_location_sql(location, name)) -%}
     {%- set listed = found.rows if found is not none else [] -%}
@@ -19,7 +19,9 @@
       }}) -%}
     {%- endif -%}
   {%- endfor -%}
-  {%- do versioned_collapsing._validate_strays(location, name, strays) -%}
+  {%- if not again -%}
+    {%- do versioned_collapsing._validate_strays(location, name, strays) -%}
+  {%- endif -%}
   {%- do return(batches) -%}
 {% endmacro %}
 

@@ -104,7 +104,11 @@ def test_spark_says_what_a_folder_has_that_is_not_here(adapter: SparkClickHouseA
 
 
 def test_a_run_lists_a_landing_zone_once(adapter: SparkClickHouseAdapter, tmp_path: Path) -> None:
+    """And again where it looks for changes."""
     write(tmp_path / "landing", "batch=1/a.json")
     first = adapter.list_batches("landing", "orders")
     write(tmp_path / "landing", "batch=2/a.json")
+    again = adapter.list_batches("landing", "orders", again=True)
+    assert again is not None
+    assert [row["batch"] for row in again] == [1, 2]
     assert adapter.list_batches("landing", "orders") == first

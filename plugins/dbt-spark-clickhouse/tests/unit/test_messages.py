@@ -15,6 +15,7 @@ from dbt.adapters.spark_clickhouse.python_models import require_packages
 from dbt.adapters.spark_clickhouse.spark_errors import (
     UNKNOWN,
     lost_connection,
+    no_connection,
     with_advice,
     without_stack,
 )
@@ -49,8 +50,19 @@ def test_message_of_one_line_stays() -> None:
     assert with_advice(without_stack("no; line 1 pos 2")) == "no; line 1 pos 2"
 
 
+def test_lost_thrift_server_has_its_own_advice() -> None:
+    told = no_connection(ConnectionRefusedError("[Errno 111] Connection refused"), "spark:10000")
+    assert with_advice(told) == told
+
+
 def test_folder_that_is_in_the_way_comes_with_advice() -> None:
     assert "delete it and run the command again" in with_advice("[LOCATION_ALREADY_EXISTS] Cannot")
+
+
+def test_landed_file_that_is_gone_or_damaged_comes_with_advice() -> None:
+    gone, damaged = "[FAILED_READ_FILE.FILE_NOT_EXIST] a", "[FAILED_READ_FILE.NO_HINT] a"
+    assert "run again when nothing writes to its batch" in with_advice(gone)
+    assert "Land it whole, and run again." in with_advice(damaged)
 
 
 @pytest.mark.parametrize(
@@ -70,6 +82,11 @@ def test_change_feed_that_is_gone_comes_with_advice(message: str) -> None:
         "java.lang.OutOfMemoryError: Java heap space",
         "org.apache.spark.SparkException: Job 33 cancelled because SparkContext was shut down",
         "Cannot call methods on a stopped SparkContext.",
+        '[INTERNAL_ERROR] the return value of "org.apache.spark.SparkContext.dagScheduler()" is null',
+        "Error while sending or receiving",
+        "Answer from Java side is empty",
+        "An error occurred while trying to connect to the Java server (127.0.0.1:40001)",
+        "[Errno 111] Connection refused",
     ],
 )
 def test_spark_without_memory_comes_with_advice(message: str) -> None:

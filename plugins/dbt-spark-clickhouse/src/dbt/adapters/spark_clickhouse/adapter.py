@@ -63,11 +63,12 @@ class SparkClickHouseAdapter(Relations, Catalog, ConnectionsOfBoth, MacroMethods
             engine: _with_credentials(config, block)
             for engine, block in zip(ENGINES, credentials, strict=True)
         }
+        clickhouse = RoutedClickHouseAdapter(
+            self.engine_configs[CLICKHOUSE], mp_context, self.at_work
+        )
         self.engines = {
             SPARK: RoutedSparkAdapter(self.engine_configs[SPARK], mp_context, self.at_work),
-            CLICKHOUSE: RoutedClickHouseAdapter(
-                self.engine_configs[CLICKHOUSE], mp_context, self.at_work
-            ),
+            CLICKHOUSE: clickhouse,
         }
         self.connections = RoutedConnections(self)
         self.Relation = RoutedRelation.bound_to(self)
@@ -75,6 +76,7 @@ class SparkClickHouseAdapter(Relations, Catalog, ConnectionsOfBoth, MacroMethods
         self.landed = {}
         self.spark_files = SparkFiles(self, warehouse, profile)
         self.hand_offs = HandOffs(self)
+        clickhouse.have_read = self.hand_offs.require_unchanged
         self.lost_tables = LostTables(self)
         refuse_unclassified(self)
         # dbt finds the adapter by the type of its credentials, which is the engine at work.

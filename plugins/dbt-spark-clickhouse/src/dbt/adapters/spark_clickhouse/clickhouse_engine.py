@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from dbt.adapters.clickhouse.dbclient import ChRetryableException
 from dbt.adapters.clickhouse.httpclient import ChHttpClient
 from dbt.adapters.clickhouse.impl import ClickHouseAdapter
 from dbt.adapters.clickhouse.logger import logger
-from dbt.adapters.contracts.connection import Connection
+from dbt.adapters.contracts.connection import AdapterResponse, Connection
 from dbt.adapters.exceptions import FailedToConnectError
 from dbt_common.exceptions import DbtRuntimeError
 from urllib3.exceptions import HTTPError
@@ -99,6 +99,23 @@ class RoutedClickHouseAdapter(EngineAdapter, ClickHouseAdapter):
     engine = CLICKHOUSE
     stock = ClickHouseAdapter
     ConnectionManager = RoutedClickHouseConnectionManager
+    have_read: Callable[[str], None]  # what looks at the Spark tables that a statement has read
+
+    def execute(
+        self, sql: str, auto_begin: bool = False, fetch: bool = False, limit: int | None = None
+    ) -> tuple[AdapterResponse, agate.Table]:
+        """Run a statement.
+
+        Raises:
+            DbtRuntimeError: it failed, or what it has read is no longer what was checked.
+        """
+        try:
+            answer: tuple[AdapterResponse, agate.Table] = super().execute(
+                sql, auto_begin, fetch, limit
+            )
+            return answer
+        finally:
+            self.have_read(sql)
 
     @property
     def is_embedded(self) -> bool:

@@ -20,6 +20,7 @@ class Files(ABC):
     """The folder of one table, in ``file_format``."""
 
     functions: Mapping[str, str]  # by format
+    are_read_in_place = True
 
     def __init__(self, location: str, file_format: str) -> None:
         self.location = location

@@ -6,6 +6,8 @@ How they are checked, see ``receipt``.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base.relation import BaseRelation
@@ -42,6 +44,7 @@ class HandOffs:
     def __init__(self, router: Router) -> None:
         self._router = router
         self._verified: dict[str, Receipt] = {}
+        self._read: dict[str, Callable[[], object]] = {}  # checks, by what statements have in them
         self._referenced: set[tuple[str, str]] = set()
         self._refreshing = threading.Lock()
         self._delivering = threading.Lock()
@@ -117,6 +120,17 @@ class HandOffs:
         receipt = Receipt.load(files)
         return receipt is not None and receipt.files == files.sizes()
 
+    def require_unchanged(self, sql: str) -> None:
+        """Check after a statement on ClickHouse that the Spark tables that it has read are still
+        those that were checked before: another run may have made them again meanwhile.
+
+        Raises:
+            DbtRuntimeError: one of them is not.
+        """
+        for reading, check in list(self._read.items()):
+            if reading in sql:
+                check()
+
     def _verify(self, own: BaseRelation, files: Files, node: Any) -> Receipt:
         name, model = str(own), _model(own, node)
         receipt = require_same_files(name, model, files, Receipt.load(files))
@@ -127,6 +141,10 @@ class HandOffs:
             read = self._figures(CLICKHOUSE, columns, reading_sql(files, receipt))
             require_same_figures(name, model, receipt, receipt_of(columns, read, receipt.files))
             self._verified[files.location] = receipt
+            if files.are_read_in_place:
+                self._read[reading_sql(files, receipt)] = partial(
+                    require_same_files, name, model, files, receipt
+                )
         return receipt
 
     def _deliver(self, files: Files, receipt: Receipt) -> None:

@@ -49,14 +49,18 @@ class MacroMethods(Router):
         return ResponseWithFacts(message, "OK", rows_affected, facts=facts)
 
     @available.parse(lambda *a, **k: None)
-    def list_batches(self, location: str, name: str) -> list[dict[str, Any]] | None:
+    def list_batches(
+        self, location: str, name: str, again: bool = False
+    ) -> list[dict[str, Any]] | None:
         """The batches of a landing zone that is called ``name``, see ``landing.batches``; listed
-        once a run. None where only Spark can list the folder, or where it is not there: Spark may
-        be configured to look for it elsewhere."""
+        once a run, unless asked ``again``. None where only Spark can list the folder, or where it
+        is not there: Spark may be configured to look for it elsewhere."""
         folder = local_folder(location) if self._has_local_files() else None
         if folder is None or not (self.project_root / folder).is_dir():
             return None
         with _listing:
+            if again:
+                return batches(local_files(self.project_root / folder), name)
             if location not in self.landed:
                 self.landed[location] = batches(local_files(self.project_root / folder), name)
             return self.landed[location]

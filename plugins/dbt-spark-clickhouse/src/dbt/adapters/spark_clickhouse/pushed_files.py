@@ -36,6 +36,8 @@ class PushedFiles(LocalFiles):
         insert: inserts Parquet into a table of ClickHouse.
     """
 
+    are_read_in_place = False
+
     def __init__(
         self, location: str, file_format: str, schema: str, query: Query, insert: Insert
     ) -> None:

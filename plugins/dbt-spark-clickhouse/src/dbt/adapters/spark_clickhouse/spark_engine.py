@@ -188,13 +188,20 @@ class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManag
     def execute(self, sql: str, *args: Any, **kwargs: Any) -> Any:
         """Run a statement, unless it makes a view that is there and was made by the same."""
         record = record_for(self.profile.credentials)
-        if record is None:
-            return super().execute(sql, *args, **kwargs)
-        if record.is_made(sql):
+        if record and record.is_made(sql):
             logger.debug(f"The view has not changed: {sql}")
             return AdapterResponse("OK"), agate.Table([])
-        found = super().execute(sql, *args, **kwargs)
-        record.after(sql)
+        try:
+            found = super().execute(sql, *args, **kwargs)
+        except DbtRuntimeError:
+            raise
+        except (
+            Exception
+        ):  # while the rows were fetched, which is when the embedded Spark reads them
+            with self.exception_handler(sql):
+                raise
+        if record:
+            record.after(sql)
         return found
 
     def add_query(self, sql: str, *args: Any, **kwargs: Any) -> Any:

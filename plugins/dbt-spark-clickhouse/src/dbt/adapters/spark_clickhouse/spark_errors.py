@@ -39,8 +39,13 @@ _FROM_THE_TABLE = (
 _ADVICE = {
     "[DELTA_MISSING_CHANGE_DATA]": f"The feed lacks changes. {_FROM_THE_TABLE}",
     "[FAILED_READ_FILE.FILE_NOT_EXIST]": (
-        "If it is a file of a change feed or of a lake table, it was vacuumed, or its snapshot has "
-        f"expired. {_FROM_THE_TABLE}"
+        "If it is a file of a landing zone, it was removed or replaced while Spark read it: run "
+        "again when nothing writes to its batch. If it is a file of a change feed or of a lake "
+        f"table, it was vacuumed, or its snapshot has expired. {_FROM_THE_TABLE}"
+    ),
+    "[FAILED_READ_FILE.NO_HINT]": (
+        "The file is incomplete or damaged, or something wrote to it while Spark read it. Land it "
+        "whole, and run again."
     ),
     "[LOCATION_ALREADY_EXISTS]": (
         "An interrupted run may have left the folder, or it belongs to a table of another "
@@ -50,6 +55,13 @@ _ADVICE = {
     ),
     "java.lang.OutOfMemoryError": f"Spark ran out of memory. {_MORE_MEMORY}",
     "SparkContext was shut down": _STOPPED,
+    "SparkContext.dagScheduler()": _STOPPED,
+    # What Py4J says when Java has ended, and what Python says then.
+    "Error while sending or receiving": _STOPPED,
+    "Answer from Java side is empty": _STOPPED,
+    "An error occurred while trying to connect to the Java server": _STOPPED,
+    "[Errno 104] Connection reset by peer": _STOPPED,
+    "[Errno 111] Connection refused": _STOPPED,
     "stopped SparkContext": _STOPPED,
 }
 
@@ -92,6 +104,8 @@ def no_connection(error: Exception, place: str) -> str:
 
 
 def with_advice(message: str) -> str:
-    """An error of Spark, and what to do about it where Spark does not say so."""
+    """An error of Spark, and what to do about it where Spark, or we, do not say so."""
+    if "Spark's Thrift server at " in message:
+        return message
     advice = [said for sign, said in _ADVICE.items() if sign in message]
     return "\n".join([message, *advice[:1]])
