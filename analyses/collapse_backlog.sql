@@ -1,7 +1,7 @@
 {{ config(enabled=project_name == 'versioned_collapsing') }}
 
--- Rows that wait to collapse, by partition, those with most first. Where there are several parts, a merge takes them
--- away in time; where there is one, nothing does but `optimize table … partition id … final`.
+-- Rows that wait to collapse, by partition, the most first. If a partition has several parts, merges remove these rows
+-- in time. If it has one part, only `optimize table … partition id … final` does.
 select
   _partition_id as partition_id,
   count() as stored_rows, -- noqa: VC01

@@ -1,8 +1,8 @@
 {{ config(enabled=project_name == 'versioned_collapsing') }}
 
--- What would change if a column became part of ORDER BY: whether it can, how much a query that filters by it would
--- skip, and how many updates would move a row to another place of the sorting key instead of staying in theirs.
--- Only rows that have not been merged away yet tell of updates.
+-- What if a column became part of ORDER BY? Whether it can, how much a query that filters by it would skip, and how
+-- many updates would move their row to another place of the sorting key. Only rows that no merge has removed yet show
+-- updates.
 {% set candidate = var('candidate', 'status') %}
 
 with by_order as (

@@ -1,7 +1,7 @@
 {{ config(enabled=project_name == 'versioned_collapsing') }}
 
--- What a sum by status reads with signs, and what it reads with FINAL: FINAL needs the sorting key and the version
--- too, and merges the rows of every partition that has more than one part.
+-- What a sum by status reads with signs, and what it reads with FINAL. FINAL also needs the sorting key and the
+-- version, and merges the rows of every partition that has more than one part.
 with by_partition as (
   select
     _partition_id as partition_id,

@@ -1,4 +1,4 @@
--- What Prometheus scrapes of the ledger in `database`: docs/monitoring.md says how ClickHouse serves it.
+-- The figures that Prometheus scrapes from the ledger in `database`. docs/monitoring.md says how ClickHouse serves them.
 with applies as (
   select
     model,

@@ -1,5 +1,5 @@
-{# The change set in a table that Altinity's sink connector lands. Its versions are times in disguise, so that they are
-   the watermark too. The overlap is an hour or more of them, whether they come from GTIDs or not. #}
+{# The change set in a table that Altinity's sink connector lands. Its versions are made from times, so they are the
+   watermark too. The overlap is at least an hour, whether they come from GTIDs or not. #}
 {% macro altinity_changes(
     landing, is_deleted=none, watermark='_version', overlap=15099494400000, through=none, toasted=[],
     unavailable_value='__debezium_unavailable_value'

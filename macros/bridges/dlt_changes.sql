@@ -1,5 +1,6 @@
-{# The change set in a table that dlt appends to. `loads` is its table `_dlt_loads`: a load has a row there when all its
-   rows have landed. That is also its watermark, so that a load which took long, or was resumed later, is not missed. #}
+{# The change set in a table that dlt appends to. `loads` is dlt's table `_dlt_loads`. A load has a row there when all
+   its rows have landed. That row is also the watermark, so that no run misses a load that took long or was resumed
+   later. #}
 {% macro dlt_changes(
     landing, loads, version='lsn', deleted_at='deleted_ts', overlap='1 hour', through=none
 ) -%}

@@ -1,5 +1,5 @@
-{# The change set in a table that ClickHouse's Kafka Connect sink lands: rows of Debezium that the sink or Debezium has
-   flattened, or its envelopes as they are, of which `columns` names the row's columns. #}
+{# The change set in a table that ClickHouse's Kafka Connect sink lands. Its rows are Debezium's rows, which the sink or
+   Debezium has flattened, or Debezium's envelopes. For envelopes, `columns` names the columns of the row. #}
 {% macro kafka_connect_changes(
     landing, columns=[], version=none, is_deleted=none, watermark='_inserted_at', overlap='1 hour', through=none,
     toasted=[], unavailable_value='__debezium_unavailable_value'

@@ -1,5 +1,5 @@
-{# The change set in any landing table: rows with a version, which may be deletes, and a watermark, which grows as rows
-   land. Without a watermark each run reads the whole table. #}
+{# The change set in any landing table. Its rows have a version, can be deletes, and can have a watermark, which grows
+   as rows land. Without a watermark, each run reads the whole table. #}
 {% macro landed_changes(
     landing, version, is_deleted='false', watermark=none, overlap='1 hour', through=none, own=[], toasted=[],
     unavailable_value='__debezium_unavailable_value'

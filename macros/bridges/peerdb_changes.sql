@@ -1,5 +1,6 @@
 {# The change set in a table that PeerDB lands, or a ClickPipe for PostgreSQL or MySQL. With `raw`, the raw table of the
-   mirror, changes are read there: it has the deletes, old keys and unchanged columns that the landed table may lack. #}
+   mirror, the run reads changes there. The raw table has the deletes, old keys and unchanged columns that the landed
+   table may lack. #}
 {% macro peerdb_changes(landing, raw=none, overlap='1 hour', through=none, binary=[]) -%}
   {%- if not execute -%}
     {%- do return(versioned_collapsing.get_unread_landing_sql()) -%}

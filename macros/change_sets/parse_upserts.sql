@@ -1,13 +1,15 @@
-{# Parses rows that replace each other, one JSON object a line: the newest of a key by the column `version` is the
-   row as it is now, or `_batch`, for the batch's number. `is_deleted` names the field, if there is one, that is true
-   when the row is gone. #}
+{# Parses rows that replace each other, one JSON object a line. The row with the highest `version` is the row as it is
+   now; with `_batch`, the one of the highest batch. `is_deleted` names the field, if there is one, that is true when
+   the row is gone. #}
 {% macro parse_upserts(
     source, key, columns, version, is_deleted=none, required=[], encodings={}, ranges={}, missing_fields='refuse',
     unavailable_value='__debezium_unavailable_value'
 ) -%}
   {%- do versioned_collapsing.validate_parsing(
       source, key, columns, required, encodings, ranges,
-      ([] if version == '_batch' else versioned_collapsing.get_version_column_problems(columns, version))
+      versioned_collapsing.get_name_problems({'version': version, 'is_deleted': is_deleted})
+      + ([] if version == '_batch' or version is not string
+          else versioned_collapsing.get_version_column_problems(columns, version))
       + versioned_collapsing.get_missing_fields_option_problems(missing_fields),
   ) -%}
   {%- set columns = versioned_collapsing.get_type_names(columns) -%}

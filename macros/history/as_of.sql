@@ -1,5 +1,5 @@
-{# The live rows of a table as they were, for `from`: as the table was at a time, `at`, or as the world was by what is
-   known now, at a version. Both are expressions; a time is in UTC. #}
+{# The live rows of a table as they were, for `from`. With `at`: as the table was at a time. With `version`: as the
+   world was at a version, by what is known now. Both are expressions; a time is in UTC. #}
 {% macro as_of(relation, at=none, version=none, sign=none, unique_key=none, version_column=none) -%}
   {%- do versioned_collapsing.validate_one_moment(at, version) -%}
   {%- set history = versioned_collapsing.read_history(

@@ -1,4 +1,4 @@
-{# A name must not mean two nodes. #}
+{# A name must mean one node. #}
 {% macro validate_one_node(operation, name, found) %}
   {%- if found | length > 1 -%}
     {%- do exceptions.raise_compiler_error(
@@ -30,7 +30,7 @@
 {% endmacro %}
 
 
-{# What a run that began to write has torn is completed by the model. #}
+{# If a run died while it wrote, the model must complete that run first. #}
 {% macro validate_finished(operation, table, node, ledger, apply) %}
   {%- if ledger.unfinished -%}
     {%- do versioned_collapsing.stop_run(apply,
@@ -42,7 +42,7 @@
 {% endmacro %}
 
 
-{# The lock of a run that is at work is not taken away. #}
+{# The lock of a run that is still at work stays. #}
 {% macro validate_can_be_released(table, holder) %}
   {%- if holder.is_working -%}
     {%- do exceptions.raise_compiler_error(

@@ -1,4 +1,4 @@
-{# A torn key is one whose uncollapsed rows are not one state row. #}
+{# A key is torn if its uncollapsed rows are not exactly one state row. #}
 {% macro get_collapse_status_sql(table, options) -%}
   {%- set sign = versioned_collapsing.quote_name(options.sign) -%}
   select

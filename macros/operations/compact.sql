@@ -1,5 +1,5 @@
-{# Merges the partitions of which so large a part waits to collapse that it pays: a fifth, unless told
-   otherwise. #}
+{# Merges the partitions in which enough rows wait to collapse: at least a fifth, unless the caller sets another share.
+   #}
 {% macro compact(model, threshold=0.2) %}
   {%- set node = versioned_collapsing.get_collapsing_node('compact', model) -%}
   {%- set table = versioned_collapsing.read_collapsing_table('compact', node) -%}

@@ -1,6 +1,6 @@
-{# Compares the live rows of a model with a relation of the truth: by checksums of key ranges first, then, where
-   they differ, key by key. `truth` is a model, or what can stand after `from` in ClickHouse. What differs is an error,
-   for whoever waits for the exit code. #}
+{# Compares the live rows of a model with a truth: first by checksums of key ranges, then key by key where these differ.
+   `truth` is a model, or what can stand after `from` in ClickHouse. A difference is an error, so that the exit code
+   tells. #}
 {% macro reconcile(model, truth, columns=none, show=20) %}
   {%- set comparison = versioned_collapsing.read_comparison('reconcile', model, truth, columns) -%}
   {%- set unique_key = comparison.options.unique_key -%}
@@ -20,7 +20,7 @@
 {% endmacro %}
 
 
-{# How many keys differ, in each way. #}
+{# How many keys differ, by kind. #}
 {% macro get_difference_counts(found) %}
   {%- set counts = {'missing': 0, 'unexpected': 0, 'different': 0} -%}
   {%- if found -%}

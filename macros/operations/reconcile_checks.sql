@@ -21,7 +21,7 @@
 {% endmacro %}
 
 
-{# What differs is an error, for whoever waits for the exit code. #}
+{# A difference is an error, so that the exit code tells. #}
 {% macro validate_no_difference(comparison, counts, found) %}
   {%- if found -%}
     {%- do exceptions.raise_compiler_error(

@@ -1,4 +1,4 @@
-{# Takes the writer lock of a model's table away from whoever holds it. #}
+{# Removes the writer lock of a model's table, whoever holds it. #}
 {% macro release_lock(model) %}
   {%- set node = versioned_collapsing.get_collapsing_node('release_lock', model) -%}
   {%- set table = versioned_collapsing.read_collapsing_table('release_lock', node) -%}

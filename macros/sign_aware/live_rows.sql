@@ -1,9 +1,9 @@
-{# The live rows of a collapsing table, for `from`: what `min`, `max`, `uniq` and quantiles need. Where a view
-   counts the rows by value, `multiset` reads less.
+{# The live rows of a collapsing table, for `from`. `min`, `max`, `uniq` and quantiles need them. If a view counts the
+   rows by value, `multiset` reads less.
 
-   FINAL matches the pairs within each partition, where a cancel row is with its state row, and `where`, unlike
-   `prewhere`, filters after that. Skip indexes are used: one that is not of the sorting key can rule out neither row
-   of a pair alone, since a cancel row is a copy. (On a table whose cancel rows are no true copies it can.) #}
+   FINAL matches pairs within each partition, and a cancel row is in the partition of its state row. `where` filters
+   after that, unlike `prewhere`. Skip indexes are used: a cancel row is a copy, so an index that is not on the sorting
+   key excludes both rows of a pair or neither. (If cancel rows are no true copies, it can exclude one.) #}
 {% macro live_rows(relation, sign='_sign') -%}
   {%- set sign = versioned_collapsing._get_identifier(sign) %}
   (

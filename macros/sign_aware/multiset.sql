@@ -1,8 +1,9 @@
-{# The live values of a view of counts, for `from`: each group with a value once, and how many live rows have it.
-   Sums of signs give counts alone, and from counts by value the macros `multiset_…` give all else.
+{# The live values of a view of counts, for `from`: each group and value once, with the number of live rows that have
+   it. Sums of signs give only counts. The macros `multiset_…` compute everything else from counts by value.
 
-   `columns` are those by which the view counts, or some of them. The counts are summed here again: a SummingMergeTree
-   has several rows of a group until they are merged. A table of signed rows is such a view too, its sign the count. #}
+   `columns` are the columns by which the view counts, or some of them. The macro sums the counts again, because a
+   SummingMergeTree has several rows of a group until they are merged. A table of signed rows is such a view too: its
+   sign is the count. #}
 {% macro multiset(relation, columns, count='live_rows') -%}
   (
     select *
@@ -13,7 +14,7 @@
 {%- endmacro %}
 
 
-{# A value lives in as many rows as its count says. Where a cancel row came before its state row, that is below 0. #}
+{# The count of a value says how many rows have it. It is below 0 if a cancel row came before its state row. #}
 {% macro _get_is_live_sql(count) -%}
   {{ versioned_collapsing._get_identifier(count) }} > 0
 {%- endmacro %}

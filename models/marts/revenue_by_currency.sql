@@ -1,4 +1,4 @@
-{#- `dbt run` makes no seeds: without `dbt seed` there are no regions, and all revenue is under the currency ''. -#}
+{#- `dbt run` builds no seeds. Without `dbt seed`, there are no regions, and all revenue has the currency ''. -#}
 {{ config(
     pre_hook=(
         "create table if not exists {{ ref('regions') }} (region LowCardinality(String), name String, "

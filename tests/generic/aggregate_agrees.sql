@@ -1,11 +1,10 @@
-{# What an aggregate says of every group is what the table says: `aggregate` is a view, or the table of a
-   SummingMergeTree view; or `projection` names an aggregating projection of the table itself, of which the stored sums
-   are compared.
-   `group_by` and `sums` map the aggregate's columns to expressions of the table, `count` is its column with the count
-   of live rows. `where` is of the columns in `group_by`, and sampling by them.
+{# An aggregate has the same sums for every group as the table. `aggregate` is a view, or the table of a
+   SummingMergeTree view. Or `projection` names an aggregating projection of the table itself, and its stored sums are
+   compared. `group_by` and `sums` map the aggregate's columns to expressions of the table. `count` is the column with
+   the count of live rows. `where` and sampling use the columns in `group_by`.
 
-   A group that one side lacks has sums of 0 there: of a group that is dead, a merge may leave nothing. So has one whose
-   values are null: a SummingMergeTree makes it 0. #}
+   A group that only one side has counts as sums of 0 on the other: a merge may remove a group without live rows. Sums
+   that are null count as 0 too: a SummingMergeTree stores them as 0. #}
 {% test aggregate_agrees(
     model, group_by, sums, count='live_rows', aggregate=none, projection=none, sign=none, sample=none,
     recent_partitions=none

@@ -1,5 +1,5 @@
-{# `FINAL` with sign 1 returns the rows that the sums of signs leave, and no other. They differ where a cancel row is
-   no copy of its state row, has none, or is in another partition. #}
+{# `FINAL` with sign 1 returns exactly the rows that the sums of signs leave. The two differ if a cancel row is missing,
+   is no copy of its state row, or is in another partition. #}
 {% test final_equals_signed_sums(model, sign=none, sample=none, recent_partitions=none) %}
 {%- set where = config.get('where') -%}
 {%- set table = versioned_collapsing.read_signed_table(model, sign) -%}
@@ -17,7 +17,7 @@
 
     union all
 
-    -- FINAL because it is what is tested.
+    -- FINAL, because the test is about it.
     select
       {{ table.listed }},
       toInt64(0) as _dbt_signed,

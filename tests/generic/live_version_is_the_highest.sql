@@ -1,5 +1,5 @@
-{# The live row of a key has the highest version that is stored of it. A lower one means that a change came late and
-   was taken for the newest, or that a cancel row hit the wrong version. #}
+{# The live row of a key has the key's highest stored version. If it is lower, a run took a late change for the newest
+   one, or a cancel row has the wrong version. #}
 {% test live_version_is_the_highest(model, unique_key, version=none, sign=none, sample=none, recent_partitions=none) %}
 {%- set where = config.get('where') -%}
 {%- set table = versioned_collapsing.read_signed_table(model, sign, version, unique_key) -%}

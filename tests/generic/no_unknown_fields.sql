@@ -1,5 +1,5 @@
-{# Of a staging model: warns of fields that its columns do not name, and of columns that no row of a batch has, among
-   the batches that a change set holds, with the number of lines. #}
+{# For a staging model. Looks at the batches that a change set holds. Warns about fields that the columns do not name,
+   and about columns that no row of a batch has, each with the number of lines. #}
 {% test no_unknown_fields(model, change_set) %}
   {{ config(severity='warn') }}
   select batch, problem, field, lines

@@ -1,5 +1,5 @@
-{# The cancel row of a state row is in its partition. In another one the two never meet: no merge takes them away,
-   and FINAL may or may not, by its settings. #}
+{# A cancel row is in the partition of its state row. Otherwise no merge removes the two, and whether FINAL does depends
+   on its settings. #}
 {% test pairs_share_a_partition(model, unique_key, version=none, sign=none, sample=none, recent_partitions=none) %}
 {%- set where = config.get('where') -%}
 {%- set table = versioned_collapsing.read_signed_table(model, sign, version, unique_key) -%}

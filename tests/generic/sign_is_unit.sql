@@ -1,5 +1,5 @@
-{# The sign of every row is 1 or -1. Another one, where the engine has not refused it, counts a row twice or not at
-   all, and it never collapses. #}
+{# The sign of every row is 1 or -1. If the engine lets another sign in, that row counts twice or not at all, and never
+   collapses. #}
 {% test sign_is_unit(model, sign=none, sample=none, recent_partitions=none) %}
 {%- set where = config.get('where') -%}
 {%- set table = versioned_collapsing.read_signed_table(model, sign) -%}

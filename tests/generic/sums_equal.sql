@@ -1,9 +1,9 @@
-{# What a view of sums says of every group is what the rows of `truth` come to: a relation, or what can stand after
-   `from`, as a join of live rows. That is for views of joins; `aggregate_agrees` knows the signs of one table.
-   `group_by` and `sums` map the view's columns to expressions of the truth, `count` is its column with the count of
-   rows. `where` is of the columns in `group_by`.
+{# A view of sums has the same sums for every group as the rows of `truth`: a relation, or what can stand after `from`,
+   for example a join of live rows. The test is for views of joins; `aggregate_agrees` knows the signs of one table.
+   `group_by` and `sums` map the view's columns to expressions of the truth. `count` is the column with the count of
+   rows. `where` uses the columns in `group_by`.
 
-   As in `aggregate_agrees`, a group that one side lacks has sums of 0 there. #}
+   As in `aggregate_agrees`, a group that only one side has counts as sums of 0 on the other. #}
 {% test sums_equal(model, truth, group_by, sums, count='live_rows') %}
 {%- do versioned_collapsing.validate_truth('sums_equal', truth) -%}
 {%- set groups = versioned_collapsing.get_named_expressions(group_by) -%}

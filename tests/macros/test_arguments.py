@@ -47,6 +47,13 @@ CASES: list[tuple[str, list[str]]] = [
         ],
     ),
     (
+        "parse_upserts(source('landing', 'events'), key=['id'], columns={'id': 'bigint'}, version=['id'], is_deleted=['gone'])",
+        [
+            "version is '['id']'; it takes the name of a column.",
+            "is_deleted is '['gone']'; it takes the name of a column.",
+        ],
+    ),
+    (
         "parse_debezium_images(source('landing', 'events'), key=['id'], columns={'id': 'bigint'}, version='id', missing_fields='keep')",
         ["missing_fields is 'keep'; it takes 'refuse' or 'null'."],
     ),

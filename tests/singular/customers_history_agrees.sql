@@ -1,6 +1,6 @@
 {{ config(enabled=project_name == 'versioned_collapsing' and target.name == 'embedded') }}
 
--- The states that are current are the customers, and no customer has two states at one version.
+-- The current states are the customers, and no customer has two states at one version.
 with current_states as (
   select * except (valid_from, valid_to, is_current, known_from, known_to)
   from {{ ref('customers_history') }}

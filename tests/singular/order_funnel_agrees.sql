@@ -1,6 +1,6 @@
 {{ config(enabled=project_name == 'versioned_collapsing' and target.name == 'embedded') }}
 
--- The view, the table of sums and PostgreSQL, where its state is at hand, say the same of every status.
+-- The view, the table of sums and PostgreSQL agree on every status, if PostgreSQL's state is known.
 with from_view as (
   select
     'view' as place,

@@ -1,7 +1,7 @@
 {{ config(enabled=project_name == 'versioned_collapsing' and target.name == 'embedded') }}
 
--- The medians from the counts by amount, those of the live rows, and PostgreSQL's, where its state is at hand, are the
--- same for every status.
+-- The medians from the counts by amount, from the live rows and from PostgreSQL are the same for every status, if
+-- PostgreSQL's state is known.
 with from_counts as (
   select
     'counts by amount' as place,

@@ -1,6 +1,6 @@
 {{ config(enabled=project_name == 'versioned_collapsing' and target.name != 'cluster') }}
 
--- Every order has its wish, of its last version, and an order without a note has none.
+-- Every order has one wish, with the order's version. The wish of an order without a note is 'none'.
 with wishes as (
   select * from {{ live_rows(ref('order_wishes')) }}
 )

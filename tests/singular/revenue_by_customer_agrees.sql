@@ -1,6 +1,6 @@
 {{ config(enabled=project_name == 'versioned_collapsing' and target.name == 'embedded') }}
 
--- The view of the join and PostgreSQL, where its state is at hand, say the same of every region and tier.
+-- The view of the join and PostgreSQL agree on every region and tier, if PostgreSQL's state is known.
 with from_sums as (
   select
     'table of sums' as place,

@@ -14,6 +14,16 @@
 {% endmacro %}
 
 
+{# What is wrong with arguments that are the name of one column, or none. #}
+{% macro get_name_problems(arguments) %}
+  {%- set problems = [] -%}
+  {%- for name, value in arguments.items() if value is not none and value is not string -%}
+    {%- do problems.append(name ~ " is '" ~ value ~ "'; it takes the name of a column.") -%}
+  {%- endfor -%}
+  {%- do return(problems) -%}
+{% endmacro %}
+
+
 {% macro get_mapping_problems(arguments) %}
   {%- set problems = [] -%}
   {%- for name, value in arguments.items() if value is not mapping -%}

@@ -1,8 +1,10 @@
 {% macro validate_ranges(ranges, at_once) %}
   {%- if ranges is not integer or not 1 <= ranges <= 10000 -%}
-    {%- do exceptions.raise_compiler_error("verify: ranges is " ~ ranges ~ ". It is a number from 1 to 10000.") -%}
+    {%- do exceptions.raise_compiler_error(
+        "verify: ranges is " ~ tojson(ranges) ~ ". It is a number from 1 to 10000."
+    ) -%}
   {%- elif at_once is not integer or at_once < 1 -%}
-    {%- do exceptions.raise_compiler_error("verify: at_once is " ~ at_once ~ ". It is a number from 1 on.") -%}
+    {%- do exceptions.raise_compiler_error("verify: at_once is " ~ tojson(at_once) ~ ". It is a number from 1 on.") -%}
   {%- endif -%}
 {% endmacro %}
 
@@ -29,7 +31,7 @@
 {% endmacro %}
 
 
-{# What differs is an error, for whoever waits for the exit code. #}
+{# A difference is an error, so that the exit code tells. #}
 {% macro validate_no_fault(comparison, counts, cycle) %}
   {%- if counts.missing + counts.unexpected + counts.doubled + counts.different -%}
     {%- do exceptions.raise_compiler_error(

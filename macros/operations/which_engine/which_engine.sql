@@ -1,5 +1,5 @@
-{# Measures on a sample of a table, and of its changes, what several engines cost, prints that and says which to take.
-   All tables are in a database of their own, which is dropped in the end, and by the next operation if this one
+{# Measures on a sample of a table and of its changes what several engines cost, prints the figures, and says which to
+   take. All tables are in a database of their own. The operation drops it in the end, or the next one does if this one
    dies. #}
 {% macro which_engine(
     model, changes=none, unique_key=none, is_deleted=none, version=none, sums=none, group_by=none, views=none,

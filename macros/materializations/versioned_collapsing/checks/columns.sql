@@ -1,15 +1,19 @@
 {% macro get_column_problems(options, given, declared, is_contract_enforced) %}
   {%- set problems = [] -%}
-  {%- set missing = (options.unique_key + [options.version]) | reject('in', given) | list -%}
+  {%- set named = options.unique_key + [options.version]
+      + ([options.is_deleted] if options.is_deleted != '_is_deleted' and options.old_state != 'stream' else []) -%}
+  {%- set missing = named | reject('in', given) | list -%}
   {%- if missing -%}
     {%- set of = [] -%}
     {%- for name in missing -%}
-      {%- do of.append(name ~ (" (option version)" if name == options.version else " (option unique_key)")) -%}
+      {%- set option = 'version' if name == options.version else 'is_deleted' if name == options.is_deleted
+          else 'unique_key' -%}
+      {%- do of.append(name ~ " (option " ~ option ~ ")") -%}
     {%- endfor -%}
     {%- do problems.append(
         "columns: the change set has no column " ~ of | join(" and no column ") ~ ". It has " ~ given | join(', ')
         ~ ". Select " ~ ("the missing column" if missing | length == 1 else "the missing columns")
-        ~ ", or change the option."
+        ~ ", or change the option." ~ versioned_collapsing.get_list_advice('unique_key', missing)
     ) -%}
   {%- endif -%}
   {%- if options.old_state == 'stream' and options.sign not in given -%}

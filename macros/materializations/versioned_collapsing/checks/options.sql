@@ -4,7 +4,7 @@
   {%- for name in ('version', 'sign', 'is_deleted') if options[name] is not string or not options[name] -%}
     {%- do problems.append(name ~ " is '" ~ options[name] ~ "'; it takes the name of a column.") -%}
   {%- endfor -%}
-  {%- if not options.unique_key -%}
+  {%- if not options.unique_key | select | list -%}
     {%- do problems.append("unique_key is missing. Name the column or columns that identify an entity.") -%}
   {%- endif -%}
   {%- set no_key = options.unique_key | select('in',
@@ -26,7 +26,7 @@
     {%- do problems.append(
         "order_by is " ~ options.order_by | join(', ') ~ " and lacks " ~ outside | join(', ') ~ " of the unique_key. "
         ~ "Rows pair by sorting key and version, so rows of different entities would cancel each other. Add every "
-        ~ "unique_key column to order_by."
+        ~ "unique_key column to order_by." ~ versioned_collapsing.get_list_advice('order_by', options.order_by)
     ) -%}
   {%- endif -%}
   {%- if options.sign in options.order_by -%}
@@ -62,13 +62,19 @@
   {%- endif -%}
   {%- if options.chunks is not integer or options.chunks < 1 -%}
     {%- do problems.append(
-        "chunks is " ~ options.chunks ~ "; it takes the number of chunks, 1 or more."
+        "chunks is " ~ tojson(options.chunks) ~ "; it takes the number of chunks, 1 or more, without quotes."
     ) -%}
   {%- endif -%}
   {%- for name in ('settings', 'combine') if options[name] is not mapping -%}
     {%- do problems.append(
         name ~ " is " ~ options[name] ~ "; it takes a mapping of " ~ ('table settings to values.' if name == 'settings'
         else 'columns to policies.')
+    ) -%}
+  {%- endfor -%}
+  {%- for name, keys in {'indexes': 'name and definition', 'projections': 'name and query'}.items()
+      if not versioned_collapsing._is_list_of_mappings(options[name]) -%}
+    {%- do problems.append(
+        name ~ " is " ~ tojson(options[name]) ~ "; it takes a list of mappings, each with " ~ keys ~ "."
     ) -%}
   {%- endfor -%}
   {%- if options.combine is mapping -%}
@@ -84,4 +90,19 @@
     {%- do problems.extend(versioned_collapsing._stream_problems(options)) -%}
   {%- endif -%}
   {%- do return(problems) -%}
+{% endmacro %}
+
+
+{% macro _is_list_of_mappings(value) %}
+  {%- do return(value is iterable and value is not string and value is not mapping
+      and value | select('mapping') | list | length == value | length) -%}
+{% endmacro %}
+
+
+{# What to say behind names of which one is a text of several, as in 'order_id, line'. #}
+{% macro get_list_advice(option, names) %}
+  {%- for name in names if name is string and ',' in name -%}
+    {%- do return(" To name several columns, write a list: " ~ option ~ "=['a', 'b'].") -%}
+  {%- endfor -%}
+  {%- do return('') -%}
 {% endmacro %}

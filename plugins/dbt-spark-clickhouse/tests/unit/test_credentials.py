@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,26 @@ def test_engine_with_a_host_is_not_embedded(tmp_path: Path) -> None:
     assert clickhouse.driver is None  # dbt-clickhouse tells it from the port.
     with pytest.raises(DbtProfileError, match="`spark` block: Must specify `method` in profile"):
         profile(spark={"host": "spark.example.com"})
+
+
+@pytest.mark.parametrize(
+    ("output", "message"),
+    [
+        ({"wait": "soon"}, "The profile's key `wait`: 'soon' is not of type 'integer'"),
+        ({"clickhouse": "localhost"}, "key `clickhouse`: 'localhost' is not of type 'object'"),
+        (
+            {"clickhouse": {"driver": "chdB"}},
+            "The profile's `clickhouse` block: `driver` is 'chdB'; it takes chdb, http or native.",
+        ),
+        (
+            {"clickhouse": {"driver": "chdb", "host": "ch.example.com"}},
+            "the driver chdb is embedded and has no `host`: remove one of the two.",
+        ),
+    ],
+)
+def test_a_wrong_value_is_named_with_its_key(output: dict[str, Any], message: str) -> None:
+    with pytest.raises(DbtProfileError, match=re.escape(message)):
+        profile(**output)
 
 
 @pytest.mark.parametrize(

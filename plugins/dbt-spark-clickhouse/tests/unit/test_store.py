@@ -138,6 +138,16 @@ def test_releasing_what_is_not_held_does_nothing(home: Path) -> None:
     assert not home.exists()
 
 
+def test_a_home_that_is_a_file_is_named(home: Path) -> None:
+    home.touch()
+    with pytest.raises(DbtRuntimeError) as refused:
+        store.hold(home, 0)
+    assert refused.value.msg == (
+        f"dbt cannot keep a lock in {home}: File exists. Let `home` in the profile name a folder "
+        "that dbt can write to."
+    )
+
+
 def test_child_keeps_the_lock_when_its_parent_is_killed(
     home: Path, holder: Holder, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -161,8 +161,13 @@ def _lint_table(relation: Relation) -> Iterator[Finding]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print what is wrong, a line for each; 1 if there is anything."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--manifest", type=Path, default=Path("target/manifest.json"))
-    parser.add_argument("--engines", type=Path)
+    parser.add_argument(
+        "--manifest",
+        type=Path,
+        default=Path("target/manifest.json"),
+        help="what dbt compile or dbt parse wrote [target/manifest.json]",
+    )
+    parser.add_argument("--engines", type=Path, help="the rows of the query in the README")
     options = parser.parse_args(arguments)
     try:
         findings = lint_manifest(options.manifest, options.engines)

@@ -30,6 +30,7 @@ ADAPTER_TYPE = "spark_clickhouse"
 PULL, PUSH = "pull", "push"
 HOME = "SPARK_CLICKHOUSE_HOME"
 CONNECT_PORT = 15002
+EMBEDDED, DRIVERS = "chdb", ("chdb", "http", "native")
 _KEYS_OF_REMOTE = {"host", "port", "token", "use_ssl", "user"}
 
 
@@ -128,6 +129,15 @@ class SparkClickHouseCredentials(Credentials):
         checked: dict[Any, Any] = super().__pre_deserialize__(data)  # type: ignore[no-untyped-call]
         return checked
 
+    @classmethod
+    def validate(cls, data: Any) -> None:
+        """dbt says only what is wrong with a value, not of which key it is."""
+        try:
+            super().validate(data)
+        except ValidationError as error:
+            key = ".".join(map(str, error.path))
+            raise DbtRuntimeError(f"The profile's key `{key}`: {error.message}") from error
+
     def __post_init__(self) -> None:
         self._validated: dict[
             str, tuple[EmbeddedSparkCredentials, EmbeddedClickHouseCredentials]
@@ -181,7 +191,7 @@ class SparkClickHouseCredentials(Credentials):
     def _engine_blocks(self) -> dict[Engine, dict[str, Any]]:
         """What the profile says of each engine; one for which it names no host is embedded."""
         spark = {} if {"host", "remote"} & set(self.spark) else {"method": "session"}
-        clickhouse = {} if "host" in self.clickhouse else {"driver": "chdb"}
+        clickhouse = {} if "host" in self.clickhouse else {"driver": EMBEDDED}
         return {SPARK: {**spark, **self.spark}, CLICKHOUSE: {**clickhouse, **self.clickhouse}}
 
     def engine_credentials(
@@ -203,6 +213,7 @@ class SparkClickHouseCredentials(Credentials):
             spark["host"] = urlsplit(spark["remote"]).hostname or ""
         if spark.get("method") == "connect":
             spark.setdefault("port", CONNECT_PORT)
+        _require_driver(blocks[CLICKHOUSE])
         spark_shared = {**shared, "project_root": str(project_root)}
         # dbt asks for every node, and to validate a block takes a tenth of a second.
         known = json.dumps([blocks, spark_shared], sort_keys=True, default=str)
@@ -225,6 +236,17 @@ def _require_remote(spark: dict[str, Any]) -> None:
     else:
         return
     raise DbtRuntimeError(f"The profile's `spark` block: {problem}.")
+
+
+def _require_driver(clickhouse: dict[str, Any]) -> None:
+    driver = clickhouse.get("driver")
+    if driver not in (None, *DRIVERS):
+        problem = f"`driver` is {driver!r}; it takes {', '.join(DRIVERS[:-1])} or {DRIVERS[-1]}"
+    elif driver == EMBEDDED and "host" in clickhouse:
+        problem = f"the driver {EMBEDDED} is embedded and has no `host`: remove one of the two"
+    else:
+        return
+    raise DbtRuntimeError(f"The profile's `clickhouse` block: {problem}.")
 
 
 def _block(

@@ -22,6 +22,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from dbt.cli.exceptions import DbtUsageException
 from dbt.cli.main import dbtRunner, dbtRunnerResult
 
 from dbt.adapters.spark_clickhouse import spark_session, upstream
@@ -33,7 +34,7 @@ SHARE_OF_LOOKS = 0.01  # of the time: a look takes longer the more batches have 
 # How often a process before this one had failed, in a row.
 FAILURES = "DBT_SPARK_CLICKHOUSE_FAILURES"
 GOOD = ("success", "pass", "no-op", "skipped", "warn")
-FAILED = 1
+FAILED, MISUSED = 1, 2
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -66,11 +67,13 @@ class Options:
             description="Apply batches as they land. Other options are those of `dbt run`.",
             allow_abbrev=False,
         )
-        parser.add_argument("--every", type=float, default=0.2, help="seconds between two looks")
+        parser.add_argument("--every", type=float, default=0.2, help="seconds between looks")
         parser.add_argument("--once", action="store_true", help="end after one run")
-        parser.add_argument("--until-idle", action="store_true", help="end when nothing is left")
-        parser.add_argument("--health-file", type=Path, help="where to write how it goes, as JSON")
-        parser.add_argument("--memory", type=int, default=2000, help="MB at which it begins anew")
+        parser.add_argument(
+            "--until-idle", action="store_true", help="end when there is nothing to do"
+        )
+        parser.add_argument("--health-file", type=Path, help="file for the state, as JSON")
+        parser.add_argument("--memory", type=int, default=2000, help="MB before it restarts")
         parser.add_argument("--project-dir", type=Path, default=Path.cwd(), help="as in dbt")
         known, dbt = parser.parse_known_args(arguments)
         if {"--full-refresh", "-f"} & set(dbt):
@@ -137,6 +140,7 @@ class Follower:
     _files: Seen = field(default_factory=dict)
     _done: Seen | None = None  # the batches that were there before the last run that succeeded
     _tried: Seen = field(default_factory=dict)  # those that were there before the last run
+    _is_misused: bool = False  # whether dbt has no such option: it never will
     _went_on: bool = False  # whether in the last run some table got what it was to get
     _runs: int = 0
     _told: str = ""
@@ -147,7 +151,7 @@ class Follower:
         while not self.stopper.is_asked:
             if not self.read_project():
                 if self._must_end():
-                    return FAILED
+                    return self._failed()
                 continue
             landed = self._zones.batches()
             if self._done is not None and landed == self._done and not self._zones.others:
@@ -166,9 +170,12 @@ class Follower:
                         break
                     self.stopper.wait(self.options.every)
             elif self._must_end():
-                return FAILED
+                return self._failed()
         self._tell("ended")
-        return FAILED if self.failures else 0
+        return self._failed() if self.failures else 0
+
+    def _failed(self) -> int:
+        return MISUSED if self._is_misused else FAILED
 
     def _limit_memory(self) -> None:
         """Begin anew, when nothing waits: dbt's process grows a little with each batch."""
@@ -205,7 +212,7 @@ class Follower:
         what has failed goes on meanwhile: a batch that lands ends the wait."""
         self.failures += 1
         self._tell("failing")
-        if self.options.once or self.options.until_idle:
+        if self.options.once or self.options.until_idle or self._is_misused:
             return True
         pause = min(LONGEST_PAUSE, 2.0**self.failures)
         if not _is_spark_usable():
@@ -226,6 +233,9 @@ class Follower:
         self._manifest = self._spare = None
         parsed = dbtRunner().invoke(["--quiet", "parse", *self._arguments_of_parse()])
         if not parsed.success:
+            if isinstance(parsed.exception, DbtUsageException):
+                self._is_misused = True
+                say(str(parsed.exception))
             return False
         self._manifest = parsed.result
         self._zones = LandingZones.of(parsed.result, self.options.project_root)
@@ -258,6 +268,7 @@ class Follower:
         self._spare, self._tried = None, landed
         # The manifest and the results take a second to write, and nobody asks for them.
         outcome = runner.invoke(["--quiet", "run", "--no-write-json", *self.options.dbt])
+        self._is_misused = isinstance(outcome.exception, DbtUsageException)
         self._went_on = any(_is_applied(result) for result in _results(outcome))
         say(_in_one_line(outcome, time.monotonic() - began, self._zones.batches(), landed))
         return bool(outcome.success)

@@ -7,10 +7,12 @@ once for an environment, takes less than a minute and 220 MB, below the environm
 
 from __future__ import annotations
 
+import argparse
 import atexit
 import os
 import shutil
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from dbt.adapters.spark_clickhouse.class_archive import archive_path
@@ -60,12 +62,17 @@ _STATEMENTS = (
 )
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Make the archive, unless it is there.
 
     Raises:
         FailedToConnectError: there is no Java, or Spark does not start.
     """
+    parser = argparse.ArgumentParser(
+        prog="python -m dbt.adapters.spark_clickhouse.prepare",
+        description="Let Spark start in half the time. Once for an environment; needs 220 MB.",
+    )
+    parser.parse_args(arguments)
     path = archive_path()
     if path is None or not path.is_file():
         _make(path)

@@ -74,9 +74,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         allow_abbrev=False,
     )
     target = Path(os.environ.get("DBT_TARGET_PATH", "target"))
-    parser.add_argument("--output", type=Path, help="where to write it [target/report.html]")
-    parser.add_argument("--data", type=Path, help="what the operation report_data has printed")
-    parser.add_argument("--run-results", type=Path, help="results of dbt test")
+    parser.add_argument("--output", type=Path, help="file to write [target/report.html]")
+    parser.add_argument("--data", type=Path, help="file with the output of report_data")
+    parser.add_argument("--run-results", type=Path, help="file with the results of dbt test")
     parser.add_argument("--project-dir", type=Path, default=Path(), help="as in dbt")
     given, dbt = parser.parse_known_args(arguments)
     results = given.run_results or given.project_dir / target / "run_results.json"

@@ -72,14 +72,14 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     parser.add_argument("name", help="the name of the table to build")
-    parser.add_argument("--kind", choices=KINDS, help="what the source is")
-    parser.add_argument("--landing", help="of files: the folder with the folders batch=N")
-    parser.add_argument("--table", help="of ClickHouse: the landing table, database.table")
+    parser.add_argument("--kind", choices=KINDS, help="the kind of source")
+    parser.add_argument("--landing", help="for files: the folder that has the folders batch=N")
+    parser.add_argument("--table", help="for ClickHouse: the landing table, database.table")
     parser.add_argument(
         "--beside",
-        help="another table of that database: PeerDB's raw table, or the loads of dlt",
+        help="another table of that database: PeerDB's raw table, or dlt's table of loads",
     )
-    parser.add_argument("--key", help="the columns that identify a row, with commas")
+    parser.add_argument("--key", help="the columns that identify a row, separated by commas")
     parser.add_argument("--version", help="the column that grows with each change of a row")
     parser.add_argument("--is-deleted", help="the column that is true for a deleted row")
     parser.add_argument(
@@ -87,13 +87,13 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="NAME:TYPE",
-        help="the type of a column, where the sample does not tell it",
+        help="the type of a column, if the sample does not show it",
     )
-    parser.add_argument("--project-dir", type=Path, default=Path())
+    parser.add_argument("--project-dir", type=Path, default=Path(), help="as in dbt")
     parser.add_argument(
         "--package",
         default="../versioned_collapsing",
-        help="where the package versioned_collapsing is, for packages.yml",
+        help="path of the package versioned_collapsing, for packages.yml",
     )
     return parser
 

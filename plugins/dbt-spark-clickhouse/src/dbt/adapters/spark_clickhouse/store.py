@@ -112,8 +112,14 @@ def release(home: Path) -> None:
 
 
 def _lock(path: Path, wait: int, refusal: str) -> IO[str]:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle = path.open("a+")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = path.open("a+")
+    except OSError as error:
+        raise DbtRuntimeError(
+            f"dbt cannot keep a lock in {path.parent}: {error.strerror}. Let `home` in the profile "
+            "name a folder that dbt can write to."
+        ) from error
     deadline = time.monotonic() + wait
     announced = False
     while True:
