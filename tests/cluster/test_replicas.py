@@ -179,7 +179,7 @@ def test_clickhouse_parses_each_statement(shop: Shop) -> None:
 
 def test_clickhouse_makes_the_replicated_tables(shop: Shop, tmp_path: Path) -> None:
     """The first of each name; none that is like a table that was renamed."""
-    created = {}
+    created: dict[str, str] = {}
     for text in statements(shop):
         if (made := CREATED.match(text)) and " as `" not in text:
             created.setdefault(made[1], on_one_replica(text))

@@ -179,6 +179,12 @@ def test_methods_are_those_of_dbt_spark_and_spark_connect() -> None:
             "would have its rows twice. Remove it; the next command goes on from there.",
         ),
         (
+            {"spark": {"server_side_parameters": {"spark.sql.files.ignoreCorruptFiles": "true"}}},
+            "The profile's `spark` block: `spark.sql.files.ignoreCorruptFiles` is set in "
+            "`server_side_parameters`: Spark would leave out rows of files that it cannot read, "
+            "without an error. Remove it.",
+        ),
+        (
             {"spark": {"method": "connect"}},
             "The profile's `spark` block: Must specify `host` in profile",
         ),

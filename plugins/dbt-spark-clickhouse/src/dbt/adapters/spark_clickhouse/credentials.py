@@ -30,6 +30,8 @@ ADAPTER_TYPE = "spark_clickhouse"
 PULL, PUSH = "pull", "push"
 HOME = "SPARK_CLICKHOUSE_HOME"
 CONNECT_PORT = 15002
+# With these, Spark leaves out rows of files that it cannot read, without an error.
+LOSING_SETTINGS = ("spark.sql.files.ignoreCorruptFiles", "spark.sql.files.ignoreMissingFiles")
 EMBEDDED, DRIVERS = "chdb", ("chdb", "http", "native")
 _KEYS_OF_REMOTE = {"host", "port", "token", "use_ssl", "user"}
 
@@ -69,6 +71,12 @@ class EmbeddedSparkCredentials(SparkCredentials):
                 "that the server may have taken before the connection was lost, and an insert "
                 "would have its rows twice. Remove it; the next command goes on from there."
             )
+        for name in LOSING_SETTINGS:
+            if str(self.server_side_parameters.get(name, "false")).lower() != "false":
+                raise DbtRuntimeError(
+                    f"`{name}` is set in `server_side_parameters`: Spark would leave out rows of "
+                    "files that it cannot read, without an error. Remove it."
+                )
 
     @property
     def warehouse_location(self) -> str:

@@ -18,7 +18,7 @@ from dbt.adapters.exceptions import FailedToConnectError
 
 from dbt.adapters.spark_clickhouse import metastore, store, upstream
 from dbt.adapters.spark_clickhouse.class_archive import java_options, quoted
-from dbt.adapters.spark_clickhouse.credentials import EmbeddedSparkCredentials
+from dbt.adapters.spark_clickhouse.credentials import LOSING_SETTINGS, EmbeddedSparkCredentials
 from dbt.adapters.spark_clickhouse.java import require_java, starting
 from dbt.adapters.spark_clickhouse.metastore_record import MetastoreRecord, record_of
 from dbt.adapters.spark_clickhouse.table_folders import repair_partitions
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 # Of each session, the remote ones too: what the hand-off of a table to ClickHouse builds on.
 SESSION_SETTINGS = {
+    **dict.fromkeys(LOSING_SETTINGS, "false"),
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.sources.default": "parquet",
