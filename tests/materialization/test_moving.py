@@ -33,4 +33,4 @@ def test_the_page(make_project: MakeProject) -> None:
                         outcomes
                     )
                 commands += 1
-    assert commands == 10
+    assert commands == 13
