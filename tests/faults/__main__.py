@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -45,6 +46,7 @@ def main() -> int:
     folder = Path(tempfile.mkdtemp(prefix="faults-"))
     campaign = Campaign(folder, options.log)
     is_well = False
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # It unmounts what it has mounted.
     try:
         is_well = run(campaign, (plan(seed, each, kinds) for each in numbers), options.minutes)
     except KeyboardInterrupt:
