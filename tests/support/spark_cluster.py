@@ -154,7 +154,8 @@ class SparkCluster:
         for name, value in settings.items():
             command += ["--conf", f"{name}={value}"]
         command += ["spark-internal", "--hiveconf", f"hive.server2.thrift.bind.host={HOST}"]
-        command += ["--hiveconf", f"hive.server2.thrift.port={self.port}"]
+        for transport in ("thrift", "thrift.http"):
+            command += ["--hiveconf", f"hive.server2.{transport}.port={self.port}"]
         self._start("thrift", "spark-submit", *command, memory="1g").wait_for_port(self.port)
 
     def _start(self, name: str, program: str, *arguments: str, memory: str = "256m") -> Daemon:

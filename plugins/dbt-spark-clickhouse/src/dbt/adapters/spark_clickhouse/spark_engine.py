@@ -106,6 +106,10 @@ def _settings_of_thrift(given: dict[str, str]) -> dict[str, str]:
     return {**settings, **{f"set:hiveconf:{name}": value for name, value in settings.items()}}
 
 
+# Of a Thrift server, which listens to either.
+_BY_THRIFT = (SparkMethod.THRIFT, SparkMethod.HTTP)
+
+
 class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManager):
     """dbt-spark's connections; the session method starts the embedded Spark."""
 
@@ -119,7 +123,7 @@ class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManag
         credentials = connection.credentials
         is_session = credentials.method in (SparkMethod.SESSION, SparkMethod.CONNECT)
         is_new_session = is_session and connection.state != "open"
-        if credentials.method == SparkMethod.THRIFT:
+        if credentials.method in _BY_THRIFT:
             settings = _settings_of_thrift(credentials.server_side_parameters)
             connection.credentials = replace(credentials, server_side_parameters=settings)
         if is_new_session and credentials.method == SparkMethod.SESSION:
@@ -143,7 +147,7 @@ class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManag
             return super().open(connection)
         except FailedToConnectError as error:
             credentials = connection.credentials
-            if credentials.method != SparkMethod.THRIFT:
+            if credentials.method not in _BY_THRIFT:
                 raise
             place = f"{credentials.host}:{credentials.port}"
             raise FailedToConnectError(no_connection(error, place)) from error
@@ -179,7 +183,7 @@ class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManag
         except Exception as error:
             credentials: Any = self.profile.credentials
             is_open = not any(isinstance(cause, FailedToConnectError) for cause in causes(error))
-            if credentials.method == SparkMethod.THRIFT and is_open:
+            if credentials.method in _BY_THRIFT and is_open:
                 place = f"{credentials.host}:{credentials.port}"
                 if message := lost_connection(error, place):
                     raise DbtRuntimeError(message) from error

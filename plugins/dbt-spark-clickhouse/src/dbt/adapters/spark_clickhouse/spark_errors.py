@@ -95,7 +95,9 @@ def lost_connection(error: Exception, place: str) -> str | None:
 
 def no_connection(error: Exception, place: str) -> str:
     """What to say if the Thrift server at ``place`` cannot be reached, or refuses."""
-    reason = str(error).strip().split("\n")[0]
+    lines = [line.strip() for line in str(error).splitlines()]
+    # Above what happened dbt may have said what kind of error it is.
+    reason = next((line for line in lines if line and not line.endswith(" Error")), lines[0])
     return (
         f"Spark's Thrift server at {place} does not answer: {reason}. Start the server, or correct "
         "`host` and `port`, and `user`, `password`, `auth` and `use_ssl` if it asks for them, in "
