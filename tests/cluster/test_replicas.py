@@ -211,7 +211,7 @@ def test_a_run_that_died_is_completed_on_the_replica_that_has_its_rows(shop: Sho
     shop.replicas.change()
     outcome = shop.project.run("--select", "orders")["orders"]
     assert outcome.status == "error"
-    assert "If dbt was connected to another replica, run again there." in outcome.message
+    assert "If that run used another replica, connect dbt to it and run again." in outcome.message
     shop.replicas.change()
     shop.run()
     assert (20, "us", 1) in shop.rows()[0]

@@ -112,6 +112,7 @@ def test_the_commands_that_messages_recommend(make_project: MakeProject) -> None
         "type": (CONFIG, select.replace(", x", ", length(x) as x")),
         "followed": ({**CONFIG, "partition_by": "day"}, select),
         "staged": (CONFIG, select),
+        "emptied": (CONFIG, select),
     }
     for name in changed:
         project.add_model(name, CONFIG, select)
@@ -127,10 +128,11 @@ def test_the_commands_that_messages_recommend(make_project: MakeProject) -> None
     project.command("create table other (id Int64) engine = MergeTree order by id")
     project.command(
         "insert into versioned_collapsing_ledger (model, target_uuid, run_id, status, at, publish, chunk, chunks) "
-        "select 'staged', uuid, 'r', 'started', now64(6) + 1, 'atomic', 1, 1 from system.tables "
-        "where database = 'advice' and name = 'staged'"
+        "select name, uuid, 'r', 'started', now64(6) + 1, 'atomic', 1, 1 from system.tables "
+        "where database = 'advice' and name in ('staged', 'emptied')"
     )
     project.command("drop table staged__dbt_changes")
+    assert project.query("select count() from emptied__dbt_changes") == [(0,)]
     project.replace_rows("changes", STRUCTURE, NEW)
     outcomes = project.run("--exclude", "sums")
     assert {outcome.status for outcome in outcomes.values()} == {"error"}, outcomes

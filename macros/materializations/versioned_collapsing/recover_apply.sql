@@ -8,8 +8,8 @@
   {%- if missing and unfinished.status == 'chunk staged' -%}
     {%- do log(
         'Run ' ~ unfinished.run_id ~ ' on ' ~ target_relation ~ ' was interrupted before it published anything. '
-        ~ 'Its chunks cannot be used: ' ~ missing | join(', ') ~ (' does' if missing | length == 1 else ' do')
-        ~ ' not exist, or the table was altered. This run starts again with its own change set', info=true
+        ~ 'Its chunks cannot be used: ' ~ missing | join(', ') ~ (' is' if missing | length == 1 else ' are')
+        ~ ' missing or empty, or the table was altered. This run starts again with its own change set', info=true
     ) -%}
     {%- do return(none) -%}
   {%- endif -%}

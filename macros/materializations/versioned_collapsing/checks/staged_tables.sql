@@ -4,8 +4,8 @@
     {%- do versioned_collapsing.stop_run(apply,
         "Run " ~ unfinished.run_id ~ " was interrupted while it published rows to " ~ target_relation
         ~ ", and it cannot be completed: " ~ missing | join(', ')
-        ~ (" does" if missing | length == 1 else " do") ~ " not exist. "
-        ~ ("If dbt was connected to another replica, run again there. Otherwise rebuild"
+        ~ (" is" if missing | length == 1 else " are") ~ " missing or empty. "
+        ~ ("If that run used another replica, connect dbt to it and run again. Otherwise rebuild"
         if versioned_collapsing.get_replication(target_relation) else "Rebuild")
         ~ " the table: " ~ unfinished.rebuild_command
     ) -%}

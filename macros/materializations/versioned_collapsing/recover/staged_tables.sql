@@ -1,10 +1,11 @@
-{# Those staged tables, of the ones that an apply is completed from, that are not there, or that cannot be attached any
-   more because the table was altered. #}
+{# Those staged tables, of the ones that an apply is completed from, that are not there, or have no rows, as on another
+   replica, or that cannot be attached any more because the table was altered. Only the table of the changes, which comes
+   first, must have rows: an apply can have none to publish or to remember yet. #}
 {% macro get_missing_tables(target_relation, unfinished, staged) %}
   {%- set missing = [] -%}
   {%- for role in versioned_collapsing.get_needed_roles(unfinished) -%}
     {%- set relation = versioned_collapsing.get_helper_relation(target_relation, role) -%}
-    {%- if relation.identifier not in staged -%}
+    {%- if relation.identifier not in staged or loop.first and not staged[relation.identifier].row_count | int -%}
       {%- do missing.append(relation | string) -%}
     {%- elif role == 'signed' and unfinished.status == 'chunk staged' -%}
       {%- set twin = versioned_collapsing.get_create_twin_sql(
