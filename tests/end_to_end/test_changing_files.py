@@ -165,7 +165,7 @@ def test_files_that_change_stop_the_run_and_the_next_is_right(tmp_path: Path) ->
     project = Changing(tmp_path)
     stopped, completed = project.run_twice()
     assert not list(project.faults.glob("*.plan")), stopped.failures()  # All has happened.
-    changed = f"files of batches 1 to {STEADY - 1} have changed while Spark read them"
+    changed = f"files of batches 1 to {STEADY - 1} changed while Spark read them"
     for reader in ("read_changes", "plain_changes"):
         status, message = stopped.nodes[reader]
         assert (status, changed in message) == ("error", True), (reader, message)

@@ -69,7 +69,7 @@ MESSAGES: list[tuple[str, dict[str, Any], str]] = [
             "options": OPTIONS,
             "model": MODEL,
         },
-        "The database shop is replicated, but the profile does not say so, and the table would have its rows on one replica only. Set database_engine: Replicated in the profile.",
+        "The database shop has the engine Replicated, but the profile does not say so. The table would have its rows on one replica only. Set database_engine: Replicated in the profile.",
     ),
     (
         "validate_version_columns",

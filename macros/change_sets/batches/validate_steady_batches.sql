@@ -1,5 +1,5 @@
-{# Files that change while Spark lists and reads them could be read in part, or not at all, and later look as they did
-   when this run listed them: the rows would be lost without a word. #}
+{# Stops the run if files of its batches changed while Spark read them. Spark may have read such a file in part, or not
+   at all. If the file then looks as it did in the first listing, its rows would be lost silently. #}
 {% macro validate_steady_batches(model, landed, taken) %}
   {%- if not taken -%}{%- do return(none) -%}{%- endif -%}
   {%- set now = versioned_collapsing.read_landed_batches(model, again=true) -%}
@@ -11,9 +11,9 @@
   {%- endfor -%}
   {%- if changed -%}
     {%- do exceptions.raise_compiler_error(
-        model.unique_id ~ ": files of " ~ versioned_collapsing.get_batches_text(changed) ~ " have changed while Spark "
-        ~ "read them, so nothing of this change set is applied. Run again when the files are complete. Write a batch "
-        ~ "as .batch=N and rename it last: a run then reads all of it or nothing."
+        model.unique_id ~ ": files of " ~ versioned_collapsing.get_batches_text(changed) ~ " changed while Spark read "
+        ~ "them, so nothing of this change set is applied. Run again when the files are complete. Write each batch to "
+        ~ "a folder .batch=N and rename the folder last: a run then reads all of it or nothing."
     ) -%}
   {%- endif -%}
 {% endmacro %}

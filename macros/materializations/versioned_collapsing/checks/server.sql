@@ -53,8 +53,8 @@
     ) -%}
   {%- elif server.database_engine == 'Replicated' and not server.replication -%}
     {%- do exceptions.raise_compiler_error(
-        "The database " ~ this.schema ~ " is replicated, but the profile does not say so, and the table would have its "
-        ~ "rows on one replica only. Set database_engine: Replicated in the profile."
+        "The database " ~ this.schema ~ " has the engine Replicated, but the profile does not say so. The table would "
+        ~ "have its rows on one replica only. Set database_engine: Replicated in the profile."
     ) -%}
   {%- elif options.publish == 'atomic' and server.replication -%}
     {%- do exceptions.raise_compiler_error(

@@ -1,6 +1,6 @@
 {# Those staged tables, of the ones that an apply is completed from, that are not there, or have no rows, as on another
-   replica, or that cannot be attached any more because the table was altered. Only the table of the changes, which comes
-   first, must have rows: an apply can have none to publish or to remember yet. #}
+   replica, or that cannot be attached any more because the table was altered. Only the table of the changes, which
+   comes first, must have rows: an apply can have none to publish or to remember yet. #}
 {% macro get_missing_tables(target_relation, unfinished, staged) %}
   {%- set missing = [] -%}
   {%- for role in versioned_collapsing.get_needed_roles(unfinished) -%}
