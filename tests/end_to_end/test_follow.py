@@ -111,10 +111,13 @@ def test_it_ends_when_nothing_is_left(resident: Resident) -> None:
         assert resident.process.wait(SECONDS) == 0, resident.output
     assert resident.lines("orders batch 1: ") == 1
     # What fails is told, and ends it where nobody waits.
-    with resident.running("--once", "--select", "+orders", "--vars", "{landing_path: /nowhere"):
+    with resident.running("--once", "--select", "+orders", "--vars", "{through_batch: x}"):
         assert resident.process.wait(SECONDS) == 1, resident.output
     assert resident.state() == "failing"
     # Whoever ends it meanwhile learns that the last run has failed.
-    with resident.running("--select", "+orders", "--vars", "{landing_path: /nowhere"):
+    with resident.running("--select", "+orders", "--vars", "{through_batch: x}"):
         resident.wait_for("Trying again in ")
         assert resident.end() == 1, resident.output
+    # What dbt cannot read will never be right.
+    with resident.running("--select", "+orders", "--vars", "{landing_path: /nowhere"):
+        assert resident.process.wait(SECONDS) == 2, resident.output

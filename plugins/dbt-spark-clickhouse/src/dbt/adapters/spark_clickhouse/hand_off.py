@@ -44,7 +44,8 @@ class HandOffs:
     def __init__(self, router: Router) -> None:
         self._router = router
         self._verified: dict[str, Receipt] = {}
-        self._read: dict[str, Callable[[], object]] = {}  # checks, by what statements have in them
+        # By location, what statements that read it have in them, and its check.
+        self._read: dict[str, tuple[str, Callable[[], object]]] = {}
         self._referenced: set[tuple[str, str]] = set()
         self._refreshing = threading.Lock()
         self._delivering = threading.Lock()
@@ -127,7 +128,7 @@ class HandOffs:
         Raises:
             DbtRuntimeError: one of them is not.
         """
-        for reading, check in list(self._read.items()):
+        for reading, check in list(self._read.values()):
             if reading in sql:
                 check()
 
@@ -136,15 +137,15 @@ class HandOffs:
         receipt = require_same_files(name, model, files, Receipt.load(files))
         require_no_nested_nulls(name, receipt)
         if self._verified.get(files.location) != receipt:
+            self._read.pop(files.location, None)  # of what was there before
             self._deliver(files, receipt)
             columns = [(column.name, column.spark_type) for column in receipt.columns]
             read = self._figures(CLICKHOUSE, columns, reading_sql(files, receipt))
             require_same_figures(name, model, receipt, receipt_of(columns, read, receipt.files))
             self._verified[files.location] = receipt
             if files.are_read_in_place:
-                self._read[reading_sql(files, receipt)] = partial(
-                    require_same_files, name, model, files, receipt
-                )
+                check = partial(require_same_files, name, model, files, receipt)
+                self._read[files.location] = reading_sql(files, receipt), check
         return receipt
 
     def _deliver(self, files: Files, receipt: Receipt) -> None:
@@ -187,6 +188,7 @@ class HandOffs:
                 "the folder of Spark's managed tables (spark.sql.warehouse.dir); if it is a source "
                 "of files, correct its `location`."
             )
+        self._read.pop(files.location, None)
         source = relation.render()  # whole, also when dbt wants a sample
         # A column's type by a connection's own name for it is not always Spark's: BIGINT_TYPE.
         sql = f"describe query select * from {source}"
