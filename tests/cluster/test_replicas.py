@@ -169,6 +169,12 @@ def test_what_only_one_apply_needs_is_on_one_replica(shop: Shop) -> None:
         assert bool(ON_CLUSTER.search(statement)) != bool(is_on_one), statement
 
 
+def test_no_row_is_attached(shop: Shop) -> None:
+    """A replicated table leaves out a part that is like one that it got; of deletes it has that one."""
+    attached = {text.split()[2] for text in statements(shop) if ATTACH.search(text)}
+    assert attached <= {f"`{SCHEMA}`.`orders__tombstones`"}
+
+
 def test_clickhouse_parses_each_statement(shop: Shop) -> None:
     distinct = set(statements(shop))
     assert len(distinct) > 50
