@@ -98,6 +98,9 @@ def test_a_process_with_too_much_memory_begins_anew(resident: Resident) -> None:
         resident.land(4)
         resident.wait_for("orders batch 4: ")
         assert resident.process.pid == pid
+        # A new process begins with what has landed; one that has too much memory works before it ends.
+        resident.land(5)
+        resident.wait_for("orders batch 5: ")
         # Whoever ends it while it begins anew is heard.
         resident.wait_until(lambda: resident.lines("A new one takes its place") > 1)
         assert resident.end() == 0, resident.output
