@@ -40,7 +40,8 @@
   {% if not taken and not should_full_refresh() and not versioned_collapsing.is_partial_run()
       and versioned_collapsing.read_is_unchanged(model, manifest, found.change_sets, definition, is_complete) %}
     {% do versioned_collapsing.store_response(
-        versioned_collapsing.get_taken_summary(landed, taken, {}), none, versioned_collapsing.get_taken_facts(taken, {})
+        versioned_collapsing.get_taken_summary(model, landed, taken, {}), none,
+        versioned_collapsing.get_taken_facts(taken, {})
     ) %}
     {{ run_hooks(post_hooks) }}
     {{ return({'relations': []}) }}
@@ -50,8 +51,8 @@
   {% set inputs = [] if lake else versioned_collapsing.read_inputs(model, taken, compiled_code) %}
   {% do versioned_collapsing.validate_whole_views(model, landed, taken) %}
 
-  {# In this order there is at no moment a change set, or a manifest, beside the lines of another. Iceberg deletes no
-     files unless it is told to purge them. #}
+  {# In this order, there is never a change set, or a manifest, beside the parsed lines of another build. Iceberg
+     deletes no files unless it is told to purge them. #}
   {% if existing is not none and not existing.is_table %}
     {% do adapter.drop_relation(existing) %}
   {% endif %}
@@ -86,7 +87,7 @@
     {% do versioned_collapsing.validate_steady_batches(model, landed, taken) %}
   {% endif %}
   {% do versioned_collapsing.store_response(
-      versioned_collapsing.get_taken_summary(landed, taken, counts), none,
+      versioned_collapsing.get_taken_summary(model, landed, taken, counts), none,
       versioned_collapsing.get_taken_facts(taken, counts)
   ) %}
 

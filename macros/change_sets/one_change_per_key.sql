@@ -1,13 +1,13 @@
-{# Keeps, for each key, the change with the highest version among the batches that this run takes. At equal
-   version a delete wins over an upsert. `_duplicates` counts the events of the key that repeat another,
-   `_conflicts` the versions that came with more than one payload, `_superseded` those below the highest, and `_derived`
-   the deletes among all these that are of no event but of one that changed the key.
+{# Keeps, for each key, the change with the highest version among the batches that this run takes. At equal versions, a
+   delete wins over an upsert. `_duplicates` counts the events of the key that repeat another, `_conflicts` the versions
+   that came with more than one payload, and `_superseded` the versions below the highest. `_derived` counts the deletes
+   among all these that come from an update that changed the key, and not from an event of their own.
 
-   Where changes do not replace the row but are combined with it, as `combine` says or where they name columns in
-   `_unset`, all changes of the key since its last delete are folded into one.
+   If changes are combined with the row instead of replacing it (because of `combine`, or because they name columns in
+   `_unset`), all changes of the key since its last delete are folded into one.
 
-   All changes of a key are brought together once and sorted, and everything is aggregated on the way: neither the
-   number of keys nor that of the changes of one is bounded by memory. #}
+   All changes of a key are brought together and sorted once, and everything is aggregated on the way. So memory limits
+   neither the number of keys nor the number of changes of one key. #}
 {% macro one_change_per_key(events, key, combine={}, counts=['_duplicates', '_conflicts', '_superseded']) -%}
   {%- set columns = versioned_collapsing.read_column_types(events) -%}
   {%- do versioned_collapsing.validate_one_change_per_key(model, events, key, columns, combine, counts) -%}

@@ -1,6 +1,6 @@
-{# Parses rows that replace each other, one JSON object a line. The row with the highest `version` is the row as it is
-   now; with `_batch`, the one of the highest batch. `is_deleted` names the field, if there is one, that is true when
-   the row is gone. #}
+{# Parses rows that replace each other, one JSON object per line. The row with the highest `version` is the current row;
+   if `version` is `_batch`, the row of the highest batch. `is_deleted` names the field that is true when the row is
+   gone, if there is one. #}
 {% macro parse_upserts(
     source, key, columns, version, is_deleted=none, required=[], encodings={}, ranges={}, missing_fields='refuse',
     unavailable_value='__debezium_unavailable_value'

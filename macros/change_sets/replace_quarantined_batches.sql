@@ -1,5 +1,5 @@
-{# The change set of a quarantine: the lines that are broken now, and a delete for each line in quarantine that no
-   longer is, among the batches that were taken. So a batch that is taken again replaces its lines. #}
+{# The change set of a quarantine: the lines that are broken now, and a delete for each quarantined line that is no
+   longer broken, among the batches that were taken. So a batch that is taken again replaces its lines. #}
 {% macro replace_quarantined_batches(quarantined) -%}
   {%- set existing = load_relation(this) if execute else none -%}
   select

@@ -1,11 +1,11 @@
-{# The change set for `old_state: stream`: of each key, a cancel row of the first row before and a state row of the last
-   row after, among the batches that this run takes. What lies between cancels itself out, so that a chain of changes
-   is two rows, however long it is, and a row that came and went, or is as it was, is none.
+{# The change set for `old_state: stream`. For each key it has a cancel row of the row before the first change, and a
+   state row of the row after the last change, among the batches that this run takes. The changes in between cancel each
+   other. So a chain of changes becomes two rows, however long it is. A row that came and went, or that is the same as
+   before, becomes none.
 
-   Nothing is looked up, so that no later run can mend what one event leaves out: the row that it replaces would stay
-   live beside the one that replaces it. A line that cannot be used stops the model, whatever key it is of. So do
-   changes of a key that do not follow on one another: each row before is the row after another change, but for the
-   first. #}
+   Nothing is looked up. If an event were missing, no later run could correct this: the row that it replaces would stay
+   live beside the new one. So a line that cannot be used stops the model, whatever its key is. Changes of a key that do
+   not connect stop it too: except for the first change, each row before must be the row after another change. #}
 {% macro signed_rows(events, key) -%}
   {%- set types = versioned_collapsing.read_column_types(events) -%}
   {%- do versioned_collapsing.validate_signed_rows(model, events, key, types) -%}

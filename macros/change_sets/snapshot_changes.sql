@@ -1,13 +1,15 @@
-{# The change set between two full extracts, each a batch: the newest that this run takes, and the one that is stored.
-   Rows that are new or differ, but for the column `version`, are upserts; rows that are gone are deletes; all have the
-   new extract's version. When a newer extract has been applied already, nothing changes.
+{# The change set between two full extracts, each of which is a batch: the newest one that this run takes, and the
+   stored one. Rows that are new, or that differ in a column other than `version`, are upserts. Rows that are gone are
+   deletes. All have the version of the new extract. If a newer extract has been applied already, nothing changes.
 
-   What is stored is the newest extract that a target has applied. Targets may differ in it: what differs from any of
-   theirs is a change, and is a duplicate where it is none. validate_stored_extracts has seen that they are still there.
+   The stored extract is the newest one that a target has applied, and targets may have different ones. A row that
+   differs from any of these extracts is a change. A target that already has the row counts the change as a duplicate.
+   validate_stored_extracts has checked that these extracts are still there.
 
-   A broken line leaves its row as it is stored. One whose key cannot be read could be any row that is missing, and
-   would delete it: it stops the model. So do an extract without rows, one that lacks more than the share `max_deletes`
-   of what is stored, and one that changes rows at a version that is not above the stored one. #}
+   A line that cannot be used leaves its row as it is stored. But if its key cannot be read, the line stops the model:
+   it could be any row that is missing, and that row would be deleted. The model also stops for an extract without rows,
+   for one that lacks more than the share `max_deletes` of the stored rows, and for one that changes rows at a version
+   that is not above the stored one. #}
 {% macro snapshot_changes(events, key, version, max_deletes=0.5) -%}
   {%- do config(meta={'compares_extracts': true}) -%}
   {%- set columns = versioned_collapsing.read_column_types(events) -%}

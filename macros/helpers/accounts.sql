@@ -1,12 +1,12 @@
-{# The condition that a row of the ledger adds up: lines are what was counted of them, and every event, and every change
-   that is of none, has become something. #}
+{# The condition that the counts in a row of the ledger add up. Each line must have been counted as something, and each
+   event, and each change that belongs to no event, must have an outcome. #}
 {% macro get_adds_up_sql() -%}
   ifNull(lines = blank + quarantined + passed_over + events, true)
     and events + derived = {{ versioned_collapsing.get_outcomes_of_events() | join(' + ') }}
 {%- endmacro %}
 
 
-{# What can become of an event; none falls under two of these names. #}
+{# The possible outcomes of an event. No event has two of them. #}
 {% macro get_outcomes_of_events() %}
   {%- do return([
       'superseded', 'truncates', 'states', 'deletes', 'duplicates', 'stale', 'conflicts', 'tombstoned', 'repaired'
@@ -14,7 +14,7 @@
 {% endmacro %}
 
 
-{# The columns of the ledger of which the sums are made. #}
+{# The columns of the ledger that these sums use. #}
 {% macro get_accounted_names() %}
   {%- do return(
       versioned_collapsing.get_line_count_names() + ['derived'] + versioned_collapsing.get_outcomes_of_events()

@@ -19,8 +19,8 @@
 {% endmacro %}
 
 
-{# The commas and brackets of a type or an expression that are in no name and no text: where each is, and how many
-   brackets are open after it. #}
+{# The commas and brackets of a type or an expression, without those inside quoted names and string literals. Each has
+   its position, and the number of brackets that are open after it. #}
 {% macro get_brackets(text) %}
   {%- set tokens = [] -%}
   {%- set at = namespace(depth=0, position=0) -%}

@@ -1,4 +1,4 @@
-{# A node as `dbt run --select` takes it and finds it alone. #}
+{# The selector with which `dbt run --select` finds this node alone. #}
 {% macro get_selector(node) %}
   {%- set same = graph.nodes.values() | selectattr('resource_type', 'equalto', 'model') | selectattr('name', 'equalto',
       node.name) | list -%}
@@ -9,8 +9,8 @@
 {% endmacro %}
 
 
-{# The command that builds a table anew: with its change set, which is to begin at the first batch, and with the views
-   that follow it. #}
+{# The command that rebuilds a table, together with its change set, which must begin at the first batch, and with the
+   views that follow the table. #}
 {% macro get_rebuild_command(model) %}
   {%- set change_sets = versioned_collapsing.get_change_sets(model) -%}
   {%- set first = change_sets[0] if change_sets else model -%}

@@ -1,5 +1,5 @@
-{# Whether ClickHouse has a way from one type to another that get_problem_sql can judge: Tuples of other names or of
-   another length would lose elements, and a Variant takes its own types alone. #}
+{# Whether ClickHouse can convert one type to another in a way that get_problem_sql can check. Tuples with other names
+   or of another length would lose elements, and a Variant takes only its own types. #}
 {% macro can_convert(given_type, type) %}
   {%- set base, given = versioned_collapsing.get_base_type(type), versioned_collapsing.get_base_type(given_type) -%}
   {%- if base == given -%}

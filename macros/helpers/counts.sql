@@ -8,19 +8,19 @@
 {% endmacro %}
 
 
-{# What a row of a change set may say of the events that it stands for. #}
+{# The columns in which a row of a change set may count the events that it stands for. #}
 {% macro get_carried_count_names() %}
   {%- do return(['_duplicates', '_conflicts', '_superseded', '_derived']) -%}
 {% endmacro %}
 
 
-{# What the lines of a batch are. #}
+{# The counts of the lines of a batch: all lines, and each kind of line. #}
 {% macro get_line_count_names() %}
   {%- do return(['lines', 'blank', 'quarantined', 'passed_over', 'events']) -%}
 {% endmacro %}
 
 
-{# Counts before anything is compared: what was read, and what one change a key left out. #}
+{# All counts of an apply: those in `read`, and 0 for the others. #}
 {% macro get_initial_counts(read) %}
   {%- set counts = dict.fromkeys(versioned_collapsing.get_count_names(), 0) -%}
   {%- do counts.update({'conflict_sample': [], 'has_writes': false, 'has_deletes': false}) -%}
@@ -29,7 +29,7 @@
 {% endmacro %}
 
 
-{# The counts of two chunks as those of both. #}
+{# The sums of the counts of two chunks. #}
 {% macro get_added_counts(total, counts) %}
   {%- set sum = {} -%}
   {%- for name, value in total.items() -%}

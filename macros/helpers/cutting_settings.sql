@@ -1,4 +1,4 @@
-{# Settings that leave rows out, or return old ones, without an error. #}
+{# Settings that can leave rows out, or return old ones, without an error. Each has the value at which it does not. #}
 {% macro get_cutting_settings() %}
   {%- set settings = {
       'additional_result_filter': "''",

@@ -8,7 +8,7 @@
 {% endmacro %}
 
 
-{# Stops an apply that may hold the lock. #}
+{# Raises an error in an apply that may hold the lock, and gives up the lock first. #}
 {% macro stop_run(apply, message) %}
   {%- do versioned_collapsing.give_up_lock(apply) -%}
   {%- do exceptions.raise_compiler_error(message) -%}

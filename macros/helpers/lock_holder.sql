@@ -1,5 +1,5 @@
-{# Who holds the lock, how many steps it has made and for how long it has shown no sign of life; none when
-   nobody does. Reads the system's tables alone: the lock may go at any time. #}
+{# Who holds the lock, how many steps the holder has made, and for how long it has shown no sign of life; none if nobody
+   holds the lock. Reads only system tables, because the lock may disappear at any time. #}
 {% macro read_lock(lock) %}
   {%- set parts -%}
     from system.parts where active and {{ versioned_collapsing.get_is_table_sql(lock, 'table') }}

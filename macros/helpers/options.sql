@@ -1,6 +1,6 @@
-{# The value of an option of ours: from the config of a model, or from its `meta`, where dbt 2 wants what it does not
-   know itself. `config` is that of a materialization or of a node of the graph. It is not asked for what is in `meta`:
-   dbt-core would warn. #}
+{# The value of an option of this package, from the config of a model or from its `meta`. dbt 2 wants options that it
+   does not know in `meta`. `config` is that of a materialization or of a node of the graph. It is not asked for an
+   option that is in `meta`: dbt-core would warn. #}
 {% macro get_option(config, name, default=none) %}
   {%- set meta = config.get('meta') or {} -%}
   {%- set value = meta[name] if name in meta else config.get(name) -%}
@@ -26,8 +26,9 @@
 {% endmacro %}
 
 
-{# Whether the project gives an option in the config. dbt itself gives every model `on_schema_change: ignore`, and what
-   the project says is not in `unrendered_config` if it says it by a macro or by `config(**options)`. #}
+{# Whether the project gives an option in the config. dbt itself gives every model `on_schema_change: ignore`. Only
+   `unrendered_config` tells the project's value from that, and it lacks options that are given by a macro or by
+   `config(**options)`. #}
 {% macro is_in_config(model, name) %}
   {%- set value = model.config.get(name) -%}
   {%- set is_of_dbt = name == 'on_schema_change' and value == 'ignore' and name not in model.unrendered_config -%}

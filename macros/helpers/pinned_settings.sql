@@ -1,9 +1,9 @@
-{# The pinned settings with their values as SQL: a macro call for each value of each statement would take longer than
-   the statement.
+{# The pinned settings. Their values are SQL already: a macro call for each value of each statement would take longer
+   than the statement.
 
-   Deduplication is off: of state, cancel and the same state again the third is a duplicate of the first, by content,
-   and must not be dropped as one. Before ClickHouse 26.9, `optimize_injective_functions_inside_uniq` leaves out the
-   tuples that have a null. #}
+   Deduplication is off. If a key gets a state row, a cancel row and the same state row again, the third row is equal to
+   the first one, but must not be dropped as its duplicate. `optimize_injective_functions_inside_uniq` is off too:
+   before ClickHouse 26.9, it leaves out tuples that have a null. #}
 {% macro get_pinned_settings() %}
   {%- set settings = versioned_collapsing.get_cutting_settings() -%}
   {%- do settings.update({

@@ -16,7 +16,7 @@
 {% endmacro %}
 
 
-{# A name as an identifier, whatever is in it. #}
+{# A name as a quoted identifier, whatever characters it has. #}
 {% macro quote_name(name) %}
   {%- do return(adapter.quote(name | replace('\\', '\\\\') | replace('"', '\\"'))) -%}
 {% endmacro %}

@@ -1,5 +1,5 @@
-{# The columns of a query as ClickHouse says them, each type in one line: dbt-clickhouse calls every FixedString a
-   String. #}
+{# The columns of a query as ClickHouse describes them, each type on one line. dbt-clickhouse cannot be asked, because
+   it calls every FixedString a String. #}
 {% macro read_query_columns(sql) %}
   {%- set query = 'describe table ' ~ versioned_collapsing.get_subquery_sql(sql) -%}
   {%- do return(
@@ -9,7 +9,7 @@
 {% endmacro %}
 
 
-{# The columns of a table that can be inserted: not those that it works out itself. #}
+{# The columns of a table into which rows can be inserted, without those that the table computes itself. #}
 {% macro read_table_columns(relation) %}
   {%- set query -%}
     select name, type

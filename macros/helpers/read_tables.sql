@@ -1,5 +1,5 @@
-{# What system.tables says of tables of one database, by their identifier, and of those whose names begin with a prefix;
-   nothing of those that are not there. #}
+{# What system.tables says about some tables of one database, and about those whose names begin with a prefix, by
+   identifier. Tables that do not exist are left out. #}
 {% macro read_tables(relations, prefix=none) %}
   {%- set names = versioned_collapsing.quote_literals(relations | map(attribute='identifier')) -%}
   {%- set query -%}

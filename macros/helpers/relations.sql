@@ -6,7 +6,8 @@
 {% endmacro %}
 
 
-{# The ledger: one row when an apply begins to write, one for each chunk that is done, one when it has ended. #}
+{# The ledger. It has one row when an apply begins to write, one for each chunk or block that is done, and one when the
+   apply has ended. #}
 {% macro get_ledger_relation(target_relation) %}
   {%- do return(target_relation.incorporate(path={'identifier': 'versioned_collapsing_ledger'}, type='table')) -%}
 {% endmacro %}

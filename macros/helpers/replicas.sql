@@ -29,7 +29,7 @@
 {% endmacro %}
 
 
-{# Puts a table in the place of another, for readers of any replica: each has all of its rows by then. #}
+{# Puts a table in the place of another one on all replicas. Each replica first gets all rows of the new table. #}
 {% macro exchange_with(relation, other) %}
   {%- set on_cluster = on_cluster_clause(other) | trim -%}
   {%- if on_cluster -%}

@@ -1,5 +1,5 @@
-{# What dbt says of the model, and keeps as `adapter_response` in run_results.json. The adapter spark_clickhouse keeps
-   `facts` there too, for which the response of dbt-clickhouse has no place. #}
+{# Stores what dbt prints for the model, and keeps as `adapter_response` in run_results.json. The adapter
+   spark_clickhouse keeps `facts` there too. The response of dbt-clickhouse has no place for them. #}
 {% macro store_response(message, rows_affected, facts) %}
   {%- if adapter.response_with is defined -%}
     {%- do store_result('main', response=adapter.response_with(message, rows_affected, facts)) -%}

@@ -1,6 +1,7 @@
-{# What every statement of the project says of the settings that could change its result: a server's user profile, or
-   `custom_settings` in dbt's, may have any of them. Those of one statement come on top, in `more`. `run` lets the
-   lock see the statement at work; what takes no time goes without. #}
+{# The settings clause of a statement. It has all settings that could change the result: the server's user profile, or
+   `custom_settings` in dbt's profile, may have set any of them. `more` adds settings for this statement. `apply` marks
+   the statement, so that others see that the holder of the lock is at work. Statements that take no time do without
+   it. #}
 {% macro get_settings_sql(apply=none, more={}) %}
   {%- set settings = versioned_collapsing.get_pinned_settings() -%}
   {%- for name, value in more.items() -%}

@@ -1,4 +1,4 @@
-{# The model's select, which may end with a comment. #}
+{# The model's select in parentheses, on lines of its own, because it may end with a comment. #}
 {% macro get_subquery_sql(sql) %}
   {%- do return('(\n' ~ sql ~ '\n)') -%}
 {% endmacro %}
@@ -26,13 +26,13 @@
 {% endmacro %}
 
 
-{# The begin of a text, for messages: a key may be as long as a book. #}
+{# The beginning of a text, for messages: a key may be as long as a book. #}
 {% macro get_shown_text_sql(text) %}
   {%- do return("concat(leftUTF8(" ~ text ~ ", 200), if(lengthUTF8(" ~ text ~ ") > 200, '…', ''))") -%}
 {% endmacro %}
 
 
-{# Columns and expressions of an option. A column may have any name. #}
+{# Columns and expressions of an option. Columns are quoted, because they may have any name. #}
 {% macro get_expressions_sql(expressions, columns) %}
   {%- set quoted = [] -%}
   {%- for expression in expressions -%}
@@ -42,7 +42,7 @@
 {% endmacro %}
 
 
-{# A length of time as ClickHouse writes it: '30 days' becomes `interval 30 day`. None if it is no such. #}
+{# A length of time as ClickHouse writes it: '30 days' becomes `interval 30 day`. None for any other text. #}
 {% macro get_interval_sql(text) %}
   {%- set parts = modules.re.fullmatch(
       '(\\d+) *(second|minute|hour|day|week|month|quarter|year)s?', text | string | trim | lower

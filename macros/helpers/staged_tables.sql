@@ -1,11 +1,12 @@
-{# Where the changes are that are decided upon: all of them at once are `changes`. With chunks these are one chunk, of
-   the whole change set, or of what it has come to: `resolved_set`. #}
+{# The role of the staged table with the changes of all chunks. If there is only one chunk, it is `changes`. If there
+   are several, it is `change_set` or, for changes that were combined already, `resolved_set`. Then `changes` has one
+   chunk. #}
 {% macro get_change_set_role(options, is_repeated=false) %}
   {%- do return('changes' if options.chunks == 1 else 'resolved_set' if is_repeated else 'change_set') -%}
 {% endmacro %}
 
 
-{# The tables that an apply stages. They stay, empty, for the next one. #}
+{# The tables that an apply stages. After it, all of them except `signed` stay for the next apply, empty. #}
 {% macro get_staged_roles() %}
   {%- do return(
       ['landed', 'change_set', 'changes', 'resolved', 'resolved_set', 'uncollapsed', 'torn', 'signed', 'deletes']
@@ -35,8 +36,8 @@
 {% endmacro %}
 
 
-{# Has a staged table there, empty: the one of an earlier apply where it is as it would be made, and need not be new.
-   `create_sql` goes up to the settings. `is_filled`: whether this apply has filled it. #}
+{# Makes sure that a staged table exists and is empty. It uses the table of an earlier apply if that was made in the
+   same way and need not be new. `create_sql` goes up to the settings. `is_filled`: whether this apply has filled it. #}
 {% macro prepare_staged_table(relation, create_sql, apply, is_filled=false, is_new=false, table_settings='') %}
   {%- set found = apply.staged.get(relation.identifier) -%}
   {%- set made_by = versioned_collapsing.get_staged_comment(relation, create_sql) -%}
@@ -58,14 +59,15 @@
 {% endmacro %}
 
 
-{# Says how a staged table was made, whatever its name: two of them may be exchanged. #}
+{# A comment that says how a staged table was made. It leaves out the name, because two staged tables may be
+   exchanged. #}
 {% macro get_staged_comment(relation, create_sql) %}
   {%- do return('Staged by versioned_collapsing ' ~ local_md5(create_sql | replace(relation | string, ''))) -%}
 {% endmacro %}
 
 
-{# Nothing that is staged needs to be merged, and rows that are to be attached stay in the parts in which they were
-   written. So there may be any number of parts: nobody waits for a merge. #}
+{# Staged tables are never merged, because rows that are attached later must stay in the parts in which they were
+   written. So they may have any number of parts, and no insert waits for a merge. #}
 {% macro get_staging_settings() %}
   {%- set most = 1000000000 -%}
   {%- do return({
@@ -87,8 +89,8 @@
 {% endmacro %}
 
 
-{# Empties what a whole apply has filled. The rows to publish have partitions, each of which ClickHouse would empty with
-   a part of its own: their table is dropped. #}
+{# Empties the tables that a whole apply has filled. The table of the rows to publish is dropped instead, because
+   ClickHouse would write an empty part for each of its partitions. #}
 {% macro release_staged(target_relation, options, columns, counts) %}
   {%- set roles = ['changes', 'uncollapsed'] -%}
   {%- do roles.extend(['deletes'] if counts.has_deletes and options.remember_deletes else []) -%}

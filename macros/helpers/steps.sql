@@ -1,6 +1,6 @@
-{# CTEs one after the other, each with one flag more than the one before. `steps` has the flags in their order, each
-   with the expression for it, which may name those before; `source` is where they begin, `name` what the last one is
-   called. #}
+{# A chain of CTEs, each with one flag more than the one before. `steps` has the flags in order, each with its
+   expression, which may name earlier flags. `source` is what the first CTE reads, and `name` is the name of the last
+   one. #}
 {% macro get_steps_sql(source, steps, name) -%}
   {%- for flag, sql in steps.items() -%}
   {{ flag }}_known as (

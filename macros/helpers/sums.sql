@@ -1,5 +1,5 @@
-{# Sums by group. `groups` and `sums` are pairs of a name, quoted where it must be, and an expression. The sums get
-   their names outside: where they are made, a name may also be that of a column which another one is made of. #}
+{# Sums by group. `groups` and `sums` are pairs of a name, quoted if necessary, and an expression. The sums get their
+   names in the outer select: in the inner one, a name could be the same as that of a column that another sum uses. #}
 {% macro get_sums_sql(relation, groups, sums) %}
   select
     {%- for name, _ in groups %}

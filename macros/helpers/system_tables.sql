@@ -1,4 +1,5 @@
-{# The condition that picks a relation in system.tables, or in another table that calls its columns so. #}
+{# The condition that picks a relation in system.tables, or in another system table. `name` is the column that has the
+   relation's name there. #}
 {% macro get_is_table_sql(relation, name='name') %}
   {%- do return(
       'database = ' ~ versioned_collapsing.quote_literal(relation.schema) ~ ' and ' ~ name ~ ' = '

@@ -4,8 +4,8 @@
 {% endmacro %}
 
 
-{# Of some names the one that is most like a name, none if none is: by the share of the pairs of letters that they have
-   in common. #}
+{# The one of `names` that is most like a name, or none. The likeness is the share of the pairs of letters that the two
+   names have in common. #}
 {% macro get_near_name(name, names, least_likeness=0.5) %}
   {%- set best = namespace(name=none, likeness=least_likeness) -%}
   {%- set pairs = versioned_collapsing._letter_pairs(name) -%}

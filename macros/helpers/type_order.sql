@@ -1,11 +1,11 @@
-{# A type without the names in it: what an Enum's values and a Tuple's elements are called is no type. #}
+{# The words of a type, without quoted names: the names of an Enum's values and of a Tuple's elements are no types. #}
 {% macro get_type_words(type) %}
   {%- set quoted = "'(?:[^'\\\\]|\\\\.)*'|`(?:[^`\\\\]|\\\\.)*`" -%}
   {%- do return(modules.re.findall('\\w+', modules.re.sub(quoted, '', type))) -%}
 {% endmacro %}
 
 
-{# Whether a type holds floats, of which NaN equals nothing and 0.0 and -0.0 are equal and not the same. #}
+{# Whether a type holds floats. Among floats, NaN equals nothing, and 0.0 and -0.0 are equal but not the same. #}
 {% macro has_floats(type) %}
   {%- do return(
       versioned_collapsing.get_type_words(type) | select('in', ('Float32', 'Float64', 'BFloat16')) | list != []
@@ -13,8 +13,8 @@
 {% endmacro %}
 
 
-{# Whether values of a type have one order, whichever are compared first. A null, or NaN, as the whole value counts as
-   nothing; inside of another value it is neither less nor greater. #}
+{# Whether the values of a type have one order, in whatever sequence they are compared. A null or NaN is ignored if it
+   is the whole value. Inside another value, it is neither less nor greater. #}
 {% macro has_order(type) %}
   {%- set base = versioned_collapsing.get_base_type(type) -%}
   {%- set words = versioned_collapsing.get_type_words(base) -%}

@@ -14,20 +14,20 @@
 {% endmacro %}
 
 
-{# Types that cannot stand in Nullable, and are cast whole. #}
+{# Whether a type cannot be inside Nullable. Its values are cast as a whole. #}
 {% macro is_nested_type(type) %}
   {%- set nested = ('Array(', 'Map(', 'Tuple(', 'Nested(', 'JSON', 'Variant(', 'Dynamic') -%}
   {%- do return(versioned_collapsing.get_base_type(type).startswith(nested)) -%}
 {% endmacro %}
 
 
-{# Types whose parts have types of their own. #}
+{# Whether a type has parts with types of their own. #}
 {% macro has_parts(type) %}
   {%- do return(versioned_collapsing.get_base_type(type).startswith(('Array(', 'Map(', 'Tuple('))) -%}
 {% endmacro %}
 
 
-{# A type with the time zone UTC, if it is one of times. #}
+{# A type of times with the time zone UTC. Any other type stays as it is. #}
 {% macro get_utc_type(type) %}
   {%- set scale = modules.re.findall('^DateTime64\\((\\d)', type) | first -%}
   {%- do return(

@@ -1,6 +1,6 @@
-{# The text of a value that is judged by its text; none of others. A float becomes a Decimal by its digits: 0.29 times
-   a hundred is below 29. A Decimal that an integer cannot hold would stop the statement. Enums are the same when their
-   names are. #}
+{# The text of a value that is compared by its text; none for another value. A float becomes a Decimal by its digits,
+   because 0.29 times a hundred is below 29. A Decimal becomes text, because a cast to an integer that cannot hold it
+   would stop the statement. Enums are the same if their names are. #}
 {% macro get_value_text_sql(value, given_type, type) %}
   {%- set base, given = versioned_collapsing.get_base_type(type), versioned_collapsing.get_base_type(given_type) -%}
   {%- if given == 'String' -%}

@@ -1,4 +1,4 @@
-{# What two operations need that compare the live rows of a model with a truth:
+{# What `reconcile` and `verify` need to compare the live rows of a model with a truth:
 
    - operation: its name
    - table, node, options: those of the model
@@ -32,7 +32,7 @@
 {% endmacro %}
 
 
-{# The selects of the live and of the true rows, of those that conditions leave. #}
+{# The selects of the live rows and of the true rows, each with a condition on the rows that count. #}
 {% macro get_compared_rows_sql(comparison, is_live_in='true', is_true_in='true') %}
   {%- set columns, unique_key = comparison.columns, comparison.options.unique_key -%}
   {%- set is_live_row = versioned_collapsing.quote_name(comparison.options.sign) ~ ' = 1 and ' ~ is_live_in -%}
@@ -47,7 +47,7 @@
 {% endmacro %}
 
 
-{# The columns as the macros that compare values take them, by name. #}
+{# The columns by name, in the form that the macros that compare values take. #}
 {% macro _describe_compared(names, types, given_types) %}
   {%- set described = {} -%}
   {%- for name in names -%}

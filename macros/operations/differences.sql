@@ -38,7 +38,7 @@
 {%- endmacro %}
 
 
-{# Each key of the two sides: how often each has it, and whether they have the same of it. #}
+{# Each key, with the number of rows that each side has for it, and whether the rows of both sides are the same. #}
 {% macro get_compared_keys_sql(rows, unique_key, condition) -%}
   select
     _dbt_key_hash,

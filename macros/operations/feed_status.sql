@@ -1,4 +1,4 @@
-{# The lines on the change feed of a table, and on the views that are maintained from it. #}
+{# Prints the lines about the change feed of a table, and about the views that are maintained from it. #}
 {% macro log_feed_status(table, node, options) %}
   {%- set feed = versioned_collapsing.get_change_feed(table, options, node) -%}
   {%- if feed and versioned_collapsing.read_feed_columns(table, feed.relation).feed -%}
@@ -36,7 +36,7 @@
 {%- endmacro %}
 
 
-{# The last apply to a table, and the last that the view has used which has the name now. #}
+{# The last apply to a table, and the last apply that the table in the view's place has used. #}
 {% macro get_view_status_sql(table, view) -%}
   {%- set uuid = versioned_collapsing.get_table_uuid_sql(table) -%}
   {%- set relation = api.Relation.create(schema=view.schema, identifier=view.alias) -%}

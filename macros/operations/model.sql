@@ -1,5 +1,5 @@
-{# The node of a versioned_collapsing model that an operation is for, by its name, or by its unique_id where two
-   packages, or two versions of a model, have one of that name. #}
+{# The node of the versioned_collapsing model that an operation is for. The model is given by its name. If several
+   packages, or several versions of a model, have that name, it is given by its unique_id. #}
 {% macro get_collapsing_node(operation, model) %}
   {%- set nodes = versioned_collapsing.get_collapsing_nodes() -%}
   {%- set found = versioned_collapsing.get_nodes_named(model, nodes) -%}
@@ -18,14 +18,15 @@
 {% endmacro %}
 
 
-{# Those among nodes that have a unique_id, or else a name. #}
+{# The node with this unique_id or, if there is none, the nodes with this name. #}
 {% macro get_nodes_named(name, nodes) %}
   {%- set by_id = nodes | selectattr('unique_id', 'equalto', name) | list -%}
   {%- do return(by_id or nodes | selectattr('name', 'equalto', name) | list) -%}
 {% endmacro %}
 
 
-{# The table and the options of such a model; what is wrong with either is an error. #}
+{# The table of such a model. Raises an error if it does not exist, or if the profile has settings that leave rows
+   out. #}
 {% macro read_collapsing_table(operation, node) %}
   {%- do versioned_collapsing.validate_settings(operation, versioned_collapsing.read_profile_settings()) -%}
   {%- set table = adapter.get_relation(node.database, node.schema, node.alias) -%}

@@ -1,6 +1,6 @@
 {# Compares the live rows of a model with a truth: first by checksums of key ranges, then key by key where these differ.
    `truth` is a model, or what can stand after `from` in ClickHouse. A difference is an error, so that the exit code
-   tells. #}
+   shows it. #}
 {% macro reconcile(model, truth, columns=none, show=20) %}
   {%- set comparison = versioned_collapsing.read_comparison('reconcile', model, truth, columns) -%}
   {%- set unique_key = comparison.options.unique_key -%}

@@ -21,7 +21,7 @@
 {% endmacro %}
 
 
-{# A difference is an error, so that the exit code tells. #}
+{# A difference is an error, so that the exit code shows it. #}
 {% macro validate_no_difference(comparison, counts, found) %}
   {%- if found -%}
     {%- do exceptions.raise_compiler_error(

@@ -1,5 +1,5 @@
-{# Key, and a checksum of all columns in the types of the table, with the names of those that lost something in these.
-   #}
+{# The key of each row, and a checksum of all its columns in the types of the table. The checksum includes the names of
+   the columns that lost something when they were cast to these types. #}
 {% macro get_reconcile_rows_sql(relation, columns, unique_key, condition, is_live) -%}
   {%- set values = {} -%}
   {%- for name, column in columns.items() -%}

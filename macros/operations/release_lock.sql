@@ -1,4 +1,4 @@
-{# Removes the writer lock of a model's table, whoever holds it. #}
+{# Removes the writer lock of a model's table, unless its holder is at work. #}
 {% macro release_lock(model) %}
   {%- set node = versioned_collapsing.get_collapsing_node('release_lock', model) -%}
   {%- set table = versioned_collapsing.read_collapsing_table('release_lock', node) -%}

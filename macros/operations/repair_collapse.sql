@@ -1,6 +1,6 @@
 {# Finds rows whose signs do not add up, and keys with several live rows. Inserts the rows that correct them; these rows
    correct views on the table too. Compares whole rows, and relies on no merge. Without `dry_run: false` it only says
-   what it would write. It does so as an error, so that the exit code tells. #}
+   what it would write. It does so as an error, so that the exit code shows it. #}
 {% macro repair_collapse(model, dry_run=true) %}
   {%- set node = versioned_collapsing.get_collapsing_node('repair_collapse', model) -%}
   {%- set table = versioned_collapsing.read_collapsing_table('repair_collapse', node) -%}
@@ -27,7 +27,7 @@
 {% endmacro %}
 
 
-{# A dry run that finds something is an error, so that the exit code tells. #}
+{# A dry run that finds something is an error, so that the exit code shows it. #}
 {% macro validate_nothing_to_repair(table, found, model) %}
   {%- set command = "dbt run-operation repair_collapse --args '{model: " ~ model ~ ", dry_run: false}'" -%}
   {%- if found.broken_keys or found.undecided_keys -%}

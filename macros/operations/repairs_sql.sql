@@ -39,9 +39,10 @@
 {%- endmacro %}
 
 
-{# Every whole row whose signs do not add up to what they should, and by how much: 1 for the row of the key
-   that has the highest version, 0 for the others. Rows that differ and would pair with each other, at one place
-   and version, are left alone: whatever was written there could pair with the wrong one. #}
+{# Every whole row whose signs do not add up to what they should, and by how much. They should add up to 1 for the key's
+   row with the highest version, and to 0 for its other rows. If rows differ but have the same sorting key, partition
+   and version, they would pair with each other. They are left alone: a row that was written there could pair with the
+   wrong one. #}
 {% macro get_repairs_sql(table, options, columns, with_undecided=false) -%}
   {%- set key = versioned_collapsing.quote_names(options.unique_key) -%}
   {%- set version = versioned_collapsing.quote_name(options.version) -%}

@@ -1,4 +1,5 @@
-{# A model of Spark's is read through the hand-off, one of ClickHouse's by its name; the rest as it is. #}
+{# What to read the truth from: a model on Spark through the hand-off, a model on ClickHouse by its name, and anything
+   else as it is given. #}
 {% macro get_truth_relation(operation, truth) %}
   {%- set nodes = graph.nodes.values() | selectattr('resource_type', 'in', ('model', 'seed', 'snapshot')) | list -%}
   {%- set found = versioned_collapsing.get_nodes_named(truth, nodes) -%}

@@ -1,5 +1,5 @@
-{# The repairs are signed rows: staged and written as those of `old_state: stream`, and completed as those when
-   the operation dies. #}
+{# Writes the repairs, which are signed rows. They are staged and written like those of `old_state: stream`, and are
+   completed like them if the operation dies. #}
 {% macro write_repairs(table, options, columns, found, apply) %}
   {%- set apply = dict(apply, staged=versioned_collapsing.read_staged_tables(table)) -%}
   {%- set counts = {'repaired': found.broken_keys, 'states': found.states, 'cancels': found.cancels} -%}

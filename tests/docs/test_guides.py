@@ -41,6 +41,7 @@ GUIDES = {
     MONITORING: [START, VIEWS],
     "docs/scaling.md": [START, VIEWS],
     "docs/operating.md": [START, VIEWS],
+    "docs/tuning.md": [START],
 }
 CONFIG = """
 <clickhouse>

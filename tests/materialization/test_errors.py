@@ -43,7 +43,9 @@ BAD_MODELS = [
     BadModel("delete_misspelled", {**CONFIG, "is_deleted": "is_deletd"}, SELECT + ", 0 as is_deleted", "the change set has no column is_deletd (option is_deleted). It has id, region, _version, is_deleted."),
     BadModel("chunks_in_quotes", {**CONFIG, "chunks": "4"}, SELECT, 'chunks is "4"; it takes the number of chunks, 1 or more, without quotes.'),
     BadModel("index_no_list", {**CONFIG, "indexes": {"name": "i"}}, SELECT, 'indexes is {"name": "i"}; it takes a list of mappings, each with name and definition.'),
-    BadModel("projection_no_mapping", {**CONFIG, "projections": ["select id"]}, SELECT, 'projections is ["select id"]; it takes a list of mappings, each with name and query.'),
+    BadModel("projection_no_mapping", {**CONFIG, "projections": ["select id"]}, SELECT, 'projections is ["select id"]; it takes a list of mappings, each with name and query or index.'),
+    BadModel("projection_no_name", {**CONFIG, "projections": [{"nam": "p", "query": "select id"}]}, SELECT, 'it takes a list of mappings, each with name and query or index.'),
+    BadModel("index_no_definition", {**CONFIG, "indexes": [{"name": "i"}]}, SELECT, 'it takes a list of mappings, each with name and definition.'),
     BadModel("two_errors_at_once", {"on_conflict": "ignore"}, SELECT, "unique_key is missing"),
     BadModel("near_names", {"uniqe_key": "id", "orderby": "id", "partition-by": "region"}, SELECT, "uniqe_key: there is no such option. Did you mean unique_key?"),
     BadModel("unknown_name", {**CONFIG, "zzz": 1}, SELECT, "zzz: there is no such option. Remove it"),
@@ -57,8 +59,8 @@ BAD_MODELS = [
     BadModel("float_version", CONFIG, "select 1 as id, 1.5 as _version", "version: _version is Float64, but a version must be"),
     BadModel("text_version", CONFIG, "select 1 as id, 'a' as _version", "version: _version is String, but a version must be"),
     BadModel("float_key", CONFIG, "select 1.5 as id, 1 as _version", "order_by: id is Float64, and floats do not pair reliably"),
-    BadModel("null_key", CONFIG, "select toNullable(id) as id, 1 as _version from values('id Nullable(Int64)', 1, null, null)", "2 rows: id is null"),
-    BadModel("null_version", CONFIG, "select 7 as id, cast(null as Nullable(Int64)) as _version", "1 row: _version is null. Examples (id, _version): (7, "),
+    BadModel("null_key", CONFIG, "select toNullable(id) as id, 1 as _version from values('id Nullable(Int64)', 1, null, null)", "2 rows: id is null. Examples (id, _version): (NULL, 1), (NULL, 1)"),
+    BadModel("null_version", CONFIG, "select 7 as id, cast(null as Nullable(Int64)) as _version", "1 row: _version is null. Examples (id, _version): (7, NULL)"),
     BadModel("null_in_partition", {**CONFIG, "partition_by": "region"}, "select 7 as id, cast(null as Nullable(String)) as region, 1 as _version", "1 row: region is null"),
 ]
 # fmt: on

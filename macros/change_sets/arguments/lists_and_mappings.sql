@@ -1,4 +1,4 @@
-{# What is wrong with arguments that are lists of names, by their own name. #}
+{# The problems with arguments that must be lists of names. `arguments` has them by name. #}
 {% macro get_list_problems(arguments, may_be_empty=[]) %}
   {%- set problems = [] -%}
   {%- for name, value in arguments.items() -%}
@@ -14,7 +14,7 @@
 {% endmacro %}
 
 
-{# What is wrong with arguments that are the name of one column, or none. #}
+{# The problems with arguments that must be the name of one column, or none. #}
 {% macro get_name_problems(arguments) %}
   {%- set problems = [] -%}
   {%- for name, value in arguments.items() if value is not none and value is not string -%}

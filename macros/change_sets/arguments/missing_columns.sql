@@ -1,4 +1,4 @@
-{# That a staging model has the columns that are needed of it. #}
+{# The problem that a staging model lacks columns that it must have. #}
 {% macro get_missing_column_problems(events, columns, needed) %}
   {%- set missing = needed | reject('in', columns) | list -%}
   {%- if missing -%}

@@ -1,4 +1,4 @@
-{# All that is wrong with what a macro that parses is told, as one error. #}
+{# All that is wrong with the arguments of a macro that parses, as one error. #}
 {% macro validate_parsing(source, key, columns, required, encodings, ranges, more=[]) %}
   {%- set problems = versioned_collapsing.get_list_problems({'key': key, 'required': required}, ['required'])
       + versioned_collapsing.get_mapping_problems({'columns': columns, 'encodings': encodings, 'ranges': ranges}) -%}

@@ -1,4 +1,4 @@
-{# A column that orders the changes of a row. #}
+{# The problems with a column that orders the changes of a row. #}
 {% macro get_version_column_problems(columns, version) %}
   {%- if version not in columns -%}
     {%- do return(["version is " ~ version ~ ", which is not in columns."]) -%}

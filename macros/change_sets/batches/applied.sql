@@ -1,6 +1,6 @@
-{# What the targets of a change set have of its batches: `by_all`, those that every target has applied, with the hash
-   that they had then, and `by_any`, those that one of them has, or had when it was last there. `change_sets` are the
-   last that they have applied. #}
+{# The batches that the targets of a change set have applied. `by_all`: the batches that every target has applied, with
+   the hash that each batch had then. `by_any`: the batches that any target has, or that its last table had.
+   `change_sets`: the last change set that each target has applied. #}
 {% macro read_applied_batches(model) %}
   {%- do return(adapter.dispatch('read_applied_batches', 'versioned_collapsing')(model)) -%}
 {% endmacro %}
@@ -21,8 +21,8 @@
 {% endmacro %}
 
 
-{# Spark asks ClickHouse for the ledger where the adapter can; on plain dbt-spark the variable
-   `applied_batches` says it: {orders_changes: {1: <hash>, 2: <hash>}}. #}
+{# If the adapter can, Spark asks ClickHouse for the ledger. On plain dbt-spark, the variable `applied_batches` gives
+   the batches: {orders_changes: {1: <hash>, 2: <hash>}}. #}
 {% macro spark__read_applied_batches(model) %}
   {%- if adapter.query_on is not defined -%}
     {%- set given = var('applied_batches', {}).get(model.name, {}) -%}

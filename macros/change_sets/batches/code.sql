@@ -1,5 +1,5 @@
-{# What makes the rows of a change set from the batches that are taken. Where none is, SQL is not run at all, and a
-   Python model finds its inputs empty. #}
+{# The code that makes the rows of a change set from the batches that are taken. If no batch is taken, SQL returns no
+   rows, and a Python model finds its inputs empty. #}
 {% macro get_change_set_code(code, language, inputs, taken) %}
   {%- if language == 'python' -%}
     {%- do return(code ~ versioned_collapsing._get_inputs_of_batches(taken)) -%}
@@ -9,7 +9,7 @@
 {% endmacro %}
 
 
-{# What a Python model reads is cut to the batches that are taken, where it says which batch a row is of. #}
+{# Cuts the inputs of a Python model to the batches that are taken, if they have the column `_batch`. #}
 {% macro _get_inputs_of_batches(taken) %}
 
 

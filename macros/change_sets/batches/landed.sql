@@ -1,5 +1,5 @@
-{# The batches of all locations of a change set, in order. A batch that is in several is one. `again`: as they are now,
-   and not as this run has listed them. #}
+{# The batches of all locations of a change set, in order. A batch that is in several locations is one batch. `again`:
+   whether to list the files anew, and not to use what this run has already listed. #}
 {% macro read_landed_batches(model, again=false) %}
   {%- set by_batch = {} -%}
   {%- for location in versioned_collapsing.get_landing_locations(model) -%}

@@ -1,5 +1,5 @@
-{# What the ledger says of a target: the batches of the table that is there, with their hashes, those of the last table
-   that had its name too, and the last change set of the table that is there. #}
+{# What the ledger says about a target. `applied`: the batches of the existing table, with their hashes. `known`: these,
+   and the batches of the last table that had the name. `change_set`: the last change set of the existing table. #}
 {% macro read_batches_of_target(target) %}
   {%- set database = versioned_collapsing.quote_literal(target.schema) -%}
   {%- set name = versioned_collapsing.quote_literal(target.alias) -%}

@@ -1,6 +1,6 @@
-{# The files below a location, each with its path there and its batch, null for a file in no batch. Nothing is made of
-   folders' names but numbers: Spark's own discovery of partitions takes some for dates and fails on others. It passes
-   over what begins with `.` or `_`, and over files without a byte. #}
+{# The files below a location, each with its path there and its batch, null for a file in no batch. Only numbers are
+   read from the names of folders. Spark's own discovery of partitions takes some names for dates and fails on others.
+   Spark passes over names that begin with `.` or `_`, and over empty files. #}
 {% macro get_listing_sql(location) -%}
   {%- set root = versioned_collapsing.quote_literal('/' ~ versioned_collapsing._get_plain_path(location) ~ '/') -%}
   select
@@ -24,7 +24,7 @@
 {%- endmacro %}
 
 
-{# A path without scheme, outer slashes and detours, as it is within the path of a file. #}
+{# A location without scheme, outer slashes, `.` and `..`, as it occurs within the paths of its files. #}
 {% macro _get_plain_path(location) %}
   {%- set folders = [] -%}
   {%- for folder in modules.re.sub('^[A-Za-z][A-Za-z0-9+.-]*:', '', location).split('/') if folder not in ('', '.') -%}

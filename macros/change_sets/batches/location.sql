@@ -1,6 +1,7 @@
 {# The batches of a location: number, count of files, a hash of their names and sizes, and when the last file was
-   written, in microseconds since 1970. None before the first one has landed, folder or not. Raises an error for files
-   that are in no batch, which a run looks for once. The adapter lists a folder without Spark where it can. #}
+   written, in microseconds since 1970. Before the first batch has landed there are none, whether the folder exists or
+   not. Raises an error for files that are in no batch; a second listing (`again`) does not look for them. If the
+   adapter can, it lists a folder without Spark. #}
 {% macro read_location(location, again=false) %}
   {%- set name = versioned_collapsing._get_plain_path(location).split('/')[-1] -%}
   {%- set listed = adapter.list_batches(location, name, again) if adapter.list_batches is defined else none -%}

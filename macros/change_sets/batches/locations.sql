@@ -16,8 +16,8 @@
 {% endmacro %}
 
 
-{# The location and format of each source of files from which a model descends, each once. A relative location is so to
-   the project, and the adapter spark_clickhouse knows where that is. #}
+{# The location and format of each source of files from which a model descends, each once. A relative location is
+   relative to the project's folder, which only the adapter spark_clickhouse knows. #}
 {% macro get_file_sources(model) %}
   {%- set found = [] -%}
   {%- for unique_id in model.depends_on.nodes -%}

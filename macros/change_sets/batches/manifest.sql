@@ -1,7 +1,7 @@
-{# One row a batch; without batches one row without a batch, so that the flags are there in any case. What is not
-   counted is null. `id` is of this build, `definition` of what was built. `parsed_lines` names the
-   tables in which the lines of these batches are parsed. Times are in
-   microseconds since 1970. #}
+{# One row per batch. If there is no batch, there is one row without a batch, so that the flags are always there. A
+   count that is not known is null. `id` is the ID of this build, and `definition` the hash of what was built.
+   `parsed_lines` names the tables in which the lines of these batches are parsed. Times are in microseconds since
+   1970. #}
 {% macro get_create_manifest_sql(manifest, landed, taken, is_complete, counts, file_format, id, definition, parsed) -%}
   {%- set names = versioned_collapsing.get_line_count_names() -%}
   create table {{ manifest }} using {{ file_format }} as
@@ -34,7 +34,7 @@
 {%- endmacro %}
 
 
-{# The columns of a query and none of its rows; Spark sees that nothing is to be read. #}
+{# The columns of a query without its rows. Spark sees that it need not read anything. #}
 {% macro get_no_rows_sql(sql) -%}
   select * from ({{ sql }}) where false
 {%- endmacro %}

@@ -1,4 +1,4 @@
-{# Batches in a message: those in a row as one, and not more than ten. #}
+{# Batches in a message: consecutive numbers are shown as a range, and at most ten ranges are shown. #}
 {% macro get_batches_text(batches) %}
   {%- set ranges = [] -%}
   {%- for batch in batches -%}
@@ -18,10 +18,11 @@
 
 
 {# The line that dbt prints for the model. #}
-{% macro get_taken_summary(landed, taken, counts) %}
+{% macro get_taken_summary(model, landed, taken, counts) %}
+  {%- set places = versioned_collapsing.get_file_sources(model) | map(attribute='location') | join(', ') -%}
   {%- set unusable = counts.values() | map(attribute='quarantined') | select | sum -%}
   {%- do return(
-      ('no batches yet' if not landed
+      (('no batches yet' ~ (' in ' ~ places if places else '')) if not landed
       else 'no new batches' if not taken
       else 'batch ' ~ taken[0] if taken | length == 1
       else taken | length ~ ' batches, ' ~ taken[0] ~ ' to ' ~ taken[-1])
@@ -30,7 +31,7 @@
 {% endmacro %}
 
 
-{# What run_results.json has of a change set: its batches, and the lines of all of them where they are counted. #}
+{# What run_results.json keeps about a change set: its batches, and the counts of all their lines if these are known. #}
 {% macro get_taken_facts(taken, counts) %}
   {%- set facts = {'batches': taken} -%}
   {%- for name in versioned_collapsing.get_line_count_names() -%}

@@ -1,6 +1,6 @@
-{# Whether a change set of which no batch is to be taken can stay as it is: it was built from the same select, and it
-   is empty and as complete as one would be now, or all of its targets have applied it and nothing else reads it. Then
-   no Spark has to be there. #}
+{# Whether a change set can stay as it is if no batch is taken. It must have the same definition as before. It must also
+   be empty, and as complete as it would be now; or all its targets have applied it, and nothing else reads it. Then
+   Spark is not needed. #}
 {% macro read_is_unchanged(model, manifest, applied_change_sets, definition, is_complete) %}
   {%- set file_format = model.config.file_format or 'parquet' -%}
   {%- if adapter.has_receipt is not defined
@@ -25,8 +25,8 @@
 {% endmacro %}
 
 
-{# What decides which table is built: the SQL of a model and of the views that it reads, and the config. Empty where
-   that of a view is not known. #}
+{# A hash of what decides which table is built: the SQL of a model and of the views that it reads, and the config. Empty
+   if the SQL of a view is not known. #}
 {% macro get_change_set_definition(model, sql) %}
   {%- set views = versioned_collapsing._get_definitions_of_views(model) -%}
   {%- if '' in views -%}{%- do return('') -%}{%- endif -%}
@@ -50,8 +50,9 @@
 {% endmacro %}
 
 
-{# What reads a change set besides the versioned_collapsing models that apply it: other models, and hooks. Each run,
-   these are to find what is new. A quarantine, which reads the parsed lines, looks whether they are of its batches. #}
+{# What reads a change set besides the versioned_collapsing models that apply it: other models, and hooks. In each run,
+   they must find only what is new. A quarantine is not among them: it reads the parsed lines, and checks whether these
+   belong to its batches. #}
 {% macro _get_other_readers(model) %}
   {%- set found = [] -%}
   {%- for node in graph.nodes.values()

@@ -1,5 +1,5 @@
-{# An applied batch is not read again, so that what changes in it afterwards would be lost without a word. With
-   `on_changed_batch: retake` it is taken again by itself. #}
+{# An applied batch is not read again, so later changes of its files would be lost silently. With `on_changed_batch:
+   retake`, such a batch is taken again automatically. #}
 {% macro validate_changed_batches(model, changed, on_changed_batch) %}
   {%- if on_changed_batch not in ('error', 'retake') -%}
     {%- do exceptions.raise_compiler_error(

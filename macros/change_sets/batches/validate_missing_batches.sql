@@ -1,4 +1,4 @@
-{# A rebuild without batches that are applied would lose their rows without a word. #}
+{# A rebuild that lacks applied batches would lose their rows silently. #}
 {% macro validate_missing_batches(model, missing) %}
   {%- if missing -%}
     {%- do exceptions.raise_compiler_error(

@@ -1,5 +1,5 @@
-{# What is wrong with the variables that name batches. `through_batch` may name one that has not landed, since tables
-   of one run need not have the same. #}
+{# The problems with the variables that name batches, as one error. `through_batch` may name a batch that has not
+   landed, because the change sets of one run need not have the same batches. #}
 {% macro validate_batch_variables(model, landed) %}
   {%- set problems = [] -%}
   {%- set near = landed | list | last or 1 -%}

@@ -4,7 +4,7 @@
 {% endmacro %}
 
 
-{# Of these the batches up to the variable `through_batch`. #}
+{# The given batches up to the variable `through_batch`. #}
 {% macro get_batches_through(batches) %}
   {%- set through = var('through_batch', none) -%}
   {%- do return(batches | list if through is none else batches | select('le', through | int) | list) -%}

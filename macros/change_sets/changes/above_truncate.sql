@@ -1,5 +1,5 @@
-{# The usable events above the last truncate. Those at or below it become the truncate's: they are counted with it, and
-   their rows are no part of any fold. Its text is looked for before a line is parsed. #}
+{# The usable events above the last truncate. Events at or below it get the key of the truncate: they are counted with
+   it, and their rows are in no fold. A line is searched for the text of a truncate before it is parsed. #}
 {% macro get_events_above_truncate_sql(lines, key, columns) -%}
   {%- set is_below = '(_version <= _truncated_at and not _is_truncate)' -%}
   select

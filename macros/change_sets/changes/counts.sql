@@ -13,7 +13,7 @@
 {% endmacro %}
 
 
-{# Changes that no event is are counted where there are any. #}
+{# The count of changes that belong to no event, if there can be any. #}
 {% macro _get_derived_count(columns) %}
   {%- do return(['_derived'] if '_key_before' in columns else []) -%}
 {% endmacro %}

@@ -1,6 +1,6 @@
-{# A hash of columns that is the same for the same values only. Spark's hash passes over nulls, also those within a
-   value: each column is told from null before it, and a nested value is hashed as its JSON. Floats are hashed as text:
-   0.0 and -0.0 are not the same, and every NaN is. #}
+{# A hash of columns that is the same only for the same values. Spark's hash ignores nulls, also those within a value.
+   So each column comes after a flag that says whether it is null, and a nested value is hashed as its JSON. Floats are
+   hashed as text: 0.0 and -0.0 are not the same, but all NaN are. #}
 {% macro get_digest_sql(names, types) %}
   {%- set parts = [] -%}
   {%- for name in names -%}
@@ -11,7 +11,7 @@
 {% endmacro %}
 
 
-{# `_unset` is of the macros' own, and has no nulls. #}
+{# `_unset` is made by these macros, and has no nulls. #}
 {% macro _get_hashable_sql(column, type) %}
   {%- if type in ('float', 'double') -%}
     {%- do return('cast(' ~ column ~ ' as string)') -%}

@@ -1,6 +1,6 @@
-{# One change a key where changes are combined. Of each column, the upserts above the last delete of the key are
-   combined as its policy says, without those that do not have it (`_unset`). What none of them has stays unset.
-   `_reset` says that a delete or a truncate lies below: the stored row is then no part of it. #}
+{# One change per key, if changes are combined. The policy of each column combines the upserts above the last delete of
+   the key. Upserts that lack the column (`_unset`) do not count. A column that all of them lack stays unset. `_reset`
+   says that a delete or a truncate lies below: then the stored row is not combined with them. #}
 {% macro get_folded_changes_sql(lines, key, payload, columns, combine, counts) -%}
   {%- set unset = ['_unset'] if '_unset' in columns else [] -%}
   {%- set truncated_at = ['_truncated_at'] if '_is_truncate' in columns else [] -%}

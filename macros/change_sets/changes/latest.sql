@@ -1,4 +1,5 @@
-{# A truncate has no key: the last one is the change of the key null. ClickHouse drops what it is above of. #}
+{# The last change of each key. A truncate has no key: the last one is the change of the key null. ClickHouse drops the
+   changes below it. #}
 {% macro get_latest_changes_sql(lines, key, payload, columns, counts) -%}
   {%- set usable = versioned_collapsing.get_usable_events_sql(lines, key, columns) -%}
   with versions as (

@@ -1,6 +1,6 @@
-{# The Spark types of a staging model's columns, by name; none while dbt parses, or where the model is not built. In a
-   unit test the given rows stand for the model under a name of dbt's own, and the model must be in the change set's
-   schema. #}
+{# The Spark types of a staging model's columns, by name; none while dbt parses, or if the model is not built. In a unit
+   test, dbt gives the given rows a name of its own. The columns are then those of the model with the original name,
+   which must be in the change set's schema. #}
 {% macro read_column_types(events) %}
   {%- set types = {} -%}
   {%- if execute -%}
@@ -16,7 +16,7 @@
 {% endmacro %}
 
 
-{# Of these the row's own, but for the key: the others begin with an underscore. #}
+{# The row's own columns except the key. The names of all other columns begin with an underscore. #}
 {% macro get_payload(columns, key) %}
   {%- set payload = [] -%}
   {%- for name in columns if name not in key and not name.startswith('_') -%}

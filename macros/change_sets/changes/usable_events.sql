@@ -1,5 +1,5 @@
-{# The usable events of the batches that this run takes. An update that changes the key is two: it deletes the row that
-   was there by the old one. #}
+{# The usable events of the batches that this run takes. An update that changes the key becomes two events: the second
+   one deletes the row with the old key. #}
 {% macro get_usable_events_sql(lines, key, columns) -%}
   {%- if '_key_before' not in columns %}
   select *

@@ -1,6 +1,6 @@
-{# The usable events of the batches that this run takes, one row for each version of a key. The rows are sent by key
-   alone, so that what is grouped by key next finds them where and in the order in which they are. `rows` is where
-   they come from, `kept` what of them is kept beside the key. #}
+{# The usable events of the batches that this run takes, one row for each version of a key. The rows are distributed by
+   key alone. So a later grouping by key finds them in the right place and in the right order. `rows` is where the
+   events come from, and `kept` are the columns to keep besides the key. #}
 {% macro get_versions_sql(rows, key, kept, types) -%}
   select
     {{ key | join(', ') }},

@@ -1,4 +1,5 @@
-{# Spark rounds to the scale. A number with an exponent is held when it has the same digits after the cast. #}
+{# Spark rounds to the scale, so digits that it would lose make the value null. A number with an exponent is a value of
+   the type if it has the same digits after the cast. #}
 {% macro _get_decimal_sql(text, type) -%}
   {%- set typed = 'try_cast(' ~ text ~ ' as ' ~ type ~ ')' -%}
   {%- set digits = versioned_collapsing._get_digits_of_sql(text) -%}

@@ -1,11 +1,11 @@
-{# The digits of a number that count. #}
+{# The significant digits of a number. #}
 {% macro _get_digits_of_sql(text) -%}
   trim(both '0' from regexp_replace({{ text }}, '[eE].*|[^0-9]', ''))
 {%- endmacro %}
 
 
-{# Whether `number` has the digits of text, rounded to as many: Java may write more than tell a double from its
-   neighbours, and 9.99 for 10. #}
+{# Whether `number`, rounded to as many digits as the text has, has the digits of the text. Java may write more digits
+   than are needed to tell a double from its neighbours, and 9.99 for 10. #}
 {% macro _get_has_digits_sql(text) -%}
   exists(
     array({{ versioned_collapsing._get_digits_of_sql(text) }}),

@@ -12,7 +12,7 @@
 {% endmacro %}
 
 
-{# How text becomes a value. An encoding says how the text is written where it is not as Spark reads it. #}
+{# The type of each encoding. An encoding says how a text is written if Spark does not read it in this form. #}
 {% macro _get_encodings() %}
   {%- do return({
       'precise': 'decimal',

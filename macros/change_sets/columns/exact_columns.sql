@@ -1,5 +1,5 @@
-{# The columns in which it matters how a number is written. Numbers with a fraction or an exponent are no values of the
-   others. #}
+{# The columns in which it matters how a number is written. In columns of the other types, no number with a fraction or
+   an exponent is a value. #}
 {% macro get_exact_columns(columns) %}
   {%- set others = ('tinyint', 'smallint', 'int', 'bigint', 'date', 'timestamp', 'timestamp_ntz') -%}
   {%- set exact = [] -%}

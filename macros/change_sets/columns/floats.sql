@@ -1,5 +1,5 @@
-{# Spark rounds to what the type holds. A value holds text when it has the same digits, as many as there are; a float
-   may also be written as the double that it is. Short text needs no look. #}
+{# Spark rounds to what the type holds. A text is a value of the type if the value has the same digits, rounded to as
+   many. A float may also be written with the digits of its value as a double. Short text needs no check. #}
 {% macro _get_float_sql(text, type) -%}
   {%- set typed = 'try_cast(' ~ text ~ ' as ' ~ type ~ ')' -%}
   {%- set numbers = typed ~ (', cast(' ~ typed ~ ' as double)' if type == 'float' else '') -%}

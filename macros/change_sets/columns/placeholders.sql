@@ -1,5 +1,6 @@
 {# What Debezium writes for a value that the database did not send, for each kind of column. Its option
-   `unavailable.value.placeholder` is text; bytes are its bytes, in base64 or hexadecimal digits. #}
+   `unavailable.value.placeholder` is a text. For bytes, it is the bytes of this text, in base64 or in hexadecimal
+   digits. #}
 {% macro get_placeholders_sql(unavailable) -%}
   {%- set literal = versioned_collapsing.quote_literal(unavailable) -%}
   {{ literal }}, base64(cast({{ literal }} as binary)), lower(hex({{ literal }})), hex({{ literal }}),
@@ -7,8 +8,8 @@
 {%- endmacro %}
 
 
-{# Of arrays of text, hstore, arrays of integers, which have the text's bytes, and of UUIDs, which have one made of it
-   (version 3). #}
+{# The placeholders in arrays of text, in hstore, in arrays of integers (the bytes of the text), and in arrays of UUIDs
+   (a UUID of version 3 that is made of the text). #}
 {% macro _get_nested_placeholders_sql(unavailable) %}
   {%- set bytes = versioned_collapsing._get_bytes(unavailable) -%}
   {%- set hash = local_md5(unavailable) -%}
@@ -25,7 +26,7 @@
 {% endmacro %}
 
 
-{# The bytes of a text in UTF-8, from how a URL spells it: dbt 2 has none of Python's methods that return bytes. #}
+{# The bytes of a text in UTF-8, from its URL encoding: dbt 2 lacks Python's methods that return bytes. #}
 {% macro _get_bytes(text) %}
   {%- set digits = '0123456789ABCDEF' -%}
   {%- set printable = ' !"#$%&' ~ "'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -25,13 +25,13 @@
 {%- endmacro %}
 
 
-{# Base64 as hexadecimal digits; null for text that base64 is not written as, such as a decimal of 2 digits. #}
+{# Base64 as hexadecimal digits; null for text that is not written as base64, such as a decimal of 2 digits. #}
 {% macro _get_hex_sql(text) -%}
   if(base64(try_to_binary({{ text }}, 'base64')) = {{ text }}, hex(try_to_binary({{ text }}, 'base64')), null)
 {%- endmacro %}
 
 
-{# The number of 32 hexadecimal digits; null above 38 decimal ones. #}
+{# 32 hexadecimal digits as a number; null if it has more than 38 decimal digits. #}
 {% macro _get_unsigned_sql(digits) -%}
   try_add(
     try_multiply(cast(conv(substr({{ digits }}, 1, 16), 16, 10) as decimal(20, 0)), 18446744073709551616BD),

@@ -1,4 +1,4 @@
-{# The text of a field as a cast can read it; null for what Debezium left out, in a column that may lack it. #}
+{# The text of a field as a cast can read it. If the column may lack its value, Debezium's placeholder becomes null. #}
 {% macro get_text_sql(field, type, encoding, is_toasted, unavailable='__debezium_unavailable_value') %}
   {%- set text = field if not is_toasted else
       'if(' ~ field ~ ' in (' ~ versioned_collapsing.get_placeholders_sql(unavailable) ~ '), null, ' ~ field ~ ')' -%}

@@ -1,5 +1,5 @@
-{# The forms of ISO 8601 that have one meaning. Spark takes a time without its day for one of today, and a day with
-   anything behind it. #}
+{# The forms of ISO 8601 that have only one meaning. Spark itself takes a time without a day for a time of today, and
+   takes a day with any text behind it. #}
 {% macro _get_time_sql(text, type) -%}
   {%- set day = '[0-9]{4}-[0-9]{2}-[0-9]{2}' -%}
   {%- set zone = '(Z|[+-][0-9]{2}(:?[0-9]{2})?)?' if type == 'timestamp' else '' -%}
@@ -10,7 +10,7 @@
 {%- endmacro %}
 
 
-{# The dates and times that every ClickHouse holds: Date32 and DateTime64. #}
+{# The range of dates and times that every version of ClickHouse holds in Date32 and DateTime64. #}
 {% macro get_default_range(type) %}
   {%- do return({
       'date': ['1900-01-01', '2299-12-31'],

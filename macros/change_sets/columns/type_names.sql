@@ -21,7 +21,7 @@
 {% endmacro %}
 
 
-{# Text in the declared types. Each cast is null for all text that is not exactly a value of the type. #}
+{# The types that have other names in Spark, by these names. #}
 {% macro _get_type_names() %}
   {%- do return({
       'byte': 'tinyint', 'short': 'smallint', 'integer': 'int', 'long': 'bigint', 'real': 'float',

@@ -1,4 +1,5 @@
-{# Why an envelope cannot be used, whatever its row is. A tombstone that comes with a schema says nothing. #}
+{# Why an envelope cannot be used, whatever its row is. A tombstone with a schema around it is no problem: it says
+   nothing. #}
 {% macro get_envelope_problems(ops) %}
   {%- set is_tombstone -%}
     _op is null

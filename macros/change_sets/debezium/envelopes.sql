@@ -1,7 +1,8 @@
-{# Lines as Debezium's envelopes: `_op`, `_before` and `_after` with their values as text, what the version is made of,
-   and `_passed_over`. A row of which all columns are read is a map, which tells the fields that it has; of a row before
-   of which only `before` is read, the others are passed over. Debezium's converter puts an envelope into `payload` when
-   it sends its schema. A row may have a column of that name too, and has then a key beside it. #}
+{# Lines as Debezium's envelopes: `_op`, `_before` and `_after` with their values as text, the fields of which the
+   version is made, and `_passed_over`. If all columns of a row are read, the row is a map, which shows which fields it
+   has. If only the columns in `before` are read of the row before, its other fields are ignored. If Debezium's
+   converter sends a schema, it puts the envelope into `payload`. A row without an envelope may have a column of that
+   name too, and then has a key beside it. #}
 {% macro get_envelopes_sql(lines, version, key, before, columns) -%}
   {%- set fields = ['op', 'before', 'after'] + versioned_collapsing.get_debezium_version_fields(version) -%}
   {%- set reads_all_before = before | length == columns | length -%}
@@ -44,7 +45,7 @@
 {%- endmacro %}
 
 
-{# The paths to a column in these rows of an envelope, in a payload or not. #}
+{# The paths to a column in these rows of an envelope, with and without `payload`. #}
 {% macro _get_field_paths(rows, name) %}
   {%- set paths = [] -%}
   {%- for row in rows -%}

@@ -1,4 +1,5 @@
-{# The names of the fields of a row. The line is read again for them. Spark parses a path once if it is a literal. #}
+{# The names of the fields of a row, for which the line is read again. The path is a literal, because Spark then parses
+   it only once. #}
 {% macro get_row_names_sql(name) -%}
   json_object_keys(if(
     _is_wrapped,
@@ -8,7 +9,7 @@
 {%- endmacro %}
 
 
-{# The names that lead to the row of this one. #}
+{# The names that lead to the row that `name` says. #}
 {% macro get_path_sql(name) -%}
   if(_is_wrapped, array('', 'payload', {{ name }}), array('', {{ name }}))
 {%- endmacro %}

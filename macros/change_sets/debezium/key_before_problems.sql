@@ -1,5 +1,5 @@
-{# Why that key is none, as conditions with reasons. What PostgreSQL did not send of a row cannot be taken from one with
-   another key. #}
+{# Why the key before an update cannot be used, as conditions with reasons. If PostgreSQL did not send a value of a row,
+   the value cannot be taken from the stored row, because that has another key. #}
 {% macro get_key_before_problems(key, columns, encodings, toasted) %}
   {%- set differs = versioned_collapsing._get_key_text_differs_sql(key) -%}
   {%- set problems = [] -%}

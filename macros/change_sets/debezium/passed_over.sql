@@ -1,5 +1,6 @@
-{# What Debezium sends beside the changes of rows, by name: it says nothing of this table. A line without an operation
-   is known by its fields, all of which must be of the message; it is read again, which few lines are. #}
+{# The name of a message that Debezium sends besides the changes of rows; it says nothing about this table. A line
+   without an operation is known by its fields: all of them must be fields of the message. Such a line is read again,
+   but there are few of them. #}
 {% macro _get_passed_over_sql(columns) -%}
   {%- set message -%}
     if(

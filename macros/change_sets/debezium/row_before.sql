@@ -6,7 +6,8 @@
 {%- endmacro %}
 
 
-{# Why the row before an update cannot be cancelled; that before a delete is the image itself. #}
+{# Why the row before an update cannot be cancelled. The row before a delete needs no check here: it is the image that
+   is checked anyway. #}
 {% macro get_row_before_problems(key, columns, version, required, ranges) %}
   {%- set payload = columns | reject('equalto', version) | list -%}
   {%- set problems = [

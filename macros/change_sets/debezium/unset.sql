@@ -1,5 +1,5 @@
-{# The names of the columns that a line leaves as they are stored: what PostgreSQL did not send, and what an update
-   lacks. #}
+{# The names of the columns that a line leaves as they are stored: those that PostgreSQL did not send, and those that an
+   update lacks. #}
 {% macro get_unset_sql(toasted, may_lack) -%}
   {%- set unset = [] -%}
   {%- for name in toasted -%}

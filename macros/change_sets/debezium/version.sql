@@ -1,7 +1,8 @@
-{# MySQL's places are numbers of 38 digits. `source.pos`: the file's number, 12 digits for the position in it, 6 for the
-   row in the binlog event. `source.gtid`: the server's place in `servers`, 19 digits for its transaction, 12 for the
-   event in that; 0 for rows of the first snapshot, which have none. They are text, in which they have the same order:
-   ClickHouse's Int128 can be made of text, and not be compared with Spark's decimals. #}
+{# The version of an event. For MySQL it is a number of 38 digits. `source.pos`: the number of the file, 12 digits for
+   the position in it, and 6 digits for the row in the binlog event. `source.gtid`: the server's place in `servers`, 19
+   digits for its transaction, and 12 digits for the event in the transaction; 0 for rows of the first snapshot, which
+   have no transaction. These numbers are text, which has the same order: ClickHouse can make an Int128 of text, but
+   cannot compare it with Spark's decimals. #}
 {% macro get_debezium_version_sql(version, servers) %}
   {%- if version == 'source.lsn' -%}
     {%- do return(versioned_collapsing.get_typed_sql('_source_lsn', 'bigint', none)) -%}
@@ -29,7 +30,7 @@
 {% endmacro %}
 
 
-{# Text as digits of a fixed number; null for what are none, or more. #}
+{# Text as a fixed number of digits; null for text that is not digits, or that has more of them. #}
 {% macro _get_digits_sql(text, length) %}
   {%- do return('if(' ~ text ~ " rlike '^[0-9]{1," ~ length ~ "}$', lpad(" ~ text ~ ', ' ~ length ~ ", '0'), null)") -%}
 {% endmacro %}

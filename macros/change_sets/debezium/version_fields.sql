@@ -1,4 +1,4 @@
-{# What an envelope has of it, for a declared schema. #}
+{# The fields of an envelope of which the version is made, for a declared schema. #}
 {% macro get_debezium_version_type(version) %}
   {%- do return({
       'source.lsn': ', source: struct<lsn: string>',

@@ -1,9 +1,9 @@
-{# The lines of the batches that a run takes, after a look at whether they are all there. A change set that is made of
-   a part says so itself. #}
+{# The counts of the lines of the batches that a run takes. First checks that all lines are there. A run with --empty or
+   --sample gets no counts, because its manifest says that the change set is a part. #}
 {% macro read_counts(model, inputs, taken) %}
   {%- if not taken or versioned_collapsing.is_partial_run() -%}{%- do return({}) -%}{%- endif -%}
   {%- if model.depends_on.macros | select('equalto', 'macro.versioned_collapsing.quarantined_lines') | list -%}
-    {# It is the lines that are counted otherwise. #}
+    {# The lines of a quarantine are counted elsewhere, so it has no counts of its own. #}
     {%- set inputs = inputs | rejectattr('is_view') | list -%}
     {%- do versioned_collapsing.count_lines(inputs, taken) -%}
     {%- do versioned_collapsing.validate_whole_tables(model, inputs, taken) -%}

@@ -1,6 +1,6 @@
-{# What a change set reads: the models of Spark from which it selects, each with its columns, the locations that it
-   reads, and whether all between it and them are views. A model without `_batch` is passed over. `parsed` is the table
-   of parsed lines from which the SQL reads, if it does. #}
+{# The models on Spark from which a change set selects. Each comes with its columns, its sources of files, and whether
+   there are only views between the files and the change set. A model without `_batch` is ignored. `parsed` is the table
+   of parsed lines from which the SQL reads, if there is one. #}
 {% macro read_inputs(model, taken, code) %}
   {%- set inputs = [] -%}
   {%- for unique_id in versioned_collapsing._get_built_upstream(model.depends_on.nodes, is_far=false)

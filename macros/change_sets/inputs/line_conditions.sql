@@ -1,5 +1,6 @@
-{# The condition by which lines are counted under each name; none where the columns do not tell. The text is looked at
-   where nothing else is known of a line: of an `and`, Spark computes for every line what occurs in it twice. #}
+{# The condition by which lines are counted under each name; none if the columns cannot tell. The text of a line is read
+   only if nothing else is known about it. This needs an `if`: an expression that occurs twice in an `and` is computed
+   by Spark for every line. #}
 {% macro get_line_conditions(columns) %}
   {%- set has_reasons = '_reason' in columns and '_version' in columns -%}
   {%- set is_message = '_passed_over is not null' if '_passed_over' in columns else 'false' -%}

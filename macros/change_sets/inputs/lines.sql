@@ -1,6 +1,6 @@
-{# The lines of each batch in the inputs: all, those that say nothing, those that cannot be used, messages that are
-   passed over, and events. Each is counted by what it is, so that a line that is none of these shows. None for what an
-   input does not tell. #}
+{# The number of lines of each batch in the inputs: all lines, lines that say nothing, lines that cannot be used,
+   messages that are passed over, and events. Each kind has a condition of its own, so a line that is of no kind shows
+   in the sum. None for a count that an input cannot tell. #}
 {% macro count_lines(inputs, taken) %}
   {%- set counts = {} -%}
   {%- for input in inputs -%}

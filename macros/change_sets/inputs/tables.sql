@@ -1,5 +1,5 @@
-{# A table says nothing of how it was built: it is compared with the files. One that keeps every line has as many as
-   they have, any other at least some. #}
+{# A table does not say how it was built, so it is compared with the files. A table that keeps every line must have as
+   many lines as the files. Any other table must have at least some. #}
 {% macro validate_whole_tables(model, inputs, taken) %}
   {%- set problems = [] -%}
   {%- for input in inputs if not input.is_view -%}

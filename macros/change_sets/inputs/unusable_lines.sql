@@ -1,4 +1,4 @@
-{# Lines that cannot be used are left out, quarantine or not: the run says so. #}
+{# Lines that cannot be used are left out, with or without a quarantine. So the run warns of them. #}
 {% macro report_unusable_lines(model, inputs, counts) %}
   {%- set unusable = counts.values() | map(attribute='quarantined') | select | sum -%}
   {%- if unusable -%}

@@ -1,5 +1,5 @@
-{# The models from which nodes descend that are in the database, near and far; what an ephemeral model reads counts as
-   its reader's. #}
+{# The models in the database from which nodes descend: all of them, or only the nearest ones. What an ephemeral model
+   reads counts as read by its reader. #}
 {% macro _get_built_upstream(unique_ids, is_far=true) %}
   {%- set found = [] -%}
   {%- for unique_id in unique_ids if unique_id in graph.nodes -%}

@@ -1,5 +1,6 @@
-{# A view that a run with --empty or --sample made reads a part for as long as it is there; one that was made before
-   the first batch landed reads nothing. A change set made of it would mark batches as applied that nobody has read. #}
+{# A view that was made by a run with --empty or --sample reads only a part, as long as it exists. A view that was made
+   before the first batch landed reads nothing. A change set that reads such a view would mark batches as applied that
+   nobody has read. #}
 {% macro validate_whole_views(model, landed, taken) %}
   {%- if versioned_collapsing.is_partial_run() -%}{%- do return(none) -%}{%- endif -%}
   {%- set problems = [] -%}
@@ -34,7 +35,7 @@
 {% endmacro %}
 
 
-{# How dbt writes what it reads of an input: with --empty nothing, with --sample a span of time. #}
+{# Whether a text is what dbt writes to read an input with --empty (nothing) or --sample (a span of time). #}
 {% macro is_text_of_part(text) %}
   {%- set span = "\\S+ >= '\\d{4}-\\d\\d-\\d\\d[ T][^']*' and \\S+ < '\\d{4}-\\d\\d-\\d\\d[ T][^']*'" -%}
   {%- set part = '\\(select \\* from (`[^`]*`|[^()`])+ where (false limit 0|' ~ span ~ ')\\)' -%}

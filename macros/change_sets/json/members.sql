@@ -1,6 +1,6 @@
-{# The nested members of a JSON object, by name; '' for others. `path` leads to it, an array of names. Where a member is
-   nested too deep, or a name stands twice or has an escape, which text is whose cannot be told: then there is one
-   with the name '"'. #}
+{# The nested members of a JSON object as text, by name; '' for other members. `path` is an array of the names that lead
+   to the object. If a member is nested too deep, or if a name occurs twice or has an escape, nobody can tell which text
+   belongs to which name. Then there is only one member, with the name '"'. #}
 {% macro get_members_sql(line, path) -%}
   {%- set string = versioned_collapsing._get_json_string_pattern() -%}
   {%- set member -%}{{ string }}\s*+:\s*+{{ versioned_collapsing._get_json_value_pattern() }}{%- endset -%}

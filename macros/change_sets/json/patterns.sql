@@ -1,5 +1,5 @@
-{# How Spark reads the JSON of a line exactly: numbers and nested values as the text that stands there. `from_json`
-   writes a number that is to be text anew, from a double. So numbers are put into quotes first.
+{# How Spark reads the JSON of a line exactly, with numbers and nested values as the text on the line. If a number is to
+   become text, `from_json` makes a new text from a double. So numbers are put into quotes first.
 
    The regular expressions are Java's. Their loops are possessive, so that no line is too long for the stack. #}
 {% macro _get_json_string_pattern() %}
@@ -8,7 +8,8 @@
 {% endmacro %}
 
 
-{# A value that is nested at most 24 levels deep, of which two may be Debezium's: a regular expression has no more. #}
+{# A value that is nested at most 24 levels deep, two of which may be Debezium's: a regular expression cannot match any
+   depth. #}
 {% macro _get_json_value_pattern() %}
   {%- set string = versioned_collapsing._get_json_string_pattern() -%}
   {%- set nested = [''] -%}
@@ -19,7 +20,7 @@
 {% endmacro %}
 
 
-{# The beginning of a number that may not be written as it was read, or that is none in JSON. #}
+{# The beginning of a number that Spark may not write as it was read, or that is no number in JSON. #}
 {% macro _get_rewritten_number_pattern() %}
   {%- do return('(?:-?[0-9]++[.eE]|-0|[-+]?[IN]|-?[0-9]{400})') -%}
 {% endmacro %}

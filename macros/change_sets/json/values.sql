@@ -1,5 +1,6 @@
-{# JSON as an array of `type`, a struct that has `_dbt_end` or a map: the object, and a second one that only text with
-   one object, and nothing behind it, leaves where it is; Spark does not look behind what it parses. #}
+{# JSON as an array of `type`, which is a struct that has `_dbt_end`, or a map. The array has two elements: the object,
+   and an end mark. Spark does not look at what follows the value that it parses, but the mark stays in its place only
+   if the text is one object with nothing behind it. #}
 {% macro get_json_values_sql(json, type, depth=900) -%}
   from_json(
     concat('[', {{ json }}, ',{"_dbt_end":true}]'),
@@ -9,8 +10,8 @@
 {%- endmacro %}
 
 
-{# Strict JSON, of any length. Not of any depth: a field that nests deeper than the 1,000 levels that Spark writes,
-   wrappers included, would be null. #}
+{# Strict JSON of any length, but not of any depth: Spark writes at most 1,000 levels, wrappers included, and a field
+   that nests deeper would be null. #}
 {% macro _get_json_options_sql(depth) %}
   {%- do return(
       "map('allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false', 'maxStringLen', '2147483647', "

@@ -1,4 +1,5 @@
-{# The query of a change set of a lake table. While dbt parses, and before the table is there, it stands for nothing. #}
+{# The query of a change set of a lake table. While dbt parses, and before the table exists, a placeholder stands in for
+   it. #}
 {% macro read_lake_changes_sql(table, key, version, macro_name) -%}
   {%- set types = versioned_collapsing.read_column_types(table) -%}
   {%- do versioned_collapsing.validate_lake_changes(model, table, key, version, types, macro_name) -%}
@@ -15,8 +16,8 @@
 {%- endmacro %}
 
 
-{# Of each key the row after the last commit that changed it, or its delete. A snapshot of the whole table begins with a
-   truncate, just below its version, so that rows of an earlier state of the table do not stay. #}
+{# For each key, the row after the last commit that changed it, or its delete. A snapshot of the whole table begins with
+   a truncate just below its version, so that rows of an earlier state of the table do not stay. #}
 {% macro get_lake_latest_changes_sql(feed, key, payload) -%}
   select
     {{ key | join(', ') }},
@@ -36,8 +37,8 @@
 {%- endmacro %}
 
 
-{# Of each key a cancel row of the row before the first commit that changed it, and a state row of the row after the
-   last. #}
+{# For each key, a cancel row of the row before the first commit that changed it, and a state row of the row after the
+   last one. #}
 {% macro get_lake_signed_rows_sql(feed, key, payload, version) -%}
   select
     {%- for name in key + payload %}
@@ -67,9 +68,9 @@
 {%- endmacro %}
 
 
-{# Of each key the row before and the row after the commits of a feed, null where there was none. Of one commit, the row
-   before comes first. `_is_connected`: each row before is the one that an earlier commit left, so that there is never
-   more than one row of the key. #}
+{# For each key, the row before and the row after the commits of a feed, null if there was none. Within one commit, the
+   row before comes first. `_is_connected`: whether each row before is the one that an earlier commit left. Then the key
+   never has more than one row. #}
 {% macro _get_lake_ends_sql(feed, key, columns) -%}
   {%- set row = 'struct(' ~ columns | join(', ') ~ ')' -%}
   {%- set place = 'struct(_batch, _is_after)' -%}

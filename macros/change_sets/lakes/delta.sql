@@ -30,7 +30,8 @@
 {% endmacro %}
 
 
-{# The feed of a range of commits, of which a run may take some. #}
+{# The changes of the commits that a run takes. The feed is read for the range of these commits, which may include
+   others. #}
 {% macro get_delta_feed_sql(lake, columns, taken) -%}
   select
     {{ versioned_collapsing.get_lake_columns_sql(columns) }},

@@ -1,13 +1,13 @@
-{# The temporary view of which a change set of a lake reads its changes: the columns of the row, `_batch`, `_is_after`,
-   which tells the row after a commit from the one before it, and `_is_truncate`. The materialization makes it, since it
-   knows the batches. #}
+{# The temporary view from which a change set of a lake reads its changes. It has the columns of the row, `_batch`,
+   `_is_after` and `_is_truncate`. `_is_after` distinguishes the row after a commit from the row before it. The
+   materialization makes the view, because it knows the batches. #}
 {% macro get_lake_feed_name(change_set) %}
   {%- do return(change_set.schema ~ '__' ~ change_set.identifier ~ '__feed') -%}
 {% endmacro %}
 
 
-{# The statements that make it. It is the table as it was after the last commit, if no target has applied an earlier
-   one: a feed that was not there from the beginning, or is not any more, is then not needed. #}
+{# The statements that make this view. If no target has applied an earlier commit, the view is the table as it was after
+   the last commit. Then the feed, which may lack the first commits, is not needed. #}
 {% macro get_lake_feed_statements(lake, feed, columns, landed, taken, is_snapshot) %}
   {%- set statements = [] -%}
   {%- if not taken -%}
@@ -37,7 +37,7 @@
 {%- endmacro %}
 
 
-{# There is nothing below commit 0. #}
+{# The truncate that a snapshot begins with. Commit 0 needs none, because nothing is below it. #}
 {% macro _get_lake_truncate_sql(columns, batch) -%}
   {%- if batch > 0 %}
   union all
@@ -52,7 +52,7 @@
 {%- endmacro %}
 
 
-{# In a run with --empty or --sample it has no row. #}
+{# Makes the view from which a change set of a lake reads. In a run with --empty or --sample, the view has no rows. #}
 {% macro create_lake_feed(model, lake, landed, taken, is_snapshot) %}
   {%- if not is_snapshot -%}
     {%- do versioned_collapsing.validate_lake_feed(model, lake, landed, taken) -%}

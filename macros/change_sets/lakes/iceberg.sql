@@ -1,6 +1,6 @@
-{# The snapshots of an Iceberg table from which its current one descends, as far as they have not expired. Their IDs
-   have no order: the number of a batch is the time of the commit, in microseconds, and always above that of its parent.
-   `hash` is the ID of the snapshot, `follows` that of its parent. #}
+{# The current snapshot of an Iceberg table and those from which it descends, as far as they have not expired. The IDs
+   of snapshots have no order. So the number of a batch is the time of the commit, in microseconds, and always above
+   that of its parent. `hash` is the ID of the snapshot, `follows` that of its parent. #}
 {% macro read_iceberg_snapshots(lake) %}
   {%- set chain = versioned_collapsing._read_iceberg_chain(lake.relation) -%}
   {%- set commits = {} -%}
@@ -21,7 +21,7 @@
 {% endmacro %}
 
 
-{# From the oldest on. #}
+{# The rows of these snapshots, the oldest first. #}
 {% macro _read_iceberg_chain(relation) %}
   {%- set by_id = {} -%}
   {%- set query -%}

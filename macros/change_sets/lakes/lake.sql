@@ -1,5 +1,5 @@
-{# The table of a lake whose change feed a change set reads, as delta_changes and iceberg_changes have said while dbt
-   parsed: `format`, `catalog` and `relation`. None for a change set of a landing zone. #}
+{# The lake table whose change feed a change set reads: `format`, `catalog` and `relation`. delta_changes and
+   iceberg_changes put the first two into the config while dbt parses. None for a change set of a landing zone. #}
 {% macro get_lake(model) %}
   {%- set given = versioned_collapsing.get_option(model.config, 'lake') -%}
   {%- if not given -%}{%- do return(none) -%}{%- endif -%}
@@ -29,7 +29,8 @@
 {% endmacro %}
 
 
-{# A snapshot whose number has changed, because its parent has expired, is still the same. #}
+{# The commits without those that were applied under another number. If the parent of a snapshot expires, the number of
+   the snapshot may change, but it is still the same snapshot. #}
 {% macro get_commits_not_renumbered(landed, applied) %}
   {%- set commits = {} -%}
   {%- set hashes = applied.values() | list -%}

@@ -13,7 +13,7 @@
 {% endmacro %}
 
 
-{# Numbers of commits are of one table. #}
+{# The numbers of commits belong to one table, so a change set reads only one. #}
 {% macro validate_one_lake_table(model, format, parents) %}
   {%- if parents | length != 1 -%}
     {%- do versioned_collapsing.raise_problems(model.unique_id, [
@@ -36,8 +36,8 @@
 {% endmacro %}
 
 
-{# What the targets have applied is known by the last commit that they all have. Where the history of the table has
-   neither this commit nor the one after it, nobody knows what has changed. #}
+{# How far the targets are is known by the last commit that all of them have applied. If the history of the table has
+   neither this commit nor the one after it, nobody knows what has changed since. #}
 {% macro validate_lake_history(model, lake, landed, applied) %}
   {%- set last = applied | max if applied else none -%}
   {%- set known = landed.values() | map(attribute='hash') | list + landed.values() | map(attribute='follows') | list -%}

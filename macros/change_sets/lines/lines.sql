@@ -1,6 +1,7 @@
-{# Every line of a source, with its file, and where the block of the file begins that Spark read at once. A number of
-   the line would have every batch read: Spark does not filter below what it counts. Before the first batch has landed
-   there is no column `batch`, and maybe no folder: a view is then made that says so, to be made again. #}
+{# Every line of a source, with its file, and with the start of the block of the file that Spark reads at once. Lines
+   get no numbers here, because Spark does not filter rows before it numbers them, and would read every batch. Before
+   the first batch has landed, there is no column `batch`, and perhaps no folder. Then the view has no rows and says so,
+   and must be made again. #}
 {% macro get_lines_sql(source, has_landed) -%}
   {%- if not has_landed -%}
   select
@@ -21,7 +22,7 @@
 {%- endmacro %}
 
 
-{# Where a file is: the last two folders and its name. Spark has them as in a URL. #}
+{# The place of a file: its last two folders and its name. Spark has them URL-encoded. #}
 {% macro _get_file_sql() -%}
   {%- set file = "substring_index(_metadata.file_path, '/', -3)" -%}
   if(contains(_metadata.file_path, '%'), url_decode(replace({{ file }}, '+', '%2B')), {{ file }})

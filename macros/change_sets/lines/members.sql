@@ -1,4 +1,4 @@
-{# The images, with the members of those that have a nested value in a column of text. #}
+{# The images. If an image has a nested value in a column of text, it comes with its nested members. #}
 {% macro _get_images_with_members_sql(images, path, fields, columns, encodings, members) -%}
   {%- set nested = [] -%}
   {%- for name, type in columns.items() if versioned_collapsing.is_text(type, encodings.get(name)) -%}

@@ -1,6 +1,6 @@
 {# Each line with `_value`, the one JSON object on it, and `_is_json`. A generator is a fence to the optimizer: without
-   it, each use of a field would parse the line again. `exact` has the fields whose text is to be as it is on the line,
-   with the paths to them; `type` is that of the object. #}
+   it, each use of a field would parse the line again. `exact` has the fields whose text must be as it is on the line,
+   with the paths to them. `type` is the type of the object. #}
 {% macro get_parsed_lines_sql(lines, type, exact) -%}
   select
     lines.*,

@@ -1,6 +1,6 @@
 {# The columns of an image as text, `_text_<name>`, and in the declared types. `fields` has the expressions of the
-   fields, `path` the names that lead to their object. A second fence, for the same reason: each type is cast to once,
-   and not again for what is checked of it. #}
+   fields, `path` the names that lead to their object. As in get_parsed_lines_sql, a generator is a fence to the
+   optimizer: each value is cast only once, and not again for each check. #}
 {% macro get_typed_columns_sql(
     images, path, fields, columns, encodings, toasted=[], prefix='', unavailable='__debezium_unavailable_value'
 ) -%}

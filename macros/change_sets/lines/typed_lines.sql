@@ -1,6 +1,6 @@
-{# One row a line: the columns in the declared types, `_version`, the columns of `control` (expressions by name),
-   where the line was read, and `_reason`: why it cannot be used, null when it can. `row` is the map of the row's
-   values, `names` are those of its fields. #}
+{# One row per line: the columns in the declared types, `_version`, the columns of `control` (expressions by name),
+   where the line was read, and `_reason`: why the line cannot be used, null if it can. `row` is the map of the row's
+   values, `names` the names of its fields. #}
 {% macro get_typed_lines_sql(typed, columns, row, names, known_fields, version, control, problems) -%}
   select
     {%- for name in columns %}
@@ -33,7 +33,7 @@
 {%- endmacro %}
 
 
-{# A line that no column is read of may nest as deep as it likes. #}
+{# The reason for a line that was not read as JSON. This check reads no column, so the line may nest to any depth. #}
 {% macro _get_json_problem_sql() -%}
   {%- set quoted = versioned_collapsing.get_quoted_numbers_sql('_json_line') -%}
   if(

@@ -1,5 +1,5 @@
-{# The table in which a change set that a model refers to has parsed the lines of an input, if it is of all batches that
-   the model takes, as they are in the landing zone. #}
+{# The table in which another change set, to which a model refers, has parsed the lines of an input. None unless it has
+   all batches that the model takes, as they are in the landing zone. #}
 {% macro read_parsed_elsewhere(model, input, taken) %}
   {%- for node in graph.nodes.values()
       if node.unique_id in model.depends_on.nodes and node.config.materialized == 'change_set'

@@ -1,5 +1,5 @@
-{# Of an input of a change set the table of parsed lines in which its SQL names it, the one of which it is to read, and
-   whether it is to be made. #}
+{# For an input of a change set: the table of parsed lines that the SQL names (`named`), the table that it is to read
+   (`parsed`), and whether this run makes that table (`is_parsed_here`). #}
 {% macro read_parsed_lines(model, input, taken, code) %}
   {%- set own = versioned_collapsing.get_parsed_lines_relation(this, input.relation) -%}
   {%- if model.language != 'sql' or not modules.re.search(versioned_collapsing._get_name_pattern(own), code) -%}
@@ -15,7 +15,7 @@
 {% endmacro %}
 
 
-{# SQL that reads the lines where they are parsed. #}
+{# The SQL, changed so that it reads the lines from the tables that have them already. #}
 {% macro get_code_on_parsed_lines(code, inputs) %}
   {%- set found = namespace(code=code) -%}
   {%- for input in inputs if input.parsed and not input.is_parsed_here -%}
@@ -31,7 +31,7 @@
 {% endmacro %}
 
 
-{# Whether a model refers to a change set only for the lines that this has parsed. #}
+{# Whether a model refers to a change set only for the lines that the change set has parsed. #}
 {% macro is_parsed_for(model, change_set) %}
   {%- do return(
       change_set.config.materialized == 'change_set'

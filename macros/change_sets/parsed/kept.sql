@@ -1,5 +1,5 @@
-{# The lines of a staging model that a change set holds: as it has parsed them, or else as they are read now. `events`
-   may be a query, where a test is of a part of the rows. #}
+{# Where to read the lines of a staging model that a change set holds: the table in which the change set has parsed
+   them, or else the staging model. `events` may be a query, if a test is about a part of the rows. #}
 {% macro read_kept_lines(change_set, events) %}
   {%- if execute and events.identifier is defined and not versioned_collapsing.is_partial_run() -%}
     {%- set parsed = versioned_collapsing.get_parsed_lines_relation(change_set, events) -%}

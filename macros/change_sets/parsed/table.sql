@@ -1,5 +1,5 @@
-{# The lines of the batches that a run takes, parsed. The text is kept of those that cannot be used. Spark reads a
-   block's lines in their order: `_line_id` grows with it, by one. #}
+{# The lines of the batches that a run takes, parsed. The text is kept only for lines that cannot be used. Spark reads
+   the lines of a block in their order, so `_line_id` grows by one from line to line. #}
 {% macro get_create_parsed_lines_sql(input, taken, file_format) -%}
   {%- set is_blank = versioned_collapsing.get_line_conditions(input.columns)['blank'] -%}
   create table {{ input.parsed }} using {{ file_format }} as

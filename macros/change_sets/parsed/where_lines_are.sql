@@ -1,7 +1,7 @@
-{# From where the SQL of a change set reads the lines of a staging model, and the condition on which it takes one. To
-   parse a line is what costs most, so that the materialization does it once, into a table of the lines that this run
-   takes. What parses no lines, and what reads a part of them (--empty, --sample), is read as it is; so is what a unit
-   test gives, which has no `this`. #}
+{# Where the SQL of a change set reads the lines of a staging model, and the condition on which it takes a line. Parsing
+   costs most of the time, so the materialization parses the lines of this run once, into a table. The staging model
+   itself is read if it does not parse lines, in a run on a part (--empty, --sample), and in a unit test, which has no
+   `this`. #}
 {% macro read_where_lines_are(events, columns) %}
   {%- set needed = ['_batch', '_file', '_block_start', '_raw_line', '_reason', '_version'] -%}
   {%- if this is not none and needed | reject('in', columns) | list == []

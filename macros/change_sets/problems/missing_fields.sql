@@ -1,4 +1,4 @@
-{# The names of these columns that a row, a map, lacks. #}
+{# The names of the given columns that a row lacks. `row` is a map. #}
 {% macro get_missing_fields_sql(names, row, prefix='') -%}
   {%- set texts = [] -%}
   {%- set candidates = [] -%}
@@ -17,7 +17,8 @@
 {%- endmacro %}
 
 
-{# A row that lacks a column, as conditions with reasons; `missing` has the names of those that it lacks. #}
+{# The problem of a row that lacks a column, as a condition with a reason. `missing` has the names of the columns that
+   the row lacks. #}
 {% macro get_missing_field_problems(missing_fields, missing='_missing_fields', label='') %}
   {%- if missing_fields != 'refuse' -%}
     {%- do return([]) -%}
@@ -29,8 +30,8 @@
 {% endmacro %}
 
 
-{# Where rows may lack columns: a column that is required, is there and is null, or is not there and new to the table,
-   as conditions with reasons. #}
+{# The problems with required columns if rows may lack columns, as conditions with reasons: the column is there and
+   null, or it is not there and the row is new to the table. #}
 {% macro get_kept_field_problems(missing_fields, required, places, toasted, row, is_new) %}
   {%- set problems = [] -%}
   {%- set fields = versioned_collapsing._get_fields_sql(row) -%}

@@ -1,5 +1,5 @@
-{# What is wrong with a row of text, each as a condition and the reason, an expression; the first that holds counts.
-   Of a delete no more is looked at than its key and version. #}
+{# The problems with a row of text, each as a condition and a reason (an expression). The first condition that holds
+   counts. Of a delete, only the key and the version are checked. #}
 {% macro get_row_problems(
     key, columns, version, is_deleted, required, ranges, toasted=[]
 ) %}

@@ -1,4 +1,4 @@
-{# Why the text of a column is no value of it. #}
+{# Why the text of a column is no value of its type. #}
 {% macro get_value_problems(
     name, type, ranges, is_toasted=false, prefix='', label=''
 ) %}

@@ -1,4 +1,4 @@
-{# The version of the new extract, and what stops the model. #}
+{# The version of the new extract. Raises an error if the extract cannot be used. #}
 {% macro get_extract_version_sql(key, max_deletes) -%}
   {%- set share = var('max_deletes', max_deletes) -%}
   select

@@ -1,5 +1,6 @@
-{# The extract that each target of a change set of extracts has stored, the newest that it has applied: its batch and
-   the hash that this had then. A target that has none, or is to be built anew, has none of both. #}
+{# The extract that each target of a change set of extracts has stored, which is the newest one that it has applied: its
+   batch, and the hash that the batch had then. Both are none for a target that has no extract, or that is built
+   anew. #}
 {% macro read_stored_extracts(model) %}
   {%- set stored = [] -%}
   {%- for target, applied in versioned_collapsing._read_applied_by_target(model).items() -%}

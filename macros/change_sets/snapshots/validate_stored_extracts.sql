@@ -1,4 +1,5 @@
-{# What has changed is told by comparing with the extract that is stored: it must have landed, and be as it was. #}
+{# Changes are found by comparison with the stored extract. So this extract must still be in the landing zone, and must
+   not have changed. #}
 {% macro validate_stored_extracts(model, stored, landed, taken) %}
   {%- set batches = stored | map(attribute='batch') | reject('none') | list -%}
   {%- if not taken or not batches -%}

@@ -1,4 +1,4 @@
-{# Stages the change set, decides what it comes to, publishes that and records it. Returns the counts. #}
+{# Stages the change set, decides which rows it requires, publishes them and records the apply. Returns the counts. #}
 {% macro apply_change_set(target_relation, options, columns, sql, truncate, apply) %}
   {%- set carried = versioned_collapsing.read_carried_counts(columns, sql, apply) -%}
   {%- set progress = dict(versioned_collapsing.get_initial_progress(), truncated_at=truncate.at) -%}
@@ -18,7 +18,7 @@
 {% endmacro %}
 
 
-{# Batches without a change are applied by saying so. #}
+{# Batches without a change need no rows: a row `applied` in the ledger is enough. #}
 {% macro record_empty_change_set(target_relation, columns, carried, progress, apply) %}
   {%- set counts = versioned_collapsing.get_initial_counts({}) -%}
   {%- if apply.batches -%}

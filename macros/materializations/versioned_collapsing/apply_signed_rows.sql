@@ -1,5 +1,5 @@
-{# `old_state: stream`: the change set holds the state and cancel rows themselves, so that nothing is looked up.
-   They are staged, and published as they are. #}
+{# With `old_state: stream`, the change set already holds the state and cancel rows. Nothing is looked up: the rows are
+   staged and published as they are. #}
 {% macro apply_signed_rows(target_relation, options, columns, sql, truncate, apply) %}
   {%- do versioned_collapsing.warn_of_a_stream_without_batches(target_relation, apply) -%}
   {%- set found = versioned_collapsing.read_signed_rows(options, columns, sql, apply) -%}

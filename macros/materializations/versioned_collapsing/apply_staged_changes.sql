@@ -1,4 +1,4 @@
-{# Decides, publishes and records what is staged. Returns the counts. #}
+{# Decides which rows the staged changes require, publishes them and records the apply. Returns the counts. #}
 {% macro apply_staged_changes(target_relation, options, columns, progress, apply) %}
   {%- do versioned_collapsing.prepare_gathered(target_relation, options, columns, progress, apply) -%}
   {%- set counts = versioned_collapsing.decide_chunks(target_relation, options, columns, progress, apply) -%}

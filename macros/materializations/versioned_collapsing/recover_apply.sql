@@ -1,4 +1,5 @@
-{# Completes the apply of a run that died. What it had staged is still there. #}
+{# Completes the apply of a run that died, from the tables that it staged. If a table is missing and nothing was
+   published yet, returns without completing it: this run then starts again. #}
 {% macro recover_apply(target_relation, options, unfinished, apply) %}
   {%- set resumed = dict(
       versioned_collapsing.resume_apply(apply, unfinished),
@@ -24,7 +25,7 @@
   {%- do log(
       'Completing run ' ~ unfinished.run_id ~ ' on ' ~ target_relation ~ ', which was interrupted', info=true
   ) -%}
-  {#- As the run that died was to do it, whatever the model says now. -#}
+  {#- These options are those of the run that died, even if the model has changed since. -#}
   {%- set begun = dict(
       options, chunks=unfinished.chunks,
       remember_deletes=(options.remember_deletes or true) if unfinished.remembers_deletes else false
@@ -34,9 +35,9 @@
 {% endmacro %}
 
 
-{# Before anything was published, the chunks that are left are decided. After that, what is missing is found anew, also
-   when the blocks of a journal are complete: ClickHouse drops a block that it knows, and if it was killed after it had
-   noted the block and before it had added a part, the part is missing. #}
+{# If nothing was published yet, decides the remaining chunks. Otherwise finds and publishes the rows that are missing.
+   It does so even if all blocks of a journal were written: if ClickHouse was killed after it noted a block and before
+   it added all parts of the block, it drops the repeated block, and a part stays missing. #}
 {% macro complete_apply(target_relation, options, unfinished, apply) %}
   {%- set progress = versioned_collapsing.get_progress_of(unfinished) -%}
   {%- if unfinished.is_stream -%}

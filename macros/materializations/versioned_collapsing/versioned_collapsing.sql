@@ -35,7 +35,7 @@
     {% do versioned_collapsing.validate_schema_change(existing_relation, stored, options, columns, model) %}
   {% endif %}
 
-  {#- Lock, and look at what is there once more. -#}
+  {#- Take the lock, and read again which tables exist. -#}
   {% do versioned_collapsing.acquire_lock(this, apply) %}
   {% set tables = versioned_collapsing.read_tables_of(this) %}
   {% do versioned_collapsing.validate_same_place(this, existing_relation, tables.target, apply) %}
@@ -53,7 +53,7 @@
   {% do versioned_collapsing.drop_leftover_build(this, tables) %}
   {% do versioned_collapsing.validate_history(this, existing_relation, is_rebuild, model, manifest, ledger, apply) %}
 
-  {#- Create the table, or recover the one that is there. -#}
+  {#- Create the table, or recover the existing one. -#}
   {% set target_relation = versioned_collapsing.get_table_to_apply_to(this, existing_relation, is_rebuild) %}
   {% if is_rebuild %}
     {% do versioned_collapsing.create_versioned_collapsing_table(target_relation, options, columns) %}

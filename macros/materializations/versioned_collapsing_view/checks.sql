@@ -51,7 +51,7 @@
 {% endmacro %}
 
 
-{# A view reads tables that are there. #}
+{# All tables that a view reads must exist. #}
 {% macro validate_source_tables(sources) %}
   {%- for source in sources
       if adapter.get_relation(source.node.database, source.node.schema, source.node.alias) is none -%}
@@ -73,7 +73,7 @@
 {% endmacro %}
 
 
-{# Nobody else writes into the table of a view: what a materialized view adds to it would be there twice. #}
+{# Nothing else may write into the table of a view: rows that a materialized view adds to it would be counted twice. #}
 {% macro validate_no_other_writers(this) %}
   {%- set query -%}
     select concat(database, '.', name) as _dbt_writer
@@ -96,8 +96,8 @@
 {% endmacro %}
 
 
-{# The select, whatever it says, is a sum of products of the rows of its tables. A run on a part of them (--empty,
-   --sample) fills the view with that, and the next run fills it again. #}
+{# Checks that the select is a sum of products of the rows of its tables. A run on a part of them (--empty, --sample) is
+   not checked: it fills the view with that part, and the next run fills it again. #}
 {% macro validate_view_select(model, options, sql) %}
   {%- if not versioned_collapsing.is_partial_run() -%}
     {%- set sources = [] -%}

@@ -1,4 +1,4 @@
-{# Columns of a change set are Nullable unless the model declares otherwise, and a sorting key takes none. #}
+{# Columns of a change set are Nullable unless the model declares otherwise, but a key of a table cannot be Nullable. #}
 {% macro validate_view_columns(model, options, sql) %}
   {%- set problems = [] -%}
   {%- if not options.settings.get('allow_nullable_key', 0) | int -%}

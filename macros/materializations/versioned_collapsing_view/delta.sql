@@ -1,4 +1,4 @@
-{# What the select returns now. It reads each source by the columns that feeds have too. #}
+{# What the select returns now. Of each source, it reads only the columns that the feed has too. #}
 {% macro get_state_sql(sources, described, sql) -%}
   {%- set replaced = namespace(sql=sql) -%}
   {%- for source in sources -%}
@@ -11,12 +11,12 @@
 
 
 {# What the select returns now, less what it returned when the view had used the sources up to `used`. Every sum is
-   multiplied by the signs of all sources, so that a product of all rows is a sum of products:
+   multiplied by the signs of all sources, so the difference is a sum of products:
 
    (a + da)(b + db) - ab = da b + (a + da) db
 
-   For each source that has changed: its changes, with the sources before it as they are now and those after it as they
-   were. #}
+   Each source that has changed gives one product: its changes, with the sources before it as they are now, and the
+   sources after it as they were. #}
 {% macro get_delta_sql(sources, state, described, sql) -%}
   {%- set terms = [] -%}
   {%- for changed in versioned_collapsing.get_changed_sources(sources, state) -%}
@@ -46,7 +46,7 @@
 {%- endmacro %}
 
 
-{# Only of applies to the table that has the name now: a full refresh that died has left others. #}
+{# Reads only the applies to the table that has the name now: a full refresh that died may have left others. #}
 {% macro _get_changed_rows_sql(source, state, described) -%}
   select {{ versioned_collapsing.quote_names(described[source.position].table | map(attribute='name')) }}
   from {{ versioned_collapsing.get_changes_relation(source.relation) }}
@@ -59,7 +59,7 @@
 {%- endmacro %}
 
 
-{# The rows now, and those of the changes with the other sign. #}
+{# The rows before the changes: the rows now, and the rows of the changes with the opposite sign. #}
 {% macro _get_rows_before_sql(source, state, described) -%}
   {%- set sign = versioned_collapsing.quote_name(source.sign) -%}
   {%- set names = described[source.position].table | map(attribute='name') | reject('equalto', source.sign) -%}
@@ -73,8 +73,8 @@
 {%- endmacro %}
 
 
-{# The select with something else in the place of a source, which it names once. A table that has no alias is called by
-   its name. #}
+{# The select with `rows_sql` in the place of a source, which the select names once. A source without an alias gets its
+   own name as alias. #}
 {% macro get_replaced_source_sql(sql, source, rows_sql) %}
   {%- set parts = sql.split(source.relation | string, 1) -%}
   {%- set has_alias = modules.re.match(

@@ -32,8 +32,8 @@
 {%- endmacro %}
 
 
-{# Adds what the sources' feeds say has changed, to a table that has the parts of the view by hard links, and puts it in
-   the view's place: readers see all of it or nothing. #}
+{# Copies the view to a new table, adds what has changed according to the feeds of the sources, and puts the new table
+   in the view's place. Readers see all changes or none. #}
 {% macro refresh_view(this, options, state, described, apply, sql) %}
   {%- set build = versioned_collapsing.get_helper_relation(this, 'build') -%}
   {%- do versioned_collapsing.drop_tables([build]) -%}
@@ -48,7 +48,7 @@
     {{ versioned_collapsing.get_settings_sql(apply, {'max_partitions_per_insert_block': 0}) }}
   {%- endcall %}
   {%- if versioned_collapsing.read_lacking_feeds(options.sources, state, described, are_kept=false) -%}
-    {#- They were complete before, and have lost what was too old since. -#}
+    {#- The feeds were complete before, but old rows have expired since. -#}
     {%- do versioned_collapsing.fill_view(this, this, options, state, described, apply, sql) -%}
   {%- else -%}
     {%- do versioned_collapsing.put_view_in_place(this, build, this, options, state, apply) -%}
@@ -56,8 +56,8 @@
 {% endmacro %}
 
 
-{# By hard links where that can be. A replicated table takes no part that is, byte by byte, one that it has been given
-   before, and a view may have the same change twice. #}
+{# Copies the view, by hard links where possible. A replicated table leaves out a part that is, byte by byte, equal to
+   one that it was given before, and a view may have the same change twice. #}
 {% macro copy_view(this, build, apply) %}
   {%- if versioned_collapsing.get_replication(this) -%}
     {%- do versioned_collapsing.catch_up([this]) -%}
@@ -73,9 +73,9 @@
 {% endmacro %}
 
 
-{# The ledger tells of the new table by its UUID. Until the tables are exchanged, the old one stands in the view's
-   place, and what the ledger says of that is true. The locks are renewed first: had another run taken one over, the
-   rows would not be those of `state`. #}
+{# The ledger names the new table by its UUID. Until the tables are exchanged, the old table is in the view's place, and
+   what the ledger says about it stays true. The locks are renewed first: if another run had taken one over, the rows
+   might not match `state`. #}
 {% macro put_view_in_place(this, build, existing_relation, options, state, apply) %}
   {%- for source in options.sources -%}
     {%- do versioned_collapsing.renew_lock(versioned_collapsing.get_apply_to_source(source, apply)) -%}

@@ -15,7 +15,7 @@
 {% endmacro %}
 
 
-{# The run of the view, as one that has to do with a source. #}
+{# The run of the view, as an apply that concerns one of its sources. #}
 {% macro get_apply_to_source(source, apply, is_locked=none) %}
   {%- set relation = versioned_collapsing.get_helper_relation(source.relation, 'lock') -%}
   {%- set takes_lock = (apply.lock is not none) if is_locked is none else is_locked -%}
@@ -28,9 +28,8 @@
 {% endmacro %}
 
 
-{# Completes what a run left half-written in a source, and a ledger that lacks applies. Where runs of views take no
-   locks, because one process has the engine, this takes one all the same: several of its threads may have a view of the
-   source. #}
+{# Completes an apply that a run left unfinished in a source, and restores applies that the ledger lacks. It takes the
+   lock even if the embedded engine needs none for views: several threads may build views of the same source. #}
 {% macro recover_source(source, apply) %}
   {%- set ledger = versioned_collapsing.read_ledger(source.relation, source.node) -%}
   {%- if not ledger.unfinished and versioned_collapsing.read_last_fed_apply(source.relation) <= ledger.number -%}

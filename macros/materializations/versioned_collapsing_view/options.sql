@@ -1,5 +1,5 @@
-{# The options of a view, with the tables that it reads: the node, the relation and the options of each. What is wrong
-   with them, validate_view_options says. #}
+{# The options of a view, and the tables that it reads with the node, the relation and the options of each.
+   validate_view_options checks them. #}
 {% macro get_view_options(config, model, this, sql) %}
   {%- set engine = versioned_collapsing.get_option(config, 'engine', 'SummingMergeTree') -%}
   {%- set order_by = versioned_collapsing.as_list(versioned_collapsing.get_option(config, 'order_by')) -%}
@@ -16,7 +16,8 @@
 {% endmacro %}
 
 
-{# In the order of their names, in which all views lock them, each with its position in it. #}
+{# The tables that a view reads, in the order of their unique_id, each with its position. All views lock them in this
+   order. #}
 {% macro get_view_sources(model, this) %}
   {%- set sources = [] -%}
   {%- for node in graph.nodes.values()

@@ -1,5 +1,6 @@
-{# How far a view is, by the position of each source: `last`, its last apply, and `used`, the last that the view has
-   used. `is_filled`: whether the view was filled with this select, from the tables that the sources' names now mean. #}
+{# How far a view is, by the position of each source. `last`: the last apply to the source. `used`: the last apply that
+   the view has used. `is_filled`: whether the view was filled with this select, from the tables that now have the
+   sources' names. #}
 {% macro read_view_state(this, options) %}
   {%- set rows = run_query(versioned_collapsing.get_view_state_sql(this, options)).rows -%}
   {%- set state = {'last': {}, 'used': {}} -%}
@@ -16,8 +17,8 @@
 {% endmacro %}
 
 
-{# A row of the ledger tells of the table that stands in the view's place by its UUID: one that was being made when its
-   run died has another. #}
+{# Only ledger rows with the UUID of the table in the view's place count. A table that was being made when its run died
+   has another UUID. #}
 {% macro get_view_state_sql(this, options) -%}
   {%- for source in options.sources %}
   {%- set uuid = versioned_collapsing.get_table_uuid_sql(source.relation) %}
@@ -60,8 +61,8 @@
 {% endmacro %}
 
 
-{# The names of those sources of which the feed is gone, or lacks an apply that the view has not used. `are_kept=false`:
-   only of those that lose rows with time. #}
+{# The names of the sources whose feed is gone, or lacks an apply that the view has not used. With `are_kept=false`,
+   only sources whose feed loses rows with time are checked. #}
 {% macro read_lacking_feeds(sources, state, described, are_kept=true) %}
   {%- set lacking = [] -%}
   {%- for source in versioned_collapsing.get_changed_sources(sources, state)
@@ -89,8 +90,8 @@
 {% endmacro %}
 
 
-{# The names of those sources of which an apply that the view has not used may have repaired keys: of rows that somebody
-   else wrote, the feed has only what takes them back. Of a restored apply nobody knows. #}
+{# The names of the sources in which an apply that the view has not used may have repaired keys. If another writer wrote
+   rows, the feed only has the rows that cancel them. Nobody knows whether a restored apply repaired keys. #}
 {% macro read_healed_sources(sources, state) %}
   {%- set healed = [] -%}
   {%- for source in versioned_collapsing.get_changed_sources(sources, state) -%}

@@ -28,8 +28,8 @@
 {% endmacro %}
 
 
-{# Whether the feed of a source has an apply that its ledger lacks. The next may be of a run that is at work, which has
-   the lock. #}
+{# Whether the feed of a source has an apply that its ledger lacks. While a run holds the lock, such an apply does not
+   count: it may be the one that the run is writing. #}
 {% macro read_has_unknown_applies(sources, state) %}
   {%- for source in sources -%}
     {%- set lock = versioned_collapsing.get_helper_relation(source.relation, 'lock') -%}
@@ -42,7 +42,8 @@
 {% endmacro %}
 
 
-{# Whether the select has other types than the view, whose columns would round or cut what is added. #}
+{# Whether the select has other types than the view. Then the columns of the view would round or cut values that are
+   added. #}
 {% macro _read_is_altered(this, sql) %}
   {%- set wanted = versioned_collapsing.read_types(versioned_collapsing.get_subquery_sql(sql)) -%}
   {%- do return(wanted != versioned_collapsing.read_types(this)) -%}

@@ -1,5 +1,5 @@
-{# The lines of a quarantine, by reason, source and the day on which their batch was taken: their version is that time
-   in microseconds. #}
+{# The lines of a quarantine, by reason, source and the day on which their batch was taken. The version of a line is
+   that time, in microseconds. #}
 {% macro get_report_quarantined_sql(table, options) -%}
   select _dbt_source as source, _dbt_reason as why, _dbt_day as day, _dbt_n as n
   from (

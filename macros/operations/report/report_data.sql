@@ -52,7 +52,7 @@
 {% endmacro %}
 
 
-{# Of a model that is a quarantine: its lines by reason and day. None of others. #}
+{# For a quarantine: its lines by reason and day. None for another model. #}
 {% macro _read_quarantined(table, node, options) %}
   {%- if 'macro.versioned_collapsing.replace_quarantined_batches' in node.depends_on.macros -%}
     {%- do return(versioned_collapsing.read_json_rows(

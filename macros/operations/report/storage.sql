@@ -1,4 +1,4 @@
-{# What a table and what belongs to it take on disk. #}
+{# The space that a table and its helper tables take on disk. #}
 {% macro get_report_storage_sql(table) -%}
   {%- set tombstones = versioned_collapsing.get_tombstones_relation(table).identifier -%}
   {%- set feed = versioned_collapsing.get_changes_relation(table).identifier -%}

@@ -9,7 +9,7 @@
 {% endmacro %}
 
 
-{# A position must be a version, and what the table has lost above it must be known. #}
+{# A position must be a version, and the table must know which keys it has deleted above it. #}
 {% macro validate_position(comparison, position) %}
   {%- set model = comparison.node.name -%}
   {%- if not position.is_version -%}
@@ -31,7 +31,7 @@
 {% endmacro %}
 
 
-{# A difference is an error, so that the exit code tells. #}
+{# A difference is an error, so that the exit code shows it. #}
 {% macro validate_no_fault(comparison, counts, cycle) %}
   {%- if counts.missing + counts.unexpected + counts.doubled + counts.different -%}
     {%- do exceptions.raise_compiler_error(

@@ -1,4 +1,4 @@
-{# What keys of a range can be found to be. `compared` is all but the last. #}
+{# The kinds of keys of a range that are counted. `compared` counts all of them except those that are `later`. #}
 {% macro get_verified_names() %}
   {%- do return(['compared', 'missing', 'unexpected', 'doubled', 'different', 'later']) -%}
 {% endmacro %}
@@ -31,7 +31,7 @@
 {%- endmacro %}
 
 
-{# The counts of two ranges as those of both. #}
+{# The sums of the counts of two ranges. #}
 {% macro get_added_verified_counts(total, counts) %}
   {%- set keys = [total.get('differing_keys'), counts.differing_keys] | select | join(', ') -%}
   {%- set added = {'differing_keys': keys} -%}

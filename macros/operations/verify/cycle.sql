@@ -1,5 +1,5 @@
-{# What makes two runs parts of one cycle: the same truth, columns and cut of the keys. Texts of times are read in the
-   time zone of the session. #}
+{# A hash that two runs of one cycle share. It covers the truth, the columns, how the keys are cut into ranges, and the
+   time zone of the session, in which texts of times are read. #}
 {% macro get_cycle_definition(comparison, keys, position, ranges) %}
   {%- do return(local_md5(tojson([
       comparison.truth, comparison.columns.values() | list, keys.live | map(attribute='sql') | list, ranges,
@@ -8,7 +8,7 @@
 {% endmacro %}
 
 
-{# The ranges of the last cycle that are not verified; none if that cycle is complete, or of another definition. #}
+{# The ranges of the last cycle that are not verified; none if that cycle is complete, or has another definition. #}
 {% macro read_ranges_left(comparison, definition) %}
   {%- set left = [] -%}
   {%- for row in run_query(versioned_collapsing.get_ranges_left_sql(comparison, definition)).rows -%}
@@ -42,7 +42,7 @@
 {%- endmacro %}
 
 
-{# Begins a cycle: cuts the keys of the table into ranges of about as many rows. #}
+{# Begins a cycle: cuts the keys of the table into ranges with about the same number of rows. #}
 {% macro plan_cycle(comparison, keys, definition, ranges) %}
   {% call statement('plan_cycle') -%}
     {{ versioned_collapsing.get_plan_cycle_sql(comparison, keys.live, definition, ranges) }}
@@ -50,8 +50,8 @@
 {% endmacro %}
 
 
-{# The bounds are keys of a sample. The first range has no lower bound and the last no upper one: no key of the truth is
-   outside. #}
+{# The bounds are keys of a sample. The first range has no lower bound and the last range has no upper one, so that each
+   key of the truth is in a range. #}
 {% macro get_plan_cycle_sql(comparison, keys, definition, ranges) -%}
   {%- set verifications = versioned_collapsing.get_verifications_relation(comparison.table) -%}
   {%- set keys_sql = keys | map(attribute='sql') | join(', ') -%}

@@ -1,9 +1,9 @@
-{# Up to which version the truth is known, with what else decides whether the table can be compared there:
+{# The version up to which the truth is known, and what else decides whether the table can be compared there:
 
    - text, sql: the version, none if the whole table is compared
    - type: the type of the table's versions
-   - is_version: whether it is a value of this type
-   - truncated_at, is_truncated: when the table was emptied, and whether that was above the position
+   - is_version: whether the position is a value of this type
+   - truncated_at, is_truncated: the version at which the table was emptied, and whether it is above the position
    - apply: number of the table's last apply
    - timezone: of the session #}
 {% macro read_position(comparison, position) %}
@@ -41,7 +41,8 @@
 {% endmacro %}
 
 
-{# The condition that the table has changed a key above the position: it has stored rows of it there, or its delete. #}
+{# The condition that the table has changed a key above the position: it has stored rows or a tombstone of the key
+   there. #}
 {% macro get_is_later_sql(comparison, position, is_in_range) -%}
   {%- if not position.sql -%}{%- do return('false') -%}{%- endif -%}
   {%- set values = [] -%}

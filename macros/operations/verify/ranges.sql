@@ -1,5 +1,5 @@
-{# The columns of the key as ranges are cut by them, on both sides: the column itself where an index or another database
-   can use it, or else its value as it is compared. #}
+{# The columns of the key by which ranges are cut, on both sides. It is the column itself if an index or another
+   database can use it, and otherwise the value that is compared. #}
 {% macro get_range_keys(comparison) %}
   {%- set keys = {'live': [], 'true': []} -%}
   {%- for name in comparison.options.unique_key -%}
@@ -25,8 +25,8 @@
 {% endmacro %}
 
 
-{# The condition that a key is in a range, from `lower` on and below `upper`. Every key is in one: where a null makes a
-   comparison unknown, both conditions say that it is below. #}
+{# The condition that a key is in a range: at or above `lower`, and below `upper`. Every key is in exactly one range: if
+   a null makes a comparison unknown, both conditions take the key to be below the bound. #}
 {% macro get_is_in_range_sql(keys, range) %}
   {%- set conditions = ['true'] -%}
   {%- if range.number > 1 -%}

@@ -1,4 +1,5 @@
-{# One row for each range of a cycle when it is planned, and one when it is verified. #}
+{# Creates the table of the verifications. It gets one row for each range of a cycle when the range is planned, and one
+   when it is verified. #}
 {% macro create_verifications(table) %}
   {% call statement('create_verifications') -%}
     create table if not exists {{ versioned_collapsing.get_verifications_relation(table) }}
@@ -82,7 +83,7 @@
 {% endmacro %}
 
 
-{# The condition that a row tells of the table that has the name now. #}
+{# The condition that a row is about the table that has the name now. #}
 {% macro get_is_verification_sql(comparison) %}
   {%- do return(
       'model = ' ~ versioned_collapsing.quote_literal(comparison.node.name) ~ ' and target_uuid = '

@@ -27,8 +27,8 @@
 {% endmacro %}
 
 
-{# Which way to take, and why. What follows the table decides first, then the time of a write with the reads of sums
-   that come after it. #}
+{# Which way to take, and why. It first looks at how much of the table changes, and whether views follow it. Then it
+   compares the time of a write and of the reads of sums after it. #}
 {% macro get_advice(sample, counts, figures, is_followed) %}
   {%- set by_kind = {} -%}
   {%- for row in figures -%}{%- do by_kind.update({row.kind: row}) -%}{%- endfor -%}
@@ -66,7 +66,7 @@
 {% endmacro %}
 
 
-{# What the way asks of whoever takes it. #}
+{# What a way requires of those who take it. #}
 {% macro _get_limits(kind) %}
   {%- do return({
       'replacing': ' Every reader needs FINAL, and the version must not be in ORDER BY.',
@@ -77,7 +77,7 @@
 {% endmacro %}
 
 
-{# From how many reads of sums on the signs pay for the look-up of a write. #}
+{# From how many reads of sums for each write the sums by sign are worth the look-up of that write. #}
 {% macro _get_turning_point(replacing, ours) %}
   {%- if ours.sums >= replacing.sums -%}
     {%- do return('Sums by sign take no less than sums with FINAL on this sample: versioned_collapsing pays only for '

@@ -22,7 +22,7 @@
 {% endmacro %}
 
 
-{# All that the arguments say of columns, before anything is made. #}
+{# Checks all columns and numbers that the arguments name, before anything is made. #}
 {% macro validate_sample(node, sample, given, changed) %}
   {%- set names = sample.columns | map(attribute='name') | list -%}
   {%- set problems = [] -%}
@@ -49,7 +49,7 @@
 {% endmacro %}
 
 
-{# Ways that come to different rows measure nothing. #}
+{# If the ways do not end with the same rows, their times mean nothing. #}
 {% macro validate_figures(sample, counts, figures) %}
   {%- if not counts.stored or not counts.changes -%}
     {%- do exceptions.raise_compiler_error(

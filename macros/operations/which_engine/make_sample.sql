@@ -1,4 +1,5 @@
-{# The tables of the sample: the rows before, the changes of their keys, and one key to read. Returns their counts. #}
+{# Makes the tables of the sample: the rows before the changes, the changes of their keys, and one key to read. Returns
+   their counts. #}
 {% macro make_sample(sample) %}
   {%- set key = versioned_collapsing.quote_names(sample.key) -%}
   {%- set settings = versioned_collapsing.get_settings_sql() -%}
@@ -68,13 +69,13 @@
 {%- endmacro %}
 
 
-{# One key of so many is in the sample. #}
+{# The n of one key in n that is in the sample. #}
 {% macro get_share(sample) %}
   {%- do return([1, (sample.total / sample.rows) | round(0, 'ceil') | int] | max) -%}
 {% endmacro %}
 
 
-{# The changes that are given; or else one row of a hundred, with a sum that is higher by one. #}
+{# The given changes. If none are given: one row in a hundred, in which the summed column differs by one. #}
 {% macro get_changes_of_sample_sql(sample) -%}
   {%- if sample.changes -%}
     {%- set is_deleted = 'ifNull(' ~ versioned_collapsing.quote_name(sample.is_deleted) ~ ', 0)' if sample.is_deleted

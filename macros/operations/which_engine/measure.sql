@@ -1,5 +1,5 @@
-{# Measures one way: its write, with and without a view on the table, one key, the sums, and whether the view is
-   right. #}
+{# Measures one way: its write with and without a view on the table, the read of one key and of the sums, and whether
+   the view is right. #}
 {% macro measure_way(way, sample) %}
   {%- do versioned_collapsing.make_base(way, sample) -%}
   {%- set seconds = {'write': [], 'key': [], 'sums': []} -%}
@@ -39,7 +39,7 @@
 {% endmacro %}
 
 
-{# The rows before the changes, in the engine of the way, merged. #}
+{# Makes the table of the rows before the changes, with the engine of the way, and merges it. #}
 {% macro make_base(way, sample) %}
   {%- set key = versioned_collapsing.quote_names(sample.key) -%}
   {%- set base = sample.database ~ '.base' -%}
@@ -54,7 +54,7 @@
 {% endmacro %}
 
 
-{# A table to write to that shares its parts with the base. #}
+{# Makes a table to write to that shares its parts with the base. #}
 {% macro make_trial(way, sample) %}
   {%- set trial = sample.database ~ '.trial' -%}
   {%- do run_query('drop table if exists ' ~ trial ~ ', ' ~ sample.database ~ '.trial__tombstones') -%}
@@ -67,7 +67,7 @@
 {% endmacro %}
 
 
-{# A materialized view of the sums, which has those of the base. #}
+{# Makes a materialized view of the sums, which begins with the sums of the base. #}
 {% macro make_view(way, sample) %}
   {%- set condition = 'true' if way.sign else '_dbt_engine_is_deleted = 0' -%}
   {%- set sums = sample.database ~ '.sums' -%}

@@ -19,7 +19,7 @@
 {% endmacro %}
 
 
-{# Has the tombstones and the ledger of the table there. #}
+{# Makes sure that the tombstones and the ledger of the table exist. #}
 {% macro prepare_measured_apply(sample) %}
   {%- set parts = versioned_collapsing.read_measured_parts(sample) -%}
   {%- do versioned_collapsing.prepare_ledger(parts.relation) -%}

@@ -1,4 +1,4 @@
-{# What is sampled: the select of the live rows, the key, the columns, what is summed and by what. #}
+{# What is sampled: the select of the live rows, the key, the columns, the column to sum, and the column to group by. #}
 {% macro read_sample(node, table, changes, given) %}
   {%- set stored = versioned_collapsing.read_live_source(table) -%}
   {%- set config = node.config or {} -%}
@@ -37,7 +37,7 @@
 {% endmacro %}
 
 
-{# The select of the live rows of a table, whatever keeps them. #}
+{# The select of the live rows of a table, whatever its engine. #}
 {% macro read_live_source(table) %}
   {%- set query -%}
     select engine, engine_full
@@ -67,7 +67,7 @@
 {% endmacro %}
 
 
-{# The first column of texts with some values and not too many, to group by; none if there is none. #}
+{# The first text column with more than one and at most 1000 values, to group by; none if there is no such column. #}
 {% macro read_group(stored, columns) %}
   {%- set texts = [] -%}
   {%- for column in columns if modules.re.match('(LowCardinality\\()?(Nullable\\()?(String|Enum)', column.type) -%}

@@ -1,5 +1,6 @@
-{# The ways that are measured. Each has an engine, the columns beside those of the table, how its sums and one of its
-   keys are read, and the statements that write the changes; those of this package are a whole apply. #}
+{# The ways that are measured. Each has its engine, how it is read, the condition of its live rows, its sign column
+   (none if it has no signs), and the statements that write the changes. The way of this package has no statements: it
+   runs a whole apply. #}
 {% macro get_ways(sample, counts) %}
   {%- set trial = sample.database ~ '.trial' -%}
   {%- set key = versioned_collapsing.quote_names(sample.key) -%}
@@ -30,8 +31,8 @@
 {% endmacro %}
 
 
-{# A lightweight update changes rows that are there: the new values come from a table that it can look up, and what is
-   new or deleted needs statements of its own. #}
+{# A lightweight update changes only existing rows. It looks up the new values in another table. New and deleted rows
+   need statements of their own. #}
 {% macro get_update_sqls(sample, counts) %}
   {%- set key = versioned_collapsing.quote_names(sample.key) -%}
   {%- set trial = sample.database ~ '.trial' -%}
@@ -63,7 +64,7 @@
 {% endmacro %}
 
 
-{# Sums by group, with the number of rows: of inserted rows for a view, of a whole table for a reader. #}
+{# The sums and the number of rows, by group. A view sums the inserted rows, a reader the whole table. #}
 {% macro get_sums_by_group_sql(sample, source, condition, sign) -%}
   {%- set name = versioned_collapsing.quote_name(sample.summed.name) if sample.summed -%}
   {%- set value = '0' if not sample.summed else name if 'Decimal' in sample.summed.type
@@ -80,7 +81,7 @@
 {%- endmacro %}
 
 
-{# What sums come to, in one value, so that nothing is measured but the sums. #}
+{# All sums as one value, so that nothing is measured but the sums. #}
 {% macro get_sums_digest_sql(sums) -%}
   select
     hex(sipHash128(arraySort(groupArray(

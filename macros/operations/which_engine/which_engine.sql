@@ -1,6 +1,6 @@
-{# Measures on a sample of a table and of its changes what several engines cost, prints the figures, and says which to
-   take. All tables are in a database of their own. The operation drops it in the end, or the next one does if this one
-   dies. #}
+{# Measures what several engines cost on a sample of a table and of its changes. Prints the figures, and says which
+   engine to take. All tables are in a database of their own. The operation drops it at the end, or the next one does if
+   this one dies. #}
 {% macro which_engine(
     model, changes=none, unique_key=none, is_deleted=none, version=none, sums=none, group_by=none, views=none,
     reads=10, rows=1000000, trials=3

@@ -1,5 +1,6 @@
-{# A signed row must be written once: a batch that the table has is refused. So is a lake table as it is, whose history
-   may no longer have the commits that the table has applied. #}
+{# With `old_state: stream` or `delete_version: ignore`, a batch can be applied only once. So a batch that the table
+   already has is refused. A snapshot of a whole lake table is refused if the table has applied any commit before: the
+   snapshot has the rows of that commit too. #}
 {% macro validate_batches_are_new(target_relation, options, manifest, ledger, apply) %}
   {%- set again = manifest.batches | map(attribute=0) | select('in', ledger.applied_batches) | list -%}
   {%- set begins_anew = manifest.is_lake_as_it_is and manifest.batches and ledger.applied_batches -%}

@@ -1,4 +1,5 @@
-{# A row that no chunk has would be lost without a word: the chunks are counted before anything is published. #}
+{# A row that is in no chunk would be lost silently. So the rows of all chunks are counted before anything is
+   published. #}
 {% macro validate_chunks(target_relation, options, staged, chunked, apply) %}
   {%- if chunked != staged -%}
     {%- do versioned_collapsing.stop_run(apply,

@@ -1,4 +1,4 @@
-{# Two payloads at one version: the stored one stays, since no version says which is right. #}
+{# A conflict is two different payloads at one version. The version does not tell which one is right. #}
 {% macro validate_no_conflicts(target_relation, options, counts, apply) %}
   {%- if counts.conflicts -%}
     {%- do versioned_collapsing.stop_run(apply,

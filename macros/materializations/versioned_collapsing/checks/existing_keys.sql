@@ -1,5 +1,5 @@
-{# What the options say and what the table has, by option, in ClickHouse's own spelling: it keeps `x::Date` as
-   `CAST(x, 'Date')`. #}
+{# For each option, what the model wants and what the table has. Both are in ClickHouse's own spelling: it stores
+   `x::Date` as `CAST(x, 'Date')`. #}
 {% macro read_keys(found, remembered, options, columns) %}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   {%- set texts = {
@@ -29,7 +29,7 @@
 {% endmacro %}
 
 
-{# The arguments of the engine; those of a replicated one begin with others. #}
+{# Sign and version are the last two arguments of the engine. A replicated engine has other arguments before them. #}
 {% macro _get_sign_and_version(engine_full) %}
   {%- set argument = '`(?:[^`\\\\]|\\\\.)*`|\'(?:[^\'\\\\]|\\\\.)*\'|[^()`\']' -%}
   {%- set engine = modules.re.findall('VersionedCollapsingMergeTree\\((?:' ~ argument ~ ')*\\)', engine_full) -%}
@@ -37,7 +37,7 @@
 {% endmacro %}
 
 
-{# The engine appends the version to the sorting key, unless it is there. #}
+{# Removes the version, which the engine appends to a sorting key that does not contain it. #}
 {% macro _without_version(sorting_key, version) %}
   {%- set suffix = ', ' ~ version -%}
   {%- set key = sorting_key[: -(suffix | length)] if sorting_key.endswith(suffix) else sorting_key -%}

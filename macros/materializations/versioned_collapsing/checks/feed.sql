@@ -1,4 +1,4 @@
-{# The change feed needs some names for itself. #}
+{# The change feed needs some column names for itself. #}
 {% macro validate_feed_columns(target_relation, table_columns, apply) %}
   {%- set own = versioned_collapsing.get_feed_columns() -%}
   {%- set taken = table_columns | map(attribute='name') | select('in', own) | list -%}
@@ -12,7 +12,7 @@
 {% endmacro %}
 
 
-{# And a name for its table. #}
+{# The change feed needs a table name for itself. #}
 {% macro validate_feed_place(described, apply) %}
   {%- if described.is_taken -%}
     {%- do versioned_collapsing.stop_run(apply,

@@ -1,4 +1,5 @@
-{# No row that was counted is lost, or doubled, before it is published. Repaired keys may have any number of rows. #}
+{# Checks that as many rows are staged as were counted, so that none is lost or doubled. Repaired keys may add any
+   number of rows. #}
 {% macro validate_gathered_rows(target_relation, counts, gathered, apply) %}
   {%- set decided = counts.states + counts.cancels -%}
   {%- if gathered < decided or (gathered > decided and not counts.repaired) -%}

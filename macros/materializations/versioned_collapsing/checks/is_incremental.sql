@@ -1,4 +1,5 @@
-{# dbt's is_incremental() is true for its own materialization only: what a model writes below it is not run. #}
+{# dbt's is_incremental() is true only for the materialization `incremental`. In this one, the code that depends on it
+   never runs. #}
 {% macro warn_of_is_incremental(model) %}
   {%- if modules.re.search('\\bis_incremental\\(', model.raw_code) -%}
     {%- do exceptions.warn(

@@ -1,4 +1,4 @@
-{# A run of another dbt invocation that is at work is left alone. #}
+{# Stops if a run of another dbt invocation holds the lock and is at work. #}
 {% macro validate_holder_is_idle(locked_relation, holder, is_at_work, model) %}
   {%- if is_at_work and holder.invocation_id != invocation_id -%}
     {%- do exceptions.raise_compiler_error(
@@ -10,7 +10,7 @@
 {% endmacro %}
 
 
-{# Whoever waits longer than this for the runs of its own invocation waits in vain. #}
+{# Stops a run that has waited too long for other runs of its own invocation. #}
 {% macro validate_lock_is_acquired(locked_relation, holder, apply, seconds) %}
   {%- if not versioned_collapsing.is_held_by(holder, apply.run_id) -%}
     {%- do exceptions.raise_compiler_error(
@@ -21,7 +21,7 @@
 {% endmacro %}
 
 
-{# A run that has lost its lock must not write: another one is at it. #}
+{# A run that has lost its lock must not write, because another run may be writing. #}
 {% macro validate_lock_is_held(holder, apply, seconds) %}
   {%- if not versioned_collapsing.is_held_by(holder, apply.lock.run_id) -%}
     {%- do exceptions.raise_compiler_error(

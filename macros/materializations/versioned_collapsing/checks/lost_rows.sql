@@ -1,5 +1,6 @@
-{# A full refresh in a run on a part, or from a change set without batches, would leave the table without rows that it
-   has: they would be back after a whole run only. validate_complete_manifest sees to change sets that are a part. #}
+{# In two cases, a full refresh would remove rows that only a later complete run brings back: if the run reads only a
+   part of its input (--empty, --sample), and if the change set has no batches. validate_complete_manifest checks change
+   sets that were built as a part. #}
 {% macro validate_no_rows_are_lost(existing_relation, is_rebuild, model, manifest, ledger, apply) %}
   {%- set is_part = manifest.is_partial and (versioned_collapsing.is_partial_run() or not manifest.exists) -%}
   {%- set is_empty = manifest.exists and not manifest.is_partial and manifest.is_complete and not manifest.batches -%}

@@ -1,7 +1,7 @@
-{# What is wrong with the names of a model's options: those that nobody knows, those that say nothing here, and those
-   that are given twice. `known` are the materialization's own, `meaningless` maps others to what to do instead, and
-   `of_the_adapter` are read by the adapter. In `meta`, which is the project's own, only a name that looks like one of
-   ours can be wrong. #}
+{# The problems with the names of a model's options: unknown names, options without a meaning here, and options that are
+   given twice. `known` has the options of the materialization, `meaningless` maps other options to advice, and
+   `of_the_adapter` has those that the adapter reads. `meta` belongs to the project, so a name there is a problem only
+   if it is in `meaningless` or resembles one of `known`. #}
 {% macro get_option_name_problems(model, known, meaningless, of_the_adapter=[]) %}
   {%- set problems = [] -%}
   {%- set all_known = known + of_the_adapter + versioned_collapsing.get_option_names_of_dbt() -%}

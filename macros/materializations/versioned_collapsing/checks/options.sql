@@ -71,10 +71,11 @@
         else 'columns to policies.')
     ) -%}
   {%- endfor -%}
-  {%- for name, keys in {'indexes': 'name and definition', 'projections': 'name and query'}.items()
-      if not versioned_collapsing._is_list_of_mappings(options[name]) -%}
+  {%- for name, keys in {'indexes': ['definition'], 'projections': ['query', 'index']}.items()
+      if not versioned_collapsing._is_list_of_definitions(options[name], keys) -%}
     {%- do problems.append(
-        name ~ " is " ~ tojson(options[name]) ~ "; it takes a list of mappings, each with " ~ keys ~ "."
+        name ~ " is " ~ tojson(options[name]) ~ "; it takes a list of mappings, each with name and "
+        ~ keys | join(' or ') ~ "."
     ) -%}
   {%- endfor -%}
   {%- if options.combine is mapping -%}
@@ -93,13 +94,18 @@
 {% endmacro %}
 
 
-{% macro _is_list_of_mappings(value) %}
-  {%- do return(value is iterable and value is not string and value is not mapping
-      and value | select('mapping') | list | length == value | length) -%}
+{% macro _is_list_of_definitions(value, keys) %}
+  {%- if value is not iterable or value is string or value is mapping -%}{%- do return(false) -%}{%- endif -%}
+  {%- for entry in value -%}
+    {%- if entry is not mapping or not entry.get('name') or not keys | select('in', entry) | list -%}
+      {%- do return(false) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do return(true) -%}
 {% endmacro %}
 
 
-{# What to say behind names of which one is a text of several, as in 'order_id, line'. #}
+{# The advice to add to an error if a name is a text of several names, such as 'order_id, line'. #}
 {% macro get_list_advice(option, names) %}
   {%- for name in names if name is string and ',' in name -%}
     {%- do return(" To name several columns, write a list: " ~ option ~ "=['a', 'b'].") -%}

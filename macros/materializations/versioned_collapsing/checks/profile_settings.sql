@@ -1,4 +1,5 @@
-{# Stops the run when the profile has settings that leave rows out: dbt's own look at the tables could be wrong. #}
+{# Stops the run if the profile has settings that leave rows out. dbt's own queries about the tables could then be
+   wrong. #}
 {% macro validate_settings(unique_id, profile) %}
   {%- set all = versioned_collapsing.get_pinned_settings() -%}
   {%- set pinned = versioned_collapsing.get_cutting_settings() -%}

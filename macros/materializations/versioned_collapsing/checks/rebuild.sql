@@ -1,5 +1,5 @@
-{# A rebuilt table takes the old one's place without its rows passing through the materialized views
-   that hang on it: they must be rebuilt in the same run, or they would stay wrong. #}
+{# A rebuilt table takes the place of the old one, but its rows do not pass through the materialized views on the table.
+   These views must be rebuilt in the same run, or they would stay wrong. #}
 {% macro validate_rebuild(this, existing_relation, is_rebuild, model) %}
   {%- if existing_relation is none -%}{%- do return(none) -%}{%- endif -%}
   {%- if existing_relation.type != 'table' -%}

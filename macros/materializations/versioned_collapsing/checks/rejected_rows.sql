@@ -1,4 +1,5 @@
-{# Rows of the change set that have no place in the table stop the run: how many, why, and some of them. #}
+{# Stops the run if rows of the change set do not fit the table. The error counts them, says why, and shows some of
+   them. #}
 {% macro validate_rows_fit(target_relation, options, rejected, apply) %}
   {%- set key_and_version = (options.unique_key + [options.version]) | join(', ') -%}
   {%- set lines = [] -%}

@@ -1,6 +1,6 @@
-{# ClickHouse notes the parts of a block before it adds them, and drops a repetition of those that it knows. If it was
-   killed between the two, it lacks a part. In the table, what is missing is found; in a view it is not, nor in a table
-   of signed rows. #}
+{# ClickHouse notes the parts of a block before it adds them, and drops a repetition of parts that it has noted. If it
+   was killed in between, a part is missing. In the table, a comparison finds the missing rows. In a view, and in a
+   table of signed rows, nothing finds them. #}
 {% macro warn_of_a_restart(target_relation, unfinished, view_names) %}
   {%- set places = ([target_relation | string] if unfinished.is_stream else []) + view_names -%}
   {%- if unfinished.is_restarted and places -%}

@@ -1,4 +1,4 @@
-{# What was seen before the lock was taken holds still: nobody has built the table in between. #}
+{# Stops the run if the table was built or dropped after this run looked for it and before it took the lock. #}
 {% macro validate_same_place(this, existing_relation, found, apply) %}
   {%- if (found is none) != (existing_relation is none) -%}
     {%- do versioned_collapsing.stop_run(apply,

@@ -1,5 +1,6 @@
-{# The server's release, and how long the names of tables may be there, beside the longest one that a table's helpers
-   have: that of a lock which is taken over. A character that is no letter, digit or underscore counts as three. #}
+{# The server's release, cluster and database engine. `most`: how long the name of a table may be. `taken`: the length
+   of the longest name among the table's helper tables, which is that of a lock that is taken over. A character other
+   than a letter, digit or underscore counts as three. #}
 {% macro read_server(this) %}
   {%- set cluster = (adapter.get_clickhouse_cluster_name() or '').strip('"') -%}
   {%- set longest = versioned_collapsing.get_helper_relation(this, 'lock_' ~ local_md5('')).identifier -%}
@@ -32,8 +33,8 @@
 {% endmacro %}
 
 
-{# Older releases lack columns of system.tables and types in expressions that the macros use, and before 26.3 FINAL with
-   a filter on the sign could return cancelled rows. #}
+{# Older releases lack columns of system.tables and types in expressions that the macros use. Before 26.3, FINAL with a
+   filter on the sign could also return cancelled rows. #}
 {% macro validate_server(server) %}
   {%- if server.version.split('.')[:2] | map('int') | list < [26, 7] -%}
     {%- do exceptions.raise_compiler_error(
@@ -44,7 +45,7 @@
 {% endmacro %}
 
 
-{# A run writes to one shard. Its tables are on each replica of that. #}
+{# A run writes to one shard. Its tables are on each replica of that shard. #}
 {% macro validate_cluster(this, server, options, model) %}
   {%- if server.replication and server.shards > 1 -%}
     {%- do exceptions.raise_compiler_error(

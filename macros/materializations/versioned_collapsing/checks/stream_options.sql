@@ -1,4 +1,4 @@
-{# A change set of signed rows is written as it is: what depends on stored rows has no meaning there. #}
+{# A change set of signed rows is written as it is, so options that depend on stored rows have no meaning. #}
 {% macro _stream_problems(options) %}
   {%- set problems = [] -%}
   {%- if options.combine -%}

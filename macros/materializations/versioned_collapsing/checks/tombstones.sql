@@ -1,4 +1,4 @@
-{# When deletes of this table were remembered, and are no more, a late change would bring rows back. #}
+{# If deletes of this table were remembered and are lost, a late change would bring deleted rows back. #}
 {% macro validate_tombstones_are_there(target_relation, tables, options, ledger, apply, model) %}
   {%- set are_lost = options.remember_deletes and ledger.deletes and not tables.tombstones -%}
   {%- if are_lost and not var('forget_deletes', false) -%}

@@ -1,4 +1,4 @@
-{# A truncate needs the version up to which rows go. #}
+{# A truncate needs the version up to which it removes rows. #}
 {% macro validate_truncates(without_version, column, apply) %}
   {%- if without_version -%}
     {%- do versioned_collapsing.stop_run(apply,

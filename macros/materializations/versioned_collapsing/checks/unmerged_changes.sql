@@ -1,4 +1,4 @@
-{# Partial changes that came too late, or for a key that is not there. #}
+{# Warns of partial changes that came too late, or whose key has no stored row. #}
 {% macro warn_of_unmerged_changes(target_relation, counts) %}
   {%- if counts.unmerged -%}
     {%- do exceptions.warn(

@@ -1,4 +1,4 @@
-{# A stream that no change set has cut into batches is not known again. #}
+{# Without a change_set model there are no batches, so a run cannot recognize signed rows that an earlier run wrote. #}
 {% macro warn_of_a_stream_without_batches(target_relation, apply) %}
   {%- if not apply.has_manifest -%}
     {%- do exceptions.warn(

@@ -1,5 +1,5 @@
-{# To repeat a block is harmless for views that were there when the run began to write. A view that is new, or
-   was altered, would take in rows that it has got already. #}
+{# It is harmless to repeat a block for views that existed when the run began to write. A view that was created or
+   altered since then would receive rows that it already has. #}
 {% macro validate_views_are_unchanged(target_relation, unfinished, changed, apply) %}
   {%- if changed -%}
     {%- do versioned_collapsing.stop_run(apply,

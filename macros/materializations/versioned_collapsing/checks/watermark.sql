@@ -1,4 +1,5 @@
-{# Rows that a watermark takes again are duplicates, where changes are compared by version. #}
+{# With a watermark, a run may read rows again that were applied before. They are only duplicates if changes are
+   compared by version. With `old_state: stream` and `delete_version: ignore`, they are not. #}
 {% macro get_watermark_problems(options, given) %}
   {%- if '_watermark' not in given -%}
     {%- do return(["columns: the change set has _landing, but no _watermark. Select both, or neither."]

@@ -1,7 +1,8 @@
 {# The change feed of a table, or none if it has none.
 
    - relation: the table with the signed rows of each apply
-   - is_history: whether it is kept for its own sake, and holds the rows of the first apply too
+   - is_history: whether the option `change_feed` asks for the feed, and not only a view needs it. The feed then also
+     holds the rows of the first apply
    - interval: for how long its rows are kept, as ClickHouse writes it. None: for ever, or until all views have used
      them
    - views: the names of the views that are maintained from it #}
@@ -21,7 +22,7 @@
 {% endmacro %}
 
 
-{# The columns that a change feed has beside those of its table. #}
+{# The columns that a change feed has in addition to those of its table. #}
 {% macro get_feed_columns() %}
   {%- do return(['_apply', '_applied_at', '_changed_version']) -%}
 {% endmacro %}

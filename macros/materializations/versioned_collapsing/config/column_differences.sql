@@ -1,4 +1,5 @@
-{# Which columns only the model or only the table has, given the types of the stored ones. #}
+{# The columns that only the model has (`added`) and those that only the table has (`absent`). `stored` has the types of
+   the table's columns. #}
 {% macro get_column_differences(stored, columns) %}
   {%- do return({
       'added': columns.names | reject('in', stored) | list,

@@ -1,7 +1,12 @@
-{# `table`: name, type and given_type of each column that is stored, without the sign; given_type is none where the
-   change set has no such column. `names`: their names. `payload`: all but key and version. `absent`: those without a
-   given_type. `given`: the change set's columns. `is_folded`: whether the changes of a key are more than candidates of
-   which the highest is taken. #}
+{# The columns in the form in which macros pass them on.
+
+   - table: each stored column except the sign: its name, its type, and given_type, its type in the change set (none if
+     the change set lacks the column)
+   - names: the names of these columns
+   - payload: the names without key and version
+   - absent: the names of the columns that the change set lacks
+   - given: the names of the change set's columns
+   - is_folded: whether all changes of a key are combined; otherwise only the one with the highest version counts #}
 {% macro describe_columns(options, table, given) %}
   {%- set names = table | map(attribute='name') | list -%}
   {%- set absent = table | selectattr('given_type', 'none') | map(attribute='name') | list -%}

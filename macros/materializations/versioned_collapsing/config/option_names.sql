@@ -1,5 +1,5 @@
-{# What dbt gives or takes for every model (dbt-core 1.11 and 1.12, dbt 2), and dbt-clickhouse 1.10 and dbt-spark for
-   every relation. #}
+{# The options that dbt sets or accepts for every model (dbt-core 1.11 and 1.12, dbt 2), and those that dbt-clickhouse
+   1.10 and dbt-spark accept for every relation. #}
 {% macro get_option_names_of_dbt() %}
   {%- do return([
       'access', 'adapter', 'alias', 'batch_size', 'begin', 'classifiers', 'column_types', 'concurrent_batches',

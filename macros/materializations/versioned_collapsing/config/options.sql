@@ -1,4 +1,4 @@
-{# Every option of the materialization. What is wrong with them, validate_versioned_collapsing_options says. #}
+{# Every option of the materialization. validate_versioned_collapsing_options checks them. #}
 {% macro get_versioned_collapsing_options(config, model) %}
   {%- set given = versioned_collapsing._get_given_options(config, model) -%}
   {%- set unique_key = versioned_collapsing.as_list(given.unique_key) -%}
@@ -43,7 +43,7 @@
 {% endmacro %}
 
 
-{# What dbt itself gives every model does not count. #}
+{# dbt itself sets this option for every model. Only a value that the project sets counts. #}
 {% macro _get_on_schema_change(config, model) %}
   {%- set is_given = 'on_schema_change' in (config.get('meta') or {})
       or versioned_collapsing.is_in_config(model, 'on_schema_change') -%}

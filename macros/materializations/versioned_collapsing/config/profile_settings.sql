@@ -1,5 +1,5 @@
-{# The values that the pinned settings have in the profile, and those of refused ones that are set; empty
-   when the answer is not complete: `limit` and its like do not show in system.settings, but in what is missing. #}
+{# The values of the pinned settings in the profile, and those of refused settings that are set. Empty if the answer is
+   incomplete: a setting such as `limit` may not show in system.settings, but it hides other rows there. #}
 {% macro read_profile_settings() %}
   {%- set pinned = versioned_collapsing.get_pinned_settings() -%}
   {%- set query -%}
@@ -17,8 +17,8 @@
 {% endmacro %}
 
 
-{# Settings that only newer servers have, so that no statement can name them: they wrap a select in another one, or give
-   a table more columns. #}
+{# Settings that wrap a select in another one, or give a table more columns. Older servers lack them, so no statement
+   can name them. #}
 {% macro get_refused_settings() %}
   {%- do return([
       'asterisk_include_virtual_columns', 'filter', 'implicit_table_at_top_level', 'order', 'select', 'sort',
@@ -26,8 +26,8 @@
 {% endmacro %}
 
 
-{# The model's select, which means what it means in the profile: where the statements around it pin other values, it
-   has those of the profile. #}
+{# The model's select, which must mean what it means in the profile. Where the statements around it pin other values,
+   its own `settings` clause sets the values of the profile again. #}
 {% macro get_select_in_profile_sql(sql, profile) %}
   {%- set without_meaning = (
       'enable_analyzer', 'deduplicate_insert', 'deduplicate_insert_select', 'optimize_injective_functions_inside_uniq',

@@ -1,5 +1,6 @@
-{# Whether a null in the column would leave a row without a place in the table. The key `order-id` is no expression of a
-   column `order`, so the names of all columns are given. #}
+{# Whether the column must not be null: the version, and each column that the key, ORDER BY or PARTITION BY uses.
+   `names` has the names of all columns: if one of them is `order-id`, the key `order-id` is no expression over a column
+   `order`. #}
 {% macro is_required_column(name, options, names) %}
   {%- set places = [options.version] + options.unique_key + options.order_by + options.partition_by -%}
   {%- if name in places -%}
@@ -14,7 +15,8 @@
 {% endmacro %}
 
 
-{# The names that an expression may mean a column by: neither its texts nor its functions. Of `a.b` also `a`. #}
+{# The names in an expression that can be columns. String literals and functions are left out. For `a.b`, `a` is
+   returned too. #}
 {% macro _names_in(expression) %}
   {%- set names = [] -%}
   {%- set tokens = "'(?:[^'\\\\]|\\\\.)*'|`((?:[^`\\\\]|\\\\.)*)`|\"([^\"]*)\""

@@ -1,5 +1,5 @@
-{# Lets this session send statements that name a thousand columns and more. ClickHouse reads the limits before it reads
-   the statement, so that they cannot stand in it; they change no result. #}
+{# Lets this session send statements with a thousand columns or more. ClickHouse applies these limits before it parses a
+   statement, so the statement itself cannot set them. They change no result. #}
 {% macro allow_wide_statements(columns) %}
   {%- if columns.table | length > 100 -%}
     {%- do run_query(

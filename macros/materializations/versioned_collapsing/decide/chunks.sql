@@ -1,5 +1,5 @@
-{# Decides chunk by chunk, from one on, what the changes come to; each is looked up by itself, so that its memory is
-   bounded. Nothing is published yet. Returns the counts of all. #}
+{# Decides chunk by chunk which rows the changes require, from the chunk in `progress` on. Each chunk is looked up
+   separately, so that its memory is bounded. Nothing is published yet. Returns the counts of all chunks. #}
 {% macro decide_chunks(target_relation, options, columns, progress, apply) %}
   {%- set signed = versioned_collapsing.get_helper_relation(target_relation, 'signed') -%}
   {%- set pairing = versioned_collapsing.read_pairing_expressions(options, columns) -%}
@@ -31,7 +31,7 @@
 {% endmacro %}
 
 
-{# Compares the staged changes with what is stored of their keys, and gathers the rows that they come to. #}
+{# Compares the staged changes with the stored rows of their keys, and gathers the rows to write. #}
 {% macro decide_chunk(target_relation, options, columns, pairing, rows, chunk, progress, apply) %}
   {%- set is_filled = chunk > progress.chunk -%}
   {%- set uncollapsed = versioned_collapsing.stage_uncollapsed_rows(
@@ -50,7 +50,8 @@
 {% endmacro %}
 
 
-{# A run that dies after this goes on with the next chunk. One that conflicts may stop begins anew. #}
+{# If this run dies after the chunk is recorded, the next run continues with the next chunk. With `on_conflict: error`,
+   nothing is recorded, and the next run starts again. #}
 {% macro end_chunk(target_relation, options, counts, progress, apply) %}
   {%- do versioned_collapsing.renew_lock(apply) -%}
   {%- if options.on_conflict != 'error' and not progress.is_repeated -%}
@@ -65,7 +66,7 @@
 {% endmacro %}
 
 
-{# Conflicts are an error before anything is published, or a warning. #}
+{# Raises an error for conflicts before anything is published, or warns of them. #}
 {% macro judge_conflicts(target_relation, options, counts, apply) %}
   {%- if options.on_conflict == 'warn' -%}
     {%- do versioned_collapsing.warn_of_conflicts(target_relation, options, counts) -%}

@@ -1,4 +1,4 @@
-{# Keys and versions of a few changes at the version of a stored row, with another payload. #}
+{# Keys and versions of a few conflicts: changes with the version of a stored row and another payload. #}
 {% macro get_conflicts_sql(target_relation, options, columns, uncollapsed, apply) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   {%- set version = adapter.quote(options.version) -%}

@@ -1,4 +1,4 @@
-{# The counts of the ledger. A key that has its row deleted, or updated, gets a cancel row. #}
+{# The counts for the ledger. A delete or an update of a stored row writes a cancel row. #}
 {% macro get_counts_of_outcomes(outcomes, unmerged, conflict_sample) %}
   {%- set written = ('insert', 'update', 'delete', 'delete of an absent key', 'repaired') -%}
   {%- set deleted = ('delete', 'delete of an absent key', 'repaired') -%}

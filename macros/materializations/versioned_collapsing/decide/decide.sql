@@ -1,4 +1,4 @@
-{# What becomes of each staged change, counted; every key falls under one outcome. Stages the torn keys among them. #}
+{# Counts the outcomes of the staged changes; every key has exactly one outcome. Stages the torn keys. #}
 {% macro decide_outcomes(target_relation, options, columns, uncollapsed, apply) %}
   {%- set found = versioned_collapsing.read_outcomes(
       target_relation, options, columns, uncollapsed, apply, compares_payload=false
@@ -18,7 +18,8 @@
 {% endmacro %}
 
 
-{# Whether any key has other uncollapsed rows than one state row, given how many keys have any. #}
+{# Whether any key has uncollapsed rows that are not exactly one state row. `matched`: the number of keys that have
+   uncollapsed rows. #}
 {% macro has_torn_keys(uncollapsed, matched) %}
   {%- do return(uncollapsed.row_count > matched or uncollapsed.cancel_count > 0) -%}
 {% endmacro %}

@@ -1,16 +1,17 @@
-{# Keys with other uncollapsed rows than one state: torn by a run that died, or wrong from elsewhere. The
-   opposite of every uncollapsed row that should not be there, and the state that should and is not.
-   Two states of one version that differ stay: no cancel row could tell them apart. One flag a step:
+{# The rows that repair torn keys, whose uncollapsed rows are not exactly one state row: a run died, or another writer
+   left them so. They are the opposite of every uncollapsed row that should not be there, and the state row that should
+   be there, if it is missing. Two different state rows of the highest version stay until a newer change replaces them:
+   no cancel row could tell them apart. One flag per step:
 
-   | flag of a key       | what it says                                                                      |
-   | ------------------- | --------------------------------------------------------------------------------- |
-   | stored_rows         | its uncollapsed rows; states: those of them that are states (from the start)      |
-   | change              | what is staged of it, a state row, or deletes it: change_deletes (from the start) |
-   | has_live            | it has a state row; the highest version of these: live_version                    |
-   | is_accepted         | the change replaces what is stored                                                |
-   | surplus             | the rows that should not be there: all but one of each state that stays           |
-   | added               | the state that should be there and is not, if any                                 |
-   | written_rows        | the surplus and what is added, with the signs with which they are written         | #}
+   | flag of a key | what it says                                                                               |
+   | ------------- | ------------------------------------------------------------------------------------------ |
+   | stored_rows   | its uncollapsed rows; states: the state rows among them (both from the start)              |
+   | change        | its staged change, as a state row; change_deletes: whether it is a delete (from the start) |
+   | has_live      | it has a state row; live_version: the highest version of its state rows                    |
+   | is_accepted   | the change replaces what is stored                                                         |
+   | surplus       | the rows that should not be there: all but one of each state row that stays                |
+   | added         | the state row that should be there and is missing, if any                                  |
+   | written_rows  | surplus and added; written_signs: the signs with which they are written                    | #}
 {% macro get_heal_rows_sql(target_relation, options, columns, uncollapsed) -%}
   {%- set others = columns.names | reject('in', options.unique_key) | list -%}
   with _dbt_per_key as (

@@ -1,4 +1,4 @@
-{# One flag a step; get_heal_rows_sql says what each means. #}
+{# One flag per step; get_heal_rows_sql says what each flag means. #}
 {% macro _get_heal_steps(options) %}
   {%- set version = versioned_collapsing.get_element_sql('_dbt_row', options.version) -%}
   {%- set changed = versioned_collapsing.get_element_sql('_dbt_change', options.version) -%}

@@ -1,4 +1,4 @@
-{# How many keys come to each outcome, how many have uncollapsed rows, and how many rows were not combined. #}
+{# How many keys have each outcome, how many keys have uncollapsed rows, and how many changes could not be combined. #}
 {% macro read_outcomes(target_relation, options, columns, uncollapsed, apply, compares_payload) %}
   {%- set query = versioned_collapsing.get_outcomes_sql(
       target_relation, options, columns, uncollapsed, apply, compares_payload
@@ -16,7 +16,7 @@
 {% endmacro %}
 
 
-{# Payloads are compared when there are changes at the version of a stored row: without, they are not read. #}
+{# Payloads are compared only if a change has the version of a stored row. Otherwise they are not read. #}
 {% macro get_outcomes_sql(target_relation, options, columns, uncollapsed, apply, compares_payload) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   {%- set torn = versioned_collapsing.get_helper_relation(target_relation, 'torn') -%}

@@ -1,4 +1,4 @@
-{# Gathers the rows that the changes come to in the table that is published, and the deletes to remember. #}
+{# Adds the rows to write to the staged table `signed`, and the deletes to remember to the staged table `deletes`. #}
 {% macro stage_rows_to_write(target_relation, options, columns, uncollapsed, counts, apply) %}
   {%- set rows = versioned_collapsing.get_publish_rows_sql(target_relation, options, columns, uncollapsed) -%}
   {% call statement('stage_rows_to_write') -%}
@@ -18,7 +18,7 @@
 {% endmacro %}
 
 
-{# The deletes that are applied: those that no newer live row outlives. #}
+{# The deletes that are applied: those whose key has no newer live row. #}
 {% macro get_stage_deletes_sql(target_relation, options, uncollapsed, apply) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   {%- set version = adapter.quote(options.version) -%}

@@ -1,5 +1,5 @@
-{# The cancel and state rows of keys with at most one uncollapsed row, a state. Each is read from the table that has it,
-   beside the versions of the other: no column but these goes through a join. #}
+{# The cancel and state rows of keys with at most one uncollapsed row, which is a state row. Cancel rows are read from
+   the stored rows and state rows from the changes. Of the other side, a join reads only keys, versions and flags. #}
 {% macro get_publish_rows_sql(target_relation, options, columns, uncollapsed) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   {%- set version = adapter.quote(options.version) -%}

@@ -1,4 +1,4 @@
-{# The torn keys that change: the uncollapsed rows of each, the states among them, and the change, as named tuples. #}
+{# For each torn key that changes: its uncollapsed rows, the state rows among them, and the change, as named tuples. #}
 {% macro _get_torn_rows_sql(target_relation, options, columns, uncollapsed) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   {%- set torn = versioned_collapsing.get_helper_relation(target_relation, 'torn') -%}
@@ -40,9 +40,8 @@
 {%- endmacro %}
 
 
-{# A row as a tuple whose elements have the names of the columns, and of the sign, behind a prefix: `null` and others
-   are
-   no names of elements. #}
+{# A row as a named tuple. Its elements are called like the columns and the sign, with a prefix, because a name such as
+   `null` is not allowed for an element. #}
 {% macro get_named_tuple_sql(table, sign, sign_sql) -%}
   {%- set types = [] -%}
   {%- for column in table + [{'name': sign, 'type': 'Int8'}] -%}
@@ -54,7 +53,7 @@
 {%- endmacro %}
 
 
-{# An element of such a tuple. #}
+{# An element of a tuple that get_named_tuple_sql makes. #}
 {% macro get_element_sql(row, name) %}
   {%- do return('tupleElement(' ~ row ~ ', ' ~ versioned_collapsing.quote_literal('_dbt_' ~ name) ~ ')') -%}
 {% endmacro %}

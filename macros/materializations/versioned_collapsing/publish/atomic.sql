@@ -1,6 +1,6 @@
-{# Makes all that is staged visible in one step: its parts become parts of the table as they are, by hard links. Whoever
-   reads the table sees all of them or none. If ClickHouse itself is killed meanwhile, some of them may be there when it
-   starts again; the next run publishes the others. #}
+{# Makes all staged rows visible in one step: by hard links, the staged parts become parts of the table. A reader sees
+   all of them or none. If ClickHouse itself is killed meanwhile, only some of them may be there after its restart. The
+   next run then publishes the others. #}
 {% macro attach_staged(target_relation, role, relation, apply) %}
   {% call statement('publish') -%}
     alter table {{ relation }}

@@ -1,5 +1,5 @@
-{# ClickHouse knows a repeated block by this window: without one on the table and on each table that a view
-   fills, a repeated insert would be doubled in one of them. Replicated tables have one anyway. #}
+{# ClickHouse recognizes a repeated block by this window. The table, and each table that a view fills, needs one:
+   otherwise a repeated insert would write its rows twice. Replicated tables have one anyway. #}
 {% macro keep_deduplication_window(table) %}
   {%- set window = versioned_collapsing.get_deduplication_window() -%}
   {%- set query -%}
@@ -21,7 +21,8 @@
 {% endmacro %}
 
 
-{# Partitions of the blocks that may have to be repeated: of the one at which a run dies. #}
+{# The size of the window: one entry for each partition of a block. Only one block may have to be repeated, the one at
+   which a run dies. #}
 {% macro get_deduplication_window() %}
   {%- do return(10000) -%}
 {% endmacro %}

@@ -1,5 +1,5 @@
-{# Writes the staged rows to the change feed, before the ledger says that their apply has begun: if the run dies, the
-   number of the apply is taken by the next, which first removes what this one left there. #}
+{# Writes the staged rows to the change feed, before the ledger says that their apply has begun. If the run dies in
+   between, the next run takes the same apply number, and first removes what this run left in the feed. #}
 {% macro feed_rows(target_relation, options, columns, progress, apply) %}
   {%- if progress.is_repeated -%}
     {%- do return(none) -%}
@@ -14,8 +14,8 @@
 {% endmacro %}
 
 
-{# Each row with the number and the time of the apply, and the version of the change that caused it. Of rows that came
-   signed that is the highest version which the apply has of their key. #}
+{# Each staged row with the number and the time of the apply, and the version of the change that caused the row. For
+   rows of `old_state: stream`, that is the highest version of the key in the apply. #}
 {% macro get_feed_rows_sql(target_relation, options, columns, feed_columns, apply) -%}
   {%- set signed = versioned_collapsing.get_helper_relation(target_relation, 'signed') -%}
   {%- set names = versioned_collapsing.quote_names(feed_columns) -%}

@@ -1,5 +1,5 @@
-{# Writes the staged rows from a block on, each block by a statement of its own. A block that was written as its
-   run died is dropped as a repetition by every table that has it. #}
+{# Writes the staged rows from a block on, with one statement for each block. If the run that died had written that
+   block to a table, the table drops the repetition. #}
 {% macro publish_blocks(target_relation, options, columns, progress, apply) %}
   {%- set blocks = versioned_collapsing.read_blocks(target_relation) -%}
   {%- for block in range(progress.block, blocks | length) -%}
@@ -16,9 +16,9 @@
 {% endmacro %}
 
 
-{# The blocks, each with a token and the names of its parts: as many as come to the size of a block. Staged parts are
-   never merged, so that a later run finds the same blocks. Empty ones, of which ClickHouse rids itself in its own time,
-   are none. Rows that are staged anew, in a table that has another UUID, are other blocks. #}
+{# The blocks, each with a token and the names of its parts. A block takes as many parts as fit into its size. Staged
+   parts are never merged, so a later run finds the same blocks. Empty parts do not count, because ClickHouse removes
+   them sooner or later. The token has the UUID of the staged table: rows that are staged again are other blocks. #}
 {% macro read_blocks(target_relation) %}
   {%- set signed = versioned_collapsing.get_helper_relation(target_relation, 'signed') -%}
   {%- set query -%}
@@ -49,9 +49,9 @@
 {% endmacro %}
 
 
-{# ClickHouse knows a block by its token, and by the number of chunks that it was read in: it must be one, whatever the
-   profile and the memory are. A sort of everything, in memory and by one thread, returns one; by two it returns two
-   where their rows do not overlap. #}
+{# ClickHouse recognizes a block by its token and by the number of pieces in which it is read. It must be one piece,
+   whatever the profile and the memory are. A sort of all rows, in memory and by one thread, returns one piece. With two
+   threads, it returns two pieces if their rows do not overlap. #}
 {% macro get_publish_block_sql(target_relation, options, columns, block, apply) -%}
   {%- set names = get_quoted_csv(versioned_collapsing.get_stored_names(options, columns)) -%}
   insert into {{ target_relation }} ({{ names }})

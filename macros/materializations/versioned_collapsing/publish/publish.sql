@@ -1,4 +1,4 @@
-{# Publishes the rows that are staged, and the deletes to remember after them: no tombstone is visible before its
+{# Publishes the staged rows, and after them the deletes to remember, so that no tombstone is visible before its
    delete. #}
 {% macro publish_staged_rows(target_relation, options, columns, progress, apply) %}
   {%- if progress.is_journal -%}
@@ -13,8 +13,8 @@
 {% endmacro %}
 
 
-{# From here on a run that dies is completed, the way that is chosen here: what was counted goes with it. Returns the
-   progress. #}
+{# Chooses how to publish, writes the change feed and records the start. If the run dies after that, the next run
+   completes it in the same way, with the counts that were recorded. Returns the progress. #}
 {% macro start_publishing(target_relation, options, columns, progress, apply) %}
   {%- do versioned_collapsing.renew_lock(apply) -%}
   {%- set way = versioned_collapsing.prepare_publishing(target_relation, options, progress, apply) -%}
@@ -25,7 +25,7 @@
 {% endmacro %}
 
 
-{# Publishes what all chunks have come to in one step. #}
+{# Publishes the rows of all chunks together, and records the apply. #}
 {% macro publish_and_record(target_relation, options, columns, progress, apply) %}
   {%- if progress.counts.has_writes -%}
     {%- set progress = versioned_collapsing.start_publishing(

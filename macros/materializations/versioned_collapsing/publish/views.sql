@@ -1,5 +1,5 @@
-{# The materialized views that rows of the target reach, at once or by way of other views: the tables that they
-   fill, and names by a hash of what each view is. #}
+{# The materialized views that rows of the target reach, directly or through other views. `tables`: the tables that they
+   fill. `definitions`: the name of each view by a hash of its definition. #}
 {% macro read_views(target_relation) %}
   {%- set is_table = versioned_collapsing.get_is_table_sql(target_relation) -%}
   {%- set tables = [] -%}

@@ -1,4 +1,4 @@
-{# Writes the blocks that are left. From here on the apply is completed as one that was attached. #}
+{# Writes the remaining blocks. From then on, the apply is completed like one whose rows were attached. #}
 {% macro complete_journal(target_relation, options, columns, counts, progress, apply) %}
   {%- set all = dict(counts, has_writes=true, has_deletes=true) -%}
   {%- do versioned_collapsing.publish_staged_rows(

@@ -1,4 +1,4 @@
-{# Completes a run of signed rows that died: its staged blocks are written from the one on that the ledger names. #}
+{# Completes a run of signed rows that died: writes its staged blocks, from the one that the ledger names on. #}
 {% macro complete_stream(target_relation, options, progress, apply) %}
   {%- set signed = versioned_collapsing.get_helper_relation(target_relation, 'signed') -%}
   {%- set table = [] -%}

@@ -1,5 +1,6 @@
-{# Decides once more what a run that died while it published had decided: what is stored already is found among the
-   uncollapsed rows, and only what is missing is published. Views that have come since make a journal of it. #}
+{# Repeats the decisions of a run that died while it published. Rows that are already stored are found among the
+   uncollapsed rows, so only the missing rows are published. If views were created since then, the rows go through a
+   journal. #}
 {% macro redo_apply(target_relation, options, columns, recorded, progress, apply) %}
   {%- set role = versioned_collapsing.get_change_set_role(options, is_repeated=columns.is_folded) -%}
   {%- set source = versioned_collapsing.get_helper_relation(target_relation, role) -%}

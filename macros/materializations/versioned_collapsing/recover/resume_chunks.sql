@@ -1,4 +1,5 @@
-{# Goes on with the chunk after the last that was staged: what the run that died has of that one is removed. #}
+{# Continues with the chunk after the last one that was recorded. Removes what the run that died has already gathered
+   from that chunk on. #}
 {% macro resume_chunks(target_relation, options, columns, counts, progress, apply) %}
   {%- set role = versioned_collapsing.get_change_set_role(options) -%}
   {%- set source = versioned_collapsing.get_helper_relation(target_relation, role) -%}

@@ -1,5 +1,5 @@
-{# The columns of what an earlier run staged, which had perhaps other ones than the model has now. What the
-   table has no more is left out. #}
+{# The columns that an earlier run staged, which may differ from those that the model has now. Columns that the table no
+   longer has are left out. #}
 {% macro read_staged_columns(target_relation, options) %}
   {%- set stored = versioned_collapsing.read_stored_types(target_relation, options.sign) -%}
   {%- set table = [] -%}

@@ -1,6 +1,7 @@
-{# Those staged tables, of the ones that an apply is completed from, that are not there, or have no rows, as on another
-   replica, or that cannot be attached any more because the table was altered. Only the table of the changes, which
-   comes first, must have rows: an apply can have none to publish or to remember yet. #}
+{# The staged tables from which an apply would be completed, but which cannot be used: they do not exist, they have no
+   rows (for example on another replica), or they cannot be attached any more because the table was altered. Only the
+   first one, which has the changes or the signed rows, must have rows: there may be nothing to publish or to remember
+   yet. #}
 {% macro get_missing_tables(target_relation, unfinished, staged) %}
   {%- set missing = [] -%}
   {%- for role in versioned_collapsing.get_needed_roles(unfinished) -%}
@@ -20,7 +21,7 @@
 {% endmacro %}
 
 
-{# What the run that died had staged, and is needed to go on from where it was. #}
+{# The staged tables that are needed to continue the run that died. #}
 {% macro get_needed_roles(unfinished) %}
   {%- if unfinished.is_stream -%}
     {%- do return(['signed']) -%}

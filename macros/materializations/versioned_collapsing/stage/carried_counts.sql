@@ -1,4 +1,4 @@
-{# The rows of the change set, and the sums of what they carry. #}
+{# The number of rows in the change set, and the sums of the counts that the rows carry. #}
 {% macro read_carried_counts(columns, sql, apply) %}
   {%- set names = versioned_collapsing.get_carried_count_names() -%}
   {%- set query -%}

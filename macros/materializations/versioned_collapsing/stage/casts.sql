@@ -1,5 +1,5 @@
-{# A value in the type that is stored: a default where it does not fit. `depth` is how deep the value stands in
-   other ones. #}
+{# A value in the stored type, or a default if it does not fit. `depth`: how deep the value is nested in other
+   values. #}
 {% macro _cast_sql(value, given_type, type, depth) %}
   {%- set is_same = versioned_collapsing.get_base_type(given_type) == versioned_collapsing.get_base_type(type) -%}
   {%- if is_same and not versioned_collapsing.is_nullable_type(given_type) -%}
@@ -10,8 +10,8 @@
 {% endmacro %}
 
 
-{# A value in another type, null where ClickHouse cannot read it as one. Parts of nested types, which cannot be null,
-   are cast one by one. #}
+{# A value in another type, or null if ClickHouse cannot read it as one. Nested types cannot be null, so their parts are
+   cast one by one. #}
 {% macro _cast_or_null_sql(value, given_type, type, depth) %}
   {%- set base, given = versioned_collapsing.get_base_type(type), versioned_collapsing.get_base_type(given_type) -%}
   {%- set literal = versioned_collapsing.quote_literal(base) -%}

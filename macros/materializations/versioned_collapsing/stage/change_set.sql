@@ -1,6 +1,6 @@
-{# Stages the change set beside the target: in the target's types, one change a key, each marked when the
-   key's tombstone is at or above it. Stops when a value has no place in the table. Returns what read_staged_changes
-   does, and `truncate_deletes`: how many deletes a truncate has added. #}
+{# Stages the change set in the target's types, with one change per key unless changes are combined. A change at or
+   below its key's tombstone is marked. Stops the run if a value does not fit the table. Returns what
+   read_staged_changes returns, and `truncate_deletes`: how many deletes a truncate has added. #}
 {% macro stage_change_set(target_relation, options, columns, sql, truncate, apply) %}
   {%- set role = versioned_collapsing.get_change_set_role(options) -%}
   {%- set staged = versioned_collapsing.get_helper_relation(target_relation, role) -%}

@@ -1,6 +1,8 @@
-{# What was read, before one change a key was kept. `counts`: rows and what they carry, those that repeat or contradict
-   another row of the same change set or are below one, and those below a truncate. `line_counts`: what lines and events
-   are accounted for. #}
+{# The counts of the whole change set, before it is reduced to one change per key.
+
+   - counts: the rows and the counts that they carry; the rows that repeat, contradict or are below another row of the
+     same change set; and the rows that a truncate overrides
+   - line_counts: the lines and events to account for #}
 {% macro read_change_set_counts(options, columns, sql, truncate, staged, carried, apply) %}
   {%- set repeated = versioned_collapsing.get_no_repetitions() -%}
   {%- if carried.rows_read > staged.key_count or truncate.at -%}
@@ -23,7 +25,7 @@
 {% endmacro %}
 
 
-{# The changes that a truncate has put an end to. #}
+{# The number of changes that a truncate overrides. #}
 {% macro _read_truncated_count(options, columns, sql, truncated_at, apply) %}
   {%- if not truncated_at -%}
     {%- do return(0) -%}

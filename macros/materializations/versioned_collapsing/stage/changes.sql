@@ -25,9 +25,9 @@
 {%- endmacro %}
 
 
-{# The changes to stage: all of them where they are folded, the highest one of each key otherwise. At equal version the
-   delete wins, so that the result does not depend on how events were cut into runs: across runs a delete at the live
-   version removes the row, and its tombstone keeps it dead. #}
+{# The changes to stage: all of them if they are combined, otherwise the highest one of each key. At equal versions the
+   delete wins, so that the result does not depend on how the events are split into runs: if they come in two runs, a
+   delete at the live version removes the row, and its tombstone keeps the row deleted. #}
 {% macro _get_changes_sql(options, columns, sql, truncated_at) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   {%- set changes = versioned_collapsing.get_cast_changes_sql(options, columns, sql, truncated_at) -%}

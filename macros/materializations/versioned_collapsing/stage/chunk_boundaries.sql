@@ -1,4 +1,4 @@
-{# The keys from one boundary to the next; the boundaries cut the staged changes into equal parts. #}
+{# The condition that a key lies between two boundaries. The boundaries cut the staged changes into equal parts. #}
 {% macro get_chunk_condition_sql(source, options, chunk, change_count) -%}
   {%- set key = 'tuple(' ~ get_quoted_csv(options.unique_key) ~ ')' -%}
   {%- set bounds = [] -%}
@@ -14,7 +14,7 @@
 {%- endmacro %}
 
 
-{# The first key after a chunk. The staged changes are sorted by key, so that this sorts nothing. #}
+{# The first key after a chunk. The staged changes are stored in the order of the key, so this query sorts nothing. #}
 {% macro get_boundary_sql(source, options, chunk, change_count) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   (

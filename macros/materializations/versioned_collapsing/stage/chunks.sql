@@ -1,5 +1,5 @@
-{# Stages one chunk of what is to be decided upon: a range of keys, so that its look-up reads a part of the table. A
-   single chunk is staged already. Returns how many changes there are. #}
+{# Stages one chunk of the changes: a range of keys, so that its look-up reads only a part of the table. If there is
+   only one chunk, it is staged already. Returns the number of changes in the chunk. #}
 {% macro stage_chunk(target_relation, options, columns, chunk, progress, apply) %}
   {%- if options.chunks == 1 -%}
     {%- do return(progress.change_count) -%}
@@ -24,7 +24,7 @@
 {% endmacro %}
 
 
-{# The rows that chunks before this one have, of an apply that is taken up again. #}
+{# The number of changes in earlier chunks, for an apply that is resumed. #}
 {% macro read_row_count_before_chunk(target_relation, options, progress) %}
   {%- if progress.chunk == 1 -%}
     {%- do return(0) -%}
@@ -38,7 +38,7 @@
 {% endmacro %}
 
 
-{# Removes what chunks from one on have gathered, of an apply that died in one of them. #}
+{# Removes what this chunk and later ones have gathered, after a run died in one of them. #}
 {% macro drop_gathered_from_chunk(target_relation, options, progress, apply) %}
   {%- set source = versioned_collapsing.get_helper_relation(target_relation, progress.source) -%}
   {%- set key = 'tuple(' ~ get_quoted_csv(options.unique_key) ~ ')' -%}

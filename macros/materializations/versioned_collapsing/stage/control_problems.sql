@@ -1,5 +1,4 @@
-{# What is wrong with columns that say how a change is meant: a name in `_unset` that no column has, a count below
-   zero. #}
+{# The problems with control columns: a name in `_unset` that is not a column, and a count below zero. #}
 {% macro _control_problems_sql(options, columns) %}
   {%- set problems = [] -%}
   {%- if '_unset' in columns.given -%}

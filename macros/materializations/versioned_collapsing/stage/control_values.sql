@@ -1,4 +1,4 @@
-{# A flag of the change set; false where it has none. #}
+{# A flag of the change set, or false if the change set lacks it. #}
 {% macro _flag_sql(name, columns) %}
   {%- do return(
       'ifNull(toBool(_dbt_given.' ~ adapter.quote(name) ~ '), false)' if name in columns.given else 'false'

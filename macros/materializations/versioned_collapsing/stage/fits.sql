@@ -1,5 +1,6 @@
-{# Whether a value is the same in another type: `cast` is the value in that type, or null. A text is the same when what
-   is stored, written down again, says the same; all else when it comes back as it was given. #}
+{# Whether a value stays the same in another type. `cast` is the value in that type, or null. A text stays the same if
+   the stored value, written as text again, says the same. Any other value stays the same if it is equal after a cast
+   back. #}
 {% macro _fits_sql(value, cast, given_type, type, depth) %}
   {%- set base, given = versioned_collapsing.get_base_type(type), versioned_collapsing.get_base_type(given_type) -%}
   {%- set text = versioned_collapsing.get_value_text_sql(value, given_type, type) -%}
@@ -28,7 +29,7 @@
 {% endmacro %}
 
 
-{# Whether the parts of an Array, Map or Tuple fit. Keys of a Map must stay apart. #}
+{# Whether all parts of an Array, Map or Tuple fit. The keys of a Map must fit too, so that they stay different. #}
 {% macro _parts_fit_sql(value, given_type, type, depth) %}
   {%- set conditions = [] -%}
   {%- if type.startswith('Tuple(') -%}

@@ -1,6 +1,6 @@
-{# Folds the changes of each key into one: of each column what is taken is combined as the policy says. Where no upsert
-   is
-   new, the change is the fallback, which decide_outcomes finds to be stale, a duplicate or a delete. #}
+{# Folds the changes of each key into one. The policy of each column combines the values of the changes that are taken.
+   If no upsert is new, the result is the fallback, and decide_outcomes finds that it is stale, a duplicate or a
+   delete. #}
 {% macro get_fold_sql(options, columns) -%}
   {%- set version = '_dbt_marked.' ~ adapter.quote(options.version) -%}
   {%- set leaves_columns = versioned_collapsing._is_partial_sql('_dbt_folded_unset', columns) -%}

@@ -1,4 +1,4 @@
-{# How the values of one column are folded: those that are taken and set. #}
+{# The aggregate that folds the values of one column. Only changes that are taken and set the column count. #}
 {% macro _fold_column_sql(name, options) -%}
   {%- set column = '_dbt_marked.' ~ adapter.quote(name) -%}
   {%- set version = '_dbt_marked.' ~ adapter.quote(options.version) -%}
@@ -24,13 +24,13 @@
 {%- endmacro %}
 
 
-{# The name of a column that no change sets, or an empty one. #}
+{# The name of a column if no change sets it, otherwise an empty text. #}
 {% macro _unset_name_sql(name) -%}
   if(countIf({{ versioned_collapsing._is_set_sql(name) }}) = 0, {{ versioned_collapsing.quote_literal(name) }}, '')
 {%- endmacro %}
 
 
-{# Whether a change leaves columns as they are stored, apart from those that the model has no more. #}
+{# Whether a change leaves columns as they are stored, apart from those that the model no longer has. #}
 {% macro _is_partial_sql(unset, columns) -%}
   arrayExists(_dbt_name -> _dbt_name not in ('', {{ versioned_collapsing.quote_literals(columns.absent) }}),
       {{ unset }})

@@ -1,4 +1,4 @@
-{# Has the tables there, empty, to which each chunk adds. #}
+{# Makes sure that the tables to which each chunk adds exist and are empty. #}
 {% macro prepare_gathered(target_relation, options, columns, progress, apply) %}
   {%- set signed = versioned_collapsing.get_helper_relation(target_relation, 'signed') -%}
   {%- do versioned_collapsing.prepare_twin(signed, target_relation, apply, is_new=true) -%}

@@ -1,5 +1,5 @@
-{# Whether the texts and numbers of two JSON documents are the same, in any order: ClickHouse sorts the keys, and keeps
-   neither nulls nor empty objects. #}
+{# Whether two JSON documents have the same texts and numbers, in any order: ClickHouse sorts the keys, and drops nulls
+   and empty objects. #}
 {% macro _json_text_fits_sql(text, stored) %}
   {%- set string = '"(?:[^"\\\\]|\\\\.)*"' -%}
   {%- set sides = [] -%}

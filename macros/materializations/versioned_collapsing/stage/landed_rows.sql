@@ -1,7 +1,8 @@
-{# Rows land, and are merged away, while an apply runs. Where its statements have to see the same ones, the select is
-   read once: what the ledger says of a landing table (`_watermark`) is what was read, a truncate (`_is_truncate`) that
-   is staged is also carried out, and signed rows are written only if they were checked. The rows of a `change_set`
-   model stay as they are. Returns the select of the rows, the watermarks, and the staged tables to empty. #}
+{# While an apply runs, rows may land and merges may remove rows. If several statements must see the same rows, the
+   select is read once into a staged table. This is necessary in three cases. The ledger must record how far a landing
+   table was really read (`_watermark`). A truncate that is staged must also be carried out (`_is_truncate`). Signed
+   rows must be checked before they are written. The rows of a `change_set` model do not change, so only the first case
+   applies to them. Returns the select of the rows, the watermarks, and the staged tables to empty. #}
 {% macro stage_landed_rows(target_relation, options, given, sql, manifest, apply) %}
   {%- set names = given | map(attribute='name') | list -%}
   {%- set has_watermark = '_watermark' in names -%}
@@ -33,7 +34,7 @@
 {% endmacro %}
 
 
-{# A column of nulls alone has a type that no table has. #}
+{# A column with only nulls has the type Nothing, which no table can have. #}
 {% macro get_create_landed_sql(landed, given) -%}
   create table {{ landed }} (
     {%- for column in given %}

@@ -1,5 +1,5 @@
-{# The lines of the batches, and the events among them that are to be accounted for. A change set that does not say what
-   it has left out of them, and one that is a part, can be told of only by its rows. #}
+{# The lines of the batches, and the events to account for. If the change set does not count the events that it has left
+   out, or if it is only a part, the events are counted from its rows. #}
 {% macro get_line_counts(apply, columns, carried) %}
   {%- set needed = ['_duplicates', '_conflicts', '_superseded'] -%}
   {%- set is_told = not apply.is_partial and needed | reject('in', columns.given) | list == [] -%}

@@ -1,4 +1,4 @@
-{# The live row of each staged key: of several uncollapsed states the one with the highest version. #}
+{# The live row of each staged key: if it has several uncollapsed state rows, the one with the highest version. #}
 {% macro _get_live_rows_sql(target_relation, options, columns, uncollapsed) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   select {{ get_quoted_csv(columns.names) }}
@@ -9,7 +9,7 @@
 {%- endmacro %}
 
 
-{# The changes, each with whether its key has a live row, and the version of that. #}
+{# The changes, each with a flag that says whether its key has a live row, and with the version of that row. #}
 {% macro _get_changes_beside_live_rows_sql(changes, options) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   select

@@ -1,23 +1,23 @@
-{# What counts of the changes, one flag a step. The steps of both `delete_version`s end in the same flags.
+{# The flags that say which changes count, one flag per step. Both values of `delete_version` end in the same flags.
 
-   | flag of a key        | what it says                                                                            |
-   | -------------------- | --------------------------------------------------------------------------------------- |
-   | has_live             | it has a live row, of version live_version (from the start)                             |
-   | has_reset            | one of its upserts is a reset, which builds on nothing; the highest is at reset_at      |
-   | has_delete           | one of its changes deletes it; those at or below dead_at are dead                       |
-   | has_new              | one of its upserts is new                                                               |
-   | builds_on_live       | what is new is combined with the live row: no truncate, delete or reset lies between    |
+   | flag of a key  | what it says                                                                          |
+   | -------------- | ------------------------------------------------------------------------------------- |
+   | has_live       | it has a live row, of version live_version (from the start)                           |
+   | has_reset      | one of its upserts is a reset, which builds on nothing; the highest is at reset_at    |
+   | has_delete     | one of its changes deletes it; those at or below dead_at are dead                     |
+   | has_new        | one of its upserts is new                                                             |
+   | builds_on_live | new upserts are combined with the live row: no truncate, delete or reset lies between |
 
-   | flag of a change     | what it says                                                                            |
-   | -------------------- | --------------------------------------------------------------------------------------- |
-   | is_new               | an upsert above the live row, the tombstone, the last delete and the last reset         |
-   | is_fallback          | stands for its key when no upsert is new: it is found to be stale, a duplicate, a delete |
-   | deletes_nothing      | a delete of which nothing is left to be deleted                                         |
-   | is_taken             | goes into the fold: new, or the fallback                                                |
-   | is_late              | a partial change below the live row, which cannot be combined any more                  |
+   | flag of a change | what it says                                                                      |
+   | ---------------- | --------------------------------------------------------------------------------- |
+   | is_new           | an upsert above the live row, the tombstone, the last delete and the last reset   |
+   | is_fallback      | stands for its key if no upsert is new: it is then stale, a duplicate or a delete |
+   | deletes_nothing  | a delete with nothing left to delete                                              |
+   | is_taken         | goes into the fold: new, or the fallback                                          |
+   | is_late          | a partial change below the live row, which can no longer be combined              |
 
-   With `delete_version: respect` deletes are ordered among the upserts by version (_get_marks_by_version), with
-   `ignore` by batch (_get_marks_by_batch). #}
+   With `delete_version: respect`, deletes are ordered among the upserts by version (_get_marks_by_version). With
+   `ignore`, they are ordered by batch (_get_marks_by_batch). #}
 {% macro get_marks(options, columns, truncated_at) %}
   {%- set version = adapter.quote(options.version) -%}
   {%- set is_reset = '_dbt_is_reset and not _dbt_is_deleted' -%}

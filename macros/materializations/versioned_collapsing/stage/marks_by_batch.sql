@@ -1,14 +1,14 @@
-{# With `delete_version: ignore` batches come in order: a batch that only deletes a key ends what was there
-   before it, live row and upserts, up to the highest of their versions.
+{# With `delete_version: ignore`, deletes are ordered by batch. A batch that only deletes a key ends what was there
+   before: the live row and the upserts of earlier batches, up to the highest of their versions.
 
-   | flag        | what it says                                                                           |
-   | ----------- | -------------------------------------------------------------------------------------- |
-   | is_deleting | the change's batch only deletes the key                                                |
-   | has_delete  | one of the key's batches does; the last of them: deleted_in                            |
-   | highest     | the highest version of the key's upserts                                               |
-   | is_ended    | an upsert of a batch before that                                                       |
-   | has_ended   | the key has such upserts; the highest of their versions: ended_version                 |
-   | has_dead    | there was something to be deleted, live row or upserts; the highest of them: dead_at   | #}
+   | flag        | what it says                                                                               |
+   | ----------- | ------------------------------------------------------------------------------------------ |
+   | is_deleting | the change's batch only deletes the key                                                    |
+   | has_delete  | one of the key's batches only deletes it; the last such batch: deleted_in                  |
+   | highest     | the highest version of the key's upserts                                                   |
+   | is_ended    | an upsert of a batch before deleted_in                                                     |
+   | has_ended   | the key has ended upserts; the highest of their versions: ended_version                    |
+   | has_dead    | there was something to delete, live row or upserts; the highest of their versions: dead_at | #}
 {% macro _get_marks_by_batch(options, truncated_at) %}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   {%- set version = adapter.quote(options.version) -%}

@@ -4,7 +4,7 @@
 {% endmacro %}
 
 
-{# The highest version among the changes of the key of which a condition is true. #}
+{# The highest version among those changes of the key for which a condition is true. #}
 {% macro _highest_of_key_sql(condition, options) %}
   {%- set version = adapter.quote(options.version) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
@@ -12,7 +12,8 @@
 {% endmacro %}
 
 
-{# Whether the live row is there to be combined with. One at or below a truncate is as good as deleted. #}
+{# Whether the key has a live row with which changes can be combined. A live row at or below a truncate counts as
+   deleted. #}
 {% macro _outlives_truncate_sql(truncated_at) %}
   {%- do return('_dbt_has_live' ~ (' and _dbt_live_version > ' ~ truncated_at if truncated_at else '')) -%}
 {% endmacro %}

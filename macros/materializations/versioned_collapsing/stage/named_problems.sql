@@ -1,4 +1,4 @@
-{# What is wrong with columns that have one condition, over `_dbt_value`, `_dbt_cast` and `_dbt_name`. #}
+{# An array of the problems with columns that share one condition over `_dbt_value`, `_dbt_cast` and `_dbt_name`. #}
 {% macro _named_problems_sql(table, problem, templates, condition) %}
   {%- set arrays = [] -%}
   {%- for template in templates -%}

@@ -1,5 +1,5 @@
-{# A text of a number as sign, digits and exponent: 1.50, +1.5 and 15e-1 are one number. What is none, as nan, has an
-   empty text. #}
+{# The text of a number as sign, digits and exponent: 1.50, +1.5 and 15e-1 are the same number. A text that is no
+   number, such as nan, becomes empty. #}
 {% macro _number_sql(text) %}
   {%- set pattern = versioned_collapsing.quote_literal(
       '^([+-]?)([0-9]+\\.?[0-9]*|\\.[0-9]+)(?:[eE]([+-]?[0-9]+))?$'
@@ -16,9 +16,9 @@
 {% endmacro %}
 
 
-{# A float is stored as the nearest one that there is. It is what was given when its shortest text, one with as many
-   digits as tell floats apart, or all its digits are the same number: 0.10000000000000001 is 0.1, and no Float32 is
-   16777217. #}
+{# A number is stored as the nearest float. It fits if one of three texts of the float is the same number: the shortest
+   one, one with as many digits as tell floats apart, or one with all digits. So 0.10000000000000001 fits as 0.1, and
+   16777217 fits no Float32. #}
 {% macro _float_text_fits_sql(text, cast, type) %}
   {%- set number = versioned_collapsing._number_sql(text) -%}
   {%- set known = [versioned_collapsing._number_sql('toString(' ~ cast ~ ')')] -%}

@@ -1,6 +1,6 @@
-{# What the rows of a pair share. ClickHouse refuses a sorting key in which an expression comes twice, as one may that
-   the
-   table is both sorted and partitioned by: those that are no columns are compared in ClickHouse's own spelling. #}
+{# The expressions that both rows of a pair share. ClickHouse refuses a sorting key that has an expression twice, and
+   the table may be both sorted and partitioned by the same expression. So expressions that are not columns are compared
+   in ClickHouse's own spelling. #}
 {% macro read_pairing_expressions(options, columns) %}
   {%- set wanted = options.unique_key + options.order_by + options.partition_by -%}
   {%- set texts = [] -%}

@@ -1,5 +1,5 @@
-{# Why a row of the change set has no place in the table; empty when it has. Payload is not looked at in deletes,
-   nor where a change leaves it as it is stored: it comes from there. #}
+{# Why a row of the change set does not fit the table; empty if it fits. The payload is not checked in deletes, nor in
+   columns that a change leaves as they are stored. #}
 {% macro get_problem_sql(options, columns) %}
   {%- set place, payload = [], [] -%}
   {%- for column in columns.table if column.given_type is not none -%}
@@ -21,8 +21,8 @@
 {% endmacro %}
 
 
-{# Arrays of what is wrong in a row, one for each pair of types: a table may have a thousand columns and more, and a
-   statement says once how two types are compared. #}
+{# Arrays of the problems in a row, one for each pair of types. A table may have a thousand columns or more, so a
+   statement says only once how two types are compared. #}
 {% macro _problems_sql(table, given_names) %}
   {%- set nulls, pairs = [], {} -%}
   {%- for column in table -%}

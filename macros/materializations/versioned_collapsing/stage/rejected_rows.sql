@@ -1,12 +1,13 @@
-{# The problems that rows of the change set have, each with how many have it, and keys and versions of some. #}
+{# The problems of rows of the change set. Each comes with the number of its rows, and with keys and versions of some of
+   them as they are in the change set. #}
 {% macro read_rejected_rows(options, columns, sql, truncated_at, apply) %}
-  {%- set shown = versioned_collapsing.get_shown_values_sql(options.unique_key + [options.version]) -%}
+  {%- set changes = versioned_collapsing.get_cast_changes_sql(options, columns, sql, truncated_at, true) -%}
   {%- set query -%}
     select
       _dbt_problem,
       count() as _dbt_n,
-      arrayStringConcat(groupArray(3)({{ shown }}), ', ') as _dbt_sample
-    from ({{ versioned_collapsing.get_cast_changes_sql(options, columns, sql, truncated_at) }})
+      arrayStringConcat(groupArray(3)(_dbt_shown), ', ') as _dbt_sample
+    from ({{ changes }})
     where _dbt_problem <> ''
     group by _dbt_problem
     order by _dbt_n desc

@@ -1,6 +1,14 @@
-{# Rows of a change set that repeat another, contradict it, or are below it, and a sample of the contradictions. #}
+{# The number of rows of a change set that repeat, contradict or are below another one, and a sample of the
+   contradictions. Only the rows of keys with several rows are counted, because it takes memory to tell rows apart. A
+   key that only shares its hash with another adds nothing. #}
 {% macro read_repetitions(options, columns, sql, truncated_at, apply) %}
-  {%- set changes = versioned_collapsing.get_cast_changes_sql(options, columns, sql, truncated_at) -%}
+  {%- set key = 'tuple(' ~ get_quoted_csv(options.unique_key) ~ ')' -%}
+  {%- set all_changes = versioned_collapsing.get_cast_changes_sql(options, columns, sql, truncated_at) -%}
+  {%- set hash = 'cityHash64(' ~ key ~ ')' -%}
+  {%- set changes -%}
+    {{ all_changes }}
+      and {{ hash }} in (select {{ hash }} as _dbt_hash from ({{ all_changes }}) group by _dbt_hash having count() > 1)
+  {%- endset -%}
   {%- set key_version = get_quoted_csv(options.unique_key + [options.version]) -%}
   {%- set names = get_quoted_csv(columns.names) ~ ', _dbt_is_deleted' ~ (', _dbt_unset' if columns.is_folded
       else '') -%}
@@ -10,7 +18,7 @@
       uniqExact({{ row }}) as _dbt_different,
       uniqExactIf({{ row }}, not _dbt_is_deleted) as _dbt_upserts,
       uniqExactIf(tuple({{ key_version }}), not _dbt_is_deleted) as _dbt_versions,
-      uniqExact(tuple({{ get_quoted_csv(options.unique_key) }})) as _dbt_keys,
+      uniqExact({{ key }}) as _dbt_keys,
       count() - _dbt_different as _dbt_duplicates_found,
       _dbt_upserts - _dbt_versions as _dbt_conflicts_found,
       _dbt_different - _dbt_conflicts_found - _dbt_keys as _dbt_superseded_found
@@ -38,7 +46,7 @@
 {% endmacro %}
 
 
-{# Where each row is of a key of its own. #}
+{# The result if each row has a key of its own. #}
 {% macro get_no_repetitions() %}
   {%- do return({'duplicates': 0, 'conflicts': 0, 'superseded': 0, 'conflict_sample': []}) -%}
 {% endmacro %}

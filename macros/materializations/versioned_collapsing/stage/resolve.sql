@@ -1,7 +1,7 @@
-{# Replaces the staged changes by what they come to, given the uncollapsed rows: one change a key, upserts combined
-   with the live row, deletes without a version at that of the live row. It happens before anything is written:
-   a run that dies later is completed from the result, when the live row may be gone already. What several chunks come
-   to is gathered. #}
+{# Replaces the staged changes with their result, given the uncollapsed rows: one change per key, upserts combined with
+   the live row, and deletes without a version at that of the live row. It does so before anything is published: a run
+   that dies later is completed from this result, when the live row may already be gone. The results of several chunks
+   are gathered in one table. #}
 {% macro resolve_changes(target_relation, options, columns, truncated_at, uncollapsed, is_filled, apply) %}
   {%- set changes = versioned_collapsing.get_helper_relation(target_relation, 'changes') -%}
   {%- set resolved = versioned_collapsing.get_helper_relation(target_relation, 'resolved') -%}
@@ -23,8 +23,8 @@
 {% endmacro %}
 
 
-{# The live rows, the changes beside them, step by step what counts of these, one change a key, and that one combined
-   with the live row. #}
+{# Step by step: the live rows, the changes beside them, the flags that say which changes count, one change per key, and
+   this change combined with the live row. #}
 {% macro get_resolve_changes_sql(target_relation, options, columns, truncated_at, uncollapsed, apply) -%}
   {%- set changes = versioned_collapsing.get_helper_relation(target_relation, 'changes') -%}
   insert into {{ versioned_collapsing.get_helper_relation(target_relation, 'resolved') }} (

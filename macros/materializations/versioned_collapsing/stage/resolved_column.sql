@@ -1,5 +1,5 @@
-{# A column of a change, combined with that of the live row. The aggregate functions are those of the fold, so that a
-   null and NaN count as nothing in both. #}
+{# A column of a change, combined with the same column of the live row. The aggregate functions are those of the fold,
+   so that both ignore null and NaN. #}
 {% macro get_resolved_column_sql(name, options) -%}
   {%- set changed = '_dbt_folded.' ~ adapter.quote(name) -%}
   {%- set stored = '_dbt_stored.' ~ adapter.quote(name) -%}

@@ -1,5 +1,5 @@
-{# Within a block nothing collapses, so that ClickHouse need not try: the rows of a pair have two versions. A journal
-   publishes whole parts, and the parts are no larger than its blocks. #}
+{# The cancel row and the state row of a key have different versions. So nothing collapses within a block, and
+   ClickHouse need not try. A journal publishes whole parts, so the parts are no larger than its blocks. #}
 {% macro get_stage_rows_sql(target_relation, options, columns, rows_sql, apply) -%}
   {%- set block = versioned_collapsing.get_block_size() -%}
   insert into {{ versioned_collapsing.get_helper_relation(target_relation, 'signed') }} (

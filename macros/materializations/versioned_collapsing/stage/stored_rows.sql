@@ -1,7 +1,7 @@
-{# All rows of the keys that change, whatever the order of the table's parts: each block that is read is merged with
-   the changed keys, which are sorted, instead of looking its rows up in a hash table. The index is asked first, for
-   one column of the key: a set of tuples takes longer to make than it saves. The cache of conditions must be off: it
-   takes a granule that indexHint passed over for one that never has rows. #}
+{# All stored rows of the keys that change. Each block that is read is merged with the sorted keys, and its rows are not
+   looked up in a hash table, so the order of the table's parts does not matter. The index filters first, by one column
+   of the key: a set of tuples takes longer to make than it saves. The query condition cache must be off: if indexHint
+   skips a granule, the cache remembers that the granule never has such rows. #}
 {% macro get_stored_rows_sql(target_relation, options, columns, change_count) -%}
   {%- set changes = versioned_collapsing.get_helper_relation(target_relation, 'changes') -%}
   {%- set names = get_quoted_csv(columns.names + [options.sign]) -%}
@@ -20,8 +20,9 @@
 {%- endmacro %}
 
 
-{# Whether a hash table of so many keys stays in the processor's cache, and most granules have none of them though
-   the index cannot say so: then each row's key is looked up, and the other columns are read where one is found. #}
+{# Whether a hash table of so many keys fits into the processor's cache. With so few keys, most granules have none of
+   them, although the index cannot say so. Then each row's key is looked up, and the other columns are read only where a
+   key is found. #}
 {% macro is_small_for_cache(change_count) %}
   {%- do return(change_count <= 4096) -%}
 {% endmacro %}

@@ -1,4 +1,4 @@
-{# Whether a text that ClickHouse can read says what is stored of it; none where nothing can be lost. #}
+{# The condition that a text says the same as the value that is stored of it; none if nothing can be lost. #}
 {% macro _text_fits_sql(text, cast, type) %}
   {%- set stored = 'toString(' ~ cast ~ ')' -%}
   {%- set is_same = stored ~ ' = ' ~ text -%}

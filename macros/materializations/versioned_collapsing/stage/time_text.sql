@@ -1,4 +1,4 @@
-{# The parts of a time as ClickHouse would write them, with as many digits of the second as its type has, or more if
+{# A time as ClickHouse would write it, from its parts. The second has as many decimal digits as the type, or more if
    more are given. #}
 {% macro _written_time_sql(parts, scale) %}
   {%- set written = [parts ~ '[1]'] -%}
@@ -13,7 +13,7 @@
 {% endmacro %}
 
 
-{# The seconds of an offset: of +01:00, +0100 or -01; none of Z. #}
+{# The seconds of a time zone offset such as +01:00, +0100 or -01; 0 for Z. #}
 {% macro _offset_sql(text) %}
   {%- set digits = 'replaceOne(' ~ text ~ ", ':', '')" -%}
   {%- set hours = 'toInt64OrZero(substring(' ~ digits ~ ', 2, 2))' -%}

@@ -1,5 +1,6 @@
-{# A text of a date or a time: its parts are put together as ClickHouse writes what it has stored. A time with an
-   offset is compared at that offset. Seconds since 1970 and 20250131 are compared by their digits. #}
+{# Whether the text of a date or a time says what is stored of it. Its parts are written as ClickHouse would write them,
+   and compared with what ClickHouse writes. A time with an offset is compared at that offset. Seconds since 1970, and
+   dates such as 20250131, are compared by their digits. #}
 {% macro _time_text_fits_sql(text, cast, type) %}
   {%- set pattern = '^([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})'
       ~ '(?:[ T]([0-9]{1,2}):([0-9]{1,2})(?::([0-9]{1,2})(?:\\.([0-9]*))?)?)? '

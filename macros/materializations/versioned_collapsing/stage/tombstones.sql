@@ -1,11 +1,11 @@
-{# Whether any delete is remembered: where none is, none has to be looked for. #}
+{# Whether any delete is remembered. If none is, tombstones are not looked up. #}
 {% macro has_tombstones(target_relation, options, apply) %}
   {%- set tombstones = versioned_collapsing.get_tombstones_relation(target_relation) -%}
   {%- do return(options.remember_deletes and apply.staged[tombstones.identifier].row_count | int > 0) -%}
 {% endmacro %}
 
 
-{# The tombstones of the keys that change, those that are not forgotten yet. #}
+{# The tombstones of the keys that change, without those that have expired. #}
 {% macro get_tombstones_sql(target_relation, options) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   {%- set interval = versioned_collapsing.get_interval_sql(options.remember_deletes) -%}
@@ -36,8 +36,8 @@
 {%- endmacro %}
 
 
-{# Keys by their first column and a hash: an IN over tuples costs more than reading the whole table.
-   A collision only reads a row too many. #}
+{# Compares keys by their first column and a hash: an IN over tuples costs more than reading the whole table. A hash
+   collision only reads one row too many. #}
 {% macro _get_key_lookup_sql(unique_key, changes) -%}
   {%- set first = adapter.quote(unique_key[0]) -%}
   {%- set hash = 'cityHash64(' ~ get_quoted_csv(unique_key) ~ ')' -%}

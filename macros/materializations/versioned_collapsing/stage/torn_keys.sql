@@ -1,4 +1,5 @@
-{# Stages the keys whose uncollapsed rows are not one state row: torn by a run that died, or wrong from elsewhere. #}
+{# Stages the torn keys, whose uncollapsed rows are not exactly one state row: a run died, or another writer left them
+   so. #}
 {% macro stage_torn_keys(target_relation, options, uncollapsed, apply) %}
   {%- set torn = versioned_collapsing.get_helper_relation(target_relation, 'torn') -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}

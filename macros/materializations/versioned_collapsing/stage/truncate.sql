@@ -1,5 +1,9 @@
-{# Up to which version the table was truncated, by the change set, or by an earlier one as the ledger says: `at`, an
-   expression or none. `is_now`: whether the change set says so. `count`: how many of its rows do. #}
+{# The version up to which the table was truncated.
+
+   - at: an expression for the version, or none. It comes from the change set, or from an earlier one that the ledger
+     names
+   - is_now: whether the change set has a truncate
+   - count: how many truncates it has #}
 {% macro read_truncate(options, columns, sql, ledger, apply) %}
   {%- set known = versioned_collapsing.get_version_sql(ledger.truncated_at, options, columns)
       if ledger.truncated_at else none -%}

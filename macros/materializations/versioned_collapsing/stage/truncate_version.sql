@@ -1,4 +1,4 @@
-{# A version that was kept as text, a time in UTC: an hour that a time zone has twice would not say which it is. #}
+{# A version that was kept as text. A time is kept in UTC: in other time zones, an hour can occur twice. #}
 {% macro get_version_sql(text, options, columns) %}
   {%- set column = columns.table | selectattr('name', 'equalto', options.version) | first -%}
   {%- do return(

@@ -1,5 +1,5 @@
-{# Has a table of the structure of another there, empty: with its columns, keys, indexes and projections, so that its
-   parts can be attached to the other. #}
+{# Makes sure that an empty table with the structure of another one exists: with its columns, keys, indexes and
+   projections, so that parts can be attached to the other table. #}
 {% macro prepare_twin(twin, relation, apply, is_new=false) %}
   {%- set found = apply.staged[relation.identifier] -%}
   {%- do versioned_collapsing.prepare_staged_table(
@@ -9,7 +9,7 @@
 {% endmacro %}
 
 
-{# The settings of the other table, but for those that staged tables have themselves. #}
+{# The settings of the other table, except those that all staged tables set. #}
 {% macro _get_twin_settings_sql(found) %}
   {%- set own = versioned_collapsing.get_staging_settings() -%}
   {%- set settings = [] -%}
@@ -20,14 +20,14 @@
 {% endmacro %}
 
 
-{# A twin is no replicated table, whatever the other is: only this apply needs it. #}
+{# A twin is never replicated, even if the other table is: only this apply needs it. #}
 {% macro get_create_twin_sql(twin, relation, found) -%}
   {%- set text = "'(?:[^'\\\\]|\\\\.)*'" -%}
   {%- set engine = modules.re.sub(
       '^(?:Replicated|Shared)(\\w*MergeTree)\\(' ~ text ~ ', ' ~ text ~ '(?:, )?', '\\1(',
       found.engine_full.rsplit(' SETTINGS ', 1)[0]
   ) -%}
-  {#- What the other is made of: a change of it, but for its comment and settings, makes another twin. -#}
+  {#- The structure of the other table. If it changes, except for comment and settings, a new twin is made. -#}
   {%- set query = modules.re.sub(' COMMENT ' ~ text ~ '$', '', found.create_table_query) -%}
   {%- set structure = query.rsplit(' SETTINGS ', 1)[0] -%}
   /* {{ local_md5(structure) }} */

@@ -1,5 +1,5 @@
-{# How many uncollapsed rows and cancel rows there are when they are read, and whether they must be read with FINAL:
-   nothing collapses without a cancel row, and FINAL would read them half as fast. #}
+{# How many uncollapsed rows there are, how many of them are cancel rows, and whether they must be read with FINAL.
+   Without a cancel row nothing collapses, and FINAL would halve the speed of reading. #}
 {% macro read_uncollapsed_rows(target_relation, options) %}
   {%- set stored = versioned_collapsing._read_counts_by_sign(target_relation, options, needs_final=false) -%}
   {%- if not stored.cancel_count -%}

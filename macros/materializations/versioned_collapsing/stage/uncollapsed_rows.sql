@@ -1,8 +1,8 @@
-{# Stages what is stored of the keys that change: the rows that no partner has collapsed. They are staged in an
-   engine that collapses as the target does, and collapse when they are read: the target itself is read without FINAL,
-   which costs less. A cancel row in another partition than its state never merges with it: the expressions of the
-   partition are among those that the rows of a pair share, `pairing`. `is_filled`: whether an earlier chunk was staged.
-   Returns what read_uncollapsed_rows does. #}
+{# Stages the stored rows of the keys that change. The staged table has an engine that collapses as the target does, so
+   its rows collapse when they are read. The target itself is read without FINAL, which costs less. A cancel row in
+   another partition than its state row never merges with it. So `pairing`, the expressions that the rows of a pair
+   share, includes those of the partition. `is_filled`: whether an earlier chunk was staged. Returns what
+   read_uncollapsed_rows returns. #}
 {% macro stage_uncollapsed_rows(target_relation, options, columns, pairing, change_count, is_filled, apply) %}
   {%- set uncollapsed = versioned_collapsing.get_helper_relation(target_relation, 'uncollapsed') -%}
   {%- set torn = versioned_collapsing.get_helper_relation(target_relation, 'torn') -%}

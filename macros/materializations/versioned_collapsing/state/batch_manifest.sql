@@ -1,6 +1,6 @@
-{# The manifest of the change set that a model selects from: which batches it holds, whether it goes back to
-   the first batch, whether it is a lake table as it is, and whether it is only a part (--empty, --sample). A model that
-   selects from something else than a change_set model has none. #}
+{# The batch manifest of the change set that a model selects from: its batches, whether it begins at the first batch,
+   whether it is a snapshot of a whole lake table, and whether it is only a part (--empty, --sample). A model that
+   selects from something other than a change_set model has no manifest. #}
 {% macro read_change_set_manifest(model) %}
   {%- set change_sets = versioned_collapsing.get_change_sets(model) -%}
   {%- set is_partial_run = versioned_collapsing.is_partial_run() -%}
@@ -39,7 +39,7 @@
 {% endmacro %}
 
 
-{# The counts of all batches of a manifest; none where it does not tell of each. #}
+{# The sums of the line counts of all batches in a manifest; none for a count that a batch lacks. #}
 {% macro _sum_line_counts(rows) %}
   {%- set counts = {} -%}
   {%- for name in versioned_collapsing.get_line_count_names() -%}

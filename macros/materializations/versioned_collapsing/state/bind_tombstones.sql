@@ -1,5 +1,5 @@
-{# Tombstones say whose they are: in their comment they have the UUID of their table. A full refresh exchanges the
-   table, then its tombstones; when it dies between the two, the next run finds them apart and ends what was begun. #}
+{# The comment of the tombstones has the UUID of their table. A full refresh exchanges the table, and then its
+   tombstones. If it dies in between, the next run finds a UUID that does not match, and completes the exchange. #}
 {% macro bind_tombstones(target_relation, tables, apply, model) %}
   {%- set tombstones = versioned_collapsing.get_tombstones_relation(target_relation) -%}
   {%- set wanted = versioned_collapsing._get_tombstones_comment(tables.target.uuid) -%}
@@ -28,7 +28,7 @@
 {% endmacro %}
 
 
-{# Makes the tombstones beside a table those of the table. #}
+{# Marks the tombstones beside a table as belonging to it. #}
 {% macro claim_tombstones(target_relation, uuid) %}
   {%- set tombstones = versioned_collapsing.get_tombstones_relation(target_relation) -%}
   {%- set comment = versioned_collapsing.quote_literal(versioned_collapsing._get_tombstones_comment(uuid)) -%}

@@ -1,5 +1,5 @@
-{# A feed that is kept for its own sake begins with the rows that the table has: their number is 0. They are written
-   beside it, so that a feed has all of them. #}
+{# Creates the change feed. If the option `change_feed` asks for it (is_history), it begins with the live rows of the
+   table, with apply number 0. The feed is filled under another name, so that it never has only some of them. #}
 {% macro create_feed(target_relation, options, table_columns, apply) %}
   {%- set build = versioned_collapsing.get_helper_relation(target_relation, 'feed') -%}
   {%- do versioned_collapsing.drop_tables([build]) -%}
@@ -72,7 +72,8 @@
 {% endmacro %}
 
 
-{# A feed that is there when a table is adopted does not say how the table began. #}
+{# Removes the note about the rows that a feed begins with. When a table is adopted, its feed cannot tell how the table
+   began. #}
 {% macro forget_begin_of_feed(target_relation) %}
   {%- set feed = versioned_collapsing.get_changes_relation(target_relation) -%}
   {%- if versioned_collapsing.read_feed_columns(target_relation, feed).feed -%}
@@ -81,7 +82,8 @@
 {% endmacro %}
 
 
-{# Whoever reads the feed must know what it began with, and whether all of that is still there. #}
+{# Notes in the comment what the feed begins with. A reader of the feed must know that, and whether all of it is still
+   there. #}
 {% macro _note_begin(build, target_relation, apply) %}
   {%- set found = run_query(
       'select count() as n, toString(' ~ versioned_collapsing.get_table_uuid_sql(target_relation) ~ ') as uuid from '

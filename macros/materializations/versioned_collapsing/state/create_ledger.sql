@@ -1,4 +1,4 @@
-{# Has the ledger there, with all its columns. #}
+{# Makes sure that the ledger exists, with all its columns. #}
 {% macro prepare_ledger(target_relation) %}
   {%- set found = versioned_collapsing.read_ledger_columns(target_relation) -%}
   {%- if not found['_dbt_columns'] | int -%}

@@ -1,5 +1,5 @@
-{# The table to apply to: the target itself, or, when it exists and is to be rebuilt, a table beside it that
-   takes its place in the end. #}
+{# The table to apply to: the target itself or, if an existing target is rebuilt, a table beside it that takes its place
+   at the end. #}
 {% macro get_table_to_apply_to(this, existing_relation, is_rebuild) %}
   {%- set is_beside = is_rebuild and existing_relation is not none -%}
   {%- set target_relation = versioned_collapsing.get_helper_relation(this, 'build') if is_beside else this -%}
@@ -42,7 +42,7 @@
 {%- endmacro %}
 
 
-{# In one statement: a replica that lags behind refuses many. #}
+{# Adds all of them in one statement: a replica that lags behind refuses several statements. #}
 {% macro _add_indexes_and_projections(target_relation, options) %}
   {%- set added = [] -%}
   {%- for projection in options.projections -%}

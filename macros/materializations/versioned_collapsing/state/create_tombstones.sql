@@ -1,4 +1,4 @@
-{# Makes the table of the remembered deletes, or makes one that exists, `found`, forget as the option says. #}
+{# Creates the table of the remembered deletes. If it exists (`found`), makes its rows expire as the option says. #}
 {% macro prepare_tombstones(target_relation, options, columns, found) %}
   {%- if not options.remember_deletes -%}
     {%- do return(none) -%}
@@ -14,7 +14,7 @@
 {% endmacro %}
 
 
-{# `max` as the aggregate takes any type that a version may have; ReplacingMergeTree does not. #}
+{# The aggregate function `max` takes any type that a version may have. ReplacingMergeTree does not. #}
 {% macro _get_create_tombstones_sql(target_relation, options, columns, uuid) -%}
   {%- set version = columns.table | selectattr('name', 'equalto', options.version) | first -%}
   {%- set tombstones = versioned_collapsing.get_tombstones_relation(target_relation) -%}

@@ -1,5 +1,6 @@
-{# Puts the rebuilt table, then its tombstones in the place of the old ones: bind_tombstones ends it when the run dies
-   between the two. EXCHANGE keeps materialized views firing for the name; a swap by RENAME would silence them. #}
+{# Puts the rebuilt table, and then its tombstones, in the place of the old ones. If the run dies in between,
+   bind_tombstones completes the exchange in the next run. EXCHANGE keeps materialized views attached to the name of the
+   table. After a swap by RENAME, they would receive nothing. #}
 {% macro exchange_tables(target_relation, existing_relation, options) %}
   {%- set tombstones = versioned_collapsing.get_tombstones_relation(target_relation) -%}
   {%- set existing_tombstones = versioned_collapsing.get_tombstones_relation(existing_relation) -%}

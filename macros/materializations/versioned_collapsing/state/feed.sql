@@ -1,5 +1,5 @@
-{# Has the change feed there, with the columns of the table, and without rows of applies that were never published, or
-   that nobody needs any more. Returns the names of the columns to fill. #}
+{# Makes sure that the change feed exists, with the columns of the table. Removes rows of applies that were never
+   published, and rows that nobody needs any more. Returns the names of the columns to fill. #}
 {% macro prepare_feed(target_relation, options, apply) %}
   {%- set described = versioned_collapsing.read_feed_columns(target_relation, apply.feed.relation) -%}
   {%- do versioned_collapsing.validate_feed_columns(target_relation, described.table, apply) -%}
@@ -16,7 +16,7 @@
 {% endmacro %}
 
 
-{# The columns of a table that are of another type in its feed. #}
+{# The columns of a table that have another type in its feed. #}
 {% macro _get_altered_columns(described) %}
   {%- set altered = [] -%}
   {%- for column in described.table if described.feed.get(column.name, column.type) != column.type -%}
@@ -26,8 +26,8 @@
 {% endmacro %}
 
 
-{# Whether the feed has rows of the table. Those of one that had the name before are no reason to alter types: values
-   may have no place in the new ones, and the type of a key cannot be altered. #}
+{# Whether the feed has rows of this table. If it has only rows of an earlier table with the same name, the feed is
+   created again and not altered: values may not fit the new types, and the type of a key cannot be altered. #}
 {% macro _read_has_rows_of(target_relation, apply) %}
   {%- set condition -%}
     _apply in (
@@ -40,7 +40,7 @@
 {% endmacro %}
 
 
-{# The columns that the table has got since, and the types that it has now. #}
+{# Adds the columns that only the table has, and changes the types that differ. #}
 {% macro alter_feed(feed_relation, described, altered) %}
   {%- set added = described.table | rejectattr('name', 'in', described.feed) | list -%}
   {%- for column in added + altered -%}

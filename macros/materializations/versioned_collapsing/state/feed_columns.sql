@@ -1,6 +1,6 @@
-{# The columns of a table and of its change feed, as the feed has them or is to have them: what a table works out itself
-   is stored there, and what it only takes in is not there. `is_taken`: a table that is no feed has the feed's
-   name. #}
+{# The columns of a table and of its change feed. A column that the table computes itself is stored in the feed like any
+   other. A column that exists only in inserts (EPHEMERAL) is left out. `is_taken`: whether a table that is no feed has
+   the feed's name. #}
 {% macro read_feed_columns(target_relation, feed_relation) %}
   {%- set query -%}
     select table, name, type, default_kind, default_expression

@@ -1,4 +1,4 @@
-{# The engine in dbt's own process: nobody else can be at its data. #}
+{# Whether the engine runs in dbt's own process. Then no other process can use its data. #}
 {% macro is_embedded() %}
   {%- do return(target.get('driver') == 'chdb') -%}
 {% endmacro %}

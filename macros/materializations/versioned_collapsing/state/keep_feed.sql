@@ -1,4 +1,4 @@
-{# Has the rows of the feed kept for as long as the option says now. #}
+{# Makes the feed keep its rows for as long as the option now says. #}
 {% macro keep_feed_for(apply) %}
   {%- set feed = apply.feed.relation -%}
   {%- set engine = versioned_collapsing.read_tables([feed])[feed.identifier].engine_full -%}
@@ -18,7 +18,7 @@
 {% endmacro %}
 
 
-{# The same as ClickHouse writes it: `toIntervalDay(30)`. #}
+{# The same, as ClickHouse stores it: with `toIntervalDay(30)`. #}
 {% macro _get_stored_ttl(feed) %}
   {%- if not feed.interval -%}{%- do return('') -%}{%- endif -%}
   {%- set words = feed.interval.split() -%}

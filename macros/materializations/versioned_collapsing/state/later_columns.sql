@@ -23,7 +23,7 @@
 {% endmacro %}
 
 
-{# How many columns the ledger has, and how many of these. #}
+{# How many columns the ledger has, and how many of them are later columns. #}
 {% macro read_ledger_columns(target_relation) %}
   {%- set ledger = versioned_collapsing.get_ledger_relation(target_relation) -%}
   {%- set query -%}

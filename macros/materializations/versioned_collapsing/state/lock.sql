@@ -1,7 +1,7 @@
-{# The writer lock: one run at a time applies to a table. On a server it is a table, which only one run can
-   create; it has a row for each of the holder's steps. A run of the same dbt invocation waits for its turn, as
-   the second of two views of one table does; a run of another stops when it sees that the holder is at work.
-   The embedded engine has one process, which the adapter sees to. #}
+{# Takes the writer lock: only one run at a time applies to a table. On a server the lock is a table, which only one run
+   can create. It has a row for each of the holder's steps. A run of the same dbt invocation waits for its turn, for
+   example the second of two views that read one table. A run of another invocation stops if it sees that the holder is
+   at work. The embedded engine needs no lock: the adapter makes sure that only one process uses it. #}
 {% macro acquire_lock(locked_relation, apply) %}
   {%- if not apply.lock -%}
     {%- do return(none) -%}
@@ -20,7 +20,7 @@
       ]) -%}
       {%- do return(none) -%}
     {%- elif holder is not none -%}
-      {#- What this run has seen itself counts more than times, which are wrong where a clock was set. -#}
+      {#- What this run has seen itself counts more than recorded times, which are wrong if a clock was set. -#}
       {%- if versioned_collapsing._is_at_work(holder, seen.holder) -%}
         {%- set seen.at, seen.was_at_work = second, true -%}
       {%- endif -%}
@@ -35,7 +35,7 @@
 {% endmacro %}
 
 
-{# Creating a table is what ClickHouse lets one client do and no other. Its comment says whose it is. #}
+{# ClickHouse lets only one client create a table. The comment of the table names the holder of the lock. #}
 {% macro _create_lock(apply) %}
   {%- set lock = apply.lock.relation -%}
   {%- set query -%}
@@ -67,7 +67,7 @@
 {% endmacro %}
 
 
-{# A statement under way, or a step since the holder was last looked at. #}
+{# Whether the holder has a statement under way, or has made a step since it was last seen. #}
 {% macro _is_at_work(holder, as_last_seen) %}
   {%- set has_moved = as_last_seen is not none
       and [holder.run_id, holder.steps] != [as_last_seen.run_id, as_last_seen.steps] -%}

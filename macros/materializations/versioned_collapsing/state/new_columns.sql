@@ -1,5 +1,5 @@
-{# The columns of the model, brought in line with those of the table: `on_schema_change` says what becomes of
-   the ones that only one of them has. Columns that the change set lacks are kept as they are stored. #}
+{# The columns of the model, brought in line with those of the table. `on_schema_change` decides about columns that only
+   one of the two has. Columns that the change set lacks are kept as they are stored. #}
 {% macro get_columns_in_line(stored, options, columns) %}
   {%- set changes = versioned_collapsing.get_column_differences(stored, columns) -%}
   {%- set table = [] -%}
@@ -32,7 +32,8 @@
 {% endmacro %}
 
 
-{# ClickHouse tells `x` from `X`: a source that writes a name otherwise adds a column, and the old one stands still. #}
+{# ClickHouse distinguishes `x` from `X`. If a source changes the case of a name, a column is added, and the old one is
+   no longer updated. #}
 {% macro _warn_of_a_name_alike(existing_relation, name, stored) %}
   {%- for known in stored if known | lower == name | lower -%}
     {%- do exceptions.warn(

@@ -1,14 +1,14 @@
-{# How far an apply is, as the ledger has it; each step makes a new one, as dict(progress, chunk=2).
+{# How far an apply is, as the ledger has it. Each step makes a new one, for example dict(progress, chunk=2).
 
-   - chunk: the chunk to begin with, or the one that was decided; counts: of the chunks before
+   - chunk: the chunk to begin with, or the last one that was decided; counts: those of the chunks so far
    - is_journal: whether rows are inserted block by block instead of attached
    - definition: hashes of the views that have the rows by way of a journal
    - block: the block of the journal to begin with
    - source: the role of the staged table with the changes of all chunks; change_count: how many it has
-   - line_counts: what lines and events are accounted for
+   - line_counts: the lines and events to account for
    - truncated_at: an expression for the version at which the table was truncated, or none
-   - number: of the apply, when anything of it is published or about to be; 0 before
-   - is_repeated: whether what a run decided that died while it published is decided once more #}
+   - number: the number of the apply, once any of its rows are published or about to be; 0 before
+   - is_repeated: whether this run repeats the decisions of a run that died while it published #}
 {% macro get_initial_progress() %}
   {%- do return({
       'chunk': 1,

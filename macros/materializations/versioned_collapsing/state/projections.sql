@@ -1,4 +1,4 @@
-{# Projections that the model has and the table has not are added, and built for the rows that are there. #}
+{# Adds the projections that the model has and the table lacks, and builds them for the existing rows. #}
 {% macro add_missing_projections(target_relation, options, apply) %}
   {%- if not options.projections -%}
     {%- do return(none) -%}

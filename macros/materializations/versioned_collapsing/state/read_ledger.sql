@@ -1,7 +1,11 @@
-{# What the ledger says of the table that now has the target's name, or of none: whether it knows it, whether the table
-   has a history (a whole change set applied, or adopted), the applied batches and the last change set, the version at
-   which it was truncated, and the run that began to write and did not end, or none. `number` is that of the last
-   apply to the table, or of the model to a table that had the name before. #}
+{# What the ledger says about the table that now has the target's name.
+
+   - is_known: whether it has a row about the table; has_applies: whether it has a numbered apply to it
+   - has_history: whether a whole change set was applied or begun, or the table was adopted or repaired
+   - applied_batches, applied_change_set: the batches and the last change set that were applied
+   - truncated_at: the version at which the table was truncated; deletes: how many deletes were remembered
+   - number: that of the last apply to the table, or by the model to an earlier table with the same name
+   - unfinished: the run that began to write and did not end, or none #}
 {% macro read_ledger(target_relation, model) %}
   {%- set last = {
       'last_run_id': 'run_id', 'last_status': 'status', 'last_batches': 'batches.batch', 'last_hashes': 'batches.hash',

@@ -1,4 +1,4 @@
-{# What the last row of a run says that was counted until then, for the run that completes it. #}
+{# The counts in the last ledger row of a run that died, for the run that completes it. #}
 {% macro read_recorded_counts(target_relation, apply) %}
   {%- set line_names = versioned_collapsing.get_line_count_names() -%}
   {%- set names = versioned_collapsing.get_count_names() -%}

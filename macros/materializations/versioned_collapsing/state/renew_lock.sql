@@ -1,4 +1,4 @@
-{# Says that the run is at work, and makes sure that nobody has taken over in between. #}
+{# Records a step of the run in its lock, after it has made sure that no other run has taken over the lock. #}
 {% macro renew_lock(apply) %}
   {%- if not apply.lock -%}
     {%- do return(none) -%}

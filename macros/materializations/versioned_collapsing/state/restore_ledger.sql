@@ -1,6 +1,6 @@
-{# What the ledger says of the target, for the run that holds its lock. A ledger that was restored from a backup lacks
-   the last applies. The change feed has them, and would have other rows under their numbers: so the ledger gets them
-   from there. It does not learn what their batches were: runs take these again. #}
+{# What the ledger says about the target, for the run that holds its lock. A ledger that was restored from a backup
+   lacks the last applies. The change feed has them, and new applies would use their numbers again. So the ledger gets
+   them from the feed. Their batches are not known there, so runs take these batches again. #}
 {% macro read_restored_ledger(target_relation, options, model, apply) %}
   {%- set ledger = versioned_collapsing.read_ledger(target_relation, model) -%}
   {%- set last_fed = versioned_collapsing.read_last_fed_apply(target_relation) if ledger.has_applies else 0 -%}
@@ -9,7 +9,8 @@
   {%- endif -%}
   {%- set first = (ledger.unfinished.number if ledger.unfinished else 0) or ledger.number + 1 -%}
   {%- set lost = run_query(versioned_collapsing._get_fed_applies_sql(target_relation, first)).columns[0].values() -%}
-  {#- A full refresh that died, and has left its table, has fed rows that are in this table too. -#}
+  {#- A full refresh that died may have fed rows that this table has too. If its own table is left over, its apply is
+      not published, whatever the comparison says. -#}
   {%- set is_published = not versioned_collapsing.read_tables_of(target_relation).leftover and run_query(
       versioned_collapsing._get_is_published_sql(target_relation, options, last_fed)
   ).rows[0][0] | int -%}
@@ -39,7 +40,7 @@
 {% endmacro %}
 
 
-{# The highest number of an apply in the change feed of a table; 0 where there is no feed. #}
+{# The highest apply number in the change feed of a table; 0 if there is no feed. #}
 {% macro read_last_fed_apply(target_relation) %}
   {%- set feed = versioned_collapsing.get_changes_relation(target_relation) -%}
   {%- if load_cached_relation(feed) is none
@@ -63,8 +64,8 @@
 {%- endmacro %}
 
 
-{# Whether the table has what the last apply in the feed did. If not, its run died before it published anything. Only
-   that may lack: no run leaves it in the feed below its own number. #}
+{# Whether the table has the rows of the last apply in the feed. If not, the run of that apply died before it published
+   anything. Only the last apply can be unpublished: each run removes such rows before it feeds its own. #}
 {% macro _get_is_published_sql(target_relation, options, number) -%}
   {%- set state = versioned_collapsing.quote_names(options.unique_key + [options.version]) -%}
   {%- set sign = versioned_collapsing.quote_name(options.sign) -%}

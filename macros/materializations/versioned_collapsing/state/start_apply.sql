@@ -1,6 +1,10 @@
-{# What every step of an apply knows of it; nothing of it changes. `is_resumed`: whether another run began it. `lock`:
-   none where dbt's own process has the engine. `staged`: the staged tables that an earlier apply has left. `number`: of
-   this apply, when the ledger was read. `feed`: the change feed, or none; `feed_relation`: where one is or would be. #}
+{# What every step knows about an apply. Steps do not change it; if one learns more, it makes a copy.
+
+   - is_resumed: whether another run began the apply
+   - lock: none if the engine runs in dbt's own process
+   - staged: the staged tables that an earlier apply has left
+   - number: the number of the apply; 0 until the ledger is read
+   - feed: the change feed, or none; feed_relation: where one is or would be #}
 {% macro start_apply(model, locked_relation, manifest={}, options={}) %}
   {%- set now = modules.datetime.datetime.now(modules.pytz.utc) -%}
   {%- set run_id = local_md5(invocation_id ~ model.unique_id ~ now) -%}
@@ -31,8 +35,8 @@
 {% endmacro %}
 
 
-{# The apply that another run began. Its names come from the ledger, the lock and the start from the run that
-   completes it. #}
+{# The apply that another run began. Names and batches come from the ledger; the lock and the start time come from the
+   run that completes it. #}
 {% macro resume_apply(apply, unfinished) %}
   {%- do return(dict(
       apply,
@@ -56,14 +60,14 @@
 {% endmacro %}
 
 
-{# The first apply to a table. Views are filled from the table itself, and a feed that is kept only for them has nothing
+{# The first apply to a table. Views are filled from the table itself, so a feed that exists only for views gets no rows
    of it. #}
 {% macro get_first_apply(apply) %}
   {%- do return(dict(apply, feed=apply.feed if apply.feed and apply.feed.is_history else none)) -%}
 {% endmacro %}
 
 
-{# An apply of a change set that this table has applied before: of none of its batches. #}
+{# The apply without its batches, for a change set that this table has applied before. #}
 {% macro get_apply_of_nothing(apply) %}
   {%- do return(dict(apply, batches=[], landed_at=[], manifest_counts={})) -%}
 {% endmacro %}

@@ -1,6 +1,6 @@
-{# The table of a model, its tombstones, and what a full refresh builds beside them: what system.tables says of each,
-   none
-   of those that are not there; and the names of all that a full refresh that died has left. #}
+{# What system.tables says about the table of a model, its tombstones, and the two tables that a full refresh builds
+   beside them; none for a table that does not exist. `leftover`: the names of all tables that a full refresh that died
+   has left. #}
 {% macro read_tables_of(this) %}
   {%- set build = versioned_collapsing.get_helper_relation(this, 'build') -%}
   {%- set tombstones = versioned_collapsing.get_tombstones_relation(this) -%}

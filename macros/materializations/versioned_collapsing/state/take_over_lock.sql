@@ -1,5 +1,6 @@
-{# Moved away before it is dropped: of two runs that take over at once one finds nothing to move, or the lock
-   that the other has made by then, which goes back. Each moves it to a name of its own. #}
+{# Takes over the lock of another run. The lock is first renamed, to a name of this run's own, and then dropped. If two
+   runs take over at once, the second one finds no lock, or renames the new lock of the first one; then it renames that
+   lock back. #}
 {% macro take_over_lock(locked_relation, apply, holder) %}
   {%- set lock = apply.lock.relation -%}
   {%- set moved = versioned_collapsing.get_helper_relation(locked_relation, 'lock_' ~ apply.run_id) -%}

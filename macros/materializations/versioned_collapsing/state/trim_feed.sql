@@ -1,5 +1,5 @@
-{# Removes from the change feed what an apply left that was never published, and what is needed no more: rows that all
-   views have used, or those of a table that had the name before. #}
+{# Removes from the change feed the rows of an apply that was never published, and rows that are no longer needed: those
+   that all views have used, and those of an earlier table with the same name. #}
 {% macro trim_feed(target_relation, apply) %}
   {%- set query = versioned_collapsing.get_feed_bounds_sql(target_relation, apply) -%}
   {%- set found = run_query(query).rows[0] -%}
@@ -14,7 +14,8 @@
 {% endmacro %}
 
 
-{# An apply that is not fed has a number too, which a run that died may have used in the feed. #}
+{# An apply that writes nothing to the feed has a number too. A run that died may have written rows under that
+   number. #}
 {% macro drop_unpublished_from_feed(target_relation, apply) %}
   {%- if load_cached_relation(apply.feed_relation) is not none
       and versioned_collapsing.read_feed_columns(target_relation, apply.feed_relation).feed
@@ -33,7 +34,7 @@
 {% endmacro %}
 
 
-{# The last apply in the feed, and whether it has rows that are needed no more. #}
+{# The last apply in the feed, and whether the feed has rows that are no longer needed. #}
 {% macro get_feed_bounds_sql(target_relation, apply) -%}
   {%- set feed = apply.feed.relation -%}
   select
@@ -58,7 +59,7 @@
     _apply < (select minIf(apply, apply > 0) from {{ ledger }} where target_uuid = {{ uuid }})
       and _applied_at < (select min(at) from {{ ledger }} where target_uuid = {{ uuid }})
   {%- else -%}
-    {#- A view that was never filled begins with the table itself. -#}
+    {#- A view that was never filled needs no rows of the feed: it is filled from the table itself. -#}
     _apply < (
       select if(count() = 0, {{ apply.number }}, min(used) + 1)
       from (

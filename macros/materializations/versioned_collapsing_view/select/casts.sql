@@ -1,5 +1,5 @@
-{# Whether a function is a cast that changes no value, so that the cast of a sum is the sum of the casts: to a number
-   that holds all of the other's. A float holds no integer of 64 bits. #}
+{# Whether a function is a cast that changes no value, so that the cast of a sum is the sum of the casts. The new number
+   type must hold all numbers of the old one. A float, for example, does not hold all integers of 64 bits. #}
 {% macro _is_exact_cast(given_type, node) %}
   {%- set cast = '_?CAST|accurateCast|toNullable|toLowCardinality|to(U?Int|Decimal|Float)\\d+' -%}
   {%- if not modules.re.fullmatch(cast, node.name) -%}{%- do return(false) -%}{%- endif -%}
@@ -15,8 +15,8 @@
 {% endmacro %}
 
 
-{# What fits into a type of numbers, none for another type: the digits before and after the point, and the kinds of
-   numbers that such a number can become. Integers and floats are measured in bits. #}
+{# What a number type holds: its digits before and after the point, and the kinds of numbers to which it can be cast.
+   Integers and floats are measured in bits. None for a type that is no number type. #}
 {% macro _get_number(type) %}
   {%- set base = versioned_collapsing.get_base_type(type) -%}
   {%- set decimal = modules.re.fullmatch('Decimal\\((\\d+), (\\d+)\\)', base) -%}

@@ -1,4 +1,4 @@
-{# Clauses that make of the rows something that is no sum over them. Above the sums, only `select` and `from` remain. #}
+{# The problems with clauses whose result is not a sum over the rows. #}
 {% macro _get_clause_problems(tree, shape) %}
   {%- set problems = [] -%}
   {%- for at in shape.queries -%}
@@ -79,7 +79,8 @@
 {% endmacro %}
 
 
-{# One query groups and sums all tables; those above it rename its columns, those below it select rows. #}
+{# One query groups and sums the rows of all tables. Queries above it may only rename its columns, and queries below it
+   may only select rows. #}
 {% macro _get_nesting_problems(tree, shape, sources) %}
   {%- set problems = [] -%}
   {%- set form = 'sum(x * ' ~ versioned_collapsing._get_product_text(sources) ~ ')' -%}

@@ -1,4 +1,4 @@
-{# What is read besides the tables with signs must stay as it is from one run to the next. #}
+{# Everything that is read besides the tables with signs must stay the same from one run to the next. #}
 {% macro _get_table_problems(tree, shape) %}
   {%- set signed = shape.tables + shape.elsewhere | list -%}
   {%- set following = (
@@ -38,7 +38,7 @@
 {% endmacro %}
 
 
-{# Functions and columns that have other values in the next run. Dictionaries are taken for constants. #}
+{# Functions and columns that may have other values in the next run. Dictionaries count as constants. #}
 {% macro _get_function_problems(tree) %}
   {%- set unstable -%}
     rand.*|generate.+|fuzz.*|array(shuffle|partial.*|randomsample)|datetimetouuidv7|obfuscatequery

@@ -1,5 +1,5 @@
-{# A join is linear in both sides if it pairs rows whatever else there is: an inner join. On constants, a join may also
-   keep a row that finds none. #}
+{# A join is linear in both sides if it pairs two rows without regard to other rows, as an inner join does. If the right
+   side is constant, the join may also keep a left row that finds no partner. #}
 {% macro _get_join_problems(tree, shape) %}
   {%- set problems = [] -%}
   {%- for at in shape.joins if tree[at].kind == 'JOIN' -%}
@@ -51,7 +51,7 @@
 {% endmacro %}
 
 
-{# A table, subquery or join as messages call it. #}
+{# What messages call a table, subquery or join. #}
 {% macro _get_table_text(node) %}
   {%- do return(
       node.name if node.kind == 'TABLE' else versioned_collapsing._get_query_text(node) if node.kind == 'QUERY'

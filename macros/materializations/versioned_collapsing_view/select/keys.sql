@@ -1,4 +1,5 @@
-{# Each group is a column of the view: otherwise several rows of it would be of one group. #}
+{# Each expression of `group by` must be a column of the view. Otherwise several groups would look the same in the
+   view. #}
 {% macro _get_group_problems(tree, shape, outputs) %}
   {%- set known = [] -%}
   {%- for output in outputs -%}
@@ -16,9 +17,9 @@
 {% endmacro %}
 
 
-{# A SummingMergeTree adds up the rows that are equal in `order_by`. Of a key that is not in it, it would keep any
-   value, or add the values up. A sum that is in it, or in `partition_by`, it would not add up. Expressions of keys may
-   stand in both: rows with the same keys have the same of them. #}
+{# A SummingMergeTree adds up the rows that are equal in `order_by`. If a key is not in `order_by`, the engine keeps any
+   of its values, or adds them up. If a sum is in `order_by` or `partition_by`, the engine does not add it up.
+   Expressions over keys may be in both: they are equal in rows with equal keys. #}
 {% macro _get_key_problems(outputs, order_by, partition_by) %}
   {%- set keys = outputs | rejectattr('kind', 'in', ('sum', 'mixed')) | map(attribute='name') | list -%}
   {%- set sums = outputs | selectattr('kind', 'in', ('sum', 'mixed')) | map(attribute='name') | list -%}
@@ -42,7 +43,7 @@
 {% endmacro %}
 
 
-{# The entries of an option, each on its own, and names without their quotes. #}
+{# The entries of an option, cut at their commas, and names without their quotes. #}
 {% macro _get_plain_entries(entries) %}
   {%- set plain = [] -%}
   {%- for entry in entries -%}
@@ -56,7 +57,7 @@
 {% endmacro %}
 
 
-{# All names in the expressions of an option; those of functions are among them. #}
+{# All names in the expressions of an option, except the names of functions. #}
 {% macro _get_names_in(entries) %}
   {%- set names = [] -%}
   {%- for entry in entries -%}

@@ -1,4 +1,4 @@
-{# The columns of the view: sums, and the groups that they are of. #}
+{# The problems with the columns of the view, which must be sums and their groups. #}
 {% macro _get_output_problems(tree, shape, order_by, partition_by) %}
   {%- set outputs = versioned_collapsing._get_outputs(tree, shape) -%}
   {%- set problems = [] -%}
@@ -36,12 +36,12 @@
 {% endmacro %}
 
 
-{# What an expression above or among the sums is: a `sum`, which may be renamed and cast; a `key`, an expression of what
-   is grouped by; `mixed`, if it is made of sums; `late`, if it is made of keys above the sums. #}
+{# The kind of an expression above or among the sums. `sum`: a sum, perhaps renamed and cast. `key`: an expression over
+   what is grouped by. `mixed`: an expression over sums. `late`: an expression over keys, above the sums. #}
 {% macro _get_output(tree, shape, at) %}
   {%- set aggregator = tree[shape.aggregators[0]] -%}
   {%- set chain = aggregator.above + [aggregator.at] -%}
-  {#- The place behind renaming, and the one behind casts too. -#}
+  {#- `names`: the place behind all renaming; `casts`: the place behind casts too. -#}
   {%- set behind = namespace(names=at, casts=at, is_found=false) -%}
   {%- for _ in range(100) if not behind.is_found -%}
     {%- set node = tree[behind.casts] -%}
@@ -73,7 +73,8 @@
 {% endmacro %}
 
 
-{# Whether a function of a sum is a sum: a cast that changes no number, and 0 for null, which sums nothing either. #}
+{# Whether a function of a sum is still a sum: a cast that changes no number, or 0 instead of null, which adds nothing
+   either. #}
 {% macro _is_sum_kept(tree, node) %}
   {%- set arguments = node.children.get('ARGUMENTS', []) -%}
   {%- if node.kind != 'FUNCTION' or not arguments -%}

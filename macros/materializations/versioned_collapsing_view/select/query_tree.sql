@@ -1,12 +1,11 @@
 {# A select as ClickHouse understands it: its query tree after the first pass, in which every name is resolved and
    nothing is optimized yet. A list of nodes, each before those below it:
    `at` its place in the list, `id` ClickHouse's number for it, `kind` such as QUERY, TABLE, COLUMN or FUNCTION
-   `name`, `type`, `source` (the id of what a column is of), `role` (of a function or join), `rest` (all attributes)
-   `query` and `parent` the places of the query and the node around it, `above` those of all nodes around it, and
-   `section` the part of the parent in which it stands
-   `children` their places by section, `size` the count of nodes from it on that are of it
-   `columns` the lines that name a query's columns, `settings` its own settings, `engine` that of a table, and
-   `materialized` how dbt builds it, where a model does #}
+   `name`, `type`, `source` (of a column, the id of its table or query), `role` (of a function or join)
+   `rest` all attributes, `section` the part of the parent in which it stands, `children` their places by section
+   `query` and `parent` the places of the query and of the node around it, `above` the places of all nodes around it
+   `size` the number of nodes in its subtree, itself included, `columns` the lines that name a query's columns
+   `settings` a query's own settings, `engine` the engine of a table, `materialized` how dbt builds it, if it does #}
 {% macro read_query_tree(sql) %}
   {%- set query -%}
     select arrayStringConcat(groupArray(explain), '\n') as _dbt_tree
@@ -53,13 +52,13 @@
 {% endmacro %}
 
 
-{# The same from the text that ClickHouse prints. A line that is none of it becomes a node UNREAD. A wide select has
-   thousands of lines, so there is no call of a macro for each. #}
+{# Makes the tree from the text that ClickHouse prints. A line that is not understood becomes a node UNREAD. A wide
+   select has thousands of lines, so no macro is called for each line. #}
 {% macro get_query_tree(text) %}
   {%- set line_pattern = '(?m)^(( *)(?:([A-Z_]+(?: JOIN)?) id: (\\d+)(?:, )?(.*)|([A-Z]+(?: [A-Z]+)*)(?: .*)?|.*))$' -%}
   {%- set patterns = versioned_collapsing._get_attribute_patterns() -%}
   {%- set tree, ids = [], {} -%}
-  {#- By indentation: the last node, and the node and section to which belongs what is indented further. -#}
+  {#- By indentation: the last node, and the node and section to which lines that are indented further belong. -#}
   {%- set nodes, places = {}, {} -%}
   {#- The indentation of the lines that name a query's columns, which may look like anything. -#}
   {%- set names = namespace(indent=1000) -%}

@@ -1,9 +1,10 @@
-{# What keeps a select from being an aggregate over tables with signs that the changes of the tables can be added to: a
-   sum that is linear in each table.
+{# Why the changes of its tables cannot be added to a view of this select. The select must be a sum that is linear in
+   each table with signs.
 
-   For one table V(new) - V(old) is V(change); for two, V(dA, B) + V(A, dB) - V(dA, dB), and so on. That is so when each
-   row of the result is, for each table, a sum over its rows of its sign times something. So: inner joins, one `group
-   by`, sums of products with every sign, and nothing that knows how many rows there are. #}
+   For one table, V(new) - V(old) is V(change). For two tables, it is V(dA, B) + V(A, dB) - V(dA, dB), and so on. That
+   is true if each row of the result is, for each table, a sum over the table's rows of the sign times a value. So a
+   select may have inner joins, one `group by`, and sums of products with every sign. It may have nothing that depends
+   on how many rows there are. #}
 {% macro get_select_problems(tree, sources, order_by, partition_by=[]) %}
   {%- set shape = versioned_collapsing._get_shape(tree, sources) -%}
   {%- set problems = versioned_collapsing._get_unread_problems(tree) -%}
@@ -23,7 +24,7 @@
 {% endmacro %}
 
 
-{# A query tree that is not what it seems: names of columns may hold anything. #}
+{# The problems with a query tree that is not what it seems: the names of columns may contain any text. #}
 {% macro _get_unread_problems(tree) %}
   {%- set problems = [] -%}
   {%- for node in tree if node.kind == 'UNREAD' -%}
@@ -42,7 +43,7 @@
 {% endmacro %}
 
 
-{# Each table stands once in the select, where it can be replaced by its changes. #}
+{# Each table must be in the select exactly once, where it can be replaced by its changes. #}
 {% macro _get_occurrence_problems(shape, sources) %}
   {%- set problems = [] -%}
   {%- for name, source in versioned_collapsing._get_source_names(sources).items() -%}

@@ -33,7 +33,7 @@
 {% endmacro %}
 
 
-{# Tables as a query tree names them, with what is known of each. #}
+{# The tables with signs, by the names that a query tree has for them. #}
 {% macro _get_source_names(sources) %}
   {%- set names = {} -%}
   {%- for source in sources -%}
@@ -60,7 +60,7 @@
 {% endmacro %}
 
 
-{# Whether a node stands in its query's `order by`, which is of no account. #}
+{# Whether a node is in the `order by` of its query, which has no effect on sums. #}
 {% macro _is_in_order_by(tree, node) %}
   {%- set found = [] -%}
   {%- for at in node.above + [node.at] if at > node.query and tree[at].section == 'ORDER BY' -%}

@@ -1,10 +1,11 @@
-{# How expressions use signs, by the place of each that does: `signs`, the tables whose signs are factors of its value,
-   and `wrong`, the place where a sign is something else than a factor, or none. An expression that is not in it uses
-   no sign. Inner queries come first, and arguments before their function. #}
+{# How expressions use signs, by the place of each expression that uses some. `signs`: the tables whose signs are
+   factors of its value. `wrong`: the place where a sign is not used as a factor, or none. Inner queries come first, and
+   arguments come before their function. #}
 {% macro _get_sign_uses(tree, shape, sources) %}
   {%- set names = versioned_collapsing._get_source_names(sources) -%}
   {%- set uses = {} -%}
-  {#- By the id of what a column is of, and its name; of a query also its type, as its line has it. -#}
+  {#- By the id of a column's table or query, and the column's name. For a query also by the type, as the tree prints
+      it. -#}
   {%- set columns = {} -%}
   {%- for table in shape.tables -%}
     {%- do columns.update({table.id ~ ' ' ~ names[table.name].sign: {'signs': [table.name], 'wrong': none}}) -%}
@@ -44,7 +45,8 @@
 {% endmacro %}
 
 
-{# How an expression uses signs, some of whose parts do. The column of a table that is worked out by it is as it is. #}
+{# How an expression uses signs if some of its parts do. A column that a table computes uses signs like the expression
+   that computes it. #}
 {% macro _get_expression_use(tree, node, is_column_of_table, uses) %}
   {%- set used = [] -%}
   {%- for at in node.children.values() | sum(start=[]) if at in uses -%}{%- do used.append(uses[at]) -%}{%- endfor -%}
@@ -61,8 +63,8 @@
 {% endmacro %}
 
 
-{# The tables whose signs are factors of what a function returns; none if one is not. A Decimal that is divided by a
-   constant is not: ClickHouse makes of sum(x / 4) the rounded sum(x) / 4. #}
+{# The tables whose signs are factors of what a function returns; none if one of the signs is no factor. A Decimal that
+   is divided by a constant is refused: ClickHouse turns sum(x / 4) into the rounded sum(x) / 4. #}
 {% macro _get_factors(tree, node, uses) %}
   {%- set arguments = node.children.ARGUMENTS -%}
   {%- set signs = [] -%}

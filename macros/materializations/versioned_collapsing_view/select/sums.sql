@@ -21,7 +21,7 @@
 {% endmacro %}
 
 
-{# Every aggregate is a sum of something times every sign. #}
+{# Every aggregate must be a sum of something times every sign. #}
 {% macro _get_sum_problems(tree, shape, sources, uses) %}
   {%- set product = versioned_collapsing._get_product_text(sources) -%}
   {%- set problems = [] -%}
@@ -61,7 +61,7 @@
 {% endmacro %}
 
 
-{# What comes near to an aggregate that is not a sum. #}
+{# What to write instead of an aggregate that is not a sum. #}
 {% macro _get_aggregate_advice(name, product) %}
   {%- set family = name | lower -%}
   {%- if family.startswith('count') -%}

@@ -4,8 +4,8 @@
 {% endmacro %}
 
 
-{# The same with the number of what a column is of: two expressions with one text have one value. From the last node to
-   the first, since arguments stand after their function. #}
+{# The same text, in which each column also has the id of its table or query: if two expressions have equal texts, they
+   have equal values. It goes from the last node to the first, because arguments come after their function. #}
 {% macro _get_expression_identity(tree, at) %}
   {%- set operators = {
       'multiply': '*', 'divide': '/', 'plus': '+', 'minus': '-', 'equals': '=', 'notEquals': '<>', 'less': '<',
@@ -37,14 +37,14 @@
 {% endmacro %}
 
 
-{# A query as messages call it. #}
+{# What messages call a query. #}
 {% macro _get_query_text(node) %}
   {%- set cte = modules.re.findall('cte_name: (\\w+)', node.rest) | first -%}
   {%- do return('the CTE ' ~ cte if cte else 'the select' if node.parent is none else 'a subquery') -%}
 {% endmacro %}
 
 
-{# The product of signs with which a sum of several tables multiplies. #}
+{# The product of signs by which every sum of several tables must be multiplied. #}
 {% macro _get_product_text(sources) %}
   {%- set factors = [] -%}
   {%- for source in sources -%}
@@ -54,7 +54,7 @@
 {% endmacro %}
 
 
-{# A sign that is used otherwise than as a factor of a sum. #}
+{# The message about a sign that is not used as a factor of a sum. #}
 {% macro _get_misuse_message(tree, use, sources) %}
   {%- set text = versioned_collapsing._get_expression_text(tree, use.wrong) -%}
   {%- set advice = 'sum(x * ' ~ versioned_collapsing._get_product_text(sources) ~ ')' -%}

@@ -90,6 +90,12 @@ def test_engine_with_a_host_is_not_embedded(tmp_path: Path) -> None:
     ("output", "message"),
     [
         ({"wait": "soon"}, "The profile's key `wait`: 'soon' is not of type 'integer'"),
+        ({"wait": -1}, "The profile has `wait: -1`; it takes seconds from 0."),
+        (
+            {"s3_endpoint": "minio:9000"},
+            "The profile has `s3_endpoint: minio:9000`; it takes the URL of a store, such as "
+            "https://minio.example.com:9000.",
+        ),
         ({"clickhouse": "localhost"}, "key `clickhouse`: 'localhost' is not of type 'object'"),
         (
             {"clickhouse": {"driver": "chdB"}},

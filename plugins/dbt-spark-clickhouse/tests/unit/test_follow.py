@@ -1,4 +1,4 @@
-"""The resident run: a command line that dbt does not understand."""
+"""The resident run: what can never succeed as it was called."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from dbt.cli.exceptions import DbtUsageException
+from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.spark_clickhouse import follow
 
@@ -33,3 +34,32 @@ def test_an_option_that_dbt_does_not_have_ends_it(
         monkeypatch.setattr(follower, "manifest_of_run", lambda: None)
     assert follower.follow() == follow.MISUSED
     assert "No such option '--evry'." in capfd.readouterr().out
+
+
+@pytest.mark.parametrize("has_begun", [False, True])
+def test_a_project_that_never_could_be_read_ends_it(
+    has_begun: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stopper = follow.Stopper()
+
+    class Runner:
+        def invoke(self, _: list[str]) -> Any:
+            return SimpleNamespace(success=False, exception=DbtRuntimeError("!"), result=None)
+
+    def wait(*_: Any) -> None:
+        stopper.is_asked = True
+
+    monkeypatch.setattr(follow, "dbtRunner", Runner)
+    monkeypatch.setattr(stopper, "wait", wait)
+    options = follow.Options.of(["--target", "nope", "--project-dir", str(tmp_path)])
+    follower = follow.Follower(options, stopper, has_begun=has_begun)
+    assert follower.follow() == (follow.FAILED if has_begun else follow.MISUSED)
+    assert stopper.is_asked is has_begun
+
+
+@pytest.mark.parametrize("option", ["--every", "--memory"])
+def test_a_negative_number_is_refused(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        follow.Options.of([option, "-3"])
+    assert ended.value.code == follow.MISUSED
+    assert "--every takes seconds and --memory MB, from 0." in capsys.readouterr().err

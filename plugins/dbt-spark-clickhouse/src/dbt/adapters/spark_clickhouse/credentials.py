@@ -155,6 +155,13 @@ class SparkClickHouseCredentials(Credentials):
             raise DbtRuntimeError(
                 f"The profile has `hand_off: {self.hand_off}`; it takes {PULL} or {PUSH}."
             )
+        if self.wait < 0:
+            raise DbtRuntimeError(f"The profile has `wait: {self.wait}`; it takes seconds from 0.")
+        if self.s3_endpoint and not self.s3_endpoint.startswith(("http://", "https://")):
+            raise DbtRuntimeError(
+                f"The profile has `s3_endpoint: {self.s3_endpoint}`; it takes the URL of a store, "
+                "such as https://minio.example.com:9000."
+            )
         self.engine_credentials(Path.cwd())
 
     @property

@@ -78,6 +78,8 @@ class Options:
         known, dbt = parser.parse_known_args(arguments)
         if {"--full-refresh", "-f"} & set(dbt):
             parser.error("--full-refresh would rebuild all tables each time. Use dbt run.")
+        if min(known.every, known.memory) < 0:
+            parser.error("--every takes seconds and --memory MB, from 0.")
         return cls(
             dbt=(*dbt, "--project-dir", str(known.project_dir)),
             every=known.every,
@@ -132,7 +134,8 @@ class Follower:
 
     options: Options
     stopper: Stopper
-    failures: int = field(default_factory=lambda: int(os.environ.pop(FAILURES, 0)))  # in a row
+    failures: int = 0  # in a row
+    has_begun: bool = False  # whether the project could be read once, in this process or before
     _manifest: Any = None
     _spare: Any = None  # a copy of it, made while there was time
     _zones: LandingZones = field(default_factory=lambda: LandingZones((), ()))
@@ -140,7 +143,7 @@ class Follower:
     _files: Seen = field(default_factory=dict)
     _done: Seen | None = None  # the batches that were there before the last run that succeeded
     _tried: Seen = field(default_factory=dict)  # those that were there before the last run
-    _is_misused: bool = False  # whether dbt has no such option: it never will
+    _is_misused: bool = False  # whether it can never succeed as it was called
     _went_on: bool = False  # whether in the last run some table got what it was to get
     _runs: int = 0
     _told: str = ""
@@ -233,10 +236,12 @@ class Follower:
         self._manifest = self._spare = None
         parsed = dbtRunner().invoke(["--quiet", "parse", *self._arguments_of_parse()])
         if not parsed.success:
-            if isinstance(parsed.exception, DbtUsageException):
-                self._is_misused = True
+            is_usage = isinstance(parsed.exception, DbtUsageException)
+            self._is_misused = is_usage or not self.has_begun
+            if is_usage:
                 say(str(parsed.exception))
             return False
+        self.has_begun = True
         self._manifest = parsed.result
         self._zones = LandingZones.of(parsed.result, self.options.project_root)
         self._project = ProjectFolders.of(parsed.result, self.options.project_root)
@@ -372,8 +377,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     spark_session.stay()
     # A process that begins anew leaves semaphores to its resource tracker, which would say so.
     sys.warnoptions.append("ignore:resource_tracker:UserWarning")
+    failures = os.environ.pop(FAILURES, None)
     with Stopper() as stopper:
-        return Follower(options, stopper).follow()
+        follower = Follower(options, stopper, int(failures or 0), has_begun=failures is not None)
+        return follower.follow()
 
 
 if __name__ == "__main__":
