@@ -29,10 +29,11 @@ _OF_OTHERS = "order_wishes|orders_by_wish|postgresql"
 
 
 def stored(client: Client) -> dict[str, list[Row]]:
-    """The rows of every table and view, of collapsing tables those that FINAL leaves."""
+    """The rows of every table and view, of collapsing tables those that FINAL leaves; not the copies of Spark's tables
+    that are sent to a server."""
     tables = query(
         client,
-        f"select name, engine from system.tables where database = 'shop' and not match(name, '__dbt_|{_OF_OTHERS}')",
+        f"select name, engine from system.tables where database = 'shop' and not match(name, '__dbt_|__pushed_|{_OF_OTHERS}')",
     )
     rows = {}
     for table, engine in tables:
