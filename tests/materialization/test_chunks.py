@@ -103,3 +103,22 @@ def test_a_fold_is_chunked_by_key(make_project: MakeProject) -> None:
     assert project.query("select id, x, _version from target order by id") == [
         (key, 49, 100) for key in range(5)
     ]
+
+
+def test_chunks_save_memory_where_keys_repeat(make_project: MakeProject) -> None:
+    """Nothing holds all rows of the change set at once: not what counts the rows that repeat others, either."""
+    project = make_project("chunks_memory")
+    changes = (
+        "select number % 500000 as id, id % 500 as shop, repeat('x', 40) as note, "
+        "{version} + intDiv(number, 500000) as _version from numbers(501000)"
+    )
+    config = {"unique_key": "id", "chunks": 8}
+    project.add_model("target", config, changes.format(version=1))
+    build(project, "target")
+    project.add_model("target", config, changes.format(version=3))
+    project.set_profile(custom_settings={"max_memory_usage": 75_000_000})
+    message = project.run("--select", "target")["target"].message
+    assert message.startswith("501000 rows: 500000 states, 500000 cancels"), message
+    assert project.query("select count(), sum(_version) from target final where _sign = 1") == [
+        (500_000, 3 * 499_000 + 4 * 1_000)
+    ]
