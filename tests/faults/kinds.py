@@ -725,8 +725,8 @@ def ledger_dropped(life: Life) -> None:
         end = life.operation("adopt_table", model=name)
         if not end["success"]:
             raise Broken(f"adopt_table failed: {end['message']}")
-    life.pending = life.confirmed + life.pending
-    life.confirmed = []
+    life.adopted, life.confirmed = life.confirmed, []
+    life.pending = life.adopted + life.pending
     life.has_partial_feed = True
 
 

@@ -47,7 +47,8 @@ class Life:
     """A table of one variant on one engine.
 
     ``confirmed`` are the events of runs that dbt said were successful; ``pending`` those of the run after, which are sent
-    again with the next.
+    again with the next. ``adopted`` are those that are sent again though they are in the table, as a ledger that was lost
+    knew of them.
     """
 
     def __init__(self, engine: Engine, variant: str, chance: random.Random) -> None:
@@ -57,6 +58,7 @@ class Life:
         self.source = Source(chance)
         self.confirmed: list[Event] = []
         self.pending: list[Event] = []
+        self.adopted: list[Event] = []
         self.rates: dict[str, int] = {}
         self.confirmed_rates: dict[str, int] = {}
         self.options: dict[str, dict[str, Any]] = {}
@@ -145,16 +147,16 @@ class Life:
         """The source need not send again what is pending."""
         self.step.rows += len(self.pending)
         self.confirmed += self.pending
-        self.pending = []
+        self.pending, self.adopted = [], []
         self.confirmed_rates = dict(self.rates)
 
     @property
     def before(self) -> State:
-        return state_of(self.confirmed)
+        return state_of([*self.adopted, *self.confirmed])
 
     @property
     def after(self) -> State:
-        return state_of([*self.confirmed, *self.pending])
+        return state_of([*self.adopted, *self.confirmed, *self.pending])
 
     # The life
 

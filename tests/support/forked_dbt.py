@@ -190,7 +190,8 @@ def _do(job: Mapping[str, Any], manifest: Any) -> dict[str, Any]:
 
     done: dict[str, Any] = {"success": None, "message": "", "answers": {}}
     for node in manifest.nodes.values() if manifest else ():
-        node.config._extra.update(job.get("options", {}).get(node.name, {}))
+        for name, value in job.get("options", {}).get(node.name, {}).items():
+            node.config[name] = value
     if job["arguments"]:
         began = time.monotonic()
         said: list[str] = []
