@@ -167,6 +167,32 @@ class TestManifest:
             (2, 1),
         ]
 
+    @pytest.mark.parametrize("completed_by", ["target", "sums"])
+    def test_a_run_may_have_many_batches(
+        self, project: CollapsingProject, completed_by: str
+    ) -> None:
+        """Their numbers and hashes are more than a statement may have by default."""
+        project.add_model("target", CONFIG, "select * from {{ ref('signed') }}")
+        project.add_model(
+            "sums",
+            {"materialized": "versioned_collapsing_view", "order_by": "region"},
+            "select region, sum(x * _sign) as total, sum(_sign) as c from {{ ref('target') }} group by region",
+        )
+        self.stage(project, [1], STRUCTURE, [(1, "EU", 1, 1, 1)])
+        assert {node.status for node in project.run().values()} == {"success"}
+        self.stage(project, [*range(2, 30_000)], STRUCTURE, [(2, "EU", 2, 2, 1)])
+        with dying({"target": STARTED}):
+            assert "died here" in project.run("--select", "signed", "target")["target"].message
+        self.stage(project, [30_000], STRUCTURE, [(3, "EU", 3, 3, 1)])
+        outcomes = project.run("--select", "signed", completed_by)
+        assert outcomes[completed_by].status == "success", outcomes
+        # A batch is applied once: the other one goes on.
+        outcomes = project.run("--select", "sums" if completed_by == "target" else "target+")
+        assert {node.status for node in outcomes.values()} == {"success"}, outcomes
+        assert project.query("select region, sum(total), sum(c) from sums group by region") == [
+            ("EU", 6, 3)
+        ]
+
     def test_a_lake_table_as_it_is_is_refused_where_its_commits_are_applied(
         self, project: CollapsingProject
     ) -> None:

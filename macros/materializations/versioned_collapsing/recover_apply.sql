@@ -1,6 +1,7 @@
 {# Completes the apply of a run that died, from the tables that it staged. If a table is missing and nothing was
    published yet, returns without completing it: this run then starts again. #}
 {% macro recover_apply(target_relation, options, unfinished, apply) %}
+  {%- do versioned_collapsing.allow_wide_statements(unfinished.batches) -%}
   {%- set resumed = dict(
       versioned_collapsing.resume_apply(apply, unfinished),
       staged=versioned_collapsing.read_staged_tables(target_relation)

@@ -11,9 +11,9 @@
   {%- do versioned_collapsing.validate_given_columns(model, options, given, declared) -%}
   {%- set columns = versioned_collapsing.get_versioned_collapsing_columns(options, given, declared) -%}
   {%- do versioned_collapsing.validate_column_types(model, options, columns) -%}
-  {%- do versioned_collapsing.allow_wide_statements(columns) -%}
   {%- do versioned_collapsing.validate_change_sets(model) -%}
   {%- set manifest = versioned_collapsing.read_change_set_manifest(model) -%}
+  {%- do versioned_collapsing.allow_wide_statements(manifest.batches, columns.table) -%}
   {%- set apply = versioned_collapsing.start_apply(model, this, manifest, options) -%}
   {%- set existing_relation = load_cached_relation(this) -%}
   {%- set is_rebuild = existing_relation is none or should_full_refresh() -%}
