@@ -1,5 +1,5 @@
-{# Lets this session send statements about a thousand columns or batches, and more. ClickHouse applies these limits before
-   it parses a statement, so the statement itself cannot set them. They change no result. #}
+{# Lets this session send statements about a thousand columns or batches, and more. ClickHouse applies these limits
+   before it parses a statement, so the statement itself cannot set them. They change no result. #}
 {% macro allow_wide_statements(batches, columns=[]) %}
   {%- if columns | length > 100 or batches | length > 1000 -%}
     {%- do run_query(
