@@ -6,8 +6,9 @@
   {%- set all_changes = versioned_collapsing.get_cast_changes_sql(options, columns, sql, truncated_at) -%}
   {%- set hash = 'cityHash64(' ~ key ~ ')' -%}
   {%- set changes -%}
-    {{ all_changes }}
-      and {{ hash }} in (select {{ hash }} as _dbt_hash from ({{ all_changes }}) group by _dbt_hash having count() > 1)
+    select *
+    from ({{ all_changes }})
+    where {{ hash }} in (select {{ hash }} as _dbt_hash from ({{ all_changes }}) group by _dbt_hash having count() > 1)
   {%- endset -%}
   {%- set key_version = get_quoted_csv(options.unique_key + [options.version]) -%}
   {%- set names = get_quoted_csv(columns.names) ~ ', _dbt_is_deleted' ~ (', _dbt_unset' if columns.is_folded
