@@ -5,5 +5,5 @@
 
 {# Array columns reach macros as lists or, by way of agate, as their text. #}
 {% macro parse_array(value) %}
-  {%- do return(fromyaml(value) if value is string else value) -%}
+  {%- do return(fromjson(value) if value is string else value) -%}
 {% endmacro %}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -190,47 +189,37 @@ def test_landed_events_come_to_the_rows_of_postgresql() -> None:
             assert sorted(landed, key=repr) == sorted(shop.expected_rows(table, batch), key=repr)
 
 
-def test_one_batch_at_a_time_far_from_greenwich(tmp_path: Path, is_exhaustive: bool) -> None:
+def test_one_batch_at_a_time_and_every_file_twice_far_from_greenwich(
+    tmp_path: Path, is_exhaustive: bool
+) -> None:
     """Of those in the middle, which are alike, all in one run where it is not to be exhaustive."""
+    landing = tmp_path / "landing"
+    shutil.copytree(shop.LANDING, landing)
+    for file in sorted(landing.rglob("*.json.gz")):
+        shutil.copy(file, file.with_name(f"again-{file.name}"))
     ends = list(range(1, 21)) if is_exhaustive else [1, 19, 20]
     commands = []
     for end in ends:
-        through_batch = variables(through_batch=end)
-        commands.append(["run", "--exclude", "cdc_quarantine_changes+", *through_batch])
+        until = variables(landing_path=str(landing), through_batch=end)
+        commands.append(["run", "--exclude", "cdc_quarantine_changes+", *until])
         show = ["show", "--output", "json", "--limit", "-1", "--inline", shop_marts.MARTS_SQL]
-        commands.append([*show, *through_batch])
+        commands.append([*show, *until])
     for table in shop.TABLES:
         inline = ["--inline", history_sql(table, ends)]
         commands.append(["show", "--output", "json", "--limit", "-1", *inline])
-    outcomes = dbt(tmp_path, *commands, zone="Asia/Kolkata")
+    outcomes = dbt(tmp_path / "home", *commands, zone="Asia/Kolkata")
     assert_all_succeeded(outcomes)
     for end, outcome in zip(ends, outcomes[1 : 2 * len(ends) : 2], strict=True):
         assert shown_marts(outcome) == shop_marts.expected_marts(end), end
     for table, outcome in zip(shop.TABLES, outcomes[2 * len(ends) :], strict=True):
         assert_history_equals_postgresql(table, ends, outcome)
-    with shop.clickhouse(tmp_path) as client:
+    with shop.clickhouse(tmp_path / "home") as client:
         assert_tables_equal_postgresql(client, 20)
         assert_marts_agree(client)
         begins = [1, *(end + 1 for end in ends[:-1])]
         assert applied_batches(client, "orders") == [
             list(range(begin, end + 1)) for begin, end in zip(begins, ends, strict=True)
         ]
-
-
-def test_any_cut_and_every_file_delivered_twice(tmp_path: Path) -> None:
-    landing = tmp_path / "landing"
-    shutil.copytree(shop.LANDING, landing)
-    for file in sorted(landing.rglob("*.json.gz")):
-        shutil.copy(file, file.with_name(f"again-{file.name}"))
-    cut = random.Random(20).sample(range(1, 20), 2)
-    runs = [
-        ["run", *variables(landing_path=str(landing), through_batch=batch)]
-        for batch in [*sorted(cut), 20]
-    ]
-    assert_all_succeeded(dbt(tmp_path / "home", *runs))
-    with shop.clickhouse(tmp_path / "home") as client:
-        assert_tables_equal_postgresql(client, 20)
-        assert_marts_agree(client)
         duplicates: dict[str, int] = dict(
             shop.query(
                 client,

@@ -32,23 +32,13 @@
   {%- for node in versioned_collapsing.get_targets(model) -%}
     {%- do by_target.append(versioned_collapsing.read_batches_of_target(node)) -%}
   {%- endfor -%}
-  {%- set by_all = {} -%}
-  {%- for batch, hash in (by_target[0].applied if by_target else {}).items() -%}
-    {%- if versioned_collapsing._is_in_all(by_target | map(attribute='applied') | list, batch) -%}
-      {%- do by_all.update({batch: hash}) -%}
-    {%- endif -%}
+  {%- set by_all = namespace(batches=by_target[0].applied if by_target else {}) -%}
+  {%- for other in by_target[1:] -%}
+    {%- set by_all.batches = dict(by_all.batches.items() | selectattr(0, 'in', other.applied)) -%}
   {%- endfor -%}
   {%- do return({
-      'by_all': by_all,
+      'by_all': by_all.batches,
       'by_any': by_target | sum(attribute='known', start=[]) | unique | sort,
       'change_sets': by_target | map(attribute='change_set') | unique | list,
   }) -%}
-{% endmacro %}
-
-
-{% macro _is_in_all(mappings, key) %}
-  {%- for mapping in mappings if key not in mapping -%}
-    {%- do return(false) -%}
-  {%- endfor -%}
-  {%- do return(true) -%}
 {% endmacro %}

@@ -1,10 +1,15 @@
 {# The batches of all locations of a change set, in order. A batch that is in several locations is one batch. `again`:
    whether to list the files anew, and not to use what this run has already listed. #}
 {% macro read_landed_batches(model, again=false) %}
-  {%- set by_batch = {} -%}
+  {%- set by_location = [] -%}
   {%- for location in versioned_collapsing.get_landing_locations(model) -%}
-    {%- for batch, found in versioned_collapsing.read_location(location, again).items() -%}
-      {%- do by_batch.setdefault(batch, []).append(dict(found, location=location)) -%}
+    {%- do by_location.append(versioned_collapsing.read_location(location, again)) -%}
+  {%- endfor -%}
+  {%- if by_location | length == 1 -%}{%- do return(by_location[0]) -%}{%- endif -%}
+  {%- set by_batch = {} -%}
+  {%- for batches in by_location -%}
+    {%- for batch, found in batches.items() -%}
+      {%- do by_batch.setdefault(batch, []).append(found) -%}
     {%- endfor -%}
   {%- endfor -%}
   {%- set landed = {} -%}
@@ -13,7 +18,8 @@
     {%- do landed.update({batch: {
         'files': by_batch[batch] | sum(attribute='files'),
         'landed_at': by_batch[batch] | map(attribute='landed_at') | max,
-        'locations': by_batch[batch] | map(attribute='location') | list,
+        'times': by_batch[batch] | map(attribute='times') | join(','),
+        'locations': by_batch[batch] | sum(attribute='locations', start=[]),
         'hash': hashes[0] if hashes | length == 1 else local_md5(hashes | join(',')),
     }}) -%}
   {%- endfor -%}

@@ -1,7 +1,7 @@
-{# The batches of a location: number, count of files, a hash of their names and sizes, and when the last file was
-   written, in microseconds since 1970. Before the first batch has landed there are none, whether the folder exists or
-   not. Raises an error for files that are in no batch; a second listing (`again`) does not look for them. If the
-   adapter can, it lists a folder without Spark. #}
+{# The batches of a location, in order, as read_landed_batches returns those of several: count of files, a hash of their
+   names and sizes, another of their names and times, and when the last file was written, in microseconds since 1970. Before the first batch has landed
+   there are none, whether the folder exists or not. Raises an error for files that are in no batch; a second listing
+   (`again`) does not look for them. If the adapter can, it lists a folder without Spark. #}
 {% macro read_location(location, again=false) %}
   {%- set name = versioned_collapsing._get_plain_path(location).split('/')[-1] -%}
   {%- set listed = adapter.list_batches(location, name, again) if adapter.list_batches is defined else none -%}
@@ -17,6 +17,7 @@
     {%- else -%}
       {%- do batches.update({row['batch'] | int: {
           'files': row['files'] | int, 'hash': row['hash'], 'landed_at': row['landed_at'] | int,
+          'times': row['times'], 'locations': [location],
       }}) -%}
     {%- endif -%}
   {%- endfor -%}
@@ -32,16 +33,18 @@
   select
     batch,
     count(*) as files,
-    md5(concat_ws(',', sort_array(collect_list(
-      concat(regexp_extract(path, '[^/]+/[^/]+/[^/]+$', 0), ':', length)
-    )))) as hash,
+    md5(concat_ws(',', sort_array(collect_list(concat(tail, ':', length))))) as hash,
+    md5(concat_ws(',', sort_array(collect_list(concat(tail, ':', unix_micros(modificationTime)))))) as times,
     max(unix_micros(modificationTime)) as landed_at,
     concat(
       {{ versioned_collapsing.quote_literal(name ~ '/') }},
       min(place),
       if(count(*) > 1, concat(' and ', count(*) - 1, ' more beside it'), '')
     ) as example
-  from ({{ versioned_collapsing.get_listing_sql(location) }})
+  from (
+    select *, regexp_extract(path, '[^/]+/[^/]+/[^/]+$', 0) as tail
+    from ({{ versioned_collapsing.get_listing_sql(location) }})
+  )
   group by batch, if(batch is null, regexp_extract(place, '^.*/', 0), '')
   order by batch, example
 {%- endmacro %}

@@ -8,16 +8,16 @@
       or not adapter.has_receipt(manifest.schema, model.alias, file_format) -%}
     {%- do return(false) -%}
   {%- endif -%}
+  {#- Its rows differ in their batches alone, and one without a batch is the only one. -#}
   {%- set rows = adapter.query_on(
       'clickhouse',
       'select * from ' ~ adapter.hand_off(manifest.schema, manifest.identifier, file_format)
-      ~ ' ' ~ versioned_collapsing.get_settings_sql()
+      ~ ' limit 1 ' ~ versioned_collapsing.get_settings_sql()
   ).rows -%}
-  {%- if not definition or not rows or rows[0].get('definition', '') != definition
-      or rows | map(attribute='is_partial') | select | list -%}
+  {%- if not definition or not rows or rows[0].get('definition', '') != definition or rows[0]['is_partial'] -%}
     {%- do return(false) -%}
   {%- endif -%}
-  {%- set is_empty = rows | map(attribute='batch') | reject('none') | list == [] -%}
+  {%- set is_empty = rows[0]['batch'] is none -%}
   {%- do return(
       is_empty and rows[0]['is_complete'] | string | lower in (['true', '1'] if is_complete else ['false', '0'])
       or not is_empty and applied_change_sets == [rows[0]['id']] and not versioned_collapsing._get_other_readers(model)

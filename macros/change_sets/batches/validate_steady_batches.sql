@@ -5,8 +5,8 @@
   {%- set now = versioned_collapsing.read_landed_batches(model, again=true) -%}
   {%- set changed = [] -%}
   {%- for batch in taken
-      if (now.get(batch, {}).get('hash'), now.get(batch, {}).get('landed_at'))
-      != (landed[batch].hash, landed[batch].landed_at) -%}
+      if (now.get(batch, {}).get('hash'), now.get(batch, {}).get('times'))
+      != (landed[batch].hash, landed[batch].times) -%}
     {%- do changed.append(batch) -%}
   {%- endfor -%}
   {%- if changed -%}

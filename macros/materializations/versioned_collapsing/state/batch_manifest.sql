@@ -10,43 +10,37 @@
     }) -%}
   {%- endif -%}
   {%- set relation = versioned_collapsing.get_manifest_relation(change_sets[0]) -%}
-  {%- set rows = [] -%}
-  {%- for row in run_query('select * from ' ~ relation ~ ' order by batch '
-      ~ versioned_collapsing.get_settings_sql()).rows -%}
-    {%- do rows.append(row.dict()) -%}
-  {%- endfor -%}
-  {%- set batches = [] -%}
-  {%- set landed_at = [] -%}
-  {%- for row in rows if row['batch'] is not none -%}
-    {%- do batches.append((row['batch'] | int, row['hash'])) -%}
-    {%- do landed_at.append(row.get('landed_at')) -%}
-  {%- endfor -%}
-  {%- set is_complete = rows | map(attribute='is_complete') | select | list | length > 0 -%}
+  {%- set found = run_query(
+      'select * from ' ~ relation ~ ' order by batch ' ~ versioned_collapsing.get_settings_sql()
+  ) -%}
+  {%- set first = found.rows[0] -%}
+  {#- Whole columns: a loop over thousands of rows takes seconds. -#}
+  {%- set columns = found.columns.dict() -%}
+  {%- set has_batches = first['batch'] is not none -%}
+  {%- set landed_at = columns.get('landed_at', [none]) | list if has_batches else [] -%}
+  {%- set is_complete = columns['is_complete'] | select | list | length > 0 -%}
   {%- set lake = versioned_collapsing.get_option(change_sets[0].config, 'lake') -%}
   {%- do return({
       'exists': true,
       'relation': relation,
-      'id': rows[0].get('id', ''),
-      'batches': batches,
+      'id': first.get('id', ''),
+      'batches': zip(columns['batch'] | map('int'), columns['hash']) | list if has_batches else [],
       'landed_at': [] if none in landed_at else landed_at | map('int') | list,
-      'taken_at': rows[0].get('taken_at') | int,
-      'line_counts': versioned_collapsing._sum_line_counts(rows),
+      'taken_at': first.get('taken_at') | int,
+      'line_counts': versioned_collapsing._sum_line_counts(columns),
       'change_set': change_sets[0].name,
       'is_complete': is_complete,
       'is_lake_as_it_is': is_complete and lake is not none,
-      'is_partial': is_partial_run or rows | map(attribute='is_partial') | select | list | length > 0,
+      'is_partial': is_partial_run or columns['is_partial'] | select | list | length > 0,
   }) -%}
 {% endmacro %}
 
 
 {# The sums of the line counts of all batches in a manifest; none for a count that a batch lacks. #}
-{% macro _sum_line_counts(rows) %}
+{% macro _sum_line_counts(columns) %}
   {%- set counts = {} -%}
   {%- for name in versioned_collapsing.get_line_count_names() -%}
-    {%- set values = [] -%}
-    {%- for row in rows -%}
-      {%- do values.append(row.get(name)) -%}
-    {%- endfor -%}
+    {%- set values = columns.get(name, [none]) | list -%}
     {%- do counts.update({name: none if none in values else values | map('int') | sum}) -%}
   {%- endfor -%}
   {%- do return(counts) -%}

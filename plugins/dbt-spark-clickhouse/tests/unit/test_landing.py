@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -78,6 +79,15 @@ def test_a_batch_that_has_changed_has_another_hash(tmp_path: Path) -> None:
     write(tmp_path, "batch=1/a.json", text="xy")
     [after] = batches(local_files(tmp_path), "orders")
     assert before["hash"] != after["hash"]
+
+
+def test_a_file_that_is_replaced_by_an_older_one_has_another_time(tmp_path: Path) -> None:
+    """Though the last of its batch was written when it was."""
+    write(tmp_path, "batch=1/a.json", "batch=1/b.json")
+    [before] = batches(local_files(tmp_path), "orders")
+    os.utime(tmp_path / "batch=1/a.json", (1, 1))
+    [after] = batches(local_files(tmp_path), "orders")
+    assert (before["hash"], before["times"] != after["times"]) == (after["hash"], True)
 
 
 @pytest.mark.parametrize(

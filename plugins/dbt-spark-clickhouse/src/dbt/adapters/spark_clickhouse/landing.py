@@ -69,10 +69,12 @@ def is_listed(name: str) -> bool:
 
 def batches(files: Iterable[LandedFile], name: str) -> list[dict[str, Any]]:
     """The batches of a landing zone that is called ``name``: ``batch``, ``files``, ``hash``,
-    ``landed_at`` (when the last file was written, in microseconds since 1970) and ``example``, a
-    file. Files that are in no batch are told of by their folder, their ``batch`` is None.
+    ``times``, ``landed_at`` (when the last file was written, in microseconds since 1970) and
+    ``example``, a file. Files that are in no batch are told of by their folder, their ``batch`` is
+    None.
 
-    The hash is that of the paths' last three parts with the sizes, which Spark computes as well.
+    ``hash`` is that of the paths' last three parts with the sizes, ``times`` with the times at
+    which the files were written. Spark computes both as well.
     """
     groups: dict[tuple[int | None, str], list[LandedFile]] = defaultdict(list)
     for file in files:
@@ -92,15 +94,20 @@ def _batch(place: str) -> int | None:
 
 
 def _row(batch: int | None, files: list[LandedFile], name: str) -> dict[str, Any]:
-    known = sorted(f"{_tail(file.path)}:{file.size}" for file in files)
+    tails = [_tail(file.path) for file in files]
     others = f" and {len(files) - 1} more beside it" if len(files) > 1 else ""
     return {
         "batch": batch,
         "files": len(files),
-        "hash": hashlib.md5(",".join(known).encode()).hexdigest(),
+        "hash": _hash(f"{tail}:{file.size}" for tail, file in zip(tails, files, strict=True)),
+        "times": _hash(f"{tail}:{file.written_at}" for tail, file in zip(tails, files, strict=True)),
         "landed_at": max(file.written_at for file in files),
         "example": f"{name}/{min(file.place for file in files)}{others}",
     }
+
+
+def _hash(texts: Iterable[str]) -> str:
+    return hashlib.md5(",".join(sorted(texts)).encode()).hexdigest()
 
 
 def _tail(path: str) -> str:
