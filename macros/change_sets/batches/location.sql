@@ -1,7 +1,8 @@
-{# The batches of a location, in order, as read_landed_batches returns those of several: count of files, a hash of their
-   names and sizes, another of their names and times, and when the last file was written, in microseconds since 1970. Before the first batch has landed
-   there are none, whether the folder exists or not. Raises an error for files that are in no batch; a second listing
-   (`again`) does not look for them. If the adapter can, it lists a folder without Spark. #}
+{# The batches of a location, in order, as read_landed_batches returns those of several: count of files, a hash of
+   their names and sizes, another of their names and times, and when the last file was written, in microseconds since
+   1970. Before the first batch has landed there are none, whether the folder exists or not. Raises an error for files
+   that are in no batch; a second listing (`again`) does not look for them. If the adapter can, it lists a folder
+   without Spark. #}
 {% macro read_location(location, again=false) %}
   {%- set name = versioned_collapsing._get_plain_path(location).split('/')[-1] -%}
   {%- set listed = adapter.list_batches(location, name, again) if adapter.list_batches is defined else none -%}
