@@ -90,6 +90,16 @@ def test_a_file_that_is_replaced_by_an_older_one_has_another_time(tmp_path: Path
     assert (before["hash"], before["times"] != after["times"]) == (after["hash"], True)
 
 
+def test_a_file_of_the_same_size_and_time_counts_as_the_same(tmp_path: Path) -> None:
+    """The limit that docs/change_sets.md states."""
+    write(tmp_path, "batch=1/a.json", text="old")
+    os.utime(tmp_path / "batch=1/a.json", (1, 1))
+    before = batches(local_files(tmp_path), "orders")
+    write(tmp_path, "batch=1/a.json", text="new")
+    os.utime(tmp_path / "batch=1/a.json", (1, 1))
+    assert batches(local_files(tmp_path), "orders") == before
+
+
 @pytest.mark.parametrize(
     ("spark", "expected"),
     [
