@@ -8,7 +8,7 @@
       or not adapter.has_receipt(manifest.schema, model.alias, file_format) -%}
     {%- do return(false) -%}
   {%- endif -%}
-  {#- Its rows differ in their batches alone, and one without a batch is the only one. -#}
+  {#- What is read is the same in all rows, and a row without a batch is the only row. -#}
   {%- set rows = adapter.query_on(
       'clickhouse',
       'select * from ' ~ adapter.hand_off(manifest.schema, manifest.identifier, file_format)

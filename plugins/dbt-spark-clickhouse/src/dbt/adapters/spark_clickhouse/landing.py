@@ -94,13 +94,12 @@ def _batch(place: str) -> int | None:
 
 
 def _row(batch: int | None, files: list[LandedFile], name: str) -> dict[str, Any]:
-    tails = [(_tail(file.path), file) for file in files]
     others = f" and {len(files) - 1} more beside it" if len(files) > 1 else ""
     return {
         "batch": batch,
         "files": len(files),
-        "hash": _hash(f"{tail}:{file.size}" for tail, file in tails),
-        "times": _hash(f"{tail}:{file.written_at}" for tail, file in tails),
+        "hash": _hash(f"{_tail(file.path)}:{file.size}" for file in files),
+        "times": _hash(f"{_tail(file.path)}:{file.written_at}" for file in files),
         "landed_at": max(file.written_at for file in files),
         "example": f"{name}/{min(file.place for file in files)}{others}",
     }
