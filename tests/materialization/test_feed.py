@@ -343,8 +343,7 @@ def test_nobody_else_writes_into_a_view(make_project: MakeProject) -> None:
     )
 
 
-@pytest.mark.parametrize("lost_applies", [1, 2])
-@pytest.mark.parametrize("dies", [False, True])
+@pytest.mark.parametrize(("lost_applies", "dies"), [(1, True), (2, False)])
 @pytest.mark.parametrize("first", ["table", "view", "repair"])
 def test_a_ledger_from_a_backup_gets_from_the_feed_what_it_lacks(
     make_project: MakeProject, lost_applies: int, dies: bool, first: str

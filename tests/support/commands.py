@@ -1,16 +1,21 @@
 """dbt commands: in this process, several in a process of their own, or one that is under way; and how they ended.
 
-Run as a script, it is that process of their own: its argument is the list of commands.
+Those of a process of their own run in a fork of one that has imported dbt and parsed the macros.
 """
 
 from __future__ import annotations
 
+import atexit
 import json
+import multiprocessing
 import os
 import subprocess
 import sys
+import tempfile
+import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,8 +23,8 @@ from dbt.cli.main import dbtRunner
 
 REPOSITORY = Path(__file__).parents[2]
 GOOD = ("success", "pass", "no-op")
-# Before a command's output, and before what became of it.
-_BEGIN, _END = "\x1d", "\x1e"
+_FORKS = multiprocessing.get_context("forkserver")
+_FORKS.set_forkserver_preload(["tests.support.parsed_macros"])
 
 
 class Node(NamedTuple):
@@ -78,27 +83,26 @@ def run_all(
         seconds: in which it has to end.
 
     Raises:
-        AssertionError: the process died.
-        subprocess.TimeoutExpired: it did not end.
+        AssertionError: the process died, or did not end.
     """
-    process = subprocess.run(
-        # -P: dbt imports each module of sys.path that has a name like a plugin's.
-        [sys.executable, "-P", __file__, json.dumps(commands)],
-        cwd=folder,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=seconds,
-        check=False,
-    )
-    assert process.returncode == 0, process.stdout[-8000:]
-    outcomes = []
-    for part in process.stdout.split(f"{_BEGIN}\n")[1:]:
-        output, _, rest = part.partition(_END)
-        said = json.loads(rest.splitlines()[0])
-        nodes = {name: Node(*node) for name, node in said.pop("nodes").items()}
-        outcomes.append(Outcome(**said, nodes=nodes, output=output))
+    receiving, sending = _FORKS.Pipe(duplex=False)
+    with tempfile.TemporaryDirectory() as temporary, receiving:
+        log = Path(temporary) / "output.txt"
+        process = _FORKS.Process(
+            target=_run, args=(commands, folder, dict(environment or os.environ), log, sending)
+        )
+        process.start()
+        sending.close()
+        try:
+            assert receiving.poll(seconds), f"dbt did not end in {seconds} s:\n{_end(log)}"
+            outcomes: list[Outcome] = receiving.recv()
+            process.join(60)
+            assert process.exitcode == 0, f"dbt's process does not end:\n{_end(log)}"
+        except EOFError:
+            raise AssertionError(f"dbt's process died:\n{_end(log)}") from None
+        finally:
+            process.kill()
+            process.join()
     return outcomes
 
 
@@ -133,6 +137,10 @@ def dbt(
     return run_all(commands, folder, variables)
 
 
+def _end(log: Path) -> str:
+    return log.read_text(errors="replace")[-8000:]
+
+
 def start(
     *arguments: str, folder: Path, environment: Mapping[str, str] | None = None, **options: Any
 ) -> subprocess.Popen[str]:
@@ -146,27 +154,33 @@ def variables(**values: object) -> list[str]:
     return ["--vars", json.dumps(values)]
 
 
-def _run(commands: Sequence[Sequence[str]]) -> None:
-    for command in commands:
-        if command[0] == "mv":
-            Path(command[2]).parent.mkdir(parents=True, exist_ok=True)
-            Path(command[1]).rename(command[2])
-            continue
-        _print(f"{_BEGIN}\n")
-        outcome = invoke(*command)
-        said = {
-            "success": outcome.success,
-            "exception": outcome.exception,
-            "nodes": outcome.nodes,
-            "seconds": outcome.seconds,
-        }
-        _print(f"{_END}{json.dumps(said)}\n")
-
-
-def _print(text: str) -> None:
-    sys.stdout.write(text)
-    sys.stdout.flush()
-
-
-if __name__ == "__main__":
-    _run(json.loads(sys.argv[1]))
+def _run(
+    commands: Sequence[Sequence[str]],
+    folder: Path,
+    environment: Mapping[str, str],
+    log: Path,
+    answer: Connection,
+) -> None:
+    """In the process of their own: what dbt and Spark print goes to ``log``."""
+    os.environ.clear()
+    os.environ.update(environment)
+    time.tzset()
+    os.chdir(folder)
+    with log.open("wb") as file:
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+    outcomes = []
+    try:
+        for command in commands:
+            if command[0] == "mv":
+                Path(command[2]).parent.mkdir(parents=True, exist_ok=True)
+                Path(command[1]).rename(command[2])
+                continue
+            begin = log.stat().st_size
+            outcome = invoke(*command)
+            sys.stdout.flush()
+            output = log.read_bytes()[begin:].decode(errors="replace")
+            outcomes.append(replace(outcome, output=output))
+    finally:
+        atexit._run_exitfuncs()  # multiprocessing's processes end without it
+    answer.send(outcomes)
