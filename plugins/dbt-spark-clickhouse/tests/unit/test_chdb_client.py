@@ -1,4 +1,4 @@
-"""When the embedded ClickHouse stays open, and when it shuts down."""
+"""When the embedded ClickHouse stays open, when it shuts down, and what it makes of definitions that a full disk lost."""
 
 from __future__ import annotations
 
@@ -50,3 +50,63 @@ def test_engine_between_two_clients(tmp_path: Path, uses: list[tuple[str, str]],
     )
     assert found.returncode == 0, found.stderr
     assert found.stdout.split() == rows.split()
+
+
+TABLES = '''
+import sys
+from pathlib import Path
+from dbt.adapters.exceptions import FailedToConnectError
+from dbt.adapters.spark_clickhouse.chdb_client import ChDbClient
+from dbt.adapters.spark_clickhouse.credentials import SparkClickHouseCredentials
+
+home, *names = sys.argv[1:]
+profile = SparkClickHouseCredentials(database="clickhouse", schema="shop", home=home)
+try:
+    client = ChDbClient(profile.engine_credentials(Path(home).parent)[1])
+except FailedToConnectError as error:
+    print(error)
+    sys.exit()
+for name in names:
+    client.command(f"create table `{name}` (id Int8) engine = MergeTree order by id as select 1")
+print(*(row[0] for row in client.query("select name from system.tables where database = 'shop' order by 1").result_rows))
+'''
+MADE_ANEW = ("a.b__dbt_changes", "a__dbt_build")
+
+
+def tables(home: Path, *names: str) -> str:
+    """Make tables of these names; all that there are then, or what went wrong."""
+    found = subprocess.run(
+        [sys.executable, "-c", TABLES, str(home), *names],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert found.returncode == 0, found.stderr
+    return found.stdout.strip()
+
+
+def definition(home: Path, name: str) -> Path:
+    (path,) = home.glob(f"clickhouse/store/*/*/{name.replace('.', '%2E')}.sql")
+    return path
+
+
+def test_empty_definitions_are_removed_where_runs_make_the_table_anew(tmp_path: Path) -> None:
+    """A full disk leaves such files."""
+    assert tables(tmp_path, "a", *MADE_ANEW) == "a a.b__dbt_changes a__dbt_build"
+    for name in MADE_ANEW:
+        definition(tmp_path, name).write_text("")
+    assert tables(tmp_path) == "a"
+    assert tables(tmp_path, *MADE_ANEW) == "a a.b__dbt_changes a__dbt_build"
+
+
+@pytest.mark.parametrize("name", ["a.b", "a__dbt_backup"])
+def test_any_other_empty_definition_is_an_error_that_names_it(tmp_path: Path, name: str) -> None:
+    tables(tmp_path, name)
+    path = definition(tmp_path, name)
+    text = path.read_text()
+    path.write_text("")
+    message = tables(tmp_path)
+    assert f"wrote the definition of {name}, which is empty: {path}. Restore the file" in message
+    assert f"dbt run --full-refresh --select {name}+" in message
+    path.write_text(text)
+    assert tables(tmp_path) == name

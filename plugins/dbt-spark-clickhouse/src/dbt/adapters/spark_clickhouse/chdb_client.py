@@ -16,7 +16,7 @@ from clickhouse_connect.driver.exceptions import ClickHouseError
 from dbt.adapters.clickhouse.query import quote_identifier
 from dbt.adapters.exceptions import FailedToConnectError
 
-from dbt.adapters.spark_clickhouse import store, upstream
+from dbt.adapters.spark_clickhouse import empty_definitions, store, upstream
 from dbt.adapters.spark_clickhouse.credentials import EmbeddedClickHouseCredentials
 
 _start = threading.Lock()
@@ -71,9 +71,12 @@ class ChDbClient(upstream.EmbeddedClient):
                     settings={**settings, "session_timezone": "UTC"},
                 )
         except ClickHouseError as error:
+            if empty_definitions.remove(self._folder):
+                return self._open(**settings)
             raise FailedToConnectError(
                 f"chDB could not open {self._folder}: {error}\n"
                 "Check that the folder can be written. `home` in the profile says where it is."
+                f"{empty_definitions.advice(self._folder)}"
             ) from error
         upstream.set_server_zone(client, UTC)
         return client
