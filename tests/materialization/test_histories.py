@@ -181,7 +181,8 @@ class History:
         self.run([])
 
     def _applies_begun(self) -> int:
-        query = "select count() from versioned_collapsing_ledger where status = 'started'"
+        """How many applies there are that the next run completes, or has completed."""
+        query = "select uniqExact(run_id) from versioned_collapsing_ledger where status in ('chunk staged', 'started')"
         return int(self.project.query(query)[0][0])
 
     def check(self) -> None:
