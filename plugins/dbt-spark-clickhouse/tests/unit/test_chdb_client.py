@@ -52,7 +52,7 @@ def test_engine_between_two_clients(tmp_path: Path, uses: list[tuple[str, str]],
     assert found.stdout.split() == rows.split()
 
 
-TABLES = '''
+TABLES = """
 import sys
 from pathlib import Path
 from dbt.adapters.exceptions import FailedToConnectError
@@ -69,7 +69,7 @@ except FailedToConnectError as error:
 for name in names:
     client.command(f"create table `{name}` (id Int8) engine = MergeTree order by id as select 1")
 print(*(row[0] for row in client.query("select name from system.tables where database = 'shop' order by 1").result_rows))
-'''
+"""
 MADE_ANEW = ("a.b__dbt_changes", "a__dbt_build")
 
 

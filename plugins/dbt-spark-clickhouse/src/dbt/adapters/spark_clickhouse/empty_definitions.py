@@ -41,10 +41,11 @@ def remove(folder: Path) -> bool:
 def advice(folder: Path) -> str:
     """What to do about the empty definitions of other tables, if there are any."""
     return "".join(
-        f"\nThe disk was full when ClickHouse wrote the definition of {unquote(path.stem)}, which is"
-        f" empty: {path}. Restore the file from a backup. Or remove it, and with it the table, and"
-        f" build the table again: dbt run --full-refresh --select {unquote(path.stem)}+"
+        f"\nThe disk was full when ClickHouse wrote the definition of {name}, which is empty:"
+        f" {path}. Restore the file from a backup. Or remove it, and with it the table, and build"
+        f" the table again: dbt run --full-refresh --select {name}+"
         for path in _find(folder)
+        if (name := unquote(path.stem))
     )
 
 
