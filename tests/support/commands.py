@@ -1,6 +1,7 @@
 """dbt commands: in this process, several in a process of their own, or one that is under way; and how they ended.
 
-Those of a process of their own run in a fork of one that has imported dbt and parsed the macros.
+`run_all` runs its commands in a new process. This process is a fork of one that has already imported dbt and parsed the
+macros.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ def run_all(
         seconds: in which it has to end.
 
     Raises:
-        AssertionError: the process died, or did not end.
+        AssertionError: the process died, did not end in time, or ended with an error.
     """
     receiving, sending = _FORKS.Pipe(duplex=False)
     with tempfile.TemporaryDirectory() as temporary, receiving:
@@ -97,7 +98,9 @@ def run_all(
             assert receiving.poll(seconds), f"dbt did not end in {seconds} s:\n{_end(log)}"
             outcomes: list[Outcome] = receiving.recv()
             process.join(60)
-            assert process.exitcode == 0, f"dbt's process does not end:\n{_end(log)}"
+            assert process.exitcode == 0, (
+                f"dbt's process ended with {process.exitcode}:\n{_end(log)}"
+            )
         except EOFError:
             raise AssertionError(f"dbt's process died:\n{_end(log)}") from None
         finally:
@@ -161,7 +164,7 @@ def _run(
     log: Path,
     answer: Connection,
 ) -> None:
-    """In the process of their own: what dbt and Spark print goes to ``log``."""
+    """Run the commands in the new process, and send their outcomes to ``answer``. What dbt and Spark print goes to ``log``."""
     os.environ.clear()
     os.environ.update(environment)
     time.tzset()
@@ -182,5 +185,5 @@ def _run(
             output = log.read_bytes()[begin:].decode(errors="replace")
             outcomes.append(replace(outcome, output=output))
     finally:
-        atexit._run_exitfuncs()  # multiprocessing's processes end without it
+        atexit._run_exitfuncs()  # A process of multiprocessing does not call what atexit has registered.
     answer.send(outcomes)

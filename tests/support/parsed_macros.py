@@ -1,4 +1,7 @@
-"""To import this is to import dbt, and to parse every macro: what a process has done once, its forks need not do again."""
+"""Importing this module imports dbt, and parses the macros of this project and of its adapters.
+
+Forks of the process do not repeat this work.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ def _files() -> Iterator[Path]:
 
 
 def _parse(file: Path) -> None:
-    """As dbt does, which keeps in the cache of its own tests what it finds."""
+    """Parse a file as dbt does. dbt keeps the results in a cache that it has for its own tests."""
     for block in extract_toplevel_blocks(file.read_text().strip(), BLOCKS, collect_raw_data=False):
         macro = str(block.full_block)
         parse(macro)
@@ -32,7 +35,7 @@ def _parse(file: Path) -> None:
 
 
 enable_test_caching()
-# Not chDB: it has threads, which a fork would lack.
+# chDB is not imported here: it starts threads, and a fork does not have the threads of its parent.
 for module in ("dbt.cli.main", "dbt.adapters.spark_clickhouse", "pyspark.sql"):
     importlib.import_module(module)
 for path in _files():

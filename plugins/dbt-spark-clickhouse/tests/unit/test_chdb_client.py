@@ -70,7 +70,7 @@ for name in names:
     client.command(f"create table `{name}` (id Int8) engine = MergeTree order by id as select 1")
 print(*(row[0] for row in client.query("select name from system.tables where database = 'shop' order by 1").result_rows))
 """
-MADE_ANEW = ("a.b__dbt_changes", "a__dbt_build")
+HELPERS = ("a.b__dbt_changes", "a__dbt_build")
 
 
 def tables(home: Path, *names: str) -> str:
@@ -90,25 +90,28 @@ def definition(home: Path, name: str) -> Path:
     return path
 
 
-def test_empty_definitions_are_removed_where_runs_make_the_table_anew(tmp_path: Path) -> None:
+def test_empty_definitions_of_helper_tables_are_removed(tmp_path: Path) -> None:
     """A full disk leaves such files."""
-    assert tables(tmp_path, "a", *MADE_ANEW) == "a a.b__dbt_changes a__dbt_build"
-    for name in MADE_ANEW:
+    assert tables(tmp_path, "a", *HELPERS) == "a a.b__dbt_changes a__dbt_build"
+    for name in HELPERS:
         definition(tmp_path, name).write_text("")
     warning, names = tables(tmp_path).splitlines()
-    assert warning.endswith("runs make them anew: a.b__dbt_changes, a__dbt_build")
+    assert warning.endswith("the next run creates the tables again: a.b__dbt_changes, a__dbt_build")
     assert names == "a"
-    assert tables(tmp_path, *MADE_ANEW) == "a a.b__dbt_changes a__dbt_build"
+    assert tables(tmp_path, *HELPERS) == "a a.b__dbt_changes a__dbt_build"
 
 
-@pytest.mark.parametrize("name", ["a.b", "a__dbt_backup"])
+@pytest.mark.parametrize("name", ["a.b", "a__dbt_backup", "a__dbt_build__tombstones"])
 def test_any_other_empty_definition_is_an_error_that_names_it(tmp_path: Path, name: str) -> None:
     tables(tmp_path, name)
     path = definition(tmp_path, name)
     text = path.read_text()
     path.write_text("")
     message = tables(tmp_path)
-    assert f"wrote the definition of {name}, which is empty: {path}. Restore the file" in message
-    assert f"dbt run --full-refresh --select {name}+" in message
+    assert (
+        f"could not write the definition of {name}, probably because the disk was full." in message
+    )
+    assert f"This file is empty: {path}\n" in message
+    assert message.endswith("dbt run --full-refresh --select <model>+")
     path.write_text(text)
     assert tables(tmp_path) == name

@@ -1,7 +1,7 @@
-"""Definitions of tables that ClickHouse could not write, as the disk was full.
+"""Empty definitions of tables in the embedded ClickHouse.
 
-ClickHouse does not notice: `create table` and `alter table` succeed, the file of the definition is
-empty, and an embedded engine that finds such a file does not start.
+If the disk is full, ClickHouse can write the definition of a table as an empty file. `create table`
+and `alter table` still succeed. The engine does not start if it finds such a file.
 """
 
 from __future__ import annotations
@@ -15,37 +15,39 @@ from dbt.adapters.events.logging import AdapterLogger
 
 logger = AdapterLogger("spark_clickhouse")
 
-# What a run makes anew; dbt keeps an old table as a backup while it replaces it.
-_MADE_ANEW = re.compile("__dbt_(?!backup)")
+# Names of helper tables, which the next run creates again. A `__dbt_backup` is not one of them: it
+# can be the only copy of a table. Nor are the tombstones of a table that a full refresh replaces.
+_HELPER = re.compile("__dbt_(?!backup|build__tombstones)")
 
 
 def remove(folder: Path) -> bool:
-    """Remove the empty definitions of tables that runs make anew; whether there were any.
+    """Remove the empty definitions of helper tables. Return whether there were any.
 
     Args:
-        folder: of the engine, which is not open.
+        folder: of the engine, after it could not be opened.
     """
     names = []
     for path in _find(folder):
-        if _MADE_ANEW.search(path.stem):
+        if _HELPER.search(path.stem):
             path.unlink()
             names.append(unquote(path.stem))
     if names:
         logger.warning(
-            "The disk was full when ClickHouse wrote the definitions of these tables. They are"
-            f" removed, and runs make them anew: {', '.join(sorted(names))}"
+            "ClickHouse could not write the definitions of some helper tables, probably because"
+            " the disk was full. The empty files are removed, and the next run creates the tables"
+            f" again: {', '.join(sorted(names))}"
         )
     return bool(names)
 
 
 def advice(folder: Path) -> str:
-    """What to do about the empty definitions of other tables, if there are any."""
+    """Return what to do about the other empty definitions, or an empty text."""
     return "".join(
-        f"\nThe disk was full when ClickHouse wrote the definition of {name}, which is empty:"
-        f" {path}. Restore the file from a backup. Or remove it, and with it the table, and build"
-        f" the table again: dbt run --full-refresh --select {name}+"
+        f"\nClickHouse could not write the definition of {unquote(path.stem)}, probably because the"
+        f" disk was full. This file is empty: {path}\nRestore it from a backup. Without a backup,"
+        " remove it, and rebuild the model that the table belongs to:"
+        " dbt run --full-refresh --select <model>+"
         for path in _find(folder)
-        if (name := unquote(path.stem))
     )
 
 
