@@ -5,7 +5,7 @@ Jinja renders a name that is bound nowhere, or an argument that a call leaves ou
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -174,21 +174,20 @@ def _names_read_for_type(template: nodes.Template) -> Iterator[nodes.Name]:
 
 
 def documentation_problems(
-    macros: Mapping[str, Macro], documented: Mapping[str, Any], dispatched: Iterable[str]
+    macros: Mapping[str, Macro], documented: Mapping[str, Any], public: Collection[str]
 ) -> list[str]:
     """What is wrong with the YAML of macros.
 
     Args:
         macros: the macros of the sources, by name.
         documented: their YAML, by name.
-        dispatched: names whose implementations (`spark__name`) need no YAML of their own.
+        public: names of the macros that users call; the others need no YAML.
     """
-    implementations = {engine + name for engine in ENGINES for name in dispatched}
     problems = [f"{name}: in YAML only" for name in documented.keys() - macros.keys()]
     for name, macro in macros.items():
         described = documented.get(name)
         if described is None:
-            if macro.can_be_called and name not in implementations:
+            if name in public:
                 problems.append(f"{name}: not in YAML")
             continue
         arguments = described.get("arguments", [])
