@@ -37,7 +37,7 @@ live-cdc: setup postgresql ## Change a PostgreSQL and follow it, until Ctrl-C; A
 report: setup ## Write target/report.html: rows, runs, quarantine, views, tests and storage of the tables
 	@$(VENV)/bin/python -m dbt.adapters.spark_clickhouse.report $(ARGS)
 
-test: setup ## Run every test
+test: setup postgresql ## Run every test
 	@$(VENV)/bin/pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 fast: setup ## Run the tests that need no engine
@@ -58,7 +58,7 @@ conformance: setup ## Run dbt-tests-adapter and dbt-spark's own tests through th
 formats: setup $(addprefix $(FORMATS)/,moto spark-4.2 spark-4.1) ## Run change sets in S3, in Delta Lake and in Iceberg; fetches about 2 GB
 	@PYTHONPATH=$(FORMATS)/moto $(VENV)/bin/pytest tests/formats
 
-matrix: setup ## Run the fast tests on each Python that is there, what needs ClickHouse alone on the oldest that is supported, and the lint rules on each sqlfluff
+matrix: setup postgresql ## Run the fast tests on each Python that is there, what needs ClickHouse alone on the oldest that is supported, and the lint rules on each sqlfluff
 	@failed=; \
 	for python in $(PYTHONS); do \
 		if ! python$$python -c '' 2>/dev/null; then echo "Python $$python: not found, left out"; continue; fi; \

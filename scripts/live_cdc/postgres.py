@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 ACCOUNT = "postgres"  # PostgreSQL does not run as root
@@ -43,17 +44,23 @@ class Postgres:
 
     Args:
         folder: an empty folder, where its data and its socket are to be.
+        schema: statements that create the tables.
+        settings: settings of the server, besides those that every cluster needs.
 
     Raises:
-        FileNotFoundError: PostgreSQL with wal2json is not installed.
+        FileNotFoundError: PostgreSQL is not installed.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(
+        self, folder: Path, schema: str = SCHEMA, settings: Mapping[str, object] | None = None
+    ) -> None:
         self.folder = folder
-        found = sorted(Path("/usr/lib/postgresql").glob("*/lib/wal2json.so"))
+        self._schema = schema
+        self._settings = {**SETTINGS, **(settings or {})}
+        found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
         if not found:
-            raise FileNotFoundError("PostgreSQL with wal2json is not installed.")
-        self._bin = found[-1].parents[1] / "bin"
+            raise FileNotFoundError("PostgreSQL is not installed: run make postgresql.")
+        self._bin = found[-1].parent
         self._data = folder / "data"
         self._as_account = ["runuser", "-u", ACCOUNT, "--"] if os.geteuid() == 0 else []
 
@@ -62,22 +69,22 @@ class Postgres:
         if self._as_account:
             shutil.chown(self.folder, ACCOUNT)
         self._run("initdb", "-D", self._data, "-U", ACCOUNT, "-A", "trust", "-E", "UTF8", "-N")
-        settings = {**SETTINGS, "unix_socket_directories": str(self.folder)}
+        settings = {**self._settings, "unix_socket_directories": str(self.folder)}
         options = " ".join(f"-c {name}='{value}'" for name, value in settings.items())
         self._run(
             "pg_ctl", "-D", self._data, "-w", "-l", self._data / "log", "-o", options, "start"
         )
-        self.query(SCHEMA)
+        self.query(self._schema)
 
     def stop(self) -> None:
         """End it, whoever is connected."""
         if self._data.exists():
             self._run("pg_ctl", "-D", self._data, "-w", "-m", "immediate", "stop", is_sure=False)
 
-    def command(self) -> list[str]:
-        """A psql that reads statements from its input, and stops at an error."""
-        arguments = ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1"]
-        place = ["-h", str(self.folder), "-U", ACCOUNT, "-d", "postgres"]
+    def command(self, *more: str, database: str = "postgres") -> list[str]:
+        """A psql that reads statements from its input, and stops at an error unless `more` says otherwise."""
+        arguments = ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", *more]
+        place = ["-h", str(self.folder), "-U", ACCOUNT, "-d", database]
         return [str(self._bin / "psql"), *arguments, *place]
 
     def query(self, sql: str) -> list[str]:
