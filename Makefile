@@ -94,7 +94,7 @@ soak: setup ## Run the long tests: random histories, deaths at every statement, 
 	@$(VENV)/bin/pytest tests/materialization/test_histories.py -k random --histories 5000 60 200
 	@$(VENV)/bin/pytest tests/materialization/test_deltas.py --deltas 10000
 	@$(VENV)/bin/pytest tests/materialization/test_life.py --lives 60
-	@$(VENV)/bin/pytest tests/materialization/test_deaths.py tests/materialization/test_full_refresh.py \
+	@$(VENV)/bin/pytest tests/materialization/test_deaths.py tests/materialization/test_rebuild.py \
 		tests/materialization/test_histories.py tests/materialization/test_history.py tests/materialization/test_atomic.py \
 		tests/materialization/test_views.py \
 		tests/end_to_end/test_shop.py tests/bridges/test_shop.py --exhaustive

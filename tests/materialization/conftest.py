@@ -17,8 +17,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int]
 
 
 @pytest.fixture(scope="session")
-def make_project(
-    server: tuple[str, int], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[MakeProject]:
+def make_project(server: tuple[str, int], tmp_path_factory: pytest.TempPathFactory) -> Iterator[MakeProject]:
     with collapsing_projects(server, tmp_path_factory.mktemp) as make:
         yield make

@@ -19,9 +19,7 @@ STRUCTURE = "id Nullable(Int64), x Int64, _version Int64, _is_deleted Bool, _is_
 )
 MANIFEST = "batch UInt64, hash String, is_complete Bool, is_partial Bool"
 LINES = ("lines", "blank", "quarantined", "passed_over", "events")
-LEDGER = (
-    f"select {', '.join(LINES)}, superseded, derived, truncates from versioned_collapsing_ledger"
-)
+LEDGER = f"select {', '.join(LINES)}, superseded, derived, truncates from versioned_collapsing_ledger"
 CLAIM = "every_event_is_accounted_for"
 
 # An event of its own; one below two others; one with a duplicate that changed its key, and the delete of the old one.
@@ -41,21 +39,14 @@ def project(
     """A table on a change set with a manifest, with the claim as its test."""
     available = ClickHouseAdapter._available_ | {"hand_off"}
     monkeypatch.setattr(ClickHouseAdapter, "_available_", available)
-    monkeypatch.setattr(
-        ClickHouseAdapter,
-        "hand_off",
-        lambda _, schema, name, __: f"{schema}.{name}",
-        raising=False,
-    )
+    monkeypatch.setattr(ClickHouseAdapter, "hand_off", lambda _, schema, name, __: f"{schema}.{name}", raising=False)
     project = make_project(f"accounts_{crc32(request.node.name.encode())}")
     macros = project.folder / "macros"
     macros.mkdir()
     (macros / "change_set.sql").write_text(CHANGE_SET)
     project.set_variables()
     models = project.folder / "models"
-    (models / "events.sql").write_text(
-        "{{ config(materialized='change_set') }} select * from changes"
-    )
+    (models / "events.sql").write_text("{{ config(materialized='change_set') }} select * from changes")
     project.add_model("target", {"unique_key": "id"}, "select * from {{ ref('events') }}")
     properties = {"models": [{"name": "target", "data_tests": [{CLAIM: {"name": CLAIM}}]}]}
     (models / "schema.yml").write_text(json.dumps(properties))
@@ -63,9 +54,7 @@ def project(
     return project
 
 
-def stage(
-    project: CollapsingProject, rows: list[Row], batches: Mapping[int, tuple[int, ...]]
-) -> None:
+def stage(project: CollapsingProject, rows: list[Row], batches: Mapping[int, tuple[int, ...]]) -> None:
     project.replace_rows("changes", STRUCTURE, rows)
     project.replace_rows(
         "events__manifest",
@@ -85,14 +74,10 @@ def test_lines_and_events_of_all_batches(project: CollapsingProject) -> None:
     # A truncate with what it is above of; what went by it was of no event.
     stage(project, [(None, 0, 9, False, True, 0, 0, 3, 0)], {3: (4, 0, 0, 0, 4)})
     project.run()
-    assert project.query(f"{LEDGER} where status = 'applied' order by at desc limit 1") == [
-        (4, 0, 0, 0, 4, 3, 3, 1)
-    ]
+    assert project.query(f"{LEDGER} where status = 'applied' order by at desc limit 1") == [(4, 0, 0, 0, 4, 3, 3, 1)]
     shown = project.operation("collapse_status")
     assert "what became of the lines and events of the last runs:" in shown
-    header, *lines = [
-        line.split() for line in shown.splitlines() if "adds_up" in line or "yes" in line
-    ]
+    header, *lines = [line.split() for line in shown.splitlines() if "adds_up" in line or "yes" in line]
     assert [line[-1] for line in (header, *lines)] == ["adds_up", "yes", "yes"]
     assert header[1:6] == list(LINES)
 
@@ -128,20 +113,14 @@ def test_an_event_that_the_change_set_lost_shows(project: CollapsingProject) -> 
 
 
 @pytest.mark.parametrize("without", [*COUNTS[:3], "manifest"])
-def test_a_change_set_that_does_not_tell_is_accounted_for_by_its_rows(
-    project: CollapsingProject, without: str
-) -> None:
+def test_a_change_set_that_does_not_tell_is_accounted_for_by_its_rows(project: CollapsingProject, without: str) -> None:
     if without == "manifest":
         project.replace_rows("events__manifest", MANIFEST, [(1, "h", True, False)])
     else:
         (project.folder / "models" / "events.sql").write_text(
             f"{{{{ config(materialized='change_set') }}}} select * except ({without}) from changes"
         )
-        project.add_model(
-            "target",
-            {"unique_key": "id"},
-            f"select * except ({without}) from {{{{ ref('events') }}}}",
-        )
+        project.add_model("target", {"unique_key": "id"}, f"select * except ({without}) from {{{{ ref('events') }}}}")
     assert project.run()["target"].status == "success"
     ((lines, *_, events, _, _, _),) = project.query(f"{LEDGER} where status = 'applied'")
     left_out = {"_duplicates": 2, "_superseded": 2}.get(without, 0)
@@ -153,9 +132,7 @@ def test_a_ledger_of_an_earlier_version_gets_the_columns(project: CollapsingProj
     project.run()
     project.command(
         "alter table versioned_collapsing_ledger "
-        + ", ".join(
-            f"drop column {name}" for name in (*LINES, "superseded", "derived", "truncates")
-        )
+        + ", ".join(f"drop column {name}" for name in (*LINES, "superseded", "derived", "truncates"))
     )
     stage(project, [(5, 0, 9, False, False, 0, 0, 0, 0)], {3: (1, 0, 0, 0, 1)})
     # What was applied before tells nothing, and is no fault.

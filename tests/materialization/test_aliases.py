@@ -38,10 +38,7 @@ def select(mode: str, shift: int) -> str:
     """Four keys, of which later runs change two and delete one: `shift` says which type each name has."""
     kinds = cycle([*TYPES[shift % 7 :], *TYPES[: shift % 7]])
     columns = ", ".join(f"{next(kinds)} as `{name}`" for name in ALIASES)
-    control = {
-        "truncate": ", id = -1 as _is_truncate",
-        "unversioned": ", toUInt64(the_run) as _batch",
-    }.get(mode, "")
+    control = {"truncate": ", id = -1 as _is_truncate", "unversioned": ", toUInt64(the_run) as _batch"}.get(mode, "")
     sign = ", arrayJoin([-1, 1]) as _sign" if mode == "stream" else ""
     is_old = "_sign = -1" if mode == "stream" else "false"
     return (
@@ -59,9 +56,7 @@ def select(mode: str, shift: int) -> str:
     )
 
 
-def test_columns_are_called_as_aliases_are(
-    make_project: Callable[[str], CollapsingProject],
-) -> None:
+def test_columns_are_called_as_aliases_are(make_project: Callable[[str], CollapsingProject]) -> None:
     assert len(ALIASES) > 50
     project = make_project("aliases")
     for shift, (mode, config) in enumerate(MODES.items()):
@@ -71,15 +66,15 @@ def test_columns_are_called_as_aliases_are(
         assert {outcome.status for outcome in outcomes.values()} == {"success"}, outcomes
     wrong: dict[str, Any] = {}
     for mode in MODES:
-        final = f"select id, `null`, amount, size, keys, `values`, _version from {mode} final where _sign = 1 order by id"
+        final = (
+            f"select id, `null`, amount, size, keys, `values`, _version from {mode} final where _sign = 1 order by id"
+        )
         live = project.query(final)
         expected = [(0, 0, 10, 5, 6, "v", 1), (1, 1, 10, 5, 6, "v", 1), (2, 0, 20, 5, 6, "v", 2)]
         sums = "sum(_sign), sum(amount * _sign), sum(size * _sign), sum(_version * _sign), count()"
         raw = project.query(f"select {sums} from {mode}")
         if live != expected or [row[:4] for row in raw] != [(3, 40, 15, 4)]:
             wrong[mode] = (live, raw)
-        if mode != "stream" and (
-            deleted := project.query(f"select id, `null` from {mode}__tombstones")
-        ) != [(3, 1)]:
+        if mode != "stream" and (deleted := project.query(f"select id, `null` from {mode}__tombstones")) != [(3, 1)]:
             wrong[f"{mode}__tombstones"] = (deleted,)
     assert wrong == {}

@@ -87,14 +87,8 @@ def adopt(project: CollapsingProject, config: dict[str, Any], ddl: str) -> None:
 BY_PART = f"{ENGINE} partition by part order by id"
 TABLES: dict[str, tuple[str, dict[str, Any]]] = {
     "materialized": (f"({COLUMNS}, y Int64 materialized x * 2, z Int64 alias x * 3) {BY_PART}", {}),
-    "ephemeral": (
-        f"({COLUMNS}, e Int64 ephemeral, y Int64 default x * 2) {BY_PART}",
-        {"on_schema_change": "ignore"},
-    ),
-    "default": (
-        f"(id Int64, part UInt8, x Int64 default 7, _version UInt64, _sign Int8 default 1) {BY_PART}",
-        {},
-    ),
+    "ephemeral": (f"({COLUMNS}, e Int64 ephemeral, y Int64 default x * 2) {BY_PART}", {"on_schema_change": "ignore"}),
+    "default": (f"(id Int64, part UInt8, x Int64 default 7, _version UInt64, _sign Int8 default 1) {BY_PART}", {}),
     "order": (f"(_sign Int8, x Int64, _version UInt64, part UInt8, id Int64) {BY_PART}", {}),
     "codecs": (
         "(id Int64 comment 'the ''key''' codec(Delta, ZSTD(3)), part UInt8 codec(NONE), x Int64 codec(T64, LZ4), "
@@ -105,10 +99,7 @@ TABLES: dict[str, tuple[str, dict[str, Any]]] = {
         f"(id Int64, part UInt8, x Int64, _version UInt64, _sign Int8, d DateTime default now() - 10, y Int64 default 1 ttl d + interval 1 second) {BY_PART}",
         {"on_schema_change": "ignore"},
     ),
-    "table_ttl": (
-        f"({COLUMNS}) {BY_PART} ttl toDateTime('2100-01-01 00:00:00') + toIntervalSecond(part)",
-        {},
-    ),
+    "table_ttl": (f"({COLUMNS}) {BY_PART} ttl toDateTime('2100-01-01 00:00:00') + toIntervalSecond(part)", {}),
     "column_settings": (
         f"(id Int64, part UInt8, x Int64 settings (min_compress_block_size = 16777216), _version UInt64, _sign Int8) {BY_PART}",
         {},
@@ -144,10 +135,7 @@ TABLES: dict[str, tuple[str, dict[str, Any]]] = {
         f"{BY_PART} settings deduplicate_merge_projection_mode = 'rebuild'",
         {},
     ),
-    "implicit_indexes": (
-        f"({COLUMNS}) {BY_PART} settings add_minmax_index_for_numeric_columns = 1",
-        {},
-    ),
+    "implicit_indexes": (f"({COLUMNS}) {BY_PART} settings add_minmax_index_for_numeric_columns = 1", {}),
     "merges": (
         f"({COLUMNS}) {BY_PART} settings max_bytes_to_merge_at_max_space_in_pool = 1000000, max_number_of_merges_with_ttl_in_pool = 3, min_age_to_force_merge_seconds = 1",
         {},
@@ -190,9 +178,7 @@ def test_merges_of_a_table_are_none_of_its_twin(make_project: MakeProject) -> No
     """Nor are its limits to the number of parts."""
     project = make_project("atomic_settings")
     project.add_model(
-        "target",
-        {**CONFIG, "settings": {"max_bytes_to_merge_at_max_space_in_pool": 10**9}},
-        "select * from changes",
+        "target", {**CONFIG, "settings": {"max_bytes_to_merge_at_max_space_in_pool": 10**9}}, "select * from changes"
     )
     with dying({"target": STARTED}), pytest.raises(AssertionError):
         apply(project, 1)
@@ -218,10 +204,7 @@ PROJECTION = "projection sums (select part, sum(x * _sign) group by part)"
 REBUILD = "alter table target modify setting deduplicate_merge_projection_mode = 'rebuild'"
 # Before the second apply, and before the third.
 ALTERATIONS: dict[str, tuple[list[str], list[str]]] = {
-    "projection": (
-        [REBUILD, f"alter table target add {PROJECTION}"],
-        ["alter table target drop projection sums"],
-    ),
+    "projection": ([REBUILD, f"alter table target add {PROJECTION}"], ["alter table target drop projection sums"]),
     "built_projection": (
         [
             REBUILD,
@@ -234,14 +217,8 @@ ALTERATIONS: dict[str, tuple[list[str], list[str]]] = {
         ["alter table target add index by_x x type minmax granularity 1"],
         ["alter table target drop index by_x"],
     ),
-    "column": (
-        ["alter table target add column y Int64 default x + 1 first"],
-        ["alter table target drop column y"],
-    ),
-    "renamed": (
-        ["alter table target add column y Int64"],
-        ["alter table target rename column y to z"],
-    ),
+    "column": (["alter table target add column y Int64 default x + 1 first"], ["alter table target drop column y"]),
+    "renamed": (["alter table target add column y Int64"], ["alter table target rename column y to z"]),
     "commented": (
         ["alter table target modify comment 'a'", "alter table target add column aa Int64"],
         ["alter table target rename column aa to a"],
@@ -259,9 +236,7 @@ ALTERATIONS: dict[str, tuple[list[str], list[str]]] = {
         ["alter table target modify column y Int64 alias x * 3"],
     ),
     "ttl": (
-        [
-            "alter table target modify ttl toDateTime('2100-01-01 00:00:00') + toIntervalSecond(part)"
-        ],
+        ["alter table target modify ttl toDateTime('2100-01-01 00:00:00') + toIntervalSecond(part)"],
         ["alter table target remove ttl"],
     ),
     "setting": (
@@ -269,16 +244,10 @@ ALTERATIONS: dict[str, tuple[list[str], list[str]]] = {
         ["alter table target reset setting min_bytes_for_wide_part"],
     ),
     "comment": (
-        [
-            "alter table target modify comment 'it''s'",
-            "alter table target comment column x 'an \\ x'",
-        ],
+        ["alter table target modify comment 'it''s'", "alter table target comment column x 'an \\ x'"],
         ["alter table target modify comment ''"],
     ),
-    "constraint": (
-        ["alter table target add constraint c check x >= 0"],
-        ["alter table target drop constraint c"],
-    ),
+    "constraint": (["alter table target add constraint c check x >= 0"], ["alter table target drop constraint c"]),
     "codec": (
         ["alter table target modify column x codec(ZSTD(9))"],
         ["alter table target modify column x remove codec"],
@@ -317,11 +286,7 @@ def test_a_table_that_is_altered_between_applies(make_project: MakeProject, kind
         for statement in statements:
             project.command(statement)
         if kind == "sorting":
-            project.add_model(
-                "target",
-                {**config, "order_by": ["id", "y"]},
-                "select *, toInt64(0) as y from changes",
-            )
+            project.add_model("target", {**config, "order_by": ["id", "y"]}, "select *, toInt64(0) as y from changes")
         apply(project, version)
         check(project, *range(1, version + 1))
     staged = staged_tables(project)
@@ -334,9 +299,7 @@ DEATHS = {"attach": STARTED, "tombstones": "attach partition", "chunk": "'chunk 
 
 
 @pytest.mark.parametrize("death", DEATHS)
-def test_a_table_that_is_altered_after_a_run_died(
-    make_project: MakeProject, is_exhaustive: bool, death: str
-) -> None:
+def test_a_table_that_is_altered_after_a_run_died(make_project: MakeProject, is_exhaustive: bool, death: str) -> None:
     """The next run has the same changes: those that it completes are duplicates."""
     project = make_project(f"died_altered_{death}")
     kinds: Sequence[str] = ("projection", "column", "commented", "ttl")
@@ -368,9 +331,7 @@ def test_a_table_that_is_altered_after_a_run_died(
 
 @pytest.mark.parametrize("death", DEATHS)
 @pytest.mark.parametrize("policy", ["append_new_columns", "ignore"])
-def test_a_column_that_is_dropped_after_a_run_died(
-    make_project: MakeProject, death: str, policy: str
-) -> None:
+def test_a_column_that_is_dropped_after_a_run_died(make_project: MakeProject, death: str, policy: str) -> None:
     """It is added again, or left out."""
     project = make_project(f"died_dropped_{policy}_{death}")
     config = {**CONFIG, "on_schema_change": policy, "chunks": 2}
@@ -401,23 +362,19 @@ def test_remember_deletes_changes_after_a_run_died(
     make_project: MakeProject, death: str, before: bool | str, after: bool | str
 ) -> None:
     project = make_project(f"remember_{death}_{before}_{after}".replace(" ", "_"))
-    project.add_model(
-        "target", {**CONFIG, "chunks": 3, "remember_deletes": before}, "select * from changes"
-    )
+    project.add_model("target", {**CONFIG, "chunks": 3, "remember_deletes": before}, "select * from changes")
     apply(project, 1)
     project.replace_rows("changes", STRUCTURE, rows(2))
     with dying({"target": DEATHS[death]}):
         assert "died here" in project.run()["target"].message
-    project.add_model(
-        "target", {**CONFIG, "chunks": 2, "remember_deletes": after}, "select * from changes"
-    )
+    project.add_model("target", {**CONFIG, "chunks": 2, "remember_deletes": after}, "select * from changes")
     project.replace_rows("changes", STRUCTURE, [])
     run(project)
     check(project, 1, 2)
     if before:
-        assert project.query(
-            "select id from target__tombstones where _version = 2 order by id"
-        ) == [(row[0],) for row in rows(2) if row[-1]]
+        assert project.query("select id from target__tombstones where _version = 2 order by id") == [
+            (row[0],) for row in rows(2) if row[-1]
+        ]
     apply(project, 3)
     check(project, 1, 2, 3)
 
@@ -477,12 +434,8 @@ def test_keys_and_options(make_project: MakeProject) -> None:
         config = {"unique_key": ["key", "n"], "partition_by": "n2", "chunks": 2}
         project.add_model(f"key_{name}", config, KEYS_SELECT.format(key=key, rows=24, parts=3))
     for name, config in OPTIONS.items():
-        sql = KEYS_SELECT.format(
-            key="number", rows=400 if name in ("many", "chunked") else 24, parts=3
-        )
-        project.add_model(
-            f"option_{name}", {"unique_key": "key", "order_by": ["key"], **config}, sql
-        )
+        sql = KEYS_SELECT.format(key="number", rows=400 if name in ("many", "chunked") else 24, parts=3)
+        project.add_model(f"option_{name}", {"unique_key": "key", "order_by": ["key"], **config}, sql)
     for version in (1, 2, 3):
         outcomes = project.run("--vars", f"version: {version}")
         assert {outcome.status for outcome in outcomes.values()} == {"success"}, outcomes
@@ -490,9 +443,7 @@ def test_keys_and_options(make_project: MakeProject) -> None:
             table = "`a table.it's ünï`" if name == "option_backslash" else f"`{name}`"
             rows = 400 if name in ("option_many", "option_chunked") else 24
             live = [number for number in range(rows) if number % 5 != version]
-            found = project.query(
-                f"select n, x, _version from {table} final where _sign = 1 order by n"
-            )
+            found = project.query(f"select n, x, _version from {table} final where _sign = 1 order by n")
             assert found == [(number, number * version, version) for number in live], name
             sums = [(len(live), sum(live) * version)]
             assert project.query(f"select sum(_sign), sum(x * _sign) from {table}") == sums, name

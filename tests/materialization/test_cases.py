@@ -61,9 +61,7 @@ CASES = [
 ]
 # fmt: on
 
-STRUCTURE = (
-    "id Int64, name String, amount Nullable(Int64), day Date, _version Int64, _is_deleted Bool"
-)
+STRUCTURE = "id Int64, name String, amount Nullable(Int64), day Date, _version Int64, _is_deleted Bool"
 
 
 @dataclass(frozen=True)
@@ -84,11 +82,7 @@ def result(make_project: Callable[[str], CollapsingProject]) -> Result:
     project = make_project("cases")
     project.add_model(
         "target",
-        {
-            "unique_key": ["id", "name"],
-            "order_by": ["id", "name"],
-            "partition_by": "toYYYYMM(day)",
-        },
+        {"unique_key": ["id", "name"], "order_by": ["id", "name"], "partition_by": "toYYYYMM(day)"},
         "select * from changes",
     )
 
@@ -120,9 +114,7 @@ def result(make_project: Callable[[str], CollapsingProject]) -> Result:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_live_row(result: Result, case: Case) -> None:
-    live = result.project.query(
-        f"select amount, _version from target final where name = '{case.name}' and _sign = 1"
-    )
+    live = result.project.query(f"select amount, _version from target final where name = '{case.name}' and _sign = 1")
     assert list(live) == ([] if case.live is None else [case.live])
 
 
@@ -159,18 +151,7 @@ def test_the_ledger_accounts_for_every_key(result: Result) -> None:
         "select rows_read, keys, states, cancels, deletes, duplicates, stale, conflicts, tombstoned, repaired "
         "from versioned_collapsing_ledger where status = 'applied' order by at limit 1 offset 1"
     )
-    (
-        rows_read,
-        keys,
-        states,
-        cancels,
-        deletes,
-        duplicates,
-        stale,
-        conflicts,
-        tombstoned,
-        repaired,
-    ) = counts
+    (rows_read, keys, states, cancels, deletes, duplicates, stale, conflicts, tombstoned, repaired) = counts
     assert rows_read == sum(len(case.second) for case in CASES)
     assert keys == len(CASES)
     assert states + deletes + duplicates + stale + conflicts + tombstoned + repaired == keys
@@ -196,12 +177,7 @@ def test_staged_tables_are_empty(result: Result) -> None:
     staged = {name: tables.pop(name) for name in list(tables) if name.startswith("target__dbt_")}
     roles = ("changes", "deletes", "torn", "uncollapsed")
     assert staged == dict.fromkeys((f"target__dbt_{role}" for role in roles), 0)
-    assert tables.keys() == {
-        "changes",
-        "target",
-        "target__tombstones",
-        "versioned_collapsing_ledger",
-    }
+    assert tables.keys() == {"changes", "target", "target__tombstones", "versioned_collapsing_ledger"}
 
 
 def test_dbt_says_what_was_done(result: Result) -> None:

@@ -51,11 +51,7 @@ def project(make_project: MakeProject) -> CollapsingProject:
             for chunks in range(1, 8):
                 project.add_model(
                     f"text_{chunks}",
-                    {
-                        "unique_key": ["tenant", "id"],
-                        "order_by": ["id", "tenant"],
-                        "chunks": chunks,
-                    },
+                    {"unique_key": ["tenant", "id"], "order_by": ["id", "tenant"], "chunks": chunks},
                     "select * from changes_text",
                 )
         build(project, *KEYS, *(f"text_{chunks}" for chunks in range(1, 8)))
@@ -100,9 +96,7 @@ def test_a_fold_is_chunked_by_key(make_project: MakeProject) -> None:
         "select intDiv(number, 50) as id, toInt64(number % 50) as x, 100 - number % 50 as _version from numbers(250)",
     )
     build(project, "target")
-    assert project.query("select id, x, _version from target order by id") == [
-        (key, 49, 100) for key in range(5)
-    ]
+    assert project.query("select id, x, _version from target order by id") == [(key, 49, 100) for key in range(5)]
 
 
 def test_chunks_save_memory_where_keys_repeat(make_project: MakeProject) -> None:

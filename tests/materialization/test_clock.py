@@ -58,13 +58,8 @@ def test_a_run_that_died_is_completed(make_project: MakeProject) -> None:
     project.replace_rows("changes", STRUCTURE, [])
     assert project.run()["target"].status == "success"
     assert project.query(NETS) == rows(3)
-    for table, times, number in (
-        (LEDGER, "at", "apply"),
-        ("target__changes", "_applied_at", "_apply"),
-    ):
-        found = project.query(
-            f"select max({times}) from {table} group by {number} order by {number}"
-        )
+    for table, times, number in ((LEDGER, "at", "apply"), ("target__changes", "_applied_at", "_apply")):
+        found = project.query(f"select max({times}) from {table} group by {number} order by {number}")
         assert len(found) == 3
         assert found == sorted(set(found)), table
 
@@ -77,9 +72,7 @@ def test_the_lock_of_a_dead_run_is_taken_over(make_project: MakeProject, hours: 
     query = "select metadata_path from system.tables where database = currentDatabase() and name = 'target__dbt_lock'"
     path = Path(project.query(query)[0][0])
     if not path.is_absolute():
-        path = (
-            Path(project.query("select path from system.disks where name = 'default'")[0][0]) / path
-        )
+        path = Path(project.query("select path from system.disks where name = 'default'")[0][0]) / path
     made = time.time() + 3600 * hours
     os.utime(path, (made, made))
     idle = project.query(

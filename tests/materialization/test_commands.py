@@ -64,24 +64,16 @@ def test_batches_of_another_model_have_both_rows_of_a_pair(project: CollapsingPr
     """Both have the same event time, so a batch has both or none."""
     by_day = "select id, sum(x * _sign) from by_day group by id having sum(_sign) > 0 order by id"
     assert project.query(by_day) == AFTERWARDS
-    assert project.query("select count() from by_day") == project.query(
-        "select count() from orders"
-    )
+    assert project.query("select count() from by_day") == project.query("select count() from orders")
 
 
 def test_what_dbt_keeps_of_an_apply_on_the_stock_adapter(project: CollapsingProject) -> None:
     project.replace_rows("raw", STRUCTURE, CHANGES)
     project.run("--select", "orders")
     (response,) = (
-        event.data.run_result.adapter_response
-        for event in project.events
-        if event.info.name == "NodeFinished"
+        event.data.run_result.adapter_response for event in project.events if event.info.name == "NodeFinished"
     )
-    assert dict(response.items()) == {
-        "_message": "2 rows: 2 duplicates",
-        "code": "OK",
-        "rows_affected": 0,
-    }
+    assert dict(response.items()) == {"_message": "2 rows: 2 duplicates", "code": "OK", "rows_affected": 0}
 
 
 def test_inline_query_is_shown_and_compiled(project: CollapsingProject) -> None:
@@ -114,9 +106,7 @@ def test_sample_is_applied_and_marks_nothing_as_applied(project: CollapsingProje
     assert live(project, "sampled") == everything
 
 
-def test_clone_is_read_like_its_table_and_written_to_only_when_it_is_adopted(
-    project: CollapsingProject,
-) -> None:
+def test_clone_is_read_like_its_table_and_written_to_only_when_it_is_adopted(project: CollapsingProject) -> None:
     # Another schema, to which the tests of the file do not come back: all is parsed again.
     project.set_profile(schema="clones")
     both = ("--select", "orders", "orders_sums")

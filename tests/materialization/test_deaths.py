@@ -90,9 +90,7 @@ class Fleet:
         """Each model dies where it is to; which of them the next run completes."""
         self.before = self.state(self.names[0])
         self.project.replace_rows("changes", structure, second)
-        begin = self.project.query("select toString(max(at)) from versioned_collapsing_ledger")[0][
-            0
-        ]
+        begin = self.project.query("select toString(max(at)) from versioned_collapsing_ledger")[0][0]
         # The last one must live: it is what the others are to be like in the end.
         with dying(dict(zip(self.names, self.deaths, strict=True))) as begun:
             outcomes = self.project.run()
@@ -112,9 +110,7 @@ class Fleet:
 
     def state(self, name: str) -> State:
         """Its rows, and the deletes that it remembers."""
-        deletes = self.project.query(
-            f"select id, max(_version) from {name}__tombstones group by id order by id"
-        )
+        deletes = self.project.query(f"select id, max(_version) from {name}__tombstones group by id order by id")
         return self.rows(name), deletes
 
     def check(self, name: str, state: State) -> None:
@@ -123,19 +119,12 @@ class Fleet:
         if self.has_views:
             order = "having c <> 0 order by 1"
             by_region = query(f"{SUMS['to'].format(name)} {order}")
-            by_part = query(
-                f"select part, sum(top * _sign), sum(_sign) as c from {name} group by part {order}"
-            )
+            by_part = query(f"select part, sum(top * _sign), sum(_sign) as c from {name} group by part {order}")
             assert (
-                query(
-                    f"select region, sum(total), sum(c) as c from {name}_to group by region {order}"
-                )
-                == by_region
+                query(f"select region, sum(total), sum(c) as c from {name}_to group by region {order}") == by_region
             ), name
             assert (
-                query(
-                    f"select region, intDiv(sum(total), 10), sum(c) as c from {name}_cascade group by region {order}"
-                )
+                query(f"select region, intDiv(sum(total), 10), sum(c) as c from {name}_cascade group by region {order}")
                 == by_region
             ), name
             assert (
@@ -146,27 +135,15 @@ class Fleet:
             ), name
 
 
-CONFIG: dict[str, Any] = {
-    "unique_key": "id",
-    "partition_by": "part",
-    "combine": {"top": "greatest", "n": "coalesce"},
-}
+CONFIG: dict[str, Any] = {"unique_key": "id", "partition_by": "part", "combine": {"top": "greatest", "n": "coalesce"}}
 
 
 @pytest.mark.parametrize(
     ("kind", "last", "config", "has_views"),
-    [
-        ("atomic", 60, {"chunks": 2}, False),
-        ("journal", 70, {"chunks": 2}, True),
-    ],
+    [("atomic", 60, {"chunks": 2}, False), ("journal", 70, {"chunks": 2}, True)],
 )
 def test_a_run_that_died_is_completed(
-    make_project: MakeProject,
-    is_exhaustive: bool,
-    kind: str,
-    last: int,
-    config: dict[str, Any],
-    has_views: bool,
+    make_project: MakeProject, is_exhaustive: bool, kind: str, last: int, config: dict[str, Any], has_views: bool
 ) -> None:
     """Before every fifth statement, where it is not to be exhaustive; of what both kinds begin with, before two of five."""
     every = range(last + 1) if is_exhaustive else range(2 * has_views, last, 5)

@@ -72,9 +72,7 @@ def outcomes(make_project: Callable[[str], CollapsingProject]) -> dict[str, Node
     for model in BAD_MODELS:
         project.add_model(model.name, model.config, model.sql)
     outcomes = project.run()
-    written = project.query(
-        "select name from system.tables where database = 'errors' and total_rows > 0"
-    )
+    written = project.query("select name from system.tables where database = 'errors' and total_rows > 0")
     assert written == [], written
     return outcomes
 
@@ -126,12 +124,8 @@ def test_a_value_that_does_not_fit_stops_the_run(
     make_project: Callable[[str], CollapsingProject], value: BadValue
 ) -> None:
     project = make_project(f"bad_{value.name}")
-    project.add_model(
-        "target", CONFIG, f"select toInt64(7) as id, {value.given} as x, toInt64(5) as _version"
-    )
-    project.declare(
-        "target", {"id": "Int64", "x": value.declared, "_version": "Int64", "_sign": "Int8"}
-    )
+    project.add_model("target", CONFIG, f"select toInt64(7) as id, {value.given} as x, toInt64(5) as _version")
+    project.declare("target", {"id": "Int64", "x": value.declared, "_version": "Int64", "_sign": "Int8"})
     outcome = project.run()["target"]
     assert outcome.status == "error"
     problem = "x is null" if "null" in value.given else f"x does not fit {value.declared}"
@@ -139,9 +133,7 @@ def test_a_value_that_does_not_fit_stops_the_run(
     assert project.query("select count() from target") == [(0,)]
 
 
-def test_an_old_server_is_refused(
-    make_project: Callable[[str], CollapsingProject],
-) -> None:
+def test_an_old_server_is_refused(make_project: Callable[[str], CollapsingProject]) -> None:
     project = make_project("old_server")
     project.add_model("target", CONFIG, SELECT)
     with intercepted(lambda send, sql: send(sql.replace("version() as", "'26.2.19.1' as"))):
@@ -150,9 +142,7 @@ def test_an_old_server_is_refused(
     assert project.query("show tables") == []
 
 
-def test_a_deleted_row_may_have_any_payload(
-    make_project: Callable[[str], CollapsingProject],
-) -> None:
+def test_a_deleted_row_may_have_any_payload(make_project: Callable[[str], CollapsingProject]) -> None:
     project = make_project("deleted_payload")
     project.add_model("target", CONFIG, "select * from changes")
     project.declare("target", {"id": "Int64", "x": "Int64", "_version": "Int64", "_sign": "Int8"})
@@ -164,9 +154,7 @@ def test_a_deleted_row_may_have_any_payload(
     assert project.query("select id, x from target final where _sign = 1") == [(2, 20)]
 
 
-def test_conflicts_stop_the_run_when_told_to(
-    make_project: Callable[[str], CollapsingProject],
-) -> None:
+def test_conflicts_stop_the_run_when_told_to(make_project: Callable[[str], CollapsingProject]) -> None:
     project = make_project("conflicts")
     project.add_model("target", {**CONFIG, "on_conflict": "error"}, "select * from changes")
     structure = "id Int64, x Int64, _version Int64"
@@ -216,9 +204,7 @@ class TestExistingRelation:
             ),
         ],
     )
-    def test_difference(
-        self, project: CollapsingProject, config: dict[str, Any], sql: str, error: str
-    ) -> None:
+    def test_difference(self, project: CollapsingProject, config: dict[str, Any], sql: str, error: str) -> None:
         project.add_model("target", {**CONFIG, **config}, sql)
         outcome = project.run()["target"]
         assert outcome.status == "error"

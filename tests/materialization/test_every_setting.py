@@ -12,16 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.materialization.test_settings import (
-    CONFIG,
-    CUTTING,
-    FIRST,
-    LIVE,
-    SECOND,
-    STRUCTURE,
-    THIRD,
-    profiles,
-)
+from tests.materialization.test_settings import CONFIG, CUTTING, FIRST, LIVE, SECOND, STRUCTURE, THIRD, profiles
 from tests.support.collapsing_project import CollapsingProject, OperationError, Row
 from tests.support.collapsing_projects import MakeProject
 from tests.support.replay import Recording, Replayer, Stopped
@@ -128,11 +119,7 @@ STOPPING = {
 STOPPED = "stopped"
 SCHEMA = "every_setting"
 # Of LIVE, what `combine` keeps that the last change does not have.
-PLAIN = [
-    (1, 1, "EU", 7, 30),
-    (2, 2, "EU", None, 20),
-    *LIVE[2:],
-]
+PLAIN = [(1, 1, "EU", 7, 30), (2, 2, "EU", None, 20), *LIVE[2:]]
 WRONG_ROWS_SEEN = 8
 COLUMNS = "id, part, region, top, _version"
 SUMS = {"group_by": "region", "sums": "top", "count": "n"}
@@ -197,9 +184,7 @@ def make_history(project: CollapsingProject) -> Recording:
     project.add_properties(
         "tests",
         {
-            "models": [
-                {"name": "folded", "data_tests": TESTS},
-            ],
+            "models": [{"name": "folded", "data_tests": TESTS}],
             "sources": [
                 {
                     "name": "wrong",

@@ -40,9 +40,7 @@ def die_before_the_apply_begins(project: CollapsingProject, rows: list[Row]) -> 
 
 def fed(project: CollapsingProject) -> list[Row]:
     """The rows of the feed, when those are gone that nobody needs any more: no apply waits for that."""
-    while project.query(
-        "select 1 from system.mutations where database = currentDatabase() and not is_done"
-    ):
+    while project.query("select 1 from system.mutations where database = currentDatabase() and not is_done"):
         time.sleep(0.05)
     return project.query("select _apply, id, x, _version, _sign from target__changes order by all")
 
@@ -52,9 +50,7 @@ def row(key: int, version: int, x: int = 0, *, is_deleted: bool = False) -> Row:
 
 
 @pytest.mark.parametrize("has_view", [False, True])
-def test_what_a_dead_run_left_is_not_taken_for_the_next_apply(
-    make_project: MakeProject, has_view: bool
-) -> None:
+def test_what_a_dead_run_left_is_not_taken_for_the_next_apply(make_project: MakeProject, has_view: bool) -> None:
     project = make_project(f"feed_next_{has_view}")
     configure(project, change_feed="auto" if has_view else True)
     add_view(project)
@@ -66,9 +62,7 @@ def test_what_a_dead_run_left_is_not_taken_for_the_next_apply(
     assert project.query("select sum(c) from sums") == [(2,)]
 
 
-def test_what_a_dead_run_left_is_not_taken_for_an_apply_without_a_feed(
-    make_project: MakeProject,
-) -> None:
+def test_what_a_dead_run_left_is_not_taken_for_an_apply_without_a_feed(make_project: MakeProject) -> None:
     project = make_project("feed_off")
     configure(project, change_feed=True)
     run(project, [row(1, 1)])
@@ -104,9 +98,7 @@ def test_a_rebuild_may_change_types(make_project: MakeProject, has_view: bool) -
     run(project, [row(1, 1)])
     run(project, [row(2, 2)])
     sql = "select 'k' || toString(id) as id, toString(x) || '!' as x, toUInt32(_version) as _version, _is_deleted from changes"
-    project.add_model(
-        "target", {"unique_key": "id", "change_feed": "auto" if has_view else True}, sql
-    )
+    project.add_model("target", {"unique_key": "id", "change_feed": "auto" if has_view else True}, sql)
     run(project, [row(1, 1)], "--full-refresh", "--select", "target")
     run(project, [row(2, 2)])
     run(project, [row(1, 3)])
@@ -124,9 +116,7 @@ def test_a_column_of_which_the_type_is_altered_keeps_its_feed(make_project: Make
     run(project, [row(1, 1)])
     project.command("alter table target modify column x Int128 settings alter_sync = 2")
     project.add_model(
-        "target",
-        {"unique_key": "id", "change_feed": True},
-        "select * replace (toInt128(x) as x) from changes",
+        "target", {"unique_key": "id", "change_feed": True}, "select * replace (toInt128(x) as x) from changes"
     )
     run(project, [row(1, 2)])
     assert fed(project) == [(1, 1, 0, 1, 1), (2, 1, 0, 1, -1), (2, 1, 0, 2, 1)]
@@ -163,16 +153,12 @@ def test_a_view_is_filled_again_when_rows_of_an_apply_are_lost(make_project: Mak
 
 
 @pytest.mark.parametrize("version", [0, 2, 99])
-def test_a_delete_without_a_version_ends_the_state_at_its_own(
-    make_project: MakeProject, version: int
-) -> None:
+def test_a_delete_without_a_version_ends_the_state_at_its_own(make_project: MakeProject, version: int) -> None:
     project = make_project(f"feed_delete_{version}")
     configure(project, change_feed=True, delete_version="ignore")
     run(project, [row(1, 2), row(2, 2)])
     run(project, [row(1, version, is_deleted=True), row(2, 5)])
-    changed = (
-        "select id, _sign, _changed_version from target__changes where _apply = 2 order by all"
-    )
+    changed = "select id, _sign, _changed_version from target__changes where _apply = 2 order by all"
     assert project.query(changed) == [(1, -1, 2), (2, -1, 5), (2, 1, 5)]
 
 
@@ -182,9 +168,7 @@ def test_a_table_of_somebody_else_is_left_alone(make_project: MakeProject, has_v
     project = make_project(f"feed_taken_{has_view}")
     configure(project)
     run(project, [row(1, 1)])
-    project.command(
-        "create table target__changes (id Int64, note String) engine = MergeTree order by id"
-    )
+    project.command("create table target__changes (id Int64, note String) engine = MergeTree order by id")
     project.command("insert into target__changes values (7, 'mine')")
     if has_view:
         add_view(project)
@@ -213,10 +197,7 @@ def test_an_apply_that_publishes_nothing_is_no_gap(make_project: MakeProject) ->
     run(project, [row(1, 1)])
     assert run(project, [row(2, 2, is_deleted=True)])["sums"] == "added the changes of target"
     assert run(project, [row(3, 3)])["sums"] == "added the changes of target"
-    assert project.query("select id, valid_from, is_current from lives order by id") == [
-        (1, 1, True),
-        (3, 3, True),
-    ]
+    assert project.query("select id, valid_from, is_current from lives order by id") == [(1, 1, True), (3, 3, True)]
     assert project.query("select sum(c) from sums") == [(2,)]
 
 
@@ -244,9 +225,7 @@ def test_rows_that_are_gone_from_an_apply_that_heals_are_missed(make_project: Ma
     run(project, [row(1, 2), row(3, 2)])
     run(project, [], "--full-refresh", "--select", "sums")
     run(project, [row(1, 3), row(4, 3)], "--select", "target")
-    project.command(
-        "alter table target__changes delete where _apply = 3 and id = 4 settings mutations_sync = 1"
-    )
+    project.command("alter table target__changes delete where _apply = 3 and id = 4 settings mutations_sync = 1")
     assert run(project, [], "--select", "sums")["sums"] == "filled from target"
     assert project.query("select sum(c) from sums") == [(4,)]
 
@@ -263,9 +242,7 @@ def test_a_renamed_model_goes_on_with_the_numbers_of_its_table(make_project: Mak
     config = {"unique_key": "id", "change_feed": True, "alias": "target"}
     project.add_model("renamed", config, "select * from changes")
     project.add_model(
-        "sums",
-        {"materialized": "versioned_collapsing_view", "order_by": "x"},
-        SUMS.replace("target", "renamed"),
+        "sums", {"materialized": "versioned_collapsing_view", "order_by": "x"}, SUMS.replace("target", "renamed")
     )
     project.operation("adopt_table", model="renamed")
     messages = run(project, [row(3, 3)])
@@ -299,14 +276,8 @@ def test_rows_that_came_signed_have_no_lives(make_project: MakeProject) -> None:
         "select id, x, _version, if(_is_deleted, -1, 1)::Int8 as _sign from changes",
     )
     add_history(project)
-    project.add_model(
-        "moment", {"materialized": "table"}, "select id from {{ as_of(ref('target'), version=1) }}"
-    )
-    project.add_model(
-        "read",
-        {"materialized": "table"},
-        "select id, _sign from {{ changes_since(ref('target')) }}",
-    )
+    project.add_model("moment", {"materialized": "table"}, "select id from {{ as_of(ref('target'), version=1) }}")
+    project.add_model("read", {"materialized": "table"}, "select id, _sign from {{ changes_since(ref('target')) }}")
     project.replace_rows("changes", STRUCTURE, [row(1, 1)])
     outcomes = project.run()
     assert outcomes["read"].status == "success"
@@ -318,9 +289,7 @@ def test_rows_that_came_signed_have_no_lives(make_project: MakeProject) -> None:
 def test_the_sign_is_that_of_the_model(make_project: MakeProject) -> None:
     project = make_project("feed_sign")
     project.add_model(
-        "target",
-        {"unique_key": "id", "sign": "s", "change_feed": True},
-        "select * except x, x as _sign from changes",
+        "target", {"unique_key": "id", "sign": "s", "change_feed": True}, "select * except x, x as _sign from changes"
     )
     add_history(project)
     run(project, [row(1, 1, x=-1)])
@@ -338,9 +307,7 @@ def test_nobody_else_writes_into_a_view(make_project: MakeProject) -> None:
     )
     outcome = project.run("--full-refresh", "--select", "sums")["sums"]
     assert outcome.status == "error"
-    assert f"a materialized view must not write into it: {project.schema}.sums_mv." in " ".join(
-        outcome.message.split()
-    )
+    assert f"a materialized view must not write into it: {project.schema}.sums_mv." in " ".join(outcome.message.split())
 
 
 @pytest.mark.parametrize(("lost_applies", "dies"), [(1, True), (2, False)])
@@ -352,9 +319,7 @@ def test_a_ledger_from_a_backup_gets_from_the_feed_what_it_lacks(
     configure(project, change_feed=True)
     add_view(project)
     project.add_model(
-        "past",
-        {"materialized": "view"},
-        "select * from {{ versioned_collapsing.changes_since(ref('target')) }}",
+        "past", {"materialized": "view"}, "select * from {{ versioned_collapsing.changes_since(ref('target')) }}"
     )
     run(project, [row(1, 1), row(2, 1)])
     run(project, [row(1, 2)])

@@ -64,11 +64,7 @@ class Source:
         return {life.key: life for life in self.lives if life.end is None}
 
     def at(self, version: int) -> list[Life]:
-        return [
-            each
-            for each in self.lives
-            if each.begin <= version and (each.end is None or each.end > version)
-        ]
+        return [each for each in self.lives if each.begin <= version and (each.end is None or each.end > version)]
 
     def _payload(self) -> Row:
         choose = self.random.choice
@@ -115,9 +111,7 @@ class Source:
     def _change(self, key: int, row: Row) -> None:
         version, is_deleted, _ = row[-3:]
         life = self.live().get(key)
-        if version <= max(self.floor, self.deleted_at.get(key, 0)) or (
-            life and version <= life.begin
-        ):
+        if version <= max(self.floor, self.deleted_at.get(key, 0)) or (life and version <= life.begin):
             return
         if life:
             self._end(life, version)
@@ -224,18 +218,14 @@ def add_views(project: CollapsingProject, name: str) -> None:
         project.add_model(f"{name}_{view}", {"materialized": "view"}, sql)
 
 
-def set_moment(
-    project: CollapsingProject, at: str = "2000-01-01 00:00:00", version: int = 0, apply: int = 0
-) -> None:
+def set_moment(project: CollapsingProject, at: str = "2000-01-01 00:00:00", version: int = 0, apply: int = 0) -> None:
     structure = "at DateTime64(6, 'UTC'), version UInt64, apply UInt64"
     project.command(f"create or replace table moment ({structure}) engine = Memory")
     project.command(f"insert into moment values ('{at}', {version}, {apply})")
 
 
 def texts(project: CollapsingProject, lives: Iterable[Life]) -> list[Row]:
-    structure = STRUCTURE.split(", _is_deleted", maxsplit=1)[0].replace(
-        "Nullable(Int64)", "Int64", 1
-    )
+    structure = STRUCTURE.split(", _is_deleted", maxsplit=1)[0].replace("Nullable(Int64)", "Int64", 1)
     project.replace_rows("expected", structure, [life.row for life in lives])
     return project.query(f"select {TEXT} from ({SELECT.format('expected')}) order by 1")
 
@@ -249,13 +239,9 @@ def make_history(make_project: MakeProject, schema: str, seed: int, **config: An
 
 
 @pytest.mark.parametrize(
-    "config",
-    [{}, {"chunks": 3, "publish": "journal", "order_by": ["part", "id"]}],
-    ids=["whole", "in chunks"],
+    "config", [{}, {"chunks": 3, "publish": "journal", "order_by": ["part", "id"]}], ids=["whole", "in chunks"]
 )
-def test_a_random_history(
-    make_project: MakeProject, config: dict[str, Any], is_exhaustive: bool
-) -> None:
+def test_a_random_history(make_project: MakeProject, config: dict[str, Any], is_exhaustive: bool) -> None:
     history = make_history(make_project, f"history_{len(config)}", len(config), **config)
     for turn in range(40 if is_exhaustive else 10):
         history.run(truncates=turn % 20 == 6)
@@ -322,9 +308,7 @@ def test_a_history_with_gaps(make_project: MakeProject) -> None:
     # No feed at all, and views that are made without.
     command("drop table target__changes")
     history.configure(change_feed=False)
-    history.project.run(
-        "--select", "target_changes", "target_at", "target_versions", "target_version"
-    )
+    history.project.run("--select", "target_changes", "target_at", "target_versions", "target_version")
     set_moment(history.project)
     history.assert_lacking("version", "versions", "changes")
     assert history.at(history.seen[-1][0]) == history.seen[-1][1]
@@ -350,9 +334,7 @@ def test_a_history_of_runs_that_died(make_project: MakeProject, is_exhaustive: b
     project.replace_rows("changes", STRUCTURE, first)
     assert {outcome.status for outcome in project.run().values()} == {"success"}
     queries: dict[str, str] = dict(
-        project.query(
-            "select name, as_select from system.tables where database = currentDatabase()"
-        )
+        project.query("select name, as_select from system.tables where database = currentDatabase()")
     )
     project.replace_rows("changes", STRUCTURE, second)
     ((at, began),) = project.query(
@@ -461,11 +443,7 @@ def test_how_the_macros_are_used(make_project: MakeProject) -> None:
             sql = f"select count() as c from {{{{ versioned_collapsing.{call} }}}}"
             assert project.dbt("show", "--inline", sql)["inline_query"].status == "success", call
         else:
-            project.add_model(
-                "wrong",
-                {"materialized": "view"},
-                f"select * from {{{{ versioned_collapsing.{call} }}}}",
-            )
+            project.add_model("wrong", {"materialized": "view"}, f"select * from {{{{ versioned_collapsing.{call} }}}}")
             try:
                 message = project.run("--select", "wrong")["wrong"].message
             except AssertionError as error:  # what needs no table is found when dbt parses

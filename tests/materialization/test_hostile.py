@@ -34,16 +34,12 @@ MODELS: dict[str, dict[str, Any]] = {
         "order_by": KEYS[::-1],
         "partition_by": "`%s` % 2",
         "indexes": [{"name": "by_x", "definition": "`x'y` type minmax granularity 1"}],
-        "projections": [
-            {"name": "sums", "query": "select `order`, sum(`%sign%`) group by `order`"}
-        ],
+        "projections": [{"name": "sums", "query": "select `order`, sum(`%sign%`) group by `order`"}],
     },
     "combined": {
         **CONFIG,
         "chunks": 2,
-        "combine": {
-            name: ("coalesce", "greatest", "first")[at % 3] for at, name in enumerate(DECLARED)
-        },
+        "combine": {name: ("coalesce", "greatest", "first")[at % 3] for at, name in enumerate(DECLARED)},
     },
 }
 LIVE = "select * except `%sign%` from {} final where `%sign%` = 1 order by all"
@@ -62,19 +58,14 @@ class TestNames:
         columns = [f"{quoted(name)} Int64" for name in KEYS]
         columns += [f"{quoted(name)} Nullable(String)" for name in NAMES]
         project.command(
-            "create table source (`my -- version` UInt64, `; gone` Bool, "
-            f"{', '.join(columns)}) engine = Memory"
+            f"create table source (`my -- version` UInt64, `; gone` Bool, {', '.join(columns)}) engine = Memory"
         )
         for name, config in MODELS.items():
             project.add_model(name, config, "select * from source")
         project.declare("combined", dict.fromkeys(DECLARED, "Nullable(Int64)"))
         project.add_model(
             "view",
-            {
-                "materialized": "versioned_collapsing_view",
-                "order_by": "`$$`",
-                "settings": {"allow_nullable_key": 1},
-            },
+            {"materialized": "versioned_collapsing_view", "order_by": "`$$`", "settings": {"allow_nullable_key": 1}},
             "select `$$`, sum(toInt64(`x``y`) * `%sign%`) as `it's`, sum(`%sign%`) as n\n"
             "from {{ ref('plain') }} group by `$$`",
         )
@@ -82,9 +73,7 @@ class TestNames:
             values = [f"'{version * at}'" if at % 5 else "null" for at in range(len(NAMES))]
             selected = [version, f"{version} = 3 and number = 2", *["number"] * len(KEYS), *values]
             project.command("truncate table source")
-            project.command(
-                f"insert into source select {', '.join(map(str, selected))} from numbers(3)"
-            )
+            project.command(f"insert into source select {', '.join(map(str, selected))} from numbers(3)")
             outcomes = project.run()
             assert {outcome.status for outcome in outcomes.values()} == {"success"}, outcomes
             if version == 2:
@@ -98,20 +87,15 @@ class TestNames:
             live = project.query(LIVE.format(name).replace("* except `%sign%`", columns))
             combine = config.get("combine", {})
             values = [
-                (1 if combine.get(column) == "first" else 3) * at if at % 5 else None
-                for at, column in enumerate(NAMES)
+                (1 if combine.get(column) == "first" else 3) * at if at % 5 else None for at, column in enumerate(NAMES)
             ]
             texts = [tuple(None if value is None else str(value) for value in row) for row in live]
             expected = [(*[key] * len(KEYS), 3, *values) for key in range(2)]
-            assert texts == [
-                tuple(None if value is None else str(value) for value in row) for row in expected
-            ], name
+            assert texts == [tuple(None if value is None else str(value) for value in row) for row in expected], name
 
     def test_view(self, project: CollapsingProject) -> None:
         at, group = (NAMES.index(name) for name in ("x`y", "$$"))
-        sums = project.query(
-            "select `$$`, sum(`it's`), sum(n) as c from view group by `$$` having c <> 0"
-        )
+        sums = project.query("select `$$`, sum(`it's`), sum(n) as c from view group by `$$` having c <> 0")
         assert sums == [(str(3 * group) if group % 5 else None, 6 * at, 2)]
 
     def test_operations(self, project: CollapsingProject) -> None:
@@ -152,10 +136,6 @@ def test_messages_show_the_begin_of_a_long_key(make_project: MakeProject) -> Non
     refused = project.run("--vars", "x: 2")["target"].message
     assert f"Examples (id, _version): {begin}, 1)." in refused
     with pytest.raises(OperationError) as error:
-        project.operation(
-            "reconcile",
-            model="target",
-            truth="(select concat(id, 'x') as id, x, _version from target)",
-        )
+        project.operation("reconcile", model="target", truth="(select concat(id, 'x') as id, x, _version from target)")
     assert f"missing     1  ('{'é' * 198}…\n" in str(error.value)
     assert len(str(error.value)) < 3000

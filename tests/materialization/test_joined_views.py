@@ -31,10 +31,7 @@ VIEWS = {
         "sum(i_sign * o._sign * c._sign) as c "
         "from i join o on o.id = i.order_id join {customers} c on c.id = o.customer_id group by region, tier",
     ),
-    "by_amount": (
-        "amount",
-        "select amount, sum(_sign) as c from {orders} where customer_id <> 3 group by amount",
-    ),
+    "by_amount": ("amount", "select amount, sum(_sign) as c from {orders} where customer_id <> 3 group by amount"),
 }
 
 
@@ -72,9 +69,7 @@ class Source:
         return changes
 
 
-def make(
-    make_project: MakeProject, schema: str, views: Iterable[str] = tuple(VIEWS)
-) -> CollapsingProject:
+def make(make_project: MakeProject, schema: str, views: Iterable[str] = tuple(VIEWS)) -> CollapsingProject:
     project = make_project(schema)
     project.set_variables(versioned_collapsing_block_rows=5)
     for table, columns in TABLES.items():
@@ -106,9 +101,7 @@ def assert_agrees(project: CollapsingProject, view: str) -> None:
     ]
     keys = [order_by] if isinstance(order_by, str) else order_by
     sums = ", ".join(f"sum({name}) as {name}_" for name in columns if name not in keys)
-    kept = project.query(
-        f"select {', '.join(keys)}, {sums} from {view} group by all having c_ <> 0 order by all"
-    )
+    kept = project.query(f"select {', '.join(keys)}, {sums} from {view} group by all having c_ <> 0 order by all")
     expected = project.query(f"select * from ({sql.format(**live)}) where c <> 0 order by all")
     assert kept == expected, view
 

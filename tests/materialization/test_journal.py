@@ -23,10 +23,7 @@ KEYS = 40
 
 
 def rows(version: int) -> list[Row]:
-    return [
-        (key, (key + version) % 3, key * version, version, key % 7 == version)
-        for key in range(KEYS)
-    ]
+    return [(key, (key + version) % 3, key * version, version, key % 7 == version) for key in range(KEYS)]
 
 
 def make(make_project: MakeProject, schema: str) -> CollapsingProject:
@@ -54,9 +51,7 @@ def apply(project: CollapsingProject, version: int | None) -> str:
 
 
 def agrees(project: CollapsingProject, name: str) -> bool:
-    kept = project.query(
-        f"select part, sum(total), sum(c) as n from {name} group by part having n <> 0 order by part"
-    )
+    kept = project.query(f"select part, sum(total), sum(c) as n from {name} group by part having n <> 0 order by part")
     return kept == project.query(f"{SUMS.format('target')} having c <> 0 order by part")
 
 
@@ -103,9 +98,7 @@ def torn(make_project: MakeProject, schema: str) -> CollapsingProject:
 
 @pytest.mark.parametrize("has_view", [True, False], ids=["view", "no_view"])
 @pytest.mark.parametrize("block", [0, 2])
-def test_a_part_that_is_noted_and_not_added(
-    make_project: MakeProject, block: int, has_view: bool
-) -> None:
+def test_a_part_that_is_noted_and_not_added(make_project: MakeProject, block: int, has_view: bool) -> None:
     """ClickHouse notes the parts of a block, then adds them: one that is killed between drops the repetition."""
     project = make(make_project, f"journal_noted_{block}_{has_view}")
     project.add_model("target", {**CONFIG, "publish": "journal"}, "select * from changes")
@@ -140,9 +133,7 @@ def test_a_part_that_is_noted_and_not_added(
 
 
 @pytest.mark.parametrize("threads", [(1, 4), (4, 1)])
-def test_a_block_of_several_parts_is_known_again(
-    make_project: MakeProject, threads: tuple[int, int]
-) -> None:
+def test_a_block_of_several_parts_is_known_again(make_project: MakeProject, threads: tuple[int, int]) -> None:
     """The parts of chunks have no keys in common: several threads would read them as several chunks."""
     before, after = threads
     project = make_project(f"journal_parts_{before}_{after}")
@@ -180,9 +171,7 @@ def test_a_view_that_is_new_stops_the_completion(make_project: MakeProject) -> N
     project = torn(make_project, "journal_new")
     add_view(project, "newer")
     message = apply(project, None)
-    assert (
-        "This materialized view was created or changed since then: journal_new.newer_mv." in message
-    )
+    assert "This materialized view was created or changed since then: journal_new.newer_mv." in message
     project.command("drop view newer_mv")
     assert "rows" in apply(project, None)
     assert live_versions(project) == [(2,)]
@@ -232,9 +221,7 @@ def test_a_table_that_knows_no_blocks_is_warned_of(make_project: MakeProject) ->
     assert warning in project.logged("JinjaLogWarning")
 
 
-def test_publish_atomic_is_refused_where_views_would_miss_the_rows(
-    make_project: MakeProject,
-) -> None:
+def test_publish_atomic_is_refused_where_views_would_miss_the_rows(make_project: MakeProject) -> None:
     project = make(make_project, "journal_atomic")
     add_view(project, "sums")
     project.add_model("target", {**CONFIG, "publish": "atomic"}, "select * from changes")

@@ -50,11 +50,7 @@ CONFIG: dict[str, Any] = {
     "projections": [{"name": "by_region", "query": PROJECTION}],
     "indexes": [{"name": "by_amount", "definition": "amount type minmax granularity 1"}],
 }
-VARIANTS: dict[str, dict[str, Any]] = {
-    "atomic": {},
-    "chunks": {"chunks": 3},
-    "journal": {"publish": "journal"},
-}
+VARIANTS: dict[str, dict[str, Any]] = {"atomic": {}, "chunks": {"chunks": 3}, "journal": {"publish": "journal"}}
 UNFINISHED = ("chunk staged", "started", "block applied")
 # A new home at times: of a table of thousands of parts all takes longer.
 KILLS_OF_A_HOME = 30
@@ -94,42 +90,32 @@ JOINED_VIEW = (
     "select a.region as region, sum(a._sign * b._sign) as n, sum(a.amount * b.part * a._sign * b._sign) as total "
     "from {table} as a inner join {partner} as b on b.id = a.id group by region"
 )
-VIEW_CONFIG = {
-    "materialized": "versioned_collapsing_view",
-    "database": "clickhouse",
-    "order_by": "region",
-}
+VIEW_CONFIG = {"materialized": "versioned_collapsing_view", "database": "clickhouse", "order_by": "region"}
 
 
 def _queries_of_state(model: str) -> dict[str, str]:
     view = "select region, sum(n), sum(total){} from kill.{}_{} group by region order by region"
-    views = {
-        "view": view.format(", sum(parts)", model, "sums"),
-        "joined view": view.format("", model, "joined"),
-    }
-    return views | {
-        name: query.format(table=f"kill.{model}", final="final", force=1)
-        for name, query in STATES.items()
-    }
+    views = {"view": view.format(", sum(parts)", model, "sums"), "joined view": view.format("", model, "joined")}
+    return views | {name: query.format(table=f"kill.{model}", final="final", force=1) for name, query in STATES.items()}
 
 
 def _live(version: int) -> str:
     """The live rows of a version."""
-    return f"(select *, toInt8(1) as _sign from ({_rows(version)} from numbers({KEYS})) where (id + {version}) % 5 <> 0)"
+    return (
+        f"(select *, toInt8(1) as _sign from ({_rows(version)} from numbers({KEYS})) where (id + {version}) % 5 <> 0)"
+    )
 
 
 def _queries_of_version(version: int) -> dict[str, str]:
     return {
-        f"{name} {version}": query.format(table=_live(version), final="", force=0)
-        for name, query in STATES.items()
+        f"{name} {version}": query.format(table=_live(version), final="", force=0) for name, query in STATES.items()
     }
 
 
 def _queries_of_join(*versions: tuple[int, int]) -> dict[str, str]:
     """What the joined view has to hold, by the versions of its two tables."""
     return {
-        f"join {pair}": JOINED_VIEW.format(table=_live(pair[0]), partner=_live(pair[1]))
-        + " order by region"
+        f"join {pair}": JOINED_VIEW.format(table=_live(pair[0]), partner=_live(pair[1])) + " order by region"
         for pair in versions
     }
 
@@ -221,10 +207,7 @@ class Disk:
         return self._parts(role) - self._before[role]
 
     def _ledger_block(self) -> int:
-        return max(
-            (int(part.split("_")[2]) for part in self._visible("versioned_collapsing_ledger")),
-            default=0,
-        )
+        return max((int(part.split("_")[2]) for part in self._visible("versioned_collapsing_ledger")), default=0)
 
     def _parts(self, role: str) -> set[str]:
         return self._visible(f"{self._model}{role}")
@@ -235,11 +218,7 @@ class Disk:
         uuid = self._uuid(table)
         try:
             folder = self._home / "clickhouse" / "store" / uuid[:3] / uuid
-            return (
-                {f"{uuid} {path.name}" for path in folder.iterdir() if path.name.count("_") == 3}
-                if uuid
-                else set()
-            )
+            return {f"{uuid} {path.name}" for path in folder.iterdir() if path.name.count("_") == 3} if uuid else set()
         except FileNotFoundError:
             return set()
 
@@ -272,12 +251,7 @@ SKIPPED = {
     "journal": ("staged", "one row in the ledger", "two rows in the ledger", "view kept"),
 }
 # `make test` kills at every other of these, which is at each moment; `--kills` at all of them and at random ones.
-CHOSEN = [
-    (variant, moment)
-    for moment in MOMENTS
-    for variant in VARIANTS
-    if moment not in SKIPPED.get(variant, ())
-]
+CHOSEN = [(variant, moment) for moment in MOMENTS for variant in VARIANTS if moment not in SKIPPED.get(variant, ())]
 
 
 @dataclass
@@ -310,9 +284,7 @@ class Victims:
     def begin(self) -> None:
         """New stores, with the first two versions of each table; the second run is timed."""
         shutil.rmtree(self._home, ignore_errors=True)
-        end = self._server.start(
-            "run", "--select", *VARIANTS, "tag:sums", *variables(version=1)
-        ).wait()
+        end = self._server.start("run", "--select", *VARIANTS, "tag:sums", *variables(version=1)).wait()
         assert end["success"], end
         self._versions = dict.fromkeys(VARIANTS, 1)
         for variant in VARIANTS:
@@ -351,9 +323,7 @@ class Victims:
             variant,
             version=before + 1,
             share=0,
-            queries=_queries_of_records(variant)
-            | _queries_of_state(variant)
-            | _queries_of_leftovers(variant),
+            queries=_queries_of_records(variant) | _queries_of_state(variant) | _queries_of_leftovers(variant),
         )
         self._judge_completed(kill, found, completed, before)
         kill.seconds = time.monotonic() - began
@@ -362,9 +332,7 @@ class Victims:
     def _possible_joins(self, variant: str, before: int) -> list[tuple[int, int]]:
         """The versions that the joined view can have: as it was, and as it is after a run, without the apply and with it."""
         partner = self._versions[PARTNERS[variant]]
-        return list(
-            dict.fromkeys([self._joined[variant], (before, partner), (before + 1, partner)])
-        )
+        return list(dict.fromkeys([self._joined[variant], (before, partner), (before + 1, partner)]))
 
     def _kill_at(self, kill: Kill, version: int) -> tuple[int, int]:
         """How many of the staged parts are in the table after the kill, and how many are staged."""
@@ -392,47 +360,33 @@ class Victims:
         is_staged = any(rows for _, rows in found["staged"])
         kill.phase = status if has_begun else "staging" if is_staged else "before staging"
         shown = {
-            name: [
-                version
-                for version in (before, before + 1)
-                if found[name] == found[f"{name} {version}"]
-            ]
+            name: [version for version in (before, before + 1) if found[name] == found[f"{name} {version}"]]
             for name in STATES
         }
         if found["view"] not in (found[f"projection {before}"], found[f"projection {before + 1}"]):
             kill.wrong.append(f"after the kill, {kill.phase}: the view is {found['view']}")
         joins = [found[f"join {pair}"] for pair in self._possible_joins(kill.variant, before)]
         if found["joined view"] not in joins:
-            kill.wrong.append(
-                f"after the kill, {kill.phase}: the joined view is {found['joined view']}"
-            )
+            kill.wrong.append(f"after the kill, {kill.phase}: the joined view is {found['joined view']}")
         kill.shows = "before" if all(before in versions for versions in shown.values()) else "torn"
         if all(before + 1 in versions for versions in shown.values()):
             kill.shows = "after"
         if kill.variant == "journal":
             return
-        possible = {"started": ["before", "after"], "applied": ["after"]}.get(
-            kill.phase, ["before"]
-        )
+        possible = {"started": ["before", "after"], "applied": ["after"]}.get(kill.phase, ["before"])
         # The engine itself was killed as it renamed the folders of parts, one after the other.
         if kill.phase == "started" and 0 < kill.parts[0] < kill.parts[1]:
             possible = ["torn"]
         if kill.shows not in possible:
-            kill.wrong.append(
-                f"after the kill, {kill.phase} {chunk}: the table is {kill.shows}: {shown}"
-            )
+            kill.wrong.append(f"after the kill, {kill.phase} {chunk}: the table is {kill.shows}: {shown}")
 
-    def _judge_completed(
-        self, kill: Kill, found: dict[str, Any], completed: dict[str, Any], before: int
-    ) -> None:
+    def _judge_completed(self, kill: Kill, found: dict[str, Any], completed: dict[str, Any], before: int) -> None:
         runs, status, _ = completed["ledger"][0]
         kill.was_completed = kill.phase in UNFINISHED
         version = before + (runs > self._runs[kill.variant])
         self._versions[kill.variant], self._runs[kill.variant] = version, runs
         if runs != found["ledger"][0][0] or status != "applied":
-            kill.wrong.append(
-                f"after the next run the ledger says {completed['ledger']}, before {found['ledger']}"
-            )
+            kill.wrong.append(f"after the next run the ledger says {completed['ledger']}, before {found['ledger']}")
         for name in STATES:
             if completed[name] != found[f"{name} {version}"]:
                 kill.wrong.append(
@@ -449,9 +403,7 @@ class Victims:
                 + _first_difference(completed["joined view"], found[f"join {joined}"])
             )
         if completed["tombstones"] != _tombstones(version):
-            kill.wrong.append(
-                f"tombstones: {_first_difference(completed['tombstones'], _tombstones(version))}"
-            )
+            kill.wrong.append(f"tombstones: {_first_difference(completed['tombstones'], _tombstones(version))}")
         for name in ("unpaired", "mutations", "detached"):
             if completed[name]:
                 kill.wrong.append(f"{name}: {completed[name]}")
@@ -460,14 +412,10 @@ class Victims:
 
     def _start(self, variant: str, queries: dict[str, str] | None = None, **values: int) -> Fork:
         return self._server.start(
-            *("run", "--select", variant, f"{variant}_sums", f"{variant}_joined"),
-            *variables(**values),
-            queries=queries,
+            *("run", "--select", variant, f"{variant}_sums", f"{variant}_joined"), *variables(**values), queries=queries
         )
 
-    def _run(
-        self, variant: str, queries: dict[str, str] | None = None, **values: int
-    ) -> dict[str, Any]:
+    def _run(self, variant: str, queries: dict[str, str] | None = None, **values: int) -> dict[str, Any]:
         end = self._start(variant, queries, **values).wait()
         assert end["success"], end
         answers: dict[str, Any] = end["answers"]
@@ -481,7 +429,9 @@ class Victims:
 
 
 def _first_difference(found: list[Any], expected: list[Any]) -> str:
-    return f"{[row for row in found if row not in expected][:2]} for {[row for row in expected if row not in found][:2]}"
+    return (
+        f"{[row for row in found if row not in expected][:2]} for {[row for row in expected if row not in found][:2]}"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -523,9 +473,7 @@ def _make_project(folder: Path) -> None:
     (folder / "dbt_project.yml").write_text(json.dumps(project))
 
 
-def test_killed_applies_are_completed_by_the_next_runs(
-    request: pytest.FixtureRequest, victims: Victims
-) -> None:
+def test_killed_applies_are_completed_by_the_next_runs(request: pytest.FixtureRequest, victims: Victims) -> None:
     count = request.config.getoption("--kills")
     moments = CHOSEN if count else CHOSEN[::2]
     count = count or len(moments)

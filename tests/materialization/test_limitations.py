@@ -30,15 +30,15 @@ def apply(project: CollapsingProject, version: int, *names: str) -> None:
 
 
 @pytest.mark.parametrize("value", ["nan", "inf"])
-def test_nan_and_infinity_stay_in_the_sums_of_a_view(
-    project: CollapsingProject, value: str
-) -> None:
+def test_nan_and_infinity_stay_in_the_sums_of_a_view(project: CollapsingProject, value: str) -> None:
     add(project, f"of_{value}", f"if({{{{ var('version') }}}} = 1, {value}, 2.5)")
     view = {"materialized": "versioned_collapsing_view", "order_by": "id"}
     names = [f"of_{value}"]
     for name, term in (("stuck", "x"), ("finite", "if(isFinite(x), x, 0)")):
         names.append(f"{name}_{value}")
-        select = f"select id, sum({term} * _sign) as total, sum(_sign) as n from {{{{ ref('of_{value}') }}}} group by id"
+        select = (
+            f"select id, sum({term} * _sign) as total, sum(_sign) as n from {{{{ ref('of_{value}') }}}} group by id"
+        )
         project.add_model(names[-1], view, select)
     for version in (1, 2):
         apply(project, version, *names)
@@ -47,16 +47,12 @@ def test_nan_and_infinity_stay_in_the_sums_of_a_view(
     assert project.query(total.format(f"finite_{value}")) == [(0, 2.5)]
 
 
-def test_a_view_into_a_table_that_is_no_mergetree_gets_a_repeated_block_twice(
-    project: CollapsingProject,
-) -> None:
+def test_a_view_into_a_table_that_is_no_mergetree_gets_a_repeated_block_twice(project: CollapsingProject) -> None:
     add(project, "viewed", "{{ var('version') }}")
     apply(project, 1, "viewed")
     for name, engine in (("no_mergetree", "Memory"), ("mergetree", "MergeTree order by id")):
         project.command(f"create table {name} (id UInt8, n Int8) engine = {engine}")
-        project.command(
-            f"create materialized view {name}_mv to {name} as select id, _sign as n from viewed"
-        )
+        project.command(f"create materialized view {name}_mv to {name} as select id, _sign as n from viewed")
 
     def die_after_the_block(send: Send, sql: str) -> Any:
         answer = send(sql)
@@ -74,9 +70,7 @@ def test_a_view_into_a_table_that_is_no_mergetree_gets_a_repeated_block_twice(
 
 
 @pytest.mark.parametrize("drops_parts", [False, True])
-def test_a_ttl_takes_a_state_row_from_its_cancel_row(
-    project: CollapsingProject, drops_parts: bool
-) -> None:
+def test_a_ttl_takes_a_state_row_from_its_cancel_row(project: CollapsingProject, drops_parts: bool) -> None:
     name = f"expires_{drops_parts}".lower()
     day = "toDateTime(if({{ var('version') }} = 2, '2020-01-01', '2100-01-01'), 'UTC')"
     whole = {"partition_by": "toYYYYMM(x)", "settings": {"ttl_only_drop_parts": 1}}
@@ -108,9 +102,7 @@ def test_a_partition_that_is_dropped_takes_whole_pairs(project: CollapsingProjec
     assert project.query("select x, _sign from dropped") == [(2, 1)]
 
 
-def test_two_different_state_rows_of_a_version_stay_until_a_newer_one_comes(
-    project: CollapsingProject,
-) -> None:
+def test_two_different_state_rows_of_a_version_stay_until_a_newer_one_comes(project: CollapsingProject) -> None:
     add(project, "doubled", "{{ var('version') }}")
     apply(project, 1, "doubled")
     project.command("insert into doubled (id, x, _version, _sign) values (1, 100, 1, 1)")
@@ -122,16 +114,12 @@ def test_two_different_state_rows_of_a_version_stay_until_a_newer_one_comes(
 
 
 def test_older_tombstones_have_forgotten_a_delete(project: CollapsingProject) -> None:
-    select = (
-        "select 1 as id, toUInt64({{ var('version') }}) as _version, "
-        "{{ var('version') }} = 2 as _is_deleted"
-    )
+    select = "select 1 as id, toUInt64({{ var('version') }}) as _version, {{ var('version') }} = 2 as _is_deleted"
     project.add_model("revived", {"unique_key": "id"}, select)
     rows = "select _version from revived final where _sign = 1"
     apply(project, 1, "revived")
     ((comment,),) = project.query(
-        "select comment from system.tables "
-        "where database = currentDatabase() and name = 'revived__tombstones'"
+        "select comment from system.tables where database = currentDatabase() and name = 'revived__tombstones'"
     )
     project.command("create table of_yesterday as revived__tombstones")
     project.command(f"alter table of_yesterday modify comment '{comment}'")
@@ -143,9 +131,7 @@ def test_older_tombstones_have_forgotten_a_delete(project: CollapsingProject) ->
     assert project.query(rows) == [(1,)]
 
 
-def test_where_a_proxy_keeps_no_session_the_profile_allows_wide_statements(
-    project: CollapsingProject,
-) -> None:
+def test_where_a_proxy_keeps_no_session_the_profile_allows_wide_statements(project: CollapsingProject) -> None:
     columns = ", ".join(f"toNullable('{at}') as a_column_number_{at:04d}" for at in range(1000))
     select = f"select 1 as id, {columns}, toUInt64(1) as _version"
     project.add_model("wide", {"unique_key": "id"}, select)

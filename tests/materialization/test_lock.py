@@ -143,8 +143,7 @@ def test_views_of_one_table_wait_for_each_other(make_project: MakeProject) -> No
         project.add_model(
             name,
             {"materialized": "versioned_collapsing_view", "order_by": "id"},
-            "select id, sum(_sign) as n from {{ ref('target') }} "
-            "where sleepEachRow(0.1) = 0 group by id",
+            "select id, sum(_sign) as n from {{ ref('target') }} where sleepEachRow(0.1) = 0 group by id",
         )
     project.set_profile(threads=2)
     outcomes = project.run("--select", "one_view", "another_view")
@@ -175,9 +174,7 @@ def test_the_lock_of_a_run_that_died_at_once_is_taken_over(make_project: MakePro
     check(project, 2)
 
 
-def test_of_two_runs_that_take_over_at_once_one_leaves_it_to_the_other(
-    make_project: MakeProject,
-) -> None:
+def test_of_two_runs_that_take_over_at_once_one_leaves_it_to_the_other(make_project: MakeProject) -> None:
     """The other has moved the lock away, and drops it while this run goes on."""
     project = make(make_project, "lock_taken")
     project.command(LOCK.format("dead"))
@@ -222,9 +219,7 @@ def test_a_run_that_lost_its_lock_writes_nothing(make_project: MakeProject) -> N
 
 def test_a_lock_is_released_by_hand(make_project: MakeProject) -> None:
     project = make(make_project, "lock_release")
-    assert (
-        project.operation("release_lock", model="target") == "`lock_release`.`target` is not locked"
-    )
+    assert project.operation("release_lock", model="target") == "`lock_release`.`target` is not locked"
     killed = start(project, pause=0.05)
     killed.kill()
     killed.communicate()

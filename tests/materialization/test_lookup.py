@@ -23,9 +23,7 @@ def row(key: int, version: int) -> tuple[int, str, str, int, int]:
 
 @pytest.mark.parametrize("changes", [100, 10_000], ids=["few", "many"])
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_every_state_that_changes_is_cancelled(
-    make_project: MakeProject, layout: str, changes: int
-) -> None:
+def test_every_state_that_changes_is_cancelled(make_project: MakeProject, layout: str, changes: int) -> None:
     project = make_project(f"lookup_{layout}_{changes}")
     unmerged = {"index_granularity": 256, "max_bytes_to_merge_at_max_space_in_pool": 1}
     config = {"settings": unmerged, **LAYOUTS[layout]}
@@ -51,6 +49,4 @@ def test_every_state_that_changes_is_cancelled(
             (len(live), sum(found[3] for found in live.values()))
         ]
     repaired = "select sum(repaired) from versioned_collapsing_ledger"
-    assert project.query(repaired) == [
-        (0,)
-    ]  # collapsed pairs among the uncollapsed rows are not torn
+    assert project.query(repaired) == [(0,)]  # collapsed pairs among the uncollapsed rows are not torn

@@ -29,8 +29,6 @@ def test_the_page(make_project: MakeProject) -> None:
                     project.operation(macro, **yaml.safe_load(values))
                 else:
                     outcomes = project.dbt(*arguments)
-                    assert {outcome.status for outcome in outcomes.values()} == {"success"}, (
-                        outcomes
-                    )
+                    assert {outcome.status for outcome in outcomes.values()} == {"success"}, outcomes
                 commands += 1
     assert commands == 13

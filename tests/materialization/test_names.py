@@ -59,13 +59,9 @@ class TestNames:
     @pytest.mark.parametrize("model", MODELS)
     def test_rows(self, project: CollapsingProject, model: str) -> None:
         table = f"`names_of its own`.`{MODELS[model]['alias']}`"
-        live = project.query(
-            f"select * except day from {table} final where `my sign` = 1 and `a b` <> 1 order by all"
-        )
+        live = project.query(f"select * except day from {table} final where `my sign` = 1 and `a b` <> 1 order by all")
         least = {key: 10 if model == "combined" and key != 3 else 30 for key in (0, 2, 3, 4)}
-        assert live == sorted(
-            [(key, key % 2, *[amount] * len(NAMES), 3, 1) for key, amount in least.items()]
-        )
+        assert live == sorted([(key, key % 2, *[amount] * len(NAMES), 3, 1) for key, amount in least.items()])
 
     @pytest.mark.parametrize("model", MODELS)
     def test_operations(self, project: CollapsingProject, model: str) -> None:
@@ -110,9 +106,5 @@ def test_values(make_project: MakeProject) -> None:
     assert run().message == "3 rows: 3 states"
     project.command("insert into target select * from target where id = 0")
     assert run().message == "3 rows: 2 duplicates, 1 repaired"
-    assert project.query("select id, _sign from target final order by id") == [
-        (0, 1),
-        (1, 1),
-        (2, 1),
-    ]
+    assert project.query("select id, _sign from target final order by id") == [(0, 1), (1, 1), (2, 1)]
     assert "0 keys to repair" in project.operation("repair_collapse", model="target")

@@ -35,8 +35,7 @@ def raw(text: str) -> str:
 
 def select(version: int) -> str:
     values = ", ".join(
-        f"cast({value.format(v=version)} as {kind}) as {name}"
-        for name, (kind, value) in COLUMNS.items()
+        f"cast({value.format(v=version)} as {kind}) as {name}" for name, (kind, value) in COLUMNS.items()
     )
     return (
         f"select number as {KEY}, {values}, toUInt64({version}) as _version, number % 4 = {version} as _is_deleted "

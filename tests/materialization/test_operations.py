@@ -38,9 +38,7 @@ def apply(project: CollapsingProject, changes: list[Row]) -> None:
 
 def test_an_unknown_model(make_project: MakeProject) -> None:
     project = make(make_project, "operations_unknown")
-    with pytest.raises(
-        OperationError, match=r"no versioned_collapsing model 'orders'.* It has target"
-    ):
+    with pytest.raises(OperationError, match=r"no versioned_collapsing model 'orders'.* It has target"):
         project.operation("compact", model="orders")
 
 
@@ -58,9 +56,7 @@ class TestCollapseStatus:
         project.command("system stop merges target")
         apply(project, rows(2, 0, 3))
         lines = project.operation("collapse_status").splitlines()
-        assert lines[0] == (
-            "`status`.`target`: 12 live rows of 16 stored; 4 rows waiting for a merge; 0 torn keys"
-        )
+        assert lines[0] == ("`status`.`target`: 12 live rows of 16 stored; 4 rows waiting for a merge; 0 torn keys")
         waiting = lines[lines.index("  last runs:") - 1].split()
         assert waiting == ["0", "8", "4", "2"]  # partition, stored, waiting, parts
         last_run = lines[lines.index("  last runs:") + 2].split()
@@ -78,13 +74,8 @@ class TestCollapseStatus:
         with dying({ATTACHING: 0}):
             assert project.run()["target"].status == "error"
         status = project.operation("collapse_status", model="target")
-        assert (
-            "was interrupted while it published rows; dbt run --select target completes it"
-            in status
-        )
-        with pytest.raises(
-            OperationError, match=r"interrupted while it published rows to .*\. Complete it first"
-        ):
+        assert "was interrupted while it published rows; dbt run --select target completes it" in status
+        with pytest.raises(OperationError, match=r"interrupted while it published rows to .*\. Complete it first"):
             project.operation("repair_collapse", model="target")
         apply(project, [])
         assert "died" not in project.operation("collapse_status", model="target")
@@ -96,13 +87,9 @@ class TestRepairCollapse:
     WRONG = "(3, 0, 3, 1, 1), (4, 1, 40, 0, 1), (5, 2, 5, 1, -1), (5, 2, 5, 1, -1), (7, 0, 7, 1, -1), (50, 0, 1, 1, -1)"
 
     @pytest.fixture
-    def project(
-        self, make_project: MakeProject, request: pytest.FixtureRequest
-    ) -> CollapsingProject:
+    def project(self, make_project: MakeProject, request: pytest.FixtureRequest) -> CollapsingProject:
         project = make(make_project, request.node.name)
-        project.command(
-            "create table sums (part UInt8, total Int64, c Int64) engine = SummingMergeTree order by part"
-        )
+        project.command("create table sums (part UInt8, total Int64, c Int64) engine = SummingMergeTree order by part")
         project.command(f"create materialized view sums_mv to sums as {SUMS.format('target')}")
         project.command(f"insert into sums {SUMS.format('target')}")
         project.command(f"insert into target values {self.WRONG}")
@@ -112,12 +99,8 @@ class TestRepairCollapse:
         before = project.query(LIVE)
         with pytest.raises(OperationError) as found:
             project.operation("repair_collapse", model="target")
-        assert "5 keys to repair with 3 state rows and 2 cancel rows; 0 keys with" in str(
-            found.value
-        )
-        assert "Nothing was written. To write the rows: dbt run-operation repair_collapse" in str(
-            found.value
-        )
+        assert "5 keys to repair with 3 state rows and 2 cancel rows; 0 keys with" in str(found.value)
+        assert "Nothing was written. To write the rows: dbt run-operation repair_collapse" in str(found.value)
         assert project.query(LIVE) == before
 
     def test_it_puts_the_table_and_its_views_right(self, project: CollapsingProject) -> None:
@@ -132,28 +115,20 @@ class TestRepairCollapse:
         kept = "select part, sum(total), sum(c) from sums group by part order by part"
         assert project.query(kept) == project.query(f"{SUMS.format('target')} order by part")
         assert "0 keys to repair" in project.operation("repair_collapse", model="target")
-        status = project.query(
-            "select status, repaired from versioned_collapsing_ledger order by at desc limit 1"
-        )
+        status = project.query("select status, repaired from versioned_collapsing_ledger order by at desc limit 1")
         assert status == [("repaired", 5)]
 
-    def test_two_states_of_one_version_are_left_to_a_newer_one(
-        self, make_project: MakeProject
-    ) -> None:
+    def test_two_states_of_one_version_are_left_to_a_newer_one(self, make_project: MakeProject) -> None:
         project = make(make_project, "repair_undecided")
         project.command("insert into target values (3, 0, 33, 1, 1)")
-        with pytest.raises(
-            OperationError, match=r"1 key with two different state rows .* Nothing was written\.\n"
-        ):
+        with pytest.raises(OperationError, match=r"1 key with two different state rows .* Nothing was written\.\n"):
             project.operation("repair_collapse", model="target")
         said = project.operation("repair_collapse", model="target", dry_run=False)
         assert "0 keys to repair" in said
         assert "1 key with two different state rows of one version" in said
         apply(project, rows(2, 3))
         assert project.query(LIVE)[3] == (3, 0, 6, 2, 1)
-        assert "0 keys with two different state rows" in project.operation(
-            "repair_collapse", model="target"
-        )
+        assert "0 keys with two different state rows" in project.operation("repair_collapse", model="target")
 
     def test_one_that_died_is_completed_by_the_next_run(self, project: CollapsingProject) -> None:
         with dying({INSERTING: 0}), pytest.raises(OperationError, match="died here"):
@@ -180,9 +155,7 @@ class TestReconcile:
 
     def test_they_agree(self, project: CollapsingProject) -> None:
         said = project.operation("reconcile", model="target", truth="reconcile.truth")
-        assert (
-            said == "`reconcile`.`target` agrees with reconcile.truth in id, part, amount, _version"
-        )
+        assert said == "`reconcile`.`target` agrees with reconcile.truth in id, part, amount, _version"
 
     def test_they_differ(self, project: CollapsingProject) -> None:
         project.command(
@@ -191,27 +164,17 @@ class TestReconcile:
         said = differing(project, truth="reconcile.other")
         assert "1 key missing, 1 unexpected, 1 with other values" in said
         found = {tuple(line.split()) for line in said.splitlines()}
-        assert found >= {
-            ("missing", "1", "(99)"),
-            ("unexpected", "1", "(5)"),
-            ("different", "1", "(4)"),
-        }
+        assert found >= {("missing", "1", "(99)"), ("unexpected", "1", "(5)"), ("different", "1", "(4)")}
         assert project.query(
             "select status, missing, unexpected, different from versioned_collapsing_verifications "
             "where truth = 'reconcile.other'"
         ) == [("reconciled", 1, 1, 1)]
 
     def test_some_columns(self, project: CollapsingProject) -> None:
-        project.command(
-            "create or replace view slim as select toString(id) as id, part, 0 as amount from truth"
-        )
-        said = project.operation(
-            "reconcile", model="target", truth="reconcile.slim", columns=["id", "part"]
-        )
+        project.command("create or replace view slim as select toString(id) as id, part, 0 as amount from truth")
+        said = project.operation("reconcile", model="target", truth="reconcile.slim", columns=["id", "part"])
         assert "agrees with reconcile.slim in id, part" in said
-        said = project.operation(
-            "reconcile", model="target", truth="reconcile.slim", columns="part"
-        )
+        said = project.operation("reconcile", model="target", truth="reconcile.slim", columns="part")
         assert "agrees with reconcile.slim in id, part" in said
         said = differing(project, truth="reconcile.slim", show=2)
         assert f"{KEYS - 1} with other values" in said  # Of key 0 the amount is 0.
@@ -235,9 +198,7 @@ def test_compact_merges_what_is_worth_it(make_project: MakeProject) -> None:
     project.command("system start merges target")
     stored = "select part, count() from target group by part order by part"
     assert project.query(stored) == [(0, 8), (1, 6), (2, 4)]
-    assert "or more of its rows waiting for a merge" in project.operation(
-        "compact", model="target", threshold=0.6
-    )
+    assert "or more of its rows waiting for a merge" in project.operation("compact", model="target", threshold=0.6)
     said = project.operation("compact", model="target", threshold=0.4)
     assert said == "Merging partition 0 (1 of 1): 4 of 8 rows are waiting for a merge"
     assert project.query(stored) == [(0, 4), (1, 6), (2, 4)]
@@ -296,16 +257,8 @@ def test_a_name_that_two_models_have(make_project: MakeProject) -> None:
     (project.folder / "models" / "target.yml").write_text(json.dumps({"models": [versions]}))
     assert {outcome.status for outcome in project.run().values()} == {"success"}
     ids = [f"model.versioned_collapsing.target.v{version}" for version in (1, 2)]
-    for operation in (
-        "release_lock",
-        "compact",
-        "adopt_table",
-        "repair_collapse",
-        "collapse_status",
-    ):
-        with pytest.raises(
-            OperationError, match=f"2 models have the name 'target'.*: {', '.join(ids)}"
-        ):
+    for operation in ("release_lock", "compact", "adopt_table", "repair_collapse", "collapse_status"):
+        with pytest.raises(OperationError, match=f"2 models have the name 'target'.*: {', '.join(ids)}"):
             project.operation(operation, model="target")
         assert "target_v1" in project.operation(operation, model=ids[0])
     with pytest.raises(OperationError, match="2 models have the name 'target'"):

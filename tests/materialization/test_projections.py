@@ -9,10 +9,7 @@ from tests.support.collapsing_project import CollapsingProject, Row
 from tests.support.collapsing_projects import MakeProject
 
 STRUCTURE = "id Int64, region String, day Date, amount Decimal(12, 2), _version UInt64"
-BY_REGION = {
-    "name": "by_region",
-    "query": "select region, sum(amount * _sign), sum(_sign) group by region",
-}
+BY_REGION = {"name": "by_region", "query": "select region, sum(amount * _sign), sum(_sign) group by region"}
 CONFIG: dict[str, Any] = {"unique_key": "id", "partition_by": "toYYYYMM(day)"}
 SUMS = "select region, sum(amount * _sign), sum(_sign) as n from target group by region having n <> 0 order by region"
 
@@ -27,9 +24,7 @@ def check(project: CollapsingProject) -> None:
 def test_it_agrees_and_can_be_added_to_a_table_with_rows(make_project: MakeProject) -> None:
     project = make_project("projections")
     project.add_model("target", CONFIG, "select * from changes")
-    rows: list[Row] = [
-        (key, ("EU", "US")[key % 2], date(2025, 1 + key % 3, 1), key, 1) for key in range(50)
-    ]
+    rows: list[Row] = [(key, ("EU", "US")[key % 2], date(2025, 1 + key % 3, 1), key, 1) for key in range(50)]
     project.replace_rows("changes", STRUCTURE, rows)
     assert project.run()["target"].status == "success"
     project.add_model("target", {**CONFIG, "projections": [BY_REGION]}, "select * from changes")
@@ -43,9 +38,7 @@ def test_it_agrees_and_can_be_added_to_a_table_with_rows(make_project: MakeProje
         check(project)
         project.command("optimize table target final")
         check(project)
-    query = (
-        "select name from system.projections where database = 'projections' and table = 'target'"
-    )
+    query = "select name from system.projections where database = 'projections' and table = 'target'"
     assert project.query(query) == [("by_region",)]
 
 

@@ -8,16 +8,7 @@ import pytest
 
 from tests.support.collapsing_project import CollapsingProject
 from tests.support.collapsing_projects import MakeProject
-from tests.support.polling import (
-    CONFIG,
-    QUERIES,
-    THREADS,
-    Changes,
-    Readers,
-    Size,
-    apply_rows,
-    poll_applies,
-)
+from tests.support.polling import CONFIG, QUERIES, THREADS, Changes, Readers, Size, apply_rows, poll_applies
 
 Address = tuple[str, int]
 
@@ -40,9 +31,7 @@ def test_readers_see_all_of_an_apply_or_nothing(
     assert (report.torn, report.backward) == (0, 0), report
 
 
-def test_with_a_journal_the_end_is_right(
-    make_project: MakeProject, server: Address, size: Size
-) -> None:
+def test_with_a_journal_the_end_is_right(make_project: MakeProject, server: Address, size: Size) -> None:
     """Readers may see parts of an apply meanwhile, which `make bench` reports."""
     project = make_project("readers_journal")
     size = replace(size, applies=size.applies // 4)
@@ -50,9 +39,7 @@ def test_with_a_journal_the_end_is_right(
     assert report.polls >= 50 * size.applies
 
 
-def reading(
-    make_project: MakeProject, server: Address, schema: str
-) -> tuple[CollapsingProject, Changes, Readers]:
+def reading(make_project: MakeProject, server: Address, schema: str) -> tuple[CollapsingProject, Changes, Readers]:
     """A table of 100 rows and its readers."""
     project, changes = make_project(schema), Changes(rows=100)
     project.add_model("target", CONFIG, "select * from changes")
@@ -60,9 +47,7 @@ def reading(
     return project, changes, Readers(server, schema, changes.state)
 
 
-def test_the_poll_finds_cancel_rows_without_state_rows(
-    make_project: MakeProject, server: Address
-) -> None:
+def test_the_poll_finds_cancel_rows_without_state_rows(make_project: MakeProject, server: Address) -> None:
     """Every query sees them."""
     project, changes, readers = reading(make_project, server, "readers_torn")
     keys = range(10)

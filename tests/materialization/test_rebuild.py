@@ -1,142 +1,218 @@
-"""Full refresh, runs on a part of the change set, and many partitions."""
+"""Full refreshes: what they forget, change and refuse, when they die, and what a table and its tombstones are to each other."""
 
 from __future__ import annotations
 
-from datetime import date
+import re
+import shlex
+from typing import Any
 
 import pytest
 
-from tests.support.collapsing_project import CollapsingProject
+from tests.support.collapsing_project import CollapsingProject, Row
 from tests.support.collapsing_projects import MakeProject
+from tests.support.statements import dying
+from tests.support.table import Table
 
 CONFIG = {"unique_key": "id"}
-STRUCTURE = "id Int64, region String, day Date, _version Int64, _is_deleted Bool"
-LIVE = "select id, region, _version from target final where _sign = 1 order by id"
-DAY = date(2025, 1, 1)
+COLUMNS = "id Int64, x String, _version Int64, _is_deleted Bool"
+OLD: list[Row] = [(1, "old", 5), (2, "old", 5, True)]
+NEW: list[Row] = [(1, "new", 7), (3, "new", 7, True)]
+LATE: list[Row] = [(2, "late", 4), (3, "late", 4)]
+# Whoever has the old table has the old delete of 2, whoever has the new one that of 3.
+OLD_LIVE = [(1, "old"), (3, "late")]
+NEW_LIVE = [(1, "new"), (2, "late")]
 
 
-def build(project: CollapsingProject, *arguments: str) -> str:
-    outcome = project.run(*arguments)["target"]
-    assert outcome.status == "success", outcome.message
-    return outcome.message
+def live(project: CollapsingProject, name: str) -> list[Row]:
+    return project.query(f"select id, x from {name} final where _sign = 1 order by id")
+
+
+def commands(message: str) -> list[list[str]]:
+    """The dbt commands that a message recommends, as words."""
+    found = re.findall(r"dbt (?:run|build|run-operation)(?: (?:--?[a-z-]+|'[^']*'|[\w+]+))+", message)
+    return [shlex.split(command) for command in found]
 
 
 def test_full_refresh_forgets_rows_and_deletes(make_project: MakeProject) -> None:
-    project = make_project("full_refresh")
-    project.add_model("target", CONFIG, "select * from changes")
-    project.replace_rows("changes", STRUCTURE, [(1, "EU", DAY, 5, False), (2, "EU", DAY, 5, True)])
-    build(project)
-    project.replace_rows("changes", STRUCTURE, [(2, "US", DAY, 4, False), (3, "US", DAY, 1, False)])
-    assert "1 tombstoned" in build(project)
-    build(project, "--full-refresh")
-    assert project.query(LIVE) == [(2, "US", 4), (3, "US", 1)]
-    assert project.query("select count() from target__tombstones") == [(0,)]
-    build(project)
-    assert project.query(LIVE) == [(2, "US", 4), (3, "US", 1)]
+    table = Table(make_project("full_refresh"), COLUMNS)
+    table.apply([(1, "EU", 5), (2, "EU", 5, True)])
+    changes: list[Row] = [(2, "US", 4), (3, "US", 1)]
+    assert "1 tombstoned" in table.apply(changes)
+    table.apply(changes, "--full-refresh")
+    table.check(changes)
+    assert table.tombstones() == {}
+    table.apply(changes)
+    table.check(changes)
 
 
 def test_full_refresh_changes_what_a_run_refuses(make_project: MakeProject) -> None:
-    project = make_project("full_refresh_key")
-    project.add_model("target", {"unique_key": ["region", "id"]}, "select * from changes")
-    project.replace_rows("changes", STRUCTURE, [(1, "EU", DAY, 5, False), (1, "US", DAY, 6, False)])
-    build(project)
-    project.add_model(
-        "target", {"unique_key": "id", "order_by": ["region", "id"]}, "select * from changes"
-    )
-    outcome = project.run()["target"]
-    assert "unique_key is 'id', but `full_refresh_key`.`target` was built with" in outcome.message
-    build(project, "--full-refresh")
-    assert project.query(LIVE) == [(1, "US", 6)]
+    table = Table(make_project("full_refresh_key"), COLUMNS, unique_key=["x", "id"])
+    changes: list[Row] = [(1, "EU", 5), (1, "US", 6)]
+    table.apply(changes)
+    table.configure(order_by=["x", "id"])
+    assert "unique_key is 'id', but `full_refresh_key`.`target` was built with" in table.fail(changes)
+    table.apply(changes, "--full-refresh")
+    table.check([(1, "US", 6)])
 
 
 def test_full_refresh_takes_the_place_of_another_table(make_project: MakeProject) -> None:
-    project = make_project("full_refresh_foreign")
-    project.command("create table target (id Int64) engine = MergeTree order by id")
-    project.add_model("target", CONFIG, "select * from changes")
-    project.replace_rows("changes", STRUCTURE, [(1, "EU", DAY, 5, False)])
-    build(project, "--full-refresh")
-    assert project.query(LIVE) == [(1, "EU", 5)]
+    table = Table(make_project("full_refresh_foreign"), COLUMNS)
+    table.command("create table target (id Int64) engine = MergeTree order by id")
+    table.apply([(1, "EU", 5)], "--full-refresh")
+    table.check([(1, "EU", 5)])
 
 
 def test_a_view_in_the_place_of_the_table(make_project: MakeProject) -> None:
-    project = make_project("view_in_place")
-    project.replace_rows("changes", STRUCTURE, [(1, "EU", DAY, 5, False)])
-    project.command("create view target as select * from changes")
-    project.add_model("target", CONFIG, "select * from changes")
+    table = Table(make_project("view_in_place"), COLUMNS)
+    table.stage([])
+    table.command("create view target as select * from changes")
     for arguments in ([], ["--full-refresh"]):
-        outcome = project.run(*arguments)["target"]
-        assert outcome.status == "error"
-        assert "is a view, and a table cannot replace it" in outcome.message
+        assert "is a view, and a table cannot replace it" in table.fail([(1, "EU", 5)], *arguments)
 
 
 def test_full_refresh_is_refused_when_a_view_would_stay_wrong(make_project: MakeProject) -> None:
-    project = make_project("full_refresh_view")
-    project.add_model("target", CONFIG, "select * from changes")
-    project.replace_rows("changes", STRUCTURE, [(1, "EU", DAY, 5, False)])
-    build(project)
-    project.command(
-        "create materialized view sums engine = SummingMergeTree order by region "
-        "as select region, sum(_sign) as n from target group by region"
+    table = Table(make_project("full_refresh_view"), COLUMNS)
+    table.apply([(1, "EU", 5)])
+    table.command(
+        "create materialized view sums engine = SummingMergeTree order by x "
+        "as select x, sum(_sign) as n from target group by x"
     )
-    outcome = project.run("--full-refresh")["target"]
-    assert outcome.status == "error"
-    assert "cannot be rebuilt alone. This materialized view reads from it" in outcome.message
+    message = table.fail([(1, "EU", 5)], "--full-refresh")
+    assert "cannot be rebuilt alone. This materialized view reads from it" in message
     assert (
         "dbt does not build full_refresh_view.sums. Drop it, run `dbt run --full-refresh --select target+`, "
         "then create it and fill it again."
-    ) in outcome.message
-    assert project.query(LIVE) == [(1, "EU", 5)]
+    ) in message
+    table.check([(1, "EU", 5)])
 
 
 def test_an_empty_run_leaves_the_table_to_be_built(make_project: MakeProject) -> None:
-    project = make_project("empty_run")
-    project.add_model("target", CONFIG, "select * from changes")
-    project.replace_rows("changes", STRUCTURE, [(1, "EU", DAY, 5, False)])
-    build(project, "--empty")
+    table = Table(make_project("empty_run"), COLUMNS)
+    table.apply([(1, "EU", 5)], "--empty")
     statuses = "select distinct status from versioned_collapsing_ledger"
-    assert set(project.query(statuses)) <= {("started",), ("partial",)}
-    build(project)
-    assert project.query(LIVE) == [(1, "EU", 5)]
+    assert set(table.query(statuses)) <= {("started",), ("partial",)}
+    table.apply([(1, "EU", 5)])
+    table.check([(1, "EU", 5)])
 
 
 def test_more_than_a_hundred_partitions_in_one_run(make_project: MakeProject) -> None:
-    project = make_project("partitions")
-    project.add_model(
-        "target", {**CONFIG, "partition_by": "toYYYYMM(day)"}, "select * from changes"
-    )
-    months = [date(2000 + i // 12, 1 + i % 12, 1) for i in range(150)]
-    project.replace_rows(
-        "changes", STRUCTURE, [(i, "EU", day, 1, False) for i, day in enumerate(months)]
-    )
-    build(project)
-    project.replace_rows(
-        "changes", STRUCTURE, [(i, "US", day, 2, False) for i, day in enumerate(reversed(months))]
-    )
-    assert "150 states, 150 cancels" in build(project)
-    assert project.query("select count(), uniq(region) from target final where _sign = 1") == [
-        (150, 1)
-    ]
+    table = Table(make_project("partitions"), COLUMNS, partition_by="toInt64(x)")
+    table.apply([(key, str(key), 1) for key in range(150)])
+    assert "150 states, 150 cancels" in table.apply([(key, str(149 - key), 2) for key in range(150)])
+    table.check([(key, str(149 - key), 2) for key in range(150)])
 
 
-@pytest.mark.parametrize(
-    "settings", [{"join_use_nulls": 1}, {"cast_keep_nullable": 1}, {"final": 1}]
-)
-def test_settings_of_the_server_do_no_harm(
-    make_project: MakeProject, settings: dict[str, int]
-) -> None:
+@pytest.mark.parametrize("settings", [{"join_use_nulls": 1}, {"cast_keep_nullable": 1}, {"final": 1}])
+def test_settings_of_the_server_do_no_harm(make_project: MakeProject, settings: dict[str, int]) -> None:
     (name,) = settings
-    project = make_project(f"setting_{name}")
-    project.set_profile(custom_settings=settings)
     # The model's own joins keep the meaning that the settings give them.
-    names = "(select 1 as id, 'one' as name) as names"
-    project.add_model(
-        "target", CONFIG, f"select changes.*, name from changes left join {names} using (id)"
+    select = "select changes.*, name from changes left join (select 1 as id, 'one' as name) as names using (id)"
+    table = Table(make_project(f"setting_{name}"), COLUMNS, select)
+    table.project.set_profile(custom_settings=settings)
+    table.apply([(1, "EU", 5)])
+    table.apply([(1, "US", 6), (2, "US", 6)])
+    table.check([(1, "one"), (2, None if name == "join_use_nulls" else "")], "id, name")
+
+
+def test_a_full_refresh_that_dies_anywhere(make_project: MakeProject, is_exhaustive: bool) -> None:
+    project = make_project("refresh_deaths")
+    deaths = [*range(0, 28, 1 if is_exhaustive else 2), 28]
+    names = [f"t{number:02}x" for number in deaths]
+    for name in names:
+        project.add_model(name, CONFIG, "select * from changes")
+    project.replace_rows("changes", COLUMNS, OLD)
+    project.build()
+    project.replace_rows("changes", COLUMNS, NEW)
+    with dying(dict(zip(names, deaths, strict=True))) as begun:
+        outcomes = project.run("--full-refresh")
+    died = [name for name in names if outcomes[name].status == "error"]
+    assert 0 < len(died) < len(names), (died, begun)
+    project.replace_rows("changes", COLUMNS, LATE)
+    project.build()
+    found = {name: live(project, name) for name in names}
+    assert all(rows in (OLD_LIVE, NEW_LIVE) for rows in found.values()), found
+    assert found[names[0]] == OLD_LIVE
+    assert found[names[-1]] == NEW_LIVE
+    helpers = "select name from system.tables where database = currentDatabase() and name like '%\\_\\_dbt\\_build%'"
+    assert project.query(helpers) == []
+
+
+def test_tombstones_that_are_gone_or_of_another_table(make_project: MakeProject) -> None:
+    table = Table(make_project("tombstones_gone"), COLUMNS)
+    table.apply(OLD)
+    table.command("drop table target__tombstones sync")
+    message = table.fail(LATE)
+    assert "has had 1 delete, but `tombstones_gone`.`target__tombstones`" in message
+    table.check([(1, "old")], "id, x")
+    table.apply(LATE, *commands(message)[1][2:])
+    table.check([(1, "old"), (2, "late"), (3, "late")], "id, x")
+
+    table.command("create table copy as target")
+    table.command("insert into copy select * from target")
+    table.command("exchange tables copy and target")
+    table.command("truncate table versioned_collapsing_ledger")
+    message = table.fail(NEW)
+    assert "holds the deletes of another table, not of" in message
+    adopt, rebuild = commands(message)
+    assert rebuild == ["dbt", "run", "--full-refresh", "--select", "target"]
+    table.operation(adopt[2], model="target")
+    table.apply(NEW)
+    table.check([(1, "new"), (2, "late")], "id, x")
+
+
+@pytest.mark.parametrize("part", ["--empty", "--sample=1 day"])
+def test_a_part_of_the_change_set_does_not_empty_a_table(make_project: MakeProject, part: str) -> None:
+    table = Table(make_project("refresh_part_" + part.strip("-").split("=")[0]), COLUMNS)
+    table.apply(OLD)
+    message = table.fail(NEW, "--full-refresh", part)
+    assert "its select is only a part (--empty or --sample)" in message
+    table.check([(1, "old")], "id, x")
+    table.apply(NEW, *commands(message)[0][2:])
+    table.check([(1, "new")], "id, x")
+
+
+def test_the_commands_that_messages_recommend(make_project: MakeProject) -> None:
+    project = make_project("advice")
+    select = "select id, x, _version, _is_deleted, toDate('2025-01-01') as day from changes"
+    changed: dict[str, tuple[dict[str, Any], str]] = {
+        "order_by": ({**CONFIG, "order_by": ["id", "day"]}, select),
+        "partition_by": ({**CONFIG, "partition_by": "day"}, select),
+        "unique_key": ({"unique_key": ["id", "day"]}, select),
+        "sign": ({**CONFIG, "sign": "s"}, select),
+        "added": (CONFIG, select.replace(" from ", ", 1 as extra from ")),
+        "absent": (CONFIG, select.replace(", x", "")),
+        "type": (CONFIG, select.replace(", x", ", length(x) as x")),
+        "followed": ({**CONFIG, "partition_by": "day"}, select),
+        "staged": (CONFIG, select),
+        "emptied": (CONFIG, select),
+    }
+    for name in changed:
+        project.add_model(name, CONFIG, select)
+    project.add_view("sums", "day", "select day, sum(_sign) as n from {{ ref('followed') }} group by day")
+    project.replace_rows("changes", COLUMNS, OLD)
+    project.build()
+    for name, (config, sql) in changed.items():
+        project.add_model(name, config, sql)
+    project.add_model("other", CONFIG, select)
+    project.command("create table other (id Int64) engine = MergeTree order by id")
+    project.command(
+        "insert into versioned_collapsing_ledger (model, target_uuid, run_id, status, at, publish, chunk, chunks) "
+        "select name, uuid, 'r', 'started', now64(6) + 1, 'atomic', 1, 1 from system.tables "
+        "where database = 'advice' and name in ('staged', 'emptied')"
     )
-    project.replace_rows("changes", STRUCTURE, [(1, "EU", DAY, 5, False)])
-    build(project)
-    project.replace_rows("changes", STRUCTURE, [(1, "US", DAY, 6, False), (2, "US", DAY, 6, False)])
-    build(project)
-    assert project.query(LIVE) == [(1, "US", 6), (2, "US", 6)]
-    assert project.query("select name from target final where id = 2") == [
-        (None if name == "join_use_nulls" else "",)
-    ]
+    project.command("drop table staged__dbt_changes")
+    assert project.query("select count() from emptied__dbt_changes") == [(0,)]
+    project.replace_rows("changes", COLUMNS, NEW)
+    outcomes = project.run("--exclude", "sums")
+    assert {outcome.status for outcome in outcomes.values()} == {"error"}, outcomes
+    advice = {name: commands(outcome.message)[0] for name, outcome in outcomes.items()}
+    wanted = {name: ["dbt", "run", "--full-refresh", "--select", name] for name in advice}
+    wanted["followed"][-1] = "followed+"
+    assert advice == wanted
+    project.build("--full-refresh", "--select", *(command[-1] for command in advice.values()))
+    project.build()
+    ids = {
+        name: project.query(f"select id from {name} final where {config.get('sign', '_sign')} = 1")
+        for name, (config, _) in changed.items()
+    }
+    assert ids == {name: [(1,)] for name in changed}

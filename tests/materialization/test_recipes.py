@@ -38,9 +38,7 @@ class Recipe:
         return outcome.message, written
 
     def live(self) -> list[Row]:
-        return self.project.query(
-            "select * except (_sign, _version) from target final where _sign = 1 order by all"
-        )
+        return self.project.query("select * except (_sign, _version) from target final where _sign = 1 order by all")
 
     def _stored(self) -> list[Row]:
         if self.project.query("exists table target") == [(0,)]:
@@ -61,10 +59,7 @@ def recipe(make_project: MakeProject, request: pytest.FixtureRequest) -> Callabl
 def test_rows_and_their_changes(recipe: Callable[..., Recipe]) -> None:
     table = recipe()
     # Insert.
-    assert table.step((1, "", 10, 1, False), (2, "", 20, 1, False))[1] == [
-        (1, 10, 1, 1),
-        (2, 20, 1, 1),
-    ]
+    assert table.step((1, "", 10, 1, False), (2, "", 20, 1, False))[1] == [(1, 10, 1, 1), (2, 20, 1, 1)]
     # The same again, and the same again with a new row.
     assert table.step((1, "", 10, 1, False), (2, "", 20, 1, False)) == ("2 rows: 2 duplicates", [])
     assert table.step((1, "", 10, 1, False), (3, "", 30, 1, False))[1] == [(3, 30, 1, 1)]
@@ -83,21 +78,14 @@ def test_a_replacement_with_a_delete_row_in_the_same_batch(recipe: Callable[...,
     """The stream ends the old row and begins the new one, in either order."""
     table = recipe()
     table.step((1, "", 10, 1, False), (2, "", 20, 1, False))
-    _, written = table.step(
-        (1, "", 10, 2, True), (1, "", 11, 3, False), (2, "", 22, 3, False), (2, "", 20, 2, True)
-    )
+    _, written = table.step((1, "", 10, 2, True), (1, "", 11, 3, False), (2, "", 22, 3, False), (2, "", 20, 2, True))
     assert written == [(1, 10, 1, -1), (1, 11, 3, 1), (2, 20, 1, -1), (2, 22, 3, 1)]
 
 
-def test_a_replacement_whose_delete_row_has_the_version_of_the_old_row(
-    recipe: Callable[..., Recipe],
-) -> None:
+def test_a_replacement_whose_delete_row_has_the_version_of_the_old_row(recipe: Callable[..., Recipe]) -> None:
     table = recipe()
     table.step((1, "", 10, 1, False))
-    assert table.step((1, "", 10, 1, True), (1, "", 11, 2, False))[1] == [
-        (1, 10, 1, -1),
-        (1, 11, 2, 1),
-    ]
+    assert table.step((1, "", 10, 1, True), (1, "", 11, 2, False))[1] == [(1, 10, 1, -1), (1, 11, 2, 1)]
 
 
 def test_a_replacement_whose_delete_row_has_no_version(recipe: Callable[..., Recipe]) -> None:
@@ -129,9 +117,7 @@ def test_the_new_row_is_combined_with_the_old_one(
 
 def test_columns_that_a_change_does_not_carry(recipe: Callable[..., Recipe]) -> None:
     """`_unset` keeps the stored value, whatever the change has in its place."""
-    table = recipe(
-        "select id, metric, _version, if(metric is null, ['metric'], []) as _unset from changes"
-    )
+    table = recipe("select id, metric, _version, if(metric is null, ['metric'], []) as _unset from changes")
     table.step((1, "", 10, 1, False))
     assert table.step((1, "", None, 2, False))[1] == [(1, 10, 1, -1), (1, 10, 2, 1)]
 

@@ -41,9 +41,7 @@ def project(make_project: MakeProject) -> CollapsingProject:
     """Two tables and a view, three runs, of which the view lacks one; a test that fails; a comparison that finds a key;
     and a table that is not built."""
     project = make_project("reported")
-    project.add_model(
-        "orders", {"unique_key": "id", "partition_by": "part"}, "select * from changes"
-    )
+    project.add_model("orders", {"unique_key": "id", "partition_by": "part"}, "select * from changes")
     project.add_model(
         "hostile",
         {"unique_key": "name", "alias": HOSTILE},
@@ -69,12 +67,7 @@ def project(make_project: MakeProject) -> CollapsingProject:
     project.command("system stop merges")
     project.dbt("test", "--select", "orders")
     with pytest.raises(OperationError, match="1 unexpected"):
-        project.operation(
-            "verify",
-            model="hostile",
-            truth="(select 'plain' as name, toInt64(1) as _version)",
-            ranges=1,
-        )
+        project.operation("verify", model="hostile", truth="(select 'plain' as name, toInt64(1) as _version)", ranges=1)
     assert write(project) == 0
     return project
 
@@ -96,11 +89,7 @@ def number(text: str) -> int:
 
 def test_figures_are_those_of_the_engine(project: CollapsingProject, page: Page) -> None:
     tables = page.tables()
-    (orders,) = [
-        row
-        for row in tables["Rows of each table, and its last run"]
-        if row["table"] == "reported.orders"
-    ]
+    (orders,) = [row for row in tables["Rows of each table, and its last run"] if row["table"] == "reported.orders"]
     ((live, stored),) = project.query("select sum(_sign), count() from orders")
     assert (number(orders["live"]), number(orders["stored"])) == (live, stored) == (KEYS, 42)
     assert number(orders["waiting"]) == stored - live
@@ -119,10 +108,7 @@ def test_figures_are_those_of_the_engine(project: CollapsingProject, page: Page)
         "where model = 'orders' and status = 'applied' order by at desc"
     )
     assert [
-        (
-            run["ended"],
-            *(number(run[name]) for name in ("rows read", "states", "cancels", "deletes")),
-        )
+        (run["ended"], *(number(run[name]) for name in ("rows read", "states", "cancels", "deletes")))
         for run in tables["Runs of reported.orders, the last one first"]
     ] == ledger
     assert [row[2:] for row in ledger] == [(2, 2, 1), (4, 4, 0), (30, 0, 0)]
@@ -137,10 +123,7 @@ def test_figures_are_those_of_the_engine(project: CollapsingProject, page: Page)
     assert cost["stored rows"] == f"{size / 1000:,.1f} kB"
     assert (cost["changes"], cost["rows written"], cost["rows of a change"]) == ("37", "42", "1.14")
     labels = [svg.attributes["aria-label"] for svg in page.root.all("svg")]
-    assert any(
-        text.startswith("reported.orders: 36 state rows and 6 cancel rows written in 3 runs")
-        for text in labels
-    )
+    assert any(text.startswith("reported.orders: 36 state rows and 6 cancel rows written in 3 runs") for text in labels)
 
 
 def test_what_needs_attention(page: Page) -> None:
@@ -156,13 +139,7 @@ def test_what_needs_attention(page: Page) -> None:
 def test_views_tests_and_comparisons(page: Page) -> None:
     tables = page.tables()
     assert tables["How far each view is, by the number of the last apply to its table"] == [
-        {
-            "view": "reported.sums",
-            "table": "reported.orders",
-            "has used": "2",
-            "last apply": "3",
-            "state": "behind",
-        }
+        {"view": "reported.sums", "table": "reported.orders", "has used": "2", "last apply": "3", "state": "behind"}
     ]
     assert [(row["test"], row["status"]) for row in tables["Results of the tests"]] == [
         ("not_null_orders_part", "pass"),
@@ -210,22 +187,15 @@ def test_colours_have_contrast(page: Page, mode: int) -> None:
 def with_quarantine(data: Any, lines: list[tuple[str, str, str, int]]) -> Any:
     quarantined = [dict(zip(("day", "source", "why", "n"), line, strict=True)) for line in lines]
     tables = [
-        {**table, "quarantined": quarantined if table["model"] == "hostile" else None}
-        for table in data["tables"]
+        {**table, "quarantined": quarantined if table["model"] == "hostile" else None} for table in data["tables"]
     ]
     return {**data, "tables": tables}
 
 
-def test_it_can_be_written_from_what_the_operation_printed(
-    project: CollapsingProject, tmp_path: Path
-) -> None:
+def test_it_can_be_written_from_what_the_operation_printed(project: CollapsingProject, tmp_path: Path) -> None:
     """And many reasons fit into one plot."""
-    printed = report.read_data(
-        ["--project-dir", str(project.folder), "--profiles-dir", str(project.folder)]
-    )
-    lines = [
-        ("2026-01-0" + str(n % 3 + 1), "orders", f"<i>reason</i> {n} $^$", n) for n in range(1, 10)
-    ]
+    printed = report.read_data(["--project-dir", str(project.folder), "--profiles-dir", str(project.folder)])
+    lines = [("2026-01-0" + str(n % 3 + 1), "orders", f"<i>reason</i> {n} $^$", n) for n in range(1, 10)]
     data, output = tmp_path / "data.json", tmp_path / "deep" / "page.html"
     data.write_text(json.dumps(with_quarantine(printed, lines)))
     given = ["--data", str(data), "--output", str(output), "--run-results", str(tmp_path / "no")]
@@ -253,25 +223,19 @@ class TestNothingToShow:
         assert page.problems() == []
         assert "No table is built yet. Run dbt run, and this command again." in page.text
 
-    def test_no_connection(
-        self, project: CollapsingProject, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_no_connection(self, project: CollapsingProject, capsys: pytest.CaptureFixture[str]) -> None:
         assert write(project, "--target", "nowhere") == 1
         assert "does not have a target named 'nowhere'" in capsys.readouterr().err
 
     def test_no_package(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         profile = {"type": "clickhouse", "schema": "x"}
-        (tmp_path / "profiles.yml").write_text(
-            json.dumps({"host": {"target": "a", "outputs": {"a": profile}}})
-        )
+        (tmp_path / "profiles.yml").write_text(json.dumps({"host": {"target": "a", "outputs": {"a": profile}}}))
         (tmp_path / "dbt_project.yml").write_text(json.dumps({"name": "host", "profile": "host"}))
         folder = str(tmp_path)
         assert report.main(["--project-dir", folder, "--profiles-dir", folder]) == 1
         assert "Install the package" in capsys.readouterr().err
 
-    def test_no_matplotlib(
-        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_no_matplotlib(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         package = sys.modules["dbt.adapters.spark_clickhouse"]
         for name in ("report_page", "report_plots"):
             monkeypatch.delitem(sys.modules, f"{package.__name__}.{name}", raising=False)
@@ -320,10 +284,7 @@ class TestMonitoring:
         """The rows of a query of the dashboard, with Grafana's macros and variables as its data source writes them."""
         for pattern, text in (
             (r"\$__timeFilter\((.*?)\)", r"\1 >= toDateTime(0) AND \1 <= toDateTime(4000000000)"),
-            (
-                r"\$__timeInterval\((.*?)\)",
-                r"toStartOfInterval(toDateTime(\1), INTERVAL 60 second)",
-            ),
+            (r"\$__timeInterval\((.*?)\)", r"toStartOfInterval(toDateTime(\1), INTERVAL 60 second)"),
             (r"\$\{database\}", project.schema),
             (r"\$\{model:singlequote\}", "'orders','hostile','died'"),
         ):
@@ -338,9 +299,7 @@ class TestMonitoring:
         found = self.ask(watched, target["rawSql"])
         assert found
         is_series = panel["type"] == "timeseries"
-        assert (target["queryType"], target["format"]) == (
-            ("timeseries", 0) if is_series else ("table", 1)
-        )
+        assert (target["queryType"], target["format"]) == (("timeseries", 0) if is_series else ("table", 1))
         if is_series:
             times, names, values = zip(*(row.values() for row in found), strict=True)
             assert next(iter(found[0])) == "time"
@@ -356,17 +315,12 @@ class TestMonitoring:
         assert [row["model"] for row in model] == ["died", "hostile", "orders", "sums"]
 
     def test_values(self, watched: CollapsingProject) -> None:
-        answers = {
-            title: self.ask(watched, panel["targets"][0]["rawSql"])
-            for title, panel in PANELS.items()
-        }
+        answers = {title: self.ask(watched, panel["targets"][0]["rawSql"]) for title, panel in PANELS.items()}
         assert [row["lag"] for row in answers["Landed to visible"]] == [5, 5, 5]
         live = [row["live"] for row in answers["Live rows"] if row["model"] == "orders"]
         assert live == [30, 30, KEYS]
         (view,) = answers["Views"]
-        assert (view["view"], view["has_used"], view["last_apply"], view["is_behind"]) == (
-            ("sums", 2, 3, 1)
-        )
+        assert (view["view"], view["has_used"], view["last_apply"], view["is_behind"]) == (("sums", 2, 3, 1))
         last = {row["model"]: row["last_status"] for row in answers["Last applies"]}
         assert last == {"died": "started", "hostile": "applied", "orders": "applied"}
         (compared,) = answers["Comparisons with the source"]

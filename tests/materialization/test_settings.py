@@ -19,9 +19,7 @@ from tests.support.statements import Send, intercepted
 
 Settings = Mapping[str, str]
 # The row of the ledger that ends an apply.
-APPLIED = re.compile(
-    r"insert into \S*versioned_collapsing_ledger.*'applied',\s+greatest\(now64\(", re.DOTALL
-)
+APPLIED = re.compile(r"insert into \S*versioned_collapsing_ledger.*'applied',\s+greatest\(now64\(", re.DOTALL)
 
 STRUCTURE = "id Int64, part Nullable(UInt8), region String, top Nullable(Int64), _version UInt64, _is_deleted Bool"
 # fmt: off
@@ -91,9 +89,7 @@ def findings(project: CollapsingProject, cases: Mapping[str, Settings]) -> dict[
 def verdict(project: CollapsingProject, table: str) -> str:
     columns = "id, part, region, top, _version"
     final = project.query(f"select {columns} from {table} final where _sign = 1 order by id")
-    net = project.query(
-        f"select {columns} from {table} group by all having sum(_sign) <> 0 order by id"
-    )
+    net = project.query(f"select {columns} from {table} group by all having sum(_sign) <> 0 order by id")
     return "right" if LIVE == final == net else f"wrong: {final} by FINAL, {net} by signs"
 
 
@@ -140,17 +136,7 @@ CUTTING = {
     "use_query_cache": "1",
     **{
         f"{what}_overflow_mode": "any" if what == "group_by" else "break"
-        for what in (
-            "distinct",
-            "group_by",
-            "join",
-            "read",
-            "result",
-            "set",
-            "sort",
-            "timeout",
-            "transfer",
-        )
+        for what in ("distinct", "group_by", "join", "read", "result", "set", "sort", "timeout", "transfer")
     },
     "read_overflow_mode_leaf": "break",
     "timeout_overflow_mode_leaf": "break",
@@ -182,9 +168,4 @@ def test_settings_that_leave_rows_out_stop_the_model(make_project: MakeProject) 
         )
     }
     assert unnamed == {}
-    assert (
-        project.query(
-            "select name from system.tables where database = 'cutting' and name like 'm\\_%'"
-        )
-        == []
-    )
+    assert project.query("select name from system.tables where database = 'cutting' and name like 'm\\_%'") == []

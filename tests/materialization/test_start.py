@@ -22,9 +22,7 @@ ODD = (
 def project(make_project: MakeProject) -> CollapsingProject:
     project = make_project("started")
     project.command(f"create table `land-ing` ({ODD}) engine = MergeTree order by tuple()")
-    project.command(
-        "create table whole (op String, before String, after String, source String) engine = Memory"
-    )
+    project.command("create table whole (op String, before String, after String, source String) engine = Memory")
     project.command(
         "insert into `land-ing` values (1, 1, 'a', 1.5, '2025-01-01', 'x', '2025-01-01 10:00:00', 0), "
         "(1, 2, null, 2.25, null, 'y', '2025-01-01 10:00:00', 0), (1, 1, 'b', 2.5, null, 'x', '2025-01-02 10:00:00', 0)"
@@ -40,9 +38,7 @@ def start(project: CollapsingProject, *arguments: str) -> int:
 OPTIONS = ("--kind", "clickhouse", "--table", "started.land-ing", "--key", "Order-ID,line no")
 
 
-def test_a_landing_table_with_odd_names(
-    project: CollapsingProject, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_landing_table_with_odd_names(project: CollapsingProject, capsys: pytest.CaptureFixture[str]) -> None:
     more = ("--version", "Changed At", "--is-deleted", "gone")
     assert start(project, "items", *OPTIONS, *more) == 0
     assert "dbt build --select items+" in capsys.readouterr().out
@@ -55,9 +51,7 @@ def test_a_landing_table_with_odd_names(
             project.command(f"insert into `land-ing` values {text}")
         built = project.dbt("build")
         assert {node.status for node in built.values()} == {"success", "pass"}
-        query = (
-            "select `Order-ID`, `line no`, `select` from items final where _sign = 1 order by all"
-        )
+        query = "select `Order-ID`, `line no`, `select` from items final where _sign = 1 order by all"
         assert project.query(query) == live
     project.dbt("compile")
     assert lint_manifest(project.folder / "target" / "manifest.json") == []
@@ -79,9 +73,7 @@ def test_tables_that_tools_land(make_project: MakeProject) -> None:
         "create table events (n UInt64, batch UInt32, op String, lsn UInt64, image String, id Int64, name String, "
         "landed_at DateTime64(6, 'UTC')) engine = MergeTree order by n"
     )
-    for n, (op, key, name) in enumerate(
-        [("c", 1, "a"), ("c", 2, "b"), ("u", 1, "c"), ("d", 2, "b")]
-    ):
+    for n, (op, key, name) in enumerate([("c", 1, "a"), ("c", 2, "b"), ("u", 1, "c"), ("d", 2, "b")]):
         image = f'{{"id": {key}, "name": "{name}"}}'
         project.command(
             f"insert into events values ({n}, {n + 1}, '{op}', {n + 1}, '{image}', {key}, '{name}', "
@@ -109,9 +101,7 @@ def test_tables_that_tools_land(make_project: MakeProject) -> None:
     assert lint_manifest(project.folder / "target" / "manifest.json") == []
 
 
-def test_what_is_there_stays(
-    project: CollapsingProject, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_there_stays(project: CollapsingProject, capsys: pytest.CaptureFixture[str]) -> None:
     more = ("--version", "Changed At")
     start(project, "kept", *OPTIONS, *more)
     files = {path: path.read_text() for path in project.folder.rglob("*") if _is_source(path)}
@@ -142,16 +132,7 @@ def _is_source(path: Path) -> bool:
             "--table is none. Write it as database.table.",
         ),
         (
-            (
-                "--kind",
-                "airbyte",
-                "--table",
-                "started.land-ing",
-                "--key",
-                "Order-ID",
-                "--beside",
-                "raw",
-            ),
+            ("--kind", "airbyte", "--table", "started.land-ing", "--key", "Order-ID", "--beside", "raw"),
             "--beside is not for the kind airbyte. Remove it.",
         ),
         (
@@ -159,23 +140,11 @@ def _is_source(path: Path) -> bool:
             "--beside is missing. Which table has the loads, _dlt_loads?",
         ),
         (
-            (
-                "--kind",
-                "kafka_connect",
-                "--table",
-                "started.whole",
-                "--key",
-                "id",
-                "--column",
-                "name:String",
-            ),
+            ("--kind", "kafka_connect", "--table", "started.whole", "--key", "id", "--column", "name:String"),
             "started.whole has whole events. Name each column of the row with its type in ClickHouse, also id: "
             "--column id:UInt64",
         ),
-        (
-            ("--kind", "debezium", "--landing", "nowhere"),
-            "--key is missing. Which columns identify a row?",
-        ),
+        (("--kind", "debezium", "--landing", "nowhere"), "--key is missing. Which columns identify a row?"),
         (
             ("--kind", "upserts", "--landing", "nowhere", "--key", "id", "--version", "v"),
             "nowhere is no folder. It is where the folders batch=N are.",
@@ -183,10 +152,7 @@ def _is_source(path: Path) -> bool:
     ],
 )
 def test_errors_say_what_to_do(
-    project: CollapsingProject,
-    capsys: pytest.CaptureFixture[str],
-    arguments: tuple[str, ...],
-    message: str,
+    project: CollapsingProject, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], message: str
 ) -> None:
     assert start(project, "wrong", *arguments) == 2
     assert message in capsys.readouterr().err

@@ -57,9 +57,7 @@ def test_rows_are_written_in_one_block_while_they_are_few(make_project: MakeProj
         ("cast(null, 'Nullable(Int64)') as id, 1 as _version, 1 as _sign", "1 row: id is null"),
     ],
 )
-def test_a_row_that_does_not_fit_stops_the_run(
-    make_project: MakeProject, row: str, problem: str
-) -> None:
+def test_a_row_that_does_not_fit_stops_the_run(make_project: MakeProject, row: str, problem: str) -> None:
     project = make_project("stream_bad")
     project.add_model("target", CONFIG, f"select {row}")
     outcome = project.run("--full-refresh")["target"]
@@ -105,18 +103,12 @@ class TestManifest:
 
     @pytest.fixture
     def project(
-        self,
-        make_project: MakeProject,
-        request: pytest.FixtureRequest,
-        monkeypatch: pytest.MonkeyPatch,
+        self, make_project: MakeProject, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
     ) -> CollapsingProject:
         available = ClickHouseAdapter._available_ | {"hand_off"}
         monkeypatch.setattr(ClickHouseAdapter, "_available_", available)
         monkeypatch.setattr(
-            ClickHouseAdapter,
-            "hand_off",
-            lambda _, schema, name, __: f"{schema}.{name}",
-            raising=False,
+            ClickHouseAdapter, "hand_off", lambda _, schema, name, __: f"{schema}.{name}", raising=False
         )
         project = make_project(f"manifest_{abs(hash(request.node.name)) % 10**8}")
         macros = project.folder / "macros"
@@ -124,18 +116,11 @@ class TestManifest:
         (macros / "change_set.sql").write_text(CHANGE_SET)
         project.set_variables()
         models: Path = project.folder / "models"
-        (models / "signed.sql").write_text(
-            "{{ config(materialized='change_set') }} select * from changes"
-        )
+        (models / "signed.sql").write_text("{{ config(materialized='change_set') }} select * from changes")
         return project
 
     def stage(
-        self,
-        project: CollapsingProject,
-        batches: list[int],
-        structure: str,
-        rows: list[Row],
-        is_complete: bool = False,
+        self, project: CollapsingProject, batches: list[int], structure: str, rows: list[Row], is_complete: bool = False
     ) -> None:
         project.replace_rows("changes", structure, rows)
         project.replace_rows(
@@ -145,15 +130,11 @@ class TestManifest:
         )
 
     @pytest.mark.parametrize("why", ["old_state: stream", "delete_version: ignore"])
-    def test_a_batch_that_was_applied_is_refused(
-        self, project: CollapsingProject, why: str
-    ) -> None:
+    def test_a_batch_that_was_applied_is_refused(self, project: CollapsingProject, why: str) -> None:
         option, value = why.split(": ")
         is_stream = option == "old_state"
         structure = STRUCTURE if is_stream else STRUCTURE.replace("_sign Int8", "_batch UInt64")
-        project.add_model(
-            "target", {"unique_key": "id", option: value}, "select * from {{ ref('signed') }}"
-        )
+        project.add_model("target", {"unique_key": "id", option: value}, "select * from {{ ref('signed') }}")
         self.stage(project, [1], structure, [(1, "EU", 5, 5, 1)])
         assert project.run()["target"].message == "batch 1: 1 state"
         self.stage(project, [1, 2], structure, [(1, "EU", 5, 5, 1), (2, "EU", 5, 5, 1)])
@@ -162,15 +143,10 @@ class TestManifest:
         assert f"With `{why}`, a batch can be applied only once" in message
         self.stage(project, [2], structure, [(2, "EU", 5, 5, 1)])
         assert project.run()["target"].status == "success"
-        assert project.query("select id, sum(_sign) from target group by id order by id") == [
-            (1, 1),
-            (2, 1),
-        ]
+        assert project.query("select id, sum(_sign) from target group by id order by id") == [(1, 1), (2, 1)]
 
     @pytest.mark.parametrize("completed_by", ["target", "sums"])
-    def test_a_run_may_have_many_batches(
-        self, project: CollapsingProject, completed_by: str
-    ) -> None:
+    def test_a_run_may_have_many_batches(self, project: CollapsingProject, completed_by: str) -> None:
         """Their numbers and hashes are more than a statement may have by default."""
         project.add_model("target", CONFIG, "select * from {{ ref('signed') }}")
         project.add_model(
@@ -189,13 +165,9 @@ class TestManifest:
         # A batch is applied once: the other one goes on.
         outcomes = project.run("--select", "sums" if completed_by == "target" else "target+")
         assert {node.status for node in outcomes.values()} == {"success"}, outcomes
-        assert project.query("select region, sum(total), sum(c) from sums group by region") == [
-            ("EU", 6, 3)
-        ]
+        assert project.query("select region, sum(total), sum(c) from sums group by region") == [("EU", 6, 3)]
 
-    def test_a_lake_table_as_it_is_is_refused_where_its_commits_are_applied(
-        self, project: CollapsingProject
-    ) -> None:
+    def test_a_lake_table_as_it_is_is_refused_where_its_commits_are_applied(self, project: CollapsingProject) -> None:
         (project.folder / "models" / "signed.sql").write_text(
             "{{ config(materialized='change_set', meta={'lake': {'format': 'delta'}}) }} select * from changes"
         )
@@ -210,9 +182,7 @@ class TestManifest:
         assert project.query("select id, sum(_sign) from target group by id") == [(1, 1)]
         assert project.run("--full-refresh")["target"].message == "batches 8-9: 1 state"
 
-    def test_a_batch_that_this_run_completes_is_refused_too(
-        self, project: CollapsingProject
-    ) -> None:
+    def test_a_batch_that_this_run_completes_is_refused_too(self, project: CollapsingProject) -> None:
         project.add_model("target", CONFIG, "select * from {{ ref('signed') }}")
         self.stage(project, [1], STRUCTURE, [(1, "EU", 5, 5, 1)])
         assert project.run()["target"].status == "success"
@@ -222,7 +192,4 @@ class TestManifest:
             assert "died here" in project.run()["target"].message
         outcome = project.run()["target"]
         assert "already contains batch 2 of signed" in outcome.message
-        assert project.query("select id, sum(_sign) from target group by id order by id") == [
-            (1, 1),
-            (2, 1),
-        ]
+        assert project.query("select id, sum(_sign) from target group by id order by id") == [(1, 1), (2, 1)]

@@ -45,13 +45,9 @@ class TestBuiltTwice:
             f"cast({value} as {kind}) as c{at}" if kind in GIVEN else f"{value} as c{at}"
             for at, (kind, value) in enumerate(SPELLED.items())
         ]
-        project.add_model(
-            "spelled", {"unique_key": "id"}, f"select 1 as id, {', '.join(columns)}, 1 as _version"
-        )
+        project.add_model("spelled", {"unique_key": "id"}, f"select 1 as id, {', '.join(columns)}, 1 as _version")
         project.declare("spelled", {f"c{at}": kind for at, kind in enumerate(SPELLED)})
-        found = [
-            f"cast({value} as {kind}) as c{at}" for at, (kind, value) in enumerate(SPELLED.items())
-        ]
+        found = [f"cast({value} as {kind}) as c{at}" for at, (kind, value) in enumerate(SPELLED.items())]
         project.add_model(
             "found",
             {"unique_key": ["id", "c10"], "on_conflict": "error"},
@@ -87,22 +83,16 @@ class TestBuiltTwice:
             {"unique_key": "id", "partition_by": "dateTrunc('month', day)"},
             "select 1 as id, toDate('2025-01-01') as day, cast(null as Nullable(String)) as month, 'x' as `null`, {{ var('x') }} as _version",
         )
-        project.add_model(
-            "computed", {"unique_key": "id"}, "select 1 as id, {{ var('x') }} as x, x as _version"
-        )
+        project.add_model("computed", {"unique_key": "id"}, "select 1 as id, {{ var('x') }} as x, x as _version")
         runs = [project.run("--vars", "x: 1")]
-        project.command(
-            "alter table computed add column twice Int64 materialized x * 2, add column also Int64 alias x"
-        )
+        project.command("alter table computed add column twice Int64 materialized x * 2, add column also Int64 alias x")
         runs.append(project.run("--vars", "x: 2"))
         cls.project = project
         return runs
 
     project: CollapsingProject
 
-    @pytest.mark.parametrize(
-        "model", ["spelled", "found", "shared", "ticked", "quoted", "month", "computed"]
-    )
+    @pytest.mark.parametrize("model", ["spelled", "found", "shared", "ticked", "quoted", "month", "computed"])
     def test_status(self, outcomes: list[dict[str, Node]], model: str) -> None:
         for run in outcomes:
             assert run[model].status == "success", run[model].message
@@ -110,22 +100,14 @@ class TestBuiltTwice:
     def test_types_are_kept(self, outcomes: list[dict[str, Node]]) -> None:
         assert outcomes[1]["found"].message == "1 row: 1 duplicate"
         columns = "from system.columns where database = 'types_twice' and name like 'c%'"
-        kept: dict[str, str] = dict(
-            self.project.query(f"select name, type {columns} and table = 'found'")
-        )
+        kept: dict[str, str] = dict(self.project.query(f"select name, type {columns} and table = 'found'"))
         assert kept["c10"] == "FixedString(3)"
         assert kept["c12"] == "LowCardinality(FixedString(3))"
-        assert kept == dict(
-            self.project.query(f"select name, type {columns} and table = 'spelled'")
-        )
+        assert kept == dict(self.project.query(f"select name, type {columns} and table = 'spelled'"))
 
     def test_rows(self, outcomes: list[dict[str, Node]]) -> None:
-        assert self.project.query("select x, twice, also, _sign from computed final") == [
-            (2, 4, 2, 1)
-        ]
-        assert self.project.query(
-            "select x, `i``d`, `'s)'` from ticked final where `si``gn)` = 1"
-        ) == [(2, 1, 2)]
+        assert self.project.query("select x, twice, also, _sign from computed final") == [(2, 4, 2, 1)]
+        assert self.project.query("select x, `i``d`, `'s)'` from ticked final where `si``gn)` = 1") == [(2, 1, 2)]
 
 
 SELECT = "select 1 as id, {} as x, 1 as _version"
@@ -178,14 +160,8 @@ def test_greatest_and_least_do_not_depend_on_the_runs(make_project: MakeProject)
     config = {"unique_key": "id", "combine": {name: name.split("_")[1] for name in names}}
     structure = ", ".join(f"{name} {values[name.split('_')[0]][0]}" for name in names)
     for table in ("in_one", "in_many"):
-        project.command(
-            f"create table {table}_changes (id Int64, {structure}, _version Int64) engine = Memory"
-        )
-        project.add_model(
-            table,
-            config,
-            f"select * from {table}_changes where _version in ({{{{ var('versions') }}}})",
-        )
+        project.command(f"create table {table}_changes (id Int64, {structure}, _version Int64) engine = Memory")
+        project.add_model(table, config, f"select * from {table}_changes where _version in ({{{{ var('versions') }}}})")
 
     def value(name: str, version: int) -> str:
         given = values[name.split("_", maxsplit=1)[0]][1]
@@ -196,17 +172,12 @@ def test_greatest_and_least_do_not_depend_on_the_runs(make_project: MakeProject)
         row = f"select 1, {', '.join(value(name, version) for name in names)}, {version}"
         for table in ("in_one", "in_many"):
             project.command(f"insert into {table}_changes {row}")
-    assert (
-        project.run("--select", "in_one", "--vars", "versions: '0, 1, 2, 3'")["in_one"].status
-        == "success"
-    )
+    assert project.run("--select", "in_one", "--vars", "versions: '0, 1, 2, 3'")["in_one"].status == "success"
     for version in versions:
         outcome = project.run("--select", "in_many", "--vars", f"versions: '{version}'")["in_many"]
         assert outcome.status == "success", outcome.message
     in_one, in_many = (
-        project.query(
-            f"select {', '.join(f'toString({name})' for name in names)} from {table} final"
-        )
+        project.query(f"select {', '.join(f'toString({name})' for name in names)} from {table} final")
         for table in ("in_one", "in_many")
     )
     assert in_one == in_many
@@ -218,11 +189,7 @@ def test_greatest_and_least_do_not_depend_on_the_runs(make_project: MakeProject)
 
 def test_keys_and_versions_from_text(make_project: MakeProject) -> None:
     project = make_project("keys_from_text")
-    rows = [
-        ("1.00", "2025-01-01 00:00:00.001"),
-        ("1.001", "2025-01-01 00:00:00"),
-        ("2", "2025-01-01 00:00:00.0009"),
-    ]
+    rows = [("1.00", "2025-01-01 00:00:00.001"), ("1.001", "2025-01-01 00:00:00"), ("2", "2025-01-01 00:00:00.0009")]
     project.replace_rows("changes", "id String, _version String", rows)
     project.add_model("target", {"unique_key": "id"}, "select * from changes")
     project.declare("target", {"id": "Decimal(9, 2)", "_version": "DateTime64(3, 'UTC')"})

@@ -12,14 +12,8 @@ import pytest
 from tests.support.collapsing_project import CollapsingProject, Row
 from tests.support.collapsing_projects import MakeProject
 
-STRUCTURE = (
-    "id Int64, x Int64, top Int64, _version Nullable(Int64), _is_deleted Bool, _batch UInt64"
-)
-CONFIG: dict[str, Any] = {
-    "unique_key": "id",
-    "delete_version": "ignore",
-    "combine": {"top": "greatest"},
-}
+STRUCTURE = "id Int64, x Int64, top Int64, _version Nullable(Int64), _is_deleted Bool, _batch UInt64"
+CONFIG: dict[str, Any] = {"unique_key": "id", "delete_version": "ignore", "combine": {"top": "greatest"}}
 LIVE = "select id, x, top, _version from target final where _sign = 1 order by id"
 
 
@@ -84,15 +78,11 @@ def batches(chance: random.Random, keys: int, count: int) -> list[list[Row]]:
     return made
 
 
-def test_histories_give_the_same_however_batches_are_cut_into_runs(
-    make_project: MakeProject,
-) -> None:
+def test_histories_give_the_same_however_batches_are_cut_into_runs(make_project: MakeProject) -> None:
     for seed, cuts in enumerate([[0, 12], [0, 4, 8, 12], [0, 1, 3, 4, 9, 12]]):
         chance = random.Random(7)
         project = make_project(f"ignore_{seed}")
-        project.add_model(
-            "target", {"unique_key": "id", "delete_version": "ignore"}, "select * from changes"
-        )
+        project.add_model("target", {"unique_key": "id", "delete_version": "ignore"}, "select * from changes")
         truth = Truth()
         made = batches(chance, 120, 12)
         for start, end in pairwise(cuts):
@@ -102,13 +92,9 @@ def test_histories_give_the_same_however_batches_are_cut_into_runs(
             assert project.query(LIVE) == truth.rows, (cuts, start)
         assert len(truth.live) > 30
         assert len(truth.deleted_at) > 30
-        remembered: dict[int, int] = dict(
-            project.query("select id, max(_version) from target__tombstones group by id")
-        )
+        remembered: dict[int, int] = dict(project.query("select id, max(_version) from target__tombstones group by id"))
         dead = truth.deleted_at.keys() - truth.live.keys()
-        assert {key: remembered[key] for key in dead} == {
-            key: truth.deleted_at[key] for key in dead
-        }
+        assert {key: remembered[key] for key in dead} == {key: truth.deleted_at[key] for key in dead}
 
 
 @pytest.fixture(scope="module")
@@ -142,17 +128,13 @@ def project(make_project: MakeProject) -> CollapsingProject:
         ("a delete of an absent key does nothing", 90, None),
     ],
 )
-def test_case(
-    project: CollapsingProject, case: str, key: int, live: tuple[int, int, int] | None
-) -> None:
+def test_case(project: CollapsingProject, case: str, key: int, live: tuple[int, int, int] | None) -> None:
     rows = {row[0]: row[1:] for row in project.query(LIVE)}
     assert rows.get(key) == live, case
 
 
 def test_the_tombstone_takes_the_version_that_died(project: CollapsingProject) -> None:
-    remembered: dict[int, int] = dict(
-        project.query("select id, max(_version) from target__tombstones group by id")
-    )
+    remembered: dict[int, int] = dict(project.query("select id, max(_version) from target__tombstones group by id"))
     assert (remembered[1], remembered[5]) == (5, 8)
     assert 90 not in remembered
 
@@ -176,9 +158,7 @@ def test_an_upsert_without_version_stops_the_run(make_project: MakeProject) -> N
 def test_deletes_without_version_go_on_after_a_truncate(make_project: MakeProject) -> None:
     project = make_project("ignore_truncate")
     project.add_model(
-        "target",
-        {"unique_key": "id", "delete_version": "ignore"},
-        "select *, id = 0 as _is_truncate from changes",
+        "target", {"unique_key": "id", "delete_version": "ignore"}, "select *, id = 0 as _is_truncate from changes"
     )
     apply(project, [upsert(1, 5, 1), upsert(2, 15, 1)])
     apply(project, [upsert(0, 10, 2)])

@@ -59,11 +59,7 @@ def decimal(precision: int, scale: int) -> Callable[[str], str | None]:
                 return None
             number = format(Decimal(text), "f")
         whole, _, fraction = number.partition(".")
-        return (
-            (whole.lstrip("+") + "." + fraction.rstrip("0"))
-            .rstrip(".")
-            .replace("-0", "0", number == "-0")
-        )
+        return (whole.lstrip("+") + "." + fraction.rstrip("0")).rstrip(".").replace("-0", "0", number == "-0")
 
     return stored
 
@@ -88,9 +84,7 @@ def floating(bits: int) -> Callable[[str], str | None]:
 
 def moment(scale: int, zone: str, low: datetime, high: datetime) -> Callable[[str], str | None]:
     def stored(text: str) -> str | None:
-        parts = re.fullmatch(
-            r"(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d:\d\d)(?:\.(\d+))?)? ?(Z|UTC|[+-]\d\d:?\d\d)?", text
-        )
+        parts = re.fullmatch(r"(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d:\d\d)(?:\.(\d+))?)? ?(Z|UTC|[+-]\d\d:?\d\d)?", text)
         if parts is None:
             return None
         day, clock, fraction, offset = parts.groups()
@@ -136,113 +130,20 @@ def around(*numbers: int) -> list[str]:
     return [str(number + step) for number in numbers for step in (-1, 0, 1)]
 
 
-INTEGERS = [
-    *around(0),
-    "+1",
-    "007",
-    "-0",
-    "",
-    " 1",
-    "1 ",
-    "1.0",
-    "1e3",
-    "many",
-    "-",
-    "0x1",
-    "true",
-    "9" * 90,
-]
+INTEGERS = [*around(0), "+1", "007", "-0", "", " 1", "1 ", "1.0", "1e3", "many", "-", "0x1", "true", "9" * 90]
 DECIMALS = [
-    *(
-        "0",
-        "-0",
-        "0.00",
-        "1.23",
-        "1.239",
-        "1.2300",
-        "-1.23",
-        "-1.239",
-        "+1.2",
-        ".5",
-        "1.",
-        "1e2",
-        "123e-2",
-        "1e-3",
-    ),
-    *(
-        "1.5e-40",
-        "1e20",
-        "9999999.99",
-        "-9999999.99",
-        "10000000",
-        "9999999.995",
-        "",
-        ".",
-        "-",
-        "nan",
-        "inf",
-        "1,5",
-    ),
+    *("0", "-0", "0.00", "1.23", "1.239", "1.2300", "-1.23", "-1.239", "+1.2", ".5", "1.", "1e2", "123e-2", "1e-3"),
+    *("1.5e-40", "1e20", "9999999.99", "-9999999.99", "10000000", "9999999.995", "", ".", "-", "nan", "inf", "1,5"),
     *("0.01", "0.009", "-0.01", "1e400", "1e-400", "001.20", "1.23e0"),
 ]
 FLOATS = [
-    *(
-        "0",
-        "0.1",
-        "-1.5",
-        "1.50",
-        ".5",
-        "1e5",
-        "1e400",
-        "-1e400",
-        "1e39",
-        "1e-400",
-        "16777216",
-        "16777217",
-        "inf",
-    ),
-    *(
-        "-inf",
-        "Infinity",
-        "nan",
-        "NaN",
-        "0.10000000000000001",
-        "0.1234567890123456789",
-        "9007199254740993",
-        "",
-        "x",
-    ),
-    *(
-        "3.4028235e38",
-        "1.7976931348623157e308",
-        "5e-324",
-        "1e-45",
-        "9007199254740992",
-        "0.3",
-        "123456789.123",
-    ),
+    *("0", "0.1", "-1.5", "1.50", ".5", "1e5", "1e400", "-1e400", "1e39", "1e-400", "16777216", "16777217", "inf"),
+    *("-inf", "Infinity", "nan", "NaN", "0.10000000000000001", "0.1234567890123456789", "9007199254740993", "", "x"),
+    *("3.4028235e38", "1.7976931348623157e308", "5e-324", "1e-45", "9007199254740992", "0.3", "123456789.123"),
 ]
 DAYS = [
-    *(
-        "1970-01-01",
-        "1969-12-31",
-        "1960-01-01",
-        "2149-06-06",
-        "2149-06-07",
-        "2200-01-01",
-        "1900-01-01",
-        "2299-12-31",
-    ),
-    *(
-        "2025-02-28",
-        "2025-02-29",
-        "2025-02-30",
-        "2024-02-29",
-        "2025-13-45",
-        "2025-00-10",
-        "",
-        "soon",
-    ),
+    *("1970-01-01", "1969-12-31", "1960-01-01", "2149-06-06", "2149-06-07", "2200-01-01", "1900-01-01", "2299-12-31"),
+    *("2025-02-28", "2025-02-29", "2025-02-30", "2024-02-29", "2025-13-45", "2025-00-10", "", "soon"),
     *("2025-01-31 00:00:00", "2025-01-31 10:00:00", "2025-01-31T00:00:00"),
 ]
 MOMENTS = [
@@ -253,33 +154,10 @@ MOMENTS = [
         "2106-02-07 06:28:16",
         "2200-01-01 00:00:00",
     ),
-    *(
-        "2025-01-01",
-        "2025-01-01 12:34:56",
-        "2025-01-01T12:34:56",
-        "2025-01-01T12:34:56Z",
-        "2025-01-01T12:34:56+01:00",
-    ),
-    *(
-        "2025-01-01T12:34:56-0230",
-        "2025-01-01 12:34:56 UTC",
-        "2025-01-01 12:34:56.000",
-        "2025-01-01 12:34:56.5",
-    ),
-    *(
-        "2025-01-01T12:34:56.120Z",
-        "2025-01-01 12:34:56.1234",
-        "2025-01-01T12:34:56.123456Z",
-        "2025-01-01 25:00:00",
-    ),
-    *(
-        "2025-02-30 10:00:00",
-        "2025-01-01 12:60:00",
-        "2025-03-30 02:30:00",
-        "2025-10-26 02:30:00",
-        "",
-        "soon",
-    ),
+    *("2025-01-01", "2025-01-01 12:34:56", "2025-01-01T12:34:56", "2025-01-01T12:34:56Z", "2025-01-01T12:34:56+01:00"),
+    *("2025-01-01T12:34:56-0230", "2025-01-01 12:34:56 UTC", "2025-01-01 12:34:56.000", "2025-01-01 12:34:56.5"),
+    *("2025-01-01T12:34:56.120Z", "2025-01-01 12:34:56.1234", "2025-01-01T12:34:56.123456Z", "2025-01-01 25:00:00"),
+    *("2025-02-30 10:00:00", "2025-01-01 12:60:00", "2025-03-30 02:30:00", "2025-10-26 02:30:00", "", "soon"),
     *("2025-03-30T02:30:00Z", "1970-01-01T00:30:00+01:00", "1970-01-01T00:30:00-01:00"),
 ]
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -330,9 +208,7 @@ def of_texts() -> Iterator[Pair]:
     for declared, (texts, stored) in TEXTS.items():
         values = {text: stored(text) for text in dict.fromkeys(texts)}
         yield Pair(
-            "Nullable(String)",
-            f"Nullable({declared})",
-            {literal(text): found for text, found in values.items()},
+            "Nullable(String)", f"Nullable({declared})", {literal(text): found for text, found in values.items()}
         )
         shapes = (
             ("Array(String)", f"Array({declared})", "[{}]"),
@@ -444,9 +320,7 @@ def test_what_is_stored_is_what_was_given(project: CollapsingProject) -> None:
     assert outcome.status == "success", outcome.message
     wrong = {}
     for at, pair in enumerate(PAIRS):
-        found: dict[int, str] = dict(
-            project.query(f"select id, toString(c{at}) from kept where c{at} is not null")
-        )
+        found: dict[int, str] = dict(project.query(f"select id, toString(c{at}) from kept where c{at} is not null"))
         for value, text in pair.values.items():
             stored = found.get(numbers.get((at, value), -1))
             if text is not None and (stored is None or not is_same(text, stored, pair.declared)):
@@ -460,17 +334,11 @@ def test_what_is_not_stored_as_given_is_refused(project: CollapsingProject) -> N
     assert outcome.status == "error"
     found = {
         int(column): int(count)
-        for count, column in re.findall(
-            r"^ *- (\d+) rows?: c(\d+) does not fit", outcome.message, re.MULTILINE
-        )
+        for count, column in re.findall(r"^ *- (\d+) rows?: c(\d+) does not fit", outcome.message, re.MULTILINE)
     }
     expected = {
-        at: count
-        for at, pair in enumerate(PAIRS)
-        if (count := sum(text is None for text in pair.values.values()))
+        at: count for at, pair in enumerate(PAIRS) if (count := sum(text is None for text in pair.values.values()))
     }
     assert expected, outcome.message
     wrong = {at for at in {*found, *expected} if found.get(at) != expected.get(at)}
-    assert [(PAIRS[at], found.get(at), expected.get(at)) for at in sorted(wrong)] == [], (
-        outcome.message
-    )
+    assert [(PAIRS[at], found.get(at), expected.get(at)) for at in sorted(wrong)] == [], outcome.message

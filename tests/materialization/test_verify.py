@@ -65,12 +65,8 @@ def project(make_project: MakeProject) -> CollapsingProject:
 def test_planted_faults_are_found_in_one_cycle(project: CollapsingProject) -> None:
     """A lost row, one that is there twice, another value, a row too many, each in a range of its own; and nothing else."""
     assert differing_keys(cycle(project, at_once=RANGES)) == []
-    project.command(
-        "insert into target values (10, 1, 10, 1, -1), (130, 1, 130, 1, 1), (999, 0, 1, 1, 1)"
-    )
-    project.command(
-        "create or replace view planted as select * replace (if(id = 250, 7, amount) as amount) from truth"
-    )
+    project.command("insert into target values (10, 1, 10, 1, -1), (130, 1, 130, 1, 1), (999, 0, 1, 1, 1)")
+    project.command("create or replace view planted as select * replace (if(id = 250, 7, amount) as amount) from truth")
     said = cycle(project, truth="verify.planted")
     assert len(said) == RANGES
     assert differing_keys(said) == [
@@ -88,9 +84,7 @@ def test_planted_faults_are_found_in_one_cycle(project: CollapsingProject) -> No
         "from versioned_collapsing_verifications where status = 'verified' and truth = 'verify.planted'"
     )
     assert found == [(KEYS + 1, 1, 1, 1, 1, RANGES)]
-    project.command(
-        "insert into target values (10, 1, 10, 1, 1), (130, 1, 130, 1, -1), (999, 0, 1, 1, -1)"
-    )
+    project.command("insert into target values (10, 1, 10, 1, 1), (130, 1, 130, 1, -1), (999, 0, 1, 1, -1)")
     assert differing_keys(cycle(project, at_once=RANGES)) == []
 
 
@@ -172,9 +166,7 @@ def test_keys_of_any_type_are_in_one_range_each(make_project: MakeProject) -> No
         f"select {columns}, toInt64(1) as _version from numbers(200)",
     )
     assert {outcome.status for outcome in project.run().values()} == {"success"}
-    project.command(
-        f"create view truth as select {columns} from numbers(201) where number not in (100, 13)"
-    )
+    project.command(f"create view truth as select {columns} from numbers(201) where number not in (100, 13)")
     project.command(
         "create view texts as select name, toString(at) as at, toString(kind) as kind, "
         "if(id = 150, null, toInt64(id)) as id, amount from truth"
@@ -194,11 +186,7 @@ def test_keys_of_any_type_are_in_one_range_each(make_project: MakeProject) -> No
 
 def test_a_range_reads_a_part_of_the_table(make_project: MakeProject) -> None:
     """The condition of a range is one for which ClickHouse uses the index, of the table and of the truth."""
-    config = {
-        "unique_key": ["id", "part"],
-        "partition_by": "",
-        "settings": {"index_granularity": 8},
-    }
+    config = {"unique_key": ["id", "part"], "partition_by": "", "settings": {"index_granularity": 8}}
     project = make(make_project, "verify_reads", **config)
     project.command(
         "create table sorted (id Int32, part Int16, amount Int64) engine = MergeTree order by (id, part) "

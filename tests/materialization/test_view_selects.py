@@ -74,9 +74,7 @@ class Select:
         return {
             "name": self.name,
             "sql": self.over({}),
-            "sources": [
-                {"schema": SCHEMA, "identifier": name, "sign": SIGNS[name]} for name in self.sources
-            ],
+            "sources": [{"schema": SCHEMA, "identifier": name, "sign": SIGNS[name]} for name in self.sources],
             "order_by": order_by,
             "partition_by": list(self.partition_by),
         }
@@ -286,12 +284,7 @@ def random_rows(rng: random.Random) -> dict[str, tuple[list[Any], list[Any]]]:
                     version,
                 ]  # fmt: skip
             case "customers":
-                return [
-                    rng.randrange(6),
-                    rng.choice(["EU", "US", "AP", "??"]),
-                    rng.choice("xy"),
-                    version,
-                ]
+                return [rng.randrange(6), rng.choice(["EU", "US", "AP", "??"]), rng.choice("xy"), version]
         return [rng.randrange(8), rng.choice(["p", "q"]), rng.randrange(1, 6), version]
 
     found: dict[str, tuple[list[Any], list[Any]]] = {}
@@ -305,13 +298,7 @@ def random_rows(rng: random.Random) -> dict[str, tuple[list[Any], list[Any]]]:
 
 def values(rows: list[list[Any]]) -> str:
     def literal(value: Any) -> str:
-        return (
-            "null"
-            if value is None
-            else repr(value)
-            if isinstance(value, str | list)
-            else f"{value}"
-        )
+        return "null" if value is None else repr(value) if isinstance(value, str | list) else f"{value}"
 
     return ", ".join(f"({', '.join(map(literal, row))})" for row in rows)
 
@@ -325,20 +312,14 @@ def project(make_project: MakeProject) -> CollapsingProject:
     for name, structure in STRUCTURES.items():
         engine = f"VersionedCollapsingMergeTree({SIGNS[name]}, _version) order by tuple()"
         project.command(f"create table {name} ({structure}) engine = {engine}")
-    project.command(
-        "create table regions (code String, name String, rate Int64) engine = MergeTree order by code"
-    )
-    project.command(
-        "insert into regions values ('EU', 'Europe', 3), ('US', 'America', 5), ('EU', 'old Europe', 7)"
-    )
+    project.command("create table regions (code String, name String, rate Int64) engine = MergeTree order by code")
+    project.command("insert into regions values ('EU', 'Europe', 3), ('US', 'America', 5), ('EU', 'old Europe', 7)")
     project.command(
         "create dictionary names (code String, name String) primary key code "
         f"source(clickhouse(query 'select code, max(name) as name from {SCHEMA}.regions group by code')) "
         "layout(complex_key_hashed()) lifetime(0)"
     )
-    project.command(
-        "create table tiers (tier String, name String) engine = ReplacingMergeTree order by tier"
-    )
+    project.command("create table tiers (tier String, name String) engine = ReplacingMergeTree order by tier")
     project.command("insert into tiers values ('x', 'old'), ('y', 'gold')")
     project.command("insert into tiers values ('x', 'iron')")
     project.command("create view live_customers as select * from customers final")
@@ -347,9 +328,7 @@ def project(make_project: MakeProject) -> CollapsingProject:
 
 def ask(project: CollapsingProject, selects: Sequence[Select]) -> list[dict[str, Any]]:
     lines = project.operation("find_problems", cases=[each.question() for each in selects])
-    return [
-        json.loads(line.split("FOUND ", 1)[1]) for line in lines.split("\n") if "FOUND " in line
-    ]
+    return [json.loads(line.split("FOUND ", 1)[1]) for line in lines.split("\n") if "FOUND " in line]
 
 
 def find_problems(project: CollapsingProject, selects: Sequence[Select]) -> dict[str, list[str]]:
@@ -375,9 +354,7 @@ def fill(project: CollapsingProject, seed: int) -> str:
         for role, rows in {"old": old, "new": old + change, "change": change}.items():
             table = f"{name}__{seed}_{role}"
             # A part for each half of the rows: threads may read them in any order.
-            project.command(
-                f"create or replace table {table} ({STRUCTURES[name]}) engine = MergeTree order by tuple()"
-            )
+            project.command(f"create or replace table {table} ({STRUCTURES[name]}) engine = MergeTree order by tuple()")
             half = len(rows) // 2
             for some in (rows[:half], rows[half:]):
                 columns = f"(* except ({'signed' if name == 'orders' else sign}))"
@@ -395,9 +372,7 @@ def result(project: CollapsingProject, select: Select, suffixes: Mapping[str, st
     answer = project.client.query(select.over(suffixes), settings={"database": SCHEMA})
     entries = [select.order_by] if isinstance(select.order_by, str) else select.order_by
     keys = {
-        part.strip("()` ")
-        for entry in entries
-        for part in ([entry] if entry.startswith("`") else entry.split(","))
+        part.strip("()` ") for entry in entries for part in ([entry] if entry.startswith("`") else entry.split(","))
     }
     sums: Sums = defaultdict(lambda: defaultdict(int))
     for row in answer.result_rows:
@@ -449,18 +424,13 @@ def is_negated(project: CollapsingProject, select: Select, changed: str) -> bool
     suffixes = dict.fromkeys(SIGNS, f"__{changed}_new")
     after = result(project, select, suffixes)
     return all(
-        are_equal(
-            total([(-1, after)]),
-            result(project, select, {**suffixes, name: f"__{changed}_negated"}),
-        )
+        are_equal(total([(-1, after)]), result(project, select, {**suffixes, name: f"__{changed}_negated"}))
         for name in select.sources
     )
 
 
 @pytest.mark.parametrize("select", RIGHT, ids=lambda select: select.name)
-def test_a_right_select_is_accepted(
-    project: CollapsingProject, problems: dict[str, list[str]], select: Select
-) -> None:
+def test_a_right_select_is_accepted(project: CollapsingProject, problems: dict[str, list[str]], select: Select) -> None:
     found = problems[select.name]
     if select.name == "lambda_in_key" and project.query("select version() < '26.9'") == [(1,)]:
         # Before 26.9, `explain query tree` shows a lambda without its arguments.
@@ -475,9 +445,7 @@ def test_a_wrong_select_is_refused(problems: dict[str, list[str]], select: Selec
 
 
 @pytest.mark.parametrize("select", RIGHT, ids=lambda select: select.name)
-def test_what_is_accepted_can_be_kept(
-    project: CollapsingProject, changed: str, select: Select
-) -> None:
+def test_what_is_accepted_can_be_kept(project: CollapsingProject, changed: str, select: Select) -> None:
     assert is_negated(project, select, changed)
     assert can_be_kept(project, select, changed)
 
@@ -486,10 +454,7 @@ def test_the_right_selects_are_no_idle_cases(project: CollapsingProject) -> None
     """Each of them has rows, and a change that changes them."""
     seed = fill(project, 0)
     for select in RIGHT:
-        before, after = (
-            result(project, select, dict.fromkeys(SIGNS, f"__{seed}_{role}"))
-            for role in ("old", "new")
-        )
+        before, after = (result(project, select, dict.fromkeys(SIGNS, f"__{seed}_{role}")) for role in ("old", "new"))
         assert not are_equal(before, after), select.name
 
 
@@ -554,9 +519,7 @@ STEADY = (
 
 
 def test_functions_that_are_not_deterministic_are_known(project: CollapsingProject) -> None:
-    query = (
-        "select name from system.functions where ifNull(deterministic, 1) = 0 and not is_aggregate"
-    )
+    query = "select name from system.functions where ifNull(deterministic, 1) = 0 and not is_aggregate"
     names = [name for (name,) in project.query(f"{query} and not match(name, '^({STEADY})$')")]
     assert {"now", "rand", "rowNumberInAllBlocks"} <= set(names)
     source = (REPOSITORY / SELECT / "constants.sql").read_text()
@@ -569,9 +532,7 @@ def test_functions_that_are_not_deterministic_are_known(project: CollapsingProje
 def test_a_long_select_is_read_in_time(project: CollapsingProject) -> None:
     """200 lines, with wide CTEs and many sums."""
     columns = ",\n".join(f"quantity + {number} as q_{number}" for number in range(66))
-    steps = "".join(
-        f",\nstep_{n} as (select * from step_{n - 1} where id > {n})" for n in range(1, 6)
-    )
+    steps = "".join(f",\nstep_{n} as (select * from step_{n - 1} where id > {n})" for n in range(1, 6))
     sums = ",\n".join(f"sum(if(q_{n} > 3, q_{n} * _sign, 0)) as s_{n}" for n in range(66))
     cases = ",\n".join(f"sum(case when q_{n} > 3 then _sign end) as c_{n}" for n in range(66))
     sql = f"with step_0 as (\nselect *,\n{columns}\nfrom {{orders}}){steps}\nselect status,\n{sums},\n{cases}\nfrom step_5\ngroup by status"

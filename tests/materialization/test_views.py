@@ -22,10 +22,7 @@ NOTHING = "nothing has changed"
 
 
 def rows(version: int) -> list[Row]:
-    return [
-        (key, ("EU", "US", "AP")[(key + version) % 3], key * version, version, key == version)
-        for key in range(12)
-    ]
+    return [(key, ("EU", "US", "AP")[(key + version) % 3], key * version, version, key == version) for key in range(12)]
 
 
 def make(make_project: MakeProject, schema: str) -> CollapsingProject:
@@ -50,9 +47,7 @@ def agrees(project: CollapsingProject, view: str = "sums") -> bool:
     kept = project.query(
         f"select region, sum(total), sum(c) as n from {view} group by region having n <> 0 order by region"
     )
-    return bool(kept) and kept == project.query(
-        f"{SUMS.format('target')} having c <> 0 order by region"
-    )
+    return bool(kept) and kept == project.query(f"{SUMS.format('target')} having c <> 0 order by region")
 
 
 def test_it_is_filled_from_an_old_table_and_kept(make_project: MakeProject) -> None:
@@ -78,9 +73,7 @@ def test_it_is_filled_again_when_its_definition_changes(make_project: MakeProjec
     project.add_model("sums", {**VIEW, "order_by": ["region", "lower(region)"]}, MODEL)
     assert run(project, None)["sums"].message == FILLED
     assert agrees(project)
-    query = (
-        "select sorting_key from system.tables where database = 'view_definition' and name = 'sums'"
-    )
+    query = "select sorting_key from system.tables where database = 'view_definition' and name = 'sums'"
     assert project.query(query) == [("region, lower(region)",)]
     run(project, 2)
     assert agrees(project)
@@ -150,9 +143,7 @@ def test_a_feed_that_was_off_is_seen(make_project: MakeProject) -> None:
     project.add_model("target", {**CONFIG, "change_feed": False}, "select * from changes")
     run(project, 3, "--select", "target")
     message = project.run("--select", "sums")["sums"].message
-    assert (
-        "target has `change_feed: false`, and a view is maintained from the change feeds" in message
-    )
+    assert "target has `change_feed: false`, and a view is maintained from the change feeds" in message
     project.add_model("target", CONFIG, "select * from changes")
     run(project, 4, "--select", "target")
     assert run(project, None, "--select", "sums")["sums"].message == FILLED
@@ -182,9 +173,7 @@ def test_a_feed_has_only_what_views_have_not_used(make_project: MakeProject) -> 
 def test_repairs_fill_it_again(make_project: MakeProject) -> None:
     project = make(make_project, "view_repairs")
     run(project, None)
-    project.command(
-        "insert into target (id, region, amount, _version, _sign) values (3, 'EU', 1, 0, 1)"
-    )
+    project.command("insert into target (id, region, amount, _version, _sign) values (3, 'EU', 1, 0, 1)")
     run(project, None, "--full-refresh", "--select", "sums")
     project.operation("repair_collapse", model="target", dry_run=False)
     assert not agrees(project)
@@ -197,9 +186,7 @@ def test_columns_that_come_later_are_in_the_feed(make_project: MakeProject) -> N
     run(project, None)
     run(project, 2, "--select", "target")
     project.add_model(
-        "target",
-        {**CONFIG, "on_schema_change": "append_new_columns"},
-        "select *, amount * 3 as tax from changes",
+        "target", {**CONFIG, "on_schema_change": "append_new_columns"}, "select *, amount * 3 as tax from changes"
     )
     run(project, 3, "--select", "target")
     assert run(project, None, "--select", "sums")["sums"].message == CHANGED
@@ -230,16 +217,11 @@ def test_columns_that_the_table_works_out_are_in_the_feed(make_project: MakeProj
 def test_a_column_that_the_feed_needs_is_refused(make_project: MakeProject) -> None:
     project = make(make_project, "view_reserved")
     project.add_model(
-        "target",
-        {**CONFIG, "on_schema_change": "append_new_columns"},
-        "select *, 1 as _apply from changes",
+        "target", {**CONFIG, "on_schema_change": "append_new_columns"}, "select *, 1 as _apply from changes"
     )
     project.replace_rows("changes", STRUCTURE, rows(2))
     message = project.run("--select", "target")["target"].message
-    assert (
-        "has a column with a name that the change feed needs: _apply. Rename it in the model"
-        in message
-    )
+    assert "has a column with a name that the change feed needs: _apply. Rename it in the model" in message
     project.add_model(
         "target",
         {**CONFIG, "on_schema_change": "append_new_columns", "change_feed": False},
@@ -267,9 +249,7 @@ def test_tables_and_views_may_be_in_several_schemas(make_project: MakeProject) -
 
 
 @pytest.mark.parametrize("is_fill", [True, False], ids=["fill", "changes"])
-def test_a_run_that_died_is_begun_anew(
-    make_project: MakeProject, is_exhaustive: bool, is_fill: bool
-) -> None:
+def test_a_run_that_died_is_begun_anew(make_project: MakeProject, is_exhaustive: bool, is_fill: bool) -> None:
     """Before every third statement, where it is not to be exhaustive; the table goes on meanwhile."""
     project = make(make_project, f"view_deaths_{is_fill}")
     run(project, None)
@@ -291,9 +271,7 @@ def test_a_run_that_died_is_begun_anew(
 
 
 @pytest.mark.parametrize("has_view", [False, True], ids=["fill", "changes"])
-def test_a_torn_table_is_completed_before_it_is_read(
-    make_project: MakeProject, has_view: bool
-) -> None:
+def test_a_torn_table_is_completed_before_it_is_read(make_project: MakeProject, has_view: bool) -> None:
     project = make(make_project, f"view_torn_{has_view}")
     if has_view:
         run(project, None)
@@ -320,19 +298,13 @@ def test_several_views_complete_a_torn_table_once(make_project: MakeProject) -> 
     project.set_profile(threads=4)
     project.set_variables(versioned_collapsing_lock_seconds=5)  # A busy machine is not dead.
     run(project, None, "--select", *names)
-    assert project.query("select count(), uniqExact(id) from target final where _sign = 1") == [
-        (11, 11)
-    ]
+    assert project.query("select count(), uniqExact(id) from target final where _sign = 1") == [(11, 11)]
     assert all(agrees(project, name) for name in names)
 
 
 def test_views_of_stock_dbt_are_exact_too(make_project: MakeProject) -> None:
     project = make(make_project, "view_stock")
-    stock = {
-        "materialized": "materialized_view",
-        "engine": "SummingMergeTree",
-        "order_by": "region",
-    }
+    stock = {"materialized": "materialized_view", "engine": "SummingMergeTree", "order_by": "region"}
     project.add_model("stock", stock, MODEL)
     run(project, None)
     with dying({"target": STARTED}):
@@ -341,10 +313,7 @@ def test_views_of_stock_dbt_are_exact_too(make_project: MakeProject) -> None:
     run(project, 3)
     assert agrees(project)
     assert agrees(project, "stock")
-    assert (
-        "journal"
-        in project.query("select groupUniqArray(publish) from versioned_collapsing_ledger")[0][0]
-    )
+    assert "journal" in project.query("select groupUniqArray(publish) from versioned_collapsing_ledger")[0][0]
 
 
 @pytest.mark.parametrize(
@@ -362,11 +331,7 @@ def test_views_of_stock_dbt_are_exact_too(make_project: MakeProject) -> None:
     ids=["order_by", "engine", "other_engine", "projections", "chunks", "no_source", "no_sign", "twice"],
 )  # fmt: skip
 def test_errors(
-    make_project: MakeProject,
-    request: pytest.FixtureRequest,
-    config: dict[str, object],
-    sql: str,
-    error: str,
+    make_project: MakeProject, request: pytest.FixtureRequest, config: dict[str, object], sql: str, error: str
 ) -> None:
     project = make(make_project, f"view_error_{request.node.callspec.id}")
     project.add_model("other", CONFIG, "select * from changes")
@@ -397,9 +362,7 @@ def test_a_model_that_may_change_unseen_is_refused(make_project: MakeProject) ->
     join = "from {{ ref('target') }} as target inner join {{ ref('regions') }} as r using (region)"
     project.add_model("sums", VIEW, MODEL.replace("from {{ ref('target') }}", join))
     message = project.run("--select", "+sums")["sums"].message
-    assert (
-        "regions is a model of the materialization table, and the view does not notice" in message
-    )
+    assert "regions is a model of the materialization table, and the view does not notice" in message
     project.add_model("regions", {"materialized": "ephemeral"}, "select 'EU' as region")
     assert run(project, None, "--select", "sums")["sums"].message == FILLED
 
@@ -456,9 +419,7 @@ def test_a_contract_is_kept(make_project: MakeProject) -> None:
     message = project.run("--select", "sums")["sums"].message
     assert "enforced contract that failed" in message
     assert project.query("exists table sums") == [(0,)]
-    project.add_model(
-        "sums", {**VIEW, "contract": {"enforced": True}}, f"{MODEL} settings max_threads = 1 -- one"
-    )
+    project.add_model("sums", {**VIEW, "contract": {"enforced": True}}, f"{MODEL} settings max_threads = 1 -- one")
     project.declare("sums", {"region": "String", "total": "Int64", "c": "Int64"})
     assert run(project, None, "--select", "sums")["sums"].message == FILLED
     assert agrees(project)

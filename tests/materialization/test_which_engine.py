@@ -43,11 +43,7 @@ def databases(project: CollapsingProject) -> list[Any]:
 @pytest.fixture(scope="module")
 def project(make_project: MakeProject) -> CollapsingProject:
     project = make(make_project, "measured")
-    source = {
-        "name": "raw",
-        "schema": "measured",
-        "tables": [{"name": "odd"}, {"name": "gone"}],
-    }
+    source = {"name": "raw", "schema": "measured", "tables": [{"name": "odd"}, {"name": "gone"}]}
     project.add_properties("sources", {"sources": [source]})
     return project
 
@@ -58,9 +54,7 @@ def which(project: CollapsingProject, model: str, **arguments: Any) -> str:
     return printed
 
 
-def test_every_way_comes_to_the_same_rows_and_only_signs_keep_a_view_right(
-    project: CollapsingProject,
-) -> None:
+def test_every_way_comes_to_the_same_rows_and_only_signs_keep_a_view_right(project: CollapsingProject) -> None:
     printed = which(project, "orders", changes="measured.changes")
     assert "3000 rows of 3000, and 450 changes (17 new, 343 updated, 86 deleted)" in printed
     assert "Sums of amount by status." in printed
@@ -72,9 +66,7 @@ def test_every_way_comes_to_the_same_rows_and_only_signs_keep_a_view_right(
         "versioned_collapsing": "yes",
     }
     assert all(float(n) > 0 for way, cells in found.items() if way != "way" for n in cells[:-1])
-    cheapest = re.search(
-        r"Take (.*): nothing follows the table, and a write with 10 reads", printed
-    )
+    cheapest = re.search(r"Take (.*): nothing follows the table, and a write with 10 reads", printed)
     assert cheapest is not None
     totals = {
         way: float(cells[0]) + 10 * float(cells[3])
@@ -87,16 +79,8 @@ def test_every_way_comes_to_the_same_rows_and_only_signs_keep_a_view_right(
 @pytest.mark.parametrize(
     ("changes", "views", "advice"),
     [
-        (
-            CHANGES,
-            True,
-            "Take versioned_collapsing: views follow the table, and views of the other ways go wrong",
-        ),
-        (
-            f"select * from ({CHANGES}) where id >= 3000",
-            True,
-            "Take MergeTree: no change is of a row that is there.",
-        ),
+        (CHANGES, True, "Take versioned_collapsing: views follow the table, and views of the other ways go wrong"),
+        (f"select * from ({CHANGES}) where id >= 3000", True, "Take MergeTree: no change is of a row that is there."),
         (f"select *, 0 as _is_deleted from ({ORDERS})", False, "Take a copy (materialized: table"),
     ],
     ids=["views", "new rows", "most rows"],
@@ -119,51 +103,34 @@ def test_a_source_with_any_columns_and_made_up_changes(project: CollapsingProjec
             f"number), {version} from numbers(1500)"
         )
     printed = which(project, "odd", unique_key=["Order-ID", "line"], rows=800)
-    assert re.search(
-        r"\d{3} rows of 1500, and \d+ changes \(0 new, \d+ updated, 0 deleted\), made up", printed
-    )
+    assert re.search(r"\d{3} rows of 1500, and \d+ changes \(0 new, \d+ updated, 0 deleted\), made up", printed)
     assert "Sums of qty by a b." in printed
     assert len(figures(printed)) == 5
 
 
 ERRORS = {
-    "an unknown model": (
-        {"model": "order"},
-        "no model, seed, snapshot or source 'order'. Do you mean 'orders'?",
-    ),
+    "an unknown model": ({"model": "order"}, "no model, seed, snapshot or source 'order'. Do you mean 'orders'?"),
     "no table": ({"model": "gone", "unique_key": "id"}, "gone has no table yet. Build it first"),
-    "no key": (
-        {"model": "odd"},
-        "the key is not known: the model has no unique_key. Add it: unique_key: ",
-    ),
+    "no key": ({"model": "odd"}, "the key is not known: the model has no unique_key. Add it: unique_key: "),
     "columns": (
         {"model": "orders", "changes": "measured.numbers", "sums": "price", "rows": 0},
         "which_engine:\n    - orders has no column price.*the changes have no column status. They have id.*rows is 0. Give a whole number above 0",
     ),
-    "no rows": (
-        {"model": "orders", "changes": "measured.nothing"},
-        "3000 rows and 0 changes. It needs some of both",
-    ),
+    "no rows": ({"model": "orders", "changes": "measured.nothing"}, "3000 rows and 0 changes. It needs some of both"),
 }
 
 
 @pytest.mark.parametrize(("arguments", "message"), ERRORS.values(), ids=ERRORS)
-def test_errors_leave_nothing_behind(
-    project: CollapsingProject, arguments: dict[str, Any], message: str
-) -> None:
+def test_errors_leave_nothing_behind(project: CollapsingProject, arguments: dict[str, Any], message: str) -> None:
     project.command("create table if not exists odd (id UInt8) engine = Memory")
     project.command("create or replace table numbers (id UInt64) engine = Memory")
-    project.command(
-        "create or replace table nothing engine = Memory as select * from changes where false"
-    )
+    project.command("create or replace table nothing engine = Memory as select * from changes where false")
     with pytest.raises(OperationError, match=f"(?s){message}"):
         which(project, **arguments)
     assert databases(project) == []
 
 
-def test_what_an_interrupted_operation_leaves_is_dropped_by_the_next(
-    project: CollapsingProject,
-) -> None:
+def test_what_an_interrupted_operation_leaves_is_dropped_by_the_next(project: CollapsingProject) -> None:
     with dying({"materialized view": 0}), pytest.raises(OperationError):
         project.operation("which_engine", model="orders", trials=1)
     assert databases(project) == [("measured__which_engine_orders",)]

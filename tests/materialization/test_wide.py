@@ -21,17 +21,9 @@ def test_two_thousand_declared_columns(make_project: MakeProject) -> None:
 
 def test_a_thousand_combined_columns(make_project: MakeProject) -> None:
     project = make_project("wide_combined")
-    columns = ", ".join(
-        f"toNullable(toInt64({{{{ var('x') }}}})) as {name(at)}" for at in range(1000)
-    )
+    columns = ", ".join(f"toNullable(toInt64({{{{ var('x') }}}})) as {name(at)}" for at in range(1000))
     config = {"unique_key": "id", "combine": {name(at): "greatest" for at in range(1000)}}
-    project.add_model(
-        "target", config, f"select 1 as id, {columns}, {{{{ var('version') }}}} as _version"
-    )
+    project.add_model("target", config, f"select 1 as id, {columns}, {{{{ var('version') }}}} as _version")
     assert project.run("--vars", "{x: 5, version: 1}")["target"].message == "1 row: 1 state"
-    assert (
-        project.run("--vars", "{x: 3, version: 2}")["target"].message == "1 row: 1 state, 1 cancel"
-    )
-    assert project.query(f"select {name(0)}, {name(999)} from target final where _sign = 1") == [
-        (5, 5)
-    ]
+    assert project.run("--vars", "{x: 3, version: 2}")["target"].message == "1 row: 1 state, 1 cancel"
+    assert project.query(f"select {name(0)}, {name(999)} from target final where _sign = 1") == [(5, 5)]

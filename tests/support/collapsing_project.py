@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Iterable, Mapping
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,12 @@ class CollapsingProject:
         settings = {"materialized": "versioned_collapsing", **config}
         (self._models / f"{name}.sql").write_text(f"{{{{ config(**{settings!r}) }}}}\n{sql}\n")
 
+    def add_view(self, name: str, order_by: str | list[str], sql: str, **config: Any) -> None:
+        """Add a versioned_collapsing_view model."""
+        self.add_model(
+            name, {"materialized": "versioned_collapsing_view", "order_by": order_by, **config}, sql
+        )
+
     def declare(self, name: str, columns: Mapping[str, str]) -> None:
         """Declare the columns of a model with their types."""
         declared = [{"name": column, "data_type": kind} for column, kind in columns.items()]
@@ -91,6 +98,12 @@ class CollapsingProject:
     def run(self, *arguments: str) -> dict[str, Node]:
         """`dbt run`; what it said of each model."""
         return self.dbt("run", *arguments)
+
+    def build(self, *arguments: str) -> dict[str, str]:
+        """`dbt run` of models that all succeed; the message of each."""
+        outcomes = self.run(*arguments)
+        assert {outcome.status for outcome in outcomes.values()} <= {"success"}, outcomes
+        return {name: outcome.message for name, outcome in outcomes.items()}
 
     def dbt(self, *arguments: str) -> dict[str, Node]:
         """A dbt command; what it said of each node.
@@ -146,8 +159,9 @@ class CollapsingProject:
         self.client.command(sql, settings={"database": self.schema})
 
     def replace_rows(self, table: str, structure: str, rows: Iterable[Row]) -> None:
-        """Make ``table`` anew with these rows."""
+        """Make ``table`` anew with these rows. A row may leave out its last columns: they get their types' defaults."""
         self.command(f"create or replace table {table} ({structure}) engine = Memory")
-        data = [list(row) for row in rows]
-        if data:
-            self.client.insert(table, data, database=self.schema)
+        by_width = {width: list(some) for width, some in groupby(sorted(rows, key=len), key=len)}
+        names = [row[0] for row in self.query(f"describe table {table}")] if by_width else []
+        for width, some in by_width.items():
+            self.client.insert(table, some, column_names=names[:width], database=self.schema)

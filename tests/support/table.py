@@ -1,0 +1,88 @@
+"""A table of the materialization for a test: it takes changes, and says what it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from tests.support.collapsing_project import CollapsingProject, Row
+from tests.support.statements import STARTED, dying
+
+COLUMNS = "id Int64, x Int64, _version Int64, _is_deleted Bool"
+
+
+class Table:
+    """The model `target`, which selects from the table `changes`.
+
+    Args:
+        project: has the model.
+        columns: of the changes, with their types.
+        select: of the model.
+        options: of the model. The key is `id` where they name no other.
+    """
+
+    def __init__(
+        self,
+        project: CollapsingProject,
+        columns: str = COLUMNS,
+        select: str = "select * from changes",
+        **options: Any,
+    ) -> None:
+        self.project = project
+        self.query = project.query
+        self.command = project.command
+        self.operation = project.operation
+        self.columns = columns
+        self.configure(select, **options)
+
+    def configure(self, select: str = "select * from changes", **options: Any) -> None:
+        """Write the model anew: with this select and these options, and no others."""
+        self.project.add_model("target", {"unique_key": "id", **options}, select)
+
+    def stage(self, rows: Iterable[Row]) -> None:
+        """Let these be the changes. A row may leave out its last columns: they get their types' defaults."""
+        self.project.replace_rows("changes", self.columns, rows)
+
+    def apply(self, rows: Iterable[Row] = (), *arguments: str) -> str:
+        """Apply changes, with all models that read the table; what dbt says of the table."""
+        self.stage(rows)
+        return self.project.build(*arguments)["target"]
+
+    def fail(self, rows: Iterable[Row] = (), *arguments: str) -> str:
+        """The message with which an apply of changes fails."""
+        self.stage(rows)
+        outcome = self.project.run("--select", "target", *arguments)["target"]
+        assert outcome.status == "error", outcome
+        return outcome.message
+
+    def die(self, rows: Iterable[Row], at: str | int = STARTED) -> None:
+        """Let an apply of changes die after the statement that has this text, or before the one of this number."""
+        with dying({"target": at}):
+            assert "died here" in self.fail(rows)
+
+    def live(self, columns: str = "*") -> list[Row]:
+        """The live rows without their signs, as readers with FINAL see them, in order."""
+        live = "select * except _sign from target final where _sign = 1"
+        return self.query(f"select {columns} from ({live}) order by all")
+
+    def check(self, rows: Iterable[Row], columns: str = "*") -> None:
+        """These are the live rows: for readers with FINAL, by the signs of each row, and in number."""
+        expected = sorted(rows)
+        assert self.live(columns) == expected
+        nets = "select * except _sign, sum(_sign) as _net from target group by all having _net <> 0"
+        assert (
+            self.query(f"select {columns} from (select * except _net from ({nets})) order by all")
+            == expected
+        )
+        assert self.query("select sum(_sign) from target") == [(len(expected),)]
+
+    def tombstones(self) -> dict[Any, Any]:
+        """The highest version at which each key was deleted."""
+        return dict(self.query("select id, max(_version) from target__tombstones group by id"))
+
+    def ledger(self, columns: str, status: str = "applied") -> list[Row]:
+        """What the ledger says of each apply that has ended, in order."""
+        return self.query(
+            f"select {columns} from versioned_collapsing_ledger "
+            f"where model = 'target' and status = '{status}' order by at"
+        )
