@@ -48,6 +48,27 @@ NEEDS = {
     "tests/live_cdc/": "fast",
     "plugins/dbt-spark-clickhouse/tests/functional/": "spark",
 }
+# What `make test` leaves to `make test-all`, and what of it `make test` shows, by folder, file, test or case.
+# LONG, below, is for `make soak`.
+ALL = {
+    "plugins/dbt-spark-clickhouse/tests/functional/test_digests.py": "one table of all types, in test_hand_off.py",
+    "tests/change_sets/test_extracts.py": "an extract, with and without keys, in test_change_sets.py",
+    "tests/docs/test_your_project.py": "other pages that are run, in test_guides.py",
+    "tests/end_to_end/test_changing_files.py": "files that change between runs, in test_broken_input.py",
+    "tests/end_to_end/test_cluster.py": "ClickHouse behind HTTP that is sent Spark's rows, in test_push.py",
+    "tests/end_to_end/test_deaths_on_spark.py": "a run that is killed with its Spark, in test_ends.py of the adapter",
+    "tests/end_to_end/test_follow.py": "its steps, in test_follow.py and test_watched.py of the adapter",
+    "tests/end_to_end/test_hostile.py": "hostile names and values, in tests/materialization/test_hostile.py",
+    "tests/end_to_end/test_package.py": "the macros in a project without this one's models, in tests/materialization",
+    "tests/end_to_end/test_shop.py::test_one_batch_at_a_time": "the shop in three runs",
+    "tests/end_to_end/test_spark_connect.py": "its errors and its profile, in test_spark_connect.py of the adapter",
+    "tests/end_to_end/test_start.py": "what the starter writes, in tests/materialization/test_start.py",
+    "tests/faults/": "deaths at a statement, and the same histories without faults, in tests/materialization",
+    "tests/materialization/test_kill.py": "deaths at every fifth statement, in test_deaths.py",
+    "tests/materialization/test_life.py": "random histories with deaths, in test_histories.py",
+    "tests/materialization/test_readers.py": "what a run publishes at once, in test_deaths.py and test_journal.py",
+    "tests/release/": "",
+}
 # Seconds in which a test ends, with the fixtures that it is the first to ask for, on a machine with other things to do.
 SECONDS = {"fast": 120, "engine": 600, "spark": 1800}
 SLOW_SECONDS = 4 * 3600  # `make soak` runs them at length.
@@ -190,6 +211,8 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     if needs is None:
         raise pytest.UsageError(f"{path}: conftest.py does not say what its tests need")
     item.add_marker(needs)
+    if item.nodeid.startswith(tuple(ALL)):
+        item.add_marker("all")
     is_slow = _turn(item) < len(SLOW)
     if is_slow:
         item.add_marker("slow")

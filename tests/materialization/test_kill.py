@@ -250,7 +250,7 @@ SKIPPED = {
     "chunks": ("view kept", "joined view kept"),
     "journal": ("staged", "one row in the ledger", "two rows in the ledger", "view kept"),
 }
-# `make test` kills at every other of these, which is at each moment; `--kills` at all of them and at random ones.
+# `make test-all` kills at every other of these, which is at each moment; `--kills` at all of them and at random ones.
 CHOSEN = [(variant, moment) for moment in MOMENTS for variant in VARIANTS if moment not in SKIPPED.get(variant, ())]
 
 
