@@ -14,7 +14,7 @@ import random
 import re
 import subprocess
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +23,7 @@ from time import monotonic, sleep
 from typing import Any
 
 from scripts.live_cdc.postgres import Postgres
+from tests.support.oracle import Event
 
 COLUMNS = ("id", "code", "amount", "note")
 # The key of each table's model: of `coded` it is not the primary key.
@@ -130,6 +131,10 @@ class Session:
         """The lines that statements return."""
         self.said.clear()
         self.send(sql)
+        return self.answer()
+
+    def answer(self) -> list[str]:
+        """The lines that have been returned when all is answered."""
         self.wait()
         return list(self.said)
 
@@ -194,18 +199,22 @@ class Races:
             f"select pg_create_logical_replication_slot('{SLOT}', 'test_decoding')"
         )
 
-    def snapshot(self) -> list[Change]:
+    def snapshot(self, steps: str = "") -> list[Change]:
         """Begin a stream with a snapshot, while others write: the rows, as Debezium reads them.
 
         They have the position at which the slot begins. Transactions that are open there are streamed later, with
-        changes of before.
+        changes of before: the steps of `OPEN_TRANSACTION` are such ones.
         """
         replication = Session(self._postgres, "dbname=postgres replication=database")
         reader = Session(self._postgres)
         try:
-            (slot,) = replication.ask(
+            replication.send(
                 f"CREATE_REPLICATION_SLOT {SLOT} LOGICAL test_decoding EXPORT_SNAPSHOT"
             )
+            for step in steps.strip().splitlines():
+                self._wait_for_slot(replication)
+                self._send(step)
+            (slot,) = replication.answer()
             _, point, snapshot, _ = slot.split("|")
             begin = f"begin isolation level repeatable read; set transaction snapshot '{snapshot}'"
             reader.ask(begin)
@@ -218,6 +227,26 @@ class Races:
         finally:
             reader.close()
             replication.close()
+
+    def open_transaction(self) -> tuple[list[Change], list[Row]]:
+        """A stream whose snapshot is taken while a transaction is open; what `accounts` holds in the end."""
+        self._base += 10
+        self._postgres.query("truncate accounts")
+        self.restart_stream()
+        self._send("S insert into T values (#4, 4, 1, 'old')")
+        self._send("A begin; insert into T values (#1, 1, 1, 'A')")
+        changes = self.snapshot(OPEN_TRANSACTION)
+        self._send("C update T set amount = 3 where id = #3; commit")
+        self._send("S update T set amount = 2 where id = #2")
+        return changes + self.changes(), self.rows("accounts")
+
+    def _wait_for_slot(self, replication: Session) -> None:
+        """The slot begins once the transactions that it waits for have ended."""
+        waiting = "select count(*) from pg_stat_activity where backend_type = 'walsender' and cardinality(pg_blocking_pids(pid)) > 0"
+        deadline = monotonic() + 60
+        while replication.is_busy() and self._session("monitor").ask(waiting) == ["0"]:
+            assert monotonic() < deadline, "PostgreSQL does not begin the slot"
+            sleep(0.001)
 
     def restart_stream(self) -> None:
         """Forget the stream, so that another one can begin."""
@@ -250,13 +279,16 @@ class Races:
         self._base += 10
         table, *steps = RACES[name].strip().splitlines()
         for step in steps:
-            who, sql = step.split(maxsplit=1)
-            sql = re.sub(r"#(\d)", lambda found: str(self._base + int(found[1])), sql)
-            self._session(who).send(sql.replace("LONG", LONG).replace(" T ", f" {table} "))
-            self._settle()
+            self._send(step, table)
         for session in self._sessions.values():
             session.wait()
         return range(self._base, self._base + 10)
+
+    def _send(self, step: str, table: str = "accounts") -> None:
+        who, sql = step.split(maxsplit=1)
+        sql = re.sub(r"#(\d)", lambda found: str(self._base + int(found[1])), sql)
+        self._session(who).send(sql.replace("LONG", LONG).replace(" T ", f" {table} "))
+        self._settle()
 
     def _session(self, name: str) -> Session:
         if name not in self._sessions:
@@ -270,7 +302,8 @@ class Races:
         while busy := self._busy():
             assert monotonic() < deadline, "PostgreSQL does not answer"
             (waiting,) = monitor.ask(
-                "select count(*) from pg_stat_activity where cardinality(pg_blocking_pids(pid)) > 0"
+                "select count(*) from pg_stat_activity "
+                "where backend_type = 'client backend' and cardinality(pg_blocking_pids(pid)) > 0"
             )
             if int(waiting) >= busy == self._busy():
                 return
@@ -673,6 +706,15 @@ A commit
 """,
 }
 
+# Steps while a slot is created, which waits for A, and then for B, which was open when A ended. C begins after that, and
+# is still open when the slot begins: its first change is before the snapshot, which does not see it.
+OPEN_TRANSACTION = """
+B begin; insert into T values (#2, 2, 1, 'B')
+A commit
+C begin; insert into T values (#3, 3, 1, 'C'); update T set amount = 5, note = 'C' where id = #4
+B commit
+"""
+
 
 def _random_statements(chance: random.Random, transactions: int, number: int) -> Iterator[str]:
     """The statements of one connection."""
@@ -788,29 +830,31 @@ def _job(chance: random.Random, table: str, name: str) -> str:
     return _transaction([f"delete from {table} where ctid = {job}", _pause(chance), *again])
 
 
-Order = Callable[[Change], Any]
-
-
-def left_by(changes: list[Change], table: str, order: Order | None = None) -> list[Row]:
-    """The rows that changes leave, one after another as they are, or in another order."""
-    keys = KEYS[table]
-    rows: dict[tuple[Any, ...], Row] = {}
-    found = [change for change in changes if change.table == table]
-    for change in sorted(found, key=order) if order else found:
-        if change.op == "t":
-            rows.clear()
+def events(
+    changes: Iterable[Change], table: str, order: Callable[[Change], Any] | None = None
+) -> list[Event]:
+    """The changes of a table as events for the oracle; their versions are their places, if nothing else is given."""
+    found = []
+    for place, change in enumerate(changes):
+        if change.table != table:
             continue
-        if change.before:
-            rows.pop(_key_of(change.before, keys), None)
-        if change.after:
-            key = _key_of(change.after, keys)
-            kept: Mapping[str, Any] = rows.get(key, dict.fromkeys(COLUMNS))
-            rows[key] = {
-                name: kept[name] if value == UNAVAILABLE else value
-                for name, value in change.after.items()
-            }
-    return sorted(rows.values(), key=lambda row: [row[name] for name in COLUMNS[:2]])
+        row = change.after or change.before or {}
+        values = tuple(row.get(name) for name in COLUMNS)
+        left_out = [name for name, value in row.items() if value == UNAVAILABLE]
+        before = change.before if change.before and change.after else row
+        found.append(
+            Event(
+                key_of(row, table),
+                order(change) if order else place,
+                values,
+                is_deleted=change.op == "d",
+                is_truncate=change.op == "t",
+                unset=frozenset(left_out),
+                key_before=key_of(before, table),
+            )
+        )
+    return found
 
 
-def _key_of(row: Row, keys: tuple[str, ...]) -> tuple[Any, ...]:
-    return tuple(row[key] for key in keys)
+def key_of(row: Row, table: str) -> tuple[Any, ...]:
+    return tuple(row.get(key) for key in KEYS[table])
