@@ -31,3 +31,37 @@
   {%- endfor -%}
   {%- do return(columns) -%}
 {% endmacro %}
+
+
+{# The columns that ClickHouse itself adds to every table of the MergeTree family, such as `_part`. A stored column of
+   the same name hides one of them, so that statements that mean ClickHouse's column would read the user's.
+   `describe table … settings describe_include_virtual_columns = 1` lists them. #}
+{% macro get_virtual_columns() %}
+  {%- do return([
+      '_part', '_part_index', '_part_starting_offset', '_part_uuid', '_partition_id', '_partition_value',
+      '_sample_factor', '_part_offset', '_part_granule_offset', '_part_data_version', '_disk_name', '_distance',
+      '_table', '_database', '_row_exists', '_block_number', '_block_offset',
+  ]) -%}
+{% endmacro %}
+
+
+{# The problem with columns that have the name of a virtual column; none if there are no such columns. #}
+{% macro get_virtual_column_problems(names, what) %}
+  {%- set taken = names | select('in', versioned_collapsing.get_virtual_columns()) | list -%}
+  {%- do return([
+      "columns: " ~ what ~ " has " ~ taken | join(', ') ~ ", which ClickHouse itself adds to every table. Rename "
+      ~ ("the column" if taken | length == 1 else "the columns") ~ " in the select."
+  ] if taken else []) -%}
+{% endmacro %}
+
+
+{# Stops what reads virtual columns of a table: a column of the user's would be read in their place. #}
+{% macro validate_no_virtual_columns(relation, names) %}
+  {%- set taken = names | select('in', versioned_collapsing.get_virtual_columns()) | list -%}
+  {%- if taken -%}
+    {%- do exceptions.raise_compiler_error(
+        relation ~ " has " ~ taken | join(', ') ~ ", which hides the column that ClickHouse itself adds to every "
+        ~ "table. Rename it: alter table " ~ relation ~ " rename column " ~ adapter.quote(taken[0]) ~ " to another name."
+    ) -%}
+  {%- endif -%}
+{% endmacro %}

@@ -23,3 +23,22 @@
       unordered == [] and not (versioned_collapsing.has_parts(base) and versioned_collapsing.has_floats(base))
   ) -%}
 {% endmacro %}
+
+
+{# Why a column cannot be a key of a table. Two values that ClickHouse sorts as equal must be the same, because a merge
+   makes one row of them. #}
+{% macro get_key_type_problems(name, type) %}
+  {%- set base = versioned_collapsing.get_base_type(type) -%}
+  {%- if versioned_collapsing.has_floats(base) -%}
+    {%- do return([
+        "order_by: " ~ name ~ " is " ~ type ~ ", and floats do not pair reliably (0.0 and -0.0). Use an integer or a "
+        ~ "Decimal."
+    ]) -%}
+  {%- elif not (versioned_collapsing.has_order(base) or base.startswith('Map(')) -%}
+    {%- do return([
+        "order_by: " ~ name ~ " is " ~ type ~ ", and values of this type have no reliable order, so they cannot be a "
+        ~ "key. Select what identifies the entity as a separate column."
+    ]) -%}
+  {%- endif -%}
+  {%- do return([]) -%}
+{% endmacro %}

@@ -15,6 +15,7 @@
   {%- set sign = versioned_collapsing._strip_quotes(sign or engine['sign']) -%}
   {%- set version = versioned_collapsing._strip_quotes(version or engine['version']) -%}
   {%- set columns = versioned_collapsing.read_stored_columns(relation, sign) if execute else {} -%}
+  {%- do versioned_collapsing.validate_no_virtual_columns(relation, columns) -%}
   {%- set listed = [] -%}
   {%- for name in columns -%}
     {%- do listed.append(versioned_collapsing.quote_name(name)) -%}

@@ -17,6 +17,9 @@
 
 {% macro log_collapse_status(table, node, options) %}
   {%- do versioned_collapsing.validate_settings('collapse_status', versioned_collapsing.read_profile_settings()) -%}
+  {%- do versioned_collapsing.validate_no_virtual_columns(
+      table, versioned_collapsing.read_table_columns(table) | map(attribute='name') | list
+  ) -%}
   {%- set status = run_query(versioned_collapsing.get_collapse_status_sql(table, options)).rows[0] -%}
   {%- set ledger = versioned_collapsing.read_ledger(table, node) -%}
   {%- do log(

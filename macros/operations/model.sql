@@ -31,6 +31,9 @@
   {%- do versioned_collapsing.validate_settings(operation, versioned_collapsing.read_profile_settings()) -%}
   {%- set table = adapter.get_relation(node.database, node.schema, node.alias) -%}
   {%- do versioned_collapsing.validate_table_is_there(operation, node, table) -%}
+  {%- do versioned_collapsing.validate_no_virtual_columns(
+      table, versioned_collapsing.read_table_columns(table) | map(attribute='name') | list
+  ) -%}
   {%- do return(table) -%}
 {% endmacro %}
 

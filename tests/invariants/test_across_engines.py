@@ -14,7 +14,11 @@ select
   id,
   concat('name ', cast(id as string)) as name,
   cast(id * {{ var('factor') }} as decimal(12, 2)) as amount,
-  timestamp '2025-01-01 00:00:00.5' as updated_at
+  timestamp '2025-01-01 00:00:00.5' as updated_at,
+  {# Names that engines have for files and their rows. #}
+  {% for name in ('_metadata', '_path', '_file', '_size', '_time', '_etag', '_row_number', '_headers', 'file_path') %}
+  concat('{{ name }} ', cast(id as string)) as {{ name }}{{ ',' if not loop.last }}
+  {% endfor %}
 from range(1000)
 """
 ORDERS = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -77,6 +78,39 @@ class TestNames:
         message = project.run("--vars", "version: 4", "--select", "plain")["plain"].message
         assert "partition_by is 'day', but `names_of its own`.`its-table` has " in message
         assert "--full-refresh --select plain" in message
+
+
+def test_the_columns_of_clickhouse_itself(make_project: MakeProject) -> None:
+    """A column of a user's that hides one of them would be read in its place: with the journal, rows were lost."""
+    project = make_project("virtual_columns")
+    engine = "VersionedCollapsingMergeTree(_sign, _version) partition by id % 2 order by id"
+    structure = "id Int64, _version UInt64, _sign Int8"
+    project.command(f"create table plain ({structure}) engine = {engine}")
+    described = project.query(
+        "describe table plain settings describe_include_virtual_columns = 1, describe_compact_output = 1"
+    )
+    names = [name for name, _, is_virtual in described if is_virtual]
+    assert {"_part", "_partition_id", "_row_exists", "_table"} <= set(names)
+    given = ", ".join(f"'x' as `{name}`" for name in names)
+    signed = "select 1 as id, sum(_sign) as n"
+    config = {"unique_key": "id", "partition_by": "id % 2"}
+    project.add_model("given", config, f"select toInt64(1) as id, {given}, toUInt64(1) as _version")
+    project.add_model("plain", config, "select * from changes")
+    view = {"materialized": "versioned_collapsing_view", "order_by": ["id", *names]}
+    project.add_model("summed", view, f"{signed}, {given} from {{{{ ref('plain') }}}} group by all")
+    project.add_model("hidden", config, "select * from changes")
+    project.command(f"create table hidden ({structure}, _part_offset Int64) engine = {engine}")
+    project.add_properties("hidden", {"models": [{"name": "hidden", "data_tests": ["sign_is_unit"]}]})
+    outcomes = project.run("--select", "given", "summed")
+    for model in ("given", "summed"):
+        message = outcomes[model].message
+        assert ", which ClickHouse itself adds to every table. Rename the columns" in message
+        assert set(names) <= set(re.findall(r"\w+", message))
+    (tested,) = project.dbt("test").values()
+    hidden = "has _part_offset, which hides the column that ClickHouse itself adds to every table"
+    assert hidden in tested.message
+    with pytest.raises(OperationError, match=hidden):
+        project.operation("collapse_status", model="hidden")
 
 
 # What equals nothing, or must be escaped.

@@ -264,6 +264,10 @@ WRONG = [
     Select("constant_number", "status", "select status, 1 as kind, sum(_sign) as n from {orders} group by status", "order_by lacks kind"),
     Select("key_left_out", "status", "select status, sum(_sign) as n from {orders} group by status, day", "The select groups by day, which is no column of the view. Select it, and name it in order_by."),
     Select("key_left_out_above", "status", "select status, n from (select status, day, sum(_sign) as n from {orders} group by status, day)", "The select groups by day, which is no column of the view."),
+    Select("float_key", "rate", "select toFloat32(amount) as rate, sum(_sign) as n from {orders} group by rate", "order_by: rate is Float32, and floats do not pair reliably"),
+    Select("floats_in_an_array", "rates", "select [toFloat64(quantity)] as rates, sum(_sign) as n from {orders} group by rates", "order_by: rates is Array(Float64), and floats"),
+    Select("float_in_a_tuple", "pair", "select (status, toNullable(toFloat64(quantity))) as pair, sum(_sign) as n from {orders} group by pair", "order_by: pair is Tuple(LowCardinality(String), Nullable(Float64)), and floats"),
+    Select("null_in_a_tuple", "pair", "select (status, discount) as pair, sum(_sign) as n from {orders} group by pair", "order_by: pair is Tuple(LowCardinality(String), Nullable(Int64)), and values of this type have no reliable order"),
     Select("line_break_in_a_name", "status", "select status, sum(_sign) as `n\nof all` from {orders} group by status", "This part of ClickHouse's query tree is not understood: of all Int64."),
 ]
 # fmt: on

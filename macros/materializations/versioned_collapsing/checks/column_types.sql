@@ -15,16 +15,8 @@
           "columns: " ~ column.name ~ " is null in every row, so its type is unknown. Declare its data_type, or cast "
           ~ "it in the select, for example cast(null as Nullable(String))."
       ) -%}
-    {%- elif is_key and versioned_collapsing.has_floats(base) -%}
-      {%- do problems.append(
-          "order_by: " ~ column.name ~ " is " ~ column.type ~ ", and floats do not pair reliably (0.0 and -0.0). Use "
-          ~ "an integer or a Decimal."
-      ) -%}
-    {%- elif is_key and not (versioned_collapsing.has_order(base) or base.startswith('Map(')) -%}
-      {%- do problems.append(
-          "order_by: " ~ column.name ~ " is " ~ column.type ~ ", and values of this type have no reliable order, so "
-          ~ "they cannot be a key. Select what identifies the entity as a separate column."
-      ) -%}
+    {%- elif is_key and versioned_collapsing.get_key_type_problems(column.name, column.type) -%}
+      {%- do problems.extend(versioned_collapsing.get_key_type_problems(column.name, column.type)) -%}
     {%- elif versioned_collapsing.is_nullable_type(column.type) and versioned_collapsing.is_required_column(column.name,
         options, names) -%}
       {%- do problems.append(

@@ -45,6 +45,7 @@
         ~ ("the column" if unusable | length == 1 else "the columns") ~ " in the select."
     ) -%}
   {%- endif -%}
+  {%- do problems.extend(versioned_collapsing.get_virtual_column_problems(given, "the change set")) -%}
   {%- set unknown = options.combine | reject('in', given) | list -%}
   {%- if unknown -%}
     {%- do problems.append(

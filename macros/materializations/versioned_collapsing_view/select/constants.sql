@@ -52,7 +52,7 @@
     |showcertificate|timeseries.*|ai(classify|extract|filter|generate|redact|translate)|pg_?get_?userbyid|chdb
   {%- endset -%}
   {%- set pattern = modules.re.sub('\\s', '', unstable) -%}
-  {%- set hidden = '_(part|part_\\w+|partition_\\w+|sample_factor|row_exists|block_\\w+|disk_name|table|database)' -%}
+  {%- set virtual = versioned_collapsing.get_virtual_columns() -%}
   {%- set ids = {} -%}
   {%- set problems = [] -%}
   {%- for node in tree if node.kind == 'TABLE' -%}{%- do ids.update({node.id: node.name}) -%}{%- endfor -%}
@@ -62,7 +62,7 @@
           "The function " ~ node.name ~ " returns another value in the next run, so the view's sums would become "
           ~ "wrong. Leave it out. Filter by time when you read the view, with the day or month among its groups."
       ) -%}
-    {%- elif node.kind == 'COLUMN' and node.source in ids and modules.re.fullmatch(hidden, node.name) -%}
+    {%- elif node.kind == 'COLUMN' and node.source in ids and node.name in virtual -%}
       {%- do problems.append(
           "The column " ~ node.name ~ " of " ~ ids[node.source] ~ " says where ClickHouse keeps a row, and merges "
           ~ "change that. Use a column of your own."

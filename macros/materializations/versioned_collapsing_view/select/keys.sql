@@ -31,6 +31,9 @@
         ~ "keeps one value of " ~ name ~ ". Add " ~ name ~ " to order_by, or leave the column out of the select."
     ) -%}
   {%- endfor -%}
+  {%- for output in outputs if output.name in keys -%}
+    {%- do problems.extend(versioned_collapsing.get_key_type_problems(output.name, output.type)) -%}
+  {%- endfor -%}
   {%- for option, entries in {'order_by': order_by, 'partition_by': partition_by}.items() -%}
     {%- for name in versioned_collapsing._get_names_in(entries) if name in sums -%}
       {%- do problems.append(

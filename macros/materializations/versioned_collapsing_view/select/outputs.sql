@@ -1,7 +1,9 @@
 {# The problems with the columns of the view, which must be sums and their groups. #}
 {% macro _get_output_problems(tree, shape, order_by, partition_by) %}
   {%- set outputs = versioned_collapsing._get_outputs(tree, shape) -%}
-  {%- set problems = [] -%}
+  {%- set problems = versioned_collapsing.get_virtual_column_problems(
+      outputs | map(attribute='name') | list, "the view"
+  ) -%}
   {%- for output in outputs if output.kind == 'mixed' -%}
     {%- do problems.append(
         output.name ~ " is " ~ versioned_collapsing._get_expression_text(tree, output.at) ~ ", which is an "
@@ -24,13 +26,13 @@
 {% endmacro %}
 
 
-{# Each column of the view with its `name`, its `kind` and its place `at` below the queries that rename it. #}
+{# Each column of the view with its `name`, `type` and `kind`, and its place `at` below the queries that rename it. #}
 {% macro _get_outputs(tree, shape) %}
   {%- set outputs = [] -%}
   {%- for at, column in zip(tree[0].children.PROJECTION, tree[0].columns) -%}
     {%- set type = ' ' ~ tree[at].type -%}
     {%- set name = column[: -(type | length)] if column.endswith(type) else column -%}
-    {%- do outputs.append(dict(versioned_collapsing._get_output(tree, shape, at), name=name)) -%}
+    {%- do outputs.append(dict(versioned_collapsing._get_output(tree, shape, at), name=name, type=tree[at].type)) -%}
   {%- endfor -%}
   {%- do return(outputs) -%}
 {% endmacro %}
