@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
-from tests.support.collapsing_project import CollapsingProject
+from tests.support.collapsing_projects import MakeProject
 from tests.support.commands import Node
 from tests.support.statements import intercepted
+from tests.support.table import Table
 
 CONFIG: dict[str, Any] = {"unique_key": "id"}
 SELECT = "select toInt64(1) as id, 'EU' as region, toInt64(5) as _version"
+TYPED = "select 1 as id, {} as x, 1 as _version"
+FITTING = "select toInt64(7) as id, {} as x, toInt64(5) as _version"
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,7 @@ class BadModel:
     config: dict[str, Any]
     sql: str
     error: str
+    declared: str = ""  # the type of the column x
 
 
 # fmt: off
@@ -61,16 +64,33 @@ BAD_MODELS = [
     BadModel("float_key", CONFIG, "select 1.5 as id, 1 as _version", "order_by: id is Float64, and floats do not pair reliably"),
     BadModel("null_key", CONFIG, "select toNullable(id) as id, 1 as _version from values('id Nullable(Int64)', 1, null, null)", "2 rows: id is null. Examples (id, _version): (NULL, 1), (NULL, 1)"),
     BadModel("null_version", CONFIG, "select 7 as id, cast(null as Nullable(Int64)) as _version", "1 row: _version is null. Examples (id, _version): (7, NULL)"),
+    BadModel("float_in_a_key", {"unique_key": "x"}, TYPED.format("tuple(1.5)"), "x is Tuple(Float64), and floats do not pair"),
+    BadModel("json_key", {"unique_key": "x"}, TYPED.format("cast('{}' as JSON)"), "x is JSON, and values of this type have no reliable order"),
+    BadModel("variant_key", {"unique_key": "x"}, TYPED.format("cast('a' as Variant(String, Int8))"), "have no reliable order"),
+    BadModel("nulls_in_a_key", {"unique_key": "x"}, TYPED.format("[1, null]"), "x is Array(Nullable(UInt8)), and values of this type have no reliable order"),
+    BadModel("null", CONFIG, TYPED.format("null"), "x is null in every row, so its type is unknown. Declare its data_type"),
+    BadModel("key_twice", {"unique_key": ["id", "id"]}, TYPED.format("1"), "unique_key is id, id, which names a column twice"),
+    BadModel("greatest_tuple", {**CONFIG, "combine": {"x": "greatest"}}, TYPED.format("(1, toNullable(2))"), "combine: x has the policy 'greatest', but it is Tuple("),
+    BadModel("least_floats", {**CONFIG, "combine": {"x": "least"}}, TYPED.format("[1.5]"), "is Array(Float64), and values of this type have no order"),
+    BadModel("greatest_variant", {**CONFIG, "combine": {"x": "greatest"}}, TYPED.format("cast('a' as Variant(String, Int8))"), "combine: x has the policy 'greatest'"),
+    BadModel("unknown_unset", CONFIG, TYPED.format("1") + ", ['X'] as _unset", "1 row: _unset names X, which is not a column"),
+    BadModel("negative_count", CONFIG, TYPED.format("1") + ", -1 as _duplicates", "1 row: _duplicates is below zero"),
+    BadModel("dbt_name", CONFIG, TYPED.format("1") + ", 1 as _dbt_given", "Names that begin with _dbt_ are reserved"),
     BadModel("null_in_partition", {**CONFIG, "partition_by": "region"}, "select 7 as id, cast(null as Nullable(String)) as region, 1 as _version", "1 row: region is null"),
+    # Of all types and values: test_values.py.
+    BadModel("no_fit", CONFIG, FITTING.format("toInt64(-5)"), "1 row: x does not fit UInt64. Examples (id, _version): (7, 5)", "UInt64"),
+    BadModel("null_in_plain_column", CONFIG, FITTING.format("cast(null as Nullable(Int64))"), "1 row: x is null. Examples (id, _version): (7, 5)", "Int64"),
 ]
 # fmt: on
 
 
 @pytest.fixture(scope="module")
-def outcomes(make_project: Callable[[str], CollapsingProject]) -> dict[str, Node]:
+def outcomes(make_project: MakeProject) -> dict[str, Node]:
     project = make_project("errors")
     for model in BAD_MODELS:
         project.add_model(model.name, model.config, model.sql)
+        if model.declared:
+            project.declare(model.name, {"x": model.declared})
     outcomes = project.run()
     written = project.query("select name from system.tables where database = 'errors' and total_rows > 0")
     assert written == [], written
@@ -96,137 +116,71 @@ def test_all_problems_come_in_one_error(outcomes: dict[str, Node]) -> None:
     assert "on_conflict is 'ignore'" in message
 
 
-@dataclass(frozen=True)
-class BadValue:
-    name: str
-    given: str
-    declared: str
-
-
-# fmt: off
-BAD_VALUES = [
-    BadValue("negative_into_unsigned", "toInt64(-5)", "UInt64"),
-    BadValue("too_large", "toInt64(5000000000)", "UInt32"),
-    BadValue("lost_digits", "toDecimal64('1.239', 3)", "Decimal(12, 2)"),
-    BadValue("too_many_digits", "toDecimal64('123456789.9', 1)", "Decimal(8, 2)"),
-    BadValue("date_that_wraps", "toDate32('2299-01-01')", "Date"),
-    BadValue("lost_microseconds", "toDateTime64('2025-01-01 00:00:00.5', 6, 'UTC')", "DateTime('UTC')"),
-    BadValue("no_number", "'many'", "Int64"),
-    BadValue("no_uuid", "'x'", "UUID"),
-    BadValue("two_is_no_boolean", "toInt32(2)", "Bool"),
-    BadValue("null_into_plain_column", "cast(null as Nullable(Int64))", "Int64"),
-]
-# fmt: on
-
-
-@pytest.mark.parametrize("value", BAD_VALUES, ids=lambda value: value.name)
-def test_a_value_that_does_not_fit_stops_the_run(
-    make_project: Callable[[str], CollapsingProject], value: BadValue
-) -> None:
-    project = make_project(f"bad_{value.name}")
-    project.add_model("target", CONFIG, f"select toInt64(7) as id, {value.given} as x, toInt64(5) as _version")
-    project.declare("target", {"id": "Int64", "x": value.declared, "_version": "Int64", "_sign": "Int8"})
-    outcome = project.run()["target"]
-    assert outcome.status == "error"
-    problem = "x is null" if "null" in value.given else f"x does not fit {value.declared}"
-    assert f"1 row: {problem}. Examples (id, _version): (7, 5)" in outcome.message
-    assert project.query("select count() from target") == [(0,)]
-
-
-def test_an_old_server_is_refused(make_project: Callable[[str], CollapsingProject]) -> None:
-    project = make_project("old_server")
-    project.add_model("target", CONFIG, SELECT)
+def test_an_old_server_is_refused(make_project: MakeProject) -> None:
+    table = Table(make_project("old_server"))
     with intercepted(lambda send, sql: send(sql.replace("version() as", "'26.2.19.1' as"))):
-        message = project.run()["target"].message
+        message = table.fail()
     assert "needs ClickHouse 26.7 or newer, but this is ClickHouse 26.2.19.1." in message
-    assert project.query("show tables") == []
+    assert table.query("show tables") == [("changes",)]
 
 
-def test_a_deleted_row_may_have_any_payload(make_project: Callable[[str], CollapsingProject]) -> None:
-    project = make_project("deleted_payload")
-    project.add_model("target", CONFIG, "select * from changes")
-    project.declare("target", {"id": "Int64", "x": "Int64", "_version": "Int64", "_sign": "Int8"})
-    structure = "id Int64, x Nullable(Int64), _version Int64, _is_deleted Nullable(Bool)"
-    project.replace_rows("changes", structure, [(1, 10, 1, None), (2, 20, 1, False)])
-    assert project.run()["target"].status == "success"
-    project.replace_rows("changes", structure, [(1, None, 2, True)])
-    assert project.run()["target"].status == "success"
-    assert project.query("select id, x from target final where _sign = 1") == [(2, 20)]
+def test_a_deleted_row_may_have_any_payload(make_project: MakeProject) -> None:
+    columns = "id Int64, x Nullable(Int64), _version Int64, _is_deleted Nullable(Bool)"
+    table = Table(make_project("deleted_payload"), columns)
+    table.project.declare("target", {"id": "Int64", "x": "Int64", "_version": "Int64", "_sign": "Int8"})
+    table.apply([(1, 10, 1, None), (2, 20, 1, False)])
+    table.apply([(1, None, 2, True)])
+    table.check([(2, 20, 1)])
 
 
-def test_conflicts_stop_the_run_when_told_to(make_project: Callable[[str], CollapsingProject]) -> None:
-    project = make_project("conflicts")
-    project.add_model("target", {**CONFIG, "on_conflict": "error"}, "select * from changes")
-    structure = "id Int64, x Int64, _version Int64"
-    project.replace_rows("changes", structure, [(1, 10, 1)])
-    assert project.run()["target"].status == "success"
-    project.replace_rows("changes", structure, [(1, 11, 1), (2, 20, 1)])
-    outcome = project.run()["target"]
-    assert outcome.status == "error"
-    assert "1 change has the same version as a stored row" in outcome.message
-    assert ". Examples (id, _version): (1, 1)." in outcome.message
-    assert "Nothing was written" in outcome.message
-    assert project.query("select id, x, _sign from target") == [(1, 10, 1)]
+def test_conflicts_stop_the_run_when_told_to(make_project: MakeProject) -> None:
+    table = Table(make_project("conflicts"), on_conflict="error")
+    table.apply([(1, 10, 1)])
+    message = table.fail([(1, 11, 1), (2, 20, 1)])
+    assert "1 change has the same version as a stored row" in message
+    assert ". Examples (id, _version): (1, 1)." in message
+    assert "Nothing was written" in message
+    assert table.query("select id, x, _sign from target") == [(1, 10, 1)]
 
 
-class TestExistingRelation:
-    """What stands in the target's place and is not the table that the model describes."""
+ALL = "select * from changes"
+# What a model that built a table becomes, and why it does not fit the table.
+DIFFERENCES: dict[str, tuple[dict[str, Any], str, str]] = {
+    "order": ({"order_by": ["id", "region"]}, ALL, "order_by is 'id, region', but `existing`.`order` has 'id'. Change the option back, or rebuild the table: "),
+    "partition": ({"partition_by": "region"}, ALL, "partition_by is 'region', but `existing`.`partition` has ''"),
+    "sign": ({"sign": "s"}, ALL, "sign and version are 's, _version'"),
+    "added": ({}, "select *, 1 as extra from changes", "the model adds extra. Set"),
+    "absent": ({}, "select id, _version from changes", "the model drops region. Set"),
+    "type": ({}, "select id, 1 as region, _version from changes", "region is UInt8 in the model and String in `existing`.`type`. Undo the change, or rebuild the table: "),
+}  # fmt: skip
 
-    @pytest.fixture(scope="class")
-    @classmethod
-    def project(cls, make_project: Callable[[str], CollapsingProject]) -> CollapsingProject:
-        project = make_project("existing")
-        project.replace_rows("changes", "id Int64, region String, _version Int64", [(1, "EU", 1)])
-        project.add_model("target", CONFIG, "select * from changes")
-        assert project.run()["target"].status == "success"
-        return project
 
-    @pytest.mark.parametrize(
-        ("config", "sql", "error"),
-        [
-            (
-                {"order_by": ["id", "region"]},
-                "select * from changes",
-                "order_by is 'id, region', but `existing`.`target` has 'id'. Change the option back, or rebuild the table: ",
-            ),
-            (
-                {"partition_by": "region"},
-                "select * from changes",
-                "partition_by is 'region', but `existing`.`target` has ''",
-            ),
-            ({"sign": "s"}, "select * from changes", "sign and version are 's, _version'"),
-            ({}, "select *, 1 as extra from changes", "the model adds extra. Set"),
-            ({}, "select id, _version from changes", "the model drops region. Set"),
-            (
-                {},
-                "select id, 1 as region, _version from changes",
-                "region is UInt8 in the model and String in `existing`.`target`. Undo the change, or rebuild the table: ",
-            ),
-        ],
+def test_a_table_that_is_not_what_the_model_describes(make_project: MakeProject) -> None:
+    project = make_project("existing")
+    project.replace_rows("changes", "id Int64, region String, _version Int64", [(1, "EU", 1)])
+    for name in DIFFERENCES:
+        project.add_model(name, CONFIG, ALL)
+    project.build()
+    for name, (config, sql, _) in DIFFERENCES.items():
+        project.add_model(name, {**CONFIG, **config}, sql)
+    project.command("create table other (id Int64) engine = MergeTree order by id")
+    project.add_model("other", CONFIG, ALL)
+    outcomes = project.run()
+    for name, (_, _, error) in DIFFERENCES.items():
+        assert outcomes[name].status == "error"
+        assert error in outcomes[name].message
+        assert "--full-refresh" in outcomes[name].message
+    assert "exists and is MergeTree, not VersionedCollapsingMergeTree" in outcomes["other"].message
+
+
+def test_rows_that_the_ledger_does_not_know(make_project: MakeProject) -> None:
+    table = Table(make_project("foreign_rows"))
+    table.command(
+        "create table target (id Int64, x Int64, _version Int64, _sign Int8) "
+        "engine = VersionedCollapsingMergeTree(_sign, _version) order by id"
     )
-    def test_difference(self, project: CollapsingProject, config: dict[str, Any], sql: str, error: str) -> None:
-        project.add_model("target", {**CONFIG, **config}, sql)
-        outcome = project.run()["target"]
-        assert outcome.status == "error"
-        assert error in outcome.message
-        assert "--full-refresh" in outcome.message
-
-    def test_another_engine(self, project: CollapsingProject) -> None:
-        project.command("create table other (id Int64) engine = MergeTree order by id")
-        project.add_model("other", CONFIG, "select id, _version from changes")
-        outcome = project.run("--select", "other")["other"]
-        assert "exists and is MergeTree, not VersionedCollapsingMergeTree" in outcome.message
-
-    def test_rows_that_the_ledger_does_not_know(self, project: CollapsingProject) -> None:
-        project.command(
-            "create table foreign (id Int64, _version Int64, _sign Int8) "
-            "engine = VersionedCollapsingMergeTree(_sign, _version) order by id"
-        )
-        project.command("insert into foreign values (1, 1, 1)")
-        project.add_model("foreign", CONFIG, "select id, _version + 1 as _version from changes")
-        outcome = project.run("--select", "foreign")["foreign"]
-        assert "has rows that are not in the ledger" in outcome.message
-        project.operation("adopt_table", model="foreign")
-        outcome = project.run("--select", "foreign")["foreign"]
-        assert outcome.status == "success", outcome.message
-        assert project.query("select id, _version from foreign final where _sign = 1") == [(1, 2)]
+    table.command("insert into target values (1, 0, 1, 1)")
+    assert "has rows that are not in the ledger" in table.fail([(1, 0, 2)])
+    table.operation("adopt_table", model="target")
+    table.apply([(1, 0, 2)])
+    table.check([(1, 0, 2)])

@@ -2,49 +2,38 @@
 
 from __future__ import annotations
 
-from datetime import date
 from typing import Any
 
-from tests.support.collapsing_project import CollapsingProject, Row
 from tests.support.collapsing_projects import MakeProject
+from tests.support.table import Table
 
-STRUCTURE = "id Int64, region String, day Date, amount Decimal(12, 2), _version UInt64"
-BY_REGION = {"name": "by_region", "query": "select region, sum(amount * _sign), sum(_sign) group by region"}
-CONFIG: dict[str, Any] = {"unique_key": "id", "partition_by": "toYYYYMM(day)"}
+COLUMNS = "id Int64, region String, month UInt8, amount Decimal(12, 2), _version UInt64"
+QUERY = "select region, sum(amount * _sign), sum(_sign) group by region"
+WITH_IT: dict[str, Any] = {"partition_by": "month", "projections": [{"name": "by_region", "query": QUERY}]}
 SUMS = "select region, sum(amount * _sign), sum(_sign) as n from target group by region having n <> 0 order by region"
 
 
-def check(project: CollapsingProject) -> None:
-    raw = project.query(f"{SUMS} settings optimize_use_projections = 0")
-    assert project.query(f"{SUMS} settings force_optimize_projection = 1") == raw
-    final = SUMS.replace("from target", "from target final")
-    assert project.query(final) == raw
+def check_sums(table: Table) -> None:
+    raw = table.query(f"{SUMS} settings optimize_use_projections = 0")
+    assert table.query(f"{SUMS} settings force_optimize_projection = 1") == raw
+    assert table.query(SUMS.replace("from target", "from target final")) == raw
 
 
 def test_it_agrees_and_can_be_added_to_a_table_with_rows(make_project: MakeProject) -> None:
-    project = make_project("projections")
-    project.add_model("target", CONFIG, "select * from changes")
-    rows: list[Row] = [(key, ("EU", "US")[key % 2], date(2025, 1 + key % 3, 1), key, 1) for key in range(50)]
-    project.replace_rows("changes", STRUCTURE, rows)
-    assert project.run()["target"].status == "success"
-    project.add_model("target", {**CONFIG, "projections": [BY_REGION]}, "select * from changes")
+    table = Table(make_project("projections"), COLUMNS, partition_by="month")
+    table.apply([(key, ("EU", "US")[key % 2], 1 + key % 3, key, 1) for key in range(50)])
+    table.configure(**WITH_IT)
     for version in (1, 2, 3):
-        rows = [
-            (key, ("EU", "US", "AP")[(key + version) % 3], date(2025, 1 + (key + version) % 4, 1), key * version, version)
-            for key in range(0, 50, version)
-        ]  # fmt: skip
-        project.replace_rows("changes", STRUCTURE, rows)
-        assert project.run()["target"].status == "success"
-        check(project)
-        project.command("optimize table target final")
-        check(project)
+        regions = {key: ("EU", "US", "AP")[(key + version) % 3] for key in range(0, 50, version)}
+        table.apply([(key, region, 1 + (key + version) % 4, key * version, version) for key, region in regions.items()])
+        check_sums(table)
+        table.command("optimize table target final")
+        check_sums(table)
     query = "select name from system.projections where database = 'projections' and table = 'target'"
-    assert project.query(query) == [("by_region",)]
+    assert table.query(query) == [("by_region",)]
 
 
 def test_a_table_is_built_with_it(make_project: MakeProject) -> None:
-    project = make_project("projections_built")
-    project.add_model("target", {**CONFIG, "projections": [BY_REGION]}, "select * from changes")
-    project.replace_rows("changes", STRUCTURE, [(1, "EU", date(2025, 1, 1), 1, 1)])
-    assert project.run()["target"].status == "success"
-    check(project)
+    table = Table(make_project("projections_built"), COLUMNS, **WITH_IT)
+    table.apply([(1, "EU", 1, 1, 1)])
+    check_sums(table)

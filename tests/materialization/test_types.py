@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from tests.support.collapsing_project import CollapsingProject, OperationError
@@ -108,40 +106,6 @@ class TestBuiltTwice:
     def test_rows(self, outcomes: list[dict[str, Node]]) -> None:
         assert self.project.query("select x, twice, also, _sign from computed final") == [(2, 4, 2, 1)]
         assert self.project.query("select x, `i``d`, `'s)'` from ticked final where `si``gn)` = 1") == [(2, 1, 2)]
-
-
-SELECT = "select 1 as id, {} as x, 1 as _version"
-
-
-REFUSED: list[tuple[str, dict[str, Any], str, str]] = [
-    ("float_in_a_key", {"unique_key": "x"}, SELECT.format("tuple(1.5)"), "x is Tuple(Float64), and floats do not pair"),
-    ("json_key", {"unique_key": "x"}, SELECT.format("cast('{}' as JSON)"), "x is JSON, and values of this type have no reliable order"),
-    ("variant_key", {"unique_key": "x"}, SELECT.format("cast('a' as Variant(String, Int8))"), "have no reliable order"),
-    ("nulls_in_a_key", {"unique_key": "x"}, SELECT.format("[1, null]"), "x is Array(Nullable(UInt8)), and values of this type have no reliable order"),
-    ("null", {}, SELECT.format("null"), "x is null in every row, so its type is unknown. Declare its data_type"),
-    ("key_twice", {"unique_key": ["id", "id"]}, SELECT.format("1"), "unique_key is id, id, which names a column twice"),
-    ("greatest_tuple", {"combine": {"x": "greatest"}}, SELECT.format("(1, toNullable(2))"), "combine: x has the policy 'greatest', but it is Tuple("),
-    ("least_floats", {"combine": {"x": "least"}}, SELECT.format("[1.5]"), "is Array(Float64), and values of this type have no order"),
-    ("greatest_variant", {"combine": {"x": "greatest"}}, SELECT.format("cast('a' as Variant(String, Int8))"), "combine: x has the policy 'greatest'"),
-    ("unknown_unset", {}, SELECT.format("1") + ", ['X'] as _unset", "1 row: _unset names X, which is not a column"),
-    ("negative_count", {}, SELECT.format("1") + ", -1 as _duplicates", "1 row: _duplicates is below zero"),
-    ("dbt_name", {}, SELECT.format("1") + ", 1 as _dbt_given", "Names that begin with _dbt_ are reserved"),
-]  # fmt: skip
-
-
-class TestRefused:
-    @pytest.fixture(scope="class")
-    @classmethod
-    def outcomes(cls, make_project: MakeProject) -> dict[str, Node]:
-        project = make_project("types_refused")
-        for name, config, sql, _ in REFUSED:
-            project.add_model(name, {"unique_key": "id", **config}, sql)
-        return project.run()
-
-    @pytest.mark.parametrize(("name", "error"), [(name, error) for name, _, _, error in REFUSED])
-    def test_error(self, outcomes: dict[str, Node], name: str, error: str) -> None:
-        assert outcomes[name].status == "error"
-        assert error in outcomes[name].message
 
 
 def test_greatest_and_least_do_not_depend_on_the_runs(make_project: MakeProject) -> None:

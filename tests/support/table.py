@@ -32,6 +32,9 @@ class Table:
         self.query = project.query
         self.command = project.command
         self.operation = project.operation
+        self.add_model = project.add_model
+        self.add_view = project.add_view
+        self.run = project.run
         self.columns = columns
         self.configure(select, **options)
 
@@ -43,10 +46,14 @@ class Table:
         """Let these be the changes. A row may leave out its last columns: they get their types' defaults."""
         self.project.replace_rows("changes", self.columns, rows)
 
-    def apply(self, rows: Iterable[Row] = (), *arguments: str) -> str:
-        """Apply changes, with all models that read the table; what dbt says of the table."""
+    def build(self, rows: Iterable[Row] = (), *arguments: str) -> dict[str, str]:
+        """Apply changes, with all models that read the table; what dbt says of each model."""
         self.stage(rows)
-        return self.project.build(*arguments)["target"]
+        return self.project.build(*arguments)
+
+    def apply(self, rows: Iterable[Row] = (), *arguments: str) -> str:
+        """The same; what dbt says of the table."""
+        return self.build(rows, *arguments)["target"]
 
     def fail(self, rows: Iterable[Row] = (), *arguments: str) -> str:
         """The message with which an apply of changes fails."""
@@ -60,20 +67,16 @@ class Table:
         with dying({"target": at}):
             assert "died here" in self.fail(rows)
 
-    def live(self, columns: str = "*") -> list[Row]:
-        """The live rows without their signs, as readers with FINAL see them, in order."""
-        live = "select * except _sign from target final where _sign = 1"
-        return self.query(f"select {columns} from ({live}) order by all")
+    def live(self, columns: str = "* except _sign") -> list[Row]:
+        """The live rows, as readers with FINAL see them, in order."""
+        return self.query(f"select {columns} from target final where _sign = 1 order by all")
 
-    def check(self, rows: Iterable[Row], columns: str = "*") -> None:
+    def check(self, rows: Iterable[Row], columns: str = "* except _sign") -> None:
         """These are the live rows: for readers with FINAL, by the signs of each row, and in number."""
         expected = sorted(rows)
         assert self.live(columns) == expected
-        nets = "select * except _sign, sum(_sign) as _net from target group by all having _net <> 0"
-        assert (
-            self.query(f"select {columns} from (select * except _net from ({nets})) order by all")
-            == expected
-        )
+        nets = f"select {columns} from target group by all having sum(_sign) <> 0 order by all"
+        assert self.query(nets) == expected
         assert self.query("select sum(_sign) from target") == [(len(expected),)]
 
     def tombstones(self) -> dict[Any, Any]:
