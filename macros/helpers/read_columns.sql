@@ -61,7 +61,8 @@
   {%- if taken -%}
     {%- do exceptions.raise_compiler_error(
         relation ~ " has " ~ taken | join(', ') ~ ", which hides the column that ClickHouse itself adds to every "
-        ~ "table. Rename it: alter table " ~ relation ~ " rename column " ~ adapter.quote(taken[0]) ~ " to another name."
+        ~ "table. Rename it: alter table " ~ relation ~ " rename column " ~ adapter.quote(taken[0])
+        ~ " to another name."
     ) -%}
   {%- endif -%}
 {% endmacro %}
