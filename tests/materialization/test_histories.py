@@ -1,8 +1,7 @@
 """Random histories through the materialization, many side by side as keys of one table.
 
-After every run live rows, signed sums and an aggregating projection must say what a plain Python model
-says; with a journal three kinds of views too. Runs die at random statements, tables are merged at
-random. The long form is `make soak`.
+After every run live rows, signed sums and an aggregating projection must say what the oracle says, and the ledger too;
+with a journal three kinds of views as well. Runs die at random statements, tables are merged at random. The long form is `make soak`.
 """
 
 from __future__ import annotations
@@ -15,7 +14,9 @@ from typing import Any
 
 import pytest
 
+from tests.support.accounts import counts_of_last_apply
 from tests.support.collapsing_project import CollapsingProject
+from tests.support.oracle import Event, Oracle
 from tests.support.statements import dying
 
 STRUCTURE = (
@@ -35,75 +36,31 @@ MODEL = {
         }
     ],
 }
-Payload = tuple[str, int, str | None, date]
 
 
-@dataclass(frozen=True)
-class Change:
-    """An event of a key; deletes carry a payload too, which does not matter."""
-
-    key: int
-    version: int
-    is_deleted: bool
-    payload: Payload
-
-    @property
-    def row(self) -> tuple[object, ...]:
-        return (*_key_columns(self.key), *self.payload, self.version, self.is_deleted)
+def row(event: Event) -> tuple[object, ...]:
+    return (*event.key, *event.values, event.version, event.is_deleted)
 
 
-@dataclass
-class Truth:
-    """What the table should hold, worked out change by change."""
-
-    live: dict[int, tuple[int, Payload]] = field(default_factory=dict)
-    deleted_at: dict[int, int] = field(default_factory=dict)
-
-    def apply(self, changes: list[Change]) -> None:
-        for change in changes:
-            deleted_at = self.deleted_at.get(change.key, -1)
-            live_version = self.live.get(change.key, (-1,))[0]
-            if change.is_deleted:
-                if change.version >= max(live_version, deleted_at):
-                    self.live.pop(change.key, None)
-                    self.deleted_at[change.key] = change.version
-            elif change.version > max(live_version, deleted_at):
-                self.live[change.key] = (change.version, change.payload)
-
-    @property
-    def rows(self) -> list[tuple[object, ...]]:
-        return sorted(
-            (
-                (*_key_columns(key), *payload, version)
-                for key, (version, payload) in self.live.items()
-            ),
-            key=repr,
-        )
-
-    @property
-    def sums(self) -> list[tuple[str, int, int]]:
-        regions: dict[str, tuple[int, int]] = {}
-        for _, (region, amount, _, _) in self.live.values():
-            total, n = regions.get(region, (0, 0))
-            regions[region] = (total + amount, n + 1)
-        return sorted((region, *sums) for region, sums in regions.items())
+def sums(oracle: Oracle) -> list[tuple[str, int, int]]:
+    regions: dict[str, tuple[int, int]] = {}
+    for region, amount, *_ in (live.values for live in oracle.live.values()):
+        total, n = regions.get(region, (0, 0))
+        regions[region] = (total + amount, n + 1)
+    return sorted((region, *found) for region, found in regions.items())
 
 
-def _key_columns(key: int) -> tuple[int, str]:
-    return key % 7, f"k{key}"
-
-
-def histories(chance: random.Random, keys: int, runs: int, events: int) -> Iterator[list[Change]]:
+def histories(chance: random.Random, keys: int, runs: int, events: int) -> Iterator[list[Event]]:
     """The change sets of the runs, with up to ``events`` events of each of ``keys`` keys in all.
 
     Most events come in order, some late, some of old ones again, some twice in one change set.
     """
     left = [chance.randint(1, events) for _ in range(keys)]
     version = [0] * keys
-    sent: list[Change] = []
-    late: list[Change] = []
+    sent: list[Event] = []
+    late: list[Event] = []
     for run in range(runs):
-        batch: list[Change] = []
+        batch: list[Event] = []
         for key in range(keys):
             share = left[key] / (runs - run)
             for _ in range(min(left[key], int(share) + (chance.random() < share % 1))):
@@ -115,7 +72,8 @@ def histories(chance: random.Random, keys: int, runs: int, events: int) -> Itera
                     chance.choice([None, "a"]),
                     date(2025, chance.randrange(1, 5), 1),
                 )
-                change = Change(key, version[key], chance.random() < 0.2, payload)
+                place = (key % 7, f"k{key}")
+                change = Event(place, version[key], payload, is_deleted=chance.random() < 0.2)
                 (late if chance.random() < 0.1 else batch).append(change)
         chance.shuffle(late)
         batch += late[: len(late) // 2]
@@ -129,11 +87,11 @@ def histories(chance: random.Random, keys: int, runs: int, events: int) -> Itera
 
 @dataclass
 class History:
-    """A project whose table takes random change sets, next to the model that knows the truth."""
+    """A project whose table takes random change sets, next to the oracle."""
 
     project: CollapsingProject
     config: dict[str, Any] = field(default_factory=dict)
-    truth: Truth = field(default_factory=Truth)
+    oracle: Oracle = field(default_factory=Oracle)
     views: tuple[str, ...] = ()
     died: int = 0
 
@@ -161,14 +119,16 @@ class History:
         )
         self.views = ("sums", "stock_sums", "plain_sums")
 
-    def run(self, changes: list[Change], death: int | None = None) -> None:
+    def run(self, changes: list[Event], death: int | None = None) -> None:
         """Apply a change set, by a run that dies before its ``death``-th statement if not None."""
-        self.project.replace_rows("changes", STRUCTURE, [change.row for change in changes])
+        self.project.replace_rows("changes", STRUCTURE, map(row, changes))
         begun = self._applies_begun()
         with dying({"target": death}):
             outcome = self.project.run("--select", "target")["target"]
         if outcome.status == "success":
-            self.truth.apply(changes)
+            counts = self.oracle.apply(changes)
+            if changes:
+                assert counts_of_last_apply(self.project.query, self.project.schema, "target") == counts
             self.check()
             return
         assert death is not None, outcome.message
@@ -177,7 +137,7 @@ class History:
         # The next run brings other changes: what the dead one had begun must be completed, or not
         # have begun at all.
         if self._applies_begun() > begun:
-            self.truth.apply(changes)
+            self.oracle.apply(changes)
         self.run([])
 
     def _applies_begun(self) -> int:
@@ -187,17 +147,19 @@ class History:
 
     def check(self) -> None:
         query = self.project.query
+        rows = sorted(self.oracle.rows, key=repr)
+        regions = sums(self.oracle)
         live = query(f"select {COLUMNS} from target final where _sign = 1")
-        assert sorted(live, key=repr) == self.truth.rows
+        assert sorted(live, key=repr) == rows
         net = query(
             f"select {COLUMNS}, sum(_sign) as net from target group by {COLUMNS} having net <> 0"
         )
-        assert {row[-1] for row in net} <= {1}
-        assert sorted((row[:-1] for row in net), key=repr) == self.truth.rows
-        sums = f"{SUMS.format(source='target')} having n <> 0 order by region"
-        assert query(f"{sums} settings optimize_use_projections = 0") == self.truth.sums
+        assert {net_row[-1] for net_row in net} <= {1}
+        assert sorted((net_row[:-1] for net_row in net), key=repr) == rows
+        by_region = f"{SUMS.format(source='target')} having n <> 0 order by region"
+        assert query(f"{by_region} settings optimize_use_projections = 0") == regions
         assert (
-            query(f"{sums} settings force_optimize_projection = {bool(net):d}") == self.truth.sums
+            query(f"{by_region} settings force_optimize_projection = {bool(net):d}") == regions
         )
         if self.views:
             assert self.project.run("--select", "sums")["sums"].status == "success"
@@ -205,7 +167,7 @@ class History:
             kept = query(
                 f"select region, sum(amount), sum(n) as c from {view} group by region having c <> 0 order by region"
             )
-            assert kept == self.truth.sums, view
+            assert kept == regions, view
 
 
 @pytest.mark.parametrize(
@@ -228,8 +190,8 @@ def test_random_histories(
         history.run(changes, chance.randrange(16) if chance.random() < 0.4 else None)
         if chance.random() < 0.3:
             history.project.command("optimize table target final")
-    assert len(history.truth.live) > keys / 3
-    assert history.truth.deleted_at
+    assert len(history.oracle.live) > keys / 3
+    assert history.oracle.tombstones
     assert history.died
 
 

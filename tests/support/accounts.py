@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -27,6 +28,23 @@ def assert_ledger_adds_up(query: Callable[[str], list[Row]], schema: str) -> Non
         f"or events + derived <> {OUTCOMES})"
     )
     assert not wrong, wrong
+
+
+COUNTS = (
+    "events", "derived", "truncates", "keys", "states", "cancels", "deletes", "duplicates", "stale", "conflicts",
+    "tombstoned", "superseded",
+)  # fmt: skip
+
+
+def counts_of_last_apply(
+    query: Callable[[str], list[Row]], schema: str, model: str
+) -> Counter[str]:
+    """What the ledger says of a model's last apply, without what is 0, as the oracle says it."""
+    ((*found,),) = query(
+        f"select {', '.join(COUNTS)} from {schema}.versioned_collapsing_ledger "
+        f"where model = '{model}' and status = 'applied' order by at desc limit 1"
+    )
+    return +Counter(dict(zip(COUNTS, found, strict=True)))
 
 
 def assert_manifest_adds_up(batches: Sequence[Mapping[str, Any]]) -> None:
