@@ -39,9 +39,7 @@
       source, versioned_collapsing.read_has_landed(source.location)
   ) -%}
   with images as (
-    {{ versioned_collapsing.get_envelopes_sql(
-        lines, version, key, places, columns
-    ) }}
+    {{ versioned_collapsing.get_envelopes_sql(lines, key, places, columns) }}
   ),
   typed as (
     select

@@ -22,9 +22,7 @@
       source, versioned_collapsing.read_has_landed(source.location)
   ) -%}
   with images as (
-    {{ versioned_collapsing.get_envelopes_sql(
-        lines, version, key, columns, columns
-    ) }}
+    {{ versioned_collapsing.get_envelopes_sql(lines, key, columns, columns) }}
   ),
   after_typed as (
     {{ versioned_collapsing.get_typed_columns_sql(

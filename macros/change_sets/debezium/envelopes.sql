@@ -1,17 +1,16 @@
-{# Lines as Debezium's envelopes: `_op`, `_before` and `_after` with their values as text, the fields of which the
-   version is made, and `_passed_over`. If all columns of a row are read, the row is a map, which shows which fields it
-   has. If only the columns in `before` are read of the row before, its other fields are ignored. If Debezium's
-   converter sends a schema, it puts the envelope into `payload`. A row without an envelope may have a column of that
-   name too, and then has a key beside it. #}
-{% macro get_envelopes_sql(lines, version, key, before, columns) -%}
-  {%- set fields = ['op', 'before', 'after'] + versioned_collapsing.get_debezium_version_fields(version) -%}
+{# Lines as Debezium's envelopes: `_op`, `_before` and `_after` with their values as text, `_source` and `_transaction`
+   with all their fields as text, and `_passed_over`. If all columns of a row are read, the row is a map, which shows
+   which fields it has. If only the columns in `before` are read of the row before, its other fields are ignored. If
+   Debezium's converter sends a schema, it puts the envelope into `payload`. A row without an envelope may have a column
+   of that name too, and then has a key beside it. #}
+{% macro get_envelopes_sql(lines, key, before, columns) -%}
+  {%- set fields = ['op', 'before', 'after', 'source', 'transaction'] -%}
   {%- set reads_all_before = before | length == columns | length -%}
   {%- set envelope = 'op: string, before: '
       ~ ('map<string, string>' if reads_all_before else 'struct<' ~ versioned_collapsing.get_text_fields(before) ~ '>')
-      ~ ', after: map<string, string>'
-      ~ versioned_collapsing.get_debezium_version_type(version) -%}
+      ~ ', after: map<string, string>, source: map<string, string>, transaction: map<string, string>' -%}
   {%- set row_fields = [] -%}
-  {%- for name in key if name | lower not in ('op', 'before', 'after', 'source', 'transaction', 'payload') -%}
+  {%- for name in key if name | lower not in fields + ['payload'] -%}
     {%- do row_fields.append(name) -%}
   {%- endfor -%}
   {%- set object = 'struct<' ~ envelope ~ ', payload: struct<' ~ envelope ~ '>'
@@ -32,8 +31,7 @@
     select
       *,
       {%- for field in fields %}
-      if(_is_wrapped, _value.payload.{{ field }}, _value.{{ field }})
-        as _{{ field | replace('.', '_') }}{{ ',' if not loop.last }}
+      if(_is_wrapped, _value.payload.{{ field }}, _value.{{ field }}) as _{{ field }}{{ ',' if not loop.last }}
       {%- endfor %}
     from (
       select *, {{ is_wrapped | join(' and ') }} as _is_wrapped

@@ -5,21 +5,21 @@
    cannot compare it with Spark's decimals. #}
 {% macro get_debezium_version_sql(version, servers) %}
   {%- if version == 'source.lsn' -%}
-    {%- do return(versioned_collapsing.get_typed_sql('_source_lsn', 'bigint', none)) -%}
+    {%- do return(versioned_collapsing.get_typed_sql('_source.lsn', 'bigint', none)) -%}
   {%- elif version == 'source.pos' -%}
     {%- do return(versioned_collapsing._get_number_sql([
-        "nullif(regexp_extract(_source_file, '[.]([0-9]{1,20})$', 1), '')",
-        versioned_collapsing._get_digits_sql('_source_pos', 12),
-        versioned_collapsing._get_digits_sql("coalesce(_source_row, '0')", 6),
+        "nullif(regexp_extract(_source.file, '[.]([0-9]{1,20})$', 1), '')",
+        versioned_collapsing._get_digits_sql('_source.pos', 12),
+        versioned_collapsing._get_digits_sql("coalesce(_source.row, '0')", 6),
     ])) -%}
   {%- elif version == 'source.gtid' -%}
     {%- set known = versioned_collapsing.get_text_array_sql(servers | map('lower')) -%}
     {%- set number = versioned_collapsing._get_number_sql([
-        'nullif(array_position(' ~ known ~ ", lower(substring_index(_source_gtid, ':', 1))), 0)",
-        versioned_collapsing._get_digits_sql("substring(_source_gtid, locate(':', _source_gtid) + 1)", 19),
-        versioned_collapsing._get_digits_sql('_transaction_total_order', 12),
+        'nullif(array_position(' ~ known ~ ", lower(substring_index(_source.gtid, ':', 1))), 0)",
+        versioned_collapsing._get_digits_sql("substring(_source.gtid, locate(':', _source.gtid) + 1)", 19),
+        versioned_collapsing._get_digits_sql('_transaction.total_order', 12),
     ]) -%}
-    {%- do return("if(_op = 'r' and nullif(_source_gtid, '') is null, repeat('0', 38), " ~ number ~ ')') -%}
+    {%- do return("if(_op = 'r' and nullif(_source.gtid, '') is null, repeat('0', 38), " ~ number ~ ')') -%}
   {%- endif -%}
   {%- do return(version) -%}
 {% endmacro %}

@@ -28,14 +28,11 @@ with images as (
   from (
     select
       *,
-      if(_is_wrapped, _value.payload.op, _value.op)
-        as _op,
-      if(_is_wrapped, _value.payload.before, _value.before)
-        as _before,
-      if(_is_wrapped, _value.payload.after, _value.after)
-        as _after,
-      if(_is_wrapped, _value.payload.source.lsn, _value.source.lsn)
-        as _source_lsn
+      if(_is_wrapped, _value.payload.op, _value.op) as _op,
+      if(_is_wrapped, _value.payload.before, _value.before) as _before,
+      if(_is_wrapped, _value.payload.after, _value.after) as _after,
+      if(_is_wrapped, _value.payload.source, _value.source) as _source,
+      if(_is_wrapped, _value.payload.transaction, _value.transaction) as _transaction
     from (
       select *, _value.op is null and _value.before is null and _value.after is null and _value.id is null as _is_wrapped
       from (
@@ -55,7 +52,7 @@ with images as (
   lateral view explode(transform(
     array(from_json(
     concat('[', _json_line, ',{"_dbt_end":true}]'),
-    'array<struct<op: string, before: struct<id: string>, after: map<string, string>, source: struct<lsn: string>, payload: struct<op: string, before: struct<id: string>, after: map<string, string>, source: struct<lsn: string>>, id: string, _dbt_end: string>>',
+    'array<struct<op: string, before: struct<id: string>, after: map<string, string>, source: map<string, string>, transaction: map<string, string>, payload: struct<op: string, before: struct<id: string>, after: map<string, string>, source: map<string, string>, transaction: map<string, string>>, id: string, _dbt_end: string>>',
     map('allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false', 'maxStringLen', '2147483647', 'maxNumLen', '2147483647', 'maxNestingDepth', '900')
   )),
     found -> if(
@@ -72,7 +69,7 @@ with images as (
     ),
     _json_line
   ), ',{"_dbt_end":true}]'),
-    'array<struct<op: string, before: struct<id: string>, after: map<string, string>, source: struct<lsn: string>, payload: struct<op: string, before: struct<id: string>, after: map<string, string>, source: struct<lsn: string>>, id: string, _dbt_end: string>>',
+    'array<struct<op: string, before: struct<id: string>, after: map<string, string>, source: map<string, string>, transaction: map<string, string>, payload: struct<op: string, before: struct<id: string>, after: map<string, string>, source: map<string, string>, transaction: map<string, string>>, id: string, _dbt_end: string>>',
     map('allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false', 'maxStringLen', '2147483647', 'maxNumLen', '2147483647', 'maxNestingDepth', '900')
   ),
       found
@@ -186,8 +183,8 @@ with images as (
       when _op not in ('c', 'r', 'u', 'd', 't') then concat('unknown op ', _op)
       when _op = 'd' and _before is null then 'before image is missing'
       when _op in ('c', 'r', 'u') and _after is null then 'after image is missing'
-      when _source_lsn is null then 'source.lsn is missing'
-      when _source_lsn is not null and _version is null then 'source.lsn does not fit bigint'
+      when _source.lsn is null then 'source.lsn is missing'
+      when _source.lsn is not null and _version is null then 'source.lsn does not fit bigint'
       when _op = 't' then null
       when _text_id is null then 'key id is null'
       when array_contains(_placeholders, _text_id) then 'id is unavailable'
@@ -203,4 +200,4 @@ with images as (
       when (_op = 'u' and (coalesce(_before['id'] <> _after['id'], false))) and _before['id'] is not null and if(contains(_before['id'], '.'), null, try_cast(_before['id'] as bigint)) is null then 'before.id does not fit bigint'
       when get(_missing_fields, 0) is not null then concat('', get(_missing_fields, 0), ' is missing')
     end as _reason
-  from (select *, if(_passed_over is null, if(contains(_source_lsn, '.'), null, try_cast(_source_lsn as bigint)), null) as _version from typed)
+  from (select *, if(_passed_over is null, if(contains(_source.lsn, '.'), null, try_cast(_source.lsn as bigint)), null) as _version from typed)
