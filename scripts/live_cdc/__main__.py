@@ -27,10 +27,10 @@ from types import FrameType
 
 import clickhouse_connect
 
+from scripts.debezium.postgres import Postgres
 from scripts.live_cdc.capture import Batch, Capture
 from scripts.live_cdc.comparison import Comparer, Comparison
-from scripts.live_cdc.postgres import Postgres
-from scripts.live_cdc.workload import Workload
+from scripts.live_cdc.workload import SCHEMA, Workload
 from tests.support.chdb_http import running_server
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -124,7 +124,7 @@ def _run(options: argparse.Namespace, state: State) -> None:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="live_cdc-")))
         folder.chmod(0o755)  # PostgreSQL's account goes through it
         (folder / "postgres").mkdir()
-        postgres = Postgres(folder / "postgres")
+        postgres = Postgres(folder / "postgres", SCHEMA)
         print("Starting PostgreSQL and ClickHouse ...", flush=True)
         stack.callback(postgres.stop)
         postgres.start()

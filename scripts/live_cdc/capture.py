@@ -15,7 +15,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from scripts.live_cdc.postgres import Postgres
+from scripts.debezium.postgres import Postgres
 
 SLOT = "live_cdc"
 WRITERS = 22  # advisory lock: each writer shares it, the marker has it alone

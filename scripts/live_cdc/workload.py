@@ -8,9 +8,31 @@ import threading
 from collections.abc import Iterator
 from typing import IO
 
+from scripts.debezium.postgres import Postgres
 from scripts.live_cdc.capture import WRITERS
-from scripts.live_cdc.postgres import Postgres
 
+SCHEMA = """
+create table customers (
+  customer_id bigint primary key, name text not null, email text, region text not null, tier text not null,
+  credit_limit numeric(12,2) not null, updated_at timestamptz not null default clock_timestamp()
+);
+create table orders (
+  order_id bigint primary key, customer_id bigint not null, region text not null, status text not null,
+  amount numeric(12,2) not null, items bigint not null, note text,
+  created_at timestamptz not null default clock_timestamp(), updated_at timestamptz not null default clock_timestamp()
+);
+create table order_items (
+  order_id bigint, line_no bigint, sku text not null, quantity bigint not null, unit_price numeric(10,2) not null,
+  updated_at timestamptz not null default clock_timestamp(), primary key (order_id, line_no)
+);
+create sequence ids start 1001;
+-- Long notes stay out of line: an update of another column does not carry them.
+alter table orders alter note set storage external;
+-- As in the shop's own events: an event has the whole row before the change.
+alter table customers replica identity full;
+alter table orders replica identity full;
+alter table order_items replica identity full;
+"""
 REGIONS = ("north", "south", "east", "west", "islands")
 TIERS = ("bronze", "silver", "gold", "platinum")
 STATUSES = ("pending", "paid", "shipped", "delivered", "cancelled", "refunded")

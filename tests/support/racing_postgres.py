@@ -22,7 +22,7 @@ from tempfile import TemporaryDirectory
 from time import monotonic, sleep
 from typing import Any
 
-from scripts.live_cdc.postgres import Postgres
+from scripts.debezium.postgres import Postgres
 from tests.support.oracle import Event
 
 COLUMNS = ("id", "code", "amount", "note")

@@ -1,0 +1,1 @@
+"""The real Debezium on databases of its own: the shop's stream, `make live-cdc`, and fixtures of tests."""

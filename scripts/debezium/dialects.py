@@ -1,0 +1,303 @@
+"""Makes the fixtures of tests/change_sets/dialects: what Debezium sends of one table under various settings.
+
+python -m scripts.debezium.dialects [name ...]
+
+Of each variant there is `<name>.jsonl`, the values of Debezium's messages in their order, and `<name>.expected.json`:
+the settings, the types of the columns, and the rows that the table had at the end, as the database itself prints them.
+Rows 1 to 9 are read by the snapshot, the others are streamed. Rows 4 and 14 have what Debezium or other databases have no
+value for: NaN, infinity, zero dates. Debezium itself loses some of it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from scripts.debezium.engine import Debezium, Record
+from scripts.debezium.mariadb import MariaDB
+from scripts.debezium.postgres import Postgres
+from scripts.debezium.recording import MARKER, Recording
+
+FOLDER = Path(__file__).resolve().parents[2] / "tests" / "change_sets" / "dialects"
+FLAT = {
+    "transforms": "unwrap",
+    "transforms.unwrap.type": "io.debezium.transforms.ExtractNewRecordState",
+    "transforms.unwrap.delete.tombstone.handling.mode": "rewrite",
+    "transforms.unwrap.add.fields": "op,table,lsn,source.sequence,source.ts_ms",
+}
+FLAT_MYSQL = {**FLAT, "transforms.unwrap.add.fields": "op,table,file,pos,row,source.ts_ms"}
+WITH_SCHEMAS = {"value.converter.schemas.enable": "true"}
+TRUNCATES = {"skipped.operations": "none"}
+# Every table of a shop in one topic, as the router of logical tables and Debezium Server's sinks do it.
+ONE_TOPIC = {
+    "transforms": "route",
+    "transforms.route.type": "io.debezium.transforms.ByLogicalTableRouter",
+    "transforms.route.topic.regex": r"(.*)\.(?!marker)[^.]+",
+    "transforms.route.topic.replacement": "$1.all",
+}
+
+POSTGRESQL_TYPES = """
+create extension hstore;
+create type mood as enum ('sad', 'ok', 'happy');
+create table types (
+  id integer primary key, small smallint, big bigint, price numeric(12,2), free numeric, cash money, ratio double precision,
+  single real, is_open boolean, name text, code char(5), mood mood, day date, seen timestamp, seen_ms timestamp(3),
+  made timestamptz, opens time, opens_tz timetz, lasts interval, uid uuid, doc jsonb, raw bytea, flags bit(5), flag bit(1),
+  mask bit varying(70), tags text[], numbers integer[], prices numeric(8,2)[], days date[], attrs hstore, net inet,
+  span int4range, place point, note text
+);
+alter table types alter note set storage external;
+"""
+POSTGRESQL_ROWS = {
+    "ordinary": """'7', '9000000000', '12.50', '0.123456789', '99.95', '0.1', '1.5', 'true', 'Zoë "Q" 雪', 'ab', 'ok', '2025-03-09',
+      '2025-03-09 12:34:56.123456', '2025-03-09 12:34:56.123', '2025-03-09 12:34:56.123456+00', '08:30:00.5', '08:30:00+02',
+      '1 year 2 mons 3 days 04:05:06.789', '3f2504e0-4f89-11d3-9a0c-0305e82c3301', '{"a": [1, null, "x"], "b": 1.50}',
+      '\\x00ff10', '10110', '1', '1011', '{a,NULL,"b,c",""}', '{1,NULL,3}', '{1.50,-2.25}', '{2025-01-01}', 'a=>1,b=>NULL',
+      '10.0.0.1/24', '[1,5)', '(1.5,-2)', repeat('ü ', 700)""",
+    "nulls": ", ".join(["null"] * 33),
+    "extremes": """'-32768', '-9223372036854775808', '-9999999999.99', '-123456789012345678901234567890.0000000001', '-0.01',
+      '1.7976931348623157e308', '-1e-37', 'false', '', '', 'happy', '1900-01-01', '1900-01-01 00:00:00', '2299-12-31 23:59:59.999',
+      '2299-12-31 23:59:59.999999+00', '23:59:59.999999', '23:59:59.999999-12', '-1 years -3 days -00:00:00.000001',
+      '00000000-0000-0000-0000-000000000000', '[]', '\\x', '00000', '0', '', '{}', '{}', '{}', '{}', '', '::1', 'empty', '(0,0)', ''""",
+    # What other databases have no value for.
+    "beyond": """null, null, null, 'NaN', null, 'NaN', 'Infinity', null, null, null, null, 'infinity', 'infinity', '9999-12-31 00:00:00',
+      '-infinity', '24:00:00', null, null, null, null, null, null, null, null, null, null, null, '{0044-03-15 BC,infinity}', null,
+      null, null, null, null""",
+}  # fmt: skip
+MARIADB_TYPES = """
+create table types (
+  id integer primary key, tiny tinyint, is_open tinyint(1), small smallint unsigned, medium mediumint, whole int unsigned,
+  big bigint, huge bigint unsigned, price decimal(12,2), precise decimal(38,10), ratio double, single float, name varchar(50),
+  code char(5), mood enum('sad', 'ok', 'happy'), marks set('a', 'b', 'c'), day date, seen datetime, seen_ms datetime(3),
+  seen_us datetime(6), made timestamp(6) null, opens time, opens_us time(6), year year, doc json, raw varbinary(10),
+  fixed binary(4), picture blob, flags bit(5), flag bit(1), mask bit(64), place point, note text
+) default charset utf8mb4;
+"""
+MARIADB_ROWS = {
+    "ordinary": """7, true, 65535, -8388608, 4294967295, 9000000000, 12, '12.50', '0.1234567891', 0.1, 1.5, 'Zoë "Q" 雪', 'ab', 'ok',
+      'a,c', '2025-03-09', '2025-03-09 12:34:56', '2025-03-09 12:34:56.123', '2025-03-09 12:34:56.123456',
+      '2025-03-09 12:34:56.123456', '08:30:00', '08:30:00.500000', 2025, '{"a": [1, null, "x"]}', x'00ff10', x'0102',
+      x'ffd8', b'10110', b'1', b'1011', point(1.5, -2), 'a note'""",
+    "nulls": ", ".join(["null"] * 32),
+    "extremes": """-128, false, 0, 8388607, 0, -9223372036854775808, 18446744073709551615, '-9999999999.99',
+      '-1234567890123456789012345678.0000000001', -1.7976931348623157e308, -1e-37, '', '', 'happy', '', '1900-01-01',
+      '1900-01-01 00:00:00', '2299-12-31 23:59:59.999', '2299-12-31 23:59:59.999999', '2037-12-31 23:59:59.999999',
+      '23:59:59', '23:59:59.999999', 1901, '[]', '', x'00000000', '', b'00000', b'0', 0xffffffffffffffff, point(0, 0), ''""",
+    "beyond": """null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, '0000-00-00',
+      '9999-12-31 23:59:59', '1000-01-01 00:00:00', '0000-00-00 00:00:00', '0000-00-00 00:00:00', '-838:59:59', '838:59:59', 0,
+      null, null, null, null, null, null, null, null, null""",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Variant:
+    """Settings, and what happens in the database.
+
+    Args:
+        settings: the connector's, besides where the database is.
+        before: statements before the connector starts.
+        after: groups of statements after its snapshot; the connector has caught up with a group when the next one starts.
+    """
+
+    settings: Mapping[str, str]
+    before: str
+    after: tuple[str, ...]
+    tables: Mapping[str, str] = field(default_factory=lambda: {"types": "id"})
+
+
+def _changes(rows: Mapping[str, str], first: int) -> str:
+    return "".join(
+        f"insert into types values ({number}, {values});\n"
+        for number, values in enumerate(rows.values(), first)
+    )
+
+
+def _of_types(
+    settings: Mapping[str, str], create: str, rows: Mapping[str, str], identity: str = ""
+) -> Variant:
+    """Four rows before the snapshot and four after it, of which some change: an update, other keys, deletes."""
+    before = (
+        create
+        + identity
+        + _changes(rows, 1)
+        + _changes({"deleted": rows["nulls"], "moved": rows["ordinary"]}, 8)
+    )
+    after = _changes(rows, 11) + (
+        "update types set name = 'updated' where id in (1, 2, 11);\n"
+        "update types set id = 99 where id = 9;\n"
+        "delete from types where id in (8, 12);\n"
+        f"insert into types values (8, {rows['extremes']});\n"
+    )
+    return Variant(settings, before, (after,))
+
+
+def _postgresql(settings: Mapping[str, str], *, has_full_identity: bool = True) -> Variant:
+    identity = "alter table types replica identity full;\n" if has_full_identity else ""
+    return _of_types(settings, POSTGRESQL_TYPES, POSTGRESQL_ROWS, identity)
+
+
+def _mariadb(settings: Mapping[str, str]) -> Variant:
+    return _of_types(settings, f"set sql_mode = '';\n{MARIADB_TYPES}", MARIADB_ROWS)
+
+
+VARIANTS = {
+    "postgresql_defaults": _postgresql({}, has_full_identity=False),
+    "postgresql_schemas": _postgresql(WITH_SCHEMAS, has_full_identity=False),
+    "postgresql_texts": _postgresql(
+        {"decimal.handling.mode": "string", "time.precision.mode": "isostring", "binary.handling.mode": "hex", "interval.handling.mode": "string"}
+    ),
+    "postgresql_doubles": _postgresql(
+        {"decimal.handling.mode": "double", "time.precision.mode": "connect", "binary.handling.mode": "base64", "hstore.handling.mode": "map"}
+    ),
+    "postgresql_nanoseconds": _postgresql({**WITH_SCHEMAS, "time.precision.mode": "nanoseconds", "binary.handling.mode": "base64-url-safe"}),
+    "postgresql_flat": _postgresql(FLAT),
+    "postgresql_flat_schemas": _postgresql({**FLAT, **WITH_SCHEMAS}, has_full_identity=False),
+    "mysql_defaults": _mariadb({}),
+    "mysql_schemas": _mariadb(WITH_SCHEMAS),
+    "mysql_texts": _mariadb(
+        {"decimal.handling.mode": "string", "time.precision.mode": "isostring", "binary.handling.mode": "hex", "bigint.unsigned.handling.mode": "precise"}
+    ),
+    "mysql_doubles": _mariadb({"decimal.handling.mode": "double", "time.precision.mode": "connect", "binary.handling.mode": "base64"}),
+    "mysql_flat": _mariadb(FLAT_MYSQL),
+}  # fmt: skip
+
+
+def main() -> int:
+    """Make the fixtures that are named, or all."""
+    names = sys.argv[1:] or list(VARIANTS)
+    FOLDER.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="dialects-") as temporary:
+        folder = Path(temporary)
+        folder.chmod(0o755)  # PostgreSQL's account goes through it
+        with Debezium(folder / "debezium.log") as debezium:
+            for server, make in (("postgresql", _of_postgresql), ("mysql", _of_mariadb)):
+                (folder / server).mkdir()
+                make(debezium, folder / server, [name for name in names if name.startswith(server)])
+    return 0
+
+
+def _of_postgresql(debezium: Debezium, folder: Path, names: list[str]) -> None:
+    postgres = Postgres(folder)
+    try:
+        if names:
+            postgres.start()
+        for name in names:
+            postgres.query(f"create database {name}")
+            run = _Run(
+                partial(postgres.query, database=name),
+                postgres.connector(name, name),
+                _postgresql_table,
+            )
+            _record(debezium, run, name, VARIANTS[name])
+    finally:
+        postgres.stop()
+
+
+def _of_mariadb(debezium: Debezium, folder: Path, names: list[str]) -> None:
+    mariadb = MariaDB(folder)
+    try:
+        if names:
+            mariadb.start()
+        for name in names:
+            mariadb.query(f"create database {name}")
+            run = _Run(
+                partial(mariadb.query, database=name),
+                mariadb.connector(name),
+                _mariadb_table,
+            )
+            _record(debezium, run, name, VARIANTS[name])
+    finally:
+        mariadb.stop()
+
+
+@dataclass(frozen=True)
+class _Run:
+    query: Callable[[str], list[str]]
+    connector: Mapping[str, str]
+    table: Callable[[Callable[[str], list[str]], str, str], tuple[dict[str, str], list[Any]]]
+
+
+def _record(debezium: Debezium, run: _Run, name: str, variant: Variant) -> None:
+    run.query(variant.before)
+    run.query(f"create table {MARKER} (id integer primary key); insert into {MARKER} values (0);")
+    with Recording(debezium, {**run.connector, **variant.settings, "name": name}) as recording:
+        records = recording.wait_for_marker()
+        for number, statements in enumerate(variant.after, 1):
+            run.query(f"{statements}; insert into {MARKER} values ({number});")
+            records = recording.wait_for_marker(number + 1)
+    _write(name, variant, run, [record for record in records if record.topic != "shop"])
+
+
+def _write(name: str, variant: Variant, run: _Run, records: list[Record]) -> None:
+    lines = [record.value or "null" for record in records]
+    (FOLDER / f"{name}.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    tables = {}
+    for table, key in variant.tables.items():
+        columns, rows = run.table(run.query, table, key)
+        tables[table] = {"key": key, "columns": columns, "rows": rows}
+    expected = {"settings": variant.settings, "tables": tables}
+    (FOLDER / f"{name}.expected.json").write_text(f"{_row_by_row(expected)}\n", encoding="utf-8")
+    print(f"{name}: {len(lines)} lines")
+
+
+def _row_by_row(value: Any, depth: int = 0) -> str:
+    """JSON with a line for each row and each entry around it."""
+    indent = " " * (depth + 1)
+    if isinstance(value, Mapping) and depth < 3:
+        inner = [
+            f"{indent}{json.dumps(name)}: {_row_by_row(each, depth + 1)}"
+            for name, each in value.items()
+        ]
+        return "{\n" + ",\n".join(inner) + f"\n{indent[1:]}}}"
+    if isinstance(value, list):
+        inner = [indent + json.dumps(each, ensure_ascii=False) for each in value]
+        return "[\n" + ",\n".join(inner) + f"\n{indent[1:]}]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _postgresql_table(
+    query: Callable[[str], list[str]], table: str, key: str
+) -> tuple[dict[str, str], list[Any]]:
+    found = query(
+        "select json_build_array(attname, format_type(atttypid, atttypmod)) from pg_attribute "
+        f"where attrelid = '{table}'::regclass and attnum > 0 and not attisdropped order by attnum"
+    )
+    columns: dict[str, str] = dict(map(json.loads, found))
+    texts = ", ".join(f"'{name}', {name}::text" for name in columns)
+    return columns, [
+        json.loads(line)
+        for line in query(f"select json_build_object({texts}) from {table} order by {key}")
+    ]
+
+
+def _mariadb_table(
+    query: Callable[[str], list[str]], table: str, key: str
+) -> tuple[dict[str, str], list[Any]]:
+    found = query(
+        "select json_array(column_name, column_type) from information_schema.columns "
+        f"where table_schema = database() and table_name = '{table}' order by ordinal_position"
+    )
+    columns: dict[str, str] = dict(map(json.loads, found))
+    texts = ", ".join(f"'{name}', {_mariadb_text(name, kind)}" for name, kind in columns.items())
+    return columns, [
+        json.loads(line)
+        for line in query(f"select json_object({texts}) from {table} order by {key}")
+    ]
+
+
+def _mariadb_text(name: str, kind: str) -> str:
+    if kind.startswith("bit"):
+        return f"bin({name})"
+    if "binary" in kind or "blob" in kind:
+        return f"hex({name})"
+    return f"st_astext({name})" if kind == "point" else f"cast({name} as char)"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

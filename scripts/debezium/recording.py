@@ -1,0 +1,70 @@
+"""Runs a connector while statements run, and keeps what it sends up to a marker."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+
+from scripts.debezium.engine import Debezium, Record
+
+PATIENCE = 60  # seconds for a marker to arrive
+MARKER = "marker"  # a table; its rows are no part of what is kept
+COMMON = {
+    "topic.prefix": "shop",
+    "offset.storage": "org.apache.kafka.connect.storage.MemoryOffsetBackingStore",
+    "value.converter.schemas.enable": "false",
+    "snapshot.max.threads": "1",
+}
+
+
+class Recording:
+    """A running connector and its records.
+
+    Args:
+        debezium: the JVM.
+        settings: the connector's; those of `COMMON` where they say nothing else.
+    """
+
+    def __init__(self, debezium: Debezium, settings: Mapping[str, str]) -> None:
+        self._records: list[Record] = []
+        self._markers = 0
+        self._news = threading.Condition()
+        self._engine = debezium.start({**COMMON, **settings}, self._take)
+
+    def __enter__(self) -> Recording:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._engine.stop()
+
+    def wait_for_marker(self, number: int = 1) -> list[Record]:
+        """The records so far, once so many rows of the marker's table have arrived.
+
+        Raises:
+            RuntimeError: the connector has ended, or the marker does not come.
+        """
+        end = time.monotonic() + PATIENCE
+        with self._news:
+            while self._markers < number:
+                if self._engine.error or time.monotonic() > end:
+                    raise RuntimeError(
+                        f"Debezium: {self._engine.error or 'the marker does not come'}"
+                    )
+                self._news.wait(0.2)
+            return list(self._records)
+
+    def _take(self, records: Sequence[Record]) -> None:
+        with self._news:
+            for record in records:
+                if record.topic.endswith(f".{MARKER}"):
+                    self._markers += record.value is not None
+                else:
+                    self._records.append(record)
+            self._news.notify_all()
