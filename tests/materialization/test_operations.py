@@ -2,83 +2,77 @@
 
 from __future__ import annotations
 
-import json
+import re
 from typing import Any
 
 import pytest
 
-from tests.support.collapsing_project import CollapsingProject, OperationError, Row
+from tests.support.collapsing_project import OperationError, Row
 from tests.support.collapsing_projects import MakeProject
 from tests.support.statements import dying
+from tests.support.table import Table
 
-STRUCTURE = "id Int64, part UInt8, amount Int64, _version Int64, _is_deleted Bool"
-CONFIG = {"unique_key": "id", "partition_by": "part"}
+COLUMNS = "id Int64, part UInt8, amount Int64, _version Int64, _is_deleted Bool"
 SUMS = "select part, sum(amount * _sign) as total, sum(_sign) as c from {} group by part"
 LIVE = "select id, part, amount, _version, sum(_sign) as net from target group by all having net <> 0 order by all"
 KEYS = 12
-ATTACHING = "attach partition"
 INSERTING = "`target` ("
 
 
 def rows(version: int, *keys: int) -> list[Row]:
-    return [(key, key % 3, key * version, version, False) for key in keys or range(KEYS)]
+    return [(key, key % 3, key * version, version) for key in keys or range(KEYS)]
 
 
-def make(make_project: MakeProject, schema: str) -> CollapsingProject:
-    project = make_project(schema)
-    project.add_model("target", CONFIG, "select * from changes")
-    apply(project, rows(1))
-    return project
+def make(make_project: MakeProject, schema: str) -> Table:
+    table = Table(make_project(schema), COLUMNS, partition_by="part")
+    table.apply(rows(1))
+    return table
 
 
-def apply(project: CollapsingProject, changes: list[Row]) -> None:
-    project.replace_rows("changes", STRUCTURE, changes)
-    assert {outcome.status for outcome in project.run().values()} == {"success"}
+def refused(table: Table, operation: str, **arguments: Any) -> str:
+    """The message with which an operation on the table fails."""
+    with pytest.raises(OperationError) as found:
+        table.operation(operation, **{"model": "target", **arguments})
+    return str(found.value)
 
 
-def test_an_unknown_model(make_project: MakeProject) -> None:
-    project = make(make_project, "operations_unknown")
-    with pytest.raises(OperationError, match=r"no versioned_collapsing model 'orders'.* It has target"):
-        project.operation("compact", model="orders")
-
-
-def test_a_table_that_is_not_built(make_project: MakeProject) -> None:
-    project = make_project("operations_unbuilt")
-    project.add_model("target", CONFIG, "select 1 as id, 0 as part, 1 as _version")
-    assert project.operation("collapse_status") == "target: not built"
-    with pytest.raises(OperationError, match=r"does not exist\. Build it: dbt run --select target"):
-        project.operation("compact", model="target")
+def test_models_that_are_unknown_or_not_built(make_project: MakeProject) -> None:
+    table = Table(make_project("operations_unbuilt"), select="select 1 as id, 1 as _version")
+    unknown = refused(table, "compact", model="orders")
+    assert "no versioned_collapsing model 'orders'" in unknown
+    assert "It has target" in unknown
+    assert table.operation("collapse_status") == "target: not built"
+    assert "does not exist. Build it: dbt run --select target" in refused(table, "compact")
 
 
 class TestCollapseStatus:
     def test_rows_that_wait_and_last_runs(self, make_project: MakeProject) -> None:
-        project = make(make_project, "status")
-        project.command("system stop merges target")
-        apply(project, rows(2, 0, 3))
-        lines = project.operation("collapse_status").splitlines()
-        assert lines[0] == ("`status`.`target`: 12 live rows of 16 stored; 4 rows waiting for a merge; 0 torn keys")
+        table = make(make_project, "status")
+        table.command("system stop merges target")
+        table.apply(rows(2, 0, 3))
+        lines = table.operation("collapse_status").splitlines()
+        assert lines[0] == "`status`.`target`: 12 live rows of 16 stored; 4 rows waiting for a merge; 0 torn keys"
         waiting = lines[lines.index("  last runs:") - 1].split()
         assert waiting == ["0", "8", "4", "2"]  # partition, stored, waiting, parts
         last_run = lines[lines.index("  last runs:") + 2].split()
         assert last_run[3:9] == ["applied", "0", "2", "2", "2", "0"]
 
     def test_torn_keys_name_their_remedy(self, make_project: MakeProject) -> None:
-        project = make(make_project, "status_torn_keys")
-        project.command("insert into target values (3, 0, 3, 1, 1), (50, 0, 1, 1, -1)")
-        status = project.operation("collapse_status", model="target")
+        table = make(make_project, "status_torn_keys")
+        table.command("insert into target values (3, 0, 3, 1, 1), (50, 0, 1, 1, -1)")
+        status = table.operation("collapse_status", model="target")
         assert "2 torn keys (dbt run-operation repair_collapse --args '{model: target}')" in status
 
     def test_a_run_that_died(self, make_project: MakeProject) -> None:
-        project = make(make_project, "status_torn")
-        project.replace_rows("changes", STRUCTURE, rows(2))
-        with dying({ATTACHING: 0}):
-            assert project.run()["target"].status == "error"
-        status = project.operation("collapse_status", model="target")
-        assert "was interrupted while it published rows; dbt run --select target completes it" in status
-        with pytest.raises(OperationError, match=r"interrupted while it published rows to .*\. Complete it first"):
-            project.operation("repair_collapse", model="target")
-        apply(project, [])
-        assert "died" not in project.operation("collapse_status", model="target")
+        table = make(make_project, "status_torn")
+        table.die(rows(2))
+        interrupted = "was interrupted while it published rows; dbt run --select target completes it"
+        assert interrupted in table.operation("collapse_status", model="target")
+        said = refused(table, "repair_collapse")
+        assert "interrupted while it published rows to " in said
+        assert ". Complete it first" in said
+        table.apply()
+        assert "interrupted" not in table.operation("collapse_status", model="target")
 
 
 class TestRepairCollapse:
@@ -87,123 +81,108 @@ class TestRepairCollapse:
     WRONG = "(3, 0, 3, 1, 1), (4, 1, 40, 0, 1), (5, 2, 5, 1, -1), (5, 2, 5, 1, -1), (7, 0, 7, 1, -1), (50, 0, 1, 1, -1)"
 
     @pytest.fixture
-    def project(self, make_project: MakeProject, request: pytest.FixtureRequest) -> CollapsingProject:
-        project = make(make_project, request.node.name)
-        project.command("create table sums (part UInt8, total Int64, c Int64) engine = SummingMergeTree order by part")
-        project.command(f"create materialized view sums_mv to sums as {SUMS.format('target')}")
-        project.command(f"insert into sums {SUMS.format('target')}")
-        project.command(f"insert into target values {self.WRONG}")
-        return project
+    def table(self, make_project: MakeProject, request: pytest.FixtureRequest) -> Table:
+        table = make(make_project, request.node.name)
+        columns = "(part UInt8, total Int64, c Int64) engine = SummingMergeTree order by part"
+        table.command(f"create table sums {columns}")
+        table.command(f"create materialized view sums_mv to sums as {SUMS.format('target')}")
+        table.command(f"insert into sums {SUMS.format('target')}")
+        table.command(f"insert into target values {self.WRONG}")
+        return table
 
-    def test_without_being_told_to_it_writes_nothing(self, project: CollapsingProject) -> None:
-        before = project.query(LIVE)
-        with pytest.raises(OperationError) as found:
-            project.operation("repair_collapse", model="target")
-        assert "5 keys to repair with 3 state rows and 2 cancel rows; 0 keys with" in str(found.value)
-        assert "Nothing was written. To write the rows: dbt run-operation repair_collapse" in str(found.value)
-        assert project.query(LIVE) == before
+    def test_without_being_told_to_it_writes_nothing(self, table: Table) -> None:
+        before = table.query(LIVE)
+        said = refused(table, "repair_collapse")
+        assert "5 keys to repair with 3 state rows and 2 cancel rows; 0 keys with" in said
+        assert "Nothing was written. To write the rows: dbt run-operation repair_collapse" in said
+        assert table.query(LIVE) == before
 
-    def test_it_puts_the_table_and_its_views_right(self, project: CollapsingProject) -> None:
-        project.set_profile(custom_settings={"final": 1, "aggregate_functions_null_for_empty": 1})
-        project.operation("repair_collapse", model="target", dry_run=False)
-        net = {row[0]: row[1:] for row in project.query(LIVE)}
-        assert net == {
-            key: (key % 3, key, 1, 1)
-            for key in range(KEYS)
-            if key != 5  # Of 5 no state was left: what it was is not known from its cancel rows.
-        }
+    def test_it_puts_the_table_and_its_views_right(self, table: Table) -> None:
+        table.project.set_profile(custom_settings={"final": 1, "aggregate_functions_null_for_empty": 1})
+        table.operation("repair_collapse", model="target", dry_run=False)
+        # Of 5 no state was left: what it was is not known from its cancel rows.
+        assert table.query(LIVE) == [(*row, 1) for row in rows(1) if row[0] != 5]
         kept = "select part, sum(total), sum(c) from sums group by part order by part"
-        assert project.query(kept) == project.query(f"{SUMS.format('target')} order by part")
-        assert "0 keys to repair" in project.operation("repair_collapse", model="target")
-        status = project.query("select status, repaired from versioned_collapsing_ledger order by at desc limit 1")
-        assert status == [("repaired", 5)]
+        assert table.query(kept) == table.query(f"{SUMS.format('target')} order by part")
+        assert "0 keys to repair" in table.operation("repair_collapse", model="target")
+        assert table.ledger("repaired", "repaired") == [(5,)]
 
     def test_two_states_of_one_version_are_left_to_a_newer_one(self, make_project: MakeProject) -> None:
-        project = make(make_project, "repair_undecided")
-        project.command("insert into target values (3, 0, 33, 1, 1)")
-        with pytest.raises(OperationError, match=r"1 key with two different state rows .* Nothing was written\.\n"):
-            project.operation("repair_collapse", model="target")
-        said = project.operation("repair_collapse", model="target", dry_run=False)
+        table = make(make_project, "repair_undecided")
+        table.command("insert into target values (3, 0, 33, 1, 1)")
+        said = refused(table, "repair_collapse")
+        assert re.search(r"1 key with two different state rows .* Nothing was written\.\n", said)
+        said = table.operation("repair_collapse", model="target", dry_run=False)
         assert "0 keys to repair" in said
         assert "1 key with two different state rows of one version" in said
-        apply(project, rows(2, 3))
-        assert project.query(LIVE)[3] == (3, 0, 6, 2, 1)
-        assert "0 keys with two different state rows" in project.operation("repair_collapse", model="target")
+        table.apply(rows(2, 3))
+        assert table.query(LIVE)[3] == (3, 0, 6, 2, 1)
+        said = table.operation("repair_collapse", model="target")
+        assert "0 keys with two different state rows" in said
 
-    def test_one_that_died_is_completed_by_the_next_run(self, project: CollapsingProject) -> None:
-        with dying({INSERTING: 0}), pytest.raises(OperationError, match="died here"):
-            project.operation("repair_collapse", model="target", dry_run=False)
-        apply(project, [])
-        assert len(project.query(LIVE)) == KEYS - 1
-        assert {row[-1] for row in project.query(LIVE)} == {1}
-
-
-def differing(project: CollapsingProject, **arguments: Any) -> str:
-    """What `reconcile` says when it finds a difference."""
-    with pytest.raises(OperationError) as found:
-        project.operation("reconcile", model="target", **arguments)
-    return str(found.value)
+    def test_one_that_died_is_completed_by_the_next_run(self, table: Table) -> None:
+        with dying({INSERTING: 0}):
+            assert "died here" in refused(table, "repair_collapse", dry_run=False)
+        table.apply()
+        assert table.query(LIVE) == [(*row, 1) for row in rows(1) if row[0] != 5]
 
 
 class TestReconcile:
     @pytest.fixture(scope="class")
     @classmethod
-    def project(cls, make_project: MakeProject) -> CollapsingProject:
-        project = make(make_project, "reconcile")
-        project.replace_rows("truth", STRUCTURE, rows(1))
-        return project
+    def table(cls, make_project: MakeProject) -> Table:
+        table = make(make_project, "reconcile")
+        table.project.replace_rows("truth", COLUMNS, rows(1))
+        return table
 
-    def test_they_agree(self, project: CollapsingProject) -> None:
-        said = project.operation("reconcile", model="target", truth="reconcile.truth")
+    def test_they_agree(self, table: Table) -> None:
+        said = table.operation("reconcile", model="target", truth="reconcile.truth")
         assert said == "`reconcile`.`target` agrees with reconcile.truth in id, part, amount, _version"
 
-    def test_they_differ(self, project: CollapsingProject) -> None:
-        project.command(
-            "create or replace view other as select * replace (if(id = 4, 0, amount) as amount) from truth where id <> 5 union all select 99, 0, 0, 1, false"
+    def test_they_differ(self, table: Table) -> None:
+        table.command(
+            "create or replace view other as select * replace (if(id = 4, 0, amount) as amount) from truth "
+            "where id <> 5 union all select 99, 0, 0, 1, false"
         )
-        said = differing(project, truth="reconcile.other")
+        said = refused(table, "reconcile", truth="reconcile.other")
         assert "1 key missing, 1 unexpected, 1 with other values" in said
         found = {tuple(line.split()) for line in said.splitlines()}
         assert found >= {("missing", "1", "(99)"), ("unexpected", "1", "(5)"), ("different", "1", "(4)")}
-        assert project.query(
+        assert table.query(
             "select status, missing, unexpected, different from versioned_collapsing_verifications "
             "where truth = 'reconcile.other'"
         ) == [("reconciled", 1, 1, 1)]
 
-    def test_some_columns(self, project: CollapsingProject) -> None:
-        project.command("create or replace view slim as select toString(id) as id, part, 0 as amount from truth")
-        said = project.operation("reconcile", model="target", truth="reconcile.slim", columns=["id", "part"])
-        assert "agrees with reconcile.slim in id, part" in said
-        said = project.operation("reconcile", model="target", truth="reconcile.slim", columns="part")
-        assert "agrees with reconcile.slim in id, part" in said
-        said = differing(project, truth="reconcile.slim", show=2)
-        assert f"{KEYS - 1} with other values" in said  # Of key 0 the amount is 0.
+    def test_some_columns(self, table: Table) -> None:
+        table.command("create or replace view slim as select toString(id) as id, part, 0 as amount from truth")
+        slim: dict[str, Any] = {"model": "target", "truth": "reconcile.slim"}
+        for columns in (["id", "part"], "part"):
+            assert "agrees with reconcile.slim in id, part" in table.operation("reconcile", **slim, columns=columns)
+        # Of key 0 the amount is 0.
+        assert f"{KEYS - 1} with other values" in refused(table, "reconcile", **slim, show=2)
 
-    def test_a_column_that_the_truth_lacks(self, project: CollapsingProject) -> None:
-        project.command("create or replace view narrow as select part from truth")
-        said = r"narrow lacks id\. It has part\. Correct the name, or select the column\."
-        with pytest.raises(OperationError, match=said):
-            project.operation("reconcile", model="target", truth="reconcile.narrow")
-
-    def test_a_column_that_the_table_lacks(self, project: CollapsingProject) -> None:
-        said = r"columns: .* lacks price\. It has id, .*\. Correct the name\."
-        with pytest.raises(OperationError, match=said):
-            project.operation("reconcile", model="target", truth="truth", columns=["price"])
+    def test_columns_that_are_missing(self, table: Table) -> None:
+        table.command("create or replace view narrow as select part from truth")
+        said = refused(table, "reconcile", truth="reconcile.narrow")
+        assert "narrow lacks id. It has part. Correct the name, or select the column." in said
+        said = refused(table, "reconcile", truth="truth", columns=["price"])
+        assert re.search(r"columns: .* lacks price\. It has id, .*\. Correct the name\.", said)
 
 
 def test_compact_merges_what_is_worth_it(make_project: MakeProject) -> None:
-    project = make(make_project, "compact")
-    project.command("system stop merges target")
-    apply(project, rows(2, 0, 3, 1))
-    project.command("system start merges target")
+    table = make(make_project, "compact")
+    table.command("system stop merges target")
+    table.apply(rows(2, 0, 3, 1))
+    table.command("system start merges target")
     stored = "select part, count() from target group by part order by part"
-    assert project.query(stored) == [(0, 8), (1, 6), (2, 4)]
-    assert "or more of its rows waiting for a merge" in project.operation("compact", model="target", threshold=0.6)
-    said = project.operation("compact", model="target", threshold=0.4)
+    assert table.query(stored) == [(0, 8), (1, 6), (2, 4)]
+    said = table.operation("compact", model="target", threshold=0.6)
+    assert "or more of its rows waiting for a merge" in said
+    said = table.operation("compact", model="target", threshold=0.4)
     assert said == "Merging partition 0 (1 of 1): 4 of 8 rows are waiting for a merge"
-    assert project.query(stored) == [(0, 4), (1, 6), (2, 4)]
-    project.operation("compact", model="target")
-    assert project.query(stored) == [(0, 4), (1, 4), (2, 4)]
+    assert table.query(stored) == [(0, 4), (1, 6), (2, 4)]
+    table.operation("compact", model="target")
+    assert table.query(stored) == [(0, 4), (1, 4), (2, 4)]
 
 
 PASSWORD = "hunter2-of-the-crm"
@@ -221,8 +200,8 @@ def test_a_password_in_the_truth_is_told_nobody(
     make_project: MakeProject, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Not by what we say; and where it is exported as dbt wants a secret, not by dbt's own log either."""
-    project = make(make_project, "secrets")
-    project.replace_rows("truth", STRUCTURE, rows(1))
+    project = make(make_project, "secrets").project
+    project.replace_rows("truth", COLUMNS, rows(1))
     said = {}
     log = project.folder / "logs" / "dbt.log"
     for exported in (False, True):
@@ -252,10 +231,10 @@ def test_a_name_that_two_models_have(make_project: MakeProject) -> None:
     project = make_project("two_versions")
     changes = "select 1 as id, 0 as part, 1 as amount, toInt64(1) as _version"
     for version in (1, 2):
-        project.add_model(f"target_v{version}", CONFIG, changes)
+        project.add_model(f"target_v{version}", {"unique_key": "id"}, changes)
     versions = {"name": "target", "latest_version": 2, "versions": [{"v": 1}, {"v": 2}]}
-    (project.folder / "models" / "target.yml").write_text(json.dumps({"models": [versions]}))
-    assert {outcome.status for outcome in project.run().values()} == {"success"}
+    project.add_properties("target", {"models": [versions]})
+    project.build()
     ids = [f"model.versioned_collapsing.target.v{version}" for version in (1, 2)]
     for operation in ("release_lock", "compact", "adopt_table", "repair_collapse", "collapse_status"):
         with pytest.raises(OperationError, match=f"2 models have the name 'target'.*: {', '.join(ids)}"):
