@@ -1,6 +1,6 @@
 {# The change set in a landing table. `layout` says where it is: `payload`, the columns; `version`, `is_deleted` and
    `watermark`, expressions; `condition`, for the rows to read; `control`, expressions for further control columns by
-   name; `rows`, what to select from, if it is not the table itself. #}
+   name; `rows` and `columns`, what to select from and which columns, if it is not the table itself and all of it. #}
 {% macro get_landed_changes_sql(found, layout) -%}
   select
     {%- for name in layout.payload %}
@@ -13,7 +13,7 @@
     {%- endfor %}
     {{ versioned_collapsing.get_watermark_columns_sql(found, layout.watermark) }}
   from (
-    select *
+    select {{ layout.columns or found.all_columns }}
     from {{ layout.rows or found.relation }}
     where {{ layout.condition }}
   )

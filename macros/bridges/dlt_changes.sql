@@ -16,7 +16,7 @@
   {%- set mark = versioned_collapsing.get_landed_column(found, [deleted_at | lower]) -%}
   {%- set rows -%}
     (
-      select *
+      select {{ found.all_columns }}, _dbt_completed_at
       from {{ landing }}
       inner join (
         select load_id as _dlt_load_id, min(inserted_at) as _dbt_completed_at from {{ loads }} group by load_id
@@ -32,6 +32,7 @@
       'watermark': '_dbt_completed_at',
       'condition': versioned_collapsing.read_range(found, '_dbt_completed_at', overlap, through, rows),
       'rows': rows,
+      'columns': '*',
       'control': {},
   }) }}
 {%- endmacro %}

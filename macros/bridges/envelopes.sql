@@ -25,7 +25,10 @@
         as {{ versioned_collapsing.quote_name(name) }}{{ ',' if not loop.last }}
       {%- endfor %}
     from (
-      select *, ifNull(toString(before), '') as _dbt_before, ifNull(toString(after), '') as _dbt_after
+      select
+        {{ found.all_columns }},
+        ifNull(toString(before), '') as _dbt_before,
+        ifNull(toString(after), '') as _dbt_after
       from {{ found.relation }}
       where {{ layout.condition }}
         and ifNull(op, '') not in ('', 'm')

@@ -1,11 +1,13 @@
 {# What ClickHouse says of a landing table: its names, its columns with their types, and its UUID, which changes when
-   the tool builds the table again. `spelling` maps names in lower case to the names. #}
+   the tool builds the table again. `columns` are those that a tool can fill. `spelling` maps names in lower case to the
+   names, also of columns that the table computes (MATERIALIZED, ALIAS). `all_columns` selects both. #}
 {% macro read_landing(landing) %}
   {%- set columns = versioned_collapsing.read_table_columns(landing) -%}
   {%- set found = versioned_collapsing.read_tables([landing]).get(landing.identifier) -%}
   {%- do versioned_collapsing.validate_landing(landing, columns) -%}
+  {%- set computed = versioned_collapsing.read_table_columns(landing, ('MATERIALIZED', 'ALIAS')) -%}
   {%- set spelling = {} -%}
-  {%- for column in columns -%}
+  {%- for column in columns + computed -%}
     {%- do spelling.update({column.name | lower: column.name}) -%}
   {%- endfor -%}
   {%- do return({
@@ -13,6 +15,7 @@
       'name': landing.schema ~ '.' ~ landing.identifier,
       'columns': columns,
       'spelling': spelling,
+      'all_columns': versioned_collapsing.quote_names((columns + computed) | map(attribute='name') | list),
       'uuid': found.uuid,
   }) -%}
 {% endmacro %}

@@ -9,14 +9,15 @@
 {% endmacro %}
 
 
-{# The columns of a table into which rows can be inserted, without those that the table computes itself. #}
-{% macro read_table_columns(relation) %}
+{# The columns of a table, by the kind of their default: unless told otherwise, those into which rows can be
+   inserted. #}
+{% macro read_table_columns(relation, kinds=('', 'DEFAULT')) %}
   {%- set query -%}
     select name, type
     from system.columns
     where database = {{ versioned_collapsing.quote_literal(relation.schema) }}
       and table = {{ versioned_collapsing.quote_literal(relation.identifier) }}
-      and default_kind in ('', 'DEFAULT')
+      and default_kind in ({{ versioned_collapsing.quote_literals(kinds) }})
     order by position
     {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}

@@ -7,77 +7,11 @@ from typing import Any
 
 import pytest
 
-from tests.support.collapsing_project import CollapsingProject, OperationError, Row
+from tests.bridges.landings import DAY, ENVELOPES, PEERDB, RAW, Landings
+from tests.support.collapsing_project import OperationError, Row
 from tests.support.collapsing_projects import MakeProject
 from tests.support.commands import Node
 from tests.support.statements import STARTED, dying
-
-PEERDB = (
-    "_peerdb_synced_at DateTime64(9) default now64(), _peerdb_is_deleted UInt8, _peerdb_version UInt64) "
-    "engine = ReplacingMergeTree(_peerdb_version)"
-)
-RAW = (
-    "(_peerdb_uid UUID default generateUUIDv4(), _peerdb_timestamp Int64, _peerdb_destination_table_name String, "
-    "_peerdb_data String, _peerdb_record_type Int, _peerdb_match_data String, _peerdb_batch_id Int64, "
-    "_peerdb_unchanged_toast_columns String) engine = MergeTree order by tuple()"
-)
-ENVELOPES = (
-    "(before String, after String, op Nullable(String), source String, _inserted_at DateTime64(6, 'UTC') default "
-    "now64(6)) engine = MergeTree order by tuple()"
-)
-DAY = "2026-01-01"
-
-
-class Landings:
-    """Landing tables and models on them, in one project."""
-
-    def __init__(self, project: CollapsingProject) -> None:
-        self.project = project
-        self._sources: dict[str, dict[str, Any]] = {}
-
-    def create(self, name: str, structure: str, *rows: str, **config: Any) -> None:
-        """Create a landing table, and land rows."""
-        self.project.command(f"create or replace table {name} {structure}")
-        if name not in self._sources:
-            self._sources[name] = {"name": name, "config": config}
-            tables = list(self._sources.values())
-            source = {"name": "shop", "schema": self.project.schema, "tables": tables}
-            self.project.add_properties("sources", {"sources": [source]})
-        self.land(name, *rows)
-
-    def land(self, name: str, *rows: str, columns: str = "") -> None:
-        """Land rows."""
-        if rows:
-            self.project.command(f"insert into {name} {columns} values {', '.join(rows)}")
-
-    def model(self, name: str, body: str, **config: Any) -> None:
-        """Add a model whose key is `id`, if nothing else is said."""
-        self.project.add_model(name, {"unique_key": "id", **config}, body)
-
-    def run(self, *names: str, arguments: tuple[str, ...] = ()) -> dict[str, Node]:
-        """Run models, of which none fails."""
-        outcomes = self.try_to_run(*names, arguments=arguments)
-        failed = {name: node.message for name, node in outcomes.items() if node.status != "success"}
-        assert not failed
-        return outcomes
-
-    def try_to_run(self, *names: str, arguments: tuple[str, ...] = ()) -> dict[str, Node]:
-        """Run models."""
-        return self.project.run("--select", *names, *arguments)
-
-    def live(self, name: str) -> list[Row]:
-        """The live rows of a model."""
-        return self.project.query(
-            f"select * except (_sign, _version) from {name} final where _sign = 1 order by all"
-        )
-
-    def watermarks(self, name: str) -> list[Any]:
-        """What the ledger has of the applies of a model: the landing table and how far it was read."""
-        rows = self.project.query(
-            "select arrayMap(w -> (w.landing, w.watermark), watermarks) from versioned_collapsing_ledger "
-            f"where model = '{name}' and status = 'applied' order by at"
-        )
-        return [list(row[0]) for row in rows]
 
 
 @pytest.fixture(scope="module")
@@ -227,6 +161,22 @@ def test_envelopes_without_a_row(landings: Landings) -> None:
     assert landings.watermarks("emptied_current") == [[], []]
 
 
+def test_columns_that_the_landing_table_computes(landings: Landings) -> None:
+    """A MATERIALIZED or ALIAS column can say when a row landed, what its version is, and that it is a delete."""
+    landings.create(
+        "computed",
+        "(id Int64, x String, n UInt64, _inserted_at DateTime64(6, 'UTC') materialized now64(6), "
+        "_version UInt64 alias n * 2, is_deleted UInt8 alias x = '') engine = MergeTree order by id",
+    )
+    landings.land("computed", "(1, 'a', 1), (2, 'b', 1), (2, '', 2)", columns="(id, x, n)")
+    landings.model("computed_current", "{{ kafka_connect_changes(source('shop', 'computed')) }}")
+    landings.run("computed_current")
+    assert landings.live("computed_current") == [(1, "a", 1)]
+    assert [name for ((name, _),) in landings.watermarks("computed_current")] == [
+        "bridge_cases.computed"
+    ]
+
+
 KILLED = {
     # A run dies before the statement after the one that has this text.
     "killed_when_it_has_read": "insert into `bridge_kills`.`killed_when_it_has_read__dbt_landed",
@@ -367,15 +317,15 @@ def test_a_raw_table_that_forgets(landings: Landings) -> None:
     def raw(key: int, at: int) -> str:
         return f"""({at * hour}, 'forgotten', '{{"id": {key}, "x": "raw"}}', 0, '')"""
 
-    def landed(key: int, at: int) -> str:
-        return f"({key}, 'landed', '{DAY} 00:00:00', 0, {at * hour})"
+    def landed(key: int, at: int, text: str = "landed") -> str:
+        return f"({key}, '{text}', '{DAY} 00:00:00', 0, {at * hour})"
 
     landings.create(
         "forgotten",
         f"(id Int64, x String, {PEERDB} order by id",
         landed(1, 0),
         landed(2, 10),
-        landed(3, 20),
+        landed(3, 20, "raw"),
     )
     landings.create("forgotten_raw", RAW)
     landings.land("forgotten_raw", raw(3, 20), columns=columns)
@@ -384,7 +334,7 @@ def test_a_raw_table_that_forgets(landings: Landings) -> None:
     landings.run("forgotten_current")
     assert landings.live("forgotten_current") == [(1, "landed"), (2, "landed"), (3, "raw")]
     landings.project.command("truncate table forgotten_raw")
-    landings.land("forgotten", landed(4, 30), landed(5, 40))
+    landings.land("forgotten", landed(4, 30), landed(5, 40, "raw"))
     landings.land("forgotten_raw", raw(5, 40), columns=columns)
     landings.run("forgotten_current")
     assert landings.live("forgotten_current")[3:] == [(4, "landed"), (5, "raw")]
@@ -472,13 +422,13 @@ ERRORS: dict[str, tuple[str, dict[str, Any], str]] = {
         "{{ peerdb_changes(source('shop', 'bare')) }}",
         {},
         "`bridge_errors`.`bare` has no column _peerdb_version, which has the version. It has id, at, before, after, op, "
-        "source. Name the table that the tool lands.",
+        "source. Name the table that the tool lands, or pass version.",
     ),
     "no_synced_at": (
         "{{ clickpipes_changes(source('shop', 'unsynced')) }}",
         {},
         "has no column _peerdb_synced_at, which has the time at which a row landed. It has id, _peerdb_version, "
-        "_peerdb_is_deleted. Name the table that the tool lands, or pass raw.",
+        "_peerdb_is_deleted. Name the table that the tool lands, or pass watermark or raw.",
     ),
     "no_position": (
         "{{ airbyte_changes(source('shop', 'bare')) }}",
