@@ -37,6 +37,7 @@ live-cdc: setup postgresql ## Change a PostgreSQL and follow it, until Ctrl-C; A
 
 dialects: setup postgresql mariadb $(DEBEZIUM) ## Make the fixtures of Debezium's dialects anew; NAMES="mysql_flat" for some
 	@PYTHONPATH=$(DEBEZIUM) $(VENV)/bin/python -m scripts.debezium.dialects $(NAMES)
+	@$(if $(NAMES),,PYTHONPATH=$(DEBEZIUM) $(VENV)/bin/python -m scripts.debezium.races)
 
 report: setup ## Write target/report.html: rows, runs, quarantine, views, tests and storage of the tables
 	@$(VENV)/bin/python -m dbt.adapters.spark_clickhouse.report $(ARGS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 
 from scripts.debezium.engine import Debezium, Record
@@ -68,3 +68,16 @@ class Recording:
                 else:
                     self._records.append(record)
             self._news.notify_all()
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    """Ask again and again.
+
+    Raises:
+        RuntimeError: it does not become so.
+    """
+    end = time.monotonic() + PATIENCE
+    while not is_so():
+        if time.monotonic() > end:
+            raise RuntimeError("Debezium does not come that far")
+        time.sleep(0.01)

@@ -77,6 +77,23 @@ class Change:
     before: Row | None = None
     after: Row | None = None
 
+    @classmethod
+    def of_line(cls, line: str) -> Change:
+        """A change that Debezium has sent. A read of an incremental snapshot has no place: it is 0 here."""
+        event = json.loads(line)
+        source = event["source"]
+        committed, _ = json.loads(source["sequence"])
+        is_read = source["lsn"] is None
+        return cls(
+            source["table"],
+            event["op"],
+            source["lsn"] or 0,
+            int(committed) if committed and not is_read else None,
+            source["txId"] or 0,
+            event["before"],
+            event["after"],
+        )
+
     @property
     def line(self) -> str:
         """The change as Debezium sends it."""
@@ -180,24 +197,22 @@ class Races:
     """A PostgreSQL in an empty folder, with tables to race for."""
 
     def __init__(self, folder: Path) -> None:
-        self._postgres = Postgres(folder, SCHEMA, SETTINGS)
+        self.postgres = Postgres(folder, SCHEMA, SETTINGS)
         self._sessions: dict[str, Session] = {}
         self._committed: int | None = None
         self._base = 0
 
     def start(self) -> None:
-        self._postgres.start()
+        self.postgres.start()
 
     def stop(self) -> None:
         for session in self._sessions.values():
             session.close()
-        self._postgres.stop()
+        self.postgres.stop()
 
     def stream(self) -> None:
         """Begin a stream at the tables as they are, without a snapshot."""
-        self._postgres.query(
-            f"select pg_create_logical_replication_slot('{SLOT}', 'test_decoding')"
-        )
+        self.postgres.query(f"select pg_create_logical_replication_slot('{SLOT}', 'test_decoding')")
 
     def snapshot(self, steps: str = "") -> list[Change]:
         """Begin a stream with a snapshot, while others write: the rows, as Debezium reads them.
@@ -205,15 +220,15 @@ class Races:
         They have the position at which the slot begins. Transactions that are open there are streamed later, with
         changes of before: the steps of `OPEN_TRANSACTION` are such ones.
         """
-        replication = Session(self._postgres, "dbname=postgres replication=database")
-        reader = Session(self._postgres)
+        replication = Session(self.postgres, "dbname=postgres replication=database")
+        reader = Session(self.postgres)
         try:
             replication.send(
                 f"CREATE_REPLICATION_SLOT {SLOT} LOGICAL test_decoding EXPORT_SNAPSHOT"
             )
             for step in steps.strip().splitlines():
                 self._wait_for_slot(replication)
-                self._send(step)
+                self.send(step)
             (slot,) = replication.answer()
             _, point, snapshot, _ = slot.split("|")
             begin = f"begin isolation level repeatable read; set transaction snapshot '{snapshot}'"
@@ -231,13 +246,13 @@ class Races:
     def open_transaction(self) -> tuple[list[Change], list[Row]]:
         """A stream whose snapshot is taken while a transaction is open; what `accounts` holds in the end."""
         self._base += 10
-        self._postgres.query("truncate accounts")
+        self.postgres.query("truncate accounts")
         self.restart_stream()
-        self._send("S insert into T values (#4, 4, 1, 'old')")
-        self._send("A begin; insert into T values (#1, 1, 1, 'A')")
+        self.send("S insert into T values (#4, 4, 1, 'old')")
+        self.send("A begin; insert into T values (#1, 1, 1, 'A')")
         changes = self.snapshot(OPEN_TRANSACTION)
-        self._send("C update T set amount = 3 where id = #3; commit")
-        self._send("S update T set amount = 2 where id = #2")
+        self.send("C update T set amount = 3 where id = #3; commit")
+        self.send("S update T set amount = 2 where id = #2")
         return changes + self.changes(), self.rows("accounts")
 
     def _wait_for_slot(self, replication: Session) -> None:
@@ -250,14 +265,14 @@ class Races:
 
     def restart_stream(self) -> None:
         """Forget the stream, so that another one can begin."""
-        self._postgres.query(f"select pg_drop_replication_slot('{SLOT}')")
+        self.postgres.query(f"select pg_drop_replication_slot('{SLOT}')")
         self._committed = None
 
     def changes(self) -> list[Change]:
         """What has been committed since it was asked last, in the order of commits."""
         found: list[Change] = []
         columns = f"'{SLOT}', null, null, 'skip-empty-xacts', '1'"
-        for line in self._postgres.query(
+        for line in self.postgres.query(
             f"select lsn, xid, data from pg_logical_slot_get_changes({columns})"
         ):
             lsn, transaction, text = line.split("|", 2)
@@ -271,7 +286,7 @@ class Races:
         """What a table holds."""
         return [
             json.loads(row)
-            for row in self._postgres.query(f"select to_json(t) from {table} as t order by t")
+            for row in self.postgres.query(f"select to_json(t) from {table} as t order by t")
         ]
 
     def run(self, name: str) -> range:
@@ -279,12 +294,13 @@ class Races:
         self._base += 10
         table, *steps = RACES[name].strip().splitlines()
         for step in steps:
-            self._send(step, table)
+            self.send(step, table)
         for session in self._sessions.values():
             session.wait()
         return range(self._base, self._base + 10)
 
-    def _send(self, step: str, table: str = "accounts") -> None:
+    def send(self, step: str, table: str = "accounts") -> None:
+        """Send a step of a race: who, and what."""
         who, sql = step.split(maxsplit=1)
         sql = re.sub(r"#(\d)", lambda found: str(self._base + int(found[1])), sql)
         self._session(who).send(sql.replace("LONG", LONG).replace(" T ", f" {table} "))
@@ -292,7 +308,7 @@ class Races:
 
     def _session(self, name: str) -> Session:
         if name not in self._sessions:
-            self._sessions[name] = Session(self._postgres)
+            self._sessions[name] = Session(self.postgres)
         return self._sessions[name]
 
     def _settle(self) -> None:
@@ -322,12 +338,12 @@ class Races:
         """The same, under way."""
         found = []
         for number in range(connections):
-            script = self._postgres.folder / f"load-{seed}-{number}.sql"
+            script = self.postgres.folder / f"load-{seed}-{number}.sql"
             chance = random.Random(f"{seed} {number}")
             script.write_text(
                 "".join(f"{sql};\n" for sql in _random_statements(chance, transactions, number))
             )
-            command = self._postgres.command("-v", "ON_ERROR_STOP=0", "-f", str(script))
+            command = self.postgres.command("-v", "ON_ERROR_STOP=0", "-f", str(script))
             found.append(
                 subprocess.Popen(
                     command,
