@@ -1,35 +1,42 @@
-{# Parses rows that replace each other, one JSON object per line. The row with the highest `version` is the current row;
-   if `version` is `_batch`, the row of the highest batch. `is_deleted` names the field that is true when the row is
-   gone, if there is one. #}
+{# Parses rows that replace each other, one JSON object per line, or the rows of Parquet files. The row with the highest
+   `version` is the current row; if `version` is `_batch`, the row of the highest batch.
+
+   `is_deleted` says which rows are gone: the name of a field that is true then, a field with the meaning of each of its
+   codes, or an expression. `row` is where the row is on the line, if the line has more than the row, `fields` where a
+   column is that is elsewhere or has another name, and `only` the values by which lines of this table are known. #}
 {% macro parse_upserts(
     source, key, columns, version, is_deleted=none, required=[], encodings={}, ranges={}, missing_fields='refuse',
-    unavailable_value='__debezium_unavailable_value'
+    unavailable_value='__debezium_unavailable_value', row=none, fields={}, only={}
 ) -%}
   {%- do versioned_collapsing.validate_parsing(
       source, key, columns, required, encodings, ranges,
-      versioned_collapsing.get_name_problems({'version': version, 'is_deleted': is_deleted})
+      versioned_collapsing.get_name_problems({'version': version})
       + ([] if version == '_batch' or version is not string
           else versioned_collapsing.get_version_column_problems(columns, version))
-      + versioned_collapsing.get_missing_fields_option_problems(missing_fields),
+      + versioned_collapsing.get_missing_fields_option_problems(missing_fields)
+      + versioned_collapsing.get_line_problems(source, columns, is_deleted, row, fields, only, missing_fields),
   ) -%}
   {%- set columns = versioned_collapsing.get_type_names(columns) -%}
-  {%- set flag = versioned_collapsing.get_field_sql('_value', is_deleted) -%}
-  {%- set deletes = 'coalesce(try_cast(' ~ flag ~ ' as boolean), false)' if is_deleted else 'false' -%}
-  {%- set flag_problems = [{
-      'condition': flag ~ ' is not null and try_cast(' ~ flag ~ ' as boolean) is null',
-      'reason': "'" ~ is_deleted ~ " does not fit boolean'",
-  }] if is_deleted else [] -%}
-  {%- set known_fields = (columns | list) + ([is_deleted] if is_deleted and is_deleted not in columns else []) -%}
+  {%- set missing_fields = 'null' if versioned_collapsing.is_parquet(source) else missing_fields -%}
+  {%- set rows = [row] if row is string else (row or []) -%}
+  {%- set is_field = is_deleted is none or modules.re.match('[A-Za-z_][A-Za-z0-9_]*$', is_deleted | string) -%}
+  {%- set has_more = rows != [] or only != {} or fields != {} or not is_field -%}
+  {%- set flag = versioned_collapsing._get_flag(is_deleted, has_more) -%}
+  {%- set deletes = flag.deletes -%}
   {%- set places = versioned_collapsing.get_places(key, columns, version) -%}
   {%- set payload = columns | reject('in', places) | list -%}
-  {%- set fields = {} -%}
+  {%- set values = {} -%}
   {%- for name in columns -%}
-    {%- do fields.update({name: versioned_collapsing.get_field_sql('_value', name)}) -%}
+    {%- do values.update({name: versioned_collapsing.get_line_field_sql(fields[name]) if name in fields
+        else versioned_collapsing.get_field_sql('_value', name)}) -%}
   {%- endfor -%}
+  {%- set paths = fields.values() | list + flag.paths + only | list -%}
+  {%- set known_fields = (columns | list) + versioned_collapsing._get_names_in_row(paths, rows) -%}
+  {%- set passed_over = '_passed_over' if has_more else 'cast(null as string)' -%}
   {%- set control = {
       '_is_deleted': deletes,
       '_missing_fields': '_missing_fields',
-      '_passed_over': 'cast(null as string)',
+      '_passed_over': passed_over,
   } -%}
   {%- if missing_fields == 'keep' -%}
     {%- do control.update({'_unset': 'if(' ~ deletes ~ ', cast(array() as array<string>), _missing_fields)'}) -%}
@@ -37,24 +44,30 @@
   {%- set lines = versioned_collapsing.get_lines_sql(
       source, versioned_collapsing.read_has_landed(source.location)
   ) -%}
+  {%- if has_more -%}
+    {%- set lines = versioned_collapsing.get_rows_on_lines_sql(lines, rows, only, is_deleted) -%}
+  {%- endif -%}
   {%- set exact = {} -%}
-  {%- for name in versioned_collapsing.get_exact_columns(columns) + ([is_deleted] if is_deleted else []) -%}
+  {%- for name in versioned_collapsing.get_exact_columns(columns) + (flag.paths if not has_more else [])
+      if name not in fields -%}
     {%- do exact.update({name: [versioned_collapsing.get_field_sql('', name)]}) -%}
   {%- endfor -%}
   with images as (
-    {{ versioned_collapsing.get_parsed_lines_sql(lines, 'map<string, string>', exact) }}
+    {{ versioned_collapsing.get_parsed_lines_sql(
+        lines, 'map<string, string>', exact, '_json_text' if rows else ''
+    ) }}
   ),
   typed as (
     select
       *,
       if(
         _is_json and not {{ deletes }},
-        {{ versioned_collapsing.get_missing_fields_sql(payload, '_value') }},
+        {{ versioned_collapsing.get_missing_fields_sql(payload | reject('in', fields) | list, '_value') }},
         null
       ) as _missing_fields
     from (
       {{ versioned_collapsing.get_typed_columns_sql(
-          'images', "array('')", fields, columns, encodings, unavailable=unavailable_value
+          'images', "array('')", values, columns, encodings, unavailable=unavailable_value
       ) }}
     )
   )
@@ -64,10 +77,13 @@
       '_value',
       'map_keys(_value)',
       known_fields,
-      'if(_is_json, ' ~ version ~ ', null)',
+      'if(_is_json' ~ (' and _passed_over is null' if has_more) ~ ', ' ~ version ~ ', null)',
       control,
-      ([] if version == '_batch' else [versioned_collapsing.get_missing_version_problem(version)])
-      + flag_problems
+      ([{'condition': '_passed_over is not null', 'reason': 'null'}] if has_more else [])
+      + versioned_collapsing.get_line_of_table_problems(only)
+      + flag.problems
+      + ([{'condition': '_row_problem is not null', 'reason': '_row_problem'}] if rows else [])
+      + ([] if version == '_batch' else [versioned_collapsing.get_missing_version_problem(version)])
       + versioned_collapsing.get_row_problems(
           key, columns, version, deletes, required if missing_fields != 'keep' else [], ranges
       )
@@ -75,3 +91,52 @@
       + versioned_collapsing.get_missing_field_problems(missing_fields),
   ) }}
 {%- endmacro %}
+
+
+{# Which rows are gone: the condition, the paths that it reads, and why a line does not tell. #}
+{% macro _get_flag(is_deleted, has_more) %}
+  {%- if not is_deleted -%}
+    {%- do return({'deletes': 'false', 'paths': [], 'problems': []}) -%}
+  {%- elif is_deleted is mapping -%}
+    {%- set path = is_deleted | first -%}
+    {%- set field = versioned_collapsing.get_line_field_sql(path) -%}
+    {%- set codes = is_deleted[path] -%}
+    {%- set gone = [] -%}
+    {%- for code, meaning in codes.items() if meaning -%}{%- do gone.append(code | string) -%}{%- endfor -%}
+    {%- do return({
+        'deletes': 'coalesce(' ~ field ~ ' in (' ~ versioned_collapsing.quote_literals(gone) ~ '), false)'
+            if gone else 'false',
+        'paths': [path],
+        'problems': [{
+            'condition': field ~ ' not in ('
+                ~ versioned_collapsing.quote_literals(codes | list | map('string') | list) ~ ')',
+            'reason': "concat('unknown " ~ path ~ " ', " ~ field ~ ')',
+        }],
+    }) -%}
+  {%- elif not versioned_collapsing.is_line_path(is_deleted) -%}
+    {%- do return({'deletes': 'coalesce(' ~ is_deleted ~ ', false)', 'paths': [], 'problems': []}) -%}
+  {%- endif -%}
+  {%- set field = versioned_collapsing.get_line_field_sql(is_deleted) if has_more
+      else versioned_collapsing.get_field_sql('_value', is_deleted) -%}
+  {%- set typed = 'try_cast(' ~ field ~ ' as boolean)' -%}
+  {%- do return({
+      'deletes': 'coalesce(' ~ typed ~ ', false)',
+      'paths': [is_deleted],
+      'problems': [{
+          'condition': field ~ ' is not null and ' ~ typed ~ ' is null',
+          'reason': "concat('" ~ is_deleted ~ " is ', " ~ field ~ ", ': map its codes in is_deleted')",
+      }],
+  }) -%}
+{% endmacro %}
+
+
+{# The names of fields of the row to which paths lead from the line. #}
+{% macro _get_names_in_row(paths, rows) %}
+  {%- set names = [] -%}
+  {%- for path in paths if versioned_collapsing.is_line_path(path) -%}
+    {%- for row in rows or [''] if path.startswith(row ~ '.' if row else '') -%}
+      {%- do names.append(path[(row ~ '.') | length if row else 0 :].split('.')[0]) -%}
+    {%- endfor -%}
+  {%- endfor -%}
+  {%- do return(names | unique | list) -%}
+{% endmacro %}

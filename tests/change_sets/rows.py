@@ -40,7 +40,8 @@ def upserts() -> Case:
         Broken('{"id":1,"name":"x","at":null}', "version at is null"),
         Broken('{"id":1,"name":"x","at":"soon"}', "at does not fit timestamp"),
         Broken(
-            '{"id":1,"at":"2030-01-01T00:00:00Z","gone":"perhaps"}', "gone does not fit boolean"
+            '{"id":1,"at":"2030-01-01T00:00:00Z","gone":"perhaps"}',
+            "gone is perhaps: map its codes in is_deleted",
         ),
         Broken('{"id":null,"at":"2030-01-01T00:00:00Z"}', "key id is null"),
         Broken('{"id":1,"at":"2030-01-01T00:00:00Z"', "malformed JSON"),

@@ -50,7 +50,23 @@ CASES: list[tuple[str, list[str]]] = [
         "parse_upserts(source('landing', 'events'), key=['id'], columns={'id': 'bigint'}, version=['id'], is_deleted=['gone'])",
         [
             "version is '['id']'; it takes the name of a column.",
-            "is_deleted is '['gone']'; it takes the name of a column.",
+            "is_deleted is ['gone']; it takes the name of a field that is true for a deleted row, an expression, or a ",
+        ],
+    ),
+    (
+        "parse_upserts(source('landing', 'events'), key=['id'], columns={'id': 'bigint'}, version='id', row='a b', "
+        "fields={'x': 'y'}, only={'a b': 'c'}, is_deleted={'Op': {'D': 'yes'}})",
+        [
+            "row is 'a b'; it takes the name of a field that has the row, with dots between names: 'payload.data'.",
+            "fields names x, not in columns: it says where columns are.",
+            "only has 'a b'; it takes names of fields with the values that they may have.",
+            "is_deleted is {'Op': {'D': 'yes'}}; it takes the name of a field that is true for a deleted row, ",
+        ],
+    ),
+    (
+        "parse_upserts({'file_format': 'parquet'}, key=['id'], columns={'id': 'bigint'}, version='id', missing_fields='keep')",
+        [
+            "the source has Parquet files, which do not say whether a field is null or missing, and whose rows have ",
         ],
     ),
     (

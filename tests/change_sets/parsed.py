@@ -1,0 +1,67 @@
+"""What the parsers make of lines: their SQL as dbt renders it, run on a Spark session without a project around it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.spark_clickhouse.spark_session import SESSION_SETTINGS
+from tests.macros.harness import parsed_project
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# What stands for the source in the SQL: a relation of the stock adapter has no format.
+_TEXT, _PARQUET = "landing.events", {"file_format": "parquet"}
+
+
+@dataclass(frozen=True)
+class Parse:
+    """A call of a parser, whose source is SOURCE, and the lines that it reads, in one file a list, or Parquet files."""
+
+    call: str
+    files: Sequence[Sequence[str]]
+    parquet: Path | None = None
+
+
+@contextmanager
+def spark_session() -> Iterator[SparkSession]:
+    """A session with the settings that the adapter gives its own."""
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    for name, value in {**SESSION_SETTINGS, "spark.sql.shuffle.partitions": "2"}.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    try:
+        yield session
+    finally:
+        session.stop()
+
+
+def parsed(
+    session: SparkSession, folder: Path, parses: Mapping[str, Parse]
+) -> dict[str, list[dict[str, Any]]]:
+    """The rows of each parse, one a line, in the order of the lines."""
+    models = {name: _model(parse) for name, parse in parses.items()}
+    found = {}
+    with parsed_project(folder / "project", models, engine="spark") as project:
+        for name, parse in parses.items():
+            landing = folder / name
+            for number, lines in enumerate(parse.files):
+                path = landing / "batch=1" / f"{number}.json"
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+            sql = project.compiled(name).replace(str(_PARQUET), f"parquet.`{parse.parquet}`")
+            sql = sql.replace(_TEXT, f"text.`{landing}`")
+            rows = session.sql(sql).orderBy("_file", "_block_start").collect()
+            found[name] = [row.asDict(recursive=True) for row in rows]
+    return found
+
+
+def _model(parse: Parse) -> str:
+    return "{{ " + parse.call.replace("SOURCE", repr(_PARQUET if parse.parquet else _TEXT)) + " }}"
