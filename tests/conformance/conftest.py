@@ -161,6 +161,26 @@ def project(project: TestProjInfo, request: pytest.FixtureRequest) -> TestProjIn
 
 
 @pytest.fixture(scope="class")
+def in_its_sql() -> dict[str, str]:
+    """What a class finds in the files of its project, and what it needs in the engine's SQL."""
+    return {}
+
+
+@pytest.fixture(scope="class")
+def project_files(
+    project_files: None,
+    project_root: Path,
+    request: pytest.FixtureRequest,
+    in_its_sql: dict[str, str],
+) -> None:
+    for path in Path(project_root).rglob("*.*"):
+        text = path.read_text()
+        for found, replacement in (request.module.POSTGRES_NAMES | in_its_sql).items():
+            text = text.replace(found, replacement)
+        path.write_text(text)
+
+
+@pytest.fixture(scope="class")
 def logs_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = str(tmp_path_factory.mktemp("logs"))
     with pytest.MonkeyPatch.context() as environment:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import dbt.tests.adapter
+import pytest
+from dbt.tests.fixtures.project import TestProjInfo
+from dbt.tests.util import run_dbt
 
 
 @cache
@@ -53,15 +57,75 @@ def classes_to_run(adapted: dict[str, Any]) -> dict[str, type]:
     }
 
 
-def reason_to_leave_out(left_out: dict[str, str], test_class: type, test: str) -> str:
+def adapted(mixin: type, *shipped: type) -> dict[str, type]:
+    """A test class for each of these shipped ones, with what ``mixin`` has in place of theirs."""
+    names = [f"Test{base.__name__.removeprefix('Base').removeprefix('Test')}" for base in shipped]
+    return {name: type(name, (mixin, base), {}) for name, base in zip(names, shipped, strict=True)}
+
+
+def fixed(value: Any) -> Any:
+    """A fixture of a class that is always ``value``."""
+    return pytest.fixture(scope="class")(lambda self: value)
+
+
+class Caching:
+    """A cache whose keys have no database."""
+
+    def run_and_inspect_cache(self, project: TestProjInfo, run_args: Any = None) -> None:
+        run_dbt(run_args)
+        (created,) = project.adapter.cache.relations
+        run_dbt(run_args)
+        (found,) = project.adapter.cache.relations
+        assert created.schema == found.schema == project.test_schema
+        assert created.identifier == found.identifier
+
+
+class ViewsStay:
+    """When a table is dropped, the engine leaves the views that read it."""
+
+    def _check_relation_end_state(self, *args: Any, **state: Any) -> None:
+        super()._check_relation_end_state(*args, **{**state, "exists": True})  # type: ignore[misc]
+
+
+class OwnTarget:
+    """With the profile of all classes, in place of PostgreSQL's."""
+
+    @pytest.fixture(scope="class")
+    def dbt_profile_target(self, dbt_profile_target: dict[str, Any]) -> dict[str, Any]:
+        return dbt_profile_target
+
+
+class Hooks:
+    """Hooks that write down what they see of the target, which is not PostgreSQL."""
+
+    target: tuple[str, str, str]  # its type, database and user
+
+    def check_hooks(self, state: str, project: TestProjInfo, host: str, **count: int) -> None:
+        super().check_hooks(state, project, host or "localhost", **count)  # type: ignore[misc]
+
+    def get_ctx_vars(self, *args: Any, **kwargs: Any) -> Any:
+        found = super().get_ctx_vars(*args, **kwargs)  # type: ignore[misc]
+        return (
+            [self._postgres(row) for row in found] if type(found) is list else self._postgres(found)
+        )
+
+    def _postgres(self, context: dict[str, Any]) -> dict[str, Any]:
+        """What a hook on PostgreSQL would have written down."""
+        assert self.target == tuple(
+            context[f"target_{name}"] for name in ("type", "dbname", "user")
+        )
+        return {**context, "target_type": "postgres", "target_dbname": "dbt", "target_user": "root"}
+
+
+def reason_to_leave_out(left_out: Mapping[str, str], test_class: type, test: str) -> str:
     """Why ``left_out`` names the class, or the test with or without its parameter; or nothing."""
     name = shipped_name(test_class)
     names = (f"{name}", f"{name}::{test.partition('[')[0]}", f"{name}::{test}")
-    return next((left_out[name] for name in names if name in left_out), "")
+    return next((reason for reason, patterns in left_out.items() if _fit(patterns, names)), "")
 
 
-def unknown_names(left_out: Iterable[str], tests: dict[str, Any]) -> list[str]:
-    """The names of ``left_out`` that no class in ``tests``, a module's names, or test of it has."""
+def unknown_names(left_out: Mapping[str, str], tests: dict[str, Any]) -> list[str]:
+    """The patterns of ``left_out`` that no class in ``tests``, a module's names, or test of it fits."""
     classes = [member for name, member in tests.items() if name.startswith("Test")]
     known = {
         known_name
@@ -69,7 +133,14 @@ def unknown_names(left_out: Iterable[str], tests: dict[str, Any]) -> list[str]:
         if (name := shipped_name(member))
         for known_name in (name, *(f"{name}::{attribute}" for attribute in dir(member)))
     }
-    return sorted(name for name in left_out if name.partition("[")[0] not in known)
+    patterns = " ".join(left_out.values()).split()
+    return sorted(each for each in patterns if not _fit(each.partition("[")[0], known))
+
+
+def _fit(patterns: str, names: Iterable[str]) -> bool:
+    """Whether one of the names fits one of the patterns, in which `*` stands for any text."""
+    wanted = re.compile("|".join(re.escape(each).replace(r"\*", ".*") for each in patterns.split()))
+    return any(wanted.fullmatch(name) for name in names)
 
 
 def _modules() -> Iterator[ModuleType]:

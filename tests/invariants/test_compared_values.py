@@ -136,9 +136,7 @@ def outcomes(project: CollapsingProject) -> dict[str, Node]:
     return project.dbt("test")
 
 
-def test_values_that_differ_are_named(
-    project: CollapsingProject, outcomes: dict[str, Node]
-) -> None:
+def test_values_that_differ_are_named(project: CollapsingProject, outcomes: dict[str, Node]) -> None:
     assert outcomes["all_values"].status == "fail", outcomes["all_values"].message
     failing = "select failing_condition, differing_columns from compared_failures.all_values"
     ((condition, differing),) = project.query(failing)

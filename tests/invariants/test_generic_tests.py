@@ -38,19 +38,10 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "live_version_is_the_highest": KEY,
     "rows_waiting_to_collapse_below": {"rows": 5},
     "live_rows_equal": {"truth": "ref('true_orders')", **KEY},
-    "aggregate_agrees": {
-        "aggregate": "ref('orders_by_region')",
-        "group_by": "region",
-        "sums": "amount",
-        "count": "orders",
-    },
-    "sums_equal": {
-        "truth": "ref('true_orders')",
-        "group_by": "region",
-        "sums": "amount",
-        "count": "orders",
-    },
-}
+    "aggregate_agrees": {"aggregate": "ref('orders_by_region')", "group_by": "region", "sums": "amount",
+        "count": "orders"},
+    "sums_equal": {"truth": "ref('true_orders')", "group_by": "region", "sums": "amount", "count": "orders"},
+}  # fmt: skip
 OTHER_SUMS = [
     "the view has other values: amount",
     "the view has the group, but the truth does not",
@@ -98,234 +89,83 @@ def violations(test: str, *conditions: str, **arguments: Any) -> Case:
 
 VIOLATIONS = [
     violations("sign_is_unit", "the sign is neither 1 nor -1"),
-    violations(
-        "net_sign_is_zero_or_one",
-        "the state row is stored more than once",
-        "more cancel rows than state rows",
-    ),
+    violations("net_sign_is_zero_or_one", "the state row is stored more than once", "more cancel rows than state rows"),
     violations("one_live_row_per_key", "more than one live row"),
-    violations(
-        "cancel_rows_match_state_rows", "the cancel row differs from the state row in amount"
-    ),
-    Case(
-        "cancel_row_without_state_row",
-        "cancel_rows_match_state_rows",
-        "net_sign_is_zero_or_one",
-        ["the cancel row has no state row"],
-    ),
-    violations(
-        "pairs_share_a_partition", "a state row in partition 202412 and its cancel row in 202501"
-    ),
-    violations(
-        "live_version_is_the_highest", "a stored version is above the version of the live row"
-    ),
-    violations(
-        "final_equals_signed_sums",
-        "FINAL returns the row, but signed sums do not",
-        "signed sums return the row, but FINAL does not",
-    ),
+    violations("cancel_rows_match_state_rows", "the cancel row differs from the state row in amount"),
+    Case("cancel_row_without_state_row", "cancel_rows_match_state_rows", "net_sign_is_zero_or_one",
+        ["the cancel row has no state row"]),
+    violations("pairs_share_a_partition", "a state row in partition 202412 and its cancel row in 202501"),
+    violations("live_version_is_the_highest", "a stored version is above the version of the live row"),
+    violations("final_equals_signed_sums", "FINAL returns the row, but signed sums do not",
+        "signed sums return the row, but FINAL does not"),
     violations("rows_waiting_to_collapse_below", "4 of 5 rows are waiting for a merge", rows=4),
-    Case(
-        "share_waits_to_collapse",
-        "rows_waiting_to_collapse_below",
-        "rows_waiting_to_collapse_below",
-        ["4 of 5 rows are waiting for a merge"],
-        {"rows": None, "share": 0.5},
-    ),
-    violations(
-        "live_rows_equal",
-        "in the truth, but not live",
-        "live, but not in the truth",
-        "other values than in the truth: status",
-        truth="ref('live_rows_equal')",
-    ),
-    Case(
-        "live_rows_equal_in_some_columns",
-        "live_rows_equal",
-        "signed_orders",
+    Case("share_waits_to_collapse", "rows_waiting_to_collapse_below", "rows_waiting_to_collapse_below",
+        ["4 of 5 rows are waiting for a merge"], {"rows": None, "share": 0.5}),
+    violations("live_rows_equal", "in the truth, but not live", "live, but not in the truth",
+        "other values than in the truth: status", truth="ref('live_rows_equal')"),
+    Case("live_rows_equal_in_some_columns", "live_rows_equal", "signed_orders",
         ["in the truth, but not live", "live, but not in the truth"],
-        {"truth": "ref('live_rows_equal')", "columns": ["order_id", "region"]},
-    ),
-    violations(
-        "aggregate_agrees",
-        "the aggregate has other values: amount",
-        "the aggregate has the group, but the table does not",
-        "the table has the group, but the aggregate does not",
-        aggregate="ref('aggregate_agrees')",
-    ),
-    Case(
-        "projection_that_is_not_filled",
-        "aggregate_agrees",
-        "projected",
-        ["the table has the group, but the aggregate does not"] * 3,
-        {"aggregate": None, "projection": "later"},
-    ),
-]
+        {"truth": "ref('live_rows_equal')", "columns": ["order_id", "region"]}),
+    violations("aggregate_agrees", "the aggregate has other values: amount",
+        "the aggregate has the group, but the table does not", "the table has the group, but the aggregate does not",
+        aggregate="ref('aggregate_agrees')"),
+    Case("projection_that_is_not_filled", "aggregate_agrees", "projected",
+        ["the table has the group, but the aggregate does not"] * 3, {"aggregate": None, "projection": "later"}),
+]  # fmt: skip
 CASES = [
     *(Case(f"{test}_passes", test, "signed_orders") for test in GENERIC_TESTS),
-    *(
-        Case(
-            f"{test}_passes_on_foreign",
-            test,
-            "foreign",
-            arguments={"version": "_version"} if test in UNVERSIONED else {},
-        )
-        for test in GENERIC_TESTS
-    ),
-    Case(
-        "projection_agrees",
-        "aggregate_agrees",
-        "projected",
-        arguments={"aggregate": None, "projection": "by_region"},
-    ),
+    *(Case(f"{test}_passes_on_foreign", test, "foreign",
+        arguments={"version": "_version"} if test in UNVERSIONED else {}) for test in GENERIC_TESTS),
+    Case("projection_agrees", "aggregate_agrees", "projected",
+        arguments={"aggregate": None, "projection": "by_region"}),
     Case("sums_equal_passes", "sums_equal", "orders_by_region"),
-    Case(
-        "sums_equal_those_of_a_join",
-        "sums_equal",
-        "orders_by_region",
-        arguments={
-            "truth": "{{ ref('true_orders') }} as o inner join {{ ref('orders_by_region') }} as r "
-            "on o.region = r.region and r.amount <> 7.5",
-            "group_by": {"region": "o.region"},
-            "sums": {"amount": "o.amount"},
-        },
-    ),
+    Case("sums_equal_those_of_a_join", "sums_equal", "orders_by_region",
+        arguments={"truth": "{{ ref('true_orders') }} as o inner join {{ ref('orders_by_region') }} as r "
+        "on o.region = r.region and r.amount <> 7.5", "group_by": {"region": "o.region"},
+        "sums": {"amount": "o.amount"}}),
     Case("sums_equal_fails", "sums_equal", "aggregate_agrees", OTHER_SUMS),
-    Case(
-        "sums_of_all_equal_fails",
-        "sums_equal",
-        "aggregate_agrees",
-        ["the view has other values: amount"],
-        {"group_by": []},
-    ),
-    Case(
-        "sums_equal_where",
-        "sums_equal",
-        "aggregate_agrees",
-        OTHER_SUMS[:1],
-        config={"where": "region in ('US', 'EU')"},
-    ),
+    Case("sums_of_all_equal_fails", "sums_equal", "aggregate_agrees", ["the view has other values: amount"],
+        {"group_by": []}),
+    Case("sums_equal_where", "sums_equal", "aggregate_agrees", OTHER_SUMS[:1],
+        config={"where": "region in ('US', 'EU')"}),
     *VIOLATIONS,
     # Parts of a table: violations outside them are not seen, those within are.
-    *(
-        Case(f"{name}_where", name, name, config={"where": "region <> 'US'"})
-        for name in (
-            "sign_is_unit",
-            "one_live_row_per_key",
-            "cancel_rows_match_state_rows",
-            "pairs_share_a_partition",
-            "live_version_is_the_highest",
-            "final_equals_signed_sums",
-            "rows_waiting_to_collapse_below",
-        )
-    ),
-    *(
-        Case(f"{name}_recent", name, name, arguments={"recent_partitions": 1})
-        for name in (
-            "sign_is_unit",
-            "net_sign_is_zero_or_one",
-            "one_live_row_per_key",
-            "cancel_rows_match_state_rows",
-            "pairs_share_a_partition",
-            "live_version_is_the_highest",
-            "final_equals_signed_sums",
-            "rows_waiting_to_collapse_below",
-        )
-    ),
-    *(
-        Case(
-            f"{case.name}_in_a_sample_of_all",
-            case.test,
-            case.relation,
-            case.conditions,
-            {**case.arguments, "sample": 1},
-        )
-        for case in VIOLATIONS
-    ),
-    *(
-        Case(
-            f"{case.name}_in_a_sample_of_none",
-            case.test,
-            case.relation,
-            [],
-            {**case.arguments, "sample": 1_000_003},
-        )
-        for case in VIOLATIONS
-    ),
-    Case(
-        "violation_where",
-        "one_live_row_per_key",
-        "one_live_row_per_key",
-        ["more than one live row"],
-        config={"where": "region = 'US'"},
-    ),
-    Case(
-        "violation_in_recent_partitions",
-        "one_live_row_per_key",
-        "one_live_row_per_key",
-        ["more than one live row"],
-        {"recent_partitions": 2},
-    ),
-    Case(
-        "equal_where",
-        "live_rows_equal",
-        "signed_orders",
-        arguments={"truth": "ref('live_rows_equal')"},
-        config={"where": "region = 'EU'"},
-    ),
-    Case(
-        "equal_in_recent_partitions",
-        "live_rows_equal",
-        "signed_orders",
-        ["live, but not in the truth"],
-        {"truth": "ref('live_rows_equal')", "recent_partitions": 1},
-    ),
-    Case(
-        "agrees_where",
-        "aggregate_agrees",
-        "signed_orders",
-        ["the aggregate has other values: amount"],
-        {"aggregate": "ref('aggregate_agrees')"},
-        {"where": "region in ('US', 'EU')"},
-    ),
-    Case(
-        "agrees_in_recent_partitions",
-        "aggregate_agrees",
-        "signed_orders",
+    *(Case(f"{name}_where", name, name, config={"where": "region <> 'US'"}) for name in ("sign_is_unit",
+        "one_live_row_per_key", "cancel_rows_match_state_rows", "pairs_share_a_partition",
+        "live_version_is_the_highest", "final_equals_signed_sums", "rows_waiting_to_collapse_below")),
+    *(Case(f"{name}_recent", name, name, arguments={"recent_partitions": 1}) for name in ("sign_is_unit",
+        "net_sign_is_zero_or_one", "one_live_row_per_key", "cancel_rows_match_state_rows", "pairs_share_a_partition",
+        "live_version_is_the_highest", "final_equals_signed_sums", "rows_waiting_to_collapse_below")),
+    *(Case(f"{case.name}_in_a_sample_of_all", case.test, case.relation, case.conditions,
+        {**case.arguments, "sample": 1}) for case in VIOLATIONS),
+    *(Case(f"{case.name}_in_a_sample_of_none", case.test, case.relation, [],
+        {**case.arguments, "sample": 1_000_003}) for case in VIOLATIONS),
+    Case("violation_where", "one_live_row_per_key", "one_live_row_per_key", ["more than one live row"],
+        config={"where": "region = 'US'"}),
+    Case("violation_in_recent_partitions", "one_live_row_per_key", "one_live_row_per_key", ["more than one live row"],
+        {"recent_partitions": 2}),
+    Case("equal_where", "live_rows_equal", "signed_orders", arguments={"truth": "ref('live_rows_equal')"},
+        config={"where": "region = 'EU'"}),
+    Case("equal_in_recent_partitions", "live_rows_equal", "signed_orders", ["live, but not in the truth"],
+        {"truth": "ref('live_rows_equal')", "recent_partitions": 1}),
+    Case("agrees_where", "aggregate_agrees", "signed_orders", ["the aggregate has other values: amount"],
+        {"aggregate": "ref('aggregate_agrees')"}, {"where": "region in ('US', 'EU')"}),
+    Case("agrees_in_recent_partitions", "aggregate_agrees", "signed_orders",
         ["the table has the group, but the aggregate does not"],
-        {"aggregate": "ref('aggregate_agrees')", "recent_partitions": 1},
-    ),
-]
+        {"aggregate": "ref('aggregate_agrees')", "recent_partitions": 1}),
+]  # fmt: skip
 
 MISUSES = [
-    Misuse(
-        "no_sign",
-        "sign_is_unit",
-        "orders_by_region",
-        "has the engine MergeTree, which has no sign. Use the test on a CollapsingMergeTree",
-    ),
-    Misuse(
-        "no_version",
-        "live_version_is_the_highest",
-        "foreign",
-        "has no version. Name the version column in the argument `version`.",
-        KEY,
-    ),
-    Misuse(
-        "no_such_column",
-        "live_rows_equal",
-        "signed_orders",
+    Misuse("no_sign", "sign_is_unit", "orders_by_region",
+        "has the engine MergeTree, which has no sign. Use the test on a CollapsingMergeTree"),
+    Misuse("no_version", "live_version_is_the_highest", "foreign",
+        "has no version. Name the version column in the argument `version`.", KEY),
+    Misuse("no_such_column", "live_rows_equal", "signed_orders",
         "columns: `invariants`.`signed_orders` lacks price. It has order_id,",
-        {**KEY, "truth": "ref('true_orders')", "columns": ["price"]},
-    ),
-    Misuse(
-        "no_truth",
-        "sums_equal",
-        "orders_by_region",
-        "sums_equal: ClickHouse cannot parse `truth`",
-        {"truth": "orders as as o", "group_by": "region", "sums": "amount"},
-    ),
-]
+        {**KEY, "truth": "ref('true_orders')", "columns": ["price"]}),
+    Misuse("no_truth", "sums_equal", "orders_by_region", "sums_equal: ClickHouse cannot parse `truth`",
+        {"truth": "orders as as o", "group_by": "region", "sums": "amount"}),
+]  # fmt: skip
 
 
 def data_tests_of(relation: str) -> list[dict[str, Any]]:
@@ -357,21 +197,13 @@ class Ran:
 
     def _seeds(self) -> list[dict[str, Any]]:
         """The seeds as the project describes them, each with its cases."""
-        described: list[dict[str, Any]] = yaml.safe_load((SEEDS / "_seeds.yml").read_text())[
-            "seeds"
-        ]
+        described: list[dict[str, Any]] = yaml.safe_load((SEEDS / "_seeds.yml").read_text())["seeds"]
         return [{**seed, "data_tests": data_tests_of(seed["name"])} for seed in described]
 
     def _sources(self) -> list[dict[str, Any]]:
-        foreign = {
-            "name": "foreign",
-            "identifier": "foreign_orders",
-            "data_tests": data_tests_of("foreign"),
-        }
+        foreign = {"name": "foreign", "identifier": "foreign_orders", "data_tests": data_tests_of("foreign")}
         projected = {"name": "projected", "data_tests": data_tests_of("projected")}
-        return [
-            {"name": "elsewhere", "schema": self.project.schema, "tables": [foreign, projected]}
-        ]
+        return [{"name": "elsewhere", "schema": self.project.schema, "tables": [foreign, projected]}]
 
     def fill_from_seed(self) -> None:
         rows = "order_id, region, status, amount, updated_at, _version, _sign from signed_orders"
@@ -391,9 +223,7 @@ class Ran:
         return self.project.dbt("test")
 
     def conditions(self, case: Case) -> list[str]:
-        rows = self.project.query(
-            f"select failing_condition from {self.project.schema}_failures.{case.name}"
-        )
+        rows = self.project.query(f"select failing_condition from {self.project.schema}_failures.{case.name}")
         return sorted(condition for (condition,) in rows)
 
 

@@ -72,9 +72,7 @@ def manifest(make_project: Callable[[str], CollapsingProject]) -> Path:
     project = make_project("lint")
     models = project.folder / "models"
     (project.folder / "macros").mkdir(exist_ok=True)
-    (project.folder / "macros" / "bare.sql").write_text(
-        "{% macro bare_count() %}count(*){% endmacro %}\n"
-    )
+    (project.folder / "macros" / "bare.sql").write_text("{% macro bare_count() %}count(*){% endmacro %}\n")
     passed_on = {name: sql for name, (_, sql) in PASSED_ON.items()}
     for name, sql in {**GOOD_MODELS, **BAD_MODELS, **passed_on}.items():
         (models / f"{name.lower()}.sql").write_text(f"{sql}\n")
@@ -86,10 +84,7 @@ def manifest(make_project: Callable[[str], CollapsingProject]) -> Path:
 
 
 def of(findings: list[Finding]) -> set[tuple[str, str]]:
-    return {
-        (finding.node.rpartition(".")[2].upper(), finding.code.rpartition("_")[2])
-        for finding in findings
-    }
+    return {(finding.node.rpartition(".")[2].upper(), finding.code.rpartition("_")[2]) for finding in findings}
 
 
 def test_each_rule_finds_its_model_and_nothing_else(manifest: Path) -> None:
@@ -98,21 +93,16 @@ def test_each_rule_finds_its_model_and_nothing_else(manifest: Path) -> None:
     assert of(lint_manifest(manifest)) == expected
 
 
-def test_the_command_prints_the_findings(
-    manifest: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_prints_the_findings(manifest: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--manifest", str(manifest)]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == len(BAD_MODELS) + len(PASSED_ON)
     assert (
-        "model.versioned_collapsing.vc01:1: VersionedCollapsing_VC01 count over signed rows, without the sign."
-        in lines
+        "model.versioned_collapsing.vc01:1: VersionedCollapsing_VC01 count over signed rows, without the sign." in lines
     )
 
 
-def test_without_a_manifest_the_command_says_how_to_get_one(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_a_manifest_the_command_says_how_to_get_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--manifest", str(tmp_path / "manifest.json")])
     assert "`dbt parse` writes the manifest" in capsys.readouterr().err

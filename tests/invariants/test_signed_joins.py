@@ -104,20 +104,12 @@ def project(make_project: Callable[[str], CollapsingProject]) -> CollapsingProje
             names = ", ".join(f"{name} Int64" for name in key.split(", "))
             chosen = [k for k in keys[table] if version == 1 or chance.random() < 0.6]
             rows = [
-                (
-                    *_row(chance, table, k),
-                    version,
-                    version > 1 and (k == (8,) or chance.random() < 0.3),
-                )
-                for k in chosen
+                (*_row(chance, table, k), version, version > 1 and (k == (8,) or chance.random() < 0.3)) for k in chosen
             ]
             project.replace_rows(
-                f"changes_of_{table}",
-                f"{names}, {structure}, _version UInt64, _is_deleted Bool",
-                rows,
+                f"changes_of_{table}", f"{names}, {structure}, _version UInt64, _is_deleted Bool", rows
             )
-        outcomes = project.run("--select", *TABLES)
-        assert {outcome.status for outcome in outcomes.values()} == {"success"}, outcomes
+        project.build("--select", *TABLES)
         for table in TABLES:
             project.command(f"system stop merges {table}")
     macros = [f"{macro}{', ' if macro[-1] != '(' else ''}{SIGNS})" for macro in AGGREGATES]
@@ -152,8 +144,7 @@ def project(make_project: Callable[[str], CollapsingProject]) -> CollapsingProje
     }
     for name, sql in models.items():
         (project.folder / "models" / f"{name}.sql").write_text(sql)
-    outcomes = project.run("--select", *models)
-    assert {outcome.status for outcome in outcomes.values()} == {"success"}, outcomes
+    project.build("--select", *models)
     return project
 
 

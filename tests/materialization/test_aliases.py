@@ -62,8 +62,7 @@ def test_columns_are_called_as_aliases_are(make_project: Callable[[str], Collaps
     for shift, (mode, config) in enumerate(MODES.items()):
         project.add_model(mode, {"unique_key": ["id", "null"], **config}, select(mode, shift))
     for run in (1, 2):
-        outcomes = project.run("--vars", f"run: {run}")
-        assert {outcome.status for outcome in outcomes.values()} == {"success"}, outcomes
+        project.build("--vars", f"run: {run}")
     wrong: dict[str, Any] = {}
     for mode in MODES:
         final = (

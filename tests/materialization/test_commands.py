@@ -42,8 +42,7 @@ def project(make_project: MakeProject) -> CollapsingProject:
     (models / "by_day.sql").write_text(BATCHES)
     for rows in (INSERTS, CHANGES):
         project.replace_rows("raw", STRUCTURE, rows)
-        outcomes = project.run(*SPAN, "--exclude", "sampled*")
-        assert {outcome.status for outcome in outcomes.values()} == {"success"}, outcomes
+        project.build(*SPAN, "--exclude", "sampled*")
     project.dbt("compile")
     (project.folder / "state").mkdir()
     shutil.copy(project.folder / "target" / "manifest.json", project.folder / "state")

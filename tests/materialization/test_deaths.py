@@ -68,7 +68,7 @@ class Fleet:
         for name in self.names:
             self.project.add_model(name, config, sql)
         self.project.replace_rows("changes", structure, first)
-        assert {outcome.status for outcome in self.project.run().values()} == {"success"}
+        self.project.build()
         if self.has_views:
             for name in self.names:
                 self._add_views(name)
@@ -168,6 +168,6 @@ def test_a_run_that_died_is_completed(
     ]
     project.replace_rows("changes", STRUCTURE, [*SECOND, *late])
     some = sorted(started)[:: 6 if is_exhaustive else 3]
-    assert {outcome.status for outcome in project.run("--select", *some).values()} == {"success"}
+    project.build("--select", *some)
     for name in some:
         assert fleet.rows(name) == fleet.after[0], name

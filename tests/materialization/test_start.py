@@ -123,34 +123,22 @@ def _is_source(path: Path) -> bool:
     [
         (("--kind", "clickhouse"), "--table is missing. Which table does it land in?"),
         ((*OPTIONS, "--version", "at"), "the sample has no column at. It has Order-ID, line no,"),
-        (
-            ("--kind", "clickhouse", "--table", "started.none", "--key", "id", "--version", "v"),
-            "ClickHouse has no table started.none",
-        ),
-        (
-            ("--kind", "clickhouse", "--table", "none", "--key", "id", "--version", "v"),
-            "--table is none. Write it as database.table.",
-        ),
-        (
-            ("--kind", "airbyte", "--table", "started.land-ing", "--key", "Order-ID", "--beside", "raw"),
-            "--beside is not for the kind airbyte. Remove it.",
-        ),
-        (
-            ("--kind", "dlt", "--table", "started.land-ing", "--key", "Order-ID"),
-            "--beside is missing. Which table has the loads, _dlt_loads?",
-        ),
-        (
-            ("--kind", "kafka_connect", "--table", "started.whole", "--key", "id", "--column", "name:String"),
+        (("--kind", "clickhouse", "--table", "started.none", "--key", "id", "--version", "v"),
+            "ClickHouse has no table started.none"),
+        (("--kind", "clickhouse", "--table", "none", "--key", "id", "--version", "v"),
+            "--table is none. Write it as database.table."),
+        (("--kind", "airbyte", "--table", "started.land-ing", "--key", "Order-ID", "--beside", "raw"),
+            "--beside is not for the kind airbyte. Remove it."),
+        (("--kind", "dlt", "--table", "started.land-ing", "--key", "Order-ID"),
+            "--beside is missing. Which table has the loads, _dlt_loads?"),
+        (("--kind", "kafka_connect", "--table", "started.whole", "--key", "id", "--column", "name:String"),
             "started.whole has whole events. Name each column of the row with its type in ClickHouse, also id: "
-            "--column id:UInt64",
-        ),
+            "--column id:UInt64"),
         (("--kind", "debezium", "--landing", "nowhere"), "--key is missing. Which columns identify a row?"),
-        (
-            ("--kind", "upserts", "--landing", "nowhere", "--key", "id", "--version", "v"),
-            "nowhere is no folder. It is where the folders batch=N are.",
-        ),
+        (("--kind", "upserts", "--landing", "nowhere", "--key", "id", "--version", "v"),
+            "nowhere is no folder. It is where the folders batch=N are."),
     ],
-)
+)  # fmt: skip
 def test_errors_say_what_to_do(
     project: CollapsingProject, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], message: str
 ) -> None:

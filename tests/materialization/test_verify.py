@@ -7,47 +7,41 @@ from typing import Any
 
 import pytest
 
-from tests.support.collapsing_project import CollapsingProject, OperationError, Row
+from tests.support.collapsing_project import OperationError, Row
 from tests.support.collapsing_projects import MakeProject
+from tests.support.table import Table
 
-STRUCTURE = "id Int64, part UInt8, amount Int64, _version Int64, _is_deleted Bool"
-CONFIG = {"unique_key": "id", "partition_by": "part"}
+COLUMNS = "id Int64, part UInt8, amount Int64, _version Int64, _is_deleted Bool"
 KEYS = 400
 RANGES = 8
 
 
 def rows(version: int, *keys: int) -> list[Row]:
-    return [(key, key % 3, key * version, version, False) for key in keys or range(KEYS)]
+    return [(key, key % 3, key * version, version) for key in keys or range(KEYS)]
 
 
-def make(make_project: MakeProject, schema: str, **config: Any) -> CollapsingProject:
-    """A project with a table of 400 rows, and `truth` beside it."""
-    project = make_project(schema)
-    project.add_model("target", {**CONFIG, **config}, "select * from changes")
-    apply(project, rows(1))
-    project.replace_rows("truth", STRUCTURE, rows(1))
-    return project
+def make(make_project: MakeProject, schema: str, **options: Any) -> Table:
+    """A table with 400 rows, and `truth` beside it."""
+    table = Table(make_project(schema), COLUMNS, **{"partition_by": "part", **options})
+    table.apply(rows(1))
+    table.project.replace_rows("truth", COLUMNS, rows(1))
+    return table
 
 
-def apply(project: CollapsingProject, changes: list[Row]) -> None:
-    project.replace_rows("changes", STRUCTURE, changes)
-    assert {outcome.status for outcome in project.run().values()} == {"success"}
-
-
-def verify(project: CollapsingProject, **arguments: Any) -> str:
+def verify(table: Table, **arguments: Any) -> str:
     """What one run of `verify` says."""
-    given = {"model": "target", "truth": f"{project.schema}.truth", "ranges": RANGES, **arguments}
+    given = {"model": "target", "truth": f"{table.project.schema}.truth", "ranges": RANGES, **arguments}
     try:
-        return project.operation("verify", **given)
+        return table.operation("verify", **given)
     except OperationError as error:
         return str(error)
 
 
-def cycle(project: CollapsingProject, **arguments: Any) -> list[str]:
+def cycle(table: Table, **arguments: Any) -> list[str]:
     """What the runs of one cycle say."""
     said: list[str] = []
     while not said or not re.search(r"cycle \d+: complete", said[-1]):
-        said.append(verify(project, **arguments))
+        said.append(verify(table, **arguments))
         assert len(said) <= RANGES, said
     return said
 
@@ -58,16 +52,16 @@ def differing_keys(said: list[str]) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def project(make_project: MakeProject) -> CollapsingProject:
+def table(make_project: MakeProject) -> Table:
     return make(make_project, "verify")
 
 
-def test_planted_faults_are_found_in_one_cycle(project: CollapsingProject) -> None:
+def test_planted_faults_are_found_in_one_cycle(table: Table) -> None:
     """A lost row, one that is there twice, another value, a row too many, each in a range of its own; and nothing else."""
-    assert differing_keys(cycle(project, at_once=RANGES)) == []
-    project.command("insert into target values (10, 1, 10, 1, -1), (130, 1, 130, 1, 1), (999, 0, 1, 1, 1)")
-    project.command("create or replace view planted as select * replace (if(id = 250, 7, amount) as amount) from truth")
-    said = cycle(project, truth="verify.planted")
+    assert differing_keys(cycle(table, at_once=RANGES)) == []
+    table.command("insert into target values (10, 1, 10, 1, -1), (130, 1, 130, 1, 1), (999, 0, 1, 1, 1)")
+    table.command("create or replace view planted as select * replace (if(id = 250, 7, amount) as amount) from truth")
+    said = cycle(table, truth="verify.planted")
     assert len(said) == RANGES
     assert differing_keys(said) == [
         "different (250)", "doubled (130)", "missing (10)", "unexpected (999)"
@@ -79,24 +73,24 @@ def test_planted_faults_are_found_in_one_cycle(project: CollapsingProject) -> No
         r"0 with other values; cycle \d+: 1 of 8 ranges verified\n",
         failed[0],
     )
-    found = project.query(
+    found = table.query(
         "select sum(compared), sum(missing), sum(unexpected), sum(doubled), sum(different), uniqExact(range) "
         "from versioned_collapsing_verifications where status = 'verified' and truth = 'verify.planted'"
     )
     assert found == [(KEYS + 1, 1, 1, 1, 1, RANGES)]
-    project.command("insert into target values (10, 1, 10, 1, 1), (130, 1, 130, 1, -1), (999, 0, 1, 1, -1)")
-    assert differing_keys(cycle(project, at_once=RANGES)) == []
+    table.command("insert into target values (10, 1, 10, 1, 1), (130, 1, 130, 1, -1), (999, 0, 1, 1, -1)")
+    assert differing_keys(cycle(table, at_once=RANGES)) == []
 
 
-def test_a_run_goes_on_where_the_last_one_ended(project: CollapsingProject) -> None:
-    project.command("create or replace view again as select * from truth")
-    said = [verify(project, truth="verify.again", at_once=3) for _ in range(4)]
+def test_a_run_goes_on_where_the_last_one_ended(table: Table) -> None:
+    table.command("create or replace view again as select * from truth")
+    said = [verify(table, truth="verify.again", at_once=3) for _ in range(4)]
     ends = [re.sub(r".*; cycle \d+: ", "", text) for text in said]
     assert ends == ["3 of 8 ranges verified", "6 of 8 ranges verified", "complete", ends[0]]
     assert sum(int(n) for n in re.findall(r"(\d+) keys compared", " ".join(said[:3]))) == KEYS
     # Another question begins anew.
-    assert "1 of 4 ranges verified" in verify(project, truth="verify.again", ranges=4)
-    assert "1 of 8 ranges verified" in verify(project, truth="verify.again", columns="amount")
+    assert "1 of 4 ranges verified" in verify(table, truth="verify.again", ranges=4)
+    assert "1 of 8 ranges verified" in verify(table, truth="verify.again", columns="amount")
 
 
 class TestPosition:
@@ -104,23 +98,23 @@ class TestPosition:
 
     @pytest.fixture(scope="class")
     @classmethod
-    def project(cls, make_project: MakeProject) -> CollapsingProject:
-        project = make(make_project, "verify_position")
+    def table(cls, make_project: MakeProject) -> Table:
+        table = make(make_project, "verify_position")
         deleted = [(key, key % 3, 0, 2, True) for key in (5, 200)]
-        apply(project, [*rows(2, 7, 300, KEYS), *deleted])
-        return project
+        table.apply([*rows(2, 7, 300, KEYS), *deleted])
+        return table
 
-    def test_what_has_changed_since_is_passed_over(self, project: CollapsingProject) -> None:
-        (said,) = cycle(project, position=1, at_once=RANGES)
+    def test_what_has_changed_since_is_passed_over(self, table: Table) -> None:
+        (said,) = cycle(table, position=1, at_once=RANGES)
         assert f"{KEYS - 4} keys compared, 0 missing, 0 unexpected" in said
         assert "; 5 keys changed since; cycle " in said
-        (said,) = cycle(project, at_once=RANGES)
+        (said,) = cycle(table, at_once=RANGES)
         assert "2 missing, 1 unexpected, 0 doubled, 2 with other values; cycle " in said
 
-    def test_it_hides_nothing_else(self, project: CollapsingProject) -> None:
-        project.command("insert into target values (10, 1, 10, 1, -1)")
-        assert differing_keys(cycle(project, position=1, at_once=4)) == ["missing (10)"]
-        project.command("insert into target values (10, 1, 10, 1, 1)")
+    def test_it_hides_nothing_else(self, table: Table) -> None:
+        table.command("insert into target values (10, 1, 10, 1, -1)")
+        assert differing_keys(cycle(table, position=1, at_once=4)) == ["missing (10)"]
+        table.command("insert into target values (10, 1, 10, 1, 1)")
 
     @pytest.mark.parametrize(
         ("arguments", "message"),
@@ -135,50 +129,46 @@ class TestPosition:
             ({"truth": "no sql ("}, "verify: ClickHouse cannot parse `truth`"),
         ],
     )
-    def test_errors(self, project: CollapsingProject, arguments: Any, message: str) -> None:
-        assert message in verify(project, **arguments)
+    def test_errors(self, table: Table, arguments: Any, message: str) -> None:
+        assert message in verify(table, **arguments)
 
     def test_a_table_that_was_truncated_since(self, make_project: MakeProject) -> None:
-        project = make(make_project, "verify_truncated")
-        project.add_model("target", CONFIG, "select *, id = 0 as _is_truncate from changes")
-        apply(project, [(0, 0, 0, 9, False)])
-        assert "target was truncated at version 9, above position 1." in verify(project, position=1)
-        assert "400 missing" in verify(project, position=9, at_once=RANGES)
+        table = make(make_project, "verify_truncated")
+        table.configure("select *, id = 0 as _is_truncate from changes", partition_by="part")
+        table.apply([(0, 0, 0, 9)])
+        assert "target was truncated at version 9, above position 1." in verify(table, position=1)
+        assert "400 missing" in verify(table, position=9, at_once=RANGES)
 
     def test_a_table_that_forgets_deletes(self, make_project: MakeProject) -> None:
-        project = make(make_project, "verify_forgets", remember_deletes=False)
-        assert "target does not remember deletes" in verify(project, position=1)
-        assert "400 keys compared" in verify(project, at_once=RANGES)
+        table = make(make_project, "verify_forgets", remember_deletes=False)
+        assert "target does not remember deletes" in verify(table, position=1)
+        assert "400 keys compared" in verify(table, at_once=RANGES)
 
 
 def test_keys_of_any_type_are_in_one_range_each(make_project: MakeProject) -> None:
     """Several columns, text with quotes, times, an Enum; other types on the other side, and a null."""
-    project = make_project("verify_keys")
     columns = (
         "concat('it\\'s \"', char(number % 7 + 65), '\\n\\\\') as name, "
         "toDateTime64('2025-01-01 00:00:00', 3) + number as at, "
         "cast(if(number % 2, 'b', 'a'), 'Enum8(\\'b\\' = 1, \\'a\\' = 2)') as kind, toInt32(number) as id, "
         "number as amount"
     )
-    project.add_model(
-        "target",
-        {"unique_key": ["name", "at", "kind", "id"]},
-        f"select {columns}, toInt64(1) as _version from numbers(200)",
-    )
-    assert {outcome.status for outcome in project.run().values()} == {"success"}
-    project.command(f"create view truth as select {columns} from numbers(201) where number not in (100, 13)")
-    project.command(
+    select = f"select {columns}, toInt64(1) as _version from numbers(200)"
+    table = Table(make_project("verify_keys"), select=select, unique_key=["name", "at", "kind", "id"])
+    table.project.build()
+    table.command(f"create view truth as select {columns} from numbers(201) where number not in (100, 13)")
+    table.command(
         "create view texts as select name, toString(at) as at, toString(kind) as kind, "
         "if(id = 150, null, toInt64(id)) as id, amount from truth"
     )
     for truth, faults in (("truth", (201, 1, 2)), ("texts", (202, 2, 3))):
-        said = " ".join(cycle(project, truth=f"verify_keys.{truth}", at_once=RANGES // 2))
+        said = " ".join(cycle(table, truth=f"verify_keys.{truth}", at_once=RANGES // 2))
         found = (
             sum(int(n) for n in re.findall(rf"(\d+) {name}", said))
             for name in ("keys? compared", "missing", "unexpected")
         )
         assert tuple(found) == faults
-    ranges = project.query(
+    ranges = table.query(
         "select uniqExact(range), uniqExact(upper) from versioned_collapsing_verifications where status = 'planned'"
     )
     assert ranges == [(RANGES, RANGES)]
@@ -187,20 +177,20 @@ def test_keys_of_any_type_are_in_one_range_each(make_project: MakeProject) -> No
 def test_a_range_reads_a_part_of_the_table(make_project: MakeProject) -> None:
     """The condition of a range is one for which ClickHouse uses the index, of the table and of the truth."""
     config = {"unique_key": ["id", "part"], "partition_by": "", "settings": {"index_granularity": 8}}
-    project = make(make_project, "verify_reads", **config)
-    project.command(
+    table = make(make_project, "verify_reads", **config)
+    table.command(
         "create table sorted (id Int32, part Int16, amount Int64) engine = MergeTree order by (id, part) "
         "settings index_granularity = 8"
     )
-    project.command("insert into sorted select id, part, amount from truth")
-    verify(project, truth="verify_reads.sorted")
-    assert "50 keys compared" in verify(project, truth="verify_reads.sorted")
+    table.command("insert into sorted select id, part, amount from truth")
+    verify(table, truth="verify_reads.sorted")
+    assert "50 keys compared" in verify(table, truth="verify_reads.sorted")
     (sent,) = [
         event.info.msg[event.info.msg.index("select") :].rstrip(" .")
-        for event in project.events
+        for event in table.project.events
         if "_dbt_kind" in event.info.msg and "select" in event.info.msg
     ]
-    plan = "\n".join(row[0] for row in project.query(f"explain indexes = 1 {sent}"))
+    plan = "\n".join(row[0] for row in table.query(f"explain indexes = 1 {sent}"))
     read = [(int(part), int(all_)) for part, all_ in re.findall(r"Granules: (\d+)/(\d+)", plan)]
     assert len(read) >= 2, plan
     assert max(part for part, _ in read) <= 9, plan

@@ -102,7 +102,7 @@ class CollapsingProject:
     def build(self, *arguments: str) -> dict[str, str]:
         """`dbt run` of models that all succeed; the message of each."""
         outcomes = self.run(*arguments)
-        assert {outcome.status for outcome in outcomes.values()} <= {"success"}, outcomes
+        assert {outcome.status for outcome in outcomes.values()} == {"success"}, outcomes
         return {name: outcome.message for name, outcome in outcomes.items()}
 
     def dbt(self, *arguments: str) -> dict[str, Node]:

@@ -5,9 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 import json
-import subprocess
-import sys
-import textwrap
 import threading
 import time
 import urllib.error
@@ -271,91 +268,3 @@ def kill_engine(address: Address) -> None:
     with pytest.raises(ConnectionError):
         post(address, b"SYSTEM KILL")
     time.sleep(0.5)  # until its process has ended, too
-
-
-WORKER = """
-import sys, clickhouse_connect
-client = clickhouse_connect.get_client(host="127.0.0.1", port=int(sys.argv[1]))
-for n in range(50):
-    client.insert("shared", [[int(sys.argv[2]), n]], column_names=["worker", "n"])
-    assert client.command(f"SELECT count() FROM shared WHERE worker = {sys.argv[2]}") == n + 1
-"""
-
-
-def test_two_processes_at_once(address: Address, client: Client) -> None:
-    client.command("CREATE OR REPLACE TABLE shared (worker Int32, n Int32) ORDER BY n")
-    command = [sys.executable, "-c", WORKER, str(address[1])]
-    workers = [subprocess.Popen([*command, str(number)]) for number in range(2)]
-    assert [worker.wait(timeout=120) for worker in workers] == [0, 0]
-    assert client.command("SELECT count() FROM shared") == 100
-
-
-DBT_PROJECT = {
-    "dbt_project.yml": """
-        name: shop
-        version: "1.0"
-        profile: shop
-        flags: {send_anonymous_usage_stats: false}
-    """,
-    "seeds/customers.csv": """
-        id,name,since
-        1,Ann,2024-01-01
-        2,Bob,2024-02-02
-        3,,2024-03-03
-    """,
-    "models/named.sql": """
-        {{ config(materialized="view") }}
-        SELECT * FROM {{ ref("customers") }} WHERE name != ''
-    """,
-    "models/counted.sql": """
-        {{ config(materialized="table", order_by="name") }}
-        SELECT name, count() AS n FROM {{ ref("named") }} GROUP BY name
-    """,
-    "models/replaced.sql": """
-        {{ config(materialized="incremental", unique_key="id",
-                  incremental_strategy="delete+insert") }}
-        SELECT id, {{ var("run") }} AS run FROM {{ ref("customers") }}
-        {% if is_incremental() %} WHERE id > 1 {% endif %}
-    """,
-    "models/appended.sql": """
-        {{ config(materialized="incremental", incremental_strategy="append") }}
-        SELECT {{ var("run") }} AS run
-    """,
-    "models/schema.yml": """
-        models:
-          - name: named
-            columns: [{name: id, data_tests: [unique, not_null]}]
-    """,
-}
-
-
-@pytest.mark.parametrize("reuse_connections", [True, False])
-def test_dbt_project_on_stock_dbt_clickhouse(
-    address: Address, client: Client, tmp_path: Path, reuse_connections: bool
-) -> None:
-    schema = f"shop_{reuse_connections}".lower()
-    output = {"type": "clickhouse", "driver": "http", "host": address[0], "port": address[1]}
-    output |= {"schema": schema, "threads": 4, "reuse_connections": reuse_connections}
-    profiles = {"shop": {"target": "dev", "outputs": {"dev": output}}}
-    for name, text in {**DBT_PROJECT, "profiles.yml": json.dumps(profiles)}.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(textwrap.dedent(text).lstrip())
-
-    def dbt(*arguments: str, run: int) -> None:
-        call = f"from dbt.cli.main import cli; cli({[*arguments, '--vars', f'{{run: {run}}}']})"
-        command = [sys.executable, "-c", call]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
-
-    def rows(table: str) -> list[Any]:
-        return list(client.query(f"SELECT * FROM {schema}.{table} ORDER BY ALL").result_rows)
-
-    dbt("build", run=1)
-    dbt("build", run=2)
-    dbt("docs", "generate", run=2)
-    assert rows("counted") == [("Ann", 1), ("Bob", 1)]
-    assert rows("replaced") == [(1, 1), (2, 2), (3, 2)]
-    assert rows("appended") == [(1,), (2,)]
-    catalog = json.loads((tmp_path / "target" / "catalog.json").read_text())
-    assert len(catalog["nodes"]) == 5
-    assert not catalog["errors"]
