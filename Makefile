@@ -45,8 +45,8 @@ report: setup ## Write target/report.html: rows, runs, quarantine, views, tests 
 test: setup postgresql ## Show every guarantee once, in ten minutes
 	@$(VENV)/bin/pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not all"
 
-test-all: setup postgresql ## Run the tests of CI: those of make test, and what takes longer
-	@$(VENV)/bin/pytest -n 2 --dist loadfile --no-loadscope-reorder
+test-all: setup postgresql ## Run the tests of CI: those of make test, and what takes longer; RECORD=yes: record what they cost
+	@$(VENV)/bin/pytest -n 2 --dist loadfile --no-loadscope-reorder $(if $(RECORD),--record-durations)
 
 fast: setup ## Run the tests that need no engine
 	@$(VENV)/bin/pytest -n 2 --dist loadfile --no-loadscope-reorder -m fast
@@ -55,10 +55,10 @@ conformance: setup ## Run dbt-tests-adapter through the plugin; STOCK=yes: dbt-s
 	@failed=; \
 	run() { $(VENV)/bin/python "$$@" -q -rfE -W ignore --tb=short --show-capture=no; }; \
 	trap 'kill $$on_spark' INT TERM; \
-	for stock in "" $(if $(STOCK),--stock); do \
+	for stock in $(if $(STOCK),--whole --stock,""); do \
 		run -m pytest tests/conformance/test_on_spark.py $$stock & on_spark=$$!; \
 		run -m pytest tests/conformance/test_on_clickhouse.py $$stock || failed=yes; \
-		$(if $(STOCK),run tests/conformance/own_tests_of_spark.py $$stock || failed=yes;) \
+		$(if $(STOCK),run tests/conformance/own_tests_of_spark.py $${stock#--whole} || failed=yes;) \
 		wait $$on_spark || failed=yes; \
 	done; \
 	[ -z "$$failed" ]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import os
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +12,13 @@ import pytest
 from dbt_common.tests import enable_test_caching
 from xdist.scheduler import LoadFileScheduling
 
+from tests.support.budget import Budget, read_record
+
 # Many small projects have the same macros: dbt, which has this for its own tests, parses each of them once.
 enable_test_caching()
-# The tests start Spark some sixty times, with little data: to compile it well takes longer than it saves. Java then has
+# Most of what dbt makes stays until its command has ended: to look through it each 700 objects takes a sixth of the time.
+gc.set_threshold(50_000, 10, 10)
+# The tests start Spark often, with little data: to compile it well takes longer than it saves. Java then has
 # 48 MB for what is compiled, which Spark fills, and not its usual 240.
 os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m")
 
@@ -29,6 +35,7 @@ NEEDS = {
     "plugins/sqlfluff-plugin-versioned-collapsing/tests/test_corpus.py": "engine",
     "plugins/sqlfluff-plugin-versioned-collapsing/tests/test_statements.py": "engine",
     "plugins/sqlfluff-plugin-versioned-collapsing/tests/": "fast",
+    "tests/support/test_budget.py": "fast",
     "tests/support/": "engine",
     "tests/materialization/": "engine",
     "tests/faults/": "engine",
@@ -49,7 +56,7 @@ NEEDS = {
     "plugins/dbt-spark-clickhouse/tests/functional/": "spark",
 }
 # What `make test` leaves to `make test-all`, and what of it `make test` shows, by folder, file, test or case.
-# LONG, below, is for `make soak`.
+# What is in LONG is for `make soak`.
 ALL = {
     "plugins/dbt-spark-clickhouse/tests/functional/test_digests.py": "one table of all types, in test_hand_off.py",
     "tests/change_sets/test_extracts.py": "an extract, with and without keys, in test_change_sets.py",
@@ -64,34 +71,22 @@ ALL = {
     "tests/end_to_end/test_spark_connect.py": "its errors and its profile, in test_spark_connect.py of the adapter",
     "tests/end_to_end/test_start.py": "what the starter writes, in tests/materialization/test_start.py",
     "tests/faults/": "deaths at a statement, and the same histories without faults, in tests/materialization",
+    "tests/materialization/test_feed.py::test_a_dead_rebuild": "a death at every fifth statement, in test_deaths.py",
+    "tests/materialization/test_feed.py::test_a_ledger_from_a_backup": "a view that lacks rows of its feed is filled again",
+    "tests/materialization/test_feed.py::test_what_a_dead": "a death at every fifth statement, in test_deaths.py",
+    "tests/materialization/test_history.py::test_a_history_of_runs_that_died": "a history, and deaths in test_deaths.py",
     "tests/materialization/test_kill.py": "deaths at every fifth statement, in test_deaths.py",
     "tests/materialization/test_life.py": "random histories with deaths, in test_histories.py",
     "tests/materialization/test_readers.py": "what a run publishes at once, in test_deaths.py and test_journal.py",
-    "tests/release/": "",
+    "tests/materialization/test_views.py::test_a_run_that_died": "deaths with views on the table, in test_deaths.py",
+    "tests/release/": "the files of both plugins are those that every other test imports",
 }
+# Each case of a test is a table of its own: `make test` takes so many of a test's, the first and the last among them.
+SAMPLED = {"tests/materialization/test_atomic.py": 3}
 # Seconds in which a test ends, with the fixtures that it is the first to ask for, on a machine with other things to do.
 SECONDS = {"fast": 120, "engine": 600, "spark": 1800}
-SLOW_SECONDS = 4 * 3600  # `make soak` runs them at length.
+SECONDS_AT_LENGTH = 4 * 3600  # with an option of `make soak`
 
-# Files that take minutes, the longest first. A process of pytest-xdist works on one group at a time: a long one that is
-# begun last keeps the others waiting.
-SLOW = (
-    "tests/end_to_end/test_shop.py",
-    "tests/change_sets/test_change_sets.py",
-    "tests/change_sets/test_batches.py",
-    "tests/materialization/test_atomic.py",
-    "plugins/dbt-spark-clickhouse/tests/functional/",
-    "tests/end_to_end/",
-    "tests/change_sets/",
-    "tests/materialization/test_readers.py",
-    "tests/materialization/test_kill.py",
-    "tests/faults/",
-    "tests/materialization/test_deaths.py",
-    "tests/materialization/test_histories.py",
-    "tests/materialization/test_life.py",
-    "tests/docs/test_your_project.py",
-    "tests/docs/test_guides.py",
-)
 # A group of pytest-xdist (`--dist loadfile`) is a file, but for these. What the tests of a folder share is made once;
 # what shares nothing is apart, so that both processes end at the same time.
 SHARED = ("plugins/dbt-spark-clickhouse/tests/functional/", "tests/macros/")
@@ -106,18 +101,26 @@ LONG = {
 }
 
 
+# The options of tests that are longer in `make soak`: what they are elsewhere.
+USUAL: dict[str, Any] = {
+    "--deltas": 200,
+    "--histories": (300, 8, 40),
+    **dict.fromkeys(("--lives", "--spark-deaths", "--kills", "--exhaustive", *LONG), 0),
+}
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--deltas",
         type=int,
-        default=200,
+        default=USUAL["--deltas"],
         help="number of random histories of each view in tests/materialization/test_deltas.py",
     )
     parser.addoption(
         "--histories",
         nargs=3,
         type=int,
-        default=(300, 8, 40),
+        default=USUAL["--histories"],
         metavar=("KEYS", "RUNS", "EVENTS"),
         help="size of the random histories: keys, runs, and events of a key at most",
     )
@@ -172,16 +175,40 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="all of what the tests take a covering part of: every batch alone, every statement to die before, and so on",
     )
     parser.addoption(
+        "--record-durations",
+        action="store_true",
+        help="write what the files of tests cost to tests/durations.json",
+    )
+    parser.addoption(
         "--record",
         action="store_true",
         help="ask a ClickHouse again what the tests of the macros take for its answers, and write what is expected anew",
     )
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Budget(config))
+
+
 @pytest.fixture(scope="session")
 def is_exhaustive(request: pytest.FixtureRequest) -> bool:
     """Whether all is tried, and not a covering part of it."""
     return bool(request.config.getoption("--exhaustive"))
+
+
+# First, so that `-m` sees the marks.
+@pytest.hookimpl(tryfirst=True, specname="pytest_collection_modifyitems")
+def pytest_leave_cases_to_test_all(items: list[pytest.Item]) -> None:
+    tests: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if _path(item) in SAMPLED:
+            tests[item.nodeid.partition("[")[0]].append(item)
+    for cases in tests.values():
+        steps = SAMPLED[_path(cases[0])] - 1
+        taken = {round(step * (len(cases) - 1) / steps) for step in range(steps + 1)}
+        for number, item in enumerate(cases):
+            if number not in taken:
+                item.add_marker("all")
 
 
 @pytest.hookimpl(trylast=True)
@@ -191,7 +218,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             long = [item for item in items if name in item.nodeid]
             config.hook.pytest_deselected(items=long)
             items[:] = [item for item in items if item not in long]
-    items.sort(key=_turn)
+    # A process of pytest-xdist works on one group at a time: a long one that is begun last keeps the others waiting.
+    costs: dict[str, float] = defaultdict(float)
+    for path, cost in read_record().items():
+        costs[_group(path)] += cost
+    items.sort(key=lambda item: -costs[_group(_path(item))])
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -213,11 +244,11 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     item.add_marker(needs)
     if item.nodeid.startswith(tuple(ALL)):
         item.add_marker("all")
-    is_slow = _turn(item) < len(SLOW)
-    if is_slow:
-        item.add_marker("slow")
     if not item.get_closest_marker("timeout"):
-        item.add_marker(pytest.mark.timeout(SLOW_SECONDS if is_slow else SECONDS[needs]))
+        is_at_length = any(
+            item.config.getoption(option) != usual for option, usual in USUAL.items()
+        )
+        item.add_marker(pytest.mark.timeout(SECONDS_AT_LENGTH if is_at_length else SECONDS[needs]))
 
 
 class Groups(LoadFileScheduling):
@@ -225,19 +256,16 @@ class Groups(LoadFileScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         path = nodeid.split("::", maxsplit=1)[0]
-        for folder in SHARED:
-            if path.startswith(folder):
-                return folder
-        return "::".join(nodeid.split("::")[:2]) if path in APART else path
+        return "::".join(nodeid.split("::")[:2]) if path in APART else _group(path)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Groups | None:
     return Groups(config, log) if config.getoption("dist") == "loadfile" else None
 
 
-def _turn(item: pytest.Item) -> int:
-    path = _path(item)
-    return next((turn for turn, place in enumerate(SLOW) if path.startswith(place)), len(SLOW))
+def _group(path: str) -> str:
+    """The folder of SHARED that a file is in, or the file."""
+    return next((folder for folder in SHARED if path.startswith(folder)), path)
 
 
 def _needs(path: str) -> str | None:

@@ -21,7 +21,7 @@ import pytest
 
 from dbt.adapters.spark_clickhouse.credentials import EmbeddedSparkCredentials, SparkMethod
 from dbt.adapters.spark_clickhouse.spark_session import default_settings
-from tests.conformance.suite import reason_to_leave_out, shipped_folder, unknown_names
+from tests.conformance.suite import reason_to_leave_out, shipped_folder, shipped_name, unknown_names
 from tests.conformance.table import print_table
 from tests.support.chdb_http import running_server
 
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from dbt.tests.fixtures.project import TestProjInfo
 
 pytest_plugins = ["dbt.tests.fixtures.project"]
+
+# Of dbt's macros for all databases each engine has its own, which the plugin passes on, all in one way.
+SAMPLE_OF_UTILS = ("utils.test_dateadd.", "utils.test_equals.", "utils.test_split_part.")
 
 RUN = pytest.StashKey[list[pytest.Item]]()
 LEFT_OUT = pytest.StashKey[list[pytest.Item]]()
@@ -41,6 +44,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         choices=("left_out", "all"),
         const="left_out",
         help="run through the stock adapter what is left out, or all",
+    )
+    parser.addoption(
+        "--whole", action="store_true", help="run the tests of all of dbt's macros, and not of some"
     )
 
 
@@ -57,11 +63,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.xfail(reason=_reason_to_leave_out(item), strict=True))
         items[:] = left_out
     elif stock is None:
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in left_out]
+        passed_over = [
+            item for item in items if not config.getoption("--whole") and _is_one_of_many(item)
+        ]
+        config.hook.pytest_deselected(items=[*left_out, *passed_over])
+        items[:] = [item for item in items if item not in left_out and item not in passed_over]
     for item in items:
         item.add_marker(pytest.mark.filterwarnings("ignore"))  # They are about dbt's own fixtures.
     config.stash[RUN] = list(items)
+
+
+def _is_one_of_many(item: pytest.Item) -> bool:
+    assert isinstance(item, pytest.Function)
+    assert item.cls
+    name = f"{shipped_name(item.cls)}"
+    return name.startswith("utils.") and not name.startswith(SAMPLE_OF_UTILS)
 
 
 def _reason_to_leave_out(item: pytest.Item) -> str:

@@ -1,0 +1,176 @@
+"""What the files of tests cost, beside what they cost when that was last recorded.
+
+The measure is CPU seconds of a worker of pytest-xdist and of all processes below it, Java's too: seconds on the clock
+depend on what else a machine does. They are scaled by what a fixed piece of work costs here, so that a record of one
+machine holds on another. Processes that are orphaned before they are asked are not counted.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections import defaultdict
+from collections.abc import Generator, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import pytest
+
+RECORD = Path(__file__).parents[1] / "durations.json"
+ALLOWED = 4 / 3
+SHOWN = 15
+# Whole runs, which are compared: `make test`, `make test-all`.
+TIERS = {"not all": "make test", "": "make test-all"}
+_CPU = "cpu_seconds"
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def cpu_seconds() -> float:
+    """Of this process, of those below it, and of those that were below one of these and have ended."""
+    return sum(os.times()[:4]) + sum(map(_cpu_of, _below(os.getpid())))
+
+
+def _below(process: int) -> Iterator[int]:
+    """Those below a process."""
+    try:
+        tasks = list(Path(f"/proc/{process}/task").iterdir())
+    except OSError:
+        return
+    for task in tasks:
+        try:
+            children = (task / "children").read_text().split()
+        except OSError:
+            continue
+        for child in map(int, children):
+            yield child
+            yield from _below(child)
+
+
+def _cpu_of(process: int) -> float:
+    try:
+        stat = Path(f"/proc/{process}/stat").read_text()
+    except OSError:
+        return 0
+    return sum(map(int, stat.rpartition(")")[2].split()[11:15])) / _TICKS
+
+
+def cost_of_fixed_work() -> float:
+    """CPU seconds of a piece of work that is always the same: about a tenth of one, the least of five."""
+    costs = []
+    for _ in range(5):
+        begin = time.thread_time()
+        sum(len(str(number)) for number in range(500_000))
+        costs.append(time.thread_time() - begin)
+    return min(costs)
+
+
+def read_record(path: Path = RECORD) -> dict[str, float]:
+    """What each file cost, by its path, and ``work``: what the fixed work cost there."""
+    record: dict[str, float] = json.loads(path.read_text()) if path.exists() else {}
+    return record
+
+
+def overrun(costs: Mapping[str, float], record: Mapping[str, float], work: float) -> list[str]:
+    """What to say of files that cost, all in all, more than the record allows; nothing where they do not.
+
+    Args:
+        costs: of each file that ran.
+        record: as read_record returns it.
+        work: what the fixed work costs here.
+    """
+    if not record:
+        return []
+    scale = work / record["work"]
+    allowed = {path: record.get(path, 0) * scale for path in costs}
+    budget, total = sum(allowed.values()), sum(costs.values())
+    if total <= budget * ALLOWED:
+        return []
+    grown = sorted(costs, key=lambda path: allowed[path] - costs[path])
+    return [
+        f"These tests took {total:.0f} CPU seconds, and {budget:.0f} are recorded. Make them cheaper, mark some in ALL "
+        f"of conftest.py, or record what they take: make test-all RECORD=yes",
+        *(
+            f"  {path}: {costs[path]:.0f}, recorded {allowed[path]:.0f}"
+            for path in grown[:SHOWN]
+            if costs[path] > allowed[path]
+        ),
+    ]
+
+
+@dataclass(eq=False)
+class Budget:
+    """The plugin of pytest."""
+
+    config: pytest.Config
+    costs: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    _before: float = 0
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self) -> Generator[None, object, object]:
+        self._before = cpu_seconds()
+        return (yield)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """With what each step of a test has cost."""
+        report = yield
+        now = cpu_seconds()
+        report.user_properties = [(_CPU, max(now - self._before, 0.0))]
+        self._before = now
+        return report
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self.costs[report.nodeid.partition("::")[0]] += sum(
+            found
+            for name, found in report.user_properties
+            if name == _CPU and isinstance(found, float)
+        )
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        if self.is_worker or exitstatus != pytest.ExitCode.OK:
+            return
+        if self.config.getoption("--record-durations"):
+            found = read_record() | {path: round(cost, 1) for path, cost in self.costs.items()}
+            there = {
+                path: cost
+                for path, cost in sorted(found.items())
+                if (self.config.rootpath / path).exists()
+            }
+            RECORD.write_text(
+                json.dumps({"work": round(cost_of_fixed_work(), 4), **there}, indent=2) + "\n"
+            )
+        elif self.overrun:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if len(self.costs) < 2:
+            return
+        terminalreporter.section("what the files cost, in CPU seconds")
+        for path, cost in sorted(self.costs.items(), key=lambda item: -item[1])[:SHOWN]:
+            terminalreporter.line(f"{cost:7.1f} {path}")
+        terminalreporter.line(
+            f"{sum(self.costs.values()):7.1f} in all{f', of {self.tier}' if self.tier else ''}"
+        )
+        for line in self.overrun:
+            terminalreporter.line(line, red=True)
+
+    @cached_property
+    def overrun(self) -> list[str]:
+        """What to say of the tests that ran, if they cost too much."""
+        return overrun(self.costs, read_record(), cost_of_fixed_work()) if self.tier else []
+
+    @property
+    def is_worker(self) -> bool:
+        """Whether this is a worker of pytest-xdist, which reports to another process."""
+        return hasattr(self.config, "workerinput")
+
+    @property
+    def tier(self) -> str:
+        """The command that runs all of these tests; empty where some were chosen otherwise."""
+        is_whole = self.config.args_source == pytest.Config.ArgsSource.TESTPATHS
+        chosen = self.config.getoption("keyword") or not is_whole
+        return "" if chosen else TIERS.get(self.config.getoption("markexpr"), "")
