@@ -12,6 +12,8 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tests.support import oracle
+
 REGIONS = ("EU", "US", "AP", "it's 50% #1", "ü\n\\")
 PARTS = 5
 KEYS = 600
@@ -70,18 +72,19 @@ class State:
 
 def state_of(events: Iterable[Event]) -> State:
     """The state after events, in whatever order and however often they came."""
-    last: dict[int, Event] = {}
-    truncated_at = 0
-    for event in events:
-        if event.is_truncate:
-            truncated_at = max(truncated_at, event.version)
-        elif event.id not in last or event.version > last[event.id].version:
-            last[event.id] = event
-    left = [event for event in last.values() if event.version > truncated_at]
-    return State(
-        {event.id: event.live_row for event in left if not event.is_deleted},
-        {event.id: event.version for event in left if event.is_deleted},
+    table = oracle.Oracle()
+    table.apply(
+        oracle.Event(
+            event.id,
+            event.version,
+            event.live_row[1:4],
+            is_deleted=event.is_deleted,
+            is_truncate=event.is_truncate,
+        )
+        for event in events
     )
+    live = {row[0]: row for row in table.rows}
+    return State(live, table.deleted)
 
 
 class Source:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
+from tests.support.accounts import counts_of_last_apply
 from tests.support.collapsing_project import CollapsingProject, Row
 from tests.support.collapsing_projects import MakeProject
+from tests.support.oracle import Event, Oracle
 
 Value = int | None
 
 POLICIES = ("latest", "greatest", "least", "coalesce", "first")
+COLUMNS = ("part", *POLICIES)
 STRUCTURE = (
     "id Int64, part UInt8, "
     + ", ".join(f"{policy} Nullable(Int64)" for policy in POLICIES)
@@ -40,100 +43,39 @@ def apply(project: CollapsingProject, rows: list[Row], structure: str = STRUCTUR
     return run(project)
 
 
-def combined(policy: str, stored: Value, new: Value) -> Value:
-    """One value after another, as the policy says."""
-    known = [value for value in (stored, new) if value is not None]
-    match policy:
-        case "greatest":
-            return max(known, default=None)
-        case "least":
-            return min(known, default=None)
-        case "coalesce":
-            return stored if new is None else new
-        case "first":
-            return new if stored is None else stored
-    return new
-
-
-@dataclass(frozen=True)
-class Change:
+def change(
+    key: int,
+    version: int,
+    part: int,
+    values: tuple[Value, ...],
+    is_deleted: bool = False,
+    unset: Iterable[str] = (),
+    is_reset: bool = False,
+) -> Event:
     """An event of a key: a value for each policy; deletes carry values too, which do not matter."""
-
-    key: int
-    version: int
-    part: int
-    values: tuple[Value, ...]
-    is_deleted: bool = False
-    unset: tuple[str, ...] = ()
-    is_reset: bool = False
-
-    @property
-    def row(self) -> Row:
-        names = list(self.unset)
-        return (
-            self.key,
-            self.part,
-            *self.values,
-            self.version,
-            self.is_deleted,
-            names,
-            self.is_reset,
-        )
+    names = frozenset(unset)
+    return Event(key, version, (part, *values), is_deleted, unset=names, is_reset=is_reset)
 
 
-@dataclass
-class Truth:
-    """What is live: the events applied one by one, in the order of their versions."""
-
-    live: dict[int, tuple[int, int, tuple[Value, ...]]] = field(default_factory=dict)
-    deleted_at: dict[int, int] = field(default_factory=dict)
-
-    def apply(self, changes: list[Change]) -> None:
-        for change in sorted(changes, key=lambda change: (change.version, change.is_deleted)):
-            self._apply(change)
-
-    def _apply(self, change: Change) -> None:
-        version, part, stored = self.live.get(change.key, (-1, 0, (None,) * len(POLICIES)))
-        if change.is_deleted:
-            if change.version >= max(version, self.deleted_at.get(change.key, -1)):
-                self.live.pop(change.key, None)
-                self.deleted_at[change.key] = change.version
-            return
-        if change.version <= max(version, self.deleted_at.get(change.key, -1)):
-            return
-        if change.is_reset:
-            stored = (None,) * len(POLICIES)
-        values = tuple(
-            (old if policy in change.unset else combined(policy, old, new))
-            if version >= 0 and not change.is_reset
-            else (None if policy in change.unset else new)
-            for policy, old, new in zip(POLICIES, stored, change.values, strict=True)
-        )
-        new_part = part if "part" in change.unset and version >= 0 else change.part
-        self.live[change.key] = (change.version, new_part, values)
-
-    @property
-    def rows(self) -> list[Row]:
-        return [
-            (key, part, *values, version)
-            for key, (version, part, values) in sorted(self.live.items())
-        ]
+def row(event: Event) -> Row:
+    unset = sorted(event.unset)
+    return (event.key, *event.values, event.version, event.is_deleted, unset, event.is_reset)
 
 
-def history(chance: random.Random, keys: int, events: int) -> list[Change]:
+def history(chance: random.Random, keys: int, events: int) -> list[Event]:
     changes = []
     for key in range(keys):
         version = 0
         for _ in range(events):
             version += chance.choice([1, 1, 2])
             changes.append(
-                Change(
+                change(
                     key,
                     version,
                     chance.randrange(3),
                     tuple(chance.choice([None, chance.randrange(9)]) for _ in POLICIES),
                     chance.random() < 0.12,
-                    tuple(policy for policy in POLICIES if chance.random() < 0.2),
+                    [policy for policy in POLICIES if chance.random() < 0.2],
                     chance.random() < 0.08,
                 )
             )
@@ -147,8 +89,8 @@ def test_a_fold_equals_its_changes_one_by_one(make_project: MakeProject, chunks:
     project = make_project(f"combine_histories_{chunks}")
     project.add_model("target", {**CONFIG, "chunks": chunks}, "select * from changes")
     project.command("create table sums (n Int64, c Int64) engine = SummingMergeTree order by ()")
-    truth = Truth()
-    late: list[Change] = []
+    oracle = Oracle(COLUMNS, CONFIG["combine"])
+    late: list[Event] = []
     changes = sorted(history(chance, 150, 12), key=lambda change: change.version)
     cuts = sorted(chance.sample(range(len(changes)), 4))
     for start, end in zip([0, *cuts], [*cuts, len(changes)], strict=True):
@@ -157,81 +99,82 @@ def test_a_fold_equals_its_changes_one_by_one(make_project: MakeProject, chunks:
         batch = [change for change in batch if change not in late] + batch[: len(batch) // 9]
         batch = list(dict.fromkeys(batch))
         chance.shuffle(batch)
-        apply(project, [change.row for change in batch])
-        truth.apply(batch)
-        assert project.query(LIVE) == truth.rows
+        apply(project, [row(event) for event in batch])
+        counts = oracle.apply(batch)
+        assert counts_of_last_apply(project.query, project.schema, "target") == counts
+        assert project.query(LIVE) == sorted(oracle.rows)
         written = "select sum(states + cancels + repaired) from versioned_collapsing_ledger"
         before = project.query(written)
         run(project)
         assert project.query(written) == before
         if chance.random() < 0.5:
             project.command("optimize table target final")
-    assert len(truth.rows) > 50
+    assert len(oracle.live) > 50
 
 
-ROWS: dict[str, tuple[list[Change], list[Change], tuple[Value, ...] | None]] = {
+ROWS: dict[str, tuple[list[Event], list[Event], tuple[Value, ...] | None]] = {
     # What is stored, what comes, what is live then: latest, greatest, least, coalesce, first
     "values": (
-        [Change(0, 1, 0, (5, 5, 5, 5, 5))],
-        [Change(0, 2, 0, (4, 4, 4, 4, 4))],
+        [change(0, 1, 0, (5, 5, 5, 5, 5))],
+        [change(0, 2, 0, (4, 4, 4, 4, 4))],
         (4, 5, 4, 4, 5),
     ),
     "null_keeps_but_with_latest": (
-        [Change(0, 1, 0, (5, 5, 5, 5, 5))],
-        [Change(0, 2, 0, (None,) * 5)],
+        [change(0, 1, 0, (5, 5, 5, 5, 5))],
+        [change(0, 2, 0, (None,) * 5)],
         (None, 5, 5, 5, 5),
     ),
     "null_stored": (
-        [Change(0, 1, 0, (None,) * 5)],
-        [Change(0, 2, 0, (4, 4, 4, 4, 4))],
+        [change(0, 1, 0, (None,) * 5)],
+        [change(0, 2, 0, (4, 4, 4, 4, 4))],
         (4, 4, 4, 4, 4),
     ),
     "unset_keeps": (
-        [Change(0, 1, 0, (5, 5, 5, 5, 5))],
-        [Change(0, 2, 1, (9, 9, 1, 9, 9), unset=POLICIES)],
+        [change(0, 1, 0, (5, 5, 5, 5, 5))],
+        [change(0, 2, 1, (9, 9, 1, 9, 9), unset=POLICIES)],
         (5, 5, 5, 5, 5),
     ),
     "unset_then_set_in_one_run": (
-        [Change(0, 1, 0, (5, 5, 5, 5, 5))],
-        [Change(0, 2, 0, (8,) * 5), Change(0, 3, 0, (1,) * 5, unset=("latest", "coalesce"))],
+        [change(0, 1, 0, (5, 5, 5, 5, 5))],
+        [change(0, 2, 0, (8,) * 5), change(0, 3, 0, (1,) * 5, unset=("latest", "coalesce"))],
         (8, 8, 1, 8, 5),
     ),
     "reset_does_not_combine": (
-        [Change(0, 1, 0, (5, 5, 5, 5, 5))],
-        [Change(0, 2, 0, (None, 1, 9, None, None), is_reset=True)],
+        [change(0, 1, 0, (5, 5, 5, 5, 5))],
+        [change(0, 2, 0, (None, 1, 9, None, None), is_reset=True)],
         (None, 1, 9, None, None),
     ),
     "reset_below_another_change": (
-        [Change(0, 1, 0, (5, 5, 5, 5, 5))],
-        [Change(0, 2, 0, (1, 1, 9, 1, 1), is_reset=True), Change(0, 3, 0, (None,) * 5)],
+        [change(0, 1, 0, (5, 5, 5, 5, 5))],
+        [change(0, 2, 0, (1, 1, 9, 1, 1), is_reset=True), change(0, 3, 0, (None,) * 5)],
         (None, 1, 9, 1, 1),
     ),
     "delete_in_between": (
-        [Change(0, 1, 0, (5, 5, 5, 5, 5))],
-        [Change(0, 2, 0, (0,) * 5, is_deleted=True), Change(0, 3, 0, (1, 1, 9, None, 1))],
+        [change(0, 1, 0, (5, 5, 5, 5, 5))],
+        [change(0, 2, 0, (0,) * 5, is_deleted=True), change(0, 3, 0, (1, 1, 9, None, 1))],
         (1, 1, 9, None, 1),
     ),
     "stale_delete_does_not_reset": (
-        [Change(0, 5, 0, (5, 5, 5, 5, 5))],
-        [Change(0, 2, 0, (0,) * 5, is_deleted=True), Change(0, 6, 0, (1, 1, 9, None, 1))],
+        [change(0, 5, 0, (5, 5, 5, 5, 5))],
+        [change(0, 2, 0, (0,) * 5, is_deleted=True), change(0, 6, 0, (1, 1, 9, None, 1))],
         (1, 5, 5, 5, 5),
     ),
     "stale_change_is_lost_beside_a_newer_one": (
-        [Change(0, 5, 0, (5, 5, 5, 5, 5))],
+        [change(0, 5, 0, (5, 5, 5, 5, 5))],
         [
-            Change(0, 2, 0, (9, 9, 0, 9, 9)),
-            Change(0, 6, 0, (None,) * 5, unset=("latest", "greatest")),
+            change(0, 2, 0, (9, 9, 0, 9, 9)),
+            change(0, 6, 0, (None,) * 5, unset=("latest", "greatest")),
         ],
         (5, 5, 5, 5, 5),
     ),
     "recreation_after_a_delete": (
-        [Change(0, 1, 0, (5, 5, 5, 5, 5)), Change(0, 2, 0, (0,) * 5, is_deleted=True)],
-        [Change(0, 3, 0, (1, 1, 1, None, None))],
+        [change(0, 1, 0, (5, 5, 5, 5, 5)), change(0, 2, 0, (0,) * 5, is_deleted=True)],
+        [change(0, 3, 0, (1, 1, 1, None, None))],
         (1, 1, 1, None, None),
     ),
     "moved_partition": (
-        [Change(0, 1, 0, (5, 5, 5, 5, 5))],
-        [Change(0, 2, 2, (1, 9, 9, None, 1))],
+        [change(0, 1, 0, (5, 5, 5, 5, 5))],
+        [change(0, 2, 2, (1, 9, 9, None, 1))],
         (1, 9, 5, 5, 5),
     ),
 }
@@ -249,9 +192,9 @@ class TestOneKey:
             apply(
                 project,
                 [
-                    (key, *change.row[1:])
+                    (key, *row(event)[1:])
                     for key, case in enumerate(ROWS.values())
-                    for change in (case[0], case[1])[step]
+                    for event in (case[0], case[1])[step]
                 ],
             )
         written = "select sum(states + cancels + repaired) from versioned_collapsing_ledger"
@@ -263,26 +206,31 @@ class TestOneKey:
     @pytest.mark.parametrize("name", ROWS)
     def test_case(self, live: dict[int, Row], name: str) -> None:
         found = live.get(list(ROWS).index(name))
-        assert (found and found[2:7]) == ROWS[name][2]
+        stored, coming, expected = ROWS[name]
+        assert (found and found[2:7]) == expected
+        oracle = Oracle(COLUMNS, CONFIG["combine"])
+        oracle.apply(stored)
+        oracle.apply(coming)
+        assert [row[2:7] for row in oracle.rows] == [expected]
 
 
 def test_a_torn_key_combines_with_its_highest_state(make_project: MakeProject) -> None:
     project = make_project("combine_torn")
     project.add_model("target", CONFIG, "select * from changes")
-    apply(project, [Change(1, 5, 0, (5,) * 5).row])
+    apply(project, [row(change(1, 5, 0, (5,) * 5))])
     project.command(
         "insert into target (id, part, greatest, _version, _sign) values (1, 0, 99, 4, 1), (1, 1, 50, 7, 1)"
     )
-    assert "1 repaired" in apply(project, [Change(1, 9, 0, (9, 9, 9, None, 9)).row])
+    assert "1 repaired" in apply(project, [row(change(1, 9, 0, (9, 9, 9, None, 9)))])
     assert project.query(LIVE) == [(1, 0, 9, 50, 9, None, 9, 9)]
 
 
 def test_a_change_at_the_live_version_is_judged_after_combining(make_project: MakeProject) -> None:
     project = make_project("combine_conflict")
     project.add_model("target", CONFIG, "select * from changes")
-    apply(project, [Change(1, 5, 0, (5,) * 5).row, Change(2, 5, 0, (5,) * 5).row])
+    apply(project, [row(change(1, 5, 0, (5,) * 5)), row(change(2, 5, 0, (5,) * 5))])
     message = apply(
-        project, [Change(1, 5, 0, (5, 1, 9, None, 9)).row, Change(2, 5, 0, (5, 6, 5, 5, 5)).row]
+        project, [row(change(1, 5, 0, (5, 1, 9, None, 9))), row(change(2, 5, 0, (5, 6, 5, 5, 5)))]
     )
     assert message == "2 rows: 1 duplicate, 1 conflict"
     assert project.query(LIVE) == [(1, 0, *(5,) * 5, 5), (2, 0, *(5,) * 5, 5)]
@@ -291,9 +239,9 @@ def test_a_change_at_the_live_version_is_judged_after_combining(make_project: Ma
 def test_partial_changes_that_cannot_be_combined_are_counted(make_project: MakeProject) -> None:
     project = make_project("combine_unmerged")
     project.add_model("target", CONFIG, "select * from changes")
-    apply(project, [Change(1, 5, 0, (5,) * 5).row])
+    apply(project, [row(change(1, 5, 0, (5,) * 5))])
     message = apply(
-        project, [Change(1, 4, 0, (9,) * 5).row, Change(2, 1, 0, (1,) * 5, unset=("latest",)).row]
+        project, [row(change(1, 4, 0, (9,) * 5)), row(change(2, 1, 0, (1,) * 5, unset=("latest",)))]
     )
     assert "2 unmerged" in message
     assert project.query(LIVE)[1] == (2, 0, None, 1, 1, 1, 1, 1)

@@ -13,6 +13,7 @@ from clickhouse_connect.driver.exceptions import DatabaseError
 
 from tests.support.collapsing_project import CollapsingProject, Row
 from tests.support.collapsing_projects import MakeProject
+from tests.support.oracle import Event, Oracle
 from tests.support.statements import dying
 
 STRUCTURE = (
@@ -55,8 +56,8 @@ class Source:
 
     random: random.Random
     lives: list[Life] = field(default_factory=list)
-    deleted_at: dict[int, int] = field(default_factory=dict)
-    floor: int = 0
+    oracle: Oracle = field(default_factory=Oracle)
+    payloads: dict[int, Row] = field(default_factory=dict)  # by version
     version: int = 0
     late: list[Row] = field(default_factory=list)
 
@@ -94,31 +95,21 @@ class Source:
         return rows
 
     def apply(self, rows: Iterable[Row]) -> None:
-        """The last change of each key counts, unless it comes too late."""
-        last: dict[int, Row] = {}
-        for row in sorted(rows, key=lambda row: row[-3]):
-            if row[-1]:
-                self.floor = max(self.floor, row[-3])
-            else:
-                last[row[0]] = row
-        for key, life in self.live().items():
-            if life.begin <= self.floor and (key not in last or last[key][-3] <= self.floor):
-                self._end(life, self.floor)
-                self.deleted_at[key] = self.floor
-        for key, row in last.items():
-            self._change(key, row)
-
-    def _change(self, key: int, row: Row) -> None:
-        version, is_deleted, _ = row[-3:]
-        life = self.live().get(key)
-        if version <= max(self.floor, self.deleted_at.get(key, 0)) or (life and version <= life.begin):
-            return
-        if life:
-            self._end(life, version)
-        if is_deleted:
-            self.deleted_at[key] = version
-        else:
-            self.lives.append(Life(key, row[1:8], version))
+        """What an apply changes ends a state, begins one, or both."""
+        before = dict(self.oracle.live)
+        events = []
+        for key, *payload, version, is_deleted, is_truncate in rows:
+            self.payloads[version] = tuple(payload)
+            events.append(Event(key, version, is_deleted=is_deleted, is_truncate=is_truncate))
+        self.oracle.apply(events)
+        for key in before.keys() | self.oracle.live.keys():
+            was, now = before.get(key), self.oracle.live.get(key)
+            if was == now:
+                continue
+            if was:
+                self._end(self.live()[key], now.version if now else self.oracle.tombstones[key])
+            if now:
+                self.lives.append(Life(key, self.payloads[now.version], now.version))
 
     def _end(self, life: Life, version: int) -> None:
         self.lives[self.lives.index(life)] = replace(life, end=version)
@@ -246,7 +237,7 @@ def test_a_random_history(make_project: MakeProject, config: dict[str, Any], is_
     for turn in range(40 if is_exhaustive else 10):
         history.run(truncates=turn % 20 == 6)
     assert len(history.source.lives) > 30
-    assert history.source.floor
+    assert history.source.oracle.truncated_at
     history.check_all()
 
 

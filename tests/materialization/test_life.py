@@ -1,15 +1,14 @@
-"""The whole life of a table as hypothesis draws it, next to a plain Python model that knows the truth.
+"""The whole life of a table as hypothesis draws it, next to the oracle.
 
 Runs, late events, events that come again, truncates, deaths before any statement, options and columns that change,
 full refreshes, rows that others write and `repair_collapse`, tombstones that expire, merges: in any order. After every
-step live rows, signed sums, the view, the change feed and what a run leaves behind must be as the model says.
+step live rows, signed sums, the view, the change feed and what a run leaves behind must be as the oracle says.
 `--lives` draws more of them, and other ones each time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -25,6 +24,7 @@ from hypothesis.stateful import (
 
 from tests.support.collapsing_project import CollapsingProject
 from tests.support.collapsing_projects import MakeProject
+from tests.support.oracle import Event, Oracle
 from tests.support.statements import dying
 
 SCHEMA = "life"
@@ -41,72 +41,17 @@ SUMS = "select region, sum(ifNull(x, 0) * _sign) as total, sum(_sign) as n from 
 SHORT = settings(max_examples=2, stateful_step_count=8, derandomize=True, phases=[Phase.generate])
 
 
-@dataclass(frozen=True)
-class Event:
-    """A change of a key. Its payload follows from key and version, so that none is in conflict with another."""
-
-    key: int
-    version: int
-    is_deleted: bool = False
-    is_truncate: bool = False
-
-
+# The payload of an event follows from its key and its version, so that none is in conflict with another.
 Row = tuple[Any, ...]
 
 
-@dataclass
-class Truth:
-    """What the table holds and remembers; ``since`` has the version from which on a later column has values."""
-
-    live: dict[int, Row] = field(default_factory=dict)
-    deleted: dict[int, int] = field(default_factory=dict)
-    truncated_at: int = 0
-    since: dict[str, int] = field(default_factory=dict)
-
-    def payload(self, event: Event) -> Row:
-        given = [
-            event.key + event.version if event.version > since else None
-            for since in self.since.values()
-        ]
-        x = None if event.version % 5 == 0 else event.version * 10 + event.key
-        return (event.key, REGIONS[event.version // 3 % 3], x, *given, event.version)
-
-    def apply(self, events: Iterable[Event]) -> None:
-        """Apply a change set: of each key the highest version counts, and at one version a delete."""
-        newest: dict[int, Event] = {}
-        for event in events:
-            if event.is_truncate:
-                self.truncated_at = max(self.truncated_at, event.version)
-            else:
-                order = (event.version, event.is_deleted)
-                old = newest.get(event.key)
-                if old is None or order > (old.version, old.is_deleted):
-                    newest[event.key] = event
-        gone = {key for key, row in self.live.items() if row[-1] <= self.truncated_at}
-        for key in gone:
-            del self.live[key]
-        for key, event in newest.items():
-            stored = max(self.live.get(key, (0,))[-1], self.deleted.get(key, 0))
-            if event.version <= self.truncated_at:
-                continue
-            if event.is_deleted and event.version >= stored:
-                self.live.pop(key, None)
-                self.deleted[key] = event.version
-            elif not event.is_deleted and event.version > stored:
-                self.live[key] = self.payload(event)
-
-    def sums(self) -> list[Row]:
-        groups: dict[str, list[int]] = {}
-        for _, region, x, *_ in self.live.values():
-            total = groups.setdefault(region, [0, 0])
-            total[0] += x or 0
-            total[1] += 1
-        return sorted((region, *total) for region, total in groups.items())
+def change(key: int, version: int, is_deleted: bool = False, is_truncate: bool = False) -> Event:
+    return Event(key, version, is_deleted=is_deleted, is_truncate=is_truncate)
 
 
 EVENTS = st.lists(
     st.builds(
-        Event,
+        change,
         st.integers(0, 7),
         st.integers(1, 30),
         st.sampled_from([False, False, True]),
@@ -114,7 +59,7 @@ EVENTS = st.lists(
     max_size=12,
 )
 TRUNCATES = st.lists(
-    st.builds(Event, st.just(0), st.integers(1, 15), is_truncate=st.just(True)), max_size=1
+    st.builds(change, st.just(0), st.integers(1, 15), is_truncate=st.just(True)), max_size=1
 )
 DEATHS = st.integers(0, 24)
 
@@ -127,7 +72,8 @@ class Life(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.truth = Truth()
+        self.oracle = Oracle()
+        self.since: dict[str, int] = {}  # the version from which on a later column has values
         self.options: dict[str, Any] = {}
         self.sent: list[list[Event]] = []
         self.dead: tuple[str, list[Event]] | None = None  # the uuid of its table, and its events
@@ -172,14 +118,15 @@ class Life(RuleBasedStateMachine):
         self.options = options
         self._configure()
 
-    @precondition(lambda self: len(self.truth.since) < len(COLUMNS) and self.dead is None)
+    @precondition(lambda self: len(self.since) < len(COLUMNS) and self.dead is None)
     @rule(events=EVENTS)
     def add_column(self, events: list[Event]) -> None:
         """Rows of before have no value; a version that has come before must not get one."""
-        name = COLUMNS[len(self.truth.since)]
+        name = COLUMNS[len(self.since)]
         self.base += 30
-        self.truth.since[name] = self.base
-        self.truth.live = {key: (*row[:-1], None, row[-1]) for key, row in self.truth.live.items()}
+        self.since[name] = self.base
+        for key, row in self.oracle.live.items():
+            self.oracle.live[key] = row._replace(values=(*row.values, None))
         self._run(self._later(events))
 
     @precondition(lambda self: self.dead is None and self.options.get("remember") == "2 days")
@@ -192,13 +139,13 @@ class Life(RuleBasedStateMachine):
                 "where true settings mutations_sync = 2"
             )
             self.project.command("optimize table target__tombstones final")
-        self.truth.deleted.clear()
+        self.oracle.tombstones.clear()
 
-    @precondition(lambda self: self.dead is None and self.truth.live)
+    @precondition(lambda self: self.dead is None and self.oracle.live)
     @rule(sign=st.sampled_from([1, -1]))
     def repair(self, sign: int) -> None:
         """Somebody doubles a row, or writes a cancel row of a key that is not there."""
-        key = min(self.truth.live)
+        key = min(self.oracle.live)
         changed = "" if sign == 1 else "99 as id, -1 as _sign"
         replaced = f" replace ({changed})" if changed else ""
         self.project.command(
@@ -219,10 +166,7 @@ class Life(RuleBasedStateMachine):
     def _later(self, events: list[Event]) -> list[Event]:
         """Events that are a little later each time: most are new, some are late."""
         self.base += 8
-        return [
-            Event(event.key, event.version + self.base, event.is_deleted, event.is_truncate)
-            for event in events
-        ]
+        return [event._replace(version=event.version + self.base) for event in events]
 
     def _configure(self) -> None:
         options = dict(self.options)
@@ -231,12 +175,25 @@ class Life(RuleBasedStateMachine):
         self.project.add_model("target", {**CONFIG, **options}, "select * from changes")
 
     def _land(self, events: list[Event]) -> None:
-        later = "".join(f"{name} Nullable(Int64), " for name in self.truth.since)
+        later = "".join(f"{name} Nullable(Int64), " for name in self.since)
         self.project.replace_rows(
             "changes",
             f"id Int64, region String, x Nullable(Int64), {later}_version UInt64, _is_deleted Bool, _is_truncate Bool",
-            [(*self.truth.payload(event), event.is_deleted, event.is_truncate) for event in events],
+            [
+                (event.key, *event.values, event.version, event.is_deleted, event.is_truncate)
+                for event in self._filled(events)
+            ],
         )
+
+    def _filled(self, events: Iterable[Event]) -> list[Event]:
+        """Events with the values that the table's columns have of them."""
+        found = []
+        for event in events:
+            key, version = event.key, event.version
+            later = [key + version if version > since else None for since in self.since.values()]
+            x = None if version % 5 == 0 else version * 10 + key
+            found.append(event._replace(values=(REGIONS[version // 3 % 3], x, *later)))
+        return found
 
     def _run(self, events: list[Event]) -> None:
         """A run that succeeds, completes what one before it has begun, and leaves all as it should be."""
@@ -244,7 +201,7 @@ class Life(RuleBasedStateMachine):
         outcomes = self.project.run()
         assert {outcome.status for outcome in outcomes.values()} == {"success"}, outcomes
         self._settle()
-        self.truth.apply(events)
+        self.oracle.apply(self._filled(events))
         self.sent.append(events)
         self._check()
 
@@ -260,7 +217,7 @@ class Life(RuleBasedStateMachine):
         if outcome.status == "success":
             if arguments:
                 self._begin_anew()
-            self.truth.apply(events)
+            self.oracle.apply(self._filled(events))
             self._run([])
             return
         assert death is not None, outcome.message
@@ -269,12 +226,12 @@ class Life(RuleBasedStateMachine):
         if arguments:
             if self._uuid() != uuid:
                 self._begin_anew()
-                self.truth.apply(events)
+                self.oracle.apply(self._filled(events))
         else:
             self.dead = (self._invocation(), events)
 
     def _begin_anew(self) -> None:
-        self.truth = Truth(since=self.truth.since)
+        self.oracle = Oracle()
         self.has_whole_feed = True
 
     def _settle(self) -> None:
@@ -290,7 +247,7 @@ class Life(RuleBasedStateMachine):
         found = {status for (status,) in statuses}
         assert "applied" in found or "started" not in found, found
         if "applied" in found:
-            self.truth.apply(events)
+            self.oracle.apply(self._filled(events))
 
     def _uuid(self) -> Any:
         return self.project.query(self.UUID)
@@ -301,8 +258,8 @@ class Life(RuleBasedStateMachine):
     # The invariants
 
     def _check(self) -> None:
-        names = ", ".join(("id", "region", "x", *self.truth.since, "_version"))
-        rows = sorted(self.truth.live.values(), key=repr)
+        names = ", ".join(("id", "region", "x", *self.since, "_version"))
+        rows = sorted(self.oracle.rows, key=repr)
         query = self.project.query
         live = query(f"select {names} from target final where _sign = 1")
         assert sorted(live, key=repr) == rows
@@ -314,7 +271,7 @@ class Life(RuleBasedStateMachine):
         view = query(
             "select region, sum(total), sum(n) as c from sums group by region having c <> 0 order by region"
         )
-        assert view == self.truth.sums()
+        assert view == self._sums()
         if self.has_whole_feed and query("exists table target__changes") == [(1,)]:
             where = (
                 f" where _apply in (select apply from {LEDGER} where status in ('applied', 'repaired') "
@@ -329,9 +286,17 @@ class Life(RuleBasedStateMachine):
         )
         assert left == []
 
+    def _sums(self) -> list[Row]:
+        groups: dict[str, list[int]] = {}
+        for _, region, x, *_ in self.oracle.rows:
+            total = groups.setdefault(region, [0, 0])
+            total[0] += x or 0
+            total[1] += 1
+        return sorted((region, *total) for region, total in groups.items())
+
     def teardown(self) -> None:
         self._run([])
-        rows = [(*row[:3], row[-1]) for row in self.truth.live.values()]
+        rows = [(*row[:3], row[-1]) for row in self.oracle.rows]
         self.project.replace_rows(
             "truth", "id Int64, region String, x Nullable(Int64), _version UInt64", rows
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 
 from tests.support.collapsing_project import CollapsingProject, Row
 from tests.support.collapsing_projects import MakeProject
+from tests.support.oracle import Event, Oracle
 
 STRUCTURE = "id Int64, x Int64, top Int64, _version Nullable(Int64), _is_deleted Bool, _batch UInt64"
 CONFIG: dict[str, Any] = {"unique_key": "id", "delete_version": "ignore", "combine": {"top": "greatest"}}
@@ -32,30 +32,9 @@ def delete(key: int, batch: int) -> Row:
     return key, 0, 0, None, True, batch
 
 
-@dataclass
-class Truth:
-    """Batch after batch: its upserts of a key in the order of their versions, else its deletes."""
-
-    live: dict[int, tuple[int, int, int]] = field(default_factory=dict)
-    deleted_at: dict[int, int] = field(default_factory=dict)
-
-    def apply(self, rows: list[Row]) -> None:
-        for batch in sorted({row[5] for row in rows}):
-            for key in {row[0] for row in rows}:
-                self._apply(key, [row for row in rows if row[0] == key and row[5] == batch])
-
-    def _apply(self, key: int, rows: list[Row]) -> None:
-        upserts = sorted((row for row in rows if not row[4]), key=lambda row: row[3])
-        for _, x, top, version, _, _ in upserts:
-            if version > max(self.live.get(key, (-1,))[0], self.deleted_at.get(key, -1)):
-                self.live[key] = (version, x, top)
-        if rows and not upserts and key in self.live:
-            version = self.live.pop(key)[0]
-            self.deleted_at[key] = max(version, self.deleted_at.get(key, -1))
-
-    @property
-    def rows(self) -> list[Row]:
-        return [(key, x, top, version) for key, (version, x, top) in sorted(self.live.items())]
+def event(row: Row) -> Event:
+    key, x, top, version, is_deleted, batch = row
+    return Event(key, version, (x, top), is_deleted=is_deleted, batch=batch)
 
 
 def batches(chance: random.Random, keys: int, count: int) -> list[list[Row]]:
@@ -83,18 +62,17 @@ def test_histories_give_the_same_however_batches_are_cut_into_runs(make_project:
         chance = random.Random(7)
         project = make_project(f"ignore_{seed}")
         project.add_model("target", {"unique_key": "id", "delete_version": "ignore"}, "select * from changes")
-        truth = Truth()
+        oracle = Oracle(deletes_have_versions=False)
         made = batches(chance, 120, 12)
         for start, end in pairwise(cuts):
             rows = [row for batch in made[start:end] for row in batch]
-            truth.apply(rows)
+            oracle.apply(map(event, rows))
             apply(project, rows)
-            assert project.query(LIVE) == truth.rows, (cuts, start)
-        assert len(truth.live) > 30
-        assert len(truth.deleted_at) > 30
+            assert project.query(LIVE) == sorted(oracle.rows), (cuts, start)
+        assert len(oracle.live) > 30
+        assert len(oracle.deleted) > 30
         remembered: dict[int, int] = dict(project.query("select id, max(_version) from target__tombstones group by id"))
-        dead = truth.deleted_at.keys() - truth.live.keys()
-        assert {key: remembered[key] for key in dead} == {key: truth.deleted_at[key] for key in dead}
+        assert {key: remembered[key] for key in oracle.deleted} == oracle.deleted
 
 
 @pytest.fixture(scope="module")

@@ -92,9 +92,8 @@ class Oracle:
         for event in found:
             if event.is_truncate:
                 continue
-            if self._is_below(event.version) and (
-                self.deletes_have_versions or not event.is_deleted
-            ):
+            has_version = self.deletes_have_versions or not event.is_deleted
+            if has_version and self._is_below(event.version):
                 counts["tombstoned"] += 1
             else:
                 changes[event.key].append(event)
@@ -107,8 +106,9 @@ class Oracle:
                 counts += self._apply(key, of_key)
             else:
                 self._apply_batches(key, of_key)
-        if not self.remembers:
-            self.tombstones.clear()
+        self.tombstones = {
+            key: at for key, at in self.tombstones.items() if self.remembers and at is not None
+        }
         return +counts
 
     @property
@@ -143,15 +143,22 @@ class Oracle:
             versions[event.version].append(event)
         steps = [self._counting(versions[version]) for version in sorted(versions)]
         counts.update(self._outcomes(key, steps[-1]))
+        remembered = self.tombstones.get(key)
         for event in steps:
             self._take(event)
+        if key in self.live:  # a delete in between is not remembered: the live row is above it
+            self.tombstones[key] = remembered
         return counts
 
     def _counting(self, events: list[Event]) -> Event:
         """Of the changes at one version the one that counts."""
         is_deleted = events[-1].is_deleted if self.is_ordered else any(e.is_deleted for e in events)
         rivals = [event for event in events if event.is_deleted == is_deleted]
-        return max(rivals, key=lambda event: [(value is not None, value) for value in event.values])
+        found = max(
+            rivals, key=lambda event: [(value is not None, value) for value in event.values]
+        )
+        # What follows a delete builds on nothing.
+        return found._replace(is_reset=found.is_reset or len(rivals) < len(events))
 
     def _outcomes(self, key: Key, last: Event) -> list[str]:
         """What the ledger calls that which becomes of a key, whose highest change is the last one."""
