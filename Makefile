@@ -21,7 +21,7 @@ SQL_FOLDERS := $(wildcard models tests/singular analyses)
 PIP_INSTALL := -m pip --disable-pip-version-check --no-input install
 PIP := $(VENV)/bin/python $(PIP_INSTALL)
 
-.PHONY: help demo follow live-cdc dialects postgresql mariadb report test test-all fast conformance formats matrix portability cluster soak faults check docs site browser bench setup java chromium clean
+.PHONY: help demo follow live-cdc shop-stream dialects postgresql mariadb report test test-all fast conformance formats matrix portability cluster soak faults check docs site browser bench setup java chromium clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,8 +32,11 @@ demo: setup ## Run the whole pipeline on the shipped change streams
 follow: setup ## Apply batches as they land in data/landing, until Ctrl-C
 	@$(VENV)/bin/python -m dbt.adapters.spark_clickhouse.follow $(ARGS)
 
-live-cdc: setup postgresql ## Change a PostgreSQL and follow it, until Ctrl-C; ARGS="--minutes 10" ends by itself
-	@$(VENV)/bin/python -m scripts.live_cdc $(ARGS)
+live-cdc: setup postgresql $(DEBEZIUM) ## Change a PostgreSQL and follow it with Debezium, until Ctrl-C; ARGS="--minutes 10" ends by itself
+	@PYTHONPATH=$(DEBEZIUM) $(VENV)/bin/python -m scripts.live_cdc $(ARGS)
+
+shop-stream: setup postgresql $(DEBEZIUM) ## Make data/landing and data/expected anew, with Debezium on a PostgreSQL
+	@PYTHONPATH=$(DEBEZIUM) $(VENV)/bin/python -m scripts.shop.stream $(ARGS)
 
 dialects: setup postgresql mariadb $(DEBEZIUM) ## Make the fixtures of Debezium's dialects anew; NAMES="mysql_flat" for some
 	@PYTHONPATH=$(DEBEZIUM) $(VENV)/bin/python -m scripts.debezium.dialects $(NAMES)
@@ -196,8 +199,8 @@ java:
 
 # Each release of Debian has one version of PostgreSQL.
 postgresql:
-	@if ! ls /usr/lib/postgresql/*/lib/wal2json.so >/dev/null 2>&1; then \
-		$(call install_packages,postgresql '^postgresql-[0-9]+-wal2json$$',PostgreSQL with wal2json); \
+	@if ! ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; then \
+		$(call install_packages,postgresql,PostgreSQL); \
 	fi
 
 mariadb:

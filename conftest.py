@@ -52,7 +52,7 @@ NEEDS = {
     "tests/end_to_end/": "spark",
     "tests/formats/": "spark",
     "tests/portability/": "fast",
-    "tests/live_cdc/": "fast",
+    "tests/shop_stream/": "fast",
     "plugins/dbt-spark-clickhouse/tests/functional/": "spark",
 }
 # What `make test` leaves to `make test-all`, and what of it `make test` shows, by folder, file, test or case.

@@ -16,13 +16,14 @@ import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 from scripts.debezium.engine import Debezium, Record
 from scripts.debezium.mariadb import MariaDB
 from scripts.debezium.postgres import Postgres
-from scripts.debezium.recording import MARKER, Recording
+from scripts.debezium.recording import MARKER, Recording, wait_until
 
 FOLDER = Path(__file__).resolve().parents[2] / "tests" / "change_sets" / "dialects"
 FLAT = {
@@ -146,6 +147,37 @@ def _mariadb(settings: Mapping[str, str]) -> Variant:
     return _of_types(settings, f"set sql_mode = '';\n{MARIADB_TYPES}", MARIADB_ROWS)
 
 
+# Two tables with the same keys, so that rows that are mixed up are seen.
+ORDERS = """
+create table orders (id integer primary key, amount numeric(12,2), note varchar(50));
+create table returns (id integer primary key, amount numeric(12,2), note varchar(50));
+create table signals (id varchar(50) primary key, type varchar(50), data varchar(500));
+"""
+ORDERS_BEFORE = ORDERS + (
+    "insert into orders values (1, 1.50, 'o1'), (2, 2.50, 'o2'), (3, 3.50, 'o3'), (4, 4.50, 'o4');\n"
+    "insert into returns values (2, -2.50, 'r2'), (3, -3.50, 'r3');\n"
+)
+ORDERS_CHANGE = (
+    "update orders set amount = amount + 1 where id = 1;\n"
+    "delete from returns where id = 3;\n"
+    "update orders set id = 5, note = 'o5' where id = 4;\n"
+    "insert into returns values (4, -4.50, 'r4');\n"
+    "insert into orders values (6, 6.50, 'o6');\n"
+)
+
+
+def _snapshot(kind: str, schema: str) -> str:
+    """A command to Debezium; the marker is read last."""
+    tables = json.dumps([f"{schema}.{table}" for table in ("orders", "returns", MARKER)])
+    data = f'{{"type": "{kind}", "data-collections": {tables}}}'
+    return f"insert into signals values ('{kind}', 'execute-snapshot', '{data}');\n"
+
+
+def _of_orders(settings: Mapping[str, str], *after: str) -> Variant:
+    schema = {"signal.data.collection": "SCHEMA.signals", "decimal.handling.mode": "string"}
+    return Variant({**schema, **settings}, ORDERS_BEFORE, after, {"orders": "id", "returns": "id"})
+
+
 VARIANTS = {
     "postgresql_defaults": _postgresql({}, has_full_identity=False),
     "postgresql_schemas": _postgresql(WITH_SCHEMAS, has_full_identity=False),
@@ -158,6 +190,21 @@ VARIANTS = {
     "postgresql_nanoseconds": _postgresql({**WITH_SCHEMAS, "time.precision.mode": "nanoseconds", "binary.handling.mode": "base64-url-safe"}),
     "postgresql_flat": _postgresql(FLAT),
     "postgresql_flat_schemas": _postgresql({**FLAT, **WITH_SCHEMAS}, has_full_identity=False),
+    "postgresql_one_topic": _of_orders(ONE_TOPIC, ORDERS_CHANGE),
+    # Debezium reads no rows at first; an incremental snapshot does later, and its rows have no position.
+    "postgresql_incremental": _of_orders(
+        {"snapshot.mode": "no_data"},
+        "update orders set note = 'before' where id = 2;\n",
+        _snapshot("incremental", "SCHEMA"),
+        ORDERS_CHANGE,
+        _snapshot("blocking", "SCHEMA"),
+        "update orders set note = 'after' where id = 2;\n",
+    ),
+    "postgresql_truncates": _of_orders(
+        {**TRUNCATES, "provide.transaction.metadata": "true"},
+        "update orders set note = 'new' where id = 1; truncate returns;\n",
+        "begin; insert into returns values (7, 7, 'r7'); truncate orders; insert into orders values (1, 9, 'again'); commit;\n",
+    ),
     "mysql_defaults": _mariadb({}),
     "mysql_schemas": _mariadb(WITH_SCHEMAS),
     "mysql_texts": _mariadb(
@@ -165,6 +212,18 @@ VARIANTS = {
     ),
     "mysql_doubles": _mariadb({"decimal.handling.mode": "double", "time.precision.mode": "connect", "binary.handling.mode": "base64"}),
     "mysql_flat": _mariadb(FLAT_MYSQL),
+    "mysql_one_topic": _of_orders(ONE_TOPIC, ORDERS_CHANGE),
+    "mysql_incremental": _of_orders(
+        {"snapshot.mode": "no_data"},
+        "update orders set note = 'before' where id = 2;\n",
+        _snapshot("incremental", "SCHEMA"),
+        ORDERS_CHANGE,
+    ),
+    "mysql_truncates": _of_orders(
+        {**TRUNCATES, "provide.transaction.metadata": "true"},
+        "update orders set note = 'new' where id = 1; truncate table returns;\n",
+        "truncate table orders; insert into orders values (1, 9, 'again');\n",
+    ),
 }  # fmt: skip
 
 
@@ -226,12 +285,43 @@ class _Run:
 def _record(debezium: Debezium, run: _Run, name: str, variant: Variant) -> None:
     run.query(variant.before)
     run.query(f"create table {MARKER} (id integer primary key); insert into {MARKER} values (0);")
-    with Recording(debezium, {**run.connector, **variant.settings, "name": name}) as recording:
-        records = recording.wait_for_marker()
+    schema = "public" if name.startswith("postgresql") else name
+    settings = {key: value.replace("SCHEMA", schema) for key, value in variant.settings.items()}
+    with Recording(debezium, {**run.connector, **settings, "name": name}) as recording:
+        if variant.settings.get("snapshot.mode") == "no_data":
+            _wait_for_stream(run, recording)
+        else:
+            recording.wait_for_marker(0)
         for number, statements in enumerate(variant.after, 1):
-            run.query(f"{statements}; insert into {MARKER} values ({number});")
-            records = recording.wait_for_marker(number + 1)
-    _write(name, variant, run, [record for record in records if record.topic != "shop"])
+            is_snapshot = f".{MARKER}" in statements
+            if is_snapshot:
+                _mark(run, number)
+            run.query(statements.replace("SCHEMA", schema))
+            if not is_snapshot:
+                _mark(run, number)
+            records = recording.wait_for_marker(number, 1 + is_snapshot)
+    _write(
+        name,
+        variant,
+        run,
+        [record for record in records if record.topic != "shop" and "signals" not in record.topic],
+    )
+
+
+def _wait_for_stream(run: _Run, recording: Recording) -> None:
+    """Without a snapshot, only a change says that the stream has begun."""
+    numbers = count(1000)
+
+    def has_begun() -> bool:
+        if not recording.markers:
+            _mark(run, next(numbers))
+        return bool(recording.markers)
+
+    wait_until(has_begun)
+
+
+def _mark(run: _Run, number: int) -> None:
+    run.query(f"insert into {MARKER} values ({number})")
 
 
 def _write(name: str, variant: Variant, run: _Run, records: list[Record]) -> None:

@@ -32,7 +32,6 @@ class Record:
     """A message as it would be in Kafka. A value of None is a tombstone."""
 
     topic: str
-    key: str | None
     value: str | None
 
 
@@ -136,11 +135,8 @@ class _Consumer:
 
     def handleBatch(self, events: Any, committer: Any) -> None:
         try:
-            self._deliver(
-                [Record(event.destination(), event.key(), event.value()) for event in events]
-            )
-            for event in events:
-                committer.markProcessed(event)
+            self._deliver([Record(event.destination(), event.value()) for event in events])
+            committer.markProcessed(events[-1])  # and all before it
             committer.markBatchFinished()
         except Exception as error:
             self._engine.error = f"{type(error).__name__}: {error}"

@@ -54,7 +54,7 @@ def main() -> int:
                 for step in OPEN_TRANSACTION.strip().splitlines():
                     wait_until(lambda: postgres.query(SLOT_WAITS) != ["0"])
                     races.send(step)
-                recording.wait_for_marker()
+                recording.wait_for_marker(0)
                 races.send("C update T set amount = 3 where id = #3; commit")
                 races.send("S update T set amount = 2 where id = #2")
                 _mark(races, recording, marks)
@@ -70,10 +70,10 @@ def main() -> int:
                     f'\'{{"type": "incremental", "data-collections": [{tables}]}}\')'
                 )
                 # The snapshot reads the rows of the marker last.
-                recording.wait_for_marker(2 * len(marks) + 2)
+                recording.wait_for_marker(len(marks), 2)
                 for psql in under_way:
                     psql.wait()
-                lines = _mark(races, recording, marks, more=len(marks) + 1)
+                lines = _mark(races, recording, marks)
     FOLDER.mkdir(exist_ok=True)
     with gzip.GzipFile(FOLDER / "races.jsonl.gz", "wb", mtime=0) as file:
         file.write("".join(f"{line}\n" for line in lines).encode())
@@ -90,7 +90,7 @@ def _mark(
     number = len(marks) + 1
     rows = {table: races.rows(table) for table in TABLES}
     races.postgres.query(f"insert into {MARKER} values ({number})")
-    records = recording.wait_for_marker(number + 1 + more)
+    records = recording.wait_for_marker(number)
     lines = [record.value for record in records if record.value and ".signals" not in record.topic]
     marks.append({"lines": len(lines), "tables": rows})
     return lines

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -25,11 +26,13 @@ class Recording:
     Args:
         debezium: the JVM.
         settings: the connector's; those of `COMMON` where they say nothing else.
+
+    `markers` has the number of each marker that has arrived.
     """
 
     def __init__(self, debezium: Debezium, settings: Mapping[str, str]) -> None:
         self._records: list[Record] = []
-        self._markers = 0
+        self.markers: list[int] = []
         self._news = threading.Condition()
         self._engine = debezium.start({**COMMON, **settings}, self._take)
 
@@ -44,15 +47,15 @@ class Recording:
     ) -> None:
         self._engine.stop()
 
-    def wait_for_marker(self, number: int = 1) -> list[Record]:
-        """The records so far, once so many rows of the marker's table have arrived.
+    def wait_for_marker(self, number: int, times: int = 1) -> list[Record]:
+        """The records so far, once the marker of this number has arrived so many times.
 
         Raises:
             RuntimeError: the connector has ended, or the marker does not come.
         """
         end = time.monotonic() + PATIENCE
         with self._news:
-            while self._markers < number:
+            while self.markers.count(number) < times:
                 if self._engine.error or time.monotonic() > end:
                     raise RuntimeError(
                         f"Debezium: {self._engine.error or 'the marker does not come'}"
@@ -63,10 +66,10 @@ class Recording:
     def _take(self, records: Sequence[Record]) -> None:
         with self._news:
             for record in records:
-                if record.topic.endswith(f".{MARKER}"):
-                    self._markers += record.value is not None
-                else:
+                if not record.topic.endswith(f".{MARKER}"):
                     self._records.append(record)
+                elif record.value:
+                    self.markers.append(int(re.findall(r'"id":(\d+)', record.value)[0]))
             self._news.notify_all()
 
 

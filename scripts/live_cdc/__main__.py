@@ -2,8 +2,8 @@
 
 python -m scripts.live_cdc [--minutes 10]
 
-A PostgreSQL of its own, a workload on it, a capture that lands batches, and a resident run that
-applies them to ClickHouse. After each apply the table is compared with what PostgreSQL held at the
+A PostgreSQL of its own, connections that race on it, the real Debezium, which lands batches, and a
+resident run that applies them to ClickHouse. After each apply the table is compared with what PostgreSQL held at the
 same LSN. Everything is in a folder that is removed at the end.
 """
 
@@ -27,15 +27,19 @@ from types import FrameType
 
 import clickhouse_connect
 
+from scripts.debezium.engine import Debezium
 from scripts.debezium.postgres import Postgres
-from scripts.live_cdc.capture import Batch, Capture
 from scripts.live_cdc.comparison import Comparer, Comparison
-from scripts.live_cdc.workload import SCHEMA, Workload
+from scripts.shop.capture import TABLES, Batch, Capture, land
+from scripts.shop.workload import SCHEMA, Workload
 from tests.support.chdb_http import running_server
 
 ROOT = Path(__file__).resolve().parents[2]
 DBT = [str(Path(sys.executable).parent / "dbt")]
 FOLLOW = [sys.executable, "-m", "dbt.adapters.spark_clickhouse.follow"]
+FIRST = 300  # customers and orders at the beginning
+CONNECTIONS = 4
+PAUSE = 0.2  # seconds between two transactions of a connection
 PATIENCE = 120  # seconds that the resident run has for the run at work, when all is to end
 
 
@@ -125,11 +129,11 @@ def _run(options: argparse.Namespace, state: State) -> None:
         folder.chmod(0o755)  # PostgreSQL's account goes through it
         (folder / "postgres").mkdir()
         postgres = Postgres(folder / "postgres", SCHEMA)
-        print("Starting PostgreSQL and ClickHouse ...", flush=True)
+        print("Starting PostgreSQL, Debezium and ClickHouse ...", flush=True)
         stack.callback(postgres.stop)
         postgres.start()
         host, port = stack.enter_context(running_server(folder / "clickhouse"))
-        capture = Capture(postgres, folder / "landing")
+        debezium = stack.enter_context(Debezium(folder / "debezium.log"))
         environment = {
             **os.environ,
             "CLICKHOUSE_HOST": host,
@@ -140,9 +144,18 @@ def _run(options: argparse.Namespace, state: State) -> None:
         }
         given = ["--target", "server", "--vars", f"{{landing_path: '{folder / 'landing'}'}}"]
         subprocess.run([*DBT, "--quiet", "seed", *given], cwd=ROOT, env=environment, check=True)
-        workload = Workload(postgres, options.seed)
-        stack.callback(workload.stop)
-        workload.start()
+        for table in TABLES:
+            (folder / "landing" / table).mkdir(parents=True)
+        workloads = [
+            Workload(postgres, options.seed + number, PAUSE, changes_tables=number == 0)
+            for number in range(CONNECTIONS)
+        ]
+        for workload in workloads:
+            stack.callback(workload.stop)
+        workloads[0].fill(FIRST, FIRST)
+        for workload in workloads:
+            workload.start()
+        capture = Capture(postgres, debezium)
         log = folder / "follow.txt"
         follow = stack.enter_context(_following(given, environment, log))
         client = clickhouse_connect.get_client(host=host, port=port)
@@ -152,12 +165,14 @@ def _run(options: argparse.Namespace, state: State) -> None:
         end = state.began + 60 * options.minutes if options.minutes else float("inf")
         while time.monotonic() < end:
             began = time.monotonic()
-            _check(workload, follow, log)
-            state.add_batch(capture.land())
+            _check(workloads, follow, log)
+            batch = capture.batch()
+            land(batch.lines, batch.number, folder / "landing")
+            state.add_batch(batch)
             while (left := began + options.every - time.monotonic()) > 0:
                 for comparison in comparer.new(state.landed):
                     state.add(comparison)
-                _show(state.lines(workload.transactions, _last_line(log)))
+                _show(state.lines(sum(each.transactions for each in workloads), _last_line(log)))
                 time.sleep(min(left, 1))
 
 
@@ -187,9 +202,10 @@ def _following(
         process.wait()
 
 
-def _check(workload: Workload, follow: subprocess.Popen[bytes], log: Path) -> None:
-    if workload.error:
-        raise RuntimeError(f"The workload has ended: {workload.error}")
+def _check(workloads: list[Workload], follow: subprocess.Popen[bytes], log: Path) -> None:
+    for workload in workloads:
+        if workload.error:
+            raise RuntimeError(f"The workload has ended: {workload.error}")
     if follow.poll() is not None:
         raise RuntimeError(f"The resident run has ended:\n{log.read_text()[-4000:]}")
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from clickhouse_connect.driver.client import Client
 
-from scripts.live_cdc.capture import Batch, Figures
+from scripts.shop.capture import Batch, Figures
 
-# The same of each row as in `capture.py`.
+# The same of each row as in `shop/capture.py`.
 FIGURES = {
     "customers": (
         "credit_limit",

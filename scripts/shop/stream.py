@@ -1,0 +1,194 @@
+"""Makes the stream that the repository ships: `data/landing`, and PostgreSQL's own rows in `data/expected`.
+
+python -m scripts.shop.stream [--into data]
+
+Six connections race on a PostgreSQL of their own, while the real Debezium captures them: its snapshot is taken while
+transactions are open, and in the middle an incremental snapshot reads all customers again. A batch ends at a position
+of PostgreSQL's log. After batches 10 and 20, the rows are copied out of PostgreSQL at that position.
+
+What lies between Debezium and a landing zone delivers at least once. So a few lines come twice, late, or not in their
+order; none comes later than batch 10 or 20 after which the rows are compared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import random
+import shutil
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from scripts.debezium.engine import Debezium
+from scripts.debezium.postgres import Postgres
+from scripts.shop.capture import KEYS, TABLES, Batch, Capture, land
+from scripts.shop.workload import SCHEMA, Workload
+
+ROOT = Path(__file__).resolve().parents[2]
+BATCHES = 20
+COMPARED = (10, 20)
+FIRST_CUSTOMERS, FIRST_ORDERS = 700, 1100
+TRANSACTIONS = 1000  # of a batch
+CONNECTIONS = 6
+INCREMENTAL = 13  # the batch during which the incremental snapshot is taken
+SHARES = {"twice": 0.02, "late": 0.02, "moved": 0.05}
+# From December to April: whoever asks for the time lets it pass.
+TIME = """
+create sequence ticks;
+create or replace function shop_time() returns timestamptz language sql as
+  'select timestamptz ''2024-12-06 06:00:00+00'' + (nextval(''ticks'') + random()) * interval ''3 minutes''';
+"""
+
+
+def main() -> int:
+    """Make it."""
+    parser = argparse.ArgumentParser(prog="python -m scripts.shop.stream")
+    parser.add_argument("--into", type=Path, default=ROOT / "data", help="folder of the stream")
+    into = parser.parse_args().into
+    with tempfile.TemporaryDirectory(prefix="shop-") as temporary:
+        folder = Path(temporary)
+        folder.chmod(0o755)  # PostgreSQL's account goes through it
+        batches = _captured(folder)
+        arrived = delivered(batches, random.Random(1))
+        for part in ("landing", "expected"):
+            shutil.rmtree(into / part, ignore_errors=True)
+        for number, lines in arrived.items():
+            land(lines, number, into / "landing", {"orders": 2})
+        for number in COMPARED:
+            shutil.copytree(folder / f"batch_{number}", into / "expected" / f"batch_{number}")
+        text = json.dumps(_summary(batches, arrived, folder / f"batch_{BATCHES}"), indent=1)
+        (into / "expected" / f"batch_{BATCHES}" / "summary.json").write_text(f"{text}\n")
+    for table in TABLES:
+        sizes = [len(of_batch[table]) for of_batch in arrived.values()]
+        print(f"{table}: {sum(sizes):,} lines, {min(sizes):,} to {max(sizes):,} a batch")
+    return 0
+
+
+def _captured(folder: Path) -> list[Batch]:
+    (folder / "postgres").mkdir()
+    postgres = Postgres(folder / "postgres", SCHEMA)
+    try:
+        postgres.start()
+        postgres.query(TIME)
+        allowance = threading.Semaphore(0)
+        workloads = [Workload(postgres, seed, allowance=allowance) for seed in range(CONNECTIONS)]
+        workloads[0].fill(FIRST_CUSTOMERS, FIRST_ORDERS)
+        for workload in workloads:
+            workload.start()
+        with Debezium(folder / "debezium.log") as debezium:
+            capture = Capture(postgres, debezium)
+            batches = []
+            for number in range(1, BATCHES + 1):
+                if number == INCREMENTAL:
+                    postgres.query(
+                        "insert into signals values ('again', 'execute-snapshot', "
+                        '\'{"type": "incremental", "data-collections": ["public.customers"]}\')'
+                    )
+                _work(workloads, allowance, capture, postgres)
+                batches.append(capture.batch(_copies(folder, number)))
+                print(
+                    f"batch {number}: {sum(map(len, batches[-1].lines.values())):,} lines",
+                    flush=True,
+                )
+            for workload in workloads:
+                workload.stop()
+            capture.stop()
+        return batches
+    finally:
+        postgres.stop()
+
+
+def _work(
+    workloads: list[Workload], allowance: threading.Semaphore, capture: Capture, postgres: Postgres
+) -> None:
+    """Let the transactions of a batch be sent. Until the snapshot has been taken, there are always some."""
+    while not capture.has_begun:
+        allowance.release(10)
+        time.sleep(0.1)
+    end = sum(workload.transactions for workload in workloads) + TRANSACTIONS
+    allowance.release(TRANSACTIONS)
+    at_work = (
+        "select count(*) from pg_stat_activity where application_name = 'psql' and state <> 'idle'"
+    )
+    while sum(workload.transactions for workload in workloads) < end or postgres.query(at_work) != [
+        "1"
+    ]:
+        time.sleep(0.2)
+
+
+def _copies(folder: Path, number: int) -> dict[str, Path]:
+    if number not in COMPARED:
+        return {}
+    (folder / f"batch_{number}").mkdir()
+    return {table: folder / f"batch_{number}" / f"{table}.csv" for table in TABLES}
+
+
+def delivered(batches: Iterable[Batch], chance: random.Random) -> dict[int, dict[str, list[str]]]:
+    """The lines of each batch, as they arrive."""
+    found: dict[int, dict[str, list[str]]] = {batch.number: defaultdict(list) for batch in batches}
+    for batch in batches:
+        last = next(number for number in COMPARED if number >= batch.number)
+        for table, lines in batch.lines.items():
+            for line in lines:
+                is_late = batch.number > 1 and chance.random() < SHARES["late"]
+                number = chance.randint(batch.number, last) if is_late else batch.number
+                found[number][table].append(line)
+                if chance.random() < SHARES["twice"]:
+                    found[chance.randint(number, last)][table].append(line)
+    for of_batch in found.values():
+        for lines in of_batch.values():
+            for place in chance.sample(range(len(lines)), int(len(lines) * SHARES["moved"])):
+                other = chance.randrange(len(lines))
+                lines[place], lines[other] = lines[other], lines[place]
+    return found
+
+
+def _summary(
+    batches: list[Batch], arrived: dict[int, dict[str, list[str]]], folder: Path
+) -> dict[str, Any]:
+    """Counts and totals of the end, by PostgreSQL's rows."""
+    rows = {}
+    for table in TABLES:
+        with (folder / f"{table}.csv").open(newline="", encoding="utf-8") as file:
+            rows[table] = list(csv.DictReader(file))
+    tables = {}
+    for table, key in KEYS.items():
+        lines = [line for batch in batches for line in batch.lines[table]]
+        events = [json.loads(line) for line in lines]
+        images = [event["after"] or event["before"] for event in events]
+        tables[table] = {
+            "distinct_events": len(lines),
+            "live_rows": len(rows[table]),
+            "distinct_keys": len({tuple(image[name] for name in key) for image in images}),
+            "duplicate_deliveries": sum(len(of_batch[table]) for of_batch in arrived.values())
+            - len(lines),
+            "deletes": sum(event["op"] == "d" for event in events),
+        }
+    amounts: dict[tuple[str, str], Decimal] = defaultdict(Decimal)
+    for row in rows["orders"]:
+        amounts[row["region"], row["created_at"][:7]] += Decimal(row["amount"])
+    return {
+        "tables": tables,
+        "orders": {
+            "sum_amount": str(sum(amounts.values())),
+            "count_by_status": dict(
+                sorted(Counter(row["status"] for row in rows["orders"]).items())
+            ),
+            "sum_amount_by_region_and_created_month": [
+                {"region": region, "month": month, "sum_amount": str(amount)}
+                for (region, month), amount in sorted(amounts.items())
+            ],
+        },
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())
