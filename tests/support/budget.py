@@ -67,7 +67,8 @@ def cost_of_fixed_work() -> float:
 
 
 def read_record(path: Path = RECORD) -> dict[str, float]:
-    """What each file cost, by its path, and ``work``: what the fixed work cost there."""
+    """What each file cost, by its path, and ``work``: what the fixed work cost there. Without that it is a guess, which
+    orders the files and limits nothing."""
     record: dict[str, float] = json.loads(path.read_text()) if path.exists() else {}
     return record
 
@@ -80,7 +81,7 @@ def overrun(costs: Mapping[str, float], record: Mapping[str, float], work: float
         record: as read_record returns it.
         work: what the fixed work costs here.
     """
-    if not record:
+    if "work" not in record:
         return []
     scale = work / record["work"]
     allowed = {path: record.get(path, 0) * scale for path in costs}

@@ -32,7 +32,7 @@ def test_a_third_more_than_is_recorded_is_too_much(
 
 
 def test_nothing_is_said_before_anything_is_recorded() -> None:
-    assert overrun({"old.py": 60}, {}, 0.1) == []
+    assert overrun({"old.py": 60}, {}, 0.1) == overrun({"old.py": 60}, {"old.py": 1}, 0.1) == []
 
 
 def test_processes_below_are_counted_while_they_run_and_when_they_have_ended() -> None:
