@@ -36,6 +36,7 @@ NEEDS = {
     "plugins/sqlfluff-plugin-versioned-collapsing/tests/test_statements.py": "engine",
     "plugins/sqlfluff-plugin-versioned-collapsing/tests/": "fast",
     "tests/support/test_budget.py": "fast",
+    "tests/support/test_warm_spark.py": "spark",
     "tests/support/": "engine",
     "tests/materialization/": "engine",
     "tests/faults/": "engine",

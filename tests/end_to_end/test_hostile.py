@@ -78,7 +78,11 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Built]:
                 "clickhouse": {**server, "password": SECRETS["clickhouse"]},
             },
         )
-        environment = {"AWS_SECRET_ACCESS_KEY": SECRETS["env"], "DBT_DEBUG": "true"}
+        environment = {
+            "AWS_SECRET_ACCESS_KEY": SECRETS["env"],
+            "DBT_DEBUG": "true",
+            "OWN_JVM": "yes",
+        }
         project.land("orders", 1, [line(1, 1), line(2, 1), "no JSON"])
         commands = {
             "first": ["run"],

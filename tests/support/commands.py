@@ -22,6 +22,8 @@ from typing import Any, NamedTuple
 
 from dbt.cli.main import dbtRunner
 
+from tests.support.warm_spark import WARM, Gateway, use
+
 REPOSITORY = Path(__file__).parents[2]
 GOOD = ("success", "pass", "no-op")
 _FORKS = multiprocessing.get_context("forkserver")
@@ -86,11 +88,14 @@ def run_all(
     Raises:
         AssertionError: the process died, did not end in time, or ended with an error.
     """
+    environment = dict(environment or os.environ)
+    gateway = WARM.gateway(environment)
+    has_ended = False
     receiving, sending = _FORKS.Pipe(duplex=False)
     with tempfile.TemporaryDirectory() as temporary, receiving:
         log = Path(temporary) / "output.txt"
         process = _FORKS.Process(
-            target=_run, args=(commands, folder, dict(environment or os.environ), log, sending)
+            target=_run, args=(commands, folder, environment, log, sending, gateway)
         )
         process.start()
         sending.close()
@@ -101,11 +106,14 @@ def run_all(
             assert process.exitcode == 0, (
                 f"dbt's process ended with {process.exitcode}:\n{_end(log)}"
             )
+            has_ended = True
         except EOFError:
             raise AssertionError(f"dbt's process died:\n{_end(log)}") from None
         finally:
             process.kill()
             process.join()
+            if gateway and not has_ended:
+                WARM.stop()
     return outcomes
 
 
@@ -163,6 +171,7 @@ def _run(
     environment: Mapping[str, str],
     log: Path,
     answer: Connection,
+    gateway: Gateway | None,
 ) -> None:
     """Run the commands in the new process, and send their outcomes to ``answer``. What dbt and Spark print goes to ``log``."""
     os.environ.clear()
@@ -173,6 +182,8 @@ def _run(
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)
     outcomes = []
+    if gateway:
+        use(gateway)
     try:
         for command in commands:
             if command[0] == "mv":

@@ -1,0 +1,172 @@
+"""A JVM that stays for all Sparks of a process of tests, one at a time: most of what a start costs is Java's.
+
+Each process of dbt still starts a Spark of its own in it, with its own settings, stores and metastore, and stops it.
+Tests of how Spark starts, dies or is locked have their own JVM.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyspark
+from pyspark import SparkConf
+from pyspark.serializers import UTF8Deserializer, read_int
+
+from dbt.adapters.spark_clickhouse import upstream
+from dbt.adapters.spark_clickhouse.class_archive import java_options
+from dbt.adapters.spark_clickhouse.metastore import URL_SETTING
+
+STARTS_WITHIN = 300  # seconds; on a machine that does nothing else, two
+_MEMORY, _JAVA_OPTIONS = "spark.driver.memory", "spark.driver.extraJavaOptions"
+_OPTIONS = {
+    _MEMORY: "4g",
+    _JAVA_OPTIONS: f"-Duser.timezone=UTC -XX:+UseParallelGC{java_options()}",
+}
+# With another of these, what Java does is another. Tests of its start set OWN_JVM.
+_OF_JAVA = ("OWN_JVM", "JAVA_HOME", "JAVA_TOOL_OPTIONS", "SPARK_CONF_DIR", "SPARK_HOME", "TZ")
+_METASTORE = "org.apache.hadoop.hive.metastore.ObjectStore"
+
+
+class Gateway(NamedTuple):
+    """Where the JVM listens."""
+
+    port: int
+    secret: str
+
+
+class WarmSpark:
+    """The JVM of this process; it starts when it is first asked for."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._gateway = Gateway(0, "")
+        self._folder = Path()
+
+    def gateway(self, environment: Mapping[str, str]) -> Gateway | None:
+        """Where it listens, None where a process with this environment needs another Java."""
+        if _of_java(environment) != _of_java(os.environ):
+            return None
+        if self._process is None or self._process.poll() is not None:
+            self._start()
+        return self._gateway
+
+    def _start(self) -> None:
+        folder = self._folder = Path(tempfile.mkdtemp(prefix="warm-spark-"))
+        told = folder / "gateway"
+        command = [str(Path(pyspark.__file__).parent / "bin" / "spark-submit")]
+        for name, value in _OPTIONS.items():
+            command += ["--conf", f"{name}={value}"]
+        with (folder / "spark.log").open("wb") as log:
+            self._process = subprocess.Popen(
+                [*command, "pyspark-shell"],
+                cwd=folder,
+                env={
+                    **os.environ,
+                    "SPARK_CONNECT_MODE": "0",
+                    "_PYSPARK_DRIVER_CONN_INFO_PATH": str(told),
+                },
+                stdin=subprocess.PIPE,  # It ends when this process does.
+                stdout=log,
+                stderr=log,
+                start_new_session=True,  # Ctrl-C is for pytest.
+            )
+        atexit.register(self.stop)
+        deadline = time.monotonic() + STARTS_WITHIN
+        while not told.exists():
+            assert self._process.poll() is None, (folder / "spark.log").read_text(errors="replace")
+            assert time.monotonic() < deadline, "Java does not start"
+            time.sleep(0.05)
+        with told.open("rb") as connection:
+            self._gateway = Gateway(read_int(connection), UTF8Deserializer().loads(connection))
+
+    def stop(self) -> None:
+        """End it, and whatever is under way in it."""
+        if self._process:
+            self._process.kill()
+            self._process.communicate()
+            self._process = None
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _of_java(environment: Mapping[str, str]) -> dict[str, str | None]:
+    return {
+        name: environment.get(name)
+        for name in _OF_JAVA
+        if name != "TZ" or environment.get(name, "UTC") != "UTC"
+    }
+
+
+def use(warm: Gateway) -> None:
+    """Have the adapter start Spark in this JVM, in the process that calls this, where the profile asks for no other."""
+    start, end = upstream.launch_gateway, upstream.end_gateway
+
+    def launch_gateway(conf: SparkConf, **process: Any) -> Any:
+        if _needs_another_java(conf):
+            return start(conf, **process)
+        os.environ.update(PYSPARK_GATEWAY_PORT=str(warm.port), PYSPARK_GATEWAY_SECRET=warm.secret)
+        try:
+            found = start(conf)
+        finally:
+            del os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"]
+        # Hadoop takes the folder of relative paths from there when it is first asked for a file.
+        found.jvm.java.lang.System.setProperty("user.dir", str(process["cwd"]))
+        found.jvm.org.apache.hadoop.fs.FileSystem.closeAll()
+        found.metastore = conf.get(URL_SETTING)
+        return found
+
+    def end_gateway(gateway: Any) -> None:
+        if gateway.proc is not None:
+            end(gateway)
+            return
+        _let_go_of_the_metastore(gateway.jvm, gateway.metastore)
+        gateway.close()
+
+    upstream.launch_gateway = launch_gateway
+    upstream.end_gateway = end_gateway
+
+
+def _needs_another_java(conf: SparkConf) -> bool:
+    """Whether there are settings for the start of Java besides the adapter's own."""
+    found = dict(conf.getAll())
+    begin, end = _OPTIONS[_JAVA_OPTIONS].split(" ", 1)  # Between them is the file of Derby's log.
+    options = found.pop(_JAVA_OPTIONS, "")
+    if found.pop(_MEMORY, "") != _OPTIONS[_MEMORY] or not (
+        options.startswith(begin) and options.endswith(end)
+    ):
+        return True
+    others = {
+        name
+        for name in found
+        if name.startswith(("spark.driver.", "spark.jars", "spark.hadoop.fs."))
+    }
+    return not others <= {"spark.driver.bindAddress", "spark.driver.host"}
+
+
+def _let_go_of_the_metastore(jvm: Any, url: str) -> None:
+    """Close what Hive keeps, and Derby, so that another JVM can open the folder."""
+    from py4j.protocol import Py4JJavaError
+
+    store = jvm.java.lang.Class.forName(_METASTORE)
+    for name in ("pmf", "prop"):
+        field = store.getDeclaredField(name)
+        field.setAccessible(True)
+        kept = field.get(None)
+        if name == "pmf" and kept is not None:
+            kept.close()
+        field.set(None, None)
+    try:
+        jvm.java.sql.DriverManager.getConnection(url.replace(";create=true", ";shutdown=true"))
+    except Py4JJavaError as error:  # which says that it has shut down
+        if error.java_exception.getSQLState() not in ("08006", "XJ004"):
+            raise
+
+
+WARM = WarmSpark()
