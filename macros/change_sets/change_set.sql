@@ -50,6 +50,7 @@
   {% set existing = adapter.get_relation(database=database, schema=schema, identifier=model['alias']) %}
   {% set inputs = [] if lake else versioned_collapsing.read_inputs(model, taken, compiled_code) %}
   {% do versioned_collapsing.validate_whole_views(model, landed, taken) %}
+  {% set known_tables = {} if should_full_refresh() else versioned_collapsing.read_known_tables(manifest, inputs) %}
 
   {# In this order, there is never a change set, or a manifest, beside the parsed lines of another build. Iceberg
      deletes no files unless it is told to purge them. #}
@@ -72,14 +73,17 @@
   {% if inputs | selectattr('is_parsed_here') | list %}
     {% do versioned_collapsing.validate_steady_batches(model, landed, taken) %}
   {% endif %}
-  {% set counts = versioned_collapsing.read_counts(model, inputs, taken) %}
+  {% set counts = versioned_collapsing.read_counts(model, inputs, taken, known_tables) %}
   {% call statement('create_manifest') -%}
     {{ versioned_collapsing.get_create_manifest_sql(
         manifest, landed, taken, is_complete, counts, config.get('file_format', 'parquet'),
-        local_md5(invocation_id ~ model.unique_id), definition, versioned_collapsing.get_own_parsed_lines(inputs)
+        local_md5(invocation_id ~ model.unique_id), definition, versioned_collapsing.get_own_parsed_lines(inputs),
+        versioned_collapsing.get_tables_text(inputs, known_tables)
     ) }}
   {%- endcall %}
-  {% set code = versioned_collapsing.get_change_set_code(compiled_code, model.language, inputs, taken) %}
+  {% set code = versioned_collapsing.get_change_set_code(
+      compiled_code, model.language, inputs, taken, versioned_collapsing.read_snapshots(inputs, taken)
+  ) %}
   {% call statement('main', language=model.language) -%}
     {{ create_table_as(False, target, code, model.language) }}
   {%- endcall %}

@@ -6,15 +6,18 @@
    send: they are named in `_unset`, and keep what is stored. Blank lines and null (Kafka's tombstones), which say
    nothing, and messages that are `_passed_over`, have neither a version nor a reason. #}
 {% macro parse_debezium(
-    source, key, columns, required=[], version='source.lsn', servers=[], encodings={}, ranges={}, toasted=[],
-    missing_fields='refuse', unavailable_value='__debezium_unavailable_value'
+    source, key, columns, required=[], version=none, servers=[], epochs=[], encodings={}, ranges={}, toasted=[],
+    missing_fields='refuse', unavailable_value='__debezium_unavailable_value', table=none
 ) -%}
+  {%- set tables = [table] if table is string else table or [] -%}
   {%- do versioned_collapsing.validate_parsing(
       source, key, columns, required, encodings, ranges,
-      versioned_collapsing.get_debezium_version_option_problems(columns, version, servers)
+      versioned_collapsing.get_debezium_version_option_problems(columns, version, servers, epochs)
+      + versioned_collapsing.get_table_problems(tables)
       + versioned_collapsing.get_toasted_problems(columns, toasted)
       + versioned_collapsing.get_missing_fields_option_problems(missing_fields),
   ) -%}
+  {%- do versioned_collapsing.warn_of_races(model, version) -%}
   {%- set columns = versioned_collapsing.get_type_names(columns) -%}
   {%- set places = versioned_collapsing.get_places(key, columns, version) -%}
   {%- set payload = columns | reject('in', places) | list -%}
@@ -32,6 +35,15 @@
       '_missing_fields': '_missing_fields',
       '_passed_over': '_passed_over',
   } -%}
+  {%- if version in (none, 'source.sequence', 'source.lsn_despite_races') -%}
+    {%- do control.update({
+        '_first_lsn': versioned_collapsing.get_first_transaction_lsn_sql(),
+        '_snapshot_lsn': "if(_op = 'r', " ~ versioned_collapsing.get_lsn_sql() ~ ', null)',
+    }) -%}
+  {%- endif -%}
+  {%- if not tables -%}
+    {%- do control.update({'_table': versioned_collapsing.get_source_table_sql()}) -%}
+  {%- endif -%}
   {%- if toasted or missing_fields == 'keep' -%}
     {%- do control.update({'_unset': versioned_collapsing.get_unset_sql(toasted, missing_fields == 'keep')}) -%}
   {%- endif -%}
@@ -39,7 +51,7 @@
       source, versioned_collapsing.read_has_landed(source.location)
   ) -%}
   with images as (
-    {{ versioned_collapsing.get_envelopes_sql(lines, key, places, columns) }}
+    {{ versioned_collapsing.get_envelopes_sql(lines, key, places, columns, tables) }}
   ),
   typed as (
     select
@@ -68,9 +80,12 @@
       '_after',
       "if(_op = 'd', " ~ versioned_collapsing.get_row_names_sql('before') ~ ', map_keys(_after))',
       columns,
-      'if(_passed_over is null, ' ~ versioned_collapsing.get_debezium_version_sql(version, servers) ~ ', null)',
+      'if(_passed_over is null, ' ~ versioned_collapsing.get_debezium_version_sql(version, servers, epochs) ~ ', null)',
       control,
       versioned_collapsing.get_envelope_problems(['c', 'r', 'u', 'd', 't'])
+      + ([{
+          'condition': versioned_collapsing.get_source_table_sql() ~ ' is null', 'reason': "'source.table is missing'",
+      }] if tables else [])
       + versioned_collapsing.get_debezium_version_problems(version)
       + [{'condition': "_op = 't'", 'reason': 'null'}]
       + versioned_collapsing.get_row_problems(

@@ -35,3 +35,17 @@
       else type
   ) -%}
 {% endmacro %}
+
+
+{# Whether an integer type holds all values of another one, and more. #}
+{% macro is_wider_integer(stored, declared) %}
+  {%- set types = [] -%}
+  {%- for type in (stored, declared or '') -%}
+    {%- for unsigned, bits in modules.re.findall('^(U?)Int(8|16|32|64|128|256)$', type) -%}
+      {%- do types.append({'is_signed': unsigned == '', 'bits': bits | int}) -%}
+    {%- endfor -%}
+  {%- endfor -%}
+  {%- do return(
+      types | length == 2 and types[1].bits > types[0].bits and (types[1].is_signed or not types[0].is_signed)
+  ) -%}
+{% endmacro %}

@@ -18,6 +18,7 @@ CASES: list[Case] = [
     postgresql.combined("extremes", "greatest", "coalesce", "least", seed=3),
     postgresql.combined("firsts", "least", "first", "latest", seed=9),
     postgresql.moved_keys(),
+    postgresql.open_transaction(),
     postgresql.version_of_the_row(),
     postgresql.signed(),
     postgresql.signed_broken(),

@@ -120,7 +120,7 @@ def _case(
         if is_delete:
             del rows[key]
         else:
-            rows[key] = (*row.values(), value)
+            rows[key] = (*row.values(), value * 10 + 1)
         images = (
             {"before": encoded(row), "after": None}
             if is_delete

@@ -19,7 +19,7 @@ TYPES = {
     "amount": "Nullable(Decimal(12, 2))",
     "note": "Nullable(String)",
     "at": "Nullable(DateTime64(6, 'UTC'))",
-    "_version": "Int64",
+    "_version": "Int128",
 }
 UNAVAILABLE = "__debezium_unavailable_value"
 
@@ -28,7 +28,8 @@ UNAVAILABLE = "__debezium_unavailable_value"
 class Event:
     """A change of one row; ``note`` may be unavailable. A truncate has no row.
 
-    An update that changes the key has the old one in ``old_id``.
+    An update that changes the key has the old one in ``old_id``. The transaction before has committed at ``commit``,
+    0 for the event's own place.
     """
 
     op: str
@@ -38,6 +39,7 @@ class Event:
     note: str | None = None
     at: datetime | None = None
     old_id: int | None = None
+    commit: int | None = 0
 
     @property
     def payload(self) -> tuple[Any, ...]:
@@ -49,15 +51,32 @@ class Event:
         moment = None if self.at is None else iso(self.at)
         return {"id": self.id, "amount": amount, "note": self.note, "at": moment}
 
+    @property
+    def version(self) -> int:
+        commit = self.commit or self.lsn
+        tier = 0 if self.op == "r" else 2**62
+        return commit * 2**64 + tier + self.lsn - commit + (self.op != "d")
+
     def line(self, *, is_wrapped: bool = False) -> str:
         before: Any = self.image if self.op == "d" else None
         if self.old_id is not None:
             before = {"id": self.old_id}
         after = self.image if self.op in "cru" else None
-        envelope = {"before": before, "after": after, "source": {"lsn": self.lsn}, "op": self.op}
+        envelope = {
+            "before": before,
+            "after": after,
+            "source": source(self.lsn, self.commit),
+            "op": self.op,
+        }
         return compact(
             {"schema": {"type": "struct"}, "payload": envelope} if is_wrapped else envelope
         )
+
+
+def source(lsn: Any, commit: Any = 0) -> dict[str, Any]:
+    """What Debezium says of an event's place."""
+    committed = None if commit is None else str(commit or lsn)
+    return {"connector": "postgresql", "lsn": lsn, "sequence": compact([committed, str(lsn)])}
 
 
 def history(rng: random.Random, events: int, keys: int, *, leaves_out: bool = False) -> list[Event]:
@@ -117,7 +136,7 @@ def truth(events: Iterable[Event], policies: tuple[str, str, str] = ("latest",) 
                 else:
                     new.append(POLICIES[policies[position]](stored, value) if old else value)
             rows[event.id] = tuple(new)
-            versions[event.id] = event.lsn
+            versions[event.id] = event.version
     return [(key, *row, versions[key]) for key, row in rows.items()]
 
 
@@ -152,11 +171,11 @@ PASSED_OVER: list[Line] = [
 
 
 def altered(**fields: Any) -> str:
-    return compact({"before": None, "after": {**GOOD.image, **fields}, "source": {"lsn": GOOD.lsn}, "op": "u"})
+    return compact({"before": None, "after": {**GOOD.image, **fields}, "source": source(GOOD.lsn), "op": "u"})
 
 
 def enveloped(**fields: Any) -> str:
-    return compact({"before": None, "after": GOOD.image, "source": {"lsn": GOOD.lsn}, "op": "u", **fields})
+    return compact({"before": None, "after": GOOD.image, "source": source(GOOD.lsn), "op": "u", **fields})
 
 
 BROKEN: list[Line] = [
@@ -185,10 +204,12 @@ BROKEN: list[Line] = [
     Broken(enveloped(after=None), "after image is missing"),
     Broken(enveloped(after="row"), "after image is missing"),
     Broken(enveloped(op="d"), "before image is missing"),
-    Broken(enveloped(source=None), "source.lsn is missing"),
-    Broken(enveloped(op="t", after=None, source={}), "source.lsn is missing"),
-    Broken(enveloped(source={"lsn": "0/16B"}), "source.lsn does not fit bigint"),
-    Broken(enveloped(source={"lsn": 2**63}), "source.lsn does not fit bigint"),
+    Broken(enveloped(source=None), "source.connector is missing"),
+    Broken(enveloped(op="t", after=None, source={}), "source.connector is missing"),
+    Broken(enveloped(source={"connector": "postgresql", "lsn": 8}), "source.sequence is missing"),
+    Broken(enveloped(source={**source(8), "lsn": None}), "source.lsn is missing"),
+    Broken(enveloped(source=source("0/16B")), "source.lsn does not fit bigint"),
+    Broken(enveloped(source=source(2**63)), "source.lsn does not fit bigint"),
     Broken(altered(id=None), "key id is null"),
     Broken(altered(id=2**63), "id does not fit bigint"),
     Broken(altered(id=1.5), "id does not fit bigint"),
@@ -278,7 +299,7 @@ def _change_set(events: list[Event]) -> list[Row]:
         duplicates = len(changes) - len(versions) - conflicts
         superseded = len(versions) - 1
         flags = (last.op == "d", last.op == "t")
-        rows.append((key, last.lsn, *flags, duplicates, conflicts, superseded))
+        rows.append((key, f"{last.version:038d}", *flags, duplicates, conflicts, superseded))
     return rows
 
 
@@ -361,6 +382,32 @@ def moved_keys() -> Case:
         ),
         {number: lines(delivered(batch, rng), rng) for number, batch in cut(events, 3).items()},
         truth(events),
+    )
+
+
+def open_transaction() -> Case:
+    """The first transaction after a snapshot was open when it was taken, and lands in a later batch."""
+    snapshot = [Event("r", 800, key, Decimal(key), "read", at(key)) for key in (1, 2, 3, 4)]
+    first = Event("u", 640, 1, Decimal(10), "first", at(10), commit=None)
+    moved = replace(first, id=3, lsn=656)
+    later = Event("u", 648, 3, Decimal(31), "later", at(31), commit=900)
+    return Case(
+        Situation(
+            "open_transaction",
+            f"parse_debezium(SOURCE, key=['id'], columns={COLUMNS})",
+            "one_change_per_key(EVENTS, key=['id'])",
+            TYPES,
+            {"unique_key": "id"},
+        ),
+        {
+            1: [event.line() for event in snapshot],
+            2: [event.line() for event in (later, first, Event("d", 648, 2, commit=None), moved)],
+        },
+        [
+            (1, *first.payload, replace(first, commit=800).version),
+            (3, *later.payload, later.version),
+            (4, *snapshot[3].payload, snapshot[3].version),
+        ],
     )
 
 

@@ -162,7 +162,7 @@ def names() -> Case:
         batches[1 + number // 100].append(compact(event))
     columns = {**dict.fromkeys(key, "bigint"), **dict.fromkeys(payload, "string")}
     versions = {
-        tuple(row[name] for name in key): event["source"]["lsn"]
+        tuple(row[name] for name in key): event["source"]["lsn"] * 2**64 + 2**62 + 1
         for lines in batches.values()
         for event in map(json.loads, map(str, lines))
         for row in [event["after"]]
@@ -170,12 +170,12 @@ def names() -> Case:
     return Case(
         Situation(
             "names",
-            f"parse_debezium(SOURCE, key={key}, columns={columns})",
+            f"parse_debezium(SOURCE, key={key}, columns={columns}, version='source.lsn_despite_races')",
             f"one_change_per_key(EVENTS, key={key})",
             {
                 **dict.fromkeys(key, "Int64"),
                 **dict.fromkeys(payload, "String"),
-                "_version": "Int64",
+                "_version": "Int128",
             },
             {"unique_key": key},
             select="* replace ("

@@ -27,13 +27,27 @@ CASES: list[tuple[str, list[str]]] = [
             "columns: d is decimal(39,2), which is not an accepted type.",
             "encodings: n is decimal(5,2) and has the encoding 'epoch_days'; decimal takes 'precise', binary takes 'base64', date takes 'epoch_days', ",
             "ranges: n has [1]; a range takes two values, the lowest and the highest.",
-            "version is 'source.txId'; it takes 'source.lsn', 'source.pos', 'source.gtid' or one of columns.",
+            "version is 'source.txId'; it takes 'source.sequence', 'source.pos', ",
             "toasted names t, which is not in columns.",
         ],
     ),
     (
         "parse_debezium(source('landing', 'events'), key=['id'], columns={'id': 'bigint'}, version='source.gtid')",
         ["servers is empty. Transactions of different servers have no common order."],
+    ),
+    (
+        "parse_debezium(source('landing', 'events'), key=['id'], columns={'id': 'bigint'}, version='source.lsn', epochs=[7, 4])",
+        [
+            "epochs is [7, 4]; it takes at most 255 numbers of batches in growing order: each is the first batch of a new ",
+            "version is 'source.lsn', the place of a row in PostgreSQL's log. Transactions commit in another order, ",
+        ],
+    ),
+    (
+        "parse_debezium(source('landing', 'events'), key=['id'], columns={'id': 'bigint', 'at': 'date'}, version='at', epochs=[7], table=['a', 'b c'])",
+        [
+            "table: 'b c' is no name of a table; it takes a name, with or without the schema before it, ",
+            "epochs is [7], but the version is the column at. Only positions have epochs: remove it.",
+        ],
     ),
     (
         "parse_debezium_images(source('landing', 'events'), key=['id'], columns={'id': 'bigint', 'v': 'string'}, version='v')",

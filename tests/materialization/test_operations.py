@@ -243,3 +243,34 @@ def test_a_name_that_two_models_have(make_project: MakeProject) -> None:
     with pytest.raises(OperationError, match="2 models have the name 'target'"):
         project.operation("reconcile", model=ids[0], truth="target")
     assert "agrees with" in project.operation("reconcile", model=ids[0], truth=ids[1])
+
+
+class TestWidenVersion:
+    """A table whose version was an Int64 gets positions of more bits."""
+
+    def test_the_rows_stay_and_old_versions_are_below(self, make_project: MakeProject) -> None:
+        project = make_project("widened")
+        table = Table(project, COLUMNS, partition_by="part", change_feed=True)
+        table.apply([(1, 0, 1, 10), (2, 0, 2, 10), (3, 0, 3, 10)])
+        table.apply([(3, 0, 3, 11, True)])
+        table.columns = COLUMNS.replace("_version Int64", "_version Int128")
+        project.declare("target", {"_version": "Int128"})
+        new = [(1, 0, 10, 2**64), (3, 0, 30, 10), (4, 0, 40, 2**100)]
+        said = table.fail(new)
+        assert "_version is Int128 in the model and Int64 in `widened`.`target`. To keep the rows and " in said
+        assert "dbt run-operation widen_version --args '{model: target}'" in said
+        assert "`widened`.`target`: _version was Int64 and is Int128." in table.operation(
+            "widen_version", model="target"
+        )
+        table.apply(new)
+        table.check([(1, 0, 10, 2**64), (2, 0, 2, 10), (4, 0, 40, 2**100)])
+        assert "_version is Int128 in `widened`.`target`, and the model declares Int128." in refused(
+            table, "widen_version"
+        )
+
+    def test_what_does_not_hold_the_versions(self, make_project: MakeProject) -> None:
+        table = make(make_project, "narrowed")
+        said = refused(table, "widen_version")
+        assert "_version is Int64 in `narrowed`.`target`, and the model declares no data_type for it. " in said
+        table.project.declare("target", {"_version": "UInt128"})
+        assert "Declare an integer of more bits that holds every Int64" in refused(table, "widen_version")

@@ -1,10 +1,12 @@
 {# The code that makes the rows of a change set from the batches that are taken. If no batch is taken, SQL returns no
    rows, and a Python model finds its inputs empty. #}
-{% macro get_change_set_code(code, language, inputs, taken) %}
+{% macro get_change_set_code(code, language, inputs, taken, snapshots={}) %}
   {%- if language == 'python' -%}
     {%- do return(code ~ versioned_collapsing._get_inputs_of_batches(taken)) -%}
   {%- endif -%}
-  {%- set sql = versioned_collapsing.get_code_on_parsed_lines(code, inputs) -%}
+  {%- set sql = versioned_collapsing.get_code_after_snapshots(
+      versioned_collapsing.get_code_on_parsed_lines(code, inputs), snapshots
+  ) -%}
   {%- do return(sql if taken else versioned_collapsing.get_no_rows_sql(sql)) -%}
 {% endmacro %}
 

@@ -1,8 +1,9 @@
 {% macro _get_counts_sql(counts, columns) %}
+  {%- set replaced = 'count_if(_is_replaced)' if versioned_collapsing.has_line_order(columns) else '' -%}
   {%- set expressions = {
-      '_duplicates': 'sum(_repeats) - count_if(_is_conflict)',
+      '_duplicates': 'sum(_repeats) - count_if(_is_conflict)' ~ (' - ' ~ replaced if replaced),
       '_conflicts': 'count_if(_is_conflict)',
-      '_superseded': 'count(*) - 1',
+      '_superseded': 'count(*) - 1' ~ (' + ' ~ replaced if replaced),
       '_derived': 'sum(_lefts)',
   } -%}
   {%- set selected = [] -%}

@@ -16,7 +16,12 @@
   marked as (
     select
       *,
-      max(if(_change._is_deleted, _version, null)) over (partition by {{ keys }}) as _deleted_at
+      max(if(_change._is_deleted, _version, null)) over (partition by {{ keys }}) as _deleted_at,
+      {%- if versioned_collapsing.has_line_order(columns) %}
+      max(if(_is_replaced, _version, null)) over (partition by {{ keys }}) as _replaced_at
+      {%- else %}
+      null as _replaced_at
+      {%- endif %}
     from versions
   )
   select
@@ -38,7 +43,8 @@
     ) as _unset,
     {%- endif %}
     not max_by(_change._is_deleted, _version) and (
-      max(_deleted_at) is not null{{ ' or max(_change._truncated_at) is not null' if truncated_at }}
+      max(coalesce(_deleted_at, _replaced_at)) is not null
+      {{- ' or max(_change._truncated_at) is not null' if truncated_at }}
     ) as _reset,
     {%- if truncated_at %}
     {{ key[0] }} is null as _is_truncate,

@@ -14,6 +14,7 @@
 
 
 {% macro _get_is_set_sql(name, unset) %}
-  {%- set is_set = 'not _change._is_deleted and (_deleted_at is null or _version > _deleted_at)' -%}
+  {%- set is_set = 'not _change._is_deleted and (_deleted_at is null or _version > _deleted_at)'
+      ~ ' and (_replaced_at is null or _version >= _replaced_at)' -%}
   {%- do return('(' ~ is_set ~ (" and not array_contains(_change._unset, '" ~ name ~ "')" if unset else '') ~ ')') -%}
 {% endmacro %}

@@ -3,7 +3,7 @@
    which fields it has. If only the columns in `before` are read of the row before, its other fields are ignored. If
    Debezium's converter sends a schema, it puts the envelope into `payload`. A row without an envelope may have a column
    of that name too, and then has a key beside it. #}
-{% macro get_envelopes_sql(lines, key, before, columns) -%}
+{% macro get_envelopes_sql(lines, key, before, columns, tables=[]) -%}
   {%- set fields = ['op', 'before', 'after', 'source', 'transaction'] -%}
   {%- set reads_all_before = before | length == columns | length -%}
   {%- set envelope = 'op: string, before: '
@@ -26,7 +26,7 @@
   {%- endfor -%}
   select
     *,
-    {{ versioned_collapsing._get_passed_over_sql(columns) }} as _passed_over
+    {{ versioned_collapsing._get_passed_over_sql(columns, tables) }} as _passed_over
   from (
     select
       *,

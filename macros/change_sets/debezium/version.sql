@@ -1,36 +1,269 @@
-{# The version of an event. For MySQL it is a number of 38 digits. `source.pos`: the number of the file, 12 digits for
-   the position in it, and 6 digits for the row in the binlog event. `source.gtid`: the server's place in `servers`, 19
-   digits for its transaction, and 12 digits for the event in the transaction; 0 for rows of the first snapshot, which
-   have no transaction. These numbers are text, which has the same order: ClickHouse can make an Int128 of text, but
-   cannot compare it with Spark's decimals. #}
-{% macro get_debezium_version_sql(version, servers) %}
-  {%- if version == 'source.lsn' -%}
-    {%- do return(versioned_collapsing.get_typed_sql('_source.lsn', 'bigint', none)) -%}
-  {%- elif version == 'source.pos' -%}
-    {%- do return(versioned_collapsing._get_number_sql([
-        "nullif(regexp_extract(_source.file, '[.]([0-9]{1,20})$', 1), '')",
-        versioned_collapsing._get_digits_sql('_source.pos', 12),
-        versioned_collapsing._get_digits_sql("coalesce(_source.row, '0')", 6),
-    ])) -%}
-  {%- elif version == 'source.gtid' -%}
-    {%- set known = versioned_collapsing.get_text_array_sql(servers | map('lower')) -%}
-    {%- set number = versioned_collapsing._get_number_sql([
-        'nullif(array_position(' ~ known ~ ", lower(substring_index(_source.gtid, ':', 1))), 0)",
-        versioned_collapsing._get_digits_sql("substring(_source.gtid, locate(':', _source.gtid) + 1)", 19),
-        versioned_collapsing._get_digits_sql('_transaction.total_order', 12),
-    ]) -%}
-    {%- do return("if(_op = 'r' and nullif(_source.gtid, '') is null, repeat('0', 38), " ~ number ~ ')') -%}
+{# The version of an event: one whole number that grows in the order in which the source commits. By default the
+   connector that the line names decides how it is made.
+
+   The number is text of a fixed number of digits, which has the same order: ClickHouse can make an integer of text, but
+   cannot compare it with Spark's decimals. SQL Server and Oracle need 76 digits, which fit UInt256. The others have 38,
+   which fit Int128: the position is below 2^118, and the epoch stands above it. The last digit or bit says that the
+   event is no delete: an update of the primary key is a delete and an insert at one position, and where the key of the
+   model is another column, both have the same key. #}
+{% macro get_debezium_version_sql(version, servers, epochs=[]) %}
+  {%- set epoch = versioned_collapsing._get_epoch_sql(epochs) -%}
+  {%- set orders = versioned_collapsing.get_debezium_orders() -%}
+  {%- if version is none -%}
+    {%- set cases = [] -%}
+    {%- for connector, order in orders.connectors.items() -%}
+      {%- do cases.append("when '" ~ connector ~ "' then "
+          ~ versioned_collapsing._get_order_sql(order, servers, epoch)) -%}
+    {%- endfor -%}
+    {%- do return('case _source.connector ' ~ cases | join(' ') ~ ' end') -%}
+  {%- elif version in orders.names -%}
+    {%- do return(versioned_collapsing._get_order_sql(version, servers, epoch)) -%}
   {%- endif -%}
   {%- do return(version) -%}
 {% endmacro %}
 
 
-{% macro _get_number_sql(parts) %}
-  {%- do return('lpad(concat(' ~ parts | join(', ') ~ "), 38, '0')") -%}
+{# Debezium's positions: the one of each connector, and all that `version` can name. #}
+{% macro get_debezium_orders() %}
+  {%- set connectors = {
+      'postgresql': 'source.sequence',
+      'mysql': 'source.pos',
+      'mariadb': 'source.pos',
+      'mongodb': 'source.ord',
+      'sqlserver': 'source.commit_lsn',
+      'oracle': 'source.commit_scn',
+  } -%}
+  {%- do return({
+      'connectors': connectors,
+      'names': (connectors.values() | unique | list) + ['source.gtid', 'source.lsn_despite_races'],
+  }) -%}
+{% endmacro %}
+
+
+{% macro _get_order_sql(order, servers, epoch) %}
+  {%- set is_kept = "if(_op = 'd', '0', '1')" -%}
+  {%- set digits = {
+      'source.pos': [
+          "nullif(regexp_extract(_source.file, '[.]([0-9]{1,15})$', 1), '')",
+          versioned_collapsing._get_digits_sql('_source.pos', 12),
+          versioned_collapsing._get_digits_sql("coalesce(_source.row, '0')", 6),
+      ],
+      'source.gtid': [
+          'nullif(array_position(' ~ versioned_collapsing.get_text_array_sql(servers | map('lower'))
+              ~ ", lower(substring_index(_source.gtid, ':', 1))), 0)",
+          versioned_collapsing._get_digits_sql("substring(_source.gtid, locate(':', _source.gtid) + 1)", 19),
+          versioned_collapsing._get_digits_sql('_transaction.total_order', 12),
+      ],
+      'source.ord': [
+          "cast(try_cast(_source.ts_ms as bigint) div 1000 as string)",
+          versioned_collapsing._get_digits_sql('_source.ord', 10),
+      ],
+      'source.commit_lsn': [
+          versioned_collapsing._get_hexadecimal_sql(
+              "if(_op = 'r', coalesce(_source.commit_lsn, '0:0:0'), _source.commit_lsn)", ':'
+          ),
+          versioned_collapsing._get_hexadecimal_sql("coalesce(_source.change_lsn, '0:0:0')", ':'),
+          versioned_collapsing._get_digits_sql("coalesce(_source.event_serial_no, '0')", 10),
+      ],
+      'source.commit_scn': [
+          versioned_collapsing._get_digits_sql("if(_op = 'r', coalesce(_source.scn, '0'), _source.commit_scn)", 20),
+          versioned_collapsing._get_digits_sql("coalesce(_source.scn, '0')", 20),
+          versioned_collapsing._get_hexadecimal_sql(
+              "coalesce(substring(nullif(trim(_source.rs_id), ''), 3), '0.0.0')", '[.]'
+          ),
+          versioned_collapsing._get_digits_sql("coalesce(_source.ssn, '0')", 6),
+      ],
+  } -%}
+  {%- if order in ('source.sequence', 'source.lsn_despite_races') -%}
+    {%- do return(versioned_collapsing._get_number_sql(
+        versioned_collapsing.get_postgresql_position_sql(
+            versioned_collapsing._get_commit_sql(order != 'source.sequence'), versioned_collapsing.get_lsn_sql(), '_op'
+        ),
+        epoch,
+    )) -%}
+  {%- elif order in ('source.commit_lsn', 'source.commit_scn') -%}
+    {%- do return("lpad(concat(" ~ ((["lpad(" ~ epoch ~ ", 3, '0')"] if epoch else []) + digits[order] + [is_kept])
+        | join(', ') ~ "), 76, '0')") -%}
+  {%- endif -%}
+  {%- set position = 'concat(' ~ (digits[order] + [is_kept]) | join(', ') ~ ')' -%}
+  {%- set unset = {
+      'source.gtid': "_op = 'r' and nullif(_source.gtid, '') is null",
+      'source.pos': "_op = 'r' and _source.file is null",
+      'source.ord': "_op = 'r' and _source.ord is null",
+  }.get(order) -%}
+  {%- if unset -%}
+    {%- set position = "if(" ~ unset ~ ", '0', " ~ position ~ ')' -%}
+  {%- endif -%}
+  {%- do return(
+      versioned_collapsing._get_number_sql('cast(' ~ position ~ ' as decimal(38,0))', epoch) if epoch
+      else 'lpad(' ~ position ~ ", 38, '0')"
+  ) -%}
+{% endmacro %}
+
+
+{# PostgreSQL writes a row before its transaction commits, and it is commits that have an order. `source.sequence` has
+   the LSN of the last commit before the event and that of the event (SourceInfo.sequence() of Debezium's connector);
+   `source.commit_lsn`, which newer versions send, is that of the event's own transaction. A row of a snapshot without
+   them stands where the snapshot was taken. The first transaction after a snapshot has no commit before it: see
+   get_first_transaction_lsn_sql. A row of an incremental snapshot has no position. It is below every other event. #}
+{% macro _get_commit_sql(despite_races) %}
+  {%- do return(
+      "if(_op = 'r' and _source.lsn is null, 0L, coalesce(try_cast(_source.commit_lsn as bigint), "
+      ~ versioned_collapsing._get_last_commit_sql()
+      ~ (", " if despite_races else ", if(_op <> 'r' and _source.sequence is null, null, ")
+      ~ versioned_collapsing.get_lsn_sql() ~ ('))' if despite_races else ')))')
+  ) -%}
+{% endmacro %}
+
+
+{% macro _get_last_commit_sql() %}
+  {%- do return("try_cast(nullif(regexp_extract(_source.sequence, '^.\"?([0-9]+)', 1), '') as bigint)") -%}
+{% endmacro %}
+
+
+{% macro get_lsn_sql() %}
+  {%- set lsn = versioned_collapsing.get_typed_sql('_source.lsn', 'bigint', none) -%}
+  {%- do return("if(_op = 'r' and _source.lsn is null, 0L, " ~ lsn ~ ')') -%}
+{% endmacro %}
+
+
+{# The LSN of an event of the first transaction after a snapshot. Its commit is above the snapshot, and no line says
+   where that was. It was open when the snapshot was taken if this LSN is below that of the snapshot. #}
+{% macro get_first_transaction_lsn_sql() %}
+  {%- do return(
+      "if(_op <> 'r' and _source.commit_lsn is null and _source.sequence is not null and "
+      ~ versioned_collapsing._get_last_commit_sql() ~ ' is null, ' ~ versioned_collapsing.get_lsn_sql() ~ ', null)'
+  ) -%}
+{% endmacro %}
+
+
+{# A position of PostgreSQL as a number. Within a commit, rows of a snapshot come first. Both LSNs must be below 2^54,
+   which is 18 petabytes of log. LSNs are multiples of 8, so that one bit is free. #}
+{% macro get_postgresql_position_sql(commit, lsn, op) %}
+  {%- do return(
+      'if(' ~ commit ~ ' between 0 and 18014398509481983 and ' ~ lsn ~ ' between 0 and 18014398509481983, '
+      ~ 'cast(' ~ commit ~ ' as decimal(17,0)) * cast(18446744073709551616 as decimal(20,0)) + ('
+      ~ lsn ~ ' - ' ~ commit ~ ' + if(' ~ op ~ " = 'r', 0L, 4611686018427387904L)"
+      ~ ' + if(' ~ op ~ " = 'd', 0L, 1L)), null)"
+  ) -%}
+{% endmacro %}
+
+
+{# A position below 2^118 with the epoch above it, as text of 38 digits. #}
+{% macro _get_number_sql(position, epoch) %}
+  {%- set number = position if not epoch
+      else 'cast(' ~ epoch ~ ' as decimal(3,0)) * cast(332306998946228968225951765070086144 as decimal(36,0)) + '
+          ~ position -%}
+  {%- do return('lpad(cast(' ~ number ~ " as string), 38, '0')") -%}
+{% endmacro %}
+
+
+{# The number of epochs that have begun when a line lands: of the first batches of the epochs, how many are not above
+   the line's batch. #}
+{% macro _get_epoch_sql(epochs) %}
+  {%- set begun = [] -%}
+  {%- for batch in epochs -%}
+    {%- do begun.append('if(_batch >= ' ~ batch ~ ', 1, 0)') -%}
+  {%- endfor -%}
+  {%- do return('(' ~ begun | join(' + ') ~ ')' if begun else '') -%}
 {% endmacro %}
 
 
 {# Text as a fixed number of digits; null for text that is not digits, or that has more of them. #}
 {% macro _get_digits_sql(text, length) %}
   {%- do return('if(' ~ text ~ " rlike '^[0-9]{1," ~ length ~ "}$', lpad(" ~ text ~ ', ' ~ length ~ ", '0'), null)") -%}
+{% endmacro %}
+
+
+{# A position of three hexadecimal numbers, of at most 8, 8 and 4 digits, as 25 decimal digits; null for other text. #}
+{% macro _get_hexadecimal_sql(text, separator) %}
+  {%- set parts = [] -%}
+  {%- for length in (10, 10, 5) -%}
+    {%- do parts.append(
+        "lpad(conv(split(" ~ text ~ ", '" ~ separator ~ "')[" ~ loop.index0 ~ "], 16, 10), " ~ length ~ ", '0')"
+    ) -%}
+  {%- endfor -%}
+  {%- set hex = '[0-9a-fA-F]' -%}
+  {%- do return(
+      'if(' ~ text ~ " rlike '^" ~ hex ~ '{1,8}' ~ separator ~ hex ~ '{1,8}' ~ separator ~ hex ~ "{1,4}$', concat("
+      ~ parts | join(', ') ~ '), null)'
+  ) -%}
+{% endmacro %}
+
+
+{# The lines with the versions of a first transaction raised above its snapshot: as if its commit were there. #}
+{% macro get_lines_with_commits_sql(lines, events, columns) %}
+  {%- if '_first_lsn' not in columns -%}
+    {%- do return(lines) -%}
+  {%- endif -%}
+  {%- set snapshot = versioned_collapsing._get_snapshot_mark(events) -%}
+  {%- set raised -%}
+    (
+      select
+        * except (_version),
+        if(
+          _first_lsn < {{ snapshot }},
+          lpad(cast(
+            cast(_version as decimal(38,0))
+            + cast({{ snapshot }} - _first_lsn as decimal(17,0)) * cast(18446744073709551615 as decimal(20,0))
+          as string), 38, '0'),
+          _version
+        ) as _version
+      from {{ lines.relation }}
+    )
+  {%- endset -%}
+  {%- do return(dict(lines, relation=raised)) -%}
+{% endmacro %}
+
+
+{# What stands in the SQL of a change set for the LSN of the last snapshot up to the batch of a line. It is null until
+   the materialization puts it in. #}
+{% macro _get_snapshot_mark(events) %}
+  {%- do return('cast(null /* snapshot of ' ~ events.identifier ~ ' */ as bigint)') -%}
+{% endmacro %}
+
+
+{# For each input of a change set with a first transaction among the batches that are taken, the snapshots up to there:
+   batch and LSN, the last one first. They can be in an earlier batch, so that the landing zone is searched, but only
+   lines of snapshots are parsed. #}
+{% macro read_snapshots(inputs, taken) %}
+  {%- set found = {} -%}
+  {%- for input in inputs if '_first_lsn' in input.columns and taken -%}
+    {%- set last -%}
+      select max(_batch) as batch
+      from {{ input.parsed or input.relation }}
+      where _first_lsn is not null
+        and _batch in ({{ taken | join(', ') }})
+    {%- endset -%}
+    {%- set batch = run_query(last).rows[0]['batch'] -%}
+    {%- if batch is not none -%}
+      {%- set query -%}
+        select _batch as batch, max(_snapshot_lsn) as lsn
+        from {{ input.relation }}
+        where _batch <= {{ batch }}
+          and _raw_line rlike r'"(__)?op"\s*+:\s*+"r"'
+        group by _batch
+        having lsn is not null
+        order by _batch desc
+      {%- endset -%}
+      {%- do found.update({versioned_collapsing._get_snapshot_mark(input.relation): run_query(query).rows}) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do return(found) -%}
+{% endmacro %}
+
+
+{# The SQL of a change set with the LSNs of these snapshots. #}
+{% macro get_code_after_snapshots(code, snapshots) %}
+  {%- set found = namespace(code=code) -%}
+  {%- for mark, rows in snapshots.items() -%}
+    {%- set cases = [] -%}
+    {%- for row in rows -%}
+      {%- do cases.append('when _batch >= ' ~ row['batch'] ~ ' then ' ~ row['lsn']) -%}
+    {%- endfor -%}
+    {%- if cases -%}
+      {%- set found.code = found.code | replace(mark, 'cast(case ' ~ cases | join(' ') ~ ' end as bigint)') -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do return(found.code) -%}
 {% endmacro %}

@@ -14,6 +14,14 @@
         {%- for name, condition in conditions.items() %},
         {{ 'count_if(' ~ condition ~ ')' if condition else 'cast(null as bigint)' }} as {{ name }}
         {%- endfor %}
+        {%- if '_table' in input.columns %},
+        array_join(array_sort(collect_set(if(_reason is null, _table, null))), ', ') as tables
+        {%- endif %}
+        {%- if '_passed_over' in input.columns %},
+        array_join(array_sort(collect_set(
+          if(_passed_over like 'table %', substr(_passed_over, 7), null)
+        )), ', ') as others
+        {%- endif %}
       from {{ input.parsed or input.relation }}
       where _batch in ({{ taken | join(', ') }})
       group by _batch
@@ -22,7 +30,12 @@
     {%- for row in run_query(query).rows -%}
       {%- do found.update({row['batch'] | int: row}) -%}
     {%- endfor -%}
-    {%- do input.update({'lines': {}}) -%}
+    {%- do input.update({'lines': {}, 'tables': [], 'others': []}) -%}
+    {%- for row in found.values() -%}
+      {%- for name in ('tables', 'others') if row.get(name) -%}
+        {%- do input[name].extend(row[name].split(', ')) -%}
+      {%- endfor -%}
+    {%- endfor -%}
     {%- for batch in taken -%}
       {%- set total = counts.setdefault(batch, dict.fromkeys(versioned_collapsing.get_line_count_names(), 0)) -%}
       {%- for name in total if batch in found -%}

@@ -43,9 +43,14 @@
     ) -%}
   {%- endfor -%}
   {%- for column in columns.table if column.name in stored and stored[column.name] != column.type -%}
+    {%- set is_wider_version = column.name == options.version
+        and versioned_collapsing.is_wider_integer(stored[column.name], column.type) -%}
     {%- do problems.append(
         "columns: " ~ column.name ~ " is " ~ column.type ~ " in the model and " ~ stored[column.name] ~ " in "
-        ~ existing_relation ~ "." ~ advice
+        ~ existing_relation ~ "."
+        ~ (" To keep the rows and give the table the wider type: dbt run-operation widen_version --args '{model: "
+           ~ model.name ~ "}'." if is_wider_version else '')
+        ~ advice
     ) -%}
   {%- endfor -%}
   {%- do versioned_collapsing.raise_problems(existing_relation | string, problems) -%}

@@ -78,7 +78,65 @@ def test_debezium_of_postgresql_without_a_schema(tmp_path: Path) -> None:
         {"op": "d", "before": {"id": 2, "at": None}, "after": None, "source": {"lsn": 6}},
     ]
     found = sample_of_files(land(tmp_path, *map(json.dumps, events)), is_debezium=True, types={})
-    assert (found.columns, found.version) == ({"id": "bigint", "at": "timestamp"}, "source.lsn")
+    assert (found.columns, found.version) == (
+        {"id": "bigint", "at": "timestamp"},
+        "source.lsn_despite_races",
+    )
+
+
+def _event(table: str, column: str, connector: str = "postgresql", **source: object) -> str:
+    place = {"connector": connector, "schema": "public", "table": table, **source}
+    return json.dumps({"op": "c", "after": {"id": 1, column: "x"}, "source": place})
+
+
+def test_events_of_several_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    land(
+        tmp_path,
+        _event("orders", "a", lsn=8, sequence='["8","8"]'),
+        _event("carts", "b", lsn=8, sequence='["8","8"]'),
+    )
+    arguments = ["things", "--kind", "debezium", "--landing", "landing", "--key", "id"]
+    arguments += ["--project-dir", str(tmp_path)]
+    assert main(arguments) == 2
+    said = capsys.readouterr().err
+    assert (
+        "the events are of several tables: public.carts, public.orders. Name one of them: " in said
+    )
+    assert main([*arguments, "--source-table", "orders"]) == 0
+    model = (tmp_path / "models" / "things" / "stg_things.sql").read_text()
+    assert "table='public.orders',\n    version='source.sequence'," in model
+    assert "'b'" not in model
+
+
+@pytest.mark.parametrize(
+    ("event", "version", "stored"),
+    [
+        (_event("t", "a", lsn=None, snapshot="incremental"), "source.sequence", "Int128"),
+        (_event("t", "a", lsn=8), "source.lsn_despite_races", "Int128"),
+        (_event("t", "a", "mariadb", file="b.1", pos=4), "source.pos", "Int128"),
+        (_event("t", "a", "sqlserver", commit_lsn="1:2:3"), "source.commit_lsn", "UInt256"),
+        (_event("t", "a", "oracle", scn="7", commit_scn="8"), "source.commit_scn", "UInt256"),
+        (_event("t", "a", "mongodb", ord=1), "source.ord", "Int128"),
+    ],
+)
+def test_the_position_of_a_connector(
+    event: str, version: str, stored: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    land(tmp_path, event)
+    arguments = ["things", "--kind", "debezium", "--landing", "landing", "--key", "id"]
+    assert main([*arguments, "--project-dir", str(tmp_path)]) == 0, capsys.readouterr().err
+    folder = tmp_path / "models" / "things"
+    assert f"version='{version}'" in (folder / "stg_things.sql").read_text()
+    assert (
+        f'{{name: "_version", data_type: "{stored}"}}'
+        in (folder / "things__models.yml").read_text()
+    )
+
+
+def test_events_of_two_connectors(tmp_path: Path) -> None:
+    land(tmp_path, _event("t", "a", lsn=8), _event("t", "a", "mysql", file="b.1", pos=4))
+    with pytest.raises(SampleError, match="whose positions have no common order"):
+        sample_of_files(tmp_path / "landing", is_debezium=True, types={})
 
 
 def test_events_without_a_position_need_a_version(
@@ -88,7 +146,7 @@ def test_events_without_a_position_need_a_version(
     arguments = ["things", "--kind", "debezium", "--landing", "landing", "--key", "id"]
     arguments += ["--project-dir", str(tmp_path)]
     assert main(arguments) == 2
-    assert "neither source.lsn nor source.pos" in capsys.readouterr().err
+    assert "the events have no position by which they could be ordered" in capsys.readouterr().err
     assert main([*arguments, "--version", "rev"]) == 0
     assert "version='rev'" in (tmp_path / "models" / "things" / "stg_things.sql").read_text()
 

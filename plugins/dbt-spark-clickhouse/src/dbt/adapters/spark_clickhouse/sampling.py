@@ -21,6 +21,16 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _TIME = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?")
 _DECIMAL = re.compile(r"-?\d+\.\d+")
 _INT64 = 2**63
+# What orders the events of each of Debezium's connectors, as parse_debezium names it.
+ORDERS = {
+    "postgresql": "source.sequence",
+    "mysql": "source.pos",
+    "mariadb": "source.pos",
+    "mongodb": "source.ord",
+    "sqlserver": "source.commit_lsn",
+    "oracle": "source.commit_scn",
+}
+DESPITE_RACES = "source.lsn_despite_races"
 # What Debezium's schema says of a field: the type, and how its value is encoded.
 _OF_SCHEMA = {
     "org.apache.kafka.connect.data.Date": ("date", "epoch_days"),
@@ -57,27 +67,35 @@ class Sampled:
         columns: the type of each column, in the spelling of the engine that reads them.
         encodings: how Debezium encodes a value, by column.
         version: what orders the changes, if the source says so by itself.
+        table: of which table Debezium's events are, with its schema, if they say so.
     """
 
     columns: Mapping[str, str]
     encodings: Mapping[str, str] = field(default_factory=dict)
     version: str = ""
+    table: str = ""
 
 
-def sample_of_files(landing: Path, *, is_debezium: bool, types: Mapping[str, str]) -> Sampled:
+def sample_of_files(
+    landing: Path, *, is_debezium: bool, types: Mapping[str, str], table: str = ""
+) -> Sampled:
     """The columns of the rows in a landing zone.
 
     Args:
         landing: the folder with the folders `batch=N`.
         is_debezium: whether the lines are Debezium's envelopes.
         types: types that are given, by column.
+        table: of the events of several tables, those of this one count: its name, with or without
+            the schema.
 
     Raises:
-        SampleError: no line of it can be used, or a column cannot be read.
+        SampleError: no line of it can be used, a column cannot be read, or the events are of
+            several tables.
     """
     values: dict[str, list[Any]] = {}
     declared: dict[str, tuple[str, str]] = {}
     sources: list[Mapping[str, Any]] = []
+    tables: set[str] = set()
     for line in _objects(landing):
         row: Any = line
         if is_debezium:
@@ -87,10 +105,19 @@ def sample_of_files(landing: Path, *, is_debezium: bool, types: Mapping[str, str
             declared |= _declared(line.get("schema"))
             source = envelope.get("source")
             if isinstance(source, dict):
+                of_table = _table_of(source)
+                if table and of_table and table not in (of_table, of_table.rpartition(".")[2]):
+                    continue
+                tables |= {of_table} - {""}
                 sources.append(source)
             row = envelope.get("after") or envelope.get("before")
         for name, value in row.items() if isinstance(row, dict) else ():
             values.setdefault(name, []).append(value)
+    if len(tables) > 1:
+        raise SampleError(
+            f"the events are of several tables: {', '.join(sorted(tables))}. Name one of them: "
+            f"--source-table {min(tables)}"
+        )
     if not values:
         raise SampleError(
             f"{landing} has no line with a row. Land a batch first: a folder batch=N with files of "
@@ -114,7 +141,15 @@ def sample_of_files(landing: Path, *, is_debezium: bool, types: Mapping[str, str
         for name, (_, way) in declared.items()
         if way and name in columns and name not in types
     }
-    return Sampled(columns, encodings, _version_of(sources) if is_debezium else "")
+    version = _version_of(sources) if is_debezium else ""
+    return Sampled(columns, encodings, version, "".join(tables))
+
+
+def _table_of(source: Mapping[str, Any]) -> str:
+    """The table of an event, as parse_debezium names it."""
+    table = source.get("table") or source.get("collection")
+    schema = source.get("schema") or source.get("db")
+    return ".".join(str(part) for part in (schema, table) if part) if table else ""
 
 
 def _objects(landing: Path) -> Iterator[dict[str, Any]]:
@@ -193,11 +228,26 @@ def _kind_of(value: Any) -> str:
 
 def _version_of(sources: list[Mapping[str, Any]]) -> str:
     """What orders the events of the connector that wrote them."""
-    if any(source.get("lsn") is not None for source in sources):
-        return "source.lsn"
-    if any(source.get("pos") is not None for source in sources):
-        return "source.pos"
-    return ""
+    connectors = {str(source.get("connector")) for source in sources}
+    orders = {ORDERS[connector] for connector in connectors & ORDERS.keys()}
+    if len(orders) > 1:
+        raise SampleError(
+            f"the events are from the connectors {', '.join(sorted(connectors))}, whose positions "
+            "have no common order. Land the events of each in a folder of its own."
+        )
+    for name, order in (("lsn", "source.sequence"), ("pos", "source.pos")):
+        if not orders and any(source.get(name) is not None for source in sources):
+            orders = {order}
+    if orders == {"source.sequence"} and not all(map(_is_ordered, sources)):
+        return DESPITE_RACES
+    return orders.pop() if orders else ""
+
+
+def _is_ordered(source: Mapping[str, Any]) -> bool:
+    """Whether an event of PostgreSQL says what has committed before it."""
+    fields = ("sequence", "commit_lsn")
+    is_read = str(source.get("snapshot", "false")) != "false"
+    return is_read or any(source.get(field) is not None for field in fields)
 
 
 def sample_of_table(table: str, project: Path) -> Sampled:

@@ -79,6 +79,9 @@ def _parser() -> argparse.ArgumentParser:
         "--beside",
         help="another table of that database: PeerDB's raw table, or dlt's table of loads",
     )
+    parser.add_argument(
+        "--source-table", help="for events of several tables: the one to take, schema.table"
+    )
     parser.add_argument("--key", help="the columns that identify a row, separated by commas")
     parser.add_argument("--version", help="the column that grows with each change of a row")
     parser.add_argument("--is-deleted", help="the column that is true for a deleted row")
@@ -128,6 +131,8 @@ def _ask(given: argparse.Namespace, is_asked: bool, ask: Callable[[str], str]) -
     for question in questions:
         _complete(given, question, is_asked, ask)
     takes = bridge.arguments if bridge else ("version", "is_deleted")
+    if given.source_table and given.kind != "debezium":
+        raise SampleError(f"--source-table is not for the kind {given.kind}. Remove it.")
     for option in ("version", "is_deleted", "beside"):
         if getattr(given, option) and option not in takes:
             raise SampleError(
@@ -208,7 +213,9 @@ def _sampled(given: argparse.Namespace) -> Sampled:
         return sample_of_table(given.table, given.project_dir)
     is_debezium = given.kind == "debezium"
     landing = given.project_dir / given.landing
-    return sample_of_files(landing, is_debezium=is_debezium, types=_types(given))
+    return sample_of_files(
+        landing, is_debezium=is_debezium, types=_types(given), table=given.source_table or ""
+    )
 
 
 def _start(given: argparse.Namespace, sampled: Sampled) -> Start:
@@ -229,7 +236,8 @@ def _start(given: argparse.Namespace, sampled: Sampled) -> Start:
         return start
     if not version and given.kind not in BRIDGES:
         raise SampleError(
-            "the events have neither source.lsn nor source.pos, by which they could be ordered. "
+            "the events have no position by which they could be ordered: neither source.connector "
+            "names a connector with one, nor do they have source.lsn or source.pos. "
             "Name a column of the row that grows with each change: --version updated_at."
         )
     named = [*key, *([version] if given.version else [])]

@@ -46,6 +46,8 @@ _STORED = {
     "timestamp": "DateTime64(6, 'UTC')",
     "timestamp_ntz": "DateTime64(6, 'UTC')",
 }
+# Positions of Debezium that do not fit Int128.
+_LONG_POSITIONS = frozenset({"source.commit_lsn", "source.commit_scn"})
 # Words that mean something else where a column may stand.
 _RESERVED = frozenset(
     re.findall(
@@ -144,7 +146,9 @@ def _of_files(start: Start) -> dict[str, str]:
         f"key={_list(start.key)}",
         f"columns={_mapping(start.columns)}",
     ]
-    if start.kind == "upserts" or start.version != "source.lsn":
+    if start.sampled.table:
+        arguments.append(f"table='{start.sampled.table}'")
+    if start.version:
         arguments.append(f"version='{start.version}'")
     if start.kind == "upserts" and start.is_deleted:
         arguments.append(f"is_deleted='{start.is_deleted}'")
@@ -282,7 +286,8 @@ def _described_table(start: Start, types: Mapping[str, str]) -> str:
 
 def _stored_types(start: Start) -> dict[str, str]:
     """ClickHouse's types: only what must have a value is not Nullable."""
-    found = {"_version": "Int128"} if start.version == "source.pos" else {}
+    position = "UInt256" if start.version in _LONG_POSITIONS else "Int128"
+    found = {"_version": position} if "." in start.version else {}
     for column, kind in start.columns.items():
         stored = _STORED.get(kind) or re.sub(
             r"^decimal\((\d+),\s*(\d+)\)$", r"Decimal(\1, \2)", kind

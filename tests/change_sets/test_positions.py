@@ -1,0 +1,377 @@
+"""The version of an event is the order in which its source commits: races on a real PostgreSQL, and what each connector
+of Debezium says of its positions. The macros' SQL runs in one Spark, without dbt."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import Row, SparkSession
+
+from tests.macros.harness import Project, parsed_project
+from tests.support.racing_postgres import KEYS, RACES, racing_postgres
+
+COLUMNS = {"id": "bigint", "code": "bigint", "amount": "bigint", "note": "string"}
+CONTROL = {"_is_deleted", "_is_truncate", "_key_before", "_first_lsn", "_snapshot_lsn", "_unset"}
+
+
+def _parse(key: Sequence[str], more: str = "") -> str:
+    return f"{{{{ parse_debezium('SOURCE', key={list(key)}, columns={COLUMNS}, missing_fields='null'{more}) }}}}"
+
+
+def _fold(key: Sequence[str]) -> str:
+    types = dict.fromkeys(
+        [*COLUMNS, *sorted(CONTROL), "_version", "_batch", "_file", "_block_start"], ""
+    )
+    payload = [name for name in COLUMNS if name not in key]
+    lines = {"relation": "staged", "is_taken": "true", "is_parsed": True}
+    return (
+        f"{{%- set types = {types} -%}}"
+        f"{{%- set lines = get_lines_with_commits_sql({lines}, {{'identifier': 'staged'}}, types) -%}}"
+        f"{{{{ get_folded_changes_sql(lines, {list(key)}, {payload}, types, {{}}, ['_duplicates']) }}}}"
+    )
+
+
+MODELS = {
+    **{f"parse_{table}": _parse(key, ", toasted=['note']") for table, key in KEYS.items()},
+    **{f"fold_{table}": _fold(key) for table, key in KEYS.items()},
+    "parse": _parse(["id"]),
+    "parse_gtid": _parse(["id"], ", version='source.gtid', servers=['a', 'b'], epochs=[7]"),
+    "parse_epochs": _parse(["id"], ", epochs=[2, 3]"),
+    "parse_despite": _parse(["id"], ", version='source.lsn_despite_races'"),
+    "parse_tables": _parse(["id"], ", table=['public.shop_*', 'carts']"),
+    "parse_rows": "{{ parse_upserts('SOURCE', key=['id'], columns={'id': 'bigint', 'code': 'bigint'}, version='code', is_deleted='gone') }}",
+    "latest_rows": (
+        "{{ get_latest_changes_sql({'relation': 'staged', 'is_taken': 'true', 'is_parsed': true}, ['id'], ['code'], "
+        "{'id': '', 'code': '', '_file': '', '_block_start': ''}, ['_duplicates', '_conflicts', '_superseded']) }}"
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
+    with parsed_project(tmp_path_factory.mktemp("parsed"), MODELS, engine="spark") as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def spark() -> SparkSession:
+    options = {
+        "spark.ui.enabled": "false",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": "1",
+    }
+    builder = SparkSession.builder.master("local[1]").config(map=options)
+    return builder.getOrCreate()
+
+
+class Landing:
+    """Lines in batches, and what the models make of them."""
+
+    def __init__(self, folder: Path, spark: SparkSession, project: Project) -> None:
+        self._folder, self._spark, self._project = folder, spark, project
+
+    def land(self, *batches: Sequence[str]) -> None:
+        for number, lines in enumerate(batches, start=1):
+            folder = self._folder / f"batch={number}"
+            folder.mkdir()
+            (folder / "part.json").write_text("".join(f"{line}\n" for line in lines))
+
+    def stage(self, model: str) -> list[Row]:
+        """The lines as a parser reads them."""
+        sql = self._project.compiled(model).replace("from SOURCE", f"from text.`{self._folder}`")
+        staged = self._spark.sql(sql).localCheckpoint()
+        staged.createOrReplaceTempView("staged")
+        return staged.collect()
+
+    def query(self, model: str, snapshots: str = "cast(null as bigint)") -> list[Row]:
+        sql = self._project.compiled(model)
+        return self._spark.sql(
+            sql.replace("cast(null /* snapshot of staged */ as bigint)", snapshots)
+        ).collect()
+
+
+@pytest.fixture
+def landing(tmp_path: Path, spark: SparkSession, project: Project) -> Landing:
+    return Landing(tmp_path, spark, project)
+
+
+def _live(changes: Sequence[Row]) -> list[dict[str, Any]]:
+    rows = [row.asDict() for row in changes if not row["_is_deleted"] and not row["_is_truncate"]]
+    found = [{name: row[name] for name in COLUMNS} for row in rows]
+    return sorted(found, key=lambda row: (row["id"], row["code"]))
+
+
+def test_races_end_as_in_postgresql(
+    tmp_path_factory: pytest.TempPathFactory, spark: SparkSession, project: Project
+) -> None:
+    """Each race of `RACES`, and many connections at random: no row too many, none too few, none of another time."""
+    with racing_postgres() as races:
+        races.stream()
+        for name in RACES:
+            races.run(name)
+        changes = races.changes()
+        races.load(seed=5, transactions=60)
+        changes += races.changes()
+        for table in KEYS:
+            lines = [change.line for change in changes if change.table == table]
+            random.Random(1).shuffle(lines)
+            landing = Landing(tmp_path_factory.mktemp(table), spark, project)
+            landing.land(lines)
+            assert {row["_reason"] for row in landing.stage(f"parse_{table}")} == {None}
+            assert _live(landing.query(f"fold_{table}")) == races.rows(table), table
+
+
+def test_a_transaction_is_open_when_the_snapshot_is_taken(landing: Landing) -> None:
+    with racing_postgres() as races:
+        races.stream()
+        changes, rows = races.open_transaction()
+    landing.land([change.line for change in changes if change.table == "accounts"])
+    staged = landing.stage("parse_accounts")
+    position = max(row["_snapshot_lsn"] for row in staged if row["_snapshot_lsn"])
+    assert any(row["_first_lsn"] and row["_first_lsn"] < position for row in staged)
+    assert _live(landing.query("fold_accounts", f"{position}L")) == rows
+
+
+def _line(op: str, connector: str, key: int = 1, **source: Any) -> str:
+    row = {"id": key, "code": 1}
+    images = {"before": row} if op == "d" else {"after": row}
+    total_order = source.pop("total_order", None)
+    envelope = {"op": op, **images, "source": {"connector": connector, **source}}
+    return json.dumps({**envelope, "transaction": {"total_order": total_order}})
+
+
+def _hex(*numbers: int) -> str:
+    return ":".join(
+        f"{number:0{length}x}" for number, length in zip(numbers, (8, 8, 4), strict=True)
+    )
+
+
+# Events of one key in the order in which they count.
+ORDERS = {
+    "postgresql": [
+        _line("r", "postgresql", lsn=None, sequence='["900",null]', snapshot="incremental"),
+        _line("r", "postgresql", lsn=800, sequence='[null,"800"]', snapshot="true"),
+        _line("u", "postgresql", lsn=640, sequence='["800","640"]'),
+        _line("r", "postgresql", lsn=840, sequence='["840","840"]', snapshot="true"),
+        _line("d", "postgresql", lsn=824, sequence='["840","824"]'),
+        _line("c", "postgresql", lsn=824, sequence='["840","824"]'),
+        _line("u", "postgresql", lsn=856, sequence='["840","856"]'),
+        _line("u", "postgresql", lsn=832, sequence='["864","832"]'),
+        _line("u", "postgresql", lsn=808, sequence='["864","808"]', commit_lsn=896),
+        _line("u", "postgresql", lsn=2**53, sequence=f'["{2**53}","{2**53}"]'),
+    ],
+    "mysql": [
+        _line("r", "mysql", file="mysql-bin.000009", pos=154, snapshot="true"),
+        _line("d", "mysql", file="mysql-bin.000009", pos=219, row=0),
+        _line("c", "mysql", file="mysql-bin.000009", pos=219, row=0),
+        _line("u", "mysql", file="mysql-bin.000009", pos=219, row=10),
+        _line("u", "mysql", file="mysql-bin.000009", pos=4 * 10**9, row=0),
+        _line("u", "mysql", file="mysql-bin.000010", pos=4, row=0),
+        _line("u", "mysql", file="mysql-bin.1000000", pos=4, row=0),
+    ],
+    "mariadb": [
+        _line("u", "mariadb", file="mariadb-bin.999999", pos=4, row=0),
+        _line("u", "mariadb", file="mariadb-bin.1000000", pos=4, row=0),
+    ],
+    "mongodb": [
+        _line("r", "mongodb", ts_ms=1767607100000, ord=1, snapshot="true"),
+        _line("u", "mongodb", ts_ms=1767607200000, ord=2),
+        _line("u", "mongodb", ts_ms=1767607200000, ord=10),
+        _line("u", "mongodb", ts_ms=1767607201000, ord=1),
+    ],
+    "sqlserver": [
+        _line("r", "sqlserver", commit_lsn=_hex(39, 2752, 1), change_lsn=None, snapshot="true"),
+        _line("u", "sqlserver", commit_lsn=_hex(39, 2752, 2), change_lsn=_hex(39, 2752, 1)),
+        _line(
+            "d",
+            "sqlserver",
+            commit_lsn=_hex(39, 2753, 1),
+            change_lsn=_hex(39, 80, 9),
+            event_serial_no=1,
+        ),
+        _line(
+            "c",
+            "sqlserver",
+            commit_lsn=_hex(39, 2753, 1),
+            change_lsn=_hex(39, 80, 9),
+            event_serial_no=2,
+        ),
+        _line(
+            "u",
+            "sqlserver",
+            commit_lsn=_hex(39, 2753, 1),
+            change_lsn=_hex(39, 80, 10),
+            event_serial_no=1,
+        ),
+        _line(
+            "u",
+            "sqlserver",
+            commit_lsn=_hex(256, 1, 1),
+            change_lsn=_hex(39, 1, 1),
+            event_serial_no=1,
+        ),
+    ],
+    "oracle": [
+        _line("r", "oracle", scn="1000", commit_scn=None, snapshot="true"),
+        _line("u", "oracle", scn="990", commit_scn="1001", rs_id="0x00003b.0000091f.0010", ssn=0),
+        _line("u", "oracle", scn="995", commit_scn="1001", rs_id="0x00003b.0000091f.0010", ssn=0),
+        _line("u", "oracle", scn="995", commit_scn="1001", rs_id="0x00003b.0000091f.0010", ssn=1),
+        _line("u", "oracle", scn="995", commit_scn="1001", rs_id=" 0x00003c.00000001.0010 ", ssn=0),
+        _line("u", "oracle", scn="500", commit_scn="20000", rs_id=None, ssn=None),
+    ],
+}
+
+
+def test_each_connector_has_an_order(landing: Landing) -> None:
+    """Versions grow with the lines of a connector, and ClickHouse can store them."""
+    landing.land(*ORDERS.values())
+    staged = landing.stage("parse")
+    assert [row["_reason"] for row in staged if row["_reason"]] == []
+    for batch, connector in enumerate(ORDERS, start=1):
+        versions = [row["_version"] for row in staged if row["_batch"] == batch]
+        assert versions == sorted(set(versions)), connector
+        highest = 2**256 if connector in ("sqlserver", "oracle") else 2**118
+        assert all(0 <= int(version) < highest for version in versions), connector
+        assert len({len(version) for version in versions}) == 1
+    assert [int(row["_version"]) for row in staged if row["_batch"] == 1][:3] == [
+        1,
+        800 * 2**64 + 1,
+        800 * 2**64 + 2**62 - 160 + 1,
+    ]
+    assert staged[-1]["_first_lsn"] is None
+
+
+def test_epochs_stand_above_positions(landing: Landing) -> None:
+    """The server's positions begin anew in batches 2 and 3."""
+    line = _line("u", "postgresql", lsn=10**12, sequence=f'["{10**12}","{10**12}"]')
+    lower = _line("u", "postgresql", lsn=8, sequence='["8","8"]')
+    landing.land([line], [lower, line], [lower, _line("u", "mysql", file="b.1", pos=4)])
+    versions = sorted((row["_batch"], row["_version"]) for row in landing.stage("parse_epochs"))
+    assert [int(version) >> 118 for _, version in versions] == [0, 1, 1, 2, 2]
+    assert versions == sorted(versions, key=lambda found: found[1])
+
+
+def test_transactions_of_servers(landing: Landing) -> None:
+    found = [
+        _line("r", "mysql", gtid=None, snapshot="true"),
+        _line("d", "mysql", gtid="A:7", total_order=1),
+        _line("c", "mysql", gtid="a:7", total_order=1),
+        _line("c", "mysql", gtid="a:7", total_order=2),
+        _line("c", "mysql", gtid="b:1", total_order=1),
+    ]
+    landing.land(found)
+    versions = [row["_version"] for row in landing.stage("parse_gtid")]
+    assert versions == sorted(set(versions))
+    assert [len(version) for version in versions] == [38] * 5
+
+
+@pytest.mark.parametrize(
+    ("model", "line", "reason"),
+    [
+        ("parse", _line("u", "postgresql", lsn=8), "source.sequence is missing"),
+        ("parse", _line("u", "postgresql", sequence='["8","8"]'), "source.lsn is missing"),
+        (
+            "parse",
+            _line("u", "postgresql", lsn="x", sequence='["8","8"]'),
+            "source.lsn does not fit bigint",
+        ),
+        (
+            "parse",
+            _line("u", "postgresql", lsn=2**55, sequence='["8","8"]'),
+            "source.sequence is no position",
+        ),
+        (
+            "parse",
+            json.dumps({"op": "u", "after": {"id": 1}, "source": {"lsn": 8}}),
+            "source.connector is missing",
+        ),
+        (
+            "parse",
+            _line("u", "vitess", vgtid="x"),
+            "source.connector is vitess, which has no known order of commits",
+        ),
+        ("parse", _line("u", "mysql", file="b.1"), "source.pos is missing"),
+        (
+            "parse",
+            _line("u", "sqlserver", commit_lsn="39:2752"),
+            "source.commit_lsn and source.change_lsn are no position",
+        ),
+        (
+            "parse",
+            _line("u", "oracle", scn="7"),
+            "source.commit_scn and source.scn are no position",
+        ),
+        ("parse", _line("u", "mongodb", ord=1), "source.ts_ms and source.ord are no position"),
+        ("parse_despite", _line("u", "postgresql", lsn=8), None),
+        ("parse_despite", _line("u", "postgresql", lsn=2**55), "source.lsn is no position"),
+    ],
+)
+def test_no_position(landing: Landing, model: str, line: str, reason: str | None) -> None:
+    landing.land([line])
+    (row,) = landing.stage(model)
+    assert row["_reason"] == reason
+
+
+def test_an_update_as_delete_and_insert(landing: Landing) -> None:
+    """At one version, the last line says whether the row is there."""
+    rows = [
+        {"id": 1, "code": 200, "gone": True},
+        {"id": 1, "code": 200, "gone": False},
+        {"id": 2, "code": 200, "gone": False},
+        {"id": 2, "code": 200, "gone": True},
+        {"id": 3, "code": 200, "gone": True},
+        {"id": 3, "code": 200, "gone": True},
+    ]
+    landing.land([json.dumps(row) for row in rows], [json.dumps(rows[1])])
+    landing.stage("parse_rows")
+    found = {row["id"]: row for row in landing.query("latest_rows")}
+    assert {key: row["_is_deleted"] for key, row in found.items()} == {1: False, 2: True, 3: True}
+    assert {key: (row["_superseded"], row["_duplicates"]) for key, row in found.items()} == {
+        1: (1, 1),
+        2: (0, 1),
+        3: (0, 1),
+    }
+
+
+def test_lines_of_other_tables_are_passed_over(landing: Landing) -> None:
+    """By name, by schema and name, or by a pattern; also a truncate. A line must say of which table it is."""
+    position = {"lsn": 8, "sequence": '["8","8"]'}
+
+    def line(op: str, **source: Any) -> str:
+        return _line(op, "postgresql", **position, **source)
+
+    landing.land(
+        [
+            line("u", schema="public", table="shop_1"),
+            line("u", schema="other", table="shop_1"),
+            line("d", schema="any", table="carts"),
+            line("t", schema="public", table="carts_old"),
+            line("t", schema="public", table="shop_x"),
+            line("u", schema="public"),
+        ]
+    )
+    found = [
+        (row["_passed_over"], row["_reason"], row["_version"] is not None)
+        for row in landing.stage("parse_tables")
+    ]
+    assert found == [
+        (None, None, True),
+        ("table other.shop_1", None, False),
+        (None, None, True),
+        ("table public.carts_old", None, False),
+        (None, None, True),
+        (None, "source.table is missing", True),
+    ]
+    assert {row["_table"] for row in landing.stage("parse")} == {
+        "public.shop_1",
+        "other.shop_1",
+        "any.carts",
+        "public.carts_old",
+        "public.shop_x",
+        None,
+    }
