@@ -15,6 +15,7 @@ import pytest
 from dbt.artifacts.resources.base import FileHash
 from dbt.contracts.graph.manifest import ManifestStateCheck
 from dbt.parser.manifest import ManifestLoader
+from dbt_common.behavior_flags import BehaviorFlagRendered
 
 from tests.support.collapsing_project import CollapsingProject
 
@@ -52,4 +53,6 @@ def _same_profile() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ManifestLoader, "build_manifest_state_check", state_check)
+        # dbt looks for the module of each frame of the stack, to name the origin of a flag.
+        patch.setattr(BehaviorFlagRendered, "_default_source", staticmethod(lambda: "dbt"))
         yield
