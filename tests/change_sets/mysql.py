@@ -10,6 +10,7 @@ from typing import Any
 
 from tests.change_sets.cases import EPOCH, Broken, Case, Line, at, compact, scattered
 from tests.support.change_set_project import Situation
+from tests.support.oracle import Event, Oracle
 
 COLUMNS = {
     "id": "bigint",
@@ -111,16 +112,14 @@ def _case(
 ) -> Case:
     """A history whose changes have these sources and versions, which grow, cut in two."""
     rng = random.Random(seed)
-    rows: dict[int, tuple[Any, ...]] = {}
+    table = Oracle()
     batches: dict[int, list[Line]] = {1: [], 2: []}
     for number, (source, value) in enumerate(sources):
         key = rng.randint(1, 25)
         row = random_row(rng, key, number) if number % 9 else _null_row(key)
-        is_delete = key in rows and rng.random() < 0.3
-        if is_delete:
-            del rows[key]
-        else:
-            rows[key] = (*row.values(), value * 10 + 1)
+        is_delete = key in table.live and rng.random() < 0.3
+        payload = tuple(row.values())[1:]
+        table.apply([Event(key, value * 10 + 1, payload, is_deleted=is_delete)])
         images = (
             {"before": encoded(row), "after": None}
             if is_delete
@@ -142,7 +141,7 @@ def _case(
             {"unique_key": "id"},
         ),
         batches,
-        list(rows.values()),
+        table.rows,
     )
 
 

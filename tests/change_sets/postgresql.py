@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from tests.change_sets.cases import Broken, Case, Line, at, compact, iso, scattered
+from tests.support import oracle
 from tests.support.change_set_project import Situation
 from tests.support.shop import Row
 
@@ -44,6 +45,19 @@ class Event:
     @property
     def payload(self) -> tuple[Any, ...]:
         return (self.amount, self.note, self.at)
+
+    @property
+    def fact(self) -> oracle.Event:
+        """What it says, for the oracle."""
+        return oracle.Event(
+            self.id,
+            self.version,
+            tuple(None if value == UNAVAILABLE else value for value in self.payload),
+            is_deleted=self.op == "d",
+            is_truncate=self.op == "t",
+            unset=frozenset({"note"} if self.note == UNAVAILABLE else ()),
+            key_before=self.old_id,
+        )
 
     @property
     def image(self) -> dict[str, Any]:
@@ -106,38 +120,12 @@ def history(rng: random.Random, events: int, keys: int, *, leaves_out: bool = Fa
     return found
 
 
-Combine = Callable[[Any, Any], Any]
-POLICIES: Mapping[str, Combine] = {
-    "latest": lambda old, new: new,
-    "greatest": lambda old, new: max((v for v in (old, new) if v is not None), default=None),
-    "least": lambda old, new: min((v for v in (old, new) if v is not None), default=None),
-    "coalesce": lambda old, new: old if new is None else new,
-    "first": lambda old, new: new if old is None else old,
-}
-
-
-def truth(events: Iterable[Event], policies: tuple[str, str, str] = ("latest",) * 3) -> list[Row]:
-    """The rows that are left, change by change in the order of the log."""
-    rows: dict[int, tuple[Any, ...]] = {}
-    versions: dict[int, int] = {}
-    for event in sorted(set(events), key=lambda event: event.lsn):
-        if event.op == "t":
-            rows.clear()
-        elif event.op == "d":
-            rows.pop(event.id, None)
-        else:
-            rows.pop(event.old_id or -1, None)
-            old = rows.get(event.id)
-            new = []
-            for position, value in enumerate(event.payload):
-                stored = old[position] if old else None
-                if value == UNAVAILABLE:
-                    new.append(stored)
-                else:
-                    new.append(POLICIES[policies[position]](stored, value) if old else value)
-            rows[event.id] = tuple(new)
-            versions[event.id] = event.version
-    return [(key, *row, versions[key]) for key, row in rows.items()]
+def left(*change_sets: Iterable[Event], combine: Mapping[str, str] | None = None) -> list[Row]:
+    """The rows that change sets leave."""
+    table = oracle.Oracle(("amount", "note", "at"), combine or {})
+    for events in change_sets:
+        table.apply(event.fact for event in events)
+    return table.rows
 
 
 def cut(events: list[Event], batches: int) -> dict[int, list[Event]]:
@@ -258,7 +246,7 @@ def latest_wins() -> Case:
             {"unique_key": "id"},
         ),
         texts,
-        truth([*run[1], *_highest_of_each_version(second)]),
+        left(run[1], second),
         changes=_change_set(second),
         change_columns=[
             "id",
@@ -271,20 +259,6 @@ def latest_wins() -> Case:
         ],
         unknown_fields={(2, "colour"): 1},
     )
-
-
-def _highest_of_each_version(events: list[Event]) -> list[Event]:
-    """Of rivals at one version the one with the greater payload, as the change set takes it."""
-    kept: dict[int, Event] = {}
-    for event in events:
-        other = kept.get(event.lsn)
-        if other is None or _comparable(event) > _comparable(other):
-            kept[event.lsn] = event
-    return list(kept.values())
-
-
-def _comparable(event: Event) -> tuple[Any, ...]:
-    return tuple((value is not None, value) for value in event.payload)
 
 
 def _change_set(events: list[Event]) -> list[Row]:
@@ -328,7 +302,7 @@ def values_left_out() -> Case:
             number: scattered(broken, lines(delivered(batch, rng), rng), rng)
             for number, batch in batches.items()
         },
-        truth(events),
+        left(events),
     )
 
 
@@ -336,17 +310,17 @@ def combined(name: str, amount: str, note: str, moment: str, seed: int) -> Case:
     """Columns that are combined with what is stored."""
     rng = random.Random(seed)
     events = history(rng, 500, 30, leaves_out=True)
-    combine = f"{{'amount': '{amount}', 'note': '{note}', 'at': '{moment}'}}"
+    combine = {"amount": amount, "note": note, "at": moment}
     return Case(
         Situation(
             name,
             f"parse_debezium(SOURCE, key=['id'], columns={COLUMNS}, toasted=['note'])",
             f"one_change_per_key(EVENTS, key=['id'], combine={combine})",
             TYPES,
-            {"unique_key": "id", "combine": {"amount": amount, "note": note, "at": moment}},
+            {"unique_key": "id", "combine": combine},
         ),
         {number: lines(delivered(batch, rng), rng) for number, batch in cut(events, 3).items()},
-        truth(events, (amount, note, moment)),
+        left(events, combine=combine),
     )
 
 
@@ -381,7 +355,7 @@ def moved_keys() -> Case:
             {"unique_key": "id"},
         ),
         {number: lines(delivered(batch, rng), rng) for number, batch in cut(events, 3).items()},
-        truth(events),
+        left(events),
     )
 
 
@@ -424,6 +398,8 @@ def version_of_the_row() -> Case:
             op = "u" if key in stored else "c"
             stored[key] = Event(op, 1, key, Decimal(number), f"note {number}", at(number))
             events.append(stored[key])
+    left_by_moment = oracle.Oracle()
+    left_by_moment.apply(event.fact._replace(version=event.at) for event in events)
     broken: list[Line] = [
         Broken(altered(at=None), "version at is null"),
         Broken(altered(at="soon"), "at does not fit timestamp"),
@@ -441,7 +417,7 @@ def version_of_the_row() -> Case:
             number: scattered(broken, lines(delivered(batch, rng), rng), rng)
             for number, batch in cut(events, 3).items()
         },
-        [(row.id, *row.payload, row.at) for row in stored.values()],
+        left_by_moment.rows,
     )
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import random
 from datetime import datetime
 from typing import Any
 
 from tests.change_sets.cases import Broken, Case, Line, at, compact, iso, scattered
 from tests.support.change_set_project import Situation
+from tests.support.oracle import Event, Oracle
 from tests.support.shop import Row
 
 COLUMNS = {"id": "bigint", "name": "string", "at": "timestamp"}
@@ -20,18 +20,23 @@ TYPES = {
 }
 
 
+def left(events: list[Event], *columns: str) -> list[Row]:
+    """The rows that a change set leaves."""
+    table = Oracle(columns)
+    table.apply(events)
+    return table.rows
+
+
 def upserts() -> Case:
     """The newest row of a key by a column counts, in whatever order rows come; a flag says that it is gone."""
     rng = random.Random(7)
-    newest: dict[int, tuple[datetime, str | None, bool]] = {}
+    events: list[Event] = []
     batches: dict[int, list[Line]] = {1: [], 2: [], 3: []}
     seconds = rng.sample(range(10_000), 600)
     for number, second in enumerate(seconds):
         key, moment, gone = rng.randint(1, 50), at(second), rng.random() < 0.2
         name = None if rng.random() < 0.2 else f"name {number}"
-        newest[key] = max(
-            newest.get(key, (at(-1), None, False)), (moment, name, gone), key=lambda row: row[0]
-        )
+        events.append(Event(key, moment, (name, moment), is_deleted=gone))
         row: dict[str, Any] = {"id": key, "name": name, "at": iso(moment)}
         flags: list[dict[str, Any]] = [{}, {"gone": False}, {"gone": None}]
         flag = {"gone": True} if gone else rng.choice(flags)
@@ -57,24 +62,24 @@ def upserts() -> Case:
             {"unique_key": "id"},
         ),
         {batch: scattered([*broken, "", "null"], lines, rng) for batch, lines in batches.items()},
-        [(key, name, moment, moment) for key, (moment, name, gone) in newest.items() if not gone],
+        left(events),
     )
 
 
 def _partial(name: str, missing_fields: str, broken: list[Line]) -> Case:
     """Rows that lack fields, which are not those that are null: each keeps what is stored, or is null too."""
     rng = random.Random(13)
-    stored: dict[int, list[Any]] = {}
+    events: list[Event] = []
     batches: dict[int, list[Line]] = {1: [], 2: [], 3: []}
     for number in range(600):
         key = rng.randint(1, 50)
         row = {"id": key, "at": iso(at(number))}
         values = {"name": rng.choice([None, f"name {number}"]), "note": rng.choice([None, "n"])}
         kept = {field: value for field, value in values.items() if rng.random() < 0.6}
-        old = stored.get(key, [None, None]) if missing_fields == "keep" else [None, None]
+        unset = frozenset(values.keys() - kept.keys() if missing_fields == "keep" else ())
+        payload = (*(kept.get(field) for field in values), at(number))
+        events.append(Event(key, number, payload, unset=unset))
         batches[1 + number // 200].append(compact({**row, **kept}))
-        new = [kept.get(field, old[place]) for place, field in enumerate(values)]
-        stored[key] = [*new, at(number)]
     columns = {"id": "bigint", "name": "string", "note": "string", "at": "timestamp"}
     return Case(
         Situation(
@@ -85,7 +90,7 @@ def _partial(name: str, missing_fields: str, broken: list[Line]) -> Case:
             {"unique_key": "id"},
         ),
         {batch: scattered(broken, lines, rng) for batch, lines in batches.items()},
-        [(key, *row) for key, row in stored.items()],
+        [row[:-1] for row in left(events, "name", "note", "at")],
     )  # fmt: skip
 
 
@@ -152,21 +157,16 @@ def names() -> Case:
         "image",
     ]
     rng = random.Random(12)
-    stored: dict[tuple[int, int], list[str]] = {}
+    events: list[Event] = []
     batches: dict[int, list[Line]] = {1: [], 2: []}
     for number in range(1, 200):
         place = (rng.randint(1, 5), rng.randint(1, 5))
-        values = stored[place] = [f"{name} {number}" for name in payload]
+        values = [f"{name} {number}" for name in payload]
+        events.append(Event(place, number * 2**64 + 2**62 + 1, tuple(values)))
         row = dict(zip([*key, *payload], [*place, *values], strict=True))
         event = {"before": None, "after": row, "source": {"lsn": number}, "op": "u"}
         batches[1 + number // 100].append(compact(event))
     columns = {**dict.fromkeys(key, "bigint"), **dict.fromkeys(payload, "string")}
-    versions = {
-        tuple(row[name] for name in key): event["source"]["lsn"] * 2**64 + 2**62 + 1
-        for lines in batches.values()
-        for event in map(json.loads, map(str, lines))
-        for row in [event["after"]]
-    }
     return Case(
         Situation(
             "names",
@@ -183,7 +183,7 @@ def names() -> Case:
             + ")",
         ),
         batches,
-        [(*place, *values, versions[place]) for place, values in sorted(stored.items())],
+        sorted(left(events)),
     )
 
 
