@@ -131,7 +131,7 @@ class Budget:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        if self.is_worker or exitstatus != pytest.ExitCode.OK:
+        if self.is_worker or exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
             return
         if self.config.getoption("--record-durations"):
             found = read_record() | {path: round(cost, 1) for path, cost in self.costs.items()}
