@@ -85,9 +85,11 @@ class Oracle:
         given = list(events)
         found = [each for event in given for each in _with_delete_of_key_before(event)]
         counts = Counter(events=len(given), derived=len(found) - len(given))
-        truncates = [event.version for event in found if event.is_truncate]
-        self.truncated_at = max([*truncates, *self._floor()], default=None)
-        counts["truncates"] = len(truncates)
+        for event in found:
+            if event.is_truncate:
+                counts["truncates"] += 1
+                if not self._is_below(event.version):
+                    self.truncated_at = event.version
         changes: dict[Key, list[Event]] = defaultdict(list)
         for event in found:
             if event.is_truncate:
@@ -121,11 +123,8 @@ class Oracle:
         """The keys that are gone, and the version of their delete."""
         return {key: at for key, at in self.tombstones.items() if key not in self.live}
 
-    def _floor(self) -> list[Version]:
-        return [] if self.truncated_at is None else [self.truncated_at]
-
     def _is_below(self, version: Version) -> bool:
-        return any(version <= floor for floor in self._floor())
+        return self.truncated_at is not None and version <= self.truncated_at
 
     def _apply(self, key: Key, events: list[Event]) -> Counter[str]:
         """The changes of a key, in the order of their versions."""
@@ -162,26 +161,19 @@ class Oracle:
 
     def _outcomes(self, key: Key, last: Event) -> list[str]:
         """What the ledger calls that which becomes of a key, whose highest change is the last one."""
-        stored, tombstone = self.live.get(key), self.tombstones.get(key)
+        row, tombstone = self.live.get(key), self.tombstones.get(key)
+        stored = None if row and self._is_below(row.version) else row
+        cancels = ["cancels"] if row else []
         if tombstone is not None and (last.version, last.is_deleted) < (tombstone, True):
             return ["stale" if last.is_deleted else "tombstoned"]
-        if stored is None or self._is_below(stored.version):
-            return self._outcomes_without_row(last, stored, tombstone)
-        if last.version < stored.version:
+        if stored and last.version < stored.version:
             return ["stale"]
         if last.is_deleted:
-            return ["deletes", "cancels"]
-        if last.version > stored.version:
-            return ["states", "cancels"]
-        return ["duplicates" if self._combined(stored, last) == stored.values else "conflicts"]
-
-    @staticmethod
-    def _outcomes_without_row(
-        last: Event, truncated: State | None, tombstone: Version
-    ) -> list[str]:
-        cancels = ["cancels"] if truncated else []
-        if last.is_deleted:
-            return ["duplicates" if tombstone == last.version else "deletes", *cancels]
+            return (
+                ["duplicates"] if not row and tombstone == last.version else ["deletes", *cancels]
+            )
+        if stored and last.version == stored.version:
+            return ["duplicates" if self._combined(stored, last) == stored.values else "conflicts"]
         return ["states", *cancels]
 
     def _take(self, event: Event) -> None:
