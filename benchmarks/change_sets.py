@@ -83,7 +83,7 @@ def write_events(folder: Path, events: int, keys: int, files: int) -> None:
     for part in range(files):
         with (batch / f"part-{part:05d}.json").open("w", encoding="utf-8") as file:
             for number in range(part * events // files, (part + 1) * events // files):
-                key = rng.randrange(keys)
+                key, lsn = rng.randrange(keys), 27_223_800 + number * 100
                 before, after = order(rng, key, number), order(rng, key, number)
                 op = rng.choices("cud", (2, 7, 1))[0]
                 event = {
@@ -96,10 +96,11 @@ def write_events(folder: Path, events: int, keys: int, files: int) -> None:
                         "ts_ms": 1_700_000_000_000 + number,
                         "snapshot": "false",
                         "db": "shop",
+                        "sequence": f'["{lsn - 40}","{lsn}"]',
                         "schema": "public",
                         "table": "orders",
                         "txId": 700 + number,
-                        "lsn": 27_223_800 + number * 100,
+                        "lsn": lsn,
                         "xmin": None,
                     },
                     "op": "?" if number % 1000 == 999 else op,

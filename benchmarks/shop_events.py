@@ -77,6 +77,7 @@ class ShopEvents:
                 "ts_ms": milliseconds,
                 "snapshot": "false",
                 "db": "shop",
+                "sequence": f'["{100 * self._number - 40}","{100 * self._number}"]',
                 "schema": "public",
                 "table": table,
                 "txId": self._number,

@@ -50,7 +50,7 @@
   {% set existing = adapter.get_relation(database=database, schema=schema, identifier=model['alias']) %}
   {% set inputs = [] if lake else versioned_collapsing.read_inputs(model, taken, compiled_code) %}
   {% do versioned_collapsing.validate_whole_views(model, landed, taken) %}
-  {% set known_tables = {} if should_full_refresh() else versioned_collapsing.read_known_tables(manifest, inputs) %}
+  {% set known = {} if should_full_refresh() else versioned_collapsing.read_seen(manifest, inputs) %}
 
   {# In this order, there is never a change set, or a manifest, beside the parsed lines of another build. Iceberg
      deletes no files unless it is told to purge them. #}
@@ -73,12 +73,22 @@
   {% if inputs | selectattr('is_parsed_here') | list %}
     {% do versioned_collapsing.validate_steady_batches(model, landed, taken) %}
   {% endif %}
-  {% set counts = versioned_collapsing.read_counts(model, inputs, taken, known_tables) %}
+  {% set counts = versioned_collapsing.read_counts(model, inputs, taken, known) %}
+  {# What stops the run is not forgotten with the manifest: an empty one keeps what was seen before. #}
+  {% set stray = versioned_collapsing.get_stray_event_problems(inputs, known) %}
+  {% if stray %}
+    {% call statement('create_manifest') -%}
+      {{ versioned_collapsing.get_create_manifest_sql(
+          manifest, {}, [], false, {}, config.get('file_format', 'parquet'), '', '', [], tojson(known)
+      ) }}
+    {%- endcall %}
+    {% do versioned_collapsing.validate_no_stray_events(model, stray) %}
+  {% endif %}
   {% call statement('create_manifest') -%}
     {{ versioned_collapsing.get_create_manifest_sql(
         manifest, landed, taken, is_complete, counts, config.get('file_format', 'parquet'),
         local_md5(invocation_id ~ model.unique_id), definition, versioned_collapsing.get_own_parsed_lines(inputs),
-        versioned_collapsing.get_tables_text(inputs, known_tables)
+        versioned_collapsing.get_seen(inputs, known)
     ) }}
   {%- endcall %}
   {% set code = versioned_collapsing.get_change_set_code(

@@ -35,6 +35,9 @@
       '_missing_fields': '_missing_fields',
       '_passed_over': '_passed_over',
   } -%}
+  {%- if version is none or version not in columns -%}
+    {%- do control.update({'_event_ms': "if(_op = 'r', null, try_cast(_source.ts_ms as bigint))"}) -%}
+  {%- endif -%}
   {%- if version in (none, 'source.sequence', 'source.lsn_despite_races') -%}
     {%- do control.update({
         '_first_lsn': versioned_collapsing.get_first_transaction_lsn_sql(),

@@ -19,6 +19,10 @@ CASES: list[Case] = [
     postgresql.combined("firsts", "least", "first", "latest", seed=9),
     postgresql.moved_keys(),
     postgresql.open_transaction(),
+    postgresql.other_tables(),
+    postgresql.unnamed_tables(),
+    postgresql.moved(),
+    postgresql.moved_epochs(),
     postgresql.version_of_the_row(),
     postgresql.signed(),
     postgresql.signed_broken(),
@@ -95,6 +99,8 @@ def corrected(built: Built) -> Corrected:
         "staging",
         "latest_wins_changes+",
         "extracts_changes+",
+        "moved_changes",
+        "unnamed_tables_changes",
         "cdc_quarantine_changes+",
     ]
     commands = [["run", *changed, *variables(through_batch=batch)] for batch in (3, 4)]

@@ -385,6 +385,93 @@ def open_transaction() -> Case:
     )
 
 
+def _of_tables(name: str, more: str, stops: str = "") -> Case:
+    """The events of two tables with the same keys in one topic; the other table is in the second batch only."""
+
+    def line(event: Event, table: str) -> str:
+        return event.line().replace(
+            '"connector"', f'"schema":"public","table":"{table}","connector"'
+        )
+
+    first = [Event("c", 100 + key, key, Decimal(key), "mine", at(key)) for key in (1, 2, 3)]
+    others = [
+        Event("c", 200, 1, Decimal(7), "other", at(7)),
+        Event("d", 208, 2),
+        Event("t", 216),
+    ]
+    update = Event("u", 300, 3, Decimal(30), "mine", at(30))
+    second = [line(update, "mine"), *(line(event, "other") for event in others)]
+    live = [*first[:2], first[2] if stops else update]
+    return Case(
+        Situation(
+            name,
+            f"parse_debezium(SOURCE, key=['id'], columns={COLUMNS}{more})",
+            "one_change_per_key(EVENTS, key=['id'])",
+            TYPES,
+            {"unique_key": "id"},
+        ),
+        {1: [line(event, "mine") for event in first], 2: second},
+        [(event.id, *event.payload, event.version) for event in live],
+        stops=stops,
+    )
+
+
+def other_tables() -> Case:
+    return _of_tables("other_tables", ", table='public.mine'")
+
+
+def unnamed_tables() -> Case:
+    return _of_tables(
+        "unnamed_tables",
+        "",
+        "the events of stg_unnamed_tables are of several tables: public.mine, public.other. Nothing was written. Name "
+        "the table of this model in parse_debezium: table='public.mine'.",
+    )
+
+
+def _moved(name: str, more: str, stops: str = "") -> Case:
+    """The source moves to a server whose positions begin lower."""
+
+    def line(event: Event, ms: int) -> str:
+        return event.line().replace('"connector"', f'"ts_ms":{ms},"connector"')
+
+    old = [Event("c", 900_000_000 + key, key, Decimal(key), "old", at(key)) for key in (1, 2, 3)]
+    new = [Event("u", 5_300 + key, key, Decimal(key), "new", at(50 + key)) for key in (1, 2)]
+    late = Event("u", 900_000_100, 3, Decimal(3), "late", at(40))
+    epoch = 0 if stops else 2**118
+    live = [(event.id, *event.payload, epoch + event.version) for event in [*new, late]]
+    return Case(
+        Situation(
+            name,
+            f"parse_debezium(SOURCE, key=['id'], columns={COLUMNS}{more})",
+            "one_change_per_key(EVENTS, key=['id'])",
+            TYPES,
+            {"unique_key": "id"},
+        ),
+        {
+            1: [line(event, 1000) for event in old],
+            2: [*(line(event, 3000) for event in new), line(late, 1001)],
+        },
+        [(event.id, *event.payload, event.version) for event in old] if stops else live,
+        stops=stops,
+    )
+
+
+def moved() -> Case:
+    return _moved(
+        "moved",
+        "",
+        "most events of batch 2 of stg_moved are newer than those before, but their positions are lower: they would be "
+        "stale. Nothing was written. If the source has moved to another server or was restored, let an epoch begin with "
+        "this batch, in parse_debezium: epochs=[2]. If not, take them as they are: dbt run --vars "
+        "'{accept_lower_positions: true}'",
+    )
+
+
+def moved_epochs() -> Case:
+    return _moved("moved_epochs", ", epochs=[2]")
+
+
 def version_of_the_row() -> Case:
     """A column is the version: a delete has that of the row that it deletes."""
     rng = random.Random(11)

@@ -87,3 +87,13 @@ def test_an_extract_with_a_line_without_a_key_deletes_nothing(corrected: Correct
     assert (
         "Extract 4 has lines whose key cannot be read, so the deleted rows are unknown" in message
     )
+
+
+@pytest.mark.parametrize("name", ["moved", "unnamed_tables"])
+def test_events_that_stop_a_change_set_stop_it_again(corrected: Corrected, name: str) -> None:
+    """What it knew before the first stop is not forgotten."""
+    case = next(case for case in CASES if case.name == name)
+    for outcome in corrected.outcomes:
+        status, message = outcome.nodes[f"{name}_changes"]
+        assert status == "error"
+        assert case.stops in message

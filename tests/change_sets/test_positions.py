@@ -3,6 +3,7 @@ of Debezium says of its positions. The macros' SQL runs in one Spark, without db
 
 from __future__ import annotations
 
+import gzip
 import json
 import random
 from collections.abc import Iterator, Sequence
@@ -15,6 +16,7 @@ from pyspark.sql import Row, SparkSession
 from tests.macros.harness import Project, parsed_project
 from tests.support.racing_postgres import KEYS, RACES, racing_postgres
 
+DIALECTS = Path(__file__).parent / "dialects"
 COLUMNS = {"id": "bigint", "code": "bigint", "amount": "bigint", "note": "string"}
 CONTROL = {"_is_deleted", "_is_truncate", "_key_before", "_first_lsn", "_snapshot_lsn", "_unset"}
 
@@ -37,7 +39,10 @@ def _fold(key: Sequence[str]) -> str:
 
 
 MODELS = {
-    **{f"parse_{table}": _parse(key, ", toasted=['note']") for table, key in KEYS.items()},
+    **{
+        f"parse_{table}": _parse(key, f", toasted=['note'], table='public.{table}'")
+        for table, key in KEYS.items()
+    },
     **{f"fold_{table}": _fold(key) for table, key in KEYS.items()},
     "parse": _parse(["id"]),
     "parse_gtid": _parse(["id"], ", version='source.gtid', servers=['a', 'b'], epochs=[7]"),
@@ -106,9 +111,16 @@ def _live(changes: Sequence[Row]) -> list[dict[str, Any]]:
     return sorted(found, key=lambda row: (row["id"], row["code"]))
 
 
-def test_races_end_as_in_postgresql(
-    tmp_path_factory: pytest.TempPathFactory, spark: SparkSession, project: Project
-) -> None:
+def _assert_rows(landing: Landing, table: str, rows: list[dict[str, Any]]) -> None:
+    """The rows of one of several tables in a topic are PostgreSQL's."""
+    staged = landing.stage(f"parse_{table}")
+    assert {row["_reason"] for row in staged} == {None}
+    snapshots = [row["_snapshot_lsn"] for row in staged if row["_snapshot_lsn"]]
+    position = f"{max(snapshots)}L" if snapshots else "cast(null as bigint)"
+    assert _live(landing.query(f"fold_{table}", position)) == rows, table
+
+
+def test_races_end_as_in_postgresql(landing: Landing) -> None:
     """Each race of `RACES`, and many connections at random: no row too many, none too few, none of another time."""
     with racing_postgres() as races:
         races.stream()
@@ -117,24 +129,35 @@ def test_races_end_as_in_postgresql(
         changes = races.changes()
         races.load(seed=5, transactions=60)
         changes += races.changes()
-        for table in KEYS:
-            lines = [change.line for change in changes if change.table == table]
-            random.Random(1).shuffle(lines)
-            landing = Landing(tmp_path_factory.mktemp(table), spark, project)
-            landing.land(lines)
-            assert {row["_reason"] for row in landing.stage(f"parse_{table}")} == {None}
-            assert _live(landing.query(f"fold_{table}")) == races.rows(table), table
+        rows = {table: races.rows(table) for table in KEYS}
+    lines = [change.line for change in changes]
+    random.Random(1).shuffle(lines)
+    landing.land(lines)
+    for table in KEYS:
+        _assert_rows(landing, table, rows[table])
+
+
+@pytest.mark.parametrize("mark", [0, 3])
+def test_races_that_debezium_has_recorded(landing: Landing, mark: int) -> None:
+    """With a transaction that is open during the snapshot, and an incremental snapshot while others write."""
+    expected = json.loads((DIALECTS / "races.expected.json").read_text())[mark]
+    with gzip.open(DIALECTS / "races.jsonl.gz", "rt") as file:
+        landing.land(
+            [line.strip() for line, _ in zip(file, range(expected["lines"]), strict=False)]
+        )
+    for table in KEYS if mark else ["accounts"]:
+        _assert_rows(landing, table, expected["tables"][table])
 
 
 def test_a_transaction_is_open_when_the_snapshot_is_taken(landing: Landing) -> None:
     with racing_postgres() as races:
         races.stream()
         changes, rows = races.open_transaction()
-    landing.land([change.line for change in changes if change.table == "accounts"])
+    landing.land([change.line for change in changes])
     staged = landing.stage("parse_accounts")
     position = max(row["_snapshot_lsn"] for row in staged if row["_snapshot_lsn"])
     assert any(row["_first_lsn"] and row["_first_lsn"] < position for row in staged)
-    assert _live(landing.query("fold_accounts", f"{position}L")) == rows
+    _assert_rows(landing, "accounts", rows)
 
 
 def _line(op: str, connector: str, key: int = 1, **source: Any) -> str:

@@ -1,9 +1,10 @@
 {# One row per batch. If there is no batch, there is one row without a batch, so that the flags are always there. A
    count that is not known is null. `id` is the ID of this build, and `definition` the hash of what was built.
-   `parsed_lines` names the tables in which the lines of these batches are parsed, and `tables` the tables of the source
-   whose events the change set has had. Times are in microseconds since 1970. #}
+   `parsed_lines` names the tables in which the lines of these batches are parsed. `seen` says what the change set has
+   had of each staging model: tables of the source, the highest position and the newest time. Other times are in
+   microseconds since 1970. #}
 {% macro get_create_manifest_sql(
-    manifest, landed, taken, is_complete, counts, file_format, id, definition, parsed, tables=''
+    manifest, landed, taken, is_complete, counts, file_format, id, definition, parsed, seen='{}'
 ) -%}
   {%- set names = versioned_collapsing.get_line_count_names() -%}
   create table {{ manifest }} using {{ file_format }} as
@@ -16,7 +17,7 @@
     {{ versioned_collapsing.quote_literal(id) }} as id,
     {{ versioned_collapsing.quote_literal(definition) }} as definition,
     {{ versioned_collapsing.quote_literal(parsed | map(attribute='identifier') | join(',')) }} as parsed_lines,
-    {{ versioned_collapsing.quote_literal(tables) }} as tables,
+    {{ versioned_collapsing.quote_literal(seen) }} as seen,
     cast({{ is_complete }} as boolean) as is_complete,
     cast({{ versioned_collapsing.is_partial_run() }} as boolean) as is_partial,
     {%- for name in names %}
