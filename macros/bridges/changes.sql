@@ -1,6 +1,7 @@
 {# The change set in a landing table. `layout` says where it is: `payload`, the columns; `version`, `is_deleted` and
    `watermark`, expressions; `condition`, for the rows to read; `control`, expressions for further control columns by
-   name; `rows` and `columns`, what to select from and which columns, if it is not the table itself and all of it. #}
+   name; `rows` and `columns`, what to select from and which columns, if it is not the table itself and all of it;
+   `settles_ties`, whether a delete and a row can have one version. #}
 {% macro get_landed_changes_sql(found, layout) -%}
   select
     {%- for name in layout.payload %}
@@ -16,8 +17,31 @@
     select {{ layout.columns or found.all_columns }}
     from {{ layout.rows or found.relation }}
     where {{ layout.condition }}
+    {%- if layout.settles_ties and layout.is_deleted != 'false' %}
+      and {{ versioned_collapsing._get_is_not_replaced_sql(
+          found, layout, versioned_collapsing.get_unique_key(model.config)
+      ) }}
+    {%- endif %}
   )
 {%- endmacro %}
+
+
+{# Of a delete and a row with one key and one version, the one that landed last counts, as in the FINAL of a
+   ReplacingMergeTree: a transaction that deletes a row and inserts it again has updated it. Only versions of deletes
+   are looked at. The name of a part begins with its partition and the number of its first block. #}
+{% macro _get_is_not_replaced_sql(found, layout, key) %}
+  {%- if not key or not found.engine.endswith('MergeTree') -%}{%- do return('true') -%}{%- endif -%}
+  {%- set names = versioned_collapsing.quote_names(key) -%}
+  {%- set place = "(toUInt64OrZero(splitByChar('_', _part)[2]), _part_offset)" -%}
+  {%- set from = 'from ' ~ found.relation ~ ' where ' ~ layout.condition -%}
+  {%- set deletes = 'select ' ~ names ~ ', ' ~ layout.version ~ ' ' ~ from ~ ' and ' ~ layout.is_deleted -%}
+  {%- do return(
+      '(' ~ names ~ ', ' ~ layout.version ~ ', toBool(' ~ layout.is_deleted ~ ')) not in (select ' ~ names ~ ', '
+      ~ layout.version ~ ' as _dbt_version, not argMax(toBool(' ~ layout.is_deleted ~ '), ' ~ place ~ ') ' ~ from
+      ~ ' and (' ~ names ~ ', ' ~ layout.version ~ ') in (' ~ deletes ~ ') group by ' ~ names
+      ~ ', _dbt_version having uniqExact(toBool(' ~ layout.is_deleted ~ ')) = 2)'
+  ) -%}
+{% endmacro %}
 
 
 {# What tells the materialization how far a landing table has been read. #}

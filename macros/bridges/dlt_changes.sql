@@ -2,13 +2,14 @@
    its rows have landed. That row is also the watermark, so that no run misses a load that took long or was resumed
    later. #}
 {% macro dlt_changes(
-    landing, loads, version='lsn', deleted_at='deleted_ts', overlap='1 hour', through=none
+    landing, loads, version=none, deleted_at='deleted_ts', overlap='1 hour', through=none
 ) -%}
   {%- if not execute -%}
     {%- do return(versioned_collapsing.get_unread_landing_sql()) -%}
   {%- endif -%}
   {%- set found = versioned_collapsing.read_landing(landing) -%}
   {%- set load = versioned_collapsing.get_landed_column(found, ['_dlt_load_id']) -%}
+  {%- do versioned_collapsing.validate_dlt_version(found, version) -%}
   {%- set position = versioned_collapsing.get_landed_column(found, [version | lower]) -%}
   {%- do versioned_collapsing.validate_landed_column(found, load, 'the load of a row', ['_dlt_load_id'], none) -%}
   {%- do versioned_collapsing.validate_landed_column(found, position, 'the version', [version], 'version') -%}
@@ -36,3 +37,15 @@
       'control': {},
   }) }}
 {%- endmacro %}
+
+
+{# `lsn` of `pg_replication` is `data_start` of a row's message, and no column has the commit. #}
+{% macro validate_dlt_version(found, version) %}
+  {%- if version is none -%}
+    {%- do versioned_collapsing.raise_problems(model.unique_id, [
+        found.relation ~ " does not say in which order its source committed. lsn is where a row stands in the log: "
+        ~ "where two transactions change a key at once, the one that commits first may win. If none do, pass "
+        ~ "version='lsn'; else pass a column of the source that grows with every change of a row."
+    ], 'a change set') -%}
+  {%- endif -%}
+{% endmacro %}

@@ -2,39 +2,110 @@
    Debezium has flattened, or Debezium's envelopes. For envelopes, `columns` names the columns of the row. #}
 {% macro kafka_connect_changes(
     landing, columns=[], version=none, is_deleted=none, watermark='_inserted_at', overlap='1 hour', through=none,
-    toasted=[], unavailable_value='__debezium_unavailable_value'
+    toasted=[], unavailable_value='__debezium_unavailable_value', table=none
 ) -%}
   {%- if not execute -%}
     {%- do return(versioned_collapsing.get_unread_landing_sql()) -%}
   {%- endif -%}
   {%- set found = versioned_collapsing.read_landing(landing) -%}
   {%- do versioned_collapsing.validate_inserted_at(found, watermark) -%}
-  {%- if 'op' in found.spelling and 'after' in found.spelling -%}
+  {%- set is_envelope = 'op' in found.spelling and 'after' in found.spelling -%}
+  {%- if is_envelope -%}
     {%- do versioned_collapsing.validate_bridge_key(versioned_collapsing.get_unique_key(model.config)) -%}
     {%- do versioned_collapsing.validate_envelopes(found, columns) -%}
-    {{ versioned_collapsing.get_envelope_changes_sql(found, {
-        'payload': columns,
-        'version': version or versioned_collapsing.get_envelope_version_sql(),
-        'watermark': watermark or 'cast(null as Nullable(UInt64))',
-        'condition': versioned_collapsing.read_range(found, watermark, overlap, through) if watermark else 'true',
-        'control': versioned_collapsing.get_placeholder_control(toasted, unavailable_value),
-    }) }}
+  {%- endif -%}
+  {%- set fields = versioned_collapsing.get_envelope_fields() if is_envelope
+      else versioned_collapsing.get_flat_fields(found) -%}
+  {%- set condition = versioned_collapsing.read_range(found, watermark, overlap, through) if watermark else 'true' -%}
+  {%- set is_of_table = versioned_collapsing.read_is_of_table_sql(found, fields, table, condition, watermark) -%}
+  {%- set position = version or versioned_collapsing.read_position_sql(
+      found, fields, condition ~ ' and ' ~ is_of_table, is_envelope
+  ) -%}
+  {%- set layout = {
+      'version': position,
+      'watermark': watermark or 'cast(null as Nullable(UInt64))',
+      'condition': condition,
+      'is_of_table': is_of_table,
+      'control': versioned_collapsing.get_placeholder_control(toasted, unavailable_value),
+  } -%}
+  {%- if is_envelope -%}
+    {{ versioned_collapsing.get_envelope_changes_sql(found, dict(layout, payload=columns)) }}
   {%- else -%}
-    {%- set positions = ['_version', '__lsn', '__source_lsn'] -%}
-    {%- set position = versioned_collapsing.get_landed_column(found, positions) -%}
-    {%- set mark = versioned_collapsing.get_flat_delete_sql(found) -%}
+    {%- set mark = is_deleted or versioned_collapsing.get_flat_delete_sql(found) -%}
     {%- do versioned_collapsing.validate_landed_column(
-        found, version or position, 'the position of a change', positions, 'version'
+        found, mark, 'the deletes', ['is_deleted', '__deleted', '__op'], 'is_deleted'
     ) -%}
-    {%- do versioned_collapsing.validate_landed_column(
-        found, is_deleted or mark, 'the deletes', ['is_deleted', '__deleted', '__op'], 'is_deleted'
-    ) -%}
-    {{ versioned_collapsing.landed_changes(
-        landing, version or position, is_deleted or mark, watermark, overlap, through,
-        versioned_collapsing.get_flat_own_columns(found, watermark), toasted, unavailable_value
-    ) }}
+    {%- do versioned_collapsing.validate_landed_names(found, {'toasted': toasted}) -%}
+    {{ versioned_collapsing.get_landed_changes_sql(found, dict(
+        layout,
+        payload=versioned_collapsing.get_landed_payload(
+            found, versioned_collapsing.get_flat_own_columns(found, watermark)
+        ),
+        is_deleted=mark,
+        settles_ties=true,
+        condition=condition ~ ' and ' ~ is_of_table,
+    )) }}
   {%- endif -%}
 {%- endmacro %}
+
+
+{# The position of an event as its version. The LSNs of snapshots are needed if this run reads the first transaction
+   after one. #}
+{% macro read_position_sql(found, fields, condition, is_envelope) %}
+  {%- if not is_envelope -%}
+    {%- do versioned_collapsing.validate_flat_position(found, fields) -%}
+  {%- endif -%}
+  {%- set rows = '(select ' ~ found.all_columns ~ ' from ' ~ found.relation ~ ')' -%}
+  {%- set has_first = versioned_collapsing.read_row_count(
+      rows, condition ~ ' and ' ~ versioned_collapsing.get_is_first_transaction_sql(fields)
+  ) > 0 -%}
+  {%- set snapshots -%}
+    (
+      select arraySort(groupUniqArray(assumeNotNull(toInt128OrNull({{ fields.lsn }}))))
+      from {{ rows }}
+      where {{ fields.op }} = 'r' and isNotNull({{ fields.lsn }})
+    )
+  {%- endset -%}
+  {%- do return(versioned_collapsing.get_known_position_sql(
+      versioned_collapsing.get_position_sql(fields, snapshots if has_first else '[]')
+  )) -%}
+{% endmacro %}
+
+
+{# Debezium's ExtractNewRecordState puts `__`, or `__source_`, before the names of the fields that it adds. #}
+{% macro get_flat_fields(found) %}
+  {%- set fields = {} -%}
+  {%- for name in ('op', 'connector', 'db', 'schema', 'table', 'lsn', 'commit_lsn', 'sequence', 'file', 'pos', 'row',
+      'ts_ms', 'ord') -%}
+    {%- set column = versioned_collapsing.get_landed_column(found, ['__source_' ~ name, '__' ~ name]) -%}
+    {%- do fields.update({
+        name: 'cast(' ~ ('null' if column is none else 'toString(' ~ column ~ ')') ~ ' as Nullable(String))'
+    }) -%}
+  {%- endfor -%}
+  {%- do fields.update({'op': 'ifNull(' ~ fields.op ~ ", '')"}) -%}
+  {%- do return(fields) -%}
+{% endmacro %}
+
+
+{# A row needs more than one number to say where it stands in the order of commits. #}
+{% macro validate_flat_position(found, fields) %}
+  {%- set missing = [] -%}
+  {%- set needed = ('op', 'file', 'pos', 'row') if versioned_collapsing.get_landed_column(
+      found, ['__source_file', '__file']
+  ) else ('op', 'lsn', 'sequence') -%}
+  {%- for name in needed if versioned_collapsing.get_landed_column(found, ['__source_' ~ name, '__' ~ name]) is none -%}
+    {%- do missing.append('__' ~ name) -%}
+  {%- endfor -%}
+  {%- if missing -%}
+    {%- do versioned_collapsing.raise_problems(model.unique_id, [
+        found.relation ~ " does not say in which order its source committed: it has no column " ~ missing | join(', ')
+        ~ ". Land them, by add.fields: op,table,source.lsn,source.sequence for PostgreSQL, or "
+        ~ "op,table,source.file,source.pos,source.row for MySQL. Or pass version, such as version='_version' or "
+        ~ "version='__lsn'. Both are where a row stands in the log: where two transactions change a key at once, the "
+        ~ "one that commits first may win."
+    ], 'a change set') -%}
+  {%- endif -%}
+{% endmacro %}
 
 
 {# What says of a flattened row that it is a delete: the sink's own column, or those of Debezium's

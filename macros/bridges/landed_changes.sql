@@ -14,6 +14,7 @@
       'payload': versioned_collapsing.get_landed_payload(found, own),
       'version': version,
       'is_deleted': is_deleted,
+      'settles_ties': true,
       'watermark': watermark or 'cast(null as Nullable(UInt64))',
       'condition': versioned_collapsing.read_range(found, watermark, overlap, through) if watermark else 'true',
       'control': versioned_collapsing.get_placeholder_control(toasted, unavailable_value),

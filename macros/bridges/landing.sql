@@ -17,6 +17,7 @@
       'spelling': spelling,
       'all_columns': versioned_collapsing.quote_names((columns + computed) | map(attribute='name') | list),
       'uuid': found.uuid,
+      'engine': found.engine,
   }) -%}
 {% endmacro %}
 

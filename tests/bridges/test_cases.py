@@ -74,8 +74,8 @@ def test_an_update_of_the_key(landings: Landings) -> None:
     landings.create("moved_envelopes", ENVELOPES)
     landings.land(
         "moved_envelopes",
-        """('', '{"id": 1, "x": "a"}', 'c', '{"lsn": 100}')""",
-        """('{"id": 1}', '{"id": 2, "x": "a"}', 'u', '{"lsn": 200}')""",
+        """('', '{"id": 1, "x": "a"}', 'c', '{"lsn": 100, "sequence": "[100]"}')""",
+        """('{"id": 1}', '{"id": 2, "x": "a"}', 'u', '{"lsn": 200, "sequence": "[200]"}')""",
         columns="(before, after, op, source)",
     )
     bodies = {
@@ -111,8 +111,8 @@ def test_values_that_postgresql_did_not_send(landings: Landings) -> None:
     landings.create("toast_envelopes", ENVELOPES)
     landings.land(
         "toast_envelopes",
-        """('', '{"id": 1, "n": 1, "long": "l"}', 'c', '{"lsn": 100}')""",
-        f"""('', '{{"id": 1, "n": 2, "long": "{placeholder}"}}', 'u', '{{"lsn": 200}}')""",
+        """('', '{"id": 1, "n": 1, "long": "l"}', 'c', '{"lsn": 100, "sequence": "[100]"}')""",
+        f"""('', '{{"id": 1, "n": 2, "long": "{placeholder}"}}', 'u', '{{"lsn": 200, "sequence": "[200]"}}')""",
         columns="(before, after, op, source)",
     )
     structure = "(id Int64, n Int64, long String, _version UInt64, is_deleted UInt8) engine = MergeTree order by id"
@@ -141,7 +141,7 @@ def test_envelopes_without_a_row(landings: Landings) -> None:
     landings.create("emptied", ENVELOPES)
     landings.land(
         "emptied",
-        """('', '{"id": 1, "x": null}', 'r', '{"lsn": 100}')""",
+        """('', '{"id": 1, "x": null}', 'r', '{"lsn": 100, "sequence": "[100]"}')""",
         """('', '', null, '')""",
         columns=columns,
     )
@@ -152,8 +152,8 @@ def test_envelopes_without_a_row(landings: Landings) -> None:
     assert landings.live("emptied_current") == [(1, None)]
     landings.land(
         "emptied",
-        """('', '', 't', '{"lsn": 200}')""",
-        """('', '{"id": 2, "x": "b"}', 'c', '{"lsn": 300}')""",
+        """('', '', 't', '{"lsn": 200, "sequence": "[200]"}')""",
+        """('', '{"id": 2, "x": "b"}', 'c', '{"lsn": 300, "sequence": "[300]"}')""",
         columns=columns,
     )
     landings.run("emptied_current")
@@ -169,7 +169,10 @@ def test_columns_that_the_landing_table_computes(landings: Landings) -> None:
         "_version UInt64 alias n * 2, is_deleted UInt8 alias x = '') engine = MergeTree order by id",
     )
     landings.land("computed", "(1, 'a', 1), (2, 'b', 1), (2, '', 2)", columns="(id, x, n)")
-    landings.model("computed_current", "{{ kafka_connect_changes(source('shop', 'computed')) }}")
+    landings.model(
+        "computed_current",
+        "{{ kafka_connect_changes(source('shop', 'computed'), version='_version') }}",
+    )
     landings.run("computed_current")
     assert landings.live("computed_current") == [(1, "a", 1)]
     assert [name for ((name, _),) in landings.watermarks("computed_current")] == [
@@ -351,7 +354,8 @@ def test_loads_of_dlt_that_are_not_complete(landings: Landings) -> None:
         f"('1.5', 's', 0, '{DAY} 00:00:00')",
     )
     landings.model(
-        "loaded_current", "{{ dlt_changes(source('shop', 'loaded'), source('shop', 'loads')) }}"
+        "loaded_current",
+        "{{ dlt_changes(source('shop', 'loaded'), source('shop', 'loads'), version='lsn') }}",
     )
     landings.run("loaded_current")
     assert landings.live("loaded_current") == [(1, "a")]
@@ -388,6 +392,30 @@ def test_each_landing_table_has_its_own_watermark(landings: Landings) -> None:
         ]
         for hour in ("00", "01")
     ]
+
+
+def test_a_delete_and_an_insert_at_one_version(landings: Landings) -> None:
+    """The one that landed last counts, as in the landing table's own FINAL. Versions of GTIDs are those of transactions."""
+    landings.create(
+        "replaced",
+        "(id Int64, x String, _version UInt64, is_deleted UInt8) engine = ReplacingMergeTree(_version, is_deleted) "
+        "order by id settings max_merge_selecting_sleep_ms = 600000, min_parts_to_merge_at_once = 100",
+        "(1, 'a', 100, 0), (2, 'a', 100, 0), (3, 'a', 100, 0)",
+    )
+    body = "{{ altinity_changes(source('shop', 'replaced')) }}"
+    landings.model("replaced_current", body, on_conflict="error")
+    landings.run("replaced_current")
+    for row in (
+        "(1, '', 200, 1)",
+        "(1, 'b', 200, 0)",
+        "(2, 'b', 200, 0)",
+        "(2, '', 200, 1)",
+        "(3, '', 200, 1)",
+    ):
+        landings.land("replaced", row)
+    landings.run("replaced_current")
+    final = landings.project.query("select id, x from replaced final order by id")
+    assert landings.live("replaced_current") == final == [(1, "b")]
 
 
 def test_the_names_that_columns_may_have(landings: Landings) -> None:
@@ -433,7 +461,19 @@ ERRORS: dict[str, tuple[str, dict[str, Any], str]] = {
     "no_position": (
         "{{ airbyte_changes(source('shop', 'bare')) }}",
         {},
-        "has no column _ab_cdc_lsn or _ab_cdc_cursor, which has the position of a change.",
+        "does not say in which order its source committed: it has no column _ab_cdc_cursor, and no number _ab_cdc_lsn with "
+        "_airbyte_extracted_at. Pass version, such as version='updated_at'.",
+    ),
+    "no_typed_table": (
+        "{{ airbyte_changes(source('shop', 'raw_of_airbyte')) }}",
+        {},
+        "_airbyte_data has the rows as JSON, as version 1 of the destination lands them: make a view that selects their "
+        "fields, and name the view.",
+    ),
+    "no_commits": (
+        "{{ dlt_changes(source('shop', 'of_dlt'), source('shop', 'bare')) }}",
+        {},
+        "does not say in which order its source committed. lsn is where a row stands in the log",
     ),
     "no_inserted_at": (
         "{{ kafka_connect_changes(source('shop', 'bare'), columns=['id']) }}",
@@ -496,8 +536,13 @@ def errors(make_project: MakeProject) -> dict[str, Node]:
         "bare",
         "(id Int64, at DateTime, before String, after String, op String, source Int64) engine = Memory",
     )
-    structure = "(id Int64, _peerdb_version UInt64, _peerdb_is_deleted UInt8) engine = Memory"
-    landings.create("unsynced", structure)
+    structures = {
+        "unsynced": "(id Int64, _peerdb_version UInt64, _peerdb_is_deleted UInt8)",
+        "raw_of_airbyte": "(_airbyte_ab_id String, _airbyte_data String, _airbyte_emitted_at DateTime64(3))",
+        "of_dlt": "(id Int64, lsn Int64, _dlt_load_id String, _dlt_id String)",
+    }
+    for name, structure in structures.items():
+        landings.create(name, f"{structure} engine = Memory")
     for name, (body, config, _) in ERRORS.items():
         landings.model(name, body, **config)
     return landings.try_to_run(*ERRORS)

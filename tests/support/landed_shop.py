@@ -134,12 +134,14 @@ BRIDGES: dict[str, Bridge] = {
         "({columns}, _version UInt64, is_deleted UInt8, _inserted_at DateTime64(6, 'UTC') default now64(6, 'UTC')) "
         "engine = ReplacingMergeTree(_version, is_deleted) order by ({key})",
         "{columns}, lsn as _version, op = 'd' as is_deleted, landed_at as _inserted_at",
-        "{{ kafka_connect_changes(source('shop', 'kafka_sink')) }}",
+        "{{ kafka_connect_changes(source('shop', 'kafka_sink'), version='_version') }}",
     ),
     "kafka_unwrapped": Bridge(
-        "({columns}, __op String, __source_lsn UInt64, __deleted String, _inserted_at DateTime64(6, 'UTC')) "
-        "engine = MergeTree order by ({key})",
-        "{columns}, op as __op, lsn as __source_lsn, if(op = 'd', 'true', 'false') as __deleted, "
+        "({columns}, __op String, __source_lsn UInt64, __source_sequence String, __deleted String, "
+        "_inserted_at DateTime64(6, 'UTC')) engine = MergeTree order by ({key})",
+        "{columns}, op as __op, lsn as __source_lsn, "
+        "if(op = 'r', '[null]', concat('[\"', toString(lsn), '\"]')) as __source_sequence, "
+        "if(op = 'd', 'true', 'false') as __deleted, "
         "landed_at as _inserted_at",
         "{{ kafka_connect_changes(source('shop', 'kafka_unwrapped')) }}",
     ),
@@ -147,7 +149,8 @@ BRIDGES: dict[str, Bridge] = {
         "(before Nullable(String), after Nullable(String), op Nullable(String), source Nullable(String), "
         "_inserted_at DateTime64(6, 'UTC')) engine = MergeTree order by tuple()",
         "if(op = 'd', image, null) as before, if(op = 'd', null, image) as after, op, "
-        "concat('{{\"lsn\": ', toString(lsn), '}}') as source, landed_at as _inserted_at",
+        'concat(\'{{"table": "shop", "lsn": \', toString(lsn), \', "sequence": \', '
+        "if(op = 'r', 'null', concat('\"[', toString(lsn), ']\"')), '}}') as source, landed_at as _inserted_at",
         "{{ kafka_connect_changes(source('shop', 'kafka_envelopes'), columns={names}) }}",
     ),
     "dlt": Bridge(
@@ -155,7 +158,7 @@ BRIDGES: dict[str, Bridge] = {
         "engine = MergeTree order by tuple()",
         "{columns}, lsn, if(op = 'd', landed_at, null) as deleted_ts, "
         "concat('1760000', leftPad(toString(batch), 3, '0'), '.123') as _dlt_load_id, toString(n) as _dlt_id",
-        "{{ dlt_changes(source('shop', 'dlt'), source('shop', 'dlt_loads')) }}",
+        "{{ dlt_changes(source('shop', 'dlt'), source('shop', 'dlt_loads'), version='lsn') }}",
         more={
             "dlt_loads": (
                 "(load_id String, schema_name String, status Int64, inserted_at DateTime64(6, 'UTC'), "

@@ -1,0 +1,88 @@
+{# The position of an event of Debezium in the order in which its source commits, as one whole number: an Int128. The
+   layout is that of parse_debezium (get_debezium_version_sql), so that both read one stream alike. `fields` has
+   expressions for `op` and for the fields of `source`, as texts that can be null. `snapshots` is an array of the LSNs
+   at which snapshots were taken.
+
+   The position is null if the event does not have what its connector's order needs. #}
+{% macro get_position_sql(fields, snapshots='[]') %}
+  {%- set connector = 'ifNull(' ~ fields.connector ~ ", if(isNotNull(" ~ fields.file ~ "), 'mysql', 'postgresql'))" -%}
+  {%- set kept = 'toInt128(' ~ fields.op ~ " <> 'd')" -%}
+  {%- do return(
+      'multiIf(' ~ connector ~ " = 'postgresql', "
+      ~ versioned_collapsing._get_postgresql_position_sql(fields, snapshots, kept) ~ ', '
+      ~ connector ~ " in ('mysql', 'mariadb'), " ~ versioned_collapsing._get_mysql_position_sql(fields, kept) ~ ', '
+      ~ connector ~ " = 'mongodb', " ~ versioned_collapsing._get_mongodb_position_sql(fields, kept) ~ ', null)'
+  ) -%}
+{% endmacro %}
+
+
+{# PostgreSQL writes a row before its transaction commits. `source.sequence` has the LSN of the last commit before the
+   event, and `source.commit_lsn` that of the event's own transaction. A row of an incremental snapshot has no LSN, and
+   is below every other event. Within a commit, rows of snapshots come first. #}
+{% macro _get_postgresql_position_sql(fields, snapshots, kept) %}
+  {%- set is_read = '(' ~ fields.op ~ " = 'r')" -%}
+  {%- set lsn = 'if(' ~ is_read ~ ' and isNull(' ~ fields.lsn ~ '), toInt128(0), toInt128OrNull(' ~ fields.lsn
+      ~ '))' -%}
+  {%- set commit = 'coalesce(toInt128OrNull(' ~ fields.commit_lsn ~ '), '
+      ~ versioned_collapsing._get_last_commit_sql(fields) ~ ', if(' ~ is_read ~ ', ' ~ lsn ~ ', '
+      ~ versioned_collapsing._get_first_commit_sql(fields, snapshots, lsn) ~ '))' -%}
+  {%- do return(
+      commit ~ " * toInt128('18446744073709551616') + (" ~ lsn ~ ' - ' ~ commit ~ ') + if(' ~ is_read
+      ~ ", toInt128(0), toInt128('4611686018427387904')) + " ~ kept
+  ) -%}
+{% endmacro %}
+
+
+{% macro _get_last_commit_sql(fields) %}
+  {%- do return('toInt128OrNull(extract(ifNull(' ~ fields.sequence ~ ", ''), '^.\"?([0-9]+)'))") -%}
+{% endmacro %}
+
+
+{# The first transaction after a snapshot has no commit before it. It was open when the snapshot was taken if its LSN is
+   lower: it counts as committed there. #}
+{% macro _get_first_commit_sql(fields, snapshots, lsn) %}
+  {%- set above = 'arrayFirst(_dbt_lsn -> _dbt_lsn > ' ~ lsn ~ ', ' ~ snapshots ~ ')' -%}
+  {%- do return(
+      'if(isNull(' ~ fields.sequence ~ '), null, '
+      ~ (lsn if snapshots == '[]' else 'if(' ~ above ~ ' > 0, ' ~ above ~ ', ' ~ lsn ~ ')') ~ ')'
+  ) -%}
+{% endmacro %}
+
+
+{# Whether an event is one of the first transaction after a snapshot. #}
+{% macro get_is_first_transaction_sql(fields) %}
+  {%- do return(
+      '(' ~ fields.op ~ " <> 'r' and isNotNull(" ~ fields.sequence ~ ') and isNull(' ~ fields.commit_lsn
+      ~ ') and isNull(' ~ versioned_collapsing._get_last_commit_sql(fields) ~ '))'
+  ) -%}
+{% endmacro %}
+
+
+{# The number of the binlog's file, the place in it, and the row in the event of the binlog. #}
+{% macro _get_mysql_position_sql(fields, kept) %}
+  {%- set position = "toInt128OrNull(extract(ifNull(" ~ fields.file ~ ", ''), '[.]([0-9]{1,15})$')) * "
+      ~ "toInt128('10000000000000000000') + toInt128OrNull(" ~ fields.pos ~ ") * toInt128(10000000) + "
+      ~ 'toInt128OrNull(ifNull(' ~ fields.row ~ ", '0')) * 10 + " ~ kept -%}
+  {%- do return('if(' ~ fields.op ~ " = 'r' and isNull(" ~ fields.file ~ '), toInt128(0), ' ~ position ~ ')') -%}
+{% endmacro %}
+
+
+{# The seconds of the cluster time, and the number of the change in its second. #}
+{% macro _get_mongodb_position_sql(fields, kept) %}
+  {%- set position = 'intDiv(toInt128OrNull(' ~ fields.ts_ms ~ '), 1000) * toInt128(100000000000) + toInt128OrNull('
+      ~ fields.ord ~ ') * 10 + ' ~ kept -%}
+  {%- do return('if(' ~ fields.op ~ " = 'r' and isNull(" ~ fields.ord ~ '), toInt128(0), ' ~ position ~ ')') -%}
+{% endmacro %}
+
+
+{# The position, or a stop if there is none. #}
+{% macro get_known_position_sql(position) -%}
+  if(
+    throwIf(isNull({{ position }}), {{ versioned_collapsing.quote_literal(
+        'An event has no position in the order of commits. PostgreSQL: land source.sequence and source.lsn. MySQL and '
+        ~ 'MariaDB: source.file, source.pos and source.row. Other connectors: pass version'
+    ) }}),
+    toInt128(0),
+    assumeNotNull({{ position }})
+  )
+{%- endmacro %}
