@@ -44,7 +44,7 @@
   {%- set patterns = [] -%}
   {%- for pattern in versioned_collapsing.as_list(given) -%}
     {%- do patterns.append(
-        ('' if '.' in pattern else '([^.]*[.])?') ~ modules.re.escape(pattern) | replace('\\*', '.*')
+        ('' if '.' in pattern else '([^.]*[.])?') ~ modules.re.escape(pattern) | replace('\\*', '[^.]*')
     ) -%}
   {%- endfor -%}
   {%- do return(

@@ -10,7 +10,7 @@
   {%- do return(
       'multiIf(' ~ connector ~ " = 'postgresql', "
       ~ versioned_collapsing._get_postgresql_position_sql(fields, snapshots, kept) ~ ', '
-      ~ connector ~ " in ('mysql', 'mariadb'), " ~ versioned_collapsing._get_mysql_position_sql(fields, kept) ~ ', '
+      ~ connector ~ " in ('mysql', 'mariadb'), " ~ versioned_collapsing._get_binlog_position_sql(fields, kept) ~ ', '
       ~ connector ~ " = 'mongodb', " ~ versioned_collapsing._get_mongodb_position_sql(fields, kept) ~ ', null)'
   ) -%}
 {% endmacro %}
@@ -24,7 +24,7 @@
   {%- set lsn = 'if(' ~ is_read ~ ' and isNull(' ~ fields.lsn ~ '), toInt128(0), toInt128OrNull(' ~ fields.lsn
       ~ '))' -%}
   {%- set commit = 'coalesce(toInt128OrNull(' ~ fields.commit_lsn ~ '), '
-      ~ versioned_collapsing._get_last_commit_sql(fields) ~ ', if(' ~ is_read ~ ', ' ~ lsn ~ ', '
+      ~ versioned_collapsing._get_lsn_of_last_commit_sql(fields) ~ ', if(' ~ is_read ~ ', ' ~ lsn ~ ', '
       ~ versioned_collapsing._get_first_commit_sql(fields, snapshots, lsn) ~ '))' -%}
   {%- do return(
       commit ~ " * toInt128('18446744073709551616') + (" ~ lsn ~ ' - ' ~ commit ~ ') + if(' ~ is_read
@@ -33,7 +33,7 @@
 {% endmacro %}
 
 
-{% macro _get_last_commit_sql(fields) %}
+{% macro _get_lsn_of_last_commit_sql(fields) %}
   {%- do return('toInt128OrNull(extract(ifNull(' ~ fields.sequence ~ ", ''), '^.\"?([0-9]+)'))") -%}
 {% endmacro %}
 
@@ -53,13 +53,13 @@
 {% macro get_is_first_transaction_sql(fields) %}
   {%- do return(
       '(' ~ fields.op ~ " <> 'r' and isNotNull(" ~ fields.sequence ~ ') and isNull(' ~ fields.commit_lsn
-      ~ ') and isNull(' ~ versioned_collapsing._get_last_commit_sql(fields) ~ '))'
+      ~ ') and isNull(' ~ versioned_collapsing._get_lsn_of_last_commit_sql(fields) ~ '))'
   ) -%}
 {% endmacro %}
 
 
 {# The number of the binlog's file, the place in it, and the row in the event of the binlog. #}
-{% macro _get_mysql_position_sql(fields, kept) %}
+{% macro _get_binlog_position_sql(fields, kept) %}
   {%- set position = "toInt128OrNull(extract(ifNull(" ~ fields.file ~ ", ''), '[.]([0-9]{1,15})$')) * "
       ~ "toInt128('10000000000000000000') + toInt128OrNull(" ~ fields.pos ~ ") * toInt128(10000000) + "
       ~ 'toInt128OrNull(ifNull(' ~ fields.row ~ ", '0')) * 10 + " ~ kept -%}
