@@ -1,6 +1,7 @@
 {{ parse_debezium(
     source('shop_landing', 'customers'),
     key=['customer_id'],
+    table='customers',
     columns={
         'customer_id': 'bigint',
         'name': 'string',
@@ -11,5 +12,4 @@
         'updated_at': 'timestamp',
     },
     required=['name', 'region', 'tier', 'credit_limit', 'updated_at'],
-    version='source.lsn_despite_races',
 ) }}

@@ -121,9 +121,10 @@ class Engine:
         self._thread.start()
 
     def stop(self) -> None:
-        """Let it end, and keep its offsets."""
-        self._engine.close()
-        self._thread.join()
+        """Let it end, if it has not ended by itself."""
+        if not self.error:
+            self._engine.close()
+            self._thread.join()
 
 
 class _Consumer:

@@ -156,6 +156,7 @@ def _run(options: argparse.Namespace, state: State) -> None:
         for workload in workloads:
             workload.start()
         capture = Capture(postgres, debezium)
+        stack.callback(capture.stop)
         log = folder / "follow.txt"
         follow = stack.enter_context(_following(given, environment, log))
         client = clickhouse_connect.get_client(host=host, port=port)

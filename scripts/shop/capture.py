@@ -34,7 +34,7 @@ TABLES = tuple(KEYS)
 SETTINGS = {
     "name": NAME,
     "topic.prefix": NAME,
-    "table.include.list": ",".join(f"public.{table}" for table in TABLES),
+    "table.include.list": ",".join(f"public.{table}" for table in (*TABLES, "customers_archive")),
     "publication.autocreate.mode": "filtered",
     "signal.data.collection": "public.signals",
     "decimal.handling.mode": "string",  # 12.50 instead of base64
@@ -43,6 +43,11 @@ SETTINGS = {
     "value.converter.schemas.enable": "false",  # else each line has the types of all columns
     "offset.storage": "org.apache.kafka.connect.storage.MemoryOffsetBackingStore",
     "poll.interval.ms": "50",
+    # Two tables in one topic: `table` of parse_debezium tells them apart.
+    "transforms": "route",
+    "transforms.route.type": "io.debezium.transforms.ByLogicalTableRouter",
+    "transforms.route.topic.regex": r"(.*)\.customers_archive",
+    "transforms.route.topic.replacement": "$1.customers",
 }
 # Of each table what is compared: rows, an amount, and a number that depends on every value of every row.
 # ClickHouse computes the same in `live_cdc/comparison.py`.
@@ -117,6 +122,11 @@ class Capture:
         Raises:
             RuntimeError: Debezium has ended, or does not send the marker.
         """
+        end = time.monotonic() + PATIENCE
+        while (
+            not self.has_begun and time.monotonic() < end
+        ):  # else Debezium would not see the marker
+            time.sleep(0.1)
         self._number += 1
         self._postgres.query(_marker_sql(self._number, copies or {}))
         records, marker = self._up_to_marker()

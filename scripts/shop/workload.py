@@ -21,7 +21,7 @@ create table customers (
   credit_limit numeric(12,2) not null, updated_at timestamptz not null default shop_time()
 );
 create table orders (
-  order_id bigint primary key, customer_id bigint not null, region text not null, status text not null,
+  order_id bigint primary key, customer_id bigint not null references customers on update cascade, region text not null, status text not null,
   amount numeric(12,2) not null, items bigint not null, note text,
   created_at timestamptz not null default shop_time(), updated_at timestamptz not null default shop_time()
 );
@@ -29,6 +29,9 @@ create table order_items (
   order_id bigint, line_no bigint, sku text not null, quantity bigint not null, unit_price numeric(10,2) not null,
   updated_at timestamptz not null default shop_time(), primary key (order_id, line_no)
 );
+create index on orders (customer_id);
+-- Customers that have left. Their changes come in the topic of the customers.
+create table customers_archive (like customers including all);
 create sequence customer_ids start 1001;
 create sequence order_ids start 50001;
 -- Debezium takes commands from it, as for an incremental snapshot.
@@ -99,7 +102,7 @@ NOTES = (
     "entrée côté jardin",
     "back\\slash and tab\there",
 )
-HOT_ORDERS = range(1, 9)  # they are deleted and come back, in several connections at once
+HOT_ORDERS = range(1, 41)  # they are deleted and come back, in several connections at once
 SCHEMA_CHANGE = 200  # after so many transactions orders get a column
 TRUNCATE = 900  # after so many transactions, and again, order_items are emptied and filled
 
@@ -114,7 +117,9 @@ def _any(name: str) -> str:
 ANY_CUSTOMER = _any("customer")
 ANY_ORDER = _any("order")
 # What may happen where transactions race; the transaction is rolled back.
-LOST_RACE = re.compile(r"duplicate key|deadlock detected|current transaction is aborted")
+LOST_RACE = re.compile(
+    r"duplicate key|foreign key|deadlock detected|current transaction is aborted"
+)
 
 
 class Workload(threading.Thread):
@@ -220,12 +225,12 @@ class Workload(threading.Thread):
             (2, self._note_left_alone),
             (8, self._new_quantity),
             (6, self._deleted_order),
-            (4, self._deleted_customer),
+            (6, self._deleted_customer),
             (4, self._twice_in_one),
             (3, self._new_key),
             (2, self._rolled_back),
-            (3, self._hot_order_locked_and_deleted),
-            (6, self._hot_order_again),
+            (5, self._hot_order_locked_and_deleted),
+            (10, self._hot_order_again),
         )
         weights = [weight for weight, _ in kinds]
         number = 0
@@ -297,7 +302,7 @@ class Workload(threading.Thread):
         return self._update(f"note = {self._note()}")
 
     def _long_note(self) -> str:
-        return self._update(f"note = repeat('ü{self._chance.randrange(10**6)} ', 300)")
+        return self._update(f"note = repeat('ü{self._chance.randrange(10**6)}-', 300)")
 
     def _note_left_alone(self) -> str:
         """An order with a long note, of which PostgreSQL does not send the note."""
@@ -320,10 +325,16 @@ class Workload(threading.Thread):
         )
 
     def _deleted_customer(self) -> str:
-        return f"delete from customers where customer_id = {ANY_CUSTOMER}"
+        """One without orders goes to the archive."""
+        return (
+            f"with gone as (delete from customers where customer_id = {ANY_CUSTOMER} and not exists "
+            "(select from orders where orders.customer_id = customers.customer_id) returning *) "
+            "insert into customers_archive select * from gone on conflict do nothing"
+        )
 
     def _twice_in_one(self) -> str:
-        return f"{self._new_status()}; {self._update('amount = round(amount * 1.1, 2)')}; {self._new_tier()}"
+        second = f"{self._update('amount = round(amount * 1.1, 2)')}; {self._new_tier()}"
+        return f"{self._new_status()}; select pg_sleep(0.1); {second}"
 
     def _new_key(self) -> str:
         return (
@@ -332,21 +343,21 @@ class Workload(threading.Thread):
         )
 
     def _rolled_back(self) -> str:
-        return f"savepoint s; delete from customers; rollback to s; {self._new_status()}"
+        return f"savepoint s; {self._new_tier()}; rollback to s; {self._new_status()}"
 
     def _hot_order_locked_and_deleted(self) -> str:
         """Who inserts the order in between waits. Its row is then before the delete in the log, and after it for all."""
         order = self._chance.choice(HOT_ORDERS)
         return (
             f"update orders set status = 'paid', updated_at = shop_time() where order_id = {order}; "
-            f"select pg_sleep(0.02); delete from orders where order_id = {order}"
+            f"select pg_sleep(0.1); delete from orders where order_id = {order}"
         )
 
     def _hot_order_again(self) -> str:
         return (
-            "insert into orders (order_id, customer_id, region, status, amount, items, note) values "
-            f"({self._chance.choice(HOT_ORDERS)}, 1001, '{self._chance.choice(REGIONS)}', 'pending', "
-            f"{self._chance.randrange(1, 500)}.50, 0, {self._note()})"
+            "insert into orders (order_id, customer_id, region, status, amount, items, note) "
+            f"select {self._chance.choice(HOT_ORDERS)}, customer_id, region, 'pending', "
+            f"{self._chance.randrange(1, 500)}.50, 0, {self._note()} from customers where customer_id = {ANY_CUSTOMER}"
         )
 
     @staticmethod
