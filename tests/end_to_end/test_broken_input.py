@@ -70,18 +70,16 @@ def folded(landing: Path, table: str) -> list[shop.Row]:
     """The live rows, folded from the usable lines of the landing zone by a plain loop."""
     columns = shop.TABLES[table]
     keys = ["order_id", "line_no"] if table == "order_items" else [next(iter(columns))]
-    latest: dict[tuple[Any, ...], tuple[tuple[int, ...], dict[str, Any] | None]] = {}
+    latest: dict[tuple[Any, ...], tuple[int, dict[str, Any] | None]] = {}
     for file in sorted((landing / table).rglob("*.json.gz")):
         for line in gzip.decompress(file.read_bytes()).decode().splitlines():
             if line in {broken.text for broken in BROKEN_LINES} or not line.startswith("{"):
                 continue
             event = json.loads(line)
-            if event["source"]["table"] != table:
-                continue
             image = event["before"] if event["op"] == "d" else event["after"]
             key = tuple(image[name] for name in keys)
-            if key not in latest or shop.position(event) > latest[key][0]:
-                latest[key] = (shop.position(event), event["after"])
+            if event["source"]["lsn"] > latest.get(key, (-1, None))[0]:
+                latest[key] = (event["source"]["lsn"], event["after"])
     return sorted(
         (
             tuple(

@@ -182,9 +182,8 @@ def read_events(table: str) -> Iterator[tuple[int, dict[str, Any]]]:
         batch = int(file.parent.name.removeprefix("batch="))
         with gzip.open(file, "rt", encoding="utf-8") as lines:
             for line in lines:
-                event = json.loads(line)
-                if event["source"]["table"] == table:
-                    yield batch, event
+                message = json.loads(line)
+                yield batch, message.get("payload", message)
 
 
 class LandedShop:
