@@ -50,6 +50,12 @@ MODELS = {
     "parse_despite": _parse(["id"], ", version='source.lsn_despite_races'"),
     "parse_tables": _parse(["id"], ", table=['public.shop_*', 'carts']"),
     "parse_rows": "{{ parse_upserts('SOURCE', key=['id'], columns={'id': 'bigint', 'code': 'bigint'}, version='code', is_deleted='gone') }}",
+    "parse_sums": "{{ parse_upserts('SOURCE', key=['id'], columns={'id': 'bigint', 'code': 'bigint', 'amount': 'bigint'}, version='code', is_deleted='gone') }}",
+    "folded_rows": (
+        "{{ get_folded_changes_sql({'relation': 'staged', 'is_taken': 'true', 'is_parsed': true}, ['id'], "
+        "['code', 'amount'], {'id': '', 'code': '', 'amount': '', '_file': '', '_block_start': ''}, "
+        "{'amount': 'greatest'}, ['_superseded']) }}"
+    ),
     "latest_rows": (
         "{{ get_latest_changes_sql({'relation': 'staged', 'is_taken': 'true', 'is_parsed': true}, ['id'], ['code'], "
         "{'id': '', 'code': '', '_file': '', '_block_start': ''}, ['_duplicates', '_conflicts', '_superseded']) }}"
@@ -398,3 +404,17 @@ def test_lines_of_other_tables_are_passed_over(landing: Landing) -> None:
         "public.shop_x",
         None,
     }
+
+
+def test_a_delete_and_insert_begins_anew(landing: Landing) -> None:
+    """Nothing of before the delete is combined with the insert at its version."""
+    rows = [
+        {"id": 1, "code": 100, "amount": 9, "gone": False},
+        {"id": 1, "code": 200, "amount": 9, "gone": True},
+        {"id": 1, "code": 200, "amount": 5, "gone": False},
+        {"id": 1, "code": 300, "amount": 4, "gone": False},
+    ]
+    landing.land([json.dumps(row) for row in rows])
+    landing.stage("parse_sums")
+    (row,) = landing.query("folded_rows")
+    assert (row["code"], row["amount"], row["_is_deleted"], row["_reset"]) == (300, 5, False, True)
