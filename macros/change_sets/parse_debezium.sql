@@ -15,6 +15,7 @@
       versioned_collapsing.get_debezium_version_option_problems(columns, version, servers, epochs)
       + versioned_collapsing.get_table_problems(tables)
       + versioned_collapsing.get_toasted_problems(columns, toasted)
+      + versioned_collapsing.get_binary_problems(columns, encodings)
       + versioned_collapsing.get_missing_fields_option_problems(missing_fields),
   ) -%}
   {%- do versioned_collapsing.warn_of_races(model, version) -%}
@@ -54,7 +55,9 @@
       source, versioned_collapsing.read_has_landed(source.location)
   ) -%}
   with images as (
-    {{ versioned_collapsing.get_envelopes_sql(lines, key, places, columns, tables) }}
+    {{ versioned_collapsing.get_envelopes_sql(
+        lines, key, places, columns, encodings, unavailable_value, tables
+    ) }}
   ),
   typed as (
     select

@@ -7,6 +7,7 @@
   {%- do versioned_collapsing.validate_parsing(
       source, key, columns, required, encodings, ranges,
       versioned_collapsing.get_version_column_problems(columns, version)
+      + versioned_collapsing.get_binary_problems(columns, encodings)
       + versioned_collapsing.get_missing_fields_option_problems(missing_fields, ['refuse', 'null']),
   ) -%}
   {%- set columns = versioned_collapsing.get_type_names(columns) -%}
@@ -22,7 +23,9 @@
       source, versioned_collapsing.read_has_landed(source.location)
   ) -%}
   with images as (
-    {{ versioned_collapsing.get_envelopes_sql(lines, key, columns, columns) }}
+    {{ versioned_collapsing.get_envelopes_sql(
+        lines, key, columns, columns, encodings, unavailable_value
+    ) }}
   ),
   after_typed as (
     {{ versioned_collapsing.get_typed_columns_sql(

@@ -266,7 +266,7 @@ COLUMNS: dict[str, Column] = {
     "a_double": Column("double", "Nullable(Float64)", FLOATS, floating(64)),
     "a_boolean": Column("boolean", "Nullable(Bool)", ["true", "false", '"true"', '"false"', '"x"', '""', "2", "1.5"], table_of({"true": True, "false": False})),
     "a_string": Column("string", "Nullable(String)", TEXTS, str),
-    "bytes": Column("binary", "Nullable(String)", TEXTS[:-1], str.encode),
+    "bytes": Column("binary", "Nullable(String)", TEXTS[:-1], str.encode, "text"),
     "a_timestamp": listed("timestamp", "Nullable(DateTime64(6, 'UTC'))", TIMES, NO_TIMES),
     "a_timestamp_ntz": listed("timestamp_ntz", "Nullable(DateTime64(6, 'UTC'))", {"2025-01-31T10:20:30.5": datetime(2025, 1, 31, 10, 20, 30, 500000), "2025-01-31": datetime(2025, 1, 31)}, ["2025-01-31T10:20:30Z", "2025-01-31T10:20:30+05:00", *NO_TIMES]),
     "a_date": listed("date", "Nullable(Date32)", DAYS, NO_DAYS),

@@ -19,5 +19,5 @@
 
 {# Whether values of a type hold a field's text as it is. #}
 {% macro is_text(type, encoding) %}
-  {%- do return(type in ('string', 'binary') and not encoding) -%}
+  {%- do return(type in ('string', 'binary') and encoding in (none, 'text')) -%}
 {% endmacro %}

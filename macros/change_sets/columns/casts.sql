@@ -3,6 +3,9 @@
   {%- set typed = {
       'precise': 'try_cast(' ~ text ~ ' as ' ~ type ~ ')',
       'base64': "try_to_binary(" ~ text ~ ", 'base64')",
+      'base64url': "try_to_binary(translate(" ~ text ~ ", '-_', '+/'), 'base64')",
+      'hex': "try_to_binary(" ~ text ~ ", 'hex')",
+      'nonzero': 'if(lower(' ~ text ~ ") in ('true', 'false'), cast(" ~ text ~ ' as boolean), ' ~ whole ~ ' <> 0)',
       'epoch_days': 'date_from_unix_date(try_cast(' ~ whole ~ ' as int))',
       'epoch_millis': 'timestamp_micros(try_multiply(' ~ whole ~ ', 1000L))',
       'epoch_micros': 'timestamp_micros(' ~ whole ~ ')',

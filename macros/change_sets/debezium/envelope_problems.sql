@@ -10,6 +10,7 @@
   {%- do return([
       {'condition': '_passed_over is not null', 'reason': 'null'},
       {'condition': is_tombstone, 'reason': 'null'},
+      {'condition': "startswith(_op, '!')", 'reason': 'substr(_op, 2)'},
       {'condition': '_op is null', 'reason': "'op is missing'"},
       {'condition': "_op not in ('" ~ ops | join("', '") ~ "')", 'reason': "concat('unknown op ', _op)"},
       {'condition': "_op = 'd' and _before is null", 'reason': "'before image is missing'"},

@@ -3,7 +3,7 @@
    which fields it has. If only the columns in `before` are read of the row before, its other fields are ignored. If
    Debezium's converter sends a schema, it puts the envelope into `payload`. A row without an envelope may have a column
    of that name too, and then has a key beside it. #}
-{% macro get_envelopes_sql(lines, key, before, columns, tables=[]) -%}
+{% macro get_envelopes_sql(lines, key, before, columns, encodings, unavailable, tables=[]) -%}
   {%- set fields = ['op', 'before', 'after', 'source', 'transaction'] -%}
   {%- set reads_all_before = before | length == columns | length -%}
   {%- set envelope = 'op: string, before: '
@@ -36,7 +36,10 @@
     from (
       select *, {{ is_wrapped | join(' and ') }} as _is_wrapped
       from (
-        {{ versioned_collapsing.get_parsed_lines_sql(lines, object, paths) }}
+        {{ versioned_collapsing.get_parsed_lines_sql(
+            versioned_collapsing.get_event_lines_sql(lines, columns, encodings, unavailable),
+            object, paths, '_json_text',
+        ) }}
       )
     )
   )

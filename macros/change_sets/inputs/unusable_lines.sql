@@ -1,6 +1,15 @@
-{# Lines that cannot be used are left out, with or without a quarantine. So the run warns of them. #}
-{% macro report_unusable_lines(model, inputs, counts) %}
+{# Lines that cannot be used are left out, with or without a quarantine. So the run warns of them. If none can be used,
+   the lines are not what the model takes them for, and the run stops: with the first batches of a table, or if there are
+   so many lines that it is no accident. `is_first` says that no batch was applied before. #}
+{% macro report_unusable_lines(model, inputs, counts, is_first) %}
   {%- set unusable = counts.values() | map(attribute='quarantined') | select | sum -%}
+  {%- set said = counts.values() | map(attribute='lines') | select | sum
+      - counts.values() | map(attribute='blank') | select | sum
+      - counts.values() | map(attribute='passed_over') | select | sum -%}
+  {%- if unusable and unusable == said and (is_first or unusable >= 20)
+      and var('accept_unusable_lines', false) | string | lower != 'true' -%}
+    {%- do versioned_collapsing._raise_unusable_lines(model, inputs, counts, unusable) -%}
+  {%- endif -%}
   {%- if unusable -%}
     {%- set batches = [] -%}
     {%- for batch, count in counts.items() if count.quarantined -%}
@@ -33,4 +42,79 @@
     {%- do kept.extend(node.depends_on.nodes) -%}
   {%- endfor -%}
   {%- do return(inputs | map(attribute='unique_id') | reject('in', kept) | list == []) -%}
+{% endmacro %}
+
+
+{% macro _raise_unusable_lines(model, inputs, counts, unusable) %}
+  {%- set batches = counts | list -%}
+  {%- set found = [] -%}
+  {%- for input in inputs if '_reason' in input.columns -%}
+    {%- set query -%}
+      select _reason as reason, count(*) as lines, min_by(_raw_line, struct(_file, _block_start)) as line
+      from {{ input.parsed or input.relation }}
+      where _reason is not null and _batch in ({{ batches[:100] | join(', ') }})
+      group by _reason
+      order by lines desc
+      limit 3
+    {%- endset -%}
+    {%- do found.extend(run_query(query).rows) -%}
+  {%- endfor -%}
+  {%- set reasons = [] -%}
+  {%- for row in found -%}
+    {%- do reasons.append(versioned_collapsing.format_count(row['lines'], 'line') ~ ': ' ~ row['reason']) -%}
+  {%- endfor -%}
+  {%- set line = found[0]['line'] -%}
+  {%- do exceptions.raise_compiler_error(
+      model.unique_id ~ ': none of ' ~ versioned_collapsing.format_count(unusable, 'line') ~ ' in '
+      ~ versioned_collapsing.get_batches_text(batches) ~ ' can be used. Nothing was applied.\n  - '
+      ~ reasons | join('\n  - ') ~ '\nA line begins: ' ~ line[:200] ~ '\n'
+      ~ versioned_collapsing._get_line_advice(line, found[0]['reason'])
+      ~ "\nTo keep such lines in the quarantine and go on: --vars '{accept_unusable_lines: true}'"
+  ) -%}
+{% endmacro %}
+
+
+{# What a line looks like that a parser does not read, and what to do. #}
+{% macro _get_line_advice(line, reason) %}
+  {%- set text = line.strip() -%}
+  {%- set names = modules.re.findall('"([A-Za-z_]+)" *:', text) -%}
+  {%- set other_tools = ' docs/other_tools.md has the model that reads them.' -%}
+  {%- if text in ('{', '[') or text.startswith('[') -%}
+    {%- do return('It looks like JSON over several lines. Land one JSON object a line, as `jq -c` writes it.') -%}
+  {%- elif text.startswith('Struct{') -%}
+    {%- do return('It looks like the text of a Java object. Let the sink use the JsonConverter.') -%}
+  {%- elif text.startswith('Obj') or text.startswith('PAR1') or '\ufffd' in text[:20] or '\x00' in text[:20] -%}
+    {%- do return('It looks like a binary format. Land JSON, or Parquet with file_format: parquet on the source.') -%}
+  {%- elif not text.startswith('{') -%}
+    {%- do return('It looks like no JSON. Land one JSON object a line. docs/change_sets.md converts CSV files.') -%}
+  {%- elif 'op_type' in names -%}
+    {%- do return('It looks like GoldenGate, for parse_upserts.' ~ other_tools) -%}
+  {%- elif 'isDdl' in names or 'pkNames' in names -%}
+    {%- do return('It looks like Canal or TiCDC, for parse_upserts.' ~ other_tools) -%}
+  {%- elif 'database' in names and 'data' in names and 'type' in names -%}
+    {%- do return('It looks like Maxwell, for parse_upserts.' ~ other_tools) -%}
+  {%- elif 'Op' in names -%}
+    {%- do return('It looks like AWS DMS, for parse_upserts.' ~ other_tools) -%}
+  {%- elif '_airbyte_data' in names or '_fivetran_deleted' in names -%}
+    {%- do return('It looks like a table of Airbyte or Fivetran, for parse_upserts.' ~ other_tools) -%}
+  {%- elif '__deleted is missing' in reason -%}
+    {%- do return("Set delete.tombstone.handling.mode: rewrite in the transform ExtractNewRecordState.") -%}
+  {%- elif 'no document' in reason -%}
+    {%- do return("Set capture.mode: change_streams_update_full in the connector of MongoDB.") -%}
+  {%- elif 'does not fit decimal' in reason -%}
+    {%- do return(
+        "Debezium writes decimals as bytes by default. Name the column in encodings as 'precise', or set "
+        ~ "decimal.handling.mode: string in the connector."
+    ) -%}
+  {%- elif 'does not fit date' in reason or 'does not fit timestamp' in reason -%}
+    {%- do return(
+        "Debezium writes dates and times as numbers. Name the column in encodings as 'epoch_days', 'epoch_millis', "
+        ~ "'epoch_micros' or 'epoch_nanos', or set time.precision.mode: isostring in the connector."
+    ) -%}
+  {%- elif 'op' in names -%}
+    {%- do return('It looks like an event of Debezium. The reason says what it lacks, or what of it does not fit.') -%}
+  {%- elif 'op is missing' in reason -%}
+    {%- do return('It looks like a row, and not like an event of Debezium. parse_upserts reads rows.') -%}
+  {%- endif -%}
+  {%- do return('Compare it with key, columns and version of the staging model.') -%}
 {% endmacro %}

@@ -1,0 +1,228 @@
+"""The forms in which Debezium's events come: each is read as what it is, or refused by a reason that names it.
+
+The recorded streams are those of the real Debezium, from PostgreSQL and MariaDB; their expected rows are what the
+database itself printed in the end. The other lines are in the form that the documentation of each tool shows:
+
+- https://debezium.io/documentation/reference/stable/transformations/event-flattening.html
+- https://debezium.io/documentation/reference/stable/connectors/mongodb.html#mongodb-events
+- https://github.com/edenhill/kcat, `-J`; Kafka's `kafka-console-consumer --property print.key=true`
+- https://avro.apache.org/docs/1.11.1/specification/#json-encoding
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from tests.change_sets.parsed import Parse, parsed, spark_session
+from tests.support.shop import REPOSITORY
+
+RECORDED = REPOSITORY / "tests" / "change_sets" / "dialects"
+
+
+def _number(text: str) -> Any:
+    return Decimal(text.strip("$").replace(",", "").replace("-$", "-"))
+
+
+def _moment(text: str) -> Any:
+    return datetime.fromisoformat(text).replace(tzinfo=None)
+
+
+def _clock(text: str) -> str:
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _bits(text: str) -> int:
+    return int(text or "0", 2)
+
+
+def _bytes(text: str) -> bytes:
+    return bytes.fromhex(text.removeprefix("\\x"))
+
+
+def _flag(text: str) -> bool:
+    return text in ("1", "true")
+
+
+def _same(text: str) -> str:
+    return text
+
+
+# A column: its type, and what the database's text and the parsed value have in common.
+Read = Callable[[Any], Any]
+COMMON: dict[str, tuple[str, Read, Read]] = {
+    "id": ("int", int, int),
+    "small": ("int", int, int),
+    "big": ("bigint", int, int),
+    "price": ("decimal(12,2)", _number, Decimal),
+    "name": ("string", _same, str),
+    "mood": ("string", _same, str),
+    "day": ("date", _same, str),
+    "seen": ("timestamp", _moment, lambda value: value.replace(tzinfo=None)),
+    "seen_ms": ("timestamp", _moment, lambda value: value.replace(tzinfo=None)),
+    "opens": ("string", _clock, _clock),
+    "raw": ("binary", _bytes, bytes),
+    "flags": ("string", _bits, _bits),
+    "flag": ("boolean", _flag, bool),
+    "mask": ("string", _bits, _bits),
+}
+POSTGRESQL = {
+    **COMMON,
+    "cash": ("decimal(18,2)", _number, Decimal),
+    "is_open": ("boolean", _flag, bool),
+    "uid": ("string", _same, str),
+    "made": ("timestamp", _moment, lambda value: value.replace(tzinfo=None)),
+}
+MYSQL = {
+    **COMMON,
+    "is_open": ("boolean", _flag, bool),
+    "huge": ("decimal(20,0)", _number, Decimal),
+    "precise": ("decimal(38,10)", _number, Decimal),
+    "marks": ("string", _same, str),
+    "year": ("int", int, int),
+    "opens_us": ("string", _clock, _clock),
+    "seen_us": ("timestamp", _moment, lambda value: value.replace(tzinfo=None)),
+}
+STREAMS = {
+    "postgresql_schemas": POSTGRESQL,
+    "postgresql_flat_schemas": POSTGRESQL,
+    "postgresql_nanoseconds": POSTGRESQL,
+    "mysql_schemas": MYSQL,
+}
+
+EVENT = '{"before":null,"after":{"id":1,"name":"x","doc":{"a":1.10}},"source":{"connector":"postgresql"},"op":"c"}'
+ROW = {"id": 1, "name": "x", "doc": '{"a":1.10}'}
+NOTHING: dict[str, Any] = {}
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A line, and what becomes of it: a row, a reason, or nothing."""
+
+    line: str
+    row: dict[str, Any] = field(default_factory=dict)
+    reason: str | None = None
+    is_deleted: bool = False
+
+
+def _flat(**fields: Any) -> str:
+    return json.dumps({"id": 1, "name": "x", "doc": None, **fields})
+
+
+def _document(**event: Any) -> str:
+    return json.dumps(
+        {"before": None, "after": None, "source": {"connector": "mongodb"}, "op": "c", **event}
+    )
+
+
+DOCUMENT = '{"_id": {"$oid": "5f"},"name": "x","n": {"$numberLong": "7"},"at": {"$date": 1767600000123},"doc": {"a": 1.10}}'
+SHAPES = {
+    "plain": Shape(EVENT, ROW),
+    "kcat -J": Shape(json.dumps({"topic": "t", "partition": 0, "offset": 5, "tstype": "create", "ts": 1, "key": "1", "payload": EVENT}), ROW),
+    "kcat -J, tombstone": Shape('{"topic":"t","partition":0,"offset":6,"key":"1","payload":null}'),
+    "key and value": Shape(f'{{"key":{{"id":1}},"value":{EVENT},"headers":[]}}', ROW),
+    "console consumer": Shape(f'CreateTime:1767600000000\t{{"id":1}}\t{EVENT}', ROW),
+    "console consumer, tombstone": Shape('{"id":1}\tnull'),
+    "text in JSON": Shape(json.dumps({"schema": None, "payload": EVENT}), ROW),
+    "a JSON text": Shape(json.dumps(EVENT), ROW),
+    "tombstone with a schema": Shape('{"schema":{"type":"struct"},"payload":null}'),
+    "flat": Shape(_flat(__op="u", __deleted="false", __lsn=7), {"id": 1, "name": "x"}),
+    "flat, of the source": Shape(_flat(__deleted="false", __source_lsn=7), {"id": 1, "name": "x"}),
+    "flat, deleted": Shape(_flat(__op="d", __deleted="true"), {"id": 1}, is_deleted=True),
+    "flat in kcat -J": Shape(json.dumps({"topic": "t", "partition": 0, "payload": _flat(__op="c", __deleted="false")}), {"id": 1, "name": "x"}),
+    "flat without deletes": Shape(_flat(__op="u"), reason="__deleted is missing, without which a flattened stream has no deletes"),
+    "Avro": Shape('{"before":null,"after":{"shop.public.t.Value":{"id":1,"name":{"string":"x"},"n":{"long":5},"doc":{"string":"{\\"a\\":1.10}"}}},"source":{"connector":"postgresql","lsn":{"long":9}},"op":"c","ts_ms":{"long":1}}', {**ROW, "n": 5}),
+    "Avro, bytes": Shape('{"before":null,"after":{"shop.public.t.Value":{"id":1,"amount":{"bytes":"5"}}},"source":{},"op":"c"}', reason="amount does not fit decimal(12,2)"),
+    "MongoDB": Shape(_document(after=DOCUMENT.replace('{"$oid": "5f"}', "1")), {**ROW, "doc": '{"a": 1.10}', "n": 7, "at": datetime(2026, 1, 5, 8, 0, 0, 123000)}),
+    "MongoDB, a change": Shape(_document(op="u", updateDescription={"updatedFields": '{"n": 1}'}), reason="the update has no document, only what it changes"),
+    "Db2": Shape(EVENT.replace("postgresql", "db2"), ROW),
+    "no event": Shape('{"id":1,"name":"x"}', reason="op is missing"),
+    "heartbeat": Shape('{"ts_ms":1}'),
+    "cut off": Shape(EVENT[:-9], reason="malformed JSON"),
+}  # fmt: skip
+COLUMNS = {
+    "id": "int",
+    "name": "string",
+    "doc": "string",
+    "n": "bigint",
+    "at": "timestamp",
+    "amount": "decimal(12,2)",
+}
+
+
+def _recorded(name: str) -> tuple[list[str], dict[str, Any]]:
+    lines = (RECORDED / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    expected = json.loads((RECORDED / f"{name}.expected.json").read_text(encoding="utf-8"))
+    return [line for line in lines if '"types"' in line], expected["tables"]["types"]
+
+
+def _call(columns: dict[str, str], more: str = "") -> str:
+    # A column as the version: what orders the events has its own tests.
+    return f"parse_debezium(SOURCE, key=['id'], columns={columns}, missing_fields='null', version='id'{more})"
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str, Any]]]:
+    parses = {"shapes": Parse(_call(COLUMNS), [[shape.line for shape in SHAPES.values()]])}
+    for name, columns in STREAMS.items():
+        types = {column: kind for column, (kind, _, _) in columns.items()}
+        parses[name] = Parse(_call(types, ", encodings={'raw': 'base64'}"), [_recorded(name)[0]])
+    with spark_session() as session:
+        return parsed(session, tmp_path_factory.mktemp("dialects"), parses)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_a_shape_is_read_or_named(rows: dict[str, list[dict[str, Any]]], name: str) -> None:
+    found = rows["shapes"][list(SHAPES).index(name)]
+    shape = SHAPES[name]
+    assert found["_reason"] == shape.reason
+    if shape.reason is None:
+        assert (found["_version"] is not None) == bool(shape.row)
+        assert {
+            column: found[column] for column in COLUMNS if found[column] is not None
+        } == shape.row
+        assert found["_is_deleted"] is (
+            True if shape.is_deleted else False if shape.row else found["_is_deleted"]
+        )
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_a_stream_with_a_schema_comes_to_the_rows_of_its_database(
+    rows: dict[str, list[dict[str, Any]]], name: str
+) -> None:
+    columns = STREAMS[name]
+    live: dict[int, dict[str, Any]] = {}
+    for row in rows[name]:
+        assert row["_reason"] is None or row["_reason"].startswith(("day ", "seen ")), row["_reason"]
+        if row["_version"] is None or row["_reason"]:
+            continue
+        if row["_key_before"]:
+            live.pop(row["_key_before"]["id"], None)
+        if row["_is_deleted"]:
+            live.pop(row["id"], None)
+        else:
+            live[row["id"]] = row
+    # ClickHouse has no infinite times: such rows are in quarantine.
+    expected = {int(row["id"]): row for row in _recorded(name)[1]["rows"] if row["seen"] != "infinity"}
+    assert live.keys() == expected.keys()
+    for key, stored in expected.items():
+        for column, (_, of_database, of_row) in columns.items():
+            given, found = stored[column], live[key][column]
+            wanted = None if given is None else of_database(given)
+            assert (None if found is None else of_row(found)) == wanted or _is_nan(wanted), (
+                key,
+                column,
+                given,
+                found,
+            )
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, Decimal | float) and math.isnan(value)
