@@ -35,6 +35,7 @@ CASES: list[Case] = [
     rows.sparse(),
     rows.by_batch(),
     rows.extracts(),
+    rows.of_another_tool(),
 ]
 
 

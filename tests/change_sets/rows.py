@@ -236,3 +236,33 @@ def extracts() -> Case:
         batches,
         live,
     )
+
+
+def of_another_tool() -> Case:
+    """Lines of another tool: none of 20 lines in batch 2 can be used. Nothing was applied."""
+    lines: list[Line] = [
+        Broken(
+            compact(
+                {
+                    "database": "shop",
+                    "table": "t",
+                    "type": "insert",
+                    "data": {"id": key, "at": iso(at(key))},
+                }
+            ),
+            "version at is null",
+        )
+        for key in range(20)
+    ]
+    return Case(
+        Situation(
+            "of_another_tool",
+            f"parse_upserts(SOURCE, key=['id'], columns={COLUMNS}, version='at')",
+            "one_change_per_key(EVENTS, key=['id'])",
+            TYPES,
+            {"unique_key": "id"},
+        ),
+        {1: [compact({"id": 1, "name": "x", "at": iso(at(1))})], 2: lines},
+        [(1, "x", at(1), at(1))],
+        stops="It looks like Maxwell, for parse_upserts. docs/other_tools.md has the model that reads them.",
+    )

@@ -200,7 +200,9 @@ def test_a_stream_with_a_schema_comes_to_the_rows_of_its_database(
     columns = STREAMS[name]
     live: dict[int, dict[str, Any]] = {}
     for row in rows[name]:
-        assert row["_reason"] is None or row["_reason"].startswith(("day ", "seen ")), row["_reason"]
+        assert row["_reason"] is None or row["_reason"].startswith(("day ", "seen ")), row[
+            "_reason"
+        ]
         if row["_version"] is None or row["_reason"]:
             continue
         if row["_key_before"]:
@@ -210,7 +212,9 @@ def test_a_stream_with_a_schema_comes_to_the_rows_of_its_database(
         else:
             live[row["id"]] = row
     # ClickHouse has no infinite times: such rows are in quarantine.
-    expected = {int(row["id"]): row for row in _recorded(name)[1]["rows"] if row["seen"] != "infinity"}
+    expected = {
+        int(row["id"]): row for row in _recorded(name)[1]["rows"] if row["seen"] != "infinity"
+    }
     assert live.keys() == expected.keys()
     for key, stored in expected.items():
         for column, (_, of_database, of_row) in columns.items():

@@ -25,7 +25,7 @@ CASES: list[tuple[str, list[str]]] = [
             "columns: tags is array<string>. Declare a nested value as string; it then holds the JSON.",
             "columns: price is money, which is not an accepted type. It takes boolean, tinyint, ",
             "columns: d is decimal(39,2), which is not an accepted type.",
-            "encodings: n is decimal(5,2) and has the encoding 'epoch_days'; decimal takes 'precise', binary takes 'base64', date takes 'epoch_days', ",
+            "encodings: n is decimal(5,2) and has the encoding 'epoch_days'; boolean takes 'nonzero', decimal takes 'precise', binary takes 'base64' or 'base64url' or ",
             "ranges: n has [1]; a range takes two values, the lowest and the highest.",
             "version is 'source.txId'; it takes 'source.sequence', 'source.pos', ",
             "toasted names t, which is not in columns.",
@@ -47,6 +47,12 @@ CASES: list[tuple[str, list[str]]] = [
         [
             "table: 'b c' is no name of a table; it takes a name, with or without the schema before it, ",
             "epochs is [7], but the version is the column at. Only positions have epochs: remove it.",
+        ],
+    ),
+    (
+        "parse_debezium(source('landing', 'events'), key=['id'], columns={'id': 'bigint', 'h': 'binary'})",
+        [
+            "columns: h is binary, and encodings does not say how its bytes are written: 'base64' (Debezium's default), "
         ],
     ),
     (

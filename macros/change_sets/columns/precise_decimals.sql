@@ -1,8 +1,8 @@
 {# The decimal that Debezium writes as bytes: the digits without the point, a two's complement number of up to 16
    bytes. `{"scale": …, "value": …}` is a decimal that brings its own scale, which may be more than the column's
    when the digits beyond are zeros. Spark converts 8 bytes at a time. #}
-{% macro _get_precise_decimal_sql(text, scale) -%}
-  {%- set is_variable = text ~ " like '{%'" -%}
+{% macro get_precise_decimal_sql(text, scale) -%}
+  {%- set is_variable = "startswith(" ~ text ~ ", '{')" -%}
   {%- set bytes = 'if(' ~ is_variable ~ ', get_json_object(' ~ text ~ ", '$.value'), " ~ text ~ ')' -%}
   {%- set given_scale = 'try_cast(get_json_object(' ~ text ~ ", '$.scale') as int)" -%}
   {%- set own_scale = 'if(' ~ is_variable ~ ', ' ~ given_scale ~ ', ' ~ scale ~ ')' -%}

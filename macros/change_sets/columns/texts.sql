@@ -3,7 +3,7 @@
   {%- set text = field if not is_toasted else
       'if(' ~ field ~ ' in (' ~ versioned_collapsing.get_placeholders_sql(unavailable) ~ '), null, ' ~ field ~ ')' -%}
   {%- if encoding == 'precise' -%}
-    {%- do return(versioned_collapsing._get_precise_decimal_sql(text, versioned_collapsing._get_precision(type)[1])) -%}
+    {%- do return(versioned_collapsing.get_precise_decimal_sql(text, versioned_collapsing._get_precision(type)[1])) -%}
   {%- endif -%}
   {%- do return(text) -%}
 {% endmacro %}

@@ -13,6 +13,7 @@
   {%- set of_transaction = ['status', 'id', 'event_count', 'data_collections'] + times -%}
   {%- set of_schema = ['source', 'databaseName', 'schemaName', 'ddl', 'tableChanges'] + times -%}
   case
+    when _json_line = 'null' and left(ltrim(_raw_line), 4) <> 'null' then 'tombstone'
     when _op = 'm' then 'message'
     {%- if tables %}
     when not {{ versioned_collapsing._get_is_of_table_sql(tables) }}

@@ -12,7 +12,8 @@
   {%- set counts = versioned_collapsing.count_lines(inputs, taken, known) -%}
   {%- do versioned_collapsing.validate_whole_tables(model, inputs, taken) -%}
   {%- do versioned_collapsing.log_other_tables(model, inputs) -%}
-  {%- do versioned_collapsing.report_unusable_lines(model, inputs, counts, is_first) -%}
+  {%- do versioned_collapsing.validate_usable_lines(model, inputs, counts, is_first) -%}
+  {%- do versioned_collapsing.report_unusable_lines(model, inputs, counts) -%}
   {%- do return(counts) -%}
 {% endmacro %}
 

@@ -1,15 +1,6 @@
-{# Lines that cannot be used are left out, with or without a quarantine. So the run warns of them. If none can be used,
-   the lines are not what the model takes them for, and the run stops: with the first batches of a table, or if there are
-   so many lines that it is no accident. `is_first` says that no batch was applied before. #}
-{% macro report_unusable_lines(model, inputs, counts, is_first) %}
+{# Lines that cannot be used are left out, with or without a quarantine. So the run warns of them. #}
+{% macro report_unusable_lines(model, inputs, counts) %}
   {%- set unusable = counts.values() | map(attribute='quarantined') | select | sum -%}
-  {%- set said = counts.values() | map(attribute='lines') | select | sum
-      - counts.values() | map(attribute='blank') | select | sum
-      - counts.values() | map(attribute='passed_over') | select | sum -%}
-  {%- if unusable and unusable == said and (is_first or unusable >= 20)
-      and var('accept_unusable_lines', false) | string | lower != 'true' -%}
-    {%- do versioned_collapsing._raise_unusable_lines(model, inputs, counts, unusable) -%}
-  {%- endif -%}
   {%- if unusable -%}
     {%- set batches = [] -%}
     {%- for batch, count in counts.items() if count.quarantined -%}
@@ -45,8 +36,18 @@
 {% endmacro %}
 
 
-{% macro _raise_unusable_lines(model, inputs, counts, unusable) %}
+{# If no line can be used, the lines are not what the model takes them for, and the run stops: with the first batches of
+   a table (`is_first`), or if there are so many lines that it is no accident. #}
+{% macro validate_usable_lines(model, inputs, counts, is_first) %}
   {%- set batches = counts | list -%}
+  {%- set unusable = counts.values() | map(attribute='quarantined') | select | sum -%}
+  {%- set said = counts.values() | map(attribute='lines') | select | sum
+      - counts.values() | map(attribute='blank') | select | sum
+      - counts.values() | map(attribute='passed_over') | select | sum -%}
+  {%- if not unusable or unusable < said or (unusable < 20 and not is_first)
+      or var('accept_unusable_lines', false) | string | lower == 'true' -%}
+    {%- do return(none) -%}
+  {%- endif -%}
   {%- set found = [] -%}
   {%- for input in inputs if '_reason' in input.columns -%}
     {%- set query -%}

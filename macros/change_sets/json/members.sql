@@ -2,8 +2,8 @@
    to the object. If a member is nested too deep, or if a name occurs twice or has an escape, nobody can tell which text
    belongs to which name. Then there is only one member, with the name '"'. #}
 {% macro get_members_sql(line, path) -%}
-  {%- set string = versioned_collapsing._get_json_string_pattern() -%}
-  {%- set member -%}{{ string }}\s*+:\s*+{{ versioned_collapsing._get_json_value_pattern() }}{%- endset -%}
+  {%- set string = versioned_collapsing.get_json_string_pattern() -%}
+  {%- set member -%}{{ string }}\s*+:\s*+{{ versioned_collapsing.get_json_value_pattern() }}{%- endset -%}
   {%- set infinity = ':\\s*+[+\\-]?+(Infinity|NaN)' -%}
   coalesce(aggregate({{ path }}, map('', {{ line }}), (found, name) -> transform(
     transform(

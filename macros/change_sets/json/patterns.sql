@@ -2,7 +2,7 @@
    become text, `from_json` makes a new text from a double. So numbers are put into quotes first.
 
    The regular expressions are Java's. Their loops are possessive, so that no line is too long for the stack. #}
-{% macro _get_json_string_pattern() %}
+{% macro get_json_string_pattern() %}
   {%- set pattern -%}"(?:[^"\\]++|\\.)*+"{%- endset -%}
   {%- do return(pattern) -%}
 {% endmacro %}
@@ -10,8 +10,8 @@
 
 {# A value that is nested at most 24 levels deep, two of which may be Debezium's: a regular expression cannot match any
    depth. #}
-{% macro _get_json_value_pattern() %}
-  {%- set string = versioned_collapsing._get_json_string_pattern() -%}
+{% macro get_json_value_pattern() %}
+  {%- set string = versioned_collapsing.get_json_string_pattern() -%}
   {%- set nested = [''] -%}
   {%- for level in range(24) -%}
     {%- do nested.append('|[\\[{](?:[^"\\[\\]{}]++|' ~ string ~ nested[-1] ~ ')*+[\\]}]') -%}

@@ -19,7 +19,7 @@
     _block_start,
     _raw_line,
     case
-      when not _is_json and {{ versioned_collapsing.get_is_blank_sql('_raw_line') }} then null
+      when not _is_json and {{ versioned_collapsing.get_is_blank_sql('_json_line') }} then null
       when not is_valid_utf8(_raw_line) then 'invalid UTF-8'
       when not _is_json then {{ versioned_collapsing._get_json_problem_sql() }}
       when _members['"'] is not null or size(array_distinct(map_keys({{ row }}))) < size({{ row }})

@@ -2,6 +2,7 @@ with images as (
     select
     *,
     case
+    when _json_line = 'null' and left(ltrim(_raw_line), 4) <> 'null' then 'tombstone'
     when _op = 'm' then 'message'
     when _op is not null or not _is_json then null
     else element_at(transform(array(json_object_keys(if(
@@ -41,13 +42,395 @@ with images as (
     _values[0] as _value,
     coalesce(size(_values) = 2 and _values[1]['_dbt_end'] = 'true' and _values[0] is not null, false) as _is_json
   from (
-    select *, if(startswith(_raw_line, '\uFEFF'), substr(_raw_line, 2), _raw_line) as _json_line
+    select *, _json_text as _json_line
     from (select
+    *,
+    transform(array(if(startswith(_raw_line, '\uFEFF'), substr(_raw_line, 2), _raw_line)), _line -> if(
+      _line rlike r'^\s*+(?:\{\s*+"(?:before|after|op|source|transaction|ts_ms)"\s*+:|null|$)'
+    and not contains(_line, '"__')
+    and not _line rlike r'"(?:before|after)"\s*+:\s*+(?:"|\{\s*+"[A-Za-z_]\w*+[.])'
+    and not _line rlike r'"(?:updateDescription|patch)"\s*+:',
+      _line,
+      transform(
+        array(aggregate(
+          array(1, 2, 3),
+          _line,
+          (_wrapped, _nth) -> transform(
+    array(struct(
+      json_object_keys(_wrapped) as names,
+      coalesce(aggregate(array(''), map('', _wrapped), (found, name) -> transform(
+    transform(
+      array(regexp_extract_all(found[name], r'\G\s*+[{,]\s*+("(?:[^"\\]++|\\.)*+"\s*+:\s*+(?:[^"\[\]{},\s]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+")*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}]))(?=\s*+[,}])', 1)),
+      members -> struct(
+        transform(members, member -> regexp_extract(member, r'^"((?:[^"\\]++|\\.)*+)"', 1)) as names,
+        transform(members, member -> regexp_extract(member, r'^"(?:[^"\\]++|\\.)*+"\s*+:\s*+([\[{](?s).*+)?', 1)) as texts
+      )
+    ),
+    row -> if(
+      size(row.names) = size(json_object_keys(regexp_replace(found[name], r':\s*+[+\-]?+(Infinity|NaN)', ':0')))
+        and size(array_distinct(row.names)) = size(row.names)
+        and not contains(array_join(row.names, ''), r'\'),
+      map_from_arrays(row.names, row.texts),
+      null
+    )
+  )[0]), map('"', '')) as parts
+    )),
+    _around -> case
+      when _wrapped rlike r'^(?:(?:CreateTime:\d++|LogAppendTime:\d++|NoTimestampType\S*+|Partition:\d++|Offset:\d++|NO_HEADERS|[^{}"\[\]\t]*+|\{[^\t]*\}|"[^"\t]*+")\t)+(?:\{|null\s*+$)'
+        then regexp_extract(_wrapped, r'^(?:(?:CreateTime:\d++|LogAppendTime:\d++|NoTimestampType\S*+|Partition:\d++|Offset:\d++|NO_HEADERS|[^{}"\[\]\t]*+|\{[^\t]*\}|"[^"\t]*+")\t)+((?s)(?:\{.*|null))', 1)
+      when _wrapped rlike r'^\s*+"' then coalesce(get_json_object(concat('[', _wrapped, ']'), '$[0]'), _wrapped)
+      when array_contains(_around.names, 'payload')
+        and size(array_except(_around.names, array('schema', 'payload'))) = 0
+        then if(
+          _around.parts['payload'] = '' and left(trim(get_json_object(_wrapped, '$.payload')), 1) = '{',
+          get_json_object(_wrapped, '$.payload'),
+          _wrapped
+        )
+      when size(_around.names) > 1
+        and size(array_except(_around.names, array('key', 'value', 'headers', 'topic', 'partition', 'offset', 'timestamp', 'timestampType', 'timestamp_type', 'ts', 'tstype', 'broker', 'payload', 'key_schema_id', 'value_schema_id'))) = 0
+        and arrays_overlap(_around.names, array('key', 'topic'))
+        and arrays_overlap(_around.names, array('value', 'payload'))
+        then coalesce(
+          nullif(_around.parts['value'], ''),
+          nullif(_around.parts['payload'], ''),
+          get_json_object(_wrapped, '$.value'),
+          get_json_object(_wrapped, '$.payload'),
+          'null'
+        )
+      else _wrapped
+    end
+  )[0]
+        )),
+        _message -> transform(transform(transform(transform(
+    array(if(
+    _message rlike r'"(?:before|after)"\s*+:\s*+\{\s*+"[A-Za-z_]\w*+[.]',
+    aggregate(
+      array(1, 2),
+      regexp_replace(_message, r'\{\s*+"(?:boolean|int|long|float|double|string)"\s*+:\s*+("(?:[^"\\]++|\\.)*+"|[^"\[\]{},\s]++)\s*+\}', '$1'),
+      (_with, _nth) -> regexp_replace(_with, r'\{\s*+"(?:array|map|[A-Za-z_]\w*+(?:[.]\w++)+)"\s*+:\s*+((?:[^"\[\]{},\s]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+")*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}]))\s*+\}', '$1')
+    ),
+    _message
+  )),
+    _text -> struct(
+      _text as text,
+      array_contains(json_object_keys(_text), 'payload')
+        and size(array_except(json_object_keys(_text), array('schema', 'payload'))) = 0 as is_wrapped,
+      if(
+    _text rlike r'"\s*+:\s*+(?:-?[0-9]++[.eE]|-0|[-+]?[IN]|-?[0-9]{400})',
+    regexp_replace(
+      _text,
+      r'\G((?:[^"0-9+\-IN]++|"(?:[^"\\]++|\\.)*+")*+)(-?(?:0|[1-9][0-9]*+)(?:[.][0-9]++)?+(?:[eE][+\-]?[0-9]++)?+|[+\-]?Infinity|NaN)(?=[\s,\]}])',
+      r'$1"$2"'
+    ),
+    _text
+  ) as quoted
+    )),
+    _read -> struct(
+      _read.text as text,
+      if(
+        _read.is_wrapped,
+        from_json(_read.quoted, 'struct<payload: map<string, string>>').payload,
+        from_json(_read.quoted, 'map<string, string>')
+      ) as texts,
+      coalesce(aggregate(if(_read.is_wrapped, array('', 'payload'), array('')), map('', _read.text), (found, name) -> transform(
+    transform(
+      array(regexp_extract_all(found[name], r'\G\s*+[{,]\s*+("(?:[^"\\]++|\\.)*+"\s*+:\s*+(?:[^"\[\]{},\s]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+")*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}]))(?=\s*+[,}])', 1)),
+      members -> struct(
+        transform(members, member -> regexp_extract(member, r'^"((?:[^"\\]++|\\.)*+)"', 1)) as names,
+        transform(members, member -> regexp_extract(member, r'^"(?:[^"\\]++|\\.)*+"\s*+:\s*+([\[{](?s).*+)?', 1)) as texts
+      )
+    ),
+    row -> if(
+      size(row.names) = size(json_object_keys(regexp_replace(found[name], r':\s*+[+\-]?+(Infinity|NaN)', ':0')))
+        and size(array_distinct(row.names)) = size(row.names)
+        and not contains(array_join(row.names, ''), r'\'),
+      map_from_arrays(row.names, row.texts),
+      null
+    )
+  )[0]), map('"', '')) as parts,
+      transform(
+    array(from_json(
+      get_json_object(_read.text, '$.schema'),
+      'struct<fields: array<struct<field: string, type: string, name: string, parameters: struct<scale: string, length: string>, fields: array<struct<field: string, type: string, name: string, parameters: struct<scale: string, length: string>>>>>>'
+    ).fields),
+    _fields -> coalesce(
+      map_from_entries(transform(
+        array_distinct(coalesce(
+          get(filter(_fields, _field -> _field.field in ('before', 'after') and _field.fields is not null), 0).fields,
+          transform(_fields, _field -> struct(
+            _field.field as field, _field.type as type, _field.name as name, _field.parameters as parameters
+          ))
+        )),
+        _field -> struct(_field.field as key, _field as value)
+      )),
+      cast(map() as map<string, struct<field: string, type: string, name: string, parameters: struct<scale: string, length: string>>>)
+    )
+  )[0] as fields,
+      map('id', 'bigint', 'amount', 'decimal', 'at', 'timestamp') as kinds
+    )),
+    _event -> struct(
+      _event as event,
+      exists(map_keys(_event.texts), _key -> startswith(_key, '__')) as is_flat,
+      case
+    when exists(map_keys(_event.texts), _key -> startswith(_key, '__')) then case _event.texts['__deleted']
+      when 'true' then 'd'
+      when 'false' then coalesce(nullif(_event.texts['__op'], 'd'), 'u')
+      else '!__deleted is missing, without which a flattened stream has no deletes'
+    end
+    when _event.texts['op'] = 'u' and _event.texts['after'] is null
+      and exists(map_keys(_event.texts), _key -> _key in ('updateDescription', 'patch'))
+      then '!the update has no document, only what it changes'
+    when size(_event.fields) > 0
+      or exists(array('before', 'after'), _side -> _event.parts[_side] = '' and left(_event.texts[_side], 1) = '{')
+      then _event.texts['op']
+  end as op
+    )),
+    _known -> case
+      when _known.op is null then _known.event.text
+      when startswith(_known.op, '!')
+        then concat('{"op":', coalesce(regexp_extract(to_json(array(_known.op)), r'^\[((?s).*)\]$', 1), 'null'), '}')
+      else concat(
+        '{"op":', coalesce(regexp_extract(to_json(array(_known.op)), r'^\[((?s).*)\]$', 1), 'null'),
+        ',"source":', if(
+          _known.is_flat,
+          concat('{', array_join(transform(
+    filter(map_keys(_known.event.texts), _key -> startswith(_key, '__') and not startswith(_key, '__transaction_')),
+    _key -> concat(
+      coalesce(regexp_extract(to_json(array(regexp_replace(_key, '^__(source_|transaction_)?', ''))), r'^\[((?s).*)\]$', 1), 'null'), ':',
+      coalesce(regexp_extract(to_json(array(_known.event.texts[_key])), r'^\[((?s).*)\]$', 1), 'null')
+    )
+  ), ','), '}'),
+          coalesce(nullif(_known.event.parts['source'], ''), 'null')
+        ),
+        ',"transaction":', if(
+          _known.is_flat,
+          concat('{', array_join(transform(
+    filter(map_keys(_known.event.texts), _key -> startswith(_key, '__') and startswith(_key, '__transaction_')),
+    _key -> concat(
+      coalesce(regexp_extract(to_json(array(regexp_replace(_key, '^__(source_|transaction_)?', ''))), r'^\[((?s).*)\]$', 1), 'null'), ':',
+      coalesce(regexp_extract(to_json(array(_known.event.texts[_key])), r'^\[((?s).*)\]$', 1), 'null')
+    )
+  ), ','), '}'),
+          coalesce(nullif(_known.event.parts['transaction'], ''), 'null')
+        ),
+        array_join(transform(
+    transform(
+      transform(array('before', 'after'), _side -> struct(
+        _side as side,
+        coalesce(nullif(_known.event.parts[_side], ''), _known.event.texts[_side]) as json
+      )),
+      _image -> struct(
+        _image.side as side,
+        _image.json as json,
+        not _known.is_flat and _known.event.parts[_image.side] = '' as is_document,
+        if(
+          _known.is_flat,
+          if((_known.op = 'd') = (_image.side = 'before'), _known.event.texts, null),
+          from_json(if(
+    _image.json rlike r'"\s*+:\s*+(?:-?[0-9]++[.eE]|-0|[-+]?[IN]|-?[0-9]{400})',
+    regexp_replace(
+      _image.json,
+      r'\G((?:[^"0-9+\-IN]++|"(?:[^"\\]++|\\.)*+")*+)(-?(?:0|[1-9][0-9]*+)(?:[.][0-9]++)?+(?:[eE][+\-]?[0-9]++)?+|[+\-]?Infinity|NaN)(?=[\s,\]}])',
+      r'$1"$2"'
+    ),
+    _image.json
+  ), 'map<string, string>')
+        ) as texts,
+        if(
+          _known.is_flat,
+          _known.event.parts,
+          coalesce(aggregate(array(''), map('', _image.json), (found, name) -> transform(
+    transform(
+      array(regexp_extract_all(found[name], r'\G\s*+[{,]\s*+("(?:[^"\\]++|\\.)*+"\s*+:\s*+(?:[^"\[\]{},\s]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"|[\[{](?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+")*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}])*+[\]}]))(?=\s*+[,}])', 1)),
+      members -> struct(
+        transform(members, member -> regexp_extract(member, r'^"((?:[^"\\]++|\\.)*+)"', 1)) as names,
+        transform(members, member -> regexp_extract(member, r'^"(?:[^"\\]++|\\.)*+"\s*+:\s*+([\[{](?s).*+)?', 1)) as texts
+      )
+    ),
+    row -> if(
+      size(row.names) = size(json_object_keys(regexp_replace(found[name], r':\s*+[+\-]?+(Infinity|NaN)', ':0')))
+        and size(array_distinct(row.names)) = size(row.names)
+        and not contains(array_join(row.names, ''), r'\'),
+      map_from_arrays(row.names, row.texts),
+      null
+    )
+  )[0]), map('"', ''))
+        ) as parts
+      )
+    ),
+    _row -> concat(',"', _row.side, '":', if(_row.texts is null, 'null', concat('{', array_join(transform(
+      filter(
+        if(
+          _row.is_document,
+          array_distinct(concat(map_keys(_row.texts), array('id', 'document'))),
+          map_keys(_row.texts)
+        ),
+        _name -> not startswith(_name, '__') and (not _row.is_document or (_name <> '_id' and _name <> 'document'))
+      ),
+      _name -> concat(
+        coalesce(regexp_extract(to_json(array(_name)), r'^\[((?s).*)\]$', 1), 'null'), ':',
+        transform(
+    array(struct(
+      if(
+    not _row.is_document,
+    coalesce(nullif(_row.parts[_name], ''), _row.texts[_name]),
+    transform(
+      array(case
+        when map_contains_key(_row.texts, _name) then coalesce(nullif(_row.parts[_name], ''), _row.texts[_name])
+        when _name = 'id' then coalesce(nullif(_row.parts['_id'], ''), _row.texts['_id'])
+        else _row.json
+      end),
+      _value -> case
+        when _value rlike r'^\{\s*+"\$(?:oid|numberLong|numberInt|numberDouble|numberDecimal|uuid|symbol|date)"\s*+:\s*+"[^"]*+"\s*+\}$'
+          then regexp_extract(_value, r':\s*+"([^"]*+)"\s*+\}$', 1)
+        when _value rlike r'^\{\s*+"\$date"\s*+:' then concat(
+          transform(array(pmod(cast(regexp_extract(_value, '(-?[0-9]+)[^0-9]*$', 1) as decimal(20, 0)) * 1000000, 86400000000000BD)), _of_day -> concat(
+    cast(date_from_unix_date(try_cast((cast(regexp_extract(_value, '(-?[0-9]+)[^0-9]*$', 1) as decimal(20, 0)) * 1000000 - _of_day) / 86400000000000BD as int)) as string),
+    'T',
+    transform(array(cast(_of_day as bigint)), _nanos -> concat(
+    lpad(cast(_nanos div 3600000000000 as string), 2, '0'), ':',
+    lpad(cast(_nanos div 60000000000 % 60 as string), 2, '0'), ':',
+    lpad(cast(_nanos div 1000000000 % 60 as string), 2, '0'),
+    case
+      when _nanos % 1000000000 = 0 then ''
+      when _nanos % 1000 = 0 then concat('.', lpad(cast(_nanos div 1000 % 1000000 as string), 6, '0'))
+      else concat('.', lpad(cast(_nanos % 1000000000 as string), 9, '0'))
+    end
+  ))[0]
+  ))[0],
+          'Z'
+        )
+        else _value
+      end
+    )[0]
+  ) as given,
+      regexp_extract(coalesce(_known.event.fields[_name].name, ''), '([A-Za-z]+)$', 1) as semantic
+    )),
+    _found -> transform(
+      array(struct(
+        _found.given as given,
+        _found.semantic as semantic,
+        cast(try_cast(_found.given as bigint) as decimal(20, 0)) * case
+          when _found.semantic like 'Micro%' then 1000
+          when _found.semantic like 'Nano%' then 1
+          else 1000000
+        end as nanos
+      )),
+      _value -> coalesce(regexp_extract(to_json(array(if(_known.event.kinds[_name] is null or _known.event.fields[_name] is null, _value.given, coalesce(case
+      when _value.given in ('__debezium_unavailable_value', base64(cast('__debezium_unavailable_value' as binary)), lower(hex('__debezium_unavailable_value')), hex('__debezium_unavailable_value'),
+  '["__debezium_unavailable_value"]', '{"__debezium_unavailable_value":"__debezium_unavailable_value"}', '{"__debezium_unavailable_value": "__debezium_unavailable_value"}', '[95,95,100,101,98,101,122,105,117,109,95,117,110,97,118,97,105,108,97,98,108,101,95,118,97,108,117,101]', '[95, 95, 100, 101, 98, 101, 122, 105, 117, 109, 95, 117, 110, 97, 118, 97, 105, 108, 97, 98, 108, 101, 95, 118, 97, 108, 117, 101]', '["b68a35a7-17ad-35b3-af2a-ae46edb4545a"]') then _value.given
+      when _value.semantic in ('Decimal', 'VariableScaleDecimal') then if(
+        _known.event.text rlike concat('"', _name, r'"\s*+:\s*+-?[0-9]'),
+        _value.given,
+        nullif(transform(
+    array(if(_value.given is null, null, coalesce(
+    transform(
+      transform(array(if(base64(try_to_binary(if(startswith(_value.given, '{'), get_json_object(_value.given, '$.value'), _value.given), 'base64')) = if(startswith(_value.given, '{'), get_json_object(_value.given, '$.value'), _value.given), hex(try_to_binary(if(startswith(_value.given, '{'), get_json_object(_value.given, '$.value'), _value.given), 'base64')), null)), digits -> case
+        when length(digits) not between 2 and 32 then null
+        when digits < '8' then try_add(
+    try_multiply(cast(conv(substr(lpad(digits, 32, '0'), 1, 16), 16, 10) as decimal(20, 0)), 18446744073709551616BD),
+    cast(conv(substr(lpad(digits, 32, '0'), 17, 16), 16, 10) as decimal(20, 0))
+  )
+        else -1 - try_add(
+    try_multiply(cast(conv(substr(translate(lpad(digits, 32, 'F'), '0123456789ABCDEF', 'FEDCBA9876543210'), 1, 16), 16, 10) as decimal(20, 0)), 18446744073709551616BD),
+    cast(conv(substr(translate(lpad(digits, 32, 'F'), '0123456789ABCDEF', 'FEDCBA9876543210'), 17, 16), 16, 10) as decimal(20, 0))
+  )
+      end),
+      number -> if(
+        right(cast(number as string), if(startswith(_value.given, '{'), try_cast(get_json_object(_value.given, '$.scale') as int), coalesce(try_cast(get_json_object(_value.given, '$.scale') as int), try_cast(_known.event.fields[_name].parameters.scale as int), 0)) - coalesce(try_cast(get_json_object(_value.given, '$.scale') as int), try_cast(_known.event.fields[_name].parameters.scale as int), 0)) rlike '[1-9]',
+        null,
+        concat(number, 'E', -if(startswith(_value.given, '{'), try_cast(get_json_object(_value.given, '$.scale') as int), coalesce(try_cast(get_json_object(_value.given, '$.scale') as int), try_cast(_known.event.fields[_name].parameters.scale as int), 0)))
+      )
+    )[0],
+    'no decimal'
+  ))),
+    _number -> if(_number rlike '^-?[0-9]+E-?[0-9]+$', transform(
+      array(struct(
+        regexp_extract(_number, '^-?', 0) as sign,
+        regexp_extract(_number, '^-?([0-9]+)', 1) as digits,
+        -cast(substring_index(_number, 'E', -1) as int) as scale
+      )),
+      _parts -> if(
+        _parts.scale <= 0,
+        concat(_parts.sign, _parts.digits, repeat('0', -_parts.scale)),
+        concat(
+          _parts.sign,
+          regexp_replace(
+            lpad(_parts.digits, greatest(length(_parts.digits), _parts.scale + 1), '0'),
+            concat('([0-9]{', _parts.scale, '})$'),
+            '.$1'
+          )
+        )
+      )
+    )[0], _number)
+  )[0], 'no decimal')
+      )
+      when _value.semantic = 'Bits' then transform(
+    array(hex(try_to_binary(_value.given, 'base64'))),
+    _hex -> transform(
+      array(if(_hex = '', '', array_join(transform(
+        sequence(cast(length(_hex) / 2 as int), 1, -1),
+        _byte -> lpad(conv(substr(_hex, 2 * _byte - 1, 2), 16, 2), 8, '0')
+      ), ''))),
+      _bits -> if(
+        _known.event.kinds[_name] in ('tinyint', 'smallint', 'int', 'bigint', 'decimal', 'boolean'),
+        conv(_bits, 2, 10),
+        right(_bits, coalesce(try_cast(_known.event.fields[_name].parameters.length as int), length(_bits)))
+      )
+    )[0]
+  )[0]
+      when _known.event.kinds[_name] in ('tinyint', 'smallint', 'int', 'bigint', 'decimal') or not _value.given rlike '^-?[0-9]+$'
+        then _value.given
+      when _value.semantic = 'Date' then cast(date_from_unix_date(try_cast(_value.given as int)) as string)
+      when _value.semantic in ('Timestamp', 'MicroTimestamp', 'NanoTimestamp') then concat(
+        transform(array(pmod(_value.nanos, 86400000000000BD)), _of_day -> concat(
+    cast(date_from_unix_date(try_cast((_value.nanos - _of_day) / 86400000000000BD as int)) as string),
+    'T',
+    transform(array(cast(_of_day as bigint)), _nanos -> concat(
+    lpad(cast(_nanos div 3600000000000 as string), 2, '0'), ':',
+    lpad(cast(_nanos div 60000000000 % 60 as string), 2, '0'), ':',
+    lpad(cast(_nanos div 1000000000 % 60 as string), 2, '0'),
+    case
+      when _nanos % 1000000000 = 0 then ''
+      when _nanos % 1000 = 0 then concat('.', lpad(cast(_nanos div 1000 % 1000000 as string), 6, '0'))
+      else concat('.', lpad(cast(_nanos % 1000000000 as string), 9, '0'))
+    end
+  ))[0]
+  ))[0], if(_known.event.kinds[_name] = 'timestamp', 'Z', '')
+      )
+      when _value.semantic in ('Time', 'MicroTime', 'NanoTime')
+        then transform(array(cast(_value.nanos as bigint)), _nanos -> concat(
+    lpad(cast(_nanos div 3600000000000 as string), 2, '0'), ':',
+    lpad(cast(_nanos div 60000000000 % 60 as string), 2, '0'), ':',
+    lpad(cast(_nanos div 1000000000 % 60 as string), 2, '0'),
+    case
+      when _nanos % 1000000000 = 0 then ''
+      when _nanos % 1000 = 0 then concat('.', lpad(cast(_nanos div 1000 % 1000000 as string), 6, '0'))
+      else concat('.', lpad(cast(_nanos % 1000000000 as string), 9, '0'))
+    end
+  ))[0]
+    end, if(
+      _known.event.kinds[_name] = 'string' and _value.semantic like '%Decimal',
+      '__debezium_unavailable_value',
+      _value.given
+    ))))), r'^\[((?s).*)\]$', 1), 'null')
+    )[0]
+  )[0]
+      )
+    ), ','), '}')))
+  ), ''),
+        '}'
+      )
+    end
+  )[0]
+      )[0]
+    ))[0] as _json_text
+  from (select
     value as _raw_line,
     cast(batch as bigint) as _batch,
     if(contains(_metadata.file_path, '%'), url_decode(replace(substring_index(_metadata.file_path, '/', -3), '+', '%2B')), substring_index(_metadata.file_path, '/', -3)) as _file,
     _metadata.file_block_start as _block_start
-  from landing.orders)
+  from landing.orders))
   ) as lines
   lateral view explode(transform(
     array(from_json(
@@ -151,7 +534,7 @@ with images as (
     _block_start,
     _raw_line,
     case
-      when not _is_json and _raw_line rlike r'^[\s\uFEFF]*+(?:null)?[\s\uFEFF]*+$' then null
+      when not _is_json and _json_line rlike r'^[\s\uFEFF]*+(?:null)?[\s\uFEFF]*+$' then null
       when not is_valid_utf8(_raw_line) then 'invalid UTF-8'
       when not _is_json then if(
     exists(
@@ -183,6 +566,7 @@ with images as (
       and array_contains(json_object_keys(_json_line), 'payload')
       and size(array_except(json_object_keys(_json_line), array('schema', 'payload'))) = 0
       and get_json_object(_json_line, '$.payload') is null then null
+      when startswith(_op, '!') then substr(_op, 2)
       when _op is null then 'op is missing'
       when _op not in ('c', 'r', 'u', 'd', 't') then concat('unknown op ', _op)
       when _op = 'd' and _before is null then 'before image is missing'

@@ -89,7 +89,7 @@ with images as (
     _block_start,
     _raw_line,
     case
-      when not _is_json and _raw_line rlike r'^[\s\uFEFF]*+(?:null)?[\s\uFEFF]*+$' then null
+      when not _is_json and _json_line rlike r'^[\s\uFEFF]*+(?:null)?[\s\uFEFF]*+$' then null
       when not is_valid_utf8(_raw_line) then 'invalid UTF-8'
       when not _is_json then if(
     exists(
