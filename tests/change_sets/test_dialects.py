@@ -83,7 +83,6 @@ POSTGRESQL = {
 MYSQL = {
     **COMMON,
     "is_open": ("boolean", _flag, bool),
-    "huge": ("decimal(20,0)", _number, Decimal),
     "precise": ("decimal(38,10)", _number, Decimal),
     "marks": ("string", _same, str),
     "year": ("int", int, int),
@@ -102,7 +101,11 @@ STREAMS = {
 
 EVENT = '{"before":null,"after":{"id":1,"name":"x","doc":{"a":1.10}},"source":{"connector":"postgresql"},"op":"c"}'
 ROW = {"id": 1, "name": "x", "doc": '{"a":1.10}'}
-NOTHING: dict[str, Any] = {}
+TIME = """{"schema":{"fields":[{"field":"after","type":"struct","fields":[{"field":"id","type":"int32"},
+{"field":"name","type":"int64","name":"io.debezium.time.MicroTime"}]}]},
+"payload":{"before":null,"after":{"id":1,"name":-3020399000000},"source":{},"op":"c"}}""".replace(
+    "\n", ""
+)
 
 
 @dataclass(frozen=True)
@@ -145,6 +148,7 @@ SHAPES = {
     "Avro, bytes": Shape('{"before":null,"after":{"shop.public.t.Value":{"id":1,"amount":{"bytes":"5"}}},"source":{},"op":"c"}', reason="amount does not fit decimal(12,2)"),
     "MongoDB": Shape(_document(after=DOCUMENT.replace('{"$oid": "5f"}', "1")), {**ROW, "doc": '{"a": 1.10}', "n": 7, "at": datetime(2026, 1, 5, 8, 0, 0, 123000)}),
     "MongoDB, a change": Shape(_document(op="u", updateDescription={"updatedFields": '{"n": 1}'}), reason="the update has no document, only what it changes"),
+    "a time below 0": Shape(TIME, {"id": 1, "name": "-838:59:59"}),
     "Db2": Shape(EVENT.replace("postgresql", "db2"), ROW),
     "no event": Shape('{"id":1,"name":"x"}', reason="op is missing"),
     "heartbeat": Shape('{"ts_ms":1}'),

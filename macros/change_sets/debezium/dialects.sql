@@ -412,10 +412,11 @@
 {%- endmacro %}
 
 
-{# Nanoseconds of a day as a time: 10:30:00, 10:30:00.000001. #}
+{# Nanoseconds as a time: 10:30:00, 10:30:00.000001. MySQL has times below 0 and above a day. #}
 {% macro _get_clock_sql(nanos) -%}
-  transform(array(cast({{ nanos }} as bigint)), _nanos -> concat(
-    lpad(cast(_nanos div 3600000000000 as string), 2, '0'), ':',
+  transform(array(cast(abs({{ nanos }}) as bigint)), _nanos -> concat(
+    if({{ nanos }} < 0, '-', ''),
+    if(_nanos < 36000000000000, '0', ''), cast(_nanos div 3600000000000 as string), ':',
     lpad(cast(_nanos div 60000000000 % 60 as string), 2, '0'), ':',
     lpad(cast(_nanos div 1000000000 % 60 as string), 2, '0'),
     case

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -210,3 +212,88 @@ def test_a_project_without_a_profile(tmp_path: Path) -> None:
     (tmp_path / "dbt_project.yml").write_text("name: shop\nprofile: none\n")
     with pytest.raises(SampleError, match=r"dbt cannot read the columns of shop.orders, see above"):
         sample_of_table("shop.orders", tmp_path)
+
+
+PLAIN = {
+    "before": None,
+    "after": {"id": 1, "name": "x"},
+    "source": {"connector": "postgresql", "sequence": "[1,2]"},
+    "op": "c",
+}
+
+
+@pytest.mark.parametrize(
+    ("line", "columns"),
+    [
+        (PLAIN, ["id", "name"]),
+        (
+            {"topic": "t", "partition": 0, "offset": 1, "key": "1", "payload": json.dumps(PLAIN)},
+            ["id", "name"],
+        ),
+        ({"key": {"id": 1}, "value": PLAIN, "headers": []}, ["id", "name"]),
+        ({"schema": None, "payload": json.dumps(PLAIN)}, ["id", "name"]),
+        ({"id": 1, "name": "x", "__op": "c", "__deleted": "false", "__lsn": 5}, ["id", "name"]),
+        ({**PLAIN, "after": '{"_id": {"$oid": "5f"}, "n": 1}'}, ["id", "document"]),
+    ],
+)
+def test_forms_of_events(line: dict[str, Any], columns: list[str], tmp_path: Path) -> None:
+    landing = land(tmp_path, json.dumps(line))
+    assert list(sample_of_files(landing, is_debezium=True, types={}).columns) == columns
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (
+            "Dzw=",
+            "x has \"Dzw=\", a decimal or bytes: --column 'x:decimal(12,2):precise' with the scale of the source, --column x:binary:base64, ",
+        ),
+        ({"scale": 2, "value": "AZA="}, "a decimal: --column 'x:decimal(38,9):precise'"),
+        (
+            1767607200123456,
+            "x has 1767607200123456, a time or a number: --column x:timestamp:epoch_micros, or --column x:bigint",
+        ),
+    ],
+)
+def test_what_a_value_does_not_say_is_asked(value: Any, message: str, tmp_path: Path) -> None:
+    landing = land(tmp_path, json.dumps({**PLAIN, "after": {"id": 1, "x": value}}))
+    with pytest.raises(SampleError, match=re.escape(message)):
+        sample_of_files(landing, is_debezium=True, types={})
+    found = sample_of_files(landing, is_debezium=True, types={"x": "decimal(12,2):precise"})
+    assert (found.columns["x"], found.encodings) == ("decimal(12,2)", {"x": "precise"})
+
+
+def test_a_date_or_a_number_is_asked(tmp_path: Path) -> None:
+    landing = land(tmp_path, json.dumps({**PLAIN, "after": {"id": 1, "day": 20458}}))
+    with pytest.raises(
+        SampleError, match=r"the events have no schema, and some values do not say what they are\."
+    ):
+        sample_of_files(landing, is_debezium=True, types={})
+
+
+def test_a_flattened_stream_needs_deletes(tmp_path: Path) -> None:
+    landing = land(tmp_path, '{"id": 1, "__op": "c", "__lsn": 5}')
+    with pytest.raises(
+        SampleError,
+        match="the events are flattened and have no __deleted: the stream has no deletes",
+    ):
+        sample_of_files(landing, is_debezium=True, types={})
+
+
+def test_codes_of_operations(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    land(
+        tmp_path,
+        '{"Op": "I", "id": 1, "at": "2025-01-31"}',
+        '{"Op": "D", "id": 1, "at": "2025-02-01"}',
+    )
+    given = ["flags", "--kind", "upserts", "--landing", "landing", "--key", "id", "--version", "at"]
+    given += ["--project-dir", str(tmp_path), "--is-deleted"]
+    assert main([*given, "Op"]) == 2
+    assert (
+        "Op is not true or false. It has D, I. Say which of them mean a deleted row: --is-deleted Op="
+        in capsys.readouterr().err
+    )
+    assert main([*given, "Op=D"]) == 0
+    model = (tmp_path / "models" / "flags" / "stg_flags.sql").read_text()
+    assert "is_deleted={'Op': {'D': True, 'I': False}}," in model
+    assert "name: flags_project" in (tmp_path / "dbt_project.yml").read_text()

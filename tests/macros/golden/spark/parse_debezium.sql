@@ -287,8 +287,9 @@ with images as (
           transform(array(pmod(cast(regexp_extract(_value, '(-?[0-9]+)[^0-9]*$', 1) as decimal(20, 0)) * 1000000, 86400000000000BD)), _of_day -> concat(
     cast(date_from_unix_date(try_cast((cast(regexp_extract(_value, '(-?[0-9]+)[^0-9]*$', 1) as decimal(20, 0)) * 1000000 - _of_day) / 86400000000000BD as int)) as string),
     'T',
-    transform(array(cast(_of_day as bigint)), _nanos -> concat(
-    lpad(cast(_nanos div 3600000000000 as string), 2, '0'), ':',
+    transform(array(cast(abs(_of_day) as bigint)), _nanos -> concat(
+    if(_of_day < 0, '-', ''),
+    if(_nanos < 36000000000000, '0', ''), cast(_nanos div 3600000000000 as string), ':',
     lpad(cast(_nanos div 60000000000 % 60 as string), 2, '0'), ':',
     lpad(cast(_nanos div 1000000000 % 60 as string), 2, '0'),
     case
@@ -386,8 +387,9 @@ with images as (
         transform(array(pmod(_value.nanos, 86400000000000BD)), _of_day -> concat(
     cast(date_from_unix_date(try_cast((_value.nanos - _of_day) / 86400000000000BD as int)) as string),
     'T',
-    transform(array(cast(_of_day as bigint)), _nanos -> concat(
-    lpad(cast(_nanos div 3600000000000 as string), 2, '0'), ':',
+    transform(array(cast(abs(_of_day) as bigint)), _nanos -> concat(
+    if(_of_day < 0, '-', ''),
+    if(_nanos < 36000000000000, '0', ''), cast(_nanos div 3600000000000 as string), ':',
     lpad(cast(_nanos div 60000000000 % 60 as string), 2, '0'), ':',
     lpad(cast(_nanos div 1000000000 % 60 as string), 2, '0'),
     case
@@ -399,8 +401,9 @@ with images as (
   ))[0], if(_known.event.kinds[_name] = 'timestamp', 'Z', '')
       )
       when _value.semantic in ('Time', 'MicroTime', 'NanoTime')
-        then transform(array(cast(_value.nanos as bigint)), _nanos -> concat(
-    lpad(cast(_nanos div 3600000000000 as string), 2, '0'), ':',
+        then transform(array(cast(abs(_value.nanos) as bigint)), _nanos -> concat(
+    if(_value.nanos < 0, '-', ''),
+    if(_nanos < 36000000000000, '0', ''), cast(_nanos div 3600000000000 as string), ':',
     lpad(cast(_nanos div 60000000000 % 60 as string), 2, '0'), ':',
     lpad(cast(_nanos div 1000000000 % 60 as string), 2, '0'),
     case

@@ -99,10 +99,12 @@ def sample_of_files(
     for line in _objects(landing):
         row: Any = line
         if is_debezium:
-            envelope = line.get("payload") if "payload" in line else line
+            message = _message(line)
+            envelope = message.get("payload") if "payload" in message else message
             if not isinstance(envelope, dict):
                 continue
-            declared |= _declared(line.get("schema"))
+            declared |= _declared(message.get("schema"))
+            envelope = _envelope(envelope)
             source = envelope.get("source")
             if isinstance(source, dict):
                 of_table = _table_of(source)
@@ -136,13 +138,134 @@ def sample_of_files(
                 "its source."
             )
         columns[name] = types.get(name) or declared.get(name, ("",))[0] or _type_of(found)
+    if is_debezium:
+        _refuse_unknown(
+            {name: found for name, found in values.items() if name not in {**types, **declared}}
+        )
     encodings = {
         name: way
         for name, (_, way) in declared.items()
         if way and name in columns and name not in types
     }
+    encodings |= {
+        name: kind.split(":")[1] for name, kind in types.items() if ":" in kind and name in columns
+    }
+    columns = {name: kind.split(":")[0] for name, kind in columns.items()}
     version = _version_of(sources) if is_debezium else ""
     return Sampled(columns, encodings, version, "".join(tables))
+
+
+def _message(line: dict[str, Any]) -> dict[str, Any]:
+    """The message in what a consumer or a sink has put around it, as parse_debezium finds it."""
+    while {"key", "topic"} & line.keys() and "op" not in line:
+        found = _parsed(line.get("value", line.get("payload")))
+        if found is None:
+            break
+        line = found
+    inner = line.get("payload")
+    return (_parsed(inner) or line) if isinstance(inner, str) else line
+
+
+def _parsed(value: Any) -> dict[str, Any] | None:
+    try:
+        found = json.loads(value, parse_float=_Decimal) if isinstance(value, str) else value
+    except json.JSONDecodeError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _envelope(event: dict[str, Any]) -> dict[str, Any]:
+    """An event as an envelope: rows can be flattened, and documents of MongoDB are texts.
+
+    Raises:
+        SampleError: the stream has no deletes.
+    """
+    if "op" not in event and any(name.startswith("__") for name in event):
+        if "__deleted" not in event:
+            raise SampleError(
+                "the events are flattened and have no __deleted: the stream has no deletes. Set "
+                "delete.tombstone.handling.mode: rewrite in the transform ExtractNewRecordState."
+            )
+        source = {
+            name.removeprefix("__").removeprefix("source_"): value
+            for name, value in event.items()
+            if name.startswith("__")
+        }
+        row = {name: value for name, value in event.items() if not name.startswith("__")}
+        return {"op": source.get("op"), "source": source, "after": row}
+    if isinstance(event.get("after"), str) and (document := _parsed(event["after"])):
+        return {**event, "after": {"id": str(document.get("_id")), "document": event["after"]}}
+    return event
+
+
+_BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
+_OF_TIME = re.compile(r"(?:^|_)(?:day|date|dob|birthday|on|at|from|until|since|time|made|seen)$")
+# How many of them have passed since 1970, from 2001 to 2096.
+_EPOCHS = {"millis": 10**12, "micros": 10**15, "nanos": 10**18}
+
+
+def _refuse_unknown(values: Mapping[str, list[Any]]) -> None:
+    """Stop at values whose look does not say what they are, in events without a schema.
+
+    Raises:
+        SampleError: such a column, with the ways to say what it is.
+    """
+    problems = []
+    for name, found in values.items():
+        given = [value for value in found if value is not None]
+        example = json.dumps(given[0]) if given else ""
+        if given and all(
+            isinstance(value, dict) and value.keys() == {"scale", "value"} for value in given
+        ):
+            problems.append(
+                f"{name} has {example}, a decimal: --column '{name}:decimal(38,9):precise'"
+            )
+        elif (
+            given
+            and all(
+                isinstance(value, str) and value and _BASE64.fullmatch(value) for value in given
+            )
+            and any(value.endswith("=") for value in given)
+        ):
+            problems.append(
+                f"{name} has {example}, a decimal or bytes: --column "
+                f"'{name}:decimal(12,2):precise' with the scale of the source, --column "
+                f"{name}:binary:base64, or --column {name}:string"
+            )
+        elif given and all(
+            isinstance(value, int) and not isinstance(value, bool) for value in given
+        ):
+            ways = [
+                way
+                for way, one in _EPOCHS.items()
+                if all(one <= value < 4 * one for value in given)
+            ]
+            if ways:
+                problems.append(
+                    f"{name} has {example}, a time or a number: --column "
+                    f"{name}:timestamp:epoch_{ways[0]}, or --column {name}:bigint"
+                )
+            elif _OF_TIME.search(name) and all(-80_000 < value < 120_000 for value in given):
+                problems.append(
+                    f"{name} has {example}, a date or a number: --column "
+                    f"{name}:date:epoch_days, or --column {name}:bigint"
+                )
+    if problems:
+        raise SampleError(
+            "the events have no schema, and some values do not say what they are. Let the "
+            "connector send schemas (value.converter.schemas.enable), or say it:\n  "
+            + "\n  ".join(problems)
+        )
+
+
+def codes_of(landing: Path, name: str) -> list[str]:
+    """The values of a field that are neither true nor false, as text."""
+    values = {
+        line.get(name) for line in _objects(landing) if not isinstance(line.get(name), dict | list)
+    }
+    return sorted(
+        str(value) for value in values if value is not None and not isinstance(value, bool)
+    )
 
 
 def _table_of(source: Mapping[str, Any]) -> str:

@@ -12,12 +12,13 @@ import argparse
 import re
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dbt.adapters.spark_clickhouse.sampling import (
     Sampled,
     SampleError,
+    codes_of,
     sample_of_files,
     sample_of_table,
 )
@@ -30,6 +31,7 @@ KINDS = {
     "clickhouse": "any other landing table in ClickHouse",
 }
 FILES = ("debezium", "upserts")
+_FLAGS = ("true", "false", "t", "f", "yes", "no", "y", "n", "1", "0")
 
 
 @dataclass(frozen=True)
@@ -84,13 +86,17 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--key", help="the columns that identify a row, separated by commas")
     parser.add_argument("--version", help="the column that grows with each change of a row")
-    parser.add_argument("--is-deleted", help="the column that is true for a deleted row")
+    parser.add_argument(
+        "--is-deleted",
+        help="the column that is true for a deleted row, or a column and its code: Op=D",
+    )
     parser.add_argument(
         "--column",
         action="append",
         default=[],
         metavar="NAME:TYPE",
-        help="the type of a column, if the sample does not show it",
+        help="the type of a column, if the sample does not show it: price:decimal(12,2), with its "
+        "encoding if it has one: price:decimal(12,2):precise",
     )
     parser.add_argument("--project-dir", type=Path, default=Path(), help="as in dbt")
     parser.add_argument(
@@ -186,7 +192,7 @@ def _of_names(
         given.beside or "",
         key,
         version,
-        given.is_deleted or "",
+        (given.is_deleted or "").partition("=")[0],
         sampled,
         _types(given),
         given.package,
@@ -240,6 +246,8 @@ def _start(given: argparse.Namespace, sampled: Sampled) -> Start:
             "names a connector with one, nor do they have source.lsn or source.pos. "
             "Name a column of the row that grows with each change: --version updated_at."
         )
+    if given.kind == "upserts" and start.is_deleted:
+        start = _with_codes(start, given)
     named = [*key, *([version] if given.version else [])]
     if given.is_deleted and given.kind not in FILES:
         named.append(given.is_deleted)
@@ -249,6 +257,25 @@ def _start(given: argparse.Namespace, sampled: Sampled) -> Start:
                 f"the sample has no column {name}. It has {', '.join(sampled.columns)}."
             )
     return start
+
+
+def _with_codes(start: Start, given: argparse.Namespace) -> Start:
+    """The same with the codes of the column that says what is deleted.
+
+    Raises:
+        SampleError: the sample has codes, and nobody has said which of them mean a deleted row.
+    """
+    _, has_codes, named = given.is_deleted.partition("=")
+    codes = codes_of(given.project_dir / given.landing, start.is_deleted)
+    deletes = tuple(code.strip() for code in named.split(",") if code.strip())
+    if not has_codes and (unknown := [code for code in codes if code.lower() not in _FLAGS]):
+        raise SampleError(
+            f"{start.is_deleted} is not true or false. It has {', '.join(codes)}. Say which of "
+            f"them mean a deleted row: --is-deleted {start.is_deleted}={unknown[0]}"
+        )
+    return replace(
+        start, codes=tuple(sorted({*codes, *deletes})) if has_codes else (), deletes=deletes
+    )
 
 
 def _next(start: Start, folder: Path, kept: Sequence[str]) -> str:

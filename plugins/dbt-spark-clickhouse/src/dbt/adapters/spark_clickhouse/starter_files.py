@@ -48,6 +48,19 @@ _STORED = {
 }
 # Positions of Debezium that do not fit Int128.
 _LONG_POSITIONS = frozenset({"source.commit_lsn", "source.commit_scn"})
+# Names that Jinja's context has, which dbt does not take for projects.
+_NOT_OF_PROJECTS = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        adapter api column config context database env env_var exceptions execute flags
+        fromjson fromyaml graph invocation_id load_agate_table load_result log model
+        modules post_hooks pre_hooks ref render return run_started_at schema source sql
+        sql_now store_raw_result store_result target this tojson toyaml
+        try_or_compiler_error var write
+        """,
+    )
+)
 # Words that mean something else where a column may stand.
 _RESERVED = frozenset(
     re.findall(
@@ -80,6 +93,8 @@ class Start:
         sampled: the columns with their types.
         given: the types of columns, as the command line has them.
         package: where the dbt package is.
+        codes: the values of that column, if it is not true or false.
+        deletes: those of the codes that mean that a row is gone.
     """
 
     name: str
@@ -93,6 +108,13 @@ class Start:
     sampled: Sampled
     given: Mapping[str, str]
     package: str
+    codes: tuple[str, ...] = ()
+    deletes: tuple[str, ...] = ()
+
+    @property
+    def project(self) -> str:
+        """The name of a project for the table: dbt does not take every name."""
+        return f"{self.name}_project" if self.name in _NOT_OF_PROJECTS | _RESERVED else self.name
 
     @property
     def is_of_envelopes(self) -> bool:
@@ -123,10 +145,10 @@ def files_of(start: Start, *, has_project: bool) -> Files:
     of_project = {"packages.yml": f"packages:\n  - local: {start.package}\n"}
     if not has_project:
         of_project |= {
-            "dbt_project.yml": f'name: {start.name}\nversion: "1.0"\nprofile: {start.name}\n',
+            "dbt_project.yml": f'name: {start.project}\nversion: "1.0"\nprofile: {start.project}\n',
             "profiles.yml": (
-                f"{start.name}:\n  target: embedded\n  outputs:\n    embedded:\n"
-                f"      type: spark_clickhouse\n      schema: {start.name}\n      threads: 4\n"
+                f"{start.project}:\n  target: embedded\n  outputs:\n    embedded:\n"
+                f"      type: spark_clickhouse\n      schema: {start.project}\n      threads: 4\n"
             ),
         }
     if start.kind in BRIDGES:
@@ -151,7 +173,9 @@ def _of_files(start: Start) -> dict[str, str]:
     if start.version:
         arguments.append(f"version='{start.version}'")
     if start.kind == "upserts" and start.is_deleted:
-        arguments.append(f"is_deleted='{start.is_deleted}'")
+        codes = ", ".join(f"{_python(code)}: {code in start.deletes}" for code in start.codes)
+        flag = f"{{'{start.is_deleted}': {{{codes}}}}}" if codes else _python(start.is_deleted)
+        arguments.append(f"is_deleted={flag}")
     if start.sampled.encodings:
         arguments.append(f"encodings={_mapping(start.sampled.encodings)}")
     call = "".join(f"\n    {argument}," for argument in arguments)
