@@ -119,7 +119,7 @@ def use(warm: Gateway) -> None:
         # Hadoop takes the folder of relative paths from there when it is first asked for a file.
         found.jvm.java.lang.System.setProperty("user.dir", str(process["cwd"]))
         found.jvm.org.apache.hadoop.fs.FileSystem.closeAll()
-        found.metastore = conf.get(URL_SETTING)
+        found.metastore = conf.get(URL_SETTING) or ""
         return found
 
     def end_gateway(gateway: Any) -> None:
@@ -162,6 +162,8 @@ def _let_go_of_the_metastore(jvm: Any, url: str) -> None:
         if name == "pmf" and kept is not None:
             kept.close()
         field.set(None, None)
+    if not url.startswith("jdbc:derby:"):
+        return
     try:
         jvm.java.sql.DriverManager.getConnection(url.replace(";create=true", ";shutdown=true"))
     except Py4JJavaError as error:  # which says that it has shut down
