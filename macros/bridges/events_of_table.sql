@@ -39,7 +39,7 @@
 {% endmacro %}
 
 
-{# A name without a point is one of any schema. `*` stands for any characters. #}
+{# A name without a point is one of any schema. `*` stands for any characters but a point. #}
 {% macro _get_matches_sql(name, given) %}
   {%- set patterns = [] -%}
   {%- for pattern in versioned_collapsing.as_list(given) -%}
