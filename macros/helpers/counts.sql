@@ -23,7 +23,7 @@
 {# All counts of an apply: those in `read`, and 0 for the others. #}
 {% macro get_initial_counts(read) %}
   {%- set counts = dict.fromkeys(versioned_collapsing.get_count_names(), 0) -%}
-  {%- do counts.update({'conflict_sample': [], 'has_writes': false, 'has_deletes': false}) -%}
+  {%- do counts.update({'conflict_sample': [], 'columns_to_fill': [], 'has_writes': false, 'has_deletes': false}) -%}
   {%- do counts.update(read) -%}
   {%- do return(counts) -%}
 {% endmacro %}

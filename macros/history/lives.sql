@@ -4,10 +4,28 @@
    Rows of others than the materialization are not in the feed, but their healing is. So the table has the last word on
    what is live now. A cancel row without a state row is of a row that the feed never had. A state row that is not live
    and was never cancelled took back a cancel row that the feed never had. A live row that was cancelled was stored
-   twice. #}
+   twice.
+
+   An apply writes to the feed, then to the ledger, then to the table. So the table must be read first, the ledger next
+   and the feed last: all that the table shows is then in the feed. A query of ClickHouse sees every table as it was
+   when its name was resolved first (`enable_shared_storage_snapshot_in_query`, which is on by default), and the first
+   select of a union is resolved first. That one returns no rows. #}
 {% macro get_states_with_lives_sql(history) %}
   {%- set state = history.key ~ ', ' ~ history.version %}
   (
+    select
+      {{ history.names }},
+      {{ history.version }} as _dbt_from,
+      {{ history.version }} as _dbt_to,
+      true as _dbt_is_current,
+      toDateTime64(0, 6, 'UTC') as _dbt_known_from,
+      toDateTime64(0, 6, 'UTC') as _dbt_known_to,
+      toUInt64(0) as _dbt_apply
+    from {{ history.relation }}
+    where false and (select count() from {{ history.ledger }}) < 0
+
+    union all
+
     with
       ({{ versioned_collapsing.get_applies_since_sql(history, '0', with_open=true) }}) as _dbt_applies,
       _dbt_lives as ({{ versioned_collapsing._get_lives_sql(history, state) }})
@@ -22,7 +40,10 @@
 {%- endmacro %}
 
 
+{# The first newer change ended a life. Where there is none, that is a delete at the version of the state; such a cancel
+   row also repairs a row that was stored twice. #}
 {% macro _get_lives_sql(history, state) -%}
+  {%- set ended = '(_changed_version <= ' ~ history.version ~ ', _apply)' -%}
   select
     {{ state }},
     _dbt_born as _apply,
@@ -36,9 +57,9 @@
       {{ state }},
       anyIf(_apply, {{ history.sign }} = 1) as _dbt_born,
       {{ history.version }} as _dbt_from,
-      argMaxIf(_changed_version, _apply, {{ history.sign }} = -1) as _dbt_to,
+      argMinIf(_changed_version, {{ ended }}, {{ history.sign }} = -1) as _dbt_to,
       anyIf(_applied_at, {{ history.sign }} = 1) as _dbt_known_from,
-      maxIf(_applied_at, {{ history.sign }} = -1) as _dbt_known_to,
+      argMinIf(_applied_at, {{ ended }}, {{ history.sign }} = -1) as _dbt_known_to,
       _dbt_life = any(_dbt_lives_of_state) and ({{ state }}) in (
         select {{ state }} from {{ history.relation }} final where {{ history.sign }} = 1
       ) as _dbt_is_current,

@@ -35,3 +35,25 @@
   {%- endfor -%}
   {%- do return(names) -%}
 {% endmacro %}
+
+
+{# The tombstones of a table of versioned_collapsing, for `from`, without those that have expired. None if the table has
+   none, or if they are of other keys than the test. #}
+{% macro read_tested_tombstones(table, unique_key) %}
+  {%- if not execute -%}{%- do return(none) -%}{%- endif -%}
+  {%- set relation = versioned_collapsing.get_tombstones_relation(table.relation) -%}
+  {%- set tables = versioned_collapsing.read_tables([table.relation, relation]) -%}
+  {%- set found = tables.get(relation.identifier, {'comment': 'none', 'sorting_key': ''}) -%}
+  {%- set key = [] -%}
+  {%- for name in versioned_collapsing.cut_at_commas(found.sorting_key) -%}
+    {%- do key.append(versioned_collapsing._strip_quotes(name)) -%}
+  {%- endfor -%}
+  {%- if found.comment not in ('', 'Deletes of the table ' ~ tables[table.relation.identifier].uuid)
+      or key != versioned_collapsing.as_list(unique_key) -%}
+    {%- do return(none) -%}
+  {%- endif -%}
+  {%- set life = modules.re.findall('_remembered_at \\+ (toInterval\\w+\\(\\d+\\))', found.engine_full) | first -%}
+  {%- do return(
+      '(select * from ' ~ relation ~ (' where _remembered_at + ' ~ life ~ ' > now()' if life else '') ~ ')'
+  ) -%}
+{% endmacro %}

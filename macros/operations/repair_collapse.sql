@@ -1,6 +1,6 @@
-{# Finds rows whose signs do not add up, and keys with several live rows. Inserts the rows that correct them; these rows
-   correct views on the table too. Compares whole rows, and relies on no merge. Without `dry_run: false` it only says
-   what it would write. It does so as an error, so that the exit code shows it. #}
+{# Finds rows whose signs do not add up, keys with several live rows, and live rows of deleted keys. Inserts the rows
+   that correct them; these rows correct views on the table too. Compares whole rows, and relies on no merge. Without
+   `dry_run: false` it only says what it would write. It does so as an error, so that the exit code shows it. #}
 {% macro repair_collapse(model, dry_run=true) %}
   {%- set node = versioned_collapsing.get_collapsing_node('repair_collapse', model) -%}
   {%- set table = versioned_collapsing.read_collapsing_table('repair_collapse', node) -%}
@@ -14,9 +14,10 @@
   {%- set apply = dict(apply, number=ledger.number + 1) -%}
   {%- do versioned_collapsing.validate_finished('repair_collapse', table, node, ledger, apply) -%}
   {%- set columns = versioned_collapsing.read_table_description(table, options) -%}
-  {%- set found = versioned_collapsing.read_repair_counts(table, options, columns) -%}
+  {%- set repairs = versioned_collapsing.read_repairs_sql(table, options, columns) -%}
+  {%- set found = versioned_collapsing.read_repair_counts(options, repairs) -%}
   {%- if found.broken_keys and not dry_run -%}
-    {%- do versioned_collapsing.write_repairs(table, options, columns, found, apply) -%}
+    {%- do versioned_collapsing.write_repairs(table, options, columns, repairs, found, apply) -%}
   {%- endif -%}
   {%- do versioned_collapsing.give_up_lock(apply) -%}
   {%- if dry_run -%}

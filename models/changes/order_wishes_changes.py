@@ -48,5 +48,5 @@ def read_note(note):
         if (found := [plain.index(word) for word in words if word in plain])
     }
     reference = REFERENCE.search(plain)
-    wish = min(places, key=places.get) if places else "other" if plain.strip() else "none"
+    wish = min(places, key=places.get) if places else "other" if note else "none"
     return wish, int(reference[1]) if reference else None

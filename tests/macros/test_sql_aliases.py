@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from dbt.adapters.clickhouse.relation import ClickHouseRelation
 
+from tests.macros.harness import Project
 from tests.support.macro_sources import environment
 from tests.support.sql_aliases import aliases_in, as_columns, unreserved
 
@@ -31,3 +33,30 @@ def test_columns_that_meet_them() -> None:
     names = ["_dbt_given", "stored", "_x"]
     assert unreserved(names) == ["_x", "stored"]
     assert as_columns(names) == ["_x", "given", "stored", "x"]
+
+
+@pytest.mark.parametrize(
+    ("after", "has_alias"),
+    [
+        ("", False),
+        (" where x", False),
+        (" as o", True),
+        ("\nO inner join x", True),
+        (" /* all of them */ as o", True),
+        ("/* all */o", True),
+        (" -- all of them\n  as o", True),
+        (" # all of them\n o", True),
+        (" -- as foo\nwhere x", False),
+        (" /* as */ where /* as */ x", False),
+    ],
+)
+def test_a_table_of_a_view_keeps_its_alias(project: Project, after: str, has_alias: bool) -> None:
+    """What stands in its place gets its name only where it has no alias."""
+    orders = ClickHouseRelation.create(schema="shop", identifier="orders")
+    sql = f"select sum(_sign) from {orders}{after}"
+    source = {"relation": orders}
+    replaced = project.rendered(
+        "get_replaced_source_sql", sql=sql, source=source, rows_sql="select 1"
+    )
+    alias = "" if has_alias else ' as "orders"'
+    assert replaced.strip() == f"select sum(_sign) from (\nselect 1\n){alias}{after}".strip()

@@ -62,6 +62,7 @@ BAD_MODELS = [
     BadModel("float_version", CONFIG, "select 1 as id, 1.5 as _version", "version: _version is Float64, but a version must be"),
     BadModel("text_version", CONFIG, "select 1 as id, 'a' as _version", "version: _version is String, but a version must be"),
     BadModel("float_key", CONFIG, "select 1.5 as id, 1 as _version", "order_by: id is Float64, and floats do not pair reliably"),
+    BadModel("constant_version", CONFIG, "select number % 2 as id, number as x, 1 as _version from numbers(8)", "`errors`.`constant_version`: 6 changes have the same version as a stored row or another change, but a different payload. Examples (id, _version): (0, 1), (1, 1). There are only 2 keys. Nothing was written. Either unique_key (id) does not identify a row, or version (_version) does not grow"),
     BadModel("null_key", CONFIG, "select toNullable(id) as id, 1 as _version from values('id Nullable(Int64)', 1, null, null)", "2 rows: id is null. Examples (id, _version): (NULL, 1), (NULL, 1)"),
     BadModel("null_version", CONFIG, "select 7 as id, cast(null as Nullable(Int64)) as _version", "1 row: _version is null. Examples (id, _version): (7, NULL)"),
     BadModel("float_in_a_key", {"unique_key": "x"}, TYPED.format("tuple(1.5)"), "x is Tuple(Float64), and floats do not pair"),

@@ -15,6 +15,7 @@ from tests.support.collapsing_project import CollapsingProject, Row
 from tests.support.collapsing_projects import MakeProject
 from tests.support.oracle import Event, Oracle
 from tests.support.statements import dying
+from tests.support.table import Table
 
 STRUCTURE = (
     "id Nullable(Int64), part UInt8, n Nullable(Int64), f Float64, a Array(Nullable(Int64)), m Map(String, Int64), "
@@ -440,3 +441,31 @@ def test_how_the_macros_are_used(make_project: MakeProject) -> None:
             except AssertionError as error:  # what needs no table is found when dbt parses
                 message = str(error)
             assert re.search(said, message), message
+
+
+def compiled(table: Table, macro: str, *arguments: str) -> str:
+    """What a macro of the history returns for the table, for `from`."""
+    name = f"text_of_{macro}"
+    call = ", ".join(["ref('target')", *arguments])
+    table.add_model(name, {"materialized": "view"}, f"select * from {{{{ versioned_collapsing.{macro}({call}) }}}}")
+    table.build()
+    query = f"select as_select from system.tables where database = currentDatabase() and name = '{name}'"
+    ((text,),) = table.query(query)
+    return f"({text})"
+
+
+def test_a_repair_does_not_end_a_state_again(make_project: MakeProject) -> None:
+    """Another writer inserts the row of a state that is over; the repair takes it back."""
+    table = Table(make_project("history_repaired"), change_feed=True)
+    for version in (5, 6):
+        table.apply([(1, version, version)])
+    table.command("insert into target (id, x, _version, _sign) values (1, 5, 5, 1)")
+    table.operation("repair_collapse", model="target", dry_run=False)
+    # A row that is there twice, which a repair takes back, is still true.
+    table.apply([(2, 5, 5)])
+    table.command("insert into target (id, x, _version, _sign) values (2, 5, 5, 1)")
+    table.operation("repair_collapse", model="target", dry_run=False)
+    table.apply([(2, 7, 7)])
+    versions = f"select id, x, valid_from, valid_to from {compiled(table, 'versions')} order by id, valid_from"
+    assert table.query(versions) == [(1, 5, 5, 6), (1, 6, 6, None), (2, 5, 5, 7), (2, 7, 7, None)]
+    assert table.query(f"select id, x from {compiled(table, 'as_of', 'version=5')} order by id") == [(1, 5), (2, 5)]

@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.collapsing_project import CollapsingProject, Row
 from tests.support.collapsing_projects import MakeProject
-from tests.support.statements import dying
+from tests.support.statements import at_statement, dying
 from tests.support.table import Table
 
 CONFIG = {"unique_key": "id"}
@@ -53,6 +53,94 @@ def test_full_refresh_changes_what_a_run_refuses(make_project: MakeProject) -> N
     assert "unique_key is 'id', but `full_refresh_key`.`target` was built with" in table.fail(changes)
     table.apply(changes, "--full-refresh")
     table.check([(1, "US", 6)])
+
+
+# The corrected models after a first run that failed: other keys, partitions, types and columns.
+CORRECTED: dict[str, dict[str, Any]] = {
+    "order_by": {"order_by": ["x", "id"]},
+    "partition_by": {"partition_by": "x"},
+    "unique_key": {"unique_key": ["id", "x"]},
+    "sign": {"sign": "signed"},
+    "version": {"version": "v", "select": "select * except _version, _version as v from changes"},
+    "type": {"select": "select * replace (toUInt16(_version) as _version) from changes"},
+    "columns": {"select": "select * except x, 'a' as z from changes"},
+}
+
+
+def test_a_first_run_that_failed_leaves_nothing(make_project: MakeProject) -> None:
+    project = make_project("first_run")
+    project.replace_rows("changes", COLUMNS, [(1, "EU", 5)])
+    broken = "select toNullable(id) as id, * except id from changes union all select null, '', 1, false"
+    for name in CORRECTED:
+        project.add_model(name, CONFIG, broken)
+    failed = project.run()
+    assert {name for name, node in failed.items() if "id is null" in node.message} == set(CORRECTED)
+    for name, corrected in CORRECTED.items():
+        options = {**CONFIG, **corrected}
+        project.add_model(name, options, options.pop("select", "select * from changes"))
+    assert {node.message for node in project.run().values()} == {"1 row: 1 state"}
+    # Now they are tables with rows, also when the rows are gone.
+    for name, corrected in CORRECTED.items():
+        project.command(f"delete from {name} where true")
+        options = {**CONFIG, **corrected, "partition_by": "id % 3"}
+        project.add_model(name, options, options.pop("select", "select * from changes"))
+    for node in project.run().values():
+        assert "or rebuild the table: dbt run" in node.message
+
+
+def test_an_empty_table_of_somebody_else_stays(make_project: MakeProject) -> None:
+    table = Table(make_project("first_run_foreign"), COLUMNS)
+    table.command(
+        "create table target (id Int64, x String codec(ZSTD), _version Int64, _sign Int8) "
+        "engine = VersionedCollapsingMergeTree(_sign, _version) order by (x, id)"
+    )
+    for _ in range(2):
+        assert "order_by is 'id', but `first_run_foreign`.`target` has 'x, id'" in table.fail([(1, "EU", 5)])
+    table.configure(order_by=["x", "id"])
+    table.apply([(1, "EU", 5)])
+    assert "ZSTD" in table.query("show create table target")[0][0]
+
+
+def test_a_table_that_is_filled_meanwhile_stays(make_project: MakeProject) -> None:
+    """Between the moment when a run finds the table unused and the moment when it has the lock."""
+    table = Table(make_project("first_run_filled"), COLUMNS)
+    table.configure("select toNullable(id) as id, * except id from changes union all select null, '', 1, false")
+    table.fail([(1, "EU", 5)])
+    table.configure(order_by=["x", "id"])
+    fill = (
+        "insert into versioned_collapsing_ledger (model, target_uuid, at, status) select 'target', uuid, now64(6), "
+        "'adopted' from system.tables where database = currentDatabase() and name = 'target'"
+    )
+    with at_statement("target__dbt_lock`", lambda: table.command(fill)):
+        assert "`target` was filled while this run waited for its lock. Run again." in table.fail([(1, "EU", 5)])
+
+
+# Keys as users write them, and whether ClickHouse keeps them as they are.
+KEYS: dict[str, tuple[dict[str, Any], str]] = {
+    "tuple": ({"partition_by": "(x, id % 2)", "order_by": "(id, x)"}, ""),
+    "tuple_function": ({"partition_by": "tuple(x, id % 2)", "order_by": ["tuple(id)"]}, ""),
+    "nested": ({"partition_by": "((x, id), id % 2)", "order_by": ["id", "(x, _version)"]}, ""),
+    "one": ({"partition_by": "(x)", "order_by": "(id)"}, ""),
+    "sum": ({"partition_by": "(id % 3) + (id % 2)", "primary_key": "(id)"}, ""),
+    "quoted": ({"partition_by": "`x`", "order_by": ["id", "`x`"]}, ""),
+    "direction": ({"order_by": ["x desc", "id"]}, "order_by: 'x desc' has a direction or an alias"),
+    "alias": ({"partition_by": "lower(x) as low"}, "partition_by: 'lower(x) as low' has a direction or an alias"),
+}
+
+
+def test_a_key_is_the_same_in_the_second_run(make_project: MakeProject) -> None:
+    project = make_project("keys")
+    for name, (options, _) in KEYS.items():
+        project.add_model(name, {**CONFIG, **options}, "select * from changes")
+    for version in (5, 6):
+        project.replace_rows("changes", COLUMNS, [(1, "EU", version)])
+        outcomes = project.run()
+        for name, (_, problem) in KEYS.items():
+            if problem:
+                assert f"{problem}, which ClickHouse does not keep. Write the expr" in outcomes[name].message
+            else:
+                assert outcomes[name].status == "success", outcomes[name]
+                assert project.query(f"select id, _version from {name} final") == [(1, version)]
 
 
 def test_full_refresh_takes_the_place_of_another_table(make_project: MakeProject) -> None:

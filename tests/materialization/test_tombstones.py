@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from tests.support.collapsing_project import OperationError
 from tests.support.collapsing_projects import MakeProject
 from tests.support.table import Table
 
@@ -66,3 +69,22 @@ def test_a_full_refresh_without_memory_drops_what_was_remembered(make_project: M
     table.configure()
     table.apply([(1, 4)])
     table.check([(1, 4)])
+
+
+def test_a_deleted_row_that_another_writer_inserts_again(make_project: MakeProject) -> None:
+    """The row was stored before, so its signs add up; only the tombstone tells that it must not be live."""
+    table = Table(make_project("tombstones_revived"), COLUMNS)
+    arguments = {"arguments": {"unique_key": "id"}}
+    properties = {"name": "target", "data_tests": [{"live_version_is_the_highest": arguments}]}
+    table.project.add_properties("target", {"models": [properties]})
+    table.apply([(1, 5), (2, 5), (3, 5)])
+    table.apply([(1, 6, True), (2, 6, True), (2, 7)])
+    table.command("insert into target (id, _version, _sign) values (1, 5, 1), (1, 6, 1)")
+    (tested,) = table.project.dbt("test").values()
+    assert "Got 1 result" in tested.message
+    with pytest.raises(OperationError, match="1 key to repair with 0 state rows and 2 cancel rows"):
+        table.operation("repair_collapse", model="target")
+    table.operation("repair_collapse", model="target", dry_run=False)
+    table.check([(2, 7), (3, 5)])
+    (tested,) = table.project.dbt("test").values()
+    assert tested.status == "pass"

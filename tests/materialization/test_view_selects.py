@@ -148,6 +148,7 @@ RIGHT = [
     Select("total", "tuple()", "select sum(amount * _sign) as revenue, sum(_sign) as n from {orders}"),
     Select("ordered", "status", "select status, sum(_sign) as n from {orders} group by status order by n desc, count() settings max_threads = 1"),
     Select("lambda_in_key", "tags", "select arrayMap(x -> upper(x), tags) as tags, sum(_sign) as n from {orders} group by tags"),
+    Select("tuple_as_key", "pair", "select tuple(status, day) as pair, sum(_sign) as n from {orders} group by tuple(status, day)"),
     Select("value_as_key", ["status", "amount"], "select status, amount, sum(_sign) as n from {orders} group by status, amount"),
     Select("name_like_a_tree", "`QUERY id: 5, x`", "select status as `QUERY id: 5, x`, sum(_sign) as `    TABLE id: 1` from {orders} group by 1"),
 ]

@@ -30,9 +30,15 @@
   {% do versioned_collapsing.prepare_ledger(this) %}
   {% do versioned_collapsing.validate_rebuild(this, existing_relation, is_rebuild, model) %}
   {% set stored = {} if is_rebuild else versioned_collapsing.read_stored_types(existing_relation, options.sign) %}
+  {% set is_unused = false %}
   {% if not is_rebuild %}
-    {% do versioned_collapsing.validate_existing_table(existing_relation, options, columns, model) %}
-    {% do versioned_collapsing.validate_schema_change(existing_relation, stored, options, columns, model) %}
+    {% set found = versioned_collapsing.read_tables_of(this) %}
+    {% set problems = versioned_collapsing.read_existing_table_problems(
+        existing_relation, found, stored, options, columns, model
+    ) %}
+    {% set is_unused = problems != [] and versioned_collapsing.is_unused_table(existing_relation, found, model) %}
+    {% set is_rebuild = is_unused %}
+    {% do versioned_collapsing.raise_problems(existing_relation | string, [] if is_unused else problems) %}
   {% endif %}
 
   {#- Take the lock, and read again which tables exist. -#}
@@ -46,6 +52,10 @@
   {% set ledger = versioned_collapsing.read_ledger(this, model) if is_rebuild
       else versioned_collapsing.read_restored_ledger(this, options, model, apply) %}
   {% set apply = dict(apply, number=ledger.number + 1) %}
+  {% if is_unused %}
+    {% do versioned_collapsing.validate_is_unused(existing_relation, ledger, apply) %}
+    {% set existing_relation = none %}
+  {% endif %}
   {% do versioned_collapsing.validate_no_rows_are_lost(existing_relation, is_rebuild, model, manifest, ledger, apply) %}
   {% if is_rebuild and tables.leftover %}
     {% do versioned_collapsing.drop_unpublished_from_feed(this, apply) %}
@@ -73,6 +83,8 @@
       {% set sql = 'select * from ' ~ versioned_collapsing.get_subquery_sql(sql) ~ ' where false' %}
     {% endif %}
     {% do versioned_collapsing.validate_batches_are_new(target_relation, options, manifest, ledger, apply) %}
+    {% set retaken = manifest.batches | map(attribute=0) | select('in', ledger.applied_batches) | list %}
+    {% set apply = dict(apply, has_retaken=retaken != []) %}
     {% set columns = versioned_collapsing.get_columns_in_line(stored, options, columns) %}
     {% do versioned_collapsing.add_new_columns(target_relation, stored, columns) %}
     {% do versioned_collapsing.add_missing_projections(target_relation, options, apply) %}

@@ -74,11 +74,12 @@
 
 
 {# The select with `rows_sql` in the place of a source, which the select names once. A source without an alias gets its
-   own name as alias. #}
+   own name as alias. Comments may stand between a source and its alias. #}
 {% macro get_replaced_source_sql(sql, source, rows_sql) %}
   {%- set parts = sql.split(source.relation | string, 1) -%}
+  {%- set between = '(?:\\s|--[^\\n]*\\n|#[ !][^\\n]*\\n|/\\*(?:(?!\\*/)[\\s\\S])*\\*/)+' -%}
   {%- set has_alias = modules.re.match(
-      '\\s+(as\\s|(?!(' ~ versioned_collapsing._get_words_after_a_table() | join('|') ~ ')\\b)[a-z_`"])',
+      between ~ '(as\\b|(?!(' ~ versioned_collapsing._get_words_after_a_table() | join('|') ~ ')\\b)[a-z_`"])',
       parts[1], modules.re.IGNORECASE
   ) -%}
   {%- do return(

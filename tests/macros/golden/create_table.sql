@@ -10,3 +10,4 @@ create table `it_first_run`.`orders`
   partition by ("region")
   order by ("id")
   settings add_implicit_sign_column_constraint_for_collapsing_engine = 1
+  comment 'versioned_collapsing'

@@ -16,6 +16,23 @@
         ~ ", or change the option." ~ versioned_collapsing.get_list_advice('unique_key', missing)
     ) -%}
   {%- endif -%}
+  {%- set outside = options.unique_key | reject('in', options.order_by + missing) | list -%}
+  {%- if outside -%}
+    {%- do problems.append(
+        "order_by is " ~ options.order_by | join(', ') ~ " and lacks " ~ outside | join(', ') ~ " of the unique_key. "
+        ~ "Rows pair by sorting key and version, so rows of different entities would cancel each other. Add every "
+        ~ "unique_key column to order_by." ~ versioned_collapsing.get_list_advice('order_by', options.order_by)
+    ) -%}
+  {%- endif -%}
+  {%- for option in ('order_by', 'primary_key', 'partition_by') -%}
+    {%- for entry in options[option] | map('string') if entry not in given
+        and modules.re.search('\\s(asc|desc|as\\s+\\S+)$', entry, modules.re.IGNORECASE) -%}
+      {%- do problems.append(
+          option ~ ": '" ~ entry ~ "' has a direction or an alias, which ClickHouse does not keep. Write the "
+          ~ "expression alone."
+      ) -%}
+    {%- endfor -%}
+  {%- endfor -%}
   {%- if options.old_state == 'stream' and options.sign not in given -%}
     {%- do problems.append(
         "columns: the change set has no column " ~ options.sign ~ ". With `old_state: stream` it must contain signed "

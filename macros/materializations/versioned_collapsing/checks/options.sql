@@ -21,14 +21,6 @@
         name ~ " is " ~ options[name] | join(', ') ~ ", which names a column twice. Remove one of the two."
     ) -%}
   {%- endfor -%}
-  {%- set outside = options.unique_key | reject('in', options.order_by) | list -%}
-  {%- if outside -%}
-    {%- do problems.append(
-        "order_by is " ~ options.order_by | join(', ') ~ " and lacks " ~ outside | join(', ') ~ " of the unique_key. "
-        ~ "Rows pair by sorting key and version, so rows of different entities would cancel each other. Add every "
-        ~ "unique_key column to order_by." ~ versioned_collapsing.get_list_advice('order_by', options.order_by)
-    ) -%}
-  {%- endif -%}
   {%- if options.sign in options.order_by -%}
     {%- do problems.append(
         "order_by contains the sign column " ~ options.sign ~ ", so state and cancel rows would never pair. Remove it."

@@ -5,10 +5,25 @@
   {%- do return(dict(
       given,
       unique_key=unique_key,
-      order_by=versioned_collapsing.as_list(given.order_by) or unique_key,
-      primary_key=versioned_collapsing.as_list(given.primary_key),
-      partition_by=versioned_collapsing.as_list(given.partition_by) | reject('equalto', 'tuple()') | list,
+      order_by=versioned_collapsing._get_expressions(given.order_by) or unique_key,
+      primary_key=versioned_collapsing._get_expressions(given.primary_key),
+      partition_by=versioned_collapsing._get_expressions(given.partition_by) | reject('equalto', 'tuple()') | list,
   )) -%}
+{% endmacro %}
+
+
+{# The expressions of a key: `(a, b)` and `tuple(a, b)` are two. #}
+{% macro _get_expressions(value) %}
+  {%- set expressions = [] -%}
+  {%- for entry in versioned_collapsing.as_list(value) -%}
+    {%- set text = entry | string | trim -%}
+    {%- set tuple = text[5:] if text.startswith('tuple(') else text -%}
+    {%- set parts = versioned_collapsing.strip_parentheses(tuple) -%}
+    {%- do expressions.extend(
+        versioned_collapsing.cut_at_commas(parts) if parts not in ('', tuple) else [entry]
+    ) -%}
+  {%- endfor -%}
+  {%- do return(expressions) -%}
 {% endmacro %}
 
 

@@ -50,11 +50,11 @@
 {% endmacro %}
 
 
-{# If this run dies after the chunk is recorded, the next run continues with the next chunk. With `on_conflict: error`,
-   nothing is recorded, and the next run starts again. #}
+{# If this run dies after the chunk is recorded, the next run continues with the next chunk. If a conflict may stop the
+   run at its end, nothing is recorded, and the next run starts again. #}
 {% macro end_chunk(target_relation, options, counts, progress, apply) %}
   {%- do versioned_collapsing.renew_lock(apply) -%}
-  {%- if options.on_conflict != 'error' and not progress.is_repeated -%}
+  {%- if options.on_conflict != 'error' and not apply.has_retaken and not progress.is_repeated -%}
     {%- do versioned_collapsing.record_apply(target_relation, apply, progress, 'chunk staged') -%}
   {%- endif -%}
   {%- do log(
@@ -68,7 +68,10 @@
 
 {# Raises an error for conflicts before anything is published, or warns of them. #}
 {% macro judge_conflicts(target_relation, options, counts, apply) %}
-  {%- if options.on_conflict == 'warn' -%}
+  {%- if apply.has_retaken and counts.columns_to_fill -%}
+    {%- do versioned_collapsing.drop_staged(target_relation) -%}
+    {%- do versioned_collapsing.validate_nothing_to_fill(target_relation, counts, apply) -%}
+  {%- elif options.on_conflict == 'warn' -%}
     {%- do versioned_collapsing.warn_of_conflicts(target_relation, options, counts) -%}
   {%- elif counts.conflicts -%}
     {%- do versioned_collapsing.drop_staged(target_relation) -%}

@@ -14,7 +14,12 @@
   {%- endif -%}
   {%- set conflicts = versioned_collapsing.get_conflicts_sql(target_relation, options, columns, uncollapsed, apply) -%}
   {%- set sample = versioned_collapsing.read_conflict_sample(conflicts) if 'conflict' in found.outcomes else [] -%}
-  {%- do return(versioned_collapsing.get_counts_of_outcomes(found.outcomes, found.unmerged, sample)) -%}
+  {%- set to_fill = versioned_collapsing.read_columns_to_fill(
+      target_relation, options, columns, uncollapsed, apply
+  ) if 'conflict' in found.outcomes and options.on_schema_change == 'append_new_columns' else [] -%}
+  {%- do return(dict(
+      versioned_collapsing.get_counts_of_outcomes(found.outcomes, found.unmerged, sample), columns_to_fill=to_fill
+  )) -%}
 {% endmacro %}
 
 

@@ -5,13 +5,13 @@
 {% endmacro %}
 
 
-{# The tombstones of the keys that change, without those that have expired. #}
-{% macro get_tombstones_sql(target_relation, options) -%}
+{# The tombstones of the keys that change, or of all keys, without those that have expired. #}
+{% macro get_tombstones_sql(target_relation, options, of_all_keys=false) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   {%- set interval = versioned_collapsing.get_interval_sql(options.remember_deletes) -%}
   select {{ key }}, max({{ adapter.quote(options.version) }}) as _dbt_deleted_at, true as _dbt_is_tombstone
   from {{ versioned_collapsing.get_tombstones_relation(target_relation) }}
-  where {{ versioned_collapsing._get_key_lookup_sql(options.unique_key, '_dbt_changes') }}
+  where {{ 'true' if of_all_keys else versioned_collapsing._get_key_lookup_sql(options.unique_key, '_dbt_changes') }}
     {%- if options.remember_deletes is not boolean %}
     and _remembered_at > now() - {{ interval }}
     {%- endif %}

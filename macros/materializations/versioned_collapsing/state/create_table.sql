@@ -39,7 +39,14 @@
   ttl {{ options.ttl }}
   {%- endif %}
   {{ versioned_collapsing.get_settings_sql(more=versioned_collapsing._get_table_settings(options)) }}
+  comment {{ versioned_collapsing.quote_literal(versioned_collapsing.get_table_comment()) }}
 {%- endmacro %}
+
+
+{# Tells a table that a run has made from one that somebody else has made. #}
+{% macro get_table_comment() %}
+  {%- do return('versioned_collapsing') -%}
+{% endmacro %}
 
 
 {# Adds all of them in one statement: a replica that lags behind refuses several statements. #}
@@ -68,4 +75,16 @@
   {%- endif -%}
   {%- do all.update(options.settings) -%}
   {%- do return(all) -%}
+{% endmacro %}
+
+
+{# Whether a table was made by a first run that then failed: it is ours, it is empty, and nothing was applied to it. If
+   the model has changed since, the table is made anew. #}
+{% macro is_unused_table(existing_relation, found, model) %}
+  {%- if found.target.comment != versioned_collapsing.get_table_comment()
+      or versioned_collapsing.read_row_count(existing_relation) -%}
+    {%- do return(false) -%}
+  {%- endif -%}
+  {%- set ledger = versioned_collapsing.read_ledger(existing_relation, model) -%}
+  {%- do return(not ledger.has_history and not ledger.unfinished) -%}
 {% endmacro %}

@@ -1,6 +1,8 @@
 {# What every step knows about an apply. Steps do not change it; if one learns more, it makes a copy.
 
    - is_resumed: whether another run began the apply
+   - is_first: whether it is the first apply to a table that was built for it
+   - has_retaken: whether it takes batches again that are applied
    - lock: none if the engine runs in dbt's own process
    - staged: the staged tables that an earlier apply has left
    - number: the number of the apply; 0 until the ledger is read
@@ -25,6 +27,8 @@
       'is_partial': manifest.is_partial or false,
       'is_stream': options.old_state == 'stream',
       'is_resumed': false,
+      'is_first': false,
+      'has_retaken': false,
       'chunks': options.chunks or 1,
       'remembers_deletes': options.remember_deletes or false,
       'staged': {},
@@ -63,7 +67,7 @@
 {# The first apply to a table. Views are filled from the table itself, so a feed that exists only for views gets no rows
    of it. #}
 {% macro get_first_apply(apply) %}
-  {%- do return(dict(apply, feed=apply.feed if apply.feed and apply.feed.is_history else none)) -%}
+  {%- do return(dict(apply, is_first=true, feed=apply.feed if apply.feed and apply.feed.is_history else none)) -%}
 {% endmacro %}
 
 

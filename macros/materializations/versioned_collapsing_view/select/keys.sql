@@ -1,9 +1,12 @@
-{# Each expression of `group by` must be a column of the view. Otherwise several groups would look the same in the
-   view. #}
+{# Each expression of `group by` must be a column of the view, or an element of a column that is a tuple. Otherwise
+   several groups would look the same in the view. ClickHouse reads `group by tuple(a, b)` as `group by a, b`. #}
 {% macro _get_group_problems(tree, shape, outputs) %}
   {%- set known = [] -%}
   {%- for output in outputs -%}
-    {%- do known.append(versioned_collapsing._get_expression_identity(tree, output.at)) -%}
+    {%- set elements = tree[output.at].children.get('ARGUMENTS', []) if tree[output.at].name == 'tuple' else [] -%}
+    {%- for at in [output.at] + elements -%}
+      {%- do known.append(versioned_collapsing._get_expression_identity(tree, at)) -%}
+    {%- endfor -%}
   {%- endfor -%}
   {%- set problems = [] -%}
   {%- for at in tree[shape.aggregators[0]].children.get('GROUP BY', []) if tree[at].kind != 'CONSTANT'
