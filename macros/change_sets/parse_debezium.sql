@@ -7,7 +7,8 @@
    nothing, and messages that are `_passed_over`, have neither a version nor a reason. #}
 {% macro parse_debezium(
     source, key, columns, required=[], version=none, servers=[], epochs=[], encodings={}, ranges={}, toasted=[],
-    missing_fields='refuse', unavailable_value='__debezium_unavailable_value', table=none
+    missing_fields='refuse', unavailable_value='__debezium_unavailable_value', table=none,
+    envelope_only=false
 ) -%}
   {%- set tables = [table] if table is string else table or [] -%}
   {%- do versioned_collapsing.validate_parsing(
@@ -56,7 +57,7 @@
   ) -%}
   with images as (
     {{ versioned_collapsing.get_envelopes_sql(
-        lines, key, places, columns, encodings, unavailable_value, tables
+        lines, key, places, columns, encodings, unavailable_value, tables, envelope_only
     ) }}
   ),
   typed as (

@@ -2,7 +2,7 @@
    Both images must be whole, and their version is a column, since an event has one log position and two rows. #}
 {% macro parse_debezium_images(
     source, key, columns, version, required=[], encodings={}, ranges={}, missing_fields='refuse',
-    unavailable_value='__debezium_unavailable_value'
+    unavailable_value='__debezium_unavailable_value', envelope_only=false
 ) -%}
   {%- do versioned_collapsing.validate_parsing(
       source, key, columns, required, encodings, ranges,
@@ -24,7 +24,7 @@
   ) -%}
   with images as (
     {{ versioned_collapsing.get_envelopes_sql(
-        lines, key, columns, columns, encodings, unavailable_value
+        lines, key, columns, columns, encodings, unavailable_value, envelope_only=envelope_only
     ) }}
   ),
   after_typed as (

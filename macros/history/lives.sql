@@ -17,7 +17,7 @@
       {{ history.names }},
       {{ history.version }} as _dbt_from,
       {{ history.version }} as _dbt_to,
-      true as _dbt_is_current,
+      toUInt8(1) as _dbt_is_current,
       toDateTime64(0, 6, 'UTC') as _dbt_known_from,
       toDateTime64(0, 6, 'UTC') as _dbt_known_to,
       toUInt64(0) as _dbt_apply

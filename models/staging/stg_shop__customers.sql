@@ -13,4 +13,5 @@
     },
     required=['name', 'region', 'tier', 'credit_limit', 'updated_at'],
     version='source.lsn_despite_races',
+    envelope_only=true,
 ) }}

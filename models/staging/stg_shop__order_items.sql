@@ -11,4 +11,5 @@
     },
     required=['sku', 'quantity', 'unit_price', 'updated_at'],
     version='source.lsn_despite_races',
+    envelope_only=true,
 ) }}

@@ -57,7 +57,8 @@ def _same(text: str) -> str:
 
 # A column: its type, and what the database's text and the parsed value have in common.
 Read = Callable[[Any], Any]
-COMMON: dict[str, tuple[str, Read, Read]] = {
+Columns = dict[str, tuple[str, Read, Read]]
+COMMON: Columns = {
     "id": ("int", int, int),
     "small": ("int", int, int),
     "big": ("bigint", int, int),
@@ -73,14 +74,14 @@ COMMON: dict[str, tuple[str, Read, Read]] = {
     "flag": ("boolean", _flag, bool),
     "mask": ("string", _bits, _bits),
 }
-POSTGRESQL = {
+POSTGRESQL: Columns = {
     **COMMON,
     "cash": ("decimal(18,2)", _number, Decimal),
     "is_open": ("boolean", _flag, bool),
     "uid": ("string", _same, str),
     "made": ("timestamp", _moment, lambda value: value.replace(tzinfo=None)),
 }
-MYSQL = {
+MYSQL: Columns = {
     **COMMON,
     "is_open": ("boolean", _flag, bool),
     "precise": ("decimal(38,10)", _number, Decimal),
@@ -89,7 +90,7 @@ MYSQL = {
     "opens_us": ("string", _clock, _clock),
     "seen_us": ("timestamp", _moment, lambda value: value.replace(tzinfo=None)),
 }
-STREAMS = {
+STREAMS: dict[str, Columns] = {
     "postgresql_schemas": POSTGRESQL,
     "postgresql_flat_schemas": POSTGRESQL,
     # Debezium itself sends null for a time that nanoseconds do not hold.
@@ -189,8 +190,9 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str, A
 def test_a_shape_is_read_or_named(rows: dict[str, list[dict[str, Any]]], name: str) -> None:
     found = rows["shapes"][list(SHAPES).index(name)]
     shape = SHAPES[name]
-    assert found["_reason"] == shape.reason
-    if shape.reason is None:
+    reason: str | None = found["_reason"]
+    assert reason == shape.reason
+    if not reason:
         assert (found["_version"] is not None) == bool(shape.row)
         assert {
             column: found[column] for column in COLUMNS if found[column] is not None

@@ -71,7 +71,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
 
 @pytest.fixture(scope="module")
 def spark() -> SparkSession:
-    options = {
+    options: dict[str, bool | float | int | str | None] = {
         "spark.ui.enabled": "false",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": "1",
@@ -369,7 +369,7 @@ def test_an_update_as_delete_and_insert(landing: Landing) -> None:
 
 def test_lines_of_other_tables_are_passed_over(landing: Landing) -> None:
     """By name, by schema and name, or by a pattern; also a truncate. A line must say of which table it is."""
-    position = {"lsn": 8, "sequence": '["8","8"]'}
+    position: dict[str, Any] = {"lsn": 8, "sequence": '["8","8"]'}
 
     def line(op: str, **source: Any) -> str:
         return _line(op, "postgresql", **position, **source)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+from typing import Any
 
 import pyarrow
 import pyarrow.parquet
@@ -46,7 +47,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str, o
 
 
 @pytest.mark.parametrize("title", [*TOOLS, PARQUET])
-def test_a_tool(rows: dict[str, list[dict[str, object]]], title: str) -> None:
+def test_a_tool(rows: dict[str, list[dict[str, Any]]], title: str) -> None:
     name = "parquet" if title == PARQUET else re.sub(r"\W", "_", title).lower()
     expected = TOOLS[title.removesuffix(", Parquet")][2]
     assert [row["_reason"] for row in rows[name] if row["_reason"]] == []
@@ -54,7 +55,7 @@ def test_a_tool(rows: dict[str, list[dict[str, object]]], title: str) -> None:
     for row in rows[name]:
         key = next(iter(row.values()))
         if row["_version"] is not None and (
-            key not in newest or row["_version"] > newest[key]["_version"]  # type: ignore[operator]
+            key not in newest or row["_version"] > newest[key]["_version"]
         ):
             newest[key] = row
     live = [tuple(row.values())[:2] for row in newest.values() if not row["_is_deleted"]]
@@ -65,7 +66,7 @@ def test_the_page_has_the_tools() -> None:
     assert list(TOOLS) == re.findall(r"^## (.+)", PAGE, re.MULTILINE)
 
 
-def test_a_file_that_lacks_a_column_changes_none(rows: dict[str, list[dict[str, object]]]) -> None:
+def test_a_file_that_lacks_a_column_changes_none(rows: dict[str, list[dict[str, Any]]]) -> None:
     """The columns of Parquet files are those of all: `Op` is not in the full load, and is read where it is."""
     assert sorted(str(row["_is_deleted"]) for row in rows["parquet"]) == [
         "False",

@@ -26,6 +26,9 @@ OPTIONS = {
     "is_deleted": "_is_deleted",
     "old_state": "lookup",
     "combine": {},
+    "order_by": ["id"],
+    "primary_key": ["id"],
+    "partition_by": [],
 }
 MESSAGES: list[tuple[str, dict[str, Any], str]] = [
     (

@@ -21,7 +21,7 @@ def truncate(version: int) -> Row:
 
 
 @pytest.mark.parametrize("options", [{}, {"chunks": 3}, {"remember_deletes": False}], ids=str)
-def test_rows_at_or_below_go_for_ever(make_project: MakeProject, options: dict[str, object]) -> None:
+def test_rows_at_or_below_go_for_ever(make_project: MakeProject, options: dict[str, Any]) -> None:
     table = Table(make_project("truncate_" + "_".join(options)), COLUMNS, **options)
     table.apply([(1, 5), (2, 10), (3, 11), (4, 5)])
     # In one change set: what is below the truncate and what is above it, in any order.

@@ -3,7 +3,7 @@
    which fields it has. If only the columns in `before` are read of the row before, its other fields are ignored. If
    Debezium's converter sends a schema, it puts the envelope into `payload`. A row without an envelope may have a column
    of that name too, and then has a key beside it. #}
-{% macro get_envelopes_sql(lines, key, before, columns, encodings, unavailable, tables=[]) -%}
+{% macro get_envelopes_sql(lines, key, before, columns, encodings, unavailable, tables=[], envelope_only=false) -%}
   {%- set fields = ['op', 'before', 'after', 'source', 'transaction'] -%}
   {%- set reads_all_before = before | length == columns | length -%}
   {%- set envelope = 'op: string, before: '
@@ -37,7 +37,7 @@
       select *, {{ is_wrapped | join(' and ') }} as _is_wrapped
       from (
         {{ versioned_collapsing.get_parsed_lines_sql(
-            versioned_collapsing.get_event_lines_sql(lines, columns, encodings, unavailable),
+            versioned_collapsing.get_event_lines_sql(lines, columns, encodings, unavailable, envelope_only),
             object, paths, '_json_text',
         ) }}
       )

@@ -36,9 +36,9 @@
     {% set problems = versioned_collapsing.read_existing_table_problems(
         existing_relation, found, stored, options, columns, model
     ) %}
-    {% set is_unused = problems != [] and versioned_collapsing.is_unused_table(existing_relation, found, model) %}
+    {% set is_unused = problems != [] and versioned_collapsing.read_is_unused_table(existing_relation, found, model) %}
     {% set is_rebuild = is_unused %}
-    {% do versioned_collapsing.raise_problems(existing_relation | string, [] if is_unused else problems) %}
+    {% do versioned_collapsing.validate_existing_table(existing_relation, [] if is_unused else problems) %}
   {% endif %}
 
   {#- Take the lock, and read again which tables exist. -#}

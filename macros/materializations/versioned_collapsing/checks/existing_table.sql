@@ -23,6 +23,11 @@
 {% endmacro %}
 
 
+{% macro validate_existing_table(existing_relation, problems) %}
+  {%- do versioned_collapsing.raise_problems(existing_relation | string, problems) -%}
+{% endmacro %}
+
+
 {# Stops the run if another run has applied to the table before this run took the lock. #}
 {% macro validate_is_unused(existing_relation, ledger, apply) %}
   {%- if ledger.has_history or ledger.unfinished -%}

@@ -80,7 +80,7 @@
 
 {# Whether a table was made by a first run that then failed: it is ours, it is empty, and nothing was applied to it. If
    the model has changed since, the table is made anew. #}
-{% macro is_unused_table(existing_relation, found, model) %}
+{% macro read_is_unused_table(existing_relation, found, model) %}
   {%- if found.target.comment != versioned_collapsing.get_table_comment()
       or versioned_collapsing.read_row_count(existing_relation) -%}
     {%- do return(false) -%}

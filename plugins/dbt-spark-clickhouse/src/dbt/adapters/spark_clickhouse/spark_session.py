@@ -28,9 +28,13 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-# Of each session, the remote ones too: what the hand-off of a table to ClickHouse builds on.
+# Of each session, the remote ones too: what the hand-off of a table to ClickHouse builds on, and
+# what the parsers need.
 SESSION_SETTINGS = {
     **dict.fromkeys(LOSING_SETTINGS, "false"),
+    # parse_debezium takes 103 steps: functions within functions read all forms of events. The
+    # default is 100.
+    "spark.sql.analyzer.maxIterations": "1000",
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.sources.default": "parquet",
