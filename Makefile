@@ -45,10 +45,10 @@ dialects: setup postgresql mariadb $(DEBEZIUM) ## Make the fixtures of Debezium'
 report: setup ## Write target/report.html: rows, runs, quarantine, views, tests and storage of the tables
 	@$(VENV)/bin/python -m dbt.adapters.spark_clickhouse.report $(ARGS)
 
-test: setup postgresql ## Show every guarantee once, in ten minutes
+test: setup postgresql ## Show every guarantee once
 	@$(VENV)/bin/pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not all"
 
-test-all: setup postgresql ## Run the tests of CI: those of make test, and what takes longer; RECORD=yes: record what they cost
+test-all: setup postgresql ## Run the tests of make test, and those that take longer; RECORD=yes: record what they cost
 	@$(VENV)/bin/pytest -n 2 --dist loadfile --no-loadscope-reorder $(if $(RECORD),--record-durations)
 
 fast: setup ## Run the tests that need no engine

@@ -134,7 +134,7 @@ def _case(
     return Case(
         Situation(
             name,
-            f"parse_debezium(SOURCE, key=['id'], columns={COLUMNS}, encodings={ENCODINGS}, "
+            f"parse_debezium(SOURCE, key=['id'], columns={COLUMNS}, envelope_only=true, encodings={ENCODINGS}, "
             f"ranges={{'small': [0, 255]}}, {version})",
             "one_change_per_key(EVENTS, key=['id'])",
             TYPES,

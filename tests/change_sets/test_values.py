@@ -378,7 +378,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Stored:
     arguments = f"SOURCE, key=['id'], columns={columns}, encodings={encodings}, unavailable_value='{PLACEHOLDER}'"
     types = {"id": "Int64", **{name: column.clickhouse for name, column in COLUMNS.items()}}
     calls = {
-        "upserts": f"parse_upserts({arguments}, version='_batch', missing_fields='null', version='source.lsn_despite_races')",
+        "upserts": f"parse_upserts({arguments}, version='_batch', missing_fields='null')",
         "events": f"parse_debezium({arguments}, missing_fields='null', version='source.lsn_despite_races')",
     }
     project = ChangeSetProject(
