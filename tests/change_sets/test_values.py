@@ -381,9 +381,13 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Stored:
         "upserts": f"parse_upserts({arguments}, version='_batch', missing_fields='null')",
         "events": f"parse_debezium({arguments}, missing_fields='null', version='source.lsn_despite_races')",
     }
+    versions = {"upserts": {}, "events": {"_version": "Int128"}}
     project = ChangeSetProject(
         tmp_path_factory.mktemp("values"),
-        [Situation(kind, call, "one_change_per_key(EVENTS, key=['id'])", types, {"unique_key": "id"}) for kind, call in calls.items()],
+        [
+            Situation(kind, call, "one_change_per_key(EVENTS, key=['id'])", types | versions[kind], {"unique_key": "id"})
+            for kind, call in calls.items()
+        ],
     )  # fmt: skip
     for kind, wrap in KINDS.items():
         project.land(kind, 1, [line for line, _ in lines(wrap)])
