@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from pyspark.sql import Row, SparkSession
 
+from dbt.adapters.spark_clickhouse.spark_session import SESSION_SETTINGS
 from tests.macros.harness import Project, parsed_project
 from tests.support.racing_postgres import KEYS, RACES, racing_postgres
 
@@ -72,8 +73,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
 @pytest.fixture(scope="module")
 def spark() -> SparkSession:
     options: dict[str, bool | float | int | str | None] = {
+        **SESSION_SETTINGS,
         "spark.ui.enabled": "false",
-        "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": "1",
     }
     builder = SparkSession.builder.master("local[1]").config(map=options)
