@@ -43,7 +43,10 @@
   {%- if not execute -%}{%- do return(none) -%}{%- endif -%}
   {%- set relation = versioned_collapsing.get_tombstones_relation(table.relation) -%}
   {%- set tables = versioned_collapsing.read_tables([table.relation, relation]) -%}
-  {%- set found = tables.get(relation.identifier, {'comment': 'none', 'sorting_key': ''}) -%}
+  {%- if table.relation.identifier not in tables or relation.identifier not in tables -%}
+    {%- do return(none) -%}
+  {%- endif -%}
+  {%- set found = tables[relation.identifier] -%}
   {%- set key = [] -%}
   {%- for name in versioned_collapsing.cut_at_commas(found.sorting_key) -%}
     {%- do key.append(versioned_collapsing._strip_quotes(name)) -%}
