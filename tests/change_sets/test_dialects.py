@@ -178,7 +178,11 @@ def _call(columns: dict[str, str], more: str = "") -> str:
 
 @pytest.fixture(scope="module")
 def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str, Any]]]:
-    parses = {"shapes": Parse(_call(COLUMNS), [[shape.line for shape in SHAPES.values()]])}
+    lines = [[shape.line for shape in SHAPES.values()]]
+    parses = {
+        "shapes": Parse(_call(COLUMNS), lines),
+        "envelopes": Parse(_call(COLUMNS, ", envelope_only=true"), lines),
+    }
     for name, columns in STREAMS.items():
         types = {column: kind for column, (kind, _, _) in columns.items()}
         parses[name] = Parse(_call(types, ", encodings={'raw': 'base64'}"), [_recorded(name)[0]])
@@ -200,6 +204,24 @@ def test_a_shape_is_read_or_named(rows: dict[str, list[dict[str, Any]]], name: s
         assert found["_is_deleted"] is (
             True if shape.is_deleted else False if shape.row else found["_is_deleted"]
         )
+
+
+def test_without_the_other_forms_a_line_is_the_same_row_or_none(
+    rows: dict[str, list[dict[str, Any]]],
+) -> None:
+    reasons = {}
+    for name, found, whole in zip(SHAPES, rows["envelopes"], rows["shapes"], strict=True):
+        if found["_version"] is None or found["_reason"]:
+            reasons[name] = found["_reason"]
+        else:
+            assert {column: found[column] for column in COLUMNS} == {
+                column: whole[column] for column in COLUMNS
+            }, name
+    assert SHAPES.keys() - reasons.keys() >= {"plain", "Db2"}
+    assert reasons["a time below 0"] == "the event has a schema, which envelope_only does not read"
+    assert reasons["flat"] == "op is missing"
+    lost = {name for name, reason in reasons.items() if reason is None and SHAPES[name].row}
+    assert lost == set()
 
 
 @pytest.mark.parametrize("name", STREAMS)
