@@ -11,8 +11,8 @@
    A plain envelope is passed on as it is. That is found by three searches of the line's text, because it is parsed
    later anyway. What cannot be read has a reason for an `op`, after an exclamation mark.
 
-   `envelope_only`: every line is a plain envelope, so Spark plans and compiles the query in half the time. An event with
-   a schema is refused: its values would be stored as they are encoded.
+   `envelope_only`: every line is a plain envelope, so Spark plans and compiles the query in half the time. An event
+   with a schema is refused: its values would be stored as they are encoded.
 
    The steps are functions of one array element each, so that no expression occurs twice in the SQL. #}
 {% macro get_event_lines_sql(lines, columns, encodings, unavailable, envelope_only) -%}
