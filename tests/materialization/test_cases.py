@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date
 
 import pytest
 
-from tests.support.collapsing_project import CollapsingProject
+from tests.support.collapsing_project import Row
+from tests.support.collapsing_projects import MakeProject
+from tests.support.table import Table
 
 Change = tuple[int | None, str, int, bool]  # amount, month, version, is deleted
 Stored = tuple[int, str, int, int]  # amount, month, version, sign
@@ -61,66 +62,57 @@ CASES = [
 ]
 # fmt: on
 
-STRUCTURE = "id Int64, name String, amount Nullable(Int64), day Date, _version Int64, _is_deleted Bool"
+COLUMNS = "id Int64, name String, amount Nullable(Int64), day Date, _version Int64, _is_deleted Bool"
 
 
 @dataclass(frozen=True)
 class Result:
-    project: CollapsingProject
-    rows_before: dict[str, int]
-    rows_after: dict[str, int]
-    rows_repeated: dict[str, int]
+    """The table after the three runs, how many rows each key had before and after each, and what dbt said."""
+
+    table: Table
+    rows: list[dict[str, int]]
     messages: list[str]
 
 
-def stored_rows(project: CollapsingProject) -> dict[str, int]:
-    return dict(project.query("select name, count() from target group by name"))
-
-
 @pytest.fixture(scope="module")
-def result(make_project: Callable[[str], CollapsingProject]) -> Result:
-    project = make_project("cases")
-    project.add_model(
-        "target",
-        {"unique_key": ["id", "name"], "order_by": ["id", "name"], "partition_by": "toYYYYMM(day)"},
-        "select * from changes",
-    )
+def result(make_project: MakeProject) -> Result:
+    key = ["id", "name"]
+    table = Table(make_project("cases"), COLUMNS, unique_key=key, order_by=key, partition_by="toYYYYMM(day)")
 
-    def apply(changes: list[tuple[Case, Change]]) -> str:
-        rows = [
-            (CASES.index(case), case.name, amount, date.fromisoformat(day), version, is_deleted)
-            for case, (amount, day, version, is_deleted) in changes
+    def changes(run: str) -> list[Row]:
+        return [
+            (number, case.name, amount, date.fromisoformat(day), version, is_deleted)
+            for number, case in enumerate(CASES)
+            for amount, day, version, is_deleted in getattr(case, run)
         ]
-        project.replace_rows("changes", STRUCTURE, rows)
-        outcome = project.run()["target"]
-        assert outcome.status == "success", outcome.message
-        return outcome.message
 
-    messages = [apply([(case, change) for case in CASES for change in case.first])]
-    project.command("system stop merges target")
-    for case in CASES:
+    def stored() -> dict[str, int]:
+        return dict(table.query("select name, count() from target group by name"))
+
+    messages = [table.apply(changes("first"))]
+    table.command("system stop merges target")
+    for number, case in enumerate(CASES):
         for amount, day, version, sign in case.rows_added:
-            project.command(
+            table.command(
                 "insert into target (id, name, amount, day, _version, _sign) settings optimize_on_insert = 0 "
-                f"values ({CASES.index(case)}, '{case.name}', {amount}, '{day}', {version}, {sign})"
+                f"values ({number}, '{case.name}', {amount}, '{day}', {version}, {sign})"
             )
-    before = stored_rows(project)
-    second = [(case, change) for case in CASES for change in case.second]
-    messages.append(apply(second))
-    after = stored_rows(project)
-    messages.append(apply(second))
-    return Result(project, before, after, stored_rows(project), messages)
+    rows = [stored()]
+    for _ in range(2):
+        messages.append(table.apply(changes("second")))
+        rows.append(stored())
+    return Result(table, rows, messages)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_live_row(result: Result, case: Case) -> None:
-    live = result.project.query(f"select amount, _version from target final where name = '{case.name}' and _sign = 1")
+    live = result.table.query(f"select amount, _version from target final where name = '{case.name}' and _sign = 1")
     assert list(live) == ([] if case.live is None else [case.live])
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_signs_add_up_row_by_row(result: Result, case: Case) -> None:
-    net = result.project.query(
+    net = result.table.query(
         "select amount, _version, sum(_sign) as net from target "
         f"where name = '{case.name}' group by amount, day, _version having net <> 0"
     )
@@ -129,42 +121,39 @@ def test_signs_add_up_row_by_row(result: Result, case: Case) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_rows_written(result: Result, case: Case) -> None:
-    written = result.rows_after.get(case.name, 0) - result.rows_before.get(case.name, 0)
-    assert written == case.writes
+    before, after, _ = result.rows
+    assert after.get(case.name, 0) - before.get(case.name, 0) == case.writes
 
 
 def test_the_same_change_set_again_writes_nothing(result: Result) -> None:
-    assert result.rows_repeated == result.rows_after
+    assert result.rows[1] == result.rows[2]
 
 
 def test_a_merge_leaves_the_live_rows_alone(result: Result) -> None:
     live = "select * from target final where _sign = 1 order by all"
-    before = result.project.query(live)
-    result.project.command("system start merges target")
+    before = result.table.query(live)
+    result.table.command("system start merges target")
     for partition in ("202501", "202502"):
-        result.project.command(f"optimize table target partition {partition} final")
-    assert result.project.query("select * from target order by all") == before
+        result.table.command(f"optimize table target partition {partition} final")
+    assert result.table.query("select * from target order by all") == before
 
 
 def test_the_ledger_accounts_for_every_key(result: Result) -> None:
-    (counts,) = result.project.query(
-        "select rows_read, keys, states, cancels, deletes, duplicates, stale, conflicts, tombstoned, repaired "
-        "from versioned_collapsing_ledger where status = 'applied' order by at limit 1 offset 1"
-    )
-    (rows_read, keys, states, cancels, deletes, duplicates, stale, conflicts, tombstoned, repaired) = counts
-    assert rows_read == sum(len(case.second) for case in CASES)
-    assert keys == len(CASES)
-    assert states + deletes + duplicates + stale + conflicts + tombstoned + repaired == keys
-    assert conflicts == 1
-    assert tombstoned == 2
-    assert repaired == sum(1 for case in CASES if case.rows_added and case.name != "lost_state_row")
+    names = "rows_read, keys, states, cancels, deletes, duplicates, stale, conflicts, tombstoned, repaired"
+    counts = dict(zip(names.split(", "), result.table.ledger(names)[1], strict=True))
+    outcomes = ("states", "deletes", "duplicates", "stale", "conflicts", "tombstoned", "repaired")
+    assert counts["rows_read"] == sum(len(case.second) for case in CASES)
+    assert counts["keys"] == len(CASES) == sum(counts[name] for name in outcomes)
+    assert (counts["conflicts"], counts["tombstoned"]) == (1, 2)
+    healed = [case for case in CASES if case.rows_added and case.name != "lost_state_row"]
+    assert counts["repaired"] == len(healed)
     plain = [case for case in CASES if not case.rows_added]
-    assert cancels == sum(1 for case in plain if case.writes == (1 if case.live is None else 2))
+    assert counts["cancels"] == sum(1 for case in plain if case.writes == (1 if case.live is None else 2))
 
 
 def test_the_tombstones_remember_the_deletes(result: Result) -> None:
     remembered: dict[str, int] = dict(
-        result.project.query("select name, max(_version) from target__tombstones group by name")
+        result.table.query("select name, max(_version) from target__tombstones group by name")
     )
     assert remembered["delete"] == 6
     assert remembered["delete_of_an_absent_key"] == 5
@@ -173,7 +162,7 @@ def test_the_tombstones_remember_the_deletes(result: Result) -> None:
 
 def test_staged_tables_are_empty(result: Result) -> None:
     query = "select name, total_rows from system.tables where database = currentDatabase()"
-    tables: dict[str, int | None] = dict(result.project.query(query))
+    tables: dict[str, int | None] = dict(result.table.query(query))
     staged = {name: tables.pop(name) for name in list(tables) if name.startswith("target__dbt_")}
     roles = ("changes", "deletes", "torn", "uncollapsed")
     assert staged == dict.fromkeys((f"target__dbt_{role}" for role in roles), 0)

@@ -9,8 +9,9 @@ from uuid import UUID
 
 import pytest
 
-from tests.support.collapsing_project import CollapsingProject, Row
+from tests.support.collapsing_project import CollapsingProject
 from tests.support.collapsing_projects import MakeProject
+from tests.support.table import Table
 
 ODD = ["", "\x00", "a'b", "a\\'", "ä", "\n", "%s", "{{ x }}", "\xff"]
 KEYS: dict[str, tuple[str, list[Any]]] = {
@@ -28,39 +29,31 @@ KEYS: dict[str, tuple[str, list[Any]]] = {
 }
 
 
-def build(project: CollapsingProject, *names: str) -> None:
-    outcomes = project.run("--select", *names)
-    assert {outcome.status for outcome in outcomes.values()} == {"success"}, outcomes
+TEXTS = {f"text_{chunks}": chunks for chunks in range(1, 8)}
 
 
 @pytest.fixture(scope="module")
 def project(make_project: MakeProject) -> CollapsingProject:
     """A model for each kind of key; of text also for each number of chunks; applied twice."""
     project = make_project("chunks")
+    for name in KEYS:
+        config: dict[str, Any] = {"unique_key": ["id", "tenant"], "chunks": 3}
+        project.add_model(name, config, f"select * from changes_{name}")
+    for name, chunks in TEXTS.items():
+        config = {"unique_key": ["tenant", "id"], "order_by": ["id", "tenant"], "chunks": chunks}
+        project.add_model(name, config, "select * from changes_text")
     for version in (1, 2):
         for name, (kind, keys) in KEYS.items():
-            project.replace_rows(
-                f"changes_{name}",
-                f"id {kind}, tenant UInt8, x UInt64, _version UInt64",
-                [(key, tenant, tenant, version) for key in keys for tenant in (1, 2)],
-            )
-        if version == 1:
-            for name in KEYS:
-                config: dict[str, Any] = {"unique_key": ["id", "tenant"], "chunks": 3}
-                project.add_model(name, config, f"select * from changes_{name}")
-            for chunks in range(1, 8):
-                project.add_model(
-                    f"text_{chunks}",
-                    {"unique_key": ["tenant", "id"], "order_by": ["id", "tenant"], "chunks": chunks},
-                    "select * from changes_text",
-                )
-        build(project, *KEYS, *(f"text_{chunks}" for chunks in range(1, 8)))
+            columns = f"id {kind}, tenant UInt8, x UInt64, _version UInt64"
+            rows = [(key, tenant, tenant, version) for key in keys for tenant in (1, 2)]
+            project.replace_rows(f"changes_{name}", columns, rows)
+        project.build()
     return project
 
 
-@pytest.mark.parametrize("name", [*KEYS, *(f"text_{chunks}" for chunks in range(1, 8))])
+@pytest.mark.parametrize("name", [*KEYS, *TEXTS])
 def test_every_key_is_applied_once(project: CollapsingProject, name: str) -> None:
-    keys = len(KEYS[name.split("_", maxsplit=1)[0] if name.startswith("text_") else name][1]) * 2
+    keys = 2 * len(KEYS["text" if name in TEXTS else name][1])
     live = project.query(
         f"select count(), uniqExact(id, tenant), min(_version), sum(x = tenant) from {name} final where _sign = 1"
     )
@@ -73,46 +66,31 @@ def test_every_key_is_applied_once(project: CollapsingProject, name: str) -> Non
 
 
 def test_a_conflict_in_the_last_chunk_leaves_all_untouched(make_project: MakeProject) -> None:
-    project = make_project("chunks_conflict")
-    config = {"unique_key": "id", "chunks": 3, "on_conflict": "error"}
-    project.add_model("target", config, "select * from changes")
-    structure = "id Int64, x Int64, _version Int64"
-    rows: list[Row] = [(key, 0, 1) for key in range(9)]
-    project.replace_rows("changes", structure, rows)
-    build(project, "target")
-    project.replace_rows("changes", structure, [*((key, 1, 2) for key in range(8)), (8, 1, 1)])
-    outcome = project.run()["target"]
-    assert "1 change has the same version as a stored row" in outcome.message
-    assert project.query("select count(), sum(x) from target") == [(9, 0)]
+    table = Table(make_project("chunks_conflict"), chunks=3, on_conflict="error")
+    table.apply([(key, 0, 1) for key in range(9)])
+    message = table.fail([*((key, 1, 2) for key in range(8)), (8, 1, 1)])
+    assert "1 change has the same version as a stored row" in message
+    table.check([(key, 0, 1) for key in range(9)])
 
 
 def test_a_fold_is_chunked_by_key(make_project: MakeProject) -> None:
     """Several changes of a key stay in one chunk."""
-    project = make_project("chunks_fold")
-    config = {"unique_key": "id", "chunks": 4, "combine": {"x": "greatest"}}
-    project.add_model(
-        "target",
-        config,
-        "select intDiv(number, 50) as id, toInt64(number % 50) as x, 100 - number % 50 as _version from numbers(250)",
-    )
-    build(project, "target")
-    assert project.query("select id, x, _version from target order by id") == [(key, 49, 100) for key in range(5)]
+    table = Table(make_project("chunks_fold"), chunks=4, combine={"x": "greatest"})
+    table.apply([(number // 50, number % 50, 100 - number % 50) for number in range(250)])
+    table.check([(key, 49, 100) for key in range(5)])
 
 
 def test_chunks_save_memory_where_keys_repeat(make_project: MakeProject) -> None:
     """Nothing holds all rows of the change set at once: not what counts the rows that repeat others, either."""
-    project = make_project("chunks_memory")
     changes = (
         "select number % 500000 as id, id % 500 as shop, repeat('x', 40) as note, "
         "{version} + intDiv(number, 500000) as _version from numbers(501000)"
     )
-    config = {"unique_key": "id", "chunks": 8}
-    project.add_model("target", config, changes.format(version=1))
-    build(project, "target")
-    project.add_model("target", config, changes.format(version=3))
-    project.set_profile(custom_settings={"max_memory_usage": 75_000_000})
-    message = project.run("--select", "target")["target"].message
+    table = Table(make_project("chunks_memory"), select=changes.format(version=1), chunks=8)
+    table.apply()
+    table.configure(changes.format(version=3), chunks=8)
+    table.project.set_profile(custom_settings={"max_memory_usage": 75_000_000})
+    message = table.apply()
     assert message.startswith("501000 rows: 500000 states, 500000 cancels"), message
-    assert project.query("select count(), sum(_version) from target final where _sign = 1") == [
-        (500_000, 3 * 499_000 + 4 * 1_000)
-    ]
+    live = "select count(), sum(_version) from target final where _sign = 1"
+    assert table.query(live) == [(500_000, 3 * 499_000 + 4 * 1_000)]
