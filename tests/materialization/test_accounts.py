@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from zlib import crc32
 
 import pytest
-from dbt.adapters.clickhouse import ClickHouseAdapter
 
-from tests.materialization.test_stream import CHANGE_SET
 from tests.support.collapsing_project import CollapsingProject, Row
 from tests.support.collapsing_projects import MakeProject
+from tests.support.stand_in import stand_in_for_change_sets
 
 COUNTS = ("_duplicates", "_conflicts", "_superseded", "_derived")
 STRUCTURE = "id Nullable(Int64), x Int64, _version Int64, _is_deleted Bool, _is_truncate Bool, " + (
@@ -33,25 +31,16 @@ BATCHES = {1: (5, 1, 1, 1, 2), 2: (6, 0, 2, 0, 4)}
 
 
 @pytest.fixture
-def project(
-    make_project: MakeProject, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> CollapsingProject:
+def project(make_project: MakeProject, request: pytest.FixtureRequest) -> Iterator[CollapsingProject]:
     """A table on a change set with a manifest, with the claim as its test."""
-    available = ClickHouseAdapter._available_ | {"hand_off"}
-    monkeypatch.setattr(ClickHouseAdapter, "_available_", available)
-    monkeypatch.setattr(ClickHouseAdapter, "hand_off", lambda _, schema, name, __: f"{schema}.{name}", raising=False)
     project = make_project(f"accounts_{crc32(request.node.name.encode())}")
-    macros = project.folder / "macros"
-    macros.mkdir()
-    (macros / "change_set.sql").write_text(CHANGE_SET)
-    project.set_variables()
-    models = project.folder / "models"
-    (models / "events.sql").write_text("{{ config(materialized='change_set') }} select * from changes")
-    project.add_model("target", {"unique_key": "id"}, "select * from {{ ref('events') }}")
-    properties = {"models": [{"name": "target", "data_tests": [{CLAIM: {"name": CLAIM}}]}]}
-    (models / "schema.yml").write_text(json.dumps(properties))
-    stage(project, ROWS, BATCHES)
-    return project
+    with stand_in_for_change_sets(project):
+        project.add_model("events", {"materialized": "change_set"}, "select * from changes")
+        project.add_model("target", {"unique_key": "id"}, "select * from {{ ref('events') }}")
+        tested = {"name": "target", "data_tests": [{CLAIM: {"name": CLAIM}}]}
+        project.add_properties("schema", {"models": [tested]})
+        stage(project, ROWS, BATCHES)
+        yield project
 
 
 def stage(project: CollapsingProject, rows: list[Row], batches: Mapping[int, tuple[int, ...]]) -> None:
@@ -117,11 +106,10 @@ def test_a_change_set_that_does_not_tell_is_accounted_for_by_its_rows(project: C
     if without == "manifest":
         project.replace_rows("events__manifest", MANIFEST, [(1, "h", True, False)])
     else:
-        (project.folder / "models" / "events.sql").write_text(
-            f"{{{{ config(materialized='change_set') }}}} select * except ({without}) from changes"
-        )
+        change_set = f"select * except ({without}) from changes"
+        project.add_model("events", {"materialized": "change_set"}, change_set)
         project.add_model("target", {"unique_key": "id"}, f"select * except ({without}) from {{{{ ref('events') }}}}")
-    assert project.run()["target"].status == "success"
+    project.build()
     ((lines, *_, events, _, _, _),) = project.query(f"{LEDGER} where status = 'applied'")
     left_out = {"_duplicates": 2, "_superseded": 2}.get(without, 0)
     assert (lines, events) == (None, 6 - left_out)
