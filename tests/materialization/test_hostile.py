@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
 from tests.support.collapsing_project import CollapsingProject, OperationError
 from tests.support.collapsing_projects import MakeProject
+from tests.support.table import Table
 
 # Besides each ASCII character: those that look like others or like nothing, and one beyond 16 bits.
 LOOKALIKES = "\x80é\u00a0\u200b\u2028\u202e\u2019\uff07\ufe6a\ufeff\U0001f98a"
@@ -16,6 +18,11 @@ WORDS = ["{{ x }}", "{% raw %}", "{# x", "--", "/*", "*/", "; drop table x", "$$
 WORDS += ["Name", "name", "e\u0301", "%(x)s", "%s", "{x:String}", "null", "''", "order-id", "order"]
 # A constant without an alias has the name of a column that is called as the constant is written.
 WORDS += ["-1", "true", "false", "toInt8(1)", "toInt8(-1)", "now64(6, 'UTC')"]
+# Those that statements could be taken for having themselves.
+WORDS += ["key", "from", "row", "sign", "given", "changes", "changed", "stored", "live", "torn", "uncollapsed"]
+WORDS += ["outcome", "unset", "duplicates", "conflicts", "highest", "is_deleted", "deleted_at", "is_tombstone"]
+WORDS += ["is_live", "has_live", "live_version", "missing", "partition_id", "net_sign", "key_hash", "checksum"]
+WORDS += ["states", "boundary", "a.b", "a-b", "c++", "x(", "Ünï"]
 CHARACTERS = [chr(code) for code in range(1, 128) if chr(code) not in '"\\'] + [*LOOKALIKES]
 KEYS = ["order-id", "`", "{{ x }}", "a\r\nb", "--", "%s", "'", "e\u0301", "\U0001f98a", "?"]
 NAMES = sorted({*CHARACTERS, *WORDS, "x'y", "x`y"} - {*KEYS})
@@ -27,21 +34,26 @@ CONFIG: dict[str, Any] = {
     "is_deleted": "; gone",
     "sign": "%sign%",
     "change_feed": True,
+    "schema": "of its own",
 }
+POLICIES = ("coalesce", "greatest", "first")
 MODELS: dict[str, dict[str, Any]] = {
     "plain": {
         **CONFIG,
-        "order_by": KEYS[::-1],
-        "partition_by": "`%s` % 2",
+        "alias": "its-table",
+        "order_by": [*KEYS[::-1], "my -- version"],
+        "partition_by": ["`%s` % 2", "`order-id` in (1, 2)", "`order-id`::DateTime"],
         "indexes": [{"name": "by_x", "definition": "`x'y` type minmax granularity 1"}],
         "projections": [{"name": "sums", "query": "select `order`, sum(`%sign%`) group by `order`"}],
     },
     "combined": {
         **CONFIG,
+        "alias": "other's",
         "chunks": 2,
-        "combine": {name: ("coalesce", "greatest", "first")[at % 3] for at, name in enumerate(DECLARED)},
+        "combine": {name: POLICIES[at % 3] for at, name in enumerate(DECLARED)},
     },
 }
+TABLES = {name: f"`hostile_names_of its own`.`{config['alias']}`" for name, config in MODELS.items()}
 LIVE = "select * except `%sign%` from {} final where `%sign%` = 1 order by all"
 
 
@@ -63,28 +75,24 @@ class TestNames:
         for name, config in MODELS.items():
             project.add_model(name, config, "select * from source")
         project.declare("combined", dict.fromkeys(DECLARED, "Nullable(Int64)"))
-        project.add_model(
-            "view",
-            {"materialized": "versioned_collapsing_view", "order_by": "`$$`", "settings": {"allow_nullable_key": 1}},
-            "select `$$`, sum(toInt64(`x``y`) * `%sign%`) as `it's`, sum(`%sign%`) as n\n"
-            "from {{ ref('plain') }} group by `$$`",
-        )
+        sums = "sum(toInt64(`x``y`) * `%sign%`) as `it's`, sum(`%sign%`) as n"
+        select = f"select `$$`, {sums}\nfrom {{{{ ref('plain') }}}} group by `$$`"
+        project.add_view("view", "`$$`", select, settings={"allow_nullable_key": 1})
         for version in (1, 2, 3):
             values = [f"'{version * at}'" if at % 5 else "null" for at in range(len(NAMES))]
             selected = [version, f"{version} = 3 and number = 2", *["number"] * len(KEYS), *values]
             project.command("truncate table source")
             project.command(f"insert into source select {', '.join(map(str, selected))} from numbers(3)")
-            outcomes = project.run()
-            assert {outcome.status for outcome in outcomes.values()} == {"success"}, outcomes
+            project.build()
             if version == 2:
-                for name in MODELS:
-                    project.command(f"insert into {name} select * from {name} where `order-id` = 1")
+                for table in TABLES.values():
+                    project.command(f"insert into {table} select * from {table} where `order-id` = 1")
         return project
 
     def test_rows(self, project: CollapsingProject) -> None:
         for name, config in MODELS.items():
             columns = ", ".join(map(quoted, [*KEYS, "my -- version", *NAMES]))
-            live = project.query(LIVE.format(name).replace("* except `%sign%`", columns))
+            live = project.query(LIVE.format(TABLES[name]).replace("* except `%sign%`", columns))
             combine = config.get("combine", {})
             values = [
                 (1 if combine.get(column) == "first" else 3) * at if at % 5 else None for at, column in enumerate(NAMES)
@@ -98,44 +106,106 @@ class TestNames:
         sums = project.query("select `$$`, sum(`it's`), sum(n) as c from view group by `$$` having c <> 0")
         assert sums == [(str(3 * group) if group % 5 else None, 6 * at, 2)]
 
-    def test_operations(self, project: CollapsingProject) -> None:
-        project.command("insert into plain select * from plain where `order-id` = 1")
+    @pytest.mark.parametrize("model", MODELS)
+    def test_operations(self, project: CollapsingProject, model: str) -> None:
+        table = TABLES[model]
+        project.command(f"insert into {table} select * from {table} where `order-id` = 1")
         with pytest.raises(OperationError, match="1 key to repair"):
-            project.operation("repair_collapse", model="plain")
-        project.operation("repair_collapse", model="plain", dry_run=False)
-        assert "0 torn keys" in project.operation("collapse_status", model="plain")
-        truth = f"({LIVE.format('plain')})"
-        assert "agrees with" in project.operation("reconcile", model="plain", truth=truth)
+            project.operation("repair_collapse", model=model)
+        assert "1 torn key" in project.operation("collapse_status", model=model)
+        project.operation("repair_collapse", model=model, dry_run=False)
+        assert "0 torn keys" in project.operation("collapse_status", model=model)
+        truth = f"({LIVE.format(table)})"
+        assert "agrees with" in project.operation("reconcile", model=model, truth=truth)
+
+    def test_an_error_names_the_model(self, project: CollapsingProject) -> None:
+        project.add_model("plain", {**MODELS["plain"], "partition_by": "`%s`"}, "select * from source")
+        message = project.run("--select", "plain")["plain"].message
+        assert "partition_by is '" in message
+        assert f", but {TABLES['plain']} has " in message
+        assert "--full-refresh --select plain" in message
+
+
+def test_the_columns_of_clickhouse_itself(make_project: MakeProject) -> None:
+    """A column of a user's that hides one of them would be read in its place: with the journal, rows were lost."""
+    project = make_project("virtual_columns")
+    engine = "VersionedCollapsingMergeTree(_sign, _version) partition by id % 2 order by id"
+    structure = "id Int64, _version UInt64, _sign Int8"
+    project.command(f"create table plain ({structure}) engine = {engine}")
+    described = project.query(
+        "describe table plain settings describe_include_virtual_columns = 1, describe_compact_output = 1"
+    )
+    names = [name for name, _, is_virtual in described if is_virtual]
+    assert {"_part", "_partition_id", "_row_exists", "_table"} <= set(names)
+    given = ", ".join(f"'x' as `{name}`" for name in names)
+    signed = "select 1 as id, sum(_sign) as n"
+    config = {"unique_key": "id", "partition_by": "id % 2"}
+    project.add_model("given", config, f"select toInt64(1) as id, {given}, toUInt64(1) as _version")
+    project.add_model("plain", config, "select * from changes")
+    view = {"materialized": "versioned_collapsing_view", "order_by": ["id", *names]}
+    project.add_model("summed", view, f"{signed}, {given} from {{{{ ref('plain') }}}} group by all")
+    project.add_model("hidden", config, "select * from changes")
+    project.command(f"create table hidden ({structure}, _part_offset Int64) engine = {engine}")
+    project.add_properties("hidden", {"models": [{"name": "hidden", "data_tests": ["sign_is_unit"]}]})
+    outcomes = project.run("--select", "given", "summed")
+    for model in ("given", "summed"):
+        message = outcomes[model].message
+        assert ", which ClickHouse itself adds to every table. Rename the columns" in message
+        assert set(names) <= set(re.findall(r"\w+", message))
+    (tested,) = project.dbt("test").values()
+    hidden = "has _part_offset, which hides the column that ClickHouse itself adds to every table"
+    assert hidden in tested.message
+    with pytest.raises(OperationError, match=hidden):
+        project.operation("collapse_status", model="hidden")
+
+
+# What equals nothing, or must be escaped.
+VALUES = {
+    "nan": "cast(nan as Float64)",
+    "nullable_nan": "toNullable(nan)",
+    "nans": "cast([nan, 1.5] as Array(Float64))",
+    "enum": r"cast(1, 'Enum8(\'it\\\'s a\\\\b\' = 1)')",
+    "dynamic": "cast('x', 'Dynamic')",
+}
+
+
+def test_values_that_equal_nothing(make_project: MakeProject) -> None:
+    """The same value again is a duplicate, and heals a row that is there twice."""
+    columns = ", ".join(f"{value} as `{name}`" for name, value in VALUES.items())
+    select = f"select toInt64(number) as id, {columns}, toUInt64(1) as _version from numbers(3)"
+    table = Table(make_project("special_values"), select=select, on_conflict="error")
+    table.project.declare("target", {"nan": "Float32"})
+    assert table.apply() == "3 rows: 3 states"
+    table.command("insert into target select * from target where id = 0")
+    assert table.apply() == "3 rows: 2 duplicates, 1 repaired"
+    assert table.query("select id, _sign from target final order by id") == [(0, 1), (1, 1), (2, 1)]
+    assert "0 keys to repair" in table.operation("repair_collapse", model="target")
 
 
 def test_values_of_50_megabytes(make_project: MakeProject) -> None:
-    project = make_project("hostile_values")
-    project.add_model(
-        "target",
-        {"unique_key": "id", "combine": {"kept": "coalesce"}},
+    select = (
         "select 1 as id, concat(repeat(repeat('x', 1000000), 50), '{{ var('version') }}') as replaced,\n"
         "if({{ var('version') }} = 1, repeat(repeat('y', 1000000), 50), null) as kept,\n"
-        "toUInt64({{ var('version') }}) as _version",
+        "toUInt64({{ var('version') }}) as _version"
     )
-    said = [project.run("--vars", f"version: {version}")["target"].message for version in (1, 2, 2)]
+    table = Table(make_project("hostile_values"), select=select, combine={"kept": "coalesce"})
+    said = [table.apply((), "--vars", f"version: {version}") for version in (1, 2, 2)]
     assert said == ["1 row: 1 state", "1 row: 1 state, 1 cancel", "1 row: 1 duplicate"]
     live = "select length(replaced), right(replaced, 2), length(kept), _version from target final"
-    assert project.query(live) == [(50_000_001, "x2", 50_000_000, 2)]
+    assert table.query(live) == [(50_000_001, "x2", 50_000_000, 2)]
 
 
 def test_messages_show_the_begin_of_a_long_key(make_project: MakeProject) -> None:
-    project = make_project("hostile_keys")
     select = "select repeat('é', 1000000) as id, {{ var('x') }} as x, toUInt64(1) as _version"
-    project.add_model("target", {"unique_key": "id"}, select)
-    project.declare("target", {"x": "Int8"})
-    assert project.run("--vars", "x: 1")["target"].status == "success"
+    table = Table(make_project("hostile_keys"), select=select)
+    table.project.declare("target", {"x": "Int8"})
+    table.apply((), "--vars", "x: 1")
     begin = f"('{'é' * 199}…"
-    refused = project.run("--vars", "x: 1000")["target"].message
+    refused = table.fail((), "--vars", "x: 1000")
     assert f"x does not fit Int8. Examples (id, _version): {begin}, 1)\n" in refused
-    project.add_model("target", {"unique_key": "id", "on_conflict": "error"}, select)
-    refused = project.run("--vars", "x: 2")["target"].message
-    assert f"Examples (id, _version): {begin}, 1)." in refused
+    table.configure(select, on_conflict="error")
+    assert f"Examples (id, _version): {begin}, 1)." in table.fail((), "--vars", "x: 2")
     with pytest.raises(OperationError) as error:
-        project.operation("reconcile", model="target", truth="(select concat(id, 'x') as id, x, _version from target)")
+        table.operation("reconcile", model="target", truth="(select concat(id, 'x') as id, x, _version from target)")
     assert f"missing     1  ('{'é' * 198}…\n" in str(error.value)
     assert len(str(error.value)) < 3000
