@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import Any
 
 import pytest
@@ -73,7 +74,8 @@ def test_dbts_own_default_is_not_taken_for_the_projects_choice(make_project: Mak
 def test_what_cannot_be_brought_in_line(
     make_project: MakeProject, options: Any, changed: Any, columns: str, error: str
 ) -> None:
-    table = make(make_project, f"schema_bad_{len(error)}", "day Date, x Int64", [], **APPEND, **options)
+    rows: list[Row] = [(1, dt.date(2025, 1, 1), 1, 1)]
+    table = make(make_project, f"schema_bad_{len(error)}", "day Date, x Int64", rows, **APPEND, **options)
     table.configure(**APPEND, **changed)
     assert error in give(table, columns).fail()
 

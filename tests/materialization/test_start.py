@@ -61,9 +61,9 @@ OF_TOOLS = {
     "peerdb_with_raw": ("peerdb", "--beside", "peerdb_raw"),
     "airbyte_appended": ("airbyte", "--version", "_airbyte_extracted_at"),
     "altinity": ("altinity",),
-    "kafka_sink": ("kafka_connect",),
+    "kafka_sink": ("kafka_connect", "--version", "_version"),
     "kafka_envelopes": ("kafka_connect", "--column", "id:Int64", "--column", "name:String"),
-    "dlt": ("dlt", "--beside", "dlt_loads"),
+    "dlt": ("dlt", "--beside", "dlt_loads", "--version", "lsn"),
 }
 
 

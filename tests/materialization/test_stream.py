@@ -118,33 +118,30 @@ class TestManifest:
         table.project.build()
         table.check([(1,), (2,)], "id")
 
-    def test_a_batch_that_was_applied_fills_no_new_column(self, project: CollapsingProject) -> None:
+    def test_a_batch_that_was_applied_fills_no_new_column(self, table: Table) -> None:
         """A row is not replaced at its version: the run stops, or says so when it was not told to take the batch again."""
-        options = {"unique_key": "id", "on_schema_change": "append_new_columns"}
-        project.add_model("target", options, "select * from {{ ref('signed') }}")
-        structure = "id Int64, _version Int64, x Int64"
-        self.stage(project, [1], structure, [(1, 5, 5), (2, 5, 5)])
-        assert project.run()["target"].message == "batch 1: 2 states"
-        structure += ", y Nullable(Int64), z String"
-        self.stage(project, [1, 2], structure, [(1, 5, 5, 7, ""), (2, 5, 5, None, ""), (3, 5, 5, 7, "a")])
+        project = table.project
+        table.columns = "id Int64, _version Int64, x Int64"
+        table.configure(SELECT, on_schema_change="append_new_columns")
+        self.stage(table, [1], [(1, 5, 5), (2, 5, 5)])
+        assert project.build()["target"] == "batch 1: 2 states"
+        table.columns += ", y Nullable(Int64), z String"
+        self.stage(table, [1, 2], [(1, 5, 5, 7, ""), (2, 5, 5, None, ""), (3, 5, 5, 7, "a")])
         message = project.run()["target"].message
         assert "`target` lacks values of y that batches have which it applied before." in message
         assert "To fill the columns, rebuild the table: dbt run --full-refresh --select " in message
         assert project.query("select count() from target") == [(2,)]
         # Another value is another matter: the version does not grow.
-        self.stage(project, [1], structure, [(1, 5, 6, 7, "")])
-        assert project.run()["target"].message == "batch 1: 1 conflict"
+        self.stage(table, [1], [(1, 5, 6, 7, "")])
+        assert project.build()["target"] == "batch 1: 1 conflict"
         assert "Find out why the version does not grow" in project.logged("JinjaLogWarning")
-        self.stage(project, [3], structure, [(1, 5, 5, 7, ""), (3, 6, 6, 7, "a")])
-        assert project.run()["target"].message == "batch 3: 1 state, 1 conflict"
+        self.stage(table, [3], [(1, 5, 5, 7, ""), (3, 6, 6, 7, "a")])
+        assert project.build()["target"] == "batch 3: 1 state, 1 conflict"
         assert "The stored rows lack y. To fill new columns, rebuild" in project.logged("JinjaLogWarning")
-        self.stage(project, [1, 2, 3], structure, [(1, 5, 5, 7, ""), (2, 5, 5, None, ""), (3, 6, 6, 7, "a")], True)
-        assert project.run("--full-refresh")["target"].status == "success"
-        assert project.query("select * except _sign from target final order by id") == [
-            (1, 5, 5, 7, ""),
-            (2, 5, 5, None, ""),
-            (3, 6, 6, 7, "a"),
-        ]
+        rows: list[Row] = [(1, 5, 5, 7, ""), (2, 5, 5, None, ""), (3, 6, 6, 7, "a")]
+        self.stage(table, [1, 2, 3], rows, is_complete=True)
+        project.build("--full-refresh")
+        table.check(rows)
 
     @pytest.mark.parametrize("completed_by", ["target", "sums"])
     def test_a_run_may_have_many_batches(self, table: Table, completed_by: str) -> None:

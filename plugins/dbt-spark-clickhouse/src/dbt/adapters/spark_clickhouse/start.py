@@ -129,6 +129,8 @@ def _ask(given: argparse.Namespace, is_asked: bool, ask: Callable[[str], str]) -
         questions.append(Question("beside", text, False))
     if given.kind == "dlt":
         questions.append(Question("beside", "Which table has the loads, _dlt_loads?"))
+        text = "Which column grows with each change of a row? Or lsn, if no two change one row at once"
+        questions.append(Question("version", text))
     if given.kind in ("upserts", "clickhouse"):
         questions += [
             Question("version", "Which column grows with each change of a row?"),
@@ -240,6 +242,16 @@ def _start(given: argparse.Namespace, sampled: Sampled) -> Start:
                 f"ClickHouse, also {', '.join(missing)}: --column {missing[0]}:UInt64"
             )
         return start
+    if (
+        given.kind == "kafka_connect"
+        and not version
+        and not {"__op", "__source_op"} & {*sampled.columns}
+    ):
+        raise SampleError(
+            f"{given.table} does not say in which order its source committed. Name a column of the "
+            "row that grows with each change: --version updated_at. Or --version _version, if no "
+            "two transactions change one row at once."
+        )
     if not version and given.kind not in BRIDGES:
         raise SampleError(
             "the events have no position by which they could be ordered: neither source.connector "
