@@ -161,9 +161,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="apply a landing zone with so many batches, each a folder, and then nothing new, and one batch",
     )
     parser.addoption(
-        "--long-values",
-        action="store_true",
-        help="take values of 50 MB through Spark, also with too little memory",
+        "--long-values", action="store_true", help="take values of 50 MB through Spark, also with too little memory"
     )
     parser.addoption(
         "--every-setting",
@@ -176,9 +174,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="all of what the tests take a covering part of: every batch alone, every statement to die before, and so on",
     )
     parser.addoption(
-        "--record-durations",
-        action="store_true",
-        help="write what the files of tests cost to tests/durations.json",
+        "--record-durations", action="store_true", help="write what the files of tests cost to tests/durations.json"
     )
     parser.addoption(
         "--record",
@@ -246,9 +242,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     if item.nodeid.startswith(tuple(ALL)):
         item.add_marker("all")
     if not item.get_closest_marker("timeout"):
-        is_at_length = any(
-            item.config.getoption(option) != usual for option, usual in USUAL.items()
-        )
+        is_at_length = any(item.config.getoption(option) != usual for option, usual in USUAL.items())
         item.add_marker(pytest.mark.timeout(SECONDS_AT_LENGTH if is_at_length else SECONDS[needs]))
 
 

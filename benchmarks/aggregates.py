@@ -29,9 +29,7 @@ class Aggregate:
         if self.kind == TABLE:
             return self.way.read()
         kept = self.view if self.kind == REFRESHED else f"{self.way.table}_sums"
-        return (
-            f"select department, sum(metric1) as metric1, sum(n) as n from {kept} {BY_DEPARTMENT}"
-        )
+        return f"select department, sum(metric1) as metric1, sum(n) as n from {kept} {BY_DEPARTMENT}"
 
 
 def measure_aggregates(ways: Ways, number: int) -> list[Row]:
@@ -45,8 +43,7 @@ def measure_aggregates(ways: Ways, number: int) -> list[Row]:
     ways.change(number, models)
     ours, followed, refreshed = (ways.ours("versioned_collapsing", model) for model in models)
     replacing, replacing_refreshed = (
-        ways.inserted("ReplacingMergeTree", table, "base_replacing")
-        for table in ("replacing", "replacing_refreshed")
+        ways.inserted("ReplacingMergeTree", table, "base_replacing") for table in ("replacing", "replacing_refreshed")
     )
     aggregates = [
         Aggregate("sums over signed rows", ours, TABLE),

@@ -41,22 +41,13 @@ COLUMNS = {
     "created_at": "timestamp",
     "updated_at": "timestamp",
 }
-ENVELOPE = (
-    "before struct<{image}>, after struct<{image}>, source struct<lsn: bigint>, op string"
-).format(
+ENVELOPE = ("before struct<{image}>, after struct<{image}>, source struct<lsn: bigint>, op string").format(
     # A JSON reader takes decimals from numbers, not from text.
-    image=", ".join(
-        f"{name}: {'string' if kind.startswith('decimal') else kind}"
-        for name, kind in COLUMNS.items()
-    )
+    image=", ".join(f"{name}: {'string' if kind.startswith('decimal') else kind}" for name, kind in COLUMNS.items())
 )
-STAGING = (
-    f"{{{{ parse_debezium(source('landing', 'orders'), key=['order_id'], columns={COLUMNS}) }}}}"
-)
+STAGING = f"{{{{ parse_debezium(source('landing', 'orders'), key=['order_id'], columns={COLUMNS}) }}}}"
 CHANGES = "{{ one_change_per_key(ref('stg_orders'), key=['order_id']) }}"
-QUARANTINE = (
-    "{{ quarantined_lines(ref('stg_orders'), 'orders', change_set=ref('orders_changes')) }}"
-)
+QUARANTINE = "{{ quarantined_lines(ref('stg_orders'), 'orders', change_set=ref('orders_changes')) }}"
 # ClickHouse models that are not run: for what they read there are receipts.
 READERS = ("orders_changes", "cdc_quarantine_changes")
 
@@ -126,23 +117,17 @@ def write_project(folder: Path, landing: Path, memory: str) -> None:
         "schema": "bench",
         "threads": 1,
         "home": str(folder / "home"),
-        "spark": {
-            "method": "session",
-            "server_side_parameters": {"spark.driver.memory": memory},
-        },
+        "spark": {"method": "session", "server_side_parameters": {"spark.driver.memory": memory}},
         "clickhouse": {"driver": "chdb"},
     }
     tables = [{"name": "orders", "external": {"location": str(landing), "file_format": "text"}}]
     files = {
         "dbt_project.yml": json.dumps(project),
         "profiles.yml": json.dumps({"benchmark": {"target": "it", "outputs": {"it": output}}}),
-        "models/sources.yml": json.dumps(
-            {"sources": [{"name": "landing", "database": "spark", "tables": tables}]}
-        ),
+        "models/sources.yml": json.dumps({"sources": [{"name": "landing", "database": "spark", "tables": tables}]}),
         "models/stg_orders.sql": STAGING,
         "models/orders_changes.sql": "{{ config(materialized='change_set') }}\n" + CHANGES,
-        "models/cdc_quarantine_changes.sql": "{{ config(materialized='change_set') }}\n"
-        + QUARANTINE,
+        "models/cdc_quarantine_changes.sql": "{{ config(materialized='change_set') }}\n" + QUARANTINE,
     }
     for name in READERS:
         text = f"{{{{ config(database='clickhouse') }}}}\nselect * from {{{{ ref('{name}') }}}}"
@@ -205,16 +190,12 @@ def main() -> None:
         if not landing.exists():
             write_events(landing, options.events, keys, options.files)
         size = sum(file.stat().st_size for file in landing.rglob("*.json"))
-        print(
-            f"{options.events} events of {keys} keys, {size / 1e6:.0f} MB, {os.cpu_count()} cores"
-        )
+        print(f"{options.events} events of {keys} keys, {size / 1e6:.0f} MB, {os.cpu_count()} cores")
         write_project(folder, landing, options.memory)
         run_dbt(folder, "run", "--select", "stg_orders")
         figures = {"change set and quarantine": Figures(), "json to parquet": Figures()}
         for number in range(options.rounds + 1):
-            models = measured(
-                lambda: run_dbt(folder, "run", "--full-refresh", "--select", *READERS)
-            )
+            models = measured(lambda: run_dbt(folder, "run", "--full-refresh", "--select", *READERS))
             plain = measured(lambda: read_and_write(landing, folder / "parquet"))
             if number:  # in the first round, Java compiles
                 figures["change set and quarantine"].seconds.append(models)
@@ -226,9 +207,7 @@ def main() -> None:
         if options.results:
             rows = as_rows(figures, "json to parquet")
             parameters = {"events": options.events, "keys": keys, "megabytes": size // 10**6}
-            write_results(
-                options.results, f"change_set_{options.events}_{keys}", parameters, {"spark": rows}
-            )
+            write_results(options.results, f"change_set_{options.events}_{keys}", parameters, {"spark": rows})
         if options.limit and ratio > options.limit:
             sys.exit(f"The models cost more than {options.limit} times as much.")
     finally:

@@ -41,12 +41,7 @@ class Engine:
                 "bench": {
                     "target": "embedded",
                     "outputs": {
-                        "embedded": {
-                            "type": "spark_clickhouse",
-                            "schema": SCHEMA,
-                            "home": str(home),
-                            "threads": 1,
-                        }
+                        "embedded": {"type": "spark_clickhouse", "schema": SCHEMA, "home": str(home), "threads": 1}
                     },
                 }
             },
@@ -65,9 +60,7 @@ class Engine:
         path = str(home / "clickhouse")
         if logs:
             config = folder / "logs.xml"
-            config.write_text(
-                f"<clickhouse>{''.join(LOG.format(log) for log in logs)}</clickhouse>"
-            )
+            config.write_text(f"<clickhouse>{''.join(LOG.format(log) for log in logs)}</clickhouse>")
             path += f"?config-file={config}"
         self._client = clickhouse_connect.get_client(interface="chdb", path=path, query_limit=0)
         self._logged = 0
@@ -108,8 +101,7 @@ class Engine:
         folder = str(self.project)
         with _statements() as seconds:
             outcome = invoke(
-                *("--quiet", "--no-write-json", *arguments),
-                *("--project-dir", folder, "--profiles-dir", folder),
+                *("--quiet", "--no-write-json", *arguments), *("--project-dir", folder, "--profiles-dir", folder)
             )
         if not outcome.success:
             raise RuntimeError(f"dbt {' '.join(arguments)} failed: {outcome.exception}")
@@ -139,8 +131,7 @@ class Engine:
         self.command(f"{statement} settings {stated}")
         self.command("system flush logs query_log")
         ((peak,),) = self.query(
-            "select max(memory_usage) from system.query_log "
-            f"where log_comment = '{comment}' and type = 'QueryFinish'"
+            f"select max(memory_usage) from system.query_log where log_comment = '{comment}' and type = 'QueryFinish'"
         )
         return float(peak) / 2**20
 

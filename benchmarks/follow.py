@@ -92,9 +92,7 @@ def measure_follow(batches: Mapping[int, int], seconds: int) -> dict[str, list[d
     return tables
 
 
-def _measure(
-    batches: Mapping[int, int], seconds: int, models: Sequence[str]
-) -> dict[str, list[dict[str, Any]]]:
+def _measure(batches: Mapping[int, int], seconds: int, models: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
     """For each number of events in a batch, land so many batches, each once the one before is applied; then land them
     so fast that always some wait, for so many seconds.
     """
@@ -162,25 +160,15 @@ def _sustained(feeder: Feeder, events: int, seconds: int) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument(
-        "--batches",
-        nargs="+",
-        default=["100:20", "1000:20", "10000:10"],
-        help="events of a batch:how many",
+        "--batches", nargs="+", default=["100:20", "1000:20", "10000:10"], help="events of a batch:how many"
     )
     parser.add_argument("--seconds", type=int, default=60, help="of each sustained rate")
     parser.add_argument("--results", type=Path, default=REPOSITORY / "target" / "benchmarks")
     options = parser.parse_args()
-    batches = {
-        int(events): int(count)
-        for events, _, count in (each.partition(":") for each in options.batches)
-    }
+    batches = {int(events): int(count) for events, _, count in (each.partition(":") for each in options.batches)}
     tables = measure_follow(batches, options.seconds)
     write_results(options.results, "follow", {"seconds of a rate": options.seconds}, tables)
-    plot_lags(
-        options.results / "follow.svg",
-        "From landed to visible",
-        tables["seconds from landed to visible"],
-    )
+    plot_lags(options.results / "follow.svg", "From landed to visible", tables["seconds from landed to visible"])
     for title, rows in tables.items():
         print(title, *rows, sep="\n  ")
 

@@ -13,9 +13,7 @@ CHUNKS = (1, 4, 16)
 Row = dict[str, Any]
 
 
-def measure_sizes(
-    engine: Engine, sizes: Collection[int], changes: Collection[int], trials: int
-) -> list[Row]:
+def measure_sizes(engine: Engine, sizes: Collection[int], changes: Collection[int], trials: int) -> list[Row]:
     """Tables of several sizes; changes of their last rows, and of rows all over them."""
     rows = []
     for size in sizes:
@@ -38,9 +36,7 @@ def measure_columns(engine: Engine, size: int, changes: int, trials: int) -> lis
     return rows
 
 
-def measure_chunks(
-    engine: Engine, size: int, changes: int, trials: int, chunks: Collection[int] = CHUNKS
-) -> list[Row]:
+def measure_chunks(engine: Engine, size: int, changes: int, trials: int, chunks: Collection[int] = CHUNKS) -> list[Row]:
     """A change set applied at once and in chunks."""
     upsert = _upsert(engine, "scattered", size, changes)
     models = {f"chunks_{count}": count for count in chunks}

@@ -8,12 +8,7 @@ from benchmarks.engine import Engine
 from benchmarks.measure import Arm, interleaved
 
 Row = dict[str, Any]
-CONFIG = {
-    "materialized": "versioned_collapsing",
-    "unique_key": "id",
-    "partition_by": "id % 20",
-    "change_feed": True,
-}
+CONFIG = {"materialized": "versioned_collapsing", "unique_key": "id", "partition_by": "id % 20", "change_feed": True}
 ROWS = """
 select
   toUInt32(number) as id,
@@ -48,8 +43,7 @@ class History:
         """The feed of all applies but the first, merged, for each of their changes."""
         self.engine.command("create table later as orders__changes")
         self.engine.command(
-            "insert into later select * from orders__changes "
-            "where _apply > (select min(_apply) from orders__changes)"
+            "insert into later select * from orders__changes where _apply > (select min(_apply) from orders__changes)"
         )
         self.engine.command("optimize table later final")
         ((rows, size),) = self.engine.query(
@@ -58,8 +52,7 @@ class History:
         )
         changes = self.changes * (len(self.times) - 1)
         ((table, table_rows),) = self.engine.query(
-            "select total_bytes, total_rows from system.tables "
-            "where database = currentDatabase() and name = 'orders'"
+            "select total_bytes, total_rows from system.tables where database = currentDatabase() and name = 'orders'"
         )
         return {
             "changes": changes,
@@ -84,9 +77,7 @@ class History:
         arms = []
         for number, (name, source) in enumerate(self.questions().items()):
             self.engine.add_model(
-                f"state_{number}",
-                {"materialized": "view"},
-                f"select count() as n, sum(amount) as total from {source}",
+                f"state_{number}", {"materialized": "view"}, f"select count() as n, sum(amount) as total from {source}"
             )
             query = f"select * from state_{number} format Null"
             arms.append(Arm(name, lambda query=query: self.engine.seconds(query)))  # type: ignore[misc]
@@ -107,9 +98,7 @@ class History:
                 raise RuntimeError(f"state_{number} has {found} and not {expected}")
 
 
-def measure_history(
-    engine: Engine, rows: int, changes: int, applies: int, trials: int
-) -> dict[str, list[Row]]:
+def measure_history(engine: Engine, rows: int, changes: int, applies: int, trials: int) -> dict[str, list[Row]]:
     """The feed's weight, and the seconds of a sum over a state of the table."""
     history = History(engine, rows, changes, applies)
     arms = history.arms()

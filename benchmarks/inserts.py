@@ -71,9 +71,7 @@ class Inserts:
         figures = interleaved(arms, self.trials)
         self._check(models.values())
         measured = ("merge", "sums by sign", "FINAL", "one key", "apply")
-        return [
-            {"state": state, **parts[state], **_row(figures, state, *measured)} for state in states
-        ]
+        return [{"state": state, **parts[state], **_row(figures, state, *measured)} for state in states]
 
     def layouts(self, granularities: Collection[int]) -> list[Row]:
         """Granules of several sizes; a column of few different strings as one of any strings."""
@@ -103,14 +101,9 @@ class Inserts:
         figures = interleaved(arms, self.trials)
         self._check(models)
         measured = ("insert", "apply", "sums by sign", "FINAL", "one key")
-        return [
-            {"layout": name, "MiB": sizes[name], **_row(figures, name, *measured)}
-            for name in layouts
-        ]
+        return [{"layout": name, "MiB": sizes[name], **_row(figures, name, *measured)} for name in layouts]
 
-    def _insert(
-        self, name: str, table: str, dress: Dress | None = None, base: str = "base_collapsing"
-    ) -> Arm:
+    def _insert(self, name: str, table: str, dress: Dress | None = None, base: str = "base_collapsing") -> Arm:
         """The new states and nothing else, into a clone of the base."""
 
         def run() -> float:
@@ -120,15 +113,12 @@ class Inserts:
                 dress(table)
             columns = self.upsert.columns
             return self.engine.seconds(
-                f"insert into {table} ({columns}, _sign) "
-                f"select {columns}, 1 from {self.upsert.source}"
+                f"insert into {table} ({columns}, _sign) select {columns}, 1 from {self.upsert.source}"
             )
 
         return Arm(f"{name}: insert", run)
 
-    def _apply(
-        self, name: str, model: str, dress: Dress | None = None, base: str = "base_collapsing"
-    ) -> Arm:
+    def _apply(self, name: str, model: str, dress: Dress | None = None, base: str = "base_collapsing") -> Arm:
         """Every ClickHouse statement of `dbt run`, on a clone of the base."""
 
         def run() -> float:
@@ -160,13 +150,9 @@ class Inserts:
         """They hold the sums of what is inserted from now on."""
 
         def dress(table: str) -> None:
-            self.engine.command(
-                f"alter table {table} modify setting deduplicate_merge_projection_mode = 'rebuild'"
-            )
+            self.engine.command(f"alter table {table} modify setting deduplicate_merge_projection_mode = 'rebuild'")
             for group in groups:
-                self.engine.command(
-                    f"alter table {table} add projection by_{group} ({_sums_by(group)})"
-                )
+                self.engine.command(f"alter table {table} add projection by_{group} ({_sums_by(group)})")
 
         return dress
 
@@ -206,11 +192,7 @@ class Inserts:
             seconds = time.perf_counter() - started
             counts = self._parts(model)
             ((rows,),) = self.engine.query(f"select count() from {model}")
-            parts[state] = {
-                "rows": rows,
-                "parts": sum(counts.values()),
-                "most in a partition": max(counts.values()),
-            }
+            parts[state] = {"rows": rows, "parts": sum(counts.values()), "most in a partition": max(counts.values())}
             return seconds
 
         return Arm(f"{state}: merge", run)
@@ -224,9 +206,7 @@ class Inserts:
         Raises:
             RuntimeError: ClickHouse finds nothing more to merge.
         """
-        self.engine.command(
-            f"alter table {table} modify setting {LARGEST_MERGE} = {self._largest_part(table) - 1}"
-        )
+        self.engine.command(f"alter table {table} modify setting {LARGEST_MERGE} = {self._largest_part(table) - 1}")
         deadline = time.monotonic() + LONGEST_WAIT
         while max(self._parts(table).values()) > FEW:
             if time.monotonic() > deadline:
@@ -245,16 +225,14 @@ class Inserts:
 
     def _largest_part(self, table: str) -> int:
         ((size,),) = self.engine.query(
-            "select max(bytes_on_disk) from system.parts "
-            f"where active and database = '{SCHEMA}' and table = '{table}'"
+            f"select max(bytes_on_disk) from system.parts where active and database = '{SCHEMA}' and table = '{table}'"
         )
         return int(size)
 
     def _size(self, table: str) -> float:
         """In MiB."""
         ((size,),) = self.engine.query(
-            "select sum(bytes_on_disk) from system.parts "
-            f"where active and database = '{SCHEMA}' and table = '{table}'"
+            f"select sum(bytes_on_disk) from system.parts where active and database = '{SCHEMA}' and table = '{table}'"
         )
         return round(float(size) / 2**20, 1)
 
@@ -265,9 +243,7 @@ class Inserts:
             RuntimeError: they did not.
         """
         found = {
-            table: self.engine.query(
-                f"select toString(department), {SIGNED} from {table} group by 1 order by 1"
-            )
+            table: self.engine.query(f"select toString(department), {SIGNED} from {table} group by 1 order by 1")
             for table in tables
         }
         if len({str(rows) for rows in found.values()}) != 1:

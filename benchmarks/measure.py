@@ -80,10 +80,7 @@ def machine() -> dict[str, Any]:
 
 
 def write_results(
-    folder: Path,
-    name: str,
-    parameters: Mapping[str, Any],
-    tables: Mapping[str, list[dict[str, Any]]],
+    folder: Path, name: str, parameters: Mapping[str, Any], tables: Mapping[str, list[dict[str, Any]]]
 ) -> None:
     """Write ``name``.json and ``name``.md: parameters, machine, and a table for each of ``tables``."""
     folder.mkdir(parents=True, exist_ok=True)

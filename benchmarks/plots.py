@@ -36,13 +36,7 @@ def plot_growth(file: Path, title: str, rows: list[Row]) -> None:
     axes = figure.subplots()
     for name, points in lines.items():
         style = "--" if name.endswith("scattered keys") else "-"
-        axes.plot(
-            [row["changes"] for row in points],
-            [row["atomic"] for row in points],
-            style,
-            label=name,
-            marker="o",
-        )
+        axes.plot([row["changes"] for row in points], [row["atomic"] for row in points], style, label=name, marker="o")
     _finish(axes, title)
     axes.set_xscale("log")
     axes.set_yscale("log")
@@ -65,10 +59,7 @@ def plot_lags(file: Path, title: str, rows: list[Row]) -> None:
             axes.errorbar(
                 [row["events of a batch"] for row in points],
                 median,
-                yerr=[
-                    [0.0] * len(points),
-                    [row[f"{kind} p95"] - low for row, low in zip(points, median, strict=True)],
-                ],
+                yerr=[[0.0] * len(points), [row[f"{kind} p95"] - low for row, low in zip(points, median, strict=True)]],
                 label=f"{models}: {kind}",
                 color=f"C{number}",
                 linestyle=style,

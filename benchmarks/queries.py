@@ -12,9 +12,7 @@ BY_DEPARTMENT = "group by department order by department"
 QUERIES = {
     "sums by sign": f"select department, {SIGNED} from atomic {BY_DEPARTMENT}",
     "sums by sign, projection": f"select department, {SIGNED} from projected {BY_DEPARTMENT}",
-    "SummingMergeTree view": (
-        f"select department, sum(metric1), sum(n) from summed {BY_DEPARTMENT}"
-    ),
+    "SummingMergeTree view": (f"select department, sum(metric1), sum(n) from summed {BY_DEPARTMENT}"),
     "FINAL": f"select department, {STORED} from atomic final {BY_DEPARTMENT}",
     "ReplacingMergeTree FINAL": f"select department, {STORED} from replacing final {BY_DEPARTMENT}",
 }
@@ -28,12 +26,9 @@ def measure_queries(upsert: Upsert, trials: int) -> dict[str, Figures]:
     """
     engine = upsert.engine
     engine.command("create table projected as atomic")
+    engine.command("alter table projected modify setting deduplicate_merge_projection_mode = 'rebuild'")
     engine.command(
-        "alter table projected modify setting deduplicate_merge_projection_mode = 'rebuild'"
-    )
-    engine.command(
-        "alter table projected add projection by_department "
-        f"(select department, {SIGNED} group by department)"
+        f"alter table projected add projection by_department (select department, {SIGNED} group by department)"
     )
     engine.command("insert into projected select * from atomic")
     engine.command(

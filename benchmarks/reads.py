@@ -36,15 +36,10 @@ WAYS = (
     Way(
         "sums by sign",
         f"select {ALL} from {MODEL} where {{where}} group by {ALL} having sum(_sign) > 0",
-        f"select department, sum(metric1 * _sign), sum(_sign) from {MODEL} "
-        "group by department having sum(_sign) > 0",
+        f"select department, sum(metric1 * _sign), sum(_sign) from {MODEL} group by department having sum(_sign) > 0",
     ),
     Way("FINAL", f"select {ALL} from {MODEL} final where {{where}}"),
-    Way(
-        "FINAL, each partition by itself",
-        f"select {ALL} from {MODEL} final where {{where}}",
-        settings=FINAL_APART,
-    ),
+    Way("FINAL, each partition by itself", f"select {ALL} from {MODEL} final where {{where}}", settings=FINAL_APART),
     Way(
         "argMax",
         f"select id, {LAST} from {MODEL} where {{where}} group by id having sum(_sign) > 0",
@@ -66,18 +61,14 @@ WAYS = (
 )
 
 
-def measure_reads(
-    engine: Engine, rows: int, applies: Collection[int], trials: int
-) -> dict[str, list[Row]]:
+def measure_reads(engine: Engine, rows: int, applies: Collection[int], trials: int) -> dict[str, list[Row]]:
     """A table for each query: every way, after ``applies`` applies of one row in a hundred that nothing has merged."""
     upsert = Upsert(engine, SHAPES["scattered"], rows, rows // 100, ["collapsing", "replacing"])
     upsert.add_model(MODEL, "versioned_collapsing")
     upsert.adopt(MODEL)
     engine.clone("base_replacing", REPLACING)
     conditions = _conditions(rows)
-    tables: dict[str, list[Row]] = {
-        query: [{"way": way.name} for way in WAYS] for query in [*conditions, "group by"]
-    }
+    tables: dict[str, list[Row]] = {query: [{"way": way.name} for way in WAYS] for query in [*conditions, "group by"]}
     done = 0
     for number in sorted(applies):
         while done < number:

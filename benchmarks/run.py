@@ -164,9 +164,7 @@ def measure_upserts(engine: Engine, sizes: Sizes, results: Path) -> None:
             if name == "spread":
                 queries = measure_queries(upsert, trials)
                 tables_of_shape["queries after it"] = as_rows(queries, "ReplacingMergeTree FINAL")
-            write_results(
-                results, f"upsert_{name}", {"rows": rows, "changes": changes}, tables_of_shape
-            )
+            write_results(results, f"upsert_{name}", {"rows": rows, "changes": changes}, tables_of_shape)
             title = f"{changes:,} changes of a table of {rows:,} rows"
             plot_ways(results / f"upsert_{name}.svg", title, ways)
 
@@ -175,9 +173,7 @@ def measure_growth(engine: Engine, sizes: Sizes, results: Path) -> None:
     """The apply alone, by the size of everything."""
     print("growth", flush=True)
     by_size = measure_sizes(engine, sizes.growth_rows, sizes.growth_changes, sizes.growth_trials)
-    columns = measure_columns(
-        engine, sizes.rows_of_other_shapes, sizes.changes, sizes.growth_trials
-    )
+    columns = measure_columns(engine, sizes.rows_of_other_shapes, sizes.changes, sizes.growth_trials)
     chunks = measure_chunks(engine, sizes.rows, sizes.changes, sizes.growth_trials)
     many = measure_chunks(engine, sizes.rows, sizes.many_changes, 1, (32,))
     tables = {
@@ -187,9 +183,7 @@ def measure_growth(engine: Engine, sizes: Sizes, results: Path) -> None:
         f"chunks: {sizes.rows:,} rows, {sizes.many_changes:,} changes": many,
     }
     write_results(results, "growth", {"trials": sizes.growth_trials}, tables)
-    plot_growth(
-        results / "growth.svg", "An apply, by the size of the table and of the change set", by_size
-    )
+    plot_growth(results / "growth.svg", "An apply, by the size of the table and of the change set", by_size)
 
 
 def measure_ways(engine: Engine, sizes: Sizes, results: Path) -> None:
@@ -198,9 +192,7 @@ def measure_ways(engine: Engine, sizes: Sizes, results: Path) -> None:
     ways = Ways(engine, rows, trials)
     tables = {
         "by the number of changes": ways.by_number(sizes.ways_changes),
-        f"partial rows: {sizes.some_changes:,} changes of one column": ways.partial(
-            sizes.some_changes
-        ),
+        f"partial rows: {sizes.some_changes:,} changes of one column": ways.partial(sizes.some_changes),
         f"sums of {sizes.some_changes:,} changes": measure_aggregates(ways, sizes.some_changes),
     }
     write_results(results, "ways", {"rows": rows, "trials": trials}, tables)
@@ -240,11 +232,7 @@ def measure_joins(engine: Engine, sizes: Sizes, results: Path) -> None:
     print("views", flush=True)
     trials, slow_trials = sizes.some_trials, sizes.slow_trials
     table = measure_views(engine, sizes.rows, sizes.views_changes, trials, slow_trials)
-    parameters = {
-        "orders": sizes.rows,
-        "customers": sizes.rows // 10,
-        "products": sizes.rows // 1000,
-    }
+    parameters = {"orders": sizes.rows, "customers": sizes.rows // 10, "products": sizes.rows // 1000}
     write_results(results, "views", parameters, {"after an apply": table})
 
 
@@ -261,12 +249,7 @@ def measure_spark(_engine: Engine, sizes: Sizes, results: Path) -> None:
     """Change sets, with many keys and with one; each in a process, as Spark's memory is set at its start."""
     for events, rounds in sizes.events.items():
         for keys in (events // 3, 1):
-            options = {
-                "--events": events,
-                "--keys": keys,
-                "--rounds": rounds,
-                "--results": results,
-            }
+            options = {"--events": events, "--keys": keys, "--rounds": rounds, "--results": results}
             arguments = [str(word) for option in options.items() for word in option]
             subprocess.run([sys.executable, "-m", "benchmarks.change_sets", *arguments], check=True)
 
@@ -293,9 +276,7 @@ def measure_on_servers(_engine: Engine, sizes: Sizes, results: Path) -> None:
     print("servers", flush=True)
     rows, trials = sizes.some_rows, sizes.some_trials
     changes = min(sizes.changes, rows // 10)
-    write_results(
-        results, "servers", {"trials": trials}, measure_servers(rows, changes, sizes.sent, trials)
-    )
+    write_results(results, "servers", {"trials": trials}, measure_servers(rows, changes, sizes.sent, trials))
 
 
 def measure_starts(_engine: Engine, sizes: Sizes, results: Path) -> None:
@@ -313,16 +294,12 @@ def measure_demo(_engine: Engine, _sizes: Sizes, results: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument(
-        "--full", action="store_true", help="10 and 100 million rows; takes more than an hour"
-    )
+    parser.add_argument("--full", action="store_true", help="10 and 100 million rows; takes more than an hour")
     parser.add_argument("--parts", nargs="+", choices=PARTS, help="by default all")
     parser.add_argument("--results", type=Path, help="folder to write to")
     options = parser.parse_args()
     sizes = FULL if options.full else SMALL
-    results = options.results or REPOSITORY / (
-        "benchmarks/results" if options.full else "target/benchmarks"
-    )
+    results = options.results or REPOSITORY / ("benchmarks/results" if options.full else "target/benchmarks")
     measures = {
         "upsert": measure_upserts,
         "growth": measure_growth,

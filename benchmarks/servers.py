@@ -42,9 +42,7 @@ class Parts:
     def __init__(self, folder: Path, address: tuple[str, int], rows: int, changes: int) -> None:
         self.rows, self.step = rows, rows // changes
         self.project = CollapsingProject(folder, address, SCHEMA)
-        self.models = {
-            parts: [f"part_{number}_of_{parts}" for number in range(parts)] for parts in PARTS
-        }
+        self.models = {parts: [f"part_{number}_of_{parts}" for number in range(parts)] for parts in PARTS}
         for parts, models in self.models.items():
             for number, model in enumerate(models):
                 first, last = (rows * edge // parts for edge in (number, number + 1))
@@ -65,9 +63,7 @@ class Parts:
         """Apply to all parts: the seconds from the first statement to the last, and those of CPU on the server."""
         ((before,),) = self.project.query(CPU)
         with _span() as span:
-            outcomes = self.project.run(
-                "--threads", str(connections), "--select", *self.models[parts]
-            )
+            outcomes = self.project.run("--threads", str(connections), "--select", *self.models[parts])
         if {outcome.status for outcome in outcomes.values()} != {"success"}:
             raise RuntimeError(f"dbt run failed: {outcomes}")
         ((after,),) = self.project.query(CPU)
@@ -169,10 +165,7 @@ def measure_hand_offs(rows: int, trials: int) -> list[Row]:
             for trial in range(1, trials + 1):
                 results = (folder / f"{way}_{trial}_taken" / "run_results.json").read_text()
                 runs.append(json.loads(results)["results"][0]["execution_time"])
-    return [
-        {"hand-off": way, "seconds": round(statistics.median(runs), 2)}
-        for way, runs in seconds.items()
-    ]
+    return [{"hand-off": way, "seconds": round(statistics.median(runs), 2)} for way, runs in seconds.items()]
 
 
 def _write_project(folder: Path, address: tuple[str, int], rows: int) -> None:
@@ -194,11 +187,7 @@ def _write_project(folder: Path, address: tuple[str, int], rows: int) -> None:
         }
         for way in ("pull", "push")
     }
-    project = {
-        "name": "bench",
-        "profile": "bench",
-        "flags": {"send_anonymous_usage_stats": False},
-    }
+    project = {"name": "bench", "profile": "bench", "flags": {"send_anonymous_usage_stats": False}}
     files: dict[str, Any] = {
         "dbt_project.yml": project,
         "profiles.yml": {"bench": {"target": "pull", "outputs": outputs}},
@@ -207,13 +196,9 @@ def _write_project(folder: Path, address: tuple[str, int], rows: int) -> None:
         (folder / file).write_text(json.dumps(content))
 
 
-def measure_servers(
-    rows: int, changes: int, sent: Sequence[int], trials: int
-) -> dict[str, list[Row]]:
+def measure_servers(rows: int, changes: int, sent: Sequence[int], trials: int) -> dict[str, list[Row]]:
     """Both."""
     return {
-        f"applies at once: {rows:,} rows, {changes:,} changes": measure_connections(
-            rows, changes, trials
-        ),
+        f"applies at once: {rows:,} rows, {changes:,} changes": measure_connections(rows, changes, trials),
         **{f"hand-off of {size:,} rows": measure_hand_offs(size, trials) for size in sent},
     }

@@ -13,11 +13,7 @@ from typing import Any
 Row = dict[str, Any]
 
 SHARES = {"customers": 0.06, "orders": 0.44, "order_items": 0.5}  # of the events of a batch
-KEYS = {
-    "customers": ("customer_id",),
-    "orders": ("order_id",),
-    "order_items": ("order_id", "line_no"),
-}
+KEYS = {"customers": ("customer_id",), "orders": ("order_id",), "order_items": ("order_id", "line_no")}
 CHANGES = {"c": 0.3, "u": 0.6, "d": 0.1}
 REGIONS = ("north", "south", "east", "west", "islands")
 BEGIN = datetime(2025, 1, 1, tzinfo=UTC)
@@ -39,9 +35,7 @@ class ShopEvents:
     def write(self, folders: Mapping[str, Path], events: int) -> None:
         """Write a batch: a file for each table, in a folder that is made."""
         for table, folder in folders.items():
-            lines = [
-                json.dumps(event) for event in self._batch(table, round(events * SHARES[table]))
-            ]
+            lines = [json.dumps(event) for event in self._batch(table, round(events * SHARES[table]))]
             folder.mkdir()
             with gzip.open(folder / "part-00000.json.gz", "wt", encoding="utf-8") as file:
                 file.write("\n".join(lines))

@@ -30,10 +30,7 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=9, help="that count; one more warms up")
     parser.add_argument("--results", type=Path, default=REPOSITORY / "benchmarks" / "results")
     options = parser.parse_args()
-    with (
-        tempfile.TemporaryDirectory() as scratch,
-        running_server(Path(scratch, "server")) as (host, port),
-    ):
+    with tempfile.TemporaryDirectory() as scratch, running_server(Path(scratch, "server")) as (host, port):
         targets: dict[str, dict[str, Any]] = {
             "spark_clickhouse": {"home": str(Path(scratch, "home"))},
             "clickhouse": {"driver": "http", "host": host, "port": port},

@@ -51,9 +51,7 @@ def make_base(
         f"partition by {upsert.partition} order by id {settings_clause(settings)}"
     )
     for part in range(PARTITIONS):
-        upsert.engine.command(
-            f"insert into {name} select {values} from base_merge where {upsert.partition} = {part}"
-        )
+        upsert.engine.command(f"insert into {name} select {values} from base_merge where {upsert.partition} = {part}")
     upsert.engine.command(f"optimize table {name} final")
 
 

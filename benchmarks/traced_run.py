@@ -112,9 +112,7 @@ def _time_engines(clock: Clock, statements: list[dict[str, Any]]) -> None:
     time_calls(spark_engine, "start_session", lambda: SESSION)
     time_calls(metastore, "hold_long_views", lambda: CATALOG)
     time_statements(
-        RoutedSparkConnectionManager,
-        "Spark",
-        lambda: SPARK if clock.seconds[FIRST] or clock.seconds[SPARK] else FIRST,
+        RoutedSparkConnectionManager, "Spark", lambda: SPARK if clock.seconds[FIRST] or clock.seconds[SPARK] else FIRST
     )
     time_statements(RoutedClickHouseConnectionManager, "ClickHouse", lambda: CLICKHOUSE)
 

@@ -10,11 +10,7 @@ from benchmarks.engine import SCHEMA, Engine
 from benchmarks.measure import Arm, Figures, interleaved
 
 PARTITIONS = 20
-PAYLOAD = {
-    "department": "LowCardinality(String)",
-    "metric1": "UInt32",
-    "metric2": "Float32",
-}
+PAYLOAD = {"department": "LowCardinality(String)", "metric1": "UInt32", "metric2": "Float32"}
 DEPARTMENTS = "['HR', 'Finance', 'Engineering', 'Sales', 'Marketing']"
 
 
@@ -44,9 +40,7 @@ class Shape:
             f"cityHash64(number, {seed + 1}) % 1000",
             f"cityHash64(number, {seed + 2}) % 10000 / 100",
         ]
-        values += [
-            f"cityHash64(number, {seed}) % {97 + column}" for column in range(self.more_columns)
-        ]
+        values += [f"cityHash64(number, {seed}) % {97 + column}" for column in range(self.more_columns)]
         return ", ".join(values)
 
 
@@ -63,13 +57,7 @@ SHAPES = {
             ("tenant", "code"),
             "scattered",
         ),
-        Shape(
-            "not_a_prefix",
-            {"id": "Int32"},
-            "toInt32(number) as id",
-            ("department", "id"),
-            "scattered",
-        ),
+        Shape("not_a_prefix", {"id": "Int32"}, "toInt32(number) as id", ("department", "id"), "scattered"),
         Shape("wide", {"id": "Int32"}, "toInt32(number) as id", ("id",), "scattered", 45),
     )
 }
@@ -86,12 +74,7 @@ class Upsert:
     """A table of ``rows`` rows for each of ``bases``, and a Parquet file of ``changes`` changes to it."""
 
     def __init__(
-        self,
-        engine: Engine,
-        shape: Shape,
-        rows: int,
-        changes: int,
-        bases: Collection[str] = tuple(BASES),
+        self, engine: Engine, shape: Shape, rows: int, changes: int, bases: Collection[str] = tuple(BASES)
     ) -> None:
         self.engine, self.shape, self.rows = engine, shape, rows
         self.key = ", ".join(shape.key)
@@ -189,9 +172,7 @@ class Upsert:
         names = [*self.shape.key, *self.shape.payload, "_version"]
         choice = ", ".join(f"if(row_sign = -1, old.{name}, new.{name}) as {name}" for name in names)
         self.engine.command("drop view if exists published_mv")
-        self.engine.command(
-            f"create or replace table published_null ({self._structure()}) engine = Null"
-        )
+        self.engine.command(f"create or replace table published_null ({self._structure()}) engine = Null")
         self.engine.command(
             f"create materialized view published_mv to published as "
             f"with new as (select * from published_null order by {self.key}, _version desc limit 1 by {self.key}), "
@@ -231,9 +212,7 @@ class Upsert:
     def replacing(self) -> float:
         """ReplacingMergeTree: the new states, inserted; readers pay, with FINAL."""
         self.engine.clone("base_replacing", "replacing")
-        return self.engine.seconds(
-            f"insert into replacing select {self.columns} from {self.source}"
-        )
+        return self.engine.seconds(f"insert into replacing select {self.columns} from {self.source}")
 
     def measure(self, trials: int, slow_trials: int) -> dict[str, Figures]:
         """All ways, interleaved; the slow ones ``slow_trials`` times."""
@@ -243,11 +222,7 @@ class Upsert:
             Arm("versioned_collapsing, atomic", lambda: self.collapsing("atomic")),
             Arm("versioned_collapsing, journal", lambda: self.collapsing("journal")),
             Arm("ReplacingMergeTree insert", self.replacing),
-            Arm(
-                "dbt-clickhouse delete_insert",
-                lambda: self.incremental("delete_insert"),
-                slow_trials,
-            ),
+            Arm("dbt-clickhouse delete_insert", lambda: self.incremental("delete_insert"), slow_trials),
             Arm("dbt-clickhouse default", lambda: self.incremental("default"), slow_trials),
         ]
         figures = interleaved(arms, trials)

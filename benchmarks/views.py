@@ -23,13 +23,10 @@ SUMS_OF_THREE = (
     "group by region, category"
 )
 SIGNED = {"amount": "sum(o.amount * o._sign * c._sign)", "count": "sum(o._sign * c._sign)"}
-SIGNED_OF_THREE = {
-    name: sql.replace("c._sign", "c._sign * p._sign") for name, sql in SIGNED.items()
-}
+SIGNED_OF_THREE = {name: sql.replace("c._sign", "c._sign * p._sign") for name, sql in SIGNED.items()}
 LIVE = {"amount": "sum(o.amount)", "count": "count()"}
 LIVE_ROWS = (
-    "(select * except (_sign) from {} final where _sign = 1 "
-    "settings do_not_merge_across_partitions_select_final = 1)"
+    "(select * except (_sign) from {} final where _sign = 1 settings do_not_merge_across_partitions_select_final = 1)"
 )
 
 
@@ -114,9 +111,7 @@ class Views:
         """The run of a view."""
         return self.engine.dbt("run", "--select", view)
 
-    def recompute(
-        self, values: dict[str, str], source: str, sums: str = SUMS, view: str = "by_region"
-    ) -> float:
+    def recompute(self, values: dict[str, str], source: str, sums: str = SUMS, view: str = "by_region") -> float:
         """The sums from the tables, written to a table."""
         sources = {name: source.format(name) for name in ("orders", "customers", "products")}
         self.engine.command(f"create or replace table recomputed as {view}")
@@ -128,9 +123,7 @@ class Views:
         sources = {name: "inserted", other: other}
         self.engine.command("drop view if exists inserted_mv")
         columns = ORDERS if name == "orders" else CUSTOMERS
-        self.engine.command(
-            f"create or replace table inserted ({columns}, _sign Int8) engine = Null"
-        )
+        self.engine.command(f"create or replace table inserted ({columns}, _sign Int8) engine = Null")
         self.engine.command("create or replace table inserted_sums as by_region")
         first = SUMS.replace(
             "{orders} as o inner join {customers} as c",
@@ -168,9 +161,7 @@ class Views:
                 raise RuntimeError(f"{view} has {found} and not {expected}")
 
 
-def measure_views(
-    engine: Engine, rows: int, changes: Collection[int], trials: int, slow_trials: int
-) -> list[Row]:
+def measure_views(engine: Engine, rows: int, changes: Collection[int], trials: int, slow_trials: int) -> list[Row]:
     """Seconds of each way after so many orders and a tenth as many customers have changed."""
     views = Views(engine, rows)
     for view in ("by_region", "by_category"):
@@ -189,16 +180,10 @@ def measure_views(
             Arm("recomputed by signs", lambda: views.recompute(SIGNED, "{}"), slow_trials),
             Arm("recomputed with FINAL", lambda: views.recompute(LIVE, LIVE_ROWS), slow_trials),
             Arm("materialized view on orders", lambda: views.materialized("orders"), slow_trials),
-            Arm(
-                "materialized view on customers",
-                lambda: views.materialized("customers"),
-                slow_trials,
-            ),
+            Arm("materialized view on customers", lambda: views.materialized("customers"), slow_trials),
             Arm(
                 "three tables recomputed by signs",
-                lambda: views.recompute(
-                    SIGNED_OF_THREE, "{}", sums=SUMS_OF_THREE, view="by_category"
-                ),
+                lambda: views.recompute(SIGNED_OF_THREE, "{}", sums=SUMS_OF_THREE, view="by_category"),
                 slow_trials,
             ),
         ]

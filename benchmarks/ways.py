@@ -77,9 +77,7 @@ class Ways:
             self._changed("alter table update (a mutation)", "mutated", self._mutate),
         ]
 
-    def ours(
-        self, name: str, model: str, has_view: bool = True, base: str = "base_collapsing"
-    ) -> Way:
+    def ours(self, name: str, model: str, has_view: bool = True, base: str = "base_collapsing") -> Way:
         """A model that was added: every ClickHouse statement of `dbt run`."""
         return Way(
             name,
@@ -97,21 +95,13 @@ class Ways:
             name,
             table,
             lambda: self.engine.clone(base, table),
-            lambda: self.engine.seconds(
-                f"insert into {table} ({columns}) select {columns} from {self.upsert.source}"
-            ),
+            lambda: self.engine.seconds(f"insert into {table} ({columns}) select {columns} from {self.upsert.source}"),
             STORED,
             "final",
         )
 
     def _changed(self, name: str, table: str, write: Callable[[str], float]) -> Way:
-        return Way(
-            name,
-            table,
-            lambda: self.engine.clone("base_updated", table),
-            lambda: write(table),
-            STORED,
-        )
+        return Way(name, table, lambda: self.engine.clone("base_updated", table), lambda: write(table), STORED)
 
     def _update(self, table: str) -> float:
         values = ", ".join(f"{column} = {value}" for column, value in EXPRESSIONS.items())
@@ -164,9 +154,7 @@ class Ways:
         ways = [
             self.ours(ours, "ours", has_view=False, base=base),
             self.ours(f"{ours}, with the view", "ours_followed", base=base),
-            self.inserted(
-                "CoalescingMergeTree", "coalescing", "base_coalescing", ", ".join(PARTIAL)
-            ),
+            self.inserted("CoalescingMergeTree", "coalescing", "base_coalescing", ", ".join(PARTIAL)),
         ]
         return self._measure(ways)
 
@@ -199,10 +187,7 @@ class Ways:
                 self.follow(way)
             return way.write()
 
-        return [
-            Arm(way.name, write),
-            Arm(_reader(way), lambda: self.engine.seconds(f"{way.read()} format Null")),
-        ]
+        return [Arm(way.name, write), Arm(_reader(way), lambda: self.engine.seconds(f"{way.read()} format Null"))]
 
     def forget_view(self, way: Way) -> None:
         """Drop the view and its sums."""
@@ -223,9 +208,7 @@ class Ways:
     def _view_is(self, way: Way, truth: list[tuple[Any, ...]]) -> str:
         if not way.has_view:
             return "no view"
-        found = self.engine.query(
-            f"select department, sum(metric1), sum(n) from {way.table}_sums {BY_DEPARTMENT}"
-        )
+        found = self.engine.query(f"select department, sum(metric1), sum(n) from {way.table}_sums {BY_DEPARTMENT}")
         return "yes" if found == truth else "no"
 
 

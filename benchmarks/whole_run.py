@@ -48,9 +48,7 @@ def write_whole_run(results: Path, beside: Path | None = None) -> None:
         row["all"] = round(sum(value for key, value in row.items() if key != "run"), 1)
     for row, seconds in zip(rows, others, strict=False):
         row["all, before"] = round(seconds, 1)
-    slowest = sorted(
-        traced["ten batches"]["statements"], key=lambda row: row["seconds"], reverse=True
-    )
+    slowest = sorted(traced["ten batches"]["statements"], key=lambda row: row["seconds"], reverse=True)
     tables = {"seconds of a run": rows, "statements of the ten batches": slowest[:SLOWEST]}
     write_results(results, NAME, {"threads": 1}, tables)
     title = "Seconds of a run on the shop, on one thread"

@@ -19,8 +19,7 @@ LONGEST_WAIT = 600  # seconds
 # What was written into a part. Parts that are only linked have none, and neither do the empty parts of a `truncate`,
 # each of which has the bytes of the whole statement.
 ROWS = " + ".join(
-    f"ProfileEvents['{event}']"
-    for event in ("MergeTreeDataWriterRows", "MergeWrittenRows", "MutatedRows")
+    f"ProfileEvents['{event}']" for event in ("MergeTreeDataWriterRows", "MergeWrittenRows", "MutatedRows")
 )
 BYTES = f"if({ROWS} > 0, ProfileEvents['WriteBufferFromFileDescriptorWriteBytes'], 0)"
 
@@ -38,9 +37,7 @@ class Way:
     staging: str = "false"
 
 
-def measure_written(
-    engine: Engine, rows: int, changes: int, applies: int, slow_applies: int
-) -> list[Row]:
+def measure_written(engine: Engine, rows: int, changes: int, applies: int, slow_applies: int) -> list[Row]:
     """All ways take turns, apply after apply, while ClickHouse merges what it chooses to.
 
     Args:
@@ -95,9 +92,7 @@ def _ways(upsert: Upsert, applies: int, slow_applies: int) -> list[Way]:
     engine.clone("base_merge", "delete_insert")
 
     def insert() -> float:
-        return engine.seconds(
-            f"insert into replacing ({upsert.columns}) select {upsert.columns} from {upsert.source}"
-        )
+        return engine.seconds(f"insert into replacing ({upsert.columns}) select {upsert.columns} from {upsert.source}")
 
     return [
         Way(
@@ -110,10 +105,7 @@ def _ways(upsert: Upsert, applies: int, slow_applies: int) -> list[Way]:
         ),
         Way("ReplacingMergeTree", "replacing", insert, applies, final="final"),
         Way(
-            "lightweight update, values from a table",
-            "updated",
-            lambda: update_from_table(upsert, "updated"),
-            applies,
+            "lightweight update, values from a table", "updated", lambda: update_from_table(upsert, "updated"), applies
         ),
         Way(
             "dbt-clickhouse delete_insert",
@@ -131,9 +123,7 @@ def _check(engine: Engine, ways: list[Way]) -> None:
     Raises:
         RuntimeError: they did not.
     """
-    sums = {
-        way.name: engine.query(f"select {way.sums} from {way.table} {way.final}") for way in ways
-    }
+    sums = {way.name: engine.query(f"select {way.sums} from {way.table} {way.final}") for way in ways}
     if len({str(found) for found in sums.values()}) != 1:
         raise RuntimeError(f"the ways differ: {sums}")
 
@@ -168,8 +158,7 @@ def _written(engine: Engine, way: Way, changes: int) -> Row:
         "and event_type in ('NewPart', 'MergeParts', 'MutatePart'))"
     )
     ((parts,),) = engine.query(
-        "select count() from system.parts "
-        f"where active and database = '{SCHEMA}' and table = '{way.table}'"
+        f"select count() from system.parts where active and database = '{SCHEMA}' and table = '{way.table}'"
     )
     return {
         "rows inserted": rows,

@@ -16,16 +16,7 @@ from dbt.cli.main import dbtRunner
 ROOT = Path(__file__).resolve().parents[1]
 HOME = ROOT / os.environ.get("SPARK_CLICKHOUSE_HOME", ".spark_clickhouse")
 THROUGH_BATCHES = (7, 10, 20)
-COUNTS = (
-    "states",
-    "cancels",
-    "deletes",
-    "duplicates",
-    "stale",
-    "conflicts",
-    "tombstoned",
-    "repaired",
-)
+COUNTS = ("states", "cancels", "deletes", "duplicates", "stale", "conflicts", "tombstoned", "repaired")
 
 Rows = Sequence[Sequence[object]]
 
@@ -85,8 +76,7 @@ def print_result() -> None:
     truth = json.loads((ROOT / "data/expected/batch_20/summary.json").read_text())
     rows = query(
         " union all ".join(
-            f"select '{table}', count(), sum(_sign), (select sum(_sign) from shop.{table} final) "
-            f"from shop.{table}"
+            f"select '{table}', count(), sum(_sign), (select sum(_sign) from shop.{table} final) from shop.{table}"
             for table in truth["tables"]
         )
     )

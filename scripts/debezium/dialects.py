@@ -114,21 +114,13 @@ class Variant:
 
 def _changes(rows: Mapping[str, str], first: int) -> str:
     return "".join(
-        f"insert into types values ({number}, {values});\n"
-        for number, values in enumerate(rows.values(), first)
+        f"insert into types values ({number}, {values});\n" for number, values in enumerate(rows.values(), first)
     )
 
 
-def _of_types(
-    settings: Mapping[str, str], create: str, rows: Mapping[str, str], identity: str = ""
-) -> Variant:
+def _of_types(settings: Mapping[str, str], create: str, rows: Mapping[str, str], identity: str = "") -> Variant:
     """Four rows before the snapshot and four after it, of which some change: an update, other keys, deletes."""
-    before = (
-        create
-        + identity
-        + _changes(rows, 1)
-        + _changes({"deleted": rows["nulls"], "moved": rows["ordinary"]}, 8)
-    )
+    before = create + identity + _changes(rows, 1) + _changes({"deleted": rows["nulls"], "moved": rows["ordinary"]}, 8)
     after = _changes(rows, 11) + (
         "update types set name = 'updated' where id in (1, 2, 11);\n"
         "update types set id = 99 where id = 9;\n"
@@ -248,11 +240,7 @@ def _of_postgresql(debezium: Debezium, folder: Path, names: list[str]) -> None:
             postgres.start()
         for name in names:
             postgres.query(f"create database {name}")
-            run = _Run(
-                partial(postgres.query, database=name),
-                postgres.connector(name, name),
-                _postgresql_table,
-            )
+            run = _Run(partial(postgres.query, database=name), postgres.connector(name, name), _postgresql_table)
             _record(debezium, run, name, VARIANTS[name])
     finally:
         postgres.stop()
@@ -265,11 +253,7 @@ def _of_mariadb(debezium: Debezium, folder: Path, names: list[str]) -> None:
             mariadb.start()
         for name in names:
             mariadb.query(f"create database {name}")
-            run = _Run(
-                partial(mariadb.query, database=name),
-                mariadb.connector(name),
-                _mariadb_table,
-            )
+            run = _Run(partial(mariadb.query, database=name), mariadb.connector(name), _mariadb_table)
             _record(debezium, run, name, VARIANTS[name])
     finally:
         mariadb.stop()
@@ -301,10 +285,7 @@ def _record(debezium: Debezium, run: _Run, name: str, variant: Variant) -> None:
                 _mark(run, number)
             records = recording.wait_for_marker(number, 1 + is_snapshot)
     _write(
-        name,
-        variant,
-        run,
-        [record for record in records if record.topic != "shop" and "signals" not in record.topic],
+        name, variant, run, [record for record in records if record.topic != "shop" and "signals" not in record.topic]
     )
 
 
@@ -340,10 +321,7 @@ def _row_by_row(value: Any, depth: int = 0) -> str:
     """JSON with a line for each row and each entry around it."""
     indent = " " * (depth + 1)
     if isinstance(value, Mapping) and depth < 3:
-        inner = [
-            f"{indent}{json.dumps(name)}: {_row_by_row(each, depth + 1)}"
-            for name, each in value.items()
-        ]
+        inner = [f"{indent}{json.dumps(name)}: {_row_by_row(each, depth + 1)}" for name, each in value.items()]
         return "{\n" + ",\n".join(inner) + f"\n{indent[1:]}}}"
     if isinstance(value, list):
         inner = [indent + json.dumps(each, ensure_ascii=False) for each in value]
@@ -351,9 +329,7 @@ def _row_by_row(value: Any, depth: int = 0) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _postgresql_table(
-    query: Callable[[str], list[str]], table: str, key: str
-) -> tuple[dict[str, str], list[Any]]:
+def _postgresql_table(query: Callable[[str], list[str]], table: str, key: str) -> tuple[dict[str, str], list[Any]]:
     found = query(
         "select json_build_array(attname, format_type(atttypid, atttypmod)) from pg_attribute "
         f"where attrelid = '{table}'::regclass and attnum > 0 and not attisdropped order by attnum"
@@ -361,24 +337,18 @@ def _postgresql_table(
     columns: dict[str, str] = dict(map(json.loads, found))
     texts = ", ".join(f"'{name}', {name}::text" for name in columns)
     return columns, [
-        json.loads(line)
-        for line in query(f"select json_build_object({texts}) from {table} order by {key}")
+        json.loads(line) for line in query(f"select json_build_object({texts}) from {table} order by {key}")
     ]
 
 
-def _mariadb_table(
-    query: Callable[[str], list[str]], table: str, key: str
-) -> tuple[dict[str, str], list[Any]]:
+def _mariadb_table(query: Callable[[str], list[str]], table: str, key: str) -> tuple[dict[str, str], list[Any]]:
     found = query(
         "select json_array(column_name, column_type) from information_schema.columns "
         f"where table_schema = database() and table_name = '{table}' order by ordinal_position"
     )
     columns: dict[str, str] = dict(map(json.loads, found))
     texts = ", ".join(f"'{name}', {_mariadb_text(name, kind)}" for name, kind in columns.items())
-    return columns, [
-        json.loads(line)
-        for line in query(f"select json_object({texts}) from {table} order by {key}")
-    ]
+    return columns, [json.loads(line) for line in query(f"select json_object({texts}) from {table} order by {key}")]
 
 
 def _mariadb_text(name: str, kind: str) -> str:

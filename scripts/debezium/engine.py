@@ -10,21 +10,10 @@ from types import TracebackType
 from typing import Any
 
 import pyspark
-from py4j.java_gateway import (
-    CallbackServerParameters,
-    GatewayParameters,
-    JavaGateway,
-    launch_gateway,
-)
+from py4j.java_gateway import CallbackServerParameters, GatewayParameters, JavaGateway, launch_gateway
 
 PY4J = Path(pyspark.__file__).parent / "jars"
-OPTIONS = [
-    "-Xmx512m",
-    "-XX:+UseSerialGC",
-    "-XX:TieredStopAtLevel=1",
-    "-Dlog4j2.level=WARN",
-    "-Duser.timezone=UTC",
-]
+OPTIONS = ["-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dlog4j2.level=WARN", "-Duser.timezone=UTC"]
 
 
 @dataclass(frozen=True)
@@ -69,9 +58,7 @@ class Debezium:
         )[:2]
         self._gateway = JavaGateway(
             gateway_parameters=GatewayParameters(port=port, auto_convert=True),
-            callback_server_parameters=CallbackServerParameters(
-                port=0, daemonize=True, daemonize_connections=True
-            ),
+            callback_server_parameters=CallbackServerParameters(port=0, daemonize=True, daemonize_connections=True),
         )
         python_port = self._gateway.get_callback_server().get_listening_port()
         address = self._gateway.java_gateway_server.getCallbackClient().getAddress()
@@ -81,10 +68,7 @@ class Debezium:
         return self
 
     def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._gateway.shutdown()
         self._process.kill()

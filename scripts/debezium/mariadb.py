@@ -57,19 +57,9 @@ class MariaDB:
             check=True,
             capture_output=True,
         )
-        settings = {
-            **SETTINGS,
-            "port": self.port,
-            "socket": self._socket,
-            "datadir": self._data,
-            "user": "root",
-        }
+        settings = {**SETTINGS, "port": self.port, "socket": self._socket, "datadir": self._data, "user": "root"}
         self._process = subprocess.Popen(
-            [
-                self._server,
-                "--no-defaults",
-                *(f"--{name}={value}" for name, value in settings.items()),
-            ],
+            [self._server, "--no-defaults", *(f"--{name}={value}" for name, value in settings.items())],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -79,9 +69,7 @@ class MariaDB:
             if self._process.poll() is not None:
                 raise RuntimeError(f"MariaDB has ended with exit code {self._process.returncode}")
             time.sleep(0.2)
-        self.query(
-            f"create user {USER}@'127.0.0.1' identified by '{USER}'; grant all on *.* to {USER}@'127.0.0.1'"
-        )
+        self.query(f"create user {USER}@'127.0.0.1' identified by '{USER}'; grant all on *.* to {USER}@'127.0.0.1'")
 
     def _answers(self) -> bool:
         try:
@@ -98,9 +86,7 @@ class MariaDB:
 
     def query(self, sql: str, database: str = "mysql") -> list[str]:
         """Run statements; the lines that they return."""
-        done = subprocess.run(
-            self._command(database), input=sql, capture_output=True, text=True, check=False
-        )
+        done = subprocess.run(self._command(database), input=sql, capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError(f"MariaDB: {done.stderr.strip()}")
         return done.stdout.splitlines()

@@ -33,9 +33,7 @@ class Postgres:
         FileNotFoundError: PostgreSQL is not installed.
     """
 
-    def __init__(
-        self, folder: Path, schema: str = "", settings: Mapping[str, object] | None = None
-    ) -> None:
+    def __init__(self, folder: Path, schema: str = "", settings: Mapping[str, object] | None = None) -> None:
         self.folder = folder
         self._schema = schema
         self._settings = {**SETTINGS, **(settings or {})}
@@ -52,15 +50,9 @@ class Postgres:
         if self._as_account:
             shutil.chown(self.folder, ACCOUNT)
         self._run("initdb", "-D", self._data, "-U", ACCOUNT, "-A", "trust", "-E", "UTF8", "-N")
-        settings = {
-            **self._settings,
-            "port": self.port,
-            "unix_socket_directories": str(self.folder),
-        }
+        settings = {**self._settings, "port": self.port, "unix_socket_directories": str(self.folder)}
         options = " ".join(f"-c {name}='{value}'" for name, value in settings.items())
-        self._run(
-            "pg_ctl", "-D", self._data, "-w", "-l", self._data / "log", "-o", options, "start"
-        )
+        self._run("pg_ctl", "-D", self._data, "-w", "-l", self._data / "log", "-o", options, "start")
         self.query(self._schema)
 
     def stop(self) -> None:
@@ -77,12 +69,7 @@ class Postgres:
     def query(self, sql: str, database: str = ACCOUNT) -> list[str]:
         """Run statements; the lines that they return."""
         done = subprocess.run(
-            self.command(database=database),
-            input=sql,
-            capture_output=True,
-            text=True,
-            check=False,
-            cwd="/",
+            self.command(database=database), input=sql, capture_output=True, text=True, check=False, cwd="/"
         )
         if done.returncode:
             raise RuntimeError(f"PostgreSQL: {done.stderr.strip()}")

@@ -30,7 +30,9 @@ SETTINGS = {
     "tombstones.on.delete": "false",
     "incremental.snapshot.chunk.size": "10",
 }
-SLOT_WAITS = "select count(*) from pg_stat_activity where backend_type = 'walsender' and cardinality(pg_blocking_pids(pid)) > 0"
+SLOT_WAITS = (
+    "select count(*) from pg_stat_activity where backend_type = 'walsender' and cardinality(pg_blocking_pids(pid)) > 0"
+)
 SETUP = f"""
 create table {MARKER} (id integer primary key);
 insert into {MARKER} values (0);
@@ -83,9 +85,7 @@ def main() -> int:
     return 0
 
 
-def _mark(
-    races: Races, recording: Recording, marks: list[dict[str, Any]], more: int = 0
-) -> list[str]:
+def _mark(races: Races, recording: Recording, marks: list[dict[str, Any]], more: int = 0) -> list[str]:
     """Take down the rows, now that nobody writes, and how many lines were sent so far; return these."""
     number = len(marks) + 1
     rows = {table: races.rows(table) for table in TABLES}

@@ -40,10 +40,7 @@ class Recording:
         return self
 
     def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._engine.stop()
 
@@ -57,9 +54,7 @@ class Recording:
         with self._news:
             while self.markers.count(number) < times:
                 if self._engine.error or time.monotonic() > end:
-                    raise RuntimeError(
-                        f"Debezium: {self._engine.error or 'the marker does not come'}"
-                    )
+                    raise RuntimeError(f"Debezium: {self._engine.error or 'the marker does not come'}")
                 self._news.wait(0.2)
             return list(self._records)
 

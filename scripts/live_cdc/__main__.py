@@ -71,9 +71,7 @@ class State:
         """What the terminal shows."""
         seconds = int(time.monotonic() - self.began)
         events = ", ".join(f"{n:,} {op}" for op, n in sorted(self.events.items()))
-        header = (
-            f"{'table':12}{'batch':>6}{'LSN':>14}{'lag':>8}  {'side':10}{'rows':>8}{'amount':>18}"
-        )
+        header = f"{'table':12}{'batch':>6}{'LSN':>14}{'lag':>8}  {'side':10}{'rows':>8}{'amount':>18}"
         lines = [
             f"{seconds // 60}:{seconds % 60:02} | {transactions:,} transactions | "
             f"{len(self.landed):,} batches landed | events: {events}",
@@ -83,10 +81,7 @@ class State:
         for table, seen in self.last.items():
             place = f"{table:12}{seen.batch:6}{seen.lsn:14,}{seen.lag:7.1f}s"
             for side, figures in (("PostgreSQL", seen.postgres), ("ClickHouse", seen.clickhouse)):
-                lines.append(
-                    f"{place:40}  {side:10}{figures.rows:8,}{figures.amount:18,.2f}"
-                    f"{figures.fingerprint:16}"
-                )
+                lines.append(f"{place:40}  {side:10}{figures.rows:8,}{figures.amount:18,.2f}{figures.fingerprint:16}")
                 place = ""
         lines += ["", self.result(), "", follow_line]
         return lines
@@ -178,9 +173,7 @@ def _run(options: argparse.Namespace, state: State) -> None:
 
 
 @contextlib.contextmanager
-def _following(
-    given: list[str], environment: dict[str, str], log: Path
-) -> Iterator[subprocess.Popen[bytes]]:
+def _following(given: list[str], environment: dict[str, str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
     """The resident run, in a session of its own: Ctrl-C is for this process, which ends that one."""
     with log.open("wb") as output:
         process = subprocess.Popen(

@@ -78,9 +78,7 @@ class Comparer:
                 continue
             batch = landed[number]
             self._done.add((table, number))
-            yield Comparison(
-                table, number, batch.lsn, lag, batch.figures[table], self._figures(table, apply)
-            )
+            yield Comparison(table, number, batch.lsn, lag, batch.figures[table], self._figures(table, apply))
 
     def _figures(self, table: str, apply: int) -> Figures:
         """What the table held after an apply, by the rows that its change feed has up to it."""

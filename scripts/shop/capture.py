@@ -24,11 +24,7 @@ from scripts.debezium.postgres import Postgres
 NAME = "shop"
 WRITERS = 22  # advisory lock: each writer shares it, the marker has it alone
 PATIENCE = 120  # seconds for a marker to come through Debezium
-KEYS = {
-    "customers": ("customer_id",),
-    "orders": ("order_id",),
-    "order_items": ("order_id", "line_no"),
-}
+KEYS = {"customers": ("customer_id",), "orders": ("order_id",), "order_items": ("order_id", "line_no")}
 TABLES = tuple(KEYS)
 # Debezium's own settings, besides where PostgreSQL is. All others are Debezium's defaults.
 SETTINGS = {
@@ -56,10 +52,7 @@ FIGURES = {
         "credit_limit",
         "concat_ws('|', customer_id, name, email, region, tier, (credit_limit * 100)::bigint)",
     ),
-    "orders": (
-        "amount",
-        "concat_ws('|', order_id, customer_id, region, status, (amount * 100)::bigint, items, note)",
-    ),
+    "orders": ("amount", "concat_ws('|', order_id, customer_id, region, status, (amount * 100)::bigint, items, note)"),
     "order_items": (
         "quantity * unit_price",
         "concat_ws('|', order_id, line_no, sku, quantity, (unit_price * 100)::bigint)",
@@ -123,9 +116,7 @@ class Capture:
             RuntimeError: Debezium has ended, or does not send the marker.
         """
         end = time.monotonic() + PATIENCE
-        while (
-            not self.has_begun and time.monotonic() < end
-        ):  # else Debezium would not see the marker
+        while not self.has_begun and time.monotonic() < end:  # else Debezium would not see the marker
             time.sleep(0.1)
         self._number += 1
         self._postgres.query(_marker_sql(self._number, copies or {}))
@@ -171,10 +162,7 @@ class Capture:
 
 
 def land(
-    lines: Mapping[str, Sequence[str]],
-    number: int,
-    landing: Path,
-    files: Mapping[str, int] | None = None,
+    lines: Mapping[str, Sequence[str]], number: int, landing: Path, files: Mapping[str, int] | None = None
 ) -> None:
     """Write a batch into the landing zone. Each table's part appears at once, complete.
 

@@ -95,10 +95,7 @@ def _captured(folder: Path) -> list[Batch]:
                 _work(workloads, allowance, capture, postgres)
                 _race(postgres, 100 + number)
                 batches.append(capture.batch(_copies(folder, number)))
-                print(
-                    f"batch {number}: {sum(map(len, batches[-1].lines.values())):,} lines",
-                    flush=True,
-                )
+                print(f"batch {number}: {sum(map(len, batches[-1].lines.values())):,} lines", flush=True)
             for workload in workloads:
                 workload.stop()
             capture.stop()
@@ -107,21 +104,15 @@ def _captured(folder: Path) -> list[Batch]:
         postgres.stop()
 
 
-def _work(
-    workloads: list[Workload], allowance: threading.Semaphore, capture: Capture, postgres: Postgres
-) -> None:
+def _work(workloads: list[Workload], allowance: threading.Semaphore, capture: Capture, postgres: Postgres) -> None:
     """Let the transactions of a batch be sent. Until the snapshot has been taken, there are always some."""
     while not capture.has_begun:
         allowance.release(20)
         time.sleep(0.1)
     end = sum(workload.transactions for workload in workloads) + TRANSACTIONS
     allowance.release(TRANSACTIONS)
-    at_work = (
-        "select count(*) from pg_stat_activity where application_name = 'psql' and state <> 'idle'"
-    )
-    while sum(workload.transactions for workload in workloads) < end or postgres.query(at_work) != [
-        "1"
-    ]:
+    at_work = "select count(*) from pg_stat_activity where application_name = 'psql' and state <> 'idle'"
+    while sum(workload.transactions for workload in workloads) < end or postgres.query(at_work) != ["1"]:
         time.sleep(0.2)
 
 
@@ -133,9 +124,7 @@ def _race(postgres: Postgres, order: int) -> None:
     )
     postgres.query(insert)
     touch = f"update orders set status = 'paid' where order_id = {order}"
-    delete = (
-        f"begin; {touch}; select pg_sleep(0.5); delete from orders where order_id = {order}; commit"
-    )
+    delete = f"begin; {touch}; select pg_sleep(0.5); delete from orders where order_id = {order}; commit"
     other = threading.Thread(target=postgres.query, args=(delete,))
     other.start()
     time.sleep(0.2)
@@ -190,9 +179,7 @@ def _summary(batches: list[Batch], folder: Path) -> dict[str, Any]:
         "tables": tables,
         "orders": {
             "sum_amount": str(sum(amounts.values())),
-            "count_by_status": dict(
-                sorted(Counter(row["status"] for row in rows["orders"]).items())
-            ),
+            "count_by_status": dict(sorted(Counter(row["status"] for row in rows["orders"]).items())),
             "sum_amount_by_region_and_created_month": [
                 {"region": region, "month": month, "sum_amount": str(amount)}
                 for (region, month), amount in sorted(amounts.items())

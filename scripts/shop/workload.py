@@ -117,9 +117,7 @@ def _any(name: str) -> str:
 ANY_CUSTOMER = _any("customer")
 ANY_ORDER = _any("order")
 # What may happen where transactions race; the transaction is rolled back.
-LOST_RACE = re.compile(
-    r"duplicate key|foreign key|deadlock detected|current transaction is aborted"
-)
+LOST_RACE = re.compile(r"duplicate key|foreign key|deadlock detected|current transaction is aborted")
 
 
 class Workload(threading.Thread):
@@ -209,9 +207,7 @@ class Workload(threading.Thread):
         return "\n".join(line for line in lines if "ERROR:" in line and not LOST_RACE.search(line))
 
     def _send(self, psql: IO[str], transaction: str) -> None:
-        psql.write(
-            f"begin; select pg_advisory_xact_lock_shared({WRITERS}); {transaction}; commit;\n"
-        )
+        psql.write(f"begin; select pg_advisory_xact_lock_shared({WRITERS}); {transaction}; commit;\n")
         self.transactions += 1
 
     def _transactions(self) -> Iterator[str]:
@@ -275,9 +271,7 @@ class Workload(threading.Thread):
         if self._chance.random() < 0.75:
             return "null"
         note = self._chance.choice(NOTES)
-        reference = (
-            f" (ref {self._chance.randrange(1001, 9000)})" if self._chance.random() < 0.3 else ""
-        )
+        reference = f" (ref {self._chance.randrange(1001, 9000)})" if self._chance.random() < 0.3 else ""
         return f"'{note}{reference}'"
 
     def _refill(self) -> str:
@@ -287,9 +281,7 @@ class Workload(threading.Thread):
         )
 
     def _new_status(self) -> str:
-        return self._update(
-            f"status = '{self._chance.choices(STATUSES, (5, 20, 20, 45, 5, 5))[0]}'"
-        )
+        return self._update(f"status = '{self._chance.choices(STATUSES, (5, 20, 20, 45, 5, 5))[0]}'")
 
     def _new_tier(self) -> str:
         tier, region = self._chance.choice(TIERS), self._chance.choice(REGIONS)
@@ -362,6 +354,4 @@ class Workload(threading.Thread):
 
     @staticmethod
     def _update(assignment: str) -> str:
-        return (
-            f"update orders set {assignment}, updated_at = shop_time() where order_id = {ANY_ORDER}"
-        )
+        return f"update orders set {assignment}, updated_at = shop_time() where order_id = {ANY_ORDER}"

@@ -62,9 +62,7 @@ class Landings:
 
     def live(self, name: str) -> list[Row]:
         """The live rows of a model."""
-        return self.project.query(
-            f"select * except (_sign, _version) from {name} final where _sign = 1 order by all"
-        )
+        return self.project.query(f"select * except (_sign, _version) from {name} final where _sign = 1 order by all")
 
     def watermarks(self, name: str) -> list[Any]:
         """What the ledger has of the applies of a model: the landing table and how far it was read."""

@@ -49,8 +49,7 @@ def test_peerdb_4212_a_delete_that_peerdb_loses(landings: Landings) -> None:
     landings.create("truth", "(org Int64, user Int64, open UInt8) engine = Memory", "(1, 2, 1)")
     truth = f"{landings.project.schema}.truth"
     with pytest.raises(
-        OperationError,
-        match=r"lost_plain` differs from .*: 0 keys missing, 1 unexpected, 0 with other values",
+        OperationError, match=r"lost_plain` differs from .*: 0 keys missing, 1 unexpected, 0 with other values"
     ):
         landings.project.operation("reconcile", model="lost_plain", truth=truth)
     landings.project.operation("reconcile", model="lost_with_raw", truth=truth)
@@ -63,7 +62,9 @@ def test_an_update_of_the_key(landings: Landings) -> None:
     # PeerDB leaves the old row, unless PEERDB_CLICKHOUSE_ENABLE_PRIMARY_UPDATE is set.
     landings.create("moved", structure, first, new)
     landings.create("moved_twice", structure, first, new, f"(1, 'a', '{DAY} 00:01:00', 1, 199)")
-    columns = "(_peerdb_timestamp, _peerdb_destination_table_name, _peerdb_data, _peerdb_record_type, _peerdb_match_data)"
+    columns = (
+        "(_peerdb_timestamp, _peerdb_destination_table_name, _peerdb_data, _peerdb_record_type, _peerdb_match_data)"
+    )
     landings.create("moved_raw", RAW)
     landings.land(
         "moved_raw",
@@ -116,9 +117,7 @@ def test_values_that_postgresql_did_not_send(landings: Landings) -> None:
         columns="(before, after, op, source)",
     )
     structure = "(id Int64, n Int64, long String, _version UInt64, is_deleted UInt8) engine = MergeTree order by id"
-    landings.create(
-        "toast_flat", structure, "(1, 1, 'l', 100, 0)", f"(1, 2, '{placeholder}', 200, 0)"
-    )
+    landings.create("toast_flat", structure, "(1, 1, 'l', 100, 0)", f"(1, 2, '{placeholder}', 200, 0)")
     bodies = {
         "toast_with_raw": "{{ peerdb_changes(source('shop', 'toast'), raw=source('shop', 'toast_raw'), "
         "binary=['bytes']) }}",
@@ -169,15 +168,10 @@ def test_columns_that_the_landing_table_computes(landings: Landings) -> None:
         "_version UInt64 alias n * 2, is_deleted UInt8 alias x = '') engine = MergeTree order by id",
     )
     landings.land("computed", "(1, 'a', 1), (2, 'b', 1), (2, '', 2)", columns="(id, x, n)")
-    landings.model(
-        "computed_current",
-        "{{ kafka_connect_changes(source('shop', 'computed'), version='_version') }}",
-    )
+    landings.model("computed_current", "{{ kafka_connect_changes(source('shop', 'computed'), version='_version') }}")
     landings.run("computed_current")
     assert landings.live("computed_current") == [(1, "a", 1)]
-    assert [name for ((name, _),) in landings.watermarks("computed_current")] == [
-        "bridge_cases.computed"
-    ]
+    assert [name for ((name, _),) in landings.watermarks("computed_current")] == ["bridge_cases.computed"]
 
 
 KILLED = {
@@ -193,17 +187,13 @@ def test_a_killed_run_has_the_watermark_of_what_it_has_read(make_project: MakePr
     """Not that of the next run; and rows that land between the two are not lost."""
     landings = Landings(make_project("bridge_kills"))
     structure = f"(id Int64, x String, {PEERDB} order by id"
-    landings.create(
-        "killed", structure, *(f"({n}, 'a', '{DAY} 00:00:00', 0, 100)" for n in range(10))
-    )
+    landings.create("killed", structure, *(f"({n}, 'a', '{DAY} 00:00:00', 0, 100)" for n in range(10)))
     for name in KILLED:
         chunks = 4 if "chunks" in name else 1
         body = "{{ peerdb_changes(source('shop', 'killed')) }}"
         landings.model(name, body, chunks=chunks)
     landings.run(*KILLED)
-    landings.land(
-        "killed", f"(1, 'b', '{DAY} 01:00:00', 0, 200)", f"(2, 'a', '{DAY} 01:00:00', 1, 200)"
-    )
+    landings.land("killed", f"(1, 'b', '{DAY} 01:00:00', 0, 200)", f"(2, 'a', '{DAY} 01:00:00', 1, 200)")
     with dying(KILLED):
         outcomes = landings.try_to_run(*KILLED)
     assert {node.status for node in outcomes.values()} == {"error"}
@@ -222,9 +212,7 @@ def test_a_killed_run_has_the_watermark_of_what_it_has_read(make_project: MakePr
         assert landings.live(name) == expected, name
         is_completed = name != "killed_when_it_has_read"
         assert landings.watermarks(name) == [
-            [("bridge_kills.killed", f"{DAY} {hour}:00:00.000000000")]
-            for hour in hours
-            if is_completed or hour != "01"
+            [("bridge_kills.killed", f"{DAY} {hour}:00:00.000000000")] for hour in hours if is_completed or hour != "01"
         ], name
 
 
@@ -239,9 +227,7 @@ def test_what_lands_after_the_overlap(landings: Landings) -> None:
     landings.run("late_current", "late_through")
     assert [row[0] for row in landings.live("late_current")] == [0, 1, 2, 3, 4]
     assert [row[0] for row in landings.live("late_through")] == [0, 1, 2]
-    landings.land(
-        "late", f"(5, 'a', '{DAY} 03:30:00', 0, 100)", f"(6, 'a', '{DAY} 03:29:59', 0, 100)"
-    )
+    landings.land("late", f"(5, 'a', '{DAY} 03:30:00', 0, 100)", f"(6, 'a', '{DAY} 03:29:59', 0, 100)")
     assert landings.run("late_current")["late_current"].message == "2 rows: 1 state, 1 duplicate"
     assert [row[0] for row in landings.live("late_current")] == [0, 1, 2, 3, 4, 5]
     landings.run("late_current", arguments=("--full-refresh",))
@@ -255,9 +241,7 @@ def test_what_lands_after_the_overlap(landings: Landings) -> None:
         ("sample", ("--sample", f"{{start: '{DAY}T23:00:00', end: '{DAY}T23:59:59'}}"), [(2, "b")]),
     ],
 )
-def test_a_part_moves_no_watermark(
-    landings: Landings, name: str, part: tuple[str, ...], read: list[Row]
-) -> None:
+def test_a_part_moves_no_watermark(landings: Landings, name: str, part: tuple[str, ...], read: list[Row]) -> None:
     """The next run reads all."""
     structure = f"(id Int64, x String, {PEERDB} order by id"
     rows = (f"(1, 'a', '{DAY} 00:00:00', 0, 100)", f"(2, 'b', '{DAY} 23:30:00', 0, 101)")
@@ -281,10 +265,7 @@ def test_a_landing_table_that_was_built_again(landings: Landings) -> None:
     landings.create("again", structure, f"(1, 'b', '{DAY} 01:00:00', 0, 0)")
     node = landings.try_to_run("again_current")["again_current"]
     assert node.status == "error"
-    assert (
-        "`bridge_cases`.`again` was built again since again_current has read it last"
-        in node.message
-    )
+    assert "`bridge_cases`.`again` was built again since again_current has read it last" in node.message
     assert "Build the model again: dbt run --full-refresh --select again_current" in node.message
     landings.run("again_current", arguments=("--full-refresh",))
     assert landings.live("again_current") == [(1, "b")]
@@ -295,16 +276,12 @@ def test_a_landing_table_that_was_emptied(landings: Landings) -> None:
     structure = f"(id Int64, x String, {PEERDB} order by id"
     rows = [f"({n}, 'a', '{DAY} 00:00:00', 0, 100)" for n in (1, 2)]
     landings.create("emptied_landing", structure, *rows)
-    landings.model(
-        "emptied_landing_current", "{{ peerdb_changes(source('shop', 'emptied_landing')) }}"
-    )
+    landings.model("emptied_landing_current", "{{ peerdb_changes(source('shop', 'emptied_landing')) }}")
     landings.run("emptied_landing_current")
     landings.land("emptied_landing", f"(1, 'b', '{DAY} 01:00:00', 0, 200)")
     landings.project.command("optimize table emptied_landing final")
     landings.run("emptied_landing_current")
-    warning = (
-        "`bridge_cases`.`emptied_landing` has no row up to 2026-01-01 01:00:00.000000000 any more"
-    )
+    warning = "`bridge_cases`.`emptied_landing` has no row up to 2026-01-01 01:00:00.000000000 any more"
     assert warning not in landings.project.logged("JinjaLogWarning")
     landings.project.command("truncate table emptied_landing")
     landings.land("emptied_landing", f"(1, 'c', '{DAY} 02:00:00', 0, 300)")
@@ -314,7 +291,9 @@ def test_a_landing_table_that_was_emptied(landings: Landings) -> None:
 
 def test_a_raw_table_that_forgets(landings: Landings) -> None:
     """The landed table has what the raw table has no more, when a run reads for the first time and after a long break."""
-    columns = "(_peerdb_timestamp, _peerdb_destination_table_name, _peerdb_data, _peerdb_record_type, _peerdb_match_data)"
+    columns = (
+        "(_peerdb_timestamp, _peerdb_destination_table_name, _peerdb_data, _peerdb_record_type, _peerdb_match_data)"
+    )
     hour = 3_600_000_000_000
 
     def raw(key: int, at: int) -> str:
@@ -324,11 +303,7 @@ def test_a_raw_table_that_forgets(landings: Landings) -> None:
         return f"({key}, '{text}', '{DAY} 00:00:00', 0, {at * hour})"
 
     landings.create(
-        "forgotten",
-        f"(id Int64, x String, {PEERDB} order by id",
-        landed(1, 0),
-        landed(2, 10),
-        landed(3, 20, "raw"),
+        "forgotten", f"(id Int64, x String, {PEERDB} order by id", landed(1, 0), landed(2, 10), landed(3, 20, "raw")
     )
     landings.create("forgotten_raw", RAW)
     landings.land("forgotten_raw", raw(3, 20), columns=columns)
@@ -345,7 +320,9 @@ def test_a_raw_table_that_forgets(landings: Landings) -> None:
 
 def test_loads_of_dlt_that_are_not_complete(landings: Landings) -> None:
     """Their rows wait, however long a load takes; and dlt adds the column of deletes with the first delete."""
-    structure = "(id Int64, x String, lsn Int64, _dlt_load_id String, _dlt_id String) engine = MergeTree order by tuple()"
+    structure = (
+        "(id Int64, x String, lsn Int64, _dlt_load_id String, _dlt_id String) engine = MergeTree order by tuple()"
+    )
     landings.create("loaded", structure, "(1, 'a', 100, '1.5', 'p')", "(2, 'a', 101, '2.5', 'q')")
     landings.create(
         "loads",
@@ -354,14 +331,11 @@ def test_loads_of_dlt_that_are_not_complete(landings: Landings) -> None:
         f"('1.5', 's', 0, '{DAY} 00:00:00')",
     )
     landings.model(
-        "loaded_current",
-        "{{ dlt_changes(source('shop', 'loaded'), source('shop', 'loads'), version='lsn') }}",
+        "loaded_current", "{{ dlt_changes(source('shop', 'loaded'), source('shop', 'loads'), version='lsn') }}"
     )
     landings.run("loaded_current")
     assert landings.live("loaded_current") == [(1, "a")]
-    landings.project.command(
-        "alter table loaded add column deleted_ts Nullable(DateTime64(6, 'UTC'))"
-    )
+    landings.project.command("alter table loaded add column deleted_ts Nullable(DateTime64(6, 'UTC'))")
     landings.land("loaded", f"(1, '', 102, '3.5', 'r', '{DAY} 01:00:00')")
     landings.land("loads", f"('3.5', 's', 0, '{DAY} 01:00:00')")
     landings.run("loaded_current")
@@ -377,8 +351,7 @@ def test_each_landing_table_has_its_own_watermark(landings: Landings) -> None:
     landings.create("ahead", structure, f"(1, 'a', '{DAY} 09:00:00', 0, 100)")
     landings.create("behind", structure, f"(2, 'a', '{DAY} 00:00:00', 0, 100)")
     body = " union all ".join(
-        f"select * from ({{{{ peerdb_changes(source('shop', '{name}')) }}}})"
-        for name in ("ahead", "behind")
+        f"select * from ({{{{ peerdb_changes(source('shop', '{name}')) }}}})" for name in ("ahead", "behind")
     )
     landings.model("united", body)
     landings.run("united")
@@ -386,10 +359,7 @@ def test_each_landing_table_has_its_own_watermark(landings: Landings) -> None:
     landings.run("united")
     assert [row[0] for row in landings.live("united")] == [1, 2, 3]
     assert landings.watermarks("united") == [
-        [
-            ("bridge_cases.ahead", f"{DAY} 09:00:00.000000000"),
-            ("bridge_cases.behind", f"{DAY} {hour}:00:00.000000000"),
-        ]
+        [("bridge_cases.ahead", f"{DAY} 09:00:00.000000000"), ("bridge_cases.behind", f"{DAY} {hour}:00:00.000000000")]
         for hour in ("00", "01")
     ]
 
@@ -405,13 +375,7 @@ def test_a_delete_and_an_insert_at_one_version(landings: Landings) -> None:
     body = "{{ altinity_changes(source('shop', 'replaced')) }}"
     landings.model("replaced_current", body, on_conflict="error")
     landings.run("replaced_current")
-    for row in (
-        "(1, '', 200, 1)",
-        "(1, 'b', 200, 0)",
-        "(2, 'b', 200, 0)",
-        "(2, '', 200, 1)",
-        "(3, '', 200, 1)",
-    ):
+    for row in ("(1, '', 200, 1)", "(1, 'b', 200, 0)", "(2, 'b', 200, 0)", "(2, '', 200, 1)", "(3, '', 200, 1)"):
         landings.land("replaced", row)
     landings.run("replaced_current")
     final = landings.project.query("select id, x from replaced final order by id")
@@ -431,9 +395,7 @@ def test_the_names_that_columns_may_have(landings: Landings) -> None:
     for name, (structure, rows) in tables.items():
         landings.create(name, f"{structure} engine = MergeTree order by id", rows)
         is_deleted = ", is_deleted='Gone'" if name == "unsigned" else ""
-        landings.model(
-            f"{name}_current", f"{{{{ altinity_changes(source('shop', '{name}'){is_deleted}) }}}}"
-        )
+        landings.model(f"{name}_current", f"{{{{ altinity_changes(source('shop', '{name}'){is_deleted}) }}}}")
     landings.run(*(f"{name}_current" for name in tables))
     assert landings.live("renamed_current") == [(1, 1)]
     assert landings.live("signed_current") == [(1,)]
@@ -533,8 +495,7 @@ def errors(make_project: MakeProject) -> dict[str, Node]:
     landings.create("missing", "(id Int64) engine = Memory")
     landings.project.command("drop table missing")
     landings.create(
-        "bare",
-        "(id Int64, at DateTime, before String, after String, op String, source Int64) engine = Memory",
+        "bare", "(id Int64, at DateTime, before String, after String, op String, source Int64) engine = Memory"
     )
     structures = {
         "unsynced": "(id Int64, _peerdb_version UInt64, _peerdb_is_deleted UInt8)",
@@ -558,12 +519,8 @@ def test_an_operation_that_is_not_known_stops_the_run(landings: Landings) -> Non
     landings.create("unknown", ENVELOPES)
     landings.land("unknown", "('', '{}', 'x', '{}')", columns="(before, after, op, source)")
     landings.model(
-        "unknown_current",
-        "{{ kafka_connect_changes(source('shop', 'unknown'), columns=['id'], watermark=none) }}",
+        "unknown_current", "{{ kafka_connect_changes(source('shop', 'unknown'), columns=['id'], watermark=none) }}"
     )
     landings.project.declare("unknown_current", {"id": "Int64"})
     node = landings.try_to_run("unknown_current")["unknown_current"]
-    assert (
-        "An envelope has an unknown op; known are c, r, u, d, t and m. Correct the row"
-        in node.message
-    )
+    assert "An envelope has an unknown op; known are c, r, u, d, t and m. Correct the row" in node.message

@@ -36,23 +36,14 @@ def mysql(op: str, key: int, x: str, file: str, pos: int, row: int = 0) -> dict[
 def event(op: str, key: int, x: str, source: dict[str, Any]) -> dict[str, Any]:
     """An envelope."""
     image = {"id": key, "x": x}
-    return {
-        "before": image if op == "d" else None,
-        "after": None if op in "dt" else image,
-        "op": op,
-        "source": source,
-    }
+    return {"before": image if op == "d" else None, "after": None if op in "dt" else image, "op": op, "source": source}
 
 
 # By name: events in the order in which their transactions committed, the rows that are left, and some versions.
 STREAMS: dict[str, tuple[list[dict[str, Any]], list[tuple[int, str]], list[int]]] = {
     # PostgreSQL writes the row of an insert before it waits for the one who holds the key.
     "a_race": (
-        [
-            postgresql("c", 7, "a", 600, 500),
-            postgresql("d", 7, "", 712, 640),
-            postgresql("c", 7, "b", 648, 720),
-        ],
+        [postgresql("c", 7, "a", 600, 500), postgresql("d", 7, "", 712, 640), postgresql("c", 7, "b", 648, 720)],
         [(7, "b")],
         [720 * COMMIT + TIER + (648 - 720) + 1],
     ),
@@ -69,11 +60,7 @@ STREAMS: dict[str, tuple[list[dict[str, Any]], list[tuple[int, str]], list[int]]
     ),
     # A row of an incremental snapshot has no position: it is below every change.
     "an_incremental_snapshot": (
-        [
-            postgresql("u", 1, "b", 500, 400),
-            postgresql("r", 1, "a", None, None),
-            postgresql("r", 2, "a", None, None),
-        ],
+        [postgresql("u", 1, "b", 500, 400), postgresql("r", 1, "a", None, None), postgresql("r", 2, "a", None, None)],
         [(1, "b"), (2, "a")],
         [400 * COMMIT + TIER + 100 + 1, 1],
     ),
@@ -136,10 +123,7 @@ def nodes(landings: Landings) -> dict[str, Node]:
     for name, (events, _, _) in STREAMS.items():
         landings.create(name, ENVELOPES)
         land(landings, name, events)
-        landings.model(
-            f"{name}_current",
-            f"{{{{ kafka_connect_changes(source('shop', '{name}'), {columns}) }}}}",
-        )
+        landings.model(f"{name}_current", f"{{{{ kafka_connect_changes(source('shop', '{name}'), {columns}) }}}}")
         landings.project.declare(f"{name}_current", {"id": "Int64", "x": "String"})
         if "binlog" in name:
             continue
@@ -160,10 +144,7 @@ def nodes(landings: Landings) -> dict[str, Node]:
                 ["id", "x", "__op", "__lsn", "__source_sequence", "__deleted"],
                 database=landings.project.schema,
             )
-        landings.model(
-            f"{name}_flat_current",
-            f"{{{{ kafka_connect_changes(source('shop', '{name}_flat')) }}}}",
-        )
+        landings.model(f"{name}_flat_current", f"{{{{ kafka_connect_changes(source('shop', '{name}_flat')) }}}}")
     landings.create("of_tables", ENVELOPES)
     land(
         landings,
@@ -180,9 +161,7 @@ def nodes(landings: Landings) -> dict[str, Node]:
         landings.project.declare(f"of_tables_{name}", {"id": "Int64", "x": "String"})
     landings.create("digits", ENVELOPES)
     landings.land(
-        "digits",
-        f"""('{DIGITS}', 'c', '{{"lsn": 100, "sequence": "[90]"}}')""",
-        columns="(after, op, source)",
+        "digits", f"""('{DIGITS}', 'c', '{{"lsn": 100, "sequence": "[90]"}}')""", columns="(after, op, source)"
     )
     typed = {
         "id": "Int64",
@@ -194,33 +173,22 @@ def nodes(landings: Landings) -> dict[str, Node]:
         "missing": "Nullable(String)",
     }
     landings.model(
-        "digits_current",
-        f"{{{{ kafka_connect_changes(source('shop', 'digits'), columns={list(typed)}) }}}}",
+        "digits_current", f"{{{{ kafka_connect_changes(source('shop', 'digits'), columns={list(typed)}) }}}}"
     )
     landings.project.declare("digits_current", typed)
     landings.create("untold", ENVELOPES)
     image = '{"a": {"n": 1.00000000000000001}, "n": 1.00000000000000002}'
-    landings.land(
-        "untold",
-        f"""('{image}', 'c', '{{"lsn": 9, "sequence": "[8]"}}')""",
-        columns="(after, op, source)",
-    )
+    landings.land("untold", f"""('{image}', 'c', '{{"lsn": 9, "sequence": "[8]"}}')""", columns="(after, op, source)")
     landings.model(
-        "untold_current",
-        "{{ kafka_connect_changes(source('shop', 'untold'), columns=['n']) }}",
-        unique_key="n",
+        "untold_current", "{{ kafka_connect_changes(source('shop', 'untold'), columns=['n']) }}", unique_key="n"
     )
     landings.project.declare("untold_current", {"n": "String"})
     landings.create("unordered", "(id Int64, _version UInt64, is_deleted UInt8) engine = Memory")
-    landings.model(
-        "unordered_current",
-        "{{ kafka_connect_changes(source('shop', 'unordered'), watermark=none) }}",
-    )
+    landings.model("unordered_current", "{{ kafka_connect_changes(source('shop', 'unordered'), watermark=none) }}")
     landings.create("unplaced", ENVELOPES)
     land(landings, "unplaced", [event("c", 1, "a", {"connector": "oracle", "scn": "100"})])
     landings.model(
-        "unplaced_current",
-        f"{{{{ kafka_connect_changes(source('shop', 'unplaced'), {columns}, watermark=none) }}}}",
+        "unplaced_current", f"{{{{ kafka_connect_changes(source('shop', 'unplaced'), {columns}, watermark=none) }}}}"
     )
     landings.project.declare("unplaced_current", {"id": "Int64", "x": "String"})
     return landings.project.run()
@@ -251,16 +219,7 @@ def test_numbers_keep_their_digits(landings: Landings, nodes: dict[str, Node]) -
     found = landings.project.query(
         "select toString(amount), toString(big), small, nested, text, missing from digits_current"
     )
-    assert found == [
-        (
-            "12345678901234567.89",
-            "123456789012345678901234567890",
-            "0.10",
-            '{"amount":1.5}',
-            "1.50",
-            None,
-        )
-    ]
+    assert found == [("12345678901234567.89", "123456789012345678901234567890", "0.10", '{"amount":1.5}', "1.50", None)]
 
 
 REFUSED = {
@@ -280,29 +239,19 @@ def test_what_has_no_order_or_no_table(nodes: dict[str, Node], name: str) -> Non
     assert REFUSED[name] in " ".join(nodes[name].message.split())
 
 
-@pytest.mark.parametrize(
-    "dialect", ["postgresql_texts", "postgresql_doubles", "mysql_texts", "mysql_doubles"]
-)
+@pytest.mark.parametrize("dialect", ["postgresql_texts", "postgresql_doubles", "mysql_texts", "mysql_doubles"])
 def test_what_a_real_debezium_sends(make_project: MakeProject, dialect: str) -> None:
     landings = Landings(make_project(f"bridge_{dialect}"))
     lines = (DIALECTS / f"{dialect}.jsonl").read_text().splitlines()
     landings.create("real", ENVELOPES)
     land(landings, "real", [json.loads(line) for line in lines if line != "null"])
     landings.model(
-        "real_current",
-        "{{ kafka_connect_changes(source('shop', 'real'), columns=['id', 'name', 'small']) }}",
+        "real_current", "{{ kafka_connect_changes(source('shop', 'real'), columns=['id', 'name', 'small']) }}"
     )
-    landings.project.declare(
-        "real_current", {"id": "Int64", "name": "Nullable(String)", "small": "Nullable(Int64)"}
-    )
+    landings.project.declare("real_current", {"id": "Int64", "name": "Nullable(String)", "small": "Nullable(Int64)"})
     landings.run("real_current")
-    expected = json.loads((DIALECTS / f"{dialect}.expected.json").read_text())["tables"]["types"][
-        "rows"
-    ]
+    expected = json.loads((DIALECTS / f"{dialect}.expected.json").read_text())["tables"]["types"]["rows"]
     texts = landings.project.query(
         "select toString(id), name, toString(small) from real_current final where _sign = 1 order by id"
     )
-    assert texts == [
-        (row["id"], row["name"], row["small"])
-        for row in sorted(expected, key=lambda row: int(row["id"]))
-    ]
+    assert texts == [(row["id"], row["name"], row["small"]) for row in sorted(expected, key=lambda row: int(row["id"]))]

@@ -37,12 +37,7 @@ KINDS: dict[str, tuple[str, list[Any]]] = {
     "day": ("Date32", ["2026-02-28", "9999-12-31", "0001-01-01", "1899-12-31", "2299-12-31"]),
     "at": (
         "DateTime64(6)",
-        [
-            "2026-01-01 10:00:00.123456",
-            "9999-12-31 23:59:59.999999",
-            "0001-01-01 00:00:00",
-            "1899-12-31 12:30:00.5",
-        ],
+        ["2026-01-01 10:00:00.123456", "9999-12-31 23:59:59.999999", "0001-01-01 00:00:00", "1899-12-31 12:30:00.5"],
     ),
     "at_zone": ("DateTime64(6)", ["2026-01-01 10:00:00.5+0000", "1850-03-01 10:00:00.25+0000"]),
     "time": ("Time64(6)", ["9:30:00.000001", "123:30:00.000000", "-1:30:00.000000"]),
@@ -80,11 +75,7 @@ def clamped_time(time: str) -> str:
 def value(data: str, name: str, kind: str, column_type: str) -> str:
     """What PeerDB's statement has for a column."""
     text = f"JSONExtractString({data}, '{name}')"
-    inner = (
-        column_type.removeprefix("Nullable(").removesuffix(")")
-        if "Nullable" in column_type
-        else column_type
-    )
+    inner = column_type.removeprefix("Nullable(").removesuffix(")") if "Nullable" in column_type else column_type
     if kind == "bytes":
         return f"base64Decode({text})"
     if kind == "time":
@@ -131,35 +122,21 @@ class Mirror:
             "engine = ReplacingMergeTree(_peerdb_version, gone) order by id",
         )
         landings.create(f"{name}_raw", RAW)
-        renamed = {
-            landed: source for landed, (source, _, _) in self.columns.items() if landed != source
-        }
+        renamed = {landed: source for landed, (source, _, _) in self.columns.items() if landed != source}
         landings.model(
             f"{name}_current",
             f"{{{{ peerdb_changes(source('shop', '{name}'), raw=source('shop', '{name}_raw'), binary=['c_bytes'], "
             f"renamed={renamed}, is_deleted='gone', watermark='synced') }}}}",
         )
 
-    def change(
-        self, batch: int, rows: list[tuple[int, int, dict[str, Any], dict[str, Any]]]
-    ) -> None:
+    def change(self, batch: int, rows: list[tuple[int, int, dict[str, Any], dict[str, Any]]]) -> None:
         """Land changes in the raw table: time, type, and the rows after and before."""
         columns = RAW_COLUMNS.strip("()").split(", ")
         data = [
-            [
-                at,
-                self.name,
-                json.dumps(after),
-                kind,
-                json.dumps(before) if before else "",
-                batch,
-                "",
-            ]
+            [at, self.name, json.dumps(after), kind, json.dumps(before) if before else "", batch, ""]
             for at, kind, after, before in rows
         ]
-        self.landings.project.client.insert(
-            f"{self.name}_raw", data, columns, database=self.landings.project.schema
-        )
+        self.landings.project.client.insert(f"{self.name}_raw", data, columns, database=self.landings.project.schema)
 
     def normalize(self, batch: int) -> None:
         """Land a batch, as PeerDB does, with PEERDB_CLICKHOUSE_ENABLE_PRIMARY_UPDATE."""
@@ -197,9 +174,7 @@ class Mirror:
     def texts(self, table: str, where: str = "") -> list[Any]:
         """Rows of a table as texts."""
         listed = ", ".join(f"toString({name})" for name in self.columns)
-        return self.landings.project.query(
-            f"select {listed} from {table} final {where} order by id"
-        )
+        return self.landings.project.query(f"select {listed} from {table} final {where} order by id")
 
 
 @pytest.fixture(scope="module")
@@ -290,18 +265,10 @@ def test_what_the_raw_table_does_not_say(landings: Landings) -> None:
         "default now64(), _peerdb_is_deleted UInt8, _peerdb_version UInt64) "
         "engine = ReplacingMergeTree(_peerdb_version) order by id",
     )
-    landings.land(
-        "misread",
-        r"(1, 'new text', '\x01\x02', 0, 100)",
-        columns="(* except (mine, _peerdb_synced_at))",
-    )
+    landings.land("misread", r"(1, 'new text', '\x01\x02', 0, 100)", columns="(* except (mine, _peerdb_synced_at))")
     landings.create("misread_raw", RAW)
-    landings.land(
-        "misread_raw", f"(100, 'misread', '{DOCUMENT}', 0, '', 1, '')", columns=RAW_COLUMNS
-    )
-    body = (
-        "{{{{ peerdb_changes(source('shop', 'misread'), raw=source('shop', 'misread_raw'), {}) }}}}"
-    )
+    landings.land("misread_raw", f"(100, 'misread', '{DOCUMENT}', 0, '', 1, '')", columns=RAW_COLUMNS)
+    body = "{{{{ peerdb_changes(source('shop', 'misread'), raw=source('shop', 'misread_raw'), {}) }}}}"
     arguments = {name: given for name, (given, _) in MISREAD.items()}
     arguments["right"] = "binary=['photo'], renamed={'description': 'descr'}, own=['mine']"
     for name, given in arguments.items():
@@ -314,11 +281,7 @@ def test_what_the_raw_table_does_not_say(landings: Landings) -> None:
     # One row of several was altered where it landed: no format of a column.
     more = DOCUMENT.replace('"id": 1', '"id": 2')
     landings.land("misread_raw", f"(200, 'misread', '{more}', 0, '', 2, '')", columns=RAW_COLUMNS)
-    landings.land(
-        "misread",
-        r"(2, 'altered', '\x01\x02', 0, 200)",
-        columns="(* except (mine, _peerdb_synced_at))",
-    )
+    landings.land("misread", r"(2, 'altered', '\x01\x02', 0, 200)", columns="(* except (mine, _peerdb_synced_at))")
     landings.run("misread_right")
     assert (
         "has other values of description than `bridge_peerdb`.`misread_raw` in 1 of the newest rows of the same version, "

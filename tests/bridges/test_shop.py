@@ -28,8 +28,7 @@ def assert_rows(landed: LandedShop, condition: str, batch: int | None = None) ->
         if batch and not bridge.is_airbyte:
             table = "orders" if landed.key == "order_id" else "customers"
             assert [tuple(map(str, row)) for row in found] == [
-                tuple(map(str, row))
-                for row in sorted(expected_rows(table, batch), key=lambda row: row[0])
+                tuple(map(str, row)) for row in sorted(expected_rows(table, batch), key=lambda row: row[0])
             ], (name, batch)
 
 

@@ -87,8 +87,7 @@ class Corrected:
 def corrected(built: Built) -> Corrected:
     cases = {case.name: case for case in CASES}
     repaired = [
-        postgresql.GOOD.line() if isinstance(line, Broken) else line
-        for line in cases["latest_wins"].batches[1]
+        postgresql.GOOD.line() if isinstance(line, Broken) else line for line in cases["latest_wins"].batches[1]
     ]
     built.project.land("latest_wins", 1, repaired)
     # The extract that was passed over, now with another row.

@@ -64,10 +64,7 @@ def encoded(row: dict[str, Any]) -> dict[str, Any]:
     """A row as it is in an image."""
     if any(value is None for value in row.values()):
         return row
-    micros = {
-        name: (row[name] - EPOCH.replace(year=1970)) // MICROSECOND
-        for name in ("made", "seen", "heard")
-    }
+    micros = {name: (row[name] - EPOCH.replace(year=1970)) // MICROSECOND for name in ("made", "seen", "heard")}
     return {
         **row,
         "price": precise(row["price"], 4),
@@ -103,13 +100,7 @@ def _null_row(key: int) -> dict[str, Any]:
     return {name: key if name == "id" else None for name in TYPES if name != "_version"}
 
 
-def _case(
-    name: str,
-    version: str,
-    sources: list[tuple[dict[str, Any], int]],
-    broken: list[Line],
-    seed: int,
-) -> Case:
+def _case(name: str, version: str, sources: list[tuple[dict[str, Any], int]], broken: list[Line], seed: int) -> Case:
     """A history whose changes have these sources and versions, which grow, cut in two."""
     rng = random.Random(seed)
     table = Oracle()
@@ -120,11 +111,7 @@ def _case(
         is_delete = key in table.live and rng.random() < 0.3
         payload = tuple(row.values())[1:]
         table.apply([Event(key, value * 10 + 1, payload, is_deleted=is_delete)])
-        images = (
-            {"before": encoded(row), "after": None}
-            if is_delete
-            else {"before": None, "after": encoded(row)}
-        )
+        images = {"before": encoded(row), "after": None} if is_delete else {"before": None, "after": encoded(row)}
         op = "d" if is_delete else "r" if source.get("snapshot") else "u"
         text = compact({**images, **source, "op": op})
         batches[1 + number * 2 // len(sources)].append(text)
@@ -154,11 +141,7 @@ def binlog() -> Case:
     """File, position and row: the row decides within one event, the number of the file above the position."""
     sources = []
     for number in range(300):
-        file, position, row = (
-            9 + number // 100,
-            4 + number % 100 // 3 * 900_000_000,
-            number % 100 % 3,
-        )
+        file, position, row = (9 + number // 100, 4 + number % 100 // 3 * 900_000_000, number % 100 % 3)
         source = {"source": {"file": f"mysql-bin.{file:06d}", "pos": position, "row": row}}
         sources.append((source, file * 10**18 + position * 10**6 + row))
     last = {"source": {"file": "mysql-bin.999999", "pos": 4, "row": 0}}
@@ -211,10 +194,7 @@ def gtid() -> Case:
     broken: list[Line] = [
         Broken(_update({**whole, "transaction": None}), "transaction.total_order is missing"),
         Broken(_update({**whole, "source": {}}), "source.gtid is missing"),
-        Broken(
-            _update({**whole, "source": {"gtid": "beef:1"}}),
-            "source.gtid is no transaction of a known server",
-        ),
+        Broken(_update({**whole, "source": {"gtid": "beef:1"}}), "source.gtid is no transaction of a known server"),
         Broken(
             _update({**whole, "source": {"gtid": f"{first}:tag:5"}}),
             "source.gtid has a tag, whose transactions have no order with others",

@@ -43,9 +43,7 @@ def spark_session() -> Iterator[SparkSession]:
         session.stop()
 
 
-def parsed(
-    session: SparkSession, folder: Path, parses: Mapping[str, Parse]
-) -> dict[str, list[dict[str, Any]]]:
+def parsed(session: SparkSession, folder: Path, parses: Mapping[str, Parse]) -> dict[str, list[dict[str, Any]]]:
     """The rows of each parse, one a line, in the order of the lines."""
     models = {name: _model(parse) for name, parse in parses.items()}
     found = {}

@@ -78,15 +78,8 @@ class Event:
         if self.old_id is not None:
             before = {"id": self.old_id}
         after = self.image if self.op in "cru" else None
-        envelope = {
-            "before": before,
-            "after": after,
-            "source": source(self.lsn, self.commit),
-            "op": self.op,
-        }
-        return compact(
-            {"schema": {"type": "struct"}, "payload": envelope} if is_wrapped else envelope
-        )
+        envelope = {"before": before, "after": after, "source": source(self.lsn, self.commit), "op": self.op}
+        return compact({"schema": {"type": "struct"}, "payload": envelope} if is_wrapped else envelope)
 
 
 def source(lsn: Any, commit: Any = 0) -> dict[str, Any]:
@@ -106,13 +99,7 @@ def history(rng: random.Random, events: int, keys: int, *, leaves_out: bool = Fa
             found.append(Event("t", lsn))
             continue
         key = rng.randint(1, keys)
-        op = (
-            rng.choice("ud")
-            if key in there and rng.random() < 0.3
-            else "u"
-            if key in there
-            else "c"
-        )
+        op = rng.choice("ud") if key in there and rng.random() < 0.3 else "u" if key in there else "c"
         (there.discard if op == "d" else there.add)(key)
         note = rng.choice([None, "", 'quo"te', "naïve 雪", f"note {number}"])
         if leaves_out and op == "u" and rng.random() < 0.5:
@@ -233,10 +220,7 @@ def latest_wins() -> Case:
         if event.op in "cu" and rng.random() < 0.1
     ]
     run[2].append(GOOD)
-    texts = {
-        number: scattered(BROKEN + SILENT + PASSED_OVER, lines(batch, rng), rng)
-        for number, batch in run.items()
-    }
+    texts = {number: scattered(BROKEN + SILENT + PASSED_OVER, lines(batch, rng), rng) for number, batch in run.items()}
     texts[2].append(altered(colour="red"))
     second = [*run[2], *run[3], GOOD]
     return Case(
@@ -250,15 +234,7 @@ def latest_wins() -> Case:
         texts,
         left(run[1], second),
         changes=_change_set(second),
-        change_columns=[
-            "id",
-            "_version",
-            "_is_deleted",
-            "_is_truncate",
-            "_duplicates",
-            "_conflicts",
-            "_superseded",
-        ],
+        change_columns=["id", "_version", "_is_deleted", "_is_truncate", "_duplicates", "_conflicts", "_superseded"],
         unknown_fields={(2, "colour"): 1},
     )
 
@@ -287,10 +263,7 @@ def values_left_out() -> Case:
     broken: list[Line] = [
         Broken(altered(amount=UNAVAILABLE), "amount is unavailable"),
         # The row of another key does not have what PostgreSQL left out of this one.
-        Broken(
-            enveloped(before={"id": 7}, after={**GOOD.image, "note": UNAVAILABLE}),
-            "note is unavailable",
-        ),
+        Broken(enveloped(before={"id": 7}, after={**GOOD.image, "note": UNAVAILABLE}), "note is unavailable"),
     ]
     return Case(
         Situation(
@@ -300,10 +273,7 @@ def values_left_out() -> Case:
             TYPES,
             {"unique_key": "id"},
         ),
-        {
-            number: scattered(broken, lines(delivered(batch, rng), rng), rng)
-            for number, batch in batches.items()
-        },
+        {number: scattered(broken, lines(delivered(batch, rng), rng), rng) for number, batch in batches.items()},
         left(events),
     )
 
@@ -391,16 +361,10 @@ def _of_tables(name: str, more: str, stops: str = "") -> Case:
     """The events of two tables with the same keys in one topic; the other table is in the second batch only."""
 
     def line(event: Event, table: str) -> str:
-        return event.line().replace(
-            '"connector"', f'"schema":"public","table":"{table}","connector"'
-        )
+        return event.line().replace('"connector"', f'"schema":"public","table":"{table}","connector"')
 
     first = [Event("c", 100 + key, key, Decimal(key), "mine", at(key)) for key in (1, 2, 3)]
-    others = [
-        Event("c", 200, 1, Decimal(7), "other", at(7)),
-        Event("d", 208, 2),
-        Event("t", 216),
-    ]
+    others = [Event("c", 200, 1, Decimal(7), "other", at(7)), Event("d", 208, 2), Event("t", 216)]
     update = Event("u", 300, 3, Decimal(30), "mine", at(30))
     second = [line(update, "mine"), *(line(event, "other") for event in others)]
     live = [*first[:2], first[2] if stops else update]
@@ -450,10 +414,7 @@ def _moved(name: str, more: str, stops: str = "") -> Case:
             TYPES,
             {"unique_key": "id"},
         ),
-        {
-            1: [line(event, 1000) for event in old],
-            2: [*(line(event, 3000) for event in new), line(late, 1001)],
-        },
+        {1: [line(event, 1000) for event in old], 2: [*(line(event, 3000) for event in new), line(late, 1001)]},
         [(event.id, *event.payload, event.version) for event in old] if stops else live,
         stops=stops,
     )
@@ -502,10 +463,7 @@ def version_of_the_row() -> Case:
             {**TYPES, "_version": "DateTime64(6, 'UTC')"},
             {"unique_key": "id"},
         ),
-        {
-            number: scattered(broken, lines(delivered(batch, rng), rng), rng)
-            for number, batch in cut(events, 3).items()
-        },
+        {number: scattered(broken, lines(delivered(batch, rng), rng), rng) for number, batch in cut(events, 3).items()},
         left_by_moment.rows,
     )
 
@@ -536,12 +494,7 @@ def _signed(name: str) -> Case:
         after = None
         if before is None or rng.random() < 0.8:
             amount = str(Decimal(rng.randint(0, 10**6)).scaleb(-2))
-            after = {
-                "id": key,
-                "amount": amount,
-                "note": rng.choice([None, "a"]),
-                "at": iso(at(number)),
-            }
+            after = {"id": key, "amount": amount, "note": rng.choice([None, "a"]), "at": iso(at(number))}
             stored[key] = after
         op = "c" if before is None else "d" if after is None else "u"
         line = compact({"before": before, "after": after, "source": {}, "op": op})
@@ -589,9 +542,7 @@ def _signed(name: str) -> Case:
             {"unique_key": "id", "old_state": "stream"},
         ),
         {
-            batch: scattered(
-                PASSED_OVER + (broken if name == "signed_broken" and batch > 1 else []), found, rng
-            )
+            batch: scattered(PASSED_OVER + (broken if name == "signed_broken" and batch > 1 else []), found, rng)
             for batch, found in batches.items()
         },
         [

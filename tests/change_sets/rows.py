@@ -12,12 +12,7 @@ from tests.support.oracle import Event, Oracle
 from tests.support.shop import Row
 
 COLUMNS = {"id": "bigint", "name": "string", "at": "timestamp"}
-TYPES = {
-    "id": "Int64",
-    "name": "Nullable(String)",
-    "at": "DateTime64(6, 'UTC')",
-    "_version": "DateTime64(6, 'UTC')",
-}
+TYPES = {"id": "Int64", "name": "Nullable(String)", "at": "DateTime64(6, 'UTC')", "_version": "DateTime64(6, 'UTC')"}
 
 
 def left(events: list[Event], *columns: str) -> list[Row]:
@@ -44,10 +39,7 @@ def upserts() -> Case:
     broken: list[Line] = [
         Broken('{"id":1,"name":"x","at":null}', "version at is null"),
         Broken('{"id":1,"name":"x","at":"soon"}', "at does not fit timestamp"),
-        Broken(
-            '{"id":1,"at":"2030-01-01T00:00:00Z","gone":"perhaps"}',
-            "gone is perhaps: map its codes in is_deleted",
-        ),
+        Broken('{"id":1,"at":"2030-01-01T00:00:00Z","gone":"perhaps"}', "gone is perhaps: map its codes in is_deleted"),
         Broken('{"id":null,"at":"2030-01-01T00:00:00Z"}', "key id is null"),
         Broken('{"id":1,"at":"2030-01-01T00:00:00Z"', "malformed JSON"),
         Broken('{"id":1,"at":"2030-01-01T00:00:00Z"}', "name is missing"),
@@ -110,12 +102,7 @@ def by_batch() -> Case:
         3: [(5, None, ""), (5, "", None), (5, "", None), (6, None, None), (6, None, None)],
     }
     batches: dict[int, list[Line]] = {
-        batch: [
-            "",
-            "null",
-            *(compact({"id": key, "name": name, "note": note}) for key, name, note in found),
-            "  ",
-        ]
+        batch: ["", "null", *(compact({"id": key, "name": name, "note": note}) for key, name, note in found), "  "]
         for batch, found in rows.items()
     }
     live = {
@@ -144,18 +131,7 @@ def by_batch() -> Case:
 def names() -> Case:
     """Columns may have names that SQL, Debezium and the macros use themselves."""
     key = ["change", "row"]
-    payload = [
-        "order",
-        "group",
-        "table",
-        "select",
-        "digest",
-        "value",
-        "op",
-        "before",
-        "version",
-        "image",
-    ]
+    payload = ["order", "group", "table", "select", "digest", "value", "op", "before", "version", "image"]
     rng = random.Random(12)
     events: list[Event] = []
     batches: dict[int, list[Line]] = {1: [], 2: []}
@@ -172,15 +148,9 @@ def names() -> Case:
             "names",
             f"parse_debezium(SOURCE, key={key}, columns={columns}, envelope_only=true, version='source.lsn_despite_races')",
             f"one_change_per_key(EVENTS, key={key})",
-            {
-                **dict.fromkeys(key, "Int64"),
-                **dict.fromkeys(payload, "String"),
-                "_version": "Int128",
-            },
+            {**dict.fromkeys(key, "Int64"), **dict.fromkeys(payload, "String"), "_version": "Int128"},
             {"unique_key": key},
-            select="* replace ("
-            + ", ".join(f"assumeNotNull(`{name}`) as `{name}`" for name in payload)
-            + ")",
+            select="* replace (" + ", ".join(f"assumeNotNull(`{name}`) as `{name}`" for name in payload) + ")",
         ),
         batches,
         sorted(left(events)),
@@ -204,21 +174,14 @@ def extracts() -> Case:
         # Of rows whose lines are broken, one is stored and two are new.
         broken = {1000, 1001, *sorted(stored)[:1]}
         texts: list[Line] = [
-            compact({"id": key, "name": name, "at": iso(extracted)})
-            for key, name in names.items()
-            if key not in broken
+            compact({"id": key, "name": name, "at": iso(extracted)}) for key, name in names.items() if key not in broken
         ]
-        texts += [
-            Broken(compact({"id": key, "at": "never"}), "at does not fit timestamp")
-            for key in broken
-        ]
+        texts += [Broken(compact({"id": key, "at": "never"}), "at does not fit timestamp") for key in broken]
         rng.shuffle(texts)
         batches[batch] = scattered(["", "null"], texts, rng)
         if batch != 2:
             stored = {
-                key: row
-                for key, row in stored.items()
-                if key in broken or (key in names and names[key] == row[0])
+                key: row for key, row in stored.items() if key in broken or (key in names and names[key] == row[0])
             } | {
                 key: (name, extracted)
                 for key, name in names.items()
@@ -242,14 +205,7 @@ def of_another_tool() -> Case:
     """Lines of another tool: none of 20 lines in batch 2 can be used. Nothing was applied."""
     lines: list[Line] = [
         Broken(
-            compact(
-                {
-                    "database": "shop",
-                    "table": "t",
-                    "type": "insert",
-                    "data": {"id": key, "at": iso(at(key))},
-                }
-            ),
+            compact({"database": "shop", "table": "t", "type": "insert", "data": {"id": key, "at": iso(at(key))}}),
             "version at is null",
         )
         for key in range(20)

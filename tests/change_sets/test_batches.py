@@ -33,19 +33,11 @@ STRAYS = {
     "_batch=000003/p.json": "Spark does not pass over it",
     "loose.json": "in no folder",
 }
-PASSED_OVER = [
-    "_SUCCESS",
-    ".part.crc",
-    ".batch=000009/p.json",
-    "_temporary/0/p.json",
-    "batch=000001/_SUCCESS",
-]
+PASSED_OVER = ["_SUCCESS", ".part.crc", ".batch=000009/p.json", "_temporary/0/p.json", "batch=000001/_SUCCESS"]
 
 
 def situation(name: str, before: str = "") -> Situation:
-    return Situation(
-        name, before + PARSE, ONE_CHANGE, TYPES, CONFIG, select="id, note, _version, _is_deleted"
-    )
+    return Situation(name, before + PARSE, ONE_CHANGE, TYPES, CONFIG, select="id, note, _version, _is_deleted")
 
 
 def line(key: int) -> str:
@@ -123,27 +115,15 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
         ("empty", ["run", "--empty", "--exclude", "stg_later+"]),
         ("sample", ["run", "--sample", span, "--select", "stg_later"]),
         ("after a part", chosen(*changes, "cdc_quarantine_changes+")),
-        (
-            "after a part, advised",
-            chosen(*(f"+{name}" for name in changes), "+cdc_quarantine_changes+"),
-        ),
-        (
-            "no number",
-            [*chosen("orders_changes"), *variables(through_batch="banana", retake_batches=["x"])],
-        ),
-        (
-            "not landed",
-            [*chosen("orders_changes"), *variables(through_batch=1, retake_batches=[17, 2])],
-        ),
+        ("after a part, advised", chosen(*(f"+{name}" for name in changes), "+cdc_quarantine_changes+")),
+        ("no number", [*chosen("orders_changes"), *variables(through_batch="banana", retake_batches=["x"])]),
+        ("not landed", [*chosen("orders_changes"), *variables(through_batch=1, retake_batches=[17, 2])]),
         ("sampled change set", ["run", "--sample", span, "--select", "+orders_changes"]),
         ("rebuild of a part", chosen("orders", option="--full-refresh")),
         ("rebuild of a part, advised", chosen("+orders_changes+", option="--full-refresh")),
         ("", ["mv", str(landing / "orders/batch=000001"), str(aside / "orders/old")]),
         ("rebuild", chosen("orders_changes+", option="--full-refresh")),
-        (
-            "rebuild, advised",
-            [*chosen("orders_changes+", option="--full-refresh"), *variables(rebuild_from_batch=2)],
-        ),
+        ("rebuild, advised", [*chosen("orders_changes+", option="--full-refresh"), *variables(rebuild_from_batch=2)]),
         ("rebuild again", chosen("orders_changes+", option="--full-refresh")),
     ]
     outcomes = project.dbt(*(command for _, command in steps))
@@ -156,9 +136,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
         named,
         dict(zip(named, outcomes, strict=True)),
         (folder / "home" / "logs" / "dbt.log").read_text(),
-        project.change_set(
-            "orders", ["batch", "lines", "blank", "quarantined", "events"], suffix="__manifest"
-        ),
+        project.change_set("orders", ["batch", "lines", "blank", "quarantined", "events"], suffix="__manifest"),
         project.live_rows(),
         project.quarantined(),
         ledger,
@@ -191,11 +169,7 @@ def test_the_advised_command_helps(told: Told, command: str, node: str, advised:
     status, message = told.message(command, node)
     assert status == "error"
     advice = shlex.split(message.split("dbt run ")[-1].split("\n")[0].rstrip("."))
-    assert [
-        word
-        for word in advice
-        if word.strip("+") == node.removesuffix("_changes") or "_changes" in word
-    ]
+    assert [word for word in advice if word.strip("+") == node.removesuffix("_changes") or "_changes" in word]
     given = told.commands[advised]
     assert set(advice) - {"--vars", "{rebuild_from_batch: 2}"} <= set(given)
     assert told.message(advised, node)[0] == "success"
@@ -215,26 +189,18 @@ def test_the_advised_command_helps(told: Told, command: str, node: str, advised:
                 "orders/batch=000001/part-00000.json. Move these files to such a folder, or remove them.",
             ],
         ),
-        (
-            "before views",
-            "later_changes",
-            ["shop.stg_later was built before the first batch landed in /"],
-        ),
+        ("before views", "later_changes", ["shop.stg_later was built before the first batch landed in /"]),
         ("before views", "kept_changes", ["shop.stg_kept has 0 of the 1 lines of batch 2"]),
         ("after a part", "kept_changes", ["shop.stg_kept has 0 of the 1 lines of batch 3"]),
         (
             "after a part",
             "orders_changes",
-            [
-                "shop.stg_orders was built by a run with --empty or --sample and reads only a part of its input"
-            ],
+            ["shop.stg_orders was built by a run with --empty or --sample and reads only a part of its input"],
         ),
         (
             "after a part",
             "later_changes",
-            [
-                "shop.stg_later was built by a run with --empty or --sample and reads only a part of its input"
-            ],
+            ["shop.stg_later was built by a run with --empty or --sample and reads only a part of its input"],
         ),
         (
             "no number",
@@ -269,9 +235,7 @@ def test_the_advised_command_helps(told: Told, command: str, node: str, advised:
         ),
     ],
 )
-def test_the_error_says_what_is_wrong(
-    told: Told, command: str, node: str, problems: list[str]
-) -> None:
+def test_the_error_says_what_is_wrong(told: Told, command: str, node: str, problems: list[str]) -> None:
     status, message = told.message(command, node)
     assert status == "error"
     assert [problem for problem in problems if problem not in message] == []

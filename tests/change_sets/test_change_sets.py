@@ -11,12 +11,7 @@ from tests.change_sets.conftest import CASES, Built, Corrected
 
 def test_all_models_are_built(built: Built) -> None:
     good = ("success", "pass", "warn")
-    failed = {
-        name: node
-        for run in built.outcomes
-        for name, node in run.nodes.items()
-        if node[0] not in good
-    }
+    failed = {name: node for run in built.outcomes for name, node in run.nodes.items() if node[0] not in good}
     stopped = {case.name: case.stops for case in CASES if case.stops}
     assert sorted(failed) == sorted([*stopped, *(f"{name}_changes" for name in stopped)])
     for name, message in stopped.items():
@@ -30,9 +25,7 @@ def test_messages_that_are_no_changes_are_passed_over_by_name(built: Built) -> N
     assert sorted(found) == sorted(landed)
 
 
-@pytest.mark.parametrize(
-    "case", [case for case in CASES if not case.stops], ids=lambda case: case.name
-)
+@pytest.mark.parametrize("case", [case for case in CASES if not case.stops], ids=lambda case: case.name)
 def test_every_line_is_counted_as_one_thing(built: Built, case: Case) -> None:
     built.project.assert_manifest_adds_up(case.name)
 
@@ -49,9 +42,7 @@ def test_broken_lines_are_in_quarantine_with_place_and_reason(built: Built, case
     assert sorted(found) == sorted(case.quarantined(files))
 
 
-@pytest.mark.parametrize(
-    "case", [case for case in CASES if case.changes is not None], ids=lambda case: case.name
-)
+@pytest.mark.parametrize("case", [case for case in CASES if case.changes is not None], ids=lambda case: case.name)
 def test_change_set_is_that_of_a_plain_loop(built: Built, case: Case) -> None:
     found = built.project.change_set(case.name, case.change_columns)
     assert ordered(found) == ordered(case.changes or [])
@@ -84,9 +75,7 @@ def test_an_older_extract_changes_nothing(built: Built, corrected: Corrected) ->
 def test_an_extract_with_a_line_without_a_key_deletes_nothing(corrected: Corrected) -> None:
     status, message = corrected.outcomes[1].nodes["extracts_changes"]
     assert status == "error"
-    assert (
-        "Extract 4 has lines whose key cannot be read, so the deleted rows are unknown" in message
-    )
+    assert "Extract 4 has lines whose key cannot be read, so the deleted rows are unknown" in message
 
 
 @pytest.mark.parametrize("name", ["moved", "unnamed_tables"])

@@ -94,9 +94,7 @@ STREAMS: dict[str, Columns] = {
     "postgresql_schemas": POSTGRESQL,
     "postgresql_flat_schemas": POSTGRESQL,
     # Debezium itself sends null for a time that nanoseconds do not hold.
-    "postgresql_nanoseconds": {
-        name: read for name, read in POSTGRESQL.items() if name != "seen_ms"
-    },
+    "postgresql_nanoseconds": {name: read for name, read in POSTGRESQL.items() if name != "seen_ms"},
     "mysql_schemas": MYSQL,
 }
 
@@ -104,9 +102,7 @@ EVENT = '{"before":null,"after":{"id":1,"name":"x","doc":{"a":1.10}},"source":{"
 ROW = {"id": 1, "name": "x", "doc": '{"a":1.10}'}
 TIME = """{"schema":{"fields":[{"field":"after","type":"struct","fields":[{"field":"id","type":"int32"},
 {"field":"name","type":"int64","name":"io.debezium.time.MicroTime"}]}]},
-"payload":{"before":null,"after":{"id":1,"name":-3020399000000},"source":{},"op":"c"}}""".replace(
-    "\n", ""
-)
+"payload":{"before":null,"after":{"id":1,"name":-3020399000000},"source":{},"op":"c"}}""".replace("\n", "")
 
 
 @dataclass(frozen=True)
@@ -124,12 +120,12 @@ def _flat(**fields: Any) -> str:
 
 
 def _document(**event: Any) -> str:
-    return json.dumps(
-        {"before": None, "after": None, "source": {"connector": "mongodb"}, "op": "c", **event}
-    )
+    return json.dumps({"before": None, "after": None, "source": {"connector": "mongodb"}, "op": "c", **event})
 
 
-DOCUMENT = '{"_id": {"$oid": "5f"},"name": "x","n": {"$numberLong": "7"},"at": {"$date": 1767600000123},"doc": {"a": 1.10}}'
+DOCUMENT = (
+    '{"_id": {"$oid": "5f"},"name": "x","n": {"$numberLong": "7"},"at": {"$date": 1767600000123},"doc": {"a": 1.10}}'
+)
 SHAPES = {
     "plain": Shape(EVENT, ROW),
     "kcat -J": Shape(json.dumps({"topic": "t", "partition": 0, "offset": 5, "tstype": "create", "ts": 1, "key": "1", "payload": EVENT}), ROW),
@@ -155,14 +151,7 @@ SHAPES = {
     "heartbeat": Shape('{"ts_ms":1}'),
     "cut off": Shape(EVENT[:-9], reason="malformed JSON"),
 }  # fmt: skip
-COLUMNS = {
-    "id": "int",
-    "name": "string",
-    "doc": "string",
-    "n": "bigint",
-    "at": "timestamp",
-    "amount": "decimal(12,2)",
-}
+COLUMNS = {"id": "int", "name": "string", "doc": "string", "n": "bigint", "at": "timestamp", "amount": "decimal(12,2)"}
 
 
 def _recorded(name: str) -> tuple[list[str], dict[str, Any]]:
@@ -179,10 +168,7 @@ def _call(columns: dict[str, str], more: str = "") -> str:
 @pytest.fixture(scope="module")
 def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str, Any]]]:
     lines = [[shape.line for shape in SHAPES.values()]]
-    parses = {
-        "shapes": Parse(_call(COLUMNS), lines),
-        "envelopes": Parse(_call(COLUMNS, ", envelope_only=true"), lines),
-    }
+    parses = {"shapes": Parse(_call(COLUMNS), lines), "envelopes": Parse(_call(COLUMNS, ", envelope_only=true"), lines)}
     for name, columns in STREAMS.items():
         types = {column: kind for column, (kind, _, _) in columns.items()}
         parses[name] = Parse(_call(types, ", encodings={'raw': 'base64'}"), [_recorded(name)[0]])
@@ -198,25 +184,17 @@ def test_a_shape_is_read_or_named(rows: dict[str, list[dict[str, Any]]], name: s
     assert reason == shape.reason
     if not reason:
         assert (found["_version"] is not None) == bool(shape.row)
-        assert {
-            column: found[column] for column in COLUMNS if found[column] is not None
-        } == shape.row
-        assert found["_is_deleted"] is (
-            True if shape.is_deleted else False if shape.row else found["_is_deleted"]
-        )
+        assert {column: found[column] for column in COLUMNS if found[column] is not None} == shape.row
+        assert found["_is_deleted"] is (True if shape.is_deleted else False if shape.row else found["_is_deleted"])
 
 
-def test_without_the_other_forms_a_line_is_the_same_row_or_none(
-    rows: dict[str, list[dict[str, Any]]],
-) -> None:
+def test_without_the_other_forms_a_line_is_the_same_row_or_none(rows: dict[str, list[dict[str, Any]]]) -> None:
     reasons = {}
     for name, found, whole in zip(SHAPES, rows["envelopes"], rows["shapes"], strict=True):
         if found["_version"] is None or found["_reason"]:
             reasons[name] = found["_reason"]
         else:
-            assert {column: found[column] for column in COLUMNS} == {
-                column: whole[column] for column in COLUMNS
-            }, name
+            assert {column: found[column] for column in COLUMNS} == {column: whole[column] for column in COLUMNS}, name
     assert SHAPES.keys() - reasons.keys() >= {"plain", "Db2"}
     assert reasons["a time below 0"] == "the event has a schema, which envelope_only does not read"
     assert reasons["flat"] == "op is missing"
@@ -231,9 +209,7 @@ def test_a_stream_with_a_schema_comes_to_the_rows_of_its_database(
     columns = STREAMS[name]
     live: dict[int, dict[str, Any]] = {}
     for row in rows[name]:
-        assert row["_reason"] is None or row["_reason"].startswith(("day ", "seen ")), row[
-            "_reason"
-        ]
+        assert row["_reason"] is None or row["_reason"].startswith(("day ", "seen ")), row["_reason"]
         if row["_version"] is None or row["_reason"]:
             continue
         if row["_key_before"]:
@@ -253,12 +229,7 @@ def test_a_stream_with_a_schema_comes_to_the_rows_of_its_database(
         for column, (_, of_database, of_row) in columns.items():
             given, found = stored[column], live[key][column]
             wanted = None if given is None else of_database(given)
-            assert (None if found is None else of_row(found)) == wanted or _is_nan(wanted), (
-                key,
-                column,
-                given,
-                found,
-            )
+            assert (None if found is None else of_row(found)) == wanted or _is_nan(wanted), (key, column, given, found)
 
 
 def _is_nan(value: Any) -> bool:

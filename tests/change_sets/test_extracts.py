@@ -52,10 +52,7 @@ def situation(name: str) -> Situation:
 
 def lines(name: str, rows: Extract, seconds: float) -> list[str]:
     time = {} if name == "blanks" else {"at": iso(at(seconds))}
-    found = [
-        compact({"id": key, "phone": phone, "mobile": mobile, **time})
-        for key, phone, mobile in rows
-    ]
+    found = [compact({"id": key, "phone": phone, "mobile": mobile, **time}) for key, phone, mobile in rows]
     return [*found[:1], "", "null", *found[1:]]
 
 
@@ -146,8 +143,7 @@ def test_what_cannot_be_compared_stops_and_changes_nothing(extracts: Extracts, n
 
 
 @pytest.mark.parametrize(
-    ("name", "rows"),
-    [("moved", TWO), ("blanks", TWO), ("allowed", HALF), ("same", ONE), ("two_targets", TWO)],
+    ("name", "rows"), [("moved", TWO), ("blanks", TWO), ("allowed", HALF), ("same", ONE), ("two_targets", TWO)]
 )
 def test_rows_are_those_of_the_newest_extract(extracts: Extracts, name: str, rows: Extract) -> None:
     assert extracts.second.nodes[f"{name}_changes"][0] == "success"
@@ -160,8 +156,7 @@ def test_a_second_target_gets_every_row(extracts: Extracts) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "rows"),
-    [("removed", TWO), ("corrected", TWO), ("replaced", TWO), ("clock", TWO), ("mass", HALF)],
+    ("name", "rows"), [("removed", TWO), ("corrected", TWO), ("replaced", TWO), ("clock", TWO), ("mass", HALF)]
 )
 def test_the_command_of_the_message_mends_it(extracts: Extracts, name: str, rows: Extract) -> None:
     assert extracts.mended[name].success, (extracts.commands[name], extracts.mended[name])

@@ -18,9 +18,7 @@ def test_without_the_format_the_change_set_says_what_is_missing(tmp_path: Path) 
             "absent_now": ("'absent', key=['id']", {}),
         },
     )
-    project.commit(
-        "create schema if not exists shop", lake.create("shop.plain").replace("delta", "parquet")
-    )
+    project.commit("create schema if not exists shop", lake.create("shop.plain").replace("delta", "parquet"))
     run = project.run()
     outcome = project.go()[run]
     failures = outcome.failures()

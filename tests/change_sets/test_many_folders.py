@@ -14,14 +14,10 @@ KEYS = 1000
 PARSE = "parse_upserts(SOURCE, key=['id'], columns={'id': 'bigint', 'v': 'bigint'}, version='v')"
 
 
-def test_many_folders(
-    tmp_path: Path, pytestconfig: pytest.Config, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_many_folders(tmp_path: Path, pytestconfig: pytest.Config, capsys: pytest.CaptureFixture[str]) -> None:
     folders = pytestconfig.getoption("--folders")
     changes = "one_change_per_key(EVENTS, key=['id'])"
-    situation = Situation(
-        "events", PARSE, changes, {"id": "Int64", "v": "Int64"}, {"unique_key": "id"}
-    )
+    situation = Situation("events", PARSE, changes, {"id": "Int64", "v": "Int64"}, {"unique_key": "id"})
     project = ChangeSetProject(tmp_path, [situation])
     live: dict[int, int] = {}
 

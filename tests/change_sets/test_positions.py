@@ -27,9 +27,7 @@ def _parse(key: Sequence[str], more: str = "") -> str:
 
 
 def _fold(key: Sequence[str]) -> str:
-    types = dict.fromkeys(
-        [*COLUMNS, *sorted(CONTROL), "_version", "_batch", "_file", "_block_start"], ""
-    )
+    types = dict.fromkeys([*COLUMNS, *sorted(CONTROL), "_version", "_batch", "_file", "_block_start"], "")
     payload = [name for name in COLUMNS if name not in key]
     lines = {"relation": "staged", "is_taken": "true", "is_parsed": True}
     return (
@@ -40,10 +38,7 @@ def _fold(key: Sequence[str]) -> str:
 
 
 MODELS = {
-    **{
-        f"parse_{table}": _parse(key, f", toasted=['note'], table='public.{table}'")
-        for table, key in KEYS.items()
-    },
+    **{f"parse_{table}": _parse(key, f", toasted=['note'], table='public.{table}'") for table, key in KEYS.items()},
     **{f"fold_{table}": _fold(key) for table, key in KEYS.items()},
     "parse": _parse(["id"]),
     "parse_gtid": _parse(["id"], ", version='source.gtid', servers=['a', 'b'], epochs=[7]"),
@@ -102,9 +97,7 @@ class Landing:
 
     def query(self, model: str, snapshots: str = "cast(null as bigint)") -> list[Row]:
         sql = self._project.compiled(model)
-        return self._spark.sql(
-            sql.replace("cast(null /* snapshot of staged */ as bigint)", snapshots)
-        ).collect()
+        return self._spark.sql(sql.replace("cast(null /* snapshot of staged */ as bigint)", snapshots)).collect()
 
 
 @pytest.fixture
@@ -149,9 +142,7 @@ def test_races_that_debezium_has_recorded(landing: Landing, mark: int) -> None:
     """With a transaction that is open during the snapshot, and an incremental snapshot while others write."""
     expected = json.loads((DIALECTS / "races.expected.json").read_text())[mark]
     with gzip.open(DIALECTS / "races.jsonl.gz", "rt") as file:
-        landing.land(
-            [line.strip() for line, _ in zip(file, range(expected["lines"]), strict=False)]
-        )
+        landing.land([line.strip() for line, _ in zip(file, range(expected["lines"]), strict=False)])
     for table in KEYS if mark else ["accounts"]:
         _assert_rows(landing, table, expected["tables"][table])
 
@@ -176,9 +167,7 @@ def _line(op: str, connector: str, key: int = 1, **source: Any) -> str:
 
 
 def _hex(*numbers: int) -> str:
-    return ":".join(
-        f"{number:0{length}x}" for number, length in zip(numbers, (8, 8, 4), strict=True)
-    )
+    return ":".join(f"{number:0{length}x}" for number, length in zip(numbers, (8, 8, 4), strict=True))
 
 
 # Events of one key in the order in which they count.
@@ -217,34 +206,10 @@ ORDERS = {
     "sqlserver": [
         _line("r", "sqlserver", commit_lsn=_hex(39, 2752, 1), change_lsn=None, snapshot="true"),
         _line("u", "sqlserver", commit_lsn=_hex(39, 2752, 2), change_lsn=_hex(39, 2752, 1)),
-        _line(
-            "d",
-            "sqlserver",
-            commit_lsn=_hex(39, 2753, 1),
-            change_lsn=_hex(39, 80, 9),
-            event_serial_no=1,
-        ),
-        _line(
-            "c",
-            "sqlserver",
-            commit_lsn=_hex(39, 2753, 1),
-            change_lsn=_hex(39, 80, 9),
-            event_serial_no=2,
-        ),
-        _line(
-            "u",
-            "sqlserver",
-            commit_lsn=_hex(39, 2753, 1),
-            change_lsn=_hex(39, 80, 10),
-            event_serial_no=1,
-        ),
-        _line(
-            "u",
-            "sqlserver",
-            commit_lsn=_hex(256, 1, 1),
-            change_lsn=_hex(39, 1, 1),
-            event_serial_no=1,
-        ),
+        _line("d", "sqlserver", commit_lsn=_hex(39, 2753, 1), change_lsn=_hex(39, 80, 9), event_serial_no=1),
+        _line("c", "sqlserver", commit_lsn=_hex(39, 2753, 1), change_lsn=_hex(39, 80, 9), event_serial_no=2),
+        _line("u", "sqlserver", commit_lsn=_hex(39, 2753, 1), change_lsn=_hex(39, 80, 10), event_serial_no=1),
+        _line("u", "sqlserver", commit_lsn=_hex(256, 1, 1), change_lsn=_hex(39, 1, 1), event_serial_no=1),
     ],
     "oracle": [
         _line("r", "oracle", scn="1000", commit_scn=None, snapshot="true"),
@@ -305,37 +270,17 @@ def test_transactions_of_servers(landing: Landing) -> None:
     [
         ("parse", _line("u", "postgresql", lsn=8), "source.sequence is missing"),
         ("parse", _line("u", "postgresql", sequence='["8","8"]'), "source.lsn is missing"),
-        (
-            "parse",
-            _line("u", "postgresql", lsn="x", sequence='["8","8"]'),
-            "source.lsn does not fit bigint",
-        ),
-        (
-            "parse",
-            _line("u", "postgresql", lsn=2**55, sequence='["8","8"]'),
-            "source.sequence is no position",
-        ),
-        (
-            "parse",
-            json.dumps({"op": "u", "after": {"id": 1}, "source": {"lsn": 8}}),
-            "source.connector is missing",
-        ),
-        (
-            "parse",
-            _line("u", "vitess", vgtid="x"),
-            "source.connector is vitess, which has no known order of commits",
-        ),
+        ("parse", _line("u", "postgresql", lsn="x", sequence='["8","8"]'), "source.lsn does not fit bigint"),
+        ("parse", _line("u", "postgresql", lsn=2**55, sequence='["8","8"]'), "source.sequence is no position"),
+        ("parse", json.dumps({"op": "u", "after": {"id": 1}, "source": {"lsn": 8}}), "source.connector is missing"),
+        ("parse", _line("u", "vitess", vgtid="x"), "source.connector is vitess, which has no known order of commits"),
         ("parse", _line("u", "mysql", file="b.1"), "source.pos is missing"),
         (
             "parse",
             _line("u", "sqlserver", commit_lsn="39:2752"),
             "source.commit_lsn and source.change_lsn are no position",
         ),
-        (
-            "parse",
-            _line("u", "oracle", scn="7"),
-            "source.commit_scn and source.scn are no position",
-        ),
+        ("parse", _line("u", "oracle", scn="7"), "source.commit_scn and source.scn are no position"),
         ("parse", _line("u", "mongodb", ord=1), "source.ts_ms and source.ord are no position"),
         ("parse_despite", _line("u", "postgresql", lsn=8), None),
         ("parse_despite", _line("u", "postgresql", lsn=2**55), "source.lsn is no position"),
@@ -386,8 +331,7 @@ def test_lines_of_other_tables_are_passed_over(landing: Landing) -> None:
         ]
     )
     found = [
-        (row["_passed_over"], row["_reason"], row["_version"] is not None)
-        for row in landing.stage("parse_tables")
+        (row["_passed_over"], row["_reason"], row["_version"] is not None) for row in landing.stage("parse_tables")
     ]
     assert found == [
         (None, None, True),

@@ -53,8 +53,4 @@ def test_a_change_set_in_python_has_the_rows_of_one_in_sql(tmp_path: Path) -> No
     assert found["in_sql"][0] == (0, "c", 9)
     assert dict(found["seen"]) == {0: "[3]"} | dict.fromkeys(range(1, 6), "[1, 2]")
     messages = [outcome.nodes["in_python"].message for outcome in outcomes]
-    assert messages == [
-        "batches 1-2: 6 states",
-        "batch 3: 1 state, 1 cancel",
-        "no new batches: nothing to change",
-    ]
+    assert messages == ["batches 1-2: 6 states", "batch 3: 1 state, 1 cancel", "no new batches: nothing to change"]

@@ -10,16 +10,9 @@ from tests.support.change_set_project import ChangeSetProject, Situation
 from tests.support.commands import Outcome
 
 PARSE = "parse_upserts(SOURCE, key=['id'], columns={'id': 'bigint', 'v': 'bigint', 'note': 'string'}, version='v')"
-READER = (
-    "{{ config(materialized='table', database='spark') }} select * from {{ ref('read_changes') }}"
-)
+READER = "{{ config(materialized='table', database='spark') }} select * from {{ ref('read_changes') }}"
 NOTHING = ("success", "no new batches: nothing to change")
-OUTPUT = {
-    "type": "spark_clickhouse",
-    "schema": "shop",
-    "threads": 4,
-    "spark": {"method": "session"},
-}
+OUTPUT = {"type": "spark_clickhouse", "schema": "shop", "threads": 4, "spark": {"method": "session"}}
 ELSEWHERE = {"spark.hadoop.fs.defaultFS": "file:///"}
 HOOK = "select count() from {{ ref('hooked_changes') }}"
 
@@ -81,9 +74,7 @@ def test_a_change_set_stays_while_nobody_needs_another(tmp_path: Path) -> None:
     profiles = tmp_path / "project" / "profiles.yml"
     profile = profiles.read_text()
     profiles.write_text(
-        profile.replace(
-            '"spark": {', f'"spark": {{"server_side_parameters": {json.dumps(ELSEWHERE)}, '
-        )
+        profile.replace('"spark": {', f'"spark": {{"server_side_parameters": {json.dumps(ELSEWHERE)}, ')
     )
     _, outcome, has_started = run("--exclude", "reader")
     assert has_started
@@ -95,8 +86,4 @@ def test_a_change_set_stays_while_nobody_needs_another(tmp_path: Path) -> None:
     assert outcome.nodes["alone"] == NOTHING
     assert not has_started
 
-    assert project.live_rows() == {
-        "alone": [(1, "a"), (2, "b")],
-        "read": [(1, "a")],
-        "hooked": [(1, "a")],
-    }
+    assert project.live_rows() == {"alone": [(1, "a"), (2, "b")], "read": [(1, "a")], "hooked": [(1, "a")]}

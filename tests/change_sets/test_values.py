@@ -70,9 +70,7 @@ def fixed(precision: int, scale: int) -> Callable[[str], Decimal]:
     def stored(text: str) -> Decimal:
         value = number(text)
         units = EXACT.multiply(value, EXACT.power(Decimal(10), scale))
-        if units != units.to_integral_value(context=EXACT) or units.copy_abs() >= EXACT.power(
-            Decimal(10), precision
-        ):
+        if units != units.to_integral_value(context=EXACT) or units.copy_abs() >= EXACT.power(Decimal(10), precision):
             raise Refused
         return value
 
@@ -119,15 +117,9 @@ def table_of(values: dict[str, Any]) -> Callable[[str], Any]:
 
 
 def listed(
-    spark: str,
-    clickhouse: str,
-    values: dict[str, Any],
-    refused: Sequence[str],
-    encoding: str | None = None,
+    spark: str, clickhouse: str, values: dict[str, Any], refused: Sequence[str], encoding: str | None = None
 ) -> Column:
-    return Column(
-        spark, clickhouse, [*map(json.dumps, [*values, *refused])], table_of(values), encoding
-    )
+    return Column(spark, clickhouse, [*map(json.dumps, [*values, *refused])], table_of(values), encoding)
 
 
 def given_whole(bits: int) -> list[str]:
@@ -230,9 +222,7 @@ def encoded() -> dict[str, Column]:
     kind = "Nullable(DateTime64(6, 'UTC'))"
     high_micros = 10413791999999999
     variable = {
-        json.dumps({"scale": scale, "value": signed_bytes(value)}): Decimal(value).scaleb(
-            -scale, EXACT
-        )
+        json.dumps({"scale": scale, "value": signed_bytes(value)}): Decimal(value).scaleb(-scale, EXACT)
         for scale, value in ((0, 5), (2, -123), (4, 12300), (30, 0))
     }
     lossy = json.dumps({"scale": 3, "value": signed_bytes(12345)})
@@ -300,13 +290,7 @@ def given_values() -> list[Given]:
                 value = None if token == "null" else column.stored(text_of(token))
             except Refused as refused:
                 found.append(
-                    Given(
-                        row,
-                        name,
-                        reason=f"{name} {refused}"
-                        if str(refused)
-                        else f"{name} does not fit {spark}",
-                    )
+                    Given(row, name, reason=f"{name} {refused}" if str(refused) else f"{name} does not fit {spark}")
                 )
             else:
                 found.append(Given(row, name, value))
@@ -404,9 +388,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Stored:
             queries[f"{kind} {name}"] = (
                 f"select id, {value} from shop.{kind} final where _sign = 1 and {name} is not null"
             )
-    found: dict[str, dict[Any, Any]] = {
-        name: dict(rows) for name, rows in project.queries(**queries).items()
-    }
+    found: dict[str, dict[Any, Any]] = {name: dict(rows) for name, rows in project.queries(**queries).items()}
     return Stored(
         {kind: {name: found[f"{kind} {name}"] for name in COLUMNS} for kind in KINDS},
         {kind: found[f"{kind} reasons"] for kind in KINDS},
@@ -420,9 +402,7 @@ def test_a_value_is_stored_as_it_was_given(stored: Stored, kind: str, name: str)
     def comparable(value: Any) -> str:
         if isinstance(value, bytes):
             return value.hex().upper()
-        return repr(
-            EXACT.add(value.normalize(EXACT), Decimal(0)) if isinstance(value, Decimal) else value
-        )
+        return repr(EXACT.add(value.normalize(EXACT), Decimal(0)) if isinstance(value, Decimal) else value)
 
     expected = {
         (key, value.row[:80]): comparable(value.stored)
@@ -441,14 +421,9 @@ def test_a_value_is_stored_as_it_was_given(stored: Stored, kind: str, name: str)
 def test_any_other_is_in_quarantine_with_its_reason(stored: Stored, kind: str) -> None:
     given = lines(KINDS[kind])
     expected = {
-        number: (line[:160], value.reason)
-        for number, (line, value) in enumerate(given, start=1)
-        if value.reason
+        number: (line[:160], value.reason) for number, (line, value) in enumerate(given, start=1) if value.reason
     }
-    found = {
-        number: (given[number - 1][0][:160], reason)
-        for number, reason in stored.reasons[kind].items()
-    }
+    found = {number: (given[number - 1][0][:160], reason) for number, reason in stored.reasons[kind].items()}
     assert found == expected
 
 

@@ -47,8 +47,7 @@ class Replicas(Proxy):
         self.sent: list[str] = []
         self.schema = schema
         self.clients = {
-            port: clickhouse_connect.get_client(host=HOST, port=port, autogenerate_session_id=False)
-            for port in ports
+            port: clickhouse_connect.get_client(host=HOST, port=port, autogenerate_session_id=False) for port in ports
         }
         self.target = ports[0]
         for client in self.clients.values():
@@ -70,9 +69,7 @@ class Replicas(Proxy):
         self.sent.append(text)
         if SYNC.search(text):
             return b"select 1"
-        local = ON_ALL.sub(
-            r"(select *, 1 as _shard_num from \1)", on_one_replica(REPLICATED.sub("", text))
-        )
+        local = ON_ALL.sub(r"(select *, 1 as _shard_num from \1)", on_one_replica(REPLICATED.sub("", text)))
         if ON_CLUSTER.search(text):
             self.clients[self.other].command(local, settings={"database": self.schema})
         return local.encode()
@@ -83,11 +80,7 @@ class Replicas(Proxy):
             "select name, replaceRegexpOne(create_table_query, ' UUID \\'[^\\']*\\'', ''), uuid from system.tables "
             f"where database = '{self.schema}' and engine <> 'Memory'"
         )
-        return {
-            name: f"{uuid} {query}"
-            for name, query, uuid in rows.result_rows
-            if not STAGED.search(name)
-        }
+        return {name: f"{uuid} {query}" for name, query, uuid in rows.result_rows if not STAGED.search(name)}
 
     def replicate(self) -> None:
         """Copy the rows of each table that is to be on both."""
@@ -104,10 +97,7 @@ def running_replicas(folder: Path, schema: str) -> Iterator[Replicas]:
     config = folder / "config.xml"
     config.write_text(_CONFIG)
     with ExitStack() as stack:
-        ports = [
-            stack.enter_context(running_server(folder / name, config=str(config)))[1]
-            for name in ("a", "b")
-        ]
+        ports = [stack.enter_context(running_server(folder / name, config=str(config)))[1] for name in ("a", "b")]
         replicas = Replicas((ports[0], ports[1]), schema)
         stack.callback(replicas.server_close)
         stack.callback(replicas.shutdown)
@@ -119,9 +109,7 @@ def running_keeper(folder: Path) -> Iterator[int]:
     """ZooKeeper, which PySpark ships; the port that it listens on."""
     port = free_port()
     config = folder / "zoo.cfg"
-    config.write_text(
-        f"dataDir={folder}\nclientPort={port}\nclientPortAddress={HOST}\nadmin.enableServer=false\n"
-    )
+    config.write_text(f"dataDir={folder}\nclientPort={port}\nclientPortAddress={HOST}\nadmin.enableServer=false\n")
     jars = Path(pyspark.__file__).parent / "jars" / "*"
     server = "org.apache.zookeeper.server.ZooKeeperServerMain"
     keeper = Daemon(folder, "keeper", ["java", "-cp", str(jars), server, str(config)], "256m")

@@ -50,9 +50,7 @@ def stored(client: Client) -> dict[str, list[Row]]:
     return rows
 
 
-def differences(
-    found: dict[str, list[Row]], expected: dict[str, list[Row]]
-) -> dict[str, list[Row]]:
+def differences(found: dict[str, list[Row]], expected: dict[str, list[Row]]) -> dict[str, list[Row]]:
     """By table, the first row that only one of the two has; no rows if one has no such table."""
     different = {}
     for table in found.keys() | expected.keys():

@@ -63,9 +63,7 @@ class Life:
             for table in TABLES:
                 columns = shop.TABLES[table]
                 landed = shop_marts.landed_rows(table, self.batch).values()
-                rows = [
-                    tuple(parse(row[name]) for name, parse in columns.items()) for row in landed
-                ]
+                rows = [tuple(parse(row[name]) for name, parse in columns.items()) for row in landed]
                 expected = sorted(rows, key=repr)
                 assert sorted(shop.live_rows(client, table), key=repr) == expected, table
                 assert sorted(shop.net_rows(client, table), key=repr) == expected, table
@@ -114,9 +112,7 @@ def test_lost_worker(life: Life) -> None:
 
 def test_lost_executors(life: Life) -> None:
     killed: list[int] = []
-    life.servers.thrift.when(
-        CHANGE_SET, lambda: killed.extend(life.servers.cluster.kill_executors())
-    )
+    life.servers.thrift.when(CHANGE_SET, lambda: killed.extend(life.servers.cluster.kill_executors()))
     outcome = life.break_run()
     assert killed
     assert outcome.success, outcome.failures()

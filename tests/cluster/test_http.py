@@ -21,9 +21,7 @@ EVENTS = Situation(
     {"id": "Int64", "at": "DateTime64(6, 'UTC')", "price": "Decimal(18, 2)", "v": "Int64"},
     {"unique_key": "id"},
 )
-LINES = [
-    '{"id": 9007199254740993, "at": "2026-01-01T00:00:00Z", "price": "12345678901234.56", "v": 1}'
-]
+LINES = ['{"id": 9007199254740993, "at": "2026-01-01T00:00:00Z", "price": "12345678901234.56", "v": 1}']
 
 
 @pytest.fixture(scope="module")
@@ -40,17 +38,13 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
         check=True,
         capture_output=True,
     )
-    exported = subprocess.run(
-        ["keytool", "-exportcert", "-rfc", *key], check=True, capture_output=True
-    )
+    exported = subprocess.run(["keytool", "-exportcert", "-rfc", *key], check=True, capture_output=True)
     certificate.write_bytes(exported.stdout)
     return store, certificate
 
 
 @pytest.fixture(scope="module")
-def cluster(
-    tmp_path_factory: pytest.TempPathFactory, certificate: tuple[Path, Path]
-) -> Iterator[SparkCluster]:
+def cluster(tmp_path_factory: pytest.TempPathFactory, certificate: tuple[Path, Path]) -> Iterator[SparkCluster]:
     server = "spark.hadoop.hive.server2."
     settings = {
         f"{server}transport.mode": "http",
@@ -77,16 +71,12 @@ def project(tmp_path: Path, cluster: SparkCluster) -> ChangeSetProject:
     return ChangeSetProject(tmp_path, [EVENTS], output=output)
 
 
-def test_values_are_those_that_landed(
-    project: ChangeSetProject, certificate: tuple[Path, Path]
-) -> None:
+def test_values_are_those_that_landed(project: ChangeSetProject, certificate: tuple[Path, Path]) -> None:
     project.land("events", 1, LINES)
     (outcome,) = project.dbt(["run"], SSL_CERT_FILE=str(certificate[1]))
     assert outcome.success, outcome.failures()
     ((key, at, price, *_),) = project.live_rows()["events"]
-    assert (key, str(at)[:19], str(price)) == (
-        *(9007199254740993, "2026-01-01 00:00:00", "12345678901234.56"),
-    )
+    assert (key, str(at)[:19], str(price)) == (*(9007199254740993, "2026-01-01 00:00:00", "12345678901234.56"),)
 
 
 def test_a_server_that_is_not_trusted(project: ChangeSetProject) -> None:

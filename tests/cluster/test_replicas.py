@@ -49,18 +49,14 @@ ORDERS = {
     "partition_by": "id % 3",
     "change_feed": True,
     "on_schema_change": "append_new_columns",
-    "projections": [
-        {"name": "by_region", "query": "select region, sum(amount * _sign) group by region"}
-    ],
+    "projections": [{"name": "by_region", "query": "select region, sum(amount * _sign) group by region"}],
 }
 SUMS = """select region, sum(_sign) as rows, sum(amount * _sign) as revenue
 from {{ ref('orders') }} group by region"""
 VIEW = {"materialized": "versioned_collapsing_view", "order_by": "region"}
 CREATED = re.compile(r"create table (?:if not exists )?(\S+)\s+on cluster", re.IGNORECASE)
 ATTACH = re.compile(r"attach partition all from", re.IGNORECASE)
-DDL = re.compile(
-    r"((create|drop|rename|exchange|alter|truncate) table|exchange|system)\b", re.IGNORECASE
-)
+DDL = re.compile(r"((create|drop|rename|exchange|alter|truncate) table|exchange|system)\b", re.IGNORECASE)
 
 
 class Shop:
@@ -77,28 +73,19 @@ class Shop:
         """What the next run reads, on both replicas."""
         for client in self.replicas.clients.values():
             settings = {"database": SCHEMA}
-            client.command(
-                f"create or replace table changes ({structure}) engine = Memory", settings=settings
-            )
+            client.command(f"create or replace table changes ({structure}) engine = Memory", settings=settings)
             client.insert("changes", rows, database=SCHEMA)
 
     def run(self, *arguments: str) -> None:
         """A run that succeeds, and whose tables are then on both replicas."""
         nodes = self.project.run(*arguments)
-        assert {name: node.status for name, node in nodes.items()} == {
-            "orders": "success",
-            "sums": "success",
-        }
+        assert {name: node.status for name, node in nodes.items()} == {"orders": "success", "sums": "success"}
         self.replicas.replicate()
 
     def rows(self) -> tuple[list[Row], list[Row]]:
         """The live rows and the sums."""
-        live = self.project.query(
-            "select id, region, amount from orders final where _sign = 1 order by id"
-        )
-        sums = self.project.query(
-            "select region, sum(rows), sum(revenue) from sums group by region order by all"
-        )
+        live = self.project.query("select id, region, amount from orders final where _sign = 1 order by id")
+        sums = self.project.query("select region, sum(rows), sum(revenue) from sums group by region order by all")
         return live, [row for row in sums if row[1]]
 
 
@@ -125,17 +112,10 @@ def shop(replicas: Replicas, tmp_path_factory: pytest.TempPathFactory) -> Shop:
     shop.project.command("insert into orders select * from orders final where id = 1 and _sign = 1")
     shop.project.operation("repair_collapse", model="orders", dry_run=False)
     shop.run("--vars", "{nothing: 1}")
-    shop.land(
-        *((key, "eu", 2, 10, False, "") for key in range(1, 6)),
-        structure=f"{STRUCTURE}, note String",
-    )
+    shop.land(*((key, "eu", 2, 10, False, "") for key in range(1, 6)), structure=f"{STRUCTURE}, note String")
     shop.run("--full-refresh")
     replicas.change()
-    shop.land(
-        (9, "us", 7, 11, False, ""),
-        (1, "eu", 2, 12, True, ""),
-        structure=f"{STRUCTURE}, note String",
-    )
+    shop.land((9, "us", 7, 11, False, ""), (1, "eu", 2, 12, True, ""), structure=f"{STRUCTURE}, note String")
     shop.run()
     return shop
 
@@ -148,16 +128,12 @@ def test_a_run_on_any_replica_has_the_right_rows(shop: Shop) -> None:
 def test_each_replica_has_the_same_tables(shop: Shop) -> None:
     here, there = (shop.replicas.kept(port) for port in shop.replicas.clients)
     assert here == there
-    assert set(here) == {
-        *("orders", "orders__tombstones", "orders__changes", "sums", "versioned_collapsing_ledger")
-    }
+    assert set(here) == {*("orders", "orders__tombstones", "orders__changes", "sums", "versioned_collapsing_ledger")}
 
 
 def statements(shop: Shop) -> list[str]:
     """What changes tables, without the comment before it."""
-    bare = (
-        text.partition("*/")[2] if text.startswith("/*") else text for text in shop.replicas.sent
-    )
+    bare = (text.partition("*/")[2] if text.startswith("/*") else text for text in shop.replicas.sent)
     return [text for text in map(str.strip, bare) if DDL.match(text)]
 
 
@@ -197,9 +173,7 @@ def test_clickhouse_makes_the_replicated_tables(shop: Shop, tmp_path: Path) -> N
         )
         arguments = [f"{tmp_path / 'store'}?config-file={config}", SCHEMA]
         command = [sys.executable, "-c", _MAKE_TABLES, *arguments]
-        engines = subprocess.check_output(
-            command, input=json.dumps(list(created.values())), text=True, timeout=60
-        )
+        engines = subprocess.check_output(command, input=json.dumps(list(created.values())), text=True, timeout=60)
     assert set(engines.replace('"', "").split()) == {
         "ReplicatedVersionedCollapsingMergeTree",
         "ReplicatedAggregatingMergeTree",

@@ -57,9 +57,7 @@ class Shard:
 
     def live_rows(self) -> list[Row]:
         """The live rows, which are the same by FINAL and by signs."""
-        live = self.project.query(
-            "select id, region, amount from orders final where _sign = 1 order by all"
-        )
+        live = self.project.query("select id, region, amount from orders final where _sign = 1 order by all")
         net = self.project.query(
             "select id, region, amount from orders group by all having sum(_sign) <> 0 order by all"
         )
@@ -70,10 +68,7 @@ class Shard:
 @pytest.fixture(scope="module")
 def shards(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Shard]]:
     with ExitStack() as stack:
-        yield [
-            Shard(tmp_path_factory.mktemp(f"shard_{number}"), number, stack)
-            for number in range(SHARDS)
-        ]
+        yield [Shard(tmp_path_factory.mktemp(f"shard_{number}"), number, stack) for number in range(SHARDS)]
 
 
 def test_every_row_is_on_one_shard_whoever_dies(shards: list[Shard]) -> None:

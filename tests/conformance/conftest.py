@@ -45,9 +45,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         const="left_out",
         help="run through the stock adapter what is left out, or all",
     )
-    parser.addoption(
-        "--whole", action="store_true", help="run the tests of all of dbt's macros, and not of some"
-    )
+    parser.addoption("--whole", action="store_true", help="run the tests of all of dbt's macros, and not of some")
 
 
 @pytest.hookimpl(trylast=True)  # After -k and the like.
@@ -63,9 +61,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.xfail(reason=_reason_to_leave_out(item), strict=True))
         items[:] = left_out
     elif stock is None:
-        passed_over = [
-            item for item in items if not config.getoption("--whole") and _is_one_of_many(item)
-        ]
+        passed_over = [item for item in items if not config.getoption("--whole") and _is_one_of_many(item)]
         config.hook.pytest_deselected(items=[*left_out, *passed_over])
         items[:] = [item for item in items if item not in left_out and item not in passed_over]
     for item in items:
@@ -86,9 +82,7 @@ def _reason_to_leave_out(item: pytest.Item) -> str:
     return reason_to_leave_out(_module(item).LEFT_OUT, item.cls, item.name)
 
 
-def pytest_terminal_summary(
-    terminalreporter: pytest.TerminalReporter, config: pytest.Config
-) -> None:
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """For each engine: what was run and how it went, and what was left out and why."""
     stock = config.getoption("--stock")
     for engine in sorted({_engine(item) for item in config.stash.get(RUN, [])}):
@@ -122,9 +116,7 @@ def stock_profiles(home: Path, request: pytest.FixtureRequest) -> Iterator[dict[
         yield {}
         return
     session = {"type": "spark", "method": "session", "host": "localhost"}
-    credentials = EmbeddedSparkCredentials(
-        method=SparkMethod.SESSION, host="localhost", schema="", home=str(home)
-    )
+    credentials = EmbeddedSparkCredentials(method=SparkMethod.SESSION, host="localhost", schema="", home=str(home))
     spark = {**session, "server_side_parameters": default_settings(credentials)}
     with running_server(home / "clickhouse") as (host, port):
         clickhouse = {"type": "clickhouse", "driver": "http", "host": host, "port": port}
@@ -142,9 +134,7 @@ def open_chdb(home: Path) -> Iterator[None]:
 
 
 @pytest.fixture(scope="class")
-def dbt_profile_target(
-    request: pytest.FixtureRequest, stock_profiles: dict[str, Any], home: Path
-) -> dict[str, Any]:
+def dbt_profile_target(request: pytest.FixtureRequest, stock_profiles: dict[str, Any], home: Path) -> dict[str, Any]:
     engine = request.module.ENGINE
     if engine == "clickhouse" and not stock_profiles:
         request.getfixturevalue("open_chdb")
@@ -184,10 +174,7 @@ def in_its_sql() -> dict[str, str]:
 
 @pytest.fixture(scope="class")
 def project_files(
-    project_files: None,
-    project_root: Path,
-    request: pytest.FixtureRequest,
-    in_its_sql: dict[str, str],
+    project_files: None, project_root: Path, request: pytest.FixtureRequest, in_its_sql: dict[str, str]
 ) -> None:
     for path in Path(project_root).rglob("*.*"):
         text = path.read_text()

@@ -133,9 +133,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     config.stash[RUN] = list(items)
 
 
-def pytest_terminal_summary(
-    terminalreporter: pytest.TerminalReporter, config: pytest.Config
-) -> None:
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """What was run and how it went, and what was left out and why."""
     adapter = "dbt-spark" if config.getoption("--stock") else "dbt-spark-clickhouse"
     title = f"dbt-spark's own tests, through {adapter}"
@@ -150,16 +148,12 @@ def _reason_to_leave_out(item: pytest.Item) -> str | None:
 
 
 @pytest.fixture(scope="session")
-def dbt_profile_target(
-    tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
-) -> dict[str, Any]:
+def dbt_profile_target(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> dict[str, Any]:
     home = str(tmp_path_factory.mktemp("home"))
     if not request.config.getoption("--stock"):
         return {"type": "spark_clickhouse", "database": "spark", "home": home, "threads": 4}
     session = SparkMethod.SESSION
-    settings = default_settings(
-        EmbeddedSparkCredentials(method=session, host="localhost", schema="", home=home)
-    )
+    settings = default_settings(EmbeddedSparkCredentials(method=session, host="localhost", schema="", home=home))
     profile = {"type": "spark", "method": "session", "host": "localhost", "threads": 4}
     return {**profile, "server_side_parameters": settings}
 

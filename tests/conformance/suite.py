@@ -105,15 +105,11 @@ class Hooks:
 
     def get_ctx_vars(self, *args: Any, **kwargs: Any) -> Any:
         found = super().get_ctx_vars(*args, **kwargs)  # type: ignore[misc]
-        return (
-            [self._postgres(row) for row in found] if type(found) is list else self._postgres(found)
-        )
+        return [self._postgres(row) for row in found] if type(found) is list else self._postgres(found)
 
     def _postgres(self, context: dict[str, Any]) -> dict[str, Any]:
         """What a hook on PostgreSQL would have written down."""
-        assert self.target == tuple(
-            context[f"target_{name}"] for name in ("type", "dbname", "user")
-        )
+        assert self.target == tuple(context[f"target_{name}"] for name in ("type", "dbname", "user"))
         return {**context, "target_type": "postgres", "target_dbname": "dbt", "target_user": "root"}
 
 

@@ -9,10 +9,7 @@ import pytest
 
 
 def print_table(
-    terminalreporter: pytest.TerminalReporter,
-    title: str,
-    run: Sequence[pytest.Item],
-    reasons: Iterable[str],
+    terminalreporter: pytest.TerminalReporter, title: str, run: Sequence[pytest.Item], reasons: Iterable[str]
 ) -> None:
     """Print how the tests ``run`` went, and how many were left out for each of ``reasons``."""
     outcomes = _outcomes(terminalreporter, {item.nodeid for item in run})

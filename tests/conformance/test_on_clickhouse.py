@@ -16,16 +16,11 @@ from dbt.tests.adapter.dbt_clone import test_dbt_clone
 from dbt.tests.adapter.dbt_show import test_dbt_show
 from dbt.tests.adapter.ephemeral import test_ephemeral
 from dbt.tests.adapter.hooks import test_model_hooks, test_run_hooks
-from dbt.tests.adapter.incremental import (
-    test_incremental_on_schema_change,
-    test_incremental_unique_id,
-)
+from dbt.tests.adapter.incremental import test_incremental_on_schema_change, test_incremental_unique_id
 from dbt.tests.adapter.materialized_view import basic as materialized_view
 from dbt.tests.adapter.simple_copy import test_copy_uppercase
 from dbt.tests.adapter.simple_seed import test_seed, test_seed_type_override
-from dbt.tests.adapter.simple_snapshot import (
-    test_snapshot,
-)
+from dbt.tests.adapter.simple_snapshot import test_snapshot
 from dbt.tests.adapter.store_test_failures_tests import basic as store_test_failures
 from dbt.tests.adapter.store_test_failures_tests import test_store_test_failures
 from dbt.tests.adapter.unit_testing import test_types
@@ -46,15 +41,7 @@ from dbt.tests.adapter.utils.data_types import test_type_bigint
 from dbt.tests.fixtures.project import TestProjInfo
 from dbt.tests.util import AnyInteger, AnyString, check_relations_equal, run_dbt
 
-from tests.conformance.suite import (
-    Caching,
-    Hooks,
-    OwnTarget,
-    ViewsStay,
-    adapted,
-    classes_to_run,
-    fixed,
-)
+from tests.conformance.suite import Caching, Hooks, OwnTarget, ViewsStay, adapted, classes_to_run, fixed
 
 ENGINE = "clickhouse"
 
@@ -140,13 +127,7 @@ def project(project: TestProjInfo) -> TestProjInfo:
 
 OF_A_VIEW = expected_catalog.no_stats()
 OF_A_TABLE = {"has_stats": OF_A_VIEW["has_stats"] | {"value": True}} | {
-    name: {
-        "id": name,
-        "label": AnyString(),
-        "value": AnyInteger(),
-        "description": AnyString(),
-        "include": True,
-    }
+    name: {"id": name, "label": AnyString(), "value": AnyInteger(), "description": AnyString(), "include": True}
     for name in ("rows", "bytes")
 }
 
@@ -171,11 +152,7 @@ class TestDocsGenReferences(test_docs_generate.BaseDocsGenReferences):
     @pytest.fixture(scope="class")
     def expected_catalog(self, project: TestProjInfo) -> Any:
         return expected_catalog.expected_references_catalog(
-            project,
-            bigint_type="UInt64",
-            model_stats=OF_A_TABLE,
-            view_summary_stats=OF_A_VIEW,
-            **CATALOG,
+            project, bigint_type="UInt64", model_stats=OF_A_TABLE, view_summary_stats=OF_A_VIEW, **CATALOG
         )
 
 
@@ -189,9 +166,7 @@ class TestCatalogRelationTypes(relation_types.CatalogRelationTypes):
             ("model.test.my_materialized_view", "table"),  # which a view beside it fills
         ],
     )
-    def test_relation_types_populate_correctly(
-        self, docs: Any, node_name: str, relation_type: str
-    ) -> None:
+    def test_relation_types_populate_correctly(self, docs: Any, node_name: str, relation_type: str) -> None:
         super().test_relation_types_populate_correctly(docs, node_name, relation_type)
 
 
@@ -255,9 +230,7 @@ globals().update(
 globals().update(adapted(OwnTarget, test_copy_uppercase.BaseSimpleCopyUppercase))
 
 
-globals().update(
-    adapted(ViewsStay, test_seed.BaseBasicSeedTests, test_seed.BaseSeedConfigFullRefreshOn)
-)
+globals().update(adapted(ViewsStay, test_seed.BaseBasicSeedTests, test_seed.BaseSeedConfigFullRefreshOn))
 
 
 class TestSimpleSeedColumnOverride(test_seed_type_override.BaseSimpleSeedColumnOverride):
@@ -345,17 +318,12 @@ class TestGetIntervalsBetween(test_get_intervals_between.BaseGetIntervalsBetween
 
 class TestDateAdd(test_dateadd.BaseDateAdd):
     in_its_sql = fixed(
-        {
-            ": timestamp": ": Nullable(DateTime)",
-            "{{ api.Column.translate_type('timestamp') }}": "Nullable(DateTime)",
-        }
+        {": timestamp": ": Nullable(DateTime)", "{{ api.Column.translate_type('timestamp') }}": "Nullable(DateTime)"}
     )
 
 
 class TestDateDiff(test_datediff.BaseDateDiff):
-    project_config_update = nullable_seeds(
-        first_date="DateTime", second_date="DateTime", result="Int64"
-    )
+    project_config_update = nullable_seeds(first_date="DateTime", second_date="DateTime", result="Int64")
     in_its_sql = fixed(
         {
             "\"'1999-12-31 23:59:59.999999'\"": "\"toDateTime64('1999-12-31 23:59:59.999999', 6)\"",
@@ -391,11 +359,7 @@ class TestSplitPart(test_split_part.BaseSplitPart):
     in_its_sql = fixed({"'split_on'": "\"'|'\""})
 
 
-CONTRACT = {
-    "data_type: integer": "data_type: Int32",
-    "data_type: text": "data_type: String",
-    "1 as": "toInt32(1) as",
-}
+CONTRACT = {"data_type: integer": "data_type: Int32", "data_type: text": "data_type: String", "1 as": "toInt32(1) as"}
 
 
 class Contract:
@@ -439,10 +403,7 @@ class BrokenCheck:
 
     in_its_sql = fixed(
         CONTRACT
-        | {
-            "enforced: true": "enforced: true\n"
-            "    constraints: [{type: check, name: positive, expression: id > 0}]"
-        }
+        | {"enforced: true": "enforced: true\n    constraints: [{type: check, name: positive, expression: id > 0}]"}
     )
     expected_error_messages = fixed(["Constraint `positive`", "is violated at row 1"])
 
@@ -456,9 +417,7 @@ class TestConstraintsRollback(BrokenCheck, test_constraints.BaseConstraintsRollb
     )
 
 
-class TestIncrementalConstraintsRollback(
-    BrokenCheck, test_constraints.BaseIncrementalConstraintsRollback
-):
+class TestIncrementalConstraintsRollback(BrokenCheck, test_constraints.BaseIncrementalConstraintsRollback):
     null_model_sql = fixed(
         """
         {{ config(materialized='incremental', on_schema_change='append_new_columns') }}
@@ -480,9 +439,7 @@ INSERT_IN_ORDER = fixed(
 )
 
 
-class TestConstraintsRuntimeDdlEnforcement(
-    Contract, test_constraints.BaseConstraintsRuntimeDdlEnforcement
-):
+class TestConstraintsRuntimeDdlEnforcement(Contract, test_constraints.BaseConstraintsRuntimeDdlEnforcement):
     expected_sql = INSERT_IN_ORDER
 
 
@@ -492,9 +449,7 @@ class TestIncrementalConstraintsRuntimeDdlEnforcement(
     expected_sql = INSERT_IN_ORDER
 
 
-class TestModelConstraintsRuntimeEnforcement(
-    test_constraints.BaseModelConstraintsRuntimeEnforcement
-):
+class TestModelConstraintsRuntimeEnforcement(test_constraints.BaseModelConstraintsRuntimeEnforcement):
     """With names for the checks, which dbt-clickhouse wants."""
 
     in_its_sql = fixed(
@@ -546,21 +501,14 @@ class TestEphemeralNested(test_ephemeral.BaseEphemeralNested):
         assert len(run_dbt(["run"])) == 2
         assert project.run_sql("select count() from {schema}.root_view", fetch="one")[0] == 2
         compiled = Path("target/compiled/test/models/root_view.sql").read_text()
-        assert re.findall(r"(\w+) as \(", compiled) == [
-            "__dbt__cte__ephemeral_level_two",
-            "__dbt__cte__ephemeral",
-        ]
+        assert re.findall(r"(\w+) as \(", compiled) == ["__dbt__cte__ephemeral_level_two", "__dbt__cte__ephemeral"]
 
 
-class TestIncrementalOnSchemaChange(
-    test_incremental_on_schema_change.BaseIncrementalOnSchemaChange
-):
+class TestIncrementalOnSchemaChange(test_incremental_on_schema_change.BaseIncrementalOnSchemaChange):
     """With `delete+insert`, since dbt-clickhouse's own strategy makes a table of the new columns."""
 
     project_config_update = fixed({"models": {"+incremental_strategy": "delete+insert"}})
-    in_its_sql = fixed(
-        {" as field3,": "::String as field3,", "NULL ELSE": "'' ELSE", "null else": "'' else"}
-    )
+    in_its_sql = fixed({" as field3,": "::String as field3,", "NULL ELSE": "'' ELSE", "null else": "'' else"})
 
     def test_run_incremental_append_new_columns(self, project: TestProjInfo) -> None:
         """Without a model that loses a column, which dbt-clickhouse refuses here."""
@@ -597,9 +545,7 @@ class TestStoreTestFailuresAsGeneric(store_test_failures.StoreTestFailuresAsGene
 class TestStoreTestFailures(test_store_test_failures.BaseStoreTestFailures):
     """In ClickHouse the `id` of a filter would be the null beside it."""
 
-    in_its_sql = fixed(
-        {"{{ ref('people') }}\nwhere id in (3,4)": "{{ ref('people') }} p where p.id in (3, 4)"}
-    )
+    in_its_sql = fixed({"{{ ref('people') }}\nwhere id in (3,4)": "{{ ref('people') }} p where p.id in (3, 4)"})
 
     def column_type_overrides(self) -> dict[str, Any]:
         counts = {"+column_types": {"n_records": "UInt64"}}

@@ -18,33 +18,17 @@ from dbt.tests.adapter.dbt_show import test_dbt_show
 from dbt.tests.adapter.empty import test_empty
 from dbt.tests.adapter.ephemeral import test_ephemeral
 from dbt.tests.adapter.hooks import test_model_hooks, test_run_hooks
-from dbt.tests.adapter.incremental import (
-    test_incremental_microbatch,
-    test_incremental_on_schema_change,
-)
+from dbt.tests.adapter.incremental import test_incremental_microbatch, test_incremental_on_schema_change
 from dbt.tests.adapter.simple_copy import test_copy_uppercase
 from dbt.tests.adapter.simple_seed import seeds, test_seed, test_seed_type_override
 from dbt.tests.adapter.unit_testing import test_quoted_reserved_word_column_names, test_types
-from dbt.tests.adapter.utils import (
-    test_datediff,
-    test_get_intervals_between,
-    test_listagg,
-    test_timestamps,
-)
+from dbt.tests.adapter.utils import test_datediff, test_get_intervals_between, test_listagg, test_timestamps
 from dbt.tests.adapter.utils.data_types import test_type_float, test_type_int
 from dbt.tests.fixtures.project import TestProjInfo
 from dbt.tests.util import AnyInteger, check_relations_equal, run_dbt
 from pyspark.sql import SparkSession
 
-from tests.conformance.suite import (
-    Caching,
-    Hooks,
-    OwnTarget,
-    ViewsStay,
-    adapted,
-    classes_to_run,
-    fixed,
-)
+from tests.conformance.suite import Caching, Hooks, OwnTarget, ViewsStay, adapted, classes_to_run, fixed
 
 ENGINE = "spark"
 
@@ -188,9 +172,7 @@ class TestDocsGenerate(test_docs_generate.BaseDocsGenerate):
 class TestDocsGenReferences(test_docs_generate.BaseDocsGenReferences):
     @pytest.fixture(scope="class")
     def expected_catalog(self, project: TestProjInfo) -> Any:
-        catalog = expected_catalog.expected_references_catalog(
-            project, bigint_type="long", **CATALOG
-        )
+        catalog = expected_catalog.expected_references_catalog(project, bigint_type="long", **CATALOG)
         for node in (*catalog["nodes"].values(), *catalog["sources"].values()):
             del node["stats"]  # Of a table, Spark says how many bytes it has.
             for column in node["columns"].values():
@@ -203,15 +185,9 @@ class TestCatalogRelationTypes(relation_types.CatalogRelationTypes):
 
     @pytest.mark.parametrize(
         ("node_name", "relation_type"),
-        [
-            ("seed.test.my_seed", "table"),
-            ("model.test.my_table", "table"),
-            ("model.test.my_view", "view"),
-        ],
+        [("seed.test.my_seed", "table"), ("model.test.my_table", "table"), ("model.test.my_view", "view")],
     )
-    def test_relation_types_populate_correctly(
-        self, docs: Any, node_name: str, relation_type: str
-    ) -> None:
+    def test_relation_types_populate_correctly(self, docs: Any, node_name: str, relation_type: str) -> None:
         super().test_relation_types_populate_correctly(docs, node_name, relation_type)
 
 
@@ -358,9 +334,7 @@ class TestMicrobatch(test_incremental_microbatch.BaseMicrobatch):
     )
 
 
-class TestIncrementalOnSchemaChange(
-    test_incremental_on_schema_change.BaseIncrementalOnSchemaChange
-):
+class TestIncrementalOnSchemaChange(test_incremental_on_schema_change.BaseIncrementalOnSchemaChange):
     def test_run_incremental_append_new_columns(self, project: Any) -> None:
         self.run_incremental_append_new_columns(project)
 
@@ -368,9 +342,7 @@ class TestIncrementalOnSchemaChange(
 globals().update(adapted(OwnTarget, test_copy_uppercase.BaseSimpleCopyUppercase))
 
 
-globals().update(
-    adapted(ViewsStay, test_seed.BaseBasicSeedTests, test_seed.BaseSeedConfigFullRefreshOn)
-)
+globals().update(adapted(ViewsStay, test_seed.BaseBasicSeedTests, test_seed.BaseSeedConfigFullRefreshOn))
 
 
 class TestSeedSpecificFormats(test_seed.BaseSeedSpecificFormats):
@@ -388,11 +360,7 @@ class TestSeedSpecificFormats(test_seed.BaseSeedSpecificFormats):
 
 class TestSimpleSeedColumnOverride(test_seed_type_override.BaseSimpleSeedColumnOverride):
     in_its_sql = fixed(
-        {
-            ": text": ": string",
-            "type: integer": "type: bigint",
-            "timestamp without time zone": "timestamp",
-        }
+        {": text": ": string", "type: integer": "type: bigint", "timestamp without time zone": "timestamp"}
     )
 
 

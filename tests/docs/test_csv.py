@@ -30,11 +30,7 @@ def land(script: Path, text: str, batch: int) -> subprocess.CompletedProcess[str
     script.with_name("it's.csv").write_text(text)
     arguments = ["it's.csv", "landing/orders", str(batch)]
     return subprocess.run(
-        [sys.executable, script, *arguments],
-        cwd=script.parent,
-        check=False,
-        capture_output=True,
-        text=True,
+        [sys.executable, script, *arguments], cwd=script.parent, check=False, capture_output=True, text=True
     )
 
 
@@ -43,12 +39,7 @@ def test_every_value_is_in_the_batch(script: Path) -> None:
     folder = script.parent / "landing" / "orders" / "batch=12"
     lines = (folder / "part-00000.json").read_text().splitlines()
     assert [json.loads(line) for line in lines] == [
-        {
-            "id": "1",
-            "name": 'a, "b"\nsecond line, é',
-            "amount": "1.50",
-            "updated_at": "2026-01-01 00:00:00",
-        },
+        {"id": "1", "name": 'a, "b"\nsecond line, é', "amount": "1.50", "updated_at": "2026-01-01 00:00:00"},
         {"id": "2", "name": None, "amount": "0.0000000000000000001", "updated_at": None},
     ]
 

@@ -48,9 +48,7 @@ def test_its_links_lead_somewhere(document: str) -> None:
     here = REPOSITORY / document
     for path, anchor in _LINK.findall(_text(document)):
         there = (here.parent / path).resolve() if path else here
-        if not there.exists() or (
-            anchor and there.suffix == ".md" and anchor not in _anchors(there)
-        ):
+        if not there.exists() or (anchor and there.suffix == ".md" and anchor not in _anchors(there)):
             broken.append(f"{path}#{anchor}" if anchor else path)
     assert broken == []
 

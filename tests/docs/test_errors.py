@@ -40,9 +40,7 @@ def _is_in(message: Message, text: str, enough: int) -> bool:
 
 def _matches() -> list[tuple[str, Message]]:
     """Entries with the messages that they are about."""
-    patterns = {
-        entry: re.compile(".*".join(map(re.escape, entry.split(GAP)))) for entry in _entries()
-    }
+    patterns = {entry: re.compile(".*".join(map(re.escape, entry.split(GAP)))) for entry in _entries()}
     return [
         (entry, message)
         for entry, pattern in patterns.items()

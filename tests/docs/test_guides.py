@@ -77,9 +77,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int
 
 
 @pytest.fixture(scope="module")
-def make_project(
-    address: tuple[str, int], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[MakeProject]:
+def make_project(address: tuple[str, int], tmp_path_factory: pytest.TempPathFactory) -> Iterator[MakeProject]:
     with collapsing_projects(address, tmp_path_factory.mktemp) as make:
         yield make
 
@@ -115,9 +113,7 @@ def follow(project: CollapsingProject, page: str) -> None:
             assert block.language == "sql", block.text
             if "system.query_log" in block.text and not has_query_log(project):
                 continue
-            assert_answers(
-                project.client, block.text if ";" in block.text else f"{block.text.strip()};\n"
-            )
+            assert_answers(project.client, block.text if ";" in block.text else f"{block.text.strip()};\n")
 
 
 def has_query_log(project: CollapsingProject) -> bool:
@@ -134,11 +130,7 @@ def run(project: CollapsingProject, line: str) -> str:
     if program != "dbt" or ">" in arguments:
         return run_in_shell(project, line)
     project.dbt(*arguments)
-    infos = [
-        event.info
-        for event in project.events
-        if event.info.level != "debug" and event.info.name not in LEFT_OUT
-    ]
+    infos = [event.info for event in project.events if event.info.level != "debug" and event.info.name not in LEFT_OUT]
     said = "\n".join(info.msg for info in infos)
     assert any(info.level == "error" for info in infos) == line.endswith(FAILS), f"{line}\n{said}"
     return said
@@ -174,9 +166,7 @@ def test_what_is_installed_is_there() -> None:
 
 def test_prometheus_gets_figures(address: tuple[str, int], project: CollapsingProject) -> None:
     follow(project, START)
-    (text,) = (
-        block.text for block in blocks(MONITORING) if block.text.startswith("scrape_configs")
-    )
+    (text,) = (block.text for block in blocks(MONITORING) if block.text.startswith("scrape_configs"))
     (job,) = yaml.safe_load(text)["scrape_configs"]
     (given,) = job["params"].pop("query")
     source = re.fullmatch("<the text of (.+)>", given)

@@ -18,9 +18,7 @@ PAGE = (REPOSITORY / "docs" / "other_tools.md").read_text(encoding="utf-8")
 TOOLS = {
     title: (lines.splitlines(), call, ast.literal_eval(row))
     for title, lines, call, row in re.findall(
-        r"^## (.+?)\n.*?```json\n(.*?)```.*?```sql\n\{\{ (.*?) \}\} -- (\(.*?\))\n```",
-        PAGE,
-        re.MULTILINE | re.DOTALL,
+        r"^## (.+?)\n.*?```json\n(.*?)```.*?```sql\n\{\{ (.*?) \}\} -- (\(.*?\))\n```", PAGE, re.MULTILINE | re.DOTALL
     )
 }
 SOURCE = re.compile(r"source\('landing', '\w+'\)")
@@ -54,9 +52,7 @@ def test_a_tool(rows: dict[str, list[dict[str, Any]]], title: str) -> None:
     newest: dict[object, dict[str, object]] = {}
     for row in rows[name]:
         key = next(iter(row.values()))
-        if row["_version"] is not None and (
-            key not in newest or row["_version"] > newest[key]["_version"]
-        ):
+        if row["_version"] is not None and (key not in newest or row["_version"] > newest[key]["_version"]):
             newest[key] = row
     live = [tuple(row.values())[:2] for row in newest.values() if not row["_is_deleted"]]
     assert live == [expected]
@@ -68,10 +64,5 @@ def test_the_page_has_the_tools() -> None:
 
 def test_a_file_that_lacks_a_column_changes_none(rows: dict[str, list[dict[str, Any]]]) -> None:
     """The columns of Parquet files are those of all: `Op` is not in the full load, and is read where it is."""
-    assert sorted(str(row["_is_deleted"]) for row in rows["parquet"]) == [
-        "False",
-        "False",
-        "False",
-        "True",
-    ]
+    assert sorted(str(row["_is_deleted"]) for row in rows["parquet"]) == ["False", "False", "False", "True"]
     assert {name for row in rows["parquet"] for name in row["_missing_fields"] or ()} == set()

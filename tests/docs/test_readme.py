@@ -21,11 +21,7 @@ WAYS = {
 
 
 def _rows(text: str) -> list[list[str]]:
-    return [
-        [cell.strip() for cell in line.strip("|").split("|")]
-        for line in text.splitlines()
-        if line.startswith("|")
-    ]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")]
 
 
 def test_the_sum_is_wrong_without_it(tmp_path: Path) -> None:
@@ -33,10 +29,7 @@ def test_the_sum_is_wrong_without_it(tmp_path: Path) -> None:
     *before, query, comment = statements.strip().split(";")
     says = re.fullmatch(r" -- (\d+): .*", comment)
     assert says is not None, comment
-    with (
-        running_server(tmp_path) as (host, port),
-        clickhouse_connect.get_client(host=host, port=port) as client,
-    ):
+    with running_server(tmp_path) as (host, port), clickhouse_connect.get_client(host=host, port=port) as client:
         for statement in before:
             client.command(statement)
         assert client.query(query).result_rows == [(int(says[1]),)]
@@ -48,9 +41,7 @@ def test_the_sum_is_wrong_without_it(tmp_path: Path) -> None:
 
 def test_its_figures_are_those_of_the_benchmark() -> None:
     measured = {
-        row[1]: row
-        for row in _rows((REPOSITORY / "benchmarks/results/ways.md").read_text())
-        if row[0] == "1000000"
+        row[1]: row for row in _rows((REPOSITORY / "benchmarks/results/ways.md").read_text()) if row[0] == "1000000"
     }
     section = README.split("## How it compares\n")[1].split("\n## ")[0]
     header, _, *rows = _rows(section)

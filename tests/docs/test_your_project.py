@@ -43,9 +43,7 @@ _BEGINS = re.compile(r"^\d+ of \d+ START .*\n", re.MULTILINE)
 
 
 def _steps(page: str) -> list[Block]:
-    return [
-        replace(block, text=block.text.replace(CLONE, str(REPOSITORY))) for block in blocks(page)
-    ]
+    return [replace(block, text=block.text.replace(CLONE, str(REPOSITORY))) for block in blocks(page)]
 
 
 @dataclass(frozen=True)

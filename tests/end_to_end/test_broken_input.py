@@ -82,10 +82,7 @@ def folded(landing: Path, table: str) -> list[shop.Row]:
                 latest[key] = (event["source"]["lsn"], event["after"])
     return sorted(
         (
-            tuple(
-                None if row[name] is None else parse(str(row[name]))
-                for name, parse in columns.items()
-            )
+            tuple(None if row[name] is None else parse(str(row[name])) for name, parse in columns.items())
             for _, row in latest.values()
             if row is not None
         ),
@@ -186,8 +183,7 @@ def test_a_file_that_changes_in_an_applied_batch_is_an_error_until_taken_again(r
         orders = "select count() from shop.orders final where _sign = 1 and order_id = 424242"
         assert shop.query(client, orders)[0] == (1,)
         quarantined = shop.query(
-            client,
-            "select line_number, raw_line from shop.cdc_quarantine final where _sign = 1 order by 1",
+            client, "select line_number, raw_line from shop.cdc_quarantine final where _sign = 1 order by 1"
         )
     texts = {broken.text for broken in BROKEN_LINES}
     still_broken = [(i, line) for i, line in enumerate(repaired, start=1) if line in texts]

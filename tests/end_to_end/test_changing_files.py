@@ -17,9 +17,7 @@ from tests.support.commands import Outcome, variables
 from tests.support.dying_files import Fault
 
 ROWS = 800  # of a file, which is more than Spark reads at once
-PARSE = (
-    "parse_upserts(SOURCE, key=['id'], columns={'id': 'bigint', 'v': 'string'}, version='_batch')"
-)
+PARSE = "parse_upserts(SOURCE, key=['id'], columns={'id': 'bigint', 'v': 'string'}, version='_batch')"
 ONE_CHANGE = "one_change_per_key(EVENTS, key=['id'])"
 TYPES = {"id": "Int64", "v": "String"}
 # It reads the view and not the parsed lines.
@@ -35,11 +33,7 @@ EMPTIED = """
 """
 
 OPENED, HALF_READ, LISTED = "open", "read [1-9][0-9]*", "list"
-GROWS, REPLACED, SHRINKS = (
-    "cat $other >> $file",
-    "cat $other > $file",
-    "truncate -s $half $file",
-)
+GROWS, REPLACED, SHRINKS = ("cat $other >> $file", "cat $other > $file", "truncate -s $half $file")
 GONE, ADDED = "mv $file $other", "cp $other $folder/added"
 
 
@@ -97,15 +91,10 @@ class Changing(ChangeSetProject):
         hooks = {"emptied": {"pre_hook": EMPTIED}}
         tables = ["read", "emptied", *FAILING]
         situations = [
-            Situation(name, PARSE, ONE_CHANGE, TYPES, {"unique_key": "id", **hooks.get(name, {})})
-            for name in tables
+            Situation(name, PARSE, ONE_CHANGE, TYPES, {"unique_key": "id", **hooks.get(name, {})}) for name in tables
         ]
         super().__init__(
-            folder,
-            situations,
-            output=output,
-            models={"changes/plain_changes.sql": PLAIN},
-            parsed_once=tables,
+            folder, situations, output=output, models={"changes/plain_changes.sql": PLAIN}, parsed_once=tables
         )
         self._copies: dict[Path, Path] = {}
         self._aside = folder / "aside"
@@ -126,10 +115,7 @@ class Changing(ChangeSetProject):
         for path, value in ((file, "old"), (other, "new")):
             letters = random.Random(value)
             rows = (
-                {
-                    "id": batch * ROWS + i,
-                    "v": f"{value} {base64.b64encode(letters.randbytes(90)).decode()}",
-                }
+                {"id": batch * ROWS + i, "v": f"{value} {base64.b64encode(letters.randbytes(90)).decode()}"}
                 for i in range(ROWS)
             )
             raw = "".join(f"{json.dumps(row)}\n" for row in rows).encode()
@@ -139,9 +125,7 @@ class Changing(ChangeSetProject):
             shutil.copy2(file, self._copies[file])
         if change:
             half = file.stat().st_size // 2
-            script = (
-                f"file={file} other={other} folder={folder} half={half}\nset -e\n{change.script}"
-            )
+            script = f"file={file} other={other} folder={folder} half={half}\nset -e\n{change.script}"
             place = folder if change.at == LISTED else file
             Fault(f"{change.at} {place}", script).plan(self.faults / f"{table}-{batch}.plan")
 

@@ -48,9 +48,7 @@ def test_shop_and_values_on_a_cluster(tmp_path: Path) -> None:
             "spark": cluster.profile(),
             "clickhouse": {"host": host, "port": port, "password": "secret"},
         }
-        outcomes = values_project(tmp_path / "values", output).dbt(
-            ["build"], zone="America/New_York"
-        )
+        outcomes = values_project(tmp_path / "values", output).dbt(["build"], zone="America/New_York")
         assert_all_succeeded(outcomes)
         with shop.clickhouse_server((host, port), "secret") as client:
             expected = sorted(shop.expected_rows("order_items", 10), key=repr)

@@ -95,27 +95,18 @@ class DyingProject:
             self._write(f"models/{name}.sql", sql)
         self._write("seeds/seeded.csv", "id\n" + "".join(f"{i}\n" for i in range(LINES)))
         sources = [
-            {
-                "name": table,
-                "external": {"location": str(folder / "landing" / table), "file_format": "text"},
-            }
+            {"name": table, "external": {"location": str(folder / "landing" / table), "file_format": "text"}}
             for table in SOURCES
         ]
         self._write(
-            "models/sources.yml",
-            json.dumps({"sources": [{"name": "landing", "database": "spark", "tables": sources}]}),
+            "models/sources.yml", json.dumps({"sources": [{"name": "landing", "database": "spark", "tables": sources}]})
         )
         engine = {"+materialized": "table", "+database": "spark"}
         project = {
             "name": "versioned_collapsing",
             "profile": "it",
             "macro-paths": [str(REPOSITORY / "macros"), str(REPOSITORY / "tests" / "generic")],
-            "models": {
-                "versioned_collapsing": {
-                    "spark": engine,
-                    "clickhouse": {**engine, "+database": "clickhouse"},
-                }
-            },
+            "models": {"versioned_collapsing": {"spark": engine, "clickhouse": {**engine, "+database": "clickhouse"}}},
             "seeds": {"versioned_collapsing": {"+database": "spark"}},
             "flags": {"send_anonymous_usage_stats": False},
         }
@@ -128,13 +119,7 @@ class DyingProject:
                 **dying_files.settings(folder / "java", sys.executable),
             },
         }
-        output = {
-            "type": "spark_clickhouse",
-            "schema": "shop",
-            "threads": 1,
-            "home": str(self.home),
-            "spark": spark,
-        }
+        output = {"type": "spark_clickhouse", "schema": "shop", "threads": 1, "home": str(self.home), "spark": spark}
         self._write("profiles.yml", json.dumps({"it": {"target": "it", "outputs": {"it": output}}}))
 
     def _write(self, name: str, text: str) -> None:
@@ -151,9 +136,7 @@ class DyingProject:
             "command": ["build"],
             "land": {
                 f"{landing}/numbers/{self.steps}.txt": "".join(f"{i}\n" for i in numbers),
-                f"{landing}/events/batch={self.steps:06d}/a.json": "".join(
-                    f"{event}\n" for event in events
-                ),
+                f"{landing}/events/batch={self.steps:06d}/a.json": "".join(f"{event}\n" for event in events),
             },
             "death": asdict(death),
             "queries": {} if death.kind else QUERIES,
@@ -176,9 +159,7 @@ class DyingProject:
             timeout=300,
             check=False,
         )
-        assert process.returncode == (-9 if deaths[-1].number else 0), (
-            process.stdout[-3000:] + process.stderr[-3000:]
-        )
+        assert process.returncode == (-9 if deaths[-1].number else 0), process.stdout[-3000:] + process.stderr[-3000:]
         outcomes: list[dict[str, Any]] = json.loads(seen.read_text())
         return outcomes
 
@@ -195,16 +176,10 @@ class DyingProject:
         """The rows of ClickHouse are those of all steps."""
         numbers = [(i,) for i in range(self.steps * LINES)]
         with shop.clickhouse(self.home) as client:
-            assert (
-                shop.query(client, "select id from shop.events final where _sign = 1 order by id")
-                == numbers
-            )
+            assert shop.query(client, "select id from shop.events final where _sign = 1 order by id") == numbers
             for table in TABLES:
                 assert (
-                    shop.query(
-                        client,
-                        f"select id from shop.numbers where table_name = '{table}' order by id",
-                    )
+                    shop.query(client, f"select id from shop.numbers where table_name = '{table}' order by id")
                     == numbers
                 )
 
@@ -221,15 +196,9 @@ def points(operations: dict[str, list[str]]) -> list[Point]:
 
 # What is half done when a run dies; --spark-deaths kills at everything else.
 CHOSEN = {
-    "the first change set is written and not registered": Point(
-        "file", 1, True, "create .*/events_changes/_SUCCESS"
-    ),
-    "an append is half in its place": Point(
-        "file", 2, True, "rename .*/appended/part-.*[.]parquet"
-    ),
-    "a batch manifest is unregistered and not deleted": Point(
-        "file", 1, False, "delete .*/events_changes__manifest.*"
-    ),
+    "the first change set is written and not registered": Point("file", 1, True, "create .*/events_changes/_SUCCESS"),
+    "an append is half in its place": Point("file", 2, True, "rename .*/appended/part-.*[.]parquet"),
+    "a batch manifest is unregistered and not deleted": Point("file", 1, False, "delete .*/events_changes__manifest.*"),
 }
 
 
@@ -238,9 +207,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> DyingProject:
     return DyingProject(tmp_path_factory.mktemp("deaths"))
 
 
-def test_next_runs_complete_those_that_died(
-    request: pytest.FixtureRequest, project: DyingProject
-) -> None:
+def test_next_runs_complete_those_that_died(request: pytest.FixtureRequest, project: DyingProject) -> None:
     for point in CHOSEN.values():
         project.run(point)
     if count := request.config.getoption("--spark-deaths"):

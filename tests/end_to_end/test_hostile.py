@@ -68,28 +68,12 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Built]:
         project = ChangeSetProject(
             folder,
             [situation("orders")],
-            models={
-                **models,
-                "staging/broken_on_spark.sql": "select no_such_column from {{ ref('stg_orders') }}",
-            },
-            output={
-                **output,
-                "spark": spark,
-                "clickhouse": {**server, "password": SECRETS["clickhouse"]},
-            },
+            models={**models, "staging/broken_on_spark.sql": "select no_such_column from {{ ref('stg_orders') }}"},
+            output={**output, "spark": spark, "clickhouse": {**server, "password": SECRETS["clickhouse"]}},
         )
-        environment = {
-            "AWS_SECRET_ACCESS_KEY": SECRETS["env"],
-            "DBT_DEBUG": "true",
-            "OWN_JVM": "yes",
-        }
+        environment = {"AWS_SECRET_ACCESS_KEY": SECRETS["env"], "DBT_DEBUG": "true", "OWN_JVM": "yes"}
         project.land("orders", 1, [line(1, 1), line(2, 1), "no JSON"])
-        commands = {
-            "first": ["run"],
-            "again": ["run"],
-            "docs": ["docs", "generate"],
-            "debug": ["debug"],
-        }
+        commands = {"first": ["run"], "again": ["run"], "docs": ["docs", "generate"], "debug": ["debug"]}
         outcomes = dict(zip(commands, project.dbt(*commands.values(), **environment), strict=True))
         assert outcomes["first"].nodes, outcomes["first"]
         profiles = folder / "project" / "profiles.yml"
@@ -102,12 +86,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Built]:
             quarantined = shop.query(client, QUARANTINED)
             told = {
                 name: str(shop.query(client, f"select * from {name}"))
-                for name in (
-                    "shop.versioned_collapsing_ledger",
-                    "system.tables",
-                    "system.processes",
-                    "system.errors",
-                )
+                for name in ("shop.versioned_collapsing_ledger", "system.tables", "system.processes", "system.errors")
             }
             client.command("system flush logs")
             if shop.query(client, "exists table system.query_log") == [(1,)]:
@@ -144,9 +123,4 @@ def test_no_secret_is_told(built: Built) -> None:
         assert told[seen], seen
     for seen in ("home/target/catalog.json", "home/target/run_results.json"):
         assert told[seen], seen
-    assert [
-        (secret, place)
-        for place, text in told.items()
-        for secret in SECRETS.values()
-        if secret in text
-    ] == []
+    assert [(secret, place) for place, text in told.items() for secret in SECRETS.values() if secret in text] == []

@@ -19,10 +19,7 @@ LONG = Situation(
 OUTPUT = {
     "type": "spark_clickhouse",
     "schema": "shop",
-    "spark": {
-        "method": "session",
-        "server_side_parameters": {"spark.driver.memory": "{{ env_var('MEMORY') }}"},
-    },
+    "spark": {"method": "session", "server_side_parameters": {"spark.driver.memory": "{{ env_var('MEMORY') }}"}},
 }
 
 
@@ -36,9 +33,7 @@ def test_long_values_arrive_or_memory_is_asked_for(tmp_path: Path) -> None:
     rows = {"a": "x" * 50 * MB, "k" * MB: "short", "b": 'é"\\' * (MB // 4)}
     for batch in (1, 2):  # The second one replaces the values by others of the same length.
         rows = {key: value[1:] + str(batch) for key, value in rows.items()}
-        lines = [
-            json.dumps({"id": key, "v": value}, ensure_ascii=False) for key, value in rows.items()
-        ]
+        lines = [json.dumps({"id": key, "v": value}, ensure_ascii=False) for key, value in rows.items()]
         project.land("long", batch, lines)
     (short,) = project.dbt(["run"], MEMORY="512m")
     assert "spark.driver.memory: 8g" in short.failures()["long_changes"]

@@ -12,10 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.end_to_end.test_shop import (
-    assert_kept_marts_equal_postgresql,
-    assert_tables_equal_postgresql,
-)
+from tests.end_to_end.test_shop import assert_kept_marts_equal_postgresql, assert_tables_equal_postgresql
 from tests.support import shop
 from tests.support.resident import Resident
 
@@ -59,18 +56,13 @@ def megabytes(resident: Resident) -> str:
     """The resident memory of dbt's process and of its JVM."""
     pid = str(resident.process.pid)
     listed = subprocess.run(
-        ["ps", "--pid", pid, "--ppid", pid, "-o", "comm=,rss="],
-        capture_output=True,
-        text=True,
-        check=True,
+        ["ps", "--pid", pid, "--ppid", pid, "-o", "comm=,rss="], capture_output=True, text=True, check=True
     )
     found = [line.split() for line in listed.stdout.splitlines()]
     return ", ".join(f"{name} {int(kibibytes) // 1024}" for name, kibibytes in found)
 
 
-def test_many_batches(
-    tmp_path: Path, pytestconfig: pytest.Config, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_many_batches(tmp_path: Path, pytestconfig: pytest.Config, capsys: pytest.CaptureFixture[str]) -> None:
     resident = Resident(tmp_path)
     stream = Stream(resident, pytestconfig.getoption("--batches"))
     deaths = 0
@@ -91,14 +83,9 @@ def test_many_batches(
             stream.land()
             if stream.landed % REPORT_EVERY == 0:
                 with capsys.disabled():
-                    sys.stdout.write(
-                        f"{stream.landed} batches, {deaths} deaths, MB {megabytes(resident)}\n"
-                    )
+                    sys.stdout.write(f"{stream.landed} batches, {deaths} deaths, MB {megabytes(resident)}\n")
         resident.wait_until(
-            lambda: (
-                f"batch {stream.batches}: " in resident.output
-                or f"-{stream.batches}: " in resident.output
-            )
+            lambda: f"batch {stream.batches}: " in resident.output or f"-{stream.batches}: " in resident.output
         )
         resident.wait_until(lambda: resident.state() == "idle")
         assert resident.end() == 0

@@ -14,11 +14,7 @@ from tests.support.chdb_http import running_server
 from tests.support.commands import dbt, variables
 from tests.support.shop import REPOSITORY
 
-PROJECT = {
-    "name": "consumer",
-    "profile": "consumer",
-    "flags": {"send_anonymous_usage_stats": False},
-}
+PROJECT = {"name": "consumer", "profile": "consumer", "flags": {"send_anonymous_usage_stats": False}}
 # The demo has a model of this name too, with tests that must not come with the package.
 ORDERS = """
 {{ config(materialized='versioned_collapsing', unique_key='order_id', partition_by='status') }}
@@ -48,29 +44,20 @@ TESTS: list[Any] = [
     {"live_version_is_the_highest": {"arguments": {"unique_key": "order_id"}}},
     {"rows_waiting_to_collapse_below": {"arguments": {"rows": 100}}},
     {"aggregate_agrees": {"arguments": {"aggregate": "ref('revenue')", **SUMS}}},
-    {
-        "aggregate_agrees": {
-            "name": "live",
-            "arguments": {"aggregate": "ref('revenue_live')", **SUMS},
-        }
-    },
+    {"aggregate_agrees": {"name": "live", "arguments": {"aggregate": "ref('revenue_live')", **SUMS}}},
 ]
 
 
 def data_tests() -> list[dict[str, Any]]:
     """The tests, by the names that they have in another project."""
     named = [{test: {}} if isinstance(test, str) else test for test in TESTS]
-    return [
-        {f"versioned_collapsing.{name}": given for name, given in test.items()} for test in named
-    ]
+    return [{f"versioned_collapsing.{name}": given for name, given in test.items()} for test in named]
 
 
 def packages() -> str:
     """What the page on dbt-clickhouse says that packages.yml is, with the path of this clone."""
     (snippet,) = re.findall(
-        r"```yaml\n# packages.yml\n(.*?)```",
-        (REPOSITORY / "docs" / "dbt_clickhouse.md").read_text(),
-        re.DOTALL,
+        r"```yaml\n# packages.yml\n(.*?)```", (REPOSITORY / "docs" / "dbt_clickhouse.md").read_text(), re.DOTALL
     )
     assert "../versioned_collapsing" in snippet
     return str(snippet).replace("../versioned_collapsing", str(REPOSITORY))
@@ -85,10 +72,7 @@ def consumer(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
         ("models/orders.sql", ORDERS),
         ("models/revenue.sql", REVENUE),
         ("models/revenue_live.sql", REVENUE_LIVE),
-        (
-            "models/models.yml",
-            yaml.safe_dump({"models": [{"name": "orders", "data_tests": data_tests()}]}),
-        ),
+        ("models/models.yml", yaml.safe_dump({"models": [{"name": "orders", "data_tests": data_tests()}]})),
     ):
         (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).write_text(text)

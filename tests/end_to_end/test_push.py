@@ -61,10 +61,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory, address: tuple[str, int])
     """What ClickHouse was told to run by a project that pulls and then pushes, by model and way."""
     folder = tmp_path_factory.mktemp("push")
     for name, sql in SPARK.items():
-        for engine, text in {
-            "spark": sql,
-            "clickhouse": f"select * from {{{{ ref('{name}') }}}}",
-        }.items():
+        for engine, text in {"spark": sql, "clickhouse": f"select * from {{{{ ref('{name}') }}}}"}.items():
             path = folder / "models" / engine / f"{name if engine == 'spark' else f'ch_{name}'}.sql"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
@@ -74,10 +71,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory, address: tuple[str, int])
         "name": "pushed",
         "profile": "pushed",
         "models": {
-            "pushed": {
-                engine: {"+database": engine, "+materialized": "table"}
-                for engine in ("spark", "clickhouse")
-            }
+            "pushed": {engine: {"+database": engine, "+materialized": "table"} for engine in ("spark", "clickhouse")}
         },
         "flags": {"send_anonymous_usage_stats": False},
     }
@@ -98,9 +92,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory, address: tuple[str, int])
     (folder / "profiles.yml").write_text(json.dumps(profiles))
     compiled = {}
     for outcome, way in zip(
-        run_all([["build", "--target", way, "--target-path", way] for way in outputs], folder),
-        outputs,
-        strict=True,
+        run_all([["build", "--target", way, "--target-path", way] for way in outputs], folder), outputs, strict=True
     ):
         assert outcome.success, outcome.output
         for path in (folder / way / "compiled").rglob("ch_*.sql"):

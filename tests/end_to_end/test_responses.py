@@ -91,11 +91,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, Any]]
     assert ended.returncode == 0, ended.stdout + ended.stderr
     results, rows = json.loads(ended.stdout.partition("\x1e")[2])
     return [
-        {
-            result["unique_id"].split(".")[-1]: result["adapter_response"]
-            for result in run["results"]
-        }
-        for run in results
+        {result["unique_id"].split(".")[-1]: result["adapter_response"] for result in run["results"]} for run in results
     ], rows
 
 
@@ -107,9 +103,7 @@ def test_run_results_have_what_the_ledger_has(kept: tuple[list[dict[str, Any]], 
         assert response["orders"]["code"] == "OK"
         assert response["orders"]["batches"] == []
     assert [response["orders"]["rows_affected"] for response in responses] == [2, 4]
-    assert responses[1]["orders"]["_message"] == (
-        "4 rows: 2 states, 2 cancels, 1 delete, 1 duplicate"
-    )
+    assert responses[1]["orders"]["_message"] == ("4 rows: 2 states, 2 cancels, 1 delete, 1 duplicate")
     assert [responses[1]["orders"][name] for name in ("states", "cancels", "deletes")] == [2, 2, 1]
 
 
@@ -119,9 +113,7 @@ def test_run_results_have_the_run_of_a_view(kept: tuple[list[dict[str, Any]], li
     assert responses[1]["sums"]["_message"] == "added the changes of orders"
 
 
-def test_statements_of_a_run_are_found_in_the_query_log(
-    kept: tuple[list[dict[str, Any]], list[Any]],
-) -> None:
+def test_statements_of_a_run_are_found_in_the_query_log(kept: tuple[list[dict[str, Any]], list[Any]]) -> None:
     responses, (logged, _, _) = kept
     queries = [row[-1] for row in logged]
     comment = f"log_comment = 'versioned_collapsing {responses[1]['orders']['run_id']}'"

@@ -42,18 +42,13 @@ def assert_kept_marts_equal_postgresql(client: Client, batch: int) -> None:
 def shown_marts(outcome: Outcome) -> shop_marts.Figures:
     """The kept marts, from the output of `dbt show`."""
     shown = json.loads(outcome.output[outcome.output.index("{\n") :])["show"]
-    return shop_marts.kept_marts(
-        (row["mart"], json.loads(row["groups"]), json.loads(row["figures"])) for row in shown
-    )
+    return shop_marts.kept_marts((row["mart"], json.loads(row["groups"]), json.loads(row["figures"])) for row in shown)
 
 
 def assert_marts_agree(client: Client) -> None:
     assert_kept_marts_equal_postgresql(client, 20)
     truth = shop.summary()["orders"]
-    view = shop.query(
-        client,
-        "select region, toString(month), toString(revenue) from shop.revenue_by_region_and_month",
-    )
+    view = shop.query(client, "select region, toString(month), toString(revenue) from shop.revenue_by_region_and_month")
     live = shop.query(
         client,
         "select region, toString(month), toString(sum(revenue)) from shop.revenue_by_region_and_month_live "
@@ -126,20 +121,11 @@ class TestInThreeRuns:
         return tmp_path_factory.mktemp("three_runs")
 
     def test_after_batch_10(self, home: Path) -> None:
-        outcomes = dbt(
-            home,
-            ["run", *variables(through_batch=7)],
-            ["run", *variables(through_batch="000010")],
-        )
+        outcomes = dbt(home, ["run", *variables(through_batch=7)], ["run", *variables(through_batch="000010")])
         assert_all_succeeded(outcomes)
         said = outcomes[1].nodes
-        assert (
-            said["revenue_by_customer_region_and_tier_live"].message
-            == "added the changes of customers and orders"
-        )
-        assert said["items_by_order_status_live"].message == (
-            "added the changes of order_items and orders"
-        )
+        assert said["revenue_by_customer_region_and_tier_live"].message == "added the changes of customers and orders"
+        assert said["items_by_order_status_live"].message == ("added the changes of order_items and orders")
         with shop.clickhouse(home) as client:
             assert_tables_equal_postgresql(client, 10)
             assert_kept_marts_equal_postgresql(client, 10)
@@ -189,9 +175,7 @@ def test_landed_events_come_to_the_rows_of_postgresql() -> None:
             assert sorted(landed, key=repr) == sorted(shop.expected_rows(table, batch), key=repr)
 
 
-def test_one_batch_at_a_time_and_every_file_twice_far_from_greenwich(
-    tmp_path: Path, is_exhaustive: bool
-) -> None:
+def test_one_batch_at_a_time_and_every_file_twice_far_from_greenwich(tmp_path: Path, is_exhaustive: bool) -> None:
     """Of those in the middle, which are alike, all in one run where it is not to be exhaustive."""
     landing = tmp_path / "landing"
     shutil.copytree(shop.LANDING, landing)

@@ -106,13 +106,7 @@ def test_models_on_a_remote_spark(tmp_path: Path) -> None:
         seen="select id, _batch, toString(at), toString(tenth) from shop.seen_served order by _batch, id",
         lines="select batch, raw_line from shop.cdc_quarantine final where _sign = 1",
     )
-    assert found["items"] == [
-        (0, "c", 9),
-        (1, "a", 1),
-        (2, "a", 1),
-        (3, "b", 2),
-        (9007199254740993, "b", 2),
-    ]
+    assert found["items"] == [(0, "c", 9), (1, "a", 1), (2, "a", 1), (3, "b", 2), (9007199254740993, "b", 2)]
     assert found["notes"] == [("a!", 1, 4), ("b!", None, 2), ("c!", 3, 1), ("old!", None, 1)]
     ids = [(0, 1), (1, 1), (2, 1), (3, 1), (3, 2), (9007199254740993, 2), (0, 3), (3, 3)]
     at = "2026-01-01 10:00:00.123456"
@@ -120,9 +114,7 @@ def test_models_on_a_remote_spark(tmp_path: Path) -> None:
     assert found["seen"] == [(*key, at, tenth) for key, tenth in zip(ids, tenths, strict=True)]
     assert found["lines"] == [(2, "broken")]
     said = fails.failures()
-    assert (
-        "AnalysisException: [UNRESOLVED_COLUMN.WITH_SUGGESTION] A column" in said["asks_for_more"]
-    )
+    assert "AnalysisException: [UNRESOLVED_COLUMN.WITH_SUGGESTION] A column" in said["asks_for_more"]
     assert said["raises"].endswith("[USER_RAISED_EXCEPTION] It fails. SQLSTATE: P0001")
     assert str(refused.exception).endswith(
         f"Spark Connect at localhost:{port} refuses the connection: Invalid authentication token. "

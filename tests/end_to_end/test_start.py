@@ -33,9 +33,7 @@ FIELDS = [
 ]
 SCHEMA = {
     "type": "struct",
-    "fields": [
-        {"field": image, "type": "struct", "fields": FIELDS} for image in ("before", "after")
-    ],
+    "fields": [{"field": image, "type": "struct", "fields": FIELDS} for image in ("before", "after")],
 }
 
 
@@ -69,23 +67,8 @@ LANDED: dict[str, list[list[Row]]] = {
     # A composite key, reserved words, integers above 64 bits, nested values, deletes without a payload.
     "lines": [
         [
-            {
-                "invoice": 1,
-                "line": 1,
-                "order": "x",
-                "group": 12345678901234567890,
-                "select": {"a": [1]},
-                "rev": 1,
-            },
-            {
-                "invoice": 1,
-                "line": 2,
-                "order": "y",
-                "group": 5,
-                "select": None,
-                "rev": 1,
-                "gone": False,
-            },
+            {"invoice": 1, "line": 1, "order": "x", "group": 12345678901234567890, "select": {"a": [1]}, "rev": 1},
+            {"invoice": 1, "line": 2, "order": "y", "group": 5, "select": None, "rev": 1, "gone": False},
         ],
         [{"invoice": 1, "line": 2, "rev": 2, "gone": True}],
     ],
@@ -93,16 +76,7 @@ LANDED: dict[str, list[list[Row]]] = {
 STARTS = {
     "products": ("--kind", "debezium", "--key", "id"),
     "readings": ("--kind", "upserts", "--key", "sensor", "--version", "at"),
-    "lines": (
-        "--kind",
-        "upserts",
-        "--key",
-        "invoice,line",
-        "--version",
-        "rev",
-        "--is-deleted",
-        "gone",
-    ),
+    "lines": ("--kind", "upserts", "--key", "invoice,line", "--version", "rev", "--is-deleted", "gone"),
 }
 LIVE = {
     "select id, price, day, at, name from products.products": [
@@ -126,14 +100,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
             batch = folder / "landing" / name / f"batch={number:06d}"
             batch.mkdir(parents=True)
             (batch / "part-0.json").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-        arguments = [
-            name,
-            *STARTS[name],
-            "--landing",
-            f"landing/{name}",
-            "--project-dir",
-            str(folder),
-        ]
+        arguments = [name, *STARTS[name], "--landing", f"landing/{name}", "--project-dir", str(folder)]
         assert main([*arguments, "--package", str(REPOSITORY)]) == 0
     return folder
 
@@ -150,11 +117,7 @@ def test_what_it_writes_builds_at_once(project: Path) -> None:
             "print(Session('.spark_clickhouse/clickhouse').query(sys.argv[1], 'TSV'), end='')"
         )
         shown = subprocess.run(
-            [sys.executable, "-c", program, query],
-            cwd=project,
-            capture_output=True,
-            text=True,
-            check=False,
+            [sys.executable, "-c", program, query], cwd=project, capture_output=True, text=True, check=False
         )
         assert shown.returncode == 0, shown.stderr[-4000:]
         assert [line.split("\t") for line in shown.stdout.splitlines()] == rows

@@ -22,25 +22,13 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--seed", default=str(int(time.time())))
     parser.add_argument("--lives", type=int, help="how many at most")
-    parser.add_argument(
-        "--kinds", nargs="*", default=[], help="only kinds whose names contain one of these"
-    )
-    parser.add_argument(
-        "--repeat", metavar="SEED:NUMBER", help="one life again, with the same --kinds"
-    )
+    parser.add_argument("--kinds", nargs="*", default=[], help="only kinds whose names contain one of these")
+    parser.add_argument("--repeat", metavar="SEED:NUMBER", help="one life again, with the same --kinds")
     parser.add_argument("--log", type=Path, default=REPOSITORY / "logs" / "faults.jsonl")
     options = parser.parse_args()
-    kinds = [
-        name for name in KINDS if not options.kinds or any(part in name for part in options.kinds)
-    ]
+    kinds = [name for name in KINDS if not options.kinds or any(part in name for part in options.kinds)]
     seed, _, number = (options.repeat or f"{options.seed}:").rpartition(":")
-    numbers = (
-        [int(number)]
-        if options.repeat
-        else count()
-        if options.lives is None
-        else range(options.lives)
-    )
+    numbers = [int(number)] if options.repeat else count() if options.lives is None else range(options.lives)
     options.log.parent.mkdir(parents=True, exist_ok=True)
     say(f"seed {seed}, log {options.log}")
     folder = Path(tempfile.mkdtemp(prefix="faults-"))

@@ -40,10 +40,7 @@ def plan(seed: str, number: int, kinds: Sequence[str], steps: int = STEPS) -> Pl
     engine = ENGINES[number % len(ENGINES)]
     turn = number // len(ENGINES)
     able = [name for name in kinds if engine in KINDS[name].engines]
-    rounds = (
-        random.Random(f"{seed} {engine.name} {round_}").sample(able, len(able))
-        for round_ in count()
-    )
+    rounds = (random.Random(f"{seed} {engine.name} {round_}").sample(able, len(able)) for round_ in count())
     drawn = (name for names in rounds for name in names)
     chosen = list(islice(drawn, turn * steps, (turn + 1) * steps)) if able else []
     variants = random.Random(f"{seed} {engine.name}").sample(list(VARIANTS), len(VARIANTS))
@@ -95,12 +92,7 @@ class Campaign:
     def _note(self, plan: Plan, step: Step) -> None:
         self.steps.append((plan.engine.name, plan.variant, step))
         if self._log:
-            line = {
-                "life": plan.name,
-                "engine": plan.engine.name,
-                "variant": plan.variant,
-                **asdict(step),
-            }
+            line = {"life": plan.name, "engine": plan.engine.name, "variant": plan.variant, **asdict(step)}
             with self._log.open("a") as log:
                 log.write(json.dumps(line) + "\n")
 
@@ -131,9 +123,7 @@ def table(steps: Sequence[tuple[str, str, Step]]) -> str:
             left_out.add(step.kind)
             continue
         line = lines[KINDS[step.kind].group if step.kind in KINDS else "", step.kind]
-        for place, value in enumerate(
-            (1, step.struck, step.runs, step.rows, step.wrong_rows, step.is_unhealed)
-        ):
+        for place, value in enumerate((1, step.struck, step.runs, step.rows, step.wrong_rows, step.is_unhealed)):
             line[place] += int(value)
     order = {name: place for place, name in enumerate(KINDS)}
     rows = [
@@ -144,18 +134,11 @@ def table(steps: Sequence[tuple[str, str, Step]]) -> str:
     printed = [columns, *rows, totals]
     widths = [max(len(row[place]) for row in printed) for place in range(len(columns))]
     text = [
-        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |"
-        for row in printed
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in printed
     ]
     text.insert(1, "| " + " | ".join("-" * width for width in widths) + " |")
     return "\n".join(
-        [
-            *text,
-            *(
-                f"left out, as no file system can be mounted here: {name}"
-                for name in sorted(left_out)
-            ),
-        ]
+        [*text, *(f"left out, as no file system can be mounted here: {name}" for name in sorted(left_out))]
     )
 
 
@@ -168,9 +151,7 @@ def run(campaign: Campaign, plans: Iterable[Plan], minutes: float) -> bool:
             break
         steps = campaign.live(each)
         seconds = sum(step.seconds for step in steps)
-        say(
-            f"life {each.name}, {each.engine.name}, {each.variant}: {len(steps)} faults in {seconds:.0f} s"
-        )
+        say(f"life {each.name}, {each.engine.name}, {each.variant}: {len(steps)} faults in {seconds:.0f} s")
         for step in steps:
             if step.is_unhealed:
                 is_well = False

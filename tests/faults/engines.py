@@ -76,9 +76,7 @@ class Engine(ABC):
     def pid(self, fork: Fork) -> int:
         """The process that ClickHouse is in."""
 
-    def start(
-        self, *arguments: str, options: Mapping[str, Mapping[str, Any]] | None = None, **values: Any
-    ) -> Fork:
+    def start(self, *arguments: str, options: Mapping[str, Mapping[str, Any]] | None = None, **values: Any) -> Fork:
         """A dbt command that is under way."""
         return self._forks.start(*arguments, *variables(**values), options=options)
 
@@ -102,9 +100,7 @@ class Embedded(Engine):
     name = "embedded"
 
     def __init__(self, folder: Path) -> None:
-        super().__init__(
-            folder / HOSTILE, {"type": "spark_clickhouse", "home": str(folder / HOSTILE / "home")}
-        )
+        super().__init__(folder / HOSTILE, {"type": "spark_clickhouse", "home": str(folder / HOSTILE / "home")})
         self.mount_disk()
 
     @property
@@ -201,10 +197,7 @@ class Server(Engine):
         self._client.command(f"create database {SCHEMA}")
 
     def ask(self, queries: Mapping[str, str]) -> Answers:
-        return {
-            name: [tuple(row) for row in self._client.query(sql).result_rows]
-            for name, sql in queries.items()
-        }
+        return {name: [tuple(row) for row in self._client.query(sql).result_rows] for name, sql in queries.items()}
 
     def command(self, *statements: str) -> None:
         for statement in statements:

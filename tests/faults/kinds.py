@@ -151,9 +151,7 @@ def _expect_refusal(life: Life, *texts: str) -> None:
     """A run stops, and says why."""
     end = life.run()
     if end["success"] or not any(text in end["message"] for text in texts):
-        raise Broken(
-            f"a run was to stop with {texts[0]!r}: {end['success']}, {end['message'][-500:]}"
-        )
+        raise Broken(f"a run was to stop with {texts[0]!r}: {end['success']}, {end['message'][-500:]}")
     life.step.struck = True
 
 
@@ -171,9 +169,7 @@ def quoted(text: str) -> str:
 
 def _reconcile(life: Life) -> str:
     """What `reconcile` finds; nothing where the table is as it should be."""
-    end = life.operation(
-        "reconcile", truth=_truth(life), columns=["part", "region", "amount", "_version"]
-    )
+    end = life.operation("reconcile", truth=_truth(life), columns=["part", "region", "amount", "_version"])
     return "" if end["success"] else str(end["message"])
 
 
@@ -188,10 +184,7 @@ def _die(life: Life, *signals: int) -> None:
                 time.sleep(life.chance.uniform(0, 0.3) if len(signals) > 1 else 0)
 
     _run_until(life, strike)
-    if not (isinstance(life.engine, Embedded) and life.step.struck) and life.variant not in (
-        "journal",
-        "fed",
-    ):
+    if not (isinstance(life.engine, Embedded) and life.step.struck) and life.variant not in ("journal", "fed"):
         life.check_readers("after the death")
 
 
@@ -301,9 +294,7 @@ def _settle_after_cut(life: Life, end: dict[str, Any], copy: Path) -> None:
         life.step.note = f"found and rebuilt: {(difference or is_wrong[0])[:120]}"
     else:
         life.step.note = f"stopped and rebuilt: {done['message'][:120]}"
-    for table in engine.ask({"": f"select name from system.tables where database = '{SCHEMA}'"})[
-        ""
-    ]:
+    for table in engine.ask({"": f"select name from system.tables where database = '{SCHEMA}'"})[""]:
         engine.command(
             f"alter table {SCHEMA}.`{table[0]}` drop detached partition all settings allow_drop_detached = 1"
         )
@@ -402,9 +393,7 @@ def full_refresh_cut(life: Life) -> None:
     """From a statement on, as if the run had died before it."""
     server = life.engine
     assert isinstance(server, Server)
-    pattern = life.chance.choice(
-        ("'started'", "'applied'", "exchange tables", "drop table", "__changes")
-    )
+    pattern = life.chance.choice(("'started'", "'applied'", "exchange tables", "drop table", "__changes"))
     cut = Cut("gone", life.chance.choice([1, 1, 2, 3]), pattern, SECONDS)
     server.proxy.arm(cut)
     try:
@@ -479,9 +468,7 @@ def limit_of_rows(life: Life) -> None:
 
 @kind("resources", "too many parts")
 def too_many_parts(life: Life) -> None:
-    table = life.chance.choice(
-        [life.variant, "versioned_collapsing_ledger", f"{life.variant}__tombstones"]
-    )
+    table = life.chance.choice([life.variant, "versioned_collapsing_ledger", f"{life.variant}__tombstones"])
     life.step.note = table
     names = ("parts_to_throw_insert", "parts_to_delay_insert", "max_parts_in_total")
     limits = ", ".join(f"{name} = {life.chance.randrange(1, 4)}" for name in names)
@@ -596,11 +583,7 @@ def runs_at_once(life: Life) -> None:
     for end in ends:
         if not end["success"] and not any(
             text in end["message"]
-            for text in (
-                "Another run holds the lock",
-                "no longer holds its lock",
-                "while this run waited for its lock",
-            )
+            for text in ("Another run holds the lock", "no longer holds its lock", "while this run waited for its lock")
         ):
             life.step.note += f": {end['message'][:300]}"
     if any(end["success"] for end in ends):
@@ -619,12 +602,7 @@ def _start_other(life: Life, other: ForkServer, number: int, files: dict[str, st
 
 @kind("people", "merges and mutations meanwhile")
 def merges(life: Life) -> None:
-    tables = [
-        life.variant,
-        f"{life.variant}_sums",
-        f"{life.variant}__tombstones",
-        "versioned_collapsing_ledger",
-    ]
+    tables = [life.variant, f"{life.variant}_sums", f"{life.variant}__tombstones", "versioned_collapsing_ledger"]
     statements = [
         *(f"optimize table {SCHEMA}.{table} final" for table in tables),
         f"alter table {SCHEMA}.{life.variant} update amount = amount where true settings mutations_sync = 1",
@@ -649,16 +627,11 @@ def planted(life: Life) -> None:
     if not rows:
         return
     # The live row once more, or one of a version that never was.
-    values = [
-        f"({row[0]}, {row[1]}, {quoted(row[2])}, {row[3]}, {life.chance.choice([row[4], 0])}, 1)"
-        for row in rows
-    ]
+    values = [f"({row[0]}, {row[1]}, {quoted(row[2])}, {row[3]}, {life.chance.choice([row[4], 0])}, 1)" for row in rows]
     life.engine.command(f"insert into {SCHEMA}.{life.variant} values {', '.join(values)}")
     life.step.struck = life.has_partial_feed = True
     dry = life.operation("repair_collapse")
-    if dry["success"] or f"{len(rows)} keys to repair" not in dry["message"].replace(
-        "1 key to", "1 keys to"
-    ):
+    if dry["success"] or f"{len(rows)} keys to repair" not in dry["message"].replace("1 key to", "1 keys to"):
         raise Broken(f"repair_collapse did not find {len(rows)} keys: {dry['message'][-400:]}")
     end = life.operation("repair_collapse", dry_run=False)
     if not end["success"]:
@@ -681,9 +654,7 @@ def lost(life: Life) -> None:
             f"delete from {table} where id in ({ids})",
         )
     else:
-        life.engine.command(
-            f"alter table {table} delete where id in ({ids}) settings mutations_sync = 1"
-        )
+        life.engine.command(f"alter table {table} delete where id in ({ids}) settings mutations_sync = 1")
     life.step.struck = True
     difference = _reconcile(life)
     if f"{len(rows)} key" not in difference or "missing" not in difference:
@@ -711,9 +682,7 @@ def feed_dropped(life: Life) -> None:
 
 @kind("people", "view dropped")
 def view_dropped(life: Life) -> None:
-    life.engine.command(
-        f"drop table {SCHEMA}.{life.variant}_{life.chance.choice(['sums', 'joined'])} sync"
-    )
+    life.engine.command(f"drop table {SCHEMA}.{life.variant}_{life.chance.choice(['sums', 'joined'])} sync")
     _settle(life, life.run())
 
 
@@ -740,9 +709,9 @@ def table_dropped(life: Life) -> None:
 def _restored(life: Life, table: str, *selected: str) -> None:
     """A table is again as it was before a good run; what came since is sent again."""
     copy, name = f"{SCHEMA}.yesterday", f"{SCHEMA}.{table}"
-    text = life.engine.ask(
-        {"": f"select comment from system.tables where database = '{SCHEMA}' and name = '{table}'"}
-    )[""][0][0]
+    text = life.engine.ask({"": f"select comment from system.tables where database = '{SCHEMA}' and name = '{table}'"})[
+        ""
+    ][0][0]
     life.engine.command(
         f"create table {copy} as {name}",
         f"alter table {copy} modify comment '{text}'",

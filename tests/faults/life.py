@@ -66,9 +66,7 @@ class Life:
         self.is_fed = False
         self.has_partial_feed = False  # it lacks what others wrote, or what a lost ledger knew of
         self.may_lack_rows_in_view = False  # as a warning has said
-        self.may_have_a_part = (
-            False  # of what is pending, as its file was read before it was complete
-        )
+        self.may_have_a_part = False  # of what is pending, as its file was read before it was complete
         self.span = 2.0  # seconds of a run
         self._files = 0
         self._rates_version = 0
@@ -77,9 +75,7 @@ class Life:
 
     def send(self, share: float | None = None) -> None:
         """Draw changes, of the rates too at times, for the next run."""
-        self.pending += self.source.draw(
-            self.chance.choice([0.02, 0.2, 0.5]) if share is None else share
-        )
+        self.pending += self.source.draw(self.chance.choice([0.02, 0.2, 0.5]) if share is None else share)
         if not self.rates or self.chance.random() < 0.3:
             for region in self.chance.sample(REGIONS, 3) if self.rates else REGIONS:
                 self.rates[region] = self.chance.randrange(1, 9)
@@ -90,9 +86,7 @@ class Life:
         self._rates_version += 1
         folder = self.engine.folder / "landing"
         folder.mkdir(exist_ok=True)
-        changes, rates = (
-            folder / f"{name} {self._files}.parquet" for name in ("it's changes", "rates")
-        )
+        changes, rates = (folder / f"{name} {self._files}.parquet" for name in ("it's changes", "rates"))
         write([] if is_empty else self.pending, changes)
         changed = {} if is_empty else self.rates
         columns = {
@@ -139,9 +133,7 @@ class Life:
         """A `dbt run-operation`."""
         import json
 
-        return self.run(
-            "run-operation", macro, "--args", json.dumps({"model": self.variant, **arguments})
-        )
+        return self.run("run-operation", macro, "--args", json.dumps({"model": self.variant, **arguments}))
 
     def confirm(self) -> None:
         """The source need not send again what is pending."""
@@ -253,9 +245,7 @@ class Life:
             if file.is_file():
                 texts.append(file.read_text(errors="replace"))
         if isinstance(self.engine, Server):
-            for table in self.engine.ask(
-                {"": f"select name from system.tables where database = '{SCHEMA}'"}
-            )[""]:
+            for table in self.engine.ask({"": f"select name from system.tables where database = '{SCHEMA}'"})[""]:
                 comment = f"select * from system.tables where database = '{SCHEMA}' and name = '{table[0]}'"
                 texts.append(str(self.engine.ask({"": comment})))
             texts.append(str(self.engine.ask({"": f"select * from {checks.LEDGER}"})))

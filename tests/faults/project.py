@@ -24,12 +24,7 @@ TABLE: dict[str, Any] = {
     "materialized": "versioned_collapsing",
     "unique_key": "id",
     "partition_by": "part",
-    "projections": [
-        {
-            "name": "by_region",
-            "query": "select region, sum(_sign), sum(amount * _sign) group by region",
-        }
-    ],
+    "projections": [{"name": "by_region", "query": "select region, sum(_sign), sum(amount * _sign) group by region"}],
     "indexes": [{"name": "by_amount", "definition": "amount type minmax granularity 1"}],
 }
 VIEW = {"materialized": "versioned_collapsing_view", "order_by": "region"}
@@ -58,11 +53,7 @@ def write_project(folder: Path, profile: Mapping[str, Any]) -> None:
         text = f"{{{{ config(**{ {**config, **embedded}!r}) }}}}\n{sql}"
         (folder / "models" / f"{name}.sql").write_text(text)
 
-    add(
-        "rates",
-        {"materialized": "versioned_collapsing", "unique_key": "region"},
-        file % ("rates", RATES),
-    )
+    add("rates", {"materialized": "versioned_collapsing", "unique_key": "region"}, file % ("rates", RATES))
     for variant, config in VARIANTS.items():
         add(variant, {**TABLE, **config}, f"{select} ({file % ('changes', STRUCTURE)})")
         table, rates = f"{{{{ ref('{variant}') }}}}", "{{ ref('rates') }}"
@@ -74,10 +65,7 @@ def write_project(folder: Path, profile: Mapping[str, Any]) -> None:
         "profile": "faults",
         "version": "1.0",
         "macro-paths": [str(REPOSITORY / "macros"), str(REPOSITORY / "tests" / "generic")],
-        "vars": {
-            "versioned_collapsing_block_rows": BLOCK_ROWS,
-            "versioned_collapsing_lock_seconds": 2,
-        },
+        "vars": {"versioned_collapsing_block_rows": BLOCK_ROWS, "versioned_collapsing_lock_seconds": 2},
         "flags": {"send_anonymous_usage_stats": False},
     }
     (folder / "dbt_project.yml").write_text(json.dumps(project))

@@ -132,9 +132,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _forward(self, body: bytes) -> tuple[http.client.HTTPResponse, bytes]:
         connection = http.client.HTTPConnection(HOST, self.server.target)
-        headers = {
-            name: value for name, value in self.headers.items() if name.lower() not in _HOP_BY_HOP
-        }
+        headers = {name: value for name, value in self.headers.items() if name.lower() not in _HOP_BY_HOP}
         try:
             connection.request(self.command, self.path, body, headers)
             answer = connection.getresponse()

@@ -75,11 +75,7 @@ def state_of(events: Iterable[Event]) -> State:
     table = oracle.Oracle()
     table.apply(
         oracle.Event(
-            event.id,
-            event.version,
-            event.live_row[1:4],
-            is_deleted=event.is_deleted,
-            is_truncate=event.is_truncate,
+            event.id, event.version, event.live_row[1:4], is_deleted=event.is_deleted, is_truncate=event.is_truncate
         )
         for event in events
     )
@@ -138,10 +134,7 @@ def write(events: Iterable[Event], path: Path) -> None:
     columns = list(zip(*events, strict=True)) or [()] * len(_SCHEMA)
     draft = path.with_suffix(".draft")
     pq.write_table(
-        pa.table(
-            [pa.array(column, field.type) for column, field in zip(columns, _SCHEMA, strict=True)],
-            _SCHEMA,
-        ),
+        pa.table([pa.array(column, field.type) for column, field in zip(columns, _SCHEMA, strict=True)], _SCHEMA),
         draft,
         row_group_size=200,
     )

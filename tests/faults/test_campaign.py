@@ -19,12 +19,7 @@ SEED = "make test"
 # What no other test has befall a table, by the engine that it is tried on.
 SHORT = {
     "embedded": ("full disk", "clock jumps"),
-    "server": (
-        "answer lost",
-        "connection cut during a statement",
-        "query killed",
-        "memory limit",
-    ),
+    "server": ("answer lost", "connection cut during a statement", "query killed", "memory limit"),
 }
 
 
@@ -88,5 +83,5 @@ def test_a_wrong_row_is_counted() -> None:
 def test_a_step_that_is_not_healed_is_in_the_table(tmp_path: Path) -> None:
     printed = table([("server", "atomic", Step("SIGKILL", runs=2, wrong_rows=3, is_unhealed=True))])
     assert [cell.strip() for cell in printed.splitlines()[2].split("|")[1:-1]] == [
-        *("deaths", "SIGKILL", "1", "0", "2", "0", "3", "1"),
+        *("deaths", "SIGKILL", "1", "0", "2", "0", "3", "1")
     ]

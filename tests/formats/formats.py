@@ -30,10 +30,7 @@ class Format:
     is_in_bucket: bool = False
 
 
-S3A = {
-    "spark.hadoop.fs.s3a.path.style.access": "true",
-    "spark.hadoop.fs.s3a.connection.ssl.enabled": "false",
-}
+S3A = {"spark.hadoop.fs.s3a.path.style.access": "true", "spark.hadoop.fs.s3a.connection.ssl.enabled": "false"}
 DELTA = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
@@ -50,9 +47,6 @@ FORMATS = {
     "parquet in s3": Format("org.apache.hadoop:hadoop-aws:3.5.0", settings=S3A, is_in_bucket=True),
     "delta": Format("io.delta:delta-spark_4.2_2.13:4.4.0", "4.2", DELTA, {"file_format": "delta"}),
     "iceberg": Format(
-        "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0",
-        "4.1",
-        ICEBERG,
-        {"file_format": "iceberg"},
+        "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0", "4.1", ICEBERG, {"file_format": "iceberg"}
     ),
 }

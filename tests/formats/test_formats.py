@@ -19,11 +19,7 @@ from tests.support.change_set_project import ChangeSetProject
 from tests.support.shop import REPOSITORY
 
 CASES = [postgresql.latest_wins(), rows.upserts()]
-KEYS = {
-    "AWS_ACCESS_KEY_ID": "stand-in",
-    "AWS_SECRET_ACCESS_KEY": "stand-in",
-    "AWS_REGION": "us-east-1",
-}
+KEYS = {"AWS_ACCESS_KEY_ID": "stand-in", "AWS_SECRET_ACCESS_KEY": "stand-in", "AWS_REGION": "us-east-1"}
 
 
 @dataclass(frozen=True)
@@ -54,9 +50,7 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bucket]:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_rows_and_quarantine_are_those_of_the_history(
-    name: str, tmp_path: Path, bucket: Bucket
-) -> None:
+def test_rows_and_quarantine_are_those_of_the_history(name: str, tmp_path: Path, bucket: Bucket) -> None:
     kept = FORMATS[name]
     settings = dict(kept.settings)
     output: dict[str, Any] = {"type": "spark_clickhouse", "schema": "shop", "threads": 2}
@@ -81,9 +75,7 @@ def test_rows_and_quarantine_are_those_of_the_history(
     path = [str(older)] if kept.spark else []
     outcomes = project.run(1, 3, PYTHONPATH=os.pathsep.join([*path, str(REPOSITORY)]))
     assert [outcome.exception for outcome in outcomes] == [None, None]
-    assert [
-        node for outcome in outcomes for node in outcome.nodes.values() if node[0] != "success"
-    ] == []
+    assert [node for outcome in outcomes for node in outcome.nodes.values() if node[0] != "success"] == []
     found = project.live_rows()
     quarantined = project.quarantined()
     for case in CASES:

@@ -24,34 +24,26 @@ LAKES = {
         },
         "tblproperties (delta.enableChangeDataFeed = true)",
     ),
-    "iceberg": Lake(
-        "iceberg", FORMATS["iceberg"].spark, FORMATS["iceberg"].packages, {**ICEBERG, **FEW}, ""
-    ),
+    "iceberg": Lake("iceberg", FORMATS["iceberg"].spark, FORMATS["iceberg"].packages, {**ICEBERG, **FEW}, ""),
 }
 COMPACT = {
     "delta": "optimize shop.orders",
     "iceberg": (
-        "call spark_catalog.system.rewrite_data_files(table => 'shop.orders', "
-        "options => map('rewrite-all', 'true'))"
+        "call spark_catalog.system.rewrite_data_files(table => 'shop.orders', options => map('rewrite-all', 'true'))"
     ),
 }
 MANY = 20_000
 
 
 @pytest.mark.parametrize("name", LAKES)
-def test_live_rows_are_those_of_the_lake(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_live_rows_are_those_of_the_lake(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     appends = {"on_schema_change": "append_new_columns"}
     project = LakeProject(
         tmp_path,
         LAKES[name],
         {
             "orders_found": ("'orders', key=['id']", appends),
-            "orders_signed": (
-                "'orders', key=['id'], version='ver'",
-                {"old_state": "stream"},
-            ),
+            "orders_signed": ("'orders', key=['id'], version='ver'", {"old_state": "stream"}),
         },
         {"orders_second": "orders_found_changes"},
     )
@@ -59,9 +51,7 @@ def test_live_rows_are_those_of_the_lake(
     history = History("shop.orders", 1, 60)
     looks = []
     # The first run begins with the table as it is, whatever the feed has.
-    project.commit(
-        "create schema if not exists shop", LAKES[name].create("shop.orders"), history.merge(30)
-    )
+    project.commit("create schema if not exists shop", LAKES[name].create("shop.orders"), history.merge(30))
     project.commit(history.merge(30))
     project.run()
     looks.append(project.look("shop.orders", *tables))
@@ -99,9 +89,7 @@ def test_live_rows_are_those_of_the_lake(
     looks.append(project.look("shop.orders", *tables, columns=wider))
 
     outcomes = project.go()
-    assert [
-        outcome.failures() or outcome.output for outcome in outcomes if not outcome.success
-    ] == []
+    assert [outcome.failures() or outcome.output for outcome in outcomes if not outcome.success] == []
     for look in looks:
         assert assert_equal(outcomes[look], *tables) > 20
     assert len(looked(outcomes[looks[-1]])["lake"]) > MANY
@@ -114,9 +102,7 @@ def test_live_rows_are_those_of_the_lake(
         sys.stdout.write(f"\n{name}, {MANY} updates, seconds:\n")
         for table in tables[:2]:
             on_spark, on_clickhouse = seconds[f"{table}_changes"], seconds[table]
-            sys.stdout.write(
-                f"  {table}: {on_spark:.1f} on Spark, {on_clickhouse:.1f} on ClickHouse\n"
-            )
+            sys.stdout.write(f"  {table}: {on_spark:.1f} on Spark, {on_clickhouse:.1f} on ClickHouse\n")
 
 
 def _rows(table: str, *rows: str) -> str:
@@ -144,15 +130,10 @@ def test_what_cannot_be_told_stops_the_change_set(name: str, tmp_path: Path) -> 
     # Iceberg's change feed is always on: what it cannot read is a table that is merged on read.
     quiet = "" if is_delta else "tblproperties ('write.update.mode' = 'merge-on-read')"
     project.commit(
-        lake.create("shop.plain")
-        .replace(f"using {name}", "using parquet")
-        .replace(lake.properties, ""),
+        lake.create("shop.plain").replace(f"using {name}", "using parquet").replace(lake.properties, ""),
         *(lake.create(f"shop.{table}") for table in ("twice", "lost", "swept", "still")),
         lake.create("shop.quiet", quiet),
-        *(
-            _rows(table, row, other)
-            for table in ("plain", "twice", "lost", "swept", "still", "quiet")
-        ),
+        *(_rows(table, row, other) for table in ("plain", "twice", "lost", "swept", "still", "quiet")),
     )
     first = project.run()
     changes = [
@@ -226,7 +207,7 @@ def test_what_cannot_be_told_stops_the_change_set(name: str, tmp_path: Path) -> 
     }
     assert wrong == {}
     assert outcomes[third].failures() == {}
-    assert [
-        assert_equal(outcomes[look], f"{table}_now")
-        for look, table in zip(looks, again, strict=True)
-    ] == [1, 2 if is_delta else 1]
+    assert [assert_equal(outcomes[look], f"{table}_now") for look, table in zip(looks, again, strict=True)] == [
+        1,
+        2 if is_delta else 1,
+    ]

@@ -44,9 +44,7 @@ class Sent:
 
     def __call__(self, scenario: Scenario) -> list[str]:
         if scenario.name not in self._sent:
-            replay = self._project.replay(
-                scenario.model, Recording.load(scenario.path), scenario.hour
-            )
+            replay = self._project.replay(scenario.model, Recording.load(scenario.path), scenario.hour)
             self._sent[scenario.name] = replay.sent
         return self._sent[scenario.name]
 

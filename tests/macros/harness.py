@@ -108,9 +108,7 @@ _BEGIN = re.compile(
 
 def in_short(sql: str) -> str:
     """A statement in short: how it begins, and the relations that it names, in their order."""
-    text = " ".join(re.sub(r"/\*.*?\*/|--[^\n]*", " ", sql, flags=re.DOTALL).split()).replace(
-        "`", ""
-    )
+    text = " ".join(re.sub(r"/\*.*?\*/|--[^\n]*", " ", sql, flags=re.DOTALL).split()).replace("`", "")
     relations = dict.fromkeys(re.findall(_RELATION, text))
     if begin := _BEGIN.match(text):
         words = re.sub(_RELATION, "", begin.group(0))
@@ -185,9 +183,7 @@ class Recorder:
         plain = [[_plain(value) for value in row] for row in rows]
         if "system." in sql and "order by" not in sql.lower() and "arrayJoin" not in sql:
             plain.sort(key=str)
-        is_question = re.match(
-            r"select |with |describe |show |exists ", in_short(sql), re.IGNORECASE
-        )
+        is_question = re.match(r"select |with |describe |show |exists ", in_short(sql), re.IGNORECASE)
         answer = {"columns": list(columns), "rows": plain} if is_question else None
         self.recording.said.append((in_short(sql), answer))
 

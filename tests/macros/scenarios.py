@@ -75,22 +75,17 @@ class Scenario:
             in_meta: whether they give their options in `meta`.
         """
         models = {
-            self.name: self._config(
-                "versioned_collapsing", "orders", {**CONFIG, **self.config}, in_meta
-            )
+            self.name: self._config("versioned_collapsing", "orders", {**CONFIG, **self.config}, in_meta)
             + f"select {self.select} from {self.schema}.changes\n"
         }
         if self.view:
             options = {"order_by": "region"}
             models[self.model] = (
-                self._config("versioned_collapsing_view", "orders_sums", options, in_meta)
-                + f"{self.view}\n"
+                self._config("versioned_collapsing_view", "orders_sums", options, in_meta) + f"{self.view}\n"
             )
         return models
 
-    def _config(
-        self, materialized: str, alias: str, options: Mapping[str, Any], in_meta: bool
-    ) -> str:
+    def _config(self, materialized: str, alias: str, options: Mapping[str, Any], in_meta: bool) -> str:
         of_dbt = {name: value for name, value in options.items() if name == "full_refresh"}
         own = {name: value for name, value in options.items() if name not in of_dbt}
         config = {"materialized": materialized, "alias": alias, "schema": self.name, **of_dbt}
@@ -169,13 +164,7 @@ SCENARIOS = [
         {"chunks": 2},
         dies_before="insert into versioned_collapsing_ledger, .*",
     ),
-    Scenario(
-        "recovery_of_a_journal",
-        (),
-        (FIRST, (UPDATE,)),
-        {"publish": "journal"},
-        dies_before=INSERT,
-    ),
+    Scenario("recovery_of_a_journal", (), (FIRST, (UPDATE,)), {"publish": "journal"}, dies_before=INSERT),
     Scenario("full_refresh", FIRST, (FIRST,), {"full_refresh": True}),
     Scenario("feed", (UPDATE,), (FIRST,), {"change_feed": True}),
     Scenario("view_fill", FIRST, (FIRST,), view=ORDERS.format("view_fill")),

@@ -51,9 +51,7 @@ CASES: list[tuple[str, list[str]]] = [
     ),
     (
         "parse_debezium(source('landing', 'events'), key=['id'], columns={'id': 'bigint', 'h': 'binary'})",
-        [
-            "columns: h is binary, and encodings does not say how its bytes are written: 'base64' (Debezium's default), "
-        ],
+        ["columns: h is binary, and encodings does not say how its bytes are written: 'base64' (Debezium's default), "],
     ),
     (
         "parse_debezium_images(source('landing', 'events'), key=['id'], columns={'id': 'bigint', 'v': 'string'}, version='v')",
@@ -61,10 +59,7 @@ CASES: list[tuple[str, list[str]]] = [
     ),
     (
         "parse_upserts(source('landing', 'events'), key=['id'], columns={'id': 'bigint'}, version='at', missing_fields='drop')",
-        [
-            "version is at, which is not in columns.",
-            "missing_fields is 'drop'; it takes 'refuse', 'keep' or 'null'.",
-        ],
+        ["version is at, which is not in columns.", "missing_fields is 'drop'; it takes 'refuse', 'keep' or 'null'."],
     ),
     (
         "parse_upserts(source('landing', 'events'), key=['id'], columns={'id': 'bigint'}, version=['id'], is_deleted=['gone'])",
@@ -85,9 +80,7 @@ CASES: list[tuple[str, list[str]]] = [
     ),
     (
         "parse_upserts({'file_format': 'parquet'}, key=['id'], columns={'id': 'bigint'}, version='id', missing_fields='keep')",
-        [
-            "the source has Parquet files, which do not say whether a field is null or missing, and whose rows have ",
-        ],
+        ["the source has Parquet files, which do not say whether a field is null or missing, and whose rows have "],
     ),
     (
         "parse_debezium_images(source('landing', 'events'), key=['id'], columns={'id': 'bigint'}, version='id', missing_fields='keep')",
@@ -120,10 +113,7 @@ CASES: list[tuple[str, list[str]]] = [
     ),
     (
         "snapshot_changes(source('landing', 'events'), key=[], version='at', max_deletes=2)",
-        [
-            "key is empty; it takes at least one name.",
-            "max_deletes is 2; it takes a share from 0 to 1.",
-        ],
+        ["key is empty; it takes at least one name.", "max_deletes is 2; it takes a share from 0 to 1."],
     ),
     (
         "one_change_per_key(source('landing', 'events'), key=['id'], counts=['_rows'], combine={'a': 'newest'})",
@@ -132,15 +122,9 @@ CASES: list[tuple[str, list[str]]] = [
             "counts names _rows; it takes '_duplicates', '_conflicts' and '_superseded'.",
         ],
     ),
-    (
-        "signed_rows(source('landing', 'events'), key='id')",
-        ["key is 'id'; it takes a list: ['id']."],
-    ),
+    ("signed_rows(source('landing', 'events'), key='id')", ["key is 'id'; it takes a list: ['id']."]),
     ("signed_rows(source('landing', 'events'), key=1)", ["key is 1; it takes a list of names."]),
-    (
-        "delta_changes(source('landing', 'events'), key='id')",
-        ["key is 'id'; it takes a list: ['id']."],
-    ),
+    ("delta_changes(source('landing', 'events'), key='id')", ["key is 'id'; it takes a list: ['id']."]),
     (
         "iceberg_changes(source('landing', 'events'), key=[], version='ver')",
         ["key is empty; it takes at least one name."],
@@ -172,21 +156,12 @@ def test_all_problems_are_one_error(project: Project, call: str, problems: list[
     [
         (
             "validate_location",
-            {
-                "model": {
-                    "unique_id": "model.shop.orders",
-                    "config": {"location_root": "s3a://lake"},
-                }
-            },
+            {"model": {"unique_id": "model.shop.orders", "config": {"location_root": "s3a://lake"}}},
             "model.shop.orders: a change_set does not accept location_root. Remove it. `warehouse` in the profile sets where",
         ),
         (
             "validate_changed_batches",
-            {
-                "model": {"unique_id": "model.shop.orders"},
-                "changed": [],
-                "on_changed_batch": "warn",
-            },
+            {"model": {"unique_id": "model.shop.orders"}, "changed": [], "on_changed_batch": "warn"},
             "model.shop.orders: on_changed_batch is 'warn'; it takes 'error' or 'retake'.",
         ),
         (
@@ -207,16 +182,11 @@ def test_config_of_a_change_set_that_has_no_meaning(
         project.rendered(macro, **arguments)
 
 
-COMMITS = {
-    4: {"hash": "t:4", "follows": "t:3"},
-    5: {"hash": "t:5", "follows": "t:4"},
-}
+COMMITS = {4: {"hash": "t:4", "follows": "t:3"}, 5: {"hash": "t:5", "follows": "t:4"}}
 
 
 @pytest.mark.parametrize("applied", [{}, {3: "t:3"}, {3: "t:3", 4: "t:4"}, {5: "t:5"}])
-def test_a_history_that_follows_on_what_is_applied(
-    project: Project, applied: dict[int, str]
-) -> None:
+def test_a_history_that_follows_on_what_is_applied(project: Project, applied: dict[int, str]) -> None:
     assert not project.rendered(
         "validate_lake_history",
         model={"unique_id": "model.shop.orders", "name": "orders"},
@@ -237,26 +207,16 @@ def test_a_history_that_follows_on_what_is_applied(
     ],
 )
 def test_a_change_set_is_complete_if_a_table_can_be_built_from_it(
-    project: Project,
-    taken: list[int],
-    missing: list[int],
-    applied_commits: dict[int, str],
-    is_complete: bool,
+    project: Project, taken: list[int], missing: list[int], applied_commits: dict[int, str], is_complete: bool
 ) -> None:
     found = project.rendered(
-        "get_is_complete",
-        landed=COMMITS,
-        taken=taken,
-        missing=missing,
-        applied_commits=applied_commits,
+        "get_is_complete", landed=COMMITS, taken=taken, missing=missing, applied_commits=applied_commits
     )
     assert found == str(is_complete)
 
 
 @pytest.mark.parametrize("applied", [{2: "t:2"}, {4: "t:4", 6: "t:6"}, {5: "other:5"}])
-def test_a_history_that_has_expired_or_is_of_another_table(
-    project: Project, applied: dict[int, str]
-) -> None:
+def test_a_history_that_has_expired_or_is_of_another_table(project: Project, applied: dict[int, str]) -> None:
     last = max(applied)
     message = (
         f"model.shop.orders: the history of shop.orders has neither commit {last} ({applied[last]}), the last that is "
@@ -287,14 +247,10 @@ def test_a_history_that_has_expired_or_is_of_another_table(
         ("select * from (select * from shop.t where id < 9) limit 0", False),
     ],
 )
-def test_the_text_of_a_view_says_whether_it_reads_a_part(
-    project: Project, text: str, is_of_part: bool
-) -> None:
+def test_the_text_of_a_view_says_whether_it_reads_a_part(project: Project, text: str, is_of_part: bool) -> None:
     assert project.rendered("is_text_of_part", text=text) == str(is_of_part)
 
 
-@pytest.mark.parametrize(
-    "text", ["__debezium_unavailable_value", "%41 ~/\\'\"", "é€\U0001f600", ""]
-)
+@pytest.mark.parametrize("text", ["__debezium_unavailable_value", "%41 ~/\\'\"", "é€\U0001f600", ""])
 def test_bytes_of_a_placeholder(project: Project, text: str) -> None:
     assert project.rendered("_get_bytes", text=text) == str(list(text.encode()))

@@ -25,11 +25,7 @@ STATEMENTS = {
     "create_tombstones": ("first_run", "create table if not exists orders__tombstones", 0),
     "stage_changes": ("update", "insert into orders__dbt_changes", 0),
     "stage_changes_to_fold": ("combine", "insert into orders__dbt_changes", 0),
-    "stage_changes_without_delete_version": (
-        "ignored_delete_version",
-        "insert into orders__dbt_changes",
-        0,
-    ),
+    "stage_changes_without_delete_version": ("ignored_delete_version", "insert into orders__dbt_changes", 0),
     "stage_uncollapsed_rows": ("update", "insert into orders__dbt_uncollapsed", 0),
     "resolve_changes": ("combine", "insert into orders__dbt_resolved", 0),
     "outcomes": ("update", "select multiIf( _dbt_changed", 0),

@@ -11,12 +11,7 @@ from tests.support.macro_sources import environment, parsed, sources
 from tests.support.shop import REPOSITORY
 
 # ClickHouse's SQL; that of change sets is Spark's.
-FOLDERS = (
-    "macros/helpers",
-    "macros/invariants",
-    "macros/materializations/versioned_collapsing*",
-    "macros/operations",
-)
+FOLDERS = ("macros/helpers", "macros/invariants", "macros/materializations/versioned_collapsing*", "macros/operations")
 # Calls whose text is for people.
 PROSE = {"raise_compiler_error", "raise_problems", "stop_run", "warn", "log", "quote_literal"}
 
@@ -66,9 +61,7 @@ def _between_quotes(parts: list[nodes.Node]) -> list[str]:
 
 
 def test_every_text_is_quoted_by_the_helper() -> None:
-    found = {
-        str(path.relative_to(REPOSITORY)): unquoted(parsed(path)) for path in sources(*FOLDERS)
-    }
+    found = {str(path.relative_to(REPOSITORY)): unquoted(parsed(path)) for path in sources(*FOLDERS)}
     assert {path: lines for path, lines in found.items() if lines} == {}
 
 

@@ -43,9 +43,7 @@ def paths(request: pytest.FixtureRequest) -> list[Path]:
     return found
 
 
-def problems_by_path(
-    paths: Iterable[Path], check: Callable[[nodes.Template], list[str]]
-) -> dict[str, list[str]]:
+def problems_by_path(paths: Iterable[Path], check: Callable[[nodes.Template], list[str]]) -> dict[str, list[str]]:
     """What ``check`` finds, by path; nothing of files in which it finds nothing."""
     found = {str(path.relative_to(REPOSITORY)): check(parsed(path)) for path in paths}
     return {path: problems for path, problems in found.items() if problems}
@@ -85,9 +83,7 @@ def _methods_of_matches(template: nodes.Template) -> list[str]:
 
 
 def test_every_macro_that_the_docs_name_is_documented(paths: list[Path]) -> None:
-    pages = "\n".join(
-        page.read_text(encoding="utf-8") for page in (REPOSITORY / "docs").glob("*.md")
-    )
+    pages = "\n".join(page.read_text(encoding="utf-8") for page in (REPOSITORY / "docs").glob("*.md"))
     named = set(re.findall(r"\w+", pages))
     documented = {
         macro["name"]: macro
@@ -215,10 +211,7 @@ def test_a_target_type_is_found(source: str, is_right: bool) -> None:
         ({"m": {"description": "Does."}}, "m: () in YAML, ('a',) in the macro"),
         ({"m": {"arguments": [{**DESCRIBED, "type": "any"}]}}, "m: no description"),
         ({"m": {"arguments": [DESCRIBED]}}, "m: a has no description or type"),
-        (
-            {"m": {"arguments": [{**DESCRIBED, "type": "thing"}]}},
-            "m: a has no description or type",
-        ),
+        ({"m": {"arguments": [{**DESCRIBED, "type": "thing"}]}}, "m: a has no description or type"),
         ({"gone": {"description": "Did."}}, "gone: in YAML only"),
     ],
 )

@@ -51,12 +51,7 @@ MESSAGES: list[tuple[str, dict[str, Any], str]] = [
     ),
     (
         "validate_lock_is_acquired",
-        {
-            "locked_relation": "shop.orders",
-            "holder": {"run_id": "a"},
-            "apply": {"run_id": "b"},
-            "seconds": 60,
-        },
+        {"locked_relation": "shop.orders", "holder": {"run_id": "a"}, "apply": {"run_id": "b"}, "seconds": 60},
         "Other runs have held the lock on shop.orders for 60 s. Run again when they have ended.",
     ),
     (
@@ -76,10 +71,7 @@ MESSAGES: list[tuple[str, dict[str, Any], str]] = [
     ),
     (
         "validate_version_columns",
-        {
-            "history": {"relation": "shop.orders", "plain_names": ["_begin", "_end"]},
-            "added": ["_begin", "_end"],
-        },
+        {"history": {"relation": "shop.orders", "plain_names": ["_begin", "_end"]}, "added": ["_begin", "_end"]},
         "versions: shop.orders has _begin, _end, and `versions` adds columns of these names. Rename them in the model of the table.",
     ),
     (
@@ -110,9 +102,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
         yield found
 
 
-@pytest.mark.parametrize(
-    ("macro", "arguments", "message"), MESSAGES, ids=[macro for macro, _, _ in MESSAGES]
-)
+@pytest.mark.parametrize(("macro", "arguments", "message"), MESSAGES, ids=[macro for macro, _, _ in MESSAGES])
 def test_message(shop: Project, macro: str, arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(CompilationError, match=re.escape(message)):
         shop.rendered(macro, **arguments)
@@ -120,7 +110,9 @@ def test_message(shop: Project, macro: str, arguments: dict[str, Any], message: 
 
 def test_a_model_of_two_change_sets(shop: Project) -> None:
     node = shop.manifest.nodes["model.versioned_collapsing.orders"]
-    message = "change set: the model selects from orders_changes and refunds_changes, but it can apply only one change set. "
+    message = (
+        "change set: the model selects from orders_changes and refunds_changes, but it can apply only one change set. "
+    )
     with pytest.raises(CompilationError, match=re.escape(message)):
         shop.rendered("validate_change_sets", model=node.to_dict())
 
@@ -144,12 +136,6 @@ def test_columns_that_differ_from_the_contract(shop: Project) -> None:
 
 
 def test_a_column_name_with_a_line_break(shop: Project) -> None:
-    node: dict[str, Any] = {
-        "kind": "QUERY",
-        "columns": [],
-        "children": {"PROJECTION": [1]},
-        "rest": "",
-        "parent": None,
-    }
+    node: dict[str, Any] = {"kind": "QUERY", "columns": [], "children": {"PROJECTION": [1]}, "rest": "", "parent": None}
     problems = shop.rendered("_get_unread_problems", tree=[node])
     assert "A column has a name that is not understood, in the select." in problems

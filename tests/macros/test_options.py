@@ -74,9 +74,7 @@ MODELS = {
     "no_policy": _model(unique_key="id", alias="a`b", combine={"x": "newest"}),
     **{name: sql for scenario in SCENARIOS for name, sql in scenario.models(in_meta=True).items()},
 }  # fmt: skip
-PROPERTIES = {
-    "models": [{"name": "in_properties", "config": {"meta": dict(EVERY_OPTION)}}],
-}
+PROPERTIES = {"models": [{"name": "in_properties", "config": {"meta": dict(EVERY_OPTION)}}]}
 
 
 @pytest.fixture(scope="module")
@@ -113,11 +111,7 @@ def _options(project: Project, name: str, is_running: bool = False) -> Any:
 def _problems(project: Project, name: str) -> str:
     node = project.manifest.nodes[f"model.versioned_collapsing.{name}"]
     with pytest.raises(CompilationError) as raised:
-        project.rendered(
-            "validate_versioned_collapsing_options",
-            model=node.to_dict(),
-            options=_options(project, name),
-        )
+        project.rendered("validate_versioned_collapsing_options", model=node.to_dict(), options=_options(project, name))
     return str(raised.value)
 
 
@@ -140,9 +134,7 @@ def test_null_is_the_default(in_meta: Project) -> None:
 @pytest.mark.parametrize("name", ["defaults", "of_the_user"])
 def test_names_of_the_user_in_meta_are_no_problem(in_meta: Project, name: str) -> None:
     node = in_meta.manifest.nodes[f"model.versioned_collapsing.{name}"].to_dict()
-    in_meta.rendered(
-        "validate_versioned_collapsing_options", model=node, options=_options(in_meta, name)
-    )
+    in_meta.rendered("validate_versioned_collapsing_options", model=node, options=_options(in_meta, name))
 
 
 @pytest.mark.parametrize(

@@ -30,10 +30,7 @@ def read_note() -> Read:
         (None, "none", None),
         ("", "none", None),
         # Only a missing note is none, as tests/singular/order_wishes_agree.sql says: other engines have other blanks.
-        *(
-            (blank, "other", None)
-            for blank in (" \n", "\t", "\u00a0", "\u200b", "\u0301", "\u00a8")
-        ),
+        *((blank, "other", None) for blank in (" \n", "\t", "\u00a0", "\u200b", "\u0301", "\u00a8")),
         ("gift wrap, please (ref 4608)", "gift", 4608),
         ("birthday 🎂", "gift", None),
         ("entrée côté jardin (ref 0)", "place", 0),
@@ -50,7 +47,5 @@ def read_note() -> Read:
         ("🎂", "other", None),
     ],
 )
-def test_a_note_has_a_wish_and_a_reference(
-    read_note: Read, note: str | None, wish: str, reference: int | None
-) -> None:
+def test_a_note_has_a_wish_and_a_reference(read_note: Read, note: str | None, wish: str, reference: int | None) -> None:
     assert read_note(note) == (wish, reference)

@@ -49,9 +49,7 @@ def is_pure_by_name(name: str) -> bool:
     return name.rsplit("__", maxsplit=1)[-1].lstrip("_").startswith(PURE)
 
 
-def statements_of(
-    name: str, macros: Mapping[str, Source], graph: Mapping[str, Iterable[str]]
-) -> list[str]:
+def statements_of(name: str, macros: Mapping[str, Source], graph: Mapping[str, Iterable[str]]) -> list[str]:
     """The statements that a macro runs, each with the macros through which it comes to it."""
     reached = reachable(graph, name)
     found = []
@@ -79,8 +77,12 @@ def changes_of_fixed(macro: nodes.Macro) -> Iterator[str]:
     """What changes a value that is made once: a method of `dict` that does, or an assignment to a part of it."""
     for call in macro.find_all(nodes.Call):
         match call.node:
-            case nodes.Getattr(node=nodes.Name(name=name), attr=method) if (
-                name in FIXED and method in ("update", "pop", "clear", "setdefault", "popitem")
+            case nodes.Getattr(node=nodes.Name(name=name), attr=method) if name in FIXED and method in (
+                "update",
+                "pop",
+                "clear",
+                "setdefault",
+                "popitem",
             ):
                 yield f"line {call.lineno}: {name}.{method}"
     for reference in macro.find_all(nodes.NSRef):
@@ -107,10 +109,7 @@ def keys_added(macro: nodes.Macro, name: str, maker: str) -> set[str]:
         match call:
             case nodes.Call(node=nodes.Name(name="dict"), args=[nodes.Name(name=source), *_]):
                 is_made = source == name
-            case nodes.Call(
-                node=nodes.Name(name="dict"),
-                args=[nodes.Call(node=nodes.Getattr(attr=source)), *_],
-            ):
+            case nodes.Call(node=nodes.Name(name="dict"), args=[nodes.Call(node=nodes.Getattr(attr=source)), *_]):
                 is_made = source == maker
             case _:
                 continue
@@ -122,16 +121,10 @@ def keys_added(macro: nodes.Macro, name: str, maker: str) -> set[str]:
 def keys_read(macro: nodes.Macro, name: str) -> set[str]:
     """The keys of a value that a macro reads."""
     reads = macro.find_all(nodes.Getattr)
-    return {
-        str(read.attr)
-        for read in reads
-        if isinstance(read.node, nodes.Name) and read.node.name == name
-    }
+    return {str(read.attr) for read in reads if isinstance(read.node, nodes.Name) and read.node.name == name}
 
 
-def test_no_statement_runs_while_a_value_is_made(
-    macros: dict[str, Source],
-) -> None:
+def test_no_statement_runs_while_a_value_is_made(macros: dict[str, Source]) -> None:
     pure = [name for name in macros if is_pure_by_name(name)]
     assert len(pure) > 120
     graph = call_graph(macros)
@@ -193,13 +186,7 @@ def test_a_statement_is_found(body: str, runs: bool) -> None:
 
 @pytest.mark.parametrize(
     ("name", "is_pure"),
-    [
-        ("get_it_sql", True),
-        ("_get_it", True),
-        ("clickhouse__is_it", True),
-        ("read_it", False),
-        ("giveaway", False),
-    ],
+    [("get_it_sql", True), ("_get_it", True), ("clickhouse__is_it", True), ("read_it", False), ("giveaway", False)],
 )
 def test_names_that_promise_purity(name: str, is_pure: bool) -> None:
     assert is_pure_by_name(name) == is_pure

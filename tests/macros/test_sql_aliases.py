@@ -55,8 +55,6 @@ def test_a_table_of_a_view_keeps_its_alias(project: Project, after: str, has_ali
     orders = ClickHouseRelation.create(schema="shop", identifier="orders")
     sql = f"select sum(_sign) from {orders}{after}"
     source = {"relation": orders}
-    replaced = project.rendered(
-        "get_replaced_source_sql", sql=sql, source=source, rows_sql="select 1"
-    )
+    replaced = project.rendered("get_replaced_source_sql", sql=sql, source=source, rows_sql="select 1")
     alias = "" if has_alias else ' as "orders"'
     assert replaced.strip() == f"select sum(_sign) from (\nselect 1\n){alias}{after}".strip()

@@ -38,9 +38,7 @@ class Dbt:
     def __call__(self, folder: Path, *arguments: str) -> str:
         """What a command printed; it fails with any error, warning or deprecation."""
         ended = self.run(folder, *arguments)
-        found = re.findall(
-            r"(?i)^.*(?:\[(?:warning|error)\]|deprecat).*$", ended.stdout, re.MULTILINE
-        )
+        found = re.findall(r"(?i)^.*(?:\[(?:warning|error)\]|deprecat).*$", ended.stdout, re.MULTILINE)
         assert (ended.returncode, found) == (0, []), ended.stdout
         return ended.stdout
 
@@ -62,12 +60,7 @@ _CORE = (sys.executable, "-c", "from dbt.cli.main import cli; cli()")
 _PATHS = os.environ.get("PYTHONPATH", "")
 DBTS = [
     Dbt("1.11", _CORE, {}, ("--show-all-deprecations",)),
-    Dbt(
-        "1.12",
-        _CORE,
-        {"PYTHONPATH": f"{PLACES / 'dbt-core-1.12'}{os.pathsep}{_PATHS}"},
-        ("--show-all-deprecations",),
-    ),
+    Dbt("1.12", _CORE, {"PYTHONPATH": f"{PLACES / 'dbt-core-1.12'}{os.pathsep}{_PATHS}"}, ("--show-all-deprecations",)),
     Dbt(
         "2.0",
         (str(PLACES / "dbt-2" / "bin" / "dbt"),),
@@ -76,10 +69,7 @@ DBTS = [
     ),
 ]
 PROFILE: dict[str, Any] = {
-    name: {
-        "target": "t",
-        "outputs": {"t": {"type": "clickhouse", "schema": "s", "host": "nowhere", "port": 8123}},
-    }
+    name: {"target": "t", "outputs": {"t": {"type": "clickhouse", "schema": "s", "host": "nowhere", "port": 8123}}}
     for name in ("consumer", "versioned_collapsing")
 }
 LINES = "versioned_collapsing.{}(source('landing', 'orders'), key=['id'], columns={{'id': 'bigint', 'at': 'timestamp'}}"
@@ -180,9 +170,7 @@ def test_a_project_with_every_option_parses(dbt: Dbt, consumer: Path) -> None:
     dbt.run(consumer, "deps")
     dbt(consumer, "parse", *dbt.strict)
     listed = dbt(consumer, "ls", "--resource-type", "model")
-    assert {line.split(".")[-1] for line in listed.splitlines() if "consumer." in line} == set(
-        MODELS
-    )
+    assert {line.split(".")[-1] for line in listed.splitlines() if "consumer." in line} == set(MODELS)
 
 
 def test_every_option_is_read(dbt: Dbt, consumer: Path) -> None:
@@ -217,10 +205,7 @@ READ = {
     "interval": "interval 30 day",
     "no interval": None,
     "time": "DateTime64(3, 'UTC')",
-    "tuple": [
-        {"name": "a", "type": "Int8"},
-        {"name": "b, c", "type": "Array(Decimal(9, 2))"},
-    ],
+    "tuple": [{"name": "a", "type": "Int8"}, {"name": "b, c", "type": "Array(Decimal(9, 2))"}],
     "commas": ["a", "f(b, ',')", "`c,`"],
     "parentheses": "a, [b]",
     "names": ["a", "a", "b c", "e.f", "e"],

@@ -23,9 +23,7 @@ from tests.support.shop import REPOSITORY
 PLUGINS = ("dbt-spark-clickhouse", "sqlfluff-plugin-versioned-collapsing")
 PROJECT = {
     "dbt_project.yml": json.dumps({"name": "elsewhere", "version": "1.0", "profile": "elsewhere"}),
-    "profiles.yml": json.dumps(
-        {"elsewhere": {"target": "it", "outputs": {"it": {"type": "spark_clickhouse"}}}}
-    ),
+    "profiles.yml": json.dumps({"elsewhere": {"target": "it", "outputs": {"it": {"type": "spark_clickhouse"}}}}),
     "packages.yml": json.dumps({"packages": [{"local": str(REPOSITORY)}]}),
     "models/orders.sql": "{{ config(materialized='versioned_collapsing', unique_key='id') }}\n"
     "select toInt64(1) as id, 'new' as status, toUInt64(1) as _version",
@@ -33,9 +31,7 @@ PROJECT = {
 
 
 def run(*command: str | Path, folder: Path) -> str:
-    done = subprocess.run(
-        [*map(str, command)], cwd=folder, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([*map(str, command)], cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -114,22 +110,12 @@ def test_they_work_elsewhere(distributions: Mapping[str, Distribution], tmp_path
         (project / name).parent.mkdir(parents=True, exist_ok=True)
         (project / name).write_text(text)
     module = "dbt.adapters.spark_clickhouse"
-    found = run(
-        scripts / "python", "-c", f"import {module} as it; print(it.__file__)", folder=tmp_path
-    )
+    found = run(scripts / "python", "-c", f"import {module} as it; print(it.__file__)", folder=tmp_path)
     assert Path(found.strip()).is_relative_to(packages)
     dbt = (scripts / "python", "-m", "dbt.cli.main")
     run(*dbt, "deps", folder=project)
     run(*dbt, "build", folder=project)
-    shown = run(
-        *dbt,
-        "show",
-        "--output",
-        "json",
-        "--inline",
-        "select * from {{ ref('orders') }}",
-        folder=project,
-    )
+    shown = run(*dbt, "show", "--output", "json", "--inline", "select * from {{ ref('orders') }}", folder=project)
     assert '"status": "new"' in shown
     linted = run(scripts / "lint-versioned-collapsing", "--help", folder=project)
     assert "usage: lint-versioned-collapsing" in linted

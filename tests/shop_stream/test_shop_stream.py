@@ -33,13 +33,9 @@ def postgres() -> Iterator[Postgres]:
             postgres.stop()
 
 
-def test_connections_race_and_every_statement_is_one_that_postgresql_takes(
-    postgres: Postgres,
-) -> None:
+def test_connections_race_and_every_statement_is_one_that_postgresql_takes(postgres: Postgres) -> None:
     allowance = threading.Semaphore(600)
-    workloads = [
-        Workload(postgres, seed, allowance=allowance, changes_tables=seed == 0) for seed in range(3)
-    ]
+    workloads = [Workload(postgres, seed, allowance=allowance, changes_tables=seed == 0) for seed in range(3)]
     workloads[0].fill(20, 30)
     for workload in workloads:
         workload.start()
@@ -73,22 +69,17 @@ def test_every_line_is_delivered_once_or_more_and_none_after_the_batch_that_is_c
     assert set(times) == {line for batch in batches for line in batch.lines["orders"]}
     assert set(times.values()) == {1, 2}
     begins = {line: batch.number for batch in batches for line in batch.lines["orders"]}
-    late = [
-        (begins[line], number) for number, of_batch in found.items() for line in of_batch["orders"]
-    ]
+    late = [(begins[line], number) for number, of_batch in found.items() for line in of_batch["orders"]]
     assert {end for begin, end in late if begin <= COMPARED[0]} == set(range(1, COMPARED[0] + 1))
     assert all(begin <= end for begin, end in late)
     assert any(begin < end for begin, end in late)
-    assert found[3]["orders"] != sorted(
-        found[3]["orders"], key=lambda line: [*map(int, line.split())]
-    )
+    assert found[3]["orders"] != sorted(found[3]["orders"], key=lambda line: [*map(int, line.split())])
 
 
 def test_a_batch_lands_in_folders_of_tables(tmp_path: Path) -> None:
     land({"orders": ["1", "2", "3"], "customers": ["ü"]}, 7, tmp_path, {"orders": 2})
     read = {
-        str(file.relative_to(tmp_path)): gzip.decompress(file.read_bytes()).decode()
-        for file in tmp_path.rglob("*.gz")
+        str(file.relative_to(tmp_path)): gzip.decompress(file.read_bytes()).decode() for file in tmp_path.rglob("*.gz")
     }
     assert read == {
         "orders/batch=000007/part-00000.json.gz": "1\n3\n",

@@ -36,9 +36,7 @@ COUNTS = (
 )  # fmt: skip
 
 
-def counts_of_last_apply(
-    query: Callable[[str], list[Row]], schema: str, model: str
-) -> Counter[str]:
+def counts_of_last_apply(query: Callable[[str], list[Row]], schema: str, model: str) -> Counter[str]:
     """What the ledger says of a model's last apply, without what is 0, as the oracle says it."""
     ((*found,),) = query(
         f"select {', '.join(COUNTS)} from {schema}.versioned_collapsing_ledger "

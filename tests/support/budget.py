@@ -124,9 +124,7 @@ class Budget:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self.costs[report.nodeid.partition("::")[0]] += sum(
-            found
-            for name, found in report.user_properties
-            if name == _CPU and isinstance(found, float)
+            found for name, found in report.user_properties if name == _CPU and isinstance(found, float)
         )
 
     @pytest.hookimpl(trylast=True)
@@ -135,14 +133,8 @@ class Budget:
             return
         if self.config.getoption("--record-durations"):
             found = read_record() | {path: round(cost, 1) for path, cost in self.costs.items()}
-            there = {
-                path: cost
-                for path, cost in sorted(found.items())
-                if (self.config.rootpath / path).exists()
-            }
-            RECORD.write_text(
-                json.dumps({"work": round(cost_of_fixed_work(), 4), **there}, indent=2) + "\n"
-            )
+            there = {path: cost for path, cost in sorted(found.items()) if (self.config.rootpath / path).exists()}
+            RECORD.write_text(json.dumps({"work": round(cost_of_fixed_work(), 4), **there}, indent=2) + "\n")
         elif self.overrun:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -153,9 +145,7 @@ class Budget:
         terminalreporter.section("what the files cost, in CPU seconds")
         for path, cost in sorted(self.costs.items(), key=lambda item: -item[1])[:SHOWN]:
             terminalreporter.line(f"{cost:7.1f} {path}")
-        terminalreporter.line(
-            f"{sum(self.costs.values()):7.1f} in all{f', of {self.tier}' if self.tier else ''}"
-        )
+        terminalreporter.line(f"{sum(self.costs.values()):7.1f} in all{f', of {self.tier}' if self.tier else ''}")
         for line in self.overrun:
             terminalreporter.line(line, red=True)
 

@@ -85,10 +85,7 @@ class ChangeSetProject:
         tables = [
             {
                 "name": name,
-                "external": {
-                    "location": f"{landed or self.landing}/{name}",
-                    "file_format": "text",
-                },
+                "external": {"location": f"{landed or self.landing}/{name}", "file_format": "text"},
                 # What `--sample` samples by.
                 "config": {"event_time": "_metadata.file_modification_time"},
             }
@@ -98,9 +95,7 @@ class ChangeSetProject:
         properties: list[dict[str, Any]] = []
         for name, situation in self.situations.items():
             test = {"name": f"{name}_fields", "arguments": {"change_set": f"ref('{name}_changes')"}}
-            columns = [
-                {"name": column, "data_type": kind} for column, kind in situation.types.items()
-            ]
+            columns = [{"name": column, "data_type": kind} for column, kind in situation.types.items()]
             properties.append({"name": f"stg_{name}", "data_tests": [{"no_unknown_fields": test}]})
             properties.append({"name": name, "columns": columns})
         for path, text in (models or {}).items():
@@ -162,9 +157,7 @@ class ChangeSetProject:
 
     def _read_table(self, name: str) -> list[dict[str, Any]]:
         folder = self._home / "warehouse" / "shop.db" / name
-        rows: list[dict[str, Any]] = pyarrow.parquet.read_table(
-            sorted(folder.glob("*.parquet"))
-        ).to_pylist()
+        rows: list[dict[str, Any]] = pyarrow.parquet.read_table(sorted(folder.glob("*.parquet"))).to_pylist()
         return rows
 
     def assert_manifest_adds_up(self, name: str) -> None:
@@ -208,11 +201,7 @@ _PROJECT: dict[str, Any] = {
     "models": {
         "versioned_collapsing": {
             "staging": {"+database": "spark", "+materialized": "view"},
-            "changes": {
-                "+database": "spark",
-                "+materialized": "change_set",
-                "+on_changed_batch": "retake",
-            },
+            "changes": {"+database": "spark", "+materialized": "change_set", "+on_changed_batch": "retake"},
             "current": {"+database": "clickhouse", "+materialized": "versioned_collapsing"},
         }
     },

@@ -213,9 +213,7 @@ class Session:
         }
         return Outcome(counters, result.get_memview().view() if result.size() else b"", result)
 
-    def query(
-        self, sql: bytes | str, output_format: str = "TabSeparated", parameters: Any = None
-    ) -> Any:
+    def query(self, sql: bytes | str, output_format: str = "TabSeparated", parameters: Any = None) -> Any:
         """Run one statement as it is and return chDB's result."""
         with _engine_errors():
             return self._handle.query(sql, output_format, params=parameters or {})
@@ -472,9 +470,7 @@ def _form_parts(content_type: str, body: bytes) -> Iterator[tuple[str, bytes, bo
             yield name[1].decode(), content, b"filename=" in head
 
 
-def _external_table(
-    name: str, data: bytes, fields: dict[str, str]
-) -> tuple[str, tuple[str, Insert]]:
+def _external_table(name: str, data: bytes, fields: dict[str, str]) -> tuple[str, tuple[str, Insert]]:
     """Take the description of the table ``name`` out of the fields of the form."""
     types, quoted = _COLUMN_TYPE.findall(fields.pop(f"{name}_types", "")), _quoted(name, "`")
     columns = ", ".join(f"_{number} {type_}" for number, type_ in enumerate(types, 1))
@@ -485,12 +481,7 @@ def _external_table(
 
 @contextlib.contextmanager
 def running_server(
-    path: Path | str,
-    *,
-    user: str = "default",
-    password: str = "",
-    config: str = "",
-    startup_seconds: float = 60.0,
+    path: Path | str, *, user: str = "default", password: str = "", config: str = "", startup_seconds: float = 60.0
 ) -> Iterator[tuple[str, int]]:
     """Run the front on the data directory ``path`` in a subprocess and yield (host, port).
 
@@ -511,11 +502,7 @@ def running_server(
 
 
 def start_server(
-    path: Path | str,
-    user: str = "default",
-    password: str = "",
-    startup_seconds: float = 60.0,
-    config: str = "",
+    path: Path | str, user: str = "default", password: str = "", startup_seconds: float = 60.0, config: str = ""
 ) -> tuple[subprocess.Popen[bytes], int]:
     """Start the front on the data directory ``path``: its process, which ends with this one, and its port.
 
@@ -573,12 +560,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     logging.raiseExceptions = False  # The log of statements may fail, as on a full disk.
     _LOG.setLevel(logging.INFO)
     options.path.mkdir(parents=True, exist_ok=True)
-    _LOG.addHandler(
-        RotatingFileHandler(options.path / STATEMENTS, maxBytes=4_000_000, encoding="utf-8")
-    )
-    server = ChdbServer(
-        options.path.resolve(), options.port, options.user, options.password, options.config
-    )
+    _LOG.addHandler(RotatingFileHandler(options.path / STATEMENTS, maxBytes=4_000_000, encoding="utf-8"))
+    server = ChdbServer(options.path.resolve(), options.port, options.user, options.password, options.config)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     if options.port_file:
         unfinished = options.port_file.with_suffix(".unfinished")

@@ -41,32 +41,13 @@ _READINGS = Situation(
 # By line: id, version, day, at, amount, whole, text.
 _LINES = (
     (1, 1, "2001-01-01", None, None, 2**53, "is replaced"),
-    (
-        1,
-        2,
-        "1901-02-03",
-        "1969-12-31 23:59:59.999999",
-        "-9007199254740993.0000000001",
-        2**53 + 1,
-        "",
-    ),
-    (
-        2**53 + 1,
-        2,
-        "2299-12-31",
-        "2025-03-30T01:30:00.123456Z",
-        f"{'9' * 28}.{'9' * 10}",
-        None,
-        "日本",
-    ),
+    (1, 2, "1901-02-03", "1969-12-31 23:59:59.999999", "-9007199254740993.0000000001", 2**53 + 1, ""),
+    (2**53 + 1, 2, "2299-12-31", "2025-03-30T01:30:00.123456Z", f"{'9' * 28}.{'9' * 10}", None, "日本"),
     (-(2**63), 1, None, None, None, 2**63 - 1, "'quoted' \\ \t back"),
 )
 READINGS: list[Row] = [
     ("-9223372036854775808", None, None, None, "9223372036854775807", "'quoted' \\ \t back"),
-    (
-        *("1", "1901-02-03", "1969-12-31 23:59:59.999999", "-9007199254740993.0000000001"),
-        *("9007199254740993", ""),
-    ),
+    (*("1", "1901-02-03", "1969-12-31 23:59:59.999999", "-9007199254740993.0000000001"), *("9007199254740993", "")),
     (
         *("9007199254740993", "2299-12-31", "2025-03-30 01:30:00.123456"),
         *("9999999999999999999999999999.9999999999", None, "日本"),
@@ -91,10 +72,7 @@ EDGES: list[Row] = [
     ("2", *(None,) * 16, "[]", "{}", "{}", "(NULL,[('deep')])"),
 ]
 FOLDERS: list[Row] = [
-    (
-        *("1", "1950-02-03", "2024-05-06 07:08:09.123456", "-1.25", "true", "-7"),
-        "a/b=c %20 日本 'q'",
-    ),
+    (*("1", "1950-02-03", "2024-05-06 07:08:09.123456", "-1.25", "true", "-7"), "a/b=c %20 日本 'q'"),
     ("2", *(None,) * 6),
 ]
 
@@ -102,8 +80,7 @@ FOLDERS: list[Row] = [
 def values_project(folder: Path, output: Mapping[str, Any]) -> ChangeSetProject:
     """The project with two batches, and with ``output`` as its profile."""
     staging = {
-        "staging/edges.sql": "{{ config(materialized='table') }}\n"
-        + (_MODELS / "spark_types.sql").read_text(),
+        "staging/edges.sql": "{{ config(materialized='table') }}\n" + (_MODELS / "spark_types.sql").read_text(),
         "staging/folders.sql": (_MODELS / "spark_partitioned.sql")
         .read_text()
         .replace("config(", "config(materialized='table', "),
@@ -129,8 +106,5 @@ def texts(client: Client, sql: str) -> list[Row]:
     """The rows of a query in order of all columns, each value as ClickHouse prints it."""
     rows = query(client, f"select * apply(x -> hex(toString(x))) from ({sql}) order by all")
     return [
-        tuple(
-            None if v is None else bytes.fromhex(v).decode(errors="backslashreplace") for v in row
-        )
-        for row in rows
+        tuple(None if v is None else bytes.fromhex(v).decode(errors="backslashreplace") for v in row) for row in rows
     ]

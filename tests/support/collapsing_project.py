@@ -56,11 +56,7 @@ class CollapsingProject:
                 "profile": "host",
                 "version": "1.0",
                 # The project's own macros may stand in for ours.
-                "macro-paths": [
-                    str(REPOSITORY / "macros"),
-                    str(REPOSITORY / "tests" / "generic"),
-                    "macros",
-                ],
+                "macro-paths": [str(REPOSITORY / "macros"), str(REPOSITORY / "tests" / "generic"), "macros"],
                 # Tests let runs die, and do not wait a minute each time to be sure of it.
                 "vars": {"versioned_collapsing_lock_seconds": 1, **variables},
                 "flags": {"send_anonymous_usage_stats": False},
@@ -82,9 +78,7 @@ class CollapsingProject:
 
     def add_view(self, name: str, order_by: str | list[str], sql: str, **config: Any) -> None:
         """Add a versioned_collapsing_view model."""
-        self.add_model(
-            name, {"materialized": "versioned_collapsing_view", "order_by": order_by, **config}, sql
-        )
+        self.add_model(name, {"materialized": "versioned_collapsing_view", "order_by": order_by, **config}, sql)
 
     def declare(self, name: str, columns: Mapping[str, str]) -> None:
         """Declare the columns of a model with their types."""
@@ -122,9 +116,7 @@ class CollapsingProject:
             OperationError: it failed; the text says why.
         """
         self._invoke("run-operation", macro, "--args", json.dumps(arguments))
-        failures = [
-            event for event in self.events if event.info.name == "RunningOperationCaughtError"
-        ]
+        failures = [event for event in self.events if event.info.name == "RunningOperationCaughtError"]
         if failures:
             raise OperationError(failures[0].info.msg)
         return self.logged("JinjaLogInfo")
@@ -143,9 +135,7 @@ class CollapsingProject:
         folders = ("--project-dir", folder, "--profiles-dir", folder)
         # To write the manifest takes dbt as long as a small apply.
         quick = ["--no-write-json"] if arguments[0] in ("run", "run-operation") else []
-        outcome = commands.invoke(
-            "--quiet", *quick, *arguments, *folders, callbacks=[self.events.append]
-        )
+        outcome = commands.invoke("--quiet", *quick, *arguments, *folders, callbacks=[self.events.append])
         assert outcome.exception is None, outcome.exception
         return outcome
 

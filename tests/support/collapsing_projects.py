@@ -24,9 +24,7 @@ MakeProject = Callable[[str], CollapsingProject]
 
 
 @contextmanager
-def collapsing_projects(
-    address: tuple[str, int], make_folder: Callable[[str], Path]
-) -> Iterator[MakeProject]:
+def collapsing_projects(address: tuple[str, int], make_folder: Callable[[str], Path]) -> Iterator[MakeProject]:
     """Yields what makes a project on a server, in a schema of that name; ``make_folder`` makes its folder."""
     with _same_profile():
         parsed = CollapsingProject(make_folder("parsed"), address, "parsed")

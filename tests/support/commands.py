@@ -55,9 +55,7 @@ class Outcome:
     @classmethod
     def of(cls, result: Any) -> Outcome:
         """What dbtRunner returns."""
-        runs = [
-            run for run in getattr(result.result, "results", None) or [] if hasattr(run, "node")
-        ]
+        runs = [run for run in getattr(result.result, "results", None) or [] if hasattr(run, "node")]
         return cls(
             result.success,
             str(result.exception) if result.exception else None,
@@ -94,18 +92,14 @@ def run_all(
     receiving, sending = _FORKS.Pipe(duplex=False)
     with tempfile.TemporaryDirectory() as temporary, receiving:
         log = Path(temporary) / "output.txt"
-        process = _FORKS.Process(
-            target=_run, args=(commands, folder, environment, log, sending, gateway)
-        )
+        process = _FORKS.Process(target=_run, args=(commands, folder, environment, log, sending, gateway))
         process.start()
         sending.close()
         try:
             assert receiving.poll(seconds), f"dbt did not end in {seconds} s:\n{_end(log)}"
             outcomes: list[Outcome] = receiving.recv()
             process.join(60)
-            assert process.exitcode == 0, (
-                f"dbt's process ended with {process.exitcode}:\n{_end(log)}"
-            )
+            assert process.exitcode == 0, f"dbt's process ended with {process.exitcode}:\n{_end(log)}"
             has_ended = True
         except EOFError:
             raise AssertionError(f"dbt's process died:\n{_end(log)}") from None
@@ -118,11 +112,7 @@ def run_all(
 
 
 def dbt(
-    home: Path,
-    *commands: Sequence[str],
-    zone: str = "UTC",
-    folder: Path = REPOSITORY,
-    **environment: str,
+    home: Path, *commands: Sequence[str], zone: str = "UTC", folder: Path = REPOSITORY, **environment: str
 ) -> list[Outcome]:
     """Run dbt commands on the project, one after the other in one process.
 

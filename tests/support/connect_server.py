@@ -56,11 +56,7 @@ def running_connect_server(folder: Path, port: int, token: str) -> Iterator[None
     with (
         log.open("ab") as output,
         subprocess.Popen(
-            [*command, "spark-internal"],
-            cwd=folder,
-            env=environment,
-            stdout=output,
-            stderr=output,
+            [*command, "spark-internal"], cwd=folder, env=environment, stdout=output, stderr=output
         ) as process,
     ):
         try:

@@ -124,10 +124,7 @@ def main(plan: Path, seen: Path) -> None:
                 "messages": {run.node.name: [str(run.status), run.message] for run in nodes},
                 "rows": {name: _spark_rows(sql) for name, sql in step["queries"].items()},
                 "files": [str(path) for path in Path(step["folder"]).glob("*")],
-                "operations": {
-                    **deaths.seen,
-                    "file": list(deaths.files.seen) if deaths.files else [],
-                },
+                "operations": {**deaths.seen, "file": list(deaths.files.seen) if deaths.files else []},
             }
         )
         deaths.seen = {}

@@ -259,9 +259,7 @@ def settings(folder: Path, python: str, faults: Path | None = None) -> dict[str,
         path = folder / "deaths" / f"{name}.java"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(source)
-    subprocess.run(
-        [python, "-c", _COMPILE, str(folder)], check=True, timeout=120, capture_output=True
-    )
+    subprocess.run([python, "-c", _COMPILE, str(folder)], check=True, timeout=120, capture_output=True)
     jar = folder / "deaths.jar"
     with zipfile.ZipFile(jar, "w") as archive:
         for path in folder.rglob("*.class"):

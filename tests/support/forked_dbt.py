@@ -195,9 +195,7 @@ def _do(job: Mapping[str, Any], manifest: Any) -> dict[str, Any]:
     if job["arguments"]:
         began = time.monotonic()
         said: list[str] = []
-        result = dbtRunner(manifest=manifest, callbacks=[partial(_listen, said)]).invoke(
-            list(job["arguments"])
-        )
+        result = dbtRunner(manifest=manifest, callbacks=[partial(_listen, said)]).invoke(list(job["arguments"]))
         nodes = getattr(result.result, "results", None) or []
         messages = [str(node.message) for node in nodes if str(node.status) != "success"]
         done["success"] = result.success
@@ -221,10 +219,7 @@ def _answers(queries: Mapping[str, str]) -> dict[str, list[list[Any]]]:
         interface="chdb", path="home/clickhouse", settings={"session_timezone": "UTC"}
     )
     try:
-        return {
-            name: [list(row) for row in client.query(sql).result_rows]
-            for name, sql in queries.items()
-        }
+        return {name: [list(row) for row in client.query(sql).result_rows] for name, sql in queries.items()}
     finally:
         client.close()
 

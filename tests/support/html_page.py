@@ -93,9 +93,7 @@ class Page(HTMLParser):
                 for row in table.all("tbody")[0].all("tr")
             ]
             assert {len(row) for row in rows} <= {len(names)}, rows
-            found[table.all("caption")[0].text] = [
-                dict(zip(names, row, strict=True)) for row in rows
-            ]
+            found[table.all("caption")[0].text] = [dict(zip(names, row, strict=True)) for row in rows]
         return found
 
     def problems(self) -> list[str]:

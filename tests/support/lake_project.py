@@ -13,13 +13,7 @@ from typing import Any
 from tests.support.commands import Outcome, dbt, variables
 from tests.support.shop import REPOSITORY
 
-COLUMNS = {
-    "id": "bigint",
-    "status": "string",
-    "amount": "decimal(12,2)",
-    "ver": "bigint",
-    "day": "date",
-}
+COLUMNS = {"id": "bigint", "status": "string", "amount": "decimal(12,2)", "ver": "bigint", "day": "date"}
 Command = list[str]
 
 # Statements, and the rows of a table of the lake beside the live rows of tables of ClickHouse.
@@ -94,31 +88,19 @@ class LakeProject:
     commands: list[Command] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        declared = [
-            {"name": "id", "data_type": "Int64"},
-            {"name": "day", "data_type": "Date32"},
-        ]
+        declared = [{"name": "id", "data_type": "Int64"}, {"name": "day", "data_type": "Date32"}]
         tables = sorted({call.split("'")[1] for call, _ in self.models.values()})
         properties: dict[str, Any] = {
             "sources": [
-                {
-                    "name": "lake",
-                    "schema": "shop",
-                    "database": "spark",
-                    "tables": [{"name": name} for name in tables],
-                }
+                {"name": "lake", "schema": "shop", "database": "spark", "tables": [{"name": name} for name in tables]}
             ],
-            "models": [
-                {"name": name, "columns": declared} for name in (*self.models, *self.others)
-            ],
+            "models": [{"name": name, "columns": declared} for name in (*self.models, *self.others)],
         }
         self._write("models/schema.yml", json.dumps(properties))
         for name, (call, config) in self.models.items():
             table = call.split("'")[1]
             changes = call.replace(f"'{table}'", f"source('lake', '{table}')", 1)
-            self._write(
-                f"models/changes/{name}_changes.sql", f"{{{{ {self.lake.macro}({changes}) }}}}"
-            )
+            self._write(f"models/changes/{name}_changes.sql", f"{{{{ {self.lake.macro}({changes}) }}}}")
             self._add(name, f"{name}_changes", config)
         for name, changes in self.others.items():
             self._add(name, changes, {"on_schema_change": "append_new_columns"})
@@ -137,16 +119,12 @@ class LakeProject:
                 },
             },
         }
-        self._write(
-            "profiles.yml",
-            json.dumps({"versioned_collapsing": {"target": "it", "outputs": {"it": output}}}),
-        )
+        self._write("profiles.yml", json.dumps({"versioned_collapsing": {"target": "it", "outputs": {"it": output}}}))
 
     def _add(self, name: str, changes: str, config: Mapping[str, Any]) -> None:
         options = {"unique_key": "id", "partition_by": "toYYYYMM(day)", **config}
         self._write(
-            f"models/current/{name}.sql",
-            f"{{{{ config(**{options!r}) }}}}\nselect * from {{{{ ref('{changes}') }}}}",
+            f"models/current/{name}.sql", f"{{{{ config(**{options!r}) }}}}\nselect * from {{{{ ref('{changes}') }}}}"
         )
 
     def _write(self, name: str, text: str) -> None:
@@ -263,11 +241,7 @@ _PROJECT: dict[str, Any] = {
     "name": "versioned_collapsing",
     "version": "1.0",
     "profile": "versioned_collapsing",
-    "macro-paths": [
-        "macros",
-        str(REPOSITORY / "macros"),
-        str(REPOSITORY / "tests" / "generic"),
-    ],
+    "macro-paths": ["macros", str(REPOSITORY / "macros"), str(REPOSITORY / "tests" / "generic")],
     "models": {
         "versioned_collapsing": {
             "changes": {"+database": "spark", "+materialized": "change_set"},

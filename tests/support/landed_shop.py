@@ -97,20 +97,14 @@ AIRBYTE_SELECT = (
 )
 
 BRIDGES: dict[str, Bridge] = {
-    "peerdb": Bridge(
-        PEERDB_CREATE, PEERDB_SELECT, "{{ peerdb_changes(source('shop', 'peerdb')) }}"
-    ),
+    "peerdb": Bridge(PEERDB_CREATE, PEERDB_SELECT, "{{ peerdb_changes(source('shop', 'peerdb')) }}"),
     "peerdb_with_raw": Bridge(
         PEERDB_CREATE,
         PEERDB_SELECT,
         "{{ peerdb_changes(source('shop', 'peerdb_with_raw'), raw=source('shop', 'peerdb_raw')) }}",
-        more={
-            "peerdb_raw": (PEERDB_RAW_CREATE, f"{PEERDB_RAW_SELECT} from events where op <> 'r'")
-        },
+        more={"peerdb_raw": (PEERDB_RAW_CREATE, f"{PEERDB_RAW_SELECT} from events where op <> 'r'")},
     ),
-    "clickpipes": Bridge(
-        PEERDB_CREATE, PEERDB_SELECT, "{{ clickpipes_changes(source('shop', 'clickpipes')) }}"
-    ),
+    "clickpipes": Bridge(PEERDB_CREATE, PEERDB_SELECT, "{{ clickpipes_changes(source('shop', 'clickpipes')) }}"),
     "airbyte_deduplicated": Bridge(
         AIRBYTE_COLUMNS + " engine = ReplacingMergeTree(_airbyte_extracted_at) order by ({key})",
         AIRBYTE_SELECT,
@@ -189,19 +183,14 @@ def read_events(table: str) -> Iterator[tuple[int, dict[str, Any]]]:
 class LandedShop:
     """One table of the shop in the landing tables of all tools, and a model on each."""
 
-    def __init__(
-        self, project: CollapsingProject, table: str, bridges: Sequence[str] = tuple(BRIDGES)
-    ) -> None:
+    def __init__(self, project: CollapsingProject, table: str, bridges: Sequence[str] = tuple(BRIDGES)) -> None:
         self.project = project
         self.types = TYPES[table]
         self.key = key_of(table)
         self.bridges = {name: BRIDGES[name] for name in bridges}
         sources = [name for bridge in self.bridges.values() for name in bridge.more]
         tables = [{"name": name} for name in [*self.bridges, *sources]]
-        project.add_properties(
-            "sources",
-            {"sources": [{"name": "shop", "schema": project.schema, "tables": tables}]},
-        )
+        project.add_properties("sources", {"sources": [{"name": "shop", "schema": project.schema, "tables": tables}]})
         structure = ", ".join(f"{name} {kind}" for name, kind in self.types.items())
         project.command(
             f"create table stream (n UInt64, batch UInt32, op String, lsn UInt64, image String, {structure}) "
@@ -211,18 +200,11 @@ class LandedShop:
         project.command("alter table events add column landed_at DateTime64(6, 'UTC')")
         for name, bridge in self.bridges.items():
             columns = self._airbyte_structure() if bridge.is_airbyte else structure
-            for landing, create in [
-                (name, bridge.create),
-                *((n, c) for n, (c, _) in bridge.more.items()),
-            ]:
-                project.command(
-                    f"create table {landing} {create.format(columns=columns, key=self.key)}"
-                )
+            for landing, create in [(name, bridge.create), *((n, c) for n, (c, _) in bridge.more.items())]:
+                project.command(f"create table {landing} {create.format(columns=columns, key=self.key)}")
             # Unlike the landing table, the model has the name of its source and `_current`.
             project.add_model(
-                f"{name}_current",
-                {"unique_key": self.key},
-                bridge.model.replace("{names}", repr(list(self.types))),
+                f"{name}_current", {"unique_key": self.key}, bridge.model.replace("{names}", repr(list(self.types)))
             )
             project.declare(f"{name}_current", self.types)
 
@@ -250,9 +232,7 @@ class LandedShop:
             f"as {name}"
             for name, kind in self.types.items()
         )
-        self.project.command(
-            f"insert into stream select {', '.join(columns)}, {values} from delivered"
-        )
+        self.project.command(f"insert into stream select {', '.join(columns)}, {values} from delivered")
 
     def land(self, condition: str) -> None:
         """Land a part of the stream in every tool's table, at ten minutes to a batch."""
@@ -270,9 +250,7 @@ class LandedShop:
 
     def _insert(self, landing: str, select: str) -> None:
         # By name: the columns of a layout are not in the order of the table.
-        found = self.project.client.query(
-            f"select {select} limit 0", settings={"database": self.project.schema}
-        )
+        found = self.project.client.query(f"select {select} limit 0", settings={"database": self.project.schema})
         listed = ", ".join(found.column_names)
         self.project.command(f"insert into {landing} ({listed}) select {select}")
 
@@ -284,9 +262,7 @@ class LandedShop:
     def live_rows(self, name: str) -> list[Row]:
         """The live rows of a model, by FINAL and by sums of sign alike."""
         columns = ", ".join(self.types)
-        final = self.project.query(
-            f"select {columns} from {name}_current final where _sign = 1 order by all"
-        )
+        final = self.project.query(f"select {columns} from {name}_current final where _sign = 1 order by all")
         net = self.project.query(
             f"select {columns} from {name}_current group by all having sum(_sign) <> 0 order by all"
         )
@@ -296,9 +272,7 @@ class LandedShop:
     def expected_rows(self, condition: str, *, is_airbyte: bool = False) -> list[Row]:
         """The rows in PostgreSQL after a part of the stream: the last state of each key."""
         columns = ", ".join(
-            f"toDateTime64({name}, 3, 'UTC') as {name}"
-            if is_airbyte and "DateTime" in kind
-            else name
+            f"toDateTime64({name}, 3, 'UTC') as {name}" if is_airbyte and "DateTime" in kind else name
             for name, kind in self.types.items()
         )
         return self.project.query(

@@ -36,8 +36,7 @@ def called_in(node: nodes.Node) -> Iterator[str]:
     for call in node.find_all(nodes.Call):
         match call:
             case nodes.Call(
-                node=nodes.Getattr(node=nodes.Name(name="adapter"), attr="dispatch"),
-                args=[nodes.Const(value=name), *_],
+                node=nodes.Getattr(node=nodes.Name(name="adapter"), attr="dispatch"), args=[nodes.Const(value=name), *_]
             ):
                 yield f"*__{name}"
             case nodes.Call(node=nodes.Getattr(node=nodes.Name(name=owner), attr=name)):

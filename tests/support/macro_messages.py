@@ -36,9 +36,7 @@ class _Macro:
         self.name = macro.name.removeprefix("dbt_macro__")
         self.calls = list(macro.find_all(nodes.Call))
         self.sets: dict[str, nodes.Node] = {
-            node.target.name: node.node
-            for node in macro.find_all(nodes.Assign)
-            if isinstance(node.target, nodes.Name)
+            node.target.name: node.node for node in macro.find_all(nodes.Assign) if isinstance(node.target, nodes.Name)
         }
         for loop in macro.find_all(nodes.For):
             match loop:
@@ -59,13 +57,12 @@ class _Macro:
                 case nodes.Call(node=nodes.Getattr(attr="stop_run"), args=[_, text]):
                     yield from self._texts(text)
                 case nodes.Call(
-                    node=nodes.Getattr(attr="raise_problems" | "validate_no_problems"),
-                    args=[_, problems, *_],
+                    node=nodes.Getattr(attr="raise_problems" | "validate_no_problems"), args=[_, problems, *_]
                 ):
                     yield from self._items(problems)
-                case nodes.Call(
-                    node=nodes.Getattr(node=nodes.Name(name=name), attr="append"), args=[text]
-                ) if name.endswith("problems"):
+                case nodes.Call(node=nodes.Getattr(node=nodes.Name(name=name), attr="append"), args=[text]) if (
+                    name.endswith("problems")
+                ):
                     yield from self._items(nodes.List([text]))
                 case nodes.Call(node=nodes.Name(name="return"), args=[problems]):
                     if self.name.endswith("problems"):
@@ -107,9 +104,7 @@ class _Macro:
                 return worth_telling([*self._texts(one), *(self._texts(other) if other else [""])])
             case nodes.Name(name=name) if name in self.sets:
                 return worth_telling(self._texts(self.sets[name]))
-            case nodes.Call(node=nodes.Getattr(attr=name)) if name.endswith(
-                ("_message", "_advice")
-            ):
+            case nodes.Call(node=nodes.Getattr(attr=name)) if name.endswith(("_message", "_advice")):
                 return _returned(name)
         return [GAP]
 

@@ -21,21 +21,14 @@ from tests.support.shop import REPOSITORY
 
 PROJECT_FOLDERS = ("macros", "models", "tests", "analyses", "snapshots")
 PLUGINS = "plugins/*/src"
-PACKAGES = {
-    "versioned_collapsing",
-    "dbt",
-    "dbt_spark",
-    "dbt_clickhouse",
-    "dbt_spark_clickhouse",
-}
+PACKAGES = {"versioned_collapsing", "dbt", "dbt_spark", "dbt_clickhouse", "dbt_spark_clickhouse"}
 ENGINES = ("default__", "spark__", "clickhouse__", "spark_clickhouse__")
 
 environment = get_environment()
 
 # `column` is dbt's class for columns: who reads it has mistaken it for a loop's.
 DBT_NAMES = frozenset(
-    {*ModelContext._context_members_, *environment.globals, *PACKAGES, "context", "builtins"}
-    - {"column"}
+    {*ModelContext._context_members_, *environment.globals, *PACKAGES, "context", "builtins"} - {"column"}
 )
 
 
@@ -204,9 +197,7 @@ def documentation_problems(
     return problems
 
 
-def differing_implementations(
-    macros: Mapping[str, Macro], dispatched: Mapping[str, Macro]
-) -> list[str]:
+def differing_implementations(macros: Mapping[str, Macro], dispatched: Mapping[str, Macro]) -> list[str]:
     """Those of ``macros`` whose arguments are not those of the macro that dispatches to them."""
     return [
         f"{macro.name}{macro.arguments}, {entry.name}{entry.arguments}"

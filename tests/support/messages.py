@@ -47,11 +47,5 @@ def messages() -> list[Message]:
         *((path, text) for path in macros for text in macro_messages.texts_in(path)),
         *((path, text) for path in modules for text in python_messages.texts_in(path)),
     ]
-    texts = dict.fromkeys(
-        (path.relative_to(REPOSITORY).as_posix(), normalized(text)) for path, text in found
-    )
-    return [
-        Message(path, text)
-        for path, text in texts
-        if max(map(len, parts_of(text)), default=0) >= SHORTEST
-    ]
+    texts = dict.fromkeys((path.relative_to(REPOSITORY).as_posix(), normalized(text)) for path, text in found)
+    return [Message(path, text) for path, text in texts if max(map(len, parts_of(text)), default=0) >= SHORTEST]

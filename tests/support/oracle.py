@@ -108,9 +108,7 @@ class Oracle:
                 counts += self._apply(key, of_key)
             else:
                 self._apply_batches(key, of_key)
-        self.tombstones = {
-            key: at for key, at in self.tombstones.items() if self.remembers and at is not None
-        }
+        self.tombstones = {key: at for key, at in self.tombstones.items() if self.remembers and at is not None}
         return +counts
 
     @property
@@ -153,9 +151,7 @@ class Oracle:
         """Of the changes at one version the one that counts."""
         is_deleted = events[-1].is_deleted if self.is_ordered else any(e.is_deleted for e in events)
         rivals = [event for event in events if event.is_deleted == is_deleted]
-        found = max(
-            rivals, key=lambda event: [(value is not None, value) for value in event.values]
-        )
+        found = max(rivals, key=lambda event: [(value is not None, value) for value in event.values])
         # What follows a delete builds on nothing.
         return found._replace(is_reset=found.is_reset or len(rivals) < len(events))
 
@@ -169,9 +165,7 @@ class Oracle:
         if stored and last.version < stored.version:
             return ["stale"]
         if last.is_deleted:
-            return (
-                ["duplicates"] if not row and tombstone == last.version else ["deletes", *cancels]
-            )
+            return ["duplicates"] if not row and tombstone == last.version else ["deletes", *cancels]
         if stored and last.version == stored.version:
             return ["duplicates" if self._combined(stored, last) == stored.values else "conflicts"]
         return ["states", *cancels]
@@ -207,10 +201,7 @@ class Oracle:
         """Within a batch an upsert wins. A delete ends what is there, at its version."""
         for batch in sorted({event.batch for event in events}):
             of_batch = [event for event in events if event.batch == batch]
-            upserts = sorted(
-                (event for event in of_batch if not event.is_deleted),
-                key=lambda event: event.version,
-            )
+            upserts = sorted((event for event in of_batch if not event.is_deleted), key=lambda event: event.version)
             for event in upserts:
                 self._take(event)
             if not upserts and key in self.live:

@@ -33,19 +33,12 @@ STRUCTURE = "id UInt32, part UInt8, region String, amount Int64, _version UInt64
 CONFIG: Mapping[str, Any] = {
     "unique_key": "id",
     "partition_by": "part",
-    "projections": [
-        {
-            "name": "by_region",
-            "query": "select region, sum(_sign), sum(amount * _sign) group by region",
-        }
-    ],
+    "projections": [{"name": "by_region", "query": "select region, sum(_sign), sum(amount * _sign) group by region"}],
 }
 SIGNED = "sum(_sign) as n, sum(amount * _sign) as total"
 QUERIES = {
     "sums by sign": f"select {SIGNED} from target",
-    "sums by sign and partition": (
-        f"select part, {SIGNED} from target group by part having n <> 0 or total <> 0"
-    ),
+    "sums by sign and partition": (f"select part, {SIGNED} from target group by part having n <> 0 or total <> 0"),
     "FINAL": "select count(), sum(amount) from target final where _sign = 1",
     "projection": (
         f"select region, {SIGNED} from target group by region having n <> 0 or total <> 0 "
@@ -61,8 +54,7 @@ QUERIES = {
 # What a view answers that runs of dbt keep.
 VIEW = {
     "view of sums": (
-        "select region, sum(n) as n, sum(total) as total from sums group by region "
-        "having n <> 0 or total <> 0"
+        "select region, sum(n) as n, sum(total) as total from sums group by region having n <> 0 or total <> 0"
     )
 }
 POLLS = len(QUERIES | VIEW) + 2  # of each thread in an apply, at least
@@ -116,9 +108,7 @@ class Changes:
 
     def _row(self) -> LiveRow:
         chance = self._chance
-        return LiveRow(
-            chance.randrange(PARTITIONS), chance.choice(REGIONS), chance.randrange(1, 10_000)
-        )
+        return LiveRow(chance.randrange(PARTITIONS), chance.choice(REGIONS), chance.randrange(1, 10_000))
 
 
 def answers_of(state: State) -> dict[str, Answer]:
@@ -180,11 +170,7 @@ class Readers:
     """Threads that ask all queries in turn, each thread on a connection of its own."""
 
     def __init__(
-        self,
-        address: tuple[str, int],
-        database: str,
-        state: State,
-        queries: Mapping[str, str] = QUERIES,
+        self, address: tuple[str, int], database: str, state: State, queries: Mapping[str, str] = QUERIES
     ) -> None:
         self._address = address
         self._database = database
@@ -232,8 +218,7 @@ class Readers:
     def report(self) -> Report:
         """Judge the answers."""
         judged = sorted(
-            (verdict for reader in self._polls for verdict in self._judge(reader)),
-            key=lambda verdict: verdict[0].at,
+            (verdict for reader in self._polls for verdict in self._judge(reader)), key=lambda verdict: verdict[0].at
         )
         found = Counter(fault for _, fault in judged)
         wrong = [poll for poll, fault in judged if fault]
@@ -268,9 +253,7 @@ class Readers:
 
     def _connect(self) -> Client:
         host, port = self._address
-        return clickhouse_connect.get_client(
-            host=host, port=port, database=self._database, pool_mgr=get_pool_manager()
-        )
+        return clickhouse_connect.get_client(host=host, port=port, database=self._database, pool_mgr=get_pool_manager())
 
     def _read(self, reader: int) -> None:
         with self._connect() as client:
@@ -314,10 +297,7 @@ def _difference(found: Answer, right: Answer) -> float:
     shares = []
     for figure in (0, 1):
         groups = found.keys() | right.keys()
-        off = sum(
-            abs(found.get(group, (0, 0))[figure] - right.get(group, (0, 0))[figure])
-            for group in groups
-        )
+        off = sum(abs(found.get(group, (0, 0))[figure] - right.get(group, (0, 0))[figure]) for group in groups)
         shares.append(off / sum(figures[figure] for figures in right.values()))
     return max(shares)
 
@@ -344,9 +324,7 @@ class Size:
     changes: int
 
 
-def poll_applies(
-    project: CollapsingProject, address: tuple[str, int], config: Mapping[str, Any], size: Size
-) -> Report:
+def poll_applies(project: CollapsingProject, address: tuple[str, int], config: Mapping[str, Any], size: Size) -> Report:
     """Apply change sets to the table `target` of an empty project while eight readers poll it, and a
     view of it that the same runs keep.
 
@@ -361,11 +339,7 @@ def poll_applies(
     """
     changes = Changes(size.rows)
     project.add_model("target", {**CONFIG, **config}, "select * from changes")
-    view = {
-        "materialized": "versioned_collapsing_view",
-        "order_by": ["part", "region"],
-        "partition_by": "part",
-    }
+    view = {"materialized": "versioned_collapsing_view", "order_by": ["part", "region"], "partition_by": "part"}
     by_region = f"select part, region, {SIGNED} from {{{{ ref('target') }}}} group by part, region"
     project.add_model("sums", view, by_region)
     apply_rows(project, changes.first)

@@ -45,9 +45,7 @@ class _Module:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.tree = _tree(path)
-        self.functions = {
-            node.name: node for node in ast.walk(self.tree) if isinstance(node, ast.FunctionDef)
-        }
+        self.functions = {node.name: node for node in ast.walk(self.tree) if isinstance(node, ast.FunctionDef)}
         self.constants = {
             target.id: node.value
             for node in self.tree.body
@@ -75,9 +73,7 @@ class _Module:
                 return self._named(name, function)
             case ast.Call(func=ast.Name(id=name)):
                 return self._returned(name)
-            case ast.Call(
-                func=ast.Attribute(value=value, attr="replace"), args=[ast.Constant(value=old), _]
-            ):
+            case ast.Call(func=ast.Attribute(value=value, attr="replace"), args=[ast.Constant(value=old), _]):
                 return [text.replace(str(old), GAP) for text in self.texts(value, function)]
             case ast.Call(
                 func=ast.Attribute(value=ast.Constant(value=str() as between), attr="join"),

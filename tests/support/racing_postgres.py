@@ -223,9 +223,7 @@ class Races:
         replication = Session(self.postgres, "dbname=postgres replication=database")
         reader = Session(self.postgres)
         try:
-            replication.send(
-                f"CREATE_REPLICATION_SLOT {SLOT} LOGICAL test_decoding EXPORT_SNAPSHOT"
-            )
+            replication.send(f"CREATE_REPLICATION_SLOT {SLOT} LOGICAL test_decoding EXPORT_SNAPSHOT")
             for step in steps.strip().splitlines():
                 self._wait_for_slot(replication)
                 self.send(step)
@@ -272,9 +270,7 @@ class Races:
         """What has been committed since it was asked last, in the order of commits."""
         found: list[Change] = []
         columns = f"'{SLOT}', null, null, 'skip-empty-xacts', '1'"
-        for line in self.postgres.query(
-            f"select lsn, xid, data from pg_logical_slot_get_changes({columns})"
-        ):
+        for line in self.postgres.query(f"select lsn, xid, data from pg_logical_slot_get_changes({columns})"):
             lsn, transaction, text = line.split("|", 2)
             if text.startswith("COMMIT"):
                 self._committed = _number(lsn)
@@ -284,10 +280,7 @@ class Races:
 
     def rows(self, table: str) -> list[Row]:
         """What a table holds."""
-        return [
-            json.loads(row)
-            for row in self.postgres.query(f"select to_json(t) from {table} as t order by t")
-        ]
+        return [json.loads(row) for row in self.postgres.query(f"select to_json(t) from {table} as t order by t")]
 
     def run(self, name: str) -> range:
         """One of `RACES`; the keys of its own that it is about."""
@@ -332,26 +325,16 @@ class Races:
         for psql in self.start_load(seed, connections, transactions):
             psql.wait()
 
-    def start_load(
-        self, seed: int, connections: int = 6, transactions: int = 100
-    ) -> list[subprocess.Popen[str]]:
+    def start_load(self, seed: int, connections: int = 6, transactions: int = 100) -> list[subprocess.Popen[str]]:
         """The same, under way."""
         found = []
         for number in range(connections):
             script = self.postgres.folder / f"load-{seed}-{number}.sql"
             chance = random.Random(f"{seed} {number}")
-            script.write_text(
-                "".join(f"{sql};\n" for sql in _random_statements(chance, transactions, number))
-            )
+            script.write_text("".join(f"{sql};\n" for sql in _random_statements(chance, transactions, number)))
             command = self.postgres.command("-v", "ON_ERROR_STOP=0", "-f", str(script))
             found.append(
-                subprocess.Popen(
-                    command,
-                    stdout=subprocess.DEVNULL,
-                    stderr=subprocess.DEVNULL,
-                    text=True,
-                    cwd="/",
-                )
+                subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True, cwd="/")
             )
         return found
 
@@ -794,20 +777,14 @@ def _transaction(statements: list[str], begin: str = "begin", end: str = "commit
 def _locked_delete(chance: random.Random, table: str, name: str) -> str:
     """A row is locked before it is deleted: who inserts it in between waits."""
     where = f"where id = {_key(chance)}"
-    lock = chance.choice(
-        [f"select * from {table} {where} for update", f"update {table} set amount = -1 {where}"]
-    )
+    lock = chance.choice([f"select * from {table} {where} for update", f"update {table} set amount = -1 {where}"])
     return _transaction([lock, _pause(chance), f"delete from {table} {where}"])
 
 
 def _replaced(chance: random.Random, table: str, name: str) -> str:
     """Several statements in a transaction."""
     return _transaction(
-        [
-            statement
-            for _ in range(chance.randint(2, 4))
-            for statement in (_single(chance, table, name), _pause(chance))
-        ]
+        [statement for _ in range(chance.randint(2, 4)) for statement in (_single(chance, table, name), _pause(chance))]
     )
 
 
@@ -846,9 +823,7 @@ def _job(chance: random.Random, table: str, name: str) -> str:
     return _transaction([f"delete from {table} where ctid = {job}", _pause(chance), *again])
 
 
-def events(
-    changes: Iterable[Change], table: str, order: Callable[[Change], Any] | None = None
-) -> list[Event]:
+def events(changes: Iterable[Change], table: str, order: Callable[[Change], Any] | None = None) -> list[Event]:
     """The changes of a table as events for the oracle; their versions are their places, if nothing else is given."""
     found = []
     for place, change in enumerate(changes):

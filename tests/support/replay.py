@@ -28,9 +28,7 @@ NOT_REPLAYED = re.compile(
     r"|(?i:\bexists database\b|\bfrom system\.databases\s*$|^\s*set\s|engine from system\.databases)"
 )
 
-IS_READ = re.compile(
-    r"\s*(?:/\*.*?\*/\s*)?(?:with|select|describe|exists|show)\b", re.DOTALL | re.IGNORECASE
-)
+IS_READ = re.compile(r"\s*(?:/\*.*?\*/\s*)?(?:with|select|describe|exists|show)\b", re.DOTALL | re.IGNORECASE)
 # Without it the order of rows says nothing.
 IS_ORDERED = re.compile(r"\border by [^()]*(?:\bsettings\b.*)?$", re.DOTALL)
 # What dbt-clickhouse asks for where a profile says nothing of it.
@@ -69,9 +67,7 @@ class Recording:
         def record(send: Send, sql: str) -> Any:
             if not NOT_REPLAYED.search(sql):
                 is_of_columns = send.method == "columns_in_query"
-                self.statements.append(
-                    Statement(f"select * from (\n{sql}\n) limit 0" if is_of_columns else sql)
-                )
+                self.statements.append(Statement(f"select * from (\n{sql}\n) limit 0" if is_of_columns else sql))
             return send(sql)
 
         with intercepted(record):
@@ -102,14 +98,10 @@ class Replayer:
     unsteady: set[int] = field(default_factory=set)
 
     @classmethod
-    def start(
-        cls, recording: Recording, address: tuple[str, int], results: Sequence[str]
-    ) -> Replayer:
+    def start(cls, recording: Recording, address: tuple[str, int], results: Sequence[str]) -> Replayer:
         """What two replays under no settings do not agree in is not compared: times, UUIDs."""
         host, port = address
-        client = clickhouse_connect.get_client(
-            host=host, port=port, autogenerate_session_id=False, query_limit=0
-        )
+        client = clickhouse_connect.get_client(host=host, port=port, autogenerate_session_id=False, query_limit=0)
         replayer = cls(recording, client, results)
         replayer.expected, other = list(replayer._answers({})), list(replayer._answers({}))
         pairs = zip(replayer.expected, other, strict=True)
@@ -156,9 +148,7 @@ class Replayer:
             result = self.client.query(sql, settings=settings)
         except ClickHouseError as error:
             raise Stopped(f"{error}\n{sql[:2000]}") from error
-        rows = (
-            result.result_rows if IS_ORDERED.search(sql) else sorted(result.result_rows, key=repr)
-        )
+        rows = result.result_rows if IS_ORDERED.search(sql) else sorted(result.result_rows, key=repr)
         return repr((result.column_names, rows)).replace(schema, self.recording.schema)
 
     def _run(self, sql: str, settings: dict[str, str]) -> None:

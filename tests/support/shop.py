@@ -67,10 +67,7 @@ def expected_rows(table: str, batch: int) -> list[Row]:
     """The rows of ``table`` in PostgreSQL after ``batch`` (10 or 20), in order of the key."""
     columns = TABLES[table]
     with (EXPECTED / f"batch_{batch}" / f"{table}.csv").open(newline="", encoding="utf-8") as file:
-        return [
-            tuple(parse(row[name]) for name, parse in columns.items())
-            for row in csv.DictReader(file)
-        ]
+        return [tuple(parse(row[name]) for name, parse in columns.items()) for row in csv.DictReader(file)]
 
 
 def summary() -> dict[str, Any]:

@@ -16,22 +16,12 @@ Figures = dict[tuple[str, ...], tuple[Decimal, ...]]
 Event = dict[str, Any]
 Rows = dict[tuple[int, ...], Event]
 
-KEYS = {
-    "customers": ("customer_id",),
-    "orders": ("order_id",),
-    "order_items": ("order_id", "line_no"),
-}
+KEYS = {"customers": ("customer_id",), "orders": ("order_id",), "order_items": ("order_id", "line_no")}
 # Of each mart, its groups and its figures. The first figure is 0 in groups of which nothing is left.
 MARTS: dict[str, tuple[str, list[str]]] = {
-    "customers_by_region_and_tier_live": (
-        "region, tier",
-        ["sum(customers)", "sum(credit_limit)"],
-    ),
+    "customers_by_region_and_tier_live": ("region, tier", ["sum(customers)", "sum(credit_limit)"]),
     "orders_by_status_live": ("status", ["sum(orders)", "sum(amount)", "sum(items)"]),
-    "revenue_by_region_and_month_live": (
-        "region, formatDateTime(month, '%Y-%m')",
-        ["sum(orders)", "sum(revenue)"],
-    ),
+    "revenue_by_region_and_month_live": ("region, formatDateTime(month, '%Y-%m')", ["sum(orders)", "sum(revenue)"]),
     "revenue_by_customer_region_and_tier_live": ("region, tier", ["sum(orders)", "sum(revenue)"]),
     "items_by_order_status_live": ("status", ["sum(order_lines)", "sum(quantity)", "sum(amount)"]),
     # The mean of two amounts has three decimals.
@@ -49,10 +39,7 @@ MARTS_SQL = " union all ".join(
 
 def kept_marts(rows: Iterable[tuple[str, Iterable[str], Iterable[str]]]) -> Figures:
     """The marts as they stand, from the rows of MARTS_SQL."""
-    return {
-        (mart, *groups): tuple(Decimal(figure) for figure in figures)
-        for mart, groups, figures in rows
-    }
+    return {(mart, *groups): tuple(Decimal(figure) for figure in figures) for mart, groups, figures in rows}
 
 
 def expected_marts(batch: int) -> Figures:
@@ -114,19 +101,13 @@ def landed_rows(table: str, batch: int) -> Rows:
 
 
 def _figures(
-    mart: str,
-    rows: Iterable[tuple[tuple[str, ...], Event]],
-    get_figures: Callable[[list[Event]], list[Decimal]],
+    mart: str, rows: Iterable[tuple[tuple[str, ...], Event]], get_figures: Callable[[list[Event]], list[Decimal]]
 ) -> Figures:
     groups = defaultdict(list)
     for group, row in rows:
         groups[(mart, *group)].append(row)
-    return {
-        group: (Decimal(len(members)), *get_figures(members)) for group, members in groups.items()
-    }
+    return {group: (Decimal(len(members)), *get_figures(members)) for group, members in groups.items()}
 
 
 def _total(rows: list[Event], column: str, times: str | None = None) -> Decimal:
-    return sum(
-        (Decimal(row[column]) * (Decimal(row[times]) if times else 1) for row in rows), Decimal()
-    )
+    return sum((Decimal(row[column]) * (Decimal(row[times]) if times else 1) for row in rows), Decimal())

@@ -198,17 +198,11 @@ class SparkCluster:
 
     def processes(self) -> dict[int, str]:
         """The command of every process that is left, by its id."""
-        return {
-            pid: c for daemon in self._daemons.values() for pid, c in daemon.processes().items()
-        }
+        return {pid: c for daemon in self._daemons.values() for pid, c in daemon.processes().items()}
 
     def environment(self) -> dict[str, str]:
         """What the target `cluster` of profiles.yml asks for."""
-        return {
-            "SPARK_HOST": HOST,
-            "SPARK_PORT": str(self.port),
-            "SPARK_WAREHOUSE": str(self.warehouse),
-        }
+        return {"SPARK_HOST": HOST, "SPARK_PORT": str(self.port), "SPARK_WAREHOUSE": str(self.warehouse)}
 
     def profile(self) -> dict[str, Any]:
         """The block `spark` of a profile."""
@@ -223,9 +217,7 @@ class SparkCluster:
 
 
 @contextmanager
-def running_cluster(
-    folder: Path, settings: Mapping[str, Any] | None = None
-) -> Iterator[SparkCluster]:
+def running_cluster(folder: Path, settings: Mapping[str, Any] | None = None) -> Iterator[SparkCluster]:
     """A cluster for the block. It leaves no process, whatever becomes of this one.
 
     Raises:

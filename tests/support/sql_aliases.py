@@ -50,9 +50,7 @@ def unreserved(names: Iterable[str]) -> list[str]:
 
 def as_columns(names: Iterable[str]) -> list[str]:
     """Names for columns of a test that meet all of ``names``: as they are, and reserved ones as they would be bare."""
-    return sorted(
-        {name.removeprefix(RESERVED).strip("_") or name for name in names} | set(unreserved(names))
-    )
+    return sorted({name.removeprefix(RESERVED).strip("_") or name for name in names} | set(unreserved(names)))
 
 
 def aliases_in(template: nodes.Template) -> set[str]:

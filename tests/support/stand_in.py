@@ -22,9 +22,7 @@ CHANGE_SET = """
 def stand_in_for_change_sets(project: CollapsingProject) -> Iterator[None]:
     """Within the block the project may have models with `materialized: change_set`; tests write their manifests."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            ClickHouseAdapter, "_available_", ClickHouseAdapter._available_ | {"hand_off"}
-        )
+        patch.setattr(ClickHouseAdapter, "_available_", ClickHouseAdapter._available_ | {"hand_off"})
         hand_off = lambda _, schema, name, __: f"{schema}.{name}"  # noqa: E731
         patch.setattr(ClickHouseAdapter, "hand_off", hand_off, raising=False)
         macros = project.folder / "macros"

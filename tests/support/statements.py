@@ -16,8 +16,7 @@ from dbt_common.exceptions import DbtDatabaseError
 
 # To die before one of these is to die before the next that is none.
 _PASSED_OVER = re.compile(
-    r"(/\*.*?\*/|\s)*(select|with|show|describe|exists|insert into \S+__dbt_lock`)",
-    re.DOTALL | re.IGNORECASE,
+    r"(/\*.*?\*/|\s)*(select|with|show|describe|exists|insert into \S+__dbt_lock`)", re.DOTALL | re.IGNORECASE
 )
 STARTED = "'started'"  # in the row of the ledger from which on a run that dies is completed
 

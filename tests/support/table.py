@@ -22,11 +22,7 @@ class Table:
     """
 
     def __init__(
-        self,
-        project: CollapsingProject,
-        columns: str = COLUMNS,
-        select: str = "select * from changes",
-        **options: Any,
+        self, project: CollapsingProject, columns: str = COLUMNS, select: str = "select * from changes", **options: Any
     ) -> None:
         self.project = project
         self.query = project.query

@@ -25,9 +25,7 @@ RECORD = {"work": 0.1, "old.py": 60.0, "same.py": 30.0}
         ({"same.py": 50}, 0.1, ["same.py: 50, recorded 30"]),  # of a tier that has not all files
     ],
 )
-def test_a_third_more_than_is_recorded_is_too_much(
-    costs: dict[str, float], work: float, grown: list[str]
-) -> None:
+def test_a_third_more_than_is_recorded_is_too_much(costs: dict[str, float], work: float, grown: list[str]) -> None:
     assert [line.strip() for line in overrun(costs, RECORD, work)[1:]] == grown
 
 
@@ -39,9 +37,7 @@ def test_processes_below_are_counted_while_they_run_and_when_they_have_ended() -
     burn = "import time\nwhile time.process_time() < 0.3: pass\nprint(flush=True)\ninput()"
     begin = cpu_seconds()
     command = [sys.executable, "-c", burn]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         process.stdout.readline()
         assert cpu_seconds() - begin >= 0.25

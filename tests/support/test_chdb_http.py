@@ -79,9 +79,7 @@ def test_insert_and_read_a_block_of_100000_rows(address: Address, compression: b
         rows = [[n, None if n % 7 == 0 else f"row {n}"] for n in range(100_000)]
         summary = client.insert("block", rows, column_names=["n", "s"])
         assert summary.written_rows == 100_000
-        assert client.query("SELECT n, s FROM block ORDER BY n").result_rows == [
-            tuple(row) for row in rows
-        ]
+        assert client.query("SELECT n, s FROM block ORDER BY n").result_rows == [tuple(row) for row in rows]
 
 
 @pytest.mark.parametrize("encoding", ["lz4", "zstd", "gzip", "deflate", None])
@@ -153,18 +151,14 @@ def test_database_parameter_and_use(address: Address, client: Client) -> None:
 
 
 def test_bound_parameters_in_the_url_and_in_a_form(client: Client) -> None:
-    sql = (
-        "SELECT {s:String} AS s, {n:Int32} AS n, {a:Array(String)} AS a, {x:Nullable(String)} AS x"
-    )
+    sql = "SELECT {s:String} AS s, {n:Int32} AS n, {a:Array(String)} AS a, {x:Nullable(String)} AS x"
     for text in ("it's a\ttab \\ and \n `tick` ü", "long " * 5000):
         values = {"s": text, "n": -5, "a": ["a'b", text], "x": None}
         assert client.query(sql, parameters=values).result_rows == [tuple(values.values())]
 
 
 def test_external_data(client: Client) -> None:
-    data = ExternalData(
-        file_name="people.csv", data=b"Ann,1\r\nBob,2\n", fmt="CSV", types="String, Decimal(9, 2)"
-    )
+    data = ExternalData(file_name="people.csv", data=b"Ann,1\r\nBob,2\n", fmt="CSV", types="String, Decimal(9, 2)")
     sql = "SELECT _1, _2 FROM people WHERE _1 = {who:String}"
     result = client.query(sql, parameters={"who": "Bob"}, external_data=data)
     assert result.result_rows == [("Bob", decimal.Decimal(2))]
@@ -193,9 +187,7 @@ def test_errors(address: Address, client: Client, sql: str, code: int, status: i
     with pytest.raises(DatabaseError) as raised:
         client.raw_query(sql)
     assert raised.value.code == code
-    assert (
-        client.command("SELECT 'a;b' AS `;` -- ; the end\n;") == "a;b"
-    )  # The session still works.
+    assert client.command("SELECT 'a;b' AS `;` -- ; the end\n;") == "a;b"  # The session still works.
 
 
 def test_get_is_read_only(address: Address) -> None:
@@ -232,9 +224,7 @@ def test_a_busy_session_is_locked(address: Address) -> None:
     assert post(address, b"SELECT 1", "session_id=busy")[0] == 200
 
 
-def test_results_do_not_depend_on_the_hosts_time_zone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_results_do_not_depend_on_the_hosts_time_zone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TZ", "America/New_York")
     with running_server(tmp_path) as address:
         body = post(address, b"SELECT timezone(), toString(toDateTime(1717243200))")[1]

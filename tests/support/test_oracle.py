@@ -11,16 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.oracle import Event, Oracle
-from tests.support.racing_postgres import (
-    COLUMNS,
-    RACES,
-    TABLES,
-    Change,
-    Races,
-    Row,
-    events,
-    racing_postgres,
-)
+from tests.support.racing_postgres import COLUMNS, RACES, TABLES, Change, Races, Row, events, racing_postgres
 
 DIALECTS = Path(__file__).parents[1] / "change_sets" / "dialects"
 Raced = dict[str, tuple[list[Change], list[Row]]]
@@ -87,9 +78,7 @@ def test_a_race(raced: Raced, name: str) -> None:
 def test_most_races_would_end_otherwise_by_lsn(raced: Raced) -> None:
     """Or else they show nothing."""
     wrong = [
-        name
-        for name, (changes, rows) in raced.items()
-        if left_by(events(changes, table_of(name), by_lsn)) != rows
+        name for name, (changes, rows) in raced.items() if left_by(events(changes, table_of(name), by_lsn)) != rows
     ]
     assert len(wrong) >= 17, wrong
 

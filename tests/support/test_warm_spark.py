@@ -17,12 +17,7 @@ LINES = "{{ config(materialized='table') }}\nselect value from text.`lines.txt`"
 
 def _project(folder: Path) -> Path:
     (folder / "models").mkdir(parents=True)
-    output = {
-        "type": "spark_clickhouse",
-        "schema": "warm",
-        "home": str(folder / "home"),
-        "database": "spark",
-    }
+    output = {"type": "spark_clickhouse", "schema": "warm", "home": str(folder / "home"), "database": "spark"}
     profile = {"warm": {"target": "it", "outputs": {"it": output}}}
     project = {"name": "warm", "profile": "warm", "flags": {"send_anonymous_usage_stats": False}}
     (folder / "profiles.yml").write_text(json.dumps(profile))
@@ -34,23 +29,14 @@ def _project(folder: Path) -> Path:
 
 
 def _build(project: Path, number: int, **environment: str) -> None:
-    command = [
-        "run",
-        "--project-dir",
-        str(project),
-        "--profiles-dir",
-        str(project),
-        *variables(number=number),
-    ]
+    command = ["run", "--project-dir", str(project), "--profiles-dir", str(project), *variables(number=number)]
     (outcome,) = run_all([command], project, {**os.environ, **environment})
     assert outcome.success, (outcome.exception, outcome.nodes)
 
 
 def _rows(project: Path, table: str) -> list[object]:
     files = sorted((project / "home" / "warehouse" / "warm.db" / table).glob("*.parquet"))
-    return sorted(
-        row for columns in pyarrow.parquet.read_table(files).to_pylist() for row in columns.values()
-    )
+    return sorted(row for columns in pyarrow.parquet.read_table(files).to_pylist() for row in columns.values())
 
 
 def test_projects_take_turns_in_it_and_with_another_jvm(tmp_path: Path) -> None:

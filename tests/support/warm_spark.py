@@ -26,10 +26,7 @@ from dbt.adapters.spark_clickhouse.metastore import URL_SETTING
 
 STARTS_WITHIN = 300  # seconds; on a machine that does nothing else, two
 _MEMORY, _JAVA_OPTIONS = "spark.driver.memory", "spark.driver.extraJavaOptions"
-_OPTIONS = {
-    _MEMORY: "4g",
-    _JAVA_OPTIONS: f"-Duser.timezone=UTC -XX:+UseParallelGC{java_options()}",
-}
+_OPTIONS = {_MEMORY: "4g", _JAVA_OPTIONS: f"-Duser.timezone=UTC -XX:+UseParallelGC{java_options()}"}
 # With another of these, what Java does is another. Tests of its start set OWN_JVM.
 _OF_JAVA = ("OWN_JVM", "JAVA_HOME", "JAVA_TOOL_OPTIONS", "SPARK_CONF_DIR", "SPARK_HOME", "TZ")
 _METASTORE = "org.apache.hadoop.hive.metastore.ObjectStore"
@@ -68,11 +65,7 @@ class WarmSpark:
             self._process = subprocess.Popen(
                 [*command, "pyspark-shell"],
                 cwd=folder,
-                env={
-                    **os.environ,
-                    "SPARK_CONNECT_MODE": "0",
-                    "_PYSPARK_DRIVER_CONN_INFO_PATH": str(told),
-                },
+                env={**os.environ, "SPARK_CONNECT_MODE": "0", "_PYSPARK_DRIVER_CONN_INFO_PATH": str(told)},
                 stdin=subprocess.PIPE,  # It ends when this process does.
                 stdout=log,
                 stderr=log,
@@ -97,11 +90,7 @@ class WarmSpark:
 
 
 def _of_java(environment: Mapping[str, str]) -> dict[str, str | None]:
-    return {
-        name: environment.get(name)
-        for name in _OF_JAVA
-        if name != "TZ" or environment.get(name, "UTC") != "UTC"
-    }
+    return {name: environment.get(name) for name in _OF_JAVA if name != "TZ" or environment.get(name, "UTC") != "UTC"}
 
 
 def use(warm: Gateway) -> None:
@@ -138,15 +127,9 @@ def _needs_another_java(conf: SparkConf) -> bool:
     found = dict(conf.getAll())
     begin, end = _OPTIONS[_JAVA_OPTIONS].split(" ", 1)  # Between them is the file of Derby's log.
     options = found.pop(_JAVA_OPTIONS, "")
-    if found.pop(_MEMORY, "") != _OPTIONS[_MEMORY] or not (
-        options.startswith(begin) and options.endswith(end)
-    ):
+    if found.pop(_MEMORY, "") != _OPTIONS[_MEMORY] or not (options.startswith(begin) and options.endswith(end)):
         return True
-    others = {
-        name
-        for name in found
-        if name.startswith(("spark.driver.", "spark.jars", "spark.hadoop.fs."))
-    }
+    others = {name for name in found if name.startswith(("spark.driver.", "spark.jars", "spark.hadoop.fs."))}
     return not others <= {"spark.driver.bindAddress", "spark.driver.host"}
 
 

@@ -28,9 +28,7 @@ COLLAPSED = {
     "stock": f"* from {LIVE}.stock final",
     "revenue_live": f"region, sum(revenue), sum(orders) as n from {LIVE}.revenue_live group by region having n <> 0",
 }
-_CREATED = re.compile(
-    r"(create\b.*?\bas|insert into \S+(?: \([^)]*\))?)\s+(?=select\b|with\b)", re.DOTALL
-)
+_CREATED = re.compile(r"(create\b.*?\bas|insert into \S+(?: \([^)]*\))?)\s+(?=select\b|with\b)", re.DOTALL)
 
 Case = dict[str, str]
 
@@ -127,9 +125,7 @@ def test_what_is_right_is_not_flagged(findings: dict[str, list[SQLBaseError]]) -
     flagged = {case["sql"]: found for case in RIGHT if (found := findings[case["sql"]])}
     assert len(flagged) <= 0.05 * len(RIGHT), flagged
     of_other_engines = ("VC09", "VC10", "VC11", "VC12")
-    assert [
-        s for s, found in flagged.items() for f in found if f.rule_code()[-4:] in of_other_engines
-    ] == []
+    assert [s for s, found in flagged.items() for f in found if f.rule_code()[-4:] in of_other_engines] == []
 
 
 def test_the_labels_are_those_of_the_engine(engine: Callable[..., str]) -> None:

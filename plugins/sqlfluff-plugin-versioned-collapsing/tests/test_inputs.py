@@ -37,9 +37,7 @@ BAD_MANIFESTS = {
         "a.b lacks",
     ),
     "a node without columns": (
-        json.dumps(
-            {"nodes": {"a.b": {k: v for k, v in NODE.items() if k != "columns"}}, "sources": {}}
-        ),
+        json.dumps({"nodes": {"a.b": {k: v for k, v in NODE.items() if k != "columns"}}, "sources": {}}),
         "a.b lacks 'columns'",
     ),
     "no text": (b"\xff\xfe{", "is not UTF-8 text"),
@@ -71,9 +69,7 @@ def _sqlfluff(folder: Path, *arguments: str, **options: Path) -> tuple[int, str]
     )
     query = _write(folder / "query.sql", "select count(*) as n from shop.orders\n")
     config = str(folder / ".sqlfluff")
-    result = CliRunner().invoke(
-        cli, [*arguments, "--config", config, "--ignore-local-config", str(query)]
-    )
+    result = CliRunner().invoke(cli, [*arguments, "--config", config, "--ignore-local-config", str(query)])
     return result.exit_code, result.output
 
 
@@ -128,11 +124,7 @@ def test_the_sql_of_a_macro_is_seen_and_not_fixed() -> None:
     sql = f"{macro}\nselect {{{{ total('amount') }}}} as n from shop.orders\n"
     config = FluffConfig(
         configs={"rules": {"collapsing_engines": str(ENGINES)}},
-        overrides={
-            "dialect": "clickhouse",
-            "templater": "jinja",
-            "rules": "versioned_collapsing",
-        },
+        overrides={"dialect": "clickhouse", "templater": "jinja", "rules": "versioned_collapsing"},
     )
     linted = Linter(config).lint_string(sql, fix=True)
     found = [(v.rule_code(), v.line_no) for v in linted.get_violations()]
@@ -156,11 +148,7 @@ def test_refs_and_sources_of_the_jinja_templater_are_known(tmp_path: Path) -> No
     path = _write(tmp_path / "manifest.json", json.dumps(manifest))
     config = FluffConfig(
         configs={"rules": {"collapsing_manifest": str(path)}},
-        overrides={
-            "dialect": "clickhouse",
-            "templater": "jinja",
-            "rules": "versioned_collapsing",
-        },
+        overrides={"dialect": "clickhouse", "templater": "jinja", "rules": "versioned_collapsing"},
     )
     for relation in ("{{ ref('orders') }}", "{{ source('raw', 'signed') }}"):
         found = Linter(config).lint_string(f"select avg(x) as n from {relation}\n").get_violations()
@@ -217,11 +205,7 @@ def test_tables_that_read_signed_tables_are_signed(engine: str, tmp_path: Path) 
         configs={"rules": {"collapsing_engines": str(path)}},
         overrides={"dialect": "clickhouse", "templater": "raw", "rules": "versioned_collapsing"},
     )
-    for relation in (
-        "shop.everywhere",
-        "remote('host', shop.orders)",
-        "cluster('c', 'shop', 'orders')",
-    ):
+    for relation in ("shop.everywhere", "remote('host', shop.orders)", "cluster('c', 'shop', 'orders')"):
         linted = Linter(config).lint_string(f"select count(*) as n from {relation}\n")
         assert [v.rule_code() for v in linted.get_violations()] == ["VersionedCollapsing_VC01"]
 

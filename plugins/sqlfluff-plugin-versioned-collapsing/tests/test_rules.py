@@ -24,9 +24,7 @@ def test_case(case: RuleTestCase) -> None:
     rules__test_helper(case._replace(configs=CONFIG))
 
 
-@pytest.mark.parametrize(
-    "sql", yaml.safe_load((FOLDER / "test_cases" / "unfixed.yaml").read_text()).values()
-)
+@pytest.mark.parametrize("sql", yaml.safe_load((FOLDER / "test_cases" / "unfixed.yaml").read_text()).values())
 def test_what_a_sign_alone_does_not_mend_is_left_as_it_is(sql: str) -> None:
     config = FluffConfig(configs=CONFIG, overrides={"rules": "versioned_collapsing"})
     linted = Linter(config).lint_string(f"{sql}\n", fix=True)

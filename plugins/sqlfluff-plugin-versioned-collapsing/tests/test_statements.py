@@ -15,9 +15,7 @@ from sqlfluff.core import FluffConfig, Linter
 from sqlfluff_plugin_versioned_collapsing.compiled import Finding, lint_manifest
 
 FOLDER = Path(__file__).parent
-CASES: dict[str, list[dict[str, str]]] = yaml.safe_load(
-    (FOLDER / "corpus" / "statements.yml").read_text()
-)
+CASES: dict[str, list[dict[str, str]]] = yaml.safe_load((FOLDER / "corpus" / "statements.yml").read_text())
 COLUMNS = (
     "id UInt64, region String, price Decimal(12, 2), version UInt64, created_at Date, updated_at DateTime, "
     "is_deleted UInt8, inserted_at DateTime default now()"
@@ -78,11 +76,7 @@ def linter(tmp_path_factory: pytest.TempPathFactory) -> Linter:
     return Linter(
         FluffConfig(
             configs={"rules": {"collapsing_engines": str(engines)}},
-            overrides={
-                "dialect": "clickhouse",
-                "templater": "raw",
-                "rules": "versioned_collapsing",
-            },
+            overrides={"dialect": "clickhouse", "templater": "raw", "rules": "versioned_collapsing"},
         )
     )
 
@@ -97,9 +91,7 @@ def _ids(cases: list[dict[str, str]]) -> list[str]:
 
 
 @pytest.mark.parametrize("case", CASES["tables"], ids=_ids(CASES["tables"]))
-def test_a_version_in_the_sorting_key(
-    case: dict[str, str], run: Callable[[str], str], linter: Linter
-) -> None:
+def test_a_version_in_the_sorting_key(case: dict[str, str], run: Callable[[str], str], linter: Linter) -> None:
     sql = case["sql"].format(columns=COLUMNS)
     name = sql.split()[2]
     run("drop database if exists made;\ncreate database made")
@@ -116,17 +108,13 @@ def test_a_version_in_the_sorting_key(
 
 
 @pytest.mark.parametrize("case", CASES["mutations"], ids=_ids(CASES["mutations"]))
-def test_a_mutation_of_a_signed_table(
-    case: dict[str, str], run: Callable[[str], str], linter: Linter
-) -> None:
+def test_a_mutation_of_a_signed_table(case: dict[str, str], run: Callable[[str], str], linter: Linter) -> None:
     run(SIGNED)
     run(case["sql"])
     table = run(
         "select region, sum(amount * _sign), sum(_sign) as n from signed.orders group by region having n <> 0 order by 1"
     )
-    view = run(
-        "select region, sum(total), sum(n) as live from signed.sums group by region having live <> 0 order by 1"
-    )
+    view = run("select region, sum(total), sum(n) as live from signed.sums group by region having live <> 0 order by 1")
     assert (table == view) is ("rule" not in case), (table, view)
     assert _codes(linter, case["sql"]) == ([case["rule"]] if "rule" in case else [])
 
@@ -158,28 +146,14 @@ def _found(findings: list[Finding]) -> set[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("case", CASES["hooks"], ids=_ids(CASES["hooks"]))
-def test_optimize_in_a_hook(
-    case: dict[str, str], run: Callable[[str], str], tmp_path: Path
-) -> None:
+def test_optimize_in_a_hook(case: dict[str, str], run: Callable[[str], str], tmp_path: Path) -> None:
     run(MERGED)
-    of_us = (
-        "select name from system.parts where database = 'merged' and active and partition = 'US'"
-    )
+    of_us = "select name from system.parts where database = 'merged' and active and partition = 'US'"
     before = run(of_us)
-    run(
-        re.sub(
-            r"\{\{ var.*?\}\}",
-            "EU",
-            re.sub(r"\{\{ [trs].*?\}\}(\.prices)?", "merged.prices", case["sql"]),
-        )
-    )
+    run(re.sub(r"\{\{ var.*?\}\}", "EU", re.sub(r"\{\{ [trs].*?\}\}(\.prices)?", "merged.prices", case["sql"])))
     assert (run(of_us) == before) is ("rule" not in case)
 
-    options: dict[str, Any] = {
-        "materialized": "incremental",
-        "engine": "ReplacingMergeTree(version)",
-        "order_by": "id",
-    }
+    options: dict[str, Any] = {"materialized": "incremental", "engine": "ReplacingMergeTree(version)", "order_by": "id"}
     model = _model("prices", **{**options, "post-hook": _post_hooks(case["sql"])})
     manifest = _manifest(tmp_path, {"model.shop.prices": model})
     expected = {("prices", case["rule"])} if "rule" in case else set()
@@ -201,23 +175,10 @@ def _found_by_sqlfluff(folder: Path, manifest: Path, name: str) -> set[tuple[str
 
 
 MODELS: dict[str, tuple[str | None, dict[str, Any]]] = {
-    "in_key": (
-        "VC09",
-        {"engine": "ReplacingMergeTree(v)", "order_by": ["id", "v"], "unique_key": "id"},
-    ),
-    "by_unique_key": (
-        "VC09",
-        {"engine": "ReplacingMergeTree", "order_by": "(id, updated_at)", "unique_key": "id"},
-    ),
+    "in_key": ("VC09", {"engine": "ReplacingMergeTree(v)", "order_by": ["id", "v"], "unique_key": "id"}),
+    "by_unique_key": ("VC09", {"engine": "ReplacingMergeTree", "order_by": "(id, updated_at)", "unique_key": "id"}),
     "prices_history": (None, {"engine": "ReplacingMergeTree", "order_by": "(id, updated_at)"}),
-    "by_both": (
-        None,
-        {
-            "engine": "ReplacingMergeTree(v)",
-            "order_by": ["id", "v"],
-            "unique_key": ["id", "v"],
-        },
-    ),
+    "by_both": (None, {"engine": "ReplacingMergeTree(v)", "order_by": ["id", "v"], "unique_key": ["id", "v"]}),
     "by_id": (None, {"engine": "ReplacingMergeTree(v)", "order_by": "id"}),
     "rebuilt": (
         None,
@@ -260,20 +221,14 @@ MODELS: dict[str, tuple[str | None, dict[str, Any]]] = {
     ),
     "appended": (
         None,
-        {
-            "materialized": "incremental",
-            "incremental_strategy": "append",
-            "engine": "CollapsingMergeTree(state)",
-        },
+        {"materialized": "incremental", "incremental_strategy": "append", "engine": "CollapsingMergeTree(state)"},
     ),
     "plain": (
         None,
         {
             "materialized": "incremental",
             "incremental_strategy": "delete_insert",
-            "post-hook": _post_hooks(
-                "delete from {{ this }} where id = 1", "optimize table {{ this }} final"
-            ),
+            "post-hook": _post_hooks("delete from {{ this }} where id = 1", "optimize table {{ this }} final"),
         },
     ),
 }
@@ -293,11 +248,7 @@ def test_models_with_their_config(tmp_path: Path) -> None:
         "end-1": "optimize table {{ target.schema }}.by_id final",
         "end-2": "optimize table {{ target.schema }}.rebuilt final",
     }.items():
-        nodes[f"operation.shop.{name}"] = {
-            **_model(name),
-            "resource_type": "operation",
-            "raw_code": sql,
-        }
+        nodes[f"operation.shop.{name}"] = {**_model(name), "resource_type": "operation", "raw_code": sql}
     manifest = _manifest(tmp_path, nodes)
     expected = {(name, code) for name, (code, _) in MODELS.items() if code}
     of_runs = {("end-0", "VC12"), ("end-1", "VC11"), ("sums", "VC10")}
@@ -313,9 +264,7 @@ def test_each_message_says_what_to_do(tmp_path: Path) -> None:
         for name, (_, config) in MODELS.items()
     }
     nodes["model.shop.sums"] = _model("sums", "select sum(price) as n from merged.by_id")
-    said = {
-        f.node.rpartition(".")[2]: f.description for f in lint_manifest(_manifest(tmp_path, nodes))
-    }
+    said = {f.node.rpartition(".")[2]: f.description for f in lint_manifest(_manifest(tmp_path, nodes))}
     advice = {
         "in_key": "ReplacingMergeTree(v) order by (id).",
         "by_unique_key": "ReplacingMergeTree(updated_at) order by (id).",
@@ -324,13 +273,13 @@ def test_each_message_says_what_to_do(tmp_path: Path) -> None:
         "deleted": "Write a change instead, a newer version or one that is deleted",
         "delete_insert": "Use materialized='versioned_collapsing', or append cancel rows and state rows.",
     }
-    assert {name: text in said[name] for name, text in advice.items()} == dict.fromkeys(
-        advice, True
-    )
+    assert {name: text in said[name] for name, text in advice.items()} == dict.fromkeys(advice, True)
 
 
 def test_a_sorting_key_of_a_table_that_is_no_model_is_seen(tmp_path: Path) -> None:
-    engine = "ReplicatedReplacingMergeTree('/tables/{uuid}/{shard}', '{replica}', ver) ORDER BY (id, ver) SETTINGS a = 1"
+    engine = (
+        "ReplicatedReplacingMergeTree('/tables/{uuid}/{shard}', '{replica}', ver) ORDER BY (id, ver) SETTINGS a = 1"
+    )
     engines = tmp_path / "engines.jsonl"
     engines.write_text(json.dumps({"database": "a", "name": "b", "engine_full": engine}))
     (found,) = lint_manifest(_manifest(tmp_path, {}), engines)

@@ -59,11 +59,7 @@ class Outcome:
 
     @classmethod
     def of(cls, success: bool, output: str, results: list[tuple[str, str, str]]) -> Outcome:
-        return cls(
-            success,
-            output,
-            {_name(unique_id): (status, message) for unique_id, status, message in results},
-        )
+        return cls(success, output, {_name(unique_id): (status, message) for unique_id, status, message in results})
 
     def failures(self) -> dict[str, str]:
         """The message of each node that failed."""
@@ -140,12 +136,7 @@ class Project:
     def dbt_in_one_process(self, *commands: tuple[str, ...]) -> list[Outcome]:
         """dbt commands, one after the other on the same Spark."""
         finished = subprocess.run(
-            [
-                sys.executable,
-                "-c",
-                _RUN_ALL,
-                json.dumps([["--no-use-colors", *command] for command in commands]),
-            ],
+            [sys.executable, "-c", _RUN_ALL, json.dumps([["--no-use-colors", *command] for command in commands])],
             cwd=self.root.parent,
             env=self.environment(),
             stdout=subprocess.PIPE,
@@ -164,13 +155,7 @@ class Project:
     def clickhouse(self, *statements: str) -> list[list[dict[str, Any]]]:
         """The rows of each statement, read by chDB alone."""
         finished = subprocess.run(
-            [
-                sys.executable,
-                "-c",
-                _QUERY_ALL,
-                str(self.home / "clickhouse"),
-                json.dumps(statements),
-            ],
+            [sys.executable, "-c", _QUERY_ALL, str(self.home / "clickhouse"), json.dumps(statements)],
             env=self.environment(),
             stdout=subprocess.PIPE,
             text=True,
@@ -300,10 +285,7 @@ def later(project: Project, first_build: Outcome) -> Later:
     inline = "select '{{ target.type }}' as engine, run from {{ ref('spark_runs') }}"
     selection = ("--select", "ch_orders", "spark_orders")
     breaking = ("breaks_contract", "breaks_constraint", "grants")
-    refused = [
-        "ch_python",
-        *(f"{engine}_{name}" for engine in ("ch", "spark") for name in breaking),
-    ]
+    refused = ["ch_python", *(f"{engine}_{name}" for engine in ("ch", "spark") for name in breaking)]
     commands = {
         "build": BUILD,
         "spark_reads_clickhouse": ("run", "--select", "spark_reads_clickhouse"),
@@ -327,9 +309,7 @@ def later(project: Project, first_build: Outcome) -> Later:
             *("--target-path", str(target / "blind")),
         ),
     }
-    outcomes: dict[str, Any] = dict(
-        zip(commands, project.dbt_in_one_process(*commands.values()), strict=True)
-    )
+    outcomes: dict[str, Any] = dict(zip(commands, project.dbt_in_one_process(*commands.values()), strict=True))
     sources = json.loads((target / "sources.json").read_text())["results"]
     return Later(
         **outcomes,
@@ -344,11 +324,7 @@ def later(project: Project, first_build: Outcome) -> Later:
 def _compiled(target: Path) -> dict[str, str]:
     """The compiled SQL of each node but unit tests, by name."""
     paths = (target / "compiled" / "mixed").rglob("*.sql")
-    return {
-        path.stem: path.read_text()
-        for path in paths
-        if path.is_file() and "unit_tests.yml" not in path.parts
-    }
+    return {path.stem: path.read_text() for path in paths if path.is_file() and "unit_tests.yml" not in path.parts}
 
 
 QUERIES = {
@@ -357,22 +333,17 @@ QUERIES = {
     "countries": "select name from system.tables where name = 'countries'",
     "events": "select id, note from mixed.ch_events order by id",
     "events_by_day": "select id, happened_at from mixed.ch_events_by_day order by id",
-    "events_snapshot": (
-        "select id, dbt_valid_from, dbt_valid_to from mixed.ch_events_snapshot order by id"
-    ),
+    "events_snapshot": ("select id, dbt_valid_from, dbt_valid_to from mixed.ch_events_snapshot order by id"),
     "failures": "select name from system.tables where database = 'failures'",
     "folders": "select folder from mixed.ch_folders order by folder",
     "hooks": "select model, orders from mixed.clickhouse_hooks",
     "lines": "select line from mixed.ch_lines order by line",
-    "measurements": (
-        "select * except ratio, toString(ratio) as ratio from mixed.ch_measurements order by id"
-    ),
+    "measurements": ("select * except ratio, toString(ratio) as ratio from mixed.ch_measurements order by id"),
     "nothing": "select * from mixed.ch_nothing",
     "nothing_columns": "select name, type from system.columns where table = 'ch_nothing'",
     "orders": "select * from mixed.ch_orders order by order_id",
     "orders_by_country": (
-        "select country, sum(orders) as orders from mixed.ch_orders_by_country "
-        "group by country order by country"
+        "select country, sum(orders) as orders from mixed.ch_orders_by_country group by country order by country"
     ),
     "orders_partition": "select partition_key from system.tables where name = 'ch_orders'",
     "partitioned": "select * from mixed.ch_partitioned order by id",
@@ -443,10 +414,7 @@ def elsewhere(project: Project, tables: dict[str, Any]) -> Elsewhere:
         "fail": ("run", *target, "--select", "*_fails_once", "ch_after_failures"),
         "repair": ("run-operation", "repair_both_engines", *target, *aside),
         "retry": ("retry", *target),
-        "fail_fast": (
-            *("run", *target, "--fail-fast"),
-            *("--select", "ch_endless", "spark_reads_clickhouse"),
-        ),
+        "fail_fast": (*("run", *target, "--fail-fast"), *("--select", "ch_endless", "spark_reads_clickhouse")),
         "defer": (
             *("build", *target, "--defer", *state, "--exclude", "tag:broken"),
             *("--select", "ch_folders", "ch_orders"),
@@ -457,9 +425,7 @@ def elsewhere(project: Project, tables: dict[str, Any]) -> Elsewhere:
         "modified": ("ls", *target, *state, "--select", "state:modified"),
         "clean": ("clean", *target),
     }
-    outcomes: dict[str, Any] = dict(
-        zip(commands, project.dbt_in_one_process(*commands.values()), strict=True)
-    )
+    outcomes: dict[str, Any] = dict(zip(commands, project.dbt_in_one_process(*commands.values()), strict=True))
     rows = project.clickhouse(*ELSEWHERE.values())
     return Elsewhere(**outcomes, tables=dict(zip(ELSEWHERE, rows, strict=True)))
 
@@ -486,9 +452,7 @@ def without_java(project: Project, elsewhere: Elsewhere) -> WithoutJava:
         "where orders.order_id = 1",
     )
     after = project.spark_log.stat()
-    return WithoutJava(
-        run, show, (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns)
-    )
+    return WithoutJava(run, show, (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns))
 
 
 @pytest.fixture(scope="session")

@@ -77,9 +77,7 @@ def test_clickhouse_table_has_the_rows_of_the_spark_table(tables: Rows) -> None:
 
 
 def test_view_reads_an_ephemeral_model_across_engines(tables: Rows) -> None:
-    assert tables["revenue"] == [
-        {"name": name, "amount": "105"} for name in ("Austria", "India", "日本")
-    ]
+    assert tables["revenue"] == [{"name": name, "amount": "105"} for name in ("Austria", "India", "日本")]
 
 
 def test_materialized_view_follows_its_table(tables: Rows) -> None:
@@ -102,8 +100,7 @@ def test_snapshot_of_unchanged_rows_does_not_grow(tables: Rows) -> None:
 
 def test_snapshot_of_a_spark_table_has_its_rows(tables: Rows) -> None:
     assert tables["events_snapshot"] == [
-        {"id": i, "dbt_valid_from": f"2024-01-0{i + 1} 12:00:00.000000", "dbt_valid_to": None}
-        for i in range(3)
+        {"id": i, "dbt_valid_from": f"2024-01-0{i + 1} 12:00:00.000000", "dbt_valid_to": None} for i in range(3)
     ]
 
 
@@ -114,9 +111,7 @@ def test_spark_table_is_joined_with_a_seed_of_clickhouse(tables: Rows) -> None:
 
 def test_batches_of_both_engines_have_the_rows_of_their_day(project: Any, tables: Rows) -> None:
     days = [f"2024-01-0{day}" for day in (1, 2, 3)]
-    assert tables["events_by_day"] == [
-        {"id": i, "happened_at": f"{day} 12:00:00.000000"} for i, day in enumerate(days)
-    ]
+    assert tables["events_by_day"] == [{"id": i, "happened_at": f"{day} 12:00:00.000000"} for i, day in enumerate(days)]
     folders = sorted(project.spark_table("spark_events_by_day").glob("day=*"))
     assert [folder.name for folder in folders] == [f"day={day}" for day in days]
     assert [pq.read_table(folder).num_rows for folder in folders] == [1, 1, 1]
@@ -137,9 +132,7 @@ def test_packages_dispatch_to_the_engine_of_the_node(project: Any, tables: Rows)
     assert (on_spark["dbt_on"], on_clickhouse["dbt_on"]) == ("varchar(9)", "String")
 
 
-def test_values_of_a_seed_are_the_same_on_spark_and_reach_clickhouse(
-    project: Any, tables: Rows
-) -> None:
+def test_values_of_a_seed_are_the_same_on_spark_and_reach_clickhouse(project: Any, tables: Rows) -> None:
     *numbered, nan, without = spark_rows_by_id(project, "measurements")
     assert numbered == [{"id": 1, "amount": 9007199254740993, "name": "O'Brien", "ratio": 0.1}]
     assert math.isnan(nan.pop("ratio"))
@@ -170,10 +163,7 @@ def test_parquet_files_of_a_source_are_read_by_both_engines(project: Any, tables
 
 
 def test_spark_tables_outside_the_folder_of_their_schema_are_found(tables: Rows) -> None:
-    assert tables["folders"] == [
-        {"folder": "a folder of its own"},
-        {"folder": "the warehouse itself"},
-    ]
+    assert tables["folders"] == [{"folder": "a folder of its own"}, {"folder": "the warehouse itself"}]
 
 
 def test_each_engine_has_its_own_nodes_only(project: Any, tables: Rows) -> None:
@@ -218,9 +208,7 @@ def test_incremental_models_of_both_engines_grow(project: Any, tables: Rows) -> 
     assert partitions == ["run=1", "run=2"]
 
 
-def test_macro_that_dbt_clickhouse_overrides_is_its_own_there_and_dbts_on_spark(
-    project: Any, tables: Rows
-) -> None:
+def test_macro_that_dbt_clickhouse_overrides_is_its_own_there_and_dbts_on_spark(project: Any, tables: Rows) -> None:
     assert {row["is_incremental_of"] for row in tables["runs"]} == {"dbt_clickhouse"}
     assert {row["is_incremental_of"] for row in spark_rows(project, "spark_runs")} == {"dbt"}
 

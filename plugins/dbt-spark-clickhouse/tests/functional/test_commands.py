@@ -28,9 +28,7 @@ def test_show_of_a_model_runs_on_its_engine(later: Any) -> None:
 
 def test_timestamps_that_dbt_reads_from_spark_are_in_utc(later: Any) -> None:
     assert "|  2 | 2024-01-03 12:00:00 |" in later.show_spark_model.output
-    assert later.loaded_at["source.mixed.built_by_spark.spark_events"].startswith(
-        "2024-01-03T12:00"
-    )
+    assert later.loaded_at["source.mixed.built_by_spark.spark_events"].startswith("2024-01-03T12:00")
 
 
 def test_listing_has_the_nodes_of_both_engines(later: Any) -> None:
@@ -40,12 +38,7 @@ def test_listing_has_the_nodes_of_both_engines(later: Any) -> None:
         node["name"]: node["resource_type"]
         for node in map(json.loads, lines)
         if node["resource_type"] not in ("test", "unit_test")
-    } == {
-        "countries": "seed",
-        "spark_orders": "model",
-        "ch_orders": "model",
-        "report": "exposure",
-    }
+    } == {"countries": "seed", "spark_orders": "model", "ch_orders": "model", "report": "exposure"}
 
 
 def test_freshness_is_that_of_the_sources_of_both_engines(later: Any) -> None:
@@ -144,8 +137,7 @@ def test_sql_compiled_without_looking_at_the_engines_is_the_same(later: Any) -> 
 def test_catalog_has_both_engines_as_databases(later: Any) -> None:
     assert later.docs.success
     found = {
-        unique_id.split(".")[-1]: entry["metadata"]["database"]
-        for unique_id, entry in later.catalog["nodes"].items()
+        unique_id.split(".")[-1]: entry["metadata"]["database"] for unique_id, entry in later.catalog["nodes"].items()
     }
     assert {name: found[name] for name in ("countries", "spark_orders", "spark_orders_view")} == {
         "countries": "spark",
@@ -161,9 +153,7 @@ def test_catalog_has_both_engines_as_databases(later: Any) -> None:
 
 
 def test_catalog_keeps_relations_of_the_same_name_apart(later: Any) -> None:
-    found = {
-        engine: later.catalog["nodes"][f"model.mixed.{engine}_twin"] for engine in ("spark", "ch")
-    }
+    found = {engine: later.catalog["nodes"][f"model.mixed.{engine}_twin"] for engine in ("spark", "ch")}
     assert {entry["metadata"]["name"] for entry in found.values()} == {"twin"}
     assert list(found["spark"]["columns"]) == ["package_on", "dbt_on", "orders"]
     assert list(found["ch"]["columns"]) == ["package_on", "dbt_on", "parent_on"]
@@ -181,19 +171,11 @@ def test_descriptions_are_comments_on_each_engine(later: Any) -> None:
 @pytest.mark.parametrize(
     ("node", "columns"),
     [
-        (
-            "model.mixed.ch_orders",
-            {"order_id": "Int64", "country": "String", "amount": "Nullable(Decimal(18, 2))"},
-        ),
-        (
-            "model.mixed.spark_orders",
-            {"order_id": "long", "country": "string", "amount": "decimal(18,2)"},
-        ),
+        ("model.mixed.ch_orders", {"order_id": "Int64", "country": "String", "amount": "Nullable(Decimal(18, 2))"}),
+        ("model.mixed.spark_orders", {"order_id": "long", "country": "string", "amount": "decimal(18,2)"}),
     ],
 )
-def test_catalog_has_the_columns_in_the_types_of_their_engine(
-    later: Any, node: str, columns: dict[str, str]
-) -> None:
+def test_catalog_has_the_columns_in_the_types_of_their_engine(later: Any, node: str, columns: dict[str, str]) -> None:
     for catalog in (later.catalog, later.catalog_of_some):
         found = catalog["nodes"][node]["columns"]
         assert {name: column["type"] for name, column in found.items()} == columns

@@ -86,13 +86,7 @@ Path(sys.argv[2]).write_text(json.dumps({
 
 def _decimals(precision: int, scale: int) -> list[str]:
     """Zero, one unit of the last place, the ends, and what is between, of both signs."""
-    digits = {
-        "0",
-        "1",
-        "9" * precision,
-        "1" + "0" * (precision - 1),
-        "12345678901234567890"[:precision],
-    }
+    digits = {"0", "1", "9" * precision, "1" + "0" * (precision - 1), "12345678901234567890"[:precision]}
     texts = []
     for unscaled in sorted(digits):
         padded = unscaled.rjust(scale + 1, "0")
@@ -107,27 +101,8 @@ def _casts(kind: str, *values: str) -> list[str]:
 
 
 _FLOATS = (
-    *(
-        "0.0",
-        "1.0",
-        "-1.0",
-        "0.1",
-        "1.5",
-        "'3.4028235E38'",
-        "'-3.4028235E38'",
-        "'1.4E-45'",
-        "'-1.4E-45'",
-    ),
-    *(
-        "'1.1754944E-38'",
-        "16777217.0",
-        "'NaN'",
-        "'Infinity'",
-        "'-Infinity'",
-        "100.0",
-        "'1e15'",
-        "'2e-3'",
-    ),
+    *("0.0", "1.0", "-1.0", "0.1", "1.5", "'3.4028235E38'", "'-3.4028235E38'", "'1.4E-45'", "'-1.4E-45'"),
+    *("'1.1754944E-38'", "16777217.0", "'NaN'", "'Infinity'", "'-Infinity'", "100.0", "'1e15'", "'2e-3'"),
 )
 CASES: dict[str, list[str]] = {
     **{
@@ -139,74 +114,29 @@ CASES: dict[str, list[str]] = {
     "tinyint": _casts("tinyint", "0", "1", "-1", "127", "-128"),
     "smallint": _casts("smallint", "0", "-1", "32767", "-32768"),
     "int": _casts("int", "0", "-1", "2147483647", "-2147483648"),
-    "bigint": _casts(
-        "bigint", "0", "-1", "9223372036854775807", "'-9223372036854775808'", "4294967296"
-    ),
+    "bigint": _casts("bigint", "0", "-1", "9223372036854775807", "'-9223372036854775808'", "4294967296"),
     "date": _casts(
-        *(
-            "date",
-            "'1970-01-01'",
-            "'1969-12-31'",
-            "'1900-01-01'",
-            "'2299-12-31'",
-            "'2000-02-29'",
-            "'1582-10-15'",
-        )
+        *("date", "'1970-01-01'", "'1969-12-31'", "'1900-01-01'", "'2299-12-31'", "'2000-02-29'", "'1582-10-15'")
     ),
     **{
         kind: _casts(
-            *(
-                kind,
-                "'1970-01-01 00:00:00'",
-                "'1969-12-31 23:59:59.999999'",
-                "'1900-01-01 00:00:00'",
-            ),
-            *(
-                "'2299-12-31 23:59:59.999999'",
-                "'2024-05-06 07:08:09.000001'",
-                "'1582-10-15 00:00:00'",
-            ),
+            *(kind, "'1970-01-01 00:00:00'", "'1969-12-31 23:59:59.999999'", "'1900-01-01 00:00:00'"),
+            *("'2299-12-31 23:59:59.999999'", "'2024-05-06 07:08:09.000001'", "'1582-10-15 00:00:00'"),
         )
         for kind in ("timestamp", "timestamp_ntz")
     },
     "float": _casts("float", *_FLOATS, "'-0.0'"),
     "double": _casts(
-        *(
-            "double",
-            *_FLOATS,
-            "'-0.0'",
-            "'1.7976931348623157E308'",
-            "'4.9E-324'",
-            "'2.2250738585072014E-308'",
-        ),
+        *("double", *_FLOATS, "'-0.0'", "'1.7976931348623157E308'", "'4.9E-324'", "'2.2250738585072014E-308'"),
         *("'2.2250738585072009E-308'", "9007199254740993", "'0.30000000000000004'"),
     ),
     "string": [
-        *(
-            "''",
-            "' '",
-            "'a'",
-            "'A'",
-            "'日本 é'",
-            "'e\\u0301'",
-            "'\\n\\t\\0'",
-            "'\\''",
-            "'\\\\'",
-            "'n'",
-            "'null'",
-        ),
+        *("''", "' '", "'a'", "'A'", "'日本 é'", "'e\\u0301'", "'\\n\\t\\0'", "'\\''", "'\\\\'", "'n'", "'null'"),
         *("repeat('x', 1000000)", "cast(x'ff00fe' as string)"),
     ],
     "varchar": _casts("varchar(5)", "'abc'", "'ab '"),
     "binary": ["x''", "x'00'", "x'0000'", "x'ff'", "unhex(repeat('a5', 100000))"],
-    "array_of_int": [
-        "array()",
-        "array(1)",
-        "array(1, 2)",
-        "array(2, 1)",
-        "array(12)",
-        "array(cast(null as int))",
-    ],
+    "array_of_int": ["array()", "array(1)", "array(1, 2)", "array(2, 1)", "array(12)", "array(cast(null as int))"],
     "array_of_string": [
         "array()",
         "array('')",
@@ -222,25 +152,9 @@ CASES: dict[str, list[str]] = {
         "array(-0.0D)",
         "array(0.0D)",
     ],
-    "array_of_decimal": [
-        "array(0.00000000BD)",
-        "array(0.00000001BD)",
-        "array(-0.00000001BD, null)",
-    ],
-    "array_of_arrays": [
-        "array()",
-        "array(array(1), array(2))",
-        "array(array(1, 2))",
-        "array(array(), array(1, 2))",
-    ],
-    "map": [
-        "map()",
-        "map('a', 1)",
-        "map('a', null)",
-        "map('a', 1, 'b', 2)",
-        "map('a', 2, 'b', 1)",
-        "map('a', 0)",
-    ],
+    "array_of_decimal": ["array(0.00000000BD)", "array(0.00000001BD)", "array(-0.00000001BD, null)"],
+    "array_of_arrays": ["array()", "array(array(1), array(2))", "array(array(1, 2))", "array(array(), array(1, 2))"],
+    "map": ["map()", "map('a', 1)", "map('a', null)", "map('a', 1, 'b', 2)", "map('a', 2, 'b', 1)", "map('a', 0)"],
     "map_of_struct": [
         "map()",
         "map(1, named_struct('x', 1.5D, 'y', array('z')))",

@@ -30,9 +30,7 @@ def test_retry_runs_what_failed_on_either_engine_and_what_was_skipped(elsewhere:
     assert elsewhere.tables["after_failures"] == [{"id": 1}]
 
 
-def test_failure_on_spark_ends_a_query_on_clickhouse_when_dbt_is_to_fail_fast(
-    elsewhere: Any,
-) -> None:
+def test_failure_on_spark_ends_a_query_on_clickhouse_when_dbt_is_to_fail_fast(elsewhere: Any) -> None:
     assert "Spark cannot read" in elsewhere.fail_fast.failures()["spark_reads_clickhouse"]
     assert elsewhere.fail_fast.results["ch_endless"][0] == "skipped"
 
@@ -48,17 +46,12 @@ def test_ref_is_deferred_to_a_spark_table_of_another_schema(project: Any, elsewh
         "tables_outside_the_folder_of_their_schema_are_inputs_on_clickhouse",
     } <= elsewhere.defer.results.keys()
     assert elsewhere.tables["orders"] == [{"orders": 12}]
-    assert [row["folder"] for row in elsewhere.tables["folders"]] == [
-        "a folder of its own",
-        "the warehouse itself",
-    ]
+    assert [row["folder"] for row in elsewhere.tables["folders"]] == ["a folder of its own", "the warehouse itself"]
     for table in ("countries", "spark_orders"):
         assert not project.spark_table(table, "elsewhere").exists()
 
 
-def test_tables_and_views_of_clickhouse_are_cloned_without_their_parents(
-    project: Any, elsewhere: Any
-) -> None:
+def test_tables_and_views_of_clickhouse_are_cloned_without_their_parents(project: Any, elsewhere: Any) -> None:
     assert elsewhere.clone.failures() == {}
     assert elsewhere.tables["twin"] == [{"package_on": "clickhouse", "parent_on": "spark"}]
     assert len(elsewhere.tables["revenue"]) == 3
@@ -70,9 +63,7 @@ def test_clone_of_a_spark_table_needs_another_format_than_parquet(elsewhere: Any
     assert "shallow clone requires file_format be set to 'delta'" in failure
 
 
-def test_full_refresh_begins_incremental_models_of_both_engines_anew(
-    project: Any, elsewhere: Any
-) -> None:
+def test_full_refresh_begins_incremental_models_of_both_engines_anew(project: Any, elsewhere: Any) -> None:
     assert elsewhere.refresh.success
     assert elsewhere.tables["runs"] == [{"run": 1}]
     folders = project.spark_table("spark_runs", "elsewhere").glob("run=*")

@@ -15,10 +15,7 @@ def test_other_process_is_told_who_uses_the_stores(project: Any, killed: Any) ->
     assert not killed.refused.success
     output = " ".join(killed.refused.output.split())
     assert f"The embedded stores in {project.home} are in use by process {killed.pid} (" in output
-    assert (
-        "dbt --no-use-colors run --select spark_slow); only one process at a time can work"
-        in output
-    )
+    assert "dbt --no-use-colors run --select spark_slow); only one process at a time can work" in output
 
 
 def test_run_after_a_killed_one_removes_what_it_left(project: Any, first_build: Any) -> None:

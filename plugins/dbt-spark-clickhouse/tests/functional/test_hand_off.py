@@ -31,14 +31,8 @@ import pytest
             "{warehouse}/spark_unbuilt. Spark has not built the table, did not finish, or built "
             "it when no ClickHouse node read it. Build it first: dbt build --select spark_unbuilt",
         ),
-        (
-            "reads_removed",
-            "bytes then, absent now). Build it again: dbt build --select spark_removed",
-        ),
-        (
-            "reads_truncated",
-            "1 file differs: part-00000-",
-        ),
+        ("reads_removed", "bytes then, absent now). Build it again: dbt build --select spark_removed"),
+        ("reads_truncated", "1 file differs: part-00000-"),
         (
             "reads_doubled",
             "the files in {warehouse}/spark_doubled are not those that Spark wrote. 1 file differs: "
@@ -58,9 +52,7 @@ import pytest
         ),
     ],
 )
-def test_spark_node_is_refused(
-    project: Any, refused_hand_offs: Any, reader: str, message: str
-) -> None:
+def test_spark_node_is_refused(project: Any, refused_hand_offs: Any, reader: str, message: str) -> None:
     expected = message.format(root=project.root, warehouse=project.spark_table(""))
     assert expected in refused_hand_offs.failures()[reader]
 

@@ -62,8 +62,7 @@ NEVER = {
     "asks_the_time_as_text": "select * from {{ ref('numbers') }} where timestamp 'now' < timestamp '2000-01-01'",
     "asks_chance": "select * from {{ ref('numbers') }} where rand() < 0",
     "asks_java": "select * from {{ ref('numbers') }} where reflect('java.lang.System', 'nanoTime') = '0'",
-    "reads_some_files": ON_SPARK
-    + "select * from text.`{{ env_var('LANDING') }}/*.txt` where value = '0'",
+    "reads_some_files": ON_SPARK + "select * from text.`{{ env_var('LANDING') }}/*.txt` where value = '0'",
     "reads_a_view_of_the_session": ON_SPARK
     + "{% do run_query('create or replace temporary view own as select 1 as n') %}"
     "select * from own where n = 2",
@@ -89,12 +88,7 @@ def failed(outcome: Outcome) -> set[str]:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("passed")
-    output = {
-        "type": "spark_clickhouse",
-        "schema": "passed",
-        "home": str(folder / "home"),
-        "threads": 1,
-    }
+    output = {"type": "spark_clickhouse", "schema": "passed", "home": str(folder / "home"), "threads": 1}
     profiles = {"passed": {"target": "it", "outputs": {"it": output}}}
     files = {
         "dbt_project.yml": json.dumps(PROJECT),
@@ -117,9 +111,7 @@ def environment(folder: Path) -> dict[str, str]:
     return {**os.environ, "LANDING": str(folder / "landing")}
 
 
-def test_spark_is_asked_again_when_anything_has_changed(
-    folder: Path, environment: dict[str, str]
-) -> None:
+def test_spark_is_asked_again_when_anything_has_changed(folder: Path, environment: dict[str, str]) -> None:
     def move(name: str, other: str) -> tuple[str, ...]:
         return ("mv", str(folder / name), str(folder / other))
 
@@ -178,18 +170,11 @@ def test_spark_is_asked_again_when_anything_has_changed(
     assert (failed(outcome), spared(outcome)) == (set(), 0)
 
 
-def test_a_terminal_shows_what_spark_is_at_and_a_pipe_does_not(
-    folder: Path, environment: dict[str, str]
-) -> None:
+def test_a_terminal_shows_what_spark_is_at_and_a_pipe_does_not(folder: Path, environment: dict[str, str]) -> None:
     command = [sys.executable, "-m", "dbt.cli.main", "show", "--inline", SLOW]
     master, slave = pty.openpty()
     with subprocess.Popen(
-        command,
-        cwd=folder,
-        env={**environment, "TERM": "xterm"},
-        stdin=subprocess.DEVNULL,
-        stdout=slave,
-        stderr=slave,
+        command, cwd=folder, env={**environment, "TERM": "xterm"}, stdin=subprocess.DEVNULL, stdout=slave, stderr=slave
     ) as process:
         os.close(slave)
         shown = b""
@@ -198,12 +183,8 @@ def test_a_terminal_shows_what_spark_is_at_and_a_pipe_does_not(
                 shown += part
     os.close(master)
     assert process.returncode == 0, shown
-    lines = re.findall(
-        rb"\r\x1b\[K(Spark \[[ =]{20}\] stage \d+: \d of 2 tasks, \d+ rows)\r", shown
-    )
+    lines = re.findall(rb"\r\x1b\[K(Spark \[[ =]{20}\] stage \d+: \d of 2 tasks, \d+ rows)\r", shown)
     assert lines, shown
     assert shown.rindex(b"\r\x1b[K") > shown.rindex(lines[-1])  # it is wiped out
-    piped = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, check=True
-    )
+    piped = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=True)
     assert "Spark [" not in piped.stdout + piped.stderr

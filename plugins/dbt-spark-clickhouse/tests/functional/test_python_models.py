@@ -156,20 +156,13 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     (folder / "models" / "schema.yml").write_text(SCHEMA)
     (folder / "macros").mkdir()
     (folder / "macros" / "count.sql").write_text(TEST)
-    output = {
-        "type": "spark_clickhouse",
-        "schema": "py",
-        "home": str(folder / "home"),
-        "threads": 2,
-    }
+    output = {"type": "spark_clickhouse", "schema": "py", "home": str(folder / "home"), "threads": 2}
     profiles = {"py": {"target": "embedded", "outputs": {"embedded": output}}}
     (folder / "profiles.yml").write_text(json.dumps(profiles))
     project = {
         "name": "py",
         "profile": "py",
-        "models": {
-            "py": {"spark": {"+database": "spark"}, "clickhouse": {"+materialized": "table"}}
-        },
+        "models": {"py": {"spark": {"+database": "spark"}, "clickhouse": {"+materialized": "table"}}},
         "flags": {"send_anonymous_usage_stats": False},
     }
     (folder / "dbt_project.yml").write_text(json.dumps(project))
@@ -191,9 +184,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
 
 def _rows(outcome: Outcome) -> list[dict[str, object]]:
     found = outcome.output
-    rows: list[dict[str, object]] = json.loads(found[found.index("{") : found.rindex("}") + 1])[
-        "show"
-    ]
+    rows: list[dict[str, object]] = json.loads(found[found.index("{") : found.rindex("}") + 1])["show"]
     return rows
 
 

@@ -77,15 +77,7 @@ CASES: dict[str, tuple[list[str], list[str], str, list[str], str | None, list[in
         "",
     ),
     "in quotes": ([], [f"{SHOP}/c"], CREATE.format("`shop`.`c`"), [], "shop.c", [1, 2], ""),
-    "of three parts": (
-        [],
-        [f"{SHOP}/d"],
-        CREATE.format("spark_catalog.shop.d"),
-        [],
-        "shop.d",
-        [1, 2],
-        "",
-    ),
+    "of three parts": ([], [f"{SHOP}/d"], CREATE.format("spark_catalog.shop.d"), [], "shop.d", [1, 2], ""),
     "with columns": (
         [],
         [f"{SHOP}/e"],
@@ -95,15 +87,7 @@ CASES: dict[str, tuple[list[str], list[str], str, list[str], str | None, list[in
         [],
         "",
     ),
-    "of the schema default": (
-        [],
-        ["home/warehouse/f"],
-        CREATE.format("default.f"),
-        [],
-        "default.f",
-        [1, 2],
-        "",
-    ),
+    "of the schema default": ([], ["home/warehouse/f"], CREATE.format("default.f"), [], "default.f", [1, 2], ""),
     "another table is there": (
         ["create table shop.other (id int) using parquet location '{folder}/" + SHOP + "/g'"],
         [f"{SHOP}/g"],
@@ -194,9 +178,7 @@ CASES: dict[str, tuple[list[str], list[str], str, list[str], str | None, list[in
 def outcomes(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
     """Error, folders that are left and rows of each case; then what is left of the undo."""
     folder = tmp_path_factory.mktemp("folders")
-    cases: list[Any] = [
-        [setup, remains, sql, table] for setup, remains, sql, _, table, _, _ in CASES.values()
-    ]
+    cases: list[Any] = [[setup, remains, sql, table] for setup, remains, sql, _, table, _, _ in CASES.values()]
     cases[0][0] = ["create schema shop", *cases[0][0]]
     process = subprocess.run(
         [sys.executable, "-c", _RUN, str(folder), json.dumps(cases)],

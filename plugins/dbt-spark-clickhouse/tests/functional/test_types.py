@@ -30,12 +30,7 @@ VALUES = {
     "a_struct": {"x": 1, "y": [{"z": "deep"}]},
 }
 EMPTY: dict[str, Any] = {"an_array": [], "a_map": {}, "a_map_by_struct": {}}
-NULLS = {
-    **dict.fromkeys(VALUES),
-    **EMPTY,
-    "id": 2,
-    "a_struct": {"x": None, "y": [{"z": "deep"}]},
-}
+NULLS = {**dict.fromkeys(VALUES), **EMPTY, "id": 2, "a_struct": {"x": None, "y": [{"z": "deep"}]}}
 
 
 def test_values_at_the_edges_of_each_type_arrive_unchanged(tables: Rows) -> None:

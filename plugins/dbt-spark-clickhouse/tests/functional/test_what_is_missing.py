@@ -31,9 +31,7 @@ def project(tmp_path: Path) -> Path:
     server = {**shop, "clickhouse": {"host": "localhost", "port": 1}}
     files = {
         "dbt_project.yml": json.dumps({"name": "shop", "profile": "shop"}),
-        "profiles.yml": json.dumps(
-            {"shop": {"target": "embedded", "outputs": {"embedded": shop, "server": server}}}
-        ),
+        "profiles.yml": json.dumps({"shop": {"target": "embedded", "outputs": {"embedded": shop, "server": server}}}),
         "models/on_spark.sql": "{{ config(database='spark') }} select 1 as id",
         "models/on_clickhouse.sql": "select 1 as id",
         "old/bin/java": "#!/bin/sh\necho 'Error: this Java is too old' >&2\nexit 1\n",
@@ -54,9 +52,7 @@ def project(tmp_path: Path) -> Path:
     ],
     ids=["no Java", "an old Java", "no server"],
 )
-def test_error_says_what_to_do(
-    project: Path, java: str, arguments: tuple[str, ...], message: str
-) -> None:
+def test_error_says_what_to_do(project: Path, java: str, arguments: tuple[str, ...], message: str) -> None:
     home = project / "stores"  # no profile names it
     process = subprocess.run(
         [Path(sys.executable).with_name("dbt"), "--no-use-colors", "run", *arguments],

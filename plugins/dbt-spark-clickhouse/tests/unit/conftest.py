@@ -34,9 +34,7 @@ def no_deprecations() -> None:
 def node() -> Node:
     """Makes a node as the manifest holds it: a kind, a name, an engine and parents."""
 
-    def make(
-        resource_type: str, name: str, database: str | None = None, *parents: Any, **more: Any
-    ) -> Any:
+    def make(resource_type: str, name: str, database: str | None = None, *parents: Any, **more: Any) -> Any:
         config = more.pop("config", {})
         parent_ids = [parent.unique_id for parent in parents]
         return SimpleNamespace(

@@ -50,8 +50,7 @@ def test_engine_at_work_is_that_of_the_thread(at_work: AtWork) -> None:
 
 
 @pytest.mark.parametrize(
-    ("database", "expected"),
-    [(SPARK, SPARK), (CLICKHOUSE, CLICKHOUSE), ("shop", None), ("", None), (None, None)],
+    ("database", "expected"), [(SPARK, SPARK), (CLICKHOUSE, CLICKHOUSE), ("shop", None), ("", None), (None, None)]
 )
 def test_database_names_an_engine_to_a_model(
     at_work: AtWork, node: Node, database: str | None, expected: Engine | None
@@ -61,9 +60,7 @@ def test_database_names_an_engine_to_a_model(
         assert at_work.engine_named(database) == expected
 
 
-def test_database_that_a_test_has_from_the_profile_names_the_engine_at_work(
-    at_work: AtWork, node: Node
-) -> None:
+def test_database_that_a_test_has_from_the_profile_names_the_engine_at_work(at_work: AtWork, node: Node) -> None:
     with at_work.on_node(node("test", "it", CLICKHOUSE), SPARK):
         assert at_work.engine_named(CLICKHOUSE) == SPARK
         assert at_work.engine_named(SPARK) == SPARK
@@ -89,9 +86,7 @@ def test_no_module_remembers_what_is_at_work() -> None:
     for path in Path(str(spark_clickhouse.__file__)).parent.glob("*.py"):
         tree = ast.parse(path.read_text())
         assert [node for node in ast.walk(tree) if isinstance(node, ast.Global)] == []
-        module = import_module(
-            f"dbt.adapters.spark_clickhouse.{path.stem}".removesuffix(".__init__")
-        )
+        module = import_module(f"dbt.adapters.spark_clickhouse.{path.stem}".removesuffix(".__init__"))
         assert [name for name, value in vars(module).items() if isinstance(value, ContextVar)] == []
 
 

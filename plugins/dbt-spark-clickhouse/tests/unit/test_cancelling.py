@@ -25,9 +25,7 @@ def connection(adapter: SparkClickHouseAdapter, engine: Engine) -> Iterator[Conn
     """The connection of another thread, named and not opened, that dbt has cancelled."""
     manager = adapter.engines[engine].connections
     made: list[Connection] = []
-    thread = threading.Thread(
-        target=lambda: made.append(manager.set_connection_name("model.shop.orders"))
-    )
+    thread = threading.Thread(target=lambda: made.append(manager.set_connection_name("model.shop.orders")))
     thread.start()
     thread.join()
     assert adapter.cancel_open_connections() == []

@@ -45,9 +45,7 @@ for folder, is_shared in zip(sys.argv[1::2], sys.argv[2::2]):
 )
 def test_engine_between_two_clients(tmp_path: Path, uses: list[tuple[str, str]], rows: str) -> None:
     arguments = [word for home, use in uses for word in (str(tmp_path / home), use)]
-    found = subprocess.run(
-        [sys.executable, "-c", CLIENTS, *arguments], capture_output=True, text=True, check=False
-    )
+    found = subprocess.run([sys.executable, "-c", CLIENTS, *arguments], capture_output=True, text=True, check=False)
     assert found.returncode == 0, found.stderr
     assert found.stdout.split() == rows.split()
 
@@ -76,10 +74,7 @@ HELPERS = ("a.b__dbt_changes", "a__dbt_build")
 def tables(home: Path, *names: str) -> str:
     """Make tables of these names; all that there are then, or what went wrong."""
     found = subprocess.run(
-        [sys.executable, "-c", TABLES, str(home), *names],
-        capture_output=True,
-        text=True,
-        check=False,
+        [sys.executable, "-c", TABLES, str(home), *names], capture_output=True, text=True, check=False
     )
     assert found.returncode == 0, found.stderr
     return found.stdout.strip()
@@ -108,9 +103,7 @@ def test_any_other_empty_definition_is_an_error_that_names_it(tmp_path: Path, na
     text = path.read_text()
     path.write_text("")
     message = tables(tmp_path)
-    assert (
-        f"could not write the definition of {name}, probably because the disk was full." in message
-    )
+    assert f"could not write the definition of {name}, probably because the disk was full." in message
     assert f"This file is empty: {path}\n" in message
     assert message.endswith("dbt run --full-refresh --select <model>+")
     path.write_text(text)

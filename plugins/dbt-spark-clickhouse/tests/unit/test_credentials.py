@@ -21,9 +21,7 @@ SECRET = "swordfish"
 
 def profile(**output: Any) -> SparkClickHouseCredentials:
     """The credentials of an output, read as dbt reads them."""
-    read = Profile._credentials_from_profile(
-        {"type": "spark_clickhouse", **output}, "shop", "embedded"
-    )
+    read = Profile._credentials_from_profile({"type": "spark_clickhouse", **output}, "shop", "embedded")
     assert isinstance(read, SparkClickHouseCredentials)
     return read
 
@@ -39,9 +37,7 @@ def test_empty_output_is_embedded_in_the_project(tmp_path: Path) -> None:
     assert (spark.wait, clickhouse.wait) == (60, 60)
 
 
-def test_variable_names_the_home_where_the_profile_does_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_variable_names_the_home_where_the_profile_does_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPARK_CLICKHOUSE_HOME", "/data/stores")
     assert profile().engine_credentials(tmp_path)[0].home == "/data/stores"
     assert profile(home="/own").engine_credentials(tmp_path)[0].home == "/own"
@@ -57,15 +53,9 @@ def test_keys_of_the_output_hold_for_both_engines(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("warehouse", "location"),
-    [
-        ("lake", "{root}/lake"),
-        ("/mnt/lake", "/mnt/lake"),
-        ("s3a://lake/warehouse/", "s3a://lake/warehouse"),
-    ],
+    [("lake", "{root}/lake"), ("/mnt/lake", "/mnt/lake"), ("s3a://lake/warehouse/", "s3a://lake/warehouse")],
 )
-def test_warehouse_is_relative_to_the_project(
-    tmp_path: Path, warehouse: str, location: str
-) -> None:
+def test_warehouse_is_relative_to_the_project(tmp_path: Path, warehouse: str, location: str) -> None:
     spark, _ = profile(spark={"warehouse": warehouse}).engine_credentials(tmp_path)
     assert spark.warehouse_location == location.format(root=tmp_path)
 
@@ -139,10 +129,7 @@ def test_methods_are_those_of_dbt_spark_and_spark_connect() -> None:
 @pytest.mark.parametrize(
     ("output", "message"),
     [
-        (
-            {"database": "duckdb"},
-            "The profile has the database 'duckdb', which is not an engine.",
-        ),
+        ({"database": "duckdb"}, "The profile has the database 'duckdb', which is not an engine."),
         (
             {"host": "ch.example.com", "driver": "http"},
             "The profile has unknown keys: driver, host. Keys of one engine go into its block, "
@@ -151,13 +138,11 @@ def test_methods_are_those_of_dbt_spark_and_spark_connect() -> None:
         ),
         (
             {"spark": {"metod": "session", "hots": "x"}},
-            "The profile's `spark` block has unknown keys: hots, metod. It takes the keys of a "
-            "dbt-spark profile.",
+            "The profile's `spark` block has unknown keys: hots, metod. It takes the keys of a dbt-spark profile.",
         ),
         (
             {"clickhouse": {"drivr": "http"}},
-            "The profile's `clickhouse` block has unknown keys: drivr. It takes the keys of a "
-            "dbt-clickhouse profile.",
+            "The profile's `clickhouse` block has unknown keys: drivr. It takes the keys of a dbt-clickhouse profile.",
         ),
         (
             {"clickhouse": {"schema": "shop", "type": "clickhouse"}},
@@ -174,10 +159,7 @@ def test_methods_are_those_of_dbt_spark_and_spark_connect() -> None:
             "The profile's `spark` block: method: 'carrier pigeon' is not one of "
             "['thrift', 'http', 'odbc', 'session', 'connect']",
         ),
-        (
-            {"spark": {"method": "thrift"}},
-            "The profile's `spark` block: Must specify `host` in profile",
-        ),
+        ({"spark": {"method": "thrift"}}, "The profile's `spark` block: Must specify `host` in profile"),
         (
             {"spark": {"method": "thrift", "host": "a", "user": "b", "query_retries": 1}},
             "The profile's `spark` block: `query_retries` is 1: dbt-spark would send a statement "
@@ -190,10 +172,7 @@ def test_methods_are_those_of_dbt_spark_and_spark_connect() -> None:
             "`server_side_parameters`: Spark would leave out rows of files that it cannot read, "
             "without an error. Remove it.",
         ),
-        (
-            {"spark": {"method": "connect"}},
-            "The profile's `spark` block: Must specify `host` in profile",
-        ),
+        ({"spark": {"method": "connect"}}, "The profile's `spark` block: Must specify `host` in profile"),
         (
             {"spark": {"remote": "sc://spark.example.com"}},
             "The profile's `spark` block: `remote` is for `method: connect`.",
@@ -212,10 +191,7 @@ def test_methods_are_those_of_dbt_spark_and_spark_connect() -> None:
             "The profile's `spark` block: server_side_parameters.spark.sql.shuffle.partitions: 4 "
             "is not of type 'string'",
         ),
-        (
-            {"clickhouse": {"secure": "yes"}},
-            "The profile's `clickhouse` block: secure: 'yes' is not of type 'boolean'",
-        ),
+        ({"clickhouse": {"secure": "yes"}}, "The profile's `clickhouse` block: secure: 'yes' is not of type 'boolean'"),
         ({"wait": "a minute"}, "'a minute' is not of type 'integer'"),
         ({"home": 7}, "7 is not of type 'string'"),
         ({"hand_off": "carry"}, "The profile has `hand_off: carry`; it takes pull or push."),
@@ -263,23 +239,14 @@ def test_debug_does_not_show_the_url_of_spark_connect_which_may_have_a_token() -
     assert (shown["spark.method"], SECRET in str(shown)) == ("connect", False)
 
 
-def test_target_is_as_with_the_stock_adapter_of_the_engine_at_work(
-    adapter: SparkClickHouseAdapter,
-) -> None:
+def test_target_is_as_with_the_stock_adapter_of_the_engine_at_work(adapter: SparkClickHouseAdapter) -> None:
     own = {"database": "clickhouse", "schema": "shop", "home": ".spark_clickhouse"}
     credentials = secretive()
     with adapter.at_work.on_engine(SPARK):
         on_spark = dict(credentials.connection_info())
     with adapter.at_work.on_engine(CLICKHOUSE):
         on_clickhouse = dict(credentials.connection_info())
-    assert on_spark == {
-        **own,
-        "host": "localhost",
-        "port": 443,
-        "cluster": None,
-        "endpoint": None,
-        "organization": "0",
-    }
+    assert on_spark == {**own, "host": "localhost", "port": 443, "cluster": None, "endpoint": None, "organization": "0"}
     stock = {"driver", "host", "user", "secure", "retries", "custom_settings"}
     assert own.items() <= on_clickhouse.items()
     assert stock <= set(on_clickhouse)

@@ -41,11 +41,7 @@ PRIVATE_TO_STOCK = {
 }
 # Classes that the router has too.
 CLASSES = {"AdapterSpecificConfigs", "Column", "Relation"}
-TABLES = {
-    "one": delegation.tabled(ToOneEngine),
-    "both": delegation.tabled(ToBothEngines),
-    "own": delegation.OWN,
-}
+TABLES = {"one": delegation.tabled(ToOneEngine), "both": delegation.tabled(ToBothEngines), "own": delegation.OWN}
 
 
 def provider(name: str) -> type:
@@ -57,9 +53,7 @@ def provider(name: str) -> type:
 def test_public_attributes_of_a_stock_adapter_are_all_classified(stock: type[BaseAdapter]) -> None:
     public = {name for name, _ in inspect.getmembers_static(stock) if not name.startswith("_")}
     tables = [*TABLES.values(), SHARED, PRIVATE_TO_STOCK, CLASSES]
-    assert {name: sum(name in table for table in tables) for name in public} == dict.fromkeys(
-        public, 1
-    )
+    assert {name: sum(name in table for table in tables) for name in public} == dict.fromkeys(public, 1)
     assert delegation.unclassified(stock) == set()
 
 
@@ -93,9 +87,7 @@ def test_method_of_a_newer_stock_adapter_is_an_error_when_it_is_called(
 ) -> None:
     assert delegation.unclassified(NewerClickHouseAdapter) == {"swap_partitions"}
     monkeypatch.setattr(delegation, "STOCK_ADAPTERS", (NewerClickHouseAdapter,))
-    monkeypatch.setattr(
-        NewerClickHouseAdapter, "__module__", "dbt.adapters.clickhouse.impl", raising=False
-    )
+    monkeypatch.setattr(NewerClickHouseAdapter, "__module__", "dbt.adapters.clickhouse.impl", raising=False)
     delegation.refuse_unclassified(adapter)
     routed: Any = adapter
     with pytest.raises(UpstreamError) as error:
@@ -116,9 +108,7 @@ def test_methods_of_both_reach_both(
 ) -> None:
     reached: list[Any] = []
     for engine, each in adapter.engines.items():
-        monkeypatch.setattr(
-            each, name, lambda *args, of=engine: reached.append((of, adapter.engine, args))
-        )
+        monkeypatch.setattr(each, name, lambda *args, of=engine: reached.append((of, adapter.engine, args)))
     getattr(adapter, name)("argument")
     assert reached == [(engine, engine, ("argument",)) for engine in (SPARK, CLICKHOUSE)]
 
@@ -129,9 +119,7 @@ def test_constants_that_are_left_alone_are_the_same_in_both_stock_adapters() -> 
 
 
 @pytest.mark.parametrize("stock", STOCK.values())
-def test_what_macros_may_call_on_a_stock_adapter_they_may_call_on_the_router(
-    stock: type[BaseAdapter],
-) -> None:
+def test_what_macros_may_call_on_a_stock_adapter_they_may_call_on_the_router(stock: type[BaseAdapter]) -> None:
     assert stock._available_ <= SparkClickHouseAdapter._available_
     assert set(stock._parse_replacements_) <= set(SparkClickHouseAdapter._parse_replacements_)
     assert all(hasattr(SparkClickHouseAdapter, name) for name in stock._available_)
@@ -147,11 +135,7 @@ def test_delegates_reach_the_engine_at_work_and_no_other(
         for owner, each in adapter.engines.items():
             if hasattr(each, name):
                 monkeypatch.setattr(
-                    each,
-                    name,
-                    lambda *args, of=owner, name=name, **kwargs: reached.append(
-                        (of, name, args, kwargs)
-                    ),
+                    each, name, lambda *args, of=owner, name=name, **kwargs: reached.append((of, name, args, kwargs))
                 )
     with adapter.at_work.on_engine(engine):
         for name in delegates:
@@ -163,9 +147,7 @@ def test_delegates_reach_the_engine_at_work_and_no_other(
                 with pytest.raises(DbtRuntimeError) as error:
                     getattr(adapter, name)()
                 (other,) = set(STOCK) - {engine}
-                assert error.value.msg == (
-                    f"adapter.{name}() is not available on {engine}: only dbt-{other} has it."
-                )
+                assert error.value.msg == (f"adapter.{name}() is not available on {engine}: only dbt-{other} has it.")
                 assert reached == []
 
 
@@ -186,9 +168,7 @@ def test_relation_among_the_arguments_goes_before_the_engine_at_work(
 ) -> None:
     dropped: list[Any] = []
     for engine, each in adapter.engines.items():
-        monkeypatch.setattr(
-            each, "drop_relation", lambda relation, of=engine: dropped.append((of, relation))
-        )
+        monkeypatch.setattr(each, "drop_relation", lambda relation, of=engine: dropped.append((of, relation)))
     on_spark = SparkRelation.create(schema="shop", identifier="orders")
     on_clickhouse = ClickHouseRelation.create(schema="shop", identifier="orders")
     with adapter.at_work.on_engine(CLICKHOUSE):
@@ -202,11 +182,7 @@ def test_relation_among_the_arguments_goes_before_the_engine_at_work(
 @pytest.mark.parametrize("at_work", [SPARK, CLICKHOUSE])
 @pytest.mark.parametrize("name", ["get_relation", "list_relations", "check_schema_exists"])
 def test_database_that_is_an_engine_goes_before_the_engine_at_work(
-    adapter: SparkClickHouseAdapter,
-    monkeypatch: pytest.MonkeyPatch,
-    name: str,
-    at_work: Engine,
-    asked: Engine,
+    adapter: SparkClickHouseAdapter, monkeypatch: pytest.MonkeyPatch, name: str, at_work: Engine, asked: Engine
 ) -> None:
     reached: list[Any] = []
 
@@ -225,9 +201,7 @@ def test_database_that_is_an_engine_goes_before_the_engine_at_work(
 
 
 @pytest.mark.parametrize("engine", [SPARK, CLICKHOUSE])
-def test_properties_are_those_of_the_engine_at_work(
-    adapter: SparkClickHouseAdapter, engine: Engine
-) -> None:
+def test_properties_are_those_of_the_engine_at_work(adapter: SparkClickHouseAdapter, engine: Engine) -> None:
     stock = adapter.engines[engine]
     with adapter.at_work.on_engine(engine):
         assert adapter.type() == stock.type() == engine
@@ -247,8 +221,6 @@ def test_python_models_are_run_as_by_the_stock_adapter(adapter: SparkClickHouseA
                 getattr(adapter, name)
 
 
-def test_adapter_has_its_own_type_while_the_project_is_parsed(
-    adapter: SparkClickHouseAdapter,
-) -> None:
+def test_adapter_has_its_own_type_while_the_project_is_parsed(adapter: SparkClickHouseAdapter) -> None:
     assert adapter.type() == "spark_clickhouse"
     assert adapter.engine == "clickhouse"

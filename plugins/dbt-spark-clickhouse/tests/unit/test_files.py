@@ -69,15 +69,10 @@ def test_what_makes_up_a_table_is_the_same_on_disk_and_in_a_bucket(
 
 @pytest.mark.parametrize(
     ("endpoint", "url"),
-    [
-        ("", "s3://lake/shop/orders"),
-        ("http://127.0.0.1:9000/", "http://127.0.0.1:9000/lake/shop/orders"),
-    ],
+    [("", "s3://lake/shop/orders"), ("http://127.0.0.1:9000/", "http://127.0.0.1:9000/lake/shop/orders")],
 )
 @pytest.mark.parametrize("scheme", ["s3", "s3a", "s3n"])
-def test_clickhouse_reads_and_writes_a_bucket_by_its_url(
-    scheme: str, endpoint: str, url: str
-) -> None:
+def test_clickhouse_reads_and_writes_a_bucket_by_its_url(scheme: str, endpoint: str, url: str) -> None:
     bucket = Bucket(LISTED)
     files = S3Files(f"{scheme}://lake/shop/orders", "parquet", endpoint, bucket.query)
     assert files.source("*.parquet") == f"s3('{url}/*.parquet', 'Parquet')"
@@ -96,12 +91,7 @@ def test_bucket_without_files_is_not_there_and_has_no_receipt() -> None:
 
 
 def test_only_s3_is_s3() -> None:
-    assert [is_s3(place) for place in ("s3://a", "s3a://a", "hdfs://a", "/s3://a")] == [
-        True,
-        True,
-        False,
-        False,
-    ]
+    assert [is_s3(place) for place in ("s3://a", "s3a://a", "hdfs://a", "/s3://a")] == [True, True, False, False]
 
 
 def test_partition_columns_are_those_of_the_folders() -> None:

@@ -26,9 +26,7 @@ def test_an_option_that_dbt_does_not_have_ends_it(
             return SimpleNamespace(success=False, exception=refusal, result=None)
 
     monkeypatch.setattr(follow, "dbtRunner", Runner)
-    follower = follow.Follower(
-        follow.Options.of(["--evry", "5", "--project-dir", str(tmp_path)]), follow.Stopper()
-    )
+    follower = follow.Follower(follow.Options.of(["--evry", "5", "--project-dir", str(tmp_path)]), follow.Stopper())
     if said_by == "run":
         monkeypatch.setattr(follower, "read_project", lambda: True)
         monkeypatch.setattr(follower, "manifest_of_run", lambda: None)

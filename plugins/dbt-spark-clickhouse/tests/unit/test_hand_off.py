@@ -26,14 +26,10 @@ def ref(adapter: SparkClickHouseAdapter) -> Ref:
 
     def make(target: Any, reader: Engine | None, limit: int | None = None) -> BaseRelation:
         of_kind: dict[str, dict[str, Any]] = {"nodes": {}, "sources": {}}
-        of_kind["sources" if target.resource_type == "source" else "nodes"] = {
-            target.unique_id: target
-        }
+        of_kind["sources" if target.resource_type == "source" else "nodes"] = {target.unique_id: target}
         adapter.set_macro_resolver(SimpleNamespace(**of_kind))
         with adapter.at_work.on_engine(reader):
-            relation: BaseRelation = adapter.Relation.create_from(
-                adapter.config, target, limit=limit
-            )
+            relation: BaseRelation = adapter.Relation.create_from(adapter.config, target, limit=limit)
         return relation
 
     return make
@@ -50,9 +46,7 @@ def test_own_nodes_are_read_by_name(node: Node, ref: Ref) -> None:
 
 
 @pytest.mark.parametrize("engine", [SPARK, CLICKHOUSE])
-def test_nothing_is_looked_up_while_the_project_is_parsed(
-    node: Node, ref: Ref, engine: Engine
-) -> None:
+def test_nothing_is_looked_up_while_the_project_is_parsed(node: Node, ref: Ref, engine: Engine) -> None:
     view = node("model", "orders", engine, config={"materialized": "view"})
     assert "orders" in str(ref(view, None))
 
@@ -79,12 +73,7 @@ def test_spark_cannot_read_what_clickhouse_owns(node: Node, ref: Ref) -> None:
     ],
 )
 def test_clickhouse_reads_the_files_of_a_spark_table(
-    adapter: SparkClickHouseAdapter,
-    node: Node,
-    ref: Ref,
-    schema: str,
-    config: dict[str, Any],
-    folder: str,
+    adapter: SparkClickHouseAdapter, node: Node, ref: Ref, schema: str, config: dict[str, Any], folder: str
 ) -> None:
     model = node("model", "Orders", SPARK, config=config)
     model.schema = schema
@@ -99,18 +88,14 @@ def test_clickhouse_reads_what_spark_keeps_in_s3(node: Node, ref: Ref) -> None:
     assert str(ref(source(node, "s3://lake/shop/orders", "parquet"), CLICKHOUSE)) == read
 
 
-def test_clickhouse_reads_lake_tables(
-    adapter: SparkClickHouseAdapter, node: Node, ref: Ref
-) -> None:
+def test_clickhouse_reads_lake_tables(adapter: SparkClickHouseAdapter, node: Node, ref: Ref) -> None:
     folder = f"{adapter.home}/warehouse/shop.db/orders"
     for file_format, function in (("delta", "deltaLakeLocal"), ("iceberg", "icebergLocal")):
         model = node("model", "orders", SPARK, config={"file_format": file_format})
         assert str(ref(model, CLICKHOUSE)) == f"{function}('{folder}')"
 
 
-def test_clickhouse_reads_a_sample_when_dbt_wants_one(
-    adapter: SparkClickHouseAdapter, node: Node, ref: Ref
-) -> None:
+def test_clickhouse_reads_a_sample_when_dbt_wants_one(adapter: SparkClickHouseAdapter, node: Node, ref: Ref) -> None:
     file = f"file('{adapter.home}/warehouse/shop.db/orders/*.parquet', 'Parquet')"
     empty = ref(node("model", "orders", SPARK), CLICKHOUSE, limit=0)
     assert str(empty) == f"(select * from {file} where false limit 0)"
@@ -119,9 +104,7 @@ def test_clickhouse_reads_a_sample_when_dbt_wants_one(
 def test_spark_reads_files_of_a_source_in_place(node: Node, ref: Ref, tmp_path: Path) -> None:
     text = source(node, "landing/lines", "text")
     assert str(ref(text, SPARK)) == f"text.`{tmp_path}/landing/lines`"
-    assert str(ref(text, SPARK, limit=0)) == (
-        f"(select * from text.`{tmp_path}/landing/lines` where false limit 0)"
-    )
+    assert str(ref(text, SPARK, limit=0)) == (f"(select * from text.`{tmp_path}/landing/lines` where false limit 0)")
     assert str(ref(source(node, "s3a://lake/lines", "text"), SPARK)) == "text.`s3a://lake/lines`"
     assert str(ref(source(node, "/mnt/lines", "csv"), SPARK)) == "csv.`/mnt/lines`"
     assert str(ref(source(node, None, None), SPARK)) == "shop.lines"
@@ -134,14 +117,8 @@ def test_path_of_the_machine_is_not_in_what_parsing_keeps(node: Node, ref: Ref) 
 @pytest.mark.parametrize(
     ("config", "obstacle"),
     [
-        (
-            {"materialized": "view"},
-            "it is a view of Spark's, which has no files: materialize it as a table.",
-        ),
-        (
-            {"file_format": "orc"},
-            "its file format is orc: set `file_format` to parquet or delta or iceberg.",
-        ),
+        ({"materialized": "view"}, "it is a view of Spark's, which has no files: materialize it as a table."),
+        ({"file_format": "orc"}, "its file format is orc: set `file_format` to parquet or delta or iceberg."),
         (
             {"location_root": "hdfs://lake"},
             "it is at hdfs://lake, but only folders of this machine and s3:// can be read.",
@@ -204,10 +181,7 @@ def test_table_that_a_clickhouse_node_reads_is_checked_before_it_runs(
     adapter.set_macro_resolver(SimpleNamespace(nodes={parent.unique_id: parent}, sources={}))
     for resource_type in ("model", "snapshot", "test"):
         reader = node(resource_type, "reader", CLICKHOUSE, parent)
-        with (
-            pytest.raises(DbtRuntimeError, match="no receipt"),
-            adapter.at_work.on_engine(CLICKHOUSE),
-        ):
+        with pytest.raises(DbtRuntimeError, match="no receipt"), adapter.at_work.on_engine(CLICKHOUSE):
             adapter.pre_model_hook(RuntimeConfigObject(reader))
 
 
@@ -242,9 +216,7 @@ def test_tables_are_checked_before_a_node_that_reads_them_and_no_other(
     assert checked == ([(engine, reader)] if is_checked else [])
 
 
-@pytest.mark.parametrize(
-    ("is_deferred", "checked"), [(True, "prod.orders"), (False, "shop.orders")]
-)
+@pytest.mark.parametrize(("is_deferred", "checked"), [(True, "prod.orders"), (False, "shop.orders")])
 def test_table_that_dbt_defers_to_is_the_one_that_is_checked(
     adapter: SparkClickHouseAdapter, node: Node, ref: Ref, is_deferred: bool, checked: str
 ) -> None:
@@ -301,9 +273,7 @@ def test_server_has_users_and_grants_are_left_to_the_stock_adapter(
     adapter.set_macro_resolver(SimpleNamespace(nodes={}, sources={}))
     monkeypatch.setattr(adapter.engines[CLICKHOUSE].config.credentials, "driver", "http")
     hooked: list[Any] = []
-    monkeypatch.setattr(
-        ClickHouseAdapter, "pre_model_hook", lambda _, config: hooked.append(config)
-    )
+    monkeypatch.setattr(ClickHouseAdapter, "pre_model_hook", lambda _, config: hooked.append(config))
     granted = node("snapshot", "orders", CLICKHOUSE, config={"grants": {"select": ["reader"]}})
     config = RuntimeConfigObject(granted)
     with adapter.at_work.on_engine(CLICKHOUSE):
@@ -311,9 +281,7 @@ def test_server_has_users_and_grants_are_left_to_the_stock_adapter(
     assert hooked == [config]
 
 
-def test_columns_of_a_table_that_was_never_built_say_what_to_build(
-    adapter: SparkClickHouseAdapter, node: Node
-) -> None:
+def test_columns_of_a_table_that_was_never_built_say_what_to_build(adapter: SparkClickHouseAdapter, node: Node) -> None:
     model = node("model", "orders", SPARK)
     adapter.set_macro_resolver(SimpleNamespace(nodes={model.unique_id: model}, sources={}))
     own = adapter.Relation.create_from(adapter.config, model)
@@ -356,11 +324,7 @@ def test_table_whose_files_are_gone_is_built_anew_and_not_read(
     dropped: list[Any] = []
     spark = adapter.engines[SPARK]
     found = adapter.Relation.create(schema="shop", identifier="orders", database=SPARK, type=known)
-    monkeypatch.setattr(
-        spark,
-        "get_relation",
-        lambda _, schema, name: found if known and name == "orders" else None,
-    )
+    monkeypatch.setattr(spark, "get_relation", lambda _, schema, name: found if known and name == "orders" else None)
     monkeypatch.setattr(spark, "drop_relation", dropped.append)
     with adapter.at_work.on_engine(SPARK):
         adapter.lost_tables.drop(orders)

@@ -70,9 +70,7 @@ class Parsed:
 
 
 def ids(namespace: Mapping[str, Any]) -> Macros:
-    generators: dict[str, Any] = {
-        name: value for name, value in namespace.items() if isinstance(value, MacroGenerator)
-    }
+    generators: dict[str, Any] = {name: value for name, value in namespace.items() if isinstance(value, MacroGenerator)}
     return {name: value.macro.unique_id for name, value in generators.items()}
 
 
@@ -103,9 +101,7 @@ def engine(request: pytest.FixtureRequest) -> Engine:
 
 def nodes_of(parsed: Parsed, engine: Engine) -> list[Any]:
     """Every node of the project that is ``engine``'s."""
-    return [
-        node for node in parsed.manifest.nodes.values() if parsed.adapter.engine_of(node) == engine
-    ]
+    return [node for node in parsed.manifest.nodes.values() if parsed.adapter.engine_of(node) == engine]
 
 
 @pytest.fixture
@@ -120,9 +116,7 @@ def test_packages_clash_so_that_there_is_something_to_keep_apart(parsed: Parsed)
     assert "is_incremental" in parsed.macros("dbt").keys() & parsed.macros("dbt_clickhouse").keys()
 
 
-def test_every_node_sees_the_macros_of_its_engine_as_with_the_stock_adapter(
-    parsed: Parsed, engine: Engine
-) -> None:
+def test_every_node_sees_the_macros_of_its_engine_as_with_the_stock_adapter(parsed: Parsed, engine: Engine) -> None:
     nodes = nodes_of(parsed, engine)
     assert {"model", "test", "seed"} <= {str(node.resource_type) for node in nodes}
     for node in nodes:
@@ -135,9 +129,7 @@ def test_every_node_sees_the_macros_of_its_engine_as_with_the_stock_adapter(
         assert ids(context["dbt"]) == parsed.macros("dbt", PACKAGE[engine])
 
 
-def test_node_sees_the_same_macros_where_dbt_opens_no_connection(
-    parsed: Parsed, engine: Engine, node: Any
-) -> None:
+def test_node_sees_the_same_macros_where_dbt_opens_no_connection(parsed: Parsed, engine: Engine, node: Any) -> None:
     with log_contextvars(node_info=node.node_info):
         context = parsed.context(node)
     seen = ids(context)
@@ -163,12 +155,7 @@ def test_dispatch_finds_the_engines_own_macro_or_the_default_one(
         dispatch = parsed.context(node)["adapter"].dispatch
         for name in sorted(dispatched - {""}):
             candidates = [f"{engine}__{name}", f"default__{name}"]
-            expected = [
-                scope[candidate]
-                for scope in scopes
-                for candidate in candidates
-                if candidate in scope
-            ]
+            expected = [scope[candidate] for scope in scopes for candidate in candidates if candidate in scope]
             if expected:
                 assert dispatch(name, namespace).macro.unique_id == expected[0]
             else:
@@ -176,26 +163,20 @@ def test_dispatch_finds_the_engines_own_macro_or_the_default_one(
                     dispatch(name, namespace)
 
 
-def test_materialization_is_the_engines_own_or_dbts_default(
-    parsed: Parsed, engine: Engine, node: Any
-) -> None:
+def test_materialization_is_the_engines_own_or_dbts_default(parsed: Parsed, engine: Engine, node: Any) -> None:
     prefix = "materialization_"
     defined = {name.removeprefix(prefix) for name in parsed.names() if name.startswith(prefix)}
     names = {name.rpartition("_")[0] for name in defined}
     assert {"table", "incremental", "snapshot", "seed", "dictionary"} <= names
     for name in sorted(names):
         with parsed.working_on(node):
-            found = parsed.manifest.find_materialization_macro_by_name(
-                ROOT, name, parsed.adapter.type()
-            )
+            found = parsed.manifest.find_materialization_macro_by_name(ROOT, name, parsed.adapter.type())
         seen = parsed.seen_on(engine) | parsed.macros("dbt_spark_clickhouse")
         expected = seen.get(f"{prefix}{name}_{engine}") or seen.get(f"{prefix}{name}_default")
         assert (found and found.unique_id) == expected
 
 
-def test_macro_that_an_adapter_runs_by_name_is_its_own_or_dbts(
-    parsed: Parsed, engine: Engine
-) -> None:
+def test_macro_that_an_adapter_runs_by_name_is_its_own_or_dbts(parsed: Parsed, engine: Engine) -> None:
     found: list[str] = []
 
     def record(macro: Any, *arguments: Any) -> Any:

@@ -57,9 +57,7 @@ def test_folders_of_this_machine(location: str, expected: str | None) -> None:
 def test_batches_and_strays(tmp_path: Path) -> None:
     root = tmp_path / "orders"
     write(root, "batch=000002/b.json", "batch=000002/a.json", "batch=10/a.json", "batch=2/c.json")
-    write(
-        root, "batch=9223372036854775808/a.json", "batch=x/a.json", "batch=x/b.json", "loose.json"
-    )
+    write(root, "batch=9223372036854775808/a.json", "batch=x/a.json", "batch=x/b.json", "loose.json")
     write(root, "batch=1/deep/a.json", "batch=1/.hidden", "_temporary/a.json")
     write(root, "batch=1/empty.json", text="")
     found = batches(local_files(root), "orders")

@@ -46,8 +46,7 @@ def test_a_listing_runs_again(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sql", "message"),
-    [(LISTING, "[SCHEMA_NOT_FOUND] shop"), ("/* dbt */ select * from shop.gone", GONE)],
+    ("sql", "message"), [(LISTING, "[SCHEMA_NOT_FOUND] shop"), ("/* dbt */ select * from shop.gone", GONE)]
 )
 def test_nothing_else_runs_again(monkeypatch: pytest.MonkeyPatch, sql: str, message: str) -> None:
     failing = Failing(1, DbtRuntimeError(message))

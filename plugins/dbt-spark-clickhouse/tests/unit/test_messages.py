@@ -111,9 +111,7 @@ def test_connection_that_broke_under_a_statement(kind: type[Exception]) -> None:
 
 def test_session_that_the_server_no_longer_has() -> None:
     error = DbtRuntimeError("Invalid SessionHandle: SessionHandle [0a8b]")
-    assert lost_connection(error, "a:1") == (
-        f"Spark's Thrift server at a:1 no longer has dbt's session. {UNKNOWN}"
-    )
+    assert lost_connection(error, "a:1") == (f"Spark's Thrift server at a:1 no longer has dbt's session. {UNKNOWN}")
     assert lost_connection(DbtRuntimeError("[TABLE_OR_VIEW_NOT_FOUND] no"), "a:1") is None
 
 

@@ -92,9 +92,7 @@ def test_views_are_made_again_after(tmp_path: Path, statement: str, is_made: boo
         ("select * from text.`/a` union all select * from csv.`/b`", False),
     ],
 )
-def test_views_of_files_with_columns_of_their_own_are_made_again(
-    tmp_path: Path, select: str, is_made: bool
-) -> None:
+def test_views_of_files_with_columns_of_their_own_are_made_again(tmp_path: Path, select: str, is_made: bool) -> None:
     view = f"create or replace view shop.v as {select}"
     assert recorded(tmp_path, view).is_made(view) is is_made
 
@@ -135,9 +133,7 @@ COLUMNS: list[dict[str, Any]] = [{"column": "value", "dtype": "string"}]
         ("do something", False),
     ],
 )
-def test_columns_are_kept_until_their_table_changes(
-    tmp_path: Path, statement: str, is_kept: bool
-) -> None:
+def test_columns_are_kept_until_their_table_changes(tmp_path: Path, statement: str, is_kept: bool) -> None:
     write_metastore(tmp_path)
     record = MetastoreRecord(tmp_path, SETTINGS)
     record.keep_columns("shop", "orders", COLUMNS, is_view=False)
@@ -145,9 +141,7 @@ def test_columns_are_kept_until_their_table_changes(
     assert record.columns("Shop", "Orders") == (COLUMNS if is_kept else None)
     record.capture(list, lambda _: [])
     record.write()
-    assert MetastoreRecord(tmp_path, SETTINGS).columns("shop", "orders") == (
-        COLUMNS if is_kept else None
-    )
+    assert MetastoreRecord(tmp_path, SETTINGS).columns("shop", "orders") == (COLUMNS if is_kept else None)
 
 
 def test_a_view_of_what_may_change_unseen_keeps_no_columns(tmp_path: Path) -> None:
@@ -184,9 +178,7 @@ def test_no_record_is_written_of_a_metastore_that_is_not_there(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("content", ['"columns"', ""])
-def test_a_record_of_another_version_or_of_a_power_cut_is_none(
-    tmp_path: Path, content: str
-) -> None:
+def test_a_record_of_another_version_or_of_a_power_cut_is_none(tmp_path: Path, content: str) -> None:
     recorded(tmp_path, VIEW)
     file = tmp_path / "metastore.json"
     file.write_text(file.read_text().replace(content, '"fields"') if content else "")

@@ -42,9 +42,7 @@ def test_clickhouse_models_can_do_what_spark_cannot(tmp_path: Path, call: str) -
     assert parsed.success, parsed.exception
 
 
-def test_catalogs_that_neither_stock_adapter_has_are_an_error_that_says_what_to_do(
-    tmp_path: Path,
-) -> None:
+def test_catalogs_that_neither_stock_adapter_has_are_an_error_that_says_what_to_do(tmp_path: Path) -> None:
     catalogs = """
         catalogs:
           - name: lake

@@ -32,11 +32,7 @@ SIDES = ["id", "actual_or_expected", "name"]
         (OUTCOME, [], False),
         (["n"], [(0,)], False),
         (SIDES, [(1, "actual", "a"), (1, "expected", "a")], True),
-        (
-            SIDES,
-            [(1, "actual", "a"), (2, "actual", None), (2, "expected", None), (1, "expected", "a")],
-            True,
-        ),
+        (SIDES, [(1, "actual", "a"), (2, "actual", None), (2, "expected", None), (1, "expected", "a")], True),
         (SIDES, [(1, "actual", "a"), (1, "expected", "b")], False),
         (SIDES, [(1, "actual", "a"), (1, "actual", "a"), (1, "expected", "a")], False),
         (SIDES, [(1, "actual", "a")], False),
@@ -44,9 +40,7 @@ SIDES = ["id", "actual_or_expected", "name"]
         (SIDES, [(1, "neither", "a")], False),
     ],
 )
-def test_only_what_passed_is_remembered(
-    names: list[str], rows: list[tuple[Any, ...]], expected: bool
-) -> None:
+def test_only_what_passed_is_remembered(names: list[str], rows: list[tuple[Any, ...]], expected: bool) -> None:
     assert passed_tests._has_passed(agate.Table(rows, names)) is expected
 
 
@@ -93,16 +87,12 @@ def test_a_change_of_a_folder_is_noticed(tmp_path: Path, change: str) -> None:
 
 
 def manifest(**macros: str) -> Any:
-    return SimpleNamespace(
-        macros={name: SimpleNamespace(macro_sql=sql) for name, sql in macros.items()}
-    )
+    return SimpleNamespace(macros={name: SimpleNamespace(macro_sql=sql) for name, sql in macros.items()})
 
 
 def config(*, full_refresh: bool = False, **variables: object) -> Any:
     return SimpleNamespace(
-        args=SimpleNamespace(FULL_REFRESH=full_refresh),
-        vars=SimpleNamespace(to_dict=dict),
-        cli_vars=variables,
+        args=SimpleNamespace(FULL_REFRESH=full_refresh), vars=SimpleNamespace(to_dict=dict), cli_vars=variables
     )
 
 
@@ -132,18 +122,14 @@ def test_another_question_or_surroundings_have_another_key(
     assert key(monkeypatch, **change) not in ("", key(monkeypatch))
 
 
-def test_files_of_settings_are_part_of_the_key(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_files_of_settings_are_part_of_the_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
     before = key(monkeypatch)
     (tmp_path / "spark-defaults.conf").write_text("spark.sql.ansi.enabled false")
     assert key(monkeypatch) != before
 
 
-@pytest.mark.parametrize(
-    "settings", [{"spark.jars": "a.jar"}, {"spark.sql.session.timeZone": "Nowhere/City"}], ids=str
-)
+@pytest.mark.parametrize("settings", [{"spark.jars": "a.jar"}, {"spark.sql.session.timeZone": "Nowhere/City"}], ids=str)
 def test_nothing_is_remembered_with_code_of_others_or_an_unknown_zone(
     monkeypatch: pytest.MonkeyPatch, settings: dict[str, str]
 ) -> None:

@@ -11,10 +11,7 @@ import pytest
 from dbt.adapters.spark_clickhouse.progress import line, terminal_for
 from dbt.adapters.spark_clickhouse.upstream import StageAtWork
 
-STAGES = [
-    StageAtWork(number=7, tasks=8, done=0, rows=0),
-    StageAtWork(number=3, tasks=8, done=2, rows=1_234_567),
-]
+STAGES = [StageAtWork(number=7, tasks=8, done=0, rows=0), StageAtWork(number=3, tasks=8, done=2, rows=1_234_567)]
 WHOLE = "Spark [=====               ] stage 3: 2 of 8 tasks, 1,234,567 rows, and 1 more"
 
 

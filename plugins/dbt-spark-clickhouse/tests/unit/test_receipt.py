@@ -118,11 +118,7 @@ def test_same_figures_raise_nothing() -> None:
 
 def test_changed_figures_are_named() -> None:
     number, price, tags = RECEIPT.columns
-    read = replace(
-        RECEIPT,
-        rows=2,
-        columns=(replace(number, checksum=7), replace(price, values=1), tags),
-    )
+    read = replace(RECEIPT, rows=2, columns=(replace(number, checksum=7), replace(price, values=1), tags))
     with pytest.raises(DbtRuntimeError) as error:
         require_same_figures("shop.orders_v2", "orders", RECEIPT, read)
     assert error.value.msg == (
@@ -140,9 +136,7 @@ def test_nulls_of_scalars_raise_nothing() -> None:
 def test_nulls_of_nested_types_are_counted() -> None:
     number, price, tags = RECEIPT.columns
     with pytest.raises(DbtRuntimeError) as error:
-        require_no_nested_nulls(
-            "shop.orders", replace(RECEIPT, columns=(number, price, replace(tags, values=1)))
-        )
+        require_no_nested_nulls("shop.orders", replace(RECEIPT, columns=(number, price, replace(tags, values=1))))
     assert error.value.msg == (
         "ClickHouse cannot read the Spark table shop.orders: its arrays, maps and structs cannot "
         "be null, and these columns hold nulls: tags (2 of array<string>). Replace them in the "
@@ -248,9 +242,7 @@ def test_partition_columns_are_read_from_the_names_of_folders() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("file_format", "function"), [("delta", "deltaLakeLocal"), ("iceberg", "icebergLocal")]
-)
+@pytest.mark.parametrize(("file_format", "function"), [("delta", "deltaLakeLocal"), ("iceberg", "icebergLocal")])
 def test_lake_table_is_read_by_its_log(file_format: str, function: str) -> None:
     receipt = replace(RECEIPT, columns=(ColumnReceipt("id", "bigint", 3, 6),))
     assert reading_sql(LocalFiles("/lake", file_format), receipt) == (

@@ -8,13 +8,7 @@ from typing import Any
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.spark_clickhouse.routing import (
-    CLICKHOUSE,
-    SPARK,
-    Engine,
-    engine_of,
-    named_engine,
-)
+from dbt.adapters.spark_clickhouse.routing import CLICKHOUSE, SPARK, Engine, engine_of, named_engine
 
 Node = Callable[..., Any]
 
@@ -28,9 +22,7 @@ def owner(node: Any, *others: Any, default: Engine = CLICKHOUSE) -> Engine:
 
 @pytest.mark.parametrize("engine", [SPARK, CLICKHOUSE])
 @pytest.mark.parametrize("resource_type", OWNED)
-def test_database_of_a_node_names_its_engine(
-    node: Node, resource_type: str, engine: Engine
-) -> None:
+def test_database_of_a_node_names_its_engine(node: Node, resource_type: str, engine: Engine) -> None:
     assert owner(node(resource_type, "it", engine)) == engine
 
 
@@ -58,25 +50,19 @@ def test_node_without_an_engine_follows_its_parents(
 
 @pytest.mark.parametrize("default", [SPARK, CLICKHOUSE])
 @pytest.mark.parametrize("resource_type", [*FOLLOWING, "operation"])
-def test_node_without_parents_runs_on_the_default_engine(
-    node: Node, resource_type: str, default: Engine
-) -> None:
+def test_node_without_parents_runs_on_the_default_engine(node: Node, resource_type: str, default: Engine) -> None:
     assert owner(node(resource_type, "it"), default=default) == default
 
 
 @pytest.mark.parametrize("default", [SPARK, CLICKHOUSE])
 @pytest.mark.parametrize("parent", [SPARK, CLICKHOUSE])
-def test_hook_runs_on_the_default_engine_whatever_it_reads(
-    node: Node, default: Engine, parent: Engine
-) -> None:
+def test_hook_runs_on_the_default_engine_whatever_it_reads(node: Node, default: Engine, parent: Engine) -> None:
     model = node("model", "parent", parent)
     assert owner(node("operation", "it", None, model), model, default=default) == default
 
 
 @pytest.mark.parametrize("engine", [SPARK, CLICKHOUSE])
-def test_unit_test_follows_the_model_that_it_tests_not_its_inputs(
-    node: Node, engine: Engine
-) -> None:
+def test_unit_test_follows_the_model_that_it_tests_not_its_inputs(node: Node, engine: Engine) -> None:
     tested = node("model", "tested", engine)
     inputs = [node("model", "spark", SPARK), node("model", "clickhouse", CLICKHOUSE)]
     unit_test = node("unit_test", "it", CLICKHOUSE, *inputs, tested_node_unique_id=tested.unique_id)
@@ -90,9 +76,7 @@ def test_parent_that_is_not_in_the_manifest_does_not_count(node: Node) -> None:
 
 @pytest.mark.parametrize("consumer", [SPARK, CLICKHOUSE])
 @pytest.mark.parametrize("own", [SPARK, CLICKHOUSE])
-def test_ephemeral_model_follows_the_model_that_uses_it(
-    node: Node, own: Engine, consumer: Engine
-) -> None:
+def test_ephemeral_model_follows_the_model_that_uses_it(node: Node, own: Engine, consumer: Engine) -> None:
     ephemeral = node("model", "it", own, config={"materialized": "ephemeral"})
     assert owner(ephemeral, node("model", "consumer", consumer, ephemeral)) == consumer
 
@@ -156,16 +140,8 @@ def test_adapter_means_what_database_means(
 @pytest.mark.parametrize(
     ("database", "config", "found"),
     [
-        (
-            "spark",
-            {"adapter": "clickhouse"},
-            "the database 'spark' and the adapter 'clickhouse'",
-        ),
-        (
-            "spark",
-            {"meta": {"adapter": "clickhouse"}},
-            "the database 'spark' and in `meta` the adapter 'clickhouse'",
-        ),
+        ("spark", {"adapter": "clickhouse"}, "the database 'spark' and the adapter 'clickhouse'"),
+        ("spark", {"meta": {"adapter": "clickhouse"}}, "the database 'spark' and in `meta` the adapter 'clickhouse'"),
         (
             None,
             {"adapter": "spark", "meta": {"adapter": "clickhouse"}},

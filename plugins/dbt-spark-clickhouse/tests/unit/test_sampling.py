@@ -55,11 +55,7 @@ def test_a_type_that_is_given_counts_for_more(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "is_debezium", "message"),
     [
-        (
-            '{"a b": 1}',
-            False,
-            "the column 'a b' does not begin with a letter, or contains characters",
-        ),
+        ('{"a b": 1}', False, "the column 'a b' does not begin with a letter, or contains characters"),
         ('{"_x": 1}', False, "the column '_x' does not begin with a letter"),
         ("nothing", False, "has no line with a row. Land a batch first"),
     ],
@@ -71,19 +67,11 @@ def test_what_cannot_be_read(line: str, is_debezium: bool, message: str, tmp_pat
 
 def test_debezium_of_postgresql_without_a_schema(tmp_path: Path) -> None:
     events = [
-        {
-            "op": "c",
-            "before": None,
-            "after": {"id": 1, "at": "2025-01-31T10:00:00Z"},
-            "source": {"lsn": 5},
-        },
+        {"op": "c", "before": None, "after": {"id": 1, "at": "2025-01-31T10:00:00Z"}, "source": {"lsn": 5}},
         {"op": "d", "before": {"id": 2, "at": None}, "after": None, "source": {"lsn": 6}},
     ]
     found = sample_of_files(land(tmp_path, *map(json.dumps, events)), is_debezium=True, types={})
-    assert (found.columns, found.version) == (
-        {"id": "bigint", "at": "timestamp"},
-        "source.lsn_despite_races",
-    )
+    assert (found.columns, found.version) == ({"id": "bigint", "at": "timestamp"}, "source.lsn_despite_races")
 
 
 def _event(table: str, column: str, connector: str = "postgresql", **source: object) -> str:
@@ -93,17 +81,13 @@ def _event(table: str, column: str, connector: str = "postgresql", **source: obj
 
 def test_events_of_several_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     land(
-        tmp_path,
-        _event("orders", "a", lsn=8, sequence='["8","8"]'),
-        _event("carts", "b", lsn=8, sequence='["8","8"]'),
+        tmp_path, _event("orders", "a", lsn=8, sequence='["8","8"]'), _event("carts", "b", lsn=8, sequence='["8","8"]')
     )
     arguments = ["things", "--kind", "debezium", "--landing", "landing", "--key", "id"]
     arguments += ["--project-dir", str(tmp_path)]
     assert main(arguments) == 2
     said = capsys.readouterr().err
-    assert (
-        "the events are of several tables: public.carts, public.orders. Name one of them: " in said
-    )
+    assert "the events are of several tables: public.carts, public.orders. Name one of them: " in said
     assert main([*arguments, "--source-table", "orders"]) == 0
     model = (tmp_path / "models" / "things" / "stg_things.sql").read_text()
     assert "table='public.orders',\n    version='source.sequence'," in model
@@ -129,10 +113,7 @@ def test_the_position_of_a_connector(
     assert main([*arguments, "--project-dir", str(tmp_path)]) == 0, capsys.readouterr().err
     folder = tmp_path / "models" / "things"
     assert f"version='{version}'" in (folder / "stg_things.sql").read_text()
-    assert (
-        f'{{name: "_version", data_type: "{stored}"}}'
-        in (folder / "things__models.yml").read_text()
-    )
+    assert f'{{name: "_version", data_type: "{stored}"}}' in (folder / "things__models.yml").read_text()
 
 
 def test_events_of_two_connectors(tmp_path: Path) -> None:
@@ -141,9 +122,7 @@ def test_events_of_two_connectors(tmp_path: Path) -> None:
         sample_of_files(tmp_path / "landing", is_debezium=True, types={})
 
 
-def test_events_without_a_position_need_a_version(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_events_without_a_position_need_a_version(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     land(tmp_path, json.dumps({"op": "c", "after": {"id": 1, "rev": 2}, "source": {}}))
     arguments = ["things", "--kind", "debezium", "--landing", "landing", "--key", "id"]
     arguments += ["--project-dir", str(tmp_path)]
@@ -226,10 +205,7 @@ PLAIN = {
     ("line", "columns"),
     [
         (PLAIN, ["id", "name"]),
-        (
-            {"topic": "t", "partition": 0, "offset": 1, "key": "1", "payload": json.dumps(PLAIN)},
-            ["id", "name"],
-        ),
+        ({"topic": "t", "partition": 0, "offset": 1, "key": "1", "payload": json.dumps(PLAIN)}, ["id", "name"]),
         ({"key": {"id": 1}, "value": PLAIN, "headers": []}, ["id", "name"]),
         ({"schema": None, "payload": json.dumps(PLAIN)}, ["id", "name"]),
         ({"id": 1, "name": "x", "__op": "c", "__deleted": "false", "__lsn": 5}, ["id", "name"]),
@@ -265,27 +241,18 @@ def test_what_a_value_does_not_say_is_asked(value: Any, message: str, tmp_path: 
 
 def test_a_date_or_a_number_is_asked(tmp_path: Path) -> None:
     landing = land(tmp_path, json.dumps({**PLAIN, "after": {"id": 1, "day": 20458}}))
-    with pytest.raises(
-        SampleError, match=r"the events have no schema, and some values do not say what they are\."
-    ):
+    with pytest.raises(SampleError, match=r"the events have no schema, and some values do not say what they are\."):
         sample_of_files(landing, is_debezium=True, types={})
 
 
 def test_a_flattened_stream_needs_deletes(tmp_path: Path) -> None:
     landing = land(tmp_path, '{"id": 1, "__op": "c", "__lsn": 5}')
-    with pytest.raises(
-        SampleError,
-        match="the events are flattened and have no __deleted: the stream has no deletes",
-    ):
+    with pytest.raises(SampleError, match="the events are flattened and have no __deleted: the stream has no deletes"):
         sample_of_files(landing, is_debezium=True, types={})
 
 
 def test_codes_of_operations(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    land(
-        tmp_path,
-        '{"Op": "I", "id": 1, "at": "2025-01-31"}',
-        '{"Op": "D", "id": 1, "at": "2025-02-01"}',
-    )
+    land(tmp_path, '{"Op": "I", "id": 1, "at": "2025-01-31"}', '{"Op": "D", "id": 1, "at": "2025-02-01"}')
     given = ["flags", "--kind", "upserts", "--landing", "landing", "--key", "id", "--version", "at"]
     given += ["--project-dir", str(tmp_path), "--is-deleted"]
     assert main([*given, "Op"]) == 2

@@ -27,15 +27,12 @@ def credentials(**keys: Any) -> EmbeddedSparkCredentials:
     return EmbeddedSparkCredentials(method=SparkMethod.CONNECT, schema="shop", **keys)
 
 
-def test_missing_packages_come_with_the_command_that_installs_them(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_missing_packages_come_with_the_command_that_installs_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "dbt.adapters.spark_clickhouse.spark_connect", None)
     with pytest.raises(FailedToConnectError) as error:
         spark_engine._remote_session(credentials(host="localhost"))
     assert error.value.msg.startswith(
-        "Spark Connect needs packages that are not installed: pip install "
-        "'dbt-spark-clickhouse[connect]' ("
+        "Spark Connect needs packages that are not installed: pip install 'dbt-spark-clickhouse[connect]' ("
     )
 
 
@@ -50,8 +47,7 @@ def test_server_that_is_not_there_is_an_error_of_one_line(monkeypatch: pytest.Mo
     said = error.value.msg
     assert said.startswith(f"Spark Connect at localhost:{port} does not answer: failed to connect")
     assert said.endswith(
-        "Start the server, or correct the profile's `spark` block: `host` and `port` or `remote`, "
-        "and `use_ssl`."
+        "Start the server, or correct the profile's `spark` block: `host` and `port` or `remote`, and `use_ssl`."
     )
     assert len(said.splitlines()) == 1
     assert SparkSession.getActiveSession() is None
@@ -70,8 +66,7 @@ def test_server_that_is_not_there_is_an_error_of_one_line(monkeypatch: pytest.Mo
         ),
         (
             {"message": "Gone.", "errorClass": "INVALID_HANDLE.SESSION_CHANGED"},
-            "Spark Connect at it:1 no longer has dbt's session (INVALID_HANDLE.SESSION_CHANGED). "
-            + UNKNOWN,
+            "Spark Connect at it:1 no longer has dbt's session (INVALID_HANDLE.SESSION_CHANGED). " + UNKNOWN,
         ),
         (
             {
@@ -99,14 +94,10 @@ def test_error_of_a_statement_says_what_to_do(error: dict[str, Any], said: str) 
 
 def test_cancelled_session_does_nothing_more() -> None:
     calls: list[str] = []
-    session: Any = SimpleNamespace(
-        interruptAll=lambda: calls.append("interrupted"), sql=calls.append
-    )
+    session: Any = SimpleNamespace(interruptAll=lambda: calls.append("interrupted"), sql=calls.append)
     handle = RemoteSession(session, "it:1")
     handle.cursor().execute("select 1")
     handle.cancel()
-    with pytest.raises(
-        DbtRuntimeError, match=r"dbt was interrupted before this node began\. Run it again\."
-    ):
+    with pytest.raises(DbtRuntimeError, match=r"dbt was interrupted before this node began\. Run it again\."):
         handle.cursor().execute("select 2")
     assert calls == ["select 1", "interrupted"]

@@ -11,29 +11,18 @@ from dbt.adapters.exceptions import FailedToConnectError
 from dbt.adapters.spark_clickhouse import spark_session, upstream
 from dbt.adapters.spark_clickhouse.credentials import EmbeddedSparkCredentials, SparkMethod
 from dbt.adapters.spark_clickhouse.metastore_record import forget_records
-from dbt.adapters.spark_clickhouse.spark_session import (
-    JAVA_OPTIONS,
-    default_settings,
-    own_record,
-    start_session,
-)
+from dbt.adapters.spark_clickhouse.spark_session import JAVA_OPTIONS, default_settings, own_record, start_session
 
 
 def credentials(home: Path, **settings: str) -> EmbeddedSparkCredentials:
     found = EmbeddedSparkCredentials(
-        method=SparkMethod.SESSION,
-        host="",
-        schema="shop",
-        home=str(home),
-        project_root=str(home),
+        method=SparkMethod.SESSION, host="", schema="shop", home=str(home), project_root=str(home)
     )
     found.server_side_parameters = settings
     return found
 
 
-def test_a_process_has_one_spark_for_one_home(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_process_has_one_spark_for_one_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(upstream, "is_spark_running", lambda: True)
     monkeypatch.setattr(spark_session, "_homes", [tmp_path / "first"])
     start_session(credentials(tmp_path / "first"), 0)
@@ -57,18 +46,12 @@ def test_a_record_is_of_one_home_and_of_its_settings(tmp_path: Path) -> None:
     assert own_record(credentials(tmp_path)) is not first
 
 
-@pytest.mark.parametrize(
-    "folder", ["my projects", "it's", 'a "b" c', "a\\b", 'a\\"b', "$HOME\n`x`"]
-)
-def test_a_path_may_have_any_character(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, folder: str
-) -> None:
+@pytest.mark.parametrize("folder", ["my projects", "it's", 'a "b" c', "a\\b", 'a\\"b', "$HOME\n`x`"])
+def test_a_path_may_have_any_character(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, folder: str) -> None:
     archive = tmp_path / folder / "spark.jsa"
     archive.parent.mkdir()
     archive.touch()
     monkeypatch.setattr("dbt.adapters.spark_clickhouse.class_archive.archive_path", lambda: archive)
     options = default_settings(credentials(archive.parent))[JAVA_OPTIONS]
     assert f"-XX:SharedArchiveFile={archive}" in shlex.split(options)
-    assert f"-Dderby.stream.error.file={archive.parent / 'logs' / 'derby.log'}" in shlex.split(
-        options
-    )
+    assert f"-Dderby.stream.error.file={archive.parent / 'logs' / 'derby.log'}" in shlex.split(options)

@@ -78,9 +78,7 @@ def is_held(home: Path) -> bool:
     return (home / "lock").read_text().startswith(f"{os.getpid()} ")
 
 
-def test_second_process_is_refused_with_pid_and_command_of_the_first(
-    home: Path, holder: Holder
-) -> None:
+def test_second_process_is_refused_with_pid_and_command_of_the_first(home: Path, holder: Holder) -> None:
     first = holder("store.hold(home, 0)\n" + UNTIL_TOLD)
     with pytest.raises(DbtRuntimeError) as error:
         store.hold(home, 0)
@@ -143,8 +141,7 @@ def test_a_home_that_is_a_file_is_named(home: Path) -> None:
     with pytest.raises(DbtRuntimeError) as refused:
         store.hold(home, 0)
     assert refused.value.msg == (
-        f"dbt cannot keep a lock in {home}: File exists. Let `home` in the profile name a folder "
-        "that dbt can write to."
+        f"dbt cannot keep a lock in {home}: File exists. Let `home` in the profile name a folder that dbt can write to."
     )
 
 

@@ -19,9 +19,7 @@ def time_zone() -> bytes | None:
 
 
 @pytest.mark.parametrize("zone", [None, "America/New_York"])
-def test_only_chdb_sees_the_time_zone_change(
-    monkeypatch: pytest.MonkeyPatch, zone: str | None
-) -> None:
+def test_only_chdb_sees_the_time_zone_change(monkeypatch: pytest.MonkeyPatch, zone: str | None) -> None:
     if zone:
         monkeypatch.setenv("TZ", zone)
     else:

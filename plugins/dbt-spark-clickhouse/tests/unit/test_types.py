@@ -7,11 +7,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.spark_clickhouse.digests import digest
 from dbt.adapters.spark_clickhouse.routing import ENGINES, SPARK
-from dbt.adapters.spark_clickhouse.types import (
-    clickhouse_type,
-    is_nullable,
-    without_collations,
-)
+from dbt.adapters.spark_clickhouse.types import clickhouse_type, is_nullable, without_collations
 
 SCALARS = {
     "boolean": "Nullable(Bool)",
@@ -91,9 +87,7 @@ def test_nested_types_cannot_be_null(spark_type: str) -> None:
         ("array", "array"),
     ],
 )
-def test_type_that_clickhouse_does_not_have_is_an_error_that_names_it(
-    spark_type: str, named: str
-) -> None:
+def test_type_that_clickhouse_does_not_have_is_an_error_that_names_it(spark_type: str, named: str) -> None:
     with pytest.raises(DbtRuntimeError) as error:
         clickhouse_type(spark_type)
     assert error.value.msg == (

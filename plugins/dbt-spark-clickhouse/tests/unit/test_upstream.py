@@ -48,11 +48,7 @@ def named(name: str) -> Symbol:
 def assigned_in(scope: Any) -> set[str]:
     """The attributes that the functions of a class or a module give to objects."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(scope)))
-    return {
-        node.attr
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
-    }
+    return {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)}
 
 
 def is_there(symbol: Symbol) -> bool:
@@ -62,9 +58,7 @@ def is_there(symbol: Symbol) -> bool:
     if inspect.ismodule(home):
         return symbol.name in assigned_in(home)
     return symbol.name in getattr(home, "__dataclass_fields__", {}) or any(
-        symbol.name in assigned_in(cls)
-        for cls in home.__mro__[:-1]
-        if cls.__module__ not in ("abc", "typing")
+        symbol.name in assigned_in(cls) for cls in home.__mro__[:-1] if cls.__module__ not in ("abc", "typing")
     )
 
 
@@ -91,18 +85,14 @@ def jars() -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("symbol", JAVA, ids=str)
-def test_method_of_the_jvm_is_there_in_the_installed_version(
-    jars: dict[str, bytes], symbol: Symbol
-) -> None:
+def test_method_of_the_jvm_is_there_in_the_installed_version(jars: dict[str, bytes], symbol: Symbol) -> None:
     # A name in a compiled class has its length before it.
     name = symbol.name.encode()
     assert len(name).to_bytes(2, "big") + name in jars[symbol.place]
 
 
 def test_versions_of_the_advice_are_those_that_are_installed() -> None:
-    assert {name: metadata.version(name) for name in upstream.TESTED_VERSIONS} == (
-        upstream.TESTED_VERSIONS
-    )
+    assert {name: metadata.version(name) for name in upstream.TESTED_VERSIONS} == (upstream.TESTED_VERSIONS)
     assert {symbol.package for symbol in SYMBOLS} <= upstream.TESTED_VERSIONS.keys()
 
 
@@ -204,9 +194,7 @@ def _as_session(java: Any) -> Any:
 
 
 @pytest.mark.parametrize("symbol", JAVA, ids=str)
-def test_method_that_the_jvm_lacks_is_an_error_that_names_it(
-    symbol: Symbol, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_method_that_the_jvm_lacks_is_an_error_that_names_it(symbol: Symbol, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UpstreamError) as error:
         use_spark(symbol.name, monkeypatch)
     assert error.value.msg == symbol.missing().msg
@@ -270,18 +258,12 @@ USES: dict[str, Use] = {
     "_connection_keys": _lacking(lambda: upstream.connection_keys(Nothing())),  # type: ignore[arg-type]
     "dbt_created": _lacking(lambda: upstream.was_built(Nothing())),  # type: ignore[arg-type]
     "introspect": _without(dbt.cli.params, "introspect", lambda: upstream.may_introspect(None)),
-    "RuntimeConfigObject": _without(
-        dbt.context.providers, "RuntimeConfigObject", lambda: upstream.node_config(None)
-    ),
+    "RuntimeConfigObject": _without(dbt.context.providers, "RuntimeConfigObject", lambda: upstream.node_config(None)),
     "register_pickle_by_value": _without(
-        pyspark.cloudpickle,
-        "register_pickle_by_value",
-        lambda: upstream.pickle_by_value(pyspark),
+        pyspark.cloudpickle, "register_pickle_by_value", lambda: upstream.pickle_by_value(pyspark)
     ),
     "unregister_pickle_by_value": _without(
-        pyspark.cloudpickle,
-        "unregister_pickle_by_value",
-        lambda: upstream.stop_pickling_by_value(pyspark),
+        pyspark.cloudpickle, "unregister_pickle_by_value", lambda: upstream.stop_pickling_by_value(pyspark)
     ),
     "DefaultPolicy": _without(
         pyspark.sql.connect.client.retries,
@@ -301,15 +283,11 @@ USES: dict[str, Use] = {
     "_fix_binding": _lacking(lambda: upstream.set_session_literals(Nothing(), str)),
     "fetchall": _lacking(lambda: upstream.set_session_rows(Nothing(), lambda _, row: row)),
     "description": _lacking(lambda: upstream.set_session_rows(WithRows(), lambda _, row: row)),
-    "_active_spark_context": _without(
-        SparkContext, "_active_spark_context", upstream.is_spark_running
-    ),
+    "_active_spark_context": _without(SparkContext, "_active_spark_context", upstream.is_spark_running),
     "_jsc": _lacking(lambda: upstream.cancel_job_group(Nothing(), "group", "reason")),
     "_cursor": _lacking(lambda: upstream.SparkPlan(Nothing())),
     "_df": _lacking(lambda: upstream.SparkPlan(SimpleNamespace(_cursor=Nothing()))),
-    "_jdf": _lacking(
-        lambda: upstream.SparkPlan(SimpleNamespace(_cursor=SimpleNamespace(_df=Nothing())))
-    ),
+    "_jdf": _lacking(lambda: upstream.SparkPlan(SimpleNamespace(_cursor=SimpleNamespace(_df=Nothing())))),
     "_jvm": _lacking(lambda: upstream.jvm(Nothing())),  # type: ignore[arg-type]
     "_jsparkSession": _lacking(lambda: upstream.SparkCatalog(Nothing())),  # type: ignore[arg-type]
     "launch_gateway": _without(
@@ -332,9 +310,7 @@ OTHERWISE_TESTED = {"adapters", "limit", "event_time_filter"}
 
 
 @pytest.mark.parametrize("name", USES)
-def test_symbol_that_is_missing_is_an_error_that_names_it(
-    monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_symbol_that_is_missing_is_an_error_that_names_it(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     with pytest.raises(UpstreamError) as error:
         USES[name](monkeypatch)
     assert error.value.msg == named(name).missing().msg
@@ -411,8 +387,7 @@ def test_connections_of_others_are_all_but_that_of_the_thread() -> None:
 
 
 @pytest.mark.parametrize(
-    ("flags", "expected"),
-    [(None, True), (SimpleNamespace(INTROSPECT=False), False), (SimpleNamespace(), True)],
+    ("flags", "expected"), [(None, True), (SimpleNamespace(INTROSPECT=False), False), (SimpleNamespace(), True)]
 )
 def test_dbt_may_introspect_unless_it_was_told_not_to(flags: Any, expected: bool) -> None:
     assert upstream.may_introspect(SimpleNamespace(args=flags)) is expected
@@ -420,9 +395,7 @@ def test_dbt_may_introspect_unless_it_was_told_not_to(flags: Any, expected: bool
 
 def test_settings_of_the_stock_client_reach_the_embedded_one() -> None:
     seen: list[Any] = []
-    client = _client(
-        _conn_settings={"mutations_sync": "3"}, connect=lambda *given: seen.append(given)
-    )
+    client = _client(_conn_settings={"mutations_sync": "3"}, connect=lambda *given: seen.append(given))
     client._create_client("credentials")
     assert seen == [("credentials", {"mutations_sync": "3"})]
 
@@ -448,9 +421,7 @@ def own_names(tree: ast.Module) -> set[str]:
             found |= {
                 node.attr
                 for node in ast.walk(cls)
-                if isinstance(node, ast.Attribute)
-                and isinstance(node.ctx, ast.Store)
-                and is_own_object(node.value)
+                if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and is_own_object(node.value)
             }
     return found
 
@@ -506,10 +477,7 @@ def private_uses(source: str) -> set[str]:
         ("class Own(Stock):\n  def run(self): return super()._of_stock()", {"_of_stock"}),
         ("class Own:\n  def __init__(self): self._a = other._a", {"_a"}),
         ("class Own:\n  def __init__(self): self._a = 1\n  def run(self): return self._a", set()),
-        (
-            "class Own:\n  _a: int = 1\n  def run(self): return self._a + self._run()\n  def _run(self): 1",
-            set(),
-        ),
+        ("class Own:\n  _a: int = 1\n  def run(self): return self._a + self._run()\n  def _run(self): 1", set()),
         ("from __future__ import annotations\n_own = 1\n_own.name.__class__", set()),
     ],
 )

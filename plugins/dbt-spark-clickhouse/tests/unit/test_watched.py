@@ -43,13 +43,7 @@ def test_a_project_is_what_dbt_has_read_and_not_what_it_writes(tmp_path: Path) -
     def parsed(folder: str, root: Path = tmp_path) -> Any:
         return SimpleNamespace(path=SimpleNamespace(project_root=str(root), searched_path=folder))
 
-    for name in (
-        "models/a/x.sql",
-        "models/.y.sql",
-        "compiled/x.sql",
-        "dbt_project.yml",
-        "notes.md",
-    ):
+    for name in ("models/a/x.sql", "models/.y.sql", "compiled/x.sql", "dbt_project.yml", "notes.md"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
     manifest = SimpleNamespace(files={"1": parsed("models"), "2": parsed("macros", Path("/other"))})
@@ -68,14 +62,10 @@ def test_options_of_dbt_are_passed_on(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("option", ["--full-refresh", "-f"])
-def test_no_table_is_rebuilt_again_and_again(
-    option: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_no_table_is_rebuilt_again_and_again(option: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         Options.of([option])
-    assert (
-        "--full-refresh would rebuild all tables each time. Use dbt run." in capsys.readouterr().err
-    )
+    assert "--full-refresh would rebuild all tables each time. Use dbt run." in capsys.readouterr().err
 
 
 def test_a_project_may_have_models_that_are_disabled(tmp_path: Path) -> None:
@@ -113,9 +103,7 @@ def test_the_line_of_a_run_that_failed() -> None:
 
 def test_the_age_is_that_of_the_batches_that_were_applied() -> None:
     now = time.time_ns()
-    landed = {
-        f"landing/orders/batch=00000{number}": now - age * 10**9 for number, age in BATCHES.items()
-    }
+    landed = {f"landing/orders/batch=00000{number}": now - age * 10**9 for number, age in BATCHES.items()}
 
     def line(*batches: int) -> str:
         config = SimpleNamespace(materialized="versioned_collapsing")
@@ -133,9 +121,7 @@ def test_the_age_is_that_of_the_batches_that_were_applied() -> None:
     assert line() == "nothing to change | 1.2 s"
 
 
-def test_a_project_that_changes_is_parsed_again(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_project_that_changes_is_parsed_again(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     follower = Follower(Options.of(["--project-dir", str(tmp_path)]), Stopper())
     follower._manifest = SimpleNamespace()
     follower._project = cast(Any, SimpleNamespace(files=lambda: {"models/orders.sql": 1}))

@@ -32,10 +32,6 @@ def load_default_config() -> dict[str, Any]:
 def get_configs_info() -> dict[str, dict[str, Any]]:
     """What the options are."""
     return {
-        "collapsing_manifest": {
-            "definition": "dbt's manifest, as `dbt parse` and `dbt compile` write it: a path"
-        },
-        "collapsing_engines": {
-            "definition": "Tables and their engines, by the query in the README: a path"
-        },
+        "collapsing_manifest": {"definition": "dbt's manifest, as `dbt parse` and `dbt compile` write it: a path"},
+        "collapsing_engines": {"definition": "Tables and their engines, by the query in the README: a path"},
     }

@@ -47,9 +47,7 @@ class Analysis:
         reading: names of views whose queries are being read.
     """
 
-    def __init__(
-        self, root: BaseSegment | None, relations: Relations, reading: frozenset[str] = frozenset()
-    ) -> None:
+    def __init__(self, root: BaseSegment | None, relations: Relations, reading: frozenset[str] = frozenset()) -> None:
         self.selects: list[Select] = []
         self.rows = Rows()
         self._relations = relations
@@ -57,9 +55,7 @@ class Analysis:
         for query in nested_queries(root) if root else ():
             self.rows = self._query(query, _Scope(), RESULT)[1]
 
-    def _query(
-        self, query: BaseSegment, scope: _Scope, role: str
-    ) -> tuple[list[tuple[str, Value]], Rows]:
+    def _query(self, query: BaseSegment, scope: _Scope, role: str) -> tuple[list[tuple[str, Value]], Rows]:
         """The columns and the rows of a query."""
         if query.is_type("with_compound_statement"):
             return self._with(query, scope, role)
@@ -67,18 +63,12 @@ class Analysis:
             return self._set(query, scope, role)
         return self._select(query, scope, role)
 
-    def _with(
-        self, query: BaseSegment, scope: _Scope, role: str
-    ) -> tuple[list[tuple[str, Value]], Rows]:
+    def _with(self, query: BaseSegment, scope: _Scope, role: str) -> tuple[list[tuple[str, Value]], Rows]:
         body = query.get_child("select_statement", "set_expression", "bracketed")
         is_final = scope.is_final or (body is not None and _sets_final(body))
         queries, shared, selects = dict(scope.queries), dict(scope.shared), dict(scope.selects)
         for cte in query.get_children("common_table_expression"):
-            name = next(
-                c
-                for c in reversed(cte.segments)
-                if c.is_type("naked_identifier", "quoted_identifier")
-            )
+            name = next(c for c in reversed(cte.segments) if c.is_type("naked_identifier", "quoted_identifier"))
             named = identifier_of(name)
             inner = next(nested_queries(cte), None)
             first = code_of(cte)[0]
@@ -98,9 +88,7 @@ class Analysis:
             return [], Rows()
         return self._query(inner, _Scope(queries, selects, shared, is_final), role)
 
-    def _set(
-        self, query: BaseSegment, scope: _Scope, role: str
-    ) -> tuple[list[tuple[str, Value]], Rows]:
+    def _set(self, query: BaseSegment, scope: _Scope, role: str) -> tuple[list[tuple[str, Value]], Rows]:
         parts = [
             self._query(nested, scope, role)
             for part in code_of(query)
@@ -110,9 +98,7 @@ class Analysis:
         rows = union_of(parts, keeps_all=operators <= {"unionall"})
         return [(name, rows.find(name) or Value()) for name, _ in parts[0][0]], rows
 
-    def _select(
-        self, query: BaseSegment, scope: _Scope, role: str
-    ) -> tuple[list[tuple[str, Value]], Rows]:
+    def _select(self, query: BaseSegment, scope: _Scope, role: str) -> tuple[list[tuple[str, Value]], Rows]:
         scope = replace(scope, is_final=scope.is_final or _sets_final(query))
         sources = tuple(
             self._source(element, join, scope)
@@ -221,16 +207,12 @@ def _elements_of(clause: BaseSegment) -> list[tuple[BaseSegment, str]]:
             is_of_left = "right" in words or (picks == "any" and "left" not in words)
             is_of_joined = "right" not in words
             found = [(element, picks if is_of_left and picks else old) for element, old in found]
-            found += [
-                (e, picks if is_of_joined and picks else old) for e, old in _elements_of(part)
-            ]
+            found += [(e, picks if is_of_joined and picks else old) for e, old in _elements_of(part)]
         elif part.segments and not part.is_type(*QUERIES, "join_on_condition"):
             found += _elements_of(part)
     return found
 
 
 def _queries_of_conditions(clause: BaseSegment) -> Iterator[BaseSegment]:
-    for condition in clause.recursive_crawl(
-        "join_on_condition", no_recursive_seg_type=list(QUERIES)
-    ):
+    for condition in clause.recursive_crawl("join_on_condition", no_recursive_seg_type=list(QUERIES)):
         yield from nested_queries(condition)

@@ -17,11 +17,7 @@ from sqlfluff_plugin_versioned_collapsing.loading import load_relations, read_ma
 from sqlfluff_plugin_versioned_collapsing.relations import Relation, Relations
 from sqlfluff_plugin_versioned_collapsing.replacing import why_never_replaced
 from sqlfluff_plugin_versioned_collapsing.semantics import semantic_problems
-from sqlfluff_plugin_versioned_collapsing.statements import (
-    statements_in,
-    why_mutation_is_wrong,
-    why_optimize_is_wrong,
-)
+from sqlfluff_plugin_versioned_collapsing.statements import statements_in, why_mutation_is_wrong, why_optimize_is_wrong
 from sqlfluff_plugin_versioned_collapsing.ttl import why_unsafe
 
 LINTED = ("model", "analysis", "test", "snapshot")
@@ -59,11 +55,7 @@ def lint_manifest(manifest: Path, engines: Path | None = None) -> list[Finding]:
     linter = Linter(
         FluffConfig(
             configs={"rules": dict(files)},
-            overrides={
-                "dialect": "clickhouse",
-                "templater": "raw",
-                "rules": "versioned_collapsing",
-            },
+            overrides={"dialect": "clickhouse", "templater": "raw", "rules": "versioned_collapsing"},
         )
     )
     loaded = read_manifest(manifest)
@@ -104,9 +96,7 @@ def _identifier(node: Mapping[str, Any]) -> str:
 def _is_linted(node: Mapping[str, Any]) -> bool:
     # Generic tests look at signed rows on purpose.
     return (
-        node.get("resource_type") in LINTED
-        and not node.get("test_metadata")
-        and node.get("language", "sql") == "sql"
+        node.get("resource_type") in LINTED and not node.get("test_metadata") and node.get("language", "sql") == "sql"
     )
 
 
@@ -135,9 +125,7 @@ def _is_suspect(node: Mapping[str, Any], relations: Relations) -> bool:
     )
 
 
-def _lint_operation(
-    unique_id: str, node: Mapping[str, Any], relations: Relations
-) -> Iterator[Finding]:
+def _lint_operation(unique_id: str, node: Mapping[str, Any], relations: Relations) -> Iterator[Finding]:
     """Of `on-run-start` and `on-run-end`."""
     sql = str(node.get("raw_code") or "")
     for code, reasons in (("VC11", why_optimize_is_wrong), ("VC12", why_mutation_is_wrong)):

@@ -139,9 +139,7 @@ class Expressions:
         values = [self.value(left), self.value(right)]
         are_signs = all(v.is_bare for v in values) and not values[0].signs & values[1].signs
         is_symmetric = compare(1, -1) == compare(-1, 1)
-        return (
-            frozenset(s for s in (1, -1) if compare(1, s)) if are_signs and is_symmetric else None
-        )
+        return frozenset(s for s in (1, -1) if compare(1, s)) if are_signs and is_symmetric else None
 
     def _of_term(self, term: BaseSegment) -> Value:
         if term.is_type("column_reference"):
@@ -165,10 +163,7 @@ class Expressions:
     def _of_function(self, function: BaseSegment) -> Value:
         name, arguments = name_of(function).lower(), arguments_of(function)
         values = [self.value(argument) for argument in arguments]
-        if (
-            aggregate_of(name_of(function)) is not None
-            and function.get_child("over_clause") is None
-        ):
+        if aggregate_of(name_of(function)) is not None and function.get_child("over_clause") is None:
             return Value(is_aggregate=True)
         is_aggregate = any(value.is_aggregate for value in values)
         if name in _PRODUCTS and len(values) > 1:
@@ -189,15 +184,11 @@ class Expressions:
             return Value(is_aggregate=True)
         return replace(self._opaque([function]), kind=kind_of(name_of(function)[2:]))
 
-    def _converted(
-        self, name: str, function: BaseSegment, arguments: list[list[BaseSegment]], value: Value
-    ) -> Value:
+    def _converted(self, name: str, function: BaseSegment, arguments: list[list[BaseSegment]], value: Value) -> Value:
         if "cast" in name:
             keyword = [n for n, term in enumerate(arguments[0]) if term.raw.lower() == "as"]
             if keyword:
-                return _cast(
-                    self.value(arguments[0][: keyword[0]]), text_raw(arguments[0][keyword[0] + 1 :])
-                )
+                return _cast(self.value(arguments[0][: keyword[0]]), text_raw(arguments[0][keyword[0] + 1 :]))
             return _cast(value, text_raw(arguments[-1]).strip("'"))
         if name.startswith("to") and name not in ("tonullable", "tolowcardinality"):
             return replace(value, kind=kind_of(re.sub(r"Or\w+$", "", name_of(function)[2:])))
@@ -247,10 +238,7 @@ class Expressions:
         return frozenset(sign for r in references for sign in self._find(r).signs)
 
     def _by_sign(
-        self,
-        branches: list[tuple[Terms | None, Terms]],
-        kinds: list[list[str]],
-        signs: frozenset[int],
+        self, branches: list[tuple[Terms | None, Terms]], kinds: list[list[str]], signs: frozenset[int]
     ) -> Value | None:
         """`if(_sign = 1, x, -x)` is `x * _sign`."""
         left = [
@@ -299,8 +287,7 @@ class Expressions:
         references = [self._find(r) for r in crawl_all(terms, "column_reference")]
         return Value(
             is_mixed=any(value.has_sign for value in references),
-            is_aggregate=any(value.is_aggregate for value in references)
-            or self.has_aggregate(terms),
+            is_aggregate=any(value.is_aggregate for value in references) or self.has_aggregate(terms),
             is_stored=bool(references) and all(value.is_stored for value in references),
             of=frozenset(sign for value in references for sign in value.of),
         )
@@ -313,12 +300,7 @@ class Expressions:
         ) or any(self._find(r).is_aggregate for r in crawl_all(terms, "column_reference"))
 
 
-_KINDS = {
-    frozenset({1}): STATES,
-    frozenset({-1}): CANCELS,
-    frozenset({1, -1}): ALL,
-    frozenset(): NONE,
-}
+_KINDS = {frozenset({1}): STATES, frozenset({-1}): CANCELS, frozenset({1, -1}): ALL, frozenset(): NONE}
 _INVERSE = {STATES: CANCELS, CANCELS: STATES, ALL: NONE, NONE: ALL}
 
 
@@ -338,12 +320,7 @@ def _operands(terms: Terms, operators: tuple[str, ...]) -> Iterator[tuple[str, T
     current: list[BaseSegment] = []
     symbol = ""
     for term in terms:
-        if (
-            current
-            and not term.segments
-            and term.raw.lower() in operators
-            and not _is_prefix(current)
-        ):
+        if current and not term.segments and term.raw.lower() in operators and not _is_prefix(current):
             yield symbol, current
             symbol, current = term.raw.lower(), []
         else:

@@ -7,19 +7,8 @@ from dataclasses import dataclass
 
 from sqlfluff.core.parser import BaseSegment
 
-from sqlfluff_plugin_versioned_collapsing.aggregates import (
-    SUMS,
-    SUMS_OF_MANY,
-    Aggregate,
-    aggregate_of,
-)
-from sqlfluff_plugin_versioned_collapsing.expressions import (
-    ALL,
-    CANCELS,
-    NONE,
-    STATES,
-    parts_of_condition,
-)
+from sqlfluff_plugin_versioned_collapsing.aggregates import SUMS, SUMS_OF_MANY, Aggregate, aggregate_of
+from sqlfluff_plugin_versioned_collapsing.expressions import ALL, CANCELS, NONE, STATES, parts_of_condition
 from sqlfluff_plugin_versioned_collapsing.segments import (
     Terms,
     arguments_of,
@@ -98,12 +87,7 @@ def _is_latest_of_key(function: BaseSegment, found: Aggregate, select: Select) -
     """`argMax(x, version)` by the key of a table, where the key is live."""
     arguments = arguments_of(function)
     having = select.segment.get_child("having_clause")
-    if (
-        found.base not in ("argmax", "max_by")
-        or found.combinators
-        or len(arguments) != 2
-        or having is None
-    ):
+    if found.base not in ("argmax", "max_by") or found.combinators or len(arguments) != 2 or having is None:
         return False
     relations = [source.relation for source in select.sources]
     keys = relations[0].keys if len(relations) == 1 and relations[0] else frozenset()
@@ -117,14 +101,7 @@ def _is_of_key(function: BaseSegment, select: Select) -> bool:
     arguments = arguments_of(function)
     keys = {text_of(key) for key in select.group_by}
     found = aggregate_of(name_of(function))
-    is_one = found is not None and found.base in (
-        "any",
-        "anylast",
-        "any_value",
-        "min",
-        "max",
-        "first_value",
-    )
+    is_one = found is not None and found.base in ("any", "anylast", "any_value", "min", "max", "first_value")
     return is_one and len(arguments) == 1 and text_of(arguments[0]) in keys
 
 
@@ -139,11 +116,7 @@ def _why_wrong(function: BaseSegment, found: Aggregate, select: Select) -> str:
     values = [select.expressions.value(argument) for argument in arguments]
     if found.base == "avg":
         has_sign = any(value.has_sign for value in values)
-        return (
-            "which divides by the number of stored rows"
-            if has_sign
-            else _which_signs(select, frozenset())
-        )
+        return "which divides by the number of stored rows" if has_sign else _which_signs(select, frozenset())
     if found.base == "avgweighted":
         is_right = len(values) > 1 and select.has_signs(values[1]) and not values[0].has_sign
         return "" if is_right else _which_signs(select, frozenset())
@@ -176,20 +149,14 @@ def _which_signs(select: Select, signs: frozenset[int]) -> str:
     return f"without {which} of {' and '.join(missing)}; a join needs the sign of each signed table"
 
 
-def _why_count_is_wrong(
-    function: BaseSegment, found: Aggregate, select: Select, conditions: set[str]
-) -> str:
+def _why_count_is_wrong(function: BaseSegment, found: Aggregate, select: Select, conditions: set[str]) -> str:
     if found.is_conditional and conditions:
         if STATES not in conditions:
             return ""
         others = (f for f in select.functions() if f is not function)
         for other in others:
             aggregate = aggregate_of(name_of(other))
-            if (
-                aggregate
-                and aggregate.base == "count"
-                and CANCELS in set(_conditions(other, aggregate, select))
-            ):
+            if aggregate and aggregate.base == "count" and CANCELS in set(_conditions(other, aggregate, select)):
                 return ""
         return "of state rows, and of those that have been cancelled too"
     if any(select.expressions.mentions_sign(argument) for argument in arguments_of(function)):
@@ -212,16 +179,12 @@ def _is_of_backlog(function: BaseSegment, select: Select) -> bool:
     if function.get_child("over_clause") is not None or filter_of(function):
         return False
     for clause in select.segment.get_children("select_clause", "having_clause", "orderby_clause"):
-        for part in clause.get_children("select_clause_element", "expression", "function") or [
-            clause
-        ]:
+        for part in clause.get_children("select_clause_element", "expression", "function") or [clause]:
             if any(f is function for f in crawl(part, "function")):
                 contents = content_of(part) if part.is_type("select_clause_element") else [part]
                 if contents == [function]:
                     return any(
-                        len(c := content_of(element)) == 1
-                        and c[0].is_type("function")
-                        and select.is_count(c[0])
+                        len(c := content_of(element)) == 1 and c[0].is_type("function") and select.is_count(c[0])
                         for element in select.elements
                     )
                 return _compares_counts(contents, select)
@@ -234,9 +197,7 @@ def _compares_counts(terms: Terms, select: Select) -> bool:
     others = [f for f in calls if f not in counts]
     within = {id(r) for f in counts for r in crawl(f, "column_reference")}
     outside = [r for r in crawl_all(terms, "column_reference") if id(r) not in within]
-    are_counts = all(
-        name_of(f).lower() == "count" and text_of([f]) in ("count()", "count(*)") for f in others
-    )
+    are_counts = all(name_of(f).lower() == "count" and text_of([f]) in ("count()", "count(*)") for f in others)
     named = all(select.counts_in([r]) for r in outside)
     return (bool(counts) or bool(outside)) and are_counts and named
 

@@ -4,26 +4,13 @@ from __future__ import annotations
 
 import re
 
-from sqlfluff.core.parser import (
-    BaseSegment,
-    IdentifierSegment,
-    SymbolSegment,
-    WhitespaceSegment,
-    WordSegment,
-)
+from sqlfluff.core.parser import BaseSegment, IdentifierSegment, SymbolSegment, WhitespaceSegment, WordSegment
 from sqlfluff.core.rules import LintFix
 from sqlfluff.dialects.dialect_ansi import ColumnReferenceSegment
 
 from sqlfluff_plugin_versioned_collapsing.findings import WITHOUT_SIGN, Finding
 from sqlfluff_plugin_versioned_collapsing.parsing import parsed_part
-from sqlfluff_plugin_versioned_collapsing.segments import (
-    arguments_of,
-    crawl,
-    filter_of,
-    name_of,
-    parts_of,
-    text_of,
-)
+from sqlfluff_plugin_versioned_collapsing.segments import arguments_of, crawl, filter_of, name_of, parts_of, text_of
 from sqlfluff_plugin_versioned_collapsing.selects import Select
 
 # Exact, and nothing that a sign makes wrap. A sum of floats does not return to where it was,
@@ -58,21 +45,13 @@ def fixes_of(finding: Finding, select: Select, *, is_following: bool) -> list[Li
 
 def _is_simple(select: Select) -> bool:
     """Whether the rows are those of one table, and no name stands for anything but its columns."""
-    if (
-        len(select.sources) != 1
-        or len(select.signs) != 1
-        or select.shared
-        or select.lost
-        or select.loss
-    ):
+    if len(select.sources) != 1 or len(select.signs) != 1 or select.shared or select.lost or select.loss:
         return False
     (source,) = select.sources
     relation = source.relation
     if relation is None or relation.sign is None or source.rows.signs != select.signs:
         return False
-    if select.segment.get_child(*_UNSAFE) or any(
-        select.segment.recursive_crawl("array_join_clause")
-    ):
+    if select.segment.get_child(*_UNSAFE) or any(select.segment.recursive_crawl("array_join_clause")):
         return False
     if not _is_literal(select.segment):
         return False
@@ -91,10 +70,7 @@ def _is_literal(segment: BaseSegment) -> bool:
 def _is_exact(argument: list[BaseSegment], select: Select) -> bool:
     """Whether it is a column of the table with a declared type that sums of signs are exact in."""
     references = [
-        r
-        for part in argument
-        for r in [part, *crawl(part, "column_reference")]
-        if r.is_type("column_reference")
+        r for part in argument for r in [part, *crawl(part, "column_reference")] if r.is_type("column_reference")
     ]
     if len(references) != 1 or text_of(argument) != references[0].raw.lower():
         return False
@@ -109,9 +85,7 @@ def _is_exact(argument: list[BaseSegment], select: Select) -> bool:
 def _sum_of_sign(
     function: BaseSegment, name: BaseSegment, arguments: list[list[BaseSegment]], sign: str
 ) -> list[LintFix]:
-    to_sum = LintFix.replace(
-        name, [WordSegment("sum", instance_types=("function_name_identifier",))]
-    )
+    to_sum = LintFix.replace(name, [WordSegment("sum", instance_types=("function_name_identifier",))])
     if arguments:
         return [to_sum, LintFix.replace(arguments[0][0], [_reference(sign)])]
     bracket = next(iter(function.recursive_crawl("start_bracket")))
@@ -128,11 +102,7 @@ def _without_dead_groups(select: Select, sign: str) -> list[LintFix]:
 
 
 def _times() -> list[BaseSegment]:
-    return [
-        WhitespaceSegment(),
-        SymbolSegment("*", instance_types=("binary_operator",)),
-        WhitespaceSegment(),
-    ]
+    return [WhitespaceSegment(), SymbolSegment("*", instance_types=("binary_operator",)), WhitespaceSegment()]
 
 
 def _reference(name: str) -> BaseSegment:
@@ -142,6 +112,4 @@ def _reference(name: str) -> BaseSegment:
 
 
 def _quoted(name: str) -> str:
-    return (
-        name if _PLAIN.match(name) else "`" + name.replace("\\", "\\\\").replace("`", "\\`") + "`"
-    )
+    return name if _PLAIN.match(name) else "`" + name.replace("\\", "\\\\").replace("`", "\\`") + "`"

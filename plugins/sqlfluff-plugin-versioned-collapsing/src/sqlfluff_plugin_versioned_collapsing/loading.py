@@ -22,12 +22,8 @@ _ENGINES = {
 }
 _FOLLOWING = ("materialized_view", "versioned_collapsing_view")
 _COLUMN = re.compile(r"[A-Za-z_]\w*(?!\s*\()")
-_REF = re.compile(
-    r"\{\{-?\s*ref\(\s*(?:['\"][^'\"]+['\"]\s*,\s*)?['\"]([^'\"]+)['\"]\s*\)\s*-?\}\}"
-)
-_SOURCE = re.compile(
-    r"\{\{-?\s*source\(\s*['\"]([^'\"]+)['\"]\s*,\s*['\"]([^'\"]+)['\"]\s*\)\s*-?\}\}"
-)
+_REF = re.compile(r"\{\{-?\s*ref\(\s*(?:['\"][^'\"]+['\"]\s*,\s*)?['\"]([^'\"]+)['\"]\s*\)\s*-?\}\}")
+_SOURCE = re.compile(r"\{\{-?\s*source\(\s*['\"]([^'\"]+)['\"]\s*,\s*['\"]([^'\"]+)['\"]\s*\)\s*-?\}\}")
 _CONFIG = re.compile(r"\{\{-?\s*config\(.*?\)\s*-?\}\}", re.DOTALL)
 
 
@@ -49,14 +45,11 @@ def read_manifest(path: Path) -> Mapping[str, Any]:
     try:
         loaded = json.loads(_text_of(path))
     except json.JSONDecodeError as error:
-        raise SQLFluffUserError(
-            f"{path} is not JSON: {error}. `dbt parse` writes it again."
-        ) from error
+        raise SQLFluffUserError(f"{path} is not JSON: {error}. `dbt parse` writes it again.") from error
     groups = ("nodes", "sources")
     if not isinstance(loaded, dict) or any(not _is_group(loaded.get(group)) for group in groups):
         raise SQLFluffUserError(
-            f"{path} is not a dbt manifest, which has objects in `nodes` and `sources`. "
-            "`dbt parse` writes one."
+            f"{path} is not a dbt manifest, which has objects in `nodes` and `sources`. `dbt parse` writes one."
         )
     return loaded
 
@@ -147,11 +140,7 @@ def _of_node(node: Mapping[str, Any]) -> Relation | None:
         schema=str(node["schema"]),
         name=str(node.get("alias") or node.get("identifier") or node["name"]),
         engine=str(engine or default),
-        types={
-            column["name"]: column["data_type"]
-            for column in node["columns"].values()
-            if column.get("data_type")
-        },
+        types={column["name"]: column["data_type"] for column in node["columns"].values() if column.get("data_type")},
         partition_by=_joined(config.get("partition_by")),
         ttl=_joined(config.get("ttl")),
         path=node["original_file_path"] if is_model else "",
@@ -161,11 +150,7 @@ def _of_node(node: Mapping[str, Any]) -> Relation | None:
         aliases=frozenset(aliases),
         sorting_key=_joined(config.get("order_by")),
         unique_key=_columns_in(_joined(config.get("unique_key"))),
-        hooks=tuple(
-            str(hook["sql"])
-            for kind in ("pre-hook", "post-hook")
-            for hook in config.get(kind) or ()
-        ),
+        hooks=tuple(str(hook["sql"]) for kind in ("pre-hook", "post-hook") for hook in config.get(kind) or ()),
         config=config,
     )
 

@@ -81,9 +81,7 @@ class Value:
         """The sum, or the difference."""
         is_aggregate = self.is_aggregate or other.is_aggregate
         if self.is_zero or other.is_zero:
-            return replace(
-                other if self.is_zero else self, is_aggregate=is_aggregate, is_bare=False
-            )
+            return replace(other if self.is_zero else self, is_aggregate=is_aggregate, is_bare=False)
         return Value(
             signs=self.signs if self.signs == other.signs else frozenset(),
             is_mixed=self.is_mixed or other.is_mixed or self.signs != other.signs,
@@ -193,10 +191,7 @@ class Rows:
 
         return Rows(
             renamed(self.signs),
-            {
-                name: replace(v, signs=renamed(v.signs), of=renamed(v.of))
-                for name, v in self.named.items()
-            },
+            {name: replace(v, signs=renamed(v.signs), of=renamed(v.of)) for name, v in self.named.items()},
             tuple(replace(c, sign=new.get(c.sign) if c.sign else None) for c in self.others),
             self.lost,
             self.replacing,
@@ -231,8 +226,7 @@ def union_of(parts: list[tuple[list[tuple[str, Value]], Rows]], *, keeps_all: bo
     if not any(signed):
         names = parts[0][0]
         return Rows(
-            named={name: replace(value, kind="") for name, value in names},
-            replacing=replacing if keeps_all else None,
+            named={name: replace(value, kind="") for name, value in names}, replacing=replacing if keeps_all else None
         )
     if not keeps_all:
         lost = lost or "a set operation that removes equal rows"
@@ -240,13 +234,9 @@ def union_of(parts: list[tuple[list[tuple[str, Value]], Rows]], *, keeps_all: bo
     named = {}
     for position, (name, first) in enumerate(parts[0][0]):
         values = [
-            (columns[position][1], rows.signs)
-            for columns, rows in parts
-            if position < len(columns) and rows.signs
+            (columns[position][1], rows.signs) for columns, rows in parts if position < len(columns) and rows.signs
         ]
-        is_signed = bool(values) and all(
-            value.signs == signs and not value.is_mixed for value, signs in values
-        )
+        is_signed = bool(values) and all(value.signs == signs and not value.is_mixed for value, signs in values)
         is_mixed = not is_signed and any(value.has_sign for value, _ in values)
         named[name] = Value(
             signs=frozenset({sign}) if is_signed else frozenset(),
@@ -256,12 +246,7 @@ def union_of(parts: list[tuple[list[tuple[str, Value]], Rows]], *, keeps_all: bo
         )
     others: tuple[Columns, ...] = ()
     if all(len(rows.others) == 1 and not rows.named for _, rows in parts):
-        relations = {
-            columns.relation.sign
-            for _, rows in parts
-            for columns in rows.others
-            if columns.relation
-        }
+        relations = {columns.relation.sign for _, rows in parts for columns in rows.others if columns.relation}
         if len(relations) == 1:
             others = (replace(parts[0][1].others[0], sign=sign),)
     return Rows(frozenset({sign}), named, others, lost, replacing)

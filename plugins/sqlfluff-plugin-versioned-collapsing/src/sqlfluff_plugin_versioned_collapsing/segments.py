@@ -77,11 +77,7 @@ def filter_of(function: BaseSegment) -> list[BaseSegment]:
     """The condition of `filter (where ...)`."""
     contents = function.get_child("function_contents")
     for part in (*code_of(function), *(code_of(contents) if contents else ())):
-        if (
-            part.is_type("bracketed")
-            and (inner := inside(part))
-            and inner[0].raw.lower() == "where"
-        ):
+        if part.is_type("bracketed") and (inner := inside(part)) and inner[0].raw.lower() == "where":
             return inner[1:]
     return []
 
@@ -89,9 +85,7 @@ def filter_of(function: BaseSegment) -> list[BaseSegment]:
 def parts_of(reference: BaseSegment) -> list[str]:
     """The names of a reference, without their quotes."""
     return [
-        identifier_of(part)
-        for part in reference.segments
-        if part.is_type("naked_identifier", "quoted_identifier")
+        identifier_of(part) for part in reference.segments if part.is_type("naked_identifier", "quoted_identifier")
     ] or [reference.raw]
 
 

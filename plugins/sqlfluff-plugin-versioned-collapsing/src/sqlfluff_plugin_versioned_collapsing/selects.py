@@ -140,9 +140,7 @@ class Select:
                 continue
             terms = content_of(element)
             alias = alias_of(element)
-            name = alias or (
-                parts_of(terms[0])[-1] if terms[0].is_type("column_reference") else text_of(terms)
-            )
+            name = alias or (parts_of(terms[0])[-1] if terms[0].is_type("column_reference") else text_of(terms))
             if alias:
                 self._resolving.append(alias)
             columns.append((name, self.expressions.value(terms)))
@@ -181,9 +179,7 @@ class Select:
         if self.is_grouped and not self.is_by_sign:
             return Rows(
                 named={
-                    name: replace(
-                        v, signs=frozenset(), is_mixed=False, is_bare=False, is_aggregate=False
-                    )
+                    name: replace(v, signs=frozenset(), is_mixed=False, is_bare=False, is_aggregate=False)
                     for name, v in self.columns
                 }
             )
@@ -338,9 +334,7 @@ class Select:
         """Whether a condition on groups can be added."""
         clause = self.segment.get_child("groupby_clause")
         return (
-            clause is not None
-            and not _UNGROUPED.search(clause.raw)
-            and not (self.segment.get_child("having_clause"))
+            clause is not None and not _UNGROUPED.search(clause.raw) and not (self.segment.get_child("having_clause"))
         )
 
     @cached_property
@@ -388,12 +382,7 @@ class Select:
         """Whether a call is `sum` of the sign and of nothing else: the number of live rows."""
         found = aggregate_of(name_of(function))
         arguments = arguments_of(function)
-        if (
-            found is None
-            or found.base != "sum"
-            or found.combinators - {"state"}
-            or len(arguments) != 1
-        ):
+        if found is None or found.base != "sum" or found.combinators - {"state"} or len(arguments) != 1:
             return False
         with self.within(function):
             value = self.expressions.value(arguments[0])
@@ -403,13 +392,9 @@ class Select:
         """Whether there is such a sum in some terms, or the name of one."""
         if any(self.is_count(function) for function in crawl_all(terms, "function")):
             return True
-        named = [
-            parts_of(r)[-1] for r in crawl_all(terms, "column_reference") if len(parts_of(r)) == 1
-        ]
+        named = [parts_of(r)[-1] for r in crawl_all(terms, "column_reference") if len(parts_of(r)) == 1]
         return any(
-            self.is_count(function)
-            for name in named
-            for function in crawl_all(self.aliased.get(name, ()), "function")
+            self.is_count(function) for name in named for function in crawl_all(self.aliased.get(name, ()), "function")
         )
 
 

@@ -68,9 +68,7 @@ class _Signed:
     sign: str
 
 
-def semantic_problems(
-    manifest: Mapping[str, Any], relations: Relations, lint: Lint
-) -> Iterator[tuple[str, str]]:
+def semantic_problems(manifest: Mapping[str, Any], relations: Relations, lint: Lint) -> Iterator[tuple[str, str]]:
     """The semantic models that are wrong over signed rows, each with the reason.
 
     Args:
@@ -117,9 +115,7 @@ def _measures(node: Mapping[str, Any]) -> Iterator[Measure]:
         yield _measure("measure", str(measure.get("name")), measure)
 
 
-def _measures_of_metrics(
-    node: Mapping[str, Any], metrics: list[Mapping[str, Any]]
-) -> Iterator[Measure]:
+def _measures_of_metrics(node: Mapping[str, Any], metrics: list[Mapping[str, Any]]) -> Iterator[Measure]:
     """Metrics that sum the rows of a semantic model themselves, without a measure."""
     for metric in metrics:
         found = (metric.get("type_params") or {}).get("metric_aggregation_params")
@@ -132,11 +128,7 @@ def _measure(kind: str, name: str, given: Mapping[str, Any]) -> Measure:
     dimension = (given.get("non_additive_dimension") or {}).get("name")
     expr = given.get("expr")
     return Measure(
-        kind,
-        name,
-        str(given.get("agg") or "").lower(),
-        name if expr is None else str(expr),
-        str(dimension or ""),
+        kind, name, str(given.get("agg") or "").lower(), name if expr is None else str(expr), str(dimension or "")
     )
 
 
@@ -155,10 +147,7 @@ def _reasons(measure: Measure, signed: _Signed, lint: Lint) -> Iterator[str]:
     else:
         yield from (violation.desc() for violation in found)
     if measure.dimension:
-        yield (
-            f"its non_additive_dimension {measure.dimension} has the values of cancelled rows "
-            f"too. {_LIVE}"
-        )
+        yield (f"its non_additive_dimension {measure.dimension} has the values of cancelled rows too. {_LIVE}")
 
 
 def _advice(measure: Measure, sign: str) -> str:

@@ -18,8 +18,7 @@ _STATEMENTS = {
     "OPTIMIZE": rf"optimize\s+table\s+{_NAME}{_UNTIL_END}",
 }
 _PATTERNS = {
-    kind: re.compile(rf"(?<![\w.]){pattern}", re.IGNORECASE | re.DOTALL)
-    for kind, pattern in _STATEMENTS.items()
+    kind: re.compile(rf"(?<![\w.]){pattern}", re.IGNORECASE | re.DOTALL) for kind, pattern in _STATEMENTS.items()
 }
 _NO_CODE = re.compile(r"--[^\n]*|/\*.*?\*/|\{#.*?#\}", re.DOTALL)
 _TEXT = re.compile(r"'(?:[^'\\]|\\.)*'", re.DOTALL)
@@ -49,10 +48,7 @@ def statements_in(sql: str) -> Iterator[Statement]:
     """The statements of some SQL, with or without Jinja in it."""
     text = _NO_CODE.sub(_blank, sql)
     calls = [found.span() for found in _OF_JINJA.finditer(text)]
-    text = _TEXT.sub(
-        lambda found: found[0] if any(a <= found.start() < b for a, b in calls) else _blank(found),
-        text,
-    )
+    text = _TEXT.sub(lambda found: found[0] if any(a <= found.start() < b for a, b in calls) else _blank(found), text)
     for kind, pattern in _PATTERNS.items():
         for found in pattern.finditer(text):
             rest = found.groupdict().get("rest") or ""
@@ -64,9 +60,7 @@ def _blank(found: re.Match[str]) -> str:
     return re.sub(r"[^\n]", " ", found[0])
 
 
-def table_of(
-    statement: Statement, relations: Relations, this: Relation | None = None
-) -> Relation | None:
+def table_of(statement: Statement, relations: Relations, this: Relation | None = None) -> Relation | None:
     """The table that a statement changes, none if it is not known.
 
     Args:
@@ -137,9 +131,7 @@ def why_optimize_is_wrong(
         table = table_of(statement, relations, this)
         if table is None or not (table.is_merging or table.sign):
             continue
-        if (
-            table.config.get("materialized") == "table"
-        ):  # Nothing is added to it before it is built again.
+        if table.config.get("materialized") == "table":  # Nothing is added to it before it is built again.
             continue
         yield statement, _why_optimized(table)
 

@@ -12,9 +12,7 @@ _COLUMN = re.compile(r"(?<![\w.])`?([A-Za-z_]\w*)`?(?!\s*\()(?!\w)")
 _WORDS = {"and", "by", "delete", "group", "if", "interval", "not", "or", "ttl", "where"} | {
     *("second", "minute", "hour", "day", "week", "month", "quarter", "year")
 }
-_ROUNDED = re.compile(
-    r"\b(toStartOf\w+|toMonday|toLastDayOf\w+|date_trunc|dateTrunc)\s*\(", re.IGNORECASE
-)
+_ROUNDED = re.compile(r"\b(toStartOf\w+|toMonday|toLastDayOf\w+|date_trunc|dateTrunc)\s*\(", re.IGNORECASE)
 
 
 def why_unsafe(ttl: str, sign: str, partition_by: str) -> str | None:
@@ -38,9 +36,7 @@ def why_unsafe(ttl: str, sign: str, partition_by: str) -> str | None:
                 f"{', '.join(sorted(outside))} is not in the partition key: a state row expires "
                 "with its part, and its cancel row later, with another"
             )
-        is_whole = _ROUNDED.search(rule) or (
-            columns_of(partition_by) >= columns and _is_bare(columns, partition_by)
-        )
+        is_whole = _ROUNDED.search(rule) or (columns_of(partition_by) >= columns and _is_bare(columns, partition_by))
         if not is_whole:
             return (
                 "rows of one partition expire at different times: round the time as the partition "

@@ -6,17 +6,8 @@ from sqlfluff.core.parser import BaseSegment
 from sqlfluff.core.rules import BaseRule, LintResult, RuleContext
 
 from sqlfluff_plugin_versioned_collapsing.aggregates import SUMS, aggregate_of
-from sqlfluff_plugin_versioned_collapsing.rules.base import (
-    CollapsingRule,
-    following,
-    selects_of,
-)
-from sqlfluff_plugin_versioned_collapsing.segments import (
-    Terms,
-    arguments_of,
-    crawl_all,
-    name_of,
-)
+from sqlfluff_plugin_versioned_collapsing.rules.base import CollapsingRule, following, selects_of
+from sqlfluff_plugin_versioned_collapsing.segments import Terms, arguments_of, crawl_all, name_of
 from sqlfluff_plugin_versioned_collapsing.selects import Select, content_of
 
 
@@ -94,7 +85,5 @@ def _is_signed_sum(function: BaseSegment, select: Select) -> bool:
 def _shows_count(terms: Terms, select: Select) -> bool:
     """Whether the number of live rows is to be seen: a divisor is not."""
     divides = any(raw.raw == "/" for term in terms for raw in term.raw_segments)
-    is_hidden = any(
-        name_of(f).lower() in ("nullif", "divide") for f in crawl_all(terms, "function")
-    )
+    is_hidden = any(name_of(f).lower() in ("nullif", "divide") for f in crawl_all(terms, "function"))
     return select.counts_in(terms) and not divides and not is_hidden

@@ -48,7 +48,5 @@ class Rule_VersionedCollapsing_VC04(CollapsingRule, BaseRule):
             )
             for select in selects_of(context)
             for source in select.sources
-            if source.final is not None
-            and source.relation is not None
-            and source.relation.is_summing
+            if source.final is not None and source.relation is not None and source.relation.is_summing
         ]

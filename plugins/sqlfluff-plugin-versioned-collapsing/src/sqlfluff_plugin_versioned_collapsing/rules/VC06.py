@@ -11,9 +11,7 @@ from sqlfluff_plugin_versioned_collapsing.relations import sign_of
 from sqlfluff_plugin_versioned_collapsing.rules.base import CollapsingRule, relations_of
 from sqlfluff_plugin_versioned_collapsing.ttl import why_unsafe
 
-_PARTITION_BY = re.compile(
-    r"partition\s+by\s+(.*?)\s*(?=\b(?:order|primary|sample)\b|$)", re.IGNORECASE | re.DOTALL
-)
+_PARTITION_BY = re.compile(r"partition\s+by\s+(.*?)\s*(?=\b(?:order|primary|sample)\b|$)", re.IGNORECASE | re.DOTALL)
 
 
 class Rule_VersionedCollapsing_VC06(CollapsingRule, BaseRule):
@@ -59,14 +57,10 @@ class Rule_VersionedCollapsing_VC06(CollapsingRule, BaseRule):
             sign = sign_of(engine.raw) if engine else None
             if engine and ttl and sign:
                 partition_by = _PARTITION_BY.search(engine.raw)
-                results.append(
-                    self._result(ttl, ttl.raw, sign, partition_by[1] if partition_by else "")
-                )
+                results.append(self._result(ttl, ttl.raw, sign, partition_by[1] if partition_by else ""))
         return [result for result in results if result]
 
-    def _result(
-        self, anchor: BaseSegment, ttl: str, sign: str, partition_by: str
-    ) -> LintResult | None:
+    def _result(self, anchor: BaseSegment, ttl: str, sign: str, partition_by: str) -> LintResult | None:
         reason = why_unsafe(ttl, sign, partition_by)
         if reason is None:
             return None

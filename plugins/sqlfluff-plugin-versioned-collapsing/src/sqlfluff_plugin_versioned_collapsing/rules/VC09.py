@@ -57,9 +57,7 @@ class Rule_VersionedCollapsing_VC09(CollapsingRule, BaseRule):
 
 def _created(root: BaseSegment) -> Iterator[tuple[BaseSegment, Relation]]:
     """The tables that the file creates, each with its engine."""
-    for statement in root.recursive_crawl(
-        "create_table_statement", "create_materialized_view_statement"
-    ):
+    for statement in root.recursive_crawl("create_table_statement", "create_materialized_view_statement"):
         engine, name = statement.get_child("engine"), statement.get_child("table_reference")
         ordered = engine.get_child("merge_tree_order_by_clause") if engine else None
         found = _ORDER_BY.search(ordered.raw) if ordered else None

@@ -10,20 +10,8 @@ from sqlfluff.core.rules import BaseRule, LintResult, RuleContext
 from sqlfluff_plugin_versioned_collapsing.aggregates import SUMS, aggregate_of
 from sqlfluff_plugin_versioned_collapsing.relations import Relation
 from sqlfluff_plugin_versioned_collapsing.rows import is_virtual
-from sqlfluff_plugin_versioned_collapsing.rules.base import (
-    CollapsingRule,
-    following,
-    relations_of,
-    selects_of,
-)
-from sqlfluff_plugin_versioned_collapsing.segments import (
-    arguments_of,
-    crawl,
-    is_distinct,
-    name_of,
-    parts_of,
-    text_of,
-)
+from sqlfluff_plugin_versioned_collapsing.rules.base import CollapsingRule, following, relations_of, selects_of
+from sqlfluff_plugin_versioned_collapsing.segments import arguments_of, crawl, is_distinct, name_of, parts_of, text_of
 from sqlfluff_plugin_versioned_collapsing.selects import Select
 
 
@@ -75,9 +63,7 @@ class Rule_VersionedCollapsing_VC10(CollapsingRule, BaseRule):
         ]
 
 
-def _findings(
-    select: Select, selects: list[Select], *, is_followed: bool
-) -> Iterator[tuple[BaseSegment, str]]:
+def _findings(select: Select, selects: list[Select], *, is_followed: bool) -> Iterator[tuple[BaseSegment, str]]:
     first = select.sources[0].relation if select.sources else None
     if is_followed and first is not None and first.is_replacing:
         for function in _sums(select):
@@ -129,9 +115,7 @@ def _crawled(select: Select, kind: str) -> Iterator[BaseSegment]:
         yield from crawl(clause, kind)
 
 
-def _counts_versions(
-    function: BaseSegment, select: Select, table: Relation, selects: list[Select]
-) -> bool:
+def _counts_versions(function: BaseSegment, select: Select, table: Relation, selects: list[Select]) -> bool:
     """Whether a count asks how many rows are stored of each key, or beside the live ones."""
     found = aggregate_of(name_of(function))
     if found is None or found.base != "count":

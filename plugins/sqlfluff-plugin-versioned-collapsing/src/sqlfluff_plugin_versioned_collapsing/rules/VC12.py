@@ -6,10 +6,7 @@ from sqlfluff.core.parser import BaseSegment
 from sqlfluff.core.rules import BaseRule, LintResult, RuleContext
 
 from sqlfluff_plugin_versioned_collapsing.rules.base import CollapsingRule, relations_of
-from sqlfluff_plugin_versioned_collapsing.statements import (
-    why_mutation_is_wrong,
-    why_strategy_is_wrong,
-)
+from sqlfluff_plugin_versioned_collapsing.statements import why_mutation_is_wrong, why_strategy_is_wrong
 
 
 class Rule_VersionedCollapsing_VC12(CollapsingRule, BaseRule):

@@ -48,9 +48,7 @@ def _path(option: Any) -> str | None:
 
 def relations_of(context: RuleContext) -> Relations:
     """The relations that the options of the rules name."""
-    return load_relations(
-        *(_path(context.config.get(keyword, section="rules")) for keyword in KEYWORDS),
-    )
+    return load_relations(*(_path(context.config.get(keyword, section="rules")) for keyword in KEYWORDS))
 
 
 def selects_of(context: RuleContext) -> list[Select]:

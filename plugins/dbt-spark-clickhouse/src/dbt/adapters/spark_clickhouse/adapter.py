@@ -60,12 +60,9 @@ class SparkClickHouseAdapter(Relations, Catalog, ConnectionsOfBoth, MacroMethods
         self.default_engine = routing.validate_engine(profile.database, "The profile")
         self.at_work = AtWork(self.owner_of)
         self.engine_configs = {
-            engine: _with_credentials(config, block)
-            for engine, block in zip(ENGINES, credentials, strict=True)
+            engine: _with_credentials(config, block) for engine, block in zip(ENGINES, credentials, strict=True)
         }
-        clickhouse = RoutedClickHouseAdapter(
-            self.engine_configs[CLICKHOUSE], mp_context, self.at_work
-        )
+        clickhouse = RoutedClickHouseAdapter(self.engine_configs[CLICKHOUSE], mp_context, self.at_work)
         self.engines = {
             SPARK: RoutedSparkAdapter(self.engine_configs[SPARK], mp_context, self.at_work),
             CLICKHOUSE: clickhouse,

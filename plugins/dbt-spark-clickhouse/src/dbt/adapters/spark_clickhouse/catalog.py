@@ -33,16 +33,12 @@ class Catalog(Router):
         configs = list(relation_configs)
         tables, errors = [], []
         for engine in ENGINES:
-            mine = [
-                without_engine(config) for config in configs if self.engine_of(config) == engine
-            ]
+            mine = [without_engine(config) for config in configs if self.engine_of(config) == engine]
             wanted = relations and {r for r in relations if engine_of_relation(r) == engine}
             if not mine or (relations is not None and not wanted):
                 continue
             schemas = frozenset(("", schema) for database, schema in used_schemas)
-            catalog, failed = self.call_named_engine(
-                engine, "get_filtered_catalog", mine, schemas, wanted
-            )
+            catalog, failed = self.call_named_engine(engine, "get_filtered_catalog", mine, schemas, wanted)
             tables.append(_with_database(catalog, engine))
             errors += failed
         return merge_tables(tables), errors

@@ -110,9 +110,7 @@ class RoutedClickHouseAdapter(EngineAdapter, ClickHouseAdapter):
             DbtRuntimeError: it failed, or what it has read is no longer what was checked.
         """
         try:
-            answer: tuple[AdapterResponse, agate.Table] = super().execute(
-                sql, auto_begin, fetch, limit
-            )
+            answer: tuple[AdapterResponse, agate.Table] = super().execute(sql, auto_begin, fetch, limit)
             return answer
         finally:
             self.have_read(sql)

@@ -73,9 +73,7 @@ class ConnectionsOfBoth(Router):
 
     def acquire_connection(self, name: str | None = None) -> Any:
         """Name this thread's connections; neither is opened before it is used."""
-        return dict(zip(ENGINES, self.call_both("acquire_connection", name), strict=True))[
-            self.engine
-        ]
+        return dict(zip(ENGINES, self.call_both("acquire_connection", name), strict=True))[self.engine]
 
     def cleanup_connections(self) -> None:
         """Close all connections; let other processes at the embedded stores unless Spark runs."""
@@ -110,9 +108,7 @@ class ConnectionsOfBoth(Router):
 
     def cancel_open_connections(self) -> list[str]:
         """Cancel what runs on either engine; the names of the connections."""
-        return sorted(
-            {name for names in self.call_both("cancel_open_connections") for name in names}
-        )
+        return sorted({name for names in self.call_both("cancel_open_connections") for name in names})
 
     def nice_connection_name(self) -> str:
         """The name of this thread's connections."""

@@ -17,13 +17,7 @@ from dbt_common.dataclass_schema import StrEnum, ValidationError
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.spark_clickhouse import upstream
-from dbt.adapters.spark_clickhouse.routing import (
-    CLICKHOUSE,
-    ENGINES,
-    SPARK,
-    Engine,
-    validate_engine,
-)
+from dbt.adapters.spark_clickhouse.routing import CLICKHOUSE, ENGINES, SPARK, Engine, validate_engine
 
 ADAPTER_TYPE = "spark_clickhouse"
 # How Spark's tables get to ClickHouse.
@@ -147,14 +141,10 @@ class SparkClickHouseCredentials(Credentials):
             raise DbtRuntimeError(f"The profile's key `{key}`: {error.message}") from error
 
     def __post_init__(self) -> None:
-        self._validated: dict[
-            str, tuple[EmbeddedSparkCredentials, EmbeddedClickHouseCredentials]
-        ] = {}
+        self._validated: dict[str, tuple[EmbeddedSparkCredentials, EmbeddedClickHouseCredentials]] = {}
         validate_engine(self.database, "The profile")
         if self.hand_off not in (PULL, PUSH):
-            raise DbtRuntimeError(
-                f"The profile has `hand_off: {self.hand_off}`; it takes {PULL} or {PUSH}."
-            )
+            raise DbtRuntimeError(f"The profile has `hand_off: {self.hand_off}`; it takes {PULL} or {PUSH}.")
         if self.wait < 0:
             raise DbtRuntimeError(f"The profile has `wait: {self.wait}`; it takes seconds from 0.")
         if self.s3_endpoint and not self.s3_endpoint.startswith(("http://", "https://")):
@@ -209,9 +199,7 @@ class SparkClickHouseCredentials(Credentials):
         clickhouse = {} if "host" in self.clickhouse else {"driver": EMBEDDED}
         return {SPARK: {**spark, **self.spark}, CLICKHOUSE: {**clickhouse, **self.clickhouse}}
 
-    def engine_credentials(
-        self, project_root: Path
-    ) -> tuple[EmbeddedSparkCredentials, EmbeddedClickHouseCredentials]:
+    def engine_credentials(self, project_root: Path) -> tuple[EmbeddedSparkCredentials, EmbeddedClickHouseCredentials]:
         """The credentials of Spark and of ClickHouse. A relative ``home`` is the project's.
 
         Raises:
@@ -264,9 +252,7 @@ def _require_driver(clickhouse: dict[str, Any]) -> None:
     raise DbtRuntimeError(f"The profile's `clickhouse` block: {problem}.")
 
 
-def _block(
-    credentials: type[Any], name: str, values: dict[str, Any], shared: dict[str, Any]
-) -> Any:
+def _block(credentials: type[Any], name: str, values: dict[str, Any], shared: dict[str, Any]) -> Any:
     set_elsewhere = sorted({"type", "database", *shared} & set(values))
     if set_elsewhere:
         raise DbtRuntimeError(

@@ -113,9 +113,7 @@ def _nested_text(value: str, spark_type: str, engine: Engine, depth: int = 0) ->
         return f"concat('[', coalesce({joined}, ''), ']')"
     if entries := type_arguments(kind, "map"):
         parts = ("key", "value") if on_spark else (1, 2)
-        texts = (
-            inner(f"{element}.{part}", entry) for part, entry in zip(parts, entries, strict=True)
-        )
+        texts = (inner(f"{element}.{part}", entry) for part, entry in zip(parts, entries, strict=True))
         pair = f"concat({_COLON.join(texts)})"
         if on_spark:
             pairs = f"array_sort(transform(map_entries({value}), {element} -> {pair}))"

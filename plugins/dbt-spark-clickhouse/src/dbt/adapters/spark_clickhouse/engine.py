@@ -27,9 +27,7 @@ class EngineAdapter(BaseAdapter):
     engine: ClassVar[Engine]
     stock: ClassVar[type[BaseAdapter]]
 
-    def __init__(
-        self, config: AdapterRequiredConfig, mp_context: SpawnContext, at_work: AtWork
-    ) -> None:
+    def __init__(self, config: AdapterRequiredConfig, mp_context: SpawnContext, at_work: AtWork) -> None:
         super().__init__(config, mp_context)
         self._at_work = at_work
 
@@ -62,12 +60,7 @@ class EngineAdapter(BaseAdapter):
         return super().pre_model_hook(config)
 
     def execute_macro(
-        self,
-        macro_name: str,
-        macro_resolver: Any = None,
-        project: str | None = None,
-        *args: Any,
-        **kwargs: Any,
+        self, macro_name: str, macro_resolver: Any = None, project: str | None = None, *args: Any, **kwargs: Any
     ) -> Any:
         """Run a macro with this engine's macros, whatever engine is at work."""
         resolver: Any = macro_resolver or self.get_macro_resolver()

@@ -40,10 +40,7 @@ def _figures_sql(part: Columns, columns: Columns, relation: str, engine: Engine)
     digests, sums, texts = [], ["count(*)"], []
     for number, (name, spark_type) in enumerate(part):
         quoted, own = quote(name, engine), f"{prefix}_{number}"
-        digests += [
-            f"{digest(quoted, spark_type, engine)} as {own}",
-            f"{quoted} is not null as {own}_is_there",
-        ]
+        digests += [f"{digest(quoted, spark_type, engine)} as {own}", f"{quoted} is not null as {own}_is_there"]
         sums += [f"count(case when {own}_is_there then 1 end)", sum_of_digests(own, engine)]
         texts.append(f"coalesce(cast({own} as {_TEXT[engine]}), 'n')")
     row = f"crc32(concat_ws(',', {', '.join(texts)}))"
@@ -62,8 +59,7 @@ def receipt_of(columns: Columns, figures: list[list[Any]], files: dict[str, int]
     for part, found in zip(_parts(columns), figures, strict=True):
         rows, *rest, of_rows = (int(figure or 0) for figure in found)
         receipts += (
-            ColumnReceipt(name, spark_type, rest[2 * i], rest[2 * i + 1])
-            for i, (name, spark_type) in enumerate(part)
+            ColumnReceipt(name, spark_type, rest[2 * i], rest[2 * i + 1]) for i, (name, spark_type) in enumerate(part)
         )
         row_checksums.append(of_rows)
     return Receipt(rows, tuple(receipts), files, tuple(row_checksums))

@@ -90,11 +90,7 @@ class Files(ABC):
 class LocalFiles(Files):
     """A folder of this machine."""
 
-    functions: Mapping[str, str] = {
-        PARQUET: "file",
-        "delta": "deltaLakeLocal",
-        "iceberg": "icebergLocal",
-    }
+    functions: Mapping[str, str] = {PARQUET: "file", "delta": "deltaLakeLocal", "iceberg": "icebergLocal"}
 
     @property
     def folder(self) -> Path:

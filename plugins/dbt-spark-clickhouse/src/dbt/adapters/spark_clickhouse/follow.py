@@ -69,9 +69,7 @@ class Options:
         )
         parser.add_argument("--every", type=float, default=0.2, help="seconds between looks")
         parser.add_argument("--once", action="store_true", help="end after one run")
-        parser.add_argument(
-            "--until-idle", action="store_true", help="end when there is nothing to do"
-        )
+        parser.add_argument("--until-idle", action="store_true", help="end when there is nothing to do")
         parser.add_argument("--health-file", type=Path, help="file for the state, as JSON")
         parser.add_argument("--memory", type=int, default=2000, help="MB before it restarts")
         parser.add_argument("--project-dir", type=Path, default=Path.cwd(), help="as in dbt")
@@ -338,10 +336,7 @@ def _in_one_line(outcome: dbtRunnerResult, seconds: float, now: Seen, landed: Se
 def _landed_at(results: Sequence[Any], landed: Seen) -> list[int]:
     """When the batches landed that tables have applied, in nanoseconds since 1970."""
     applied = {
-        str(batch)
-        for result in results
-        if _is_applied(result)
-        for batch in result.adapter_response.get("batches", ())
+        str(batch) for result in results if _is_applied(result) for batch in result.adapter_response.get("batches", ())
     }
     return [at for path, at in landed.items() if _number(path) in applied]
 

@@ -16,10 +16,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.spark_clickhouse import upstream
 from dbt.adapters.spark_clickhouse.figures import figures_sql, receipt_of
-from dbt.adapters.spark_clickhouse.files import (
-    Files,
-    LocalFiles,
-)
+from dbt.adapters.spark_clickhouse.files import Files, LocalFiles
 from dbt.adapters.spark_clickhouse.reading import reading_sql, stored_types
 from dbt.adapters.spark_clickhouse.receipt import (
     Receipt,
@@ -65,11 +62,7 @@ class HandOffs:
         receipt = Receipt.load(files) if is_connected or isinstance(files, LocalFiles) else None
         if receipt and is_connected and upstream.may_introspect(self._router.config):
             self._deliver(files, receipt)  # The node may read it while it is compiled.
-        return HandOffRelation(
-            path=own.path,
-            reading=reading_sql(files, receipt),
-            **upstream.reference_options(kwargs),
-        )
+        return HandOffRelation(path=own.path, reading=reading_sql(files, receipt), **upstream.reference_options(kwargs))
 
     def by_location(self, relation: BaseRelation, node: Any = None) -> HandOffRelation:
         """A Spark relation, of which the node may not be known, as ClickHouse reads it.
@@ -193,15 +186,11 @@ class HandOffs:
         # A column's type by a connection's own name for it is not always Spark's: BIGINT_TYPE.
         sql = f"describe query select * from {source}"
         _, described = self._router.call_named_engine(SPARK, "execute", sql, fetch=True)
-        columns = [
-            (row["col_name"], without_collations(row["data_type"])) for row in described.rows
-        ]
+        columns = [(row["col_name"], without_collations(row["data_type"])) for row in described.rows]
         figures = self._figures(SPARK, columns, source)
         receipt_of(columns, figures, files.sizes()).save(files)
 
-    def _figures(
-        self, engine: Engine, columns: list[tuple[str, str]], source: str
-    ) -> list[list[Any]]:
+    def _figures(self, engine: Engine, columns: list[tuple[str, str]], source: str) -> list[list[Any]]:
         figures = []
         for sql in figures_sql(columns, source, engine):
             _, table = self._router.call_named_engine(engine, "execute", sql, fetch=True)

@@ -26,10 +26,7 @@ def require_java(log: Path) -> None:
     """
     home = os.environ.get("JAVA_HOME")
     if home:
-        is_there, place = (
-            (Path(home) / "bin" / "java").is_file(),
-            f"{home}, which JAVA_HOME names, has no bin/java",
-        )
+        is_there, place = ((Path(home) / "bin" / "java").is_file(), f"{home}, which JAVA_HOME names, has no bin/java")
     else:
         is_there, place = shutil.which("java") is not None, "the PATH has no java"
     if not is_there:

@@ -82,9 +82,7 @@ def batches(files: Iterable[LandedFile], name: str) -> list[dict[str, Any]]:
         folder = file.place.rpartition("/")[0] if batch is None else ""
         groups[batch, folder].append(file)
     rows = [_row(batch, found, name) for (batch, _), found in groups.items()]
-    return sorted(
-        rows, key=lambda row: (row["batch"] is not None, row["batch"] or 0, row["example"])
-    )
+    return sorted(rows, key=lambda row: (row["batch"] is not None, row["batch"] or 0, row["example"]))
 
 
 def _batch(place: str) -> int | None:

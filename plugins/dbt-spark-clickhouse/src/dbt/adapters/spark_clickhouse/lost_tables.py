@@ -67,11 +67,7 @@ class LostTables:
         if getattr(node, "is_ephemeral_model", False) or location_root(node):
             return None
         files = self._router.spark_files.of(own, node)
-        if (
-            not isinstance(files, LocalFiles)
-            or files.exist()
-            or not files.folder.is_relative_to(self._router.home)
-        ):
+        if not isinstance(files, LocalFiles) or files.exist() or not files.folder.is_relative_to(self._router.home):
             return None
         found = self._router.get_relation(SPARK, own.schema, own.identifier)
         return found if found is not None and found.is_table else None

@@ -41,17 +41,13 @@ class MacroMethods(Router):
             raise
 
     @available.parse(lambda *a, **k: None)
-    def response_with(
-        self, message: str, rows_affected: int | None, facts: dict[str, Any]
-    ) -> ResponseWithFacts:
+    def response_with(self, message: str, rows_affected: int | None, facts: dict[str, Any]) -> ResponseWithFacts:
         """A response for ``store_result``; run_results.json has ``facts`` in it, as numbers, texts
         and lists of them."""
         return ResponseWithFacts(message, "OK", rows_affected, facts=facts)
 
     @available.parse(lambda *a, **k: None)
-    def list_batches(
-        self, location: str, name: str, again: bool = False
-    ) -> list[dict[str, Any]] | None:
+    def list_batches(self, location: str, name: str, again: bool = False) -> list[dict[str, Any]] | None:
         """The batches of a landing zone that is called ``name``, see ``landing.batches``; listed
         once a run, unless asked ``again``. None where only Spark can list the folder, or where it
         is not there: Spark may be configured to look for it elsewhere."""
@@ -90,9 +86,7 @@ class MacroMethods(Router):
         return self.hand_offs.is_whole(own, file_format)
 
     @available.parse(lambda *a, **k: None)
-    def hand_off(
-        self, schema: str, identifier: str, file_format: str | None = None
-    ) -> BaseRelation:
+    def hand_off(self, schema: str, identifier: str, file_format: str | None = None) -> BaseRelation:
         """A Spark table that is not a node, as ClickHouse reads it; checked like any other.
 
         ``file_format`` is what `create table … using` names; Parquet if it is None.

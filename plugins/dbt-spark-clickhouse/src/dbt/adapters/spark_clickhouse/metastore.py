@@ -15,13 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 URL_SETTING = "spark.hadoop.javax.jdo.option.ConnectionURL"
-_OTHER_CATALOGS = (
-    URL_SETTING,
-    "spark.hadoop.hive",
-    "spark.hive",
-    "spark.sql.catalog",
-    "spark.sql.hive",
-)
+_OTHER_CATALOGS = (URL_SETTING, "spark.hadoop.hive", "spark.hive", "spark.sql.catalog", "spark.sql.hive")
 
 
 def url(home: Path) -> str:

@@ -38,9 +38,7 @@ _CHANGED = re.compile(
     r"function|schema|database|namespace|if\s+not\s+exists|if\s+exists)\s+)*" + _NAME,
     re.IGNORECASE,
 )
-_FUNCTION = re.compile(
-    r"(?:create|drop|refresh)\s+(?:(?:or|replace|temporary|temp)\s+)*function\b", re.IGNORECASE
-)
+_FUNCTION = re.compile(r"(?:create|drop|refresh)\s+(?:(?:or|replace|temporary|temp)\s+)*function\b", re.IGNORECASE)
 # The columns of such files are looked up when a view is made. Those of text and binaryFile are
 # always the same, but for columns that are folders.
 _INFERRED = re.compile(
@@ -181,9 +179,7 @@ class MetastoreRecord:
             with self._lock:
                 self._views[_plain(view[1])] = sql
 
-    def capture(
-        self, schemas: Callable[[], Iterable[str]], ask: Callable[[str], Relations]
-    ) -> None:
+    def capture(self, schemas: Callable[[], Iterable[str]], ask: Callable[[str], Relations]) -> None:
         """Look up what is not known and was asked for, while Spark runs."""
         self.load()
         known = self._schemas or dict.fromkeys(schemas())

@@ -25,11 +25,7 @@ from dbt.adapters.spark_clickhouse import upstream
 from dbt.adapters.spark_clickhouse.java import java_path
 from dbt.adapters.spark_clickhouse.metastore_record import MetastoreRecord
 from dbt.adapters.spark_clickhouse.spark_session import environment, has_settings_of_start
-from dbt.adapters.spark_clickhouse.statement_inputs import (
-    StatementInputs,
-    folder_state,
-    inputs_of,
-)
+from dbt.adapters.spark_clickhouse.statement_inputs import StatementInputs, folder_state, inputs_of
 
 MESSAGE = "passed before, and nothing has changed since: Spark was not asked"
 DATA_TEST, UNIT_TEST = "test", "unit_test"
@@ -123,10 +119,7 @@ class PassedTests:
             return False
         known = record.test(key)
         try:
-            passed = (
-                known is not None
-                and StatementInputs(tuple(known["relations"]), known["folders"]).are_unchanged()
-            )
+            passed = known is not None and StatementInputs(tuple(known["relations"]), known["folders"]).are_unchanged()
         except OSError:
             passed = False
         self.spared += passed

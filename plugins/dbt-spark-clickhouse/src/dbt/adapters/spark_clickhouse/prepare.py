@@ -17,11 +17,7 @@ from pathlib import Path
 
 from dbt.adapters.spark_clickhouse.class_archive import archive_path
 from dbt.adapters.spark_clickhouse.credentials import EmbeddedSparkCredentials, SparkMethod
-from dbt.adapters.spark_clickhouse.spark_session import (
-    JAVA_OPTIONS,
-    default_settings,
-    start_session,
-)
+from dbt.adapters.spark_clickhouse.spark_session import JAVA_OPTIONS, default_settings, start_session
 
 # What runs do: it has most of the classes loaded that they need.
 _STATEMENTS = (
@@ -88,11 +84,7 @@ def _make(path: Path | None) -> None:
     # The last that is registered runs first: that is the end of Spark.
     atexit.register(_put_in_place, draft, path, home)
     credentials = EmbeddedSparkCredentials(
-        method=SparkMethod.SESSION,
-        host="",
-        schema="warm_up",
-        home=str(home),
-        project_root=str(home),
+        method=SparkMethod.SESSION, host="", schema="warm_up", home=str(home), project_root=str(home)
     )
     options = f"{default_settings(credentials)[JAVA_OPTIONS]} -XX:ArchiveClassesAtExit={draft}"
     credentials.server_side_parameters = {JAVA_OPTIONS: options}

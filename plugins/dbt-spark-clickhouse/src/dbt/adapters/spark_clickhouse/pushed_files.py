@@ -38,9 +38,7 @@ class PushedFiles(LocalFiles):
 
     are_read_in_place = False
 
-    def __init__(
-        self, location: str, file_format: str, schema: str, query: Query, insert: Insert
-    ) -> None:
+    def __init__(self, location: str, file_format: str, schema: str, query: Query, insert: Insert) -> None:
         super().__init__(location, file_format)
         self._schema = schema
         self._name = f"{self.folder.name}__pushed_{hashlib.md5(location.encode()).hexdigest()[:8]}"
@@ -92,20 +90,13 @@ class PushedFiles(LocalFiles):
 
     def _make_table(self, types: Mapping[str, str], sizes: Mapping[str, int]) -> None:
         """An empty table for the files, unless there is one for just them."""
-        files = [
-            (name, size, (self.folder / name).stat().st_mtime_ns) for name, size in sizes.items()
-        ]
+        files = [(name, size, (self.folder / name).stat().st_mtime_ns) for name, size in sizes.items()]
         mark = hashlib.md5(json.dumps([dict(types), files]).encode()).hexdigest()
         schema, name = clickhouse_literal(self._schema), clickhouse_literal(self._name)
-        found = self._query(
-            f"select comment from system.tables where database = {schema} and name = {name}"
-        )
+        found = self._query(f"select comment from system.tables where database = {schema} and name = {name}")
         if [mark] == [comment for (comment,) in found]:
             return
-        columns = {
-            _FILE: "UInt32",
-            **{quote(name, CLICKHOUSE): kind for name, kind in types.items()},
-        }
+        columns = {_FILE: "UInt32", **{quote(name, CLICKHOUSE): kind for name, kind in types.items()}}
         structure = ", ".join(f"{name} {kind}" for name, kind in columns.items())
         self._query(
             f"create or replace table {self.table} ({structure}) engine = MergeTree "
@@ -120,9 +111,7 @@ class PushedFiles(LocalFiles):
         folders = [folder.split("=", 1) for folder in name.split("/")[:-1]]
         for batch in file.iter_batches(ROWS_OF_A_CHUNK):
             table = pa.Table.from_batches([batch])
-            table = table.append_column(
-                _FILE, pa.repeat(pa.scalar(number, pa.uint32()), len(batch))
-            )
+            table = table.append_column(_FILE, pa.repeat(pa.scalar(number, pa.uint32()), len(batch)))
             for column, value in folders:
                 table = table.append_column(column, pa.repeat(pa.scalar(value), len(batch)))
             chunk = io.BytesIO()

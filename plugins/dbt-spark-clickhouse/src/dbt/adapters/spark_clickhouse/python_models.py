@@ -29,9 +29,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def view_of_model(
-    session: SparkSession, node: dict[str, Any], code: str, project_root: Path
-) -> Iterator[str]:
+def view_of_model(session: SparkSession, node: dict[str, Any], code: str, project_root: Path) -> Iterator[str]:
     """A temporary view of what `model()` of a Python model returns, for the block to read.
 
     Args:

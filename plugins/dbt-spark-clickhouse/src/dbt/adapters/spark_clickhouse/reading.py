@@ -36,10 +36,7 @@ def stored_types(receipt: Receipt) -> dict[str, str]:
     """The columns as the files have them, as ClickHouse types: a partition column is the text in
     the names of folders."""
     partitions = partition_columns(receipt.files)
-    return {
-        name: "Nullable(String)" if name in partitions else kind
-        for name, kind in receipt.types().items()
-    }
+    return {name: "Nullable(String)" if name in partitions else kind for name, kind in receipt.types().items()}
 
 
 def _structure(types: dict[str, str]) -> str:

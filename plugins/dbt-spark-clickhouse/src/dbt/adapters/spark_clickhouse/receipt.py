@@ -15,10 +15,7 @@ from dataclasses import asdict, dataclass
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.spark_clickhouse.files import RECEIPT, Files
-from dbt.adapters.spark_clickhouse.types import (
-    clickhouse_type,
-    is_nullable,
-)
+from dbt.adapters.spark_clickhouse.types import clickhouse_type, is_nullable
 
 SHOWN = 3  # files that an error names
 
@@ -63,9 +60,7 @@ class Receipt:
         return {column.name: clickhouse_type(column.spark_type) for column in self.columns}
 
 
-def require_same_files(
-    name: str, model: str | None, files: Files, receipt: Receipt | None
-) -> Receipt:
+def require_same_files(name: str, model: str | None, files: Files, receipt: Receipt | None) -> Receipt:
     """The receipt of the table ``name``, if its folder holds just the files that it lists.
 
     A source has no ``model`` that could be built.
@@ -83,8 +78,7 @@ def require_same_files(
     if found != receipt.files:
         changed = sorted({name for name, _ in found.items() ^ receipt.files.items()})
         changes = [
-            f"{name} ({_bytes(receipt.files, name)} then, {_bytes(found, name)} now)"
-            for name in changed[:SHOWN]
+            f"{name} ({_bytes(receipt.files, name)} then, {_bytes(found, name)} now)" for name in changed[:SHOWN]
         ]
         raise DbtRuntimeError(
             f"ClickHouse cannot read the Spark table {name}: the files in {files} are not "

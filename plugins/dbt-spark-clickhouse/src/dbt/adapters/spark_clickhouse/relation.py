@@ -12,12 +12,7 @@ from dbt.adapters.contracts.relation import HasQuoting, RelationConfig
 from dbt.adapters.spark.relation import SparkQuotePolicy, SparkRelation
 
 from dbt.adapters.spark_clickhouse import upstream
-from dbt.adapters.spark_clickhouse.routing import (
-    CLICKHOUSE,
-    SPARK,
-    Engine,
-    is_engine,
-)
+from dbt.adapters.spark_clickhouse.routing import CLICKHOUSE, SPARK, Engine, is_engine
 from dbt.adapters.spark_clickhouse.types import quote
 
 if TYPE_CHECKING:
@@ -45,10 +40,7 @@ class SparkFilesRelation(SparkRelation):
         return f"{self.file_format}.{quote(self.location, SPARK)}"
 
 
-RELATION_CLASSES: dict[Engine, type[BaseRelation]] = {
-    SPARK: SparkRelation,
-    CLICKHOUSE: ClickHouseRelation,
-}
+RELATION_CLASSES: dict[Engine, type[BaseRelation]] = {SPARK: SparkRelation, CLICKHOUSE: ClickHouseRelation}
 
 
 def engine_of_relation(relation: object) -> Engine | None:
@@ -99,9 +91,7 @@ class RoutedRelation(BaseRelation):
         return Policy(database=False)
 
     @classmethod
-    def create(
-        cls, database: str | None = None, schema: str | None = None, *args: Any, **kwargs: Any
-    ) -> Any:
+    def create(cls, database: str | None = None, schema: str | None = None, *args: Any, **kwargs: Any) -> Any:
         """A relation of the engine that ``database`` names, else of the engine at work."""
         if cls.router is None:
             engine = database if is_engine(database) else CLICKHOUSE
@@ -110,9 +100,7 @@ class RoutedRelation(BaseRelation):
         return RELATION_CLASSES[engine].create(None, schema, *args, **kwargs)
 
     @classmethod
-    def create_from(
-        cls, quoting: HasQuoting, relation_config: RelationConfig, **kwargs: Any
-    ) -> Any:
+    def create_from(cls, quoting: HasQuoting, relation_config: RelationConfig, **kwargs: Any) -> Any:
         """The relation of a node or source.
 
         That of a `ref` or `source` is made for the engine that reads it.
@@ -122,9 +110,4 @@ class RoutedRelation(BaseRelation):
         """
         if cls.router is None:
             return super().create_from(quoting, relation_config, **kwargs)
-        return cls.router.relation_of(
-            quoting,
-            relation_config,
-            is_reference=upstream.is_reference(kwargs),
-            **kwargs,
-        )
+        return cls.router.relation_of(quoting, relation_config, is_reference=upstream.is_reference(kwargs), **kwargs)

@@ -31,9 +31,7 @@ class Relations(Router):
 
     # The relation of a node
 
-    def relation_of(
-        self, quoting: Any, node: RelationConfig, is_reference: bool, **kwargs: Any
-    ) -> BaseRelation:
+    def relation_of(self, quoting: Any, node: RelationConfig, is_reference: bool, **kwargs: Any) -> BaseRelation:
         """The relation of ``node``; for a `ref` or `source`, as the engine at work reads it.
 
         Raises:
@@ -62,9 +60,7 @@ class Relations(Router):
         if owner == SPARK and external and external.location and external.file_format:
             return SparkFilesRelation(
                 path=relation.path,
-                location=below(str(self.project_root), external.location)
-                if self.at_work.engine
-                else external.location,
+                location=below(str(self.project_root), external.location) if self.at_work.engine else external.location,
                 file_format=external.file_format,
                 **upstream.reference_options(kwargs),
             )
@@ -94,9 +90,7 @@ class Relations(Router):
         return self._own_relation(SPARK, self.config, node) if node else relation
 
     @available.parse_none
-    def get_relation(
-        self, database: str | None, schema: str, identifier: str
-    ) -> BaseRelation | None:
+    def get_relation(self, database: str | None, schema: str, identifier: str) -> BaseRelation | None:
         """The relation in the database, or None. ``database`` is an engine, or empty."""
         engine, database = self._named(database)
         found = self.call_named_engine(engine, "get_relation", database, schema, identifier)
@@ -153,14 +147,8 @@ class Relations(Router):
         configs = list(relation_configs)
         may_look = upstream.may_introspect(self.config)
         for engine in (CLICKHOUSE,) if may_look else ENGINES:
-            mine = [
-                without_engine(config) for config in configs if self.engine_of(config) == engine
-            ]
-            schemas = {
-                relation
-                for relation in required_schemas or ()
-                if engine_of_relation(relation) == engine
-            }
+            mine = [without_engine(config) for config in configs if self.engine_of(config) == engine]
+            schemas = {relation for relation in required_schemas or () if engine_of_relation(relation) == engine}
             if mine:
                 self.call_named_engine(engine, "set_relations_cache", mine, clear, schemas or None)
         if clear and may_look:

@@ -97,8 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if (error.name or "").partition(".")[0] != "matplotlib":
             raise
         sys.stderr.write(
-            "report: matplotlib, which draws the plots, is missing. Install it: "
-            "pip install 'matplotlib>=3.10'\n"
+            "report: matplotlib, which draws the plots, is missing. Install it: pip install 'matplotlib>=3.10'\n"
         )
         return 1
     except (ReportError, OSError, ValueError) as error:

@@ -34,9 +34,7 @@ def page_of(data: Row, results: Row | None) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {
-        filter_.__name__: filter_ for filter_ in (bytes_of, count, duration, share, size)
-    }
+    environment.filters |= {filter_.__name__: filter_ for filter_ in (bytes_of, count, duration, share, size)}
     built = [table for table in data["tables"] if table["is_built"]]
     plotted = sorted(built, key=lambda table: table["status"]["stored"], reverse=True)[:MOST_PLOTS]
     tests = tests_of(results)
@@ -98,8 +96,7 @@ def attention(data: Row, tests: Row | None) -> Iterator[tuple[str, str]]:
             )
         if wrong := table["totals"]["not_adding_up"]:
             yield (
-                f"{name}: {count(wrong)} {'run does' if wrong == 1 else 'runs do'} not account for "
-                "every event.",
+                f"{name}: {count(wrong)} {'run does' if wrong == 1 else 'runs do'} not account for every event.",
                 f"dbt test --select {model}",
             )
         for check in table["verifications"]:
@@ -108,10 +105,7 @@ def attention(data: Row, tests: Row | None) -> Iterator[tuple[str, str]]:
                 yield f"{name}: {count(found)} {keys} from {check['truth']}.", ""
         for view in table["views"]:
             if view["used"] < view["last"] or not view["fills"]:
-                yield (
-                    f"{view['name']} lacks changes of {name}.",
-                    f"dbt run --select {view['model']}",
-                )
+                yield (f"{view['name']} lacks changes of {name}.", f"dbt run --select {view['model']}")
         if lines := sum(row["n"] for row in table["quarantined"] or ()):
             verb = "line is" if lines == 1 else "lines are"
             yield f"{name}: {count(lines)} {verb} in quarantine.", ""

@@ -23,9 +23,7 @@ SVG = "http://www.w3.org/2000/svg"
 # Stand for variables of the page's style: it has others where it is dark.
 INK, GRID = "#000a01", "#000a02"
 SERIES = tuple(f"#000b{number:02d}" for number in range(1, 7))
-VARIABLES = {INK: "--ink", GRID: "--grid"} | {
-    colour: f"--series-{number}" for number, colour in enumerate(SERIES, 1)
-}
+VARIABLES = {INK: "--ink", GRID: "--grid"} | {colour: f"--series-{number}" for number, colour in enumerate(SERIES, 1)}
 STYLE: Any = {
     "axes.edgecolor": GRID,
     "axes.labelcolor": INK,
@@ -116,13 +114,7 @@ def runs_over_time(name: str, runs: Sequence[Row]) -> Markup:
         landed = [run for run in runs if run["lag_seconds"] is not None]
         for axes, shown, key, title, style in (
             (above, runs, "seconds", "seconds of a run", {"marker": "o", "color": SERIES[0]}),
-            (
-                below,
-                landed,
-                "lag_seconds",
-                "seconds from landed to visible",
-                {"marker": "D", "color": SERIES[2]},
-            ),
+            (below, landed, "lag_seconds", "seconds from landed to visible", {"marker": "D", "color": SERIES[2]}),
         ):
             values = _values(shown, key)
             axes.plot([_time(run) for run in shown], values, markersize=4, linestyle="", **style)
@@ -155,10 +147,7 @@ def quarantined(rows: Sequence[Row]) -> Markup:
         axes = figure.subplots()
         below = [0] * len(days)
         for number, (label, members) in enumerate(groups):
-            counts = [
-                sum(row["n"] for row in rows if row["day"] == day and row["why"] in members)
-                for day in days
-            ]
+            counts = [sum(row["n"] for row in rows if row["day"] == day and row["why"] in members) for day in days]
             axes.bar(
                 range(len(days)),
                 counts,
@@ -204,9 +193,7 @@ def storage(rows: Sequence[tuple[str, Mapping[str, int]]], parts: Sequence[str])
         axes.xaxis.set_major_formatter(EngFormatter(unit="B"))
         axes.xaxis.set_major_locator(MaxNLocator(4))
         figure.legend(loc="outside upper center", ncols=2)
-        return _inline(
-            figure, f"Bytes on disk of {len(rows)} tables: {sum(left):,} in all, by what they hold"
-        )
+        return _inline(figure, f"Bytes on disk of {len(rows)} tables: {sum(left):,} in all, by what they hold")
 
 
 @contextmanager

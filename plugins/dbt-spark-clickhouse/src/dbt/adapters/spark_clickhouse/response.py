@@ -14,8 +14,6 @@ class ResponseWithFacts(AdapterResponse):
 
     facts: dict[str, Any] = field(default_factory=dict)
 
-    def __post_serialize__(
-        self, data: dict[str, Any], context: dict[str, Any] | None = None
-    ) -> dict[str, Any]:
+    def __post_serialize__(self, data: dict[str, Any], context: dict[str, Any] | None = None) -> dict[str, Any]:
         """Put the facts beside the other keys."""
         return {**data.pop("facts"), **data}

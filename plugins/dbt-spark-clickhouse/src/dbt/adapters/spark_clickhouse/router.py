@@ -117,9 +117,7 @@ class Router(ToOneEngine, ToBothEngines, BaseAdapter):
         method = getattr(self.engines[engine], name, None)
         if method is None:
             (other,) = set(ENGINES) - {engine}
-            raise DbtRuntimeError(
-                f"adapter.{name}() is not available on {engine}: only dbt-{other} has it."
-            )
+            raise DbtRuntimeError(f"adapter.{name}() is not available on {engine}: only dbt-{other} has it.")
         with self.at_work.on_engine(engine):
             return method(*args, **kwargs)
 

@@ -22,11 +22,7 @@ class S3Files(Files):
     ``endpoint`` is the URL of a store other than Amazon's; empty for Amazon's.
     """
 
-    functions: Mapping[str, str] = {
-        PARQUET: "s3",
-        "delta": "deltaLakeS3",
-        "iceberg": "icebergS3",
-    }
+    functions: Mapping[str, str] = {PARQUET: "s3", "delta": "deltaLakeS3", "iceberg": "icebergS3"}
 
     def __init__(self, location: str, file_format: str, endpoint: str, query: Query) -> None:
         super().__init__(location, file_format)
@@ -60,6 +56,4 @@ class S3Files(Files):
 
     def write_receipt(self, text: str) -> None:
         settings = "settings s3_truncate_on_insert = 1"
-        self._query(
-            f"insert into function {self._receipt} {settings} values ({clickhouse_literal(text)})"
-        )
+        self._query(f"insert into function {self._receipt} {settings} values ({clickhouse_literal(text)})")

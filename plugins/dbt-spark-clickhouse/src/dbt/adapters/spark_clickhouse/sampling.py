@@ -76,9 +76,7 @@ class Sampled:
     table: str = ""
 
 
-def sample_of_files(
-    landing: Path, *, is_debezium: bool, types: Mapping[str, str], table: str = ""
-) -> Sampled:
+def sample_of_files(landing: Path, *, is_debezium: bool, types: Mapping[str, str], table: str = "") -> Sampled:
     """The columns of the rows in a landing zone.
 
     Args:
@@ -123,11 +121,7 @@ def sample_of_files(
     if not values:
         raise SampleError(
             f"{landing} has no line with a row. Land a batch first: a folder batch=N with files of "
-            + (
-                "Debezium's envelopes, one JSON object a line."
-                if is_debezium
-                else "JSON objects, one a line."
-            )
+            + ("Debezium's envelopes, one JSON object a line." if is_debezium else "JSON objects, one a line.")
         )
     columns: dict[str, str] = {}
     for name, found in values.items():
@@ -139,17 +133,9 @@ def sample_of_files(
             )
         columns[name] = types.get(name) or declared.get(name, ("",))[0] or _type_of(found)
     if is_debezium:
-        _refuse_unknown(
-            {name: found for name, found in values.items() if name not in {**types, **declared}}
-        )
-    encodings = {
-        name: way
-        for name, (_, way) in declared.items()
-        if way and name in columns and name not in types
-    }
-    encodings |= {
-        name: kind.split(":")[1] for name, kind in types.items() if ":" in kind and name in columns
-    }
+        _refuse_unknown({name: found for name, found in values.items() if name not in {**types, **declared}})
+    encodings = {name: way for name, (_, way) in declared.items() if way and name in columns and name not in types}
+    encodings |= {name: kind.split(":")[1] for name, kind in types.items() if ":" in kind and name in columns}
     columns = {name: kind.split(":")[0] for name, kind in columns.items()}
     version = _version_of(sources) if is_debezium else ""
     return Sampled(columns, encodings, version, "".join(tables))
@@ -214,17 +200,11 @@ def _refuse_unknown(values: Mapping[str, list[Any]]) -> None:
     for name, found in values.items():
         given = [value for value in found if value is not None]
         example = json.dumps(given[0]) if given else ""
-        if given and all(
-            isinstance(value, dict) and value.keys() == {"scale", "value"} for value in given
-        ):
-            problems.append(
-                f"{name} has {example}, a decimal: --column '{name}:decimal(38,9):precise'"
-            )
+        if given and all(isinstance(value, dict) and value.keys() == {"scale", "value"} for value in given):
+            problems.append(f"{name} has {example}, a decimal: --column '{name}:decimal(38,9):precise'")
         elif (
             given
-            and all(
-                isinstance(value, str) and value and _BASE64.fullmatch(value) for value in given
-            )
+            and all(isinstance(value, str) and value and _BASE64.fullmatch(value) for value in given)
             and any(value.endswith("=") for value in given)
         ):
             problems.append(
@@ -232,14 +212,8 @@ def _refuse_unknown(values: Mapping[str, list[Any]]) -> None:
                 f"'{name}:decimal(12,2):precise' with the scale of the source, --column "
                 f"{name}:binary:base64, or --column {name}:string"
             )
-        elif given and all(
-            isinstance(value, int) and not isinstance(value, bool) for value in given
-        ):
-            ways = [
-                way
-                for way, one in _EPOCHS.items()
-                if all(one <= value < 4 * one for value in given)
-            ]
+        elif given and all(isinstance(value, int) and not isinstance(value, bool) for value in given):
+            ways = [way for way, one in _EPOCHS.items() if all(one <= value < 4 * one for value in given)]
             if ways:
                 problems.append(
                     f"{name} has {example}, a time or a number: --column "
@@ -253,19 +227,14 @@ def _refuse_unknown(values: Mapping[str, list[Any]]) -> None:
     if problems:
         raise SampleError(
             "the events have no schema, and some values do not say what they are. Let the "
-            "connector send schemas (value.converter.schemas.enable), or say it:\n  "
-            + "\n  ".join(problems)
+            "connector send schemas (value.converter.schemas.enable), or say it:\n  " + "\n  ".join(problems)
         )
 
 
 def codes_of(landing: Path, name: str) -> list[str]:
     """The values of a field that are neither true nor false, as text."""
-    values = {
-        line.get(name) for line in _objects(landing) if not isinstance(line.get(name), dict | list)
-    }
-    return sorted(
-        str(value) for value in values if value is not None and not isinstance(value, bool)
-    )
+    values = {line.get(name) for line in _objects(landing) if not isinstance(line.get(name), dict | list)}
+    return sorted(str(value) for value in values if value is not None and not isinstance(value, bool))
 
 
 def _table_of(source: Mapping[str, Any]) -> str:
@@ -326,9 +295,7 @@ def _type_of(values: list[Any]) -> str:
             return "bigint"
         if all(re.fullmatch(r"-?\d+(\.\d+)?", number) for number in numbers):
             scale = max(len(number.partition(".")[2]) for number in numbers)
-            return (
-                f"decimal(38,{min(max(scale, 2), 18)})" if "decimal" in kinds else "decimal(38,0)"
-            )
+            return f"decimal(38,{min(max(scale, 2), 18)})" if "decimal" in kinds else "decimal(38,0)"
         return "double"
     if kinds == {"date", "timestamp"}:
         return "timestamp"
@@ -387,9 +354,7 @@ def sample_of_table(table: str, project: Path) -> Sampled:
     database, dot, name = table.partition(".")
     if not dot or not name:
         raise SampleError(f"--table is {table}. Write it as database.table.")
-    literals = {
-        k: v.replace("\\", "\\\\").replace("'", "\\'") for k, v in (("d", database), ("t", name))
-    }
+    literals = {k: v.replace("\\", "\\\\").replace("'", "\\'") for k, v in (("d", database), ("t", name))}
     query = (
         "select name, type from system.columns "
         f"where database = '{literals['d']}' and table = '{literals['t']}' order by position"
@@ -400,9 +365,7 @@ def sample_of_table(table: str, project: Path) -> Sampled:
         + (["--profiles-dir", folder] if (project / "profiles.yml").exists() else [])
     )
     if not shown.success:
-        raise SampleError(
-            f"dbt cannot read the columns of {table}, see above. Try: dbt deps, dbt debug"
-        )
+        raise SampleError(f"dbt cannot read the columns of {table}, see above. Try: dbt deps, dbt debug")
     rows = [row for result in shown.result.results for row in result.agate_table.rows]  # type: ignore[union-attr]
     if not rows:
         raise SampleError(f"ClickHouse has no table {table}, or its user may not read it.")

@@ -109,9 +109,7 @@ def connect(credentials: EmbeddedSparkCredentials) -> RemoteSession:
     try:
         with advising(place, is_connected=False):
             session = SparkSession.builder.remote(url).create()
-            upstream.set_reconnects(
-                session, credentials.connect_retries, credentials.connect_timeout
-            )
+            upstream.set_reconnects(session, credentials.connect_retries, credentials.connect_timeout)
             settings = {**SESSION_SETTINGS, **credentials.server_side_parameters}
             try:
                 for name, value in settings.items():
@@ -149,8 +147,7 @@ def _advice(error: PySparkException, message: str, place: str, is_connected: boo
         return f"Spark Connect at {place} no longer has dbt's session ({condition}). {UNKNOWN}"
     if status and status[1] == "UNAUTHENTICATED":
         return (
-            f"Spark Connect at {place} refuses the connection: {said}. Correct `token` in the "
-            "profile's `spark` block."
+            f"Spark Connect at {place} refuses the connection: {said}. Correct `token` in the profile's `spark` block."
         )
     if status and is_connected:
         return f"The connection to Spark Connect at {place} is lost: {said}. {UNKNOWN}"

@@ -13,12 +13,7 @@ from typing import Any, ClassVar, cast
 
 import agate
 from dbt.adapters.base.relation import BaseRelation
-from dbt.adapters.contracts.connection import (
-    AdapterRequiredConfig,
-    AdapterResponse,
-    Connection,
-    ConnectionState,
-)
+from dbt.adapters.contracts.connection import AdapterRequiredConfig, AdapterResponse, Connection, ConnectionState
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.exceptions import FailedToConnectError
 from dbt.adapters.spark.connections import SparkConnectionManager
@@ -199,9 +194,7 @@ class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManag
             found = super().execute(sql, *args, **kwargs)
         except DbtRuntimeError:
             raise
-        except (
-            Exception
-        ):  # while the rows were fetched, which is when the embedded Spark reads them
+        except Exception:  # while the rows were fetched, which is when the embedded Spark reads them
             with self.exception_handler(sql):
                 raise
         if record:
@@ -275,9 +268,7 @@ class RoutedSparkAdapter(EngineAdapter, SparkAdapter):
     ConnectionManager = RoutedSparkConnectionManager
     connections: RoutedSparkConnectionManager
 
-    def __init__(
-        self, config: AdapterRequiredConfig, mp_context: SpawnContext, at_work: AtWork
-    ) -> None:
+    def __init__(self, config: AdapterRequiredConfig, mp_context: SpawnContext, at_work: AtWork) -> None:
         super().__init__(config, mp_context, at_work)
         credentials: Any = config.credentials
         self.passed_tests = PassedTests(config, credentials.server_side_parameters or {})
@@ -315,9 +306,7 @@ class RoutedSparkAdapter(EngineAdapter, SparkAdapter):
             server = f"{credentials.host}:{credentials.port}"
             store.hold_schema(Path(credentials.home), server, schema, credentials.wait)
 
-    def execute(
-        self, sql: str, auto_begin: bool = False, fetch: bool = False, limit: int | None = None
-    ) -> Answer:
+    def execute(self, sql: str, auto_begin: bool = False, fetch: bool = False, limit: int | None = None) -> Answer:
         """Run a statement, unless it is that of a test which would pass again."""
         node = self.node_at_work
         record = self._record_of_tests(node) if fetch else None
@@ -457,10 +446,7 @@ class RoutedSparkAdapter(EngineAdapter, SparkAdapter):
 
     def _has_functions(self, schemas: Iterable[str]) -> bool:
         """Whether anybody has made functions, which tests may depend on."""
-        return any(
-            self.execute(f"show user functions in `{schema}`", fetch=True)[1].rows
-            for schema in schemas
-        )
+        return any(self.execute(f"show user functions in `{schema}`", fetch=True)[1].rows for schema in schemas)
 
     def _describe(self, schema: str) -> list[dict[str, Any]]:
         relations = super().list_relations_without_caching(self.Relation.create(schema=schema))

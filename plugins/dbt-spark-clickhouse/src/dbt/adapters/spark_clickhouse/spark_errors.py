@@ -44,8 +44,7 @@ _ADVICE = {
         f"table, it was vacuumed, or its snapshot has expired. {_FROM_THE_TABLE}"
     ),
     "[FAILED_READ_FILE.NO_HINT]": (
-        "The file is incomplete or damaged, or something wrote to it while Spark read it. Land it "
-        "whole, and run again."
+        "The file is incomplete or damaged, or something wrote to it while Spark read it. Land it whole, and run again."
     ),
     "[LOCATION_ALREADY_EXISTS]": (
         "An interrupted run may have left the folder, or it belongs to a table of another "
@@ -85,9 +84,7 @@ def lost_connection(error: Exception, place: str) -> str | None:
         if isinstance(cause, _LOST):
             said = any(cause.args) and str(cause).strip()
             reason = said or type(cause).__name__
-            return (
-                f"The connection to Spark's Thrift server at {place} is lost: {reason}. {UNKNOWN}"
-            )
+            return f"The connection to Spark's Thrift server at {place} is lost: {reason}. {UNKNOWN}"
     if _ENDED in str(error):
         return f"Spark's Thrift server at {place} no longer has dbt's session. {UNKNOWN}"
     return None

@@ -92,10 +92,7 @@ def obstacle(node: Any) -> str | None:
     if location and _URI.match(location) and not is_s3(location):
         return f"it is at {location}, but only folders of this machine and s3:// can be read"
     if node.resource_type == "source" and file_format not in FORMATS:
-        return (
-            f"it is a folder of {file_format} files: read it in a Spark model, and that model on "
-            "ClickHouse"
-        )
+        return f"it is a folder of {file_format} files: read it in a Spark model, and that model on ClickHouse"
     if node.resource_type != "source" and node.config.materialized == "view":
         return "it is a view of Spark's, which has no files: materialize it as a table"
     if file_format not in FORMATS:

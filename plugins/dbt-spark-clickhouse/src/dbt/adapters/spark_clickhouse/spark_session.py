@@ -231,9 +231,7 @@ def has_settings_of_start(session: SparkSession, without: tuple[str, ...]) -> bo
     """Whether a session of our own Spark has the settings and the schema with which it started, and
     none of those that begin with one of ``without``."""
     found = _settings(session)
-    return found == _at_start and not any(
-        value and name.startswith(without) for name, value in found.items()
-    )
+    return found == _at_start and not any(value and name.startswith(without) for name, value in found.items())
 
 
 def _settings(session: SparkSession) -> dict[str, str]:

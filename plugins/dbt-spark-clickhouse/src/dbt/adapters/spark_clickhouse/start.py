@@ -15,13 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dbt.adapters.spark_clickhouse.sampling import (
-    Sampled,
-    SampleError,
-    codes_of,
-    sample_of_files,
-    sample_of_table,
-)
+from dbt.adapters.spark_clickhouse.sampling import Sampled, SampleError, codes_of, sample_of_files, sample_of_table
 from dbt.adapters.spark_clickhouse.starter_files import BRIDGES, Start, files_of
 
 KINDS = {
@@ -77,18 +71,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--kind", choices=KINDS, help="the kind of source")
     parser.add_argument("--landing", help="for files: the folder that has the folders batch=N")
     parser.add_argument("--table", help="for ClickHouse: the landing table, database.table")
-    parser.add_argument(
-        "--beside",
-        help="another table of that database: PeerDB's raw table, or dlt's table of loads",
-    )
-    parser.add_argument(
-        "--source-table", help="for events of several tables: the one to take, schema.table"
-    )
+    parser.add_argument("--beside", help="another table of that database: PeerDB's raw table, or dlt's table of loads")
+    parser.add_argument("--source-table", help="for events of several tables: the one to take, schema.table")
     parser.add_argument("--key", help="the columns that identify a row, separated by commas")
     parser.add_argument("--version", help="the column that grows with each change of a row")
     parser.add_argument(
-        "--is-deleted",
-        help="the column that is true for a deleted row, or a column and its code: Op=D",
+        "--is-deleted", help="the column that is true for a deleted row, or a column and its code: Op=D"
     )
     parser.add_argument(
         "--column",
@@ -143,14 +131,10 @@ def _ask(given: argparse.Namespace, is_asked: bool, ask: Callable[[str], str]) -
         raise SampleError(f"--source-table is not for the kind {given.kind}. Remove it.")
     for option in ("version", "is_deleted", "beside"):
         if getattr(given, option) and option not in takes:
-            raise SampleError(
-                f"--{option.replace('_', '-')} is not for the kind {given.kind}. Remove it."
-            )
+            raise SampleError(f"--{option.replace('_', '-')} is not for the kind {given.kind}. Remove it.")
 
 
-def _complete(
-    given: argparse.Namespace, question: Question, is_asked: bool, ask: Callable[[str], str]
-) -> None:
+def _complete(given: argparse.Namespace, question: Question, is_asked: bool, ask: Callable[[str], str]) -> None:
     if getattr(given, question.option) is None and is_asked:
         setattr(given, question.option, ask(f"{question.text}: ").strip() or None)
     if getattr(given, question.option) is None and question.is_required:
@@ -166,26 +150,16 @@ def _refuse_taken(given: argparse.Namespace, folder: Path) -> None:
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", given.name):
         raise SampleError(
-            f"'{given.name}' cannot be the name of models. Take lower case letters, digits and "
-            "underscores."
+            f"'{given.name}' cannot be the name of models. Take lower case letters, digits and underscores."
         )
     planned = files_of(_of_names(given, (), "", Sampled({})), has_project=True).of_models
     models = folder / "models"
-    taken = sorted(
-        path.relative_to(folder).as_posix()
-        for file in planned
-        for path in models.rglob(Path(file).name)
-    )
+    taken = sorted(path.relative_to(folder).as_posix() for file in planned for path in models.rglob(Path(file).name))
     if taken:
-        raise SampleError(
-            f"{', '.join(taken)}: there already. Nothing was written. Take another name, or remove "
-            "them."
-        )
+        raise SampleError(f"{', '.join(taken)}: there already. Nothing was written. Take another name, or remove them.")
 
 
-def _of_names(
-    given: argparse.Namespace, key: tuple[str, ...], version: str, sampled: Sampled
-) -> Start:
+def _of_names(given: argparse.Namespace, key: tuple[str, ...], version: str, sampled: Sampled) -> Start:
     return Start(
         given.name,
         given.kind,
@@ -221,9 +195,7 @@ def _sampled(given: argparse.Namespace) -> Sampled:
         return sample_of_table(given.table, given.project_dir)
     is_debezium = given.kind == "debezium"
     landing = given.project_dir / given.landing
-    return sample_of_files(
-        landing, is_debezium=is_debezium, types=_types(given), table=given.source_table or ""
-    )
+    return sample_of_files(landing, is_debezium=is_debezium, types=_types(given), table=given.source_table or "")
 
 
 def _start(given: argparse.Namespace, sampled: Sampled) -> Start:
@@ -242,11 +214,7 @@ def _start(given: argparse.Namespace, sampled: Sampled) -> Start:
                 f"ClickHouse, also {', '.join(missing)}: --column {missing[0]}:UInt64"
             )
         return start
-    if (
-        given.kind == "kafka_connect"
-        and not version
-        and not {"__op", "__source_op"} & {*sampled.columns}
-    ):
+    if given.kind == "kafka_connect" and not version and not {"__op", "__source_op"} & {*sampled.columns}:
         raise SampleError(
             f"{given.table} does not say in which order its source committed. Name a column of the "
             "row that grows with each change: --version updated_at. Or --version _version, if no "
@@ -265,9 +233,7 @@ def _start(given: argparse.Namespace, sampled: Sampled) -> Start:
         named.append(given.is_deleted)
     for name in named:
         if name not in sampled.columns and not (given.kind == "debezium" and "." in name):
-            raise SampleError(
-                f"the sample has no column {name}. It has {', '.join(sampled.columns)}."
-            )
+            raise SampleError(f"the sample has no column {name}. It has {', '.join(sampled.columns)}.")
     return start
 
 
@@ -285,9 +251,7 @@ def _with_codes(start: Start, given: argparse.Namespace) -> Start:
             f"{start.is_deleted} is not true or false. It has {', '.join(codes)}. Say which of "
             f"them mean a deleted row: --is-deleted {start.is_deleted}={unknown[0]}"
         )
-    return replace(
-        start, codes=tuple(sorted({*codes, *deletes})) if has_codes else (), deletes=deletes
-    )
+    return replace(start, codes=tuple(sorted({*codes, *deletes})) if has_codes else (), deletes=deletes)
 
 
 def _next(start: Start, folder: Path, kept: Sequence[str]) -> str:

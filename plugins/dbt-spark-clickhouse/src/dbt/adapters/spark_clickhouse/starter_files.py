@@ -163,11 +163,7 @@ def _of_files(start: Start) -> dict[str, str]:
     name, changes = start.name, f"{start.name}_changes"
     quarantine = f"{name}_quarantine"
     parser = "parse_debezium" if start.kind == "debezium" else "parse_upserts"
-    arguments = [
-        f"source('{name}_landing', '{name}')",
-        f"key={_list(start.key)}",
-        f"columns={_mapping(start.columns)}",
-    ]
+    arguments = [f"source('{name}_landing', '{name}')", f"key={_list(start.key)}", f"columns={_mapping(start.columns)}"]
     if start.sampled.table:
         arguments.append(f"table='{start.sampled.table}'")
     if start.version:
@@ -187,8 +183,7 @@ def _of_files(start: Start) -> dict[str, str]:
             f"        external: {{location: {_quoted(start.landing)}, file_format: text}}\n"
         ),
         f"stg_{name}.sql": (
-            "{{ config(database='spark', materialized='view') }}\n\n"
-            f"{{{{ {_PACKAGE}.{parser}({call}\n) }}}}\n"
+            f"{{{{ config(database='spark', materialized='view') }}}}\n\n{{{{ {_PACKAGE}.{parser}({call}\n) }}}}\n"
         ),
         f"{changes}.sql": (
             "{{ config(database='spark', materialized='change_set') }}\n\n"
@@ -268,16 +263,10 @@ def _of_bridge(start: Start) -> dict[str, str]:
 
 def _of_landing_table(start: Start) -> dict[str, str]:
     lines = [f"  {_identifier(column)}" for column in start.columns if column != "_version"]
-    lines.append(
-        "  _version"
-        if start.version == "_version"
-        else f"  {_identifier(start.version)} as _version"
-    )
+    lines.append("  _version" if start.version == "_version" else f"  {_identifier(start.version)} as _version")
     if start.is_deleted:
         is_named = start.is_deleted == "_is_deleted"
-        lines.append(
-            "  _is_deleted" if is_named else f"  {_identifier(start.is_deleted)} as _is_deleted"
-        )
+        lines.append("  _is_deleted" if is_named else f"  {_identifier(start.is_deleted)} as _is_deleted")
     select = ",\n".join(lines)
     table = _python(start.table.partition(".")[2])
     return {
@@ -313,9 +302,7 @@ def _stored_types(start: Start) -> dict[str, str]:
     position = "UInt256" if start.version in _LONG_POSITIONS else "Int128"
     found = {"_version": position} if "." in start.version else {}
     for column, kind in start.columns.items():
-        stored = _STORED.get(kind) or re.sub(
-            r"^decimal\((\d+),\s*(\d+)\)$", r"Decimal(\1, \2)", kind
-        )
+        stored = _STORED.get(kind) or re.sub(r"^decimal\((\d+),\s*(\d+)\)$", r"Decimal(\1, \2)", kind)
         is_required = column in start.key or column == start.version
         found[column] = stored if is_required else f"Nullable({stored})"
     return found
@@ -346,7 +333,5 @@ def _list(names: tuple[str, ...]) -> str:
 
 
 def _mapping(values: Mapping[str, str]) -> str:
-    lines = "".join(
-        f"\n        {_python(name)}: {_python(value)}," for name, value in values.items()
-    )
+    lines = "".join(f"\n        {_python(name)}: {_python(value)}," for name, value in values.items())
     return f"{{{lines}\n    }}"

@@ -20,9 +20,7 @@ _FILES = "LogicalRelation"
 # Spark makes a constant of such a text when it parses the statement.
 _NOW = re.compile(r"['\"]\s*now\b", re.IGNORECASE)
 # Texts and comments, which say nothing; and names, among them those of folders.
-_TOKENS = re.compile(
-    r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|--[^\n]*|/\*.*?\*/|`((?:[^`]|``)*)`""", re.DOTALL
-)
+_TOKENS = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|--[^\n]*|/\*.*?\*/|`((?:[^`]|``)*)`""", re.DOTALL)
 # Of a pattern, Spark tells only the files and folders that it found.
 _PATTERN = re.compile(r"[*?\[{\\]")
 # A file may be written twice within one tick of the clock that stamps it.
@@ -111,9 +109,7 @@ def _files(folder: str) -> list[tuple[str, os.stat_result]]:
     if not root.is_dir():
         return [(folder, root.stat())]
     paths = [
-        Path(parent, name)
-        for parent, _, names in os.walk(root, onerror=_raise, followlinks=True)
-        for name in names
+        Path(parent, name) for parent, _, names in os.walk(root, onerror=_raise, followlinks=True) for name in names
     ]
     return [(str(path), path.stat()) for path in paths]
 

@@ -36,9 +36,7 @@ logger = AdapterLogger("spark_clickhouse")
 _PART = r"(?:`(?:[^`]|``)+`|\w+)"
 _TABLE = rf"(?P<table>{_PART}(?:\s*\.\s*{_PART})*)"
 _COMMENTS = re.compile(r"(?:\s+|/\*.*?\*/|--[^\n]*(?:\n|$))*", re.DOTALL)
-_CREATE = re.compile(
-    rf"create\s+(?:or\s+replace\s+)?table\s+(?:if\s+not\s+exists\s+)?{_TABLE}", re.IGNORECASE
-)
+_CREATE = re.compile(rf"create\s+(?:or\s+replace\s+)?table\s+(?:if\s+not\s+exists\s+)?{_TABLE}", re.IGNORECASE)
 _INSERT = re.compile(rf"insert\s+(?:into|overwrite)\s+(?:table\s+)?{_TABLE}", re.IGNORECASE)
 _HAS_LOCATION = re.compile(r"\blocation\s+['\"]", re.IGNORECASE)
 _LISTINGS = 10  # tries

@@ -139,9 +139,7 @@ def new_method(adapter: type[BaseAdapter], name: str) -> UpstreamError:
 _AVAILABLE = Symbol("dbt-adapters", "dbt.adapters.base.impl:BaseAdapter", "_available_")
 _REPLACEMENTS = Symbol("dbt-adapters", "dbt.adapters.base.impl:BaseAdapter", "_parse_replacements_")
 _ADAPTERS = Symbol("dbt-adapters", "dbt.adapters.factory:FACTORY", "adapters")
-_CONNECTION_KEYS = Symbol(
-    "dbt-adapters", "dbt.adapters.contracts.connection:Credentials", "_connection_keys"
-)
+_CONNECTION_KEYS = Symbol("dbt-adapters", "dbt.adapters.contracts.connection:Credentials", "_connection_keys")
 _MANAGER = "dbt.adapters.base.connections:BaseConnectionManager"
 _CONNECTIONS = Symbol("dbt-adapters", _MANAGER, "thread_connections")
 _CONNECTIONS_LOCK = Symbol("dbt-adapters", _MANAGER, "lock")
@@ -160,9 +158,7 @@ def offering(*stock_adapters: type[BaseAdapter]) -> Callable[[AnyAdapter], AnyAd
     def offer(adapter: AnyAdapter) -> AnyAdapter:
         classes = (*stock_adapters, adapter)
         names = frozenset().union(*(_AVAILABLE.of(each) for each in classes))
-        stand_ins = {
-            name: stand_in for each in classes for name, stand_in in _REPLACEMENTS.of(each).items()
-        }
+        stand_ins = {name: stand_in for each in classes for name, stand_in in _REPLACEMENTS.of(each).items()}
         _AVAILABLE.replace(adapter, names)
         _REPLACEMENTS.replace(adapter, stand_ins)
         return adapter
@@ -540,10 +536,7 @@ class Leaf:
         if roots.size() != 1:
             return None
         statuses = str(_ALL_FILES.call(index).mkString("\n"))
-        listed = {
-            (str(path).removeprefix("file:"), int(size), int(at))
-            for path, size, at in _STATUS.findall(statuses)
-        }
+        listed = {(str(path).removeprefix("file:"), int(size), int(at)) for path, size, at in _STATUS.findall(statuses)}
         root, table = str(roots.apply(0).toString()), _TABLE_READ.call(self.java_object)
         if not table.isDefined():
             return FilesRead(root, listed, "")
@@ -572,9 +565,7 @@ class SparkPlan:
         plans = [self._plan, *_each(_SUBQUERIES.call(self._plan))]
         return bool(_IS_EMPTY.call(cache)) and all(
             _DETERMINISTIC.call(plan)
-            and not any(
-                _CONTAINS.call(plan, getattr(self._patterns, name)()) for name in _UNDETERMINED
-            )
+            and not any(_CONTAINS.call(plan, getattr(self._patterns, name)()) for name in _UNDETERMINED)
             for plan in plans
         )
 

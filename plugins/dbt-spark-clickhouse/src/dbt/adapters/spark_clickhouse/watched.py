@@ -61,17 +61,13 @@ class ProjectFolders:
     @classmethod
     def of(cls, manifest: Any, root: Path) -> ProjectFolders:
         """Those of the files of a manifest."""
-        places = {
-            (file.path.project_root, file.path.searched_path) for file in manifest.files.values()
-        }
+        places = {(file.path.project_root, file.path.searched_path) for file in manifest.files.values()}
         found = (root / folder for own, folder in places if Path(own).resolve() == root)
         return cls(root, frozenset(found))
 
     def files(self) -> Seen:
         """The files in the folders, and those beside them that say how dbt reads them."""
-        beside = (
-            path for path in _files(self.root, is_deep=False) if path.suffix in (".yml", ".yaml")
-        )
+        beside = (path for path in _files(self.root, is_deep=False) if path.suffix in (".yml", ".yaml"))
         found = itertools.chain(beside, *map(_files, self.folders))
         return {str(path): path.stat().st_mtime_ns for path in found}
 
