@@ -54,22 +54,6 @@
 {% endmacro %}
 
 
-{% macro _read_first_event_table(found, name, watermark) %}
-  {%- set query -%}
-    select {{ name }} as _dbt_table
-    from (select {{ found.all_columns }} from {{ found.relation }})
-    where _dbt_table <> ''
-    {%- if watermark %}
-    order by {{ watermark }}, _dbt_table
-    {%- endif %}
-    limit 1
-    {{ versioned_collapsing.get_settings_sql() }}
-  {%- endset -%}
-  {%- set rows = run_query(query).rows -%}
-  {%- do return(rows[0]['_dbt_table'] if rows else '') -%}
-{% endmacro %}
-
-
 {# Tables with the number of their events, as text. #}
 {% macro _read_event_tables(found, name, condition) %}
   {%- set query -%}
@@ -86,6 +70,22 @@
     {%- do tables.append(row['_dbt_table'] ~ ' (' ~ row['_dbt_n'] ~ ')') -%}
   {%- endfor -%}
   {%- do return(tables) -%}
+{% endmacro %}
+
+
+{% macro _read_first_event_table(found, name, watermark) %}
+  {%- set query -%}
+    select {{ name }} as _dbt_table
+    from (select {{ found.all_columns }} from {{ found.relation }})
+    where _dbt_table <> ''
+    {%- if watermark %}
+    order by {{ watermark }}, _dbt_table
+    {%- endif %}
+    limit 1
+    {{ versioned_collapsing.get_settings_sql() }}
+  {%- endset -%}
+  {%- set rows = run_query(query).rows -%}
+  {%- do return(rows[0]['_dbt_table'] if rows else '') -%}
 {% endmacro %}
 
 

@@ -49,15 +49,6 @@
 {% endmacro %}
 
 
-{# Whether an event is one of the first transaction after a snapshot. #}
-{% macro get_is_first_transaction_sql(fields) %}
-  {%- do return(
-      '(' ~ fields.op ~ " <> 'r' and isNotNull(" ~ fields.sequence ~ ') and isNull(' ~ fields.commit_lsn
-      ~ ') and isNull(' ~ versioned_collapsing._get_lsn_of_last_commit_sql(fields) ~ '))'
-  ) -%}
-{% endmacro %}
-
-
 {# The number of the binlog's file, the place in it, and the row in the event of the binlog. #}
 {% macro _get_binlog_position_sql(fields, kept) %}
   {%- set position = "toInt128OrNull(extract(ifNull(" ~ fields.file ~ ", ''), '[.]([0-9]{1,15})$')) * "
@@ -72,6 +63,15 @@
   {%- set position = 'intDiv(toInt128OrNull(' ~ fields.ts_ms ~ '), 1000) * toInt128(100000000000) + toInt128OrNull('
       ~ fields.ord ~ ') * 10 + ' ~ kept -%}
   {%- do return('if(' ~ fields.op ~ " = 'r' and isNull(" ~ fields.ord ~ '), toInt128(0), ' ~ position ~ ')') -%}
+{% endmacro %}
+
+
+{# Whether an event is one of the first transaction after a snapshot. #}
+{% macro get_is_first_transaction_sql(fields) %}
+  {%- do return(
+      '(' ~ fields.op ~ " <> 'r' and isNotNull(" ~ fields.sequence ~ ') and isNull(' ~ fields.commit_lsn
+      ~ ') and isNull(' ~ versioned_collapsing._get_lsn_of_last_commit_sql(fields) ~ '))'
+  ) -%}
 {% endmacro %}
 
 

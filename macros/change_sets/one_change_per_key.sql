@@ -23,3 +23,305 @@
     {{ versioned_collapsing.get_latest_changes_sql(lines, key, payload, columns, counts) }}
   {%- endif -%}
 {%- endmacro %}
+
+
+{# All that is wrong with the arguments, as one error; `columns` is empty while the staging model is not built. #}
+{% macro validate_one_change_per_key(model, events, key, columns, combine, counts) %}
+  {%- set problems = versioned_collapsing.get_list_problems({'key': key, 'counts': counts}, ['counts'])
+      + versioned_collapsing.get_mapping_problems({'combine': combine}) -%}
+  {%- do versioned_collapsing.raise_problems(model.unique_id, problems, 'one_change_per_key') -%}
+  {%- set payload = versioned_collapsing.get_payload(columns, key) -%}
+  {%- if columns -%}
+    {%- do problems.extend(versioned_collapsing.get_missing_column_problems(
+        events, columns, key + ['_version', '_is_deleted', '_batch', '_reason']
+    )) -%}
+  {%- endif -%}
+  {%- set policies = ['latest', 'greatest', 'least', 'coalesce', 'first'] -%}
+  {%- for column, policy in combine.items() -%}
+    {%- if columns and column not in payload -%}
+      {%- do problems.append("combine names " ~ column ~ ", which is not a column of the payload.") -%}
+    {%- endif -%}
+    {%- if policy not in policies -%}
+      {%- do problems.append(
+          "combine: " ~ column ~ " has the policy '" ~ policy ~ "'; a column takes one of '" ~ policies | join("', '")
+          ~ "'."
+      ) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- set unknown = counts | reject('in', ['_duplicates', '_conflicts', '_superseded']) | list -%}
+  {%- if unknown -%}
+    {%- do problems.append(
+        "counts names " ~ unknown | join(', ') ~ "; it takes '_duplicates', '_conflicts' and '_superseded'."
+    ) -%}
+  {%- endif -%}
+  {%- do versioned_collapsing.raise_problems(model.unique_id, problems, 'one_change_per_key') -%}
+{% endmacro %}
+
+
+{# One change per key, if changes are combined. The policy of each column combines the upserts above the last delete of
+   the key. Upserts that lack the column (`_unset`) do not count. A column that all of them lack stays unset. `_reset`
+   says that a delete or a truncate lies below: then the stored row is not combined with them. #}
+{% macro get_folded_changes_sql(lines, key, payload, columns, combine, counts) -%}
+  {%- set unset = ['_unset'] if '_unset' in columns else [] -%}
+  {%- set truncated_at = ['_truncated_at'] if '_is_truncate' in columns else [] -%}
+  {%- set keys = key | join(', ') -%}
+  {%- set usable = versioned_collapsing.get_events_above_truncate_sql(lines, key, columns) if truncated_at
+      else versioned_collapsing.get_usable_events_sql(lines, key, columns) -%}
+  with events as (
+    {{ usable }}
+  ),
+  versions as (
+    {{ versioned_collapsing.get_versions_sql('events', key, payload + unset + truncated_at, columns) }}
+  ),
+  marked as (
+    select
+      *,
+      max(if(_change._is_deleted, _version, null)) over (partition by {{ keys }}) as _deleted_at,
+      {%- if versioned_collapsing.has_line_order(columns) %}
+      max(if(_is_replaced, _version, null)) over (partition by {{ keys }}) as _replaced_at
+      {%- else %}
+      null as _replaced_at
+      {%- endif %}
+    from versions
+  )
+  select
+    {{ keys }},
+    {%- for name in payload %}
+    {{ versioned_collapsing._get_folded_column_sql(name, combine.get(name, 'latest'), unset) }} as {{ name }},
+    {%- endfor %}
+    max(_version) as _version,
+    max_by(_change._is_deleted, _version) as _is_deleted,
+    {%- if unset %}
+    filter(
+      array(
+        {%- for name in payload %}
+        {%- set is_set = versioned_collapsing._get_is_set_sql(name, unset) %}
+        if(count_if(not {{ is_set }}) = count(*), '{{ name }}', null){{ ',' if not loop.last }}
+        {%- endfor %}
+      ),
+      name -> name is not null
+    ) as _unset,
+    {%- endif %}
+    not max_by(_change._is_deleted, _version) and (
+      max(coalesce(_deleted_at, _replaced_at)) is not null
+      {{- ' or max(_change._truncated_at) is not null' if truncated_at }}
+    ) as _reset,
+    {%- if truncated_at %}
+    {{ key[0] }} is null as _is_truncate,
+    {%- endif %}
+    {{ versioned_collapsing._get_counts_sql(counts, columns) }}
+  from marked
+  group by {{ keys }}
+{%- endmacro %}
+
+
+{# The usable events above the last truncate. Events at or below it get the key of the truncate: they are counted with
+   it, and their rows are in no fold. A line is searched for the text of a truncate before it is parsed. #}
+{% macro get_events_above_truncate_sql(lines, key, columns) -%}
+  {%- set is_below = '(_version <= _truncated_at and not _is_truncate)' -%}
+  select
+    {%- for name in columns %}
+    {%- set value = 'if(' ~ is_below ~ ', null, ' ~ name ~ ')' if name in key
+        else '_is_deleted or coalesce(' ~ is_below ~ ', false)' if name == '_is_deleted' else name %}
+    {{ value }} as {{ name }},
+    {%- endfor %}
+    {%- if '_key_before' in columns %}
+    _is_left,
+    {%- endif %}
+    _truncated_at
+  from ({{ versioned_collapsing.get_usable_events_sql(lines, key, columns) }})
+  cross join (
+    select max(_version) as _truncated_at
+    from {{ lines.relation }}
+    where _reason is null
+      and {{ lines.is_taken }}
+      and _is_truncate{{ ' and _raw_line like \'%"t"%\'' if not lines.is_parsed }}
+  )
+{%- endmacro %}
+
+
+{# The usable events of the batches that this run takes. An update that changes the key becomes two events: the second
+   one deletes the row with the old key. #}
+{% macro get_usable_events_sql(lines, key, columns) -%}
+  {%- if '_key_before' not in columns %}
+  select *
+  from {{ lines.relation }}
+  {%- else %}
+  select
+    {%- for name in columns %}
+    {%- set value = 'if(_is_left, _key_before.' ~ name ~ ', ' ~ name ~ ')' if name in key
+        else '_is_left or _is_deleted' if name == '_is_deleted' else name %}
+    {{ value }} as {{ name }},
+    {%- endfor %}
+    _is_left
+  from {{ lines.relation }}
+  lateral view explode(if(_key_before is null, array(false), array(false, true))) as _is_left
+  {%- endif %}
+  where _reason is null
+    and _version is not null
+    and {{ lines.is_taken }}
+{%- endmacro %}
+
+
+{# The usable events of the batches that this run takes, one row for each version of a key. The rows are distributed by
+   key alone. So a later grouping by key finds them in the right place and in the right order. `rows` is where the
+   events come from, and `kept` are the columns to keep besides the key.
+
+   Some tools send an update as a delete and an insert at one version. So if rows replace each other, the last line
+   decides whether the row is deleted, and `_is_replaced` says that a delete lies before an upsert. Debezium's positions
+   tell a delete from an insert; where its version is a column, a delete has the version of the row that it deletes, and
+   wins. #}
+{% macro get_versions_sql(rows, key, kept, types) -%}
+  {%- set has_order = versioned_collapsing.has_line_order(types) -%}
+  {%- set change = 'struct(' ~ (['_is_deleted'] + kept) | join(', ') ~ ')' -%}
+  {%- set is_replaced = 'max(if(_is_deleted, _place, null)) < max(if(_is_deleted, null, _place))' -%}
+  select
+    {{ key | join(', ') }},
+    _version,
+    {%- if has_order %}
+    if(
+      coalesce({{ is_replaced }}, false),
+      max({{ change }}) filter (where not _is_deleted),
+      max({{ change }})
+    ) as _change,
+    coalesce({{ is_replaced }}, false) as _is_replaced,
+    {%- else %}
+    max({{ change }}) as _change,
+    {%- endif %}
+    count(*) - 1 as _repeats,
+    coalesce(min(_digest) <> max(_digest), false) as _is_conflict
+    {%- if '_key_before' in types %},
+    count_if(_is_left) as _lefts
+    {%- endif %}
+  from (
+    select
+      {{ (key + kept) | join(', ') }},
+      {%- if '_key_before' in types %}
+      _is_left,
+      {%- endif %}
+      {%- if has_order %}
+      struct(_batch, _file, _block_start, {{ versioned_collapsing._get_line_place_sql(types) }} as line) as _place,
+      {%- endif %}
+      _version,
+      _is_deleted,
+      if(_is_deleted, null, {{ versioned_collapsing.get_digest_sql(kept, types) }}) as _digest
+    from {{ rows }}
+    distribute by {{ key | join(', ') }}
+  )
+  group by {{ key | join(', ') }}, _version
+{%- endmacro %}
+
+
+{# Whether the place of a line decides at one version. Only Debezium's lines can be truncates. #}
+{% macro has_line_order(types) %}
+  {%- do return('_is_truncate' not in types and '_file' in types and '_block_start' in types) -%}
+{% endmacro %}
+
+
+{# The place of a line in its block. Spark reads the lines of a block in their order. #}
+{% macro _get_line_place_sql(types) %}
+  {%- do return('_line_id' if '_line_id' in types else 'monotonically_increasing_id()') -%}
+{% endmacro %}
+
+
+{# A hash of columns that is the same only for the same values. Spark's hash ignores nulls, also those within a value.
+   So each column comes after a flag that says whether it is null, and a nested value is hashed as its JSON. Floats are
+   hashed as text: 0.0 and -0.0 are not the same, but all NaN are. #}
+{% macro get_digest_sql(names, types) %}
+  {%- set parts = [] -%}
+  {%- for name in names -%}
+    {%- set column = adapter.quote(name) -%}
+    {%- do parts.extend([column ~ ' is null', versioned_collapsing._get_hashable_sql(column, types.get(name, ''))]) -%}
+  {%- endfor -%}
+  {%- do return('xxhash64(' ~ (parts | join(', ') or '1') ~ ')') -%}
+{% endmacro %}
+
+
+{# `_unset` is made by these macros, and has no nulls. #}
+{% macro _get_hashable_sql(column, type) %}
+  {%- if type in ('float', 'double') -%}
+    {%- do return('cast(' ~ column ~ ' as string)') -%}
+  {%- elif '<' in type and column != adapter.quote('_unset') -%}
+    {%- do return(
+        'to_json(struct(' ~ column ~ "), map('ignoreNullFields', 'false', "
+        ~ "'timestampFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSSXXX', "
+        ~ "'timestampNTZFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSS'))"
+    ) -%}
+  {%- endif -%}
+  {%- do return(column) -%}
+{% endmacro %}
+
+
+{% macro _get_folded_column_sql(name, policy, unset) %}
+  {%- set column = '_change.' ~ name -%}
+  {%- set is_set = versioned_collapsing._get_is_set_sql(name, unset) -%}
+  {%- set aggregate = {
+      'latest': 'max_by(' ~ column ~ ', _version)',
+      'greatest': 'max(' ~ column ~ ')',
+      'least': 'min(' ~ column ~ ')',
+      'coalesce': 'max_by(' ~ column ~ ', _version)',
+      'first': 'min_by(' ~ column ~ ', _version)',
+  }[policy] -%}
+  {%- set has_value = ' and ' ~ column ~ ' is not null' if policy in ('coalesce', 'first') else '' -%}
+  {%- do return(aggregate ~ ' filter (where ' ~ is_set ~ has_value ~ ')') -%}
+{% endmacro %}
+
+
+{% macro _get_is_set_sql(name, unset) %}
+  {%- set is_set = 'not _change._is_deleted and (_deleted_at is null or _version > _deleted_at)'
+      ~ ' and (_replaced_at is null or _version >= _replaced_at)' -%}
+  {%- do return('(' ~ is_set ~ (" and not array_contains(_change._unset, '" ~ name ~ "')" if unset else '') ~ ')') -%}
+{% endmacro %}
+
+
+{% macro _get_counts_sql(counts, columns) %}
+  {%- set replaced = 'count_if(_is_replaced)' if versioned_collapsing.has_line_order(columns) else '' -%}
+  {%- set expressions = {
+      '_duplicates': 'sum(_repeats) - count_if(_is_conflict)' ~ (' - ' ~ replaced if replaced),
+      '_conflicts': 'count_if(_is_conflict)',
+      '_superseded': 'count(*) - 1' ~ (' + ' ~ replaced if replaced),
+      '_derived': 'sum(_lefts)',
+  } -%}
+  {%- set selected = [] -%}
+  {%- for name in counts + versioned_collapsing._get_derived_count(columns) -%}
+    {%- do selected.append(expressions[name] ~ ' as ' ~ name) -%}
+  {%- endfor -%}
+  {%- do return(selected | join(', ')) -%}
+{% endmacro %}
+
+
+{# The count of changes that belong to no event, if there can be any. #}
+{% macro _get_derived_count(columns) %}
+  {%- do return(['_derived'] if '_key_before' in columns else []) -%}
+{% endmacro %}
+
+
+{# The last change of each key. A truncate has no key: the last one is the change of the key null. ClickHouse drops the
+   changes below it. #}
+{% macro get_latest_changes_sql(lines, key, payload, columns, counts) -%}
+  {%- set usable = versioned_collapsing.get_usable_events_sql(lines, key, columns) -%}
+  with versions as (
+    {{ versioned_collapsing.get_versions_sql('(' ~ usable ~ ')', key, payload, columns) }}
+  ),
+  latest as (
+    select
+      {{ key | join(', ') }},
+      max_by(_change, _version) as _change,
+      max(_version) as _version,
+      {{ versioned_collapsing._get_counts_sql(counts, columns) }}
+    from versions
+    group by {{ key | join(', ') }}
+  )
+  select
+    {{ key | join(', ') }},
+    {%- for name in payload %}
+    _change.{{ name }} as {{ name }},
+    {%- endfor %}
+    _version,
+    _change._is_deleted as _is_deleted,
+    {%- if '_is_truncate' in columns %}
+    {{ key[0] }} is null as _is_truncate,
+    {%- endif %}
+    {{ (counts + versioned_collapsing._get_derived_count(columns)) | join(', ') }}
+  from latest
+{%- endmacro %}

@@ -18,17 +18,6 @@
 {% endmacro %}
 
 
-{% macro _get_view_status(view, found) %}
-  {%- set command = 'dbt run --select ' ~ versioned_collapsing.get_selector(view) -%}
-  {%- if not found['fills'] | int -%}
-    {%- do return('not filled from this table (' ~ command ~ ')') -%}
-  {%- elif found['used'] | int < found['last'] | int -%}
-    {%- do return('has used apply ' ~ found['used'] ~ ' of ' ~ found['last'] ~ ' (' ~ command ~ ')') -%}
-  {%- endif -%}
-  {%- do return('up to date') -%}
-{% endmacro %}
-
-
 {% macro get_feed_status_sql(feed_relation) -%}
   select count() as n, min(_apply) as _dbt_first, max(_apply) as _dbt_last
   from {{ feed_relation }}
@@ -52,3 +41,14 @@
   from {{ versioned_collapsing.get_ledger_relation(table) }}
   {{ versioned_collapsing.get_settings_sql() }}
 {%- endmacro %}
+
+
+{% macro _get_view_status(view, found) %}
+  {%- set command = 'dbt run --select ' ~ versioned_collapsing.get_selector(view) -%}
+  {%- if not found['fills'] | int -%}
+    {%- do return('not filled from this table (' ~ command ~ ')') -%}
+  {%- elif found['used'] | int < found['last'] | int -%}
+    {%- do return('has used apply ' ~ found['used'] ~ ' of ' ~ found['last'] ~ ' (' ~ command ~ ')') -%}
+  {%- endif -%}
+  {%- do return('up to date') -%}
+{% endmacro %}

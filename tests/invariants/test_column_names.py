@@ -22,7 +22,7 @@ from tests.support.sql_aliases import aliases_of, as_columns, unreserved
 FOLDERS = (
     "tests/generic",
     "macros/invariants",
-    "macros/sign_aware",
+    "macros/signed",
     "macros/operations",
     "macros/materializations/versioned_collapsing_view",
 )

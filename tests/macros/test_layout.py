@@ -11,14 +11,18 @@ from tests.support.macro_calls import Source, call_graph, cycles, macros_in, pro
 from tests.support.macro_sources import environment
 from tests.support.shop import REPOSITORY
 
-HELPERS = Path("macros/helpers")
+HELPERS = Path("macros/sql")
 MAIN = Path("macros/materializations/versioned_collapsing")
-# Each calls only itself and those before it.
+SUBJECTS = (
+    *("options", "columns", "options_checks", "columns_checks", "lock", "manifest", "tombstones"),
+    *("feed", "ledger", "table", "casts", "stored", "stage", "counts", "fold", "heal"),
+    *("publish", "signed_input", "decide", "chunks", "recover", "versioned_collapsing"),
+)
+# Folders, and the files of the materialization. Each calls only itself and those before it.
 ORDER = (
-    HELPERS,
-    *(MAIN / step for step in ("config", "checks", "state", "stage", "decide", "publish", "recover")),
-    MAIN,
-)  # fmt: skip
+    *(HELPERS, Path("macros/clickhouse"), Path("macros/dbt")),
+    *(MAIN / f"{subject}.sql" for subject in SUBJECTS),
+)
 LONGEST_LINE = 120
 
 
@@ -36,15 +40,20 @@ def file_cycles(macros: Mapping[str, Source]) -> list[list[str]]:
     return cycles(files)
 
 
+def place(source: Source) -> Path:
+    """The file of a macro of the materialization, the folder of any other."""
+    return source.path if source.folder == MAIN else source.folder
+
+
 def backward_calls(macros: Mapping[str, Source]) -> list[str]:
-    """Calls against the order of the folders, as `checks/a.sql: one calls two of state/b.sql`."""
-    rank = {folder: at for at, folder in enumerate(ORDER)}
+    """Calls against the order, as `lock.sql: one calls two of ledger.sql`."""
+    rank = {each: at for at, each in enumerate(ORDER)}
     return [
         f"{macros[name].path}: {name} calls {other} of {macros[other].path}"
         for name, called in call_graph(macros).items()
         for other in sorted(called)
-        if macros[name].folder in rank
-        if rank.get(macros[other].folder, len(ORDER)) > rank[macros[name].folder]
+        if place(macros[name]) in rank
+        if rank.get(place(macros[other]), len(ORDER)) > rank[place(macros[name])]
     ]
 
 
@@ -63,8 +72,9 @@ def test_files_form_no_cycle(macros: dict[str, Source]) -> None:
     assert file_cycles(macros) == []
 
 
-def test_folders_are_in_order(macros: dict[str, Source]) -> None:
-    assert {source.folder for source in macros.values()} >= set(ORDER)
+def test_subjects_are_in_order(macros: dict[str, Source]) -> None:
+    places = {place(source) for source in macros.values()}
+    assert {each for each in places if each in ORDER or each.parent == MAIN} == set(ORDER)
     assert backward_calls(macros) == []
 
 
@@ -113,18 +123,18 @@ def test_a_cycle_is_found() -> None:
 @pytest.mark.parametrize(
     ("caller", "called", "is_right"),
     [
-        (MAIN / "stage", MAIN / "state", True),
-        (MAIN / "stage", HELPERS, True),
-        (MAIN, MAIN / "recover", True),
-        (Path("macros/operations"), MAIN, True),
-        (MAIN / "state", MAIN / "stage", False),
-        (HELPERS, MAIN / "config", False),
-        (MAIN / "recover", MAIN, False),
-        (MAIN, Path("macros/operations"), False),
+        (MAIN / "stage.sql", MAIN / "ledger.sql", True),
+        (MAIN / "stage.sql", HELPERS / "a.sql", True),
+        (MAIN / "versioned_collapsing.sql", MAIN / "recover.sql", True),
+        (Path("macros/operations/a.sql"), MAIN / "lock.sql", True),
+        (MAIN / "ledger.sql", MAIN / "stage.sql", False),
+        (HELPERS / "a.sql", MAIN / "options.sql", False),
+        (MAIN / "recover.sql", MAIN / "versioned_collapsing.sql", False),
+        (MAIN / "lock.sql", Path("macros/operations/a.sql"), False),
     ],
 )
 def test_a_call_backwards_is_found(caller: Path, called: Path, is_right: bool) -> None:
-    found = sources_of({caller / "a.sql": macro("one", "two"), called / "b.sql": macro("two")})
+    found = sources_of({caller: macro("one", "two"), called: macro("two")})
     assert (backward_calls(found) == []) == is_right
 
 

@@ -11,7 +11,14 @@ from tests.support.macro_sources import environment, parsed, sources
 from tests.support.shop import REPOSITORY
 
 # ClickHouse's SQL; that of change sets is Spark's.
-FOLDERS = ("macros/helpers", "macros/invariants", "macros/materializations/versioned_collapsing*", "macros/operations")
+FOLDERS = (
+    "macros/clickhouse",
+    "macros/dbt",
+    "macros/sql",
+    "macros/invariants",
+    "macros/materializations/versioned_collapsing*",
+    "macros/operations",
+)
 # Calls whose text is for people.
 PROSE = {"raise_compiler_error", "raise_problems", "stop_run", "warn", "log", "quote_literal"}
 

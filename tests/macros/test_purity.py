@@ -18,7 +18,7 @@ from tests.support.macro_sources import environment
 PURE = ("get_", "is_", "has_", "can_", "should_")
 RAISING = "validate_"
 # The helpers by which checks raise.
-ERRORS = Path("macros/helpers/errors.sql")
+ERRORS = Path("macros/dbt/errors.sql")
 # What sends a statement to an engine, or may.
 STATEMENTS = frozenset(
     {

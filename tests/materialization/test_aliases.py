@@ -10,10 +10,10 @@ from tests.support.collapsing_project import CollapsingProject
 from tests.support.macro_sources import sources
 from tests.support.sql_aliases import aliases_of, as_columns
 
-FOLDER = "macros/materializations/versioned_collapsing"
+FOLDERS = ("macros/clickhouse", "macros/materializations/versioned_collapsing")
 # What a column may have parts by: `x.size` is the length of a text, `x.null` whether it is null, `x.keys` those of a Map.
 PARTS = ("amount", "size", "keys", "values", "null")
-ALIASES = [name for name in as_columns(aliases_of(sources(FOLDER))) if name not in ("id", *PARTS)]
+ALIASES = [name for name in as_columns(aliases_of(sources(*FOLDERS))) if name not in ("id", *PARTS)]
 WRONG = {"id": 7, "_version": 99, "_sign": -1, "is_live": 0, **dict.fromkeys(PARTS[:-1], 7)}
 TYPES: tuple[str, ...] = (
     f"cast(({', '.join(str(value) for value in WRONG.values())}) as Tuple({', '.join(f'`{name}` Int64' for name in WRONG)}))",

@@ -124,3 +124,74 @@
   {{ return({'relations': [this.incorporate(type='table')]}) }}
 
 {% endmaterialization %}
+
+
+{# dbt's is_incremental() is true only for the materialization `incremental`. In this one, the code that depends on it
+   never runs. #}
+{% macro warn_of_is_incremental(model) %}
+  {%- if modules.re.search('\\bis_incremental\\(', model.raw_code) -%}
+    {%- do exceptions.warn(
+        model.unique_id ~ " calls is_incremental(), which is always false in a versioned_collapsing model. Each run "
+        ~ "therefore reads and compares everything that the model selects. To read less in later runs, use "
+        ~ "{% if load_relation(this) and not should_full_refresh() %} instead."
+    ) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{# Stages the change set, decides which rows it requires, publishes them and records the apply. Returns the counts. #}
+{% macro apply_change_set(target_relation, options, columns, sql, truncate, apply) %}
+  {%- set carried = versioned_collapsing.read_carried_counts(columns, sql, apply) -%}
+  {%- set progress = dict(versioned_collapsing.get_initial_progress(), truncated_at=truncate.at) -%}
+  {%- if not carried.rows_read -%}
+    {%- do return(versioned_collapsing.record_empty_change_set(target_relation, columns, carried, progress, apply)) -%}
+  {%- endif -%}
+  {%- set apply = dict(apply, staged=versioned_collapsing.read_staged_tables(target_relation)) -%}
+  {%- set staged = versioned_collapsing.stage_change_set(target_relation, options, columns, sql, truncate, apply) -%}
+  {%- do versioned_collapsing.renew_lock(apply) -%}
+  {%- set read = versioned_collapsing.read_change_set_counts(
+      options, columns, sql, truncate, staged, carried, apply
+  ) -%}
+  {%- if apply.is_first and read.counts.conflicts > staged.row_count -%}
+    {%- do versioned_collapsing.drop_staged(target_relation) -%}
+  {%- endif -%}
+  {%- do versioned_collapsing.validate_key_and_version(
+      target_relation, options, dict(read.counts, keys=staged.row_count), apply
+  ) -%}
+  {%- set role = versioned_collapsing.get_change_set_role(options) -%}
+  {%- do return(versioned_collapsing.apply_staged_changes(target_relation, options, columns, dict(
+      progress, counts=read.counts, line_counts=read.line_counts, source=role, change_count=staged.row_count
+  ), apply)) -%}
+{% endmacro %}
+
+
+{# Decides which rows the staged changes require, publishes them and records the apply. Returns the counts. #}
+{% macro apply_staged_changes(target_relation, options, columns, progress, apply) %}
+  {%- do versioned_collapsing.prepare_gathered(target_relation, options, columns, progress, apply) -%}
+  {%- set counts = versioned_collapsing.decide_chunks(target_relation, options, columns, progress, apply) -%}
+  {%- do versioned_collapsing.publish_and_record(
+      target_relation, options, columns, dict(progress, chunk=options.chunks, counts=counts), apply
+  ) -%}
+  {%- do versioned_collapsing.release_staged(target_relation, options, columns, counts) -%}
+  {%- do return(counts) -%}
+{% endmacro %}
+
+
+{# The line that dbt prints for the model. #}
+{% macro get_apply_summary(counts, apply) %}
+  {%- set parts = [] -%}
+  {%- set unsaid = ('rows_read', 'keys', 'superseded', 'derived', 'truncates') -%}
+  {%- for name in versioned_collapsing.get_count_names() if name not in unsaid and counts[name] -%}
+    {%- do parts.append(
+        versioned_collapsing.format_count(counts[name], name[:-1]) if name.endswith('s') else counts[name] ~ ' ' ~ name
+    ) -%}
+  {%- endfor -%}
+  {%- set batches = apply.batches | map(attribute=0) | list -%}
+  {%- set what = 'batch ' ~ batches[0] if batches | length == 1
+      else 'batches ' ~ batches | min ~ '-' ~ batches | max if batches
+      else 'no new batches' if apply.has_manifest else versioned_collapsing.format_count(counts.rows_read, 'row') -%}
+  {%- set seconds = (modules.datetime.datetime.now(modules.pytz.utc) - apply.started_at).total_seconds() -%}
+  {%- set has_rate = counts['keys'] >= 1000 and seconds > 0 -%}
+  {%- set rate = ', ' ~ '{:,.0f}'.format(counts['keys'] / seconds) ~ ' keys/s' if has_rate else '' -%}
+  {%- do return(what ~ ': ' ~ (parts | join(', ') or 'nothing to change') ~ rate) -%}
+{% endmacro %}

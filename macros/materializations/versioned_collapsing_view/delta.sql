@@ -10,6 +10,37 @@
 {%- endmacro %}
 
 
+{# The select with `rows_sql` in the place of a source, which the select names once. A source without an alias gets its
+   own name as alias. Comments may stand between a source and its alias. #}
+{% macro get_replaced_source_sql(sql, source, rows_sql) %}
+  {%- set parts = sql.split(source.relation | string, 1) -%}
+  {%- set between = '(?:\\s|--[^\\n]*\\n|#[ !][^\\n]*\\n|/\\*(?:(?!\\*/)[\\s\\S])*\\*/)+' -%}
+  {%- set has_alias = modules.re.match(
+      between ~ '(as\\b|(?!(' ~ versioned_collapsing._get_words_after_a_table() | join('|') ~ ')\\b)[a-z_`"])',
+      parts[1], modules.re.IGNORECASE
+  ) -%}
+  {%- do return(
+      parts[0] ~ '(\n' ~ rows_sql ~ '\n)'
+      ~ ('' if has_alias else ' as ' ~ versioned_collapsing.quote_name(source.relation.identifier)) ~ parts[1]
+  ) -%}
+{% endmacro %}
+
+
+{% macro _get_words_after_a_table() %}
+  {%- do return([
+      'all', 'anti', 'any', 'array', 'asof', 'cross', 'except', 'final', 'format', 'full', 'global', 'group', 'having',
+      'inner', 'intersect', 'into', 'join', 'left', 'limit', 'natural', 'offset', 'on', 'order', 'paste', 'prewhere',
+      'qualify', 'right', 'sample', 'semi', 'settings', 'union', 'using', 'where', 'window',
+  ]) -%}
+{% endmacro %}
+
+
+{% macro _get_rows_now_sql(source, described) -%}
+  select {{ versioned_collapsing.quote_names(described[source.position].table | map(attribute='name')) }}
+  from {{ source.relation }}
+{%- endmacro %}
+
+
 {# What the select returns now, less what it returned when the view had used the sources up to `used`. Every sum is
    multiplied by the signs of all sources, so the difference is a sum of products:
 
@@ -40,12 +71,6 @@
 {%- endmacro %}
 
 
-{% macro _get_rows_now_sql(source, described) -%}
-  select {{ versioned_collapsing.quote_names(described[source.position].table | map(attribute='name')) }}
-  from {{ source.relation }}
-{%- endmacro %}
-
-
 {# Reads only the applies to the table that has the name now: a full refresh that died may have left others. #}
 {% macro _get_changed_rows_sql(source, state, described) -%}
   select {{ versioned_collapsing.quote_names(described[source.position].table | map(attribute='name')) }}
@@ -71,28 +96,3 @@
     {{ versioned_collapsing._get_changed_rows_sql(source, state, described) }}
   )
 {%- endmacro %}
-
-
-{# The select with `rows_sql` in the place of a source, which the select names once. A source without an alias gets its
-   own name as alias. Comments may stand between a source and its alias. #}
-{% macro get_replaced_source_sql(sql, source, rows_sql) %}
-  {%- set parts = sql.split(source.relation | string, 1) -%}
-  {%- set between = '(?:\\s|--[^\\n]*\\n|#[ !][^\\n]*\\n|/\\*(?:(?!\\*/)[\\s\\S])*\\*/)+' -%}
-  {%- set has_alias = modules.re.match(
-      between ~ '(as\\b|(?!(' ~ versioned_collapsing._get_words_after_a_table() | join('|') ~ ')\\b)[a-z_`"])',
-      parts[1], modules.re.IGNORECASE
-  ) -%}
-  {%- do return(
-      parts[0] ~ '(\n' ~ rows_sql ~ '\n)'
-      ~ ('' if has_alias else ' as ' ~ versioned_collapsing.quote_name(source.relation.identifier)) ~ parts[1]
-  ) -%}
-{% endmacro %}
-
-
-{% macro _get_words_after_a_table() %}
-  {%- do return([
-      'all', 'anti', 'any', 'array', 'asof', 'cross', 'except', 'final', 'format', 'full', 'global', 'group', 'having',
-      'inner', 'intersect', 'into', 'join', 'left', 'limit', 'natural', 'offset', 'on', 'order', 'paste', 'prewhere',
-      'qualify', 'right', 'sample', 'semi', 'settings', 'union', 'using', 'where', 'window',
-  ]) -%}
-{% endmacro %}

@@ -1,37 +1,3 @@
-{# Fills a table with what the select returns now, and puts it in the view's place. #}
-{% macro fill_view(this, existing_relation, options, state, described, apply, sql) %}
-  {%- set build = versioned_collapsing.get_helper_relation(this, 'build') -%}
-  {%- do versioned_collapsing.drop_tables([build]) -%}
-  {% call statement('create_view_table') -%}
-    {{ versioned_collapsing.get_create_view_table_sql(build, options, sql) }}
-  {%- endcall %}
-  {% call statement('fill_view') -%}
-    insert into {{ build }}
-    select *
-    from {{ versioned_collapsing.get_subquery_sql(
-        versioned_collapsing.get_state_sql(options.sources, described, sql)
-    ) }}
-    {{ versioned_collapsing.get_settings_sql(apply, {'max_partitions_per_insert_block': 0}) }}
-  {%- endcall %}
-  {%- do versioned_collapsing.put_view_in_place(this, build, existing_relation, options, state, apply) -%}
-{% endmacro %}
-
-
-{% macro get_create_view_table_sql(build, options, sql) -%}
-  create table {{ build }} {{ on_cluster_clause(build) }}
-  engine = {{ versioned_collapsing.get_engine_name(build, options.engine) }}
-  {%- if options.partition_by %}
-  partition by ({{ options.partition_by | join(', ') }})
-  {%- endif %}
-  order by ({{ options.order_by | join(', ') }})
-  {%- if options.settings %}
-  settings {{ versioned_collapsing.get_settings_list_sql(options.settings) }}
-  {%- endif %}
-  empty as select * from {{ versioned_collapsing.get_subquery_sql(sql) }}
-  {{ versioned_collapsing.get_settings_sql() }}
-{%- endmacro %}
-
-
 {# Copies the view to a new table, adds what has changed according to the feeds of the sources, and puts the new table
    in the view's place. Readers see all changes or none. #}
 {% macro refresh_view(this, options, state, described, apply, sql) %}
@@ -71,6 +37,40 @@
     {%- do run_query('alter table ' ~ build ~ ' attach partition all from ' ~ this) -%}
   {%- endif -%}
 {% endmacro %}
+
+
+{# Fills a table with what the select returns now, and puts it in the view's place. #}
+{% macro fill_view(this, existing_relation, options, state, described, apply, sql) %}
+  {%- set build = versioned_collapsing.get_helper_relation(this, 'build') -%}
+  {%- do versioned_collapsing.drop_tables([build]) -%}
+  {% call statement('create_view_table') -%}
+    {{ versioned_collapsing.get_create_view_table_sql(build, options, sql) }}
+  {%- endcall %}
+  {% call statement('fill_view') -%}
+    insert into {{ build }}
+    select *
+    from {{ versioned_collapsing.get_subquery_sql(
+        versioned_collapsing.get_state_sql(options.sources, described, sql)
+    ) }}
+    {{ versioned_collapsing.get_settings_sql(apply, {'max_partitions_per_insert_block': 0}) }}
+  {%- endcall %}
+  {%- do versioned_collapsing.put_view_in_place(this, build, existing_relation, options, state, apply) -%}
+{% endmacro %}
+
+
+{% macro get_create_view_table_sql(build, options, sql) -%}
+  create table {{ build }} {{ on_cluster_clause(build) }}
+  engine = {{ versioned_collapsing.get_engine_name(build, options.engine) }}
+  {%- if options.partition_by %}
+  partition by ({{ options.partition_by | join(', ') }})
+  {%- endif %}
+  order by ({{ options.order_by | join(', ') }})
+  {%- if options.settings %}
+  settings {{ versioned_collapsing.get_settings_list_sql(options.settings) }}
+  {%- endif %}
+  empty as select * from {{ versioned_collapsing.get_subquery_sql(sql) }}
+  {{ versioned_collapsing.get_settings_sql() }}
+{%- endmacro %}
 
 
 {# The ledger names the new table by its UUID. Until the tables are exchanged, the old table is in the view's place, and

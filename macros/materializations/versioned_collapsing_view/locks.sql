@@ -8,13 +8,6 @@
 {% endmacro %}
 
 
-{% macro give_up_source_locks(sources, apply) %}
-  {%- for source in sources -%}
-    {%- do versioned_collapsing.give_up_lock(versioned_collapsing.get_apply_to_source(source, apply)) -%}
-  {%- endfor -%}
-{% endmacro %}
-
-
 {# The run of the view, as an apply that concerns one of its sources. #}
 {% macro get_apply_to_source(source, apply, is_locked=none) %}
   {%- set relation = versioned_collapsing.get_helper_relation(source.relation, 'lock') -%}
@@ -25,6 +18,13 @@
       feed_relation=versioned_collapsing.get_changes_relation(source.relation),
       feed=versioned_collapsing.get_change_feed(source.relation, source.options, source.node)
   )) -%}
+{% endmacro %}
+
+
+{% macro give_up_source_locks(sources, apply) %}
+  {%- for source in sources -%}
+    {%- do versioned_collapsing.give_up_lock(versioned_collapsing.get_apply_to_source(source, apply)) -%}
+  {%- endfor -%}
 {% endmacro %}
 
 

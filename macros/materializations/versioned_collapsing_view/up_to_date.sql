@@ -28,30 +28,11 @@
 {% endmacro %}
 
 
-{# Whether the feed of a source has an apply that its ledger lacks. While a run holds the lock, such an apply does not
-   count: it may be the one that the run is writing. #}
-{% macro read_has_unknown_applies(sources, state) %}
-  {%- for source in sources -%}
-    {%- set lock = versioned_collapsing.get_helper_relation(source.relation, 'lock') -%}
-    {%- if versioned_collapsing.read_last_fed_apply(source.relation) > state.last[source.position]
-        and versioned_collapsing.read_lock(lock) is none -%}
-      {%- do return(true) -%}
-    {%- endif -%}
-  {%- endfor -%}
-  {%- do return(false) -%}
-{% endmacro %}
-
-
 {# Whether the select has other types than the view. Then the columns of the view would round or cut values that are
    added. #}
 {% macro _read_is_altered(this, sql) %}
   {%- set wanted = versioned_collapsing.read_types(versioned_collapsing.get_subquery_sql(sql)) -%}
   {%- do return(wanted != versioned_collapsing.read_types(this)) -%}
-{% endmacro %}
-
-
-{% macro get_source_names(sources) %}
-  {%- do return(sources | map(attribute='relation.identifier') | join(' and ')) -%}
 {% endmacro %}
 
 
@@ -70,4 +51,23 @@
         ~ 'view again', info=true
     ) -%}
   {%- endif -%}
+{% endmacro %}
+
+
+{% macro get_source_names(sources) %}
+  {%- do return(sources | map(attribute='relation.identifier') | join(' and ')) -%}
+{% endmacro %}
+
+
+{# Whether the feed of a source has an apply that its ledger lacks. While a run holds the lock, such an apply does not
+   count: it may be the one that the run is writing. #}
+{% macro read_has_unknown_applies(sources, state) %}
+  {%- for source in sources -%}
+    {%- set lock = versioned_collapsing.get_helper_relation(source.relation, 'lock') -%}
+    {%- if versioned_collapsing.read_last_fed_apply(source.relation) > state.last[source.position]
+        and versioned_collapsing.read_lock(lock) is none -%}
+      {%- do return(true) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do return(false) -%}
 {% endmacro %}

@@ -1,0 +1,256 @@
+{# The manifest is in the warehouse, and the change set has to be beside it. #}
+{% macro validate_location(model) %}
+  {%- if model.config.get('location_root') -%}
+    {%- do exceptions.raise_compiler_error(
+        model.unique_id ~ ": a change_set does not accept location_root. Remove it. `warehouse` in the profile sets "
+        ~ "where tables are, also in S3."
+    ) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{% macro validate_change_set_options(model) %}
+  {%- set names_of_spark = versioned_collapsing.get_option_names_of_spark() -%}
+  {%- set problems = versioned_collapsing.get_option_name_problems(
+      model, ['on_changed_batch', 'compares_extracts', 'lake'], {}, names_of_spark
+  ) -%}
+  {%- for name in names_of_spark if name in (model.config.get('meta') or {}) -%}
+    {%- do problems.append(
+        "meta." ~ name ~ ": dbt-spark reads this option in the config only. Move it out of `meta`."
+    ) -%}
+  {%- endfor -%}
+  {%- do versioned_collapsing.raise_problems(model.unique_id, problems, 'change_set') -%}
+{% endmacro %}
+
+
+{# The options of dbt-spark for the files of a table. #}
+{% macro get_option_names_of_spark() %}
+  {%- do return([
+      'file_format', 'location_root', 'partition_by', 'clustered_by', 'buckets', 'options', 'tblproperties',
+  ]) -%}
+{% endmacro %}
+
+
+{# The problems with arguments that must be the name of one column, or none. #}
+{% macro get_name_problems(arguments) %}
+  {%- set problems = [] -%}
+  {%- for name, value in arguments.items() if value is not none and value is not string -%}
+    {%- do problems.append(name ~ " is '" ~ value ~ "'; it takes the name of a column.") -%}
+  {%- endfor -%}
+  {%- do return(problems) -%}
+{% endmacro %}
+
+
+{# The problem that a staging model lacks columns that it must have. #}
+{% macro get_missing_column_problems(events, columns, needed) %}
+  {%- set missing = needed | reject('in', columns) | list -%}
+  {%- if missing -%}
+    {%- do return([
+        events ~ " lacks " ~ missing | join(', ') ~ ". It has " ~ columns | join(', ')
+        ~ ". Correct the name, or select the column."
+    ]) -%}
+  {%- endif -%}
+  {%- do return([]) -%}
+{% endmacro %}
+
+
+{# A field that a line lacks is not the same as a field that is null. `missing_fields` says what to do: `refuse` the
+   line, `keep` what is stored, or take the field to be `null`, for a producer that leaves nulls out. #}
+{% macro get_missing_fields_option_problems(missing_fields, accepted=['refuse', 'keep', 'null']) %}
+  {%- if missing_fields not in accepted -%}
+    {%- do return([
+        "missing_fields is '" ~ missing_fields ~ "'; it takes '" ~ accepted[:-1] | join("', '") ~ "' or '"
+        ~ accepted[-1] ~ "'."
+    ]) -%}
+  {%- endif -%}
+  {%- do return([]) -%}
+{% endmacro %}
+
+
+{# All that is wrong with the arguments of a macro that parses, as one error. #}
+{% macro validate_parsing(source, key, columns, required, encodings, ranges, more=[]) %}
+  {%- set problems = versioned_collapsing.get_list_problems({'key': key, 'required': required}, ['required'])
+      + versioned_collapsing.get_mapping_problems({'columns': columns, 'encodings': encodings, 'ranges': ranges}) -%}
+  {%- do versioned_collapsing.raise_problems(model.unique_id, problems, 'a staging model') -%}
+  {%- set named = {'key': key, 'required': required, 'encodings': encodings | list, 'ranges': ranges | list} -%}
+  {%- for argument, names in named.items() -%}
+    {%- set outside = names | reject('in', columns) | list -%}
+    {%- if outside -%}
+      {%- do problems.append(
+          argument ~ " names " ~ outside | join(', ') ~ ", which "
+          ~ ("is" if outside | length == 1 else "are") ~ " not in columns."
+      ) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- for name, type in columns.items() -%}
+    {%- do problems.extend(
+        versioned_collapsing._get_name_problems(name) + versioned_collapsing._get_type_problems(name, type)
+    ) -%}
+  {%- endfor -%}
+  {%- do problems.extend(versioned_collapsing._get_encoding_problems(columns, encodings)) -%}
+  {%- for name, range in ranges.items() if range is string or range is not sequence or range | length != 2 -%}
+    {%- do problems.append(
+        "ranges: " ~ name ~ " has " ~ range ~ "; a range takes two values, the lowest and the highest."
+    ) -%}
+  {%- endfor -%}
+  {%- do versioned_collapsing.raise_problems(model.unique_id, problems + more, 'a staging model') -%}
+{% endmacro %}
+
+
+{# The problems with arguments that must be lists of names. `arguments` has them by name. #}
+{% macro get_list_problems(arguments, may_be_empty=[]) %}
+  {%- set problems = [] -%}
+  {%- for name, value in arguments.items() -%}
+    {%- if value is string -%}
+      {%- do problems.append(name ~ " is '" ~ value ~ "'; it takes a list: ['" ~ value ~ "'].") -%}
+    {%- elif value is mapping or value is not sequence -%}
+      {%- do problems.append(name ~ " is " ~ value ~ "; it takes a list of names.") -%}
+    {%- elif not value and name not in may_be_empty -%}
+      {%- do problems.append(name ~ " is empty; it takes at least one name.") -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do return(problems) -%}
+{% endmacro %}
+
+
+{% macro get_mapping_problems(arguments) %}
+  {%- set problems = [] -%}
+  {%- for name, value in arguments.items() if value is not mapping -%}
+    {%- do problems.append(name ~ " is " ~ value ~ "; it takes a mapping whose keys are names of columns.") -%}
+  {%- endfor -%}
+  {%- do return(problems) -%}
+{% endmacro %}
+
+
+{% macro _get_name_problems(name) %}
+  {%- set advice = 'Rename it at its source.' -%}
+  {%- if name.startswith('_') -%}
+    {%- do return([
+        "columns: " ~ name ~ " begins with an underscore, which is reserved for control columns. " ~ advice
+    ]) -%}
+  {%- elif not modules.re.match('[A-Za-z][A-Za-z0-9_]*$', name) -%}
+    {%- do return([
+        "columns: '" ~ name ~ "' contains characters other than letters, digits and underscores. " ~ advice
+    ]) -%}
+  {%- endif -%}
+  {%- do return([]) -%}
+{% endmacro %}
+
+
+{% macro _get_type_problems(name, type) %}
+  {%- if '<' in type | string -%}
+    {%- do return([
+        "columns: " ~ name ~ " is " ~ type ~ ". Declare a nested value as string; it then holds the JSON."
+    ]) -%}
+  {%- elif not versioned_collapsing.is_type(type) -%}
+    {%- do return([
+        "columns: " ~ name ~ " is " ~ type ~ ", which is not an accepted type. "
+        ~ versioned_collapsing.get_types_text()
+    ]) -%}
+  {%- endif -%}
+  {%- do return([]) -%}
+{% endmacro %}
+
+
+{% macro _get_encoding_problems(columns, encodings) %}
+  {%- set problems = [] -%}
+  {%- for name, encoding in encodings.items() if name in columns -%}
+    {%- if not versioned_collapsing.is_encoding_of(encoding, columns[name]) -%}
+      {%- do problems.append(
+          "encodings: " ~ name ~ " is " ~ columns[name] ~ " and has the encoding '" ~ encoding ~ "'; "
+          ~ versioned_collapsing.get_encodings_text() ~ "."
+      ) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do return(problems) -%}
+{% endmacro %}
+
+
+{# The problems with the arguments of parse_upserts that say where on a line a row is, and what its codes mean. #}
+{% macro get_line_problems(source, columns, is_deleted, row, fields, only, missing_fields) %}
+  {%- set problems = versioned_collapsing.get_mapping_problems({'fields': fields, 'only': only}) -%}
+  {%- if problems -%}{%- do return(problems) -%}{%- endif -%}
+  {%- for path in ([row] if row is string else (row or [])) if not versioned_collapsing.is_line_path(path) -%}
+    {%- do problems.append(
+        "row is '" ~ path ~ "'; it takes the name of a field that has the row, with dots between names: 'payload.data'."
+    ) -%}
+  {%- endfor -%}
+  {%- set outside = fields | reject('in', columns) | list -%}
+  {%- if outside -%}
+    {%- do problems.append("fields names " ~ outside | join(', ') ~ ", not in columns: it says where columns are.") -%}
+  {%- endif -%}
+  {%- for path in only if not versioned_collapsing.is_line_path(path) -%}
+    {%- do problems.append("only has '" ~ path ~ "'; it takes names of fields with the values that they may have.") -%}
+  {%- endfor -%}
+  {%- set is_codes = is_deleted is mapping and is_deleted | length == 1 and is_deleted.values() | first is mapping -%}
+  {%- set meanings = (is_deleted.values() | first).values() | list if is_codes else [] -%}
+  {%- if is_deleted is not none and is_deleted is not string
+      and (not is_codes or meanings | reject('in', [true, false, none]) | list) -%}
+    {%- do problems.append(
+        "is_deleted is " ~ is_deleted ~ "; it takes the name of a field that is true for a deleted row, an expression, "
+        ~ "or a field with the meaning of its codes: {'Op': {'I': false, 'U': false, 'D': true}}. The meaning none "
+        ~ "leaves a line out."
+    ) -%}
+  {%- endif -%}
+  {%- if versioned_collapsing.is_parquet(source) and (row or missing_fields == 'keep') -%}
+    {%- do problems.append(
+        "the source has Parquet files, which do not say whether a field is null or missing, and whose rows have no "
+        ~ "row within: remove row and missing_fields='keep'."
+    ) -%}
+  {%- endif -%}
+  {%- do return(problems) -%}
+{% endmacro %}
+
+
+{% macro get_toasted_problems(columns, toasted) %}
+  {%- set problems = versioned_collapsing.get_list_problems({'toasted': toasted}, ['toasted']) -%}
+  {%- set outside = toasted | reject('in', columns) | list if not problems else [] -%}
+  {%- do return(problems + ([
+      "toasted names " ~ outside | join(', ') ~ ", which " ~ ("is" if outside | length == 1 else "are")
+      ~ " not in columns."
+  ] if outside else [])) -%}
+{% endmacro %}
+
+
+{# The problems with a column that orders the changes of a row. #}
+{% macro get_version_column_problems(columns, version) %}
+  {%- if version not in columns -%}
+    {%- do return(["version is " ~ version ~ ", which is not in columns."]) -%}
+  {%- endif -%}
+  {%- set type = columns[version] -%}
+  {%- set ordered = ('tinyint', 'smallint', 'int', 'bigint', 'date', 'timestamp') -%}
+  {%- if versioned_collapsing.get_type_name(type) not in ordered -%}
+    {%- do return([
+        "version: " ~ version ~ " is " ~ type ~ ", but a version must be an integer, a date or a timestamp."
+    ]) -%}
+  {%- endif -%}
+  {%- do return([]) -%}
+{% endmacro %}
+
+
+{# The Spark types of a staging model's columns, by name; none while dbt parses, or if the model is not built. In a unit
+   test, dbt gives the given rows a name of its own. The columns are then those of the model with the original name,
+   which must be in the change set's schema. #}
+{% macro read_column_types(events) %}
+  {%- set types = {} -%}
+  {%- if execute -%}
+    {%- set built = api.Relation.create(
+        schema=events.schema or model.schema,
+        identifier=events.identifier | replace('__dbt__cte__', ''),
+    ) -%}
+    {%- for column in adapter.get_columns_in_relation(built) -%}
+      {%- do types.update({column.name: column.dtype}) -%}
+    {%- endfor -%}
+  {%- endif -%}
+  {%- do return(types) -%}
+{% endmacro %}
+
+
+{# The row's own columns except the key. The names of all other columns begin with an underscore. #}
+{% macro get_payload(columns, key) %}
+  {%- set payload = [] -%}
+  {%- for name in columns if name not in key and not name.startswith('_') -%}
+    {%- do payload.append(name) -%}
+  {%- endfor -%}
+  {%- do return(payload) -%}
+{% endmacro %}

@@ -1,0 +1,131 @@
+{# The names of the fields of a row, for which the line is read again. The path is a literal, because Spark then parses
+   it only once. #}
+{% macro get_row_names_sql(name) -%}
+  json_object_keys(if(
+    _is_wrapped,
+    get_json_object(_json_line, '$.payload.{{ name }}'),
+    get_json_object(_json_line, '$.{{ name }}')
+  ))
+{%- endmacro %}
+
+
+{# Parses Debezium's change events for signed rows: as parse_debezium, with the row before the change in `_before`.
+   Both images must be whole, and their version is a column, since an event has one log position and two rows. #}
+{% macro parse_debezium_images(
+    source, key, columns, version, required=[], encodings={}, ranges={}, missing_fields='refuse',
+    unavailable_value='__debezium_unavailable_value', envelope_only=false
+) -%}
+  {%- do versioned_collapsing.validate_parsing(
+      source, key, columns, required, encodings, ranges,
+      versioned_collapsing.get_version_column_problems(columns, version)
+      + versioned_collapsing.get_binary_problems(columns, encodings)
+      + versioned_collapsing.get_missing_fields_option_problems(missing_fields, ['refuse', 'null']),
+  ) -%}
+  {%- set columns = versioned_collapsing.get_type_names(columns) -%}
+  {%- set image = "if(_op = 'd', _before, _after)" -%}
+  {%- set payload = columns | reject('in', versioned_collapsing.get_places(key, columns, version)) | list -%}
+  {%- set after = {} -%}
+  {%- set before = {} -%}
+  {%- for name in columns -%}
+    {%- do after.update({name: versioned_collapsing.get_field_sql(image, name)}) -%}
+    {%- do before.update({name: versioned_collapsing.get_field_sql('_before', name)}) -%}
+  {%- endfor -%}
+  {%- set lines = versioned_collapsing.get_lines_sql(
+      source, versioned_collapsing.read_has_landed(source.location)
+  ) -%}
+  with images as (
+    {{ versioned_collapsing.get_envelopes_sql(
+        lines, key, columns, columns, encodings, unavailable_value, envelope_only=envelope_only
+    ) }}
+  ),
+  after_typed as (
+    {{ versioned_collapsing.get_typed_columns_sql(
+        'images', versioned_collapsing.get_path_sql("if(_op = 'd', 'before', 'after')"), after, columns, encodings,
+        unavailable=unavailable_value,
+    ) }}
+  ),
+  typed as (
+    select
+      *,
+      if(
+        _op is not null and _passed_over is null,
+        {{ versioned_collapsing.get_missing_fields_sql(payload, image) }},
+        null
+      ) as _missing_fields,
+      if(_op = 'u', {{ versioned_collapsing.get_missing_fields_sql(
+          payload, '_before', '_before_'
+      ) }}, null) as _missing_fields_before
+    from (
+      {{ versioned_collapsing.get_typed_columns_sql(
+          'after_typed', versioned_collapsing.get_path_sql("'before'"), before, columns, encodings,
+          prefix='_before_', unavailable=unavailable_value,
+      ) }}
+    )
+  )
+  {{ versioned_collapsing.get_typed_lines_sql(
+      'typed',
+      columns,
+      image,
+      'map_keys(' ~ image ~ ')',
+      columns,
+      'if(_passed_over is null, ' ~ version ~ ', null)',
+      {
+          '_is_deleted': "_op = 'd'",
+          '_before': versioned_collapsing.get_row_before_sql(columns),
+          '_before_version': '_before_' ~ version,
+          '_missing_fields': '_missing_fields',
+          '_passed_over': '_passed_over',
+      },
+      versioned_collapsing.get_envelope_problems(['c', 'r', 'u', 'd'])
+      + [versioned_collapsing.get_missing_version_problem(version)]
+      + versioned_collapsing.get_row_problems(key, columns, version, 'false', required, ranges)
+      + versioned_collapsing.get_missing_field_problems(missing_fields)
+      + versioned_collapsing.get_row_before_problems(key, columns, version, required, ranges)
+      + versioned_collapsing.get_missing_field_problems(missing_fields, '_missing_fields_before', 'before.'),
+  ) }}
+{%- endmacro %}
+
+
+{# The names that lead to the row that `name` says. #}
+{% macro get_path_sql(name) -%}
+  if(_is_wrapped, array('', 'payload', {{ name }}), array('', {{ name }}))
+{%- endmacro %}
+
+
+{# The row before the change as a struct; null for a row that was not there. #}
+{% macro get_row_before_sql(columns) -%}
+  if(_op in ('u', 'd'), struct(
+    {%- for name in columns %}_before_{{ name }} as {{ name }}{{ ', ' if not loop.last }}{% endfor -%}
+  ), null)
+{%- endmacro %}
+
+
+{# Why the row before an update cannot be cancelled. The row before a delete needs no check here: it is the image that
+   is checked anyway. #}
+{% macro get_row_before_problems(key, columns, version, required, ranges) %}
+  {%- set payload = columns | reject('equalto', version) | list -%}
+  {%- set problems = [
+      {'condition': "_op <> 'u'", 'reason': 'null'},
+      {'condition': '_before is null', 'reason': "'before image is missing'"},
+      {
+          'condition': "_members_before_['\"'] is not null",
+          'reason': "'row before nests deeper than 20 levels or names a field twice'",
+      },
+      {'condition': '_text__before_' ~ version ~ ' is null', 'reason': "'before.version " ~ version ~ " is null'"},
+  ] -%}
+  {%- do problems.extend(versioned_collapsing.get_payload_problems(
+      columns, [], required, ranges, [], '_before_', 'before.'
+  )) -%}
+  {%- for name in key -%}
+    {%- do problems.append({
+        'condition': 'not (_before_' ~ name ~ ' <=> ' ~ name ~ ')',
+        'reason': "'key " ~ name ~ " changes'",
+    }) -%}
+  {%- endfor -%}
+  {%- do problems.append({
+      'condition': '_before_' ~ version ~ ' > ' ~ version ~ ' or (_before_' ~ version ~ ' = ' ~ version
+          ~ ' and not (struct(_before_' ~ payload | join(', _before_') ~ ') <=> struct(' ~ payload | join(', ') ~ ')))',
+      'reason': "'version " ~ version ~ " does not grow'",
+  }) -%}
+  {%- do return(problems) -%}
+{% endmacro %}

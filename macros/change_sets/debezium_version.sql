@@ -1,0 +1,400 @@
+{# What orders the changes of a row: by default the commits of the source, as the connector of the line sends them, or a
+   position by name, or one of the row's own columns. #}
+{% macro get_debezium_version_option_problems(columns, version, servers, epochs=[]) %}
+  {%- set names = versioned_collapsing.get_debezium_orders().names -%}
+  {%- set lists = {'servers': servers, 'epochs': epochs} -%}
+  {%- set problems = versioned_collapsing.get_list_problems(lists, ['servers', 'epochs']) -%}
+  {%- if problems -%}
+    {%- do return(problems) -%}
+  {%- endif -%}
+  {%- if epochs | reject('integer') | list or epochs | map('string') | unique | list | length < epochs | length
+      or epochs | length > 255 or epochs | sort != epochs -%}
+    {%- do problems.append(
+        "epochs is " ~ epochs ~ "; it takes at most 255 numbers of batches in growing order: each is the first batch "
+        ~ "of a new epoch."
+    ) -%}
+  {%- elif epochs and version is not none and version not in names -%}
+    {%- do problems.append(
+        "epochs is " ~ epochs ~ ", but the version is the column " ~ version ~ ". Only positions have epochs: remove "
+        ~ "it."
+    ) -%}
+  {%- endif -%}
+  {%- if version == 'source.lsn' -%}
+    {%- do problems.append(
+        "version is 'source.lsn', the place of a row in PostgreSQL's log. Transactions commit in another order, so "
+        ~ "rows of racing transactions would be lost. Leave version out: the order of commits is in source.sequence. "
+        ~ "Only if your events lack that, set version='source.lsn_despite_races'."
+    ) -%}
+  {%- elif version == 'source.gtid' and not servers -%}
+    {%- do problems.append(
+        "servers is empty. Transactions of different servers have no common order. With version 'source.gtid', list "
+        ~ "the UUIDs of the servers in the order in which they were the primary."
+    ) -%}
+  {%- elif version is not none and version not in names and version not in columns -%}
+    {%- do problems.append(
+        "version is '" ~ version ~ "'; it takes '" ~ names | join("', '") ~ "' or one of columns. Leave it out to take "
+        ~ "the order of commits that the connector sends."
+    ) -%}
+  {%- elif version is not none and version not in names -%}
+    {%- do problems.extend(versioned_collapsing.get_version_column_problems(columns, version)) -%}
+  {%- endif -%}
+  {%- do return(problems) -%}
+{% endmacro %}
+
+
+{# Debezium's positions: the one of each connector, and all that `version` can name. #}
+{% macro get_debezium_orders() %}
+  {%- set connectors = {
+      'postgresql': 'source.sequence',
+      'mysql': 'source.pos',
+      'mariadb': 'source.pos',
+      'mongodb': 'source.ord',
+      'sqlserver': 'source.commit_lsn',
+      'oracle': 'source.commit_scn',
+  } -%}
+  {%- do return({
+      'connectors': connectors,
+      'names': (connectors.values() | unique | list) + ['source.gtid', 'source.lsn_despite_races'],
+  }) -%}
+{% endmacro %}
+
+
+{% macro warn_of_races(model, version) %}
+  {%- if execute and version == 'source.lsn_despite_races' -%}
+    {%- do exceptions.warn(
+        model.unique_id ~ ": version is 'source.lsn_despite_races'. Events without source.sequence are ordered by "
+        ~ "their place in PostgreSQL's log and not by commits. Where transactions race for a key, or are open while a "
+        ~ "snapshot is taken, rows can stay wrong."
+    ) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{# The version of an event: one whole number that grows in the order in which the source commits. By default the
+   connector that the line names decides how it is made.
+
+   The number is text of a fixed number of digits, which has the same order: ClickHouse can make an integer of text, but
+   cannot compare it with Spark's decimals. SQL Server and Oracle need 76 digits, which fit UInt256. The others have 38,
+   which fit Int128: the position is below 2^118, and the epoch stands above it. The last digit or bit says that the
+   event is no delete: an update of the primary key is a delete and an insert at one position, and where the key of the
+   model is another column, both have the same key. #}
+{% macro get_debezium_version_sql(version, servers, epochs=[]) %}
+  {%- set epoch = versioned_collapsing._get_epoch_sql(epochs) -%}
+  {%- set orders = versioned_collapsing.get_debezium_orders() -%}
+  {%- if version is none -%}
+    {%- set cases = [] -%}
+    {%- for connector, order in orders.connectors.items() -%}
+      {%- do cases.append("when '" ~ connector ~ "' then "
+          ~ versioned_collapsing._get_order_sql(order, servers, epoch)) -%}
+    {%- endfor -%}
+    {%- do return('case _source.connector ' ~ cases | join(' ') ~ ' end') -%}
+  {%- elif version in orders.names -%}
+    {%- do return(versioned_collapsing._get_order_sql(version, servers, epoch)) -%}
+  {%- endif -%}
+  {%- do return(version) -%}
+{% endmacro %}
+
+
+{# The number of epochs that have begun when a line lands: of the first batches of the epochs, how many are not above
+   the line's batch. #}
+{% macro _get_epoch_sql(epochs) %}
+  {%- set begun = [] -%}
+  {%- for batch in epochs -%}
+    {%- do begun.append('if(_batch >= ' ~ batch ~ ', 1, 0)') -%}
+  {%- endfor -%}
+  {%- do return('(' ~ begun | join(' + ') ~ ')' if begun else '') -%}
+{% endmacro %}
+
+
+{% macro _get_order_sql(order, servers, epoch) %}
+  {%- set is_kept = "if(_op = 'd', '0', '1')" -%}
+  {%- set digits = {
+      'source.pos': [
+          "nullif(regexp_extract(_source.file, '[.]([0-9]{1,15})$', 1), '')",
+          versioned_collapsing._get_digits_sql('_source.pos', 12),
+          versioned_collapsing._get_digits_sql("coalesce(_source.row, '0')", 6),
+      ],
+      'source.gtid': [
+          'nullif(array_position(' ~ versioned_collapsing.get_text_array_sql(servers | map('lower'))
+              ~ ", lower(substring_index(_source.gtid, ':', 1))), 0)",
+          versioned_collapsing._get_digits_sql("substring(_source.gtid, locate(':', _source.gtid) + 1)", 19),
+          versioned_collapsing._get_digits_sql('_transaction.total_order', 12),
+      ],
+      'source.ord': [
+          "cast(try_cast(_source.ts_ms as bigint) div 1000 as string)",
+          versioned_collapsing._get_digits_sql('_source.ord', 10),
+      ],
+      'source.commit_lsn': [
+          versioned_collapsing._get_hexadecimal_sql(
+              "if(_op = 'r', coalesce(_source.commit_lsn, '0:0:0'), _source.commit_lsn)", ':'
+          ),
+          versioned_collapsing._get_hexadecimal_sql("coalesce(_source.change_lsn, '0:0:0')", ':'),
+          versioned_collapsing._get_digits_sql("coalesce(_source.event_serial_no, '0')", 10),
+      ],
+      'source.commit_scn': [
+          versioned_collapsing._get_digits_sql("if(_op = 'r', coalesce(_source.scn, '0'), _source.commit_scn)", 20),
+          versioned_collapsing._get_digits_sql("coalesce(_source.scn, '0')", 20),
+          versioned_collapsing._get_hexadecimal_sql(
+              "coalesce(substring(nullif(trim(_source.rs_id), ''), 3), '0.0.0')", '[.]'
+          ),
+          versioned_collapsing._get_digits_sql("coalesce(_source.ssn, '0')", 6),
+      ],
+  } -%}
+  {%- if order in ('source.sequence', 'source.lsn_despite_races') -%}
+    {%- do return(versioned_collapsing._get_number_sql(
+        versioned_collapsing.get_postgresql_position_sql(
+            versioned_collapsing._get_commit_sql(order != 'source.sequence'), versioned_collapsing.get_lsn_sql(), '_op'
+        ),
+        epoch,
+    )) -%}
+  {%- elif order in ('source.commit_lsn', 'source.commit_scn') -%}
+    {%- do return("lpad(concat(" ~ ((["lpad(" ~ epoch ~ ", 3, '0')"] if epoch else []) + digits[order] + [is_kept])
+        | join(', ') ~ "), 76, '0')") -%}
+  {%- endif -%}
+  {%- set position = 'concat(' ~ (digits[order] + [is_kept]) | join(', ') ~ ')' -%}
+  {%- set unset = {
+      'source.gtid': "_op = 'r' and nullif(_source.gtid, '') is null",
+      'source.pos': "_op = 'r' and _source.file is null",
+      'source.ord': "_op = 'r' and _source.ord is null",
+  }.get(order) -%}
+  {%- if unset -%}
+    {%- set position = "if(" ~ unset ~ ", '0', " ~ position ~ ')' -%}
+  {%- endif -%}
+  {%- do return(
+      versioned_collapsing._get_number_sql('cast(' ~ position ~ ' as decimal(38,0))', epoch) if epoch
+      else 'lpad(' ~ position ~ ", 38, '0')"
+  ) -%}
+{% endmacro %}
+
+
+{# Text as a fixed number of digits; null for text that is not digits, or that has more of them. #}
+{% macro _get_digits_sql(text, length) %}
+  {%- do return('if(' ~ text ~ " rlike '^[0-9]{1," ~ length ~ "}$', lpad(" ~ text ~ ', ' ~ length ~ ", '0'), null)") -%}
+{% endmacro %}
+
+
+{# A position of three hexadecimal numbers, of at most 8, 8 and 4 digits, as 25 decimal digits; null for other text. #}
+{% macro _get_hexadecimal_sql(text, separator) %}
+  {%- set parts = [] -%}
+  {%- for length in (10, 10, 5) -%}
+    {%- do parts.append(
+        "lpad(conv(split(" ~ text ~ ", '" ~ separator ~ "')[" ~ loop.index0 ~ "], 16, 10), " ~ length ~ ", '0')"
+    ) -%}
+  {%- endfor -%}
+  {%- set hex = '[0-9a-fA-F]' -%}
+  {%- do return(
+      'if(' ~ text ~ " rlike '^" ~ hex ~ '{1,8}' ~ separator ~ hex ~ '{1,8}' ~ separator ~ hex ~ "{1,4}$', concat("
+      ~ parts | join(', ') ~ '), null)'
+  ) -%}
+{% endmacro %}
+
+
+{# A position below 2^118 with the epoch above it, as text of 38 digits. #}
+{% macro _get_number_sql(position, epoch) %}
+  {%- set number = position if not epoch
+      else 'cast(' ~ epoch ~ ' as decimal(3,0)) * cast(332306998946228968225951765070086144 as decimal(36,0)) + '
+          ~ position -%}
+  {%- do return('lpad(cast(' ~ number ~ " as string), 38, '0')") -%}
+{% endmacro %}
+
+
+{# A position of PostgreSQL as a number. Within a commit, rows of a snapshot come first. Both LSNs must be below 2^54,
+   which is 18 petabytes of log. LSNs are multiples of 8, so that one bit is free. #}
+{% macro get_postgresql_position_sql(commit, lsn, op) %}
+  {%- do return(
+      'if(' ~ commit ~ ' between 0 and 18014398509481983 and ' ~ lsn ~ ' between 0 and 18014398509481983, '
+      ~ 'cast(' ~ commit ~ ' as decimal(17,0)) * cast(18446744073709551616 as decimal(20,0)) + ('
+      ~ lsn ~ ' - ' ~ commit ~ ' + if(' ~ op ~ " = 'r', 0L, 4611686018427387904L)"
+      ~ ' + if(' ~ op ~ " = 'd', 0L, 1L)), null)"
+  ) -%}
+{% endmacro %}
+
+
+{# PostgreSQL writes a row before its transaction commits, and it is commits that have an order. `source.sequence` has
+   the LSN of the last commit before the event and that of the event (SourceInfo.sequence() of Debezium's connector);
+   `source.commit_lsn`, which newer versions send, is that of the event's own transaction. A row of a snapshot without
+   them stands where the snapshot was taken. The first transaction after a snapshot has no commit before it: see
+   get_first_transaction_lsn_sql. A row of an incremental snapshot has no position. It is below every other event. #}
+{% macro _get_commit_sql(despite_races) %}
+  {%- do return(
+      "if(_op = 'r' and _source.lsn is null, 0L, coalesce(try_cast(_source.commit_lsn as bigint), "
+      ~ versioned_collapsing._get_last_commit_sql()
+      ~ (", " if despite_races else ", if(_op <> 'r' and _source.sequence is null, null, ")
+      ~ versioned_collapsing.get_lsn_sql() ~ ('))' if despite_races else ')))')
+  ) -%}
+{% endmacro %}
+
+
+{% macro _get_last_commit_sql() %}
+  {%- do return("try_cast(nullif(regexp_extract(_source.sequence, '^.\"?([0-9]+)', 1), '') as bigint)") -%}
+{% endmacro %}
+
+
+{% macro get_lsn_sql() %}
+  {%- set lsn = versioned_collapsing.get_typed_sql('_source.lsn', 'bigint', none) -%}
+  {%- do return("if(_op = 'r' and _source.lsn is null, 0L, " ~ lsn ~ ')') -%}
+{% endmacro %}
+
+
+{# The LSN of an event of the first transaction after a snapshot. Its commit is above the snapshot, and no line says
+   where that was. It was open when the snapshot was taken if this LSN is below that of the snapshot. #}
+{% macro get_first_transaction_lsn_sql() %}
+  {%- do return(
+      "if(_op <> 'r' and _source.commit_lsn is null and _source.sequence is not null and "
+      ~ versioned_collapsing._get_last_commit_sql() ~ ' is null, ' ~ versioned_collapsing.get_lsn_sql() ~ ', null)'
+  ) -%}
+{% endmacro %}
+
+
+{# The lines with the versions of a first transaction raised above its snapshot: as if its commit were there. #}
+{% macro get_lines_with_commits_sql(lines, events, columns) %}
+  {%- if '_first_lsn' not in columns -%}
+    {%- do return(lines) -%}
+  {%- endif -%}
+  {%- set snapshot = versioned_collapsing._get_snapshot_mark(events) -%}
+  {%- set raised -%}
+    (
+      select
+        * except (_version),
+        if(
+          _first_lsn < {{ snapshot }},
+          lpad(cast(
+            cast(_version as decimal(38,0))
+            + cast({{ snapshot }} - _first_lsn as decimal(17,0)) * cast(18446744073709551615 as decimal(20,0))
+          as string), 38, '0'),
+          _version
+        ) as _version
+      from {{ lines.relation }}
+    )
+  {%- endset -%}
+  {%- do return(dict(lines, relation=raised)) -%}
+{% endmacro %}
+
+
+{# What stands in the SQL of a change set for the LSN of the last snapshot up to the batch of a line. It is null until
+   the materialization puts it in. #}
+{% macro _get_snapshot_mark(events) %}
+  {%- do return('cast(null /* snapshot of ' ~ events.identifier ~ ' */ as bigint)') -%}
+{% endmacro %}
+
+
+{# For each input of a change set with a first transaction among the batches that are taken, the snapshots up to there:
+   batch and LSN, the last one first. They can be in an earlier batch, so that the landing zone is searched, but only
+   lines of snapshots are parsed. #}
+{% macro read_snapshots(inputs, taken) %}
+  {%- set found = {} -%}
+  {%- for input in inputs if '_first_lsn' in input.columns and taken -%}
+    {%- set last -%}
+      select max(_batch) as batch
+      from {{ input.parsed or input.relation }}
+      where _first_lsn is not null
+        and _batch in ({{ taken | join(', ') }})
+    {%- endset -%}
+    {%- set batch = run_query(last).rows[0]['batch'] -%}
+    {%- if batch is not none -%}
+      {%- set query -%}
+        select _batch as batch, max(_snapshot_lsn) as lsn
+        from {{ input.relation }}
+        where _batch <= {{ batch }}
+          and _raw_line rlike r'"(__)?op"\s*+:\s*+"r"'
+        group by _batch
+        having lsn is not null
+        order by _batch desc
+      {%- endset -%}
+      {%- do found.update({versioned_collapsing._get_snapshot_mark(input.relation): run_query(query).rows}) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do return(found) -%}
+{% endmacro %}
+
+
+{# The SQL of a change set with the LSNs of these snapshots. #}
+{% macro get_code_after_snapshots(code, snapshots) %}
+  {%- set found = namespace(code=code) -%}
+  {%- for mark, rows in snapshots.items() -%}
+    {%- set cases = [] -%}
+    {%- for row in rows -%}
+      {%- do cases.append('when _batch >= ' ~ row['batch'] ~ ' then ' ~ row['lsn']) -%}
+    {%- endfor -%}
+    {%- if cases -%}
+      {%- set found.code = found.code | replace(mark, 'cast(case ' ~ cases | join(' ') ~ ' end as bigint)') -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do return(found.code) -%}
+{% endmacro %}
+
+
+{# Why an event has no version. If the connector decides, what the line of each one lacks. #}
+{% macro get_debezium_version_problems(version) %}
+  {%- set orders = versioned_collapsing.get_debezium_orders() -%}
+  {%- if version is not none and version not in orders.names -%}
+    {%- do return([versioned_collapsing.get_missing_version_problem(version)]) -%}
+  {%- elif version is not none -%}
+    {%- do return(versioned_collapsing._get_order_problems(version)) -%}
+  {%- endif -%}
+  {%- set connectors = orders.connectors | list -%}
+  {%- set problems = [
+      {'condition': '_source.connector is null', 'reason': "'source.connector is missing'"},
+      {
+          'condition': "_source.connector not in ('" ~ connectors | join("', '") ~ "')",
+          'reason': "concat('source.connector is ', _source.connector, ', which has no known order of commits')",
+      },
+  ] -%}
+  {%- for connector, order in orders.connectors.items() -%}
+    {%- for problem in versioned_collapsing._get_order_problems(order) -%}
+      {%- do problems.append({
+          'condition': "_source.connector = '" ~ connector ~ "' and " ~ problem.condition, 'reason': problem.reason,
+      }) -%}
+    {%- endfor -%}
+  {%- endfor -%}
+  {%- do return(problems) -%}
+{% endmacro %}
+
+
+{% macro _get_order_problems(order) %}
+  {%- set lsn = [
+      {'condition': "_source.lsn is null and _op <> 'r'", 'reason': "'source.lsn is missing'"},
+      {
+          'condition': '_source.lsn is not null and ' ~ versioned_collapsing.get_lsn_sql() ~ ' is null',
+          'reason': "'source.lsn does not fit bigint'",
+      },
+  ] -%}
+  {%- set commits = [{
+      'condition': "_op <> 'r' and coalesce(_source.sequence, _source.commit_lsn) is null",
+      'reason': "'source.sequence is missing'",
+  }] if order == 'source.sequence' else [] -%}
+  {%- do return({
+      'source.sequence': lsn + commits + [
+          {'condition': '_version is null', 'reason': "'source.sequence is no position'"},
+      ],
+      'source.lsn_despite_races': lsn + [
+          {'condition': '_version is null', 'reason': "'source.lsn is no position'"},
+      ],
+      'source.pos': [
+          {'condition': "_source.file is null and _op <> 'r'", 'reason': "'source.file is missing'"},
+          {'condition': "_source.pos is null and _op <> 'r'", 'reason': "'source.pos is missing'"},
+          {'condition': '_version is null', 'reason': "'source.file and source.pos are no position'"},
+      ],
+      'source.gtid': [
+          {'condition': "nullif(_source.gtid, '') is null and _op <> 'r'", 'reason': "'source.gtid is missing'"},
+          {
+              'condition': '_version is null and _transaction.total_order is null',
+              'reason': "'transaction.total_order is missing'",
+          },
+          {
+              'condition': "_source.gtid like '%:%:%'",
+              'reason': "'source.gtid has a tag, whose transactions have no order with others'",
+          },
+          {'condition': '_version is null', 'reason': "'source.gtid is no transaction of a known server'"},
+      ],
+      'source.ord': [
+          {'condition': '_version is null', 'reason': "'source.ts_ms and source.ord are no position'"},
+      ],
+      'source.commit_lsn': [
+          {'condition': '_version is null', 'reason': "'source.commit_lsn and source.change_lsn are no position'"},
+      ],
+      'source.commit_scn': [
+          {'condition': '_version is null', 'reason': "'source.commit_scn and source.scn are no position'"},
+      ],
+  }[order]) -%}
+{% endmacro %}

@@ -1,0 +1,150 @@
+{# The role of the staged table with the changes of all chunks. If there is only one chunk, it is `changes`. If there
+   are several, it is `change_set` or, for changes that were combined already, `resolved_set`. Then `changes` has one
+   chunk. #}
+{% macro get_change_set_role(options, is_repeated=false) %}
+  {%- do return('changes' if options.chunks == 1 else 'resolved_set' if is_repeated else 'change_set') -%}
+{% endmacro %}
+
+
+{# What system.tables says of the target, its tombstones and the tables staged beside it, by their identifier. #}
+{% macro read_staged_tables(target_relation) %}
+  {%- set found = {} -%}
+  {%- set tombstones = versioned_collapsing.get_tombstones_relation(target_relation) -%}
+  {%- set prefix = versioned_collapsing.get_helper_relation(target_relation, '').identifier -%}
+  {%- set query -%}
+    select name, engine_full, create_table_query, comment, ifNull(total_rows, 1) as row_count
+    from system.tables
+    where database = {{ versioned_collapsing.quote_literal(target_relation.schema) }}
+      and (
+        name in ({{ versioned_collapsing.quote_literals([target_relation.identifier, tombstones.identifier]) }})
+        or startsWith(name, {{ versioned_collapsing.quote_literal(prefix) }})
+      )
+    {{ versioned_collapsing.get_settings_sql() }}
+  {%- endset -%}
+  {%- for row in run_query(query).rows -%}
+    {%- do found.update({row['name']: dict(zip(row.keys(), row.values()))}) -%}
+  {%- endfor -%}
+  {%- do return(found) -%}
+{% endmacro %}
+
+
+{# Empties the tables that a whole apply has filled. The table of the rows to publish is dropped instead, because
+   ClickHouse would write an empty part for each of its partitions. #}
+{% macro release_staged(target_relation, options, columns, counts) %}
+  {%- set roles = ['changes', 'uncollapsed'] -%}
+  {%- do roles.extend(['deletes'] if counts.has_deletes and options.remember_deletes else []) -%}
+  {%- do roles.extend(['torn'] if counts.repaired else []) -%}
+  {%- do roles.extend(['change_set'] if options.chunks > 1 else []) -%}
+  {%- do roles.extend(['resolved'] if columns.is_folded else []) -%}
+  {%- do roles.extend(['resolved_set'] if columns.is_folded and options.chunks > 1 else []) -%}
+  {%- do versioned_collapsing.empty_staged(target_relation, roles) -%}
+  {%- do versioned_collapsing.drop_staged(target_relation, ['signed']) -%}
+{% endmacro %}
+
+
+{% macro empty_staged(target_relation, roles) %}
+  {%- for role in roles -%}
+    {%- do run_query('truncate table ' ~ versioned_collapsing.get_helper_relation(target_relation, role)) -%}
+  {%- endfor -%}
+{% endmacro %}
+
+
+{% macro drop_staged(target_relation, roles=none) %}
+  {%- set relations = [] -%}
+  {%- for role in roles or versioned_collapsing.get_staged_roles() -%}
+    {%- do relations.append(versioned_collapsing.get_helper_relation(target_relation, role) | string) -%}
+  {%- endfor -%}
+  {%- do run_query('drop table if exists ' ~ relations | join(', ')) -%}
+{% endmacro %}
+
+
+{# The tables that an apply stages. After it, all of them except `signed` stay for the next apply, empty. #}
+{% macro get_staged_roles() %}
+  {%- do return(
+      ['landed', 'change_set', 'changes', 'resolved', 'resolved_set', 'uncollapsed', 'torn', 'signed', 'deletes']
+  ) -%}
+{% endmacro %}
+
+
+{# Makes sure that an empty table with the structure of another one exists: with its columns, keys, indexes and
+   projections, so that parts can be attached to the other table. #}
+{% macro prepare_twin(twin, relation, apply, is_new=false) %}
+  {%- set found = apply.staged[relation.identifier] -%}
+  {%- do versioned_collapsing.prepare_staged_table(
+      twin, versioned_collapsing.get_create_twin_sql(twin, relation, found), apply, is_new=is_new,
+      table_settings=versioned_collapsing._get_twin_settings_sql(found)
+  ) -%}
+{% endmacro %}
+
+
+{# Makes sure that a staged table exists and is empty. It uses the table of an earlier apply if that was made in the
+   same way and need not be new. `create_sql` goes up to the settings. `is_filled`: whether this apply has filled it. #}
+{% macro prepare_staged_table(relation, create_sql, apply, is_filled=false, is_new=false, table_settings='') %}
+  {%- set found = apply.staged.get(relation.identifier) -%}
+  {%- set made_by = versioned_collapsing.get_staged_comment(relation, create_sql) -%}
+  {%- if is_filled or (found and found.comment == made_by and not is_new) -%}
+    {%- if is_filled or found.row_count | int -%}
+      {%- do run_query('truncate table ' ~ relation) -%}
+    {%- endif -%}
+  {%- else -%}
+    {%- if found -%}
+      {%- do run_query('drop table ' ~ relation) -%}
+    {%- endif -%}
+    {% call statement('create_staged_table') -%}
+      {{ create_sql }}
+      {{ versioned_collapsing.get_settings_sql(more=versioned_collapsing.get_staging_settings()) }}
+      {{- ', ' ~ table_settings if table_settings }}
+      comment {{ versioned_collapsing.quote_literal(made_by) }}
+    {%- endcall %}
+  {%- endif -%}
+{% endmacro %}
+
+
+{# A comment that says how a staged table was made. It leaves out the name, because two staged tables may be
+   exchanged. #}
+{% macro get_staged_comment(relation, create_sql) %}
+  {%- do return('Staged by versioned_collapsing ' ~ local_md5(create_sql | replace(relation | string, ''))) -%}
+{% endmacro %}
+
+
+{# Staged tables are never merged, because rows that are attached later must stay in the parts in which they were
+   written. So they may have any number of parts, and no insert waits for a merge. #}
+{% macro get_staging_settings() %}
+  {%- set most = 1000000000 -%}
+  {%- do return({
+      'max_bytes_to_merge_at_max_space_in_pool': 0,
+      'max_number_of_merges_with_ttl_in_pool': 0,
+      'parts_to_delay_insert': most,
+      'parts_to_throw_insert': most,
+      'inactive_parts_to_delay_insert': 0,
+      'inactive_parts_to_throw_insert': 0,
+      'max_parts_in_total': most,
+  }) -%}
+{% endmacro %}
+
+
+{# A twin is never replicated, even if the other table is: only this apply needs it. #}
+{% macro get_create_twin_sql(twin, relation, found) -%}
+  {%- set text = "'(?:[^'\\\\]|\\\\.)*'" -%}
+  {%- set engine = modules.re.sub(
+      '^(?:Replicated|Shared)(\\w*MergeTree)\\(' ~ text ~ ', ' ~ text ~ '(?:, )?', '\\1(',
+      found.engine_full.rsplit(' SETTINGS ', 1)[0]
+  ) -%}
+  {#- The structure of the other table. If it changes, except for comment and settings, a new twin is made. -#}
+  {%- set query = modules.re.sub(' COMMENT ' ~ text ~ '$', '', found.create_table_query) -%}
+  {%- set structure = query.rsplit(' SETTINGS ', 1)[0] -%}
+  /* {{ local_md5(structure) }} */
+  create table {{ twin }} as {{ relation }}
+  engine = {{ engine }}
+{%- endmacro %}
+
+
+{# The settings of the other table, except those that all staged tables set. #}
+{% macro _get_twin_settings_sql(found) %}
+  {%- set own = versioned_collapsing.get_staging_settings() -%}
+  {%- set settings = [] -%}
+  {%- for setting in versioned_collapsing.cut_at_commas((found.engine_full.rsplit(' SETTINGS ', 1) + [''])[1]) -%}
+    {%- do settings.append(setting) if setting.split(' = ')[0] not in own -%}
+  {%- endfor -%}
+  {%- do return(settings | join(', ')) -%}
+{% endmacro %}

@@ -1,0 +1,261 @@
+{# The columns of a query as ClickHouse describes them, each type on one line. dbt-clickhouse cannot be asked, because
+   it calls every FixedString a String. #}
+{% macro read_query_columns(sql) %}
+  {%- set query = 'describe table ' ~ versioned_collapsing.get_subquery_sql(sql) -%}
+  {%- do return(
+      versioned_collapsing._read_columns(query ~ ' ' ~ versioned_collapsing.get_settings_sql(none,
+      {'print_pretty_type_names': 0}))
+  ) -%}
+{% endmacro %}
+
+
+{% macro _read_columns(query) %}
+  {%- set columns = [] -%}
+  {%- for row in run_query(query).rows -%}
+    {%- do columns.append({'name': row['name'], 'type': row['type']}) -%}
+  {%- endfor -%}
+  {%- do return(columns) -%}
+{% endmacro %}
+
+
+{# The columns of a table, by the kind of their default: unless told otherwise, those into which rows can be
+   inserted. #}
+{% macro read_table_columns(relation, kinds=('', 'DEFAULT')) %}
+  {%- set query -%}
+    select name, type
+    from system.columns
+    where database = {{ versioned_collapsing.quote_literal(relation.schema) }}
+      and table = {{ versioned_collapsing.quote_literal(relation.identifier) }}
+      and default_kind in ({{ versioned_collapsing.quote_literals(kinds) }})
+    order by position
+    {{ versioned_collapsing.get_settings_sql() }}
+  {%- endset -%}
+  {%- do return(versioned_collapsing._read_columns(query)) -%}
+{% endmacro %}
+
+
+{# The problem with columns that have the name of a virtual column; none if there are no such columns. #}
+{% macro get_virtual_column_problems(names, what) %}
+  {%- set taken = names | select('in', versioned_collapsing.get_virtual_columns()) | list -%}
+  {%- do return([
+      "columns: " ~ what ~ " has " ~ taken | join(', ') ~ ", which ClickHouse itself adds to every table. Rename "
+      ~ ("the column" if taken | length == 1 else "the columns") ~ " in the select."
+  ] if taken else []) -%}
+{% endmacro %}
+
+
+{# The columns that ClickHouse itself adds to every table of the MergeTree family, such as `_part`. A stored column of
+   the same name hides one of them, so that statements that mean ClickHouse's column would read the user's.
+   `describe table … settings describe_include_virtual_columns = 1` lists them. #}
+{% macro get_virtual_columns() %}
+  {%- do return([
+      '_part', '_part_index', '_part_starting_offset', '_part_uuid', '_partition_id', '_partition_value',
+      '_sample_factor', '_part_offset', '_part_granule_offset', '_part_data_version', '_disk_name', '_distance',
+      '_table', '_database', '_row_exists', '_block_number', '_block_offset',
+  ]) -%}
+{% endmacro %}
+
+
+{# Stops what reads virtual columns of a table: a column of the user's would be read in their place. #}
+{% macro validate_no_virtual_columns(relation, names) %}
+  {%- set taken = names | select('in', versioned_collapsing.get_virtual_columns()) | list -%}
+  {%- if taken -%}
+    {%- do exceptions.raise_compiler_error(
+        relation ~ " has " ~ taken | join(', ') ~ ", which hides the column that ClickHouse itself adds to every "
+        ~ "table. Rename it: alter table " ~ relation ~ " rename column " ~ adapter.quote(taken[0])
+        ~ " to another name."
+    ) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{# Lists of expressions in ClickHouse's own spelling, without parentheses around the whole. #}
+{% macro read_formatted_expressions(texts) %}
+  {%- set formatted = [] -%}
+  {%- for text in texts -%}
+    {%- set query = versioned_collapsing.quote_literal('select ' ~ text) -%}
+    {%- do formatted.append('formatQuerySingleLine(' ~ query ~ ')' if text else "'SELECT '") -%}
+  {%- endfor -%}
+  {%- set found = run_query('select arrayJoin([' ~ formatted | join(', ') ~ ']) as _dbt_formatted '
+      ~ versioned_collapsing.get_settings_sql()).columns[0].values() -%}
+  {%- set expressions = [] -%}
+  {%- for text in found -%}
+    {%- do expressions.append(versioned_collapsing.strip_parentheses(text['SELECT ' | length :])) -%}
+  {%- endfor -%}
+  {%- do return(expressions) -%}
+{% endmacro %}
+
+
+{# What system.tables says about some tables of one database, and about those whose names begin with a prefix, by
+   identifier. Tables that do not exist are left out. #}
+{% macro read_tables(relations, prefix=none) %}
+  {%- set names = versioned_collapsing.quote_literals(relations | map(attribute='identifier')) -%}
+  {%- set query -%}
+    select name, engine, engine_full, sorting_key, partition_key, toString(uuid) as uuid, comment
+    from system.tables
+    where database = {{ versioned_collapsing.quote_literal(relations[0].schema) }}
+      and (name in ({{ names }})
+        {%- if prefix %} or startsWith(name, {{ versioned_collapsing.quote_literal(prefix) }}){% endif %})
+    {{ versioned_collapsing.get_settings_sql() }}
+  {%- endset -%}
+  {%- set tables = {} -%}
+  {%- for row in run_query(query).rows -%}
+    {%- do tables.update({row['name']: dict(zip(row.keys(), row.values()))}) -%}
+  {%- endfor -%}
+  {%- do return(tables) -%}
+{% endmacro %}
+
+
+{# The number of rows that satisfy a condition. #}
+{% macro read_row_count(relation, condition='true') %}
+  {%- set query -%}
+    select count() as _dbt_n from {{ relation }} where {{ condition }} {{ versioned_collapsing.get_settings_sql() }}
+  {%- endset -%}
+  {%- do return(run_query(query).rows[0]['_dbt_n'] | int) -%}
+{% endmacro %}
+
+
+{# Types in ClickHouse's own spelling, by the spelling that they have in the project: `BIGINT` is Int64. #}
+{% macro read_canonical_types(types) %}
+  {%- set canonical = {} -%}
+  {%- for some in types | unique(case_sensitive=true) | batch(500) -%}
+    {%- set names = [] -%}
+    {%- for type in some -%}
+      {%- set default = 'defaultValueOfTypeName(' ~ versioned_collapsing.quote_literal(type) ~ ')' -%}
+      {%- do names.append('toTypeName(' ~ default ~ ')') -%}
+    {%- endfor -%}
+    {%- set query = 'select arrayJoin([' ~ names | join(', ') ~ ']) as _dbt_type' -%}
+    {%- set found = run_query(query ~ ' ' ~ versioned_collapsing.get_settings_sql(none,
+        {'print_pretty_type_names': 0})).columns[0].values() -%}
+    {%- for type in some -%}
+      {%- do canonical.update({type: found[loop.index0]}) -%}
+    {%- endfor -%}
+  {%- endfor -%}
+  {%- do return(canonical) -%}
+{% endmacro %}
+
+
+{# A helper relation of the target: staged data, a table being built. #}
+{% macro get_helper_relation(target_relation, role) %}
+  {%- do return(
+      target_relation.incorporate(path={'identifier': target_relation.identifier ~ '__dbt_' ~ role}, type='table')
+  ) -%}
+{% endmacro %}
+
+
+{# The ledger. It has one row when an apply begins to write, one for each chunk or block that is done, and one when the
+   apply has ended. #}
+{% macro get_ledger_relation(target_relation) %}
+  {%- do return(target_relation.incorporate(path={'identifier': 'versioned_collapsing_ledger'}, type='table')) -%}
+{% endmacro %}
+
+
+{# What `verify` has found: one row for each key range of a cycle when it is planned, and one when it is verified. #}
+{% macro get_verifications_relation(target_relation) %}
+  {%- do return(target_relation.incorporate(
+      path={'identifier': 'versioned_collapsing_verifications'}, type='table'
+  )) -%}
+{% endmacro %}
+
+
+{# The remembered deletes of a target: keys, each with the highest version at which it was deleted. #}
+{% macro get_tombstones_relation(target_relation) %}
+  {%- do return(
+      target_relation.incorporate(path={'identifier': target_relation.identifier ~ '__tombstones'}, type='table')
+  ) -%}
+{% endmacro %}
+
+
+{# The change feed of a target: the signed rows of each apply. #}
+{% macro get_changes_relation(target_relation) %}
+  {%- do return(
+      target_relation.incorporate(path={'identifier': target_relation.identifier ~ '__changes'}, type='table')
+  ) -%}
+{% endmacro %}
+
+
+{# The manifest beside a change set: the batches that it holds. #}
+{% macro get_change_set_manifest_relation(change_set) %}
+  {%- do return(change_set.incorporate(path={'identifier': change_set.identifier ~ '__manifest'}, type='table')) -%}
+{% endmacro %}
+
+
+{# The engine of a table that is to be on each replica. Its path in Keeper is the server's default. #}
+{% macro get_engine_name(relation, name) %}
+  {%- set is_named = name.startswith(('Replicated', 'Shared')) -%}
+  {%- set is_wanted = not is_named and versioned_collapsing.get_replication(relation) == 'Replicated' -%}
+  {%- do return(('Replicated' if is_wanted else '') ~ name) -%}
+{% endmacro %}
+
+
+{# How a table is replicated: 'Replicated' on a cluster, or in a database with this engine; 'Shared' in ClickHouse
+   Cloud, where the server itself sees to the engine; '' on one server. #}
+{% macro get_replication(relation) %}
+  {%- if on_cluster_clause(relation) | trim -%}
+    {%- do return('Replicated') -%}
+  {%- endif -%}
+  {%- set engine = (target.get('database_engine') or '').split('(')[0] | trim -%}
+  {%- do return(engine if engine in ('Replicated', 'Shared') else '') -%}
+{% endmacro %}
+
+
+{% macro drop_tables(relations) %}
+  {%- do run_query('drop table if exists ' ~ relations | join(', ') ~ ' ' ~ on_cluster_clause(relations[0]) | trim) -%}
+{% endmacro %}
+
+
+{% macro rename_table(relation, new, if_exists='') %}
+  {%- do run_query(
+      'rename table ' ~ if_exists ~ ' ' ~ relation ~ ' to ' ~ new ~ ' ' ~ on_cluster_clause(relation) | trim
+  ) -%}
+{% endmacro %}
+
+
+{# Puts a table in the place of another one on all replicas. Each replica first gets all rows of the new table. #}
+{% macro exchange_with(relation, other) %}
+  {%- set on_cluster = on_cluster_clause(other) | trim -%}
+  {%- if on_cluster -%}
+    {%- do run_query('system sync replica ' ~ on_cluster ~ ' ' ~ relation) -%}
+  {%- endif -%}
+  {%- do run_query('exchange tables ' ~ relation ~ ' and ' ~ other ~ ' ' ~ on_cluster) -%}
+{% endmacro %}
+
+
+{# Waits for what other replicas have written: the last run may have been on one of them. #}
+{% macro catch_up(relations) %}
+  {%- set names = versioned_collapsing.quote_literals(relations | map(attribute='identifier')) -%}
+  {%- set query -%}
+    select name
+    from system.tables
+    where database = {{ versioned_collapsing.quote_literal(relations[0].schema) }} and name in ({{ names }})
+      and startsWith(engine, 'Replicated')
+    {{ versioned_collapsing.get_settings_sql() }}
+  {%- endset -%}
+  {%- set found = run_query(query).rows | map(attribute='name') | list -%}
+  {%- for relation in relations if relation.identifier in found -%}
+    {%- do run_query('system sync replica ' ~ relation) -%}
+  {%- endfor -%}
+{% endmacro %}
+
+
+{% macro get_table_uuid_sql(target_relation) %}
+  {%- do return(
+      '(select uuid from system.tables where ' ~ versioned_collapsing.get_is_table_sql(target_relation) ~ ')'
+  ) -%}
+{% endmacro %}
+
+
+{# The condition that picks a relation in system.tables, or in another system table. `name` is the column that has the
+   relation's name there. #}
+{% macro get_is_table_sql(relation, name='name') %}
+  {%- do return(
+      'database = ' ~ versioned_collapsing.quote_literal(relation.schema) ~ ' and ' ~ name ~ ' = '
+      ~ versioned_collapsing.quote_literal(relation.identifier)
+  ) -%}
+{% endmacro %}
+
+
+{# Whether the engine runs in dbt's own process. Then no other process can use its data. #}
+{% macro is_embedded() %}
+  {%- do return(target.get('driver') == 'chdb') -%}
+{% endmacro %}

@@ -1,0 +1,310 @@
+{% macro validate_one_aggregate(aggregate, projection) %}
+  {%- if (aggregate is none) == (projection is none) -%}
+    {%- do exceptions.raise_compiler_error(
+        "aggregate_agrees: set either `aggregate`, a relation, or `projection`, the name of a projection."
+    ) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{% macro validate_has_version(table) %}
+  {%- if execute and table.is_collapsing and not table.version -%}
+    {%- do exceptions.raise_compiler_error(
+        "The engine of " ~ table.relation ~ " has no version. Name the version column in the argument `version`."
+    ) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{% macro validate_waiting_limits(rows, share) %}
+  {%- if rows is none and share is none -%}
+    {%- do exceptions.raise_compiler_error(
+        "rows_waiting_to_collapse_below: no limit is set. Set `rows`, or `share` of the stored rows, or both."
+    ) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{# The tombstones of a table of versioned_collapsing, for `from`, without those that have expired. None if the table has
+   none, or if they are of other keys than the test. #}
+{% macro read_tested_tombstones(table, unique_key) %}
+  {%- if not execute -%}{%- do return(none) -%}{%- endif -%}
+  {%- set relation = versioned_collapsing.get_tombstones_relation(table.relation) -%}
+  {%- set tables = versioned_collapsing.read_tables([table.relation, relation]) -%}
+  {%- if table.relation.identifier not in tables or relation.identifier not in tables -%}
+    {%- do return(none) -%}
+  {%- endif -%}
+  {%- set found = tables[relation.identifier] -%}
+  {%- set key = [] -%}
+  {%- for name in versioned_collapsing.cut_at_commas(found.sorting_key) -%}
+    {%- do key.append(versioned_collapsing._strip_quotes(name)) -%}
+  {%- endfor -%}
+  {%- if found.comment not in ('', 'Deletes of the table ' ~ tables[table.relation.identifier].uuid)
+      or key != versioned_collapsing.as_list(unique_key) -%}
+    {%- do return(none) -%}
+  {%- endif -%}
+  {%- set life = modules.re.findall('_remembered_at \\+ (toInterval\\w+\\(\\d+\\))', found.engine_full) | first -%}
+  {%- do return(
+      '(select * from ' ~ relation ~ (' where _remembered_at + ' ~ life ~ ' > now()' if life else '') ~ ')'
+  ) -%}
+{% endmacro %}
+
+
+{# A name without the quotes around it. #}
+{% macro _strip_quotes(name) %}
+  {%- if not name or name | length < 3 or name[0] not in '`"' or name[-1] != name[0] -%}
+    {%- do return(name) -%}
+  {%- endif -%}
+  {%- do return(modules.re.sub('\\\\(.)', '\\1', name[1:-1])) -%}
+{% endmacro %}
+
+
+{# The failing rows of a generic test: what the caller selects, all of whose own names begin with `_dbt_`, with the
+   columns `names` shown without that, after those of the user. One that the table, or what else is `taken`, has too
+   keeps its prefix. The settings are of an inner query: dbt may put a limit behind this one. #}
+{% macro get_failing_rows_sql(names, taken) %}
+{%- set own = [] -%}
+{%- set shown = [] -%}
+{%- for name in names -%}
+  {%- set own_name = versioned_collapsing.quote_name('_dbt_' ~ name) -%}
+  {%- do own.append(own_name) -%}
+  {%- do shown.append(own_name if name in taken else own_name ~ ' as ' ~ versioned_collapsing.quote_name(name)) -%}
+{%- endfor -%}
+select
+  * except ({{ own | join(', ') }}),
+  {{ shown | join(',\n  ') }}
+from (
+  {{ caller() }}
+  {{ versioned_collapsing.get_test_settings_sql() }}
+) as _dbt_failing
+{%- endmacro %}
+
+
+{# Tests look at the rows that are stored, whatever a profile says of FINAL, and group by columns of any type. #}
+{% macro get_test_settings_sql() %}
+  {%- do return(versioned_collapsing.get_settings_sql(none, {
+      'allow_suspicious_types_in_group_by': 1, 'allow_suspicious_types_in_order_by': 1,
+  })) -%}
+{% endmacro %}
+
+
+{# The last partitions by their values, as the partition key has them: numbers as numbers, dates as dates. They are
+   looked up beforehand: ClickHouse passes over whole parts for literals only. None where they are not asked for, and no
+   partition where the table has none: then all of it counts. #}
+{% macro read_recent_partitions(relation, recent_partitions) %}
+  {%- if not recent_partitions -%}{%- do return(none) -%}{%- endif -%}
+  {%- if not execute or not versioned_collapsing._read_is_partitioned(relation) -%}{%- do return([]) -%}{%- endif -%}
+  {%- set query -%}
+    select _partition_id
+    from {{ relation }}
+    group by _partition_id, _partition_value
+    order by _partition_value desc
+    limit {{ recent_partitions }}
+    {{ versioned_collapsing.get_settings_sql() }}
+  {%- endset -%}
+  {%- do return(run_query(query).rows | map(attribute='_partition_id') | list or ['']) -%}
+{% endmacro %}
+
+
+{% macro _read_is_partitioned(relation) %}
+  {%- set query -%}
+    select count() as n
+    from system.tables
+    where database = {{ versioned_collapsing.quote_literal(relation.schema) }}
+      and name = {{ versioned_collapsing.quote_literal(relation.identifier) }}
+      and partition_key <> ''
+    {{ versioned_collapsing.get_settings_sql() }}
+  {%- endset -%}
+  {%- do return(run_query(query).rows[0]['n'] | int > 0) -%}
+{% endmacro %}
+
+
+{# The condition that keeps a test to a part of the table: the config `where`, one key of `sample`, by hash, and the
+   last partitions. A pair shares its key, its partition and all that `where` can name but the sign, so a table that
+   conforms does so in every part. #}
+{% macro get_scope_sql(table, where, sample, partitions) %}
+  {%- set conditions = ['(' ~ where ~ ')'] if where else [] -%}
+  {%- if sample -%}
+    {%- do conditions.append(versioned_collapsing.get_sample_sql(table.key, sample)) -%}
+  {%- endif -%}
+  {%- if partitions is not none -%}
+    {%- do conditions.append(versioned_collapsing.get_partitions_sql(partitions)) -%}
+  {%- endif -%}
+  {%- do return(conditions | join(' and ') or 'true') -%}
+{% endmacro %}
+
+
+{# In a tuple, since the hash of a null is null. #}
+{% macro get_sample_sql(key, sample) -%}
+  cityHash64(tuple({{ key }})) % {{ sample }} = 0
+{%- endmacro %}
+
+
+{% macro get_partitions_sql(partitions) %}
+  {%- set ids = versioned_collapsing.quote_literals(partitions) -%}
+  {%- do return('_partition_id in (' ~ ids ~ ')' if partitions else 'true') -%}
+{% endmacro %}
+
+
+{# The condition that keeps both sides of a comparison to the same keys: `key` by its columns there, `expressions` by
+   those of the table. #}
+{% macro get_keys_in_scope_sql(table, key, expressions, sample, partitions) %}
+  {%- set conditions = [versioned_collapsing.get_sample_sql(key, sample)] if sample else [] -%}
+  {%- if partitions is not none and key -%}
+    {%- do conditions.append(
+        "tuple(" ~ key ~ ") in (select tuple(" ~ expressions ~ ") from " ~ table.relation ~ " where "
+        ~ versioned_collapsing.get_partitions_sql(partitions) ~ ")"
+    ) -%}
+  {%- endif -%}
+  {%- do return(conditions | join(' and ') or 'true') -%}
+{% endmacro %}
+
+
+{# What a test must know of the table that it is put on. The engine says it, whoever made the table; `sign`, `version`
+   and `key` can be given where there is no such engine to ask, as for a view that passes the signs on.
+
+   Returns `relation`; `sign`, `version` and `key`, as SQL; `version_name`; `columns`, all that are stored but the sign,
+   with their types; `listed`, the same columns as SQL; `names`, of all of them; `is_collapsing`. While dbt parses, and
+   where there is no table, it is empty. #}
+{% macro read_signed_table(model, sign=none, version=none, key=none) %}
+  {%- set relation = versioned_collapsing.get_tested_relation(model) -%}
+  {%- if execute -%}
+    {%- do versioned_collapsing.validate_settings(relation, versioned_collapsing.read_profile_settings()) -%}
+  {%- endif -%}
+  {%- set found = versioned_collapsing.read_collapsing_engine(relation) if execute else none -%}
+  {%- do versioned_collapsing._validate_has_sign(relation, found, sign) -%}
+  {%- set engine = found or {'sign': '_sign', 'version': '', 'sorting_key': '', 'is_collapsing': false} -%}
+  {%- set sign = versioned_collapsing._strip_quotes(sign or engine['sign']) -%}
+  {%- set version = versioned_collapsing._strip_quotes(version or engine['version']) -%}
+  {%- set columns = versioned_collapsing.read_stored_columns(relation, sign) if execute else {} -%}
+  {%- do versioned_collapsing.validate_no_virtual_columns(relation, columns) -%}
+  {%- set listed = [] -%}
+  {%- for name in columns -%}
+    {%- do listed.append(versioned_collapsing.quote_name(name)) -%}
+  {%- endfor -%}
+  {%- do return({
+      'relation': relation,
+      'sign': versioned_collapsing.quote_name(sign),
+      'version': versioned_collapsing.quote_name(version) if version else '',
+      'version_name': version,
+      'key': versioned_collapsing._get_key_sql(key, columns) or engine['sorting_key'],
+      'columns': columns,
+      'listed': listed | join(', '),
+      'names': columns | list + [sign],
+      'is_collapsing': engine['is_collapsing'],
+  }) -%}
+{% endmacro %}
+
+
+{# The relation behind the `model` of a generic test: with the config `where`, dbt passes a subquery instead. #}
+{% macro get_tested_relation(model) %}
+  {%- if model is not string -%}{%- do return(model) -%}{%- endif -%}
+  {%- set name = '(`[^`]+`|"[^"]+"|[^`". ]+)' -%}
+  {%- set found = modules.re.fullmatch(
+      '\\s*\\(\\s*select \\* from ' ~ name ~ '\\.' ~ name ~ '\\s+where .*', model, modules.re.S
+  ) -%}
+  {%- do versioned_collapsing._validate_table_is_seen(model, found) -%}
+  {%- do return(api.Relation.create(
+      schema=versioned_collapsing._strip_quotes(found[1]),
+      identifier=versioned_collapsing._strip_quotes(found[2]),
+  )) -%}
+{% endmacro %}
+
+
+{% macro _validate_table_is_seen(model, found) %}
+  {%- if found is none -%}
+    {%- do exceptions.raise_compiler_error(
+        "The tested table cannot be read from " ~ model ~ ", because the project overrides get_where_subquery. Remove "
+        ~ "the config `where`."
+    ) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{# Engine, sign, version and sorting key of a table, none if it is not there. #}
+{% macro read_collapsing_engine(relation) %}
+  {%- set query -%}
+    select engine, engine_full, sorting_key
+    from system.tables
+    where database = {{ versioned_collapsing.quote_literal(relation.schema) }}
+      and name = {{ versioned_collapsing.quote_literal(relation.identifier) }}
+    {{ versioned_collapsing.get_settings_sql() }}
+  {%- endset -%}
+  {%- set rows = run_query(query).rows -%}
+  {%- if not rows -%}{%- do return(none) -%}{%- endif -%}
+  {%- set engine = rows[0]['engine'] -%}
+  {%- set is_versioned = engine.endswith('VersionedCollapsingMergeTree') -%}
+  {%- set arguments = versioned_collapsing._get_engine_arguments(rows[0]['engine_full'])
+      if engine.endswith('CollapsingMergeTree') else [] -%}
+  {%- do return({
+      'engine': engine,
+      'is_collapsing': arguments != [],
+      'sign': arguments[-2 if is_versioned else -1] if arguments else '',
+      'version': arguments[-1] if is_versioned else '',
+      'sorting_key': rows[0]['sorting_key'],
+  }) -%}
+{% endmacro %}
+
+
+{# The names among the arguments of an engine, as system.tables writes it. #}
+{% macro _get_engine_arguments(engine_full) %}
+  {%- set names = [] -%}
+  {%- set quoted = '`(?:[^`\\\\]|\\\\.)+`' -%}
+  {%- set text = "'(?:[^'\\\\]|\\\\.)*'" -%}
+  {%- set between = modules.re.findall('^\\w+\\(((?:' ~ quoted ~ '|' ~ text ~ '|[^)`\'])*)\\)', engine_full) -%}
+  {%- set parts = modules.re.findall(quoted ~ '|' ~ text ~ '|\\w+', between | first | default('')) -%}
+  {%- for part in parts if not part.startswith("'") -%}
+    {%- do names.append(versioned_collapsing._strip_quotes(part)) -%}
+  {%- endfor -%}
+  {%- do return(names) -%}
+{% endmacro %}
+
+
+{% macro _validate_has_sign(relation, engine, sign) %}
+  {%- if engine is not none and not engine['is_collapsing'] and not sign -%}
+    {%- do exceptions.raise_compiler_error(
+        relation ~ " has the engine " ~ engine['engine'] ~ ", which has no sign. Use the test on a CollapsingMergeTree "
+        ~ "or VersionedCollapsingMergeTree, or name the sign column in the argument `sign`."
+    ) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{# A key as SQL: the names of columns quoted, what else is given as it is. #}
+{% macro _get_key_sql(key, columns) %}
+  {%- set parts = [] -%}
+  {%- for name in ([] if key is none else [key] if key is string else key) -%}
+    {%- do parts.append(versioned_collapsing.quote_name(name) if name in columns else name) -%}
+  {%- endfor -%}
+  {%- do return(parts | join(', ')) -%}
+{% endmacro %}
+
+
+{# Stops before ClickHouse does: where SQL cannot be parsed, its message quotes what stands there. #}
+{% macro validate_truth(caller_name, truth) %}
+  {%- set text = versioned_collapsing.quote_literal('select * from ' ~ truth) -%}
+  {%- set query = 'select isNull(formatQuerySingleLineOrNull(' ~ text ~ ')) as n '
+      ~ versioned_collapsing.get_settings_sql() -%}
+  {%- if execute and run_query(query).rows[0]['n'] | int -%}
+    {%- do exceptions.raise_compiler_error(
+        caller_name ~ ": ClickHouse cannot parse `truth`, " ~ versioned_collapsing.get_truth_text(truth)
+        ~ ". It takes the name of a model, or what can stand after `from`: a table, a table function, a select in "
+        ~ "parentheses."
+    ) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{# A truth as messages show it. What is more than a name may hold a password, as
+   `postgresql('host', 'db', 'orders', 'reader', '…')` does. #}
+{% macro get_truth_text(truth) %}
+  {%- set text = truth | string | trim -%}
+  {%- set name = modules.re.sub('[(\'$][\\s\\S]*', '', text) -%}
+  {%- do return(text if name and name == text else name ~ '(…)') -%}
+{% endmacro %}
+
+
+{# How many of the rows of a group are to be merged away: those that are no part of what the signs leave. #}
+{% macro get_waiting_rows_count_sql(sign) %}
+  {%- do return('toInt64(count()) - abs(sum(' ~ sign ~ '))') -%}
+{% endmacro %}

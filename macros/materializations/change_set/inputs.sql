@@ -1,0 +1,455 @@
+{# The models on Spark from which a change set selects. Each comes with its columns, its sources of files, and whether
+   there are only views between the files and the change set. A model without `_batch` is ignored. `parsed` is the table
+   of parsed lines from which the SQL reads, if there is one. #}
+{% macro read_inputs(model, taken, code) %}
+  {%- set inputs = [] -%}
+  {%- for unique_id in versioned_collapsing._get_built_upstream(model.depends_on.nodes, is_far=false)
+      if graph.nodes[unique_id].config.materialized != 'change_set' -%}
+    {%- set node = graph.nodes[unique_id] -%}
+    {%- set relation = adapter.get_relation(node.database, node.schema, node.alias) -%}
+    {%- set found = adapter.get_columns_in_relation(relation) if relation is not none else [] -%}
+    {%- set columns = found | map(attribute='name') | list -%}
+    {%- if '_batch' in columns -%}
+      {%- set kinds = [] -%}
+      {%- for other in [unique_id] + versioned_collapsing._get_built_upstream(node.depends_on.nodes) -%}
+        {%- do kinds.append(graph.nodes[other].config.materialized) -%}
+      {%- endfor -%}
+      {%- set input = {
+          'name': node.name,
+          'unique_id': unique_id,
+          'relation': relation,
+          'columns': columns,
+          'sources': versioned_collapsing.get_file_sources(node),
+          'is_view': kinds | reject('in', ['view', 'seed']) | list | length == 0,
+      } -%}
+      {%- do input.update(versioned_collapsing.read_parsed_lines(model, input, taken, code)) -%}
+      {%- do inputs.append(input) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do return(inputs) -%}
+{% endmacro %}
+
+
+{# The models in the database from which nodes descend: all of them, or only the nearest ones. What an ephemeral model
+   reads counts as read by its reader. #}
+{% macro _get_built_upstream(unique_ids, is_far=true) %}
+  {%- set found = [] -%}
+  {%- for unique_id in unique_ids if unique_id in graph.nodes -%}
+    {%- set node = graph.nodes[unique_id] -%}
+    {%- set is_ephemeral = node.config.materialized == 'ephemeral' -%}
+    {%- if not is_ephemeral -%}
+      {%- do found.append(unique_id) -%}
+    {%- endif -%}
+    {%- if is_far or is_ephemeral -%}
+      {%- do found.extend(versioned_collapsing._get_built_upstream(node.depends_on.nodes, is_far)) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do return(found | unique | list) -%}
+{% endmacro %}
+
+
+{# The counts of the lines of the batches that a run takes. First checks that all lines are there. A run with --empty or
+   --sample gets no counts, because its manifest says that the change set is a part. #}
+{% macro read_counts(model, inputs, taken, known={}, is_first=false) %}
+  {%- if not taken or versioned_collapsing.is_partial_run() -%}{%- do return({}) -%}{%- endif -%}
+  {%- if model.depends_on.macros | select('equalto', 'macro.versioned_collapsing.quarantined_lines') | list -%}
+    {# The lines of a quarantine are counted elsewhere, so it has no counts of its own. #}
+    {%- set inputs = inputs | rejectattr('is_view') | list -%}
+    {%- do versioned_collapsing.count_lines(inputs, taken) -%}
+    {%- do versioned_collapsing.validate_whole_tables(model, inputs, taken) -%}
+    {%- do return({}) -%}
+  {%- endif -%}
+  {%- set counts = versioned_collapsing.count_lines(inputs, taken, known) -%}
+  {%- do versioned_collapsing.validate_whole_tables(model, inputs, taken) -%}
+  {%- do versioned_collapsing.log_other_tables(model, inputs) -%}
+  {%- do versioned_collapsing.validate_usable_lines(model, inputs, counts, is_first) -%}
+  {%- do versioned_collapsing.report_unusable_lines(model, inputs, counts) -%}
+  {%- do return(counts) -%}
+{% endmacro %}
+
+
+{# The number of lines of each batch in the inputs: all lines, lines that say nothing, lines that cannot be used,
+   messages that are passed over, and events. Each kind has a condition of its own, so a line that is of no kind shows
+   in the sum. None for a count that an input cannot tell. #}
+{% macro count_lines(inputs, taken, known={}) %}
+  {%- set counts = {} -%}
+  {%- for input in inputs -%}
+    {%- set conditions = versioned_collapsing.get_line_conditions(
+        input.columns + (['_is_blank'] if input.parsed else [])
+    ) -%}
+    {%- set query -%}
+      select
+        _batch as batch,
+        count(*) as lines
+        {%- for name, condition in conditions.items() %},
+        {{ 'count_if(' ~ condition ~ ')' if condition else 'cast(null as bigint)' }} as {{ name }}
+        {%- endfor %}
+        {%- if '_table' in input.columns %},
+        array_join(array_sort(collect_set(if(_reason is null, _table, null))), ', ') as tables
+        {%- endif %}
+        {%- if '_passed_over' in input.columns %},
+        array_join(array_sort(collect_set(
+          if(_passed_over like 'table %', substr(_passed_over, 7), null)
+        )), ', ') as others
+        {%- endif %}
+        {%- if '_event_ms' in input.columns %},
+        {{ versioned_collapsing._get_positions_sql(known.get(input.name, {})) }}
+        {%- endif %}
+      from {{ input.parsed or input.relation }}
+      where _batch in ({{ taken | join(', ') }})
+      group by _batch
+    {%- endset -%}
+    {%- set found = {} -%}
+    {%- for row in run_query(query).rows -%}
+      {%- do found.update({row['batch'] | int: row}) -%}
+    {%- endfor -%}
+    {%- do input.update({'lines': {}, 'tables': [], 'others': [], 'found': found}) -%}
+    {%- for row in found.values() -%}
+      {%- for name in ('tables', 'others') if row.get(name) -%}
+        {%- do input[name].extend(row[name].split(', ')) -%}
+      {%- endfor -%}
+    {%- endfor -%}
+    {%- for batch in taken -%}
+      {%- set total = counts.setdefault(batch, dict.fromkeys(versioned_collapsing.get_line_count_names(), 0)) -%}
+      {%- for name in total if batch in found -%}
+        {%- set count = found[batch][name] -%}
+        {%- do total.update({name: none if count is none or total[name] is none else total[name] + count | int}) -%}
+      {%- endfor -%}
+      {%- do input.lines.update({batch: found[batch]['lines'] | int if batch in found else 0}) -%}
+    {%- endfor -%}
+  {%- endfor -%}
+  {%- do return(counts) -%}
+{% endmacro %}
+
+
+{# Of a batch: its highest position, the times of its oldest and newest event, and how many events are newer than all
+   that is known and have a lower position. #}
+{% macro _get_positions_sql(known) -%}
+  max(if(_reason is null and _event_ms is not null, _version, null)) as highest,
+  min(if(_reason is null, _event_ms, null)) as oldest,
+  max(if(_reason is null, _event_ms, null)) as newest,
+  count_if(_reason is null and _event_ms is not null) as timed,
+  {% if known.get('newest') is not none and known.get('newest') -%}
+  count_if(_reason is null and _event_ms > {{ known.newest }} and _version < '{{ known.highest }}') as lower
+  {%- else -%}
+  0 as lower
+  {%- endif %}
+{%- endmacro %}
+
+
+{# A table does not say how it was built, so it is compared with the files. A table that keeps every line must have as
+   many lines as the files. Any other table must have at least some. #}
+{% macro validate_whole_tables(model, inputs, taken) %}
+  {%- set problems = [] -%}
+  {%- for input in inputs if not input.is_view -%}
+    {%- set landed = versioned_collapsing._count_landed_lines(input.sources, taken) -%}
+    {%- if '_raw_line' in input.columns -%}
+      {%- for batch in taken if input.lines[batch] != landed.get(batch, 0) -%}
+        {%- do problems.append(
+            input.relation ~ ' has ' ~ input.lines[batch] ~ ' of the ' ~ landed.get(batch, 0)
+            ~ ' lines of batch ' ~ batch
+        ) -%}
+      {%- endfor -%}
+    {%- elif landed.values() | sum and not input.lines.values() | sum -%}
+      {%- do problems.append(input.relation ~ ' has no rows of ' ~ versioned_collapsing.get_batches_text(taken)) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do versioned_collapsing.validate_whole_inputs(model, problems[:10]) -%}
+{% endmacro %}
+
+
+{% macro _count_landed_lines(sources, taken) %}
+  {%- set counts = {} -%}
+  {%- for source in sources if versioned_collapsing.read_location(source.location) -%}
+    {%- set query -%}
+      select cast(batch as bigint) as batch, count(*) as lines
+      from {{ source.file_format }}.`{{ source.location | replace('`', '``') }}`
+      where cast(batch as bigint) in ({{ taken | join(', ') }})
+      group by batch
+    {%- endset -%}
+    {%- for row in run_query(query).rows -%}
+      {%- do counts.update({row['batch'] | int: counts.get(row['batch'] | int, 0) + row['lines'] | int}) -%}
+    {%- endfor -%}
+  {%- endfor -%}
+  {%- do return(counts) -%}
+{% endmacro %}
+
+
+{% macro validate_whole_inputs(model, problems) %}
+  {%- if problems -%}
+    {%- do exceptions.raise_compiler_error(
+        model.unique_id ~ " would lack rows of the batches that it takes:\n  - " ~ problems | join('\n  - ')
+        ~ "\nBuild these with it: dbt run --select +" ~ model.name ~ '+'
+    ) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{# Names the tables whose events are left out. #}
+{% macro log_other_tables(model, inputs) %}
+  {%- for input in inputs if input.get('others') -%}
+    {%- do log(
+        model.name ~ ': events of other tables are left out: ' ~ input.others | unique | join(', '), info=true
+    ) -%}
+  {%- endfor -%}
+{% endmacro %}
+
+
+{# If no line can be used, the lines are not what the model takes them for, and the run stops: with the first batches of
+   a table (`is_first`), or if there are so many lines that it is no accident. #}
+{% macro validate_usable_lines(model, inputs, counts, is_first) %}
+  {%- set batches = counts | list -%}
+  {%- set unusable = counts.values() | map(attribute='quarantined') | select | sum -%}
+  {%- set said = counts.values() | map(attribute='lines') | select | sum
+      - counts.values() | map(attribute='blank') | select | sum
+      - counts.values() | map(attribute='passed_over') | select | sum -%}
+  {%- if not unusable or unusable < said or (unusable < 20 and not is_first)
+      or var('accept_unusable_lines', false) | string | lower == 'true' -%}
+    {%- do return(none) -%}
+  {%- endif -%}
+  {%- set found = [] -%}
+  {%- for input in inputs if '_reason' in input.columns -%}
+    {%- set query -%}
+      select _reason as reason, count(*) as lines, min_by(_raw_line, struct(_file, _block_start)) as line
+      from {{ input.parsed or input.relation }}
+      where _reason is not null and _batch in ({{ batches[:100] | join(', ') }})
+      group by _reason
+      order by lines desc
+      limit 3
+    {%- endset -%}
+    {%- do found.extend(run_query(query).rows) -%}
+  {%- endfor -%}
+  {%- set reasons = [] -%}
+  {%- for row in found -%}
+    {%- do reasons.append(versioned_collapsing.format_count(row['lines'], 'line') ~ ': ' ~ row['reason']) -%}
+  {%- endfor -%}
+  {%- set line = found[0]['line'] -%}
+  {%- do exceptions.raise_compiler_error(
+      model.unique_id ~ ': none of ' ~ versioned_collapsing.format_count(unusable, 'line') ~ ' in '
+      ~ versioned_collapsing.get_batches_text(batches) ~ ' can be used. Nothing was applied.\n  - '
+      ~ reasons | join('\n  - ') ~ '\nA line begins: ' ~ line[:200] ~ '\n'
+      ~ versioned_collapsing._get_line_advice(line, found[0]['reason'])
+      ~ "\nTo keep such lines in the quarantine and go on: --vars '{accept_unusable_lines: true}'"
+  ) -%}
+{% endmacro %}
+
+
+{# What a line looks like that a parser does not read, and what to do. #}
+{% macro _get_line_advice(line, reason) %}
+  {%- set text = line.strip() -%}
+  {%- set names = modules.re.findall('"([A-Za-z_]+)" *:', text) -%}
+  {%- set other_tools = ' docs/other_tools.md has the model that reads them.' -%}
+  {%- if text in ('{', '[') or text.startswith('[') -%}
+    {%- do return('It looks like JSON over several lines. Land one JSON object a line, as `jq -c` writes it.') -%}
+  {%- elif text.startswith('Struct{') -%}
+    {%- do return('It looks like the text of a Java object. Let the sink use the JsonConverter.') -%}
+  {%- elif text.startswith('Obj') or text.startswith('PAR1') or '\ufffd' in text[:20] or '\x00' in text[:20] -%}
+    {%- do return('It looks like a binary format. Land JSON, or Parquet with file_format: parquet on the source.') -%}
+  {%- elif not text.startswith('{') -%}
+    {%- do return('It looks like no JSON. Land one JSON object a line. docs/change_sets.md converts CSV files.') -%}
+  {%- elif 'op_type' in names -%}
+    {%- do return('It looks like GoldenGate, for parse_upserts.' ~ other_tools) -%}
+  {%- elif 'isDdl' in names or 'pkNames' in names -%}
+    {%- do return('It looks like Canal or TiCDC, for parse_upserts.' ~ other_tools) -%}
+  {%- elif 'database' in names and 'data' in names and 'type' in names -%}
+    {%- do return('It looks like Maxwell, for parse_upserts.' ~ other_tools) -%}
+  {%- elif 'Op' in names -%}
+    {%- do return('It looks like AWS DMS, for parse_upserts.' ~ other_tools) -%}
+  {%- elif '_airbyte_data' in names or '_fivetran_deleted' in names -%}
+    {%- do return('It looks like a table of Airbyte or Fivetran, for parse_upserts.' ~ other_tools) -%}
+  {%- elif '__deleted is missing' in reason -%}
+    {%- do return("Set delete.tombstone.handling.mode: rewrite in the transform ExtractNewRecordState.") -%}
+  {%- elif 'no document' in reason -%}
+    {%- do return("Set capture.mode: change_streams_update_full in the connector of MongoDB.") -%}
+  {%- elif 'does not fit decimal' in reason -%}
+    {%- do return(
+        "Debezium writes decimals as bytes by default. Name the column in encodings as 'precise', or set "
+        ~ "decimal.handling.mode: string in the connector."
+    ) -%}
+  {%- elif 'does not fit date' in reason or 'does not fit timestamp' in reason -%}
+    {%- do return(
+        "Debezium writes dates and times as numbers. Name the column in encodings as 'epoch_days', 'epoch_millis', "
+        ~ "'epoch_micros' or 'epoch_nanos', or set time.precision.mode: isostring in the connector."
+    ) -%}
+  {%- elif 'op' in names -%}
+    {%- do return('It looks like an event of Debezium. The reason says what it lacks, or what of it does not fit.') -%}
+  {%- elif 'op is missing' in reason -%}
+    {%- do return('It looks like a row, and not like an event of Debezium. parse_upserts reads rows.') -%}
+  {%- endif -%}
+  {%- do return('Compare it with key, columns and version of the staging model.') -%}
+{% endmacro %}
+
+
+{# Lines that cannot be used are left out, with or without a quarantine. So the run warns of them. #}
+{% macro report_unusable_lines(model, inputs, counts) %}
+  {%- set unusable = counts.values() | map(attribute='quarantined') | select | sum -%}
+  {%- if unusable -%}
+    {%- set batches = [] -%}
+    {%- for batch, count in counts.items() if count.quarantined -%}
+      {%- do batches.append(batch) -%}
+    {%- endfor -%}
+    {%- set queries = [] -%}
+    {%- for input in inputs if '_reason' in input.columns -%}
+      {%- do queries.append(
+          'select _batch, _reason, count(*) from ' ~ input.relation ~ ' where _reason is not null and _batch in ('
+          ~ batches[:100] | join(', ') ~ ') group by all'
+      ) -%}
+    {%- endfor -%}
+    {%- set lines = counts.values() | sum(attribute='lines') -%}
+    {%- do exceptions.warn(
+        model.name ~ ': ' ~ unusable ~ ' of ' ~ versioned_collapsing.format_count(lines, 'line')
+        ~ ' cannot be used and ' ~ ('is' if unusable == 1 else 'are') ~ ' left out, in '
+        ~ versioned_collapsing.get_batches_text(batches)
+        ~ '. To see why: ' ~ queries | join('; ')
+        ~ ('.' if versioned_collapsing._are_kept(inputs) else '. To keep such lines, add a model of quarantined_lines.')
+    ) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{# Whether the project has a model of quarantined_lines for each of the inputs. #}
+{% macro _are_kept(inputs) %}
+  {%- set kept = [] -%}
+  {%- for node in graph.nodes.values()
+      if 'macro.versioned_collapsing.quarantined_lines' in node.depends_on.get('macros', []) -%}
+    {%- do kept.extend(node.depends_on.nodes) -%}
+  {%- endfor -%}
+  {%- do return(inputs | map(attribute='unique_id') | reject('in', kept) | list == []) -%}
+{% endmacro %}
+
+
+{# Why the events that were counted cannot be those of one table on one server. `known` is what the change set had seen
+   before. #}
+{% macro get_stray_event_problems(inputs, known) %}
+  {%- set problems = [] -%}
+  {%- for input in inputs -%}
+    {%- set tables = (known.get(input.name, {}).get('tables', []) + input.get('tables', [])) | unique | list -%}
+    {%- if tables | length > 1 -%}
+      {%- do problems.append(
+          'the events of ' ~ input.name ~ ' are of several tables: ' ~ tables | join(', ')
+          ~ '. Nothing was written. Name the table of this model in parse_debezium: table=\'' ~ tables[0]
+          ~ '\'. The events of other tables are then left out and counted.'
+      ) -%}
+    {%- endif -%}
+    {%- set batch = versioned_collapsing._get_lower_batch(input, known.get(input.name, {})) -%}
+    {%- if batch is not none -%}
+      {%- do problems.append(
+          'most events of batch ' ~ batch ~ ' of ' ~ input.name ~ ' are newer than those before, but their positions '
+          ~ 'are lower: they would be stale. Nothing was written. If the source has moved to another server or was '
+          ~ 'restored, let an epoch begin with this batch, in parse_debezium: epochs=[' ~ batch ~ ']. If not, take '
+          ~ 'them as they are: dbt run --vars \'{accept_lower_positions: true}\''
+      ) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do return(problems) -%}
+{% endmacro %}
+
+
+{# The first batch of which most events are newer than all before and have lower positions: the source has moved to
+   another server or was restored, and the table would stand still. #}
+{% macro _get_lower_batch(input, known) %}
+  {%- set before = dict(known) -%}
+  {%- if '_event_ms' in input.columns and not var('accept_lower_positions', false) -%}
+    {%- for batch in input.get('found', {}) | sort -%}
+      {%- set row = input.found[batch] -%}
+      {%- if row.lower | int > row.timed | int / 2 or (
+          row.highest is not none and before.get('highest') and row.highest < before.highest
+          and row.oldest | int > before.newest | int
+      ) -%}
+        {%- do return(batch) -%}
+      {%- elif row.highest is not none -%}
+        {%- do before.update(versioned_collapsing._get_highest(before, row)) -%}
+      {%- endif -%}
+    {%- endfor -%}
+  {%- endif -%}
+  {%- do return(none) -%}
+{% endmacro %}
+
+
+{% macro _get_highest(before, row) %}
+  {%- do return({
+      'highest': [before.get('highest') or '', row.highest] | max,
+      'newest': [before.get('newest') or 0, row.newest | int] | max,
+  }) -%}
+{% endmacro %}
+
+
+{% macro validate_no_stray_events(model, stray) %}
+  {%- do versioned_collapsing.raise_problems(model.unique_id, stray, 'a change_set') -%}
+{% endmacro %}
+
+
+{# What a change set had seen of each input when it was built last: tables, the highest position and the newest time. It
+   is asked only if there are events of Debezium. #}
+{% macro read_seen(manifest, inputs) %}
+  {%- set is_needed = [] -%}
+  {%- for input in inputs if '_table' in input.columns or '_event_ms' in input.columns -%}
+    {%- do is_needed.append(input.name) -%}
+  {%- endfor -%}
+  {%- if is_needed and adapter.get_relation(manifest.database, manifest.schema, manifest.identifier) is not none -%}
+    {%- for row in run_query('select * from ' ~ manifest ~ ' limit 1').rows -%}
+      {%- do return(fromjson(row.get('seen') or '{}')) -%}
+    {%- endfor -%}
+  {%- endif -%}
+  {%- do return({}) -%}
+{% endmacro %}
+
+
+{# The same as JSON, with what was seen in this run. #}
+{% macro get_seen(inputs, known) %}
+  {%- set seen = {} -%}
+  {%- for input in inputs -%}
+    {%- set before = dict(known.get(input.name, {})) -%}
+    {%- do before.update({'tables': (before.get('tables', []) + input.get('tables', [])) | unique | list}) -%}
+    {%- for row in input.get('found', {}).values() if row.get('highest') is not none -%}
+      {%- do before.update(versioned_collapsing._get_highest(before, row)) -%}
+    {%- endfor -%}
+    {%- do seen.update({input.name: before}) -%}
+  {%- endfor -%}
+  {%- do return(tojson(seen)) -%}
+{% endmacro %}
+
+
+{# A view that was made by a run with --empty or --sample reads only a part, as long as it exists. A view that was made
+   before the first batch landed reads nothing. A change set that reads such a view would mark batches as applied that
+   nobody has read. #}
+{% macro validate_whole_views(model, landed, taken) %}
+  {%- if versioned_collapsing.is_partial_run() -%}{%- do return(none) -%}{%- endif -%}
+  {%- set problems = [] -%}
+  {%- set locations = [] -%}
+  {%- for batch in taken -%}
+    {%- do locations.extend(landed[batch].locations) -%}
+  {%- endfor -%}
+  {%- for unique_id in versioned_collapsing._get_built_upstream(model.depends_on.nodes) if taken -%}
+    {%- set node = graph.nodes[unique_id] -%}
+    {%- set relation = adapter.get_relation(node.database, node.schema, node.alias) -%}
+    {%- if relation is not none and relation.is_view -%}
+      {%- set text = versioned_collapsing._read_view_text(relation) -%}
+      {%- if versioned_collapsing.is_text_of_part(text) -%}
+        {%- do problems.append(
+            relation ~ ' was built by a run with --empty or --sample and reads only a part of its input'
+        ) -%}
+      {%- endif -%}
+      {%- for location in locations | unique if versioned_collapsing.get_empty_landing_mark(location) in text -%}
+        {%- do problems.append(relation ~ ' was built before the first batch landed in ' ~ location) -%}
+      {%- endfor -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do versioned_collapsing.validate_whole_inputs(model, problems) -%}
+{% endmacro %}
+
+
+{% macro _read_view_text(relation) %}
+  {%- for row in run_query('describe table extended ' ~ relation).rows if row[0] == 'View Text' -%}
+    {%- do return(row[1] | string) -%}
+  {%- endfor -%}
+  {%- do return('') -%}
+{% endmacro %}
+
+
+{# Whether a text is what dbt writes to read an input with --empty (nothing) or --sample (a span of time). #}
+{% macro is_text_of_part(text) %}
+  {%- set span = "\\S+ >= '\\d{4}-\\d\\d-\\d\\d[ T][^']*' and \\S+ < '\\d{4}-\\d\\d-\\d\\d[ T][^']*'" -%}
+  {%- set part = '\\(select \\* from (`[^`]*`|[^()`])+ where (false limit 0|' ~ span ~ ')\\)' -%}
+  {%- do return(modules.re.search(part, text) is not none) -%}
+{% endmacro %}

@@ -1,0 +1,184 @@
+{# One row per batch. If there is no batch, there is one row without a batch, so that the flags are always there. A
+   count that is not known is null. `id` is the ID of this build, and `definition` the hash of what was built.
+   `parsed_lines` names the tables in which the lines of these batches are parsed. `seen` says what the change set has
+   had of each staging model: tables of the source, the highest position and the newest time. Other times are in
+   microseconds since 1970. #}
+{% macro get_create_manifest_sql(
+    manifest, landed, taken, is_complete, counts, file_format, id, definition, parsed, seen='{}'
+) -%}
+  {%- set names = versioned_collapsing.get_line_count_names() -%}
+  create table {{ manifest }} using {{ file_format }} as
+  select
+    cast(batch as bigint) as batch,
+    cast(files as bigint) as files,
+    cast(hash as string) as hash,
+    cast(landed_at as bigint) as landed_at,
+    unix_micros(current_timestamp()) as taken_at,
+    {{ versioned_collapsing.quote_literal(id) }} as id,
+    {{ versioned_collapsing.quote_literal(definition) }} as definition,
+    {{ versioned_collapsing.quote_literal(parsed | map(attribute='identifier') | join(',')) }} as parsed_lines,
+    {{ versioned_collapsing.quote_literal(seen) }} as seen,
+    cast({{ is_complete }} as boolean) as is_complete,
+    cast({{ versioned_collapsing.is_partial_run() }} as boolean) as is_partial,
+    {%- for name in names %}
+    cast({{ name }} as bigint) as {{ name }}{{ ',' if not loop.last }}
+    {%- endfor %}
+  from values
+    {%- for batch in taken %}
+    {%- set values = [batch, landed[batch].files, "'" ~ landed[batch].hash ~ "'", landed[batch].landed_at] %}
+    {%- for name in names %}
+    {%- set count = counts.get(batch, {}).get(name) %}
+    {%- do values.append('null' if count is none else count) %}
+    {%- endfor %}
+    ({{ values | join(', ') }}){{ ',' if not loop.last }}
+    {%- else %}
+    (null, 0, null, null{{ ', 0' * names | length }})
+    {%- endfor %}
+  as manifest (batch, files, hash, landed_at, {{ names | join(', ') }})
+{%- endmacro %}
+
+
+{# The code that makes the rows of a change set from the batches that are taken. If no batch is taken, SQL returns no
+   rows, and a Python model finds its inputs empty. #}
+{% macro get_change_set_code(code, language, inputs, taken, snapshots={}) %}
+  {%- if language == 'python' -%}
+    {%- do return(code ~ versioned_collapsing._get_inputs_of_batches(taken)) -%}
+  {%- endif -%}
+  {%- set sql = versioned_collapsing.get_code_after_snapshots(
+      versioned_collapsing.get_code_on_parsed_lines(code, inputs), snapshots
+  ) -%}
+  {%- do return(sql if taken else versioned_collapsing.get_no_rows_sql(sql)) -%}
+{% endmacro %}
+
+
+{# Cuts the inputs of a Python model to the batches that are taken, if they have the column `_batch`. #}
+{% macro _get_inputs_of_batches(taken) %}
+
+
+class dbtObj(dbtObj):
+    def __init__(self, load):
+        def load_batches(name):
+            rows = load(name)
+            if "_batch" not in rows.columns:
+                return rows
+            return rows.where("{{ '_batch in (' ~ taken | join(', ') ~ ')' if taken else 'false' }}")
+
+        super().__init__(load_batches)
+
+
+{% endmacro %}
+
+
+{# The columns of a query without its rows. Spark sees that it need not read anything. #}
+{% macro get_no_rows_sql(sql) -%}
+  select * from ({{ sql }}) where false
+{%- endmacro %}
+
+
+{# Whether a change set can stay as it is if no batch is taken. It must have the same definition as before. It must also
+   be empty, and as complete as it would be now; or all its targets have applied it, and nothing else reads it. Then
+   Spark is not needed. #}
+{% macro read_is_unchanged(model, manifest, applied_change_sets, definition, is_complete) %}
+  {%- set file_format = model.config.file_format or 'parquet' -%}
+  {%- if adapter.has_receipt is not defined
+      or not adapter.has_receipt(manifest.schema, manifest.identifier, file_format)
+      or not adapter.has_receipt(manifest.schema, model.alias, file_format) -%}
+    {%- do return(false) -%}
+  {%- endif -%}
+  {#- What is read is the same in all rows, and a row without a batch is the only row. -#}
+  {%- set rows = adapter.query_on(
+      'clickhouse',
+      'select * from ' ~ adapter.hand_off(manifest.schema, manifest.identifier, file_format)
+      ~ ' limit 1 ' ~ versioned_collapsing.get_settings_sql()
+  ).rows -%}
+  {%- if not definition or not rows or rows[0].get('definition', '') != definition or rows[0]['is_partial'] -%}
+    {%- do return(false) -%}
+  {%- endif -%}
+  {%- set is_empty = rows[0]['batch'] is none -%}
+  {%- do return(
+      is_empty and rows[0]['is_complete'] | string | lower in (['true', '1'] if is_complete else ['false', '0'])
+      or not is_empty and applied_change_sets == [rows[0]['id']] and not versioned_collapsing._get_other_readers(model)
+  ) -%}
+{% endmacro %}
+
+
+{# What reads a change set besides the versioned_collapsing models that apply it: other models, and hooks. In each run,
+   they must find only what is new. A quarantine is not among them: it reads the parsed lines, and checks whether these
+   belong to its batches. #}
+{% macro _get_other_readers(model) %}
+  {%- set found = [] -%}
+  {%- for node in graph.nodes.values()
+      if node.resource_type in ('model', 'snapshot', 'operation') and model.unique_id in node.depends_on.nodes
+      and not versioned_collapsing.is_parsed_for(node, model) -%}
+    {%- set hooks = (node.config.get('pre-hook') or []) + (node.config.get('post-hook') or []) -%}
+    {%- if node.config.materialized != 'versioned_collapsing' or model.name in hooks | string -%}
+      {%- do found.append(node.name) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do return(found) -%}
+{% endmacro %}
+
+
+{# A hash of what decides which table is built: the SQL of a model and of the views that it reads, and the config. Empty
+   if the SQL of a view is not known. #}
+{% macro get_change_set_definition(model, sql) %}
+  {%- set views = versioned_collapsing._get_definitions_of_views(model) -%}
+  {%- if '' in views -%}{%- do return('') -%}{%- endif -%}
+  {%- set documented = [model.description, model.columns] if model.config.persist_docs else [] -%}
+  {%- do return(local_md5([sql, views, model.config, documented] | string)) -%}
+{% endmacro %}
+
+
+{% macro _get_definitions_of_views(model) %}
+  {%- set found = [] -%}
+  {%- for node in graph.nodes.values()
+      if node.unique_id in model.depends_on.nodes and not versioned_collapsing.is_parsed_for(model, node) -%}
+    {%- if node.config.materialized not in ('view', 'ephemeral') or adapter.view_definition is not defined -%}
+      {%- do found.append('') -%}
+    {%- elif node.config.materialized == 'view' -%}
+      {%- do found.append(adapter.view_definition(node.schema, node.alias)) -%}
+    {%- endif -%}
+    {%- do found.extend(versioned_collapsing._get_definitions_of_views(node)) -%}
+  {%- endfor -%}
+  {%- do return(found) -%}
+{% endmacro %}
+
+
+{# An applied batch is not read again, so later changes of its files would be lost silently. With `on_changed_batch:
+   retake`, such a batch is taken again automatically. #}
+{% macro validate_changed_batches(model, changed, on_changed_batch) %}
+  {%- if on_changed_batch not in ('error', 'retake') -%}
+    {%- do exceptions.raise_compiler_error(
+        model.unique_id ~ ": on_changed_batch is '" ~ on_changed_batch ~ "'; it takes 'error' or 'retake'."
+    ) -%}
+  {%- endif -%}
+  {%- set unexpected = changed | reject('in', versioned_collapsing.get_batches_to_retake()) | list -%}
+  {%- if unexpected and on_changed_batch == 'error' -%}
+    {%- do exceptions.raise_compiler_error(
+        "Files of applied batches have changed: " ~ unexpected | join(', ') ~ ". To take these batches again (changes "
+        ~ "that are applied already do no harm): dbt run --select " ~ model.name ~ "+ --vars '{retake_batches: "
+        ~ unexpected ~ "}'"
+    ) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{# Stops the run if files of its batches changed while Spark read them. Spark may have read such a file in part, or not
+   at all. If the file then looks as it did in the first listing, its rows would be lost silently. #}
+{% macro validate_steady_batches(model, landed, taken) %}
+  {%- if not taken -%}{%- do return(none) -%}{%- endif -%}
+  {%- set now = versioned_collapsing.read_landed_batches(model, again=true) -%}
+  {%- set changed = [] -%}
+  {%- for batch in taken
+      if (now.get(batch, {}).get('hash'), now.get(batch, {}).get('times'))
+      != (landed[batch].hash, landed[batch].times) -%}
+    {%- do changed.append(batch) -%}
+  {%- endfor -%}
+  {%- if changed -%}
+    {%- do exceptions.raise_compiler_error(
+        model.unique_id ~ ": files of " ~ versioned_collapsing.get_batches_text(changed) ~ " changed while Spark read "
+        ~ "them, so nothing of this change set is applied. Run again when the files are complete. Write each batch to "
+        ~ "a folder .batch=N and rename the folder last: a run then reads all of it or nothing."
+    ) -%}
+  {%- endif -%}
+{% endmacro %}

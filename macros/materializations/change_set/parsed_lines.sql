@@ -1,0 +1,140 @@
+{# For an input of a change set: the table of parsed lines that the SQL names (`named`), the table that it is to read
+   (`parsed`), and whether this run makes that table (`is_parsed_here`). #}
+{% macro read_parsed_lines(model, input, taken, code) %}
+  {%- set own = versioned_collapsing.get_parsed_lines_relation(this, input.relation) -%}
+  {%- if model.language != 'sql' or not modules.re.search(versioned_collapsing._get_name_pattern(own), code) -%}
+    {%- do return({'named': none, 'parsed': none, 'is_parsed_here': false}) -%}
+  {%- endif -%}
+  {%- set found = versioned_collapsing.read_parsed_elsewhere(model, input, taken) if taken else none -%}
+  {%- do return({'named': own, 'parsed': found or own, 'is_parsed_here': found is none}) -%}
+{% endmacro %}
+
+
+{# The table in which a change set keeps the lines that it takes from a staging model, parsed. #}
+{% macro get_parsed_lines_relation(change_set, events) %}
+  {%- set identifier = change_set.identifier ~ '__' ~ events.identifier -%}
+  {%- do return(change_set.incorporate(path={'identifier': identifier}, type='table')) -%}
+{% endmacro %}
+
+
+{% macro _get_name_pattern(relation) %}
+  {%- do return('(?<!\\w)' ~ modules.re.escape(relation | string) ~ '(?!\\w)') -%}
+{% endmacro %}
+
+
+{# The table in which another change set, to which a model refers, has parsed the lines of an input. None unless it has
+   all batches that the model takes, as they are in the landing zone. #}
+{% macro read_parsed_elsewhere(model, input, taken) %}
+  {%- for node in graph.nodes.values()
+      if node.unique_id in model.depends_on.nodes and node.config.materialized == 'change_set'
+      and input.unique_id in node.depends_on.nodes -%}
+    {%- set change_set = adapter.get_relation(node.database, node.schema, node.alias) -%}
+    {%- if change_set is not none -%}
+      {%- set parsed = versioned_collapsing.get_parsed_lines_relation(change_set, input.relation) -%}
+      {%- if versioned_collapsing._read_has_lines(node, change_set, parsed, taken) -%}
+        {%- do return(parsed) -%}
+      {%- endif -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do return(none) -%}
+{% endmacro %}
+
+
+{% macro _read_has_lines(node, change_set, parsed, taken) %}
+  {%- set manifest = versioned_collapsing.get_change_set_manifest_relation(change_set) -%}
+  {%- if adapter.get_relation(manifest.database, manifest.schema, manifest.identifier) is none -%}
+    {%- do return(false) -%}
+  {%- endif -%}
+  {%- set hashes = {} -%}
+  {%- for row in run_query('select * from ' ~ manifest).rows
+      if parsed.identifier in (row.get('parsed_lines') or '').split(',') and row['batch'] is not none -%}
+    {%- do hashes.update({row['batch'] | int: row['hash']}) -%}
+  {%- endfor -%}
+  {%- for batch, found in versioned_collapsing.read_landed_batches(node).items()
+      if batch in taken and hashes.get(batch) != found.hash -%}
+    {%- do return(false) -%}
+  {%- endfor -%}
+  {%- do return(true) -%}
+{% endmacro %}
+
+
+{% macro get_own_parsed_lines(inputs) %}
+  {%- do return(inputs | selectattr('is_parsed_here') | map(attribute='parsed') | list) -%}
+{% endmacro %}
+
+
+{# The SQL, changed so that it reads the lines from the tables that have them already. #}
+{% macro get_code_on_parsed_lines(code, inputs) %}
+  {%- set found = namespace(code=code) -%}
+  {%- for input in inputs if input.parsed and not input.is_parsed_here -%}
+    {%- set pattern = versioned_collapsing._get_name_pattern(input.named) -%}
+    {%- set found.code = modules.re.sub(pattern, input.parsed | string, found.code) -%}
+  {%- endfor -%}
+  {%- do return(found.code) -%}
+{% endmacro %}
+
+
+{# Whether a model refers to a change set only for the lines that the change set has parsed. #}
+{% macro is_parsed_for(model, change_set) %}
+  {%- do return(
+      change_set.config.materialized == 'change_set'
+      and 'macro.versioned_collapsing.quarantined_lines' in model.depends_on.macros
+  ) -%}
+{% endmacro %}
+
+
+{# Where to read the lines of a staging model that a change set holds: the table in which the change set has parsed
+   them, or else the staging model. `events` may be a query, if a test is about a part of the rows. #}
+{% macro read_kept_lines(change_set, events) %}
+  {%- if execute and events.identifier is defined and not versioned_collapsing.is_partial_run() -%}
+    {%- set parsed = versioned_collapsing.get_parsed_lines_relation(change_set, events) -%}
+    {%- set manifest = versioned_collapsing.get_change_set_manifest_relation(change_set) -%}
+    {%- set rows = run_query('select * from ' ~ manifest ~ ' limit 1').rows -%}
+    {%- if rows and parsed.identifier in (rows[0].get('parsed_lines') or '').split(',') -%}
+      {%- do return(parsed) -%}
+    {%- endif -%}
+  {%- endif -%}
+  {%- do return(events) -%}
+{% endmacro %}
+
+
+{# The lines of the batches that a run takes, parsed. The text is kept only for lines that cannot be used. Spark reads
+   the lines of a block in their order, so `_line_id` grows by one from line to line. #}
+{% macro get_create_parsed_lines_sql(input, taken, file_format) -%}
+  {%- set is_blank = versioned_collapsing.get_line_conditions(input.columns)['blank'] -%}
+  create table {{ input.parsed }} using {{ file_format }} as
+  select
+    {%- for name in input.columns if name != '_raw_line' %}
+    {{ adapter.quote(name) }},
+    {%- endfor %}
+    if(_reason is null, null, _raw_line) as _raw_line,
+    {{ is_blank }} as _is_blank,
+    monotonically_increasing_id() as _line_id
+  from {{ input.relation }}
+  where {{ '_batch in (' ~ taken | join(', ') ~ ')' if taken else 'false' }}
+{%- endmacro %}
+
+
+{# Where the SQL of a change set reads the lines of a staging model, and the condition on which it takes a line. Parsing
+   costs most of the time, so the materialization parses the lines of this run once, into a table. The staging model
+   itself is read if it does not parse lines, in a run on a part (--empty, --sample), and in a unit test, which has no
+   `this`. #}
+{% macro read_where_lines_are(events, columns) %}
+  {%- set needed = ['_batch', '_file', '_block_start', '_raw_line', '_reason', '_version'] -%}
+  {%- if this is not none and needed | reject('in', columns) | list == []
+      and model.config.materialized == 'change_set'
+      and not versioned_collapsing.is_partial_run()
+      and versioned_collapsing._read_is_view(events) -%}
+    {%- set table = versioned_collapsing.get_parsed_lines_relation(this, events) -%}
+    {%- do return({'relation': table, 'is_taken': 'true', 'is_parsed': true}) -%}
+  {%- endif -%}
+  {%- do return({
+      'relation': events, 'is_taken': versioned_collapsing.is_to_take('_batch'), 'is_parsed': false,
+  }) -%}
+{% endmacro %}
+
+
+{% macro _read_is_view(relation) %}
+  {%- set found = adapter.get_relation(relation.database, relation.schema, relation.identifier) -%}
+  {%- do return(found is not none and found.is_view) -%}
+{% endmacro %}

@@ -1,0 +1,265 @@
+{# All that is wrong with the options of a model, in one error. #}
+{% macro validate_versioned_collapsing_options(model, options) %}
+  {%- set problems = versioned_collapsing.get_option_name_problems(model, options.keys() | list,
+      versioned_collapsing.get_meaningless_options())
+      + versioned_collapsing.get_option_problems(options) -%}
+  {%- if '`' in model.alias or '\\' in model.alias -%}
+    {%- do problems.append(
+        "alias is " ~ model.alias ~ ", but dbt cannot quote a name that contains a backtick or a backslash. Use "
+        ~ "another."
+    ) -%}
+  {%- endif -%}
+  {%- do versioned_collapsing.raise_problems(model.unique_id, problems) -%}
+{% endmacro %}
+
+
+{# The problems with the names of a model's options: unknown names, options without a meaning here, and options that are
+   given twice. `known` has the options of the materialization, `meaningless` maps other options to advice, and
+   `of_the_adapter` has those that the adapter reads. `meta` belongs to the project, so a name there is a problem only
+   if it is in `meaningless` or resembles one of `known`. #}
+{% macro get_option_name_problems(model, known, meaningless, of_the_adapter=[]) %}
+  {%- set problems = [] -%}
+  {%- set all_known = known + of_the_adapter + versioned_collapsing.get_option_names_of_dbt() -%}
+  {%- for name, value in model.config.items() if value is not none -%}
+    {%- if name in meaningless -%}
+      {%- do problems.append(name ~ " has no meaning for this materialization. " ~ meaningless[name]) -%}
+    {%- elif name not in all_known -%}
+      {%- set near = versioned_collapsing.get_near_name(name, all_known) -%}
+      {%- set advice = "Did you mean " ~ near ~ "?" if near
+          else "Remove it, or move it to `meta` if your own macros read it." -%}
+      {%- do problems.append(name ~ ": there is no such option. " ~ advice) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- for name in model.config.get('meta') or {} if name not in known -%}
+    {%- if name in meaningless -%}
+      {%- do problems.append("meta." ~ name ~ " has no meaning for this materialization. " ~ meaningless[name]) -%}
+    {%- else -%}
+      {%- set near = versioned_collapsing.get_near_name(name, known, 0.75) -%}
+      {%- do problems.append(
+          "meta." ~ name ~ ": there is no such option. Did you mean " ~ near ~ "? If it is your own, give it another "
+          ~ "name."
+      ) if near -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- for name in versioned_collapsing.get_options_given_twice(model, known) -%}
+    {%- do problems.append(
+        name ~ " is " ~ model.config[name] ~ " in the config and " ~ model.config.meta[name] ~ " in `meta`. Give it in "
+        ~ "one place."
+    ) -%}
+  {%- endfor -%}
+  {%- do return(problems) -%}
+{% endmacro %}
+
+
+{# The problems with the options, each naming the option, what was given and what to do. #}
+{% macro get_option_problems(options) %}
+  {%- set problems = [] -%}
+  {%- for name in ('version', 'sign', 'is_deleted') if options[name] is not string or not options[name] -%}
+    {%- do problems.append(name ~ " is '" ~ options[name] ~ "'; it takes the name of a column.") -%}
+  {%- endfor -%}
+  {%- if not options.unique_key | select | list -%}
+    {%- do problems.append("unique_key is missing. Name the column or columns that identify an entity.") -%}
+  {%- endif -%}
+  {%- set no_key = options.unique_key | select('in',
+      [options.version] + versioned_collapsing.get_control_columns(options)) | list -%}
+  {%- if no_key -%}
+    {%- do problems.append(
+        "unique_key contains " ~ no_key | join(', ') ~ ", but values of the key must be the same in all changes of an "
+        ~ "entity. Remove " ~ no_key | join(', ') ~ " from it."
+    ) -%}
+  {%- endif -%}
+  {%- for name in ('unique_key', 'order_by')
+      if options[name] | unique(case_sensitive=true) | list | length < options[name] | length -%}
+    {%- do problems.append(
+        name ~ " is " ~ options[name] | join(', ') ~ ", which names a column twice. Remove one of the two."
+    ) -%}
+  {%- endfor -%}
+  {%- if options.sign in options.order_by -%}
+    {%- do problems.append(
+        "order_by contains the sign column " ~ options.sign ~ ", so state and cancel rows would never pair. Remove it."
+    ) -%}
+  {%- endif -%}
+  {%- set choices = {
+      'old_state': ('lookup', 'stream'),
+      'delete_version': ('respect', 'ignore'),
+      'on_conflict': ('warn', 'error'),
+      'on_schema_change': ('fail', 'append_new_columns', 'ignore'),
+      'publish': ('auto', 'atomic', 'journal'),
+  } -%}
+  {%- for name, allowed in choices.items() if options[name] not in allowed -%}
+    {%- do problems.append(
+        name ~ " is '" ~ options[name] ~ "'; it takes '" ~ allowed[:-1] | join("', '") ~ "' or '" ~ allowed[-1] ~ "'."
+    ) -%}
+  {%- endfor -%}
+  {%- if options.remember_deletes is not boolean
+      and versioned_collapsing.get_interval_sql(options.remember_deletes) is none -%}
+    {%- do problems.append(
+        "remember_deletes is '" ~ options.remember_deletes ~ "'; it takes true, false, or a length of time such as "
+        ~ "'30 days'."
+    ) -%}
+  {%- endif -%}
+  {%- if options.change_feed is not boolean and options.change_feed != 'auto'
+      and versioned_collapsing.get_interval_sql(options.change_feed) is none -%}
+    {%- do problems.append(
+        "change_feed is '" ~ options.change_feed ~ "'; it takes auto, true, false, or a length of time such as "
+        ~ "'30 days'."
+    ) -%}
+  {%- endif -%}
+  {%- if options.chunks is not integer or options.chunks < 1 -%}
+    {%- do problems.append(
+        "chunks is " ~ tojson(options.chunks) ~ "; it takes the number of chunks, 1 or more, without quotes."
+    ) -%}
+  {%- endif -%}
+  {%- for name in ('settings', 'combine') if options[name] is not mapping -%}
+    {%- do problems.append(
+        name ~ " is " ~ options[name] ~ "; it takes a mapping of " ~ ('table settings to values.' if name == 'settings'
+        else 'columns to policies.')
+    ) -%}
+  {%- endfor -%}
+  {%- for name, keys in {'indexes': ['definition'], 'projections': ['query', 'index']}.items()
+      if not versioned_collapsing._is_list_of_definitions(options[name], keys) -%}
+    {%- do problems.append(
+        name ~ " is " ~ tojson(options[name]) ~ "; it takes a list of mappings, each with name and "
+        ~ keys | join(' or ') ~ "."
+    ) -%}
+  {%- endfor -%}
+  {%- if options.combine is mapping -%}
+    {%- do problems.extend(versioned_collapsing._combine_problems(options)) -%}
+  {%- endif -%}
+  {%- set special = [options.version, options.sign, options.is_deleted] -%}
+  {%- if special | map('string') | unique(case_sensitive=true) | list | length < special | length -%}
+    {%- do problems.append(
+        "version, sign and is_deleted are " ~ special | join(', ') ~ "; they must be three different columns."
+    ) -%}
+  {%- endif -%}
+  {%- if options.old_state == 'stream' -%}
+    {%- do problems.extend(versioned_collapsing._stream_problems(options)) -%}
+  {%- endif -%}
+  {%- do return(problems) -%}
+{% endmacro %}
+
+
+{% macro _is_list_of_definitions(value, keys) %}
+  {%- if value is not iterable or value is string or value is mapping -%}{%- do return(false) -%}{%- endif -%}
+  {%- for entry in value -%}
+    {%- if entry is not mapping or not entry.get('name') or not keys | select('in', entry) | list -%}
+      {%- do return(false) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do return(true) -%}
+{% endmacro %}
+
+
+{% macro _combine_problems(options) %}
+  {%- set problems = [] -%}
+  {%- set policies = ('latest', 'greatest', 'least', 'coalesce', 'first') -%}
+  {%- for column, policy in options.combine.items() -%}
+    {%- if policy not in policies -%}
+      {%- do problems.append(
+          "combine: " ~ column ~ " has the policy '" ~ policy ~ "'; a column takes one of '" ~ policies | join("', '")
+          ~ "'."
+      ) -%}
+    {%- endif -%}
+    {%- if column in options.unique_key + [options.version] -%}
+      {%- do problems.append(
+          "combine: " ~ column ~ " belongs to unique_key or is the version, which are never combined. Remove it."
+      ) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do return(problems) -%}
+{% endmacro %}
+
+
+{# A change set of signed rows is written as it is, so options that depend on stored rows have no meaning. #}
+{% macro _stream_problems(options) %}
+  {%- set problems = [] -%}
+  {%- if options.combine -%}
+    {%- do problems.append(
+        "combine needs the stored rows, which `old_state: stream` does not read. Combine the changes before the change "
+        ~ "set is built, or set old_state: lookup."
+    ) -%}
+  {%- endif -%}
+  {%- if options.delete_version == 'ignore' -%}
+    {%- do problems.append(
+        "delete_version: 'ignore' needs the stored rows, which `old_state: stream` does not read. Set old_state: "
+        ~ "lookup."
+    ) -%}
+  {%- endif -%}
+  {%- if options.publish == 'atomic' -%}
+    {%- do problems.append(
+        "publish: 'atomic' cannot complete an interrupted run with `old_state: stream`, because it compares with the "
+        ~ "stored rows. Remove the option."
+    ) -%}
+  {%- endif -%}
+  {%- if options.chunks is integer and options.chunks > 1 -%}
+    {%- do problems.append(
+        "chunks is " ~ options.chunks ~ ", but `old_state: stream` looks up no stored rows and needs no chunks. Remove "
+        ~ "the option."
+    ) -%}
+  {%- endif -%}
+  {%- do return(problems) -%}
+{% endmacro %}
+
+
+{# The advice to add to an error if a name is a text of several names, such as 'order_id, line'. #}
+{% macro get_list_advice(option, names) %}
+  {%- for name in names if name is string and ',' in name -%}
+    {%- do return(" To name several columns, write a list: " ~ option ~ "=['a', 'b'].") -%}
+  {%- endfor -%}
+  {%- do return('') -%}
+{% endmacro %}
+
+
+{# Stops the run if the profile has settings that leave rows out. dbt's own queries about the tables could then be
+   wrong. #}
+{% macro validate_settings(unique_id, profile) %}
+  {%- set all = versioned_collapsing.get_pinned_settings() -%}
+  {%- set pinned = versioned_collapsing.get_cutting_settings() -%}
+  {%- set problems = [] -%}
+  {%- if not profile -%}
+    {%- do problems.append(
+        "A setting of the profile hides rows of system.settings, so the settings cannot be checked. Remove "
+        ~ (pinned.keys() | list + versioned_collapsing.get_refused_settings()) | join(', ')
+        ~ " from dbt's custom_settings and from the server's user profile."
+    ) -%}
+  {%- endif -%}
+  {%- for name, value in profile.items() if name not in all or name in pinned
+      and value != pinned[name] | string | replace("'", '') -%}
+    {%- do problems.append(
+        name ~ " is '" ~ value ~ "' in dbt's custom_settings or in the server's user profile. It can leave out "
+        ~ "rows or add columns without an error. Remove it there."
+    ) -%}
+  {%- endfor -%}
+  {%- if problems -%}
+    {%- do exceptions.raise_compiler_error(
+        unique_id ~ " cannot run with the settings of the profile:\n  - " ~ problems | join("\n  - ")
+    ) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{# It is harmless to repeat a block for views that existed when the run began to write. A view that was created or
+   altered since then would receive rows that it already has. #}
+{% macro validate_views_are_unchanged(target_relation, unfinished, changed, apply) %}
+  {%- if changed -%}
+    {%- do versioned_collapsing.stop_run(apply,
+        "Run " ~ unfinished.run_id ~ " was interrupted while it published rows to " ~ target_relation ~ ". "
+        ~ ("This materialized view was" if changed | length == 1 else "These materialized views were")
+        ~ " created or changed since then: " ~ changed | join(', ') ~ ". Completing the run would write rows twice "
+        ~ "into " ~ ("it. Drop it, run again, and build it again." if changed | length == 1
+        else "them. Drop them, run again, and build them again.")
+    ) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{# Attached parts do not pass through a materialized view, which would miss them. #}
+{% macro validate_can_attach(target_relation, unfed, apply) %}
+  {%- if unfed -%}
+    {%- do versioned_collapsing.stop_run(apply,
+        "publish is 'atomic', but materialized views read " ~ target_relation ~ ": "
+        ~ unfed | join(', ') ~ ". Atomic publication attaches parts, which views "
+        ~ "do not see. Set publish: auto or publish: journal, or drop the views."
+    ) -%}
+  {%- endif -%}
+{% endmacro %}

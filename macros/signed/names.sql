@@ -1,0 +1,36 @@
+{# An expression as an operand: a name or a call of a function stands by itself, what else is there may bind less than
+   the operator does, as `not (x)` does. #}
+{% macro _get_operand(expression) %}
+  {%- set text = expression | string | trim -%}
+  {%- set is_simple = modules.re.fullmatch('(?!(?i:not|case|interval|distinct)\\b)[\\w.`"]+(\\([^()]*\\))?', text) -%}
+  {%- do return(text if is_simple else '(' ~ text ~ ')') -%}
+{% endmacro %}
+
+
+{# A sign, or the product of several: a row of a join counts as often as the signs of its tables say together. #}
+{% macro _get_sign_sql(sign) %}
+  {%- set factors = [] -%}
+  {%- for name in ([sign] if sign is string else sign) -%}
+    {%- do factors.append(versioned_collapsing._get_identifier(name)) -%}
+  {%- endfor -%}
+  {%- do return(factors | join(' * ')) -%}
+{% endmacro %}
+
+
+{# A name as it is where it needs no quotes, or has them already: `_sign`, `o._sign`. #}
+{% macro _get_identifier(name) %}
+  {%- set part = '(?:[A-Za-z_]\\w*|`(?:[^`\\\\]|\\\\.)+`|"(?:[^"\\\\]|\\\\.)+")' -%}
+  {%- set is_identifier = modules.re.fullmatch(part ~ '(?:[.]' ~ part ~ ')*', name) -%}
+  {%- do return(name if is_identifier else versioned_collapsing.quote_name(name)) -%}
+{% endmacro %}
+
+
+{# A mapping as it is; of a name or a list of names, each with the column of that name. #}
+{% macro get_named_expressions(columns) %}
+  {%- if columns is mapping -%}{%- do return(columns) -%}{%- endif -%}
+  {%- set named = {} -%}
+  {%- for name in ([] if columns is none else [columns] if columns is string else columns) -%}
+    {%- do named.update({name: versioned_collapsing._get_identifier(name)}) -%}
+  {%- endfor -%}
+  {%- do return(named) -%}
+{% endmacro %}
