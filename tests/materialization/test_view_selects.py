@@ -23,7 +23,7 @@ from tests.support.collapsing_projects import MakeProject
 from tests.support.shop import REPOSITORY
 
 SCHEMA = "view_selects"
-KEYS = "macros/materializations/versioned_collapsing_view/select_keys.sql"
+CONSTANTS = "macros/materializations/versioned_collapsing_view/select_keys.sql"
 SIGNS = {"orders": "_sign", "customers": "_sign", "items": "state"}
 STRUCTURES = {
     "orders": "id Int64, customer_id Int64, amount Decimal(18, 2), quantity Int32, discount Nullable(Int64), "
@@ -527,7 +527,7 @@ def test_functions_that_are_not_deterministic_are_known(project: CollapsingProje
     query = "select name from system.functions where ifNull(deterministic, 1) = 0 and not is_aggregate"
     names = [name for (name,) in project.query(f"{query} and not match(name, '^({STEADY})$')")]
     assert {"now", "rand", "rowNumberInAllBlocks"} <= set(names)
-    source = (REPOSITORY / KEYS).read_text()
+    source = (REPOSITORY / CONSTANTS).read_text()
     found = re.search(r"set unstable -%}(.*?){%- endset", source, re.DOTALL)
     assert found
     pattern = re.sub(r"\s", "", found[1])
