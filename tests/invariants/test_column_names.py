@@ -43,7 +43,6 @@ OUTERMOST = {
     *("seconds", "lag_seconds", "rows_read", "not_adding_up", "status"),
     *("part", "bytes", "uncompressed_bytes", "version", "now", "why", "day"),
     *("a", "its", "well"),  # words of messages
-    *("inserts", "updates", "deletes", "changes", "digest"),  # of which_engine, for itself
 }
 # Those that SQL had before, or needs quotes for, and those that types have parts of.
 MORE = [

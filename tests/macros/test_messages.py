@@ -79,20 +79,6 @@ MESSAGES: list[tuple[str, dict[str, Any], str]] = [
         {"aggregate": None, "projection": None},
         "aggregate_agrees: set either `aggregate`, a relation, or `projection`, the name of a projection.",
     ),
-    (
-        "validate_measured_table",
-        {"node": {"name": "raw_orders", "database": "spark"}, "table": None},
-        "which_engine: raw_orders is a table of Spark's. Name one of ClickHouse's.",
-    ),
-    (
-        "validate_figures",
-        {
-            "sample": {},
-            "counts": {"stored": 1, "changes": 1},
-            "figures": [{"way": "ReplacingMergeTree", "is_right": False}],
-        },
-        "which_engine: not all ways came to the sums of the changed sample, which is an error of which_engine or of ClickHouse, so that their seconds say nothing: ReplacingMergeTree",
-    ),
 ]
 
 
