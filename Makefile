@@ -30,7 +30,7 @@ demo: setup ## Run the whole pipeline on the shipped change streams
 	@$(VENV)/bin/python scripts/demo.py
 
 follow: setup ## Apply batches as they land in data/landing, until Ctrl-C
-	@$(VENV)/bin/python -m dbt.adapters.spark_clickhouse.follow $(ARGS)
+	@$(VENV)/bin/python -m dbt.adapters.spark_clickhouse follow $(ARGS)
 
 live-cdc: setup postgresql $(DEBEZIUM) ## Change a PostgreSQL and follow it with Debezium, until Ctrl-C; ARGS="--minutes 10" ends by itself
 	@PYTHONPATH=$(DEBEZIUM) $(VENV)/bin/python -m scripts.live_cdc $(ARGS)
@@ -43,7 +43,7 @@ dialects: setup postgresql mariadb $(DEBEZIUM) ## Make the fixtures of Debezium'
 	@$(if $(NAMES),,PYTHONPATH=$(DEBEZIUM) $(VENV)/bin/python -m scripts.debezium.races)
 
 report: setup ## Write target/report.html: rows, runs, quarantine, views, tests and storage of the tables
-	@$(VENV)/bin/python -m dbt.adapters.spark_clickhouse.report $(ARGS)
+	@$(VENV)/bin/python -m dbt.adapters.spark_clickhouse report $(ARGS)
 
 test: setup postgresql ## Show every guarantee once
 	@$(VENV)/bin/pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not all"
@@ -94,7 +94,7 @@ portability: setup $(addprefix $(PORTABILITY)/,dbt-core-1.12 dbt-2) ## Run the t
 	$(VENV)/bin/pytest tests/portability || failed=yes; \
 	PYTHONPATH=$(abspath $(PORTABILITY)/dbt-core-1.12) $(VENV)/bin/pytest -n 2 --dist loadfile \
 		tests/macros tests/materialization plugins/dbt-spark-clickhouse/tests \
-		--deselect plugins/dbt-spark-clickhouse/tests/unit/test_upstream.py::test_versions_of_the_advice_are_those_that_are_installed \
+		--deselect plugins/dbt-spark-clickhouse/tests/unit/test_private_api.py::test_versions_of_the_advice_are_those_that_are_installed \
 		|| failed=yes; \
 	[ -z "$$failed" ]
 
@@ -247,7 +247,7 @@ $(VENV)/.set-up: $(VENV)/.packages $(PLUGINS:=/pyproject.toml)
 	echo "Installing $(notdir $(PLUGINS)) ..."; \
 	$(PIP) --no-deps --no-build-isolation $(addprefix -e ,$(PLUGINS)) $(logged); \
 	echo "Preparing Spark, so that it starts faster (up to a minute) ..."; \
-	$(VENV)/bin/python -m dbt.adapters.spark_clickhouse.prepare $(logged)
+	$(VENV)/bin/python -m dbt.adapters.spark_clickhouse.spark.prepare $(logged)
 	@touch $@
 
 $(MATRIX)/python-%: requirements.lock $(PLUGINS:=/pyproject.toml)

@@ -80,9 +80,11 @@ def main() -> None:
 
 
 def _time_engines(clock: Clock, statements: list[dict[str, Any]]) -> None:
-    from dbt.adapters.spark_clickhouse import metastore, spark_engine, upstream
-    from dbt.adapters.spark_clickhouse.clickhouse_engine import RoutedClickHouseConnectionManager
-    from dbt.adapters.spark_clickhouse.spark_engine import RoutedSparkConnectionManager
+    from dbt.adapters.spark_clickhouse import private_api
+    from dbt.adapters.spark_clickhouse.clickhouse.engine import RoutedClickHouseConnectionManager
+    from dbt.adapters.spark_clickhouse.spark import engine as spark_engine
+    from dbt.adapters.spark_clickhouse.spark import metastore
+    from dbt.adapters.spark_clickhouse.spark.engine import RoutedSparkConnectionManager
 
     def time_calls(owner: Any, name: str, phase: Callable[[], str]) -> None:
         call = getattr(owner, name)
@@ -108,7 +110,7 @@ def _time_engines(clock: Clock, statements: list[dict[str, Any]]) -> None:
 
         manager.execute = timed
 
-    time_calls(upstream, "launch_gateway", lambda: JVM)
+    time_calls(private_api, "launch_gateway", lambda: JVM)
     time_calls(spark_engine, "start_session", lambda: SESSION)
     time_calls(metastore, "hold_long_views", lambda: CATALOG)
     time_statements(

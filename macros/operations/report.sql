@@ -1,5 +1,5 @@
-{# Prints what a report shows of the versioned_collapsing models as JSON, for `python -m
-   dbt.adapters.spark_clickhouse.report` and for any other reader of JSON. `runs`: how many of the last runs of each
+{# Prints what a report shows of the versioned_collapsing models as JSON, for `dbt-spark-clickhouse
+   report` and for any other reader of JSON. `runs`: how many of the last runs of each
    table. #}
 {% macro report_data(runs=500) %}
   {%- do versioned_collapsing.validate_settings('report_data', versioned_collapsing.read_profile_settings()) -%}

@@ -36,7 +36,7 @@ from tests.support.chdb_http import running_server
 
 ROOT = Path(__file__).resolve().parents[2]
 DBT = [str(Path(sys.executable).parent / "dbt")]
-FOLLOW = [sys.executable, "-m", "dbt.adapters.spark_clickhouse.follow"]
+FOLLOW = [sys.executable, "-m", "dbt.adapters.spark_clickhouse", "follow"]
 FIRST = 300  # customers and orders at the beginning
 CONNECTIONS = 4
 PAUSE = 0.2  # seconds between two transactions of a connection

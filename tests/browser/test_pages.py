@@ -79,7 +79,7 @@ def docs(home: Path) -> Path:
 @pytest.fixture(scope="module")
 def report(home: Path) -> Path:
     page = home / "report.html"
-    command = [sys.executable, "-m", "dbt.adapters.spark_clickhouse.report", "--output", str(page)]
+    command = [sys.executable, "-m", "dbt.adapters.spark_clickhouse", "report", "--output", str(page)]
     stores = {"SPARK_CLICKHOUSE_HOME": str(home), "DBT_TARGET_PATH": str(home / "target")}
     subprocess.run(command, cwd=REPOSITORY, env={**os.environ, **stores}, check=True)
     return page

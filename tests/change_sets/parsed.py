@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dbt.adapters.spark_clickhouse.spark_session import SESSION_SETTINGS
+from dbt.adapters.spark_clickhouse.spark.session import SESSION_SETTINGS
 from tests.macros.harness import parsed_project
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from pyspark.sql import Row, SparkSession
 
-from dbt.adapters.spark_clickhouse.spark_session import SESSION_SETTINGS
+from dbt.adapters.spark_clickhouse.spark.session import SESSION_SETTINGS
 from tests.macros.harness import Project, parsed_project
 from tests.support.racing_postgres import KEYS, RACES, racing_postgres
 

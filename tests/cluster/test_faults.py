@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from dbt.adapters.spark_clickhouse.spark_errors import UNKNOWN
+from dbt.adapters.spark_clickhouse.core.spark_errors import UNKNOWN
 from tests.cluster.conftest import Servers
 from tests.cluster.relay import HOST
 from tests.support import shop, shop_marts

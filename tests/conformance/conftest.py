@@ -19,8 +19,8 @@ import clickhouse_connect
 import pandas  # noqa: F401  # With the clock stopped (freezegun), this import never ends.
 import pytest
 
-from dbt.adapters.spark_clickhouse.credentials import EmbeddedSparkCredentials, SparkMethod
-from dbt.adapters.spark_clickhouse.spark_session import default_settings
+from dbt.adapters.spark_clickhouse.core.credentials import EmbeddedSparkCredentials, SparkMethod
+from dbt.adapters.spark_clickhouse.spark.session import default_settings
 from tests.conformance.suite import reason_to_leave_out, shipped_folder, shipped_name, unknown_names
 from tests.conformance.table import print_table
 from tests.support.chdb_http import running_server

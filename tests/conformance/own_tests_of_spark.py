@@ -19,8 +19,8 @@ import pandas  # noqa: F401  # With the clock stopped (freezegun), this import n
 import pytest
 from table import print_table  # type: ignore[import-not-found]
 
-from dbt.adapters.spark_clickhouse.credentials import EmbeddedSparkCredentials, SparkMethod
-from dbt.adapters.spark_clickhouse.spark_session import default_settings
+from dbt.adapters.spark_clickhouse.core.credentials import EmbeddedSparkCredentials, SparkMethod
+from dbt.adapters.spark_clickhouse.spark.session import default_settings
 
 SDIST = Path(__file__).with_name("dbt-spark-sdist.txt")
 CACHE = Path(__file__).parents[2] / "target" / "dbt-spark"

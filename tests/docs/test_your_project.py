@@ -23,7 +23,7 @@ import clickhouse_connect
 import pytest
 from clickhouse_connect.driver.client import Client
 
-from dbt.adapters.spark_clickhouse.start import main as start
+from dbt.adapters.spark_clickhouse.cli.start import main as start
 from tests.support.chdb_http import running_server
 from tests.support.commands import run_all
 from tests.support.page import Block, assert_answers, blocks, is_said
@@ -34,8 +34,8 @@ DEBEZIUM = "docs/debezium.md"
 PAGES = (YOUR_PROJECT, DEBEZIUM)
 CLONE = "../versioned_collapsing"
 PORT = "port: 8123"
-STARTER = "python -m dbt.adapters.spark_clickhouse.start "
-FOLLOW = "python -m dbt.adapters.spark_clickhouse.follow "
+STARTER = "dbt-spark-clickhouse start "
+FOLLOW = "dbt-spark-clickhouse follow "
 NOT_RUN = ("pip ", STARTER)
 # What dbt puts before each line, and the lines that say that a node begins, which pages leave out.
 _TIME = re.compile(r"^\d\d:\d\d:\d\d +", re.MULTILINE)

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from clickhouse_connect.driver.client import Client
 
-from dbt.adapters.spark_clickhouse.pushed_files import PushedFiles
+from dbt.adapters.spark_clickhouse.hand_off.push import PushedFiles
 from tests.support.chdb_http import running_server
 from tests.support.commands import run_all
 from tests.support.shop import REPOSITORY

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from dbt.adapters.spark_clickhouse.start import main
+from dbt.adapters.spark_clickhouse.cli.start import main
 from sqlfluff_plugin_versioned_collapsing.compiled import lint_manifest
 from tests.support.commands import run_all
 from tests.support.shop import REPOSITORY

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dbt.adapters.spark_clickhouse import report
+from dbt.adapters.spark_clickhouse.cli import report
 from tests.support.collapsing_project import CollapsingProject, OperationError, Row
 from tests.support.collapsing_projects import MakeProject
 from tests.support.html_page import Page

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dbt.adapters.spark_clickhouse.start import FILES, KINDS, main
+from dbt.adapters.spark_clickhouse.cli.start import FILES, KINDS, main
 from sqlfluff_plugin_versioned_collapsing.compiled import lint_manifest
 from tests.support.collapsing_project import CollapsingProject
 from tests.support.collapsing_projects import MakeProject

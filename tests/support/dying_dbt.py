@@ -17,8 +17,8 @@ from dbt.adapters.spark.session import SessionConnectionWrapper
 from dbt.cli.main import dbtRunner
 from pyspark import SparkContext
 
-from dbt.adapters.spark_clickhouse import spark_engine
-from dbt.adapters.spark_clickhouse.credentials import EmbeddedSparkCredentials
+from dbt.adapters.spark_clickhouse.core.credentials import EmbeddedSparkCredentials
+from dbt.adapters.spark_clickhouse.spark import engine as spark_engine
 
 _CHANGES = {"os.link", "os.rename", "os.remove", "os.rmdir", "os.mkdir"}
 

@@ -64,7 +64,7 @@ class Resident:
     @contextmanager
     def running(self, *arguments: str, **environment: str) -> Iterator[None]:
         """The run is under way within the block, and killed at its end if it is still there."""
-        command = [sys.executable, "-m", "dbt.adapters.spark_clickhouse.follow"]
+        command = [sys.executable, "-m", "dbt.adapters.spark_clickhouse", "follow"]
         command += ["--health-file", str(self.health)]
         command += variables(landing_path=str(self._landing))
         stores = {

@@ -20,9 +20,9 @@ import pyspark
 from pyspark import SparkConf
 from pyspark.serializers import UTF8Deserializer, read_int
 
-from dbt.adapters.spark_clickhouse import upstream
-from dbt.adapters.spark_clickhouse.class_archive import java_options
-from dbt.adapters.spark_clickhouse.metastore import URL_SETTING
+from dbt.adapters.spark_clickhouse import private_api
+from dbt.adapters.spark_clickhouse.spark.class_archive import java_options
+from dbt.adapters.spark_clickhouse.spark.metastore import URL_SETTING
 
 STARTS_WITHIN = 300  # seconds; on a machine that does nothing else, two
 _MEMORY, _JAVA_OPTIONS = "spark.driver.memory", "spark.driver.extraJavaOptions"
@@ -95,7 +95,7 @@ def _of_java(environment: Mapping[str, str]) -> dict[str, str | None]:
 
 def use(warm: Gateway) -> None:
     """Have the adapter start Spark in this JVM, in the process that calls this, where the profile asks for no other."""
-    start, end = upstream.launch_gateway, upstream.end_gateway
+    start, end = private_api.launch_gateway, private_api.end_gateway
 
     def launch_gateway(conf: SparkConf, **process: Any) -> Any:
         if _needs_another_java(conf):
@@ -118,8 +118,8 @@ def use(warm: Gateway) -> None:
         _let_go_of_the_metastore(gateway.jvm, gateway.metastore)
         gateway.close()
 
-    upstream.launch_gateway = launch_gateway
-    upstream.end_gateway = end_gateway
+    private_api.launch_gateway = launch_gateway
+    private_api.end_gateway = end_gateway
 
 
 def _needs_another_java(conf: SparkConf) -> bool:

@@ -14,11 +14,11 @@ import json, sys
 from pathlib import Path
 from chdb.session import Session
 from pyspark.sql import SparkSession
-from dbt.adapters.spark_clickhouse.files import LocalFiles
-from dbt.adapters.spark_clickhouse.digests import digest
-from dbt.adapters.spark_clickhouse.figures import figures_sql, receipt_of
-from dbt.adapters.spark_clickhouse.reading import reading_sql
-from dbt.adapters.spark_clickhouse.types import quote
+from dbt.adapters.spark_clickhouse.hand_off.files import LocalFiles
+from dbt.adapters.spark_clickhouse.hand_off.digests import digest
+from dbt.adapters.spark_clickhouse.hand_off.figures import figures_sql, receipt_of
+from dbt.adapters.spark_clickhouse.hand_off.reading import reading_sql
+from dbt.adapters.spark_clickhouse.core.types import quote
 
 folder, cases = Path(sys.argv[1]), json.loads(Path(sys.argv[2]).read_text())
 spark = (

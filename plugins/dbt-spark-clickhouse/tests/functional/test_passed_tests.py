@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from dbt.adapters.spark_clickhouse.passed_tests import MESSAGE
+from dbt.adapters.spark_clickhouse.spark.passed_tests import MESSAGE
 from tests.support.commands import Outcome, run_all
 
 PROJECT = {

@@ -12,10 +12,10 @@ import pytest
 _RUN = """
 import json, sys
 from pathlib import Path
-from dbt.adapters.spark_clickhouse.credentials import EmbeddedSparkCredentials
-from dbt.adapters.spark_clickhouse.spark_errors import with_advice, without_stack
-from dbt.adapters.spark_clickhouse.spark_session import start_session
-from dbt.adapters.spark_clickhouse.table_folders import TableFolders
+from dbt.adapters.spark_clickhouse.core.credentials import EmbeddedSparkCredentials
+from dbt.adapters.spark_clickhouse.core.spark_errors import with_advice, without_stack
+from dbt.adapters.spark_clickhouse.spark.session import start_session
+from dbt.adapters.spark_clickhouse.spark.table_folders import TableFolders
 
 folder, home = Path(sys.argv[1]), Path(sys.argv[1], "home")
 (home / "metastore" / "seg0").mkdir(parents=True)  # of a first start that died

@@ -12,8 +12,8 @@ import pytest
 from dbt.adapters.factory import reset_adapters
 from dbt.deprecations import reset_deprecations
 
-from dbt.adapters.spark_clickhouse.adapter import SparkClickHouseAdapter
-from dbt.adapters.spark_clickhouse.credentials import SparkClickHouseCredentials
+from dbt.adapters.spark_clickhouse.core.credentials import SparkClickHouseCredentials
+from dbt.adapters.spark_clickhouse.impl import SparkClickHouseAdapter
 
 Node = Callable[..., Any]
 

@@ -10,8 +10,8 @@ import pytest
 from dbt.adapters.contracts.connection import Connection
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.spark_clickhouse.adapter import SparkClickHouseAdapter
-from dbt.adapters.spark_clickhouse.routing import CLICKHOUSE, SPARK, Engine
+from dbt.adapters.spark_clickhouse.core.routing import CLICKHOUSE, SPARK, Engine
+from dbt.adapters.spark_clickhouse.impl import SparkClickHouseAdapter
 
 
 @pytest.fixture(params=[SPARK, CLICKHOUSE])

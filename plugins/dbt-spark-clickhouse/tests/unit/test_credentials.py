@@ -12,9 +12,9 @@ from dbt.config.profile import Profile
 from dbt.exceptions import DbtProfileError
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.spark_clickhouse.adapter import SparkClickHouseAdapter
-from dbt.adapters.spark_clickhouse.credentials import SparkClickHouseCredentials, SparkMethod
-from dbt.adapters.spark_clickhouse.routing import CLICKHOUSE, SPARK
+from dbt.adapters.spark_clickhouse.core.credentials import SparkClickHouseCredentials, SparkMethod
+from dbt.adapters.spark_clickhouse.core.routing import CLICKHOUSE, SPARK
+from dbt.adapters.spark_clickhouse.impl import SparkClickHouseAdapter
 
 SECRET = "swordfish"
 
@@ -207,9 +207,9 @@ def test_mistake_is_an_error_that_says_where(output: dict[str, Any], message: st
 def test_type_is_that_of_the_engine_at_work(adapter: SparkClickHouseAdapter) -> None:
     credentials = profile()
     assert credentials.type == "spark_clickhouse"
-    with adapter.at_work.on_engine(SPARK):
+    with adapter.context.on_engine(SPARK):
         assert credentials.type == "spark"
-    with adapter.at_work.on_engine(CLICKHOUSE):
+    with adapter.context.on_engine(CLICKHOUSE):
         assert credentials.type == "clickhouse"
 
 
@@ -242,9 +242,9 @@ def test_debug_does_not_show_the_url_of_spark_connect_which_may_have_a_token() -
 def test_target_is_as_with_the_stock_adapter_of_the_engine_at_work(adapter: SparkClickHouseAdapter) -> None:
     own = {"database": "clickhouse", "schema": "shop", "home": ".spark_clickhouse"}
     credentials = secretive()
-    with adapter.at_work.on_engine(SPARK):
+    with adapter.context.on_engine(SPARK):
         on_spark = dict(credentials.connection_info())
-    with adapter.at_work.on_engine(CLICKHOUSE):
+    with adapter.context.on_engine(CLICKHOUSE):
         on_clickhouse = dict(credentials.connection_info())
     assert on_spark == {**own, "host": "localhost", "port": 443, "cluster": None, "endpoint": None, "organization": "0"}
     stock = {"driver", "host", "user", "secure", "retries", "custom_settings"}
@@ -256,7 +256,7 @@ def test_target_is_as_with_the_stock_adapter_of_the_engine_at_work(adapter: Spar
 @pytest.mark.parametrize("engine", [None, SPARK, CLICKHOUSE])
 def test_no_secret_is_shown(adapter: SparkClickHouseAdapter, engine: Any) -> None:
     credentials = secretive()
-    with adapter.at_work.on_engine(engine):
+    with adapter.context.on_engine(engine):
         assert SECRET not in str(dict(credentials.connection_info()))
         assert SECRET not in str(dict(credentials.connection_info(with_aliases=True)))
 

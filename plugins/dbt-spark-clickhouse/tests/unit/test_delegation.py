@@ -19,12 +19,12 @@ from dbt.adapters.spark.relation import SparkRelation
 from dbt_common import exceptions
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.spark_clickhouse import delegation
-from dbt.adapters.spark_clickhouse.adapter import SparkClickHouseAdapter
-from dbt.adapters.spark_clickhouse.connections import RoutedConnections
-from dbt.adapters.spark_clickhouse.delegation import ToBothEngines, ToOneEngine
-from dbt.adapters.spark_clickhouse.routing import CLICKHOUSE, SPARK, Engine
-from dbt.adapters.spark_clickhouse.upstream import TESTED_VERSIONS, UpstreamError
+from dbt.adapters.spark_clickhouse.core.routing import CLICKHOUSE, SPARK, Engine
+from dbt.adapters.spark_clickhouse.impl import SparkClickHouseAdapter
+from dbt.adapters.spark_clickhouse.private_api import TESTED_VERSIONS, PrivateApiError
+from dbt.adapters.spark_clickhouse.router import delegation
+from dbt.adapters.spark_clickhouse.router.connections import RoutedConnections
+from dbt.adapters.spark_clickhouse.router.delegation import ToBothEngines, ToOneEngine
 
 STOCK: dict[Engine, type[BaseAdapter]] = {SPARK: SparkAdapter, CLICKHOUSE: ClickHouseAdapter}
 # Constants of the base class that neither stock adapter changes.
@@ -90,7 +90,7 @@ def test_method_of_a_newer_stock_adapter_is_an_error_when_it_is_called(
     monkeypatch.setattr(NewerClickHouseAdapter, "__module__", "dbt.adapters.clickhouse.impl", raising=False)
     delegation.refuse_unclassified(adapter)
     routed: Any = adapter
-    with pytest.raises(UpstreamError) as error:
+    with pytest.raises(PrivateApiError) as error:
         routed.swap_partitions("argument")
     versions = {name: version(name) for name in ("dbt-spark-clickhouse", "dbt-clickhouse")}
     assert error.value.msg == (
@@ -137,7 +137,7 @@ def test_delegates_reach_the_engine_at_work_and_no_other(
                 monkeypatch.setattr(
                     each, name, lambda *args, of=owner, name=name, **kwargs: reached.append((of, name, args, kwargs))
                 )
-    with adapter.at_work.on_engine(engine):
+    with adapter.context.on_engine(engine):
         for name in delegates:
             reached.clear()
             if hasattr(STOCK[engine], name):
@@ -171,18 +171,18 @@ def test_relation_among_the_arguments_goes_before_the_engine_at_work(
         monkeypatch.setattr(each, "drop_relation", lambda relation, of=engine: dropped.append((of, relation)))
     on_spark = SparkRelation.create(schema="shop", identifier="orders")
     on_clickhouse = ClickHouseRelation.create(schema="shop", identifier="orders")
-    with adapter.at_work.on_engine(CLICKHOUSE):
+    with adapter.context.on_engine(CLICKHOUSE):
         adapter.drop_relation(on_spark)
-    with adapter.at_work.on_engine(SPARK):
+    with adapter.context.on_engine(SPARK):
         adapter.drop_relation(relation=on_clickhouse)
     assert dropped == [(SPARK, on_spark), (CLICKHOUSE, on_clickhouse)]
 
 
 @pytest.mark.parametrize("asked", [SPARK, CLICKHOUSE])
-@pytest.mark.parametrize("at_work", [SPARK, CLICKHOUSE])
+@pytest.mark.parametrize("context", [SPARK, CLICKHOUSE])
 @pytest.mark.parametrize("name", ["get_relation", "list_relations", "check_schema_exists"])
 def test_database_that_is_an_engine_goes_before_the_engine_at_work(
-    adapter: SparkClickHouseAdapter, monkeypatch: pytest.MonkeyPatch, name: str, at_work: Engine, asked: Engine
+    adapter: SparkClickHouseAdapter, monkeypatch: pytest.MonkeyPatch, name: str, context: Engine, asked: Engine
 ) -> None:
     reached: list[Any] = []
 
@@ -193,17 +193,17 @@ def test_database_that_is_an_engine_goes_before_the_engine_at_work(
     for engine, each in adapter.engines.items():
         monkeypatch.setattr(each, name, partial(record, engine))
     names = ("shop", "orders") if name == "get_relation" else ("shop",)
-    with adapter.at_work.on_engine(at_work):
+    with adapter.context.on_engine(context):
         getattr(adapter, name)(asked, *names)
         getattr(adapter, name)(None, *names)
     # A stock adapter never sees the name of an engine: neither has databases.
-    assert reached == [(asked, (None, *names)), (at_work, (None, *names))]
+    assert reached == [(asked, (None, *names)), (context, (None, *names))]
 
 
 @pytest.mark.parametrize("engine", [SPARK, CLICKHOUSE])
 def test_properties_are_those_of_the_engine_at_work(adapter: SparkClickHouseAdapter, engine: Engine) -> None:
     stock = adapter.engines[engine]
-    with adapter.at_work.on_engine(engine):
+    with adapter.context.on_engine(engine):
         assert adapter.type() == stock.type() == engine
         assert adapter.Column is stock.Column
         assert adapter.CONSTRAINT_SUPPORT == stock.CONSTRAINT_SUPPORT
@@ -212,10 +212,10 @@ def test_properties_are_those_of_the_engine_at_work(adapter: SparkClickHouseAdap
 
 def test_python_models_are_run_as_by_the_stock_adapter(adapter: SparkClickHouseAdapter) -> None:
     spark = adapter.engines[SPARK]
-    with adapter.at_work.on_engine(SPARK):
+    with adapter.context.on_engine(SPARK):
         assert adapter.python_submission_helpers == spark.python_submission_helpers
         assert adapter.default_python_submission_method == spark.default_python_submission_method
-    with adapter.at_work.on_engine(CLICKHOUSE):
+    with adapter.context.on_engine(CLICKHOUSE):
         for name in ("python_submission_helpers", "default_python_submission_method"):
             with pytest.raises(exceptions.NotImplementedError):
                 getattr(adapter, name)

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from dbt.adapters.spark_clickhouse.files import LocalFiles, partition_columns
-from dbt.adapters.spark_clickhouse.s3_files import S3Files, is_s3
-from dbt.adapters.spark_clickhouse.spark_files import below
+from dbt.adapters.spark_clickhouse.hand_off.files import LocalFiles, partition_columns
+from dbt.adapters.spark_clickhouse.hand_off.places import below
+from dbt.adapters.spark_clickhouse.hand_off.s3 import S3Files, is_s3
 
 LISTED = {
     "part-0.parquet": 5,

@@ -10,7 +10,7 @@ import pytest
 from dbt.cli.exceptions import DbtUsageException
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.spark_clickhouse import follow
+from dbt.adapters.spark_clickhouse.cli import follow
 
 
 @pytest.mark.parametrize("said_by", ["parse", "run"])

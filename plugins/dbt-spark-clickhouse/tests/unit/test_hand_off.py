@@ -13,8 +13,8 @@ from dbt.adapters.clickhouse.impl import ClickHouseAdapter
 from dbt.context.providers import RuntimeConfigObject
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.spark_clickhouse.adapter import SparkClickHouseAdapter
-from dbt.adapters.spark_clickhouse.routing import CLICKHOUSE, SPARK, Engine
+from dbt.adapters.spark_clickhouse.core.routing import CLICKHOUSE, SPARK, Engine
+from dbt.adapters.spark_clickhouse.impl import SparkClickHouseAdapter
 
 Node = Callable[..., Any]
 Ref = Callable[..., BaseRelation]
@@ -28,7 +28,7 @@ def ref(adapter: SparkClickHouseAdapter) -> Ref:
         of_kind: dict[str, dict[str, Any]] = {"nodes": {}, "sources": {}}
         of_kind["sources" if target.resource_type == "source" else "nodes"] = {target.unique_id: target}
         adapter.set_macro_resolver(SimpleNamespace(**of_kind))
-        with adapter.at_work.on_engine(reader):
+        with adapter.context.on_engine(reader):
             relation: BaseRelation = adapter.Relation.create_from(adapter.config, target, limit=limit)
         return relation
 
@@ -164,7 +164,7 @@ def test_source_that_is_not_there_says_where_it_was_looked_for(
     missing = source(node, "landing/lines", "parquet")
     assert "landing/lines/*.parquet" in str(ref(missing, CLICKHOUSE))
     adapter.set_macro_resolver(SimpleNamespace(nodes={}, sources={missing.unique_id: missing}))
-    with pytest.raises(DbtRuntimeError) as error, adapter.at_work.on_engine(CLICKHOUSE):
+    with pytest.raises(DbtRuntimeError) as error, adapter.context.on_engine(CLICKHOUSE):
         adapter.hand_offs.verify_parents(node("model", "reader", CLICKHOUSE, missing))
     assert error.value.msg == (
         f"ClickHouse cannot read parquet.`{tmp_path}/landing/lines`, which Spark owns: there is no "
@@ -181,7 +181,7 @@ def test_table_that_a_clickhouse_node_reads_is_checked_before_it_runs(
     adapter.set_macro_resolver(SimpleNamespace(nodes={parent.unique_id: parent}, sources={}))
     for resource_type in ("model", "snapshot", "test"):
         reader = node(resource_type, "reader", CLICKHOUSE, parent)
-        with pytest.raises(DbtRuntimeError, match="no receipt"), adapter.at_work.on_engine(CLICKHOUSE):
+        with pytest.raises(DbtRuntimeError, match="no receipt"), adapter.context.on_engine(CLICKHOUSE):
             adapter.pre_model_hook(RuntimeConfigObject(reader))
 
 
@@ -211,7 +211,7 @@ def test_tables_are_checked_before_a_node_that_reads_them_and_no_other(
     adapter.set_macro_resolver(SimpleNamespace(nodes={parent.unique_id: parent}, sources={}))
     config = {"location_root": "/lake"}  # its files are looked for by nobody
     reader = node(resource_type, "reader", engine, parent, compiled=is_compiled, config=config)
-    with adapter.at_work.on_engine(engine):
+    with adapter.context.on_engine(engine):
         adapter.pre_model_hook(RuntimeConfigObject(reader))
     assert checked == ([(engine, reader)] if is_checked else [])
 
@@ -247,7 +247,7 @@ def test_what_an_embedded_engine_lacks_is_an_error_before_the_node_runs(
 ) -> None:
     adapter.set_macro_resolver(SimpleNamespace(nodes={}, sources={}))
     needy = node("snapshot", "orders", engine, **more)
-    with pytest.raises(DbtRuntimeError) as error, adapter.at_work.on_engine(engine):
+    with pytest.raises(DbtRuntimeError) as error, adapter.context.on_engine(engine):
         adapter.pre_model_hook(RuntimeConfigObject(needy))
     assert error.value.msg == message
 
@@ -258,7 +258,7 @@ def test_python_models_need_an_embedded_spark_or_spark_connect(
     adapter = make_adapter(spark={"method": "thrift", "host": "spark", "port": 10000})
     adapter.set_macro_resolver(SimpleNamespace(nodes={}, sources={}))
     python = node("model", "sessions", SPARK, language="python")
-    with pytest.raises(DbtRuntimeError) as error, adapter.at_work.on_engine(SPARK):
+    with pytest.raises(DbtRuntimeError) as error, adapter.context.on_engine(SPARK):
         adapter.pre_model_hook(RuntimeConfigObject(python))
     assert error.value.msg == (
         "Python models need the embedded Spark or Spark Connect, and this profile has `method: "
@@ -276,7 +276,7 @@ def test_server_has_users_and_grants_are_left_to_the_stock_adapter(
     monkeypatch.setattr(ClickHouseAdapter, "pre_model_hook", lambda _, config: hooked.append(config))
     granted = node("snapshot", "orders", CLICKHOUSE, config={"grants": {"select": ["reader"]}})
     config = RuntimeConfigObject(granted)
-    with adapter.at_work.on_engine(CLICKHOUSE):
+    with adapter.context.on_engine(CLICKHOUSE):
         adapter.pre_model_hook(config)
     assert hooked == [config]
 
@@ -285,7 +285,7 @@ def test_columns_of_a_table_that_was_never_built_say_what_to_build(adapter: Spar
     model = node("model", "orders", SPARK)
     adapter.set_macro_resolver(SimpleNamespace(nodes={model.unique_id: model}, sources={}))
     own = adapter.Relation.create_from(adapter.config, model)
-    with pytest.raises(DbtRuntimeError) as error, adapter.at_work.on_engine(CLICKHOUSE):
+    with pytest.raises(DbtRuntimeError) as error, adapter.context.on_engine(CLICKHOUSE):
         adapter.get_columns_in_relation(own)
     assert error.value.msg.startswith(
         "ClickHouse cannot read the Spark table shop.orders: there is no receipt in "
@@ -326,7 +326,7 @@ def test_table_whose_files_are_gone_is_built_anew_and_not_read(
     found = adapter.Relation.create(schema="shop", identifier="orders", database=SPARK, type=known)
     monkeypatch.setattr(spark, "get_relation", lambda _, schema, name: found if known and name == "orders" else None)
     monkeypatch.setattr(spark, "drop_relation", dropped.append)
-    with adapter.at_work.on_engine(SPARK):
+    with adapter.context.on_engine(SPARK):
         adapter.lost_tables.drop(orders)
         assert dropped == ([found] if is_lost else [])
         if is_lost:

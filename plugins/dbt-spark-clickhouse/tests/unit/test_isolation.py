@@ -23,8 +23,8 @@ from dbt_common.events.contextvars import log_contextvars
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
 from dbt import flags, tracking
-from dbt.adapters.spark_clickhouse.adapter import SparkClickHouseAdapter
-from dbt.adapters.spark_clickhouse.routing import CLICKHOUSE, ENGINES, SPARK, Engine
+from dbt.adapters.spark_clickhouse.core.routing import CLICKHOUSE, ENGINES, SPARK, Engine
+from dbt.adapters.spark_clickhouse.impl import SparkClickHouseAdapter
 
 PROJECT = Path(__file__).parents[1] / "functional" / "project"
 PACKAGE: dict[Engine, str] = {SPARK: "dbt_spark", CLICKHOUSE: "dbt_clickhouse"}

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from dbt.adapters.spark_clickhouse.adapter import SparkClickHouseAdapter
-from dbt.adapters.spark_clickhouse.landing import batches, is_listed, local_files, local_folder
+from dbt.adapters.spark_clickhouse.impl import SparkClickHouseAdapter
+from dbt.adapters.spark_clickhouse.landing.batches import batches, is_listed, local_files, local_folder
 
 
 def write(root: Path, *paths: str, text: str = "x") -> None:

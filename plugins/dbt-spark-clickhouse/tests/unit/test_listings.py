@@ -9,8 +9,8 @@ from dbt.adapters.spark.connections import SparkConnectionManager
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.errors import AnalysisException
 
-from dbt.adapters.spark_clickhouse.spark_engine import RoutedSparkConnectionManager
-from dbt.adapters.spark_clickhouse.table_folders import _listed
+from dbt.adapters.spark_clickhouse.spark.engine import RoutedSparkConnectionManager
+from dbt.adapters.spark_clickhouse.spark.table_folders import _listed
 
 LISTING = "/* dbt */ show table extended in shop like '*'"
 GONE = "[TABLE_OR_VIEW_NOT_FOUND] The table or view `spark_catalog`.`default`.`x__dbt_tmp` cannot be found."

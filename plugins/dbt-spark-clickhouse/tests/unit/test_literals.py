@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dbt.adapters.spark_clickhouse.literals import clickhouse_literal, spark_literal
+from dbt.adapters.spark_clickhouse.core.literals import clickhouse_literal, spark_literal
 
 
 @pytest.mark.parametrize(

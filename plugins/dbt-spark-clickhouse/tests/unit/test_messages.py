@@ -10,15 +10,15 @@ from dbt.adapters.exceptions import FailedToConnectError
 from dbt.adapters.spark.connections import CONNECTION_LOST_EXCEPTIONS
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.spark_clickhouse.chdb_client import ChDbClient
-from dbt.adapters.spark_clickhouse.python_models import require_packages
-from dbt.adapters.spark_clickhouse.spark_errors import (
+from dbt.adapters.spark_clickhouse.clickhouse.chdb import ChDbClient
+from dbt.adapters.spark_clickhouse.core.spark_errors import (
     UNKNOWN,
     lost_connection,
     no_connection,
     with_advice,
     without_stack,
 )
+from dbt.adapters.spark_clickhouse.spark.python_models import require_packages
 
 
 def test_stack_of_java_is_left_out() -> None:

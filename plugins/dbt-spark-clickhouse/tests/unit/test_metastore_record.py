@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from dbt.adapters.spark_clickhouse.metastore import is_own
-from dbt.adapters.spark_clickhouse.metastore_record import MetastoreRecord
+from dbt.adapters.spark_clickhouse.spark.metastore import is_own
+from dbt.adapters.spark_clickhouse.spark.metastore_record import MetastoreRecord
 
 VIEW = "create or replace view `shop`.`stg_orders`\n  as select value from text.`/landing/orders`"
 SETTINGS = "as they are"

@@ -11,10 +11,10 @@ from typing import Any
 import agate
 import pytest
 
-from dbt.adapters.spark_clickhouse import passed_tests
-from dbt.adapters.spark_clickhouse.metastore_record import MetastoreRecord
-from dbt.adapters.spark_clickhouse.passed_tests import DATA_TEST, UNIT_TEST, PassedTests
-from dbt.adapters.spark_clickhouse.statement_inputs import StatementInputs, folder_state
+from dbt.adapters.spark_clickhouse.spark import passed_tests
+from dbt.adapters.spark_clickhouse.spark.metastore_record import MetastoreRecord
+from dbt.adapters.spark_clickhouse.spark.passed_tests import DATA_TEST, UNIT_TEST, PassedTests
+from dbt.adapters.spark_clickhouse.spark.statement_inputs import StatementInputs, folder_state
 
 OUTCOME = ["failures", "should_warn", "should_error"]
 SIDES = ["id", "actual_or_expected", "name"]

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from dbt.adapters.spark_clickhouse.progress import line, terminal_for
-from dbt.adapters.spark_clickhouse.upstream import StageAtWork
+from dbt.adapters.spark_clickhouse.private_api import StageAtWork
+from dbt.adapters.spark_clickhouse.spark.progress import line, terminal_for
 
 STAGES = [StageAtWork(number=7, tasks=8, done=0, rows=0), StageAtWork(number=3, tasks=8, done=2, rows=1_234_567)]
 WHOLE = "Spark [=====               ] stage 3: 2 of 8 tasks, 1,234,567 rows, and 1 more"

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.spark_clickhouse.figures import figures_sql, receipt_of
-from dbt.adapters.spark_clickhouse.files import LocalFiles
-from dbt.adapters.spark_clickhouse.reading import reading_sql
-from dbt.adapters.spark_clickhouse.receipt import (
+from dbt.adapters.spark_clickhouse.hand_off.figures import figures_sql, receipt_of
+from dbt.adapters.spark_clickhouse.hand_off.files import LocalFiles
+from dbt.adapters.spark_clickhouse.hand_off.reading import reading_sql
+from dbt.adapters.spark_clickhouse.hand_off.receipt import (
     ColumnReceipt,
     Receipt,
     require_no_nested_nulls,

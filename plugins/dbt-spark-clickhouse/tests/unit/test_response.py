@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dbt.adapters.spark_clickhouse.adapter import SparkClickHouseAdapter
+from dbt.adapters.spark_clickhouse.impl import SparkClickHouseAdapter
 
 
 def test_facts_stand_beside_the_keys_of_dbt(adapter: SparkClickHouseAdapter) -> None:

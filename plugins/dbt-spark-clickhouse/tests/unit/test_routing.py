@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.spark_clickhouse.routing import CLICKHOUSE, SPARK, Engine, engine_of, named_engine
+from dbt.adapters.spark_clickhouse.core.routing import CLICKHOUSE, SPARK, Engine, engine_of, named_engine
 
 Node = Callable[..., Any]
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from dbt.adapters.spark_clickhouse.sampling import SampleError, sample_of_files, sample_of_table
-from dbt.adapters.spark_clickhouse.start import main
+from dbt.adapters.spark_clickhouse.cli.sampling import SampleError, sample_of_files, sample_of_table
+from dbt.adapters.spark_clickhouse.cli.start import main
 
 
 def land(folder: Path, *lines: str) -> Path:

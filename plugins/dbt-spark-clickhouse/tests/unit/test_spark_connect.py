@@ -13,9 +13,9 @@ from dbt_common.exceptions import DbtRuntimeError
 from pyspark.errors.exceptions.connect import SparkConnectGrpcException
 from pyspark.sql import SparkSession
 
-from dbt.adapters.spark_clickhouse import spark_engine
-from dbt.adapters.spark_clickhouse.credentials import EmbeddedSparkCredentials, SparkMethod
-from dbt.adapters.spark_clickhouse.spark_connect import RemoteSession, advising, connect
+from dbt.adapters.spark_clickhouse.core.credentials import EmbeddedSparkCredentials, SparkMethod
+from dbt.adapters.spark_clickhouse.spark import engine as spark_engine
+from dbt.adapters.spark_clickhouse.spark.connect import RemoteSession, advising, connect
 
 UNKNOWN = (
     "dbt does not know whether the statement was completed and does not repeat it: run the command "
@@ -28,7 +28,7 @@ def credentials(**keys: Any) -> EmbeddedSparkCredentials:
 
 
 def test_missing_packages_come_with_the_command_that_installs_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "dbt.adapters.spark_clickhouse.spark_connect", None)
+    monkeypatch.setitem(sys.modules, "dbt.adapters.spark_clickhouse.spark.connect", None)
     with pytest.raises(FailedToConnectError) as error:
         spark_engine._remote_session(credentials(host="localhost"))
     assert error.value.msg.startswith(

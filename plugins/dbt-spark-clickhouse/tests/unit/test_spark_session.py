@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from dbt.adapters.exceptions import FailedToConnectError
 
-from dbt.adapters.spark_clickhouse import spark_session, upstream
-from dbt.adapters.spark_clickhouse.credentials import EmbeddedSparkCredentials, SparkMethod
-from dbt.adapters.spark_clickhouse.metastore_record import forget_records
-from dbt.adapters.spark_clickhouse.spark_session import JAVA_OPTIONS, default_settings, own_record, start_session
+from dbt.adapters.spark_clickhouse import private_api
+from dbt.adapters.spark_clickhouse.core.credentials import EmbeddedSparkCredentials, SparkMethod
+from dbt.adapters.spark_clickhouse.spark import session as spark_session
+from dbt.adapters.spark_clickhouse.spark.metastore_record import forget_records
+from dbt.adapters.spark_clickhouse.spark.session import JAVA_OPTIONS, default_settings, own_record, start_session
 
 
 def credentials(home: Path, **settings: str) -> EmbeddedSparkCredentials:
@@ -23,7 +24,7 @@ def credentials(home: Path, **settings: str) -> EmbeddedSparkCredentials:
 
 
 def test_a_process_has_one_spark_for_one_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(upstream, "is_spark_running", lambda: True)
+    monkeypatch.setattr(private_api, "is_spark_running", lambda: True)
     monkeypatch.setattr(spark_session, "_homes", [tmp_path / "first"])
     start_session(credentials(tmp_path / "first"), 0)
     with pytest.raises(FailedToConnectError, match="second needs a Spark of its own"):
@@ -51,7 +52,7 @@ def test_a_path_may_have_any_character(monkeypatch: pytest.MonkeyPatch, tmp_path
     archive = tmp_path / folder / "spark.jsa"
     archive.parent.mkdir()
     archive.touch()
-    monkeypatch.setattr("dbt.adapters.spark_clickhouse.class_archive.archive_path", lambda: archive)
+    monkeypatch.setattr("dbt.adapters.spark_clickhouse.spark.class_archive.archive_path", lambda: archive)
     options = default_settings(credentials(archive.parent))[JAVA_OPTIONS]
     assert f"-XX:SharedArchiveFile={archive}" in shlex.split(options)
     assert f"-Dderby.stream.error.file={archive.parent / 'logs' / 'derby.log'}" in shlex.split(options)

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.spark_clickhouse import store
+from dbt.adapters.spark_clickhouse.core import store
 
 Holder = Callable[[str], subprocess.Popen[str]]
 

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from dbt.adapters.spark_clickhouse.chdb_client import starting_in_utc
+from dbt.adapters.spark_clickhouse.clickhouse.chdb import starting_in_utc
 
 
 def time_zone() -> bytes | None:

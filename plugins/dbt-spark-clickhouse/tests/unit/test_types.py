@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.spark_clickhouse.digests import digest
-from dbt.adapters.spark_clickhouse.routing import ENGINES, SPARK
-from dbt.adapters.spark_clickhouse.types import clickhouse_type, is_nullable, without_collations
+from dbt.adapters.spark_clickhouse.core.routing import ENGINES, SPARK
+from dbt.adapters.spark_clickhouse.core.types import clickhouse_type, is_nullable, without_collations
+from dbt.adapters.spark_clickhouse.hand_off.digests import digest
 
 SCALARS = {
     "boolean": "Nullable(Bool)",

@@ -13,8 +13,8 @@ from typing import Any, cast
 
 import pytest
 
-from dbt.adapters.spark_clickhouse.follow import Follower, Options, Stopper, _in_one_line
-from dbt.adapters.spark_clickhouse.watched import LandingZones, ProjectFolders
+from dbt.adapters.spark_clickhouse.cli.follow import Follower, Options, Stopper, _in_one_line
+from dbt.adapters.spark_clickhouse.landing.watched import LandingZones, ProjectFolders
 
 BATCHES = {1: 200_000, 2: 180, 3: 36}  # and how many seconds ago they landed
 

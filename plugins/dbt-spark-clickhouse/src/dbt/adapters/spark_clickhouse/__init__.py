@@ -1,7 +1,7 @@
 from dbt.adapters.base import AdapterPlugin
 
-from dbt.adapters.spark_clickhouse.adapter import SparkClickHouseAdapter
-from dbt.adapters.spark_clickhouse.credentials import SparkClickHouseCredentials
+from dbt.adapters.spark_clickhouse.core.credentials import SparkClickHouseCredentials
+from dbt.adapters.spark_clickhouse.impl import SparkClickHouseAdapter
 from dbt.include import spark_clickhouse
 
 Plugin = AdapterPlugin(

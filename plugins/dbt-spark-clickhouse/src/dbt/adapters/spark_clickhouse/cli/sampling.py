@@ -1,0 +1,372 @@
+"""The columns of a source and their types, from some of its rows."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dbt.cli.main import dbtRunner
+
+from dbt.adapters.spark_clickhouse.landing.batches import local_files
+
+LINES = 2000  # of each file that is looked at
+FILES = 20
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_TIME = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?")
+_DECIMAL = re.compile(r"-?\d+\.\d+")
+_INT64 = 2**63
+# What orders the events of each of Debezium's connectors, as parse_debezium names it.
+ORDERS = {
+    "postgresql": "source.sequence",
+    "mysql": "source.pos",
+    "mariadb": "source.pos",
+    "mongodb": "source.ord",
+    "sqlserver": "source.commit_lsn",
+    "oracle": "source.commit_scn",
+}
+DESPITE_RACES = "source.lsn_despite_races"
+# What Debezium's schema says of a field: the type, and how its value is encoded.
+_OF_SCHEMA = {
+    "org.apache.kafka.connect.data.Date": ("date", "epoch_days"),
+    "org.apache.kafka.connect.data.Timestamp": ("timestamp", "epoch_millis"),
+    "io.debezium.time.Date": ("date", "epoch_days"),
+    "io.debezium.time.Timestamp": ("timestamp", "epoch_millis"),
+    "io.debezium.time.MicroTimestamp": ("timestamp", "epoch_micros"),
+    "io.debezium.time.NanoTimestamp": ("timestamp", "epoch_nanos"),
+    "io.debezium.time.ZonedTimestamp": ("timestamp", ""),
+}
+_OF_TYPE = {
+    "boolean": "boolean",
+    "int8": "tinyint",
+    "int16": "smallint",
+    "int32": "int",
+    "int64": "bigint",
+    "float": "float",
+    "float32": "float",
+    "double": "double",
+    "float64": "double",
+    "string": "string",
+}
+
+
+class SampleError(Exception):
+    """The source is not as it should be; the text says what to do."""
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """What a sample shows.
+
+    Args:
+        columns: the type of each column, in the spelling of the engine that reads them.
+        encodings: how Debezium encodes a value, by column.
+        version: what orders the changes, if the source says so by itself.
+        table: of which table Debezium's events are, with its schema, if they say so.
+    """
+
+    columns: Mapping[str, str]
+    encodings: Mapping[str, str] = field(default_factory=dict)
+    version: str = ""
+    table: str = ""
+
+
+def sample_of_files(landing: Path, *, is_debezium: bool, types: Mapping[str, str], table: str = "") -> Sampled:
+    """The columns of the rows in a landing zone.
+
+    Args:
+        landing: the folder with the folders `batch=N`.
+        is_debezium: whether the lines are Debezium's envelopes.
+        types: types that are given, by column.
+        table: of the events of several tables, those of this one count: its name, with or without
+            the schema.
+
+    Raises:
+        SampleError: no line of it can be used, a column cannot be read, or the events are of
+            several tables.
+    """
+    values: dict[str, list[Any]] = {}
+    declared: dict[str, tuple[str, str]] = {}
+    sources: list[Mapping[str, Any]] = []
+    tables: set[str] = set()
+    for line in _objects(landing):
+        row: Any = line
+        if is_debezium:
+            message = _message(line)
+            envelope = message.get("payload") if "payload" in message else message
+            if not isinstance(envelope, dict):
+                continue
+            declared |= _declared(message.get("schema"))
+            envelope = _envelope(envelope)
+            source = envelope.get("source")
+            if isinstance(source, dict):
+                of_table = _table_of(source)
+                if table and of_table and table not in (of_table, of_table.rpartition(".")[2]):
+                    continue
+                tables |= {of_table} - {""}
+                sources.append(source)
+            row = envelope.get("after") or envelope.get("before")
+        for name, value in row.items() if isinstance(row, dict) else ():
+            values.setdefault(name, []).append(value)
+    if len(tables) > 1:
+        raise SampleError(
+            f"the events are of several tables: {', '.join(sorted(tables))}. Name one of them: "
+            f"--source-table {min(tables)}"
+        )
+    if not values:
+        raise SampleError(
+            f"{landing} has no line with a row. Land a batch first: a folder batch=N with files of "
+            + ("Debezium's envelopes, one JSON object a line." if is_debezium else "JSON objects, one a line.")
+        )
+    columns: dict[str, str] = {}
+    for name, found in values.items():
+        if not _NAME.fullmatch(name):
+            raise SampleError(
+                f"the column '{name}' does not begin with a letter, or contains characters other "
+                "than letters, digits and underscores, which the parsers do not read. Rename it at "
+                "its source."
+            )
+        columns[name] = types.get(name) or declared.get(name, ("",))[0] or _type_of(found)
+    if is_debezium:
+        _refuse_unknown({name: found for name, found in values.items() if name not in {**types, **declared}})
+    encodings = {name: way for name, (_, way) in declared.items() if way and name in columns and name not in types}
+    encodings |= {name: kind.split(":")[1] for name, kind in types.items() if ":" in kind and name in columns}
+    columns = {name: kind.split(":")[0] for name, kind in columns.items()}
+    version = _version_of(sources) if is_debezium else ""
+    return Sampled(columns, encodings, version, "".join(tables))
+
+
+def _message(line: dict[str, Any]) -> dict[str, Any]:
+    """The message in what a consumer or a sink has put around it, as parse_debezium finds it."""
+    while {"key", "topic"} & line.keys() and "op" not in line:
+        found = _parsed(line.get("value", line.get("payload")))
+        if found is None:
+            break
+        line = found
+    inner = line.get("payload")
+    return (_parsed(inner) or line) if isinstance(inner, str) else line
+
+
+def _parsed(value: Any) -> dict[str, Any] | None:
+    try:
+        found = json.loads(value, parse_float=_Decimal) if isinstance(value, str) else value
+    except json.JSONDecodeError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _envelope(event: dict[str, Any]) -> dict[str, Any]:
+    """An event as an envelope: rows can be flattened, and documents of MongoDB are texts.
+
+    Raises:
+        SampleError: the stream has no deletes.
+    """
+    if "op" not in event and any(name.startswith("__") for name in event):
+        if "__deleted" not in event:
+            raise SampleError(
+                "the events are flattened and have no __deleted: the stream has no deletes. Set "
+                "delete.tombstone.handling.mode: rewrite in the transform ExtractNewRecordState."
+            )
+        source = {
+            name.removeprefix("__").removeprefix("source_"): value
+            for name, value in event.items()
+            if name.startswith("__")
+        }
+        row = {name: value for name, value in event.items() if not name.startswith("__")}
+        return {"op": source.get("op"), "source": source, "after": row}
+    if isinstance(event.get("after"), str) and (document := _parsed(event["after"])):
+        return {**event, "after": {"id": str(document.get("_id")), "document": event["after"]}}
+    return event
+
+
+_BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
+_OF_TIME = re.compile(r"(?:^|_)(?:day|date|dob|birthday|on|at|from|until|since|time|made|seen)$")
+# How many of them have passed since 1970, from 2001 to 2096.
+_EPOCHS = {"millis": 10**12, "micros": 10**15, "nanos": 10**18}
+
+
+def _refuse_unknown(values: Mapping[str, list[Any]]) -> None:
+    """Stop at values whose look does not say what they are, in events without a schema.
+
+    Raises:
+        SampleError: such a column, with the ways to say what it is.
+    """
+    problems = []
+    for name, found in values.items():
+        given = [value for value in found if value is not None]
+        example = json.dumps(given[0]) if given else ""
+        if given and all(isinstance(value, dict) and value.keys() == {"scale", "value"} for value in given):
+            problems.append(f"{name} has {example}, a decimal: --column '{name}:decimal(38,9):precise'")
+        elif (
+            given
+            and all(isinstance(value, str) and value and _BASE64.fullmatch(value) for value in given)
+            and any(value.endswith("=") for value in given)
+        ):
+            problems.append(
+                f"{name} has {example}, a decimal or bytes: --column "
+                f"'{name}:decimal(12,2):precise' with the scale of the source, --column "
+                f"{name}:binary:base64, or --column {name}:string"
+            )
+        elif given and all(isinstance(value, int) and not isinstance(value, bool) for value in given):
+            ways = [way for way, one in _EPOCHS.items() if all(one <= value < 4 * one for value in given)]
+            if ways:
+                problems.append(
+                    f"{name} has {example}, a time or a number: --column "
+                    f"{name}:timestamp:epoch_{ways[0]}, or --column {name}:bigint"
+                )
+            elif _OF_TIME.search(name) and all(-80_000 < value < 120_000 for value in given):
+                problems.append(
+                    f"{name} has {example}, a date or a number: --column "
+                    f"{name}:date:epoch_days, or --column {name}:bigint"
+                )
+    if problems:
+        raise SampleError(
+            "the events have no schema, and some values do not say what they are. Let the "
+            "connector send schemas (value.converter.schemas.enable), or say it:\n  " + "\n  ".join(problems)
+        )
+
+
+def codes_of(landing: Path, name: str) -> list[str]:
+    """The values of a field that are neither true nor false, as text."""
+    values = {line.get(name) for line in _objects(landing) if not isinstance(line.get(name), dict | list)}
+    return sorted(str(value) for value in values if value is not None and not isinstance(value, bool))
+
+
+def _table_of(source: Mapping[str, Any]) -> str:
+    """The table of an event, as parse_debezium names it."""
+    table = source.get("table") or source.get("collection")
+    schema = source.get("schema") or source.get("db")
+    return ".".join(str(part) for part in (schema, table) if part) if table else ""
+
+
+def _objects(landing: Path) -> Iterator[dict[str, Any]]:
+    """JSON objects of the first files of a landing zone; other lines are for the quarantine."""
+    if not landing.is_dir():
+        raise SampleError(f"{landing} is no folder. It is where the folders batch=N are.")
+    files = sorted(local_files(landing), key=lambda file: file.place)
+    files = [file for file in files if file.place.startswith("batch=")]
+    for file in files[:FILES]:
+        opened = gzip.open if file.path.endswith(".gz") else open
+        with opened(file.path, "rt", encoding="utf-8", errors="replace") as lines:
+            for _, text in zip(range(LINES), lines, strict=False):
+                try:
+                    found = json.loads(text, parse_float=_Decimal)
+                except json.JSONDecodeError:
+                    continue
+                if isinstance(found, dict):
+                    yield found
+
+
+class _Decimal(str):
+    """A number with a fraction, as it is written."""
+
+
+def _declared(schema: Any) -> dict[str, tuple[str, str]]:
+    """What the schema around an envelope says of the columns."""
+    fields = (schema or {}).get("fields") if isinstance(schema, dict) else None
+    images = [f for f in fields or () if f.get("field") in ("after", "before")]
+    found = {}
+    for column in (images[-1].get("fields") or ()) if images else ():
+        name, kind, semantic = column.get("field"), column.get("type"), column.get("name", "")
+        parameters = column.get("parameters") or {}
+        if semantic == "org.apache.kafka.connect.data.Decimal":
+            precision = parameters.get("connect.decimal.precision", "38")
+            found[name] = (f"decimal({precision},{parameters.get('scale', '0')})", "precise")
+        elif semantic in _OF_SCHEMA:
+            found[name] = _OF_SCHEMA[semantic]
+        elif kind == "bytes":
+            found[name] = ("binary", "base64")
+        else:
+            found[name] = (_OF_TYPE.get(str(kind), "string"), "")
+    return found
+
+
+def _type_of(values: list[Any]) -> str:
+    """The type that all values fit; text where they differ."""
+    kinds = {_kind_of(value) for value in values if value is not None}
+    if kinds <= {"bigint", "decimal"} and kinds:
+        numbers = [str(value) for value in values if value is not None]
+        if kinds == {"bigint"} and all(-_INT64 <= int(number) < _INT64 for number in numbers):
+            return "bigint"
+        if all(re.fullmatch(r"-?\d+(\.\d+)?", number) for number in numbers):
+            scale = max(len(number.partition(".")[2]) for number in numbers)
+            return f"decimal(38,{min(max(scale, 2), 18)})" if "decimal" in kinds else "decimal(38,0)"
+        return "double"
+    if kinds == {"date", "timestamp"}:
+        return "timestamp"
+    return kinds.pop() if len(kinds) == 1 else "string"
+
+
+def _kind_of(value: Any) -> str:
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int):
+        return "bigint"
+    if isinstance(value, _Decimal):
+        return "decimal"
+    if isinstance(value, str) and _DATE.fullmatch(value):
+        return "date"
+    if isinstance(value, str) and _TIME.fullmatch(value):
+        return "timestamp"
+    return "string"
+
+
+def _version_of(sources: list[Mapping[str, Any]]) -> str:
+    """What orders the events of the connector that wrote them."""
+    connectors = {str(source.get("connector")) for source in sources}
+    orders = {ORDERS[connector] for connector in connectors & ORDERS.keys()}
+    if len(orders) > 1:
+        raise SampleError(
+            f"the events are from the connectors {', '.join(sorted(connectors))}, whose positions "
+            "have no common order. Land the events of each in a folder of its own."
+        )
+    for name, order in (("lsn", "source.sequence"), ("pos", "source.pos")):
+        if not orders and any(source.get(name) is not None for source in sources):
+            orders = {order}
+    if orders == {"source.sequence"} and not all(map(_is_ordered, sources)):
+        return DESPITE_RACES
+    return orders.pop() if orders else ""
+
+
+def _is_ordered(source: Mapping[str, Any]) -> bool:
+    """Whether an event of PostgreSQL says what has committed before it."""
+    fields = ("sequence", "commit_lsn")
+    is_read = str(source.get("snapshot", "false")) != "false"
+    return is_read or any(source.get(field) is not None for field in fields)
+
+
+def sample_of_table(table: str, project: Path) -> Sampled:
+    """The columns of a table of ClickHouse, by the profile of a dbt project.
+
+    Raises:
+        SampleError: there is no project, or it cannot read the table.
+    """
+    if not (project / "dbt_project.yml").exists():
+        raise SampleError(
+            f"{project / 'dbt_project.yml'} does not exist, and the columns of {table} are read by "
+            "the profile of a project. Make one first: dbt init."
+        )
+    database, dot, name = table.partition(".")
+    if not dot or not name:
+        raise SampleError(f"--table is {table}. Write it as database.table.")
+    literals = {k: v.replace("\\", "\\\\").replace("'", "\\'") for k, v in (("d", database), ("t", name))}
+    query = (
+        "select name, type from system.columns "
+        f"where database = '{literals['d']}' and table = '{literals['t']}' order by position"
+    )
+    folder = str(project)
+    shown = dbtRunner().invoke(
+        ["--quiet", "show", "--inline", query, "--limit", "-1", "--project-dir", folder]
+        + (["--profiles-dir", folder] if (project / "profiles.yml").exists() else [])
+    )
+    if not shown.success:
+        raise SampleError(f"dbt cannot read the columns of {table}, see above. Try: dbt deps, dbt debug")
+    rows = [row for result in shown.result.results for row in result.agate_table.rows]  # type: ignore[union-attr]
+    if not rows:
+        raise SampleError(f"ClickHouse has no table {table}, or its user may not read it.")
+    return Sampled({str(row["name"]): str(row["type"]) for row in rows})

@@ -1,0 +1,1 @@
+"""The adapter of ClickHouse, embedded or on a server."""

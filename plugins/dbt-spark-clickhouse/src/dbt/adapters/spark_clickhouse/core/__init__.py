@@ -1,0 +1,1 @@
+"""What both engines and the hand-off use."""

@@ -1,0 +1,1 @@
+"""How ClickHouse reads Spark's tables."""

@@ -1,0 +1,132 @@
+"""Where the files of a Spark table are, and the table functions that read them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from dbt.adapters.spark_clickhouse.core.literals import clickhouse_literal
+
+RECEIPT = "_hand_off.json"  # Spark and the *.parquet glob pass over names with a leading underscore
+PARQUET = "parquet"
+FORMATS = (PARQUET, "delta", "iceberg")
+
+Query = Callable[[str], Iterable[Any]]
+
+
+class Files(ABC):
+    """The folder of one table, in ``file_format``."""
+
+    functions: Mapping[str, str]  # by format
+    are_read_in_place = True
+
+    def __init__(self, location: str, file_format: str) -> None:
+        self.location = location
+        self.file_format = file_format
+
+    def sizes(self) -> dict[str, int]:
+        """Bytes of the files that make up the table, by their paths within the folder.
+
+        In a lake table these are all files: which of them count, its log says.
+        """
+        return {name: size for name, size in sorted(self._listed()) if self._is_part(name)}
+
+    @abstractmethod
+    def _listed(self) -> Iterable[tuple[str, int]]:
+        """Paths within the folder, and bytes, of all files."""
+
+    def _is_part(self, name: str) -> bool:
+        *folders, file = name.split("/")
+        if self.file_format != PARQUET:
+            return not file.startswith((".", RECEIPT))
+        return file.endswith(".parquet") and all("=" in folder for folder in folders)
+
+    @abstractmethod
+    def exist(self) -> bool:
+        """Whether there is such a folder."""
+
+    @abstractmethod
+    def read_receipt(self) -> str | None:
+        """The text of the receipt that lies beside the files, or None when there is none."""
+
+    @abstractmethod
+    def write_receipt(self, text: str) -> None:
+        """Lay the text of a receipt beside the files, whole or not at all."""
+
+    def are_newer_than_receipt(self) -> bool:
+        """Whether a file was written after the receipt, as far as can be told."""
+        return False
+
+    def deliver(self, types: Mapping[str, str], sizes: Mapping[str, int]) -> None:  # noqa: B027
+        """Bring the files to where ClickHouse reads them. Most are read where they are.
+
+        Args:
+            types: ClickHouse types of the columns, as in the files, by name.
+            sizes: bytes of the files, by their paths within the folder.
+        """
+
+    def source(self, pattern: str = "", structure: str = "") -> str:
+        """What ClickHouse reads the folder from: a table function.
+
+        Args:
+            pattern: of the files; a lake table needs none.
+            structure: columns and ClickHouse types; left to ClickHouse when empty.
+        """
+        place = f"{self._url()}/{pattern}" if pattern else self._url()
+        arguments = [place, "Parquet", structure] if structure or pattern else [place]
+        given = (clickhouse_literal(argument) for argument in arguments if argument)
+        return f"{self.functions[self.file_format]}({', '.join(given)})"
+
+    @abstractmethod
+    def _url(self) -> str:
+        """The folder as ClickHouse's table functions take it."""
+
+    def __str__(self) -> str:
+        return self.location
+
+
+class LocalFiles(Files):
+    """A folder of this machine."""
+
+    functions: Mapping[str, str] = {PARQUET: "file", "delta": "deltaLakeLocal", "iceberg": "icebergLocal"}
+
+    @property
+    def folder(self) -> Path:
+        """The folder."""
+        return Path(self.location)
+
+    def _listed(self) -> Iterable[tuple[str, int]]:
+        for path in self.folder.rglob("*"):
+            if path.is_file():
+                yield path.relative_to(self.folder).as_posix(), path.stat().st_size
+
+    def exist(self) -> bool:
+        return self.folder.is_dir()
+
+    def are_newer_than_receipt(self) -> bool:
+        """Whether a file was written, or put in its place, after the receipt."""
+        laid = (self.folder / RECEIPT).stat().st_mtime_ns
+        changes = ((self.folder / name).stat() for name in self.sizes())
+        return any(max(file.st_mtime_ns, file.st_ctime_ns) >= laid for file in changes)
+
+    def read_receipt(self) -> str | None:
+        try:
+            return (self.folder / RECEIPT).read_text()
+        except FileNotFoundError:
+            return None
+
+    def write_receipt(self, text: str) -> None:
+        draft = self.folder / f"{RECEIPT}.draft"
+        draft.write_text(text)
+        draft.replace(self.folder / RECEIPT)
+
+    def _url(self) -> str:
+        return self.location
+
+
+def partition_columns(files: Iterable[str]) -> list[str]:
+    """The columns whose values are in the names of folders, given paths within a table's folder."""
+    first = next(iter(files), "")
+    return [folder.split("=", 1)[0] for folder in first.split("/")[:-1] if "=" in folder]

@@ -1,0 +1,205 @@
+"""Which Spark tables ClickHouse nodes read, and when they are checked.
+
+``receipt`` has the checks.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from dbt.adapters.base.relation import BaseRelation
+from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.spark_clickhouse import private_api
+from dbt.adapters.spark_clickhouse.core.project import Project
+from dbt.adapters.spark_clickhouse.core.routing import CLICKHOUSE, SPARK, Engine
+from dbt.adapters.spark_clickhouse.core.types import without_collations
+from dbt.adapters.spark_clickhouse.hand_off.figures import figures_sql, receipt_of
+from dbt.adapters.spark_clickhouse.hand_off.files import Files, LocalFiles
+from dbt.adapters.spark_clickhouse.hand_off.places import SparkFiles, obstacle, require_readable
+from dbt.adapters.spark_clickhouse.hand_off.reading import reading_sql, stored_types
+from dbt.adapters.spark_clickhouse.hand_off.receipt import (
+    Receipt,
+    require_no_nested_nulls,
+    require_same_figures,
+    require_same_files,
+)
+from dbt.adapters.spark_clickhouse.hand_off.relation import HandOffRelation, engine_of_relation
+
+logger = AdapterLogger("spark_clickhouse")
+
+
+class HandOffs:
+    """Hand-offs of one project."""
+
+    def __init__(self, project: Project, spark_files: SparkFiles) -> None:
+        self._project = project
+        self._files = spark_files
+        self._verified: dict[str, Receipt] = {}
+        # By location, what statements that read it have in them, and its check.
+        self._read: dict[str, tuple[str, Callable[[], object]]] = {}
+        self._referenced: set[tuple[str, str]] = set()
+        self._refreshing = threading.Lock()
+        self._delivering = threading.Lock()
+
+    def relation(self, node: Any, own: BaseRelation, **kwargs: Any) -> HandOffRelation:
+        """The Spark relation ``own`` of ``node``, as ClickHouse reads it.
+
+        Raises:
+            DbtRuntimeError: ClickHouse cannot read it, and what to change.
+        """
+        require_readable(node, own)
+        files = self._files.of(own, node)
+        self._referenced.add((node.schema, node.identifier))
+        is_connected = self._project.connections.get_if_exists() is not None
+        if node.resource_type == "source" and is_connected and files.exist():
+            self._refresh_receipt(own, files)
+        receipt = Receipt.load(files) if is_connected or isinstance(files, LocalFiles) else None
+        if receipt and is_connected and private_api.may_introspect(self._project.config):
+            self._deliver(files, receipt)  # The node may read it while it is compiled.
+        return HandOffRelation(
+            path=own.path, reading=reading_sql(files, receipt), **private_api.reference_options(kwargs)
+        )
+
+    def by_location(self, relation: BaseRelation, node: Any = None) -> HandOffRelation:
+        """A Spark relation, of which the node may not be known, as ClickHouse reads it.
+
+        Raises:
+            DbtRuntimeError: there is nothing to read.
+        """
+        files = self._files.of(relation, node)
+        receipt = Receipt.load(files)
+        if not files.sizes():
+            require_same_files(str(relation), _model(relation, node), files, receipt)
+        if receipt:
+            self._deliver(files, receipt)
+        return HandOffRelation(path=relation.path, reading=reading_sql(files, receipt))
+
+    def record(self, relation: BaseRelation) -> None:
+        """Lay a receipt beside the files of a Spark table that the node at work has built, if
+        ClickHouse nodes read the node."""
+        node = self._project.context.node
+        if engine_of_relation(relation) == SPARK and self._is_handed_off(node):
+            self._write_receipt(relation, self._files.of(relation, node))
+
+    def verify_parents(self, node: Any) -> None:
+        """Check the Spark tables that the ClickHouse node ``node`` reads.
+
+        Raises:
+            DbtRuntimeError: a table is not what Spark wrote, or not as ClickHouse reads it.
+        """
+        for parent in map(self._as_referenced, self._project.spark_parents(node)):
+            own = self._project.Relation.create_from(self._project.config, parent)
+            files = self._files.of(own, parent)
+            if parent.resource_type == "source":
+                self._refresh_receipt(own, files)
+            else:
+                spark: Any = self._project.engines[SPARK]
+                spark.hold_schema(parent.schema)
+            self._verify(own, files, parent)
+
+    def verified(self, own: BaseRelation, file_format: str | None) -> HandOffRelation:
+        """A Spark relation, of which no node may be known, checked, as ClickHouse reads it."""
+        node = self._project.spark_node(own)
+        files = self._files.of(own, node, file_format)
+        receipt = self._verify(own, files, node)
+        return HandOffRelation(path=own.path, reading=reading_sql(files, receipt))
+
+    def is_whole(self, own: BaseRelation, file_format: str | None) -> bool:
+        """Whether a Spark relation, of which no node may be known, has the files of its receipt."""
+        files = self._files.of(own, self._project.spark_node(own), file_format)
+        receipt = Receipt.load(files)
+        return receipt is not None and receipt.files == files.sizes()
+
+    def require_unchanged(self, sql: str) -> None:
+        """Check after a statement on ClickHouse that the Spark tables that it has read are still
+        those that were checked before: another run may have made them again meanwhile.
+
+        Raises:
+            DbtRuntimeError: one of them is not.
+        """
+        for reading, check in list(self._read.values()):
+            if reading in sql:
+                check()
+
+    def _verify(self, own: BaseRelation, files: Files, node: Any) -> Receipt:
+        name, model = str(own), _model(own, node)
+        receipt = require_same_files(name, model, files, Receipt.load(files))
+        require_no_nested_nulls(name, receipt)
+        if self._verified.get(files.location) != receipt:
+            self._read.pop(files.location, None)  # of what was there before
+            self._deliver(files, receipt)
+            columns = [(column.name, column.spark_type) for column in receipt.columns]
+            read = self._figures(CLICKHOUSE, columns, reading_sql(files, receipt))
+            require_same_figures(name, model, receipt, receipt_of(columns, read, receipt.files))
+            self._verified[files.location] = receipt
+            if files.are_read_in_place:
+                check = partial(require_same_files, name, model, files, receipt)
+                self._read[files.location] = reading_sql(files, receipt), check
+        return receipt
+
+    def _deliver(self, files: Files, receipt: Receipt) -> None:
+        with self._delivering:
+            files.deliver(stored_types(receipt), receipt.files)
+
+    def _as_referenced(self, node: Any) -> Any:
+        """``node``, or the table of another environment that `ref` gave for it (`--defer`)."""
+        deferred = getattr(node, "defer_relation", None)
+        is_read = deferred and (deferred.schema, deferred.identifier) in self._referenced
+        return deferred if is_read else node
+
+    def _is_handed_off(self, node: Any) -> bool:
+        """Whether ClickHouse nodes read ``node``, and can."""
+        return (
+            node is not None
+            and obstacle(node) is None
+            and any(
+                parent.unique_id == node.unique_id
+                for child in self._project.nodes.values()
+                if child.resource_type != "source"
+                if not getattr(child, "is_ephemeral_model", False)
+                if self._project.engine_of(child) == CLICKHOUSE
+                for parent in self._project.spark_parents(child)
+            )
+        )
+
+    def _refresh_receipt(self, own: BaseRelation, files: Files) -> None:
+        """Lay a receipt beside the files of a source, which others write, if they have changed."""
+        with self._refreshing:
+            receipt = Receipt.load(files)
+            if receipt is None or receipt.files != files.sizes() or files.are_newer_than_receipt():
+                self._write_receipt(own, files)
+
+    def _write_receipt(self, relation: BaseRelation, files: Files) -> None:
+        if not files.exist():
+            raise DbtRuntimeError(
+                f"ClickHouse cannot read {relation}, which Spark owns: there is no folder "
+                f"{files}. If it is a table, set `warehouse` in the profile's `spark` block to "
+                "the folder of Spark's managed tables (spark.sql.warehouse.dir); if it is a source "
+                "of files, correct its `location`."
+            )
+        self._read.pop(files.location, None)
+        source = relation.render()  # whole, also when dbt wants a sample
+        # A column's type by a connection's own name for it is not always Spark's: BIGINT_TYPE.
+        sql = f"describe query select * from {source}"
+        _, described = self._project.call_named_engine(SPARK, "execute", sql, fetch=True)
+        columns = [(row["col_name"], without_collations(row["data_type"])) for row in described.rows]
+        figures = self._figures(SPARK, columns, source)
+        receipt_of(columns, figures, files.sizes()).save(files)
+
+    def _figures(self, engine: Engine, columns: list[tuple[str, str]], source: str) -> list[list[Any]]:
+        figures = []
+        for sql in figures_sql(columns, source, engine):
+            _, table = self._project.call_named_engine(engine, "execute", sql, fetch=True)
+            figures.append(list(table.rows[0].values()))
+        return figures
+
+
+def _model(own: BaseRelation, node: Any) -> str | None:
+    """What builds a table; None for a source."""
+    is_source = getattr(node, "resource_type", None) == "source"
+    return None if is_source else getattr(node, "name", own.identifier)

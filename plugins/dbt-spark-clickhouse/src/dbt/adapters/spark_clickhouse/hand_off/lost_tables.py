@@ -1,0 +1,72 @@
+"""Tables of the embedded Spark that its metastore knows and whose files are gone.
+
+Spark reads one as a table without rows: what is built on it would lack them in silence.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dbt.adapters.base.relation import BaseRelation
+from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.spark_clickhouse.core.project import Project
+from dbt.adapters.spark_clickhouse.core.routing import SPARK
+from dbt.adapters.spark_clickhouse.hand_off.files import LocalFiles
+from dbt.adapters.spark_clickhouse.hand_off.places import SparkFiles, location_root
+
+logger = AdapterLogger("spark_clickhouse")
+
+
+class LostTables:
+    """Lost tables of one project."""
+
+    def __init__(self, project: Project, spark_files: SparkFiles) -> None:
+        self._project = project
+        self._files = spark_files
+
+    def drop(self, node: Any) -> None:
+        """Drop the table of a Spark node whose files are gone, so that it is built anew.
+
+        Raises:
+            DbtRuntimeError: the node is incremental, and compiled to add to what there was.
+        """
+        own = self._project.Relation.create_from(self._project.config, node)
+        if lost := self._lost(own, node):
+            logger.warning(f"The files of {own} no longer exist. The table is built again")
+            self._project.call_named_engine(SPARK, "drop_relation", lost)
+            if node.config.materialized == "incremental":
+                raise DbtRuntimeError(
+                    f"The files of the Spark table {own} no longer existed, and the table was "
+                    f"dropped. Build it from the first row: dbt build --select {node.name}"
+                )
+
+    def require_parents(self, node: Any) -> None:
+        """Check that the tables are there that a Spark node reads, through views too.
+
+        Raises:
+            DbtRuntimeError: the metastore knows a table, and its files are gone.
+        """
+        for parent in self._project.spark_parents(node):
+            if parent.resource_type == "source":
+                continue
+            own = self._project.Relation.create_from(self._project.config, parent)
+            if parent.config.materialized == "view":
+                self.require_parents(parent)
+            elif self._lost(own, parent):
+                raise DbtRuntimeError(
+                    f"The files of the Spark table {own} no longer exist. Spark would read no "
+                    f"rows. Build it again: dbt build --select {parent.name}"
+                )
+
+    def _lost(self, own: BaseRelation, node: Any) -> BaseRelation | None:
+        """The table of a Spark node if the metastore knows it, its place is in the embedded
+        stores, and it has no folder."""
+        if getattr(node, "is_ephemeral_model", False) or location_root(node):
+            return None
+        files = self._files.of(own, node)
+        if not isinstance(files, LocalFiles) or files.exist() or not files.folder.is_relative_to(self._project.home):
+            return None
+        found = self._project.get_relation(SPARK, own.schema, own.identifier)
+        return found if found is not None and found.is_table else None

@@ -1,0 +1,1 @@
+"""Batches in a landing zone."""

@@ -1,0 +1,676 @@
+"""Everything that the adapter uses of other packages and that those do not promise to keep.
+
+A private name (``_jsc``), an attribute that is there by chance, a method of Spark's JVM: a minor
+version may rename it. Nothing else in the adapter touches one; each is listed in ``SYMBOLS``, and
+each is guarded: where it is missing, ``PrivateApiError`` names the package, its version and the
+symbol, before anything goes wrong in silence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module, metadata
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import unquote
+
+from dbt.adapters.base.connections import BaseConnectionManager
+from dbt.adapters.base.impl import BaseAdapter
+from dbt.adapters.base.relation import BaseRelation
+from dbt.adapters.clickhouse.httpclient import ChHttpClient
+from dbt.adapters.contracts.connection import Connection, Credentials
+from dbt.adapters.factory import FACTORY
+from dbt_common.exceptions import DbtRuntimeError
+
+if TYPE_CHECKING:
+    from pyspark import SparkConf
+    from pyspark.sql import SparkSession
+
+OWN_PACKAGE = "dbt-spark-clickhouse"
+# The versions that the adapter is tested with.
+TESTED_VERSIONS = {
+    "clickhouse-connect": "1.12.0",
+    "dbt-adapters": "1.24.5",
+    "dbt-clickhouse": "1.10.3",
+    "dbt-core": "1.11.16",
+    "dbt-spark": "1.11.0",
+    "pyspark": "4.3.0",
+}
+
+AnyAdapter = TypeVar("AnyAdapter", bound=type[BaseAdapter])
+
+
+class PrivateApiError(DbtRuntimeError):
+    """Another package is not as the adapter knows it."""
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A name that another package does not promise to keep.
+
+    Args:
+        package: the distribution that has it.
+        place: the module and the class, or the object, that it is an attribute of; for a method of
+            the JVM, its Java class.
+        name: the attribute.
+    """
+
+    package: str
+    place: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.place.rpartition(':')[2]}.{self.name}"
+
+    def of(self, owner: Any) -> Any:
+        """The attribute of ``owner``.
+
+        Raises:
+            PrivateApiError: it has none of that name.
+        """
+        try:
+            return getattr(owner, self.name)
+        except AttributeError as error:
+            raise self.missing() from error
+
+    def replace(self, owner: Any, value: Any) -> None:
+        """Put ``value`` in the place of the attribute of ``owner``, which must be there."""
+        self.of(owner)
+        setattr(owner, self.name, value)
+
+    def call(self, java_object: Any, *arguments: Any) -> Any:
+        """Call a method of an object in Spark's JVM, which knows its methods only when called."""
+        from py4j.protocol import Py4JError
+
+        try:
+            return self.of(java_object)(*arguments)
+        except Py4JError as error:
+            if f"Method {self.name}(" in str(error) and "does not exist" in str(error):
+                raise self.missing() from error
+            raise
+
+    def home(self) -> Any:
+        """The class, module or object that has it.
+
+        Raises:
+            PrivateApiError: it is not there.
+        """
+        module, _, path = self.place.partition(":")
+        try:
+            found: Any = import_module(module)
+            for part in filter(None, path.split(".")):
+                found = getattr(found, part)
+        except (ImportError, AttributeError) as error:
+            raise self.missing() from error
+        return found
+
+    def missing(self) -> PrivateApiError:
+        """The error where the symbol is missing, and what to do."""
+        return PrivateApiError(f"{_has(self.package)} no {self}. {_advice(self.package)}")
+
+
+def _has(package: str) -> str:
+    own, other = metadata.version(OWN_PACKAGE), metadata.version(package)
+    return f"{OWN_PACKAGE} {own} does not work with {package} {other}, which has"
+
+
+def _advice(package: str) -> str:
+    return (
+        f"Install the version that it was tested with, pip install "
+        f"'{package}=={TESTED_VERSIONS[package]}', or a newer {OWN_PACKAGE}."
+    )
+
+
+def new_method(adapter: type[BaseAdapter], name: str) -> PrivateApiError:
+    """The error where dbt calls a method of a stock adapter that this version does not know."""
+    owner = next(cls for cls in adapter.__mro__ if name in vars(cls))
+    stock = owner.__module__.removeprefix("dbt.adapters.").partition(".")[0]
+    package = {"spark": "dbt-spark", "clickhouse": "dbt-clickhouse"}.get(stock, "dbt-adapters")
+    return PrivateApiError(
+        f"{_has(package)} a new method adapter.{name}(). It is not known whether the method is for "
+        f"one engine or for both. {_advice(package)}"
+    )
+
+
+# dbt-adapters and dbt-core
+
+_AVAILABLE = Symbol("dbt-adapters", "dbt.adapters.base.impl:BaseAdapter", "_available_")
+_REPLACEMENTS = Symbol("dbt-adapters", "dbt.adapters.base.impl:BaseAdapter", "_parse_replacements_")
+_ADAPTERS = Symbol("dbt-adapters", "dbt.adapters.factory:FACTORY", "adapters")
+_CONNECTION_KEYS = Symbol("dbt-adapters", "dbt.adapters.contracts.connection:Credentials", "_connection_keys")
+_MANAGER = "dbt.adapters.base.connections:BaseConnectionManager"
+_CONNECTIONS = Symbol("dbt-adapters", _MANAGER, "thread_connections")
+_CONNECTIONS_LOCK = Symbol("dbt-adapters", _MANAGER, "lock")
+_RELATION = "dbt.adapters.base.relation:BaseRelation"
+_LIMIT = Symbol("dbt-adapters", _RELATION, "limit")
+_EVENT_TIME_FILTER = Symbol("dbt-adapters", _RELATION, "event_time_filter")
+_DBT_CREATED = Symbol("dbt-adapters", _RELATION, "dbt_created")
+_INTROSPECT = Symbol("dbt-core", "dbt.cli.params", "introspect")
+_NODE_CONFIG = Symbol("dbt-core", "dbt.context.providers", "RuntimeConfigObject")
+
+
+def offering(*stock_adapters: type[BaseAdapter]) -> Callable[[AnyAdapter], AnyAdapter]:
+    """Let macros call on an adapter class what they may call on ``stock_adapters``; while dbt
+    parses, with the same stand-ins."""
+
+    def offer(adapter: AnyAdapter) -> AnyAdapter:
+        classes = (*stock_adapters, adapter)
+        names = frozenset().union(*(_AVAILABLE.of(each) for each in classes))
+        stand_ins = {name: stand_in for each in classes for name, stand_in in _REPLACEMENTS.of(each).items()}
+        _AVAILABLE.replace(adapter, names)
+        _REPLACEMENTS.replace(adapter, stand_ins)
+        return adapter
+
+    return offer
+
+
+def register_adapter(adapter: Any, *types: str) -> None:
+    """Have dbt find ``adapter`` under each of ``types``, in its registry.
+
+    dbt holds the registry's lock while it makes an adapter.
+    """
+    _ADAPTERS.of(FACTORY).update(dict.fromkeys(types, adapter))
+
+
+def registered_adapter(type_: str) -> Any:
+    """The adapter that dbt has under ``type_``, or None."""
+    return _ADAPTERS.of(FACTORY).get(type_)
+
+
+def connection_keys(credentials: Credentials) -> tuple[str, ...]:
+    """The keys of a stock profile that `dbt debug` may print."""
+    keys: tuple[str, ...] = _CONNECTION_KEYS.of(credentials)()
+    return keys
+
+
+def connections_of_others(manager: BaseConnectionManager) -> list[Connection]:
+    """The connections that other threads than this one have named."""
+    own = manager.get_if_exists()
+    with _CONNECTIONS_LOCK.of(manager):
+        connections = list(_CONNECTIONS.of(manager).values())
+    return [connection for connection in connections if connection is not own]
+
+
+def is_reference(options: Mapping[str, Any]) -> bool:
+    """Whether dbt calls ``Relation.create_from`` for a `ref` or `source`: then, and only then, it
+    says how many rows it wants, if only that it wants all."""
+    return _LIMIT.name in options
+
+
+def reference_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Of the options of a `ref` or `source` those that its relation keeps: how many rows, and of
+    which time."""
+    names = (_LIMIT.name, _EVENT_TIME_FILTER.name)
+    return {name: options[name] for name in names if name in options}
+
+
+def was_built(relation: BaseRelation) -> bool:
+    """Whether dbt caches ``relation`` because a node has built it."""
+    return bool(_DBT_CREATED.of(relation))
+
+
+def may_introspect(config: Any) -> bool:
+    """Whether dbt may ask the engines what is there: not after `--no-introspect`."""
+    _INTROSPECT.of(_INTROSPECT.home())
+    return bool(getattr(getattr(config, "args", None), _INTROSPECT.name.upper(), True))
+
+
+def is_full_refresh(config: Any) -> bool:
+    """Whether dbt is to build all anew (`--full-refresh`)."""
+    return bool(getattr(getattr(config, "args", None), "FULL_REFRESH", False))
+
+
+def project_variables(config: Any) -> dict[str, Any]:
+    """The variables of the project and of the command line."""
+    return {"project": config.vars.to_dict(), "command line": dict(config.cli_vars)}
+
+
+def node_config(node: Any) -> Any:
+    """The `config` of a node, as its macros have it."""
+    return _NODE_CONFIG.of(_NODE_CONFIG.home())(node)
+
+
+# dbt-clickhouse and clickhouse-connect
+
+_CLIENT = "dbt.adapters.clickhouse.dbclient:ChClientWrapper"
+_CREATE_CLIENT = Symbol("dbt-clickhouse", _CLIENT, "_create_client")
+_ENSURE_DATABASE = Symbol("dbt-clickhouse", _CLIENT, "_ensure_database")
+_SET_DATABASE = Symbol("dbt-clickhouse", _CLIENT, "_set_client_database")
+_CONNECTION_SETTINGS = Symbol("dbt-clickhouse", _CLIENT, "_conn_settings")
+_OWN_CLIENT = Symbol("dbt-clickhouse", _CLIENT, "_client")
+_SERVER_ZONE = Symbol("clickhouse-connect", "clickhouse_connect.driver.client:Client", "server_tz")
+
+
+class EmbeddedClient(ChHttpClient):
+    """dbt-clickhouse's client, on what ``connect`` opens in place of a server."""
+
+    def __init__(self, credentials: Any) -> None:
+        for hook in (_CREATE_CLIENT, _ENSURE_DATABASE):
+            hook.of(ChHttpClient)
+        super().__init__(credentials)
+
+    def connect(self, credentials: Any, settings: dict[str, Any]) -> Any:
+        """Open a client of clickhouse-connect with the settings of each statement."""
+        raise NotImplementedError
+
+    def create_database(self, database: str) -> None:
+        """Create the profile's database if it is not there.
+
+        The stock client remembers databases for the whole process, across data folders.
+        """
+        raise NotImplementedError
+
+    def _create_client(self, credentials: Any) -> Any:
+        return self.connect(credentials, _CONNECTION_SETTINGS.of(self))
+
+    def _ensure_database(self, database_engine: str | None, cluster_name: str | None) -> None:
+        if self.database:
+            self.create_database(self.database)
+            _SET_DATABASE.of(self)()
+
+
+def client_of(handle: ChHttpClient) -> Any:
+    """The client of clickhouse-connect in that of dbt-clickhouse."""
+    return _OWN_CLIENT.of(handle)
+
+
+def set_server_zone(client: Any, zone: Any) -> None:
+    """Have a client of clickhouse-connect take ``zone`` for its server's."""
+    _SERVER_ZONE.replace(client, zone)
+
+
+# dbt-spark
+
+_SESSION = "dbt.adapters.spark.session:SessionConnectionWrapper"
+_FIX_BINDING = Symbol("dbt-spark", _SESSION, "_fix_binding")
+_FETCHALL = Symbol("dbt-spark", _SESSION, "fetchall")
+_DESCRIPTION = Symbol("dbt-spark", _SESSION, "description")
+_CURSOR = Symbol("dbt-spark", _SESSION, "_cursor")
+_FRAME = Symbol("dbt-spark", "dbt.adapters.spark.session:Cursor", "_df")
+
+Row = tuple[Any, ...]
+
+
+def of_python_model(text: str) -> tuple[str, str]:
+    """The code of a Python model with dbt's, and the table that dbt-spark would write; from the
+    text that its macro `py_write_table` makes."""
+    code, mark, end = text.partition("# --- Autogenerated dbt materialization code. --- #")
+    written = re.search(r'\.saveAsTable\("(.+)"\)\s*$', end)
+    if not mark or written is None:
+        raise Symbol("dbt-spark", "dbt.include.spark", "py_write_table").missing()
+    return code, written[1]
+
+
+def set_session_literals(handle: Any, literal: Callable[[Any], str]) -> None:
+    """Have a session of dbt-spark write the values of seeds as ``literal`` does."""
+    _FIX_BINDING.replace(handle, literal)
+
+
+def set_session_rows(handle: Any, convert: Callable[[list[str], Row], Row]) -> None:
+    """Have a session of dbt-spark return each row as ``convert`` makes it, from the types of the
+    columns and the row."""
+    fetchall = _FETCHALL.of(handle)
+    _DESCRIPTION.of(type(handle))
+
+    def fetchall_converted() -> list[Row]:
+        types = [column[1] for column in _DESCRIPTION.of(handle)]
+        return [convert(types, tuple(row)) for row in fetchall() or ()]
+
+    _FETCHALL.replace(handle, fetchall_converted)
+
+
+def set_frame(cursor: Any, frame: Any) -> None:
+    """Have a cursor of a session of dbt-spark return the rows of ``frame``."""
+    _FRAME.replace(cursor, frame)
+
+
+# PySpark
+
+_CONTEXT = "pyspark:SparkContext"
+_ACTIVE_CONTEXT = Symbol("pyspark", _CONTEXT, "_active_spark_context")
+_JAVA_CONTEXT = Symbol("pyspark", _CONTEXT, "_jsc")
+_JVM = Symbol("pyspark", "pyspark.sql:SparkSession", "_jvm")
+_JAVA_SESSION = Symbol("pyspark", "pyspark.sql:SparkSession", "_jsparkSession")
+_JAVA_FRAME = Symbol("pyspark", "pyspark.sql.classic.dataframe:DataFrame", "_jdf")
+_LAUNCH_GATEWAY = Symbol("pyspark", "pyspark.java_gateway", "launch_gateway")
+_GATEWAY_PROCESS = Symbol("pyspark", "pyspark.java_gateway", "proc")
+_ERROR_LOGGER = "SQLQueryContextLogger"
+_PICKLE = Symbol("pyspark", "pyspark.cloudpickle", "register_pickle_by_value")
+_RECONNECTS = Symbol("pyspark", "pyspark.sql.connect.client.retries", "DefaultPolicy")
+_NO_PICKLE = Symbol("pyspark", "pyspark.cloudpickle", "unregister_pickle_by_value")
+
+
+def is_spark_running() -> bool:
+    """Whether this process has a Spark."""
+    return _ACTIVE_CONTEXT.of(_ACTIVE_CONTEXT.home()) is not None
+
+
+def launch_gateway(conf: SparkConf, **process: Any) -> Any:
+    """Start a JVM for Spark, its process with the keywords of ``Popen``."""
+    return _LAUNCH_GATEWAY.of(_LAUNCH_GATEWAY.home())(conf, popen_kwargs=process)
+
+
+def end_gateway(gateway: Any) -> None:
+    """End a JVM, and wait until it has gone."""
+    process = _GATEWAY_PROCESS.of(gateway)
+    gateway.shutdown()
+    process.stdin.close()
+    process.wait()
+
+
+def silence_errors() -> None:
+    """Have PySpark not print every error as a page of JSON, also those that dbt-spark expects."""
+    from pyspark.logger import PySparkLogger
+
+    PySparkLogger.getLogger(_ERROR_LOGGER).disabled = True
+
+
+def pickle_by_value(module: ModuleType) -> None:
+    """Have PySpark send the functions of ``module`` whole: no other process can import it."""
+    _PICKLE.of(_PICKLE.home())(module)
+
+
+def stop_pickling_by_value(module: ModuleType) -> None:
+    """Undo ``pickle_by_value``."""
+    _NO_PICKLE.of(_NO_PICKLE.home())(module)
+
+
+def set_reconnects(session: SparkSession, count: int, pause: int | None = None) -> None:
+    """Have the client of Spark Connect try a lost connection again so many times: after ``pause``
+    seconds each, or after longer and longer ones."""
+    times = {} if pause is None else {"initial_backoff": pause * 1000, "backoff_multiplier": 1.0}
+    policy = _RECONNECTS.of(_RECONNECTS.home())(max_retries=count, **times)
+    session.client.set_retry_policies([policy])
+
+
+def jvm(session: SparkSession) -> Any:
+    """The packages of Java."""
+    return _JVM.of(session)
+
+
+# Spark's JVM
+
+_CATALYST = "org.apache.spark.sql.catalyst"
+_SCALA_CONTEXT = Symbol("pyspark", "org.apache.spark.api.java.JavaSparkContext", "sc")
+_CANCEL = Symbol("pyspark", "org.apache.spark.SparkContext", "cancelJobGroupAndFutureJobs")
+_STATE = Symbol("pyspark", "org.apache.spark.sql.classic.SparkSession", "sessionState")
+_CATALOG = Symbol("pyspark", "org.apache.spark.sql.internal.SessionState", "catalog")
+_PARSER = Symbol("pyspark", "org.apache.spark.sql.internal.SessionState", "sqlParser")
+_PARSE_NAME = Symbol("pyspark", f"{_CATALYST}.parser.ParserInterface", "parseMultipartIdentifier")
+_PARSE_TABLE = Symbol("pyspark", f"{_CATALYST}.parser.ParserInterface", "parseTableIdentifier")
+_TABLE_EXISTS = Symbol("pyspark", f"{_CATALYST}.catalog.SessionCatalog", "tableExists")
+_DATABASE_EXISTS = Symbol("pyspark", f"{_CATALYST}.catalog.SessionCatalog", "databaseExists")
+_QUALIFY = Symbol("pyspark", f"{_CATALYST}.catalog.SessionCatalog", "qualifyIdentifier")
+_DEFAULT_PATH = Symbol("pyspark", f"{_CATALYST}.catalog.SessionCatalog", "defaultTablePath")
+_TABLE_METADATA = Symbol("pyspark", f"{_CATALYST}.catalog.SessionCatalog", "getTableMetadata")
+_STORAGE = Symbol("pyspark", f"{_CATALYST}.catalog.CatalogTable", "storage")
+_LOCATION = Symbol("pyspark", f"{_CATALYST}.catalog.CatalogStorageFormat", "locationUri")
+_PROVIDER = Symbol("pyspark", f"{_CATALYST}.catalog.CatalogTable", "provider")
+_IDENTIFIER = Symbol("pyspark", f"{_CATALYST}.catalog.CatalogTable", "identifier")
+_PARTITION_COLUMNS = Symbol("pyspark", f"{_CATALYST}.catalog.CatalogTable", "partitionColumnNames")
+_DATABASE = Symbol("pyspark", f"{_CATALYST}.TableIdentifier", "database")
+_QUOTED = Symbol("pyspark", f"{_CATALYST}.TableIdentifier", "quotedString")
+_UNQUOTED = Symbol("pyspark", f"{_CATALYST}.TableIdentifier", "unquotedString")
+
+
+def cancel_job_group(context: Any, group: str, reason: str) -> None:
+    """Cancel the jobs of a group, and those that it would start next."""
+    _CANCEL.call(_SCALA_CONTEXT.call(_JAVA_CONTEXT.of(context)), group, reason)
+
+
+@dataclass(frozen=True)
+class SparkTable:
+    """What Spark's own catalog knows of a table. ``name`` is its schema and name, ``quoted`` the
+    same in SQL; ``location`` is a URI, ``provider`` the format."""
+
+    name: str
+    quoted: str
+    location: str | None
+    provider: str | None
+    is_partitioned: bool
+
+
+class SparkCatalog:
+    """Spark's own catalog, of which PySpark shows little. Identifiers are objects of the JVM."""
+
+    def __init__(self, session: SparkSession) -> None:
+        state = _STATE.call(_JAVA_SESSION.of(session))
+        self._catalog = _CATALOG.call(state)
+        self._parser = _PARSER.call(state)
+
+    def parts(self, name: str) -> list[str]:
+        """The parts of a table's name, as Spark parses it."""
+        parts = _PARSE_NAME.call(self._parser, name)
+        return [parts.apply(i) for i in range(parts.size())]
+
+    def identifier(self, parts: list[str]) -> Any:
+        """The identifier of the table with these parts, at most schema and name."""
+        quoted = ".".join(f"`{part.replace('`', '``')}`" for part in parts)
+        return _PARSE_TABLE.call(self._parser, quoted)
+
+    def has_table(self, identifier: Any) -> bool:
+        """Whether there is such a table."""
+        return bool(_TABLE_EXISTS.call(self._catalog, identifier))
+
+    def default_location(self, identifier: Any) -> str | None:
+        """The URI at which Spark would put a new table; None if its schema is not there."""
+        qualified = _QUALIFY.call(self._catalog, identifier)
+        if not _DATABASE_EXISTS.call(self._catalog, _DATABASE.call(qualified).get()):
+            return None
+        return str(_DEFAULT_PATH.call(self._catalog, identifier).toString())
+
+    def table(self, identifier: Any) -> SparkTable:
+        """A table that is there."""
+        found = _TABLE_METADATA.call(self._catalog, identifier)
+        location = _LOCATION.call(_STORAGE.call(found))
+        provider = _PROVIDER.call(found)
+        return SparkTable(
+            name=_name_of(found),
+            quoted=str(_QUOTED.call(identifier)),
+            location=str(location.get().toString()) if location.isDefined() else None,
+            provider=str(provider.get()).lower() if provider.isDefined() else None,
+            is_partitioned=not _PARTITION_COLUMNS.call(found).isEmpty(),
+        )
+
+
+_LOGICAL = f"{_CATALYST}.plans.logical"
+_SOURCES = "org.apache.spark.sql.execution.datasources"
+_EXECUTION = Symbol("pyspark", "org.apache.spark.sql.classic.Dataset", "queryExecution")
+_ANALYZED = Symbol("pyspark", "org.apache.spark.sql.execution.QueryExecution", "analyzed")
+_PLAN_SESSION = Symbol("pyspark", "org.apache.spark.sql.execution.QueryExecution", "sparkSession")
+_SUBQUERIES = Symbol("pyspark", f"{_CATALYST}.plans.QueryPlan", "subqueriesAll")
+_DETERMINISTIC = Symbol("pyspark", f"{_CATALYST}.plans.QueryPlan", "deterministic")
+_CHILDREN = Symbol("pyspark", f"{_CATALYST}.trees.TreeNode", "children")
+_CONTAINS = Symbol("pyspark", f"{_CATALYST}.trees.TreePatternBits", "containsPattern")
+_VIEW_DESCRIPTION = Symbol("pyspark", f"{_LOGICAL}.View", "desc")
+_VIEW_TEXT = Symbol("pyspark", f"{_CATALYST}.catalog.CatalogTable", "viewText")
+_RELATION_READ = Symbol("pyspark", f"{_SOURCES}.LogicalRelation", "relation")
+_TABLE_READ = Symbol("pyspark", f"{_SOURCES}.LogicalRelation", "catalogTable")
+_FILE_INDEX = Symbol("pyspark", f"{_SOURCES}.HadoopFsRelation", "location")
+_ROOT_PATHS = Symbol("pyspark", f"{_SOURCES}.FileIndex", "rootPaths")
+_ALL_FILES = Symbol("pyspark", f"{_SOURCES}.PartitioningAwareFileIndex", "allFiles")
+_SHARED_STATE = Symbol("pyspark", "org.apache.spark.sql.classic.SparkSession", "sharedState")
+_CACHE = Symbol("pyspark", "org.apache.spark.sql.internal.SharedState", "cacheManager")
+_IS_EMPTY = Symbol("pyspark", "org.apache.spark.sql.execution.CacheManager", "isEmpty")
+# The time, the user and the like; code that is not Spark's own.
+_UNDETERMINED = ("CURRENT_LIKE", "PYTHON_UDF", "SCALA_UDF")
+_STATUS = re.compile(r"path=([^;]+); isDirectory=false; length=(\d+);.*?modification_time=(\d+);")
+
+
+@dataclass(frozen=True)
+class ViewRead:
+    """A view that a statement reads: its schema and name, and its SQL."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
+class FilesRead:
+    """The files that a statement reads: the URI below which they are, each file as Spark has listed
+    it (path, bytes, milliseconds since 1970), and the table that they make up, empty for none."""
+
+    root: str
+    listed: set[tuple[str, int, int]]
+    table: str
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A leaf of a plan; ``kind`` is the name of its class."""
+
+    kind: str
+    java_object: Any
+
+    def files(self) -> FilesRead | None:
+        """The files that it reads, None if it is not known that these are all of a folder."""
+        relation = _RELATION_READ.call(self.java_object)
+        if _kind(relation) != "HadoopFsRelation":
+            return None
+        index = _FILE_INDEX.call(relation)
+        if _kind(index) != "InMemoryFileIndex":
+            return None
+        roots = _ROOT_PATHS.call(index)
+        if roots.size() != 1:
+            return None
+        statuses = str(_ALL_FILES.call(index).mkString("\n"))
+        listed = {(str(path).removeprefix("file:"), int(size), int(at)) for path, size, at in _STATUS.findall(statuses)}
+        root, table = str(roots.apply(0).toString()), _TABLE_READ.call(self.java_object)
+        if not table.isDefined():
+            return FilesRead(root, listed, "")
+        location = _LOCATION.call(_STORAGE.call(table.get()))
+        if not location.isDefined() or _path(str(location.get().toString())) != _path(root):
+            return None
+        return FilesRead(root, listed, _name_of(table.get()))
+
+
+class SparkPlan:
+    """The statement that a session of dbt-spark has at hand, as Spark has resolved it."""
+
+    def __init__(self, handle: Any) -> None:
+        execution = _EXECUTION.call(_JAVA_FRAME.of(_FRAME.of(_CURSOR.of(handle))))
+        self._plan = _ANALYZED.call(execution)
+        self._session = _PLAN_SESSION.call(execution)
+        java = jvm(session_of(handle))
+        self._patterns = java.org.apache.spark.sql.catalyst.trees.TreePattern
+        self._nodes = list(_below(self._plan))
+        for subquery in _each(_SUBQUERIES.call(self._plan)):
+            self._nodes += _below(subquery)
+
+    def is_deterministic(self) -> bool:
+        """Whether the rows depend on nothing but what is read, and nothing of that is cached."""
+        cache = _CACHE.call(_SHARED_STATE.call(self._session))
+        plans = [self._plan, *_each(_SUBQUERIES.call(self._plan))]
+        return bool(_IS_EMPTY.call(cache)) and all(
+            _DETERMINISTIC.call(plan)
+            and not any(_CONTAINS.call(plan, getattr(self._patterns, name)()) for name in _UNDETERMINED)
+            for plan in plans
+        )
+
+    def views(self) -> list[ViewRead]:
+        """The views that are read, through others too."""
+        found = [_VIEW_DESCRIPTION.call(node) for node in self._nodes if _kind(node) == "View"]
+        texts = [_VIEW_TEXT.call(view) for view in found]
+        return [
+            ViewRead(_name_of(view), str(text.get()) if text.isDefined() else "")
+            for view, text in zip(found, texts, strict=True)
+        ]
+
+    def leaves(self) -> list[Leaf]:
+        """What reads, or makes rows of nothing."""
+        return [Leaf(_kind(node), node) for node in self._nodes if not _CHILDREN.call(node).size()]
+
+
+def session_of(handle: Any) -> SparkSession:
+    """The session of Spark of the statement that a session of dbt-spark has at hand."""
+    session: SparkSession = _FRAME.of(_CURSOR.of(handle)).sparkSession
+    return session
+
+
+def _below(node: Any) -> list[Any]:
+    found = [node]
+    for child in _each(_CHILDREN.call(node)):
+        found += _below(child)
+    return found
+
+
+def _each(sequence: Any) -> list[Any]:
+    return [sequence.apply(i) for i in range(sequence.size())]
+
+
+def _kind(java_object: Any) -> str:
+    return str(java_object.getClass().getSimpleName())
+
+
+def _path(uri: str) -> str:
+    """A URI of Java's, or one as Hadoop writes it, which escapes nothing."""
+    return re.sub(r"^file:/+", "/", unquote(uri)).rstrip("/")
+
+
+def _name_of(table: Any) -> str:
+    return str(_UNQUOTED.call(_IDENTIFIER.call(table))).removeprefix("spark_catalog.")
+
+
+_STATUS_STORE = Symbol("pyspark", "org.apache.spark.SparkContext", "statusStore")
+_ACTIVE_STAGES = Symbol("pyspark", "org.apache.spark.status.AppStatusStore", "activeStages")
+_STAGE = "org.apache.spark.status.api.v1.StageData"
+_STAGE_NUMBER = Symbol("pyspark", _STAGE, "stageId")
+_STAGE_TASKS = Symbol("pyspark", _STAGE, "numTasks")
+_STAGE_DONE = Symbol("pyspark", _STAGE, "numCompleteTasks")
+_STAGE_INPUT = Symbol("pyspark", _STAGE, "inputRecords")
+_STAGE_SHUFFLED = Symbol("pyspark", _STAGE, "shuffleReadRecords")
+
+
+@dataclass(frozen=True)
+class StageAtWork:
+    """A stage that Spark works on: its tasks, those that are done, and the rows it has read."""
+
+    number: int
+    tasks: int
+    done: int
+    rows: int
+
+
+def stages_at_work() -> list[StageAtWork]:
+    """The stages that this process's Spark works on; none where there is no Spark."""
+    from py4j.protocol import Py4JError
+
+    context = _ACTIVE_CONTEXT.of(_ACTIVE_CONTEXT.home())
+    try:
+        java_context = context and _JAVA_CONTEXT.of(context)
+        if java_context is None:
+            return []
+        store = _STATUS_STORE.call(_SCALA_CONTEXT.call(java_context))
+        return [
+            StageAtWork(
+                number=_STAGE_NUMBER.call(stage),
+                tasks=_STAGE_TASKS.call(stage),
+                done=_STAGE_DONE.call(stage),
+                rows=_STAGE_INPUT.call(stage) + _STAGE_SHUFFLED.call(stage),
+            )
+            for stage in _each(_ACTIVE_STAGES.call(store))
+        ]
+    except (Py4JError, OSError):  # it ends
+        return []
+
+
+SYMBOLS = tuple(found for found in list(vars().values()) if isinstance(found, Symbol))
+
+# Public attributes of dbt's nodes which not every node has, so that where they are read their
+# absence is no error. A test finds out when dbt renames one.
+_NODES = "dbt.contracts.graph.nodes"
+OPTIONAL_OF_NODES = (
+    Symbol("dbt-core", f"{_NODES}:ModelNode", "compiled"),
+    Symbol("dbt-core", f"{_NODES}:ModelNode", "database"),
+    Symbol("dbt-core", f"{_NODES}:ModelNode", "defer_relation"),
+    Symbol("dbt-core", f"{_NODES}:ModelNode", "depends_on"),
+    Symbol("dbt-core", f"{_NODES}:ModelNode", "depends_on_nodes"),
+    Symbol("dbt-core", f"{_NODES}:ModelNode", "identifier"),
+    Symbol("dbt-core", f"{_NODES}:ModelNode", "is_ephemeral_model"),
+    Symbol("dbt-core", f"{_NODES}:ModelNode", "language"),
+    Symbol("dbt-core", f"{_NODES}:ModelNode", "resource_type"),
+    Symbol("dbt-core", f"{_NODES}:SourceDefinition", "external"),
+    Symbol("dbt-core", f"{_NODES}:UnitTestNode", "tested_node_unique_id"),
+)

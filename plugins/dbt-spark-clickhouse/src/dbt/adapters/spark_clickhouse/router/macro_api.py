@@ -1,0 +1,98 @@
+"""What macros can call on this adapter and on neither stock adapter: the other engine."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.base import available
+from dbt.adapters.base.relation import BaseRelation
+
+from dbt.adapters.spark_clickhouse.core.response import ResponseWithFacts
+from dbt.adapters.spark_clickhouse.core.routing import SPARK, Engine
+from dbt.adapters.spark_clickhouse.hand_off.relation import RELATION_CLASSES
+from dbt.adapters.spark_clickhouse.landing.batches import batches, local_files, local_folder
+from dbt.adapters.spark_clickhouse.router.router import Router
+from dbt.adapters.spark_clickhouse.spark.engine import record_for
+
+if TYPE_CHECKING:
+    import agate
+
+_listing = threading.Lock()
+
+
+class MacroMethods(Router):
+    """Queries and tables of an engine that is not at work."""
+
+    @available.parse(lambda *a, **k: None)
+    def query_on(self, engine: Engine, sql: str) -> agate.Table:
+        """The rows of ``sql``, run on ``engine`` whatever engine is at work."""
+        _, table = self.call_named_engine(engine, "execute", sql, fetch=True)
+        return table
+
+    @available.parse(lambda *a, **k: None)
+    def query_if_there(self, sql: str) -> agate.Table | None:
+        """The rows of ``sql``, which reads files, on Spark; None when their folder is not there."""
+        try:
+            return self.query_on(SPARK, sql)
+        except Exception as error:
+            if "[PATH_NOT_FOUND]" in str(error):
+                return None
+            raise
+
+    @available.parse(lambda *a, **k: None)
+    def response_with(self, message: str, rows_affected: int | None, facts: dict[str, Any]) -> ResponseWithFacts:
+        """A response for ``store_result``; run_results.json has ``facts`` in it, as numbers, texts
+        and lists of them."""
+        return ResponseWithFacts(message, "OK", rows_affected, facts=facts)
+
+    @available.parse(lambda *a, **k: None)
+    def list_batches(self, location: str, name: str, again: bool = False) -> list[dict[str, Any]] | None:
+        """The batches of a landing zone that is called ``name``, see ``landing.batches``; listed
+        once a run, unless asked ``again``. None where only Spark can list the folder, or where it
+        is not there: Spark may be configured to look for it elsewhere."""
+        folder = local_folder(location) if self._has_local_files() else None
+        if folder is None or not (self.project_root / folder).is_dir():
+            return None
+        with _listing:
+            if again:
+                return batches(local_files(self.project_root / folder), name)
+            if location not in self.landed:
+                self.landed[location] = batches(local_files(self.project_root / folder), name)
+            return self.landed[location]
+
+    def _has_local_files(self) -> bool:
+        """Whether a path without a scheme means the same to Spark as to this process."""
+        settings = self.engine_configs[SPARK].credentials.server_side_parameters
+        return self.engines[SPARK].is_embedded and "spark.hadoop.fs.defaultFS" not in settings
+
+    @available.parse(lambda *a, **k: "")
+    def view_definition(self, schema: str, identifier: str) -> str:
+        """The hash of the statement that made a view of the embedded Spark; empty if unknown."""
+        record = record_for(self.engine_configs[SPARK].credentials)
+        return record.view_definition(schema, identifier) if record else ""
+
+    @available.parse(lambda *a, **k: None)
+    def outcome_of_unit_test(self, question: str) -> agate.Table | None:
+        """What the unit test at work on Spark has found if it passed and would again, else None."""
+        spark: Any = self.engines[SPARK]
+        found: agate.Table | None = spark.outcome_of_unit_test(question)
+        return found
+
+    @available.parse(lambda *a, **k: False)
+    def has_receipt(self, schema: str, identifier: str, file_format: str | None = None) -> bool:
+        """Whether a Spark table that is not a node is there as Spark wrote it for ClickHouse."""
+        own = RELATION_CLASSES[SPARK].create(schema=schema, identifier=identifier)
+        return self.hand_offs.is_whole(own, file_format)
+
+    @available.parse(lambda *a, **k: None)
+    def hand_off(self, schema: str, identifier: str, file_format: str | None = None) -> BaseRelation:
+        """A Spark table that is not a node, as ClickHouse reads it; checked like any other.
+
+        ``file_format`` is what `create table … using` names; Parquet if it is None.
+
+        Raises:
+            DbtRuntimeError: the table is not what Spark wrote, or not as ClickHouse reads it.
+        """
+        own = RELATION_CLASSES[SPARK].create(schema=schema, identifier=identifier)
+        return self.hand_offs.verified(own, file_format)

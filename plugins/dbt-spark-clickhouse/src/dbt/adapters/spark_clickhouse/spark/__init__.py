@@ -1,0 +1,1 @@
+"""The adapter of Spark, embedded or on a cluster."""

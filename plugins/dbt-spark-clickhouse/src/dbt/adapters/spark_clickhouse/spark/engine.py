@@ -1,0 +1,459 @@
+"""Stock dbt-spark, plus an embedded Spark for its session method."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Hashable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from datetime import UTC
+from multiprocessing.context import SpawnContext
+from pathlib import Path
+from typing import Any, ClassVar, cast
+
+import agate
+from dbt.adapters.base.relation import BaseRelation
+from dbt.adapters.contracts.connection import AdapterRequiredConfig, AdapterResponse, Connection, ConnectionState
+from dbt.adapters.events.logging import AdapterLogger
+from dbt.adapters.exceptions import FailedToConnectError
+from dbt.adapters.spark.connections import SparkConnectionManager
+from dbt.adapters.spark.impl import SparkAdapter
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.spark_clickhouse import private_api
+from dbt.adapters.spark_clickhouse.core import store
+from dbt.adapters.spark_clickhouse.core.context import Context
+from dbt.adapters.spark_clickhouse.core.credentials import SparkMethod
+from dbt.adapters.spark_clickhouse.core.engine import EngineAdapter, EngineConnectionManager
+from dbt.adapters.spark_clickhouse.core.literals import spark_literal
+from dbt.adapters.spark_clickhouse.core.routing import SPARK
+from dbt.adapters.spark_clickhouse.core.spark_errors import (
+    causes,
+    lost_connection,
+    no_connection,
+    with_advice,
+    without_stack,
+)
+from dbt.adapters.spark_clickhouse.spark.metastore_record import MetastoreRecord
+from dbt.adapters.spark_clickhouse.spark.passed_tests import (
+    DATA_TEST,
+    MESSAGE,
+    UNIT_TEST,
+    PassedTests,
+    TestRun,
+    outcome_of_passed,
+)
+from dbt.adapters.spark_clickhouse.spark.progress import Progress, terminal_for
+from dbt.adapters.spark_clickhouse.spark.python_models import view_of_model
+from dbt.adapters.spark_clickhouse.spark.session import (
+    SESSION_SETTINGS,
+    cancel_jobs,
+    join_job_group,
+    own_record,
+    running_session,
+    start_session,
+)
+from dbt.adapters.spark_clickhouse.spark.table_folders import TableFolders
+
+logger = AdapterLogger("spark_clickhouse")
+
+Answer = tuple[AdapterResponse, agate.Table]
+
+
+def in_utc(kinds: list[str], row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A row of a session with its timestamps in UTC, where PySpark's are local times."""
+    return tuple(map(_in_utc, kinds, row))
+
+
+def _in_utc(kind: str, value: Any) -> Any:
+    if kind != "timestamp" or value is None:
+        return value
+    return value.astimezone(UTC).replace(tzinfo=None)
+
+
+def record_for(credentials: Any) -> MetastoreRecord | None:
+    """What is known of the embedded Spark's metastore; None where others may change it. While no
+    Spark runs, this process holds the embedded stores, so that it stays true."""
+    if credentials.method != SparkMethod.SESSION or own_record(credentials) is None:
+        return None
+    if not private_api.is_spark_running():
+        store.hold(Path(credentials.home), credentials.wait)
+    return own_record(credentials)
+
+
+_LISTINGS = 10  # tries
+
+
+def _remote_session(credentials: Any) -> Any:
+    try:
+        from dbt.adapters.spark_clickhouse.spark.connect import connect
+    except ImportError as error:
+        raise FailedToConnectError(
+            "Spark Connect needs packages that are not installed: "
+            f"pip install 'dbt-spark-clickhouse[connect]' ({error})"
+        ) from error
+    return connect(credentials)
+
+
+def _settings_of_thrift(given: dict[str, str]) -> dict[str, str]:
+    """The settings of a session, by the names that other servers take and by those that Spark's own
+    Thrift server takes. dbt-spark sends the first alone."""
+    settings = {**SESSION_SETTINGS, **given}
+    return {**settings, **{f"set:hiveconf:{name}": value for name, value in settings.items()}}
+
+
+# Of a Thrift server, which listens to either.
+_BY_THRIFT = (SparkMethod.THRIFT, SparkMethod.HTTP)
+
+
+class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManager):
+    """dbt-spark's connections; the session method starts the embedded Spark."""
+
+    _tests: ClassVar[dict[Hashable, TestRun]] = {}  # by thread
+    _progress: ClassVar[list[Progress]] = []  # none, or one
+    _showing: ClassVar[threading.Lock] = threading.Lock()
+
+    @classmethod
+    def open(cls, connection: Connection) -> Connection:
+        """Open a connection, in this process or to a cluster as the credentials say."""
+        credentials = connection.credentials
+        is_session = credentials.method in (SparkMethod.SESSION, SparkMethod.CONNECT)
+        is_new_session = is_session and connection.state != "open"
+        if credentials.method in _BY_THRIFT:
+            settings = _settings_of_thrift(credentials.server_side_parameters)
+            connection.credentials = replace(credentials, server_side_parameters=settings)
+        if is_new_session and credentials.method == SparkMethod.SESSION:
+            start_session(credentials, credentials.wait)
+        with cls.opening(connection):
+            if is_new_session and credentials.method == SparkMethod.CONNECT:
+                connection.handle = _remote_session(credentials)
+                connection.state = ConnectionState.OPEN
+            else:
+                connection = cls._open_stock(connection)
+            if is_new_session:
+                private_api.set_session_rows(connection.handle, in_utc)
+                private_api.set_session_literals(connection.handle, spark_literal)
+            if is_new_session and credentials.method == SparkMethod.SESSION:
+                connection.handle.job_group = join_job_group()
+            return connection
+
+    @classmethod
+    def _open_stock(cls, connection: Connection) -> Connection:
+        try:
+            return super().open(connection)
+        except FailedToConnectError as error:
+            credentials = connection.credentials
+            if credentials.method not in _BY_THRIFT:
+                raise
+            place = f"{credentials.host}:{credentials.port}"
+            raise FailedToConnectError(no_connection(error, place)) from error
+
+    @classmethod
+    def close(cls, connection: Connection) -> Connection:
+        """Close a connection. That one is lost is no error here: its last statement was one."""
+        try:
+            return super().close(connection)
+        except Exception as error:
+            if lost_connection(error, "") is None:
+                raise
+            logger.debug(f"The connection '{connection.name}' could not be closed: {error}")
+            connection.state = ConnectionState.CLOSED
+            return connection
+
+    @contextmanager
+    def exception_handler(self, sql: str) -> Iterator[None]:
+        """Errors of Spark without the stack of Java, which goes to dbt's log. Those of the way to a
+        Thrift server say what to do."""
+        try:
+            with self._telling_of_lost_connection(), super().exception_handler(sql):
+                yield
+        except DbtRuntimeError as error:
+            logger.debug(error.msg)
+            error.msg = with_advice(without_stack(error.msg))
+            raise
+
+    @contextmanager
+    def _telling_of_lost_connection(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            credentials: Any = self.profile.credentials
+            is_open = not any(isinstance(cause, FailedToConnectError) for cause in causes(error))
+            if credentials.method in _BY_THRIFT and is_open:
+                place = f"{credentials.host}:{credentials.port}"
+                if message := lost_connection(error, place):
+                    raise DbtRuntimeError(message) from error
+            raise
+
+    def execute(self, sql: str, *args: Any, **kwargs: Any) -> Any:
+        """Run a statement, unless it makes a view that is there and was made by the same."""
+        record = record_for(self.profile.credentials)
+        if record and record.is_made(sql):
+            logger.debug(f"The view has not changed: {sql}")
+            return AdapterResponse("OK"), agate.Table([])
+        try:
+            found = super().execute(sql, *args, **kwargs)
+        except DbtRuntimeError:
+            raise
+        except Exception:  # while the rows were fetched, which is when the embedded Spark reads them
+            with self.exception_handler(sql):
+                raise
+        if record:
+            record.after(sql)
+        return found
+
+    def add_query(self, sql: str, *args: Any, **kwargs: Any) -> Any:
+        """Run a statement; on the embedded Spark one that can be run again, wherever it ends."""
+        connection = self.get_thread_connection()
+        if connection.credentials.method != SparkMethod.SESSION:
+            return self._send(sql, *args, **kwargs)
+        _ = connection.handle  # which opens it
+        self._show_progress()
+        record = record_for(connection.credentials)
+        if record:
+            record.before(sql)
+        try:
+            with TableFolders(Path(connection.credentials.home)).executing(sql):
+                found = self._send(sql, *args, **kwargs)
+        finally:
+            if record:
+                record.before(sql)
+        if test := self._tests.get(self.get_thread_identifier()):
+            test.resolved(connection.handle)
+        return found
+
+    def _send(self, sql: str, *args: Any, **kwargs: Any) -> Any:
+        """Run a statement. A listing runs again if a temporary view that it shows was dropped
+        meanwhile: dbt-spark would take the error for an empty schema."""
+        for _ in range(_LISTINGS):
+            try:
+                return super().add_query(sql, *args, **kwargs)
+            except DbtRuntimeError as error:
+                if "show table extended" not in sql or "TABLE_OR_VIEW_NOT_FOUND" not in str(error):
+                    raise
+        return super().add_query(sql, *args, **kwargs)
+
+    @contextmanager
+    def running(self, test: TestRun) -> Iterator[None]:
+        """Run the statement of a test within the block."""
+        self._tests[self.get_thread_identifier()] = test
+        try:
+            yield
+        finally:
+            del self._tests[self.get_thread_identifier()]
+
+    def _show_progress(self) -> None:
+        """Show on the terminal what Spark is at, if somebody looks."""
+        with self._showing:
+            if not self._progress and (terminal := terminal_for(self.profile)):
+                self._progress.append(Progress(terminal))
+
+    def cleanup_all(self) -> None:
+        """Close all connections."""
+        while self._progress:
+            self._progress.pop().end()
+        super().cleanup_all()
+
+    def cancel(self, connection: Connection) -> None:
+        """Cancel what the connection's thread is doing, and what it would do next."""
+        super().cancel(connection)
+        if job_group := getattr(connection.handle, "job_group", None):
+            cancel_jobs(job_group)
+
+
+class RoutedSparkAdapter(EngineAdapter, SparkAdapter):
+    """dbt-spark as one of two engines."""
+
+    engine = SPARK
+    stock = SparkAdapter
+    ConnectionManager = RoutedSparkConnectionManager
+    connections: RoutedSparkConnectionManager
+
+    def __init__(self, config: AdapterRequiredConfig, mp_context: SpawnContext, context: Context) -> None:
+        super().__init__(config, mp_context, context)
+        credentials: Any = config.credentials
+        self.passed_tests = PassedTests(config, credentials.server_side_parameters or {})
+
+    @property
+    def is_embedded(self) -> bool:
+        """Whether Spark runs on this machine, in a JVM of this process."""
+        return bool(self.config.credentials.method == SparkMethod.SESSION)
+
+    def pre_model_hook(self, config: Any) -> Any:
+        """What the stock adapter does before it runs a node.
+
+        Raises:
+            DbtRuntimeError: the node needs what this Spark does not have.
+        """
+        method = self.config.credentials.method
+        runs_python = method in (SparkMethod.SESSION, SparkMethod.CONNECT)
+        if not runs_python and getattr(config.model, "language", None) == "python":
+            raise DbtRuntimeError(
+                f"Python models need the embedded Spark or Spark Connect, and this profile has "
+                f"`method: {method}`. Use a target without `host` in its `spark` block or with "
+                "`method: connect`, or write the model in SQL."
+            )
+        self.hold_schema(config.model.schema)
+        return super().pre_model_hook(config)
+
+    def hold_schema(self, schema: str) -> None:
+        """Keep other processes off a schema of a server, until the command has ended.
+
+        Raises:
+            DbtRuntimeError: another process makes or reads its tables.
+        """
+        credentials: Any = self.config.credentials
+        if not self.is_embedded:
+            server = f"{credentials.host}:{credentials.port}"
+            store.hold_schema(Path(credentials.home), server, schema, credentials.wait)
+
+    def execute(self, sql: str, auto_begin: bool = False, fetch: bool = False, limit: int | None = None) -> Answer:
+        """Run a statement, unless it is that of a test which would pass again."""
+        node = self.node_at_work
+        record = self._record_of_tests(node) if fetch else None
+        if record is None:
+            return cast(Answer, super().execute(sql, auto_begin, fetch, limit))
+        if node.resource_type == UNIT_TEST:
+            key = self.passed_tests.key_of_unit_test(node.unique_id)
+        else:
+            key = self._key_of_test(sql)
+            if self.passed_tests.has_passed(record, key):
+                return AdapterResponse(MESSAGE), outcome_of_passed(DATA_TEST)
+        test = TestRun(record, key, sql)
+        with self.connections.running(test):
+            response, found = super().execute(sql, auto_begin, fetch, limit)
+        test.ended(found)
+        return response, found
+
+    def outcome_of_unit_test(self, question: str) -> agate.Table | None:
+        """What the unit test at work has found, if it has passed and would again; None if Spark is
+        to be asked. ``question`` is all that decides it but what is read."""
+        record = self._record_of_tests(self.node_at_work)
+        if record is None:
+            return None
+        key = self._key_of_test(question)
+        self.passed_tests.note_unit_test(self.node_at_work.unique_id, key)
+        passed = self.passed_tests.has_passed(record, key)
+        return outcome_of_passed(UNIT_TEST) if passed else None
+
+    def _record_of_tests(self, node: Any) -> MetastoreRecord | None:
+        kind = getattr(node, "resource_type", None)
+        return record_for(self.config.credentials) if kind in (DATA_TEST, UNIT_TEST) else None
+
+    def _key_of_test(self, question: str) -> str:
+        root = str(self.config.credentials.project_root)
+        return self.passed_tests.key(question, root, self.get_macro_resolver())
+
+    def submit_python_job(self, parsed_model: dict[str, Any], compiled_code: str) -> Any:
+        """Run a Python model in this process. A statement of dbt-spark makes the table of what it
+        returns: file format, partitions and location are as those of a SQL model."""
+        handle = self.connections.get_thread_connection().handle
+        session = getattr(handle, "session", None) or running_session()
+        code, written = private_api.of_python_model(compiled_code)
+        root = Path(self.config.credentials.project_root)
+        model = view_of_model(session, parsed_model, code, root)
+        with self._noting_changes(), model as view:
+            self.execute(f"drop table if exists {written}")
+            self.execute(self._create_table_sql(parsed_model, written, f"select * from {view}"))
+        return AdapterResponse("OK")
+
+    @contextmanager
+    def _noting_changes(self) -> Iterator[None]:
+        """Note what the block, which may do anything, changes in the metastore."""
+        record = record_for(self.config.credentials)
+        if record is None:
+            yield
+            return
+        before = self._relations_now()
+        record.before_any()
+        since = record.changes()
+        changed = {""}
+        try:
+            yield
+        finally:
+            try:
+                after = self._relations_now()
+                both = before.keys() | after.keys()
+                changed = {name for name in both if before.get(name) != after.get(name)}
+                changed -= record.changed_since(since)  # by statements, which have noted it
+            finally:
+                record.after_any(changed)
+
+    def _relations_now(self) -> dict[str, list[Any]]:
+        """What Spark's metastore says of each relation, by its name in any schema."""
+        found: dict[str, list[Any]] = {}
+        for schema in self._list_schemas():
+            for relation in self._describe(schema):
+                found.setdefault(relation["identifier"], []).append((schema, relation))
+        return found
+
+    def _create_table_sql(self, node: dict[str, Any], table: str, query: str) -> str:
+        own = self.Relation.create(schema=node["schema"], identifier=node["alias"])
+        if table != str(own):  # what an incremental model adds, for a moment
+            return f"create table {table} as {query}"
+        config = private_api.node_config(self.node_at_work)
+        return str(
+            self.execute_macro(
+                "create_table_as",
+                context_override={"config": config, "model": node},
+                kwargs={"temporary": False, "relation": own, "compiled_code": query},
+            )
+        )
+
+    def list_schemas(self, database: str) -> list[str]:
+        """The schemas; of Spark's metastore if it runs, else of the record."""
+        known = record.schemas() if (record := self._record_at_rest()) else None
+        return list(super().list_schemas(database)) if known is None else known
+
+    def list_relations_without_caching(self, schema_relation: BaseRelation) -> list[BaseRelation]:
+        """The relations of a schema; of Spark's metastore if it runs, else of the record."""
+        schema = str(schema_relation.schema)
+        known = record.relations(schema) if (record := self._record_at_rest()) else None
+        if known is not None:
+            return [self.Relation.create(schema=schema, **found) for found in known]
+        if record := record_for(self.config.credentials):
+            record.note_schema(schema)
+        return list(super().list_relations_without_caching(schema_relation))
+
+    def get_columns_in_relation(self, relation: BaseRelation) -> list[Any]:
+        """The columns of a relation; as they were when somebody asked, until it is changed."""
+        record = record_for(self.config.credentials)
+        schema, name = str(relation.schema), str(relation.identifier)
+        known = record.columns(schema, name) if record else None
+        if known is not None:
+            return [self.Column(**column) for column in known]
+        columns = list(super().get_columns_in_relation(relation))
+        if record and columns:
+            found = self.get_relation("", schema, name)
+            if found is not None:
+                record.keep_columns(schema, name, list(map(asdict, columns)), found.is_view)
+        return columns
+
+    def capture_metastore(self) -> None:
+        """Look up, while Spark runs, what the next run may ask of its metastore."""
+        if not private_api.is_spark_running():
+            return
+        if record := record_for(self.config.credentials):
+            with self.connection_named("metastore"):
+                record.capture(self._list_schemas, self._describe)
+                if record.has_tests() and self._has_functions(record.schemas() or []):
+                    record.forget_tests()
+
+    def _record_at_rest(self) -> MetastoreRecord | None:
+        return None if private_api.is_spark_running() else record_for(self.config.credentials)
+
+    def _list_schemas(self) -> list[str]:
+        return list(super().list_schemas(""))
+
+    def _has_functions(self, schemas: Iterable[str]) -> bool:
+        """Whether anybody has made functions, which tests may depend on."""
+        return any(self.execute(f"show user functions in `{schema}`", fetch=True)[1].rows for schema in schemas)
+
+    def _describe(self, schema: str) -> list[dict[str, Any]]:
+        relations = super().list_relations_without_caching(self.Relation.create(schema=schema))
+        names = ("identifier", "type", "information", "is_delta", "is_hudi", "is_iceberg")
+        return [
+            {name: getattr(relation, name) for name in names}
+            for relation in relations
+            if relation.schema  # temporary views have none
+        ]

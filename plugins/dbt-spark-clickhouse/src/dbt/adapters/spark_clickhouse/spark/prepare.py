@@ -1,0 +1,111 @@
+"""Makes the archive of classes with which Spark starts in half the time.
+
+python -m dbt.adapters.spark_clickhouse.spark.prepare
+
+once for an environment, takes less than a minute and 220 MB, below the environment's `share`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import atexit
+import os
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from dbt.adapters.spark_clickhouse.core.credentials import EmbeddedSparkCredentials, SparkMethod
+from dbt.adapters.spark_clickhouse.spark.class_archive import archive_path
+from dbt.adapters.spark_clickhouse.spark.session import JAVA_OPTIONS, default_settings, start_session
+
+# What runs do: it has most of the classes loaded that they need.
+_STATEMENTS = (
+    "create schema if not exists warm_up",
+    """
+    create or replace view warm_up.lines as
+    select value, cast(batch as bigint) as batch, _metadata.file_path as file from text.`{lines}`
+    """,
+    """
+    create table warm_up.changes using parquet as
+    select
+      parsed.id,
+      max_by(parsed, batch) as last,
+      count(*) as changes,
+      md5(max(value)) as digest,
+      sum(try_cast(parsed.amount as decimal(12, 2))) as amount,
+      collect_list(file) as files
+    from (
+      select *, from_json(value, 'id bigint, amount string, at timestamp') as parsed
+      from warm_up.lines
+    )
+    lateral view explode(array(parsed.amount)) as each
+    where value rlike '[0-9]'
+      and array_contains((select collect_list(batch) from warm_up.lines), batch)
+    group by parsed.id
+    """,
+    "describe extended warm_up.changes",
+    "show table extended in warm_up like '*'",
+    "describe query select * from warm_up.changes",
+    """
+    select sum(crc32(cast(id as string))), row_number() over (order by id)
+    from warm_up.changes
+    group by id
+    """,
+    "insert into warm_up.changes select * from warm_up.changes",
+    "drop table if exists warm_up.changes purge",
+    "drop view warm_up.lines",
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Make the archive, unless it is there.
+
+    Raises:
+        FailedToConnectError: there is no Java, or Spark does not start.
+    """
+    parser = argparse.ArgumentParser(
+        prog="python -m dbt.adapters.spark_clickhouse.spark.prepare",
+        description="Let Spark start in half the time. Once for an environment; needs 220 MB.",
+    )
+    parser.parse_args(arguments)
+    path = archive_path()
+    if path is None or not path.is_file():
+        _make(path)
+
+
+def _make(path: Path | None) -> None:
+    """Start Spark in a folder of its own, have it do what runs do, and let it write the archive as
+    it ends."""
+    from pyspark.sql import SparkSession
+
+    home = Path(tempfile.mkdtemp())
+    draft = home / "archive"
+    # The last that is registered runs first: that is the end of Spark.
+    atexit.register(_put_in_place, draft, path, home)
+    credentials = EmbeddedSparkCredentials(
+        method=SparkMethod.SESSION, host="", schema="warm_up", home=str(home), project_root=str(home)
+    )
+    options = f"{default_settings(credentials)[JAVA_OPTIONS]} -XX:ArchiveClassesAtExit={draft}"
+    credentials.server_side_parameters = {JAVA_OPTIONS: options}
+    start_session(credentials, 0)
+    (home / "lines" / "batch=1").mkdir(parents=True)
+    (home / "lines" / "batch=1" / "lines.json").write_text('{"id": 1, "amount": "1.50"}\n')
+    session = SparkSession.builder.getOrCreate()
+    for statement in _STATEMENTS:
+        session.sql(statement.format(lines=home / "lines")).collect()
+
+
+def _put_in_place(draft: Path, path: Path | None, home: Path) -> None:
+    try:
+        if path is not None and draft.is_file():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            beside = path.with_suffix(f".{os.getpid()}")
+            shutil.move(draft, beside)
+            beside.replace(path)
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,533 @@
+"""What the adapter uses of other packages without their promise: all of it is there, all of it is
+in one module, and where a symbol is missing an error says so."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+import zipfile
+from collections.abc import Callable, Iterator
+from importlib import import_module, metadata
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import dbt.cli.params
+import dbt.context.providers
+import pyspark
+import pyspark.cloudpickle
+import pyspark.java_gateway
+import pyspark.sql.connect.client.retries
+import pytest
+from dbt.adapters.clickhouse.dbclient import ChClientWrapper
+from dbt.adapters.clickhouse.httpclient import ChHttpClient
+from py4j.protocol import Py4JError
+from pyspark import SparkContext
+
+from dbt.adapters.spark_clickhouse import private_api
+from dbt.adapters.spark_clickhouse.private_api import SYMBOLS, EmbeddedClient, PrivateApiError, Symbol
+
+SOURCES = Path(private_api.__file__).parent
+PLUGIN = "dbt.adapters.spark_clickhouse"
+JAVA = [symbol for symbol in SYMBOLS if symbol.place.startswith("org.")]
+PYTHON = [symbol for symbol in SYMBOLS if symbol not in JAVA]
+BY_TEXT = ("getattr", "setattr", "hasattr", "delattr")
+# dbt's guide to adapters has each adapter define it.
+PROMISED = {"_connection_keys"}
+
+
+def named(name: str) -> Symbol:
+    (found,) = (symbol for symbol in SYMBOLS if symbol.name == name)
+    return found
+
+
+# Each is there
+
+
+def assigned_in(scope: Any) -> set[str]:
+    """The attributes that the functions of a class or a module give to objects."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(scope)))
+    return {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)}
+
+
+def is_there(symbol: Symbol) -> bool:
+    home = symbol.home()
+    if hasattr(home, symbol.name):
+        return True
+    if inspect.ismodule(home):
+        return symbol.name in assigned_in(home)
+    return symbol.name in getattr(home, "__dataclass_fields__", {}) or any(
+        symbol.name in assigned_in(cls) for cls in home.__mro__[:-1] if cls.__module__ not in ("abc", "typing")
+    )
+
+
+@pytest.mark.parametrize("symbol", [*PYTHON, *private_api.OPTIONAL_OF_NODES], ids=str)
+def test_symbol_is_there_in_the_installed_version(symbol: Symbol) -> None:
+    assert is_there(symbol)
+
+
+@pytest.mark.parametrize("name", ["_gone", "_available"])
+def test_symbol_that_is_not_there_is_noticed(name: str) -> None:
+    assert not is_there(Symbol("dbt-adapters", "dbt.adapters.base.impl:BaseAdapter", name))
+
+
+@pytest.fixture(scope="module")
+def jars() -> dict[str, bytes]:
+    """The compiled classes that the symbols of the JVM are methods of, by their names."""
+    files = {symbol.place.replace(".", "/") + ".class": symbol.place for symbol in JAVA}
+    found = {}
+    for path in (Path(pyspark.__file__).parent / "jars").glob("spark-*.jar"):
+        with zipfile.ZipFile(path) as jar:
+            for file in files.keys() & set(jar.namelist()):
+                found[files[file]] = jar.read(file)
+    return found
+
+
+@pytest.mark.parametrize("symbol", JAVA, ids=str)
+def test_method_of_the_jvm_is_there_in_the_installed_version(jars: dict[str, bytes], symbol: Symbol) -> None:
+    # A name in a compiled class has its length before it.
+    name = symbol.name.encode()
+    assert len(name).to_bytes(2, "big") + name in jars[symbol.place]
+
+
+def test_versions_of_the_advice_are_those_that_are_installed() -> None:
+    assert {name: metadata.version(name) for name in private_api.TESTED_VERSIONS} == (private_api.TESTED_VERSIONS)
+    assert {symbol.package for symbol in SYMBOLS} <= private_api.TESTED_VERSIONS.keys()
+
+
+def test_pyspark_prints_its_errors_with_the_logger_that_is_silenced() -> None:
+    source = inspect.getsource(import_module("pyspark.errors.exceptions.base"))
+    assert f'getLogger("{private_api._ERROR_LOGGER}")' in source
+
+
+def test_dbt_says_how_many_rows_it_wants_of_references_and_of_nothing_else() -> None:
+    counts: dict[str, int] = {}
+    for path in Path(str(import_module("dbt.compilation").__file__)).parent.rglob("*.py"):
+        if "create_from(" not in (source := path.read_text()) or "adapters" in path.parts[-3:]:
+            continue
+        for scope in ast.walk(ast.parse(source)):
+            if isinstance(scope, ast.ClassDef):
+                counts[scope.name] = _limited(scope)
+    # A ref is one of this run's nodes, or of another state's.
+    assert {name: count for name, count in counts.items() if count} == {
+        "RuntimeRefResolver": 2,
+        "RuntimeSourceResolver": 1,
+        "RuntimeFunctionResolver": 1,
+    }
+
+
+def _limited(scope: ast.ClassDef) -> int:
+    """How many calls of `create_from` in a class have a limit."""
+    return sum(
+        isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Attribute)
+        and call.func.attr == "create_from"
+        and "limit" in {keyword.arg for keyword in call.keywords}
+        for call in ast.walk(scope)
+    )
+
+
+# Each is guarded
+
+
+class Lacking:
+    """An object of Spark's JVM whose methods answer with itself, but for one that is missing; what
+    it is asked for its ``kind``, it is one after the other, and its sequences have a ``size``."""
+
+    def __init__(self, missing: str, *kinds: str, size: int = 1) -> None:
+        self._missing = missing
+        self._kinds = iter(kinds)
+        self._size = size
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        def call(*_: Any) -> Any:
+            if name == self._missing:
+                raise Py4JError(
+                    f"An error occurred while calling o1.{name}. Trace:\n"
+                    f"py4j.Py4JException: Method {name}([]) does not exist"
+                )
+            if name == "getSimpleName":
+                return next(self._kinds)
+            return {"size": self._size, "isDefined": True, "isEmpty": True}.get(name, self)
+
+        return call
+
+    def __add__(self, _: Any) -> Any:
+        return self
+
+
+class Package:
+    """A package of Java that has everything."""
+
+    def __getattr__(self, _: str) -> Package:
+        return self
+
+    def __call__(self) -> Package:
+        return self
+
+
+def use_spark(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ask Spark everything that the adapter asks."""
+    java = Lacking(missing)
+    private_api.cancel_job_group(SimpleNamespace(_jsc=java), "group", "reason")
+    monkeypatch.setattr(SparkContext, "_active_spark_context", SimpleNamespace(_jsc=java))
+    assert len(private_api.stages_at_work()) == 1
+    session = SimpleNamespace(_jvm=Package())
+    plan = Lacking(missing, "View", size=0)
+    frame = SimpleNamespace(_jdf=plan, sparkSession=session)
+    statement = private_api.SparkPlan(SimpleNamespace(_cursor=SimpleNamespace(_df=frame)))
+    statement.is_deterministic()
+    assert len(statement.views()) == 1
+    files = private_api.Leaf("", Lacking(missing, "HadoopFsRelation", "InMemoryFileIndex")).files()
+    assert files is not None
+    catalog = private_api.SparkCatalog(_as_session(java))
+    assert len(catalog.parts("shop.orders")) == 1
+    found = catalog.identifier(["shop", "orders"])
+    assert catalog.has_table(found)
+    assert catalog.default_location(found) is not None
+    assert catalog.table(found).is_partitioned is False
+
+
+def _as_session(java: Any) -> Any:
+    return SimpleNamespace(_jsparkSession=java)
+
+
+@pytest.mark.parametrize("symbol", JAVA, ids=str)
+def test_method_that_the_jvm_lacks_is_an_error_that_names_it(symbol: Symbol, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(PrivateApiError) as error:
+        use_spark(symbol.name, monkeypatch)
+    assert error.value.msg == symbol.missing().msg
+
+
+def test_jvm_that_lacks_nothing_is_asked_without_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    use_spark("nothing", monkeypatch)
+
+
+def test_other_errors_of_the_jvm_stay_as_they_are() -> None:
+    def fail(*_: Any) -> Any:
+        raise Py4JError("The table does not exist")
+
+    with pytest.raises(Py4JError, match="The table does not exist"):
+        named("tableExists").call(SimpleNamespace(tableExists=fail))
+
+
+class Nothing:
+    """Lacks everything."""
+
+
+class WithRows:
+    """A session that has rows and does not describe them."""
+
+    def fetchall(self) -> list[Any]:
+        return []
+
+
+def _client(**attributes: Any) -> Any:
+    client = EmbeddedClient.__new__(EmbeddedClient)
+    vars(client).update(attributes)
+    return client
+
+
+Use = Callable[[pytest.MonkeyPatch], object]
+
+
+def _without(owner: Any, name: str, use: Callable[[], object]) -> Use:
+    """Uses what needs the attribute of ``owner``, and of the classes above it, when it is gone."""
+
+    def used(monkeypatch: pytest.MonkeyPatch) -> object:
+        for cls in owner.__mro__ if isinstance(owner, type) else (owner,):
+            if name in vars(cls):
+                monkeypatch.delattr(cls, name)
+        return use()
+
+    return used
+
+
+def _lacking(use: Callable[[], object]) -> Use:
+    return lambda _: use()
+
+
+USES: dict[str, Use] = {
+    "_available_": _lacking(lambda: private_api.offering(Nothing)(Nothing)),  # type: ignore[arg-type,type-var]
+    "_parse_replacements_": _lacking(
+        lambda: private_api.offering(type("Partly", (), {"_available_": frozenset()}))(
+            type("Partly", (), {"_available_": frozenset()})
+        )
+    ),
+    "_connection_keys": _lacking(lambda: private_api.connection_keys(Nothing())),  # type: ignore[arg-type]
+    "dbt_created": _lacking(lambda: private_api.was_built(Nothing())),  # type: ignore[arg-type]
+    "introspect": _without(dbt.cli.params, "introspect", lambda: private_api.may_introspect(None)),
+    "RuntimeConfigObject": _without(
+        dbt.context.providers, "RuntimeConfigObject", lambda: private_api.node_config(None)
+    ),
+    "register_pickle_by_value": _without(
+        pyspark.cloudpickle, "register_pickle_by_value", lambda: private_api.pickle_by_value(pyspark)
+    ),
+    "unregister_pickle_by_value": _without(
+        pyspark.cloudpickle, "unregister_pickle_by_value", lambda: private_api.stop_pickling_by_value(pyspark)
+    ),
+    "DefaultPolicy": _without(
+        pyspark.sql.connect.client.retries,
+        "DefaultPolicy",
+        lambda: private_api.set_reconnects(None, 1),  # type: ignore[arg-type]
+    ),
+    "_create_client": _without(ChHttpClient, "_create_client", lambda: EmbeddedClient(None)),
+    "_ensure_database": _without(ChHttpClient, "_ensure_database", lambda: EmbeddedClient(None)),
+    "_conn_settings": _lacking(lambda: _client()._create_client(None)),
+    "_set_client_database": _without(
+        ChHttpClient,
+        "_set_client_database",
+        lambda: _client(database="shop", create_database=str)._ensure_database(None, None),
+    ),
+    "_client": _lacking(lambda: private_api.client_of(cast(Any, Nothing()))),
+    "server_tz": _lacking(lambda: private_api.set_server_zone(Nothing(), "UTC")),
+    "_fix_binding": _lacking(lambda: private_api.set_session_literals(Nothing(), str)),
+    "fetchall": _lacking(lambda: private_api.set_session_rows(Nothing(), lambda _, row: row)),
+    "description": _lacking(lambda: private_api.set_session_rows(WithRows(), lambda _, row: row)),
+    "_active_spark_context": _without(SparkContext, "_active_spark_context", private_api.is_spark_running),
+    "_jsc": _lacking(lambda: private_api.cancel_job_group(Nothing(), "group", "reason")),
+    "_cursor": _lacking(lambda: private_api.SparkPlan(Nothing())),
+    "_df": _lacking(lambda: private_api.SparkPlan(SimpleNamespace(_cursor=Nothing()))),
+    "_jdf": _lacking(lambda: private_api.SparkPlan(SimpleNamespace(_cursor=SimpleNamespace(_df=Nothing())))),
+    "_jvm": _lacking(lambda: private_api.jvm(Nothing())),  # type: ignore[arg-type]
+    "_jsparkSession": _lacking(lambda: private_api.SparkCatalog(Nothing())),  # type: ignore[arg-type]
+    "launch_gateway": _without(
+        pyspark.java_gateway,
+        "launch_gateway",
+        lambda: private_api.launch_gateway(None),  # type: ignore[arg-type]
+    ),
+    "proc": _lacking(lambda: private_api.end_gateway(SimpleNamespace(shutdown=str))),
+    "thread_connections": _lacking(
+        lambda: private_api.connections_of_others(
+            SimpleNamespace(get_if_exists=str, lock=memoryview(b""))  # type: ignore[arg-type]
+        )
+    ),
+    "lock": _lacking(
+        lambda: private_api.connections_of_others(SimpleNamespace(get_if_exists=str))  # type: ignore[arg-type]
+    ),
+}
+# The registry of dbt, which is one object; and what dbt passes as keywords.
+OTHERWISE_TESTED = {"adapters", "limit", "event_time_filter"}
+
+
+@pytest.mark.parametrize("name", USES)
+def test_symbol_that_is_missing_is_an_error_that_names_it(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    with pytest.raises(PrivateApiError) as error:
+        USES[name](monkeypatch)
+    assert error.value.msg == named(name).missing().msg
+
+
+def test_registry_that_has_no_adapters_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(private_api, "FACTORY", Nothing())
+    with pytest.raises(PrivateApiError, match=r"FACTORY\.adapters"):
+        private_api.register_adapter(None, "spark")
+    with pytest.raises(PrivateApiError, match=r"FACTORY\.adapters"):
+        private_api.registered_adapter("spark")
+
+
+def test_every_symbol_is_missed_in_a_test() -> None:
+    assert {symbol.name for symbol in PYTHON} == USES.keys() | OTHERWISE_TESTED
+
+
+def test_error_says_what_is_missing_and_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    versions = {"dbt-spark": "1.12.0", "dbt-spark-clickhouse": "0.1.0"}
+    monkeypatch.setattr(private_api.metadata, "version", versions.__getitem__)
+    assert named("_fix_binding").missing().msg == (
+        "dbt-spark-clickhouse 0.1.0 does not work with dbt-spark 1.12.0, which has no "
+        "SessionConnectionWrapper._fix_binding. Install the version that it was tested with, "
+        "pip install 'dbt-spark==1.11.0', or a newer dbt-spark-clickhouse."
+    )
+
+
+def test_module_that_is_missing_is_an_error_too() -> None:
+    with pytest.raises(PrivateApiError, match=r"which has no Gone\.name\. Install"):
+        Symbol("dbt-core", "dbt.gone:Gone", "name").home()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'def model(): pass\ndf.write.saveAsTable("shop.orders")',
+        "# --- Autogenerated dbt materialization code. --- #\ndf.write.save()",
+    ],
+)
+def test_python_models_that_dbt_spark_writes_otherwise_are_an_error(text: str) -> None:
+    with pytest.raises(PrivateApiError, match=r"has no dbt\.include\.spark\.py_write_table"):
+        private_api.of_python_model(text)
+
+
+# What the guarded functions do
+
+
+def test_replacing_needs_something_to_replace() -> None:
+    handle = SimpleNamespace(_fix_binding=str)
+    private_api.set_session_literals(handle, repr)
+    assert handle._fix_binding is repr
+
+
+def test_rows_are_converted_by_the_types_of_their_columns() -> None:
+    class Session:
+        description = (("id", "bigint"), ("at", "timestamp"))
+
+        def fetchall(self) -> list[Any]:
+            return [[1, 2]]
+
+    session = Session()
+    private_api.set_session_rows(session, lambda types, row: (*types, *row))
+    assert session.fetchall() == [("bigint", "timestamp", 1, 2)]
+
+
+def test_connections_of_others_are_all_but_that_of_the_thread() -> None:
+    own, other = object(), object()
+    found = private_api.connections_of_others(
+        SimpleNamespace(  # type: ignore[arg-type]
+            lock=memoryview(b""), thread_connections={1: own, 2: other}, get_if_exists=lambda: own
+        )
+    )
+    assert found == [other]
+
+
+@pytest.mark.parametrize(
+    ("flags", "expected"), [(None, True), (SimpleNamespace(INTROSPECT=False), False), (SimpleNamespace(), True)]
+)
+def test_dbt_may_introspect_unless_it_was_told_not_to(flags: Any, expected: bool) -> None:
+    assert private_api.may_introspect(SimpleNamespace(args=flags)) is expected
+
+
+def test_settings_of_the_stock_client_reach_the_embedded_one() -> None:
+    seen: list[Any] = []
+    client = _client(_conn_settings={"mutations_sync": "3"}, connect=lambda *given: seen.append(given))
+    client._create_client("credentials")
+    assert seen == [("credentials", {"mutations_sync": "3"})]
+
+
+def test_profile_without_a_schema_creates_no_database() -> None:
+    client = _client(database=None, create_database=pytest.fail)
+    assert client._ensure_database(None, None) is None
+
+
+# There is no other module that uses one
+
+
+def is_private(name: object) -> bool:
+    return isinstance(name, str) and name.startswith("_") and not name.endswith("__")
+
+
+def own_names(tree: ast.Module) -> set[str]:
+    """What the classes of a module define for themselves, and what they keep in an instance."""
+    found = set()
+    for cls in ast.walk(tree):
+        if isinstance(cls, ast.ClassDef):
+            found |= set(defined_in(cls))
+            found |= {
+                node.attr
+                for node in ast.walk(cls)
+                if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and is_own_object(node.value)
+            }
+    return found
+
+
+def defined_in(cls: ast.ClassDef) -> Iterator[str]:
+    """The names that the body of a class defines."""
+    for node in cls.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.name
+        for target in getattr(node, "targets", [getattr(node, "target", None)]):
+            if isinstance(target, ast.Name):
+                yield target.id
+
+
+def is_own_object(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id in ("self", "cls")
+
+
+def private_uses(source: str) -> set[str]:
+    """The private names of others that a module uses: as attributes, by import, or by text."""
+    tree = ast.parse(source)
+    own = own_names(tree)
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and is_private(node.attr):
+            if not (is_own_object(node.value) and node.attr in own):
+                found.add(node.attr)
+        elif isinstance(node, ast.ImportFrom):
+            names = [*str(node.module).split("."), *(alias.name for alias in node.names)]
+            found |= {name for name in names if is_private(name)}
+        elif isinstance(node, ast.Import):
+            names = [part for alias in node.names for part in alias.name.split(".")]
+            found |= {name for name in names if is_private(name)}
+        elif isinstance(node, ast.keyword) and is_private(node.arg):
+            found.add(str(node.arg))
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", None) in BY_TEXT:
+            constants = [each.value for each in node.args if isinstance(each, ast.Constant)]
+            found |= {str(name) for name in constants if is_private(name)}
+    return found
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("context._jsc.sc()", {"_jsc"}),
+        ("handle._fix_binding = literal", {"_fix_binding"}),
+        ("from dbt.adapters import _private", {"_private"}),
+        ("from dbt._private import name", {"_private"}),
+        ("import dbt._private", {"_private"}),
+        ("getattr(session, '_jvm', None)", {"_jvm"}),
+        ("Response(_message='done')", {"_message"}),
+        ("class Own(Stock):\n  def run(self): return self._of_stock", {"_of_stock"}),
+        ("class Own(Stock):\n  def run(self): return super()._of_stock()", {"_of_stock"}),
+        ("class Own:\n  def __init__(self): self._a = other._a", {"_a"}),
+        ("class Own:\n  def __init__(self): self._a = 1\n  def run(self): return self._a", set()),
+        ("class Own:\n  _a: int = 1\n  def run(self): return self._a + self._run()\n  def _run(self): 1", set()),
+        ("from __future__ import annotations\n_own = 1\n_own.name.__class__", set()),
+    ],
+)
+def test_use_of_a_private_name_of_others_is_found(source: str, expected: set[str]) -> None:
+    assert private_uses(source) == expected
+
+
+def modules() -> list[Path]:
+    found = sorted(path for path in SOURCES.rglob("*.py") if path.name not in ("__init__.py", "__main__.py"))
+    assert len(found) > 10
+    return found
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: path.stem)
+def test_private_names_of_others_are_used_in_one_module_only(path: Path) -> None:
+    uses = private_uses(path.read_text())
+    known = {symbol.name for symbol in SYMBOLS}
+    assert uses <= known if path.stem == "private_api" else uses == set()
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: path.stem)
+def test_private_names_of_others_are_overridden_in_one_module_only(path: Path) -> None:
+    module = import_module(".".join((PLUGIN, *path.relative_to(SOURCES).with_suffix("").parts)))
+    overridden = {
+        name
+        for cls in ast.walk(ast.parse(path.read_text()))
+        if isinstance(cls, ast.ClassDef) and hasattr(module, cls.name)
+        for name in defined_in(cls)
+        if is_private(name) and name not in PROMISED
+        for base in getattr(module, cls.name).__mro__[1:]
+        if name in vars(base) and not base.__module__.startswith(PLUGIN)
+    }
+    expected = {"_create_client", "_ensure_database"} if path.stem == "private_api" else set()
+    assert overridden == expected
+
+
+LAYERS = ("private_api", "core", "landing", "clickhouse", "spark", "hand_off", "router", "impl", "cli")
+
+
+def test_each_folder_imports_only_those_before_it() -> None:
+    for path in modules():
+        own, *_ = path.relative_to(SOURCES).with_suffix("").parts
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(PLUGIN):
+                rest = (node.module or "").removeprefix(PLUGIN).strip(".")
+                for name in [rest] if rest else [alias.name for alias in node.names if alias.name != "__version__"]:
+                    assert LAYERS.index(name.partition(".")[0]) <= LAYERS.index(own), f"{path}: {name}"
+
+
+def test_client_of_dbt_clickhouse_is_abstract_where_the_embedded_one_fills_in() -> None:
+    assert ChClientWrapper.__abstractmethods__ >= {"_create_client", "_set_client_database"}
