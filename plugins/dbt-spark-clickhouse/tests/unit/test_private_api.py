@@ -132,13 +132,11 @@ def _limited(scope: ast.ClassDef) -> int:
 
 
 class Lacking:
-    """An object of Spark's JVM whose methods answer with itself, but for one that is missing; what
-    it is asked for its ``kind``, it is one after the other, and its sequences have a ``size``."""
+    """An object of Spark's JVM whose methods answer with itself, but for one that is missing. Its sequences have one
+    item."""
 
-    def __init__(self, missing: str, *kinds: str, size: int = 1) -> None:
+    def __init__(self, missing: str) -> None:
         self._missing = missing
-        self._kinds = iter(kinds)
-        self._size = size
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         def call(*_: Any) -> Any:
@@ -147,23 +145,11 @@ class Lacking:
                     f"An error occurred while calling o1.{name}. Trace:\n"
                     f"py4j.Py4JException: Method {name}([]) does not exist"
                 )
-            if name == "getSimpleName":
-                return next(self._kinds)
-            return {"size": self._size, "isDefined": True, "isEmpty": True}.get(name, self)
+            return {"size": 1, "isDefined": True, "isEmpty": True}.get(name, self)
 
         return call
 
     def __add__(self, _: Any) -> Any:
-        return self
-
-
-class Package:
-    """A package of Java that has everything."""
-
-    def __getattr__(self, _: str) -> Package:
-        return self
-
-    def __call__(self) -> Package:
         return self
 
 
@@ -173,14 +159,6 @@ def use_spark(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     private_api.cancel_job_group(SimpleNamespace(_jsc=java), "group", "reason")
     monkeypatch.setattr(SparkContext, "_active_spark_context", SimpleNamespace(_jsc=java))
     assert len(private_api.stages_at_work()) == 1
-    session = SimpleNamespace(_jvm=Package())
-    plan = Lacking(missing, "View", size=0)
-    frame = SimpleNamespace(_jdf=plan, sparkSession=session)
-    statement = private_api.SparkPlan(SimpleNamespace(_cursor=SimpleNamespace(_df=frame)))
-    statement.is_deterministic()
-    assert len(statement.views()) == 1
-    files = private_api.Leaf("", Lacking(missing, "HadoopFsRelation", "InMemoryFileIndex")).files()
-    assert files is not None
     catalog = private_api.SparkCatalog(_as_session(java))
     assert len(catalog.parts("shop.orders")) == 1
     found = catalog.identifier(["shop", "orders"])
@@ -287,9 +265,7 @@ USES: dict[str, Use] = {
     "description": _lacking(lambda: private_api.set_session_rows(WithRows(), lambda _, row: row)),
     "_active_spark_context": _without(SparkContext, "_active_spark_context", private_api.is_spark_running),
     "_jsc": _lacking(lambda: private_api.cancel_job_group(Nothing(), "group", "reason")),
-    "_cursor": _lacking(lambda: private_api.SparkPlan(Nothing())),
-    "_df": _lacking(lambda: private_api.SparkPlan(SimpleNamespace(_cursor=Nothing()))),
-    "_jdf": _lacking(lambda: private_api.SparkPlan(SimpleNamespace(_cursor=SimpleNamespace(_df=Nothing())))),
+    "_df": _lacking(lambda: private_api.set_frame(Nothing(), None)),
     "_jvm": _lacking(lambda: private_api.jvm(Nothing())),  # type: ignore[arg-type]
     "_jsparkSession": _lacking(lambda: private_api.SparkCatalog(Nothing())),  # type: ignore[arg-type]
     "launch_gateway": _without(

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from importlib import import_module, metadata
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import unquote
 
 from dbt.adapters.base.connections import BaseConnectionManager
 from dbt.adapters.base.impl import BaseAdapter
@@ -217,16 +216,6 @@ def may_introspect(config: Any) -> bool:
     return bool(getattr(getattr(config, "args", None), _INTROSPECT.name.upper(), True))
 
 
-def is_full_refresh(config: Any) -> bool:
-    """Whether dbt is to build all anew (`--full-refresh`)."""
-    return bool(getattr(getattr(config, "args", None), "FULL_REFRESH", False))
-
-
-def project_variables(config: Any) -> dict[str, Any]:
-    """The variables of the project and of the command line."""
-    return {"project": config.vars.to_dict(), "command line": dict(config.cli_vars)}
-
-
 def node_config(node: Any) -> Any:
     """The `config` of a node, as its macros have it."""
     return _NODE_CONFIG.of(_NODE_CONFIG.home())(node)
@@ -287,7 +276,6 @@ _SESSION = "dbt.adapters.spark.session:SessionConnectionWrapper"
 _FIX_BINDING = Symbol("dbt-spark", _SESSION, "_fix_binding")
 _FETCHALL = Symbol("dbt-spark", _SESSION, "fetchall")
 _DESCRIPTION = Symbol("dbt-spark", _SESSION, "description")
-_CURSOR = Symbol("dbt-spark", _SESSION, "_cursor")
 _FRAME = Symbol("dbt-spark", "dbt.adapters.spark.session:Cursor", "_df")
 
 Row = tuple[Any, ...]
@@ -333,7 +321,6 @@ _ACTIVE_CONTEXT = Symbol("pyspark", _CONTEXT, "_active_spark_context")
 _JAVA_CONTEXT = Symbol("pyspark", _CONTEXT, "_jsc")
 _JVM = Symbol("pyspark", "pyspark.sql:SparkSession", "_jvm")
 _JAVA_SESSION = Symbol("pyspark", "pyspark.sql:SparkSession", "_jsparkSession")
-_JAVA_FRAME = Symbol("pyspark", "pyspark.sql.classic.dataframe:DataFrame", "_jdf")
 _LAUNCH_GATEWAY = Symbol("pyspark", "pyspark.java_gateway", "launch_gateway")
 _GATEWAY_PROCESS = Symbol("pyspark", "pyspark.java_gateway", "proc")
 _ERROR_LOGGER = "SQLQueryContextLogger"
@@ -475,138 +462,8 @@ class SparkCatalog:
         )
 
 
-_LOGICAL = f"{_CATALYST}.plans.logical"
-_SOURCES = "org.apache.spark.sql.execution.datasources"
-_EXECUTION = Symbol("pyspark", "org.apache.spark.sql.classic.Dataset", "queryExecution")
-_ANALYZED = Symbol("pyspark", "org.apache.spark.sql.execution.QueryExecution", "analyzed")
-_PLAN_SESSION = Symbol("pyspark", "org.apache.spark.sql.execution.QueryExecution", "sparkSession")
-_SUBQUERIES = Symbol("pyspark", f"{_CATALYST}.plans.QueryPlan", "subqueriesAll")
-_DETERMINISTIC = Symbol("pyspark", f"{_CATALYST}.plans.QueryPlan", "deterministic")
-_CHILDREN = Symbol("pyspark", f"{_CATALYST}.trees.TreeNode", "children")
-_CONTAINS = Symbol("pyspark", f"{_CATALYST}.trees.TreePatternBits", "containsPattern")
-_VIEW_DESCRIPTION = Symbol("pyspark", f"{_LOGICAL}.View", "desc")
-_VIEW_TEXT = Symbol("pyspark", f"{_CATALYST}.catalog.CatalogTable", "viewText")
-_RELATION_READ = Symbol("pyspark", f"{_SOURCES}.LogicalRelation", "relation")
-_TABLE_READ = Symbol("pyspark", f"{_SOURCES}.LogicalRelation", "catalogTable")
-_FILE_INDEX = Symbol("pyspark", f"{_SOURCES}.HadoopFsRelation", "location")
-_ROOT_PATHS = Symbol("pyspark", f"{_SOURCES}.FileIndex", "rootPaths")
-_ALL_FILES = Symbol("pyspark", f"{_SOURCES}.PartitioningAwareFileIndex", "allFiles")
-_SHARED_STATE = Symbol("pyspark", "org.apache.spark.sql.classic.SparkSession", "sharedState")
-_CACHE = Symbol("pyspark", "org.apache.spark.sql.internal.SharedState", "cacheManager")
-_IS_EMPTY = Symbol("pyspark", "org.apache.spark.sql.execution.CacheManager", "isEmpty")
-# The time, the user and the like; code that is not Spark's own.
-_UNDETERMINED = ("CURRENT_LIKE", "PYTHON_UDF", "SCALA_UDF")
-_STATUS = re.compile(r"path=([^;]+); isDirectory=false; length=(\d+);.*?modification_time=(\d+);")
-
-
-@dataclass(frozen=True)
-class ViewRead:
-    """A view that a statement reads: its schema and name, and its SQL."""
-
-    name: str
-    text: str
-
-
-@dataclass(frozen=True)
-class FilesRead:
-    """The files that a statement reads: the URI below which they are, each file as Spark has listed
-    it (path, bytes, milliseconds since 1970), and the table that they make up, empty for none."""
-
-    root: str
-    listed: set[tuple[str, int, int]]
-    table: str
-
-
-@dataclass(frozen=True)
-class Leaf:
-    """A leaf of a plan; ``kind`` is the name of its class."""
-
-    kind: str
-    java_object: Any
-
-    def files(self) -> FilesRead | None:
-        """The files that it reads, None if it is not known that these are all of a folder."""
-        relation = _RELATION_READ.call(self.java_object)
-        if _kind(relation) != "HadoopFsRelation":
-            return None
-        index = _FILE_INDEX.call(relation)
-        if _kind(index) != "InMemoryFileIndex":
-            return None
-        roots = _ROOT_PATHS.call(index)
-        if roots.size() != 1:
-            return None
-        statuses = str(_ALL_FILES.call(index).mkString("\n"))
-        listed = {(str(path).removeprefix("file:"), int(size), int(at)) for path, size, at in _STATUS.findall(statuses)}
-        root, table = str(roots.apply(0).toString()), _TABLE_READ.call(self.java_object)
-        if not table.isDefined():
-            return FilesRead(root, listed, "")
-        location = _LOCATION.call(_STORAGE.call(table.get()))
-        if not location.isDefined() or _path(str(location.get().toString())) != _path(root):
-            return None
-        return FilesRead(root, listed, _name_of(table.get()))
-
-
-class SparkPlan:
-    """The statement that a session of dbt-spark has at hand, as Spark has resolved it."""
-
-    def __init__(self, handle: Any) -> None:
-        execution = _EXECUTION.call(_JAVA_FRAME.of(_FRAME.of(_CURSOR.of(handle))))
-        self._plan = _ANALYZED.call(execution)
-        self._session = _PLAN_SESSION.call(execution)
-        java = jvm(session_of(handle))
-        self._patterns = java.org.apache.spark.sql.catalyst.trees.TreePattern
-        self._nodes = list(_below(self._plan))
-        for subquery in _each(_SUBQUERIES.call(self._plan)):
-            self._nodes += _below(subquery)
-
-    def is_deterministic(self) -> bool:
-        """Whether the rows depend on nothing but what is read, and nothing of that is cached."""
-        cache = _CACHE.call(_SHARED_STATE.call(self._session))
-        plans = [self._plan, *_each(_SUBQUERIES.call(self._plan))]
-        return bool(_IS_EMPTY.call(cache)) and all(
-            _DETERMINISTIC.call(plan)
-            and not any(_CONTAINS.call(plan, getattr(self._patterns, name)()) for name in _UNDETERMINED)
-            for plan in plans
-        )
-
-    def views(self) -> list[ViewRead]:
-        """The views that are read, through others too."""
-        found = [_VIEW_DESCRIPTION.call(node) for node in self._nodes if _kind(node) == "View"]
-        texts = [_VIEW_TEXT.call(view) for view in found]
-        return [
-            ViewRead(_name_of(view), str(text.get()) if text.isDefined() else "")
-            for view, text in zip(found, texts, strict=True)
-        ]
-
-    def leaves(self) -> list[Leaf]:
-        """What reads, or makes rows of nothing."""
-        return [Leaf(_kind(node), node) for node in self._nodes if not _CHILDREN.call(node).size()]
-
-
-def session_of(handle: Any) -> SparkSession:
-    """The session of Spark of the statement that a session of dbt-spark has at hand."""
-    session: SparkSession = _FRAME.of(_CURSOR.of(handle)).sparkSession
-    return session
-
-
-def _below(node: Any) -> list[Any]:
-    found = [node]
-    for child in _each(_CHILDREN.call(node)):
-        found += _below(child)
-    return found
-
-
 def _each(sequence: Any) -> list[Any]:
     return [sequence.apply(i) for i in range(sequence.size())]
-
-
-def _kind(java_object: Any) -> str:
-    return str(java_object.getClass().getSimpleName())
-
-
-def _path(uri: str) -> str:
-    """A URI of Java's, or one as Hadoop writes it, which escapes nothing."""
-    return re.sub(r"^file:/+", "/", unquote(uri)).rstrip("/")
 
 
 def _name_of(table: Any) -> str:

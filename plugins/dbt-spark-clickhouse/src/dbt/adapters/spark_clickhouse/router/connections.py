@@ -15,7 +15,6 @@ from dbt.adapters.spark_clickhouse.core.credentials import ADAPTER_TYPE
 from dbt.adapters.spark_clickhouse.core.routing import CLICKHOUSE, ENGINES, SPARK
 from dbt.adapters.spark_clickhouse.router.router import Router
 from dbt.adapters.spark_clickhouse.spark.metastore_record import forget_records
-from dbt.adapters.spark_clickhouse.spark.passed_tests import MESSAGE
 
 logger = AdapterLogger("spark_clickhouse")
 
@@ -79,7 +78,6 @@ class ConnectionsOfBoth(Router):
     def cleanup_connections(self) -> None:
         """Close all connections; let other processes at the embedded stores unless Spark runs."""
         self._capture_metastore()
-        self._tell_of_passed_tests()
         self.call_both("cleanup_connections")
         store.release(self.home)
         store.release_schemas()
@@ -93,13 +91,6 @@ class ConnectionsOfBoth(Router):
             spark.capture_metastore()
         except Exception as error:  # noqa: BLE001  # no run may fail for it
             logger.debug(f"What Spark's metastore holds was not recorded: {error}")
-
-    def _tell_of_passed_tests(self) -> None:
-        """Say how many tests Spark was not asked of."""
-        spark: Any = self.engines[SPARK]
-        tests, spark.passed_tests.spared = spark.passed_tests.spared, 0
-        if tests:
-            logger.info(f"Tests on Spark that {MESSAGE}: {tests}")
 
     def clear_transaction(self) -> None:
         """Neither engine has transactions."""

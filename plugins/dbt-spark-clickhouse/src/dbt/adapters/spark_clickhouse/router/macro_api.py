@@ -72,13 +72,6 @@ class MacroMethods(Router):
         record = record_for(self.engine_configs[SPARK].credentials)
         return record.view_definition(schema, identifier) if record else ""
 
-    @available.parse(lambda *a, **k: None)
-    def outcome_of_unit_test(self, question: str) -> agate.Table | None:
-        """What the unit test at work on Spark has found if it passed and would again, else None."""
-        spark: Any = self.engines[SPARK]
-        found: agate.Table | None = spark.outcome_of_unit_test(question)
-        return found
-
     @available.parse(lambda *a, **k: False)
     def has_receipt(self, schema: str, identifier: str, file_format: str | None = None) -> bool:
         """Whether a Spark table that is not a node is there as Spark wrote it for ClickHouse."""

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from datetime import UTC
-from multiprocessing.context import SpawnContext
 from pathlib import Path
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import agate
 from dbt.adapters.base.relation import BaseRelation
-from dbt.adapters.contracts.connection import AdapterRequiredConfig, AdapterResponse, Connection, ConnectionState
+from dbt.adapters.contracts.connection import AdapterResponse, Connection, ConnectionState
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.exceptions import FailedToConnectError
 from dbt.adapters.spark.connections import SparkConnectionManager
@@ -22,7 +21,6 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.spark_clickhouse import private_api
 from dbt.adapters.spark_clickhouse.core import store
-from dbt.adapters.spark_clickhouse.core.context import Context
 from dbt.adapters.spark_clickhouse.core.credentials import SparkMethod
 from dbt.adapters.spark_clickhouse.core.engine import EngineAdapter, EngineConnectionManager
 from dbt.adapters.spark_clickhouse.core.literals import spark_literal
@@ -35,14 +33,6 @@ from dbt.adapters.spark_clickhouse.core.spark_errors import (
     without_stack,
 )
 from dbt.adapters.spark_clickhouse.spark.metastore_record import MetastoreRecord
-from dbt.adapters.spark_clickhouse.spark.passed_tests import (
-    DATA_TEST,
-    MESSAGE,
-    UNIT_TEST,
-    PassedTests,
-    TestRun,
-    outcome_of_passed,
-)
 from dbt.adapters.spark_clickhouse.spark.progress import Progress, terminal_for
 from dbt.adapters.spark_clickhouse.spark.python_models import view_of_model
 from dbt.adapters.spark_clickhouse.spark.session import (
@@ -109,7 +99,6 @@ _BY_THRIFT = (SparkMethod.THRIFT, SparkMethod.HTTP)
 class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManager):
     """dbt-spark's connections; the session method starts the embedded Spark."""
 
-    _tests: ClassVar[dict[Hashable, TestRun]] = {}  # by thread
     _progress: ClassVar[list[Progress]] = []  # none, or one
     _showing: ClassVar[threading.Lock] = threading.Lock()
 
@@ -214,13 +203,10 @@ class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManag
             record.before(sql)
         try:
             with TableFolders(Path(connection.credentials.home)).executing(sql):
-                found = self._send(sql, *args, **kwargs)
+                return self._send(sql, *args, **kwargs)
         finally:
             if record:
                 record.before(sql)
-        if test := self._tests.get(self.get_thread_identifier()):
-            test.resolved(connection.handle)
-        return found
 
     def _send(self, sql: str, *args: Any, **kwargs: Any) -> Any:
         """Run a statement. A listing runs again if a temporary view that it shows was dropped
@@ -232,15 +218,6 @@ class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManag
                 if "show table extended" not in sql or "TABLE_OR_VIEW_NOT_FOUND" not in str(error):
                     raise
         return super().add_query(sql, *args, **kwargs)
-
-    @contextmanager
-    def running(self, test: TestRun) -> Iterator[None]:
-        """Run the statement of a test within the block."""
-        self._tests[self.get_thread_identifier()] = test
-        try:
-            yield
-        finally:
-            del self._tests[self.get_thread_identifier()]
 
     def _show_progress(self) -> None:
         """Show on the terminal what Spark is at, if somebody looks."""
@@ -268,11 +245,6 @@ class RoutedSparkAdapter(EngineAdapter, SparkAdapter):
     stock = SparkAdapter
     ConnectionManager = RoutedSparkConnectionManager
     connections: RoutedSparkConnectionManager
-
-    def __init__(self, config: AdapterRequiredConfig, mp_context: SpawnContext, context: Context) -> None:
-        super().__init__(config, mp_context, context)
-        credentials: Any = config.credentials
-        self.passed_tests = PassedTests(config, credentials.server_side_parameters or {})
 
     @property
     def is_embedded(self) -> bool:
@@ -306,43 +278,6 @@ class RoutedSparkAdapter(EngineAdapter, SparkAdapter):
         if not self.is_embedded:
             server = f"{credentials.host}:{credentials.port}"
             store.hold_schema(Path(credentials.home), server, schema, credentials.wait)
-
-    def execute(self, sql: str, auto_begin: bool = False, fetch: bool = False, limit: int | None = None) -> Answer:
-        """Run a statement, unless it is that of a test which would pass again."""
-        node = self.node_at_work
-        record = self._record_of_tests(node) if fetch else None
-        if record is None:
-            return cast(Answer, super().execute(sql, auto_begin, fetch, limit))
-        if node.resource_type == UNIT_TEST:
-            key = self.passed_tests.key_of_unit_test(node.unique_id)
-        else:
-            key = self._key_of_test(sql)
-            if self.passed_tests.has_passed(record, key):
-                return AdapterResponse(MESSAGE), outcome_of_passed(DATA_TEST)
-        test = TestRun(record, key, sql)
-        with self.connections.running(test):
-            response, found = super().execute(sql, auto_begin, fetch, limit)
-        test.ended(found)
-        return response, found
-
-    def outcome_of_unit_test(self, question: str) -> agate.Table | None:
-        """What the unit test at work has found, if it has passed and would again; None if Spark is
-        to be asked. ``question`` is all that decides it but what is read."""
-        record = self._record_of_tests(self.node_at_work)
-        if record is None:
-            return None
-        key = self._key_of_test(question)
-        self.passed_tests.note_unit_test(self.node_at_work.unique_id, key)
-        passed = self.passed_tests.has_passed(record, key)
-        return outcome_of_passed(UNIT_TEST) if passed else None
-
-    def _record_of_tests(self, node: Any) -> MetastoreRecord | None:
-        kind = getattr(node, "resource_type", None)
-        return record_for(self.config.credentials) if kind in (DATA_TEST, UNIT_TEST) else None
-
-    def _key_of_test(self, question: str) -> str:
-        root = str(self.config.credentials.project_root)
-        return self.passed_tests.key(question, root, self.get_macro_resolver())
 
     def submit_python_job(self, parsed_model: dict[str, Any], compiled_code: str) -> Any:
         """Run a Python model in this process. A statement of dbt-spark makes the table of what it
@@ -436,18 +371,12 @@ class RoutedSparkAdapter(EngineAdapter, SparkAdapter):
         if record := record_for(self.config.credentials):
             with self.connection_named("metastore"):
                 record.capture(self._list_schemas, self._describe)
-                if record.has_tests() and self._has_functions(record.schemas() or []):
-                    record.forget_tests()
 
     def _record_at_rest(self) -> MetastoreRecord | None:
         return None if private_api.is_spark_running() else record_for(self.config.credentials)
 
     def _list_schemas(self) -> list[str]:
         return list(super().list_schemas(""))
-
-    def _has_functions(self, schemas: Iterable[str]) -> bool:
-        """Whether anybody has made functions, which tests may depend on."""
-        return any(self.execute(f"show user functions in `{schema}`", fetch=True)[1].rows for schema in schemas)
 
     def _describe(self, schema: str) -> list[dict[str, Any]]:
         relations = super().list_relations_without_caching(self.Relation.create(schema=schema))

@@ -1,13 +1,10 @@
 """What the metastore of the embedded Spark holds, written down when Spark ends.
 
-Most of a run that finds nothing new was the start of Spark, which was asked what is there and made
-the same views again. The record answers that instead: schemas, tables and views, the statements
-that made the views, and the columns that somebody has asked for. It is of no use once the metastore
-was opened by anybody else or with other settings, which views keep, and gone as soon as a statement
-is about to change the metastore: a run that is killed leaves none.
-
-It also holds the tests that passed, each with the relations and the files that it read, see
-``passed_tests``.
+When there was nothing new, most of the run went into starting Spark just to list its tables and to make the same
+views again. The record answers that instead: schemas, tables and views, the statements that made the views, and the
+columns that somebody has asked for. It is of no use once the metastore was opened by anybody else or with other
+settings, which views keep, and gone as soon as a statement is about to change the metastore: a run that is killed
+leaves none.
 """
 
 from __future__ import annotations
@@ -23,10 +20,9 @@ from typing import Any
 
 Relations = list[dict[str, Any]]
 Columns = list[dict[str, Any]]
-Test = dict[str, Any]  # relations: their names; folders: their states
 
 _FILE = "metastore.json"
-_KEYS = {"schemas", "views", "columns", "tests", "stamp", "settings"}
+_KEYS = {"schemas", "views", "columns", "stamp", "settings"}
 _COMMENTS = re.compile(r"(?:\s+|/\*.*?\*/|--[^\n]*(?:\n|$))*", re.DOTALL)
 # Not `set`: a view is resolved with the settings under which it was made.
 _READS = re.compile(r"(select|with|show|desc|describe|explain|values|from)\b", re.IGNORECASE)
@@ -65,7 +61,6 @@ class MetastoreRecord:
         self._views: dict[str, str] = {}  # the statements that made them
         self._columns: dict[str, Columns] = {}
         self._asked: set[str] = set()
-        self._tests: dict[str, Test] = {}
         self._changes: list[str] = []  # the names that were changed, empty for those not known
 
     def load(self) -> None:
@@ -108,11 +103,6 @@ class MetastoreRecord:
         self.load()
         return view is not None and self._views.get(_plain(view[1])) == sql
 
-    def test(self, key: str) -> Test | None:
-        """What a test has read that passed, None if it is not known to have."""
-        self.load()
-        return self._tests.get(key)
-
     def changes(self) -> int:
         """How often the metastore has been changed."""
         return len(self._changes)
@@ -120,27 +110,6 @@ class MetastoreRecord:
     def changed_since(self, changes: int) -> set[str]:
         """The names that statements have changed since there were so many changes."""
         return set(self._changes[changes:])
-
-    def remember_test(self, key: str, test: Test, changes: int) -> None:
-        """Keep a test that passed, unless what it reads has been changed since ``changes``."""
-        with self._lock:
-            if not any(_is_of(name, test) for name in self.changed_since(changes)):
-                self._tests[key] = test
-
-    def forget_test(self, key: str) -> None:
-        """Forget a test that is about to run."""
-        with self._lock:
-            self._read()
-            self._tests.pop(key, None)
-
-    def forget_tests(self) -> None:
-        """Forget all tests."""
-        with self._lock:
-            self._tests.clear()
-
-    def has_tests(self) -> bool:
-        """Whether a test is known to have passed."""
-        return bool(self._tests)
 
     def before(self, sql: str) -> None:
         """Note that a statement is about to run on Spark, or has just ended, however it did."""
@@ -198,7 +167,6 @@ class MetastoreRecord:
                 "schemas": self._schemas,
                 "views": self._views,
                 "columns": self._columns,
-                "tests": self._tests,
                 "settings": self._settings,
                 "stamp": stamp,
             }
@@ -219,7 +187,6 @@ class MetastoreRecord:
             return
         self._views = content["views"] | self._views
         self._columns = content["columns"] | self._columns
-        self._tests = content["tests"] | self._tests
         self._asked |= {name for name, found in content["schemas"].items() if found is not None}
         self._schemas = content["schemas"]
 
@@ -247,8 +214,6 @@ class MetastoreRecord:
             for key in list(known):
                 if not name or key in views or name.lower() in key.split("."):
                     del known[key]
-        for key in [key for key, test in self._tests.items() if _is_of(name, test)]:
-            del self._tests[key]
 
 
 @cache
@@ -260,11 +225,6 @@ def record_of(home: Path, settings: str) -> MetastoreRecord:
 def forget_records() -> None:
     """Look at the files again, when other processes may have changed a metastore."""
     record_of.cache_clear()
-
-
-def _is_of(name: str, test: Test) -> bool:
-    """Whether a test reads ``name``, or may: it is not known what changes."""
-    return not name or any(name.lower() in read.split(".") for read in test["relations"])
 
 
 def _without_comments(sql: str) -> str:

@@ -8,7 +8,7 @@ import os
 import sys
 import threading
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache, partial
 from importlib import metadata
 from pathlib import Path
@@ -65,10 +65,8 @@ _JAVA_OF_A_RESIDENT = (
 
 _start = threading.Lock()
 _homes: list[Path] = []  # that of the Spark that runs
-_at_start: dict[str, str] = {}  # the settings of its session
 _stops: list[Callable[[], None]] = []  # what ends it
 _resident = threading.Event()
-_environment: dict[str, str] = {}  # with which it was started: PySpark adds to that of the process
 
 
 def stay() -> None:
@@ -102,8 +100,6 @@ def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
             return
         if metastore.URL_SETTING not in credentials.server_side_parameters:
             metastore.require_home(home)
-        _environment.clear()  # of a start that failed
-        _environment.update(os.environ)
         lock = store.share(home, wait)
         logs = home / "logs"
         logs.mkdir(exist_ok=True)
@@ -132,7 +128,6 @@ def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
             metastore.hold_long_views(session, home)
         private_api.silence_errors()
         repair_partitions(restored)
-        _at_start.update(_settings(session))
 
 
 def running_session() -> SparkSession:
@@ -153,7 +148,6 @@ def _stop(context: SparkContext, gateway: Any, record: MetastoreRecord | None) -
     context.stop()
     private_api.end_gateway(gateway)
     _homes.clear()
-    _at_start.clear()
     if record:
         record.write()
 
@@ -222,24 +216,6 @@ def default_settings(credentials: EmbeddedSparkCredentials) -> dict[str, str]:
         **SESSION_SETTINGS,
         **(_OF_A_RESIDENT if is_resident else {}),
     }
-
-
-def environment() -> Mapping[str, str]:
-    """The environment with which Spark was started, or would be."""
-    return _environment or os.environ
-
-
-def has_settings_of_start(session: SparkSession, without: tuple[str, ...]) -> bool:
-    """Whether a session of our own Spark has the settings and the schema with which it started, and
-    none of those that begin with one of ``without``."""
-    found = _settings(session)
-    return found == _at_start and not any(value and name.startswith(without) for name, value in found.items())
-
-
-def _settings(session: SparkSession) -> dict[str, str]:
-    of_context = session.sparkContext.getConf().getAll()
-    schema = {"": session.catalog.currentDatabase()}
-    return {**dict(of_context), **session.conf.getAll, **schema}
 
 
 def join_job_group() -> str:
