@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @hookimpl
 def get_rules() -> list[type[BaseRule]]:
-    """The rules, imported here: `get_configs_info` must have run before one is defined."""
+    """The rules. They are imported late: sqlfluff calls `get_configs_info` before it defines a rule."""
     from sqlfluff_plugin_versioned_collapsing.rules import RULES
 
     return RULES
@@ -21,7 +21,7 @@ def get_rules() -> list[type[BaseRule]]:
 
 @hookimpl
 def load_default_config() -> dict[str, Any]:
-    """The options of the rules: without any, no relation is known and nothing is found."""
+    """The defaults of the options: without options no relation is known, and nothing is found."""
     config: dict[str, Any] = load_config_resource(
         package="sqlfluff_plugin_versioned_collapsing", file_name="plugin_default_config.cfg"
     )
@@ -30,7 +30,7 @@ def load_default_config() -> dict[str, Any]:
 
 @hookimpl
 def get_configs_info() -> dict[str, dict[str, Any]]:
-    """What the options are."""
+    """What the options mean."""
     return {
         "collapsing_manifest": {"definition": "dbt's manifest, as `dbt parse` and `dbt compile` write it: a path"},
         "collapsing_engines": {"definition": "Tables and their engines, by the query in the README: a path"},

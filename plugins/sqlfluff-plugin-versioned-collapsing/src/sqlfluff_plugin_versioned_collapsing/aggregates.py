@@ -10,19 +10,19 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Sums of values: right where each value is multiplied by the sign.
+# Sums of values: correct if each value is multiplied by the sign.
 SUMS = frozenset({"sum", "sumkahan", "sumwithoverflow"})
-# Sums of maps, of arrays and with decay: right where the sign is within.
+# Sums of maps or arrays, and sums with decay: correct if the sign is inside.
 SUMS_OF_MANY = _words(
     """exponentialtimedecayedsum summapfiltered summapfilteredwithoverflow summappedarrays
     summapwithoverflow"""
 )
-# Both rows of a pair give the same, twice, and that is nothing; or they say nothing of the rows.
+# Both rows of a pair give the same, so that repeating it changes nothing; or the result does not depend on the rows.
 _HARMLESS = _words(
     """aggthrow bit_xor distinctdynamictypes distinctjsonpaths distinctjsonpathsandtypes
     estimatecompressionratio groupbitxor nothing nothingnull nothinguint64"""
 )
-# ClickHouse has these aggregate and window functions (system.functions, version 26.9).
+# ClickHouse's aggregate and window functions (system.functions, version 26.9).
 _UNDERIVABLE = _words(
     """
     analysisofvariance anova any anyheavy anylast anylast_respect_nulls anylastrespectnulls
@@ -61,7 +61,7 @@ _KNOWN = SUMS | SUMS_OF_MANY | _HARMLESS | _UNDERIVABLE | {"count", "avg", "avgw
 
 
 class Aggregate(NamedTuple):
-    """An aggregate function: its base name and combinators, in lower case."""
+    """An aggregate function: its base name and its combinators, in lower case."""
 
     base: str
     combinators: frozenset[str]
@@ -72,7 +72,7 @@ class Aggregate(NamedTuple):
 
     @property
     def is_derivable(self) -> bool:
-        """Whether a sign can make it right."""
+        """Whether a sign can make it correct."""
         if self.combinators & {"distinct", "argmin", "argmax"}:
             return False
         return self.base in _KNOWN and self.base not in _UNDERIVABLE
@@ -83,7 +83,7 @@ class Aggregate(NamedTuple):
 
 
 def aggregate_of(name: str) -> Aggregate | None:
-    """The aggregate function of a name, none if it is another function."""
+    """The aggregate function of this name; None for any other function."""
     combinators: set[str] = set()
     base = name
     while base.lower() not in _KNOWN:

@@ -1,4 +1,4 @@
-"""Finds every select of a file, and what its sources give."""
+"""Finds every select of a file, and what its sources return."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _READING = {"merge", "remote", "remotesecure", "cluster", "clusterallreplicas"}
 
 @dataclass(frozen=True)
 class _Scope:
-    """What names mean where a query stands."""
+    """What names mean at the place of a query."""
 
     queries: dict[str, Rows] = field(default_factory=dict)
     selects: dict[str, Select | None] = field(default_factory=dict)
@@ -42,8 +42,8 @@ class Analysis:
     """The selects of a file.
 
     Args:
-        root: the parsed file, none to ask for relations alone.
-        relations: what is known of the relations that it reads.
+        root: the parsed file; None to ask only about relations.
+        relations: what is known about the relations that the file reads.
         reading: names of views whose queries are being read.
     """
 
@@ -73,7 +73,7 @@ class Analysis:
             inner = next(nested_queries(cte), None)
             first = code_of(cte)[0]
             if first is name and inner is not None:
-                queries[named] = Rows()  # A recursive one, while it is being read.
+                queries[named] = Rows()  # a recursive query, while it is being read
                 rows = self._query(inner, _Scope(queries, selects, shared, is_final), SOURCE)[1]
                 queries = {**queries, named: rows}
                 selects = {**selects, named: self._select_of(inner)}
@@ -164,7 +164,7 @@ class Analysis:
         return self._relations.matching(arguments[0].strip('`"'), arguments[1])
 
     def _rows_of(self, relation: Relation | None, is_live: bool) -> Rows:
-        """The rows of a relation, of views those of their queries."""
+        """The rows of a relation; for a view, those of its query."""
         if relation is None or relation.sign or relation.is_aggregating or relation.is_replacing:
             return rows_of_table(relation, is_live=is_live)
         target = self._relations.read_by(relation)
@@ -185,7 +185,7 @@ class Analysis:
 
 
 def rows_of(relation: Relation, relations: Relations) -> Rows:
-    """The rows of a relation: signed also of a view that passes signed rows on."""
+    """The rows of a relation. They are signed even for a view that only passes signed rows on."""
     return Analysis(None, relations)._rows_of(relation, is_live=False)
 
 
@@ -195,7 +195,7 @@ def _sets_final(query: BaseSegment) -> bool:
 
 
 def _elements_of(clause: BaseSegment) -> list[tuple[BaseSegment, str]]:
-    """The sources of a `from`, each with the kind of the join if that takes one row of several."""
+    """The sources of a `from`, each with the kind of its join if that keeps only one of several rows."""
     found: list[tuple[BaseSegment, str]] = []
     for part in clause.segments:
         if part.is_type("from_expression_element"):
@@ -203,7 +203,7 @@ def _elements_of(clause: BaseSegment) -> list[tuple[BaseSegment, str]]:
         elif part.is_type("join_clause"):
             words = {k.raw.lower() for k in part.get_children("keyword")}
             picks = " ".join(sorted(words & _PICKING))
-            # `right semi` takes one row of the left side, and `any inner` one row of each.
+            # `right semi` keeps one row of the left side, and `any inner` one row of each side.
             is_of_left = "right" in words or (picks == "any" and "left" not in words)
             is_of_joined = "right" not in words
             found = [(element, picks if is_of_left and picks else old) for element, old in found]

@@ -1,4 +1,4 @@
-"""The rules over the SQL that dbt has compiled: what macros made of the files."""
+"""Applies the rules to the SQL that dbt has compiled, which includes what macros generate."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LINTED = ("model", "analysis", "test", "snapshot")
 
 @dataclass(frozen=True)
 class Finding:
-    """What is wrong with a node of the graph, and the line of its compiled SQL."""
+    """A problem with a node of the graph, and the line of its compiled SQL."""
 
     node: str
     line: int
@@ -37,18 +37,18 @@ class Finding:
 
 
 def lint_manifest(manifest: Path, engines: Path | None = None) -> list[Finding]:
-    """Lint what dbt has compiled of all that reads a signed, summing or replacing relation.
+    """Lint the compiled SQL of everything that reads a signed, summing or replacing relation.
 
-    Directly, or through views, copies and ephemeral models, with `ref` or by its name. That is
-    models with their hooks, analyses, snapshots and singular tests, the measures of semantic
-    models, the hooks of runs, and the keys and TTL of tables in ``engines``.
+    It may read the relation directly, or through views, copies and ephemeral models, with `ref` or by name. This covers
+    models with their hooks, analyses, snapshots and singular tests, the measures of semantic models, the hooks of runs,
+    and the keys and TTL of the tables in ``engines``.
 
     Args:
         manifest: `target/manifest.json`, as `dbt compile` writes it.
         engines: tables and their engines, see the README.
 
     Raises:
-        SQLFluffUserError: a file is not there, or is not what it should be.
+        SQLFluffUserError: a file is missing or malformed.
     """
     files = {"collapsing_manifest": str(manifest), "collapsing_engines": str(engines or "")}
     relations = load_relations(*files.values())
@@ -77,7 +77,7 @@ def lint_manifest(manifest: Path, engines: Path | None = None) -> list[Finding]:
             findings += [
                 finding
                 for finding in _lint(linter, unique_id, node)
-                # What names a signed relation and does not depend on one may be of another engine.
+                # SQL that names a signed relation without depending on one may be for another engine.
                 if reads or finding.code not in ("PRS", "LXR")
             ]
     findings += [
@@ -94,7 +94,7 @@ def _identifier(node: Mapping[str, Any]) -> str:
 
 
 def _is_linted(node: Mapping[str, Any]) -> bool:
-    # Generic tests look at signed rows on purpose.
+    # Generic tests read signed rows on purpose.
     return (
         node.get("resource_type") in LINTED and not node.get("test_metadata") and node.get("language", "sql") == "sql"
     )
@@ -115,7 +115,7 @@ def _lint(linter: Linter, unique_id: str, node: Mapping[str, Any]) -> Iterator[F
 
 
 def _is_suspect(node: Mapping[str, Any], relations: Relations) -> bool:
-    """Whether it names what the rules are about, or is one of those tables, or has such a hook."""
+    """Whether a node names a relation that the rules are about, is itself one, or has a hook that changes rows."""
     relation = relations.find([str(node.get("schema")), _identifier(node)])
     hooks = relation.hooks if relation and relation.path else ()
     return (
@@ -126,7 +126,7 @@ def _is_suspect(node: Mapping[str, Any], relations: Relations) -> bool:
 
 
 def _lint_operation(unique_id: str, node: Mapping[str, Any], relations: Relations) -> Iterator[Finding]:
-    """Of `on-run-start` and `on-run-end`."""
+    """Lint `on-run-start` and `on-run-end`."""
     sql = str(node.get("raw_code") or "")
     for code, reasons in (("VC11", why_optimize_is_wrong), ("VC12", why_mutation_is_wrong)):
         for _, reason in reasons(sql, relations):
@@ -134,7 +134,7 @@ def _lint_operation(unique_id: str, node: Mapping[str, Any], relations: Relation
 
 
 def _lint_table(relation: Relation) -> Iterator[Finding]:
-    """Of a table that is no model: those are linted with their SQL."""
+    """Lint a table that is not a model. Models are linted with their SQL."""
     if relation.path:
         return
     name = f"{relation.schema}.{relation.name}"
@@ -147,7 +147,7 @@ def _lint_table(relation: Relation) -> Iterator[Finding]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print what is wrong, a line for each; 1 if there is anything."""
+    """Print the problems, one per line. Exit with 1 if there are any."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument(
         "--manifest",

@@ -1,4 +1,4 @@
-"""What part a sign has in the value of an expression."""
+"""How a sign takes part in the value of an expression."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from sqlfluff_plugin_versioned_collapsing.segments import (
 )
 
 _PLAIN = Value()
-# f(-x) = -f(x): the sign comes out of the call as it went in.
+# f(-x) = -f(x): a sign factor in the argument is a sign factor of the result.
 _ODD = re.compile(
     r"(to(int(8|16|32|64|128|256)|float(32|64)|decimal(32|64|128|256)|bfloat16)(ornull|orzero|ordefault)?|tonullable"
     r"|accuratecast(ornull|ordefault)?|cast|assumenotnull|materialize|identity|round|roundbankers|trunc(ate)?|negate"
@@ -60,7 +60,7 @@ class Expressions:
         self.wrapping: dict[int, BaseSegment] = {}  # UInt64 factors of a sign
 
     def value(self, terms: Terms) -> Value:
-        """What is known of the value of an expression."""
+        """What is known about the value of an expression."""
         if len(terms) == 1:
             unwrapped = terms_of(terms[0])
             return self.value(unwrapped) if len(unwrapped) > 1 else self._of_term(unwrapped[0])
@@ -84,12 +84,12 @@ class Expressions:
         return any(self._find(r).has_sign for r in crawl_all(terms, "column_reference"))
 
     def conditions(self, terms: Terms) -> Iterator[str]:
-        """Which rows each part of a condition that has a sign in it lets through."""
+        """For each part of a condition that contains a sign: which rows it lets through."""
         for kind, _ in self.signed_conditions(terms):
             yield kind
 
     def signed_conditions(self, terms: Terms) -> Iterator[tuple[str, frozenset[int]]]:
-        """As `conditions`, each with the signs that it is on."""
+        """Like `conditions`, with the signs that each part tests."""
         for part in parts_of_condition(terms):
             if self.mentions_sign(part):
                 yield self._condition(part), self._signs_in(part)
@@ -111,7 +111,7 @@ class Expressions:
         return _KINDS[frozenset({1, -1} - passing) if is_negated else passing]
 
     def _passing(self, terms: Terms) -> frozenset[int] | None:
-        """The signs that a comparison lets through, none if it is no comparison of a sign alone."""
+        """The signs that a comparison lets through; None if it does not compare a sign alone."""
         for position, term in enumerate(terms):
             left, right = terms[:position], terms[position + 1 :]
             if term.is_type("comparison_operator") and term.raw in _COMPARISONS:
@@ -135,7 +135,7 @@ class Expressions:
     def _of_two_signs(
         self, left: Terms, right: Terms, compare: Callable[[float, float], bool]
     ) -> frozenset[int] | None:
-        """Of `a._sign = b._sign`, what it says of their product."""
+        """For `a._sign = b._sign`: which products of the two signs it lets through."""
         values = [self.value(left), self.value(right)]
         are_signs = all(v.is_bare for v in values) and not values[0].signs & values[1].signs
         is_symmetric = compare(1, -1) == compare(-1, 1)
@@ -213,7 +213,7 @@ class Expressions:
         return self._of_branches(branches, [case])
 
     def _of_branches(self, branches: list[tuple[Terms | None, Terms]], whole: Terms) -> Value:
-        """The value of one branch or another; one may be the other's opposite, by the sign."""
+        """The value of one branch or the other. By the sign, one may be the opposite of the other."""
         conditions = [condition for condition, _ in branches if condition is not None]
         values = [self.value(result) for _, result in branches]
         if any(self.mentions_sign(condition) for condition in conditions):
@@ -227,7 +227,7 @@ class Expressions:
         return found
 
     def _kinds_of(self, condition: Terms | None) -> list[str]:
-        """What a condition lets through that has no other part than one on the sign."""
+        """What a condition lets through, if it tests nothing but a sign."""
         if condition is None:
             return []
         is_single = len(list(parts_of_condition(condition))) == 1
@@ -261,7 +261,7 @@ class Expressions:
             found = values[0][0]
             for (symbol, _), (value, _) in zip(parts[1:], values[1:], strict=True):
                 found = found.plus(value)
-                if symbol == "-":  # UInt64 - UInt8 is an Int64.
+                if symbol == "-":  # UInt64 - UInt8 is an Int64
                     found = replace(found, kind="wide" if found.kind == "wide" else "")
             return found
         if any(symbol in ("%", "mod") for symbol, _ in parts[1:]):
@@ -293,7 +293,7 @@ class Expressions:
         )
 
     def has_aggregate(self, terms: Terms) -> bool:
-        """Whether something is computed from groups here, directly or by the name of it."""
+        """Whether the expression aggregates, directly or through an alias."""
         return any(
             aggregate_of(name_of(function)) and function.get_child("over_clause") is None
             for function in crawl_all(terms, "function")
@@ -305,7 +305,7 @@ _INVERSE = {STATES: CANCELS, CANCELS: STATES, ALL: NONE, NONE: ALL}
 
 
 def text_raw(terms: Terms) -> str:
-    """The text of some terms."""
+    """The text of the terms."""
     return "".join(term.raw for term in terms)
 
 
@@ -316,7 +316,7 @@ def _is_logical(term: BaseSegment) -> bool:
 
 
 def _operands(terms: Terms, operators: tuple[str, ...]) -> Iterator[tuple[str, Terms]]:
-    """Operands with the operator that stands before each."""
+    """Operands, each with the operator before it."""
     current: list[BaseSegment] = []
     symbol = ""
     for term in terms:
@@ -329,12 +329,12 @@ def _operands(terms: Terms, operators: tuple[str, ...]) -> Iterator[tuple[str, T
 
 
 def _is_prefix(terms: list[BaseSegment]) -> bool:
-    """Whether only a minus has been seen, or an operator is the last: another minus is a prefix."""
+    """Whether a minus that comes next is a prefix: there is only a minus so far, or an operator at the end."""
     return terms[-1].raw in ("-", "+", "*", "/", "%") and not terms[-1].segments
 
 
 def parts_of_condition(terms: Terms) -> Iterator[Terms]:
-    """The parts of a condition between `and` and `or`, in brackets too."""
+    """The parts of a condition between `and` and `or`, including those in brackets."""
     if len(terms) == 1:
         terms = terms_of(terms[0])
         if len(terms) == 1 and terms[0].is_type("bracketed"):
@@ -369,7 +369,7 @@ def _cast(value: Value, type_name: str) -> Value:
 
 
 def _opposed_text(terms: Terms) -> tuple[str, bool]:
-    """An expression without the minus before it, and whether it had one."""
+    """An expression without a minus before it, and whether it had one."""
     text, is_negative = text_of(terms), False
     while text.startswith(("-", "(", "negate(")):
         if text.startswith("-"):

@@ -27,12 +27,12 @@ WITHOUT_SIGN = "without the sign"
 
 @dataclass(frozen=True)
 class Finding:
-    """An aggregate that is wrong.
+    """A wrong aggregate.
 
     Args:
         anchor: the call, or the element of the select that applies one.
         name: the function.
-        is_derivable: whether a sign could make it right.
+        is_derivable: whether a sign could make it correct.
         reason: what is wrong.
     """
 
@@ -43,7 +43,7 @@ class Finding:
 
 
 def findings_of(select: Select) -> Iterator[Finding]:
-    """The aggregates of a select that are wrong over its signed rows."""
+    """The aggregates of a select that are wrong for its signed rows."""
     if not select.signs or select.is_of_stored_rows:
         return
     yield from _applied(select)
@@ -69,7 +69,7 @@ def _finding(function: BaseSegment, found: Aggregate, select: Select) -> Finding
 
 
 def _is_over_groups(function: BaseSegment, select: Select) -> bool:
-    """Whether a call is over groups: a window, or something that is computed from them."""
+    """Whether a call works on groups: it is a window function, or its argument is already aggregated."""
     is_window = function.get_child("over_clause") is not None
     if is_window and select.segment.get_child("groupby_clause") is not None:
         return True
@@ -78,13 +78,13 @@ def _is_over_groups(function: BaseSegment, select: Select) -> bool:
 
 
 def _is_of_stored_rows(function: BaseSegment, select: Select) -> bool:
-    """Whether it tells of the versions or the parts that are stored."""
+    """Whether the call is about the stored versions or parts."""
     references = list(crawl_all([t for a in arguments_of(function) for t in a], "column_reference"))
     return bool(references) and all(select.expressions.value([r]).is_stored for r in references)
 
 
 def _is_latest_of_key(function: BaseSegment, found: Aggregate, select: Select) -> bool:
-    """`argMax(x, version)` by the key of a table, where the key is live."""
+    """`argMax(x, version)` grouped by the key of a table, if only live keys are kept."""
     arguments = arguments_of(function)
     having = select.segment.get_child("having_clause")
     if found.base not in ("argmax", "max_by") or found.combinators or len(arguments) != 2 or having is None:
@@ -97,7 +97,7 @@ def _is_latest_of_key(function: BaseSegment, found: Aggregate, select: Select) -
 
 
 def _is_of_key(function: BaseSegment, select: Select) -> bool:
-    """Whether all rows of a group have the same value: it is grouped by that."""
+    """Whether all rows of a group have the same value, because the group is by that value."""
     arguments = arguments_of(function)
     keys = {text_of(key) for key in select.group_by}
     found = aggregate_of(name_of(function))
@@ -106,7 +106,7 @@ def _is_of_key(function: BaseSegment, select: Select) -> bool:
 
 
 def _why_wrong(function: BaseSegment, found: Aggregate, select: Select) -> str:
-    """Why a call that a sign can make right is wrong, empty if it is right."""
+    """Why a call that a sign can make correct is wrong; empty if it is correct."""
     arguments = arguments_of(function)
     conditions = set(_conditions(function, found, select))
     if select.lost:
@@ -137,7 +137,7 @@ def _why_wrong(function: BaseSegment, found: Aggregate, select: Select) -> str:
 
 
 def _which_signs(select: Select, signs: frozenset[int]) -> str:
-    """The sources of which a sign is missing, where there are several."""
+    """The sources whose sign is missing, if there are several sources."""
     missing = [
         source.name or "a subquery"
         for source in select.sources
@@ -172,7 +172,7 @@ def _conditions(function: BaseSegment, found: Aggregate, select: Select) -> Iter
 
 
 def _is_of_backlog(function: BaseSegment, select: Select) -> bool:
-    """Whether stored rows are set against live ones: `count() - sum(_sign)`, or side by side."""
+    """Whether stored rows are compared with live ones: `count() - sum(_sign)`, or both as columns."""
     arguments = arguments_of(function)
     if name_of(function).lower() != "count" or (arguments and text_of(arguments[0]) != "*"):
         return False
@@ -203,7 +203,7 @@ def _compares_counts(terms: Terms, select: Select) -> bool:
 
 
 def _balanced(select: Select) -> set[int]:
-    """Calls of which one takes off what the other adds, as `sumIf(x, _sign = 1)` and `= -1`."""
+    """Calls that are correct together, as in `sumIf(x, _sign = 1) - sumIf(x, _sign = -1)`."""
     found: set[int] = set()
     for clause in select.segment.get_children("select_clause", "having_clause", "orderby_clause"):
         for part in crawl(clause, "expression"):
@@ -231,7 +231,7 @@ def _are_opposite(left: BaseSegment, right: BaseSegment, select: Select) -> bool
 
 
 def _rest(function: BaseSegment, select: Select) -> list[str]:
-    """The parts of a condition that are not of the sign."""
+    """The parts of a condition that do not test the sign."""
     return [
         text_of(part)
         for part in parts_of_condition(arguments_of(function)[-1])

@@ -1,4 +1,4 @@
-"""How an aggregate is mended, where that is right whatever the rows are."""
+"""How to fix an aggregate, where the fix is correct whatever the rows are."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from sqlfluff_plugin_versioned_collapsing.parsing import parsed_part
 from sqlfluff_plugin_versioned_collapsing.segments import arguments_of, crawl, filter_of, name_of, parts_of, text_of
 from sqlfluff_plugin_versioned_collapsing.selects import Select
 
-# Exact, and nothing that a sign makes wrap. A sum of floats does not return to where it was,
-# and the sum of nothing but nulls is null.
+# Exact types that do not wrap when multiplied by a sign. A sum of floats does not return to its old value, and a sum of
+# only nulls is null.
 _EXACT = re.compile(r"U?Int(8|16|32)$|Int(64|128|256)$|Decimal", re.IGNORECASE)
 _UNSAFE = ("prewhere_clause", "sample_clause", "qualify_clause")
 _PLAIN = re.compile(r"[A-Za-z_]\w*$")
 
 
 def fixes_of(finding: Finding, select: Select, *, is_following: bool) -> list[LintFix]:
-    """The edits that make a call right, none where it is not certain that they do."""
+    """The edits that make a call correct; empty if that is not certain."""
     function = finding.anchor
-    if is_following and select.group_by:  # What a block of inserts leaves of a group says nothing.
+    if is_following and select.group_by:  # one block of inserts does not show whether a group is empty
         return []
     if finding.reason != WITHOUT_SIGN or not function.is_type("function") or not _is_simple(select):
         return []
@@ -44,7 +44,7 @@ def fixes_of(finding: Finding, select: Select, *, is_following: bool) -> list[Li
 
 
 def _is_simple(select: Select) -> bool:
-    """Whether the rows are those of one table, and no name stands for anything but its columns."""
+    """Whether the rows are those of one table, and every name means one of its columns."""
     if len(select.sources) != 1 or len(select.signs) != 1 or select.shared or select.lost or select.loss:
         return False
     (source,) = select.sources
@@ -63,12 +63,12 @@ def _is_simple(select: Select) -> bool:
 
 
 def _is_literal(segment: BaseSegment) -> bool:
-    """Whether all of it stands in the file, and no part comes from a macro."""
+    """Whether all of it is written in the file, with no part from a macro."""
     return all(raw.pos_marker.is_literal() for raw in segment.raw_segments if raw.raw)
 
 
 def _is_exact(argument: list[BaseSegment], select: Select) -> bool:
-    """Whether it is a column of the table with a declared type that sums of signs are exact in."""
+    """Whether it is a column of the table with a declared type in which signed sums are exact."""
     references = [
         r for part in argument for r in [part, *crawl(part, "column_reference")] if r.is_type("column_reference")
     ]
@@ -93,7 +93,7 @@ def _sum_of_sign(
 
 
 def _without_dead_groups(select: Select, sign: str) -> list[LintFix]:
-    """A condition that leaves out the groups of which nothing is left, as FINAL would."""
+    """A condition that leaves out groups without live rows, as FINAL would."""
     grouped = select.segment.get_child("groupby_clause")
     if grouped is None:
         return []

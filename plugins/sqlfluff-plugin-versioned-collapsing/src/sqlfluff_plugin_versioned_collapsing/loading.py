@@ -1,4 +1,4 @@
-"""Relations from dbt's manifest and from the engines of ClickHouse."""
+"""Relations from dbt's manifest and from ClickHouse's engines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sqlfluff.core.errors import SQLFluffUserError
 from sqlfluff_plugin_versioned_collapsing.relations import Relation, Relations
 
 _CLAUSE = r"\b{}\b(.*?)(?=\b(?:PRIMARY KEY|ORDER BY|SAMPLE BY|PARTITION BY|TTL|SETTINGS)\b|$)"
-# What a materialization stores its rows in when the model's config names no engine.
+# The engine of each materialization if the model's config names none.
 _ENGINES = {
     "versioned_collapsing": "VersionedCollapsingMergeTree({sign}, {version})",
     "versioned_collapsing_view": "SummingMergeTree",
@@ -28,10 +28,10 @@ _CONFIG = re.compile(r"\{\{-?\s*config\(.*?\)\s*-?\}\}", re.DOTALL)
 
 
 def load_relations(manifest: str | None, engines: str | None) -> Relations:
-    """Relations from dbt's manifest, and from ClickHouse's engines, which count for more.
+    """Relations from dbt's manifest and from ClickHouse's engines, which take precedence.
 
     Raises:
-        SQLFluffUserError: a file is not there, or is not what it should be.
+        SQLFluffUserError: a file is missing or malformed.
     """
     return _load(*(_version_of(path) for path in (manifest, engines)))
 
@@ -40,7 +40,7 @@ def read_manifest(path: Path) -> Mapping[str, Any]:
     """dbt's manifest.
 
     Raises:
-        SQLFluffUserError: the file is not there, or it is no manifest.
+            SQLFluffUserError: the file is missing or is not a manifest.
     """
     try:
         loaded = json.loads(_text_of(path))
@@ -96,7 +96,7 @@ def _load(manifest: tuple[Path, int] | None, engines: tuple[Path, int] | None) -
 
 
 def _joined_with(stored: Relation, model: Relation) -> Relation:
-    """What ClickHouse says of a model, with what only dbt knows of it."""
+    """What ClickHouse says about a model, plus what only dbt knows."""
     return replace(
         model,
         engine=stored.engine,
@@ -126,7 +126,7 @@ def _of_node(node: Mapping[str, Any]) -> Relation | None:
     if node["resource_type"] not in ("model", "seed", "snapshot", "source"):
         return None
     given = node.get("config") or {}
-    config = {**given, **(given.get("meta") or {})}  # Options are in the config or in its `meta`.
+    config = {**given, **(given.get("meta") or {})}  # options are in the config or in its `meta`
     materialized = given.get("materialized") or ""
     engine = config.get("engine")
     default = _ENGINES.get(materialized, "").format(
@@ -134,7 +134,7 @@ def _of_node(node: Mapping[str, Any]) -> Relation | None:
     )
     is_model = node["resource_type"] == "model"
     aliases = {node["name"], f"__dbt__cte__{node['name']}"}
-    if node["resource_type"] == "source":  # As sqlfluff's jinja templater writes a source.
+    if node["resource_type"] == "source":  # as sqlfluff's jinja templater renders a source
         aliases = {f"{node['source_name']}_{node['name']}"} if node.get("source_name") else set()
     return Relation(
         schema=str(node["schema"]),
@@ -156,7 +156,7 @@ def _of_node(node: Mapping[str, Any]) -> Relation | None:
 
 
 def _sql_of(node: Mapping[str, Any]) -> str:
-    """What dbt has compiled, or the file where it can be read without dbt."""
+    """The SQL that dbt has compiled, or that of the file if it can be read without dbt."""
     if node.get("language", "sql") != "sql":
         return ""
     if compiled := node.get("compiled_code"):

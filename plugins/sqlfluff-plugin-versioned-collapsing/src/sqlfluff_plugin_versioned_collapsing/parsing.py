@@ -1,4 +1,4 @@
-"""SQL that stands in no file."""
+"""Parses SQL that is in no file."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ def _config() -> FluffConfig:
 
 
 def parsed(sql: str) -> BaseSegment | None:
-    """The tree of some SQL of ClickHouse, none if it cannot be parsed at all."""
+    """The syntax tree of ClickHouse SQL; None if it cannot be parsed at all."""
     tokens, _ = Lexer(config=_config()).lex(sql.strip() + "\n")
     try:
         tree: BaseSegment | None = Parser(config=_config()).parse(tokens)
-    except SQLParseError:  # Brackets that do not close.
+    except SQLParseError:  # brackets that do not close
         return None
     return tree
 
 
 def parsed_part(sql: str, kind: str) -> BaseSegment:
-    """The first part of some kind in some SQL, to be put into another tree."""
+    """The first part of some kind in some SQL, for insertion into another tree."""
     tree = parsed(sql)
     part = next(tree.recursive_crawl(kind)) if tree else None
     if part is None:

@@ -1,4 +1,4 @@
-"""Which relations have a sign, and what else rules must know of them."""
+"""Which relations have a sign, and what else the rules need to know about them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 _ARGUMENTS = re.compile(r"(Versioned)?CollapsingMergeTree\s*\(([^)]*)\)")
-# Engines that keep no rows, and that read other tables.
+# Engines that store no rows and read other tables.
 _READING = re.compile(r"^(Distributed|Merge|Buffer)\s*\((.*)\)", re.DOTALL)
 _WORD = re.compile(r"\w+")
 _REPLACING = re.compile(r"ReplacingMergeTree\b(?:\s*\(((?:'[^']*'|[^()'])*)\))?")
@@ -24,19 +24,19 @@ class Relation:
     Args:
         schema: its database.
         name: its name there.
-        engine: engine with its arguments, empty if not known.
+        engine: its engine with arguments; empty if unknown.
         types: types of columns by name, as far as they are known.
         partition_by: the partition key.
         ttl: its TTL.
         path: the dbt model's file, relative to the project.
         is_following: whether a materialized view fills it with what is inserted elsewhere.
-        sql: the query of a view, or what dbt has compiled of a model.
-        keys: the columns of the sorting key, empty if not known.
-        aliases: what else it is called where no schema is given.
+        sql: the query of a view, or the compiled SQL of a model.
+        keys: the columns of the sorting key; empty if unknown.
+        aliases: its other names, where no schema is given.
         sorting_key: the expressions of `order by`.
-        unique_key: the columns that dbt's config of a model names as its key.
-        hooks: the SQL of the hooks of a model, as it stands in the config.
-        config: the rest of dbt's config of a model.
+        unique_key: the columns that the dbt config of a model names as its key.
+        hooks: the SQL of a model's hooks, as written in its config.
+        config: the rest of the dbt config of a model.
     """
 
     schema: str
@@ -57,12 +57,12 @@ class Relation:
 
     @cached_property
     def sign(self) -> str | None:
-        """The sign column, of an engine that collapses."""
+        """The sign column, if the engine collapses."""
         return sign_of(self.engine)
 
     @cached_property
     def version(self) -> str | None:
-        """The version column, of an engine that has one beside the sign."""
+        """The version column, if the engine has one next to the sign."""
         found = _ARGUMENTS.search(self.engine)
         return _names_in(found[2])[-1] if found and found[1] and self.sign else None
 
@@ -73,22 +73,22 @@ class Relation:
 
     @cached_property
     def is_replacing(self) -> bool:
-        """Whether merges keep one row of each key, and remove the rows before it."""
+        """Whether merges keep only the last row of each key."""
         return _REPLACING.search(self.engine) is not None
 
     @property
     def is_merging(self) -> bool:
-        """Whether merges change its rows, of any engine that does more than to sort them."""
+        """Whether merges change its rows, instead of only sorting them."""
         return _MERGING.search(self.engine) is not None
 
     @property
     def is_aggregating(self) -> bool:
-        """Whether its rows are of groups, whatever its query passes on."""
+        """Whether its rows stand for groups, whatever its query passes on."""
         return self.is_summing or "AggregatingMergeTree" in self.engine
 
 
 def sign_of(engine: str) -> str | None:
-    """The sign column of a collapsing engine, whatever replication puts before it."""
+    """The sign column of a collapsing engine, replicated or not."""
     found = _ARGUMENTS.search(engine)
     if found is None:
         return None
@@ -98,7 +98,7 @@ def sign_of(engine: str) -> str | None:
 
 
 def columns_of_replacing(engine: str) -> list[str]:
-    """The version of a ReplacingMergeTree and the flag of deletes, as far as it names them."""
+    """The version of a ReplacingMergeTree and its flag for deletes, as far as the engine names them."""
     found = _REPLACING.search(engine)
     if found is None:
         return []
@@ -115,7 +115,7 @@ class Relations:
 
     def __init__(self, relations: Iterable[Relation]) -> None:
         self._all = tuple(relations)
-        self.views: dict[str, Any] = {}  # What is known of the rows of views, once they were read.
+        self.views: dict[str, Any] = {}  # what is known about the rows of views that have been read
         self._by_name = {(relation.schema, relation.name): relation for relation in self._all}
         self._by_single_name: dict[str, list[Relation]] = {}
         for relation in self._all:
@@ -126,7 +126,7 @@ class Relations:
         return iter(self._all)
 
     def find(self, parts: Sequence[str]) -> Relation | None:
-        """The relation of a reference, with its schema, or without if only one has the name."""
+        """The relation that a reference with a schema means; without a schema, only if the name is unique."""
         if len(parts) > 1:
             return self._by_name.get((parts[-2], parts[-1]))
         named = self._by_single_name.get(parts[-1], [])
@@ -134,7 +134,7 @@ class Relations:
         return exact[0] if len(exact) == 1 else None
 
     def matching(self, schema: str, pattern: str) -> Relation | None:
-        """A signed relation of a schema with a name as `merge` takes it, or else any."""
+        """A relation of a schema whose name matches a pattern of `merge`: a signed one if there is one."""
         try:
             found = [r for r in self._all if r.schema == schema and re.search(pattern, r.name)]
         except re.error:
@@ -142,7 +142,7 @@ class Relations:
         return next((r for r in found if r.sign), found[0] if found else None)
 
     def read_by(self, relation: Relation) -> Relation | None:
-        """The table of which a Distributed, Merge or Buffer table has its rows."""
+        """The table whose rows a Distributed, Merge or Buffer table shows."""
         found = _READING.match(relation.engine)
         if found is None:
             return None
@@ -156,9 +156,9 @@ class Relations:
 
     @cached_property
     def suspects(self) -> frozenset[str]:
-        """Names of relations that are signed, sum or replace, or whose SQL names such a one.
+        """Names of the relations that are signed, summing or replacing, or whose SQL names one of these.
 
-        Only their SQL is worth parsing, and only what names one of them can have findings.
+        Only their SQL is worth parsing, and only SQL that names one of them can have findings.
         """
         names: set[str] = set()
         for relation in self._all:
@@ -173,7 +173,7 @@ class Relations:
         return frozenset(names)
 
     def names_suspect(self, sql: str) -> bool:
-        """Whether SQL names a relation that may pass signed rows on."""
+        """Whether SQL names a relation that may pass on signed rows."""
         return not self.suspects.isdisjoint(_WORD.findall(sql))
 
     def model_in(self, path: Path | None) -> Relation | None:

@@ -7,13 +7,13 @@ import re
 from sqlfluff_plugin_versioned_collapsing.relations import Relation, columns_of_replacing
 from sqlfluff_plugin_versioned_collapsing.ttl import columns_of, parts_of_list
 
-# Columns that change with every update of a row, by their names.
+# Columns whose names say that they change with every update of a row.
 _OF_UPDATES = re.compile(
     r"_?(last_?)?(updated?|modified|changed)_?(at|on|time|ts|timestamp|datetime)"
     r"|last_?(update|updated|modified|change|changed)|_\w*version",
     re.IGNORECASE,
 )
-# Tables that keep every version on purpose, and remove only what was delivered twice.
+# Tables that keep every version on purpose, and remove only duplicate deliveries.
 _OF_VERSIONS = re.compile(
     r"(^|_)(audit|cdc|changes|changelog|events|feed|history|landing|logs?|raw|snapshots?|staging"
     r"|stg|versions)(_|$)",
@@ -22,10 +22,10 @@ _OF_VERSIONS = re.compile(
 
 
 def why_never_replaced(relation: Relation) -> str | None:
-    """The reason why rows of a key stay beside each other, with FINAL too; none if they do not.
+    """The reason why rows of a key stay next to each other, even with FINAL; None if there is none.
 
-    A column counts if the engine names it, or if dbt's `unique_key` lacks it. Without either, only
-    its name can tell, and the name of the table that it does not keep every version.
+    A column counts if the engine names it, or if dbt's `unique_key` lacks it. Without either, the names decide: that of
+    the column, and that of the table, which must not suggest that it keeps every version.
     """
     if not relation.is_replacing or not relation.sorting_key:
         return None

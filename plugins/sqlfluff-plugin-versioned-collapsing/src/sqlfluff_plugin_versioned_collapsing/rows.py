@@ -1,4 +1,4 @@
-"""What rows a source gives: which signs they have, and which columns."""
+"""The rows that a source returns: which signs they have, and which columns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sqlfluff_plugin_versioned_collapsing.relations import Relation
 
 _ids = itertools.count(1)
 _WRAPPED = re.compile(r"(?:Nullable|LowCardinality)\((.*)\)$")
-# Columns that every table of ClickHouse has, and that tell of its storage.
+# Columns that every table of ClickHouse has, and that describe its storage.
 _VIRTUAL = frozenset(
     {
         "_block_number",
@@ -37,18 +37,18 @@ _VIRTUAL = frozenset(
 
 @dataclass(frozen=True)
 class Value:
-    """What is known of the value of an expression.
+    """What is known about the value of an expression.
 
     Args:
         signs: the signs that multiply it, an odd number of times.
-        is_mixed: whether a sign has another part in it, as in a sum or a condition.
-        is_bare: whether it is a product of signs and of nothing else.
+        is_mixed: whether it contains a sign other than as a factor, as in a sum or a condition.
+        is_bare: whether it is a product of signs only.
         is_zero: whether it is 0 or null, which a sign does not change.
-        is_stored: whether it tells of the stored rows: a version, the name of a part.
-        is_virtual: whether it tells where a row is stored, in which the rows of a pair differ.
-        of: the sign of the table whose stored rows it tells of.
+        is_stored: whether it describes stored rows: a version, the name of a part.
+        is_virtual: whether it says where a row is stored, in which the rows of a pair differ.
+        of: the sign of the table whose stored rows it describes.
         is_aggregate: whether it is computed from groups.
-        kind: `UInt64`; `unsigned` for smaller ones; `wide` for what holds a UInt64 with a sign.
+        kind: `UInt64`; `unsigned` for smaller ones; `wide` for types that can hold a UInt64 with a sign.
     """
 
     signs: frozenset[int] = frozenset()
@@ -66,7 +66,7 @@ class Value:
         return bool(self.signs) or self.is_mixed
 
     def times(self, other: Value) -> Value:
-        """The product, also the quotient: a sign is its own inverse."""
+        """The product, and also the quotient: a sign is its own inverse."""
         kinds = {self.kind, other.kind}
         return Value(
             signs=self.signs ^ other.signs,
@@ -90,7 +90,7 @@ class Value:
         )
 
     def either(self, other: Value) -> Value:
-        """One or the other, by a condition that no sign has a part in."""
+        """One value or the other, by a condition without a sign."""
         found = self.plus(other)
         is_bare = self.is_bare and other.is_bare and not found.is_mixed
         is_stored = self.is_stored and other.is_stored
@@ -106,7 +106,7 @@ def _kind_of_both(kinds: set[str]) -> str:
 
 
 def kind_of(type_name: str) -> str:
-    """What a type of ClickHouse is beside a sign."""
+    """What a ClickHouse type means for a multiplication by the sign."""
     while found := _WRAPPED.match(type_name.strip()):
         type_name = found[1]
     if re.match(r"UInt64$|Uint64$", type_name.strip()):
@@ -120,7 +120,7 @@ def kind_of(type_name: str) -> str:
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of a table of which not all need to be known."""
+    """The columns of a table, of which some may be unknown."""
 
     relation: Relation | None
     sign: int | None
@@ -146,11 +146,11 @@ class Rows:
     """The rows of a table or a query.
 
     Args:
-        signs: those that count a row together; none if the rows are live, or never were signed.
+        signs: those that together count a row; empty if the rows are live or were never signed.
         named: columns by name.
         others: columns of tables that are passed on.
-        lost: what has left rows out without their partners, none if nothing has.
-        replacing: the ReplacingMergeTree of which the rows that were replaced are among them.
+        lost: the clause that has left rows out without their partners, or None.
+        replacing: the ReplacingMergeTree whose replaced rows are among them, or None.
     """
 
     signs: frozenset[int] = frozenset()
@@ -165,7 +165,7 @@ class Rows:
         return next((value for columns in self.others if (value := columns.find(name))), None)
 
     def passes_on(self) -> frozenset[int]:
-        """The signs that can be told from the columns."""
+        """The signs that the columns still show."""
         found: set[int] = set()
         for value in self.named.values():
             found |= value.signs
@@ -183,7 +183,7 @@ class Rows:
         )
 
     def read_again(self) -> Rows:
-        """The same rows with signs of their own, as another source has them."""
+        """The same rows with new signs, for another source."""
         new = {sign: next(_ids) for sign in self.signs}
 
         def renamed(signs: frozenset[int]) -> frozenset[int]:
@@ -199,17 +199,17 @@ class Rows:
 
 
 def is_virtual(name: str) -> bool:
-    """Whether a column tells where a row is stored."""
+    """Whether a column says where a row is stored."""
     return name in _VIRTUAL
 
 
 def new_sign() -> int:
-    """A sign of its own for a source."""
+    """A new sign, for one source."""
     return next(_ids)
 
 
 def rows_of_table(relation: Relation | None, *, is_live: bool) -> Rows:
-    """The rows of a table: signed if its engine has a sign and nothing matches the pairs."""
+    """The rows of a table. They are signed if its engine has a sign and nothing matches the pairs."""
     is_signed = relation is not None and relation.sign is not None and not is_live
     sign = new_sign() if is_signed else None
     signs = frozenset() if sign is None else frozenset({sign})
@@ -219,7 +219,7 @@ def rows_of_table(relation: Relation | None, *, is_live: bool) -> Rows:
 
 
 def union_of(parts: list[tuple[list[tuple[str, Value]], Rows]], *, keeps_all: bool) -> Rows:
-    """The rows of several queries, one below the other: columns go by their position."""
+    """The rows of several queries in a union: columns correspond by position."""
     signed = [rows.signs for _, rows in parts]
     lost = next((rows.lost for _, rows in parts if rows.lost), None)
     replacing = next((rows.replacing for _, rows in parts if rows.replacing), None)

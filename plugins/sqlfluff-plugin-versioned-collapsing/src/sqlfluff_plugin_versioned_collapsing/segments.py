@@ -1,4 +1,4 @@
-"""What stands where in a parsed file."""
+"""Parts of a parsed file, by meaning."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ Terms = Sequence[BaseSegment]
 
 
 def code_of(segment: BaseSegment) -> list[BaseSegment]:
-    """The parts of a segment without blanks and comments."""
+    """The parts of a segment, without blanks and comments."""
     return [part for part in segment.segments if part.is_code]
 
 
 def terms_of(segment: BaseSegment) -> list[BaseSegment]:
-    """The terms and operators of an expression, out of its brackets."""
+    """The terms and operators of an expression, without its brackets."""
     while True:
         if segment.is_type("bracketed"):
             inner = inside(segment)
@@ -30,12 +30,12 @@ def terms_of(segment: BaseSegment) -> list[BaseSegment]:
 
 
 def inside(bracketed: BaseSegment) -> list[BaseSegment]:
-    """What is between brackets."""
+    """The parts between the brackets."""
     return [part for part in code_of(bracketed) if not part.is_type("start_bracket", "end_bracket")]
 
 
 def split(terms: Terms, *separators: str) -> list[list[BaseSegment]]:
-    """The terms between separators of some types or spellings."""
+    """The terms between separators, which are given by type or spelling."""
     parts: list[list[BaseSegment]] = [[]]
     for term in terms:
         if term.raw.lower() in separators and not term.segments:
@@ -46,13 +46,13 @@ def split(terms: Terms, *separators: str) -> list[list[BaseSegment]]:
 
 
 def name_of(function: BaseSegment) -> str:
-    """The name of a function that is called."""
+    """The name of the function in a call."""
     name = function.get_child("function_name")
     return name.raw if name else ""
 
 
 def arguments_of(function: BaseSegment) -> list[list[BaseSegment]]:
-    """The terms of each argument of a call; keywords and `*` are among them."""
+    """The terms of each argument of a call, including keywords and `*`."""
     contents = function.get_child("function_contents")
     brackets = contents.get_children("bracketed") if contents else []
     if not brackets:
@@ -64,7 +64,7 @@ def arguments_of(function: BaseSegment) -> list[list[BaseSegment]]:
 
 
 def is_distinct(function: BaseSegment) -> bool:
-    """Whether a call is of `f(distinct x)`."""
+    """Whether a call is `f(distinct x)`."""
     contents = function.get_child("function_contents")
     return any(
         inner.raw.lower() == "distinct"
@@ -83,33 +83,33 @@ def filter_of(function: BaseSegment) -> list[BaseSegment]:
 
 
 def parts_of(reference: BaseSegment) -> list[str]:
-    """The names of a reference, without their quotes."""
+    """The names in a reference, without quotes."""
     return [
         identifier_of(part) for part in reference.segments if part.is_type("naked_identifier", "quoted_identifier")
     ] or [reference.raw]
 
 
 def identifier_of(segment: BaseSegment) -> str:
-    """A name without its quotes."""
+    """A name without quotes."""
     raw = segment.raw
     return raw[1:-1].replace("\\" + raw[0], raw[0]) if raw[:1] in ('"', "`") else raw
 
 
 def alias_of(element: BaseSegment) -> str | None:
-    """The name that an alias gives."""
+    """The alias, or None."""
     alias = element.get_child("alias_expression")
     name = alias.get_child("naked_identifier", "quoted_identifier") if alias else None
     return identifier_of(name) if name else None
 
 
 def crawl(segment: BaseSegment, *types: str) -> Iterator[BaseSegment]:
-    """All parts of some types, those in nested queries apart."""
+    """All parts of some types, except those in nested queries."""
     if not segment.is_type(*QUERIES):
         yield from segment.recursive_crawl(*types, no_recursive_seg_type=list(QUERIES))
 
 
 def crawl_all(terms: Terms, *types: str) -> Iterator[BaseSegment]:
-    """As `crawl`, of some terms."""
+    """Like `crawl`, for several terms."""
     for term in terms:
         yield from crawl(term, *types)
 
@@ -124,5 +124,5 @@ def nested_queries(segment: BaseSegment) -> Iterator[BaseSegment]:
 
 
 def text_of(terms: Terms) -> str:
-    """Terms without blanks and in lower case, to be compared."""
+    """Terms without blanks and in lower case, for comparisons."""
     return "".join(raw.raw for term in terms for raw in term.raw_segments if raw.is_code).lower()

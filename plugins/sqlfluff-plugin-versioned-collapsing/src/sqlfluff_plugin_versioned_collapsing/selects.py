@@ -1,4 +1,4 @@
-"""The selects of a file: what they read, and what they make of the signs."""
+"""The selects of a file: what they read, and what they do with the signs."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ _UNGROUPED = re.compile(r"\b(totals|rollup|cube|sets)\b", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Source:
-    """What stands after `from` or `join`.
+    """An item after `from` or `join`.
 
     Args:
         segment: its part of the query.
-        name: what its columns are qualified with.
-        relation: the table, if it is one that is known.
-        rows: what it gives.
+        name: the qualifier of its columns.
+        relation: the table, if it is known.
+        rows: the rows it returns.
         final: the keyword, if it is read with FINAL.
         is_live: whether FINAL or the setting matches its pairs.
-        picks: the kind of join that takes one row of several, as `semi`, or none.
+        picks: the kind of its join if that keeps only one of several rows, such as `semi`, or None.
         query: the select of a subquery or a CTE.
     """
 
@@ -70,7 +70,7 @@ class Select:
         sources: what it reads.
         role: `result`, `source` of another query, or `nested` in an expression.
         shared: expressions of the with clause, by name.
-        readers: the selects that read this one, directly or by the name of its CTE.
+        readers: the selects that read this one, directly or through its CTE.
     """
 
     segment: BaseSegment
@@ -87,7 +87,7 @@ class Select:
 
     @cached_property
     def signs(self) -> frozenset[int]:
-        """The signs that count a row together."""
+        """The signs that together count a row."""
         found: set[int] = set()
         for source in self.sources:
             if not source.picks:
@@ -127,13 +127,13 @@ class Select:
 
     @cached_property
     def aliased(self) -> dict[str, Terms]:
-        """Expressions by the names that the select and its with clause give them."""
+        """Expressions by the alias that the select or its with clause gives them."""
         named = {alias: content_of(e) for e in self.elements if (alias := alias_of(e))}
         return {**self.shared, **named}
 
     @cached_property
     def columns(self) -> list[tuple[str, Value]]:
-        """The columns that are returned, without those of wildcards."""
+        """The columns that are returned, except those of wildcards."""
         columns = []
         for element in self.elements:
             if element.get_child("wildcard_expression"):
@@ -188,7 +188,7 @@ class Select:
 
     @cached_property
     def loss(self) -> str | None:
-        """What of this select leaves rows out without their partners, or takes them apart."""
+        """The clause of this select that leaves rows out without their partners, or separates pairs."""
         if not self.signs or self.is_of_stored_rows:
             return None
         clause = self.segment.get_child("select_clause")
@@ -204,14 +204,14 @@ class Select:
 
     @cached_property
     def replacing(self) -> Relation | None:
-        """The ReplacingMergeTree of which it sees rows that were replaced."""
+        """The ReplacingMergeTree whose replaced rows it sees."""
         read = (source for source in self.sources if not source.picks)
         found = next((s.rows.replacing for s in read if s.rows.replacing), None)
         return None if found is None or self._keeps_one_of_several else found
 
     @property
     def _keeps_one_of_several(self) -> bool:
-        """Whether it looks for the last row of each key by itself."""
+        """Whether it picks the last row of each key itself."""
         clause = self.segment.get_child("select_clause")
         modifiers = clause.get_children("select_clause_modifier") if clause else []
         if self.segment.get_child("qualify_clause") or "distinct" in text_of(modifiers):
@@ -229,7 +229,7 @@ class Select:
 
     @cached_property
     def _conditions(self) -> list[tuple[str, frozenset[int]]]:
-        """What each condition on signs lets through, and the signs that it is on."""
+        """What each condition on signs lets through, and which signs it tests."""
         clauses = self.segment.get_children("where_clause", "prewhere_clause")
         for clause in self.segment.get_children("from_clause"):
             clauses += crawl(clause, "join_on_condition")
@@ -240,7 +240,7 @@ class Select:
                 [part for part in code_of(clause) if not part.is_type("keyword")]
             )
         ]
-        # A join by the sign lets no state meet a cancel row.
+        # A join on the sign never lets a state row meet a cancel row.
         return found + [(STATES, signs) for signs in self._signs_of_using()]
 
     def _signs_of_using(self) -> Iterator[frozenset[int]]:
@@ -254,14 +254,14 @@ class Select:
 
     @property
     def keeps_states(self) -> bool:
-        """Whether cancel rows are filtered away, and states that they cancel are not."""
+        """Whether it filters out cancel rows, but not the state rows that they cancel."""
         return any(kind == STATES for kind, _ in self._conditions)
 
     @cached_property
     def of_stored_rows(self) -> frozenset[int]:
-        """The signs of the tables that the select tells of as they are stored.
+        """The signs of the tables whose stored rows the select is about.
 
-        It asks for cancel rows, wrong signs or parts, or has a group for each sign or version.
+        It asks for cancel rows, wrong signs or parts, or groups by the sign or the version.
         """
         found = [signs for kind, signs in self._conditions if kind in (CANCELS, NONE)]
         for clause in self.segment.get_children("where_clause", "prewhere_clause"):
@@ -274,23 +274,23 @@ class Select:
 
     @property
     def is_of_stored_rows(self) -> bool:
-        """Whether the select tells of the stored rows of all of its tables."""
+        """Whether the select is about the stored rows of all its tables."""
         return bool(self.of_stored_rows) and not self.needed
 
     @property
     def needed(self) -> frozenset[int]:
-        """The signs that each sum must have: those of tables that it takes for live rows."""
+        """The signs that each sum must have: those of the tables that it treats as live rows."""
         return self.signs - self.of_stored_rows
 
     def has_signs(self, value: Value) -> bool:
-        """Whether a value is multiplied by the sign of each signed table, and by no other."""
+        """Whether a value is multiplied by the sign of each signed table, and by no other sign."""
         return self.needed <= value.signs <= self.signs and not value.is_mixed
 
     # Groups.
 
     @cached_property
     def group_by(self) -> list[Terms]:
-        """What is grouped by, with positions and `all` replaced by what they stand for."""
+        """The grouping expressions, with positions and `all` resolved."""
         clause = self.segment.get_child("groupby_clause")
         if clause is None:
             return []
@@ -310,19 +310,19 @@ class Select:
 
     @cached_property
     def is_grouped(self) -> bool:
-        """Whether a row that is returned is made of several."""
+        """Whether each returned row is made of several."""
         if self.segment.get_child("groupby_clause"):
             return True
         return any(self.expressions.has_aggregate(content_of(element)) for element in self.elements)
 
     @property
     def is_by_sign(self) -> bool:
-        """Whether there is a group for each sign, and the sign is returned with it."""
+        """Whether there is a group per sign, and the sign is returned with it."""
         return bool(self.signs) and self.signs <= self._by_sign
 
     @cached_property
     def _by_sign(self) -> frozenset[int]:
-        """The signs that have a group for each of them, and are returned with it."""
+        """The signs that are grouped by and returned."""
         if not self.signs or self.segment.get_child("groupby_clause") is None:
             return frozenset()
         keys = [v for key in self.group_by if (v := self.expressions.value(key)).is_bare]
@@ -331,7 +331,7 @@ class Select:
 
     @cached_property
     def is_plainly_grouped(self) -> bool:
-        """Whether a condition on groups can be added."""
+        """Whether a `having` condition can be added."""
         clause = self.segment.get_child("groupby_clause")
         return (
             clause is not None and not _UNGROUPED.search(clause.raw) and not (self.segment.get_child("having_clause"))
@@ -339,7 +339,7 @@ class Select:
 
     @cached_property
     def only_sums(self) -> bool:
-        """Whether only sums of what is read are returned: a group of 0 adds nothing to them."""
+        """Whether it returns only sums of what it reads, to which an empty group adds nothing."""
         if self.segment.get_child("groupby_clause") or self.wildcards or self.shared:
             return False
         calls = [f for f in self.functions() if aggregate_of(name_of(f))]
@@ -352,7 +352,7 @@ class Select:
     # Functions.
 
     def functions(self, *clauses: str) -> Iterator[BaseSegment]:
-        """The function calls of some clauses, those in nested selects apart."""
+        """The function calls of some clauses, except those in nested selects."""
         for clause in self.segment.get_children(*(clauses or _CLAUSES)):
             yield from crawl(clause, "function")
         if not clauses:
@@ -361,7 +361,7 @@ class Select:
 
     @cached_property
     def _named(self) -> dict[int, str]:
-        """The name of the expression that a call stands in."""
+        """The alias of the expression that each call is part of."""
         elements = {alias: [e] for e in self.elements if (alias := alias_of(e))}
         return {
             id(function): name
@@ -371,7 +371,7 @@ class Select:
 
     @contextmanager
     def within(self, function: BaseSegment) -> Iterator[None]:
-        """Reads names as they are meant in a call: in `sum(x) as x` the first x is the column."""
+        """Resolve names as inside a call: in `sum(x) as x` the first x is the column."""
         self._resolving.append(self._named.get(id(function), ""))
         try:
             yield
@@ -379,7 +379,7 @@ class Select:
             self._resolving.pop()
 
     def is_count(self, function: BaseSegment) -> bool:
-        """Whether a call is `sum` of the sign and of nothing else: the number of live rows."""
+        """Whether a call is `sum` of nothing but the sign: the number of live rows."""
         found = aggregate_of(name_of(function))
         arguments = arguments_of(function)
         if found is None or found.base != "sum" or found.combinators - {"state"} or len(arguments) != 1:
@@ -389,7 +389,7 @@ class Select:
         return value.is_bare and self.has_signs(value)
 
     def counts_in(self, terms: Terms) -> bool:
-        """Whether there is such a sum in some terms, or the name of one."""
+        """Whether some terms contain such a sum, or its alias."""
         if any(self.is_count(function) for function in crawl_all(terms, "function")):
             return True
         named = [parts_of(r)[-1] for r in crawl_all(terms, "column_reference") if len(parts_of(r)) == 1]
@@ -399,6 +399,6 @@ class Select:
 
 
 def content_of(element: BaseSegment) -> Terms:
-    """The terms of an element of a select, without its alias."""
+    """The terms of an element of a select, without the alias."""
     terms = [part for part in code_of(element) if not part.is_type("alias_expression")]
     return terms_of(terms[0]) if len(terms) == 1 and not terms[0].is_type("bracketed") else terms

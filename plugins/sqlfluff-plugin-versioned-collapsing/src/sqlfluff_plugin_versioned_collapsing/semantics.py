@@ -1,4 +1,4 @@
-"""Semantic models of dbt over signed rows: their measures are no SQL that anybody lints."""
+"""dbt's semantic models over signed rows: no linter sees the SQL of their measures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sqlfluff_plugin_versioned_collapsing.rows import Rows
 
 Lint = Callable[[str], list[SQLBaseError]]
 
-# What MetricFlow computes of the expression of a measure.
+# What MetricFlow computes from the expression of a measure.
 _CALLS = {
     "average": "avg({})",
     "count": "count({})",
@@ -37,9 +37,9 @@ class Measure:
     """What a semantic model or a metric sums.
 
     Args:
-        kind: what it is called in YAML.
+        kind: its kind in YAML.
         name: its name.
-        agg: how its values are put together.
+        agg: how its values are aggregated.
         expr: the expression of its values.
         dimension: the dimension over which it does not add up, if there is one.
     """
@@ -59,7 +59,7 @@ class _Signed:
         unique_id: its key in the manifest.
         node: the semantic model.
         relation: what it reads.
-        sign: the sign by its name, or the product of several; empty if it is not passed on.
+        sign: the name of the sign, or the product of several; empty if it is not passed on.
     """
 
     unique_id: str
@@ -69,11 +69,11 @@ class _Signed:
 
 
 def semantic_problems(manifest: Mapping[str, Any], relations: Relations, lint: Lint) -> Iterator[tuple[str, str]]:
-    """The semantic models that are wrong over signed rows, each with the reason.
+    """The semantic models that are wrong for signed rows, each with the reason.
 
     Args:
         manifest: dbt's, as `dbt parse` writes it.
-        relations: what is known of the relations in it.
+        relations: what is known about its relations.
         lint: returns what the rules find in some SQL.
     """
     nodes: Mapping[str, Mapping[str, Any]] = manifest.get("semantic_models") or {}
@@ -97,7 +97,7 @@ def _signed(unique_id: str, node: Mapping[str, Any], relations: Relations) -> _S
 
 
 def _sign_of(rows: Rows) -> str:
-    """The columns of which the product counts a row, empty if they are not all there."""
+    """The columns whose product counts a row; empty if one is missing."""
     names: dict[frozenset[int], str] = {}
     for columns in rows.others:
         name = columns.relation.sign if columns.relation else None
@@ -116,7 +116,7 @@ def _measures(node: Mapping[str, Any]) -> Iterator[Measure]:
 
 
 def _measures_of_metrics(node: Mapping[str, Any], metrics: list[Mapping[str, Any]]) -> Iterator[Measure]:
-    """Metrics that sum the rows of a semantic model themselves, without a measure."""
+    """Metrics that sum the rows of a semantic model directly, without a measure."""
     for metric in metrics:
         found = (metric.get("type_params") or {}).get("metric_aggregation_params")
         if found and found.get("semantic_model") == node.get("name"):
@@ -151,7 +151,7 @@ def _reasons(measure: Measure, signed: _Signed, lint: Lint) -> Iterator[str]:
 
 
 def _advice(measure: Measure, sign: str) -> str:
-    """The form that works."""
+    """A form that works."""
     expr = measure.expr.strip()
     if measure.agg not in ("average", "count", "sum", "sum_boolean"):
         return f"No sign can make it right. {_LIVE}"
@@ -182,7 +182,7 @@ def _operand(expr: str) -> str:
 
 
 def _joins(signed: _Signed, nodes: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """Entities by which its rows are joined to the measures of others, as if they were unique."""
+    """Entities that join its rows to the measures of others as if the rows were unique."""
     if not signed.node.get("dimensions"):
         return
     for entity in signed.node.get("entities") or ():

@@ -1,4 +1,4 @@
-"""Statements that change stored rows, in hooks and scripts: sqlfluff does not parse them all."""
+"""Statements in hooks and scripts that change stored rows. sqlfluff cannot parse all of them."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class Statement:
 
     Args:
         kind: `DELETE`, `UPDATE`, `ALTER TABLE` or `OPTIMIZE`.
-        name: the table as it stands there, Jinja included.
-        rest: what follows it, of `OPTIMIZE`.
-        start: where it begins in the text.
+        name: the table as written, Jinja included.
+        rest: for `OPTIMIZE`, what follows the table.
+        start: its position in the text.
     """
 
     kind: str
@@ -56,16 +56,16 @@ def statements_in(sql: str) -> Iterator[Statement]:
 
 
 def _blank(found: re.Match[str]) -> str:
-    """As many blanks, so that what comes after stays where it is."""
+    """The same number of blanks, so that positions after it stay the same."""
     return re.sub(r"[^\n]", " ", found[0])
 
 
 def table_of(statement: Statement, relations: Relations, this: Relation | None = None) -> Relation | None:
-    """The table that a statement changes, none if it is not known.
+    """The table that a statement changes; None if unknown.
 
     Args:
         statement: one of `statements_in`.
-        relations: what is known.
+        relations: what is known about relations.
         this: the model of a hook.
     """
     *schema, name = re.findall(_PART, statement.name, re.DOTALL)
@@ -106,7 +106,7 @@ def _why_mutated(kind: str, table: Relation) -> str:
 
 
 def why_strategy_is_wrong(model: Relation) -> str | None:
-    """The reason why an incremental model deletes rows of a signed table, none if it does not."""
+    """The reason why an incremental model deletes rows of a signed table; None if it does not."""
     strategy = str(model.config.get("incremental_strategy") or "").replace("+", "_")
     is_incremental = model.config.get("materialized") == "incremental"
     if not (is_incremental and model.sign and strategy == "delete_insert"):
@@ -131,7 +131,7 @@ def why_optimize_is_wrong(
         table = table_of(statement, relations, this)
         if table is None or not (table.is_merging or table.sign):
             continue
-        if table.config.get("materialized") == "table":  # Nothing is added to it before it is built again.
+        if table.config.get("materialized") == "table":  # nothing is added to it before it is rebuilt
             continue
         yield statement, _why_optimized(table)
 

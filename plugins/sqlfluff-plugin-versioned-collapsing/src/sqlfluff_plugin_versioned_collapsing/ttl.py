@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-# Rules that move or compress rows, and remove none.
+# Rules that move or compress rows without removing any.
 _KEEPS_ROWS = re.compile(r"\b(TO\s+(DISK|VOLUME)|RECOMPRESS)\b", re.IGNORECASE)
 _SETS_ROWS = re.compile(r"\bGROUP\s+BY\b", re.IGNORECASE)
 _TEXT = re.compile(r"'[^']*'")
@@ -16,11 +16,11 @@ _ROUNDED = re.compile(r"\b(toStartOf\w+|toMonday|toLastDayOf\w+|date_trunc|dateT
 
 
 def why_unsafe(ttl: str, sign: str, partition_by: str) -> str | None:
-    """The reason why a TTL of a collapsing table can tear pairs, none if it cannot.
+    """The reason why a TTL of a collapsing table can separate pairs; None if it cannot.
 
-    The rows of a pair may be in different parts, and each part is cleaned in a merge of its own,
-    hours apart by default, with `ttl_only_drop_parts` perhaps never. So a pair is safe only where
-    whole partitions expire, all of their rows at one time.
+    The rows of a pair may be in different parts. Each part is cleaned in a merge of its own, by default hours apart,
+    and with `ttl_only_drop_parts` perhaps never. So a pair is safe only if whole partitions expire, with all their rows
+    at the same time.
     """
     for rule in parts_of_list(ttl):
         columns = columns_of(rule)
@@ -46,7 +46,7 @@ def why_unsafe(ttl: str, sign: str, partition_by: str) -> str | None:
 
 
 def parts_of_list(text: str) -> list[str]:
-    """The parts between the commas that are in no brackets."""
+    """The parts between top-level commas."""
     parts, depth = [""], 0
     for character in text:
         depth += {"(": 1, ")": -1}.get(character, 0)
@@ -64,6 +64,6 @@ def columns_of(expression: str) -> set[str]:
 
 
 def _is_bare(columns: set[str], partition_by: str) -> bool:
-    """Whether the columns themselves are the partition key, as a Date may be."""
+    """Whether the columns themselves are the partition key, as a Date can be."""
     parts = {part.strip(" ()`") for part in parts_of_list(partition_by.strip().strip("()"))}
     return columns <= parts

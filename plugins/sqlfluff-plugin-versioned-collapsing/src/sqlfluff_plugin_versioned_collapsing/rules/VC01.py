@@ -12,8 +12,8 @@ from sqlfluff_plugin_versioned_collapsing.rules.base import CollapsingRule, foll
 class Rule_VersionedCollapsing_VC01(CollapsingRule, BaseRule):
     """``count``, ``sum`` or ``avg`` over signed rows, without the sign.
 
-    A table of state and cancel rows has every old row twice, until a merge takes the pair away.
-    ``count(*)`` and ``sum(x)`` count both, and change whenever parts are merged.
+    A table of state and cancel rows holds every old row twice, until a merge removes the pair. ``count(*)`` and
+    ``sum(x)`` count both, and change whenever parts are merged.
 
     **Anti-pattern**
 
@@ -28,9 +28,9 @@ class Rule_VersionedCollapsing_VC01(CollapsingRule, BaseRule):
 
     **Best practice**
 
-    Sum the sign, and multiply by it. It is right merged or not, and in materialized views.
-    With several signed tables, by the sign of each. ``count`` and ``sum`` of an exact number of the
-    only table are fixed, if nothing else in the select has a say in which rows there are.
+    Sum the sign, and multiply by it. The result is correct before and after merges, and in materialized views. With
+    several signed tables, multiply by the sign of each. ``count`` and ``sum`` of an exact number of the only table are
+    fixed, if nothing else in the select affects which rows there are.
 
     .. code-block:: sql
 

@@ -11,8 +11,8 @@ from sqlfluff_plugin_versioned_collapsing.rules.base import CollapsingRule, sele
 class Rule_VersionedCollapsing_VC02(CollapsingRule, BaseRule):
     """``min``, ``max``, ``uniq`` or a quantile over signed rows.
 
-    Nothing takes the value of a cancelled row out of them again, and ``maxIf(x, _sign = 1)`` still
-    sees the states that have been cancelled.
+    They cannot forget the value of a cancelled row, and ``maxIf(x, _sign = 1)`` still sees the states that have been
+    cancelled.
 
     **Anti-pattern**
 
@@ -25,8 +25,8 @@ class Rule_VersionedCollapsing_VC02(CollapsingRule, BaseRule):
 
     **Best practice**
 
-    Read the live rows. ``where``, not ``prewhere``: that would filter before pairs are matched.
-    Or group by the value first, and keep those of which live rows are left.
+    Read the live rows. Use ``where``, not ``prewhere``, which would filter before pairs are matched. Or group by the
+    value first, and keep the groups that have live rows.
 
     .. code-block:: sql
 

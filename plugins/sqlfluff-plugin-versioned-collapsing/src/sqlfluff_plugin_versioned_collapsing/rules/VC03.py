@@ -14,8 +14,8 @@ from sqlfluff_plugin_versioned_collapsing.selects import Select, content_of
 class Rule_VersionedCollapsing_VC03(CollapsingRule, BaseRule):
     """A view of signed sums without ``sum(sign)``.
 
-    Groups of which nothing is left stay there, with sums of 0, and cannot be told from groups whose
-    amounts are 0. A SummingMergeTree does not tell them apart either: it drops both.
+    Groups without live rows stay, with sums of 0, and look like groups whose amounts are 0. A SummingMergeTree cannot
+    tell them apart either: it drops both.
 
     **Anti-pattern**
 
@@ -30,8 +30,8 @@ class Rule_VersionedCollapsing_VC03(CollapsingRule, BaseRule):
 
     **Best practice**
 
-    Count the live rows beside every sum. A view that is computed when it is read may leave the
-    groups out instead: ``having sum(_sign) <> 0``.
+    Count the live rows next to every sum. A view that is computed when it is read may leave empty groups out instead:
+    ``having sum(_sign) <> 0``.
 
     .. code-block:: sql
 
@@ -83,7 +83,7 @@ def _is_signed_sum(function: BaseSegment, select: Select) -> bool:
 
 
 def _shows_count(terms: Terms, select: Select) -> bool:
-    """Whether the number of live rows is to be seen: a divisor is not."""
+    """Whether the number of live rows is visible: a divisor is not."""
     divides = any(raw.raw == "/" for term in terms for raw in term.raw_segments)
     is_hidden = any(name_of(f).lower() in ("nullif", "divide") for f in crawl_all(terms, "function"))
     return select.counts_in(terms) and not divides and not is_hidden

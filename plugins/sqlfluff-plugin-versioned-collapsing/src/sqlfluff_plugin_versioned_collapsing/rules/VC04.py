@@ -10,8 +10,8 @@ from sqlfluff_plugin_versioned_collapsing.rules.base import CollapsingRule, sele
 class Rule_VersionedCollapsing_VC04(CollapsingRule, BaseRule):
     """``FINAL`` over a SummingMergeTree.
 
-    It sums while it reads, on one core a range, and is right only while every column is of the key
-    or a sum, and nothing is filtered before: with ``prewhere`` on a sum it shows parts of groups.
+    It sums while it reads, with one core per range. It is correct only if every column is in the key or a sum, and
+    nothing is filtered before: with ``prewhere`` on a sum it shows parts of groups.
 
     **Anti-pattern**
 
@@ -24,7 +24,7 @@ class Rule_VersionedCollapsing_VC04(CollapsingRule, BaseRule):
 
     **Best practice**
 
-    Sum once more, and leave out the groups of which nothing is left.
+    Sum once more, and leave out groups without live rows.
 
     .. code-block:: sql
 

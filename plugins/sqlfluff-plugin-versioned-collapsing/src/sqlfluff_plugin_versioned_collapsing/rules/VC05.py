@@ -15,8 +15,8 @@ from sqlfluff_plugin_versioned_collapsing.selects import Select, content_of
 class Rule_VersionedCollapsing_VC05(CollapsingRule, BaseRule):
     """An unsigned 64-bit measure times the sign.
 
-    ``UInt64 * Int8`` is an Int64 in ClickHouse. What is above 9223372036854775807 wraps, without an
-    error: 18446744073709551615 times 1 is -1.
+    ``UInt64 * Int8`` is an Int64 in ClickHouse. Values above 9223372036854775807 wrap without an error:
+    18446744073709551615 times 1 is -1.
 
     **Anti-pattern**
 
@@ -27,8 +27,8 @@ class Rule_VersionedCollapsing_VC05(CollapsingRule, BaseRule):
 
     **Best practice**
 
-    Store measures as Int64 or Decimal, or widen them before they meet the sign. This is not fixed:
-    the column of a view would get another type.
+    Store measures as Int64 or Decimal, or widen them before multiplying by the sign. There is no automatic fix: it
+    would change the type of a view's column.
 
     .. code-block:: sql
 

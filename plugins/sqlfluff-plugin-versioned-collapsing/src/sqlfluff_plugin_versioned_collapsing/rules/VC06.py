@@ -17,9 +17,9 @@ _PARTITION_BY = re.compile(r"partition\s+by\s+(.*?)\s*(?=\b(?:order|primary|samp
 class Rule_VersionedCollapsing_VC06(CollapsingRule, BaseRule):
     """A TTL that can remove a state row before its cancel row.
 
-    The rows of a pair can be in two parts, which are cleaned at different times: hours apart, or
-    with ``ttl_only_drop_parts`` for as long as one of the parts has a row that has not expired.
-    Meanwhile the cancel row is alone, and every sum is too low.
+    The rows of a pair can be in two parts, which are cleaned at different times: hours apart, or with
+    ``ttl_only_drop_parts`` for as long as one of the parts has a row that has not expired. Meanwhile the cancel row is
+    alone, and every sum is too low.
 
     **Anti-pattern**
 
@@ -33,7 +33,7 @@ class Rule_VersionedCollapsing_VC06(CollapsingRule, BaseRule):
 
     **Best practice**
 
-    Let whole partitions expire, all of their rows at one time.
+    Let whole partitions expire, with all their rows at the same time.
 
     .. code-block:: sql
 

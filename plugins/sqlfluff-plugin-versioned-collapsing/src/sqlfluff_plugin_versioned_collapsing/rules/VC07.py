@@ -17,11 +17,10 @@ from sqlfluff_plugin_versioned_collapsing.selects import Select, Source
 class Rule_VersionedCollapsing_VC07(CollapsingRule, BaseRule):
     """Rows that are dead are taken for live ones.
 
-    A row that was cancelled is still there, twice. Without ``FINAL`` the states that were cancelled
-    later pass ``where _sign = 1``; ``distinct``, ``limit by``, ``in``, ``exists`` and a semi join
-    see them too; and once the sign is left out nothing tells them from live rows. ``prewhere``
-    on the sign, or on a column outside of the sorting key, filters before ``FINAL`` has matched
-    the pairs.
+    A cancelled row is still stored, twice. Without ``FINAL``, states that were cancelled later pass
+    ``where _sign = 1``; ``distinct``, ``limit by``, ``in``, ``exists`` and a semi join see them too; and once the sign
+    is left out, nothing distinguishes them from live rows. ``prewhere`` on the sign, or on a column outside the sorting
+    key, filters before ``FINAL`` has matched the pairs.
 
     **Anti-pattern**
 
@@ -33,7 +32,7 @@ class Rule_VersionedCollapsing_VC07(CollapsingRule, BaseRule):
 
     **Best practice**
 
-    Read the live rows, or group by what is asked for, and keep what has live rows.
+    Read the live rows, or group by the columns you need, and keep the groups that have live rows.
 
     .. code-block:: sql
 
@@ -68,7 +67,7 @@ def _reasons(select: Select) -> Iterator[tuple[BaseSegment, str]]:
         return
     anchor = select.segment.get_child("select_clause") or select.segment
     if any(aggregate_of(name_of(function)) for function in select.functions()):
-        return  # VC01 and VC02 say what is wrong with those.
+        return  # VC01 and VC02 report those
     if reason := _why_dead(select):
         yield anchor, reason
 
@@ -91,7 +90,7 @@ def _why_dead(select: Select) -> str:
 
 
 def _filtered_early(source: Source, select: Select) -> BaseSegment | None:
-    """A column in `prewhere` that need not be the same in both rows of a pair."""
+    """A column in `prewhere` that can differ between the rows of a pair."""
     prewhere, relation = select.segment.get_child("prewhere_clause"), source.relation
     if prewhere is None or relation is None or relation.sign is None:
         return None

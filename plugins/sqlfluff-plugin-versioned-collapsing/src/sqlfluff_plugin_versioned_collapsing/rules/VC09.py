@@ -19,9 +19,8 @@ _ORDER_BY = re.compile(r"\border\s+by\s+(.*)", re.IGNORECASE | re.DOTALL)
 class Rule_VersionedCollapsing_VC09(CollapsingRule, BaseRule):
     """A version in the sorting key of a ReplacingMergeTree.
 
-    A ReplacingMergeTree replaces rows that have the same sorting key. With the version or
-    ``updated_at`` in it, every version of a row has a key of its own: nothing is ever replaced, and
-    ``FINAL`` returns all of them.
+    A ReplacingMergeTree replaces rows that have the same sorting key. With the version or ``updated_at`` in the key,
+    every version of a row has a different one: nothing is ever replaced, and ``FINAL`` returns all versions.
 
     **Anti-pattern**
 

@@ -18,8 +18,8 @@ from sqlfluff_plugin_versioned_collapsing.selects import Select
 class Rule_VersionedCollapsing_VC10(CollapsingRule, BaseRule):
     """``count``, ``sum`` or ``avg`` over a ReplacingMergeTree without ``FINAL``.
 
-    Rows that were replaced stay until parts are merged, and are counted until then. A materialized
-    view counts them for ever: it sees each insert by itself, whatever ``FINAL`` says.
+    Replaced rows stay, and are counted, until parts are merged. A materialized view counts them for ever: it sees each
+    insert by itself, whatever ``FINAL`` says.
 
     **Anti-pattern**
 
@@ -30,8 +30,8 @@ class Rule_VersionedCollapsing_VC10(CollapsingRule, BaseRule):
 
     **Best practice**
 
-    Read with ``FINAL``, or take the last row of each key first. For sums that a view keeps, use
-    signed rows, or a refreshable view.
+    Read with ``FINAL``, or take the last row of each key first. For sums that a view keeps, use signed rows or a
+    refreshable view.
 
     .. code-block:: sql
 
@@ -105,18 +105,18 @@ def _terms(function: BaseSegment) -> list[BaseSegment]:
 
 
 def _is_of_stored_rows(select: Select) -> bool:
-    """Whether it asks where the rows are stored."""
+    """Whether it asks where rows are stored."""
     return any(is_virtual(parts_of(r)[-1]) for r in _crawled(select, "column_reference"))
 
 
 def _crawled(select: Select, kind: str) -> Iterator[BaseSegment]:
-    """The parts of a select, those in nested selects apart."""
+    """The parts of a select, except those in nested selects."""
     for clause in select.segment.segments:
         yield from crawl(clause, kind)
 
 
 def _counts_versions(function: BaseSegment, select: Select, table: Relation, selects: list[Select]) -> bool:
-    """Whether a count asks how many rows are stored of each key, or beside the live ones."""
+    """Whether a count asks how many rows are stored per key, or next to the live ones."""
     found = aggregate_of(name_of(function))
     if found is None or found.base != "count":
         return False

@@ -11,9 +11,8 @@ from sqlfluff_plugin_versioned_collapsing.statements import why_optimize_is_wron
 class Rule_VersionedCollapsing_VC11(CollapsingRule, BaseRule):
     """``optimize table … final`` in a hook.
 
-    It rewrites every part of the table at each run, however few rows are new. And it promises
-    nothing: rows that are inserted after it are not merged, so that readers need ``FINAL`` or sums
-    by the sign all the same.
+    It rewrites every part of the table at each run, even if few rows are new. And it guarantees nothing: rows that are
+    inserted later are not merged, so that readers still need ``FINAL`` or sums with the sign.
 
     **Anti-pattern**
 
@@ -28,8 +27,8 @@ class Rule_VersionedCollapsing_VC11(CollapsingRule, BaseRule):
 
     **Best practice**
 
-    Read with ``FINAL``, or sum by the sign, and let ClickHouse merge. If pairs wait for merges in
-    some partitions of a ``versioned_collapsing`` table, ``dbt run-operation compact`` merges those.
+    Read with ``FINAL``, or sum with the sign, and let ClickHouse merge. If pairs wait for merges in some partitions of
+    a ``versioned_collapsing`` table, ``dbt run-operation compact`` merges those.
 
     .. code-block:: sql
 

@@ -12,9 +12,9 @@ from sqlfluff_plugin_versioned_collapsing.statements import why_mutation_is_wron
 class Rule_VersionedCollapsing_VC12(CollapsingRule, BaseRule):
     """``update``, ``delete`` or a mutation of a signed table.
 
-    Views and projections of sums are kept from what is inserted. They never see that stored rows
-    were changed or deleted, and keep what was there, without an error. The same goes for a change
-    feed, and for a model with ``incremental_strategy='delete_insert'``.
+    Views and projections of sums are updated by inserts only. They never see that stored rows were changed or deleted,
+    and silently keep the old sums. The same goes for a change feed, and for a model with
+    ``incremental_strategy='delete_insert'``.
 
     **Anti-pattern**
 
@@ -25,8 +25,7 @@ class Rule_VersionedCollapsing_VC12(CollapsingRule, BaseRule):
 
     **Best practice**
 
-    Insert a cancel row for each row that is to go; the model does that for a change with
-    ``_is_deleted``.
+    Insert a cancel row for each row to remove. The model does that for a change with ``_is_deleted``.
 
     .. code-block:: sql
 

@@ -1,4 +1,4 @@
-"""What the rules share: the relations that are known, and the selects of a file."""
+"""What the rules share: the known relations, and the selects of a file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KEYWORDS = ["collapsing_manifest", "collapsing_engines"]
 _last: list[tuple[BaseSegment, Relations, list[Select]]] = []
 
 
-# A base class that is one of sqlfluff's would have to be a rule itself.
+# At run time a subclass of sqlfluff's base class would have to be a rule itself.
 if TYPE_CHECKING:
     _Base = BaseRule
 else:
@@ -28,17 +28,17 @@ else:
 
 
 class CollapsingRule(_Base):
-    """What the rules have in common: they see what macros made of a file, too."""
+    """The common base of the rules. They also check what macros generate in a file."""
 
     groups = GROUPS
     config_keywords = KEYWORDS
     crawl_behaviour = RootOnlyCrawler()
-    # A macro's SQL is no less wrong: sqlfluff would leave out what stands in templated places.
+    # SQL from a macro is just as wrong, but by default sqlfluff ignores findings in templated places.
     targets_templated = True
 
     def __init__(self, code: str, description: str, **kwargs: Any) -> None:
         super().__init__(code, description, **kwargs)
-        # Here an error ends sqlfluff with its text, and within `_eval` with a trace for each file.
+        # An error here ends sqlfluff with its text; in `_eval` it would print a stack trace for each file.
         load_relations(*(_path(kwargs.get(keyword)) for keyword in KEYWORDS))
 
 
@@ -47,12 +47,12 @@ def _path(option: Any) -> str | None:
 
 
 def relations_of(context: RuleContext) -> Relations:
-    """The relations that the options of the rules name."""
+    """The relations given by the options of the rules."""
     return load_relations(*(_path(context.config.get(keyword, section="rules")) for keyword in KEYWORDS))
 
 
 def selects_of(context: RuleContext) -> list[Select]:
-    """The selects of the file, for one rule after the other."""
+    """The selects of the file, shared between the rules."""
     relations = relations_of(context)
     if _last and _last[0][0] is context.segment and _last[0][1] is relations:
         return _last[0][2]
@@ -64,7 +64,7 @@ def selects_of(context: RuleContext) -> list[Select]:
 
 
 def following(context: RuleContext) -> Callable[[Select], bool]:
-    """Says of a select whether a materialized view computes it, for each block of inserts."""
+    """Returns a function: whether a materialized view computes a select, for each block of inserts."""
     model = relations_of(context).model_in(context.path)
     if model and model.is_following:
         return lambda select: True

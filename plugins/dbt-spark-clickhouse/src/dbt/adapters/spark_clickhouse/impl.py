@@ -37,8 +37,8 @@ class SparkClickHouseConfig(SparkConfig, ClickHouseConfig):
 
 
 class _Type:
-    """The method ``type``: the type of an adapter is that of its engine at work, or its own while
-    the project is parsed; the type of the class is its own."""
+    """The method ``type``. On an adapter it returns the engine at work, or the adapter's own type while the project
+    is parsed; on the class, always the adapter's own type."""
 
     def __get__(self, adapter: SparkClickHouseAdapter | None, owner: type) -> Any:
         return lambda: (adapter and adapter.context.engine) or ADAPTER_TYPE
@@ -50,7 +50,7 @@ class SparkClickHouseAdapter(Relations, Catalog, ConnectionsOfBoth, MacroMethods
 
     Relation = RoutedRelation
     AdapterSpecificConfigs = SparkClickHouseConfig
-    type: Any = _Type()  # dbt calls it as a method, of adapters and of the class
+    type: Any = _Type()  # dbt calls it as a method, on adapters and on the class
 
     def __init__(self, config: AdapterRequiredConfig, mp_context: SpawnContext) -> None:
         profile = cast(SparkClickHouseCredentials, config.credentials)
@@ -81,10 +81,10 @@ class SparkClickHouseAdapter(Relations, Catalog, ConnectionsOfBoth, MacroMethods
         private_api.register_adapter(self, ADAPTER_TYPE, *ENGINES)
 
     def pre_model_hook(self, config: Any) -> Any:
-        """Check, before a node runs, the Spark tables that it reads."""
+        """Before a node runs, check the Spark tables that it reads."""
         context = self.call_engine("pre_model_hook", config)
         node = config.model
-        is_compiled = getattr(node, "compiled", False)  # seeds are not, nor is what dbt clones
+        is_compiled = getattr(node, "compiled", False)  # seeds are not compiled, nor are the nodes that dbt clones
         if self.engine == SPARK and node.resource_type in ("model", "seed", "snapshot"):
             self.lost_tables.drop(node)
         if is_compiled and node.resource_type != "unit_test":
@@ -94,7 +94,7 @@ class SparkClickHouseAdapter(Relations, Catalog, ConnectionsOfBoth, MacroMethods
                 self.hand_offs.verify_parents(node)
         return context
 
-    # What the engine at work has for its own
+    # What depends on the engine at work
 
     @available_property
     def Column(self) -> Any:
@@ -103,7 +103,7 @@ class SparkClickHouseAdapter(Relations, Catalog, ConnectionsOfBoth, MacroMethods
 
     @available_property
     def behavior(self) -> Any:
-        """Behaviour flags of the engine at work."""
+        """The behaviour flags of the engine at work."""
         return self.engines[self.engine].behavior
 
     @property
@@ -118,7 +118,7 @@ class SparkClickHouseAdapter(Relations, Catalog, ConnectionsOfBoth, MacroMethods
 
     @property
     def default_python_submission_method(self) -> str:
-        """How the engine at work runs Python models when none is named."""
+        """How the engine at work runs Python models that name no method."""
         return self.engines[self.engine].default_python_submission_method
 
 

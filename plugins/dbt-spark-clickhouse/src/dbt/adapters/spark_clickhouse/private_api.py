@@ -1,9 +1,8 @@
-"""Everything that the adapter uses of other packages and that those do not promise to keep.
+"""Everything that the adapter uses from other packages without a promise that it stays.
 
-A private name (``_jsc``), an attribute that is there by chance, a method of Spark's JVM: a minor
-version may rename it. Nothing else in the adapter touches one; each is listed in ``SYMBOLS``, and
-each is guarded: where it is missing, ``PrivateApiError`` names the package, its version and the
-symbol, before anything goes wrong in silence.
+That is a private name (``_jsc``), an undocumented attribute, a method of Spark's JVM: a minor version may rename it.
+Only this module touches such names. Each is listed in ``SYMBOLS`` and guarded: if one is missing, ``PrivateApiError``
+names the package, its version and the symbol, instead of letting something go wrong silently.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 OWN_PACKAGE = "dbt-spark-clickhouse"
-# The versions that the adapter is tested with.
+# The versions with which the adapter is tested.
 TESTED_VERSIONS = {
     "clickhouse-connect": "1.12.0",
     "dbt-adapters": "1.24.5",
@@ -42,17 +41,16 @@ AnyAdapter = TypeVar("AnyAdapter", bound=type[BaseAdapter])
 
 
 class PrivateApiError(DbtRuntimeError):
-    """Another package is not as the adapter knows it."""
+    """Another package differs from what the adapter expects."""
 
 
 @dataclass(frozen=True)
 class Symbol:
-    """A name that another package does not promise to keep.
+    """A name that another package may change.
 
     Args:
-        package: the distribution that has it.
-        place: the module and the class, or the object, that it is an attribute of; for a method of
-            the JVM, its Java class.
+        package: the distribution that contains it.
+        place: the module and the class or object that has it as an attribute; for a method of the JVM, its Java class.
         name: the attribute.
     """
 
@@ -67,7 +65,7 @@ class Symbol:
         """The attribute of ``owner``.
 
         Raises:
-            PrivateApiError: it has none of that name.
+                PrivateApiError: ``owner`` has no such attribute.
         """
         try:
             return getattr(owner, self.name)
@@ -75,12 +73,12 @@ class Symbol:
             raise self.missing() from error
 
     def replace(self, owner: Any, value: Any) -> None:
-        """Put ``value`` in the place of the attribute of ``owner``, which must be there."""
+        """Replace the attribute of ``owner``, which must exist, with ``value``."""
         self.of(owner)
         setattr(owner, self.name, value)
 
     def call(self, java_object: Any, *arguments: Any) -> Any:
-        """Call a method of an object in Spark's JVM, which knows its methods only when called."""
+        """Call a method of an object in Spark's JVM. Whether the method exists shows only in the call."""
         from py4j.protocol import Py4JError
 
         try:
@@ -91,10 +89,10 @@ class Symbol:
             raise
 
     def home(self) -> Any:
-        """The class, module or object that has it.
+        """The class, module or object that has the attribute.
 
         Raises:
-            PrivateApiError: it is not there.
+            PrivateApiError: it does not exist.
         """
         module, _, path = self.place.partition(":")
         try:
@@ -106,7 +104,7 @@ class Symbol:
         return found
 
     def missing(self) -> PrivateApiError:
-        """The error where the symbol is missing, and what to do."""
+        """The error for a missing symbol, which says what to do."""
         return PrivateApiError(f"{_has(self.package)} no {self}. {_advice(self.package)}")
 
 
@@ -123,7 +121,7 @@ def _advice(package: str) -> str:
 
 
 def new_method(adapter: type[BaseAdapter], name: str) -> PrivateApiError:
-    """The error where dbt calls a method of a stock adapter that this version does not know."""
+    """The error if dbt calls a method of a stock adapter that this version does not know."""
     owner = next(cls for cls in adapter.__mro__ if name in vars(cls))
     stock = owner.__module__.removeprefix("dbt.adapters.").partition(".")[0]
     package = {"spark": "dbt-spark", "clickhouse": "dbt-clickhouse"}.get(stock, "dbt-adapters")
@@ -151,8 +149,8 @@ _NODE_CONFIG = Symbol("dbt-core", "dbt.context.providers", "RuntimeConfigObject"
 
 
 def offering(*stock_adapters: type[BaseAdapter]) -> Callable[[AnyAdapter], AnyAdapter]:
-    """Let macros call on an adapter class what they may call on ``stock_adapters``; while dbt
-    parses, with the same stand-ins."""
+    """Let macros call on an adapter class whatever they may call on ``stock_adapters``, with the same stand-ins
+    while dbt parses."""
 
     def offer(adapter: AnyAdapter) -> AnyAdapter:
         classes = (*stock_adapters, adapter)
@@ -166,26 +164,26 @@ def offering(*stock_adapters: type[BaseAdapter]) -> Callable[[AnyAdapter], AnyAd
 
 
 def register_adapter(adapter: Any, *types: str) -> None:
-    """Have dbt find ``adapter`` under each of ``types``, in its registry.
+    """Register ``adapter`` with dbt under each of ``types``.
 
-    dbt holds the registry's lock while it makes an adapter.
+    dbt holds the registry's lock while it creates an adapter.
     """
     _ADAPTERS.of(FACTORY).update(dict.fromkeys(types, adapter))
 
 
 def registered_adapter(type_: str) -> Any:
-    """The adapter that dbt has under ``type_``, or None."""
+    """The adapter that is registered with dbt under ``type_``, or None."""
     return _ADAPTERS.of(FACTORY).get(type_)
 
 
 def connection_keys(credentials: Credentials) -> tuple[str, ...]:
-    """The keys of a stock profile that `dbt debug` may print."""
+    """The keys of a stock profile that `dbt debug` prints."""
     keys: tuple[str, ...] = _CONNECTION_KEYS.of(credentials)()
     return keys
 
 
 def connections_of_others(manager: BaseConnectionManager) -> list[Connection]:
-    """The connections that other threads than this one have named."""
+    """The named connections of all other threads."""
     own = manager.get_if_exists()
     with _CONNECTIONS_LOCK.of(manager):
         connections = list(_CONNECTIONS.of(manager).values())
@@ -193,31 +191,30 @@ def connections_of_others(manager: BaseConnectionManager) -> list[Connection]:
 
 
 def is_reference(options: Mapping[str, Any]) -> bool:
-    """Whether dbt calls ``Relation.create_from`` for a `ref` or `source`: then, and only then, it
-    says how many rows it wants, if only that it wants all."""
+    """Whether dbt calls ``Relation.create_from`` for a `ref` or `source`. Only then does it pass a number of rows,
+    which can mean all."""
     return _LIMIT.name in options
 
 
 def reference_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Of the options of a `ref` or `source` those that its relation keeps: how many rows, and of
-    which time."""
+    """The options of a `ref` or `source` that its relation keeps: the number of rows and the time range."""
     names = (_LIMIT.name, _EVENT_TIME_FILTER.name)
     return {name: options[name] for name in names if name in options}
 
 
 def was_built(relation: BaseRelation) -> bool:
-    """Whether dbt caches ``relation`` because a node has built it."""
+    """Whether ``relation`` is in dbt's cache because a node has built it."""
     return bool(_DBT_CREATED.of(relation))
 
 
 def may_introspect(config: Any) -> bool:
-    """Whether dbt may ask the engines what is there: not after `--no-introspect`."""
+    """Whether dbt may ask the engines which relations exist; `--no-introspect` forbids it."""
     _INTROSPECT.of(_INTROSPECT.home())
     return bool(getattr(getattr(config, "args", None), _INTROSPECT.name.upper(), True))
 
 
 def node_config(node: Any) -> Any:
-    """The `config` of a node, as its macros have it."""
+    """The `config` of a node, as its macros see it."""
     return _NODE_CONFIG.of(_NODE_CONFIG.home())(node)
 
 
@@ -233,7 +230,7 @@ _SERVER_ZONE = Symbol("clickhouse-connect", "clickhouse_connect.driver.client:Cl
 
 
 class EmbeddedClient(ChHttpClient):
-    """dbt-clickhouse's client, on what ``connect`` opens in place of a server."""
+    """dbt-clickhouse's client, over whatever ``connect`` opens instead of a server."""
 
     def __init__(self, credentials: Any) -> None:
         for hook in (_CREATE_CLIENT, _ENSURE_DATABASE):
@@ -245,9 +242,9 @@ class EmbeddedClient(ChHttpClient):
         raise NotImplementedError
 
     def create_database(self, database: str) -> None:
-        """Create the profile's database if it is not there.
+        """Create the profile's database if it does not exist.
 
-        The stock client remembers databases for the whole process, across data folders.
+        The stock client remembers for the whole process, across data folders, which databases exist.
         """
         raise NotImplementedError
 
@@ -261,12 +258,12 @@ class EmbeddedClient(ChHttpClient):
 
 
 def client_of(handle: ChHttpClient) -> Any:
-    """The client of clickhouse-connect in that of dbt-clickhouse."""
+    """The client of clickhouse-connect inside that of dbt-clickhouse."""
     return _OWN_CLIENT.of(handle)
 
 
 def set_server_zone(client: Any, zone: Any) -> None:
-    """Have a client of clickhouse-connect take ``zone`` for its server's."""
+    """Set the time zone that a client of clickhouse-connect assumes for its server."""
     _SERVER_ZONE.replace(client, zone)
 
 
@@ -282,8 +279,8 @@ Row = tuple[Any, ...]
 
 
 def of_python_model(text: str) -> tuple[str, str]:
-    """The code of a Python model with dbt's, and the table that dbt-spark would write; from the
-    text that its macro `py_write_table` makes."""
+    """Split the text that dbt-spark's macro `py_write_table` makes: into the code of the Python model, with dbt's
+    own, and the table that dbt-spark would write."""
     code, mark, end = text.partition("# --- Autogenerated dbt materialization code. --- #")
     written = re.search(r'\.saveAsTable\("(.+)"\)\s*$', end)
     if not mark or written is None:
@@ -292,13 +289,13 @@ def of_python_model(text: str) -> tuple[str, str]:
 
 
 def set_session_literals(handle: Any, literal: Callable[[Any], str]) -> None:
-    """Have a session of dbt-spark write the values of seeds as ``literal`` does."""
+    """Make a session of dbt-spark write the values of seeds with ``literal``."""
     _FIX_BINDING.replace(handle, literal)
 
 
 def set_session_rows(handle: Any, convert: Callable[[list[str], Row], Row]) -> None:
-    """Have a session of dbt-spark return each row as ``convert`` makes it, from the types of the
-    columns and the row."""
+    """Make a session of dbt-spark pass each row through ``convert``, which takes the types of the columns and
+    the row."""
     fetchall = _FETCHALL.of(handle)
     _DESCRIPTION.of(type(handle))
 
@@ -310,7 +307,7 @@ def set_session_rows(handle: Any, convert: Callable[[list[str], Row], Row]) -> N
 
 
 def set_frame(cursor: Any, frame: Any) -> None:
-    """Have a cursor of a session of dbt-spark return the rows of ``frame``."""
+    """Make a cursor of a dbt-spark session return the rows of ``frame``."""
     _FRAME.replace(cursor, frame)
 
 
@@ -330,17 +327,17 @@ _NO_PICKLE = Symbol("pyspark", "pyspark.cloudpickle", "unregister_pickle_by_valu
 
 
 def is_spark_running() -> bool:
-    """Whether this process has a Spark."""
+    """Whether this process runs a Spark."""
     return _ACTIVE_CONTEXT.of(_ACTIVE_CONTEXT.home()) is not None
 
 
 def launch_gateway(conf: SparkConf, **process: Any) -> Any:
-    """Start a JVM for Spark, its process with the keywords of ``Popen``."""
+    """Start a JVM for Spark; the keywords are those of ``Popen``."""
     return _LAUNCH_GATEWAY.of(_LAUNCH_GATEWAY.home())(conf, popen_kwargs=process)
 
 
 def end_gateway(gateway: Any) -> None:
-    """End a JVM, and wait until it has gone."""
+    """End a JVM, and wait until it is gone."""
     process = _GATEWAY_PROCESS.of(gateway)
     gateway.shutdown()
     process.stdin.close()
@@ -348,14 +345,14 @@ def end_gateway(gateway: Any) -> None:
 
 
 def silence_errors() -> None:
-    """Have PySpark not print every error as a page of JSON, also those that dbt-spark expects."""
+    """Stop PySpark from logging every error as JSON, including those that dbt-spark handles."""
     from pyspark.logger import PySparkLogger
 
     PySparkLogger.getLogger(_ERROR_LOGGER).disabled = True
 
 
 def pickle_by_value(module: ModuleType) -> None:
-    """Have PySpark send the functions of ``module`` whole: no other process can import it."""
+    """Make PySpark send the functions of ``module`` by value: no other process can import it."""
     _PICKLE.of(_PICKLE.home())(module)
 
 
@@ -365,15 +362,15 @@ def stop_pickling_by_value(module: ModuleType) -> None:
 
 
 def set_reconnects(session: SparkSession, count: int, pause: int | None = None) -> None:
-    """Have the client of Spark Connect try a lost connection again so many times: after ``pause``
-    seconds each, or after longer and longer ones."""
+    """Make the Spark Connect client retry a lost connection ``count`` times, with ``pause`` seconds in between, or
+    with growing pauses."""
     times = {} if pause is None else {"initial_backoff": pause * 1000, "backoff_multiplier": 1.0}
     policy = _RECONNECTS.of(_RECONNECTS.home())(max_retries=count, **times)
     session.client.set_retry_policies([policy])
 
 
 def jvm(session: SparkSession) -> Any:
-    """The packages of Java."""
+    """The root of Java's packages."""
     return _JVM.of(session)
 
 
@@ -409,8 +406,8 @@ def cancel_job_group(context: Any, group: str, reason: str) -> None:
 
 @dataclass(frozen=True)
 class SparkTable:
-    """What Spark's own catalog knows of a table. ``name`` is its schema and name, ``quoted`` the
-    same in SQL; ``location`` is a URI, ``provider`` the format."""
+    """A table in Spark's own catalog. ``name`` is its schema and name, ``quoted`` the same in SQL; ``location`` is a
+    URI, ``provider`` the format."""
 
     name: str
     quoted: str
@@ -420,7 +417,7 @@ class SparkTable:
 
 
 class SparkCatalog:
-    """Spark's own catalog, of which PySpark shows little. Identifiers are objects of the JVM."""
+    """Spark's own catalog, of which PySpark exposes little. Identifiers are JVM objects."""
 
     def __init__(self, session: SparkSession) -> None:
         state = _STATE.call(_JAVA_SESSION.of(session))
@@ -428,28 +425,28 @@ class SparkCatalog:
         self._parser = _PARSER.call(state)
 
     def parts(self, name: str) -> list[str]:
-        """The parts of a table's name, as Spark parses it."""
+        """The parts of a table's name, split as Spark does."""
         parts = _PARSE_NAME.call(self._parser, name)
         return [parts.apply(i) for i in range(parts.size())]
 
     def identifier(self, parts: list[str]) -> Any:
-        """The identifier of the table with these parts, at most schema and name."""
+        """The identifier of the table with these parts: a name, or a schema and a name."""
         quoted = ".".join(f"`{part.replace('`', '``')}`" for part in parts)
         return _PARSE_TABLE.call(self._parser, quoted)
 
     def has_table(self, identifier: Any) -> bool:
-        """Whether there is such a table."""
+        """Whether the table exists."""
         return bool(_TABLE_EXISTS.call(self._catalog, identifier))
 
     def default_location(self, identifier: Any) -> str | None:
-        """The URI at which Spark would put a new table; None if its schema is not there."""
+        """The URI at which Spark would create the table; None if its schema does not exist."""
         qualified = _QUALIFY.call(self._catalog, identifier)
         if not _DATABASE_EXISTS.call(self._catalog, _DATABASE.call(qualified).get()):
             return None
         return str(_DEFAULT_PATH.call(self._catalog, identifier).toString())
 
     def table(self, identifier: Any) -> SparkTable:
-        """A table that is there."""
+        """The table, which must exist."""
         found = _TABLE_METADATA.call(self._catalog, identifier)
         location = _LOCATION.call(_STORAGE.call(found))
         provider = _PROVIDER.call(found)
@@ -482,7 +479,7 @@ _STAGE_SHUFFLED = Symbol("pyspark", _STAGE, "shuffleReadRecords")
 
 @dataclass(frozen=True)
 class StageAtWork:
-    """A stage that Spark works on: its tasks, those that are done, and the rows it has read."""
+    """A running stage of Spark: its tasks, how many of them are done, and the rows it has read."""
 
     number: int
     tasks: int
@@ -491,7 +488,7 @@ class StageAtWork:
 
 
 def stages_at_work() -> list[StageAtWork]:
-    """The stages that this process's Spark works on; none where there is no Spark."""
+    """The running stages of this process's Spark; empty without a Spark."""
     from py4j.protocol import Py4JError
 
     context = _ACTIVE_CONTEXT.of(_ACTIVE_CONTEXT.home())
@@ -509,14 +506,14 @@ def stages_at_work() -> list[StageAtWork]:
             )
             for stage in _each(_ACTIVE_STAGES.call(store))
         ]
-    except (Py4JError, OSError):  # it ends
+    except (Py4JError, OSError):  # Spark is shutting down
         return []
 
 
 SYMBOLS = tuple(found for found in list(vars().values()) if isinstance(found, Symbol))
 
-# Public attributes of dbt's nodes which not every node has, so that where they are read their
-# absence is no error. A test finds out when dbt renames one.
+# Public attributes of dbt's nodes that not every node has: where they are read, a missing one is no error. A test
+# notices when dbt renames one.
 _NODES = "dbt.contracts.graph.nodes"
 OPTIONAL_OF_NODES = (
     Symbol("dbt-core", f"{_NODES}:ModelNode", "compiled"),

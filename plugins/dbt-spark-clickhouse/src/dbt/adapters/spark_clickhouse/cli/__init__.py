@@ -15,7 +15,7 @@ COMMANDS = {
 
 def main() -> int:
     """Run the command that the first argument names. Returns its exit code."""
-    # No abbreviations and no options of its own: all others are those of the command.
+    # Abbreviations and options are left to the commands.
     if len(sys.argv) > 1 and sys.argv[1] in COMMANDS:
         command = import_module(f"{__name__}.{sys.argv[1]}")
         return int(command.main(sys.argv[2:]))

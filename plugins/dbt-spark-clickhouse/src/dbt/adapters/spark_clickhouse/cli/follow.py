@@ -1,7 +1,7 @@
-"""Applies batches as they land: one dbt run after the other in one process, in which the manifest,
-Spark and ClickHouse stay warm.
+"""Applies batches as they land: one dbt run after another in a single process, in which the manifest, Spark and
+ClickHouse stay warm.
 
-It keeps no state: the ledger records what has been applied. So it may be killed at any time.
+It keeps no state: the ledger records what has been applied. So it can be killed at any time.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from dbt.adapters.spark_clickhouse.landing.watched import LandingZones, ProjectF
 from dbt.adapters.spark_clickhouse.spark import session as spark_session
 
 LONGEST_PAUSE = 60.0  # seconds between two tries
-HEARTBEAT = 10.0  # seconds between two notes that all is well
-SHARE_OF_LOOKS = 0.01  # of the time: a look takes longer the more batches have landed
-# How often a process before this one had failed, in a row.
+HEARTBEAT = 10.0  # seconds between two signs of life
+SHARE_OF_LOOKS = 0.01  # of the time; a look takes longer the more batches have landed
+# How many times in a row the processes before this one have failed.
 FAILURES = "DBT_SPARK_CLICKHOUSE_FAILURES"
 GOOD = ("success", "pass", "no-op", "skipped", "warn")
 FAILED, MISUSED = 1, 2
@@ -39,7 +39,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 @dataclass(frozen=True)
 class Options:
-    """What the command line says.
+    """The options of the command line.
 
     Args:
         given: the command line.
@@ -47,8 +47,8 @@ class Options:
         every: seconds between two looks at the landing zones.
         once: whether to end after one run.
         until_idle: whether to end when there is nothing more to do.
-        health_file: where to write how it goes, or None.
-        memory: MB of this process beyond which a new one takes its place.
+        health_file: where to write the state, or None.
+        memory: MB beyond which a new process replaces this one.
         project_root: the folder with `dbt_project.yml`.
     """
 
@@ -93,14 +93,14 @@ class Options:
 
 @dataclass
 class Stopper:
-    """The wish to end: the first signal ends the run after the step at work, the second at once."""
+    """The wish to end: the first signal ends the run after the current step, the second at once."""
 
     is_asked: bool = False
 
     def __enter__(self) -> Stopper:
         for number in SIGNALS:
             signal.signal(number, self._ask)
-        # The process before this one, in its place, has let none through at its end.
+        # The process that this one replaces blocked the signals at its end.
         signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
         return self
 
@@ -115,15 +115,15 @@ class Stopper:
         say(f"{signal.Signals(number).name}: ending after this run. Again: ending at once")
 
     def wait(self, seconds: float, is_over: Callable[[], bool] = lambda: False) -> None:
-        """Wait, until somebody wishes to end, or the wait is over."""
+        """Wait until somebody wishes to end, or ``is_over``, or the time is up."""
         end = time.monotonic() + seconds
         while not self.is_asked and (left := end - time.monotonic()) > 0 and not is_over():
             time.sleep(min(left, 0.2))
 
 
 def say(text: str) -> None:
-    """Print a line with the time, in UTC; a signal may interrupt one with another. The run goes on
-    where nobody reads it, or where the disk is full to which it goes."""
+    """Print a line with the time, in UTC. A signal may interrupt one line with another. The run goes on if nobody reads
+    its output, or if the disk that it is written to is full."""
     with contextlib.suppress(OSError):
         os.write(sys.stdout.fileno(), f"{datetime.now(UTC):%H:%M:%S}  {text}\n".encode())
 
@@ -135,22 +135,22 @@ class Follower:
     options: Options
     stopper: Stopper
     failures: int = 0  # in a row
-    has_begun: bool = False  # whether the project could be read once, in this process or before
+    has_begun: bool = False  # whether the project could be read once, in this process or in an earlier one
     _manifest: Any = None
     _spare: Any = None  # a copy of it, made while there was time
     _zones: LandingZones = field(default_factory=lambda: LandingZones((), ()))
     _project: ProjectFolders | None = None
     _files: Seen = field(default_factory=dict)
-    _done: Seen | None = None  # the batches that were there before the last run that succeeded
-    _tried: Seen = field(default_factory=dict)  # those that were there before the last run
-    _is_misused: bool = False  # whether it can never succeed as it was called
-    _went_on: bool = False  # whether in the last run some table got what it was to get
+    _done: Seen | None = None  # the batches that had landed before the last successful run
+    _tried: Seen = field(default_factory=dict)  # those that had landed before the last run
+    _is_misused: bool = False  # whether it can never succeed with these arguments
+    _went_on: bool = False  # whether the last run brought some table up to date
     _runs: int = 0
     _told: str = ""
     _told_at: float = 0.0
 
     def follow(self) -> int:
-        """Run dbt whenever there is something to do; the exit code."""
+        """Run dbt whenever there is something to do. Return the exit code."""
         while not self.stopper.is_asked:
             if not self.read_project():
                 if self._must_end():
@@ -181,16 +181,16 @@ class Follower:
         return MISUSED if self._is_misused else FAILED
 
     def _limit_memory(self) -> None:
-        """Begin anew, when nothing waits: dbt's process grows a little with each batch."""
+        """Start anew when nothing waits: dbt's process grows a little with each batch."""
         memory = _memory()
-        # A process that has too much from its beginning does its work all the same.
+        # A process that is too large from the start still does its work.
         if self._runs > 1 and memory > self.options.memory:
             say(f"This process has {memory} MB. A new one takes its place")
             spark_session.stop()
             self._begin_anew()
 
     def _begin_anew(self) -> None:
-        """Put a new process in the place of this one, unless somebody wishes to end."""
+        """Replace this process by a new one, unless somebody wishes to end."""
         signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
         if self.stopper.is_asked:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
@@ -200,7 +200,7 @@ class Follower:
         os.execv(sys.executable, [sys.executable, "-m", "dbt.adapters.spark_clickhouse", "follow", *self.options.given])
 
     def _wait_for_news(self, landed: Seen) -> None:
-        """Wait until a batch has landed; not for long, as the project may change too."""
+        """Wait until a batch has landed, but not for long, because the project may change too."""
         self._spare = self.manifest_of_run()
         end = time.monotonic() + max(2.0, self.options.every)
         while not self.stopper.is_asked and time.monotonic() < end:
@@ -211,8 +211,8 @@ class Follower:
             self.stopper.wait(max(self.options.every, took / SHARE_OF_LOOKS))
 
     def _must_end(self) -> bool:
-        """Whether to end after a failure; if not, wait, longer each time. What does not depend on
-        what has failed goes on meanwhile: a batch that lands ends the wait."""
+        """Whether to end after a failure. If not, wait, longer each time. What does not depend on the failed part goes
+        on meanwhile: a batch that lands ends the wait."""
         self.failures += 1
         self._tell("failing")
         if self.options.once or self.options.until_idle or self._is_misused:
@@ -228,7 +228,7 @@ class Follower:
         return False
 
     def read_project(self) -> bool:
-        """Parse the project if a file of it has changed; whether there is a manifest."""
+        """Parse the project if one of its files has changed. Return whether there is a manifest."""
         if self._manifest is not None and self._project is not None:
             if self._project.files() == self._files:
                 return True
@@ -246,17 +246,17 @@ class Follower:
         self._zones = LandingZones.of(parsed.result, self.options.project_root)
         self._project = ProjectFolders.of(parsed.result, self.options.project_root)
         self._files = self._project.files()
-        # No run reads them, and dbt cannot copy a manifest with nodes that are disabled.
+        # No run reads them, and dbt cannot copy a manifest that has disabled nodes.
         self._manifest.files, self._manifest.disabled = {}, {}
         self._done, self._went_on = None, False
         return True
 
     def manifest_of_run(self) -> Any:
-        """A copy of the manifest for the next run: dbt writes into it what it compiles."""
+        """A copy of the manifest for the next run, because dbt writes what it compiles into it."""
         return self._spare or self._manifest.deepcopy()
 
     def _arguments_of_parse(self) -> list[str]:
-        """Those arguments that `dbt parse` takes too."""
+        """The arguments that `dbt parse` accepts as well."""
         names = ("--project-dir", "--profiles-dir", "--profile", "--target", "-t", "--vars")
         found = self.options.dbt
         pairs = zip(found, (*found[1:], ""), strict=True)
@@ -264,14 +264,14 @@ class Follower:
         return given + [word for word in found if word.partition("=")[0] in names and "=" in word]
 
     def _run(self, landed: Seen) -> bool:
-        """One dbt run; whether it succeeded."""
+        """Run dbt once. Return whether it succeeded."""
         new = {path: at for path, at in landed.items() if at != (self._done or {}).get(path)}
         self._runs += 1
         self._tell("running", new)
         began = time.monotonic()
         runner = dbtRunner(manifest=self.manifest_of_run())
         self._spare, self._tried = None, landed
-        # The manifest and the results take a second to write, and nobody asks for them.
+        # Writing the manifest and the results takes a second, and nobody reads them.
         outcome = runner.invoke(["--quiet", "run", "--no-write-json", *self.options.dbt])
         self._is_misused = isinstance(outcome.exception, DbtUsageException)
         self._went_on = any(_is_applied(result) for result in _results(outcome))
@@ -279,7 +279,7 @@ class Follower:
         return bool(outcome.success)
 
     def _tell(self, state: str, waiting: Seen | None = None) -> None:
-        """Write the health file, when it goes otherwise and now and then."""
+        """Write the health file: when the state changes, and every few seconds."""
         path, is_news = self.options.health_file, state != self._told
         if path is None or (not is_news and time.monotonic() - self._told_at < HEARTBEAT):
             return
@@ -304,7 +304,7 @@ def _results(outcome: dbtRunnerResult) -> Sequence[Any]:
 
 
 def _is_applied(result: Any) -> bool:
-    """Whether a table was brought up to date."""
+    """Whether the node brought a table up to date."""
     is_table = result.node.config.materialized == "versioned_collapsing"
     return is_table and str(result.status) == "success"
 
@@ -336,7 +336,7 @@ def _in_one_line(outcome: dbtRunnerResult, seconds: float, now: Seen, landed: Se
 
 
 def _landed_at(results: Sequence[Any], landed: Seen) -> list[int]:
-    """When the batches landed that tables have applied, in nanoseconds since 1970."""
+    """The times at which the batches landed that tables have applied, in nanoseconds since 1970."""
     applied = {
         str(batch) for result in results if _is_applied(result) for batch in result.adapter_response.get("batches", ())
     }
@@ -348,8 +348,8 @@ def _number(folder: str) -> str:
 
 
 def _is_spark_usable() -> bool:
-    """Whether Spark answers, if there is one, and its metastore: after the disk was full, Derby
-    stays as it is until the JVM ends."""
+    """Whether Spark and its metastore, if they run, answer. Once the disk was full, Derby does not recover until the
+    JVM ends."""
     if not private_api.is_spark_running():
         return True
     from pyspark.sql import SparkSession
@@ -362,17 +362,17 @@ def _is_spark_usable() -> bool:
 
 
 def _memory() -> int:
-    """The memory of this process in MB; 0 where the system has no /proc."""
+    """The memory of this process in MB; 0 on a system without /proc."""
     statm = Path("/proc/self/statm")
     pages = int(statm.read_text().split()[1]) if statm.exists() else 0
     return pages * os.sysconf("SC_PAGE_SIZE") // 10**6
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Follow; the exit code is 0 if the last run succeeded."""
+    """Follow the landing zones. Return 0 if the last run succeeded."""
     options = Options.of(sys.argv[1:] if arguments is None else arguments)
     spark_session.stay()
-    # A process that begins anew leaves semaphores to its resource tracker, which would say so.
+    # A process that replaces itself leaves semaphores to its resource tracker, which would warn of them.
     sys.warnoptions.append("ignore:resource_tracker:UserWarning")
     failures = os.environ.pop(FAILURES, None)
     with Stopper() as stopper:

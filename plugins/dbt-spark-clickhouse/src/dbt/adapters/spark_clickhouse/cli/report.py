@@ -2,8 +2,8 @@
 
 dbt-spark-clickhouse report [--output target/report.html]
 
-What it shows, the operation `report_data` of the package reads, by dbt's own connection: it works
-with any adapter that the package works with. The page needs no network and no other file.
+The operation `report_data` of the package reads the figures through dbt's own connection, so it works with any adapter
+that the package supports. The page needs no network and no other file.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class ReportError(Exception):
 
 
 def read_data(dbt: Sequence[str]) -> dict[str, Any]:
-    """What the operation prints.
+    """The output of the operation.
 
     Args:
         dbt: arguments of `dbt run-operation`.
@@ -43,7 +43,7 @@ def read_data(dbt: Sequence[str]) -> dict[str, Any]:
             printed.append(event.info.msg)
 
     with contextlib.redirect_stdout(io.StringIO()) as said:
-        # It would write over the results of the tests.
+        # Otherwise the operation would overwrite the results of the tests.
         arguments = ["--quiet", "run-operation", OPERATION, "--no-write-json", *dbt]
         outcome = dbtRunner(callbacks=[keep]).invoke(arguments)
     if not outcome.success or not printed:
@@ -56,7 +56,7 @@ def read_data(dbt: Sequence[str]) -> dict[str, Any]:
 
 
 def read_results(path: Path) -> dict[str, Any] | None:
-    """What dbt's last command wrote to `run_results.json`, or None if there is no such file."""
+    """What dbt's last command wrote to `run_results.json`; None if there is no such file."""
     try:
         results: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -67,7 +67,7 @@ def read_results(path: Path) -> dict[str, Any] | None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the page; 0 if it is there, 1 and the reason if it is not."""
+    """Write the page. Return 0, or print the reason and return 1."""
     parser = argparse.ArgumentParser(
         prog="dbt-spark-clickhouse report",
         description="Write a page on the state of the tables. Other options are those of dbt.",
@@ -82,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     results = given.run_results or given.project_dir / target / "run_results.json"
     output: Path = given.output or given.project_dir / target / "report.html"
     try:
-        # Late: a report from an environment without matplotlib says what to install.
+        # Imported late: in an environment without matplotlib, the report says what to install.
         from dbt.adapters.spark_clickhouse.cli.report_page import page_of
 
         data = (

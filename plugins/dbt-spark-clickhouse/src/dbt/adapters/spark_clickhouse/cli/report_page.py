@@ -1,4 +1,4 @@
-"""The page of a report: what needs attention, tables of figures, and plots beside them."""
+"""The page of a report: what needs attention, tables of figures, and plots next to them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dbt.adapters.spark_clickhouse.cli import report_plots
 Row = Mapping[str, Any]
 
 NONE = "\N{EN DASH}"
-MOST_PLOTS = 24  # tables that have plots: those with the most rows
+MOST_PLOTS = 24  # tables with plots: those with the most rows
 PARTS = ("stored rows", "change feed", "tombstones", "staged tables")
 GOOD = ("success", "pass", "no-op", "skipped", "reused")
 FAULTS = ("missing", "unexpected", "doubled", "different")
@@ -24,7 +24,7 @@ def page_of(data: Row, results: Row | None) -> str:
     """The page, as HTML.
 
     Args:
-        data: what the operation `report_data` prints.
+        data: the output of the operation `report_data`.
         results: what dbt wrote to `run_results.json`, or None.
     """
     environment = Environment(
@@ -53,7 +53,7 @@ def page_of(data: Row, results: Row | None) -> str:
 
 
 def tests_of(results: Row | None) -> dict[str, Any] | None:
-    """What became of the tests of dbt's last command, and which of its nodes failed."""
+    """How the tests of dbt's last command went, and which of its nodes failed."""
     if results is None:
         return None
     nodes = [
@@ -78,7 +78,7 @@ def tests_of(results: Row | None) -> dict[str, Any] | None:
 
 
 def attention(data: Row, tests: Row | None) -> Iterator[tuple[str, str]]:
-    """What somebody should look at: a sentence, and the command that helps, or nothing."""
+    """What needs attention: a sentence each, and the command that helps, or nothing."""
     for table in data["tables"]:
         model, name = table["model"], table["name"]
         if not table["is_built"]:
@@ -114,12 +114,12 @@ def attention(data: Row, tests: Row | None) -> Iterator[tuple[str, str]]:
 
 
 def bytes_of(table: Row, kind: str) -> dict[str, int]:
-    """What a table takes on disk, by what it is for."""
+    """What a table takes on disk, by purpose."""
     return {row["part"]: row[kind] for row in table["storage"]}
 
 
 def count(number: float | None) -> str:
-    """1,234,567; a dash where there is none."""
+    """1,234,567; a dash for None."""
     return NONE if number is None else f"{number:,}"
 
 
@@ -146,5 +146,5 @@ def duration(seconds: float | None) -> str:
 
 
 def share(part: float, whole: float) -> str:
-    """A percentage; a dash where there is nothing."""
+    """A percentage; a dash if the whole is 0."""
     return f"{100 * part / whole:.0f} %" if whole else NONE

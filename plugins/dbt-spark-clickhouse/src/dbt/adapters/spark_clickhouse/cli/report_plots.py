@@ -1,4 +1,4 @@
-"""The plots of a report, as SVG elements that take their colours from the page they stand in."""
+"""The plots of a report, as SVG elements that take their colours from the page around them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from matplotlib.ticker import EngFormatter, MaxNLocator, StrMethodFormatter
 Row = Mapping[str, Any]
 
 SVG = "http://www.w3.org/2000/svg"
-# Stand for variables of the page's style: it has others where it is dark.
+# Placeholders for variables of the page's style, which differ in dark mode.
 INK, GRID = "#000a01", "#000a02"
 SERIES = tuple(f"#000b{number:02d}" for number in range(1, 7))
 VARIABLES = {INK: "--ink", GRID: "--grid"} | {colour: f"--series-{number}" for number, colour in enumerate(SERIES, 1)}
@@ -45,7 +45,7 @@ WAITING_HATCH = "////"
 
 
 def growth(name: str, runs: Sequence[Row]) -> Markup:
-    """State rows and cancel rows that were written since the first run."""
+    """State rows and cancel rows written since the first run."""
     with _figure(2.6) as figure:
         axes = figure.subplots()
         times = [_time(run) for run in runs]
@@ -136,7 +136,7 @@ def _values(runs: Sequence[Row], key: str) -> list[float]:
 
 
 def quarantined(rows: Sequence[Row]) -> Markup:
-    """Lines in quarantine by the day on which they were taken, and by reason."""
+    """Quarantined lines, by day and by reason."""
     days = sorted({row["day"] for row in rows})
     reasons = sorted({row["why"] for row in rows})
     shown, rest = reasons[: len(SERIES) - 1], reasons[len(SERIES) - 1 :]
@@ -169,7 +169,7 @@ def quarantined(rows: Sequence[Row]) -> Markup:
 
 
 def storage(rows: Sequence[tuple[str, Mapping[str, int]]], parts: Sequence[str]) -> Markup:
-    """Bytes on disk of each table, by what they are for."""
+    """Bytes on disk of each table, by purpose."""
     with _figure(1.0 + 0.32 * len(rows)) as figure:
         axes = figure.subplots()
         places = range(len(rows))
@@ -203,7 +203,7 @@ def _figure(height: float) -> Iterator[Figure]:
 
 
 def _time(run: Row) -> float:
-    """When a run ended, as matplotlib counts days."""
+    """When a run ended, as matplotlib's number of days."""
     ended = datetime.strptime(run["ended_at"], "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC)
     return float(date2num(ended))
 
@@ -220,15 +220,15 @@ def _count_axis(axes: Axes) -> None:
 
 
 def _literal(text: str) -> str:
-    """A text as matplotlib takes it for itself: no formula, and shown if it begins with _."""
+    """A text that matplotlib takes literally: no formula, and shown even if it begins with _."""
     escaped = text.replace("\\", "\\\\").replace("$", r"\$")
     return f"\u200b{escaped}" if escaped.startswith("_") else escaped
 
 
 def _inline(figure: Figure, label: str) -> Markup:
-    """The figure as an element of a page, with a text for who does not see it."""
+    """The figure as an element of a page, with a text for readers who do not see it."""
     text = io.StringIO()
-    with rc_context({"svg.hashsalt": label}):  # ids of their own, and the same ones each time
+    with rc_context({"svg.hashsalt": label}):  # ids that differ between figures but not between runs
         figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
     ElementTree.register_namespace("", SVG)
     root = ElementTree.fromstring(text.getvalue())
@@ -240,7 +240,7 @@ def _inline(figure: Figure, label: str) -> Markup:
         if link:
             element.set("href", link)
         style = element.attrib.pop("style", "")
-        fill = element.attrib.pop("fill", "")  # of a hatched bar; an attribute has no variables
+        fill = element.attrib.pop("fill", "")  # of a hatched bar; an attribute cannot use variables
         style = _with_variables(f"fill: {fill}; {style}" if fill else style)
         if style:
             element.set("style", style)

@@ -14,14 +14,14 @@ from dbt.cli.main import dbtRunner
 
 from dbt.adapters.spark_clickhouse.landing.batches import local_files
 
-LINES = 2000  # of each file that is looked at
+LINES = 2000  # lines to look at in each file
 FILES = 20
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _TIME = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?")
 _DECIMAL = re.compile(r"-?\d+\.\d+")
 _INT64 = 2**63
-# What orders the events of each of Debezium's connectors, as parse_debezium names it.
+# What orders the events of each Debezium connector, in the names of parse_debezium.
 ORDERS = {
     "postgresql": "source.sequence",
     "mysql": "source.pos",
@@ -31,7 +31,7 @@ ORDERS = {
     "oracle": "source.commit_scn",
 }
 DESPITE_RACES = "source.lsn_despite_races"
-# What Debezium's schema says of a field: the type, and how its value is encoded.
+# What Debezium's schema says about a field: the type, and how its value is encoded.
 _OF_SCHEMA = {
     "org.apache.kafka.connect.data.Date": ("date", "epoch_days"),
     "org.apache.kafka.connect.data.Timestamp": ("timestamp", "epoch_millis"),
@@ -56,7 +56,7 @@ _OF_TYPE = {
 
 
 class SampleError(Exception):
-    """The source is not as it should be; the text says what to do."""
+    """The source is not usable; the text says what to do."""
 
 
 @dataclass(frozen=True)
@@ -64,10 +64,10 @@ class Sampled:
     """What a sample shows.
 
     Args:
-        columns: the type of each column, in the spelling of the engine that reads them.
+        columns: the type of each column, in the spelling of the engine that reads it.
         encodings: how Debezium encodes a value, by column.
-        version: what orders the changes, if the source says so by itself.
-        table: of which table Debezium's events are, with its schema, if they say so.
+        version: what orders the changes, if the source itself says so.
+        table: the table of Debezium's events, with its schema, if the events say so.
     """
 
     columns: Mapping[str, str]
@@ -80,15 +80,13 @@ def sample_of_files(landing: Path, *, is_debezium: bool, types: Mapping[str, str
     """The columns of the rows in a landing zone.
 
     Args:
-        landing: the folder with the folders `batch=N`.
-        is_debezium: whether the lines are Debezium's envelopes.
-        types: types that are given, by column.
-        table: of the events of several tables, those of this one count: its name, with or without
-            the schema.
+        landing: the folder that contains the folders `batch=N`.
+        is_debezium: whether the lines are Debezium envelopes.
+        types: the given types, by column.
+        table: if the events are of several tables, the one to look at: its name, with or without the schema.
 
     Raises:
-        SampleError: no line of it can be used, a column cannot be read, or the events are of
-            several tables.
+        SampleError: no line can be used, a column cannot be read, or the events are of several tables.
     """
     values: dict[str, list[Any]] = {}
     declared: dict[str, tuple[str, str]] = {}
@@ -142,7 +140,7 @@ def sample_of_files(landing: Path, *, is_debezium: bool, types: Mapping[str, str
 
 
 def _message(line: dict[str, Any]) -> dict[str, Any]:
-    """The message in what a consumer or a sink has put around it, as parse_debezium finds it."""
+    """The message inside the wrapping of a consumer or sink, found as parse_debezium finds it."""
     while {"key", "topic"} & line.keys() and "op" not in line:
         found = _parsed(line.get("value", line.get("payload")))
         if found is None:
@@ -186,15 +184,15 @@ def _envelope(event: dict[str, Any]) -> dict[str, Any]:
 
 _BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
 _OF_TIME = re.compile(r"(?:^|_)(?:day|date|dob|birthday|on|at|from|until|since|time|made|seen)$")
-# How many of them have passed since 1970, from 2001 to 2096.
+# Units that had passed since 1970 in 2001; in 2096 it will be four times as many.
 _EPOCHS = {"millis": 10**12, "micros": 10**15, "nanos": 10**18}
 
 
 def _refuse_unknown(values: Mapping[str, list[Any]]) -> None:
-    """Stop at values whose look does not say what they are, in events without a schema.
+    """Reject values, in events without a schema, that do not show by themselves what they are.
 
     Raises:
-        SampleError: such a column, with the ways to say what it is.
+        SampleError: there is such a column; the message lists the ways to say what it is.
     """
     problems = []
     for name, found in values.items():
@@ -238,14 +236,14 @@ def codes_of(landing: Path, name: str) -> list[str]:
 
 
 def _table_of(source: Mapping[str, Any]) -> str:
-    """The table of an event, as parse_debezium names it."""
+    """The table of an event, named as in parse_debezium."""
     table = source.get("table") or source.get("collection")
     schema = source.get("schema") or source.get("db")
     return ".".join(str(part) for part in (schema, table) if part) if table else ""
 
 
 def _objects(landing: Path) -> Iterator[dict[str, Any]]:
-    """JSON objects of the first files of a landing zone; other lines are for the quarantine."""
+    """The JSON objects in the first files of a landing zone. Other lines would go to the quarantine."""
     if not landing.is_dir():
         raise SampleError(f"{landing} is no folder. It is where the folders batch=N are.")
     files = sorted(local_files(landing), key=lambda file: file.place)
@@ -263,11 +261,11 @@ def _objects(landing: Path) -> Iterator[dict[str, Any]]:
 
 
 class _Decimal(str):
-    """A number with a fraction, as it is written."""
+    """A number with a fraction, as written."""
 
 
 def _declared(schema: Any) -> dict[str, tuple[str, str]]:
-    """What the schema around an envelope says of the columns."""
+    """What the schema around an envelope says about the columns."""
     fields = (schema or {}).get("fields") if isinstance(schema, dict) else None
     images = [f for f in fields or () if f.get("field") in ("after", "before")]
     found = {}
@@ -287,7 +285,7 @@ def _declared(schema: Any) -> dict[str, tuple[str, str]]:
 
 
 def _type_of(values: list[Any]) -> str:
-    """The type that all values fit; text where they differ."""
+    """The type that fits all values; text if they differ."""
     kinds = {_kind_of(value) for value in values if value is not None}
     if kinds <= {"bigint", "decimal"} and kinds:
         numbers = [str(value) for value in values if value is not None]
@@ -334,14 +332,14 @@ def _version_of(sources: list[Mapping[str, Any]]) -> str:
 
 
 def _is_ordered(source: Mapping[str, Any]) -> bool:
-    """Whether an event of PostgreSQL says what has committed before it."""
+    """Whether an event of PostgreSQL says which transactions committed before it."""
     fields = ("sequence", "commit_lsn")
     is_read = str(source.get("snapshot", "false")) != "false"
     return is_read or any(source.get(field) is not None for field in fields)
 
 
 def sample_of_table(table: str, project: Path) -> Sampled:
-    """The columns of a table of ClickHouse, by the profile of a dbt project.
+    """The columns of a ClickHouse table, read through the profile of a dbt project.
 
     Raises:
         SampleError: there is no project, or it cannot read the table.

@@ -3,7 +3,7 @@
 dbt-spark-clickhouse start orders --kind debezium --landing landing/orders \\
   --key order_id
 
-What the command line does not say, it asks for. It never writes over a file.
+It asks for whatever the command line lacks, and never overwrites a file.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FLAGS = ("true", "false", "t", "f", "yes", "no", "y", "n", "1", "0")
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked if the command line does not say it: an option, and its text."""
+    """A question to ask if the command line lacks the answer: an option, and the text."""
 
     option: str
     text: str
@@ -38,7 +38,7 @@ class Question:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the files; 0 if they are there, 2 and the reason if they are not."""
+    """Write the files. Return 0, or print the reason and return 2."""
     parser = _parser()
     given = parser.parse_args(arguments)
     try:
@@ -96,7 +96,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _ask(given: argparse.Namespace, is_asked: bool, ask: Callable[[str], str]) -> None:
-    """Complete what is given.
+    """Complete the arguments.
 
     Raises:
         SampleError: something is missing, and nobody can be asked.
@@ -143,10 +143,10 @@ def _complete(given: argparse.Namespace, question: Question, is_asked: bool, ask
 
 
 def _refuse_taken(given: argparse.Namespace, folder: Path) -> None:
-    """Stop before anything is read or written.
+    """Check the name and the files before anything is read or written.
 
     Raises:
-        SampleError: the name is none, or a file or a model of that name is there.
+        SampleError: the name is invalid, or a file or a model of that name exists.
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", given.name):
         raise SampleError(
@@ -176,10 +176,10 @@ def _of_names(given: argparse.Namespace, key: tuple[str, ...], version: str, sam
 
 
 def _types(given: argparse.Namespace) -> dict[str, str]:
-    """The types that the command line has.
+    """The types given on the command line.
 
     Raises:
-        SampleError: one is not written so.
+        SampleError: one is malformed.
     """
     types = {}
     for text in given.column:
@@ -199,10 +199,10 @@ def _sampled(given: argparse.Namespace) -> Sampled:
 
 
 def _start(given: argparse.Namespace, sampled: Sampled) -> Start:
-    """What is to be written.
+    """The table to write.
 
     Raises:
-        SampleError: the sample lacks a column that is named.
+        SampleError: the sample lacks a column that an option names.
     """
     key = tuple(name.strip() for name in given.key.split(",") if name.strip())
     version = given.version or sampled.version
@@ -238,7 +238,7 @@ def _start(given: argparse.Namespace, sampled: Sampled) -> Start:
 
 
 def _with_codes(start: Start, given: argparse.Namespace) -> Start:
-    """The same with the codes of the column that says what is deleted.
+    """The same, with the codes of the column that marks deleted rows.
 
     Raises:
         SampleError: the sample has codes, and nobody has said which of them mean a deleted row.

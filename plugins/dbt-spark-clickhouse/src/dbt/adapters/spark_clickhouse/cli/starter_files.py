@@ -13,11 +13,11 @@ _PACKAGE = "versioned_collapsing"
 
 @dataclass(frozen=True)
 class Bridge:
-    """What the macro of a bridge is told, besides the landing table.
+    """The arguments of a bridge's macro, besides the landing table.
 
     Args:
-        tool: what lands the table.
-        arguments: the macro's arguments, by the option of the command line.
+        tool: the tool that fills the landing table.
+        arguments: the macro's arguments, by option of the command line.
     """
 
     tool: str
@@ -31,7 +31,7 @@ BRIDGES = {
     "kafka_connect": Bridge("Kafka Connect", {"version": "version", "is_deleted": "is_deleted"}),
     "dlt": Bridge("dlt", {"beside": "loads", "version": "version"}),
 }
-# What ClickHouse stores of Spark's types.
+# How ClickHouse stores Spark's types.
 _STORED = {
     "boolean": "Bool",
     "tinyint": "Int8",
@@ -46,9 +46,9 @@ _STORED = {
     "timestamp": "DateTime64(6, 'UTC')",
     "timestamp_ntz": "DateTime64(6, 'UTC')",
 }
-# Positions of Debezium that do not fit Int128.
+# Debezium positions that do not fit into Int128.
 _LONG_POSITIONS = frozenset({"source.commit_lsn", "source.commit_scn"})
-# Names that Jinja's context has, which dbt does not take for projects.
+# Names in Jinja's context, which dbt rejects as project names.
 _NOT_OF_PROJECTS = frozenset(
     re.findall(
         r"\w+",
@@ -61,7 +61,7 @@ _NOT_OF_PROJECTS = frozenset(
         """,
     )
 )
-# Words that mean something else where a column may stand.
+# Keywords that must be quoted to be column names.
 _RESERVED = frozenset(
     re.findall(
         r"\w+",
@@ -79,22 +79,22 @@ _RESERVED = frozenset(
 
 @dataclass(frozen=True)
 class Start:
-    """What is known of a table and its source.
+    """What is known about a table and its source.
 
     Args:
-        name: of the table.
+        name: the name of the table.
         kind: `debezium`, `upserts`, `clickhouse`, or the name of a bridge.
-        landing: of files, the folder with the folders `batch=N`.
-        table: of ClickHouse, the landing table with its database.
-        beside: of a bridge, another table of its tool in the same database, empty without one.
+        landing: for files, the folder that contains the folders `batch=N`.
+        table: for ClickHouse, the landing table with its database.
+        beside: for a bridge, another table of its tool in the same database, else empty.
         key: the columns that identify a row.
         version: what orders the changes of a row.
-        is_deleted: the column that is true for a deleted row, empty without one.
+        is_deleted: the column that is true for a deleted row, else empty.
         sampled: the columns with their types.
-        given: the types of columns, as the command line has them.
+        given: the column types given on the command line.
         package: where the dbt package is.
-        codes: the values of that column, if it is not true or false.
-        deletes: those of the codes that mean that a row is gone.
+        codes: the values of the column ``is_deleted``, if it is not true or false.
+        deletes: the codes that mean a deleted row.
     """
 
     name: str
@@ -113,23 +113,23 @@ class Start:
 
     @property
     def project(self) -> str:
-        """The name of a project for the table: dbt does not take every name."""
+        """The name of a project for the table: dbt rejects some names."""
         return f"{self.name}_project" if self.name in _NOT_OF_PROJECTS | _RESERVED else self.name
 
     @property
     def is_of_envelopes(self) -> bool:
-        """Whether a row of the landing table is an event of Debezium, which has the row as text."""
+        """Whether a row of the landing table is a Debezium event with the row as text."""
         return self.kind == "kafka_connect" and {"op", "after"} <= self.sampled.columns.keys()
 
     @property
     def columns(self) -> dict[str, str]:
-        """The columns of the table: not the one that says what is deleted."""
+        """The columns of the table, without the one that marks deleted rows."""
         return {n: t for n, t in self.sampled.columns.items() if n != self.is_deleted}
 
 
 @dataclass(frozen=True)
 class Files:
-    """Texts by path: files that a project has once, and those of the table."""
+    """Texts by path: files that a project has only once, and those of the table."""
 
     of_project: Mapping[str, str] = field(default_factory=dict)
     of_models: Mapping[str, str] = field(default_factory=dict)
@@ -140,7 +140,7 @@ def files_of(start: Start, *, has_project: bool) -> Files:
 
     Args:
         start: what is known.
-        has_project: whether there is a dbt project, which then keeps its files.
+        has_project: whether there is a dbt project, whose files are then kept.
     """
     of_project = {"packages.yml": f"packages:\n  - local: {start.package}\n"}
     if not has_project:
@@ -298,7 +298,7 @@ def _described_table(start: Start, types: Mapping[str, str]) -> str:
 
 
 def _stored_types(start: Start) -> dict[str, str]:
-    """ClickHouse's types: only what must have a value is not Nullable."""
+    """ClickHouse's types. They are Nullable except for columns that must have a value."""
     position = "UInt256" if start.version in _LONG_POSITIONS else "Int128"
     found = {"_version": position} if "." in start.version else {}
     for column, kind in start.columns.items():
@@ -323,7 +323,7 @@ def _quoted(text: str) -> str:
 
 
 def _identifier(name: str) -> str:
-    """A name in ClickHouse, which needs no quotes if it is a plain one."""
+    """A name in ClickHouse, quoted only if it is not a plain one."""
     is_plain = re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) and name.lower() not in _RESERVED
     return name if is_plain else "`" + name.replace("\\", "\\\\").replace("`", "\\`") + "`"
 

@@ -1,1 +1,1 @@
-"""The adapter of ClickHouse, embedded or on a server."""
+"""The ClickHouse adapter, embedded or on a server."""

@@ -22,16 +22,16 @@ from dbt.adapters.spark_clickhouse.core import store
 from dbt.adapters.spark_clickhouse.core.credentials import EmbeddedClickHouseCredentials
 
 _start = threading.Lock()
-# A client that keeps the engine open, by its folder. When its last client closes, the engine shuts
-# down. To start again takes time, and 2.5 MB that it never gives back.
+# A client per folder that keeps the engine open. When its last client closes, the engine shuts down. Starting it again
+# takes time, and 2.5 MB that it never releases.
 _kept: dict[Path, Any] = {}
 _keeping = threading.Lock()
 
 
 def prepare(credentials: EmbeddedClickHouseCredentials) -> None:
-    """Load chDB, if it is to be used, before dbt works on several threads.
+    """Load chDB, if it will be used, before dbt starts its threads.
 
-    While it is imported, chDB changes the working directory of the whole process.
+    While chDB is imported, it changes the working directory of the whole process.
     """
     if credentials.driver == "chdb":
         try:
@@ -45,22 +45,22 @@ def prepare(credentials: EmbeddedClickHouseCredentials) -> None:
 
 
 class ChDbClient(private_api.EmbeddedClient):
-    """dbt-clickhouse's client over clickhouse-connect, on chDB in place of a server."""
+    """dbt-clickhouse's client over clickhouse-connect, with chDB instead of a server."""
 
     def connect(self, credentials: EmbeddedClickHouseCredentials, settings: dict[str, Any]) -> Any:
-        """Open a client of the stores; no other process may use them meanwhile."""
+        """Open a client of the stores, which no other process may use meanwhile."""
         self._folder = Path(credentials.home, "clickhouse")
         home = Path(credentials.home)
         store.hold(home, credentials.wait)
         with _keeping:
-            for other in _kept.keys() - {self._folder}:  # A process has one engine at a time.
+            for other in _kept.keys() - {self._folder}:  # a process can have only one engine
                 _kept.pop(other).close()
             if store.is_shared(home) and not _kept:
                 _kept[self._folder] = self._open()
         return self._open(**settings)
 
     def create_database(self, database: str) -> None:
-        """Create the profile's database if it is not there."""
+        """Create the profile's database if it does not exist."""
         self.command(f"create database if not exists {quote_identifier(database)}")
 
     def _open(self, **settings: Any) -> Any:
@@ -91,7 +91,7 @@ class ChDbClient(private_api.EmbeddedClient):
 
 @contextmanager
 def starting_in_utc() -> Iterator[None]:
-    """chDB takes the host's time zone when it starts; results must not depend on it.
+    """Start chDB in UTC: it takes the host's time zone when it starts, and results must not depend on that.
 
     ``os.environ`` stays as it is: a thread that copies it meanwhile would miss a key.
     """

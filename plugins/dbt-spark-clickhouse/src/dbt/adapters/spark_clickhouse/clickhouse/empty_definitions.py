@@ -1,7 +1,7 @@
 """Empty definitions of tables in the embedded ClickHouse.
 
-If the disk is full, ClickHouse can write the definition of a table as an empty file. `create table`
-and `alter table` still succeed. The engine does not start if it finds such a file.
+If the disk is full, ClickHouse can write a table's definition as an empty file, although `create table` or `alter
+table` succeeds. The engine does not start if it finds such a file.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from dbt.adapters.events.logging import AdapterLogger
 
 logger = AdapterLogger("spark_clickhouse")
 
-# Names of helper tables, which the next run creates again. A `__dbt_backup` is not one of them: it
-# can be the only copy of a table. Nor are the tombstones of a table that a full refresh replaces.
+# Names of helper tables, which the next run creates again. `__dbt_backup` is not one of them: it can be the only copy
+# of a table. Neither are the tombstones of a table that a full refresh replaces.
 _HELPER = re.compile("__dbt_(?!backup|build__tombstones)")
 
 
@@ -24,7 +24,7 @@ def remove(folder: Path) -> bool:
     """Remove the empty definitions of helper tables. Return whether there were any.
 
     Args:
-        folder: of the engine, after it could not be opened.
+        folder: the engine's folder, after it failed to open.
     """
     names = []
     for path in _find(folder):

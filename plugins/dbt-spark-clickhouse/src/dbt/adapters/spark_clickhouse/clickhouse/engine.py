@@ -28,7 +28,7 @@ from dbt.adapters.spark_clickhouse.core.spark_errors import UNKNOWN, causes
 if TYPE_CHECKING:
     import agate
 
-# What dbt's docs site shows of a table. It formats numbers that are called so.
+# What dbt's docs site shows about a table. It formats the numbers that have these names.
 _STATISTICS = """
 select
   database as table_schema,
@@ -47,11 +47,11 @@ where total_rows is not null and total_bytes is not null and not startsWith(engi
 
 
 class RoutedClickHouseConnectionManager(EngineConnectionManager, ClickHouseConnectionManager):
-    """dbt-clickhouse's connections, with `driver: chdb` besides http and native."""
+    """dbt-clickhouse's connections, with `driver: chdb` in addition to http and native."""
 
     @classmethod
     def open(cls, connection: Connection) -> Connection:
-        """Open a connection, on chDB or on a server as the credentials say."""
+        """Open a connection to chDB or to a server, depending on the credentials."""
         credentials = connection.credentials
         with cls.opening(connection):
             if connection.state == "open" or credentials.driver != "chdb":
@@ -68,7 +68,7 @@ class RoutedClickHouseConnectionManager(EngineConnectionManager, ClickHouseConne
 
     @contextmanager
     def exception_handler(self, sql: str) -> Iterator[None]:
-        """Errors of the way to a server say what to do."""
+        """Add advice to errors of the connection to a server."""
         try:
             with super().exception_handler(sql):
                 yield
@@ -83,11 +83,11 @@ class RoutedClickHouseConnectionManager(EngineConnectionManager, ClickHouseConne
             raise
 
     def cancel(self, connection: Connection) -> None:
-        """Cancel what runs. On chDB that is every query: dbt cancels all, or none."""
+        """Cancel running queries. On chDB this cancels every query; dbt cancels all or none anyway."""
         closer = threading.Thread(target=super().cancel, args=(connection,))
         closer.start()
         while closer.is_alive():
-            # A client waits for its query to end before it closes.
+            # Closing a client waits for its query to end.
             if isinstance(connection.handle, ChDbClient):
                 connection.handle.kill_queries()
             closer.join(0.1)
@@ -99,7 +99,7 @@ class RoutedClickHouseAdapter(EngineAdapter, ClickHouseAdapter):
     engine = CLICKHOUSE
     stock = ClickHouseAdapter
     ConnectionManager = RoutedClickHouseConnectionManager
-    have_read: Callable[[str], None]  # what looks at the Spark tables that a statement has read
+    have_read: Callable[[str], None]  # checks the Spark tables that a statement has read
 
     def execute(
         self, sql: str, auto_begin: bool = False, fetch: bool = False, limit: int | None = None
@@ -107,7 +107,7 @@ class RoutedClickHouseAdapter(EngineAdapter, ClickHouseAdapter):
         """Run a statement.
 
         Raises:
-            DbtRuntimeError: it failed, or what it has read is no longer what was checked.
+                DbtRuntimeError: it failed, or what it read has changed since it was checked.
         """
         try:
             answer: tuple[AdapterResponse, agate.Table] = super().execute(sql, auto_begin, fetch, limit)
@@ -121,10 +121,10 @@ class RoutedClickHouseAdapter(EngineAdapter, ClickHouseAdapter):
         return bool(self.config.credentials.driver == "chdb")
 
     def insert_parquet(self, table: str, parquet: bytes) -> None:
-        """Insert Parquet into a table, whose columns are called as those of the Parquet.
+        """Insert Parquet into a table with the same column names.
 
         Raises:
-            DbtRuntimeError: the driver cannot, or ClickHouse refuses.
+            DbtRuntimeError: the driver cannot do it, or ClickHouse refuses.
         """
         handle = self.connections.get_thread_connection().handle
         if not isinstance(handle, ChHttpClient):
@@ -141,9 +141,9 @@ class RoutedClickHouseAdapter(EngineAdapter, ClickHouseAdapter):
             )
 
     def get_filtered_catalog(self, *args: Any) -> tuple[agate.Table, list[Exception]]:
-        """The catalog, with the rows and bytes of tables, which dbt-clickhouse leaves out."""
+        """The catalog, plus the rows and bytes of tables, which dbt-clickhouse leaves out."""
         catalog, errors = super().get_filtered_catalog(*args)
-        if not catalog.column_names:  # ClickHouse has nothing of what is asked for, or is away
+        if not catalog.column_names:  # ClickHouse has none of these relations, or cannot be reached
             return catalog, errors
         with self.connection_named("catalog_statistics"):
             _, statistics = self.execute(_STATISTICS, fetch=True)
@@ -153,10 +153,10 @@ class RoutedClickHouseAdapter(EngineAdapter, ClickHouseAdapter):
 
 @contextmanager
 def _connecting(credentials: ClickHouseCredentials) -> Iterator[None]:
-    """Connect to a server within the block. What is tried again meanwhile is not printed.
+    """Connect to a server within the block. Retries are not printed.
 
     Raises:
-        FailedToConnectError: there is none, or it refuses; the message says what to check.
+        FailedToConnectError: there is no server, or it refuses; the message says what to check.
     """
     loggers = [logging.getLogger(name) for name in ("urllib3", "clickhouse_connect")]
     levels = [found.level for found in loggers]
@@ -178,7 +178,7 @@ def _connecting(credentials: ClickHouseCredentials) -> Iterator[None]:
 
 
 def _reason(error: BaseException) -> str:
-    """What went wrong first, in one line."""
+    """The root cause, in one line."""
     while before := error.__cause__ or error.__context__:
         error = before
     return str(error).strip().split("\n")[0]

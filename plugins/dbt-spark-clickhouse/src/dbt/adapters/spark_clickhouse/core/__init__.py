@@ -1,1 +1,1 @@
-"""What both engines and the hand-off use."""
+"""What both engines and the hand-off share."""

@@ -1,7 +1,7 @@
 """The engine and the node that each thread works on.
 
-Each adapter has one ``Context``, and nothing else remembers either. dbt tells the adapter on which
-node a thread works when it names the thread's connections.
+Each adapter has one ``Context``, which alone tracks both. dbt tells the adapter which node a thread works on when it
+names the thread's connections.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dbt.adapters.spark_clickhouse.core.routing import FOLLOW_THEIR_PARENTS, Eng
 class Context:
     """What the threads of one adapter work on.
 
-    ``owner_of`` says which engine owns the node with a unique id, None for no node.
+    ``owner_of`` returns the engine that owns the node with a given unique id, or None if there is no such node.
     """
 
     def __init__(self, owner_of: Callable[[str], Engine | None]) -> None:
@@ -31,8 +31,8 @@ class Context:
     def engine(self) -> Engine | None:
         """The engine that this thread works on, or None while the project is parsed.
 
-        `--no-introspect` opens no connections, so that dbt does not tell the adapter on which node
-        it works; but it tells whoever listens to its events.
+        With `--no-introspect` dbt opens no connections and so does not tell the adapter which node it works on. The
+        context of dbt's log events still does.
         """
         return self._engine.get() or self._owner_of(get_node_info().get("unique_id", ""))
 
@@ -61,10 +61,10 @@ class Context:
             self._node.reset(token)
 
     def engine_named(self, database: str | None) -> Engine | None:
-        """The engine that ``database`` names to the node at work, or None when it names none.
+        """The engine that ``database`` means to the node at work, or None if it means none.
 
-        dbt gives nodes without an engine of their own the profile's database, wherever they run:
-        to such a node, its database names the engine at work.
+        dbt gives nodes that belong to no engine, such as tests, the profile's database wherever they run. For such a
+        node, its database therefore means the engine at work.
         """
         follows = getattr(self.node, "resource_type", None) in FOLLOW_THEIR_PARENTS
         if follows and database == getattr(self.node, "database", None):

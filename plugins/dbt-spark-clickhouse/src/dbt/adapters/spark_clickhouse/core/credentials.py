@@ -20,18 +20,18 @@ from dbt.adapters.spark_clickhouse import private_api
 from dbt.adapters.spark_clickhouse.core.routing import CLICKHOUSE, ENGINES, SPARK, Engine, validate_engine
 
 ADAPTER_TYPE = "spark_clickhouse"
-# How Spark's tables get to ClickHouse.
+# How ClickHouse gets Spark's tables.
 PULL, PUSH = "pull", "push"
 HOME = "SPARK_CLICKHOUSE_HOME"
 CONNECT_PORT = 15002
-# With these, Spark leaves out rows of files that it cannot read, without an error.
+# With these, Spark skips rows of files that it cannot read, without an error.
 LOSING_SETTINGS = ("spark.sql.files.ignoreCorruptFiles", "spark.sql.files.ignoreMissingFiles")
 EMBEDDED, DRIVERS = "chdb", ("chdb", "http", "native")
 _KEYS_OF_REMOTE = {"host", "port", "token", "use_ssl", "user"}
 
 
 class SparkMethod(StrEnum):
-    """How to connect to Spark: as dbt-spark has it, and by Spark Connect."""
+    """The ways to connect to Spark: dbt-spark's own, and Spark Connect."""
 
     THRIFT = "thrift"
     HTTP = "http"
@@ -44,9 +44,9 @@ class SparkMethod(StrEnum):
 class EmbeddedSparkCredentials(SparkCredentials):
     """dbt-spark's credentials, and where the embedded Spark keeps its data.
 
-    ``remote`` is the URL of a server of Spark Connect, in place of the keys of which it consists.
-    ``warehouse`` is the folder or URL below which Spark's managed tables are, when it is not in
-    ``home``; relative paths in Spark SQL start at ``project_root``.
+    ``remote`` is the URL of a Spark Connect server, instead of the separate keys that make it up. ``warehouse`` is the
+    folder or URL of Spark's managed tables if that is not in ``home``; relative paths in Spark SQL start at
+    ``project_root``.
     """
 
     method: SparkMethod = None  # type: ignore[assignment]  # as in dbt-spark
@@ -74,14 +74,14 @@ class EmbeddedSparkCredentials(SparkCredentials):
 
     @property
     def warehouse_location(self) -> str:
-        """The folder or URL of Spark's managed tables; a relative one is the project's."""
+        """The folder or URL of Spark's managed tables; a relative path starts at the project."""
         if "://" in self.warehouse:
             return self.warehouse.rstrip("/")
         return str(Path(self.project_root, self.warehouse or Path(self.home, "warehouse")))
 
     @property
     def connect_url(self) -> str:
-        """The URL of the server of Spark Connect."""
+        """The URL of the Spark Connect server."""
         ssl = "true" if self.use_ssl else None
         options = {"use_ssl": ssl, "token": self.token, "user_id": self.user}
         given = (f";{name}={quote(value, safe='')}" for name, value in options.items() if value)
@@ -100,13 +100,11 @@ class EmbeddedClickHouseCredentials(ClickHouseCredentials):
 class SparkClickHouseCredentials(Credentials):
     """Credentials of both engines.
 
-    ``database`` is the engine of nodes that name none. ``schema`` holds in both engines.
-    ``home`` is the folder of the embedded stores, by default that of the variable
-    SPARK_CLICKHOUSE_HOME; ``wait`` is how many seconds a run waits for
-    another process that uses them. ``s3_endpoint`` is the URL of an S3 store other than Amazon's,
-    as ClickHouse reaches it. ``hand_off`` says how Spark's tables get to ClickHouse: it reads their
-    files ("pull"), or dbt sends them ("push"). ``spark`` and ``clickhouse`` are the blocks that a
-    profile of the stock adapter has, without type, schema and threads.
+    ``database`` is the engine of nodes that name none. ``schema`` applies to both engines. ``home`` is the folder of
+    the embedded stores; it defaults to the variable SPARK_CLICKHOUSE_HOME. ``wait`` is how many seconds a run waits for
+    another process that uses them. ``s3_endpoint`` is the URL, as ClickHouse reaches it, of an S3 store other than
+    Amazon's. ``hand_off`` says how ClickHouse gets Spark's tables: it reads their files ("pull"), or dbt sends them
+    ("push"). ``spark`` and ``clickhouse`` are the blocks of a stock profile, without type, schema and threads.
     """
 
     database: str = CLICKHOUSE
@@ -120,7 +118,7 @@ class SparkClickHouseCredentials(Credentials):
 
     @classmethod
     def __pre_deserialize__(cls, data: dict[Any, Any]) -> dict[Any, Any]:
-        """dbt passes over unknown keys; a host at the wrong level would go unnoticed."""
+        """Reject unknown keys, which dbt ignores: a host at the wrong level would go unnoticed."""
         unknown = sorted(set(data) - set(cls.__dataclass_fields__))
         if unknown:
             raise DbtRuntimeError(
@@ -133,7 +131,7 @@ class SparkClickHouseCredentials(Credentials):
 
     @classmethod
     def validate(cls, data: Any) -> None:
-        """dbt says only what is wrong with a value, not of which key it is."""
+        """Name the key of a wrong value; dbt's own message describes only the value."""
         try:
             super().validate(data)
         except ValidationError as error:
@@ -156,15 +154,15 @@ class SparkClickHouseCredentials(Credentials):
 
     @property
     def type(self) -> str:
-        """The adapter's type, or the type of the engine at work.
+        """The type of the engine at work, or else the adapter's own.
 
-        dbt looks up the adapter, its macro packages, `dispatch` and `target.type` by this, so that
-        each node sees the macros of its own engine and of no other.
+        dbt uses it to look up the adapter and its macro packages, for `dispatch` and as `target.type`. So each node
+        sees the macros of its own engine only.
         """
         return self._engine_at_work() or ADAPTER_TYPE
 
     def _engine_at_work(self) -> Engine | None:
-        """The engine at work of the adapter that dbt has; credentials are made before it."""
+        """The engine at work, if dbt has the adapter already: credentials are created before it."""
         adapter = private_api.registered_adapter(ADAPTER_TYPE)
         return adapter.context.engine if adapter is not None else None
 
@@ -178,8 +176,8 @@ class SparkClickHouseCredentials(Credentials):
     def connection_info(self, *, with_aliases: bool = False) -> Iterable[tuple[str, Any]]:
         """What `dbt debug` prints and `target` holds.
 
-        With an engine at work, what the stock adapter's `target` would hold besides; with none,
-        what the profile says of each engine.
+        With an engine at work, this adds what the stock adapter's `target` holds; otherwise, what the profile says
+        about each engine.
         """
         own = dict(super().connection_info(with_aliases=with_aliases))
         yield from own.items()
@@ -194,23 +192,23 @@ class SparkClickHouseCredentials(Credentials):
                 yield from ((f"{name}.{key}", given[key]) for key in given if key in shown)
 
     def _engine_blocks(self) -> dict[Engine, dict[str, Any]]:
-        """What the profile says of each engine; one for which it names no host is embedded."""
+        """The profile's block for each engine; an engine without a host is embedded."""
         spark = {} if {"host", "remote"} & set(self.spark) else {"method": "session"}
         clickhouse = {} if "host" in self.clickhouse else {"driver": EMBEDDED}
         return {SPARK: {**spark, **self.spark}, CLICKHOUSE: {**clickhouse, **self.clickhouse}}
 
     def engine_credentials(self, project_root: Path) -> tuple[EmbeddedSparkCredentials, EmbeddedClickHouseCredentials]:
-        """The credentials of Spark and of ClickHouse. A relative ``home`` is the project's.
+        """The credentials of Spark and of ClickHouse. A relative ``home`` starts at the project.
 
         Raises:
-            DbtRuntimeError: a block has a key that the stock adapter does not know, or lacks one.
+            DbtRuntimeError: a block lacks a key, or has one that the stock adapter does not know.
         """
         home = str(project_root / self.home)
         shared = {"schema": self.schema, "home": home, "wait": self.wait}
         blocks = self._engine_blocks()
         spark = blocks[SPARK]
         if spark.get("method") == "session":
-            spark.setdefault("host", "localhost")  # dbt-spark wants one and does not use it
+            spark.setdefault("host", "localhost")  # dbt-spark requires one and does not use it
         if "remote" in spark:
             _require_remote(spark)
             spark["host"] = urlsplit(spark["remote"]).hostname or ""
@@ -218,7 +216,7 @@ class SparkClickHouseCredentials(Credentials):
             spark.setdefault("port", CONNECT_PORT)
         _require_driver(blocks[CLICKHOUSE])
         spark_shared = {**shared, "project_root": str(project_root)}
-        # dbt asks for every node, and to validate a block takes a tenth of a second.
+        # dbt asks for every node, and validating a block takes a tenth of a second.
         known = json.dumps([blocks, spark_shared], sort_keys=True, default=str)
         if known not in self._validated:
             self._validated[known] = (

@@ -1,4 +1,4 @@
-"""What both engines' adapters have in common."""
+"""What the adapters of both engines have in common."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from dbt.adapters.spark_clickhouse.core.routing import ENGINES, Engine
 
 
 class EngineAdapter(BaseAdapter):
-    """A stock adapter as one of two engines: its macros always run as its own engine's.
+    """A stock adapter as one of two engines: its macros always run for its own engine.
 
-    Stock adapters run macros on threads of their own, which know nothing of the node at work.
+    Stock adapters run macros on threads of their own, which do not know the node at work.
     """
 
     engine: ClassVar[Engine]
@@ -33,12 +33,12 @@ class EngineAdapter(BaseAdapter):
 
     @classmethod
     def get_adapter_run_info(cls, config: Any) -> Any:
-        """The stock adapter's: dbt derives module names from the name of the class."""
+        """The stock adapter's run info: dbt derives module names from the class name."""
         return cls.stock.get_adapter_run_info(config)
 
     @property
     def is_embedded(self) -> bool:
-        """Whether the engine runs in this process, or in a child of it."""
+        """Whether the engine runs in this process or in a child process."""
         raise NotImplementedError
 
     @property
@@ -50,7 +50,7 @@ class EngineAdapter(BaseAdapter):
         """What the stock adapter does before it runs a node.
 
         Raises:
-            DbtRuntimeError: the node needs what only a server has.
+                DbtRuntimeError: the node needs a feature that only a server has.
         """
         if self.is_embedded and config.get("grants"):
             raise DbtRuntimeError(
@@ -62,16 +62,16 @@ class EngineAdapter(BaseAdapter):
     def execute_macro(
         self, macro_name: str, macro_resolver: Any = None, project: str | None = None, *args: Any, **kwargs: Any
     ) -> Any:
-        """Run a macro with this engine's macros, whatever engine is at work."""
+        """Run a macro with this engine's macros, whichever engine is at work."""
         resolver: Any = macro_resolver or self.get_macro_resolver()
         project = project or self._package_instead(macro_name, resolver)
         with self._at_work.on_engine(self.engine):
             return super().execute_macro(macro_name, resolver, project, *args, **kwargs)
 
     def _package_instead(self, macro_name: str, resolver: Any) -> str | None:
-        """This engine's package, if dbt would take the macro from the other engine's.
+        """This engine's package, if dbt would take the macro from the other engine's package.
 
-        By name alone, dbt takes the packages of both for built in.
+        Without a package name, dbt treats the packages of both as built in.
         """
         others = {f"dbt_{engine}" for engine in ENGINES if engine != self.engine}
         found = resolver.find_macro_by_name(macro_name, self.config.project_name, None)
@@ -79,7 +79,7 @@ class EngineAdapter(BaseAdapter):
 
 
 class EngineConnectionManager(SQLConnectionManager):
-    """A stock connection manager as one of two engines': many connections are never opened."""
+    """A stock connection manager as one of two engines'. Many of its connections are never opened."""
 
     _opening: ClassVar[threading.Lock] = threading.Lock()
     _cancelled: ClassVar[list[Connection]] = []
@@ -90,7 +90,7 @@ class EngineConnectionManager(SQLConnectionManager):
         """Open ``connection`` within the block.
 
         Raises:
-            DbtRuntimeError: dbt was interrupted, and cancelled it.
+                DbtRuntimeError: dbt was interrupted and has cancelled the connection.
         """
         with cls._opening:
             if any(connection is cancelled for cancelled in cls._cancelled):
@@ -98,10 +98,10 @@ class EngineConnectionManager(SQLConnectionManager):
             yield
 
     def cancel_open(self) -> list[str]:
-        """Cancel what other threads do on this engine; the names of their connections.
+        """Cancel what other threads do on this engine. Return the names of their connections.
 
-        The stock manager opens each connection to see whether it is open: a ClickHouse run that
-        is interrupted would start Spark. Here, what is not open cannot be opened afterwards.
+        The stock manager opens each connection to see whether it is open: interrupting a ClickHouse run would start
+        Spark. Here, a connection that is not open yet can no longer be opened.
         """
         others = private_api.connections_of_others(self)
         with self._opening:

@@ -8,9 +8,9 @@ from typing import Any
 
 
 def spark_literal(value: Any) -> str:
-    """``value``, of a seed, in Spark's SQL.
+    """A value of a seed in Spark's SQL.
 
-    dbt-spark's session makes a text of null and a double of every number, and escapes nothing.
+    dbt-spark's session turns null into a text and every number into a double, and escapes nothing.
     """
     if value is None:
         return "null"
@@ -18,7 +18,7 @@ def spark_literal(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, int | float | Decimal) and math.isfinite(value):
         return f"{value:f}" if isinstance(value, Decimal) else str(value)
-    # Spark reads texts such as NaN as numbers, and as words they would be names of columns.
+    # Spark casts texts such as NaN to numbers; without quotes they would be column names.
     return _quoted(str(value))
 
 

@@ -1,4 +1,4 @@
-"""What the parts of the adapter ask of the whole."""
+"""What parts of the adapter need from the whole."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dbt.adapters.spark_clickhouse.core.routing import Engine
 
 
 class Project(Protocol):
-    """A project and its two engines. The router is one."""
+    """A project and its two engines. The router implements it."""
 
     config: Any
     connections: Any
@@ -25,7 +25,7 @@ class Project(Protocol):
 
     @property
     def Relation(self) -> Any:  # dbt's name
-        """Makes the relations of nodes."""
+        """The class of the nodes' relations."""
 
     @property
     def nodes(self) -> Mapping[str, Any]:
@@ -35,13 +35,13 @@ class Project(Protocol):
         """Call the method ``name`` of the stock adapter of ``engine``."""
 
     def get_relation(self, database: Any, schema: Any, identifier: Any) -> Any:
-        """The table of this name on the engine ``database``, or None."""
+        """The table of this name on the engine named by ``database``, or None."""
 
     def engine_of(self, node: Any) -> Engine:
         """The engine that owns ``node``."""
 
     def spark_node(self, relation: BaseRelation) -> Any:
-        """The node or source of which ``relation`` is, or None."""
+        """The node or source of ``relation``, or None."""
 
     def spark_parents(self, node: Any) -> Iterator[Any]:
-        """The nodes and sources of Spark that ``node`` reads."""
+        """The Spark nodes and sources that ``node`` reads."""

@@ -1,4 +1,4 @@
-"""What dbt keeps of a node in run_results.json, with more than dbt's own keys."""
+"""What dbt writes about a node to run_results.json, extended by keys of our own."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from dbt.adapters.contracts.connection import AdapterResponse
 
 @dataclass
 class ResponseWithFacts(AdapterResponse):
-    """A response whose ``facts`` stand beside dbt's own keys, which they cannot replace."""
+    """A response with extra ``facts`` next to dbt's own keys. They cannot replace those."""
 
     facts: dict[str, Any] = field(default_factory=dict)
 
     def __post_serialize__(self, data: dict[str, Any], context: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Put the facts beside the other keys."""
+        """Add the facts to the other keys."""
         return {**data.pop("facts"), **data}

@@ -1,4 +1,4 @@
-"""Which engine owns a node: a function of the node and of what it depends on.
+"""Which engine owns a node: a function of the node and its parents.
 
 ``context`` tracks which engine each thread is using.
 """
@@ -16,9 +16,9 @@ SPARK: Engine = "spark"
 CLICKHOUSE: Engine = "clickhouse"
 ENGINES: tuple[Engine, Engine] = (SPARK, CLICKHOUSE)
 
-# Node types that belong to no engine of their own: they run where their parents are.
+# Node types that belong to no engine: they run where their parents are.
 FOLLOW_THEIR_PARENTS = frozenset({"test", "unit_test", "analysis", "sql_operation"})
-# The type of on-run-start and on-run-end hooks: dbt runs all of them on one connection.
+# The node type of on-run-start and on-run-end hooks: dbt runs all of them on one connection.
 _HOOK = "operation"
 
 
@@ -31,7 +31,7 @@ def validate_engine(name: str | None, owner: str) -> Engine:
     """The engine called ``name``.
 
     Raises:
-        DbtRuntimeError: ``name`` is no engine. ``owner`` (a node, a source, the profile) is named.
+            DbtRuntimeError: ``name`` is not an engine. The message names the ``owner`` (a node, a source, the profile).
     """
     if is_engine(name):
         return name
@@ -45,11 +45,11 @@ def validate_engine(name: str | None, owner: str) -> Engine:
 
 
 def named_engine(database: str | None, node: Any) -> str | None:
-    """What a node's config names as its engine: its ``database``, or ``adapter`` in its config or
-    its `meta`, which mean the same. None if it names none.
+    """The engine that a node's config names: its ``database``, or the equivalent ``adapter`` in its config or its
+    `meta`. None if it names none.
 
     Raises:
-        DbtRuntimeError: they name two.
+        DbtRuntimeError: they name different ones.
     """
     config = getattr(node, "config", None) or {}
     given = {
@@ -70,12 +70,11 @@ def named_engine(database: str | None, node: Any) -> str | None:
 def engine_of(node: Any, nodes: Mapping[str, Any], default: Engine) -> Engine:
     """The engine that owns ``node``.
 
-    A model, seed, snapshot or source is owned by the engine that its ``database`` names. Tests,
-    unit tests, analyses and inline queries follow their parents: Spark when all of them are
-    Spark's, ClickHouse when any is ClickHouse's (ClickHouse can read what Spark wrote, not the
-    other way round), ``default`` when there are none. An ephemeral model follows the models that
-    use it, since it becomes part of their SQL, or else its parents. The project's hooks run on
-    ``default``.
+    The ``database`` of a model, seed, snapshot or source names its engine. Tests, unit tests, analyses and inline
+    queries follow their parents: Spark if all of them are Spark's, ClickHouse if any is ClickHouse's (ClickHouse can
+    read what Spark wrote, but not the reverse), ``default`` if there are none. An ephemeral model becomes part of the
+    SQL of the models that use it and so follows them; if there are none, it follows its parents. The project's hooks
+    run on ``default``.
 
     Args:
         node: any node or source of the manifest.
@@ -83,7 +82,7 @@ def engine_of(node: Any, nodes: Mapping[str, Any], default: Engine) -> Engine:
         default: the engine of the profile.
 
     Raises:
-        DbtRuntimeError: the database is no engine, or an ephemeral model is used on both.
+        DbtRuntimeError: the database is not an engine, or models of both engines use an ephemeral model.
     """
     if node.resource_type == _HOOK:
         return default

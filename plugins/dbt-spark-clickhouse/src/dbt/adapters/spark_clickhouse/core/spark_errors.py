@@ -1,4 +1,4 @@
-"""What dbt prints of Spark's errors."""
+"""How dbt prints Spark's errors."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ try:
 
     _LOST = (*_LOST, TTransportException)
 except ImportError:
-    pass  # without the Thrift server's client, no connection to one can be lost
+    pass  # without the Thrift client there is no connection to lose
 
 UNKNOWN = (
     "dbt does not know whether the statement was completed and does not repeat it: run the command "
     "again when the server answers."
 )
-# Of sessions that the server has ended, or that a server before it had.
+# The server has ended the session, or has been restarted since.
 _ENDED = "Invalid SessionHandle"
 
 _PLAN = re.compile(r"(SQLSTATE: \w{5}|; line \d+ pos \d+);\n.*", re.DOTALL)
@@ -29,13 +29,13 @@ _MORE_MEMORY = (
     "`server_side_parameters: {spark.driver.memory: 8g}`. Or give it less at once: a lower "
     "`threads`, smaller batches."
 )
-# An embedded Spark stops its context when a thread of it finds no memory.
+# An embedded Spark stops its context when one of its threads runs out of memory.
 _STOPPED = f"Spark has stopped, most likely because it ran out of memory. {_MORE_MEMORY}"
 _FROM_THE_TABLE = (
     "A full refresh of the change set and its tables begins with the lake table as it is now: "
     "dbt run --full-refresh --select <change set>+"
 )
-# What a message contains, and what to do then.
+# Part of an error message, and the advice for it.
 _ADVICE = {
     "[DELTA_MISSING_CHANGE_DATA]": f"The feed lacks changes. {_FROM_THE_TABLE}",
     "[FAILED_READ_FILE.FILE_NOT_EXIST]": (
@@ -55,7 +55,7 @@ _ADVICE = {
     "java.lang.OutOfMemoryError": f"Spark ran out of memory. {_MORE_MEMORY}",
     "SparkContext was shut down": _STOPPED,
     "SparkContext.dagScheduler()": _STOPPED,
-    # What Py4J says when Java has ended, and what Python says then.
+    # What Py4J says when Java has ended, and what Python says after that.
     "Error while sending or receiving": _STOPPED,
     "Answer from Java side is empty": _STOPPED,
     "An error occurred while trying to connect to the Java server": _STOPPED,
@@ -66,20 +66,21 @@ _ADVICE = {
 
 
 def without_stack(message: str) -> str:
-    """What Java says of an error, and not where it happened, nor Spark's plan of the statement."""
+    """Java's error message without its stack trace and without Spark's plan of the statement."""
     message = _OF_SPARK_CONNECT.sub("", _PLAN.sub(r"\1", message))
     return "\n".join(line for line in message.splitlines() if not _OF_A_STACK.match(line)).strip()
 
 
 def causes(error: BaseException | None) -> Iterator[BaseException]:
-    """An error, and what led to it."""
+    """An error and its chain of causes."""
     while error:
         yield error
         error = error.__cause__ or error.__context__
 
 
 def lost_connection(error: Exception, place: str) -> str | None:
-    """What to say if the connection to the Thrift server at ``place`` broke under a statement."""
+    """The message, if ``error`` means that the connection to the Thrift server at ``place`` broke during a
+    statement."""
     for cause in causes(error):
         if isinstance(cause, _LOST):
             said = any(cause.args) and str(cause).strip()
@@ -91,9 +92,9 @@ def lost_connection(error: Exception, place: str) -> str | None:
 
 
 def no_connection(error: Exception, place: str) -> str:
-    """What to say if the Thrift server at ``place`` cannot be reached, or refuses."""
+    """The message for a Thrift server at ``place`` that cannot be reached or refuses the connection."""
     lines = [line.strip() for line in str(error).splitlines()]
-    # Above what happened dbt may have said what kind of error it is.
+    # Above it, dbt may have put a line with the kind of error.
     reason = next((line for line in lines if line and not line.endswith(" Error")), lines[0])
     return (
         f"Spark's Thrift server at {place} does not answer: {reason}. Start the server, or correct "
@@ -103,7 +104,7 @@ def no_connection(error: Exception, place: str) -> str:
 
 
 def with_advice(message: str) -> str:
-    """An error of Spark, and what to do about it where Spark, or we, do not say so."""
+    """An error of Spark with advice, unless the error already has some."""
     if "Spark's Thrift server at " in message:
         return message
     advice = [said for sign, said in _ADVICE.items() if sign in message]

@@ -1,12 +1,11 @@
-"""The locks of a home folder, on its embedded stores and on schemas of Spark servers.
+"""The locks of a home folder: on its embedded stores, and on schemas of Spark servers.
 
-chDB and the embedded metastore each allow one process on their folder, and neither says so when a
-second one comes. The lock is an flock on a file that names its holder. The JVM inherits it, so
-that it lasts until the metastore is free, even when the process that started it was killed.
+chDB and the embedded metastore each allow one process per folder, and neither complains about a second one. The lock is
+an flock on a file that names its holder. The JVM inherits it, so that it lasts until the metastore is free, even if the
+process that started the JVM was killed.
 
-A Spark server lets two statements write to one folder, and one that breaks off can take files of
-the other away. So a process holds the schema in which it makes or reads tables until its command
-has ended.
+A Spark server lets two statements write to one folder, and one that fails can delete files of the other. So a process
+holds each schema in which it creates or reads tables until its command has ended.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 logger = AdapterLogger("spark_clickhouse")
 
-# The JVM of a run that was killed ends by itself, after what it is at.
+# After its run is killed, a JVM finishes what it is doing and ends by itself.
 SECONDS_FOR_A_JVM_TO_END = 60
 
 _guard = threading.Lock()
@@ -34,11 +33,11 @@ _shared: set[Path] = set()
 
 
 def hold(home: Path, wait: int) -> None:
-    """Hold the lock on ``home`` for this process until ``release``; further calls are free.
+    """Hold the lock on ``home`` for this process until ``release``; repeated calls do nothing.
 
     Args:
-        home: folder of the embedded stores; made if it is not there.
-        wait: for how many seconds to wait for another process.
+        home: folder of the embedded stores; created if it does not exist.
+        wait: how many seconds to wait for another process.
 
     Raises:
         DbtRuntimeError: another process holds it; the message names the process.
@@ -58,7 +57,7 @@ def hold_schema(home: Path, server: str, schema: str, wait: int) -> None:
     """Hold a schema of a Spark server for this process until ``release_schemas``.
 
     Raises:
-        DbtRuntimeError: another process that works with ``home`` holds it.
+            DbtRuntimeError: another process that uses ``home`` holds it.
     """
     path = home / "schemas" / server / schema
     with _guard:
@@ -74,14 +73,14 @@ def hold_schema(home: Path, server: str, schema: str, wait: int) -> None:
 
 
 def release_schemas() -> None:
-    """Let go of all schemas of Spark servers."""
+    """Release all schemas of Spark servers."""
     with _guard:
         while _schemas:
             _schemas.popitem()[1].close()
 
 
 def share(home: Path, wait: int) -> int:
-    """Hold the lock on ``home`` for this process and a child of it, until both have ended.
+    """Hold the lock on ``home`` for this process and a child process, until both have ended.
 
     Returns:
         The file descriptor for the child to inherit.
@@ -96,15 +95,15 @@ def share(home: Path, wait: int) -> int:
 
 
 def is_shared(home: Path) -> bool:
-    """Whether a child of this process holds the lock on ``home`` too: it stays held."""
+    """Whether a child process also holds the lock on ``home``; it then stays held."""
     with _guard:
         return home in _shared
 
 
 def release(home: Path) -> None:
-    """Let go of the lock on ``home``, if this process holds it and no child of it does.
+    """Release the lock on ``home``, if this process holds it and no child process does.
 
-    This process could not take it again while a child holds it.
+    While a child holds it, this process could not take it again.
     """
     with _guard:
         if home not in _shared and (handle := _held.pop(home, None)):
@@ -152,7 +151,7 @@ def _holder(handle: IO[str]) -> tuple[int, str]:
 
 
 def _is_alive(pid: int) -> bool:
-    """Whether a process is there; when it is not, a JVM that it started holds the lock."""
+    """Whether a process exists. If not, a JVM that it started holds the lock."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

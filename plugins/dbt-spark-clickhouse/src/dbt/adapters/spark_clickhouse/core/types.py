@@ -27,10 +27,10 @@ DECIMAL = re.compile(r"decimal\((\d+),\s*(\d+)\)")
 
 
 def clickhouse_type(spark_type: str) -> str:
-    """The ClickHouse type in which Parquet columns of ``spark_type`` are read without loss.
+    """The ClickHouse type that reads Parquet columns of ``spark_type`` without loss.
 
-    Scalars are Nullable: any column that Spark writes may hold nulls. Arrays, maps and structs
-    cannot be: nulls of theirs would be read as empty ones.
+    Scalars are Nullable, because any column that Spark writes may hold nulls. Arrays, maps and structs cannot be
+    Nullable: their nulls are read as empty values.
 
     Raises:
         DbtRuntimeError: ClickHouse has no such type.
@@ -59,7 +59,7 @@ def clickhouse_type(spark_type: str) -> str:
 
 
 def without_collations(spark_type: str) -> str:
-    """A type without the order of its strings, which does not change their bytes."""
+    """A type without its collations, which do not change the bytes of its strings."""
     return _COLLATION.sub(r"\1", spark_type)
 
 
@@ -69,14 +69,14 @@ def is_nullable(spark_type: str) -> bool:
 
 
 def quote(name: str, engine: Engine) -> str:
-    """The identifier of a column, in the SQL of ``engine``."""
+    """A column name, quoted for the SQL of ``engine``."""
     if engine == CLICKHOUSE:
         name = name.replace("\\", "\\\\")
     return f"`{name.replace('`', '``')}`"
 
 
 def struct_fields(spark_type: str) -> list[tuple[str, str]]:
-    """The names and types of a struct. Spark quotes no names: one can hold a colon itself."""
+    """The names and types of a struct's fields. Spark does not quote the names, which may contain a colon."""
     return [_field(argument) for argument in type_arguments(spark_type, "struct")]
 
 
@@ -98,7 +98,7 @@ def _field(argument: str) -> tuple[str, str]:
 
 
 def type_arguments(spark_type: str, constructor: str) -> list[str]:
-    """The type arguments of ``constructor<...>``, split at the outermost commas."""
+    """The type arguments of ``constructor<...>``, split at top-level commas."""
     if not (spark_type.lower().startswith(f"{constructor}<") and spark_type.endswith(">")):
         return []
     arguments, depth = [""], 0

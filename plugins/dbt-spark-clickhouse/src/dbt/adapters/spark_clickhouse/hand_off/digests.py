@@ -1,24 +1,24 @@
-"""Checksums that both engines compute alike of the same values."""
+"""Checksums that come out the same on both engines for the same values."""
 
 from __future__ import annotations
 
 from dbt.adapters.spark_clickhouse.core.routing import CLICKHOUSE, SPARK, Engine
 from dbt.adapters.spark_clickhouse.core.types import DECIMAL, quote, struct_fields, type_arguments
 
-# Between the parts of what concat() takes.
+# Separators between the arguments of concat().
 _COMMA, _COLON = ", ',', ", ", ':', "
 _FLOATS = {"float", "double"}
 _INTEGERS = {"tinyint", "smallint", "int", "bigint"}
 
 
 def digest(value: str, spark_type: str, engine: Engine) -> str:
-    """SQL for an integer that is the same on both engines for the same value, and hardly ever for
-    another one; null of a null scalar.
+    """SQL for an integer that is the same on both engines for the same value, and almost always differs for different
+    values; null for a null scalar.
 
     Args:
         value: the value, as SQL.
         spark_type: its type in Spark.
-        engine: in whose SQL.
+        engine: the engine whose SQL to write.
     """
     name = spark_type.strip().lower()
     on_spark = engine == SPARK
@@ -50,8 +50,8 @@ def text_of_digest(value: str, spark_type: str, engine: Engine) -> str:
 def sum_of_digests(own: str, engine: Engine) -> str:
     """SQL for a checksum over a column of digests.
 
-    The upper and the lower half are summed: the sum of 64-bit integers could overflow, which is an
-    error in ANSI mode. An empty set sums to NULL in Spark, to 0 or NULL in ClickHouse.
+    The upper and the lower half are summed separately: a sum of 64-bit integers could overflow, which is an error in
+    ANSI mode. The sum over no rows is NULL in Spark, and 0 or NULL in ClickHouse.
     """
     if engine == SPARK:
         return f"coalesce(sum(shiftright({own}, 32) + ({own} & 4294967295)), 0)"
@@ -63,7 +63,7 @@ def _crc32(text: str, engine: Engine) -> str:
 
 
 def _digits(value: str, scale: int, engine: Engine) -> str:
-    """The digits of a decimal. Spark's text of one has an exponent below 0.000001."""
+    """The digits of a decimal. As text, Spark writes one below 0.000001 with an exponent."""
     if engine == CLICKHOUSE:
         return f"toDecimalString({value}, {scale})"
     if scale <= 6:
@@ -72,8 +72,8 @@ def _digits(value: str, scale: int, engine: Engine) -> str:
 
 
 def _bits_of_float(value: str, engine: Engine) -> str:
-    """All bits of a float as Java writes them in hexadecimal, 0x1.8p1: its decimal digits depend
-    on the version of Java."""
+    """All bits of a float in Java's hexadecimal form, such as 0x1.8p1: its decimal digits depend on the version of
+    Java."""
     if engine == SPARK:
         return f"if({value} is null, null, format_string('%a', cast({value} as double)))"
     double = f"toFloat64({value})"
@@ -91,9 +91,9 @@ def _bits_of_float(value: str, engine: Engine) -> str:
 
 
 def _nested_text(value: str, spark_type: str, engine: Engine, depth: int = 0) -> str:
-    """The digests of what an array, map or struct holds.
+    """The digests of the elements of an array, map or struct.
 
-    As ClickHouse reads them: a null array or map is empty, and a null struct one of nulls.
+    Nulls count as ClickHouse reads them: a null array or map as empty, a null struct as one of nulls.
     """
     kind = spark_type.strip()
 

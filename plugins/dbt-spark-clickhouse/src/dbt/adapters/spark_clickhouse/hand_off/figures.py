@@ -9,7 +9,7 @@ from dbt.adapters.spark_clickhouse.core.types import quote
 from dbt.adapters.spark_clickhouse.hand_off.digests import digest, sum_of_digests
 from dbt.adapters.spark_clickhouse.hand_off.receipt import ColumnReceipt, Receipt
 
-# ClickHouse parses no more than 256 KiB of a statement.
+# ClickHouse parses at most 256 KiB of a statement.
 _COLUMNS_OF_A_STATEMENT = 100
 
 Columns = list[tuple[str, str]]  # names and Spark types
@@ -17,7 +17,7 @@ _TEXT: dict[Engine, str] = {SPARK: "string", CLICKHOUSE: "Nullable(String)"}
 
 
 def figures_sql(columns: Columns, relation: str, engine: Engine) -> list[str]:
-    """The statements that compute a receipt's figures on ``engine``, of some columns each.
+    """The statements that compute a receipt's figures on ``engine``, each for some of the columns.
 
     Args:
         columns: name and Spark type of each column.
@@ -33,7 +33,7 @@ def _parts(columns: Columns) -> list[Columns]:
 
 
 def _figures_sql(part: Columns, columns: Columns, relation: str, engine: Engine) -> str:
-    # ClickHouse takes a column for an alias of the same name.
+    # ClickHouse confuses a column with an alias of the same name.
     prefix = "_figure"
     while any(name.lower().startswith(prefix) for name, _ in columns):
         prefix = f"_{prefix}"
@@ -52,7 +52,7 @@ def _figures_sql(part: Columns, columns: Columns, relation: str, engine: Engine)
 
 
 def receipt_of(columns: Columns, figures: list[list[Any]], files: dict[str, int]) -> Receipt:
-    """The receipt from the rows that the statements of ``figures_sql`` returned."""
+    """The receipt, from the rows that the statements of ``figures_sql`` returned."""
     receipts: list[ColumnReceipt] = []
     row_checksums = []
     rows = 0

@@ -9,7 +9,7 @@ from typing import Any
 
 from dbt.adapters.spark_clickhouse.core.literals import clickhouse_literal
 
-RECEIPT = "_hand_off.json"  # Spark and the *.parquet glob pass over names with a leading underscore
+RECEIPT = "_hand_off.json"  # Spark and the *.parquet glob skip names with a leading underscore
 PARQUET = "parquet"
 FORMATS = (PARQUET, "delta", "iceberg")
 
@@ -27,15 +27,15 @@ class Files(ABC):
         self.file_format = file_format
 
     def sizes(self) -> dict[str, int]:
-        """Bytes of the files that make up the table, by their paths within the folder.
+        """The size in bytes of each file of the table, by path within the folder.
 
-        In a lake table these are all files: which of them count, its log says.
+        For a lake table these are all files; its log decides which of them count.
         """
         return {name: size for name, size in sorted(self._listed()) if self._is_part(name)}
 
     @abstractmethod
     def _listed(self) -> Iterable[tuple[str, int]]:
-        """Paths within the folder, and bytes, of all files."""
+        """The path within the folder and the size in bytes of each file."""
 
     def _is_part(self, name: str) -> bool:
         *folders, file = name.split("/")
@@ -45,34 +45,34 @@ class Files(ABC):
 
     @abstractmethod
     def exist(self) -> bool:
-        """Whether there is such a folder."""
+        """Whether the folder exists."""
 
     @abstractmethod
     def read_receipt(self) -> str | None:
-        """The text of the receipt that lies beside the files, or None when there is none."""
+        """The text of the receipt next to the files; None if there is none."""
 
     @abstractmethod
     def write_receipt(self, text: str) -> None:
-        """Lay the text of a receipt beside the files, whole or not at all."""
+        """Write a receipt next to the files, completely or not at all."""
 
     def are_newer_than_receipt(self) -> bool:
-        """Whether a file was written after the receipt, as far as can be told."""
+        """Whether a file is known to have been written after the receipt."""
         return False
 
     def deliver(self, types: Mapping[str, str], sizes: Mapping[str, int]) -> None:  # noqa: B027
         """Bring the files to where ClickHouse reads them. Most are read where they are.
 
         Args:
-            types: ClickHouse types of the columns, as in the files, by name.
-            sizes: bytes of the files, by their paths within the folder.
+            types: ClickHouse types of the columns in the files, by name.
+            sizes: size in bytes of each file, by path within the folder.
         """
 
     def source(self, pattern: str = "", structure: str = "") -> str:
-        """What ClickHouse reads the folder from: a table function.
+        """The table function with which ClickHouse reads the folder.
 
         Args:
             pattern: of the files; a lake table needs none.
-            structure: columns and ClickHouse types; left to ClickHouse when empty.
+            structure: columns and ClickHouse types; if empty, ClickHouse infers them.
         """
         place = f"{self._url()}/{pattern}" if pattern else self._url()
         arguments = [place, "Parquet", structure] if structure or pattern else [place]
@@ -81,14 +81,14 @@ class Files(ABC):
 
     @abstractmethod
     def _url(self) -> str:
-        """The folder as ClickHouse's table functions take it."""
+        """The folder, in the form that ClickHouse's table functions take."""
 
     def __str__(self) -> str:
         return self.location
 
 
 class LocalFiles(Files):
-    """A folder of this machine."""
+    """A local folder."""
 
     functions: Mapping[str, str] = {PARQUET: "file", "delta": "deltaLakeLocal", "iceberg": "icebergLocal"}
 
@@ -106,7 +106,7 @@ class LocalFiles(Files):
         return self.folder.is_dir()
 
     def are_newer_than_receipt(self) -> bool:
-        """Whether a file was written, or put in its place, after the receipt."""
+        """Whether a file was written, or moved into place, after the receipt."""
         laid = (self.folder / RECEIPT).stat().st_mtime_ns
         changes = ((self.folder / name).stat() for name in self.sizes())
         return any(max(file.st_mtime_ns, file.st_ctime_ns) >= laid for file in changes)
@@ -127,6 +127,6 @@ class LocalFiles(Files):
 
 
 def partition_columns(files: Iterable[str]) -> list[str]:
-    """The columns whose values are in the names of folders, given paths within a table's folder."""
+    """The columns whose values are in folder names, given paths within a table's folder."""
     first = next(iter(files), "")
     return [folder.split("=", 1)[0] for folder in first.split("/")[:-1] if "=" in folder]

@@ -1,6 +1,6 @@
 """Which Spark tables ClickHouse nodes read, and when they are checked.
 
-``receipt`` has the checks.
+The checks themselves are in ``receipt``.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ logger = AdapterLogger("spark_clickhouse")
 
 
 class HandOffs:
-    """Hand-offs of one project."""
+    """The hand-offs of one project."""
 
     def __init__(self, project: Project, spark_files: SparkFiles) -> None:
         self._project = project
         self._files = spark_files
         self._verified: dict[str, Receipt] = {}
-        # By location, what statements that read it have in them, and its check.
+        # By location: the text by which to recognise statements that read it, and the check.
         self._read: dict[str, tuple[str, Callable[[], object]]] = {}
         self._referenced: set[tuple[str, str]] = set()
         self._refreshing = threading.Lock()
@@ -50,7 +50,7 @@ class HandOffs:
         """The Spark relation ``own`` of ``node``, as ClickHouse reads it.
 
         Raises:
-            DbtRuntimeError: ClickHouse cannot read it, and what to change.
+            DbtRuntimeError: ClickHouse cannot read it; the message says what to change.
         """
         require_readable(node, own)
         files = self._files.of(own, node)
@@ -60,13 +60,13 @@ class HandOffs:
             self._refresh_receipt(own, files)
         receipt = Receipt.load(files) if is_connected or isinstance(files, LocalFiles) else None
         if receipt and is_connected and private_api.may_introspect(self._project.config):
-            self._deliver(files, receipt)  # The node may read it while it is compiled.
+            self._deliver(files, receipt)  # the node may read it while it compiles
         return HandOffRelation(
             path=own.path, reading=reading_sql(files, receipt), **private_api.reference_options(kwargs)
         )
 
     def by_location(self, relation: BaseRelation, node: Any = None) -> HandOffRelation:
-        """A Spark relation, of which the node may not be known, as ClickHouse reads it.
+        """A Spark relation, possibly without a known node, as ClickHouse reads it.
 
         Raises:
             DbtRuntimeError: there is nothing to read.
@@ -80,8 +80,8 @@ class HandOffs:
         return HandOffRelation(path=relation.path, reading=reading_sql(files, receipt))
 
     def record(self, relation: BaseRelation) -> None:
-        """Lay a receipt beside the files of a Spark table that the node at work has built, if
-        ClickHouse nodes read the node."""
+        """If ClickHouse nodes read the node at work, write a receipt next to the files of the Spark table that it has
+        built."""
         node = self._project.context.node
         if engine_of_relation(relation) == SPARK and self._is_handed_off(node):
             self._write_receipt(relation, self._files.of(relation, node))
@@ -90,7 +90,7 @@ class HandOffs:
         """Check the Spark tables that the ClickHouse node ``node`` reads.
 
         Raises:
-            DbtRuntimeError: a table is not what Spark wrote, or not as ClickHouse reads it.
+                DbtRuntimeError: a table is not what Spark wrote, or ClickHouse reads it differently.
         """
         for parent in map(self._as_referenced, self._project.spark_parents(node)):
             own = self._project.Relation.create_from(self._project.config, parent)
@@ -103,24 +103,24 @@ class HandOffs:
             self._verify(own, files, parent)
 
     def verified(self, own: BaseRelation, file_format: str | None) -> HandOffRelation:
-        """A Spark relation, of which no node may be known, checked, as ClickHouse reads it."""
+        """A Spark relation, possibly without a known node, checked, as ClickHouse reads it."""
         node = self._project.spark_node(own)
         files = self._files.of(own, node, file_format)
         receipt = self._verify(own, files, node)
         return HandOffRelation(path=own.path, reading=reading_sql(files, receipt))
 
     def is_whole(self, own: BaseRelation, file_format: str | None) -> bool:
-        """Whether a Spark relation, of which no node may be known, has the files of its receipt."""
+        """Whether a Spark relation, possibly without a known node, has exactly the files of its receipt."""
         files = self._files.of(own, self._project.spark_node(own), file_format)
         receipt = Receipt.load(files)
         return receipt is not None and receipt.files == files.sizes()
 
     def require_unchanged(self, sql: str) -> None:
-        """Check after a statement on ClickHouse that the Spark tables that it has read are still
-        those that were checked before: another run may have made them again meanwhile.
+        """After a statement on ClickHouse, check that the Spark tables it read are still those that were checked before
+        it: another run may have rebuilt them meanwhile.
 
         Raises:
-            DbtRuntimeError: one of them is not.
+            DbtRuntimeError: a table has changed.
         """
         for reading, check in list(self._read.values()):
             if reading in sql:
@@ -131,7 +131,7 @@ class HandOffs:
         receipt = require_same_files(name, model, files, Receipt.load(files))
         require_no_nested_nulls(name, receipt)
         if self._verified.get(files.location) != receipt:
-            self._read.pop(files.location, None)  # of what was there before
+            self._read.pop(files.location, None)  # of the table that was there before
             self._deliver(files, receipt)
             columns = [(column.name, column.spark_type) for column in receipt.columns]
             read = self._figures(CLICKHOUSE, columns, reading_sql(files, receipt))
@@ -147,13 +147,13 @@ class HandOffs:
             files.deliver(stored_types(receipt), receipt.files)
 
     def _as_referenced(self, node: Any) -> Any:
-        """``node``, or the table of another environment that `ref` gave for it (`--defer`)."""
+        """``node``, or the table of another environment that `ref` put in its place (`--defer`)."""
         deferred = getattr(node, "defer_relation", None)
         is_read = deferred and (deferred.schema, deferred.identifier) in self._referenced
         return deferred if is_read else node
 
     def _is_handed_off(self, node: Any) -> bool:
-        """Whether ClickHouse nodes read ``node``, and can."""
+        """Whether ClickHouse nodes read ``node``, and are able to."""
         return (
             node is not None
             and obstacle(node) is None
@@ -168,7 +168,7 @@ class HandOffs:
         )
 
     def _refresh_receipt(self, own: BaseRelation, files: Files) -> None:
-        """Lay a receipt beside the files of a source, which others write, if they have changed."""
+        """Write a receipt next to the files of a source, which others write, if they have changed."""
         with self._refreshing:
             receipt = Receipt.load(files)
             if receipt is None or receipt.files != files.sizes() or files.are_newer_than_receipt():
@@ -183,8 +183,8 @@ class HandOffs:
                 "of files, correct its `location`."
             )
         self._read.pop(files.location, None)
-        source = relation.render()  # whole, also when dbt wants a sample
-        # A column's type by a connection's own name for it is not always Spark's: BIGINT_TYPE.
+        source = relation.render()  # the whole table, even if dbt wants a sample
+        # A connection names column types in its own way, such as BIGINT_TYPE, which is not always Spark's.
         sql = f"describe query select * from {source}"
         _, described = self._project.call_named_engine(SPARK, "execute", sql, fetch=True)
         columns = [(row["col_name"], without_collations(row["data_type"])) for row in described.rows]
@@ -200,6 +200,6 @@ class HandOffs:
 
 
 def _model(own: BaseRelation, node: Any) -> str | None:
-    """What builds a table; None for a source."""
+    """The name of the model that builds a table; None for a source."""
     is_source = getattr(node, "resource_type", None) == "source"
     return None if is_source else getattr(node, "name", own.identifier)

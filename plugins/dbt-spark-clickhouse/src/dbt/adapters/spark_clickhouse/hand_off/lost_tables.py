@@ -1,6 +1,6 @@
-"""Tables of the embedded Spark that its metastore knows and whose files are gone.
+"""Tables of the embedded Spark that are in its metastore but whose files are gone.
 
-Spark reads one as a table without rows: what is built on it would lack them in silence.
+Spark reads such a table as empty: whatever is built on it would silently lack its rows.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ logger = AdapterLogger("spark_clickhouse")
 
 
 class LostTables:
-    """Lost tables of one project."""
+    """The lost tables of one project."""
 
     def __init__(self, project: Project, spark_files: SparkFiles) -> None:
         self._project = project
         self._files = spark_files
 
     def drop(self, node: Any) -> None:
-        """Drop the table of a Spark node whose files are gone, so that it is built anew.
+        """Drop the table of a Spark node if its files are gone, so that it is rebuilt.
 
         Raises:
-            DbtRuntimeError: the node is incremental, and compiled to add to what there was.
+            DbtRuntimeError: the node is incremental, and was compiled to add to the lost rows.
         """
         own = self._project.Relation.create_from(self._project.config, node)
         if lost := self._lost(own, node):
@@ -43,10 +43,10 @@ class LostTables:
                 )
 
     def require_parents(self, node: Any) -> None:
-        """Check that the tables are there that a Spark node reads, through views too.
+        """Check that the tables that a Spark node reads, directly or through views, still exist.
 
         Raises:
-            DbtRuntimeError: the metastore knows a table, and its files are gone.
+            DbtRuntimeError: a table is in the metastore, but its files are gone.
         """
         for parent in self._project.spark_parents(node):
             if parent.resource_type == "source":
@@ -61,8 +61,8 @@ class LostTables:
                 )
 
     def _lost(self, own: BaseRelation, node: Any) -> BaseRelation | None:
-        """The table of a Spark node if the metastore knows it, its place is in the embedded
-        stores, and it has no folder."""
+        """The table of a Spark node, if it is in the metastore, its place is in the embedded stores, and its folder is
+        missing."""
         if getattr(node, "is_ephemeral_model", False) or location_root(node):
             return None
         files = self._files.of(own, node)

@@ -22,8 +22,7 @@ _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 class SparkFiles:
     """Finds the files of one project's Spark tables.
 
-    ``warehouse`` is Spark's warehouse, a folder or a URL; ``profile`` says how ClickHouse gets at
-    files.
+    ``warehouse`` is Spark's warehouse, a folder or a URL; ``profile`` says how ClickHouse gets the files.
     """
 
     def __init__(self, project: Project, warehouse: str, profile: SparkClickHouseCredentials) -> None:
@@ -32,7 +31,7 @@ class SparkFiles:
         self._profile = profile
 
     def of(self, relation: BaseRelation, node: Any = None, file_format: str | None = None) -> Files:
-        """The files of ``relation``, of which the node may not be known."""
+        """The files of ``relation``, possibly without a known node."""
         location, file_format = self._location(relation, node), file_format or file_format_of(node)
         if is_s3(location):
             return S3Files(location, file_format, self._profile.s3_endpoint, self._query)
@@ -64,17 +63,17 @@ class SparkFiles:
 
 
 def location_root(node: Any) -> str:
-    """Where the node's config has Spark put its table; empty for the warehouse, and for sources."""
+    """The location that the node's config gives its table; empty for the warehouse, and for sources."""
     return "" if node is None else str(node.config.get("location_root") or "")
 
 
 def below(folder: str, location: str) -> str:
-    """``location``, below ``folder`` when it is relative."""
+    """``location``, resolved against ``folder`` if it is relative."""
     return location if _URI.match(location) else str(Path(folder, location))
 
 
 def file_format_of(node: Any) -> str:
-    """The format of the node's files; Parquet where nothing says it."""
+    """The format of the node's files; Parquet if nothing names one."""
     external = getattr(node, "external", None)
     configured = getattr(node, "config", None)
     named = external.file_format if external else configured and configured.get("file_format")
@@ -82,7 +81,7 @@ def file_format_of(node: Any) -> str:
 
 
 def obstacle(node: Any) -> str | None:
-    """Why ClickHouse cannot read the Spark node, and what to do; None when it can."""
+    """Why ClickHouse cannot read the Spark node, and what to do; None if it can."""
     external = getattr(node, "external", None)
     location = external.location if external else location_root(node)
     file_format = file_format_of(node)
@@ -98,7 +97,7 @@ def obstacle(node: Any) -> str | None:
 
 
 def require_readable(node: Any, own: BaseRelation) -> None:
-    """Refuse a Spark node that ClickHouse cannot read.
+    """Reject a Spark node that ClickHouse cannot read.
 
     Raises:
         DbtRuntimeError: there is an obstacle; the message says what to do.

@@ -16,7 +16,7 @@ from dbt.adapters.spark_clickhouse.core.routing import CLICKHOUSE
 from dbt.adapters.spark_clickhouse.core.types import quote
 from dbt.adapters.spark_clickhouse.hand_off.files import PARQUET, LocalFiles, Query
 
-Insert = Callable[[str, bytes], None]  # Parquet into a table
+Insert = Callable[[str, bytes], None]  # inserts Parquet into a table
 
 ROWS_OF_A_CHUNK = 100_000
 _FILE = "_dbt_file"
@@ -25,13 +25,13 @@ logger = AdapterLogger("spark_clickhouse")
 
 
 class PushedFiles(LocalFiles):
-    """A folder of this machine, of which a table of ClickHouse has a copy.
+    """A local folder that a table in ClickHouse holds a copy of.
 
-    The table has a partition for each file. So a file that was sent in part, when a run died or an
-    answer was lost, is dropped and sent again; the others stay.
+    The table has one partition per file. So a file that was sent only in part, because a run died or an answer was
+    lost, is dropped and sent again; the others stay.
 
     Args:
-        schema: the schema of the table, which is called after the folder.
+        schema: the schema of the table, whose name derives from the folder.
         query: runs a statement on ClickHouse, and returns its rows.
         insert: inserts Parquet into a table of ClickHouse.
     """
@@ -47,19 +47,19 @@ class PushedFiles(LocalFiles):
 
     @property
     def table(self) -> str:
-        """The table that has the copy."""
+        """The table that holds the copy."""
         return f"{quote(self._schema, CLICKHOUSE)}.{quote(self._name, CLICKHOUSE)}"
 
     def source(self, pattern: str = "", structure: str = "") -> str:
-        """The copy, which has the structure with which it was made."""
+        """The copy, which keeps the structure it was created with."""
         return f"(select * except ({_FILE}) from {self.table})"
 
     def deliver(self, types: Mapping[str, str], sizes: Mapping[str, int]) -> None:
-        """Send the files that the table does not have whole; none if they are others by now, which
-        the check of the receipt finds.
+        """Send the files that the table lacks or has only in part. If the files have changed by now, send none: the
+        check of the receipt reports that.
 
         Raises:
-            DbtRuntimeError: they are no Parquet, or pyarrow is not installed.
+            DbtRuntimeError: they are not Parquet, or pyarrow is not installed.
         """
         if self.file_format != PARQUET:
             raise DbtRuntimeError(
@@ -89,7 +89,7 @@ class PushedFiles(LocalFiles):
                     self._insert(self.table, chunk)
 
     def _make_table(self, types: Mapping[str, str], sizes: Mapping[str, int]) -> None:
-        """An empty table for the files, unless there is one for just them."""
+        """Create an empty table for the files, unless there is one for exactly these files."""
         files = [(name, size, (self.folder / name).stat().st_mtime_ns) for name, size in sizes.items()]
         mark = hashlib.md5(json.dumps([dict(types), files]).encode()).hexdigest()
         schema, name = clickhouse_literal(self._schema), clickhouse_literal(self._name)
@@ -104,7 +104,7 @@ class PushedFiles(LocalFiles):
         )
 
     def _chunks(self, file: Any, number: int, name: str) -> Iterator[bytes]:
-        """A file as Parquet of some rows each, with what its name and its folders say."""
+        """A file as chunks of Parquet, extended by the columns that its name and its folders give."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 

@@ -1,4 +1,4 @@
-"""The SQL by which ClickHouse reads a Spark table."""
+"""The SQL with which ClickHouse reads a Spark table."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dbt.adapters.spark_clickhouse.core.types import quote
 from dbt.adapters.spark_clickhouse.hand_off.files import PARQUET, Files, partition_columns
 from dbt.adapters.spark_clickhouse.hand_off.receipt import Receipt
 
-# What Spark calls the folder of rows in which a partition column is null.
+# Spark's name for the folder of rows whose partition column is null.
 _NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
 
 def reading_sql(files: Files, receipt: Receipt | None) -> str:
-    """What ClickHouse reads ``files`` with: a table function, or a query of one.
+    """The SQL with which ClickHouse reads ``files``: a table function, or a query on one.
 
-    With a receipt the structure is spelled out: without it an `insert … select … from file()`
-    takes the types of its target and turns NULL into 0, and a folder without rows cannot be read.
+    With a receipt, the structure is spelled out. Without it, an `insert … select … from file()` uses the types of its
+    target and turns NULL into 0, and a folder without rows cannot be read.
     """
     stored = stored_types(receipt) if receipt else {}
     if files.file_format != PARQUET:
@@ -33,8 +33,7 @@ def reading_sql(files: Files, receipt: Receipt | None) -> str:
 
 
 def stored_types(receipt: Receipt) -> dict[str, str]:
-    """The columns as the files have them, as ClickHouse types: a partition column is the text in
-    the names of folders."""
+    """The ClickHouse types of the columns in the files. A partition column is text, taken from folder names."""
     partitions = partition_columns(receipt.files)
     return {name: "Nullable(String)" if name in partitions else kind for name, kind in receipt.types().items()}
 
@@ -44,6 +43,6 @@ def _structure(types: dict[str, str]) -> str:
 
 
 def _partition_value(name: str, kind: str) -> str:
-    """The value in a folder's name, where Spark escapes characters that paths cannot have."""
+    """The value in a folder's name, in which Spark escapes characters that paths cannot contain."""
     text = f"nullIf(decodeURLComponent({quote(name, CLICKHOUSE)}), '{_NULL_PARTITION}')"
     return f"cast({text} as {kind}) as {quote(name, CLICKHOUSE)}"

@@ -1,10 +1,10 @@
-"""The receipt of a Spark table: what Spark wrote, for ClickHouse to read the same.
+"""The receipt of a Spark table: what Spark wrote, so that ClickHouse reads the same.
 
-Spark writes files, ClickHouse reads them with a table function. After a Spark table that ClickHouse
-nodes read has been built, a receipt is laid beside its files: the files, the number of rows, for
-each column its type, its number of values and a checksum, and checksums of whole rows. Before a
-ClickHouse node reads the table, ClickHouse computes the same figures from the same files; a folder
-that is half-written, or that either engine reads differently, stops the node.
+Spark writes files, and ClickHouse reads them with a table function. When a Spark table that ClickHouse nodes read has
+been built, a receipt is written next to its files. It lists the files, the number of rows, for each column its type,
+its number of values and a checksum, and checksums of whole rows. Before a ClickHouse node reads the table, ClickHouse
+computes the same figures from the same files. A folder that is half-written, or that the engines read differently,
+stops the node.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.spark_clickhouse.core.types import clickhouse_type, is_nullable
 from dbt.adapters.spark_clickhouse.hand_off.files import RECEIPT, Files
 
-SHOWN = 3  # files that an error names
+SHOWN = 3  # files that an error message names
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class ColumnReceipt:
 
 @dataclass(frozen=True)
 class Receipt:
-    """What Spark says that a table's folder holds. ``files`` maps paths within it to bytes;
-    ``row_checksums`` are of which values are in a row together, of some columns each."""
+    """What a table's folder holds, according to Spark. ``files`` maps paths within it to bytes; ``row_checksums`` show
+    which values share a row, each for some of the columns."""
 
     rows: int
     columns: tuple[ColumnReceipt, ...]
@@ -42,8 +42,7 @@ class Receipt:
 
     @classmethod
     def load(cls, files: Files) -> Receipt | None:
-        """The receipt beside ``files``, or None when there is none, or one of an older version of
-        the adapter."""
+        """The receipt next to ``files``. None if there is none, or if it is of an older version of the adapter."""
         text = files.read_receipt()
         raw = {} if text is None else json.loads(text)
         if "row_checksums" not in raw:
@@ -52,18 +51,18 @@ class Receipt:
         return cls(raw["rows"], columns, raw["files"], tuple(raw["row_checksums"]))
 
     def save(self, files: Files) -> None:
-        """Lay the receipt beside ``files``, whole or not at all."""
+        """Write the receipt next to ``files``, completely or not at all."""
         files.write_receipt(json.dumps(asdict(self), indent=1))
 
     def types(self) -> dict[str, str]:
-        """The columns, as ClickHouse types."""
+        """The ClickHouse types of the columns, by name."""
         return {column.name: clickhouse_type(column.spark_type) for column in self.columns}
 
 
 def require_same_files(name: str, model: str | None, files: Files, receipt: Receipt | None) -> Receipt:
-    """The receipt of the table ``name``, if its folder holds just the files that it lists.
+    """The receipt of the table ``name``, if its folder holds exactly the files that it lists.
 
-    A source has no ``model`` that could be built.
+    ``model`` is None for a source, which no model builds.
 
     Raises:
         DbtRuntimeError: there is no receipt, or files were added, removed or changed since.
@@ -89,7 +88,7 @@ def require_same_files(name: str, model: str | None, files: Files, receipt: Rece
 
 
 def require_no_nested_nulls(name: str, receipt: Receipt) -> None:
-    """Refuse columns that ClickHouse would read as another value.
+    """Reject columns that ClickHouse would read as other values.
 
     Raises:
         DbtRuntimeError: arrays, maps or structs are null.
@@ -108,10 +107,10 @@ def require_no_nested_nulls(name: str, receipt: Receipt) -> None:
 
 
 def require_same_figures(name: str, model: str | None, expected: Receipt, actual: Receipt) -> None:
-    """Compare what Spark wrote with what ClickHouse reads. A source has no ``model``.
+    """Compare what Spark wrote with what ClickHouse reads. ``model`` is None for a source.
 
     Raises:
-        DbtRuntimeError: the count of rows, or a column's count or checksum, differs.
+        DbtRuntimeError: the number of rows, or the count or checksum of a column, differs.
     """
     differences = []
     if expected.rows != actual.rows:

@@ -41,7 +41,7 @@ RELATION_CLASSES: dict[Engine, type[BaseRelation]] = {SPARK: SparkRelation, CLIC
 
 
 def engine_of_relation(relation: object) -> Engine | None:
-    """The engine that reads ``relation``, or None when it is no relation of either."""
+    """The engine that reads ``relation``, or None if it belongs to neither."""
     for engine, relation_class in RELATION_CLASSES.items():
         if isinstance(relation, relation_class):
             return engine
@@ -51,7 +51,7 @@ def engine_of_relation(relation: object) -> Engine | None:
 def without_engine(config: Any) -> Any:
     """A copy of a node or source whose database no longer names the engine.
 
-    Neither engine has databases above its schemas; the stock relation classes refuse one.
+    Neither engine has databases above its schemas, and the stock relation classes refuse them.
     """
     stripped = copy.copy(config)
     stripped.database = None
@@ -59,17 +59,16 @@ def without_engine(config: Any) -> Any:
 
 
 class RoutedRelation(BaseRelation):
-    """Makes relations of the engine that owns them; has no instances of its own.
+    """Creates relations of the engine that owns them. It has no instances of its own.
 
-    Each adapter binds a subclass to itself (``router``), which knows the manifest and the default
-    engine.
+    Each adapter binds a subclass to itself (``router``), which knows the manifest and the default engine.
     """
 
-    router: ClassVar[Any] = None  # dbt evaluates annotations: no name that it cannot import
+    router: ClassVar[Any] = None  # dbt evaluates annotations, and could not import a name here
 
     @staticmethod
     def bound_to(router: Any) -> type[RoutedRelation]:
-        """The subclass that makes the relations of ``router``."""
+        """The subclass that creates the relations of ``router``."""
 
         class Relation(RoutedRelation):
             pass
@@ -79,7 +78,7 @@ class RoutedRelation(BaseRelation):
 
     @classmethod
     def get_default_quote_policy(cls) -> Policy:
-        # ClickHouse relations quote themselves whatever the policy says.
+        # ClickHouse relations quote themselves, whatever the policy says.
         return SparkQuotePolicy()
 
     @classmethod
@@ -98,12 +97,10 @@ class RoutedRelation(BaseRelation):
 
     @classmethod
     def create_from(cls, quoting: HasQuoting, relation_config: RelationConfig, **kwargs: Any) -> Any:
-        """The relation of a node or source.
-
-        That of a `ref` or `source` is made for the engine that reads it.
+        """The relation of a node or source. For a `ref` or `source`, it is made for the engine that reads it.
 
         Raises:
-            DbtRuntimeError: a `ref` or `source` that the engine at work cannot read.
+            DbtRuntimeError: the engine at work cannot read the `ref` or `source`.
         """
         if cls.router is None:
             return super().create_from(quoting, relation_config, **kwargs)

@@ -1,4 +1,4 @@
-"""Files of Spark in buckets of S3."""
+"""Spark's files in S3 buckets."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _S3 = re.compile(r"s3[an]?://")
 
 
 def is_s3(location: str) -> bool:
-    """Whether ``location`` is a URL of S3."""
+    """Whether ``location`` is an S3 URL."""
     return _S3.match(location) is not None
 
 
 class S3Files(Files):
-    """A folder of a bucket, which ClickHouse lists, reads and writes; dbt has no access of its own.
+    """A folder of a bucket, which ClickHouse lists, reads and writes; dbt itself has no access.
 
-    ``endpoint`` is the URL of a store other than Amazon's; empty for Amazon's.
+    ``endpoint`` is the URL of a store other than Amazon's, else empty.
     """
 
     functions: Mapping[str, str] = {PARQUET: "s3", "delta": "deltaLakeS3", "iceberg": "icebergS3"}
@@ -31,7 +31,7 @@ class S3Files(Files):
 
     @property
     def _path(self) -> str:
-        """The bucket and the folder in it."""
+        """The bucket, and the folder in it."""
         return _S3.sub("", self.location)
 
     def _url(self) -> str:

@@ -1,4 +1,4 @@
-"""The batches of a landing zone, as Spark would list them, without Spark."""
+"""The batches of a landing zone, listed as Spark would list them, but without Spark."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _LARGEST = 2**63 - 1
 
 @dataclass(frozen=True)
 class LandedFile:
-    """A file: its path, its path below the landing zone, its bytes, and when it was last written,
-    in microseconds since 1970."""
+    """A file: its path, its path within the landing zone, its size in bytes, and its modification time in microseconds
+    since 1970."""
 
     path: str
     place: str
@@ -31,8 +31,8 @@ class LandedFile:
 
 
 def local_folder(location: str) -> Path | None:
-    """The folder of this machine that ``location`` names; None for a URL of another store, and for
-    a pattern, which Spark would expand."""
+    """The local folder that ``location`` names. None for a URL of another store, and for a pattern, which Spark would
+    expand."""
     scheme = _SCHEME.match(location)
     path = location[scheme.end() :] if scheme else location
     is_elsewhere = scheme and (scheme[1] != "file" or _HOST.match(path))
@@ -40,10 +40,10 @@ def local_folder(location: str) -> Path | None:
 
 
 def local_files(folder: Path) -> Iterator[LandedFile]:
-    """The files below a folder of this machine.
+    """The files below a local folder.
 
     Raises:
-        OSError: a folder cannot be listed.
+            OSError: a folder cannot be listed.
     """
     for root, folders, names in os.walk(folder, onerror=_raise, followlinks=True):
         folders[:] = filter(is_listed, folders)
@@ -68,13 +68,12 @@ def is_listed(name: str) -> bool:
 
 
 def batches(files: Iterable[LandedFile], name: str) -> list[dict[str, Any]]:
-    """The batches of a landing zone that is called ``name``: ``batch``, ``files``, ``hash``,
-    ``times``, ``landed_at`` (when the last file was written, in microseconds since 1970) and
-    ``example``, a file. Files that are in no batch are told of by their folder, their ``batch`` is
-    None.
+    """The batches of the landing zone called ``name``, each with ``batch``, ``files``, ``hash``, ``times``,
+    ``landed_at`` (when its last file was written, in microseconds since 1970) and ``example``, one of its files. Files
+    outside any batch are reported per folder, with a ``batch`` of None.
 
-    ``hash`` is that of the paths' last three parts with the sizes, ``times`` with the times at
-    which the files were written. Spark computes both as well.
+    ``hash`` covers the last three parts of each path and the sizes, ``times`` also the modification times. Spark
+    computes both in the same way.
     """
     groups: dict[tuple[int | None, str], list[LandedFile]] = defaultdict(list)
     for file in files:

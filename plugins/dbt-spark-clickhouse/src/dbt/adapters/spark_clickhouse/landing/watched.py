@@ -1,4 +1,4 @@
-"""What a resident run looks at to know whether there is something to do."""
+"""What a resident run watches to know whether there is work to do."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from dbt.adapters.spark_clickhouse.landing.batches import is_listed, local_folder
 
-Seen = dict[str, int]  # when a file or folder was changed, in nanoseconds since 1970
+Seen = dict[str, int]  # the modification time of each file or folder, in nanoseconds since 1970
 
 
 @dataclass(frozen=True)
@@ -19,8 +19,8 @@ class LandingZones:
     """The landing zones of a project.
 
     Args:
-        folders: those that are folders of this machine.
-        others: those that nobody but Spark can list.
+            folders: those that are local folders.
+            others: those that only Spark can list.
     """
 
     folders: tuple[Path, ...]
@@ -28,7 +28,7 @@ class LandingZones:
 
     @classmethod
     def of(cls, manifest: Any, project_root: Path) -> LandingZones:
-        """Those of the sources of a manifest."""
+        """The landing zones of a manifest's sources."""
         locations = {
             str(source.external.location)
             for source in manifest.sources.values()
@@ -41,8 +41,8 @@ class LandingZones:
         )
 
     def batches(self) -> Seen:
-        """The batches that have landed, by their folders. A folder is changed when a file is added
-        to it, removed or renamed."""
+        """The batches that have landed, by folder. A folder counts as changed when a file in it is added, removed or
+        renamed."""
         return {
             entry.path: entry.stat().st_mtime_ns
             for folder in self.folders
@@ -53,20 +53,20 @@ class LandingZones:
 
 @dataclass(frozen=True)
 class ProjectFolders:
-    """The folders of which dbt has read a project. What dbt writes is in none of them."""
+    """The folders from which dbt read a project. dbt writes nothing into them."""
 
     root: Path
     folders: frozenset[Path]
 
     @classmethod
     def of(cls, manifest: Any, root: Path) -> ProjectFolders:
-        """Those of the files of a manifest."""
+        """The folders of a manifest's files."""
         places = {(file.path.project_root, file.path.searched_path) for file in manifest.files.values()}
         found = (root / folder for own, folder in places if Path(own).resolve() == root)
         return cls(root, frozenset(found))
 
     def files(self) -> Seen:
-        """The files in the folders, and those beside them that say how dbt reads them."""
+        """The files in the folders, and the files next to them that control how dbt reads them."""
         beside = (path for path in _files(self.root, is_deep=False) if path.suffix in (".yml", ".yaml"))
         found = itertools.chain(beside, *map(_files, self.folders))
         return {str(path): path.stat().st_mtime_ns for path in found}

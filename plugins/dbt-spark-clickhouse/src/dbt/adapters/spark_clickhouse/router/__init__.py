@@ -1,1 +1,1 @@
-"""One adapter out of two: which engine a call is for."""
+"""One adapter made of two: which engine a call is for."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Catalog(Router):
-    """Reads what the engines say of their tables."""
+    """Reads what the engines know about their tables."""
 
     def get_filtered_catalog(
         self,
@@ -27,7 +27,7 @@ class Catalog(Router):
         used_schemas: frozenset[tuple[str, str]],
         relations: set[BaseRelation] | None = None,
     ) -> tuple[agate.Table, list[Exception]]:
-        """One catalog of both engines; the engine is the database."""
+        """One catalog of both engines; the engine takes the place of the database."""
         from dbt_common.clients.agate_helper import merge_tables
 
         configs = list(relation_configs)
@@ -44,10 +44,10 @@ class Catalog(Router):
         return merge_tables(tables), errors
 
     def add_catalog_integration(self, catalog: Any) -> Any:
-        """Take a catalog of catalogs.yml.
+        """Register a catalog of catalogs.yml.
 
         Raises:
-            DbtConfigError: the stock adapter has no catalogs of its type.
+            DbtConfigError: the stock adapter has no catalogs of this type.
         """
         try:
             return self.call_engine("add_catalog_integration", catalog)

@@ -20,7 +20,7 @@ logger = AdapterLogger("spark_clickhouse")
 
 
 class RoutedConnections:
-    """What dbt asks of an adapter's connection manager, passed on to one engine's or to both."""
+    """What dbt asks of an adapter's connection manager, passed on to that of one engine or of both."""
 
     TYPE = ADAPTER_TYPE
 
@@ -32,7 +32,7 @@ class RoutedConnections:
         return self._router.engines[self._router.engine].connections
 
     def set_query_header(self, query_header_context: dict[str, Any]) -> None:
-        """Comment the statements of both engines."""
+        """Set the comment for the statements of both engines."""
         for adapter in self._router.engines.values():
             adapter.connections.set_query_header(query_header_context)
 
@@ -55,13 +55,13 @@ class RoutedConnections:
 
 
 class ConnectionsOfBoth(Router):
-    """Opens, names and closes connections; each engine's is opened when it is first used."""
+    """Opens, names and closes connections. Each engine's connection opens on first use."""
 
     @contextmanager
     def connection_named(
         self, name: str, query_header_context: Any = None, should_release_connection: bool = True
     ) -> Iterator[None]:
-        """Work on a node: connections under its name, and its engine at work, within the block."""
+        """Within the block, work on a node: under its name and on its engine."""
         node = query_header_context
         engine = self.engine_of(node) if node is not None else self.engine
         prepare(self.engine_configs[CLICKHOUSE].credentials)
@@ -72,11 +72,11 @@ class ConnectionsOfBoth(Router):
             yield
 
     def acquire_connection(self, name: str | None = None) -> Any:
-        """Name this thread's connections; neither is opened before it is used."""
+        """Name this thread's connections; neither opens before it is used."""
         return dict(zip(ENGINES, self.call_both("acquire_connection", name), strict=True))[self.engine]
 
     def cleanup_connections(self) -> None:
-        """Close all connections; let other processes at the embedded stores unless Spark runs."""
+        """Close all connections. Free the embedded stores for other processes, unless Spark runs."""
         self._capture_metastore()
         self.call_both("cleanup_connections")
         store.release(self.home)
@@ -85,7 +85,7 @@ class ConnectionsOfBoth(Router):
             forget_records()
 
     def _capture_metastore(self) -> None:
-        """Spare the next run a start of Spark. If that fails, it is not spared."""
+        """Record Spark's metastore, so that the next run need not start Spark to read it. A failure is only logged."""
         try:
             spark: Any = self.engines[SPARK]
             spark.capture_metastore()
@@ -99,7 +99,7 @@ class ConnectionsOfBoth(Router):
         """Neither engine has transactions."""
 
     def cancel_open_connections(self) -> list[str]:
-        """Cancel what runs on either engine; the names of the connections."""
+        """Cancel what runs on either engine. Return the names of the connections."""
         return sorted({name for names in self.call_both("cancel_open_connections") for name in names})
 
     def nice_connection_name(self) -> str:

@@ -1,7 +1,7 @@
 """Which methods of the stock adapters go to one engine, which to both, and which are our own.
 
-Each public method of dbt-spark's or dbt-clickhouse's adapter is in one of the three tables. A test
-fails where an upgrade brings one that is in none; until it is classified, a call of it is an error.
+Each public method of the adapters of dbt-spark and dbt-clickhouse is in one of the three tables. If an upgrade adds a
+method that is in none, a test fails, and a call of the method is an error until it is classified.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class _Router(Protocol):
 
 
 class _Delegate:
-    """A method whose calls the router passes on by ``how``, with the name of the method."""
+    """A method that the router passes on through ``how``, together with its name."""
 
     def __init__(self, how: Callable[[_Router], Callable[..., Any]]) -> None:
         self._how = how
@@ -39,7 +39,7 @@ class _Delegate:
         return self if router is None else partial(self._how(router), self._name)
 
 
-# Any: they stand for methods of all signatures.
+# Any, because they stand for methods of all signatures
 def _one() -> Any:
     return _Delegate(lambda router: router.call_engine)
 
@@ -49,8 +49,7 @@ def _both() -> Any:
 
 
 class ToOneEngine:
-    """Methods of the engine that a relation among the arguments belongs to, or else of the engine
-    at work."""
+    """Methods of one engine: that of a relation among the arguments, or else the engine at work."""
 
     # Relations
     already_exists = _one()
@@ -140,7 +139,7 @@ class ToOneEngine:
     get_catalog_integration = _one()
     row_matches_relation = _one()
 
-    # What the engine can do, and how its nodes run
+    # What the engine can do, and how it runs nodes
     capabilities = _one()
     generate_python_submission_response = _one()
     get_adapter_run_info = _one()
@@ -149,7 +148,7 @@ class ToOneEngine:
     submit_python_job = _one()
     supports = _one()
 
-    # ClickHouse's alone
+    # Of ClickHouse only
     can_exchange = _one()
     clickhouse_db_engine_clause = _one()
     filter_settings_by_engine = _one()
@@ -170,7 +169,7 @@ class ToOneEngine:
 
 
 class ToBothEngines:
-    """Methods of both engines, which return nothing of use."""
+    """Methods of both engines, whose result nobody needs."""
 
     clear_macro_resolver = _both()
     debug_query = _both()
@@ -178,7 +177,7 @@ class ToBothEngines:
     set_macro_resolver = _both()
 
 
-# What the router answers itself, with the help of one engine or of both.
+# What the router answers itself, with the help of one or both engines.
 OWN = frozenset(
     {
         "CONSTRAINT_SUPPORT",
@@ -226,7 +225,7 @@ def _is_method(value: object) -> bool:
 
 
 def refuse_unclassified(router: _Router) -> None:
-    """Have each method that is in no table be an error when dbt calls it, and not before."""
+    """Make each method that is in no table an error, but only when dbt calls it."""
     for adapter in STOCK_ADAPTERS:
         for name in unclassified(adapter):
             setattr(router, name, partial(_refuse, new_method(adapter, name)))

@@ -1,4 +1,4 @@
-"""What macros can call on this adapter and on neither stock adapter: the other engine."""
+"""What macros can call on this adapter and on neither stock adapter: access to the other engine."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ _listing = threading.Lock()
 
 
 class MacroMethods(Router):
-    """Queries and tables of an engine that is not at work."""
+    """Queries and tables of an engine other than the one at work."""
 
     @available.parse(lambda *a, **k: None)
     def query_on(self, engine: Engine, sql: str) -> agate.Table:
-        """The rows of ``sql``, run on ``engine`` whatever engine is at work."""
+        """The rows of ``sql`` on ``engine``, whichever engine is at work."""
         _, table = self.call_named_engine(engine, "execute", sql, fetch=True)
         return table
 
     @available.parse(lambda *a, **k: None)
     def query_if_there(self, sql: str) -> agate.Table | None:
-        """The rows of ``sql``, which reads files, on Spark; None when their folder is not there."""
+        """The rows of ``sql``, which reads files, on Spark; None if their folder does not exist."""
         try:
             return self.query_on(SPARK, sql)
         except Exception as error:
@@ -42,15 +42,15 @@ class MacroMethods(Router):
 
     @available.parse(lambda *a, **k: None)
     def response_with(self, message: str, rows_affected: int | None, facts: dict[str, Any]) -> ResponseWithFacts:
-        """A response for ``store_result``; run_results.json has ``facts`` in it, as numbers, texts
-        and lists of them."""
+        """A response for ``store_result`` that adds ``facts`` to run_results.json: numbers, texts, and lists of
+        them."""
         return ResponseWithFacts(message, "OK", rows_affected, facts=facts)
 
     @available.parse(lambda *a, **k: None)
     def list_batches(self, location: str, name: str, again: bool = False) -> list[dict[str, Any]] | None:
-        """The batches of a landing zone that is called ``name``, see ``landing.batches``; listed
-        once a run, unless asked ``again``. None where only Spark can list the folder, or where it
-        is not there: Spark may be configured to look for it elsewhere."""
+        """The batches of the landing zone called ``name``, see ``landing.batches``. They are listed once per run,
+        unless ``again`` is true. None if only Spark can list the folder, or if it does not exist: Spark may be
+        configured to look for it elsewhere."""
         folder = local_folder(location) if self._has_local_files() else None
         if folder is None or not (self.project_root / folder).is_dir():
             return None
@@ -74,18 +74,18 @@ class MacroMethods(Router):
 
     @available.parse(lambda *a, **k: False)
     def has_receipt(self, schema: str, identifier: str, file_format: str | None = None) -> bool:
-        """Whether a Spark table that is not a node is there as Spark wrote it for ClickHouse."""
+        """Whether a Spark table that is not a node exists, exactly as Spark wrote it for ClickHouse."""
         own = RELATION_CLASSES[SPARK].create(schema=schema, identifier=identifier)
         return self.hand_offs.is_whole(own, file_format)
 
     @available.parse(lambda *a, **k: None)
     def hand_off(self, schema: str, identifier: str, file_format: str | None = None) -> BaseRelation:
-        """A Spark table that is not a node, as ClickHouse reads it; checked like any other.
+        """A Spark table that is not a node, as ClickHouse reads it. It is checked like any other.
 
-        ``file_format`` is what `create table … using` names; Parquet if it is None.
+        ``file_format`` is what `create table … using` names; None means Parquet.
 
         Raises:
-            DbtRuntimeError: the table is not what Spark wrote, or not as ClickHouse reads it.
+            DbtRuntimeError: the table is not what Spark wrote, or ClickHouse reads it differently.
         """
         own = RELATION_CLASSES[SPARK].create(schema=schema, identifier=identifier)
         return self.hand_offs.verified(own, file_format)

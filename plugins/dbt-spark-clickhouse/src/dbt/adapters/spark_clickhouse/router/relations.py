@@ -1,4 +1,4 @@
-"""The relations of both engines: which one a node has, and which ones are there."""
+"""The relations of both engines: which one a node has, and which ones exist."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NO_DATABASE: dict[str | None, Engine] = {None: SPARK, "": CLICKHOUSE}
 
 
 class Relations(Router):
-    """Makes relations, and finds them."""
+    """Creates and finds relations."""
 
     # The relation of a node
 
@@ -37,7 +37,7 @@ class Relations(Router):
         Raises:
             DbtRuntimeError: the engine at work cannot read the relation.
         """
-        # Only a unit test's fixtures, ephemeral stand-ins for their inputs, ask for their relation.
+        # Only the fixtures of a unit test ask for their own relation: ephemeral nodes in place of the test's inputs.
         is_stand_in = getattr(node, "is_ephemeral_model", False)
         owner = self.named_engine(node.database) if is_stand_in else self.engine_of(node)
         consumer = self.context.engine or owner
@@ -66,7 +66,7 @@ class Relations(Router):
             )
         return relation
 
-    # What is there
+    # Which relations exist
 
     @available.parse_list
     def get_columns_in_relation(self, relation: BaseRelation) -> list[Any]:
@@ -80,8 +80,8 @@ class Relations(Router):
         return list(columns)
 
     def _as_read(self, relation: BaseRelation) -> BaseRelation:
-        """A Spark relation as the engine at work reads it. A unit test asks for its inputs by
-        nothing but their schema and name."""
+        """A Spark relation as the engine at work reads it. For the inputs of a unit test, dbt passes only schema and
+        name."""
         if type(relation) is not SparkRelation:
             return relation
         node = self.spark_node(relation)
@@ -91,7 +91,7 @@ class Relations(Router):
 
     @available.parse_none
     def get_relation(self, database: str | None, schema: str, identifier: str) -> BaseRelation | None:
-        """The relation in the database, or None. ``database`` is an engine, or empty."""
+        """The relation, or None. ``database`` is an engine, or empty."""
         engine, database = self._named(database)
         found = self.call_named_engine(engine, "get_relation", database, schema, identifier)
         return cast(BaseRelation | None, found)
@@ -103,15 +103,15 @@ class Relations(Router):
 
     @available.parse(lambda *a, **k: False)
     def check_schema_exists(self, database: str | None, schema: str) -> bool:
-        """Whether the schema is there."""
+        """Whether the schema exists."""
         engine, database = self._named(database)
         return bool(self.call_named_engine(engine, "check_schema_exists", database, schema))
 
     def list_schemas(self, database: str | None) -> list[str]:
         """The schemas of an engine.
 
-        dbt asks with the database of the relations whose schemas it is about to create: relations
-        of Spark have None there, relations of ClickHouse an empty string.
+        dbt passes the database of the relations whose schemas it is about to create. It is None for relations of Spark
+        and an empty string for relations of ClickHouse.
         """
         engine: Engine = self._named(database)[0] if database else _NO_DATABASE[database]
         return list(self.call_named_engine(engine, "list_schemas", database or None))
@@ -120,7 +120,7 @@ class Relations(Router):
         engine = self.context.engine_named(database)
         return (engine, None) if engine else (self.engine, database)
 
-    # What dbt remembers of it
+    # dbt's cache of relations
 
     @property
     def cache(self) -> Any:  # type: ignore[override]  # an attribute in stock adapters
@@ -129,8 +129,8 @@ class Relations(Router):
 
     @available
     def cache_added(self, relation: BaseRelation | None) -> str:
-        """Cache a relation. dbt does so for each relation that a node has built; a Spark table
-        that ClickHouse reads gets its receipt then."""
+        """Cache a relation. dbt does so for each relation that a node has built. A Spark table that ClickHouse reads
+        gets its receipt at that moment."""
         if relation is not None and private_api.was_built(relation):
             self.hand_offs.record(relation)
         added: str = self.call_engine("cache_added", relation)
@@ -142,8 +142,8 @@ class Relations(Router):
         clear: bool = False,
         required_schemas: set[BaseRelation] | None = None,
     ) -> None:
-        """Fill ClickHouse's cache. Spark's fills itself schema by schema at the first look, so
-        that a run without Spark nodes starts no JVM; unless nodes must not look."""
+        """Fill ClickHouse's cache. Spark's cache fills itself, schema by schema on first use, so that a run without
+        Spark nodes starts no JVM. If nodes may not introspect, both are filled here."""
         configs = list(relation_configs)
         may_look = private_api.may_introspect(self.config)
         for engine in (CLICKHOUSE,) if may_look else ENGINES:

@@ -1,4 +1,4 @@
-"""The router between two stock adapters: which engine is meant, and calls of its adapter."""
+"""The router between two stock adapters: it picks the engine and calls its adapter."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from dbt.adapters.spark_clickhouse.router.delegation import ToBothEngines, ToOne
 
 
 class Router(ToOneEngine, ToBothEngines, BaseAdapter):
-    """What every part of the adapter knows and does.
+    """The base of all parts of the adapter.
 
-    The engine that is meant is that of a relation among the arguments, else that which a
-    ``database`` argument names, else the engine at work, else the profile's default.
+    A call goes to the engine of a relation among the arguments, else to the engine that a ``database`` argument
+    names, else to the engine at work, else to the profile's default.
     """
 
-    connections: Any  # RoutedConnections: no connection manager, though dbt takes it for one
+    connections: Any  # RoutedConnections, which is not a connection manager, although dbt treats it as one
     context: Context
     default_engine: Engine
     engines: Mapping[Engine, EngineAdapter]
@@ -60,18 +60,18 @@ class Router(ToOneEngine, ToBothEngines, BaseAdapter):
         return routing.engine_of(node, self.nodes, self.default_engine)
 
     def owner_of(self, unique_id: str) -> Engine | None:
-        """The engine that owns the node with a unique id, None for no node."""
+        """The engine that owns the node with this unique id; None if there is no such node."""
         node = self.nodes.get(unique_id)
         return self.engine_of(node) if node else None
 
     @available
     def named_engine(self, database: str | None, node: Any = None) -> Engine:
-        """The engine that the config of ``node`` names, or else that of the profile."""
+        """The engine that the config of ``node`` names, else that of the profile."""
         name = routing.named_engine(database, node) or self.default_engine
         return routing.validate_engine(name, f"Node '{node.name}'" if node else "A node")
 
     def spark_node(self, relation: BaseRelation) -> Any:
-        """The node or source of which ``relation`` is, or None."""
+        """The node or source of ``relation``, or None."""
         name = (relation.schema, relation.identifier)
         nodes = self.nodes.values()
         deferred = (getattr(node, "defer_relation", None) for node in nodes)
@@ -86,7 +86,7 @@ class Router(ToOneEngine, ToBothEngines, BaseAdapter):
         )
 
     def spark_parents(self, node: Any) -> Iterator[Any]:
-        """The nodes and sources of Spark that ``node`` reads, through ephemeral models too."""
+        """The Spark nodes and sources that ``node`` reads, directly or through ephemeral models."""
         nodes = self.nodes
         for parent_id in getattr(getattr(node, "depends_on", None), "nodes", []):
             parent = nodes.get(parent_id)
@@ -100,8 +100,7 @@ class Router(ToOneEngine, ToBothEngines, BaseAdapter):
     # Calls of the stock adapters
 
     def call_engine(self, name: str, *args: Any, **kwargs: Any) -> Any:
-        """Call the method ``name`` of the stock adapter that the arguments, or the node at work,
-        belong to.
+        """Call the method ``name`` of one stock adapter, chosen by the arguments or else by the node at work.
 
         Raises:
             DbtRuntimeError: that engine's adapter has no such method.
@@ -120,7 +119,7 @@ class Router(ToOneEngine, ToBothEngines, BaseAdapter):
             return method(*args, **kwargs)
 
     def call_both(self, name: str, *args: Any, **kwargs: Any) -> list[Any]:
-        """Call the method ``name`` of both stock adapters; what Spark's returns comes first."""
+        """Call the method ``name`` of both stock adapters. Spark's result comes first."""
         return [self.call_named_engine(engine, name, *args, **kwargs) for engine in ENGINES]
 
     # The manifest
@@ -130,7 +129,7 @@ class Router(ToOneEngine, ToBothEngines, BaseAdapter):
         return self.engines[CLICKHOUSE].get_macro_resolver()
 
     def set_macro_context_generator(self, macro_context_generator: Any) -> None:
-        """Contexts are made with the project's config, whichever engine asks."""
+        """Set how contexts are made: always with the project's config, whichever engine asks."""
 
         def generate(macro: Any, _config: Any, resolver: Any, package: str | None) -> Any:
             return macro_context_generator(macro, self.config, resolver, package)

@@ -1,1 +1,1 @@
-"""The adapter of Spark, embedded or on a cluster."""
+"""The Spark adapter, embedded or on a cluster."""

@@ -1,7 +1,7 @@
-"""An archive of the classes that Spark loads, with which its JVM starts in half the time.
+"""An archive of the classes that Spark loads. With it, Spark's JVM starts in half the time.
 
-The JVM maps the classes of the archive into memory in place of reading, parsing and verifying them.
-It is of one Java and one PySpark: with others, Spark starts without it. See ``prepare``.
+The JVM maps the archive's classes into memory instead of reading, parsing and verifying them. An archive belongs to one
+Java and one PySpark; with others, Spark starts without it. See ``prepare``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dbt.adapters.spark_clickhouse.spark.java import java_path
 
 
 def archive_path() -> Path | None:
-    """Where the archive for this Java and this PySpark is, or would be; None without them."""
+    """The path of the archive for this Java and this PySpark, whether or not it exists; None without them."""
     import pyspark
 
     java = java_path()
@@ -28,12 +28,12 @@ def archive_path() -> Path | None:
 
 
 def java_options() -> str:
-    """The options with which a JVM takes the archive, if there is one."""
+    """The JVM options that load the archive, if it exists."""
     path = archive_path()
     return f" {quoted(f'-XX:SharedArchiveFile={path}')}" if path and path.is_file() else ""
 
 
 def quoted(option: str) -> str:
-    """An option of Java in Spark's list of them: a path may have blanks, quotes and backslashes."""
+    """A Java option, quoted for Spark's list of options: a path may contain blanks, quotes and backslashes."""
     escaped = option.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

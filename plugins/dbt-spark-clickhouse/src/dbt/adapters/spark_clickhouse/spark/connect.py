@@ -1,6 +1,6 @@
 """A remote Spark, through Spark Connect: no JVM runs in this process.
 
-Each of dbt's connections has a session of its own on the server, as with the Thrift server.
+Each dbt connection has its own session on the server, as with the Thrift server.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from dbt.adapters.spark_clickhouse.spark.session import SESSION_SETTINGS
 if TYPE_CHECKING:
     from dbt.adapters.spark_clickhouse.core.credentials import EmbeddedSparkCredentials
 
-# In about a minute. Spark's client then reads on where it was: what it has sent, it does not send
-# again to a server that may have taken it.
+# They take about a minute. After a reconnect, Spark's client goes on reading where it was; it does not send a statement
+# again that the server may have received.
 _RECONNECTS = 6
 _STATUS = re.compile(r"status = StatusCode\.(\w+)")
 _DETAILS = re.compile(r'details = "(.*?)"\n', re.DOTALL)
 
-# The error itself says so, and what to do.
+# The error itself says so, with advice.
 warnings.filterwarnings("ignore", message=r"\[RETRIES_EXCEEDED\]")
 
 
 class RemoteSession(SessionConnectionWrapper):
-    """A connection of dbt-spark, whose statements go to a session on the server at ``place``."""
+    """A connection of dbt-spark whose statements go to a session on the server at ``place``."""
 
     def __init__(self, session: SparkSession, place: str) -> None:
         super().__init__(RemoteConnection(session))
@@ -52,13 +52,13 @@ class RemoteSession(SessionConnectionWrapper):
             super().execute(sql, bindings)
 
     def fetchall(self) -> Any:
-        """The rows of the statement."""
+        """The rows that the statement returned."""
         with advising(self._place):
             return super().fetchall()
 
     @property
     def description(self) -> Any:
-        """The columns of the statement."""
+        """The columns that the statement returned."""
         with advising(self._place):
             return super().description
 
@@ -68,25 +68,25 @@ class RemoteSession(SessionConnectionWrapper):
         self.session.interruptAll()
 
     def close(self) -> None:
-        """End the session; that of a server which does not answer is forgotten there."""
+        """End the session. If the server does not answer, the session is left to time out there."""
         private_api.set_reconnects(self.session, 0)
         self.session.stop()
 
 
 class RemoteConnection(Connection):
-    """What makes the cursors of a session."""
+    """Creates the cursors of a session."""
 
     def __init__(self, session: SparkSession) -> None:
         super().__init__()
         self._session = session
 
     def cursor(self) -> Cursor:
-        """A cursor."""
+        """A new cursor."""
         return RemoteCursor(self._session)
 
 
 class RemoteCursor(Cursor):
-    """dbt-spark's cursor on a session of its own, where dbt-spark takes that of the process."""
+    """dbt-spark's cursor, on a session of its own instead of the session of the process."""
 
     def __init__(self, session: SparkSession) -> None:
         super().__init__()
@@ -98,7 +98,7 @@ class RemoteCursor(Cursor):
 
 
 def connect(credentials: EmbeddedSparkCredentials) -> RemoteSession:
-    """Begin a session on the server, with the settings of the profile.
+    """Open a session on the server, with the settings of the profile.
 
     Raises:
         FailedToConnectError: the server does not answer, or refuses the token or a setting.
@@ -125,7 +125,7 @@ def connect(credentials: EmbeddedSparkCredentials) -> RemoteSession:
 
 @contextmanager
 def advising(place: str, is_connected: bool = True) -> Iterator[None]:
-    """Have errors of Spark and of the way to it, at ``place``, say what to do."""
+    """Add advice to errors of Spark, or of the connection to it at ``place``."""
     try:
         yield
     except PySparkException as error:

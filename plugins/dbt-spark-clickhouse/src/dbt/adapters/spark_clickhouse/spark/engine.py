@@ -51,7 +51,7 @@ Answer = tuple[AdapterResponse, agate.Table]
 
 
 def in_utc(kinds: list[str], row: tuple[Any, ...]) -> tuple[Any, ...]:
-    """A row of a session with its timestamps in UTC, where PySpark's are local times."""
+    """A row of a session with its timestamps in UTC: PySpark returns local times."""
     return tuple(map(_in_utc, kinds, row))
 
 
@@ -62,8 +62,8 @@ def _in_utc(kind: str, value: Any) -> Any:
 
 
 def record_for(credentials: Any) -> MetastoreRecord | None:
-    """What is known of the embedded Spark's metastore; None where others may change it. While no
-    Spark runs, this process holds the embedded stores, so that it stays true."""
+    """The record of the embedded Spark's metastore; None if other processes may change the metastore. While no Spark
+    runs, this process holds the embedded stores, so that the record stays true."""
     if credentials.method != SparkMethod.SESSION or own_record(credentials) is None:
         return None
     if not private_api.is_spark_running():
@@ -86,25 +86,25 @@ def _remote_session(credentials: Any) -> Any:
 
 
 def _settings_of_thrift(given: dict[str, str]) -> dict[str, str]:
-    """The settings of a session, by the names that other servers take and by those that Spark's own
-    Thrift server takes. dbt-spark sends the first alone."""
+    """The settings of a session under two names each: the one that Spark's own Thrift server understands, and the one
+    that other servers do. dbt-spark sends only the latter."""
     settings = {**SESSION_SETTINGS, **given}
     return {**settings, **{f"set:hiveconf:{name}": value for name, value in settings.items()}}
 
 
-# Of a Thrift server, which listens to either.
+# The methods of a Thrift server, which understands either name.
 _BY_THRIFT = (SparkMethod.THRIFT, SparkMethod.HTTP)
 
 
 class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManager):
     """dbt-spark's connections; the session method starts the embedded Spark."""
 
-    _progress: ClassVar[list[Progress]] = []  # none, or one
+    _progress: ClassVar[list[Progress]] = []  # at most one
     _showing: ClassVar[threading.Lock] = threading.Lock()
 
     @classmethod
     def open(cls, connection: Connection) -> Connection:
-        """Open a connection, in this process or to a cluster as the credentials say."""
+        """Open a connection, in this process or to a cluster, depending on the credentials."""
         credentials = connection.credentials
         is_session = credentials.method in (SparkMethod.SESSION, SparkMethod.CONNECT)
         is_new_session = is_session and connection.state != "open"
@@ -139,7 +139,7 @@ class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManag
 
     @classmethod
     def close(cls, connection: Connection) -> Connection:
-        """Close a connection. That one is lost is no error here: its last statement was one."""
+        """Close a connection. A lost connection is not an error here; the statement that lost it already raised one."""
         try:
             return super().close(connection)
         except Exception as error:
@@ -151,8 +151,8 @@ class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManag
 
     @contextmanager
     def exception_handler(self, sql: str) -> Iterator[None]:
-        """Errors of Spark without the stack of Java, which goes to dbt's log. Those of the way to a
-        Thrift server say what to do."""
+        """Strip Java's stack trace, which goes to dbt's log, from Spark's errors. Add advice to errors of the
+        connection to a Thrift server."""
         try:
             with self._telling_of_lost_connection(), super().exception_handler(sql):
                 yield
@@ -175,7 +175,7 @@ class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManag
             raise
 
     def execute(self, sql: str, *args: Any, **kwargs: Any) -> Any:
-        """Run a statement, unless it makes a view that is there and was made by the same."""
+        """Run a statement, unless it makes a view that exists and was made by the same statement."""
         record = record_for(self.profile.credentials)
         if record and record.is_made(sql):
             logger.debug(f"The view has not changed: {sql}")
@@ -184,7 +184,7 @@ class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManag
             found = super().execute(sql, *args, **kwargs)
         except DbtRuntimeError:
             raise
-        except Exception:  # while the rows were fetched, which is when the embedded Spark reads them
+        except Exception:  # while fetching the rows, which is when the embedded Spark reads them
             with self.exception_handler(sql):
                 raise
         if record:
@@ -192,11 +192,11 @@ class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManag
         return found
 
     def add_query(self, sql: str, *args: Any, **kwargs: Any) -> Any:
-        """Run a statement; on the embedded Spark one that can be run again, wherever it ends."""
+        """Run a statement. On the embedded Spark, a statement that dies can be run again, wherever it was."""
         connection = self.get_thread_connection()
         if connection.credentials.method != SparkMethod.SESSION:
             return self._send(sql, *args, **kwargs)
-        _ = connection.handle  # which opens it
+        _ = connection.handle  # opens it
         self._show_progress()
         record = record_for(connection.credentials)
         if record:
@@ -209,8 +209,8 @@ class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManag
                 record.before(sql)
 
     def _send(self, sql: str, *args: Any, **kwargs: Any) -> Any:
-        """Run a statement. A listing runs again if a temporary view that it shows was dropped
-        meanwhile: dbt-spark would take the error for an empty schema."""
+        """Run a statement. A listing runs again if a temporary view in it was dropped meanwhile: dbt-spark would take
+        the error for an empty schema."""
         for _ in range(_LISTINGS):
             try:
                 return super().add_query(sql, *args, **kwargs)
@@ -220,7 +220,7 @@ class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManag
         return super().add_query(sql, *args, **kwargs)
 
     def _show_progress(self) -> None:
-        """Show on the terminal what Spark is at, if somebody looks."""
+        """Show on the terminal what Spark is doing, if somebody watches."""
         with self._showing:
             if not self._progress and (terminal := terminal_for(self.profile)):
                 self._progress.append(Progress(terminal))
@@ -252,10 +252,10 @@ class RoutedSparkAdapter(EngineAdapter, SparkAdapter):
         return bool(self.config.credentials.method == SparkMethod.SESSION)
 
     def pre_model_hook(self, config: Any) -> Any:
-        """What the stock adapter does before it runs a node.
+        """Do what the stock adapter does before it runs a node.
 
         Raises:
-            DbtRuntimeError: the node needs what this Spark does not have.
+            DbtRuntimeError: the node needs a feature that this Spark does not have.
         """
         method = self.config.credentials.method
         runs_python = method in (SparkMethod.SESSION, SparkMethod.CONNECT)
@@ -269,10 +269,10 @@ class RoutedSparkAdapter(EngineAdapter, SparkAdapter):
         return super().pre_model_hook(config)
 
     def hold_schema(self, schema: str) -> None:
-        """Keep other processes off a schema of a server, until the command has ended.
+        """Keep other processes out of a schema of a server until the command has ended.
 
         Raises:
-            DbtRuntimeError: another process makes or reads its tables.
+                DbtRuntimeError: another process creates or reads tables in it.
         """
         credentials: Any = self.config.credentials
         if not self.is_embedded:
@@ -280,8 +280,8 @@ class RoutedSparkAdapter(EngineAdapter, SparkAdapter):
             store.hold_schema(Path(credentials.home), server, schema, credentials.wait)
 
     def submit_python_job(self, parsed_model: dict[str, Any], compiled_code: str) -> Any:
-        """Run a Python model in this process. A statement of dbt-spark makes the table of what it
-        returns: file format, partitions and location are as those of a SQL model."""
+        """Run a Python model in this process. A statement of dbt-spark writes its result to the table, with file
+        format, partitions and location as for a SQL model."""
         handle = self.connections.get_thread_connection().handle
         session = getattr(handle, "session", None) or running_session()
         code, written = private_api.of_python_model(compiled_code)
@@ -294,7 +294,7 @@ class RoutedSparkAdapter(EngineAdapter, SparkAdapter):
 
     @contextmanager
     def _noting_changes(self) -> Iterator[None]:
-        """Note what the block, which may do anything, changes in the metastore."""
+        """Note the changes that the block, which runs arbitrary code, makes to the metastore."""
         record = record_for(self.config.credentials)
         if record is None:
             yield
@@ -310,12 +310,12 @@ class RoutedSparkAdapter(EngineAdapter, SparkAdapter):
                 after = self._relations_now()
                 both = before.keys() | after.keys()
                 changed = {name for name in both if before.get(name) != after.get(name)}
-                changed -= record.changed_since(since)  # by statements, which have noted it
+                changed -= record.changed_since(since)  # statements have noted theirs
             finally:
                 record.after_any(changed)
 
     def _relations_now(self) -> dict[str, list[Any]]:
-        """What Spark's metastore says of each relation, by its name in any schema."""
+        """What Spark's metastore says about each relation, by name, in whatever schema."""
         found: dict[str, list[Any]] = {}
         for schema in self._list_schemas():
             for relation in self._describe(schema):
@@ -324,7 +324,7 @@ class RoutedSparkAdapter(EngineAdapter, SparkAdapter):
 
     def _create_table_sql(self, node: dict[str, Any], table: str, query: str) -> str:
         own = self.Relation.create(schema=node["schema"], identifier=node["alias"])
-        if table != str(own):  # what an incremental model adds, for a moment
+        if table != str(own):  # the temporary table with the rows that an incremental model adds
             return f"create table {table} as {query}"
         config = private_api.node_config(self.node_at_work)
         return str(
@@ -336,12 +336,12 @@ class RoutedSparkAdapter(EngineAdapter, SparkAdapter):
         )
 
     def list_schemas(self, database: str) -> list[str]:
-        """The schemas; of Spark's metastore if it runs, else of the record."""
+        """The schemas: from Spark's metastore if Spark runs, else from the record."""
         known = record.schemas() if (record := self._record_at_rest()) else None
         return list(super().list_schemas(database)) if known is None else known
 
     def list_relations_without_caching(self, schema_relation: BaseRelation) -> list[BaseRelation]:
-        """The relations of a schema; of Spark's metastore if it runs, else of the record."""
+        """The relations of a schema: from Spark's metastore if Spark runs, else from the record."""
         schema = str(schema_relation.schema)
         known = record.relations(schema) if (record := self._record_at_rest()) else None
         if known is not None:
@@ -351,7 +351,7 @@ class RoutedSparkAdapter(EngineAdapter, SparkAdapter):
         return list(super().list_relations_without_caching(schema_relation))
 
     def get_columns_in_relation(self, relation: BaseRelation) -> list[Any]:
-        """The columns of a relation; as they were when somebody asked, until it is changed."""
+        """The columns of a relation. They are remembered until the relation changes."""
         record = record_for(self.config.credentials)
         schema, name = str(relation.schema), str(relation.identifier)
         known = record.columns(schema, name) if record else None
@@ -365,7 +365,7 @@ class RoutedSparkAdapter(EngineAdapter, SparkAdapter):
         return columns
 
     def capture_metastore(self) -> None:
-        """Look up, while Spark runs, what the next run may ask of its metastore."""
+        """While Spark runs, look up what the next run may ask of its metastore."""
         if not private_api.is_spark_running():
             return
         if record := record_for(self.config.credentials):

@@ -12,7 +12,7 @@ from dbt.adapters.exceptions import FailedToConnectError
 
 
 def java_path() -> Path | None:
-    """The program that runs Java for Spark, None without one."""
+    """The program that runs Java for Spark; None if there is none."""
     home = os.environ.get("JAVA_HOME")
     java = Path(home, "bin", "java") if home else Path(shutil.which("java") or "")
     return java.resolve() if java.is_file() else None
@@ -22,7 +22,7 @@ def require_java(log: Path) -> None:
     """Check that there is a Java to start Spark with.
 
     Raises:
-        FailedToConnectError: there is none; the message says where it was looked for.
+            FailedToConnectError: there is none; the message says where we looked.
     """
     home = os.environ.get("JAVA_HOME")
     if home:
@@ -43,7 +43,7 @@ def starting(log: Path) -> Iterator[None]:
     """Start Spark within the block.
 
     Raises:
-        FailedToConnectError: it did not start; the message has the log that says why.
+            FailedToConnectError: it did not start; the message names the log with the cause.
     """
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException

@@ -19,15 +19,15 @@ _OTHER_CATALOGS = (URL_SETTING, "spark.hadoop.hive", "spark.hive", "spark.sql.ca
 
 
 def url(home: Path) -> str:
-    """Where Hive finds the metastore, which it creates there."""
+    """The URL at which Hive finds the metastore, or creates it."""
     return f"jdbc:derby:;databaseName={home / 'metastore'};create=true"
 
 
 def require_home(home: Path) -> None:
-    """Check that Derby can be told of a folder.
+    """Check that a Derby URL can contain the folder's name.
 
     Raises:
-        FailedToConnectError: its name has what ends a name in Derby's URL.
+        FailedToConnectError: the name contains a character that ends a name in Derby's URL.
     """
     if ";" in str(home):
         raise FailedToConnectError(
@@ -37,24 +37,24 @@ def require_home(home: Path) -> None:
 
 
 def is_own(settings: Iterable[str]) -> bool:
-    """Whether, with these settings of the profile, tables are in this metastore and in no other."""
+    """Whether, with these settings of the profile, all tables are in this metastore."""
     return not any(setting.startswith(_OTHER_CATALOGS) for setting in settings)
 
 
 def clear_unfinished(home: Path) -> None:
-    """Remove a metastore in which nothing is yet: Derby cannot open one that it did not finish."""
+    """Remove a metastore that holds nothing yet: Derby cannot open one that it has not finished."""
     if (home / "metastore").is_dir() and not _is_finished(home):
         shutil.rmtree(home / "metastore")
 
 
 def hold_long_views(session: SparkSession, home: Path) -> None:
-    """Let the metastore hold the text of views of any length.
+    """Let the metastore store the text of views of any length.
 
-    Hive declares it as `long varchar`, of which Derby takes 32,700 characters: the view of a table
-    with some thirty columns that is parsed from JSON is longer. All or nothing is changed.
+    Hive declares the text as `long varchar`, which Derby limits to 32,700 characters. A view of some thirty columns
+    that are parsed from JSON is longer. Either all columns are changed or none.
     """
     if not _is_finished(home):
-        session.sql("show databases").collect()  # which creates it
+        session.sql("show databases").collect()  # creates the metastore
     connection = private_api.jvm(session).java.sql.DriverManager.getConnection(url(home))
     try:
         connection.setAutoCommit(False)
@@ -80,5 +80,5 @@ def _short_columns(connection: Any) -> list[str]:
 
 
 def _is_finished(home: Path) -> bool:
-    # Derby writes the properties last.
+    # Derby writes the properties last, so that they mark a finished metastore.
     return (home / "metastore" / "service.properties").exists()

@@ -1,8 +1,8 @@
 """Makes the archive of classes with which Spark starts in half the time.
 
-python -m dbt.adapters.spark_clickhouse.spark.prepare
+    python -m dbt.adapters.spark_clickhouse.spark.prepare
 
-once for an environment, takes less than a minute and 220 MB, below the environment's `share`.
+This is done once per environment. It takes less than a minute, and 220 MB below the environment's `share`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dbt.adapters.spark_clickhouse.core.credentials import EmbeddedSparkCredenti
 from dbt.adapters.spark_clickhouse.spark.class_archive import archive_path
 from dbt.adapters.spark_clickhouse.spark.session import JAVA_OPTIONS, default_settings, start_session
 
-# What runs do: it has most of the classes loaded that they need.
+# Statements like those of a run, so that most of the classes that runs need get loaded.
 _STATEMENTS = (
     "create schema if not exists warm_up",
     """
@@ -59,7 +59,7 @@ _STATEMENTS = (
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Make the archive, unless it is there.
+    """Make the archive, unless it exists.
 
     Raises:
         FailedToConnectError: there is no Java, or Spark does not start.
@@ -75,13 +75,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _make(path: Path | None) -> None:
-    """Start Spark in a folder of its own, have it do what runs do, and let it write the archive as
-    it ends."""
+    """Start Spark in a folder of its own, run the statements, and let Spark write the archive as it ends."""
     from pyspark.sql import SparkSession
 
     home = Path(tempfile.mkdtemp())
     draft = home / "archive"
-    # The last that is registered runs first: that is the end of Spark.
+    # Exit handlers run in reverse order: Spark ends first.
     atexit.register(_put_in_place, draft, path, home)
     credentials = EmbeddedSparkCredentials(
         method=SparkMethod.SESSION, host="", schema="warm_up", home=str(home), project_root=str(home)

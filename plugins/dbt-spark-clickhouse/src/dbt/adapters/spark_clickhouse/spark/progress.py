@@ -1,7 +1,6 @@
-"""What Spark is at, in one line on a terminal that vanishes when it is done.
+"""Shows what Spark is doing, in one line on the terminal that vanishes when it is done.
 
-Spark's own bar (spark.ui.showConsoleProgress) is of no use here: it goes where the JVM prints,
-which is a log.
+Spark's own bar (spark.ui.showConsoleProgress) does not help: it goes to the output of the JVM, which is a log.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from dbt.adapters.spark_clickhouse.private_api import PrivateApiError, StageAtWo
 logger = AdapterLogger("spark_clickhouse")
 
 INTERVAL = 0.5  # seconds between two looks
-PATIENCE = 3  # looks at which a stage is seen before it is shown: short ones are not
+PATIENCE = 3  # looks that must have seen a stage before it is shown: short stages never are
 WIDTH = 20  # characters of the bar
 _ERASE = "\r\x1b[K"
 
@@ -35,14 +34,14 @@ class Progress:
         self._thread.start()
 
     def end(self) -> None:
-        """Show no more."""
+        """Stop showing anything."""
         self._ended.set()
         self._thread.join()
 
     def _watch(self) -> None:
         try:
             self._look()
-        except (PrivateApiError, OSError) as error:  # no run may fail for it
+        except (PrivateApiError, OSError) as error:  # a failure here must not fail a run
             logger.debug(f"What Spark is at is not shown: {error}")
 
     def _look(self) -> None:
@@ -53,7 +52,7 @@ class Progress:
             looks = {stage.number: looks.get(stage.number, 0) + 1 for stage in stages}
             long = [stage for stage in stages if looks[stage.number] >= PATIENCE]
             if long or is_shown:
-                # The next line that dbt prints begins where this one does.
+                # dbt's next line then overwrites this one.
                 self._print(f"{_ERASE}{line(long, self._columns())}\r" if long else _ERASE)
             is_shown = bool(long)
         if is_shown:
@@ -68,7 +67,7 @@ class Progress:
 
 
 def line(stages: list[StageAtWork], columns: int) -> str:
-    """The line for the stages that have been at work for longest."""
+    """The line for the stages that have been running longest."""
     first, *others = sorted(stages, key=lambda stage: stage.number)
     done = WIDTH * first.done // max(first.tasks, 1)
     bar = f"[{'=' * done}{' ' * (WIDTH - done)}]"
@@ -78,7 +77,7 @@ def line(stages: list[StageAtWork], columns: int) -> str:
 
 
 def terminal_for(config: Any) -> TextIO | None:
-    """The terminal on which to show what Spark is at; None where nobody looks."""
+    """The terminal on which to show what Spark is doing; None if nobody watches."""
     arguments = getattr(config, "args", None)
     is_plain = getattr(arguments, "LOG_FORMAT", "default") != "json"
     is_wanted = is_plain and not getattr(arguments, "QUIET", False)

@@ -1,8 +1,7 @@
 """Python models on Spark, embedded or through Spark Connect. They run in dbt's own process.
 
-What a model returns becomes a temporary view, and a statement of dbt-spark makes the table of it:
-file format, partitions and location are those of a SQL model, and a run that is killed leaves what
-it would leave of one.
+The result of a model becomes a temporary view, from which a statement of dbt-spark creates the table. So file format,
+partitions and location work as for a SQL model, and a run that is killed leaves what a SQL model would leave.
 """
 
 from __future__ import annotations
@@ -30,16 +29,16 @@ if TYPE_CHECKING:
 
 @contextmanager
 def view_of_model(session: SparkSession, node: dict[str, Any], code: str, project_root: Path) -> Iterator[str]:
-    """A temporary view of what `model()` of a Python model returns, for the block to read.
+    """A temporary view of what a Python model's `model()` returns, for use within the block.
 
     Args:
-        session: where the model runs.
-        node: the model, as dbt gives it to `submit_python_job`.
-        code: the model's own code, and after it what dbt defines for it.
-        project_root: the folder below which the model's file is.
+        session: the session in which the model runs.
+        node: the model, as dbt passes it to `submit_python_job`.
+        code: the model's own code, followed by what dbt defines for it.
+        project_root: the folder that the model's path starts from.
 
     Raises:
-        DbtRuntimeError: a package is missing, or the model failed; names the model's line.
+        DbtRuntimeError: a package is missing, or the model failed; the message names the model's line.
     """
     path = Path(node.get("root_path") or project_root, node["original_file_path"])
     require_packages(node["config"].get("packages") or [], node["original_file_path"])
@@ -57,10 +56,10 @@ def view_of_model(session: SparkSession, node: dict[str, Any], code: str, projec
 
 
 def require_packages(packages: list[str], model: str) -> None:
-    """See that the packages are installed which a model's config names, as pip writes them.
+    """Check that the packages in a model's config, written as for pip, are installed.
 
     Raises:
-        DbtRuntimeError: one is not, or has another version.
+        DbtRuntimeError: one is missing or has another version.
     """
     missing = []
     for package in packages:
@@ -99,7 +98,7 @@ def _frame(rows: Any, session: SparkSession, model: str) -> DataFrame:
 
 @contextmanager
 def naming_lines(path: Path) -> Iterator[None]:
-    """Have an error of the block name the lines of the model at ``path`` where it came about."""
+    """Make an error of the block name the lines of the model at ``path`` that caused it."""
     try:
         yield
     except DbtRuntimeError:
@@ -122,7 +121,7 @@ def _describe(error: Exception, path: Path) -> str:
 
 
 def _at_its_lines(code: str, path: Path) -> str:
-    """``code`` at the lines that it has in the file: dbt strips the empty ones above it."""
+    """``code`` with the line numbers of its file: dbt strips the empty lines at its top."""
     text = path.read_text() if path.exists() else ""
     above = text[: len(text) - len(text.lstrip())].count("\n")
     return "\n" * above + code.lstrip()
@@ -130,7 +129,7 @@ def _at_its_lines(code: str, path: Path) -> str:
 
 @contextmanager
 def _module(name: str) -> Iterator[ModuleType]:
-    """A module to run a model in, whose functions Spark's Python processes can be sent."""
+    """A module to run a model in. Its functions can be sent to Spark's Python processes."""
     module = ModuleType(name)
     vars(module)["__builtins__"] = builtins
     sys.modules[name] = module

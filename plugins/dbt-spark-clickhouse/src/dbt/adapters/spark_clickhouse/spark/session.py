@@ -30,27 +30,26 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-# Of each session, the remote ones too: what the hand-off of a table to ClickHouse builds on, and
-# what the parsers need.
+# For each session, remote ones included: what the hand-off of a table to ClickHouse relies on, and what the parsers
+# need.
 SESSION_SETTINGS = {
     **dict.fromkeys(LOSING_SETTINGS, "false"),
-    # parse_debezium takes 103 steps: functions within functions read all forms of events. The
-    # default is 100.
+    # parse_debezium takes 103 iterations, because nested functions read all forms of events. The default is 100.
     "spark.sql.analyzer.maxIterations": "1000",
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.sources.default": "parquet",
 }
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
-# Of a Spark that stays and gets little at a time. Most of what it takes is planning, and Java's
-# compiler, which here compiles only what is called ten times as often as it otherwise asks for.
+# For a Spark that stays up and gets little data at a time. It spends most of its time on planning and in Java's
+# compiler. The latter is told to compile only what is called ten times as often as the default asks for.
 _OF_A_RESIDENT = {
-    # Plans of little data need not change on the way.
+    # With little data, plans need not adapt while they run.
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.shuffle.partitions": str(os.cpu_count() or 1),
-    # The code of each change set is made once, and not once a batch.
+    # The code of each change set is generated once, not once per batch.
     "spark.sql.codegen.cache.maxEntries": "1000",
-    # Nobody looks at the plans and jobs of before: they only fill the memory.
+    # Nobody looks at old plans and jobs: they only fill the memory.
     "spark.sql.maxPlanStringLength": "1000",
     "spark.sql.ui.explainMode": "simple",
     "spark.sql.ui.retainedExecutions": "10",
@@ -64,21 +63,21 @@ _JAVA_OF_A_RESIDENT = (
 )
 
 _start = threading.Lock()
-_homes: list[Path] = []  # that of the Spark that runs
-_stops: list[Callable[[], None]] = []  # what ends it
+_homes: list[Path] = []  # the home of the Spark that runs
+_stops: list[Callable[[], None]] = []  # what stops it
 _resident = threading.Event()
 
 
 def stay() -> None:
-    """Have the Spark of this process start with the settings of one that gets little at a time."""
+    """Make this process's Spark start with the settings for little data at a time."""
     _resident.set()
 
 
 def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
     """Start this process's Spark, unless it runs already.
 
-    Data, metastore and logs go below ``credentials.home``. What Spark and Java print goes to
-    ``logs/spark.log`` there. `server_side_parameters` of the profile override every default.
+    Data, metastore and logs go below ``credentials.home``. Spark and Java print to ``logs/spark.log`` there. The
+    profile's `server_side_parameters` override every default.
 
     Raises:
         DbtRuntimeError: another process uses the folder.
@@ -144,7 +143,7 @@ def stop() -> None:
 
 
 def _stop(context: SparkContext, gateway: Any, record: MetastoreRecord | None) -> None:
-    """End the JVM, wait until it has let go of the metastore, and record what is in it."""
+    """End the JVM, wait until it has released the metastore, and write down what the metastore holds."""
     context.stop()
     private_api.end_gateway(gateway)
     _homes.clear()
@@ -153,10 +152,10 @@ def _stop(context: SparkContext, gateway: Any, record: MetastoreRecord | None) -
 
 
 def _require_home(home: Path) -> None:
-    """See that this process's Spark is that of ``home``, if it is one of ours.
+    """Check that this process's Spark, if we started it, is that of ``home``.
 
     Raises:
-        FailedToConnectError: it is that of another.
+        FailedToConnectError: it belongs to another home.
     """
     if _homes and _homes[0] != home:
         raise FailedToConnectError(
@@ -166,7 +165,7 @@ def _require_home(home: Path) -> None:
 
 
 def own_record(credentials: EmbeddedSparkCredentials) -> MetastoreRecord | None:
-    """What is known of the metastore; None where the profile says that tables are in another."""
+    """The record of the metastore; None if the profile puts tables into another metastore."""
     if not metastore.is_own(credentials.server_side_parameters):
         return None
     settings = sorted(credentials.server_side_parameters.items())
@@ -176,12 +175,12 @@ def own_record(credentials: EmbeddedSparkCredentials) -> MetastoreRecord | None:
 
 @cache
 def _versions() -> list[str]:
-    """The versions that decide what settings Spark has when the profile says nothing."""
+    """The versions that determine Spark's default settings."""
     return [metadata.version(package) for package in (private_api.OWN_PACKAGE, "pyspark")]
 
 
 def _has_own_metastore(context: SparkContext, credentials: EmbeddedSparkCredentials) -> bool:
-    """Whether tables are in the metastore below ``home``, whatever Spark's own files say."""
+    """Whether tables are in the metastore below ``home``, given that Spark's own files can say otherwise."""
     found = dict(context.getConf().getAll())
     own = default_settings(credentials)
     others = [name for name, value in found.items() if own.get(name) != value]
@@ -189,7 +188,7 @@ def _has_own_metastore(context: SparkContext, credentials: EmbeddedSparkCredenti
 
 
 def default_settings(credentials: EmbeddedSparkCredentials) -> dict[str, str]:
-    """The settings of the embedded Spark that the profile does not override."""
+    """The defaults of the embedded Spark that the profile does not override."""
     home = Path(credentials.home)
     is_resident = _resident.is_set()
     return {
@@ -204,11 +203,11 @@ def default_settings(credentials: EmbeddedSparkCredentials) -> dict[str, str]:
         ),
         metastore.URL_SETTING: metastore.url(home),
         "spark.sql.catalogImplementation": "hive",
-        # HotSpot compiles no method that is larger, and parsing JSON makes such ones.
+        # HotSpot compiles no larger method, and parsing JSON generates such methods.
         "spark.sql.codegen.hugeMethodLimit": "8000",
-        # Local data is small: the stock 200 partitions cost more than they save.
+        # Local data is small: the default of 200 partitions costs more than it saves.
         "spark.sql.shuffle.partitions": "8",
-        # By default each folder is a task, and 3,000 batches take 8 s to list instead of 0.5.
+        # By default each folder is a task: listing 3,000 batches takes 8 s instead of 0.5.
         "spark.sql.sources.parallelPartitionDiscovery.parallelism": str(os.cpu_count() or 1),
         "spark.sql.warehouse.dir": credentials.warehouse_location,
         "spark.ui.enabled": "false",
@@ -219,7 +218,7 @@ def default_settings(credentials: EmbeddedSparkCredentials) -> dict[str, str]:
 
 
 def join_job_group() -> str:
-    """Have Spark know the jobs of this thread by a name of their own, which is returned."""
+    """Put this thread's jobs into a group of their own, and return its name."""
     from pyspark import SparkContext
 
     job_group = f"dbt-{uuid.uuid4()}"
@@ -228,7 +227,7 @@ def join_job_group() -> str:
 
 
 def cancel_jobs(job_group: str) -> None:
-    """Cancel the jobs of a thread, also those between which it is now."""
+    """Cancel the jobs of a thread, even if none of them is running right now."""
     from pyspark import SparkContext
 
     private_api.cancel_job_group(SparkContext.getOrCreate(), job_group, "dbt was interrupted")

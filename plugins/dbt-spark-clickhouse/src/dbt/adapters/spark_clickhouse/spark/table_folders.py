@@ -1,13 +1,12 @@
-"""What runs that died left of the embedded Spark's tables.
+"""What dead runs left of the embedded Spark's tables.
 
-Spark writes the files of a new table before it registers it, unregisters a table before it deletes
-the files, and moves the files of an insert into place one by one. A run that dies in between
-leaves files without a table, or half an insert. Here the next run gets rid of both: before a
-`create table`, of a folder that no table names; and an insert keeps hard links to the files of
-before, which are put back unless it came to its end.
+Spark writes the files of a new table before it registers it, unregisters a table before it deletes the files, and moves
+the files of an insert into place one by one. A run that dies in between leaves files without a table, or half an
+insert. The next run gets rid of both. Before a `create table`, it removes a folder that no table names. Before an
+insert, it keeps hard links to the existing files, which are put back unless the insert finishes.
 
-Only folders below the embedded stores' home are ever touched: other processes may be at work on
-any other, and their metastores may know it.
+Only folders below the home of the embedded stores are ever touched: other processes may be working on any other folder,
+and their metastores may know it.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ _INSERT = re.compile(rf"insert\s+(?:into|overwrite)\s+(?:table\s+)?{_TABLE}", re
 _HAS_LOCATION = re.compile(r"\blocation\s+['\"]", re.IGNORECASE)
 _LISTINGS = 10  # tries
 _LOCATION = re.compile(r"^Location: (.*)$", re.MULTILINE)
-# Their own logs say which of their files count.
+# Their own logs record which of their files count.
 _TRANSACTIONAL = {"delta", "iceberg", "hudi"}
 
 _locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
@@ -55,7 +54,7 @@ class TableFolders:
 
     @contextmanager
     def executing(self, sql: str) -> Iterator[None]:
-        """Run ``sql`` within the block so that it can be run again, wherever it ends."""
+        """Run ``sql`` within the block so that it can be run again, wherever it dies."""
         start = _COMMENTS.match(sql)
         statement = sql[start.end() if start else 0 :]
         created = _CREATE.match(statement)
@@ -71,7 +70,7 @@ class TableFolders:
     def _clear(self, table: str) -> None:
         """Remove the folder in which Spark would put a new table, if no table names it.
 
-        Spark refuses to create a table where files are.
+        Spark refuses to create a table in a folder that has files.
         """
         spark = _session()
         catalog = SparkCatalog(spark)
@@ -94,9 +93,9 @@ class TableFolders:
 
     @contextmanager
     def _whole(self, table: str) -> Iterator[None]:
-        """Have the statements of the block change the files of a table altogether or not at all.
+        """Make the statements of the block change the files of a table completely or not at all.
 
-        Spark's own appends and overwrites are neither whole nor apart from each other.
+        Spark's own appends and overwrites are neither atomic nor isolated from each other.
         """
         spark = _session()
         catalog = SparkCatalog(spark)
@@ -122,7 +121,7 @@ class TableFolders:
 
 
 def repair_partitions(tables: list[str]) -> None:
-    """Have the metastore know the partitions of tables whose files were put back."""
+    """Tell the metastore the partitions of tables whose files were put back."""
     spark = _session()
     for table in tables:
         _refresh(spark, table)
@@ -157,13 +156,13 @@ def _identifier(spark: SparkSession, catalog: SparkCatalog, table: str) -> Any:
 
 
 def _local(uri: str | None) -> Path | None:
-    """The folder of this machine that ``uri`` names."""
+    """The local folder that ``uri`` names; None if it names another place."""
     parts = urlsplit(uri or "other:")
     return Path(unquote(parts.path)) if parts.scheme in ("", "file") else None
 
 
 def _listed(spark: SparkSession, database: str) -> list[Any]:
-    """The tables of a schema; listed again if a temporary view that Spark shows too was dropped
+    """The tables of a schema. They are listed again if a temporary view, which Spark lists too, was dropped
     meanwhile."""
     from pyspark.errors import AnalysisException
 
@@ -178,7 +177,7 @@ def _listed(spark: SparkSession, database: str) -> list[Any]:
 
 
 def _tables_at(spark: SparkSession, folder: Path) -> list[str]:
-    """The tables of the metastore that are in ``folder``, in one below or in one above it."""
+    """The tables of the metastore that are in ``folder``, above it or below it."""
     found = []
     for (database,) in spark.sql("show databases").collect():
         for row in _listed(spark, database):

@@ -1,6 +1,6 @@
-"""The files of tables as they were before an insert, which are put back unless it ends.
+"""The files of tables as they were before an insert. They are put back unless the insert finishes.
 
-A folder below ``undo`` has hard links to them, and names the folder that they are of.
+Hard links to them are in a folder below ``undo``, which also names their original folder.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _DRAFT = ".draft"
 
 @dataclass(frozen=True)
 class Undo:
-    """What is kept of the tables below ``home``."""
+    """What is kept for the tables below ``home``."""
 
     home: Path
 
@@ -28,7 +28,7 @@ class Undo:
         return self.home / "undo"
 
     def keep(self, name: str, folder: Path) -> Path:
-        """Hard links to the files of a table; they last when the files' own names are gone."""
+        """Hard links to the files of a table; they survive the deletion of the files."""
         kept = self._folder / name
         if kept.exists():
             put_back(kept)
@@ -41,9 +41,9 @@ class Undo:
         return kept
 
     def restore(self) -> list[str]:
-        """Put back the files of each table into which an insert did not come to its end.
+        """Put back the files of each table whose insert did not finish. Return the names of the tables.
 
-        To be called when Spark does not run. Returns the names of the tables.
+        Call this only while Spark does not run.
         """
         for draft in self._folder.glob(f"*{_DRAFT}"):
             shutil.rmtree(draft, ignore_errors=True)
@@ -52,13 +52,13 @@ class Undo:
 
 
 def put_back(kept: Path) -> str:
-    """Put the files that were kept of a table in place of those that are there; its name."""
+    """Replace the current files of a table by those that were kept. Return its name."""
     files, folder = kept / "files", Path((kept / "location").read_text())
-    if files.is_dir():  # or it died after it had put them back
+    if files.is_dir():  # else it died after it had put them back
         logger.warning(f"Undoing an interrupted insert into {kept.name}")
         replaced = kept.with_name(f"{kept.name}.replaced{_DRAFT}")
         shutil.rmtree(replaced, ignore_errors=True)
-        if folder.exists():  # moved, because a task that was cancelled may still write
+        if folder.exists():  # moved aside, because a cancelled task may still write into it
             folder.rename(replaced)
         folder.parent.mkdir(parents=True, exist_ok=True)
         files.rename(folder)
@@ -68,7 +68,7 @@ def put_back(kept: Path) -> str:
 
 
 def forget(kept: Path) -> None:
-    """Delete what was kept of a table, whose files stay as they are."""
+    """Delete what was kept for a table, whose files stay as they are."""
     done = kept.with_name(f"{kept.name}.done{_DRAFT}")
     shutil.rmtree(done, ignore_errors=True)
     shutil.rmtree(kept.rename(done), ignore_errors=True)
