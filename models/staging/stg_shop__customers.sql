@@ -12,6 +12,5 @@
         'updated_at': 'timestamp',
     },
     required=['name', 'region', 'tier', 'credit_limit', 'updated_at'],
-    version='source.lsn_despite_races',
     envelope_only=true,
 ) }}

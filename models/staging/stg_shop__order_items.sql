@@ -10,6 +10,5 @@
         'updated_at': 'timestamp',
     },
     required=['sku', 'quantity', 'unit_price', 'updated_at'],
-    version='source.lsn_despite_races',
     envelope_only=true,
 ) }}

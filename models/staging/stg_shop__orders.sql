@@ -13,6 +13,5 @@
         'updated_at': 'timestamp',
     },
     required=['customer_id', 'region', 'status', 'amount', 'items', 'created_at', 'updated_at'],
-    version='source.lsn_despite_races',
     envelope_only=true,
 ) }}

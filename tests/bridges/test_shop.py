@@ -10,15 +10,19 @@ import pytest
 from tests.support.collapsing_project import Row
 from tests.support.collapsing_projects import MakeProject
 from tests.support.landed_shop import LandedShop, key_of, read_events
-from tests.support.shop import expected_rows
+from tests.support.shop import expected_rows, position
 
 KNOWN = (10, 20)  # PostgreSQL's state after these batches is at hand.
 
 
 def stream(table: str) -> Iterator[Row]:
-    for batch, event in read_events(table):
+    """Batch, op, place in the order of commits as an LSN, and the row."""
+    events = list(read_events(table))
+    places = sorted({position(event) for _, event in events})
+    lsns = {place: 1000 * lsn for lsn, place in enumerate(places, 1)}
+    for batch, event in events:
         image = event["after"] or {key_of(table): event["before"][key_of(table)]}
-        yield batch, event["op"], event["source"]["lsn"], json.dumps(image)
+        yield batch, event["op"], lsns[position(event)], json.dumps(image)
 
 
 def assert_rows(landed: LandedShop, condition: str, batch: int | None = None) -> None:

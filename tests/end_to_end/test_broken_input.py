@@ -32,7 +32,8 @@ GOOD = {
 
 
 def envelope(op: str = "u", lsn: Any = 99999999999, **after: Any) -> dict[str, Any]:
-    return {"before": None, "after": {**GOOD, **after}, "source": {"lsn": lsn}, "op": op}
+    source = {"connector": "postgresql", "table": "orders", "lsn": lsn, "sequence": '["8","8"]'}
+    return {"before": None, "after": {**GOOD, **after}, "source": source, "op": op}
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ BROKEN_LINES = [
     BrokenLine(json.dumps(envelope(op="x")), "unknown op x"),
     BrokenLine(json.dumps({**envelope(), "after": None}), "after image is missing"),
     BrokenLine(json.dumps(envelope(op="d")), "before image is missing"),
-    BrokenLine(json.dumps({**envelope(), "source": None}), "source.lsn is missing"),
+    BrokenLine(json.dumps({**envelope(), "source": None}), "source.connector is missing"),
     BrokenLine(json.dumps(envelope(lsn="0/16B")), "source.lsn does not fit bigint"),
     BrokenLine(json.dumps(envelope(lsn=1.5)), "source.lsn does not fit bigint"),
     BrokenLine(json.dumps(envelope(order_id=None)), "key order_id is null"),
@@ -70,16 +71,18 @@ def folded(landing: Path, table: str) -> list[shop.Row]:
     """The live rows, folded from the usable lines of the landing zone by a plain loop."""
     columns = shop.TABLES[table]
     keys = ["order_id", "line_no"] if table == "order_items" else [next(iter(columns))]
-    latest: dict[tuple[Any, ...], tuple[int, dict[str, Any] | None]] = {}
+    latest: dict[tuple[Any, ...], tuple[tuple[int, ...], dict[str, Any] | None]] = {}
     for file in sorted((landing / table).rglob("*.json.gz")):
         for line in gzip.decompress(file.read_bytes()).decode().splitlines():
             if line in {broken.text for broken in BROKEN_LINES} or not line.startswith("{"):
                 continue
             event = json.loads(line)
+            if event["source"]["table"] != table:
+                continue
             image = event["before"] if event["op"] == "d" else event["after"]
             key = tuple(image[name] for name in keys)
-            if event["source"]["lsn"] > latest.get(key, (-1, None))[0]:
-                latest[key] = (event["source"]["lsn"], event["after"])
+            if key not in latest or shop.position(event) > latest[key][0]:
+                latest[key] = (shop.position(event), event["after"])
     return sorted(
         (
             tuple(None if row[name] is None else parse(str(row[name])) for name, parse in columns.items())

@@ -176,8 +176,9 @@ def read_events(table: str) -> Iterator[tuple[int, dict[str, Any]]]:
         batch = int(file.parent.name.removeprefix("batch="))
         with gzip.open(file, "rt", encoding="utf-8") as lines:
             for line in lines:
-                message = json.loads(line)
-                yield batch, message.get("payload", message)
+                event = json.loads(line)
+                if event["source"]["table"] == table:
+                    yield batch, event
 
 
 class LandedShop:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -68,6 +68,19 @@ def expected_rows(table: str, batch: int) -> list[Row]:
     columns = TABLES[table]
     with (EXPECTED / f"batch_{batch}" / f"{table}.csv").open(newline="", encoding="utf-8") as file:
         return [tuple(parse(row[name]) for name, parse in columns.items()) for row in csv.DictReader(file)]
+
+
+def position(event: Mapping[str, Any]) -> tuple[int, ...]:
+    """Where an event of the shop is in the order of commits.
+
+    Debezium has the LSN of the commit before in `source.sequence`. The first transaction after the snapshot has none: it
+    is above the snapshot, though its own LSN may be below. Rows that an incremental snapshot has read have no LSN.
+    """
+    source = event["source"]
+    committed, _ = json.loads(source["sequence"])
+    if event["op"] == "r" and source["snapshot"] != "incremental":
+        return (0, 0, 0, 0)
+    return (1, int(committed or 0), source["lsn"] or 0, event["op"] != "d")
 
 
 def summary() -> dict[str, Any]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import Any
 
-from tests.support.shop import LANDING
+from tests.support.shop import LANDING, position
 
 Figures = dict[tuple[str, ...], tuple[Decimal, ...]]
 Event = dict[str, Any]
@@ -87,15 +87,17 @@ def expected_marts(batch: int) -> Figures:
 
 
 def landed_rows(table: str, batch: int) -> Rows:
-    """The rows of ``table``, as JSON has them: what the last event of each key says, by its LSN."""
+    """The rows of ``table``, as JSON has them: what the last event of each key says."""
     last: dict[tuple[int, ...], Event] = {}
     for number in range(1, batch + 1):
         for file in (LANDING / table / f"batch={number:06}").glob("*.json.gz"):
             with gzip.open(file, "rt", encoding="utf-8") as lines:
                 for event in map(json.loads, lines):
+                    if event["source"]["table"] != table:
+                        continue
                     row = event["after"] or event["before"]
                     key = tuple(row[name] for name in KEYS[table])
-                    if key not in last or event["source"]["lsn"] > last[key]["source"]["lsn"]:
+                    if key not in last or position(event) > position(last[key]):
                         last[key] = event
     return {key: event["after"] for key, event in last.items() if event["after"] is not None}
 
