@@ -67,6 +67,7 @@ ALL = {
     "tests/end_to_end/test_deaths_on_spark.py": "a run that is killed with its Spark, in test_ends.py of the adapter",
     "tests/end_to_end/test_follow.py": "its steps, in test_follow.py and test_watched.py of the adapter",
     "tests/end_to_end/test_hostile.py": "hostile names and values, in tests/materialization/test_hostile.py",
+    "tests/end_to_end/test_new_stream.py": "the shop on the stream of the repository, in test_shop.py",
     "tests/end_to_end/test_package.py": "the macros in a project without this one's models, in tests/materialization",
     "tests/end_to_end/test_shop.py::test_one_batch_at_a_time": "the shop in three runs",
     "tests/end_to_end/test_spark_connect.py": "its errors and its profile, in test_spark_connect.py of the adapter",

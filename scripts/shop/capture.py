@@ -26,6 +26,8 @@ WRITERS = 22  # advisory lock: each writer shares it, the marker has it alone
 PATIENCE = 120  # seconds for a marker to come through Debezium
 KEYS = {"customers": ("customer_id",), "orders": ("order_id",), "order_items": ("order_id", "line_no")}
 TABLES = tuple(KEYS)
+# Columns that are quoted in copies, so that a space stays and null is not an empty text.
+TEXTS = {"customers": "name, email", "orders": "note", "order_items": "sku"}
 # Debezium's own settings, besides where PostgreSQL is. All others are Debezium's defaults.
 SETTINGS = {
     "name": NAME,
@@ -188,7 +190,8 @@ def _marker_sql(number: int, copies: Mapping[str, Path]) -> str:
         for table, (amount, text) in FIGURES.items()
     )
     written = "".join(
-        f"\\copy (select * from {table} order by {', '.join(KEYS[table])}) to '{path}' csv header\n"
+        f"\\copy (select * from {table} order by {', '.join(KEYS[table])}) to '{path}' csv header "
+        f"force quote {TEXTS[table]}\n"
         for table, path in copies.items()
     )
     return f"""

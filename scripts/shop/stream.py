@@ -4,10 +4,10 @@ python -m scripts.shop.stream [--into data]
 
 Six connections race on a PostgreSQL of their own, while the real Debezium captures them: its snapshot is taken while
 transactions are open, and in the middle an incremental snapshot reads all customers again. A batch ends at a position
-of PostgreSQL's log. After batches 10 and 20, the rows are copied out of PostgreSQL at that position.
+of PostgreSQL's log. After some batches, the rows are copied out of PostgreSQL at that position.
 
 What lies between Debezium and a landing zone delivers at least once. So a few lines come twice, late, or not in their
-order; none comes later than batch 10 or 20 after which the rows are compared.
+order; none comes later than the next batch after which the rows are copied.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ import tempfile
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -33,12 +34,7 @@ from scripts.shop.capture import TABLES, Batch, Capture, land
 from scripts.shop.workload import SCHEMA, Workload
 
 ROOT = Path(__file__).resolve().parents[2]
-BATCHES = 20
-COMPARED = (10, 20)
-FIRST_CUSTOMERS, FIRST_ORDERS = 700, 1100
-TRANSACTIONS = 1000  # of a batch
 CONNECTIONS = 6
-INCREMENTAL = 13  # the batch during which the incremental snapshot is taken
 SHARES = {"twice": 0.02, "late": 0.02, "moved": 0.05}
 # From December to April: whoever asks for the time lets it pass.
 TIME = """
@@ -48,53 +44,72 @@ create or replace function shop_time() returns timestamptz language sql as
 """
 
 
+@dataclass(frozen=True)
+class Size:
+    """How much happens: the rows before the snapshot, transactions per batch, batches; after which of these PostgreSQL's
+    rows are copied, and during which the incremental snapshot is taken."""
+
+    customers: int = 700
+    orders: int = 1100
+    transactions: int = 1000
+    batches: int = 20
+    compared: Sequence[int] = (10, 20)
+    incremental: int = 13
+
+
 def main() -> int:
     """Make it."""
     parser = argparse.ArgumentParser(prog="python -m scripts.shop.stream")
     parser.add_argument("--into", type=Path, default=ROOT / "data", help="folder of the stream")
-    into = parser.parse_args().into
+    make(parser.parse_args().into, 1, Size())
+    return 0
+
+
+def make(into: Path, seed: int, size: Size) -> None:
+    """Make a stream. What each connection does and how lines arrive is drawn from ``seed``, not how connections race."""
+    print(f"seed {seed}")
     with tempfile.TemporaryDirectory(prefix="shop-") as temporary:
         folder = Path(temporary)
         folder.chmod(0o755)  # PostgreSQL's account goes through it
-        batches = _captured(folder)
-        arrived = delivered(batches, random.Random(1))
+        batches = _captured(folder, seed, size)
+        arrived = delivered(batches, size.compared, random.Random(seed))
         for part in ("landing", "expected"):
             shutil.rmtree(into / part, ignore_errors=True)
         for number, lines in arrived.items():
             land(lines, number, into / "landing", {"orders": 2})
-        for number in COMPARED:
+        for number in size.compared:
             shutil.copytree(folder / f"batch_{number}", into / "expected" / f"batch_{number}")
-        text = json.dumps(_summary(batches, folder / f"batch_{BATCHES}"), indent=1)
-        (into / "expected" / f"batch_{BATCHES}" / "summary.json").write_text(f"{text}\n")
+        text = json.dumps(_summary(batches, folder / f"batch_{size.batches}"), indent=1)
+        (into / "expected" / f"batch_{size.batches}" / "summary.json").write_text(f"{text}\n")
     for table in TABLES:
         sizes = [len(of_batch[table]) for of_batch in arrived.values()]
         print(f"{table}: {sum(sizes):,} lines, {min(sizes):,} to {max(sizes):,} a batch")
-    return 0
 
 
-def _captured(folder: Path) -> list[Batch]:
+def _captured(folder: Path, seed: int, size: Size) -> list[Batch]:
     (folder / "postgres").mkdir()
     postgres = Postgres(folder / "postgres", SCHEMA)
     try:
         postgres.start()
         postgres.query(TIME)
         allowance = threading.Semaphore(0)
-        workloads = [Workload(postgres, seed, allowance=allowance) for seed in range(CONNECTIONS)]
-        workloads[0].fill(FIRST_CUSTOMERS, FIRST_ORDERS)
+        seeds = range(seed * CONNECTIONS, (seed + 1) * CONNECTIONS)
+        workloads = [Workload(postgres, each, allowance=allowance) for each in seeds]
+        workloads[0].fill(size.customers, size.orders)
         for workload in workloads:
             workload.start()
         with Debezium(folder / "debezium.log") as debezium:
             capture = Capture(postgres, debezium)
             batches = []
-            for number in range(1, BATCHES + 1):
-                if number == INCREMENTAL:
+            for number in range(1, size.batches + 1):
+                if number == size.incremental:
                     postgres.query(
                         "insert into signals values ('again', 'execute-snapshot', "
                         '\'{"type": "incremental", "data-collections": ["public.customers"]}\')'
                     )
-                _work(workloads, allowance, capture, postgres)
+                _work(size.transactions, workloads, allowance, capture, postgres)
                 _race(postgres, 100 + number)
-                batches.append(capture.batch(_copies(folder, number)))
+                batches.append(capture.batch(_copies(folder, number) if number in size.compared else {}))
                 print(f"batch {number}: {sum(map(len, batches[-1].lines.values())):,} lines", flush=True)
             for workload in workloads:
                 workload.stop()
@@ -104,13 +119,15 @@ def _captured(folder: Path) -> list[Batch]:
         postgres.stop()
 
 
-def _work(workloads: list[Workload], allowance: threading.Semaphore, capture: Capture, postgres: Postgres) -> None:
+def _work(
+    transactions: int, workloads: list[Workload], allowance: threading.Semaphore, capture: Capture, postgres: Postgres
+) -> None:
     """Let the transactions of a batch be sent. Until the snapshot has been taken, there are always some."""
     while not capture.has_begun:
         allowance.release(20)
         time.sleep(0.1)
-    end = sum(workload.transactions for workload in workloads) + TRANSACTIONS
-    allowance.release(TRANSACTIONS)
+    end = sum(workload.transactions for workload in workloads) + transactions
+    allowance.release(transactions)
     at_work = "select count(*) from pg_stat_activity where application_name = 'psql' and state <> 'idle'"
     while sum(workload.transactions for workload in workloads) < end or postgres.query(at_work) != ["1"]:
         time.sleep(0.2)
@@ -133,17 +150,17 @@ def _race(postgres: Postgres, order: int) -> None:
 
 
 def _copies(folder: Path, number: int) -> dict[str, Path]:
-    if number not in COMPARED:
-        return {}
     (folder / f"batch_{number}").mkdir()
     return {table: folder / f"batch_{number}" / f"{table}.csv" for table in TABLES}
 
 
-def delivered(batches: Iterable[Batch], chance: random.Random) -> dict[int, dict[str, list[str]]]:
-    """The lines of each batch, as they arrive."""
+def delivered(
+    batches: Iterable[Batch], compared: Sequence[int], chance: random.Random
+) -> dict[int, dict[str, list[str]]]:
+    """The lines of each batch, as they arrive: up to the end of the next batch after which rows are compared."""
     found: dict[int, dict[str, list[str]]] = {batch.number: defaultdict(list) for batch in batches}
     for batch in batches:
-        last = next(number for number in COMPARED if number >= batch.number)
+        last = next(number for number in compared if number >= batch.number)
         for table, lines in batch.lines.items():
             for line in lines:
                 is_late = batch.number > 1 and chance.random() < SHARES["late"]

@@ -73,7 +73,7 @@ def folded(landing: Path, table: str) -> list[shop.Row]:
     keys = ["order_id", "line_no"] if table == "order_items" else [next(iter(columns))]
     latest: dict[tuple[Any, ...], tuple[tuple[int, ...], dict[str, Any] | None]] = {}
     for file in sorted((landing / table).rglob("*.json.gz")):
-        for line in gzip.decompress(file.read_bytes()).decode().splitlines():
+        for line in gzip.decompress(file.read_bytes()).decode().split("\n"):
             if line in {broken.text for broken in BROKEN_LINES} or not line.startswith("{"):
                 continue
             event = json.loads(line)
@@ -110,7 +110,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
             name = f"{table}/batch={batch:06d}"
             shutil.copytree(shop.LANDING / name, landing / name)
     with gzip.open(landing / FILE, "rt", encoding="utf-8") as file:
-        lines = file.read().splitlines()
+        lines = file.read().removesuffix("\n").split("\n")  # splitlines() also cuts at U+2028
     spread = [broken.text for broken in BROKEN_LINES] + SILENT_LINES
     for position, text in enumerate(spread):
         lines.insert(position * 7, text)

@@ -16,9 +16,9 @@ from tests.support.accounts import assert_ledger_adds_up
 from tests.support.commands import Outcome, dbt, variables
 
 
-def assert_tables_equal_postgresql(client: Client, batch: int) -> None:
+def assert_tables_equal_postgresql(client: Client, batch: int, truth: Path = shop.EXPECTED) -> None:
     for table in shop.TABLES:
-        expected = sorted(shop.expected_rows(table, batch), key=repr)
+        expected = sorted(shop.expected_rows(table, batch, truth), key=repr)
         assert sorted(shop.live_rows(client, table), key=repr) == expected
         assert sorted(shop.net_rows(client, table), key=repr) == expected
         assert sorted(shop.rows_of_live_view(client, table), key=repr) == expected

@@ -63,10 +63,10 @@ TABLES: dict[str, Columns] = {
 }
 
 
-def expected_rows(table: str, batch: int) -> list[Row]:
-    """The rows of ``table`` in PostgreSQL after ``batch`` (10 or 20), in order of the key."""
+def expected_rows(table: str, batch: int, truth: Path = EXPECTED) -> list[Row]:
+    """The rows of ``table`` in PostgreSQL after ``batch``, in order of the key. Those of the shop: after 10 and 20."""
     columns = TABLES[table]
-    with (EXPECTED / f"batch_{batch}" / f"{table}.csv").open(newline="", encoding="utf-8") as file:
+    with (truth / f"batch_{batch}" / f"{table}.csv").open(newline="", encoding="utf-8") as file:
         return [tuple(parse(row[name]) for name, parse in columns.items()) for row in csv.DictReader(file)]
 
 
