@@ -1,4 +1,4 @@
-"""The accounts of applies: what became of every line and event, as ledger and manifests say."""
+"""The accounts of applies: what became of every line and event, according to ledger and manifests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ OUTCOMES = "superseded + truncates + states + deletes + duplicates + stale + con
 
 
 def assert_ledger_adds_up(query: Callable[[str], list[Row]], schema: str) -> None:
-    """Every apply in a ledger, but those of signed rows, says what became of all its lines and events.
+    """Every apply in a ledger accounts for all its lines and events, except applies of signed rows.
 
     Raises:
         AssertionError: one does not.
@@ -37,7 +37,7 @@ COUNTS = (
 
 
 def counts_of_last_apply(query: Callable[[str], list[Row]], schema: str, model: str) -> Counter[str]:
-    """What the ledger says of a model's last apply, without what is 0, as the oracle says it."""
+    """The ledger's counts of a model's last apply, without zeros, named as in the oracle."""
     ((*found,),) = query(
         f"select {', '.join(COUNTS)} from {schema}.versioned_collapsing_ledger "
         f"where model = '{model}' and status = 'applied' order by at desc limit 1"
@@ -46,7 +46,7 @@ def counts_of_last_apply(query: Callable[[str], list[Row]], schema: str, model: 
 
 
 def assert_manifest_adds_up(batches: Sequence[Mapping[str, Any]]) -> None:
-    """Every line of the batches of a manifest is counted, and as one thing.
+    """Every line of a manifest's batches is counted exactly once.
 
     Raises:
         AssertionError: one is not.

@@ -1,8 +1,8 @@
-"""What the files of tests cost, beside what they cost when that was last recorded.
+"""What each test file costs, compared with a recorded cost.
 
-The measure is CPU seconds of a worker of pytest-xdist and of all processes below it, Java's too: seconds on the clock
-depend on what else a machine does. They are scaled by what a fixed piece of work costs here, so that a record of one
-machine holds on another. Processes that are orphaned before they are asked are not counted.
+The measure is CPU seconds of a pytest-xdist worker and all its child processes, Java included: seconds on the clock
+would depend on what else the machine does. They are scaled by the cost of a fixed piece of work on this machine, so
+that a record from one machine holds on another. Orphaned processes are not counted.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ import pytest
 RECORD = Path(__file__).parents[1] / "durations.json"
 ALLOWED = 4 / 3
 SHOWN = 15
-# Whole runs, which are compared: `make test`, `make test-all`.
+# Complete runs, which are compared: `make test`, `make test-all`.
 TIERS = {"not all": "make test", "": "make test-all"}
 _CPU = "cpu_seconds"
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def cpu_seconds() -> float:
-    """Of this process, of those below it, and of those that were below one of these and have ended."""
+    """The CPU seconds of this process and its descendants, including those that have ended."""
     return sum(os.times()[:4]) + sum(map(_cpu_of, _below(os.getpid())))
 
 
 def _below(process: int) -> Iterator[int]:
-    """Those below a process."""
+    """The descendants of a process."""
     try:
         tasks = list(Path(f"/proc/{process}/task").iterdir())
     except OSError:
@@ -57,7 +57,7 @@ def _cpu_of(process: int) -> float:
 
 
 def cost_of_fixed_work() -> float:
-    """CPU seconds of a piece of work that is always the same: about a tenth of one, the least of five."""
+    """CPU seconds of a fixed piece of work, about a tenth of a second: the least of five trials."""
     costs = []
     for _ in range(5):
         begin = time.thread_time()
@@ -67,14 +67,14 @@ def cost_of_fixed_work() -> float:
 
 
 def read_record(path: Path = RECORD) -> dict[str, float]:
-    """What each file cost, by its path, and ``work``: what the fixed work cost there. Without that it is a guess, which
-    orders the files and limits nothing."""
+    """The recorded cost of each file, by path, and ``work``: what the fixed work cost on that machine. Without ``work``
+    the record is a guess, which orders the files but limits nothing."""
     record: dict[str, float] = json.loads(path.read_text()) if path.exists() else {}
     return record
 
 
 def overrun(costs: Mapping[str, float], record: Mapping[str, float], work: float) -> list[str]:
-    """What to say of files that cost, all in all, more than the record allows; nothing where they do not.
+    """The message if the files cost more, in total, than the record allows; else empty.
 
     Args:
         costs: of each file that ran.
@@ -102,7 +102,7 @@ def overrun(costs: Mapping[str, float], record: Mapping[str, float], work: float
 
 @dataclass(eq=False)
 class Budget:
-    """The plugin of pytest."""
+    """The pytest plugin."""
 
     config: pytest.Config
     costs: dict[str, float] = field(default_factory=lambda: defaultdict(float))
@@ -115,7 +115,7 @@ class Budget:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """With what each step of a test has cost."""
+        """Add to each report what that step of the test cost."""
         report = yield
         now = cpu_seconds()
         report.user_properties = [(_CPU, max(now - self._before, 0.0))]
@@ -151,17 +151,17 @@ class Budget:
 
     @cached_property
     def overrun(self) -> list[str]:
-        """What to say of the tests that ran, if they cost too much."""
+        """The message if the tests that ran cost too much."""
         return overrun(self.costs, read_record(), cost_of_fixed_work()) if self.tier else []
 
     @property
     def is_worker(self) -> bool:
-        """Whether this is a worker of pytest-xdist, which reports to another process."""
+        """Whether this is a pytest-xdist worker, which reports to another process."""
         return hasattr(self.config, "workerinput")
 
     @property
     def tier(self) -> str:
-        """The command that runs all of these tests; empty where some were chosen otherwise."""
+        """The command that runs exactly these tests; empty for any other selection."""
         is_whole = self.config.args_source == pytest.Config.ArgsSource.TESTPATHS
         chosen = self.config.getoption("keyword") or not is_whole
         return "" if chosen else TIERS.get(self.config.getoption("markexpr"), "")

@@ -1,4 +1,4 @@
-"""A dbt project with the macros of this one and its own landing zone, on the embedded engines."""
+"""A dbt project with this project's macros and its own landing zone, on the embedded engines."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Situation:
         changes: the macro call that makes the change set of EVENTS, its staging model.
         types: ClickHouse types of the stored columns.
         config: options of the table.
-        select: what the table selects of the change set.
+        select: what the table selects from the change set.
     """
 
     name: str
@@ -39,16 +39,16 @@ class Situation:
 
 
 class ChangeSetProject:
-    """Situations side by side in one project, so that one process builds them all.
+    """Several situations in one project, so that one process builds them all.
 
     Args:
-        folder: where everything is.
+        folder: the root of everything.
         situations: the tables.
-        landed: the URL at which Spark finds what lands, if that is not where it is written.
+        landed: the URL at which Spark finds the landing zone, if not where the test writes it.
         changes: config of the change sets.
-        output: the profile's output, if it is not the repository's.
-        models: further models, by path in the folder of models.
-        parsed_once: situations of which the quarantine reads what the change set has parsed.
+        output: the profile's output, if not the repository's.
+        models: further models, by path in the models folder.
+        parsed_once: situations whose quarantine reuses what the change set has parsed.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class ChangeSetProject:
             {
                 "name": name,
                 "external": {"location": f"{landed or self.landing}/{name}", "file_format": "text"},
-                # What `--sample` samples by.
+                # The column by which `--sample` samples.
                 "config": {"event_time": "_metadata.file_modification_time"},
             }
             for name in self.situations
@@ -127,7 +127,7 @@ class ChangeSetProject:
         path.write_text(text, encoding="utf-8")
 
     def land(self, name: str, batch: int, lines: Iterable[str | bytes], file: int = 0) -> str:
-        """Write a file of a batch; its name, as the quarantine has it."""
+        """Write a file of a batch. Return its name as the quarantine shows it."""
         path = self.landing / name / f"batch={batch:06d}" / f"part-{file:05d}.json"
         path.parent.mkdir(parents=True, exist_ok=True)
         raw = [line.encode() if isinstance(line, str) else line for line in lines]
@@ -135,23 +135,23 @@ class ChangeSetProject:
         return str(path.relative_to(self.landing))
 
     def dbt(self, *commands: Sequence[str], **environment: str) -> list[Outcome]:
-        """dbt commands, in one process."""
+        """Run dbt commands in one process."""
         profiles = self._project if self._has_profile else REPOSITORY
         folders = ["--project-dir", str(self._project), "--profiles-dir", str(profiles)]
         found = (command if command[0] == "mv" else [*command, *folders] for command in commands)
         return dbt(self._home, *found, folder=self._folder, **environment)
 
     def run(self, *through: int, **environment: str) -> list[Outcome]:
-        """`dbt run` up to each of these batches, in one process."""
+        """`dbt run` up to each of these batches in turn, in one process."""
         commands = (["run", *variables(through_batch=batch)] for batch in through)
         return self.dbt(*commands, **environment)
 
     def change_set(self, name: str, columns: Sequence[str], suffix: str = "") -> list[Row]:
-        """Columns of the change set that the last run made, or of the table with its name and a suffix."""
+        """Columns of the change set that the last run made, or of the table with its name plus a suffix."""
         return self.spark_rows(f"{name}_changes{suffix}", columns)
 
     def spark_rows(self, name: str, columns: Sequence[str]) -> list[Row]:
-        """Columns of a table of Spark."""
+        """Columns of a Spark table."""
         rows = self._read_table(name)
         return [tuple(row[column] for column in columns) for row in rows]
 
@@ -161,11 +161,11 @@ class ChangeSetProject:
         return rows
 
     def assert_manifest_adds_up(self, name: str) -> None:
-        """Every line of the batches that the last run took is counted, and as one thing."""
+        """Every line of the batches in the last run is counted exactly once."""
         assert_manifest_adds_up(self._read_table(f"{name}_changes__manifest"))
 
     def queries(self, **queries: str) -> dict[str, list[Row]]:
-        """The rows of queries on ClickHouse, by name."""
+        """The results of queries on ClickHouse, by name."""
         with shop.clickhouse(self._home) as client:
             return {name: shop.query(client, sql) for name, sql in queries.items()}
 
@@ -176,10 +176,10 @@ class ChangeSetProject:
         return self.queries(lines=sql)["lines"]
 
     def live_rows(self) -> dict[str, list[Row]]:
-        """The live rows of every table without the sign, by FINAL and by signed sums alike.
+        """The live rows of every table, without the sign; FINAL and signed sums must agree on them.
 
         Raises:
-            AssertionError: the two differ, or the ledger does not say what became of every event.
+            AssertionError: they differ, or the ledger does not account for every event.
         """
         found = {}
         with shop.clickhouse(self._home) as client:

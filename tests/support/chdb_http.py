@@ -1,13 +1,12 @@
 """A ClickHouse HTTP endpoint on top of chDB, for tests that need a real engine but no server.
 
-chDB is the ClickHouse engine as a Python package; only one process at a time can open a data
-directory with it. This module puts the part of ClickHouse's HTTP interface that clickhouse-connect
-speaks (and so dbt-clickhouse with ``driver: http``) in front of one engine, so that several
-processes share it and the code under test runs unchanged.
+chDB is the ClickHouse engine as a Python package. Only one process at a time can open a data directory with it. This
+module serves the part of ClickHouse's HTTP interface that clickhouse-connect uses (and so dbt-clickhouse with
+``driver: http``) from one engine, so that several processes share it and the code under test runs unchanged.
 
-Run it as ``python -m tests.support.chdb_http --path DIR --port 0 --port-file FILE`` or, in a test,
-with :func:`running_server`. It binds 127.0.0.1 only. A result is complete before its first byte is
-sent, so an error always has its own HTTP status and never breaks off a body.
+Run it as ``python -m tests.support.chdb_http --path DIR --port 0 --port-file FILE`` or, in a test, with
+:func:`running_server`. It binds 127.0.0.1 only. A result is complete before its first byte is sent, so an error always
+has its own HTTP status and never cuts off a body.
 """
 
 from __future__ import annotations
@@ -43,10 +42,10 @@ from backports import zstd
 
 HOST = "127.0.0.1"
 MAX_SESSIONS = 256  # At about 0.1 MB each; the least recently used idle session is closed first.
-STATEMENTS = "statements.log"  # In the data directory, for the case that the engine crashes.
-# What chDB, being embedded, sets differently from a server's default profile.
+STATEMENTS = "statements.log"  # In the data directory, in case the engine crashes.
+# Where chDB's defaults, being embedded, differ from a server's default profile.
 SERVER_PROFILE = "implicit_select=0&allow_introspection_functions=0&storage_file_read_method=pread"
-# URL parameters for the transport; any other is a setting of the query.
+# URL parameters of the transport; any other parameter is a setting of the query.
 TRANSPORT_PARAMETER = re.compile(
     "|buffer_size|client_protocol_version|close_session|database|default_format|param_.*|password"
     "|enable_http_compression|http_headers_progress_interval_ms|query|query_id|quota_key|readonly"
@@ -60,7 +59,7 @@ HTTP_STATUS = {
     **dict.fromkeys((516,), 403),
     **dict.fromkeys((48,), 501),
 }
-# Compressions in the server's order of preference, without brotli, snappy, xz and bz2.
+# Compressions in the server's order of preference, except brotli, snappy, xz and bz2.
 ENCODERS: Mapping[str, Callable[[Any], bytes]] = {
     "zstd": zstd.compress,
     "lz4": lz4.frame.compress,
@@ -70,7 +69,7 @@ ENCODERS: Mapping[str, Callable[[Any], bytes]] = {
 DECODERS: Mapping[str, Callable[[bytes], bytes]] = {
     "": lambda data: data,
     "zstd": zstd.decompress,
-    # Not lz4.frame.decompress: it stops after one frame, and an insert has one for each block.
+    # Not lz4.frame.decompress: it stops after one frame, and an insert has one per block.
     "lz4": lambda data: bytes(lz4.frame.open(io.BytesIO(data)).read()),
     "gzip": gzip.decompress,
     "deflate": zlib.decompress,
@@ -91,7 +90,7 @@ _ENGINE_ERROR = re.compile(
     r"(?: \(version [^)]*\)\.?)?",
     re.DOTALL,
 )
-# With parentheses nested up to three deep, as in Map(String, Array(Decimal(9, 2))).
+# Parentheses may be nested up to three deep, as in Map(String, Array(Decimal(9, 2))).
 _COLUMN_TYPE = re.compile(r"(?:[^,()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))+")
 
 
@@ -104,7 +103,7 @@ class ClickHouseError(Exception):
 
     @classmethod
     def from_engine(cls, error: Exception) -> ClickHouseError:
-        """Unpack what chDB raises, which may be the same error wrapped several times."""
+        """Unpack an exception of chDB, which may be the same error wrapped several times."""
         code, message, name = "1002", str(error), "UNKNOWN_EXCEPTION"
         while match := _ENGINE_ERROR.fullmatch(message):
             code, message, name = match.groups()
@@ -120,7 +119,7 @@ class Insert(NamedTuple):
 
 
 class Request(NamedTuple):
-    """One query as the client sent it; ``database`` is empty for the session's own."""
+    """One query as the client sent it. An empty ``database`` means the session's own."""
 
     sql: bytes
     settings: dict[str, str]
@@ -131,7 +130,7 @@ class Request(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """A result. The body is memory of the owner: it lasts while there is a reference to that."""
+    """A result. The body is memory of ``owner``, and valid as long as that is referenced."""
 
     counters: Mapping[str, int]  # Rows, bytes, and elapsed time in ns.
     body: bytes | memoryview = b""
@@ -139,15 +138,15 @@ class Outcome(NamedTuple):
 
 
 def first_word(sql: bytes, start: int = 0) -> bytes:
-    """Return the first word after blanks and comments in capitals, or else one character."""
+    """Return the first word after blanks and comments, in capitals; or else one character."""
     match = _FIRST_WORD.match(sql, start)
     return match[1].upper() if match else b""
 
 
 def insert_in(sql: bytes) -> Insert | None:
-    """Take an INSERT with FORMAT and data apart; return None for any other statement.
+    """Split an INSERT with FORMAT and data into its parts; return None for any other statement.
 
-    Raises ClickHouseError 62 for no statement or several: chDB would run those, a server does not.
+    Raises ClickHouseError 62 for no statement or several: chDB would run those, but a server does not.
     """
     if first_word(sql) in (b"", b";"):
         raise ClickHouseError(62, "SYNTAX_ERROR", "Syntax error: Empty query.")
@@ -174,12 +173,12 @@ class Session:
         self._handle = connect()
         self._database = self._bound_database = "default"
         self._request_settings: dict[str, str] = {}
-        self._set_statements: dict[bytes, None] = {}  # Of the session itself, in order.
+        self._set_statements: dict[bytes, None] = {}  # Those of the session itself, in order.
 
     def execute(self, request: Request) -> Outcome:
-        """Run a request, whose settings and database do not outlast it.
+        """Run a request, whose settings and database apply to it only.
 
-        A SET changes the session and is run without them. Raises ClickHouseError for any failure.
+        A SET changes the session and runs without them. Raises ClickHouseError for any failure.
         """
         keyword, insert = first_word(request.sql), insert_in(request.sql)
         text = (insert.statement if insert else request.sql)[:100_000].decode(errors="replace")
@@ -223,11 +222,11 @@ class Session:
         return str(self.query(sql, "TabSeparatedRaw").bytes().decode().removesuffix("\n"))
 
     def close(self) -> None:
-        """Give up the handle and with it the temporary tables."""
+        """Release the handle, and with it the temporary tables."""
         self._handle.close()
 
     def _insert(self, insert: Insert) -> Outcome:
-        # In the text of a query, chDB would take an empty line for the end of the data.
+        # chDB would read an empty line in the query text as the end of the data.
         statement = insert.statement.decode()
         with _engine_errors(), self._handle.send_insert(statement, insert.data_format) as stream:
             stream.append(insert.data)
@@ -237,13 +236,13 @@ class Session:
 
     def _bind_database(self, requested: str) -> None:
         database = requested or self._database
-        if requested or database != self._bound_database:  # A requested one may be gone by now.
+        if requested or database != self._bound_database:  # A requested database may be dropped by now.
             self._bound_database = ""
             self.query(f"USE {_quoted(database, '`')}")
             self._bound_database = database
 
     def _bind_settings(self, settings: dict[str, str]) -> None:
-        if settings == self._request_settings:  # As mostly: clients repeat them.
+        if settings == self._request_settings:  # Usually true: clients repeat their settings.
             return
         self._unset(self._request_settings)
         self._request_settings = settings
@@ -276,17 +275,17 @@ def _quoted(text: str, quote: str = "'") -> str:
 
 
 class ChdbServer(ThreadingHTTPServer):
-    """The HTTP server, and the engine's only owner in this process.
+    """The HTTP server, and this process's only owner of the engine.
 
-    ``path`` is the data directory, ``port`` a TCP port or 0 for a free one. Only ``user`` with
-    ``password`` gets in. The engine takes its time zone from ``TZ`` as it is at this moment.
+    ``path`` is the data directory, ``port`` a TCP port or 0 for a free one. Only ``user`` with ``password`` gets in.
+    The engine reads its time zone from ``TZ`` when this object is created.
     """
 
     daemon_threads = True
     request_queue_size = 128
 
     def __init__(self, path: Path, port: int, user: str, password: str, config: str = "") -> None:
-        import chdb  # Not earlier: the import starts an engine.
+        import chdb  # Not earlier, because the import starts an engine.
 
         options = f"{SERVER_PROFILE}&config-file={config}" if config else SERVER_PROFILE
         self._connect: Callable[[], Any] = lambda: chdb.connect(f"{path}?{options}")
@@ -295,8 +294,8 @@ class ChdbServer(ThreadingHTTPServer):
         self.credentials = (user, password)
         self._sessions: dict[str, Session] = {}  # The most recently used last.
         self._sessions_lock = threading.Lock()
-        # Give the default database a server's engine: chDB's own one is an overlay with files.
-        if (path / "metadata" / "default").exists():  # As this code has left it, with tables.
+        # Give the default database the engine that a server gives it: chDB's own is an overlay with files.
+        if (path / "metadata" / "default").exists():  # As this code left it earlier, with tables.
             keeper.query("DETACH DATABASE default; ATTACH DATABASE default")
         elif keeper.value("SELECT count() FROM system.tables WHERE database = 'default'") == "0":
             keeper.query("DROP DATABASE default; CREATE DATABASE default ENGINE = Atomic")
@@ -308,13 +307,13 @@ class ChdbServer(ThreadingHTTPServer):
         self.server_name, self.server_port = HOST, self.server_address[1]
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Report on stderr what broke, unless a client has merely gone away."""
+        """Report errors on stderr, unless a client has merely disconnected."""
         if not isinstance(sys.exc_info()[1], ConnectionError):
             super().handle_error(request, client_address)
 
     @contextlib.contextmanager
     def session(self, session_id: str) -> Iterator[Session]:
-        """Lend a session for one request; without an id, a fresh one that ends with it.
+        """Lend a session for one request; without an id, a new one that ends with the request.
 
         Raises ClickHouseError 373 if another request is using the session, as a server does.
         """
@@ -335,7 +334,7 @@ class ChdbServer(ThreadingHTTPServer):
             session.lock.release()
 
     def server_close(self) -> None:
-        """Stop listening and the engine; a query that is still running is cut off."""
+        """Stop listening, and stop the engine; a running query is cut off."""
         super().server_close()
         with self._sessions_lock:
             self._close_idle_sessions(keep=0)
@@ -356,7 +355,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.do_POST()
 
     def do_POST(self) -> None:
-        body = self._read_body()  # In any case, or the next request could not be read.
+        body = self._read_body()  # Always, or the next request could not be read.
         url = urlsplit(self.path)
         fields = dict(parse_qsl(url.query, keep_blank_values=True, errors="surrogateescape"))
         query_id = fields.get("query_id") or str(uuid.uuid4())
@@ -392,7 +391,7 @@ class _Handler(BaseHTTPRequestHandler):
         with self.server.session(fields.get("session_id", "")) as session:
             outcome = session.execute(request)
             timezone = request.settings.get("session_timezone", session.timezone)
-        # The client's next request may have the session while this one is still being answered.
+        # The client's next request may use the session while this one is still being answered.
         headers["X-ClickHouse-Timezone"] = timezone
         summary = {name: str(value) for name, value in outcome.counters.items()}
         headers["X-ClickHouse-Summary"] = json.dumps(summary)
@@ -425,7 +424,7 @@ class _Handler(BaseHTTPRequestHandler):
             chunks.append(self._read_exactly(size))
             self._read_exactly(len(b"\r\n"))
         while self.rfile.readline().strip():
-            pass  # Trailers.
+            pass  # Trailers
         return b"".join(chunks)
 
     def _read_exactly(self, size: int) -> bytes:
@@ -452,7 +451,7 @@ class _Handler(BaseHTTPRequestHandler):
         query = fields.get("query", "").encode(errors="surrogateescape")
         header = {k: str(self.headers.get(f"X-ClickHouse-{k}", "")) for k in ("Database", "Format")}
         return Request(
-            sql=b"\n".join(filter(None, (query, body))),  # To a server, too, they are one text.
+            sql=b"\n".join(filter(None, (query, body))),  # A server, too, treats them as one text.
             settings={k: v for k, v in fields.items() if not TRANSPORT_PARAMETER.fullmatch(k)},
             parameters={k[6:]: v for k, v in fields.items() if k.startswith("param_")},
             database=fields.get("database") or header["Database"],
@@ -471,7 +470,7 @@ def _form_parts(content_type: str, body: bytes) -> Iterator[tuple[str, bytes, bo
 
 
 def _external_table(name: str, data: bytes, fields: dict[str, str]) -> tuple[str, tuple[str, Insert]]:
-    """Take the description of the table ``name`` out of the fields of the form."""
+    """Take the description of the table ``name`` from the fields of the form."""
     types, quoted = _COLUMN_TYPE.findall(fields.pop(f"{name}_types", "")), _quoted(name, "`")
     columns = ", ".join(f"_{number} {type_}" for number, type_ in enumerate(types, 1))
     columns = fields.pop(f"{name}_structure", columns)
@@ -485,10 +484,10 @@ def running_server(
 ) -> Iterator[tuple[str, int]]:
     """Run the front on the data directory ``path`` in a subprocess and yield (host, port).
 
-    ``config`` is the path of a configuration file of ClickHouse.
+    ``config`` is the path of a ClickHouse configuration file.
 
-    It ends with the block, and also if this process dies. Raises RuntimeError if it does not
-    answer within ``startup_seconds``, or, with its last statements, if it has ended before the block has.
+    The front ends with the block, and also if this process dies. Raises RuntimeError if it does not answer within
+    ``startup_seconds``, or if it ended before the block did; the latter with its last statements.
     """
     process, port = start_server(path, user, password, startup_seconds, config)
     try:
@@ -504,7 +503,7 @@ def running_server(
 def start_server(
     path: Path | str, user: str = "default", password: str = "", startup_seconds: float = 60.0, config: str = ""
 ) -> tuple[subprocess.Popen[bytes], int]:
-    """Start the front on the data directory ``path``: its process, which ends with this one, and its port.
+    """Start the front on the data directory ``path``. Return its process, which ends with this one, and its port.
 
     Raises RuntimeError if it does not answer within ``startup_seconds``.
     """
@@ -513,7 +512,7 @@ def start_server(
         command = [sys.executable, __file__, "--until-stdin-closes", "--path", str(path)]
         command += ["--port-file", str(port_file), "--user", user, "--password", password]
         command += ["--config", config]
-        # Ctrl-C is for this process, which then ends that one: a query that it breaks off may crash the engine.
+        # Ctrl-C is for this process, which then ends that one: interrupting a query may crash the engine.
         process = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
         deadline = time.monotonic() + startup_seconds
         while not _answers_ping(port_file):
@@ -525,7 +524,7 @@ def start_server(
 
 
 def stop_server(process: subprocess.Popen[bytes]) -> None:
-    """End a front as it would end by itself, or by force after half a minute."""
+    """Let a front shut down, or kill it after half a minute."""
     process.terminate()
     try:
         process.communicate(timeout=30)
@@ -553,11 +552,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--config", default="", help="configuration file of ClickHouse")
     parser.add_argument("--until-stdin-closes", action="store_true", help="end with the parent")
     options = parser.parse_args(arguments)
-    os.environ["TZ"] = "UTC"  # Before the engine starts: results must not depend on the host.
+    os.environ["TZ"] = "UTC"  # Before the engine starts: results must not depend on the host's time zone.
     time.tzset()
-    # Before any thread starts, so that all inherit it and only sigwait gets these signals.
+    # Before any thread starts, so that all inherit the mask and only sigwait gets these signals.
     signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGTERM, signal.SIGINT))
-    logging.raiseExceptions = False  # The log of statements may fail, as on a full disk.
+    logging.raiseExceptions = False  # Writing to the log of statements may fail, as on a full disk.
     _LOG.setLevel(logging.INFO)
     options.path.mkdir(parents=True, exist_ok=True)
     _LOG.addHandler(RotatingFileHandler(options.path / STATEMENTS, maxBytes=4_000_000, encoding="utf-8"))

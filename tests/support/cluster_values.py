@@ -1,4 +1,4 @@
-"""A small project with values that Spark and ClickHouse could read differently, for any profile."""
+"""A small project for any profile, with values that Spark and ClickHouse could read differently."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from clickhouse_connect.driver.client import Client
 from tests.support.change_set_project import ChangeSetProject, Situation
 from tests.support.shop import REPOSITORY, Row, query
 
-# Models of the adapter's own tests: a value at the edge of each type, and partitions by each type.
+# Models from the adapter's own tests: edge values of each type, and partitions by each type.
 _MODELS = REPOSITORY / "plugins/dbt-spark-clickhouse/tests/functional/project/models/spark"
 _COLUMNS = {
     "id": "bigint",
@@ -38,7 +38,7 @@ _READINGS = Situation(
     {"unique_key": "id"},
     select="id, day, at, amount, whole, text, _version, _is_deleted",
 )
-# By line: id, version, day, at, amount, whole, text.
+# Per line: id, version, day, at, amount, whole, text.
 _LINES = (
     (1, 1, "2001-01-01", None, None, 2**53, "is replaced"),
     (1, 2, "1901-02-03", "1969-12-31 23:59:59.999999", "-9007199254740993.0000000001", 2**53 + 1, ""),
@@ -53,7 +53,7 @@ READINGS: list[Row] = [
         *("9999999999999999999999999999.9999999999", None, "日本"),
     ),
 ]
-# Spark's tables as ClickHouse reads them, and a table that is kept of such a one.
+# Spark's tables as ClickHouse reads them, and a ClickHouse table made from one.
 _CURRENT = {
     "current/edges_served.sql": "{{ config(materialized='table') }} select * from {{ ref('edges') }}",
     "current/folders_served.sql": "{{ config(materialized='table') }} select * from {{ ref('folders') }}",
@@ -94,7 +94,7 @@ def values_project(folder: Path, output: Mapping[str, Any]) -> ChangeSetProject:
 
 
 def assert_values(client: Client) -> None:
-    """Every table holds what was landed, and what Spark was told to make."""
+    """Every table holds what landed, and what Spark was told to create."""
     columns = "id, day, at, amount, whole, text"
     assert texts(client, f"select {columns} from shop.readings final where _sign = 1") == READINGS
     assert texts(client, "select * from shop.edges_served") == EDGES
@@ -103,7 +103,7 @@ def assert_values(client: Client) -> None:
 
 
 def texts(client: Client, sql: str) -> list[Row]:
-    """The rows of a query in order of all columns, each value as ClickHouse prints it."""
+    """The rows of a query, ordered by all columns, each value as ClickHouse prints it."""
     rows = query(client, f"select * apply(x -> hex(toString(x))) from ({sql}) order by all")
     return [
         tuple(None if v is None else bytes.fromhex(v).decode(errors="backslashreplace") for v in row) for row in rows

@@ -1,4 +1,4 @@
-"""A dbt project on stock dbt-clickhouse that has nothing of this one but its macros and tests."""
+"""A dbt project on stock dbt-clickhouse that shares only macros and tests with this one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Row = tuple[Any, ...]
 
 
 class OperationError(Exception):
-    """A `dbt run-operation` that failed."""
+    """A `dbt run-operation` failed."""
 
 
 class CollapsingProject:
@@ -31,7 +31,7 @@ class CollapsingProject:
         host, port = address
         self.schema = schema
         self.folder = folder
-        self.events: list[Any] = []  # dbt's EventMsg, of the last command
+        self.events: list[Any] = []  # dbt's EventMsg, from the last command
         self._models = folder / "models"
         self._models.mkdir(parents=True)
         self.client: Client = clickhouse_connect.get_client(host=host, port=port)
@@ -55,9 +55,9 @@ class CollapsingProject:
                 "name": "versioned_collapsing",
                 "profile": "host",
                 "version": "1.0",
-                # The project's own macros may stand in for ours.
+                # The test's own macros may override ours.
                 "macro-paths": [str(REPOSITORY / "macros"), str(REPOSITORY / "tests" / "generic"), "macros"],
-                # Tests let runs die, and do not wait a minute each time to be sure of it.
+                # Tests kill runs, and should not wait a minute each time until that is certain.
                 "vars": {"versioned_collapsing_lock_seconds": 1, **variables},
                 "flags": {"send_anonymous_usage_stats": False},
             },
@@ -90,27 +90,27 @@ class CollapsingProject:
         (self._models / f"{name}.yml").write_text(json.dumps(properties))
 
     def run(self, *arguments: str) -> dict[str, Node]:
-        """`dbt run`; what it said of each model."""
+        """`dbt run`. Return dbt's result for each model."""
         return self.dbt("run", *arguments)
 
     def build(self, *arguments: str) -> dict[str, str]:
-        """`dbt run` of models that all succeed; the message of each."""
+        """`dbt run` of models that must all succeed. Return the message of each."""
         outcomes = self.run(*arguments)
         assert {outcome.status for outcome in outcomes.values()} == {"success"}, outcomes
         return {name: outcome.message for name, outcome in outcomes.items()}
 
     def dbt(self, *arguments: str) -> dict[str, Node]:
-        """A dbt command; what it said of each node.
+        """Run a dbt command. Return its result for each node.
 
         Raises:
-            AssertionError: the ledger does not say what became of every event.
+            AssertionError: the ledger does not account for every event.
         """
         outcome = self._invoke(*arguments)
         assert_ledger_adds_up(self.query, self.schema)
         return outcome.nodes
 
     def operation(self, macro: str, **arguments: Any) -> str:
-        """`dbt run-operation`; the lines that it logged.
+        """`dbt run-operation`. Return the lines that it logged.
 
         Raises:
             OperationError: it failed; the text says why.
@@ -122,18 +122,18 @@ class CollapsingProject:
         return self.logged("JinjaLogInfo")
 
     def logged(self, *names: str) -> str:
-        """The lines that events of these names have in what dbt did last."""
+        """The lines that the last dbt command logged in events of these names."""
         return "\n".join(event.info.msg for event in self.events if event.info.name in names)
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
-        """A dbt command in a process of its own, under way."""
+        """Start a dbt command in a process of its own."""
         return commands.start(*arguments, folder=self.folder, stdout=subprocess.PIPE)
 
     def _invoke(self, *arguments: str) -> Outcome:
         self.events.clear()
         folder = str(self.folder)
         folders = ("--project-dir", folder, "--profiles-dir", folder)
-        # To write the manifest takes dbt as long as a small apply.
+        # Writing the manifest takes dbt as long as a small apply.
         quick = ["--no-write-json"] if arguments[0] in ("run", "run-operation") else []
         outcome = commands.invoke("--quiet", *quick, *arguments, *folders, callbacks=[self.events.append])
         assert outcome.exception is None, outcome.exception
@@ -149,7 +149,7 @@ class CollapsingProject:
         self.client.command(sql, settings={"database": self.schema})
 
     def replace_rows(self, table: str, structure: str, rows: Iterable[Row]) -> None:
-        """Make ``table`` anew with these rows. A row may leave out its last columns: they get their types' defaults."""
+        """Recreate ``table`` with these rows. A row may omit its last columns, which then get their types' defaults."""
         self.command(f"create or replace table {table} ({structure}) engine = Memory")
         by_width = {width: list(some) for width, some in groupby(sorted(rows, key=len), key=len)}
         names = [row[0] for row in self.query(f"describe table {table}")] if by_width else []

@@ -1,7 +1,7 @@
-"""Projects for which dbt parses the macros once.
+"""Projects for which dbt parses the macros only once.
 
-To parse 400 macros takes dbt seconds. It saves what it has parsed and then parses only changed files, in one project
-and with one profile. These projects have the same macros, so each begins with what was saved of the first.
+Parsing hundreds of macros takes dbt seconds. It saves the result, and then parses only changed files, per project and
+profile. These projects share their macros, so each one starts from what was saved for the first.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ MakeProject = Callable[[str], CollapsingProject]
 
 @contextmanager
 def collapsing_projects(address: tuple[str, int], make_folder: Callable[[str], Path]) -> Iterator[MakeProject]:
-    """Yields what makes a project on a server, in a schema of that name; ``make_folder`` makes its folder."""
+    """Yields a function that makes a project on a server, in the schema of that name; ``make_folder`` makes its
+    folder."""
     with _same_profile():
         parsed = CollapsingProject(make_folder("parsed"), address, "parsed")
         parsed.dbt("parse")
@@ -41,7 +42,7 @@ def collapsing_projects(address: tuple[str, int], make_folder: Callable[[str], P
 
 @contextmanager
 def _same_profile() -> Iterator[None]:
-    """Within the block dbt does not parse everything again because another schema is in the profile."""
+    """Within the block, another schema in the profile does not make dbt parse everything again."""
     stock = ManifestLoader.build_manifest_state_check
 
     def state_check(loader: ManifestLoader) -> ManifestStateCheck:
@@ -51,6 +52,6 @@ def _same_profile() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ManifestLoader, "build_manifest_state_check", state_check)
-        # dbt looks for the module of each frame of the stack, to name the origin of a flag.
+        # dbt looks up the module of every stack frame to name the origin of a flag, which is slow.
         patch.setattr(BehaviorFlagRendered, "_default_source", staticmethod(lambda: "dbt"))
         yield

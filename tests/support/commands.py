@@ -1,7 +1,6 @@
-"""dbt commands: in this process, several in a process of their own, or one that is under way; and how they ended.
+"""dbt commands: in this process, several in a process of their own, or one in the background; and how they ended.
 
-`run_all` runs its commands in a new process. This process is a fork of one that has already imported dbt and parsed the
-macros.
+`run_all` runs its commands in a new process. It is forked from one that has already imported dbt and parsed the macros.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _FORKS.set_forkserver_preload(["tests.support.parsed_macros"])
 
 
 class Node(NamedTuple):
-    """What dbt said of one model or test: its status, and its message or error."""
+    """dbt's result for one model or test: its status, and its message or error."""
 
     status: str
     message: str
@@ -39,8 +38,8 @@ class Node(NamedTuple):
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a command ended: with what of each node, by its name, and after how many seconds; and what it printed, where
-    that was kept."""
+    """How a command ended: the result of each node by name, the seconds it took, and what it printed, if that was
+    kept."""
 
     success: bool
     exception: str | None
@@ -54,7 +53,7 @@ class Outcome:
 
     @classmethod
     def of(cls, result: Any) -> Outcome:
-        """What dbtRunner returns."""
+        """From the result of dbtRunner."""
         runs = [run for run in getattr(result.result, "results", None) or [] if hasattr(run, "node")]
         return cls(
             result.success,
@@ -75,13 +74,13 @@ def run_all(
     environment: Mapping[str, str] | None = None,
     seconds: float | None = None,
 ) -> list[Outcome]:
-    """Run dbt commands one after the other in a process of their own, so that Spark starts once for all of them.
+    """Run dbt commands one after another in a process of their own, so that Spark starts once for all of them.
 
     Args:
-        commands: arguments of each; `mv`, a path and another move a file or folder in between.
+        commands: arguments of each; `mv` and two paths move a file or folder in between.
         folder: where dbt runs.
-        environment: of the process; that of this one if none.
-        seconds: in which it has to end.
+        environment: of the process; by default that of this one.
+        seconds: the time limit.
 
     Raises:
         AssertionError: the process died, did not end in time, or ended with an error.
@@ -114,17 +113,17 @@ def run_all(
 def dbt(
     home: Path, *commands: Sequence[str], zone: str = "UTC", folder: Path = REPOSITORY, **environment: str
 ) -> list[Outcome]:
-    """Run dbt commands on the project, one after the other in one process.
+    """Run dbt commands on the project, one after another in one process.
 
     Args:
         home: folder of the embedded stores.
         commands: arguments of each command, as in run_all.
         zone: the machine's time zone.
         folder: where dbt runs.
-        environment: more variables of the process's environment.
+        environment: additional environment variables.
 
     Raises:
-        AssertionError: the process died.
+        AssertionError: the process died or failed.
     """
     home.mkdir(parents=True, exist_ok=True)
     variables = {
@@ -145,13 +144,13 @@ def _end(log: Path) -> str:
 def start(
     *arguments: str, folder: Path, environment: Mapping[str, str] | None = None, **options: Any
 ) -> subprocess.Popen[str]:
-    """A dbt command in a process of its own, under way; ``options`` are those of Popen."""
+    """Start a dbt command in a process of its own; ``options`` are those of Popen."""
     command = [sys.executable, "-m", "dbt.cli.main", *arguments]
     return subprocess.Popen(command, cwd=folder, env=environment, text=True, **options)
 
 
 def variables(**values: object) -> list[str]:
-    """`--vars` of a command."""
+    """The arguments for `--vars`."""
     return ["--vars", json.dumps(values)]
 
 
@@ -163,7 +162,7 @@ def _run(
     answer: Connection,
     gateway: Gateway | None,
 ) -> None:
-    """Run the commands in the new process, and send their outcomes to ``answer``. What dbt and Spark print goes to ``log``."""
+    """Run the commands in the new process, and send their outcomes to ``answer``. dbt and Spark print to ``log``."""
     os.environ.clear()
     os.environ.update(environment)
     time.tzset()
@@ -186,5 +185,5 @@ def _run(
             output = log.read_bytes()[begin:].decode(errors="replace")
             outcomes.append(replace(outcome, output=output))
     finally:
-        atexit._run_exitfuncs()  # A process of multiprocessing does not call what atexit has registered.
+        atexit._run_exitfuncs()  # A process of multiprocessing does not run atexit handlers.
     answer.send(outcomes)

@@ -1,4 +1,4 @@
-"""A server of Spark Connect on this machine, from PySpark's own jars."""
+"""A Spark Connect server on this machine, from PySpark's own jars."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pyspark
 
-STARTS_WITHIN = 300  # seconds; on a machine that does nothing else, less than ten
+STARTS_WITHIN = 300  # seconds; less than ten on an otherwise idle machine
 
 
 def free_port() -> int:
-    """A port of this machine that nobody listens at."""
+    """A free port on this machine."""
     with socket.socket() as found:
         found.bind(("localhost", 0))
         return int(found.getsockname()[1])
@@ -25,7 +25,7 @@ def free_port() -> int:
 
 @contextmanager
 def running_connect_server(folder: Path, port: int, token: str) -> Iterator[None]:
-    """A server for the block: its tables are in ``folder/warehouse``, what it says in its log.
+    """A server for the block. Its tables are in ``folder/warehouse``, its output in its log.
 
     Raises:
         AssertionError: it ended, or does not answer.
@@ -50,7 +50,7 @@ def running_connect_server(folder: Path, port: int, token: str) -> Iterator[None
         **os.environ,
         "PYSPARK_PYTHON": sys.executable,
         "SPARK_CONNECT_AUTHENTICATE_TOKEN": token,
-        "TZ": "Asia/Kolkata",  # The zone of the server must not matter.
+        "TZ": "Asia/Kolkata",  # The server's time zone must not matter.
     }
     log = folder / "connect.log"
     with (

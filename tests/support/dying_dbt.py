@@ -1,6 +1,6 @@
-"""dbt commands in one process, of which one dies at an operation of one's choice, and Spark with it.
+"""Runs dbt commands in one process and kills it, together with Spark, at a chosen operation.
 
-Run as a script: the arguments are a file with the plan, and the file for what was seen.
+Run it as a script: the arguments are a file with the plan, and a file for what was seen.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _CHANGES = {"os.link", "os.rename", "os.remove", "os.rmdir", "os.mkdir"}
 
 
 class Deaths:
-    """Counts what dbt does itself: statements on Spark, and what it changes below the warehouse."""
+    """Counts what dbt itself does: statements on Spark, and changes below the warehouse."""
 
     def __init__(self) -> None:
         self.seen: dict[str, list[str]] = {}
@@ -32,21 +32,21 @@ class Deaths:
         self.dying: dict[str, Any] = {}
 
     def arm(self, death: dict[str, Any]) -> None:
-        """Die at the operation of a kind, by its number among those that match: before it, or after it."""
+        """Die before or after an operation, given by its kind and its number among those that match."""
         self.seen = {"statement": [], "python": []}
         self.dying = death
         if SparkContext._active_spark_context is not None:
             self.arm_spark()
 
     def arm_spark(self) -> None:
-        """Have Spark die."""
+        """Arm the same death in Spark's JVM."""
         if self.dying and self.files is None:
             self.files = SparkContext._active_spark_context._jvm.deaths.Deaths  # type: ignore[union-attr]
             number = self.dying["number"] if self.dying["kind"] == "file" else 0
             self.files.arm(os.getpid(), self.dying["pattern"], number, self.dying["is_after"])
 
     def begin(self, kind: str, what: str) -> bool:
-        """An operation begins; whether it is the last one."""
+        """Note that an operation begins. Return whether it is the one to die at."""
         if kind not in self.seen:
             return False
         self.seen[kind].append(what)
@@ -103,7 +103,7 @@ def _spark_rows(sql: str) -> list[list[Any]]:
 
 
 def main(plan: Path, seen: Path) -> None:
-    """Run the commands of ``plan``; write what each of them did before the next one begins."""
+    """Run the commands of ``plan``. Before each next one, write down what the last one did."""
     deaths = Deaths()
     _count_statements(deaths)
     _count_changes(deaths)

@@ -1,4 +1,4 @@
-"""A local file system for Spark on which things go wrong at operations of one's choice.
+"""A local file system for Spark on which chosen operations go wrong.
 
 It kills dbt, and itself; or it runs a script, and fails if the script does: a ``Fault``.
 """
@@ -14,8 +14,8 @@ import pyspark
 
 _JARS = Path(pyspark.__file__).parent / "jars"
 
-# Once Deaths.arm was called, operations below /warehouse/ that match are counted; the n-th is the last thing that
-# happens, or the first that does not. A folder is deleted file by file, as a file system would.
+# After Deaths.arm, matching operations below /warehouse/ are counted. The n-th is the last that happens, or the first
+# that does not. A folder is deleted file by file, as on a real file system.
 _JAVA = {
     "Deaths": """
 package deaths;
@@ -55,7 +55,7 @@ public class Deaths {
     }
 }
 """,
-    # The first operation that a plan of the folder names runs its script, while it waits; the plan is then gone.
+    # The first operation that a plan in the folder names waits while the plan's script runs; the plan is then deleted.
     "Faults": """
 package deaths;
 
@@ -217,7 +217,7 @@ public class DyingFileSystem extends org.apache.hadoop.fs.LocalFileSystem {
 """,
 }
 
-# Java's own compiler is not part of a JRE; Spark brings another one.
+# A JRE does not include Java's own compiler; Spark ships another one.
 _COMPILE = """
 import sys
 from pathlib import Path
@@ -240,21 +240,21 @@ gateway.shutdown()
 
 @dataclass(frozen=True)
 class Fault:
-    """What happens once, at an operation such as `open /a/file` or `read 65536 /a/file` (at this position)."""
+    """What happens once, at an operation such as `open /a/file` or `read 65536 /a/file` (at that position)."""
 
     pattern: str
     script: str = "false"
 
     def plan(self, path: Path) -> Path:
-        """Write it to a file, which is in force where its name ends with `.plan`."""
+        """Write it to a file. Only names that end in `.plan` take effect."""
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"{self.pattern}\n{self.script}\n")
         return path
 
 
 def settings(folder: Path, python: str, faults: Path | None = None) -> dict[str, str]:
-    """Compile the file system into ``folder``; the settings with which Spark uses it. What is planned in the folder
-    ``faults`` happens on it."""
+    """Compile the file system into ``folder``. Return the settings with which Spark uses it. Plans in the folder
+    ``faults`` take effect on it."""
     for name, source in _JAVA.items():
         path = folder / "deaths" / f"{name}.java"
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,8 +1,9 @@
-"""dbt in forks of a process that has imported it, and parsed the project, once: a run begins at once, and can be killed.
+"""Runs dbt in forks of a process that has imported dbt and parsed the project once. A run starts at once, and can be
+killed.
 
-The process opens no engine: a fork would share it. Each fork runs a command, or opens the engine to answer queries.
-Run as a script, it is that process. Each line that it reads is a job in JSON; it answers with the fork's process ID,
-and with how the fork ended.
+The process itself opens no engine, because a fork would share it. Each fork runs a command, or opens the engine to
+answer queries. Run as a script, this module is that process. Each line that it reads is a job in JSON; it answers with
+the fork's process ID, and later with how the fork ended.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ Row = tuple[Any, ...]
 
 
 class Fork:
-    """A command that is under way."""
+    """A running command."""
 
     def __init__(self, server: ForkServer, pid: int) -> None:
         self._server = server
@@ -32,7 +33,7 @@ class Fork:
         self._end: dict[str, Any] | None = None
 
     def has_ended(self) -> bool:
-        """Whether the process is there no more, or is a zombie."""
+        """Whether the process is gone, or a zombie."""
         try:
             stat = Path(f"/proc/{self._pid}/stat").read_text()
         except OSError:
@@ -45,15 +46,15 @@ class Fork:
         return self._pid
 
     def kill(self, number: int = signal.SIGKILL) -> None:
-        """Send it a signal: SIGKILL ends it, and the engine within it."""
+        """Send it a signal: SIGKILL ends it, and the engine inside it."""
         os.kill(self._pid, number)
 
     def wait(self) -> dict[str, Any]:
         """Wait for its end.
 
         Returns:
-            `signal`, 0 unless it was killed; `success` of the command, or none; `message` of what failed;
-            `answers`, the rows of each query by its name.
+            `signal`, 0 unless it was killed; `success` of the command, or None; `message` of what failed; `answers`,
+            the rows of each query by its name.
         """
         if self._end is None:
             self._end = self._server.reap()
@@ -64,13 +65,13 @@ class ForkServer:
     """The process from which dbt is forked, for the project in ``folder``; one fork at a time.
 
     Args:
-        folder: of the project, whose profile's stores are in its folder ``home``.
-        values: variables with which the project is parsed.
+        folder: the project, whose profile keeps its stores in the folder ``home`` there.
+        values: variables for parsing the project.
     """
 
     def __init__(self, folder: Path, **values: object) -> None:
         self._process = subprocess.Popen(
-            # -P: dbt imports each module of sys.path that has a name like a plugin's.
+            # -P: dbt imports every module on sys.path whose name looks like a plugin's.
             [sys.executable, "-P", __file__, json.dumps(values)],
             cwd=folder,
             stdin=subprocess.PIPE,
@@ -91,12 +92,12 @@ class ForkServer:
         queries: Mapping[str, str] | None = None,
         options: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> Fork:
-        """Fork a process that runs a dbt command, if there are arguments, and answers queries after it.
+        """Fork a process that runs a dbt command, if there are arguments, and then answers queries.
 
         Args:
             arguments: of the command.
             queries: by name.
-            options: that models have instead of those with which the project was parsed, by the name of the model.
+            options: by model name, options that replace those from parsing.
         """
         assert self._process.stdin
         job = {"arguments": arguments, "queries": dict(queries or {}), "options": options or {}}
@@ -105,14 +106,14 @@ class ForkServer:
         return Fork(self, self.read()["pid"])
 
     def reap(self) -> dict[str, Any]:
-        """How the fork ended. Until this is called its process ID cannot become another's."""
+        """How the fork ended. Its process ID cannot be reused before this is called."""
         assert self._process.stdin
         self._process.stdin.write("{}\n")
         self._process.stdin.flush()
         return self.read()
 
     def read(self) -> dict[str, Any]:
-        """What the process says next.
+        """The next message of the process.
 
         Raises:
             AssertionError: it died.
@@ -128,7 +129,7 @@ def _serve(values: str) -> None:
     from dbt.contracts.graph.manifest import Manifest
 
     for module in ("clickhouse_connect", "dbt.adapters.spark_clickhouse", "dbt.cli.main"):
-        importlib.import_module(module)  # before any fork, so that none has to do it
+        importlib.import_module(module)  # before any fork, so that no fork has to do it
 
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(os.open("output.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND), 1)
@@ -138,7 +139,7 @@ def _serve(values: str) -> None:
         answers.write(json.dumps(said) + "\n")
         answers.flush()
 
-    # To parse is to import chDB, whose threads a fork would not have.
+    # Parsing imports chDB, whose threads a fork would not have.
     parsed = _wait(*_fork({"arguments": ["parse", "--vars", values]}, None))
     assert parsed["success"], parsed
     manifest = Manifest.from_msgpack(Path("target", "partial_parse.msgpack").read_bytes())
@@ -180,7 +181,7 @@ def _wait(pid: int, pipe: int) -> dict[str, Any]:
         said = answer.read()
     status = os.waitpid(pid, 0)[1]
     begun: dict[str, Any] = {"success": None, "message": "", "answers": {}}
-    # What a killed fork has said may be cut off.
+    # The output of a killed fork may be cut off.
     end = json.loads(said) if os.WIFEXITED(status) and said else {}
     return {**begun, "signal": os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0, **end}
 
@@ -207,7 +208,7 @@ def _do(job: Mapping[str, Any], manifest: Any) -> dict[str, Any]:
 
 
 def _listen(said: list[str], event: Any) -> None:
-    """Keep what an operation failed of, which is in no result, and warnings."""
+    """Collect warnings and the errors of operations, which no result contains."""
     if event.info.name in ("RunningOperationCaughtError", "JinjaLogWarning"):
         said.append(event.info.msg)
 

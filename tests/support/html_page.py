@@ -1,4 +1,4 @@
-"""A page as a test reads it: whether it is well formed, what it refers to, and its tables."""
+"""A page as tests read it: whether it is well formed, what it refers to, and its tables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ REFERENCES = {"src", "href", "srcset", "action", "poster", "data", "formaction",
 
 @dataclass
 class Element:
-    """An element with its attributes, and what is in it."""
+    """An element with its attributes and its content."""
 
     tag: str
     attributes: dict[str, str]
@@ -21,14 +21,14 @@ class Element:
     texts: list[str] = field(default_factory=list)
 
     def all(self, tag: str) -> list[Element]:
-        """The elements of a tag within this one, in the order of the page."""
+        """The elements with a tag inside this one, in the order of the page."""
         found = [child for child in self.children if child.tag == tag]
         nested = [each.all(tag) for each in self.children]
         return [*found, *(one for some in nested for one in some)]
 
     @property
     def text(self) -> str:
-        """What is written in it, in one line."""
+        """Its text, in one line."""
         return " ".join("".join(self.texts).split())
 
 
@@ -36,7 +36,7 @@ class Page(HTMLParser):
     """The tree of a page.
 
     Raises:
-        AssertionError: an element is closed that is not open, or stays open.
+        AssertionError: an element is closed but not open, or stays open.
     """
 
     def __init__(self, source: str) -> None:
@@ -71,7 +71,7 @@ class Page(HTMLParser):
 
     @property
     def elements(self) -> list[Element]:
-        """All of them."""
+        """All elements."""
         found, waiting = [], [self.root]
         while waiting:
             element = waiting.pop()
@@ -84,7 +84,7 @@ class Page(HTMLParser):
         return self.root.all("body")[0].text
 
     def tables(self) -> dict[str, list[dict[str, str]]]:
-        """The rows of each table by its caption, each by the names of the columns."""
+        """The rows of each table, by its caption, each by column name."""
         found = {}
         for table in self.root.all("table"):
             names = [cell.text for cell in table.all("thead")[0].all("th")]

@@ -1,4 +1,4 @@
-"""A project that follows tables of a lake, and what is in the lake and in ClickHouse."""
+"""A project that follows tables of a lake, and reads what the lake and ClickHouse hold."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.shop import REPOSITORY
 COLUMNS = {"id": "bigint", "status": "string", "amount": "decimal(12,2)", "ver": "bigint", "day": "date"}
 Command = list[str]
 
-# Statements, and the rows of a table of the lake beside the live rows of tables of ClickHouse.
+# Runs statements, and returns the rows of a lake table together with the live rows of ClickHouse tables.
 _MACROS = """
 {% macro commit(statements, engine) %}
   {%- for sql in statements %}{% do adapter.query_on(engine, sql) %}{% endfor -%}
@@ -51,7 +51,7 @@ _MACROS = """
 
 @dataclass(frozen=True)
 class Lake:
-    """A format of a lake: what Spark needs for it, and the macro that reads its feed."""
+    """A lake format: what Spark needs for it, and the macro that reads its feed."""
 
     format: str
     spark: str
@@ -72,13 +72,13 @@ class Lake:
 
 @dataclass
 class LakeProject:
-    """Tables of a lake, each followed by change sets and tables of ClickHouse.
+    """Tables of a lake, each followed by change sets and ClickHouse tables.
 
     Args:
-        folder: where everything is.
+        folder: the root of everything.
         lake: the format.
-        models: of each table of ClickHouse the call that makes its change set, and its config.
-        others: more tables of ClickHouse, each with the change set that it reads.
+        models: for each ClickHouse table, the call that makes its change set, and its config.
+        others: more ClickHouse tables, each with the change set that it reads.
     """
 
     folder: Path
@@ -133,23 +133,23 @@ class LakeProject:
         path.write_text(text, encoding="utf-8")
 
     def commit(self, *statements: str, engine: str = "spark") -> None:
-        """Statements, next."""
+        """Add statements to the sequence."""
         arguments = json.dumps({"statements": statements, "engine": engine})
         self.commands.append(["run-operation", "commit", "--args", arguments])
 
     def run(self, *options: str, **values: object) -> int:
-        """`dbt run`, next; its number among the commands."""
+        """Add a `dbt run` to the sequence. Return its number among the commands."""
         self.commands.append(["run", *options, *(variables(**values) if values else [])])
         return len(self.commands) - 1
 
     def look(self, lake: str, *tables: str, columns: Iterable[str] = COLUMNS) -> int:
-        """Rows of the lake and of ClickHouse, next; the number of the command."""
+        """Add a look at the rows of the lake and of ClickHouse. Return the number of the command."""
         arguments = json.dumps({"lake": lake, "tables": tables, "columns": list(columns)})
         self.commands.append(["run-operation", "look", "--args", arguments])
         return len(self.commands) - 1
 
     def go(self) -> list[Outcome]:
-        """All of these, in one process."""
+        """Run the whole sequence, in one process."""
         project = str(self.folder / "project")
         folders = ["--project-dir", project, "--profiles-dir", project]
         path = [str(REPOSITORY / ".venv" / "formats" / f"spark-{self.lake.spark}")]
@@ -169,7 +169,7 @@ def looked(outcome: Outcome) -> dict[str, Any]:
 
 
 def assert_equal(outcome: Outcome, *tables: str) -> int:
-    """The live rows of each table are those of the lake; how many there are."""
+    """The live rows of each table are those of the lake. Return how many there are."""
     found = looked(outcome)
     lake = sorted(_normal(row) for row in found["lake"])
     for table in tables:
@@ -189,9 +189,10 @@ def _normal(row: Sequence[str | None]) -> tuple[str, ...]:
 
 
 class History:
-    """Random commits to one table: rows come, change, move to other partitions, go and come back under the same key.
+    """Random commits to one table: rows are added, change, move to other partitions, disappear and come back under the
+    same key.
 
-    Each change of a row has a version above all before it.
+    Each change of a row has a version above all earlier ones.
     """
 
     def __init__(self, table: str, seed: int, keys: int) -> None:

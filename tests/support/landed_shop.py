@@ -1,7 +1,7 @@
-"""The shop's change stream in the tables in which other tools land it, made by ClickHouse itself.
+"""The shop's change stream in the tables in which other tools land it, filled by ClickHouse itself.
 
-Each layout is that of the tool's own source, which docs/bridges.md names. An event of the stream is a row of the table
-`events`; `landed_at` is when its row lands, in the tool's own words: the time of an insert, of a sync, of a load.
+Each layout follows the tool's own source, which docs/bridges.md names. An event of the stream is a row of the table
+`events`. `landed_at` is when its row lands, in the tool's own terms: the time of an insert, a sync or a load.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ TYPES: dict[str, dict[str, str]] = {
         "updated_at": "DateTime64(6, 'UTC')",
     },
 }
-# A position in the log as a time, as versions of PeerDB and of Altinity's connector are: the shop's batches are then a
+# A log position as a time: versions of PeerDB and of Altinity's connector are times. The shop's batches are then a
 # quarter of an hour apart.
 NANOSECONDS = "1760000000000000000 + lsn * 1000000"
 
@@ -48,10 +48,10 @@ class Bridge:
 
     Args:
         create: the columns and engine of the landing table; `{columns}` are the source's, `{key}` its key.
-        select: what lands of events; `{columns}` are the source's, `{key}` its key.
+        select: the rows that land for events; `{columns}` are the source's, `{key}` its key.
         model: the body of the model.
-        is_airbyte: whether the columns have the types that Airbyte gives them: it cuts times to milliseconds.
-        more: further tables by name, each with what creates it and what lands in it.
+        is_airbyte: whether the columns have Airbyte's types, which cut times to milliseconds.
+        more: further tables by name, each with its `create` and its `select`.
     """
 
     create: str
@@ -61,7 +61,7 @@ class Bridge:
     more: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
 
-# The row of a delete has the key only, as with PostgreSQL's default replica identity.
+# The row of a delete has only the key, as with PostgreSQL's default replica identity.
 PEERDB_CREATE = (
     "({columns}, _peerdb_synced_at DateTime64(9) default now64(), _peerdb_is_deleted UInt8, _peerdb_version UInt64) "
     "engine = ReplacingMergeTree(_peerdb_version) primary key ({key}) order by ({key})"
@@ -87,7 +87,7 @@ AIRBYTE_COLUMNS = (
     "_airbyte_generation_id UInt32, {columns}, _ab_cdc_lsn Nullable(Decimal(38, 9)), "
     "_ab_cdc_updated_at Nullable(DateTime64(3)), _ab_cdc_deleted_at Nullable(DateTime64(3)))"
 )
-# Airbyte extracts in the order of the log, and its ReplacingMergeTree goes by the time of that.
+# Airbyte extracts in log order, and its ReplacingMergeTree uses the extraction time as version.
 AIRBYTE_SELECT = (
     "toString(generateUUIDv4()) as _airbyte_raw_id, "
     "toDateTime64('2025-10-09 00:00:00', 3) + toIntervalMillisecond(lsn) as _airbyte_extracted_at, "
@@ -171,7 +171,7 @@ def key_of(table: str) -> str:
 
 
 def read_events(table: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The events of a table, each with its batch, in the order in which they were delivered."""
+    """The events of a table, each with its batch, in order of delivery."""
     for file in sorted((LANDING / table).rglob("*.json.gz")):
         batch = int(file.parent.name.removeprefix("batch="))
         with gzip.open(file, "rt", encoding="utf-8") as lines:
@@ -182,7 +182,7 @@ def read_events(table: str) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 class LandedShop:
-    """One table of the shop in the landing tables of all tools, and a model on each."""
+    """One table of the shop in the landing tables of all tools, with a model on each."""
 
     def __init__(self, project: CollapsingProject, table: str, bridges: Sequence[str] = tuple(BRIDGES)) -> None:
         self.project = project
@@ -203,7 +203,7 @@ class LandedShop:
             columns = self._airbyte_structure() if bridge.is_airbyte else structure
             for landing, create in [(name, bridge.create), *((n, c) for n, (c, _) in bridge.more.items())]:
                 project.command(f"create table {landing} {create.format(columns=columns, key=self.key)}")
-            # Unlike the landing table, the model has the name of its source and `_current`.
+            # The landing table is named after the source; the model has `_current` appended.
             project.add_model(
                 f"{name}_current", {"unique_key": self.key}, bridge.model.replace("{names}", repr(list(self.types)))
             )
@@ -218,7 +218,7 @@ class LandedShop:
         )
 
     def deliver(self, rows: Sequence[Row]) -> None:
-        """Add to the stream: batch, op, lsn, and the row as JSON."""
+        """Add rows to the stream: batch, op, lsn, and the row as JSON."""
         columns = ["n", "batch", "op", "lsn", "image"]
         data = [[n, *row] for n, row in enumerate(rows)]
         self.project.command(
@@ -236,7 +236,7 @@ class LandedShop:
         self.project.command(f"insert into stream select {', '.join(columns)}, {values} from delivered")
 
     def land(self, condition: str) -> None:
-        """Land a part of the stream in every tool's table, at ten minutes to a batch."""
+        """Land part of the stream in every tool's table, ten minutes apart per batch."""
         self.project.command("truncate table events")
         self.project.command(
             "insert into events select *, toDateTime64('2025-10-10 00:00:00', 6, 'UTC') + toIntervalMinute(10 * batch) "
@@ -250,18 +250,18 @@ class LandedShop:
                 self._insert(landing, more)
 
     def _insert(self, landing: str, select: str) -> None:
-        # By name: the columns of a layout are not in the order of the table.
+        # By name, because the columns of a layout may be in another order than the table's.
         found = self.project.client.query(f"select {select} limit 0", settings={"database": self.project.schema})
         listed = ", ".join(found.column_names)
         self.project.command(f"insert into {landing} ({listed}) select {select}")
 
     def merge(self) -> None:
-        """Merge the landing tables: what is replaced is gone."""
+        """Merge the landing tables, so that replaced rows are gone."""
         for name in self.bridges:
             self.project.command(f"optimize table {name} final")
 
     def live_rows(self, name: str) -> list[Row]:
-        """The live rows of a model, by FINAL and by sums of sign alike."""
+        """The live rows of a model; FINAL and signed sums must agree on them."""
         columns = ", ".join(self.types)
         final = self.project.query(f"select {columns} from {name}_current final where _sign = 1 order by all")
         net = self.project.query(
@@ -271,7 +271,7 @@ class LandedShop:
         return final
 
     def expected_rows(self, condition: str, *, is_airbyte: bool = False) -> list[Row]:
-        """The rows in PostgreSQL after a part of the stream: the last state of each key."""
+        """The rows in PostgreSQL after part of the stream: the last state of each key."""
         columns = ", ".join(
             f"toDateTime64({name}, 3, 'UTC') as {name}" if is_airbyte and "DateTime" in kind else name
             for name, kind in self.types.items()

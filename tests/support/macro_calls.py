@@ -1,4 +1,4 @@
-"""Which macro of the project calls which, and what else each of them does, from the Jinja sources."""
+"""Which macro of the project calls which, and what else each calls, from the Jinja sources."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ FOLDERS = ("macros", "tests/generic")
 
 @dataclass(frozen=True)
 class Source:
-    """A macro, a generic test or a materialization: where it stands and what it calls."""
+    """A macro, a generic test or a materialization: where it is and what it calls."""
 
     name: str
     path: Path
     """Relative to the repository."""
     macro: nodes.Macro
     calls: frozenset[str]
-    """Names as they are called: `read_ledger`, `run_query`, `adapter.get_relation`."""
+    """Names as written in calls: `read_ledger`, `run_query`, `adapter.get_relation`."""
 
     @property
     def folder(self) -> Path:
@@ -32,7 +32,7 @@ class Source:
 
 
 def called_in(node: nodes.Node) -> Iterator[str]:
-    """What is called below a node; what `adapter.dispatch` chooses from by the name that it gets, as `*__name`."""
+    """What is called below a node. What `adapter.dispatch` can choose from is given as `*__name`."""
     for call in node.find_all(nodes.Call):
         match call:
             case nodes.Call(
@@ -60,7 +60,7 @@ def project_macros() -> dict[str, Source]:
 
 
 def call_graph(macros: Mapping[str, Source]) -> dict[str, set[str]]:
-    """The macros among ``macros`` that each of them calls, those that are dispatched to among them."""
+    """For each macro, those of ``macros`` that it calls, including the targets of dispatches."""
     implementations: dict[str, set[str]] = {}
     for name in macros:
         engine, separator, dispatched = name.partition("__")
@@ -75,7 +75,7 @@ def call_graph(macros: Mapping[str, Source]) -> dict[str, set[str]]:
 
 
 def reachable(graph: Mapping[str, Iterable[str]], start: str) -> dict[str, str]:
-    """What can be reached from ``start``, each with the one from which it was reached first."""
+    """What can be reached from ``start``, each with the node from which it was first reached."""
     reached: dict[str, str] = {}
     waiting = [start]
     while waiting:

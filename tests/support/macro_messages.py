@@ -1,7 +1,7 @@
-"""The error messages of macros: what they raise, collect as problems, or have ClickHouse and Spark raise.
+"""The error messages of macros: what they raise, collect as problems, or make ClickHouse and Spark raise.
 
-The names of macros tell their kind: `…_problems` returns a list of messages, `…_message` and `…_advice` return texts,
-`…_sql` returns SQL.
+The suffix of a macro's name tells its kind: `…_problems` returns a list of messages, `…_message` and `…_advice` return
+texts, `…_sql` returns SQL.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ _TEXT = r"'((?:[^'\\]|\\.)*)'"
 
 
 def texts_in(path: Path) -> Iterator[str]:
-    """The messages of the macros of a file."""
+    """The messages of a file's macros."""
     for node in parsed(path).find_all(nodes.Macro):
         macro = _Macro(node)
         yield from _raised_in_sql("".join(macro.sql(node)))
-        if not macro.name.endswith("_sql"):  # its lists are SQL
+        if not macro.name.endswith("_sql"):  # their lists are SQL
             yield from macro.texts()
 
 
 class _Macro:
-    """A macro, and what its names mean in a message."""
+    """A macro, and what its names contribute to a message."""
 
     def __init__(self, macro: nodes.Macro) -> None:
         self.name = macro.name.removeprefix("dbt_macro__")
@@ -44,7 +44,7 @@ class _Macro:
                     target=nodes.Tuple(items=[_, nodes.Name(name=name)]),
                     iter=nodes.Call(node=nodes.Getattr(node=found, attr="items")),
                 ):
-                    self.sets[name] = found  # a value of what a macro returns
+                    self.sets[name] = found  # a value from the result of a macro
 
     def texts(self) -> Iterator[str]:
         for name, node in self.sets.items():
@@ -79,7 +79,7 @@ class _Macro:
                     yield from self._texts(text)
 
     def _items(self, node: nodes.Node | None) -> Iterator[str]:
-        """The texts of a list of problems. One of a quarantine has mappings."""
+        """The texts of a list of problems. Those of a quarantine are mappings."""
         match node:
             case nodes.List(items=items):
                 for item in items:
@@ -109,7 +109,7 @@ class _Macro:
         return [GAP]
 
     def sql(self, node: nodes.Node) -> Iterator[str]:
-        """The SQL of a part of the macro, with `…` for what is filled in."""
+        """The SQL of part of the macro, with `…` for each expression."""
         match node:
             case nodes.TemplateData(data=data):
                 yield data
@@ -139,14 +139,14 @@ def _raised_in_sql(sql: str) -> Iterator[str]:
 
 
 def _literal(sql: str) -> str:
-    """The text of a literal, which may be written in several parts."""
+    """The text of a literal, which may be split into several strings."""
     if not sql.startswith("'"):
         return GAP
     return "".join(re.sub(r"\\(.)", r"\1", part) for part in re.findall(_TEXT, sql))
 
 
 def _arguments(sql: str, start: int) -> list[str]:
-    """The arguments of a call whose parenthesis opens before ``start``."""
+    """The arguments of the call whose parenthesis opens just before ``start``."""
     depth, found = 0, [""]
     for token in re.finditer(rf"{_TEXT}|.", sql[start:], re.DOTALL):
         if token[0] == ")" and depth == 0:

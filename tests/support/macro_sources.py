@@ -1,6 +1,6 @@
-"""The Jinja sources of the project and of its adapter, and what can be wrong with them.
+"""The Jinja sources of the project and of its adapter, and mistakes to find in them.
 
-Jinja renders a name that is bound nowhere, or an argument that a call leaves out, as nothing.
+Jinja renders an unbound name, or an argument that a call omits, as nothing.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ENGINES = ("default__", "spark__", "clickhouse__", "spark_clickhouse__")
 
 environment = get_environment()
 
-# `column` is dbt's class for columns: who reads it has mistaken it for a loop's.
+# Without `column`, dbt's class for columns: code that reads it has forgotten to bind it in a loop.
 DBT_NAMES = frozenset(
     {*ModelContext._context_members_, *environment.globals, *PACKAGES, "context", "builtins"} - {"column"}
 )
@@ -34,7 +34,7 @@ DBT_NAMES = frozenset(
 
 @dataclass(frozen=True)
 class Macro:
-    """A macro as it is written: ``name`` as it is called, ``required`` without a default."""
+    """A macro as written: ``name`` as callers use it, ``required`` arguments without a default."""
 
     name: str
     arguments: tuple[str, ...]
@@ -53,15 +53,15 @@ def macros_of(template: nodes.Template) -> Iterator[Macro]:
 
 
 def unbound_names(template: nodes.Template, known: Iterable[str]) -> list[str]:
-    """Names that are read where nothing has bound them, each as `line 3: name`."""
+    """Names that are read but not bound, each as `line 3: name`."""
     return [f"line {name.lineno}: {name.name}" for name in _unbound(template, set(known))]
 
 
 def _unbound(node: nodes.Node, bound: set[str]) -> Iterator[nodes.Name]:
-    """Unbound names below ``node``, which adds to ``bound`` what it binds for those after it."""
+    """Unbound names below ``node``. What the node binds for its successors is added to ``bound``."""
     match node:
         case nodes.Template():
-            # dbt takes each macro out of its file: it does not see what the file binds.
+            # dbt takes each macro out of its file, so that it does not see names bound elsewhere in the file.
             known = set(bound)
             for part in node.body:
                 yield from _unbound(part, known if isinstance(part, nodes.Macro) else bound)
@@ -106,7 +106,7 @@ def _unbound_in(statements: Iterable[nodes.Node], bound: set[str]) -> Iterator[n
 
 
 def incomplete_calls(template: nodes.Template, macros: Mapping[str, Macro]) -> list[str]:
-    """Calls of ``macros`` that leave out an argument, or give one that the macro does not take."""
+    """Calls of ``macros`` that omit an argument, or pass one that the macro does not take."""
     problems = []
     for call in template.find_all(nodes.Call):
         macro = macros.get(_name_called(call))
@@ -130,7 +130,7 @@ def _name_called(call: nodes.Call) -> str:
 
 
 def unqualified_calls(template: nodes.Template, macros: Mapping[str, Macro]) -> list[str]:
-    """Calls of ``macros`` without the package: in a project that installs it they find nothing."""
+    """Calls of ``macros`` without the package name: a project that installs the package would not find them."""
     return [
         f"line {call.lineno}: {call.node.name}"
         for call in template.find_all(nodes.Call)
@@ -141,7 +141,7 @@ def unqualified_calls(template: nodes.Template, macros: Mapping[str, Macro]) -> 
 def target_types(template: nodes.Template) -> list[str]:
     """Reads of `target.type` outside the implementations that `adapter.dispatch` chooses from.
 
-    Where a macro binds `target`, it is a relation, and its type is another thing.
+    Where a macro binds `target` itself, it is a relation, and its type is something else.
     """
     dispatched = {
         id(name)

@@ -1,4 +1,4 @@
-"""The statements that macros send to ClickHouse, as far as the Jinja sources tell."""
+"""The statements that macros send to ClickHouse, as far as the Jinja sources show."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from jinja2 import nodes
 
 PACKAGE = "versioned_collapsing"
 PINNING = "get_settings_sql"
-# What dbt offers for sending, and the place of the statement among the arguments.
+# dbt's functions that send a statement, and the position of the statement among their arguments.
 SENDING = {"run_query": 0, "adapter.get_column_schema_from_query": 0, "adapter.query_on": 1}
-# The settings end a statement, but for more of them, a comment on a table, and the query that dbt puts a limit behind.
+# The settings end a statement. Only more settings, a table comment, or the wrapper that adds dbt's limit may follow.
 AFTER_SETTINGS = re.compile(r"(,\s+)?\s*(comment\b.*|\)\s*as _dbt_failing\s*)?", re.DOTALL)
 
 Macros = Mapping[str, nodes.Macro]
@@ -25,7 +25,7 @@ class Sent:
     line: int
     by: str
     text: str
-    """What it begins with, as far as it is not put together when it runs."""
+    """How it begins, up to where it depends on run time."""
     is_pinned: bool
 
 
@@ -35,7 +35,7 @@ def macros_by_name(template: nodes.Template) -> dict[str, nodes.Macro]:
 
 
 def statements_sent(macros: Macros) -> Iterator[tuple[str, Sent]]:
-    """What macros send, by themselves or by one that they give it to, or as generic tests; with the macro's name."""
+    """The statements of macros, with the macro's name: those that it sends itself or passes on, and generic tests."""
     sending = {**SENDING, **_passing_on(macros)}
     known: dict[str, list[str | None]] = {}
     for name, macro in macros.items():
@@ -58,7 +58,7 @@ def _sent_by(macro: nodes.Macro, reader: _Reader, sending: Mapping[str, int]) ->
 
 
 def _passing_on(macros: Macros) -> dict[str, int]:
-    """Macros that send what they are given."""
+    """Macros that send a statement given as an argument, and the position of that argument."""
     return {
         name: _arguments(macro).index(call.args[0].name)
         for name, macro in macros.items()
@@ -86,7 +86,7 @@ class _Reader:
     macro: nodes.Macro
     macros: Macros
     known: dict[str, list[str | None]]
-    """The pieces of the macros that were called."""
+    """The pieces of the macros that are called."""
 
     def sent(self, node: nodes.Node, by: str, *parts: nodes.Node) -> Sent:
         pieces = [piece for part in parts for piece in self._pieces(part, frozenset())]
@@ -97,7 +97,7 @@ class _Reader:
         return Sent(node.lineno, by, text[:60], is_pinned)
 
     def _pieces(self, node: nodes.Node, within: frozenset[str]) -> Iterator[str | None]:
-        """The texts of which a statement is made, in their order; None where the settings are."""
+        """The texts that make up a statement, in order; None in place of the settings."""
         match node:
             case nodes.TemplateData(data=text) | nodes.Const(value=str() as text):
                 yield text

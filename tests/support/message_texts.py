@@ -1,6 +1,7 @@
-"""Texts of messages: `…` is what is filled in at run time, and a word that depends on it, such as `it` or `them`.
+"""Texts of messages. `…` stands for what is filled in at run time, and for a word that depends on it, such as `it` or
+`them`.
 
-A longer alternative makes a message of its own. So an expression has a list of texts.
+A longer alternative makes a message of its own, so an expression has a list of texts.
 """
 
 from __future__ import annotations
@@ -9,11 +10,11 @@ from collections.abc import Iterable, Sequence
 from itertools import product
 
 GAP = "…"
-SHORTEST_ALTERNATIVE = 15  # characters of a text that is worth a message of its own
+SHORTEST_ALTERNATIVE = 15  # characters that make an alternative worth a message of its own
 
 
 def joined(parts: Iterable[Sequence[str]]) -> list[str]:
-    """Every text that takes one alternative of each part."""
+    """All combinations of one alternative of each part."""
     return ["".join(chosen) for chosen in product(*parts)]
 
 

@@ -1,4 +1,4 @@
-"""The error messages that users meet, as the sources of the project write them."""
+"""The error messages that users see, as written in the project's sources."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.support.message_texts import GAP
 from tests.support.shop import REPOSITORY
 
 PYTHON = ("plugins/dbt-spark-clickhouse/src", "plugins/sqlfluff-plugin-versioned-collapsing/src")
-SHORTEST = 8  # characters of the longest part of a message that can be searched for
+SHORTEST = 8  # minimum length of a message's longest constant part, by which it can be searched
 
 
 @dataclass(frozen=True)
@@ -24,17 +24,17 @@ class Message:
 
     @property
     def parts(self) -> list[str]:
-        """What is constant in the message, in its order."""
+        """The constant parts of the message, in order."""
         return parts_of(self.text)
 
 
 def parts_of(text: str) -> list[str]:
-    """What stands around each `…` of a text."""
+    """The parts around each `…` of a text."""
     return [part.strip() for part in text.split(GAP) if part.strip()]
 
 
 def normalized(text: str) -> str:
-    """A text with single spaces, and one `…` for several in a row."""
+    """A text with single spaces, and one `…` in place of several in a row."""
     return re.sub(rf"{GAP}(\s*{GAP})+", GAP, " ".join(text.split()))
 
 

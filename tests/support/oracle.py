@@ -1,7 +1,7 @@
 """What a table should hold: the law of versions, tombstones, ties, truncates and partial changes, in plain Python.
 
-It knows nothing of the project and no SQL. Tests compare the tables with it, and `test_oracle.py` compares it with a
-real PostgreSQL. Its counts have the names of the ledger.
+It depends on nothing in the project, and uses no SQL. Tests compare the tables with it, and `test_oracle.py` compares
+it with a real PostgreSQL. Its counts have the names of the ledger.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 Key = Any
-Version = Any  # whatever has an order
+Version = Any  # anything that can be ordered
 
 
 class Event(NamedTuple):
@@ -22,9 +22,9 @@ class Event(NamedTuple):
         version: its place in the order in which the source committed.
         values: one for each column of the oracle. Those of a delete do not matter.
         unset: names of columns that the change does not carry.
-        is_reset: the change builds on nothing that was before.
-        key_before: the key that the row had, if the change has given it another.
-        batch: what orders the changes where deletes have no version.
+        is_reset: the change does not build on an earlier state.
+        key_before: the row's previous key, if the change gave it another.
+        batch: what orders the changes if deletes have no version.
     """
 
     key: Key
@@ -64,9 +64,9 @@ class Oracle:
 
     Args:
         columns: names of the values of an event.
-        combine: how a column's new value meets the stored one; the latest counts if nothing is said.
-        is_ordered: the events of a change set have an order of their own, as lines of a file do. It decides between a
-            delete and an upsert of one version; without it the delete wins.
+        combine: how a column's new value is combined with the stored one; by default the latest counts.
+        is_ordered: the events of a change set are ordered, as lines of a file are. The order decides between a delete
+            and an upsert of the same version; without it the delete wins.
         remembers: deletes are remembered after the apply.
         deletes_have_versions: if not, changes are applied in the order of their batches.
     """
@@ -81,7 +81,7 @@ class Oracle:
     truncated_at: Version = None
 
     def apply(self, events: Iterable[Event]) -> Counter[str]:
-        """Apply a change set; what became of its events, and how many rows were written."""
+        """Apply a change set. Return what became of its events, and how many rows were written."""
         given = list(events)
         found = [each for event in given for each in _with_delete_of_key_before(event)]
         counts = Counter(events=len(given), derived=len(found) - len(given))
@@ -118,14 +118,14 @@ class Oracle:
 
     @property
     def deleted(self) -> dict[Key, Version]:
-        """The keys that are gone, and the version of their delete."""
+        """The deleted keys, each with the version of its delete."""
         return {key: at for key, at in self.tombstones.items() if key not in self.live}
 
     def _is_below(self, version: Version) -> bool:
         return self.truncated_at is not None and version <= self.truncated_at
 
     def _apply(self, key: Key, events: list[Event]) -> Counter[str]:
-        """The changes of a key, in the order of their versions."""
+        """Apply the changes of a key, in the order of their versions."""
         different = list(dict.fromkeys(event._replace(batch=0) for event in events))
         upserts = [event for event in different if not event.is_deleted]
         conflicts = len(upserts) - len({event.version for event in upserts})
@@ -143,20 +143,20 @@ class Oracle:
         remembered = self.tombstones.get(key)
         for event in steps:
             self._take(event)
-        if key in self.live:  # a delete in between is not remembered: the live row is above it
+        if key in self.live:  # a delete in between is not remembered, because the live row is above it
             self.tombstones[key] = remembered
         return counts
 
     def _counting(self, events: list[Event]) -> Event:
-        """Of the changes at one version the one that counts."""
+        """The one that counts among the changes at one version."""
         is_deleted = events[-1].is_deleted if self.is_ordered else any(e.is_deleted for e in events)
         rivals = [event for event in events if event.is_deleted == is_deleted]
         found = max(rivals, key=lambda event: [(value is not None, value) for value in event.values])
-        # What follows a delete builds on nothing.
+        # A change after a delete does not build on an earlier state.
         return found._replace(is_reset=found.is_reset or len(rivals) < len(events))
 
     def _outcomes(self, key: Key, last: Event) -> list[str]:
-        """What the ledger calls that which becomes of a key, whose highest change is the last one."""
+        """The ledger's names for what happens to a key whose highest change is ``last``."""
         row, tombstone = self.live.get(key), self.tombstones.get(key)
         stored = None if row and self._is_below(row.version) else row
         cancels = ["cancels"] if row else []
@@ -171,7 +171,7 @@ class Oracle:
         return ["states", *cancels]
 
     def _take(self, event: Event) -> None:
-        """One change after another."""
+        """Take one change."""
         stored, tombstone = self.live.get(event.key), self.tombstones.get(event.key)
         if stored is not None and self._is_below(stored.version) and not event.is_deleted:
             stored = None
@@ -198,7 +198,7 @@ class Oracle:
         return tuple(combined)
 
     def _apply_batches(self, key: Key, events: list[Event]) -> None:
-        """Within a batch an upsert wins. A delete ends what is there, at its version."""
+        """Within a batch an upsert wins. A delete ends the stored row, at that row's version."""
         for batch in sorted({event.batch for event in events}):
             of_batch = [event for event in events if event.batch == batch]
             upserts = sorted((event for event in of_batch if not event.is_deleted), key=lambda event: event.version)

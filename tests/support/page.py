@@ -1,4 +1,4 @@
-"""Pages of the documentation that tests follow word by word: their blocks are files, statements and commands."""
+"""Pages of the documentation that tests follow literally: their blocks are files, statements and commands."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from tests.support.shop import REPOSITORY
 
 _BLOCK = re.compile(r"```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 _PATH = re.compile(r"`([\w/=.-]+\.(?:yml|sql|json))`")
-# A statement, and what the comment behind it says: rows or an error, and maybe why.
+# A statement, and the expectation in the comment after it: rows or an error, and perhaps a reason.
 _STATEMENT = re.compile(r"(.*?);(?: -- (.*?)(?:: .*)?)?\n", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Block:
-    """A block of a page. It is a file if the text before it, up to the block before, names a path."""
+    """A block of a page. It is a file if the text between it and the previous block names a path."""
 
     language: str
     text: str
@@ -28,7 +28,7 @@ class Block:
 
 
 def blocks(page: str) -> list[Block]:
-    """The blocks of a page, which is named by its path in the repository, or given as text."""
+    """The blocks of a page, given as a path in the repository or as text."""
     text = (REPOSITORY / page).read_text() if page.endswith(".md") else page
     found = []
     end = 0
@@ -42,10 +42,10 @@ def blocks(page: str) -> list[Block]:
 
 
 def assert_answers(client: Client, statements: str) -> None:
-    """ClickHouse answers each statement as the comment behind it says.
+    """ClickHouse answers each statement as the comment after it says.
 
     Raises:
-        AssertionError: it does not, or there is text that is no statement.
+        AssertionError: it does not, or there is text that is not a statement.
     """
     assert _STATEMENT.sub("", statements) == ""
     for statement, said in _STATEMENT.findall(statements):
@@ -54,13 +54,13 @@ def assert_answers(client: Client, statements: str) -> None:
 
 
 def is_said(text: str, said: str) -> bool:
-    """Whether the lines of a text are among those that were said, one after the other."""
+    """Whether the lines of a text appear together in what was printed, in order."""
     lines = re.sub(r"(\\ )?…", ".*", re.escape(_plain(text)))
     return re.search(f"^{lines}$", _plain(said), re.MULTILINE) is not None
 
 
 def _plain(text: str) -> str:
-    """A text without colours and without the widths of columns."""
+    """A text without colours and column widths."""
     lines = (" ".join(line.split()) for line in re.sub(r"\x1b\[\d+m", "", text).splitlines())
     return re.sub("-{2,}", "--", "\n".join(lines))
 

@@ -27,7 +27,7 @@ def _files() -> Iterator[Path]:
 
 
 def _parse(file: Path) -> None:
-    """Parse a file as dbt does. dbt keeps the results in a cache that it has for its own tests."""
+    """Parse a file as dbt does. dbt keeps the result in a cache meant for its own tests."""
     for block in extract_toplevel_blocks(file.read_text().strip(), BLOCKS, collect_raw_data=False):
         macro = str(block.full_block)
         parse(macro)
@@ -35,7 +35,7 @@ def _parse(file: Path) -> None:
 
 
 enable_test_caching()
-# chDB is not imported here: it starts threads, and a fork does not have the threads of its parent.
+# chDB is not imported here: it starts threads, which a fork would not inherit.
 for module in ("dbt.cli.main", "dbt.adapters.spark_clickhouse", "pyspark.sql"):
     importlib.import_module(module)
 for path in _files():

@@ -1,8 +1,7 @@
-"""What readers see of a table while applies go on: threads that ask, and what their answers should have been.
+"""What readers see of a table while applies go on: threads that query it, and what their answers should have been.
 
-The states between applies come from a plain dict. While an apply is under way, an answer is right if it is that of the
-state before it or of the state after it. A reader who has seen a state of a table, or of a view, must not see an earlier
-one of it again.
+The states between applies come from a plain dict. While an apply is under way, an answer is correct if it matches the
+state before or after it. A reader who has seen a state of a table or view must not see an earlier one later.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from tests.support.collapsing_project import CollapsingProject, Row
 REGIONS = ("EU", "US", "AP")
 PARTITIONS = 6
 THREADS = 8
-# Seconds between the polls of a thread. Without it the threads take the process's time from dbt, and applies last longer.
+# Seconds between the polls of a thread. Without a pause the threads slow dbt down, and applies take longer.
 PAUSE = 0.05
 STRUCTURE = "id UInt32, part UInt8, region String, amount Int64, _version UInt64, _is_deleted Bool"
 CONFIG: Mapping[str, Any] = {
@@ -44,21 +43,21 @@ QUERIES = {
         f"select region, {SIGNED} from target group by region having n <> 0 or total <> 0 "
         "settings force_optimize_projection = 1"
     ),
-    # Both sides read one snapshot of the table, by enable_shared_storage_snapshot_in_query. The pause in which the
-    # table could change between two snapshots is usually too short to notice.
+    # Both sides read one snapshot of the table, by enable_shared_storage_snapshot_in_query. Between two snapshots there
+    # is usually too little time for the table to change noticeably.
     "join with itself": (
         "select sum(a._sign * b._sign), sum(a._sign * b._sign * a.amount * b.amount) "
         "from target as a join target as b using (id) settings merge_tree_storage_snapshot_sleep_ms = 20"
     ),
 }
-# What a view answers that runs of dbt keep.
+# Queries on a view that dbt's runs keep.
 VIEW = {
     "view of sums": (
         "select region, sum(n) as n, sum(total) as total from sums group by region having n <> 0 or total <> 0"
     )
 }
-POLLS = len(QUERIES | VIEW) + 2  # of each thread in an apply, at least
-Answer = dict[tuple[Any, ...], tuple[int, int]]  # by group; of the empty one where there is none
+POLLS = len(QUERIES | VIEW) + 2  # per thread and apply, at least
+Answer = dict[tuple[Any, ...], tuple[int, int]]  # by group; without groups, by the empty one
 
 
 class LiveRow(NamedTuple):
@@ -73,7 +72,7 @@ State = dict[int, LiveRow]
 
 
 class Changes:
-    """Random change sets of a table, and the state that it has after each."""
+    """Random change sets for a table, and the state after each."""
 
     def __init__(self, rows: int) -> None:
         self._chance = random.Random(rows)
@@ -83,14 +82,14 @@ class Changes:
 
     @property
     def first(self) -> list[Row]:
-        """The rows of the state as a change set that makes the table."""
+        """The rows of the current state, as the change set that creates the table."""
         return [(key, *row, self._version, False) for key, row in self.state.items()]
 
     def next(self, count: int) -> list[Row]:
-        """``count`` changes, each of another key.
+        """``count`` changes, each of a different key.
 
-        40 % are updates, of which most move the row to another partition; 30 % are deletes, 10 % bring back keys that
-        were deleted (once there are some), and the rest are new keys.
+        40 % are updates, most of which move the row to another partition, 30 % are deletes, 10 % bring back deleted
+        keys (once there are some), and the rest are new keys.
         """
         tenth = count // 10
         self._version += 1
@@ -112,7 +111,7 @@ class Changes:
 
 
 def answers_of(state: State) -> dict[str, Answer]:
-    """What each of the queries answers in a state."""
+    """The correct answer to each query in a state."""
     parts: dict[Any, list[int]] = defaultdict(list)
     regions: dict[Any, list[int]] = defaultdict(list)
     for part, region, amount in state.values():
@@ -133,13 +132,13 @@ def answers_of(state: State) -> dict[str, Answer]:
 
 
 class Poll(NamedTuple):
-    """An answer to a query, and the first and the last state that it may show."""
+    """An answer to a query, and the first and last state that it may show."""
 
     query: str
     answer: Answer
     first: int
     last: int
-    at: float  # seconds of the clock
+    at: float  # by the clock, in seconds
 
 
 @dataclass(frozen=True)
@@ -147,13 +146,13 @@ class Report:
     """What readers saw.
 
     Attributes:
-        applies: that went on meanwhile.
+        applies: applies that ran meanwhile.
         polls: queries that were answered.
-        torn: answers that no state gives.
-        backward: answers of a state that was over: the apply after it had ended, or the reader had seen a later one.
-        worst: how far off the worst of these answers was, as a share of the nearest right one.
-        longest: seconds for which a query was answered wrongly, from the first wrong answer in a row to the next right
-            one, whoever asked.
+        torn: answers that match no state.
+        backward: answers that show a past state: a later apply had ended, or the reader had already seen a later state.
+        worst: the greatest error of these answers, as a share of the nearest correct one.
+        longest: the longest time, in seconds, for which a query was answered wrongly: from the first of several wrong
+            answers in a row to the next correct one, whichever reader asked.
         wrong: how often each query was answered wrongly.
     """
 
@@ -167,7 +166,7 @@ class Report:
 
 
 class Readers:
-    """Threads that ask all queries in turn, each thread on a connection of its own."""
+    """Threads that run all queries in turn, each on a connection of its own."""
 
     def __init__(
         self, address: tuple[str, int], database: str, state: State, queries: Mapping[str, str] = QUERIES
@@ -176,17 +175,17 @@ class Readers:
         self._database = database
         self._queries = queries
         self._states = [answers_of(state)]
-        self._over = 0  # number of the last state that an ended apply has left
+        self._over = 0  # the number of the last state whose apply has ended
         self._polls: list[list[Poll]] = []
         self._futures: list[Future[None]] = []
         self._stopped = Event()
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Let the threads ask within the block, and ask once more at its end.
+        """Let the threads query within the block, and once more at its end.
 
         Raises:
-            AssertionError: the table is not in the last state in the end.
+            AssertionError: the table does not end in the last state.
             ClickHouseError: a query failed.
         """
         self._polls = [[] for _ in range(THREADS)]
@@ -204,7 +203,7 @@ class Readers:
 
     @contextmanager
     def applying(self, state: State) -> Iterator[None]:
-        """The block brings the table from the state before to ``state``; it ends after POLLS of each thread."""
+        """The block brings the table from the previous state to ``state``; it then waits for POLLS of each thread."""
         goals = self._goals()
         self._states.append(answers_of(state))
         yield
@@ -212,7 +211,7 @@ class Readers:
         self._wait(goals)
 
     def wait_for_polls(self) -> None:
-        """Wait for POLLS more of each thread, so that all of them have begun and ended each query from now on."""
+        """Wait for POLLS more of each thread, so that each query has begun and ended from now on."""
         self._wait(self._goals())
 
     def report(self) -> Report:
@@ -233,10 +232,10 @@ class Readers:
         )
 
     def _judge(self, polls: Iterable[Poll]) -> Iterator[tuple[Poll, str]]:
-        """The polls of one reader, with what is wrong with each: `torn`, `backward` or nothing.
+        """The polls of one reader, each with `torn`, `backward` or nothing.
 
-        Where several states have the same answer, it is taken for that of the first one. A view follows its table, so that
-        what a reader has seen of the one says nothing of the other.
+        An answer that several states share counts as the first of them. A view is updated after its table, so what a
+        reader has seen of one implies nothing for the other.
         """
         seen = {"table": 0, "view": 0}
         for poll in polls:
@@ -292,8 +291,8 @@ class Readers:
 
 
 def _difference(found: Answer, right: Answer) -> float:
-    """What is too much and what is missing in all groups together, as a share of the right sum; the greater share of
-    the two figures."""
+    """The error of an answer: the absolute differences of all groups, as a share of the correct sum; the greater share
+    of the two figures."""
     shares = []
     for figure in (0, 1):
         groups = found.keys() | right.keys()
@@ -303,8 +302,8 @@ def _difference(found: Answer, right: Answer) -> float:
 
 
 def _longest(judged: Iterable[tuple[Poll, str]]) -> float:
-    """See Report; the polls are in the order of their answers."""
-    since: dict[str, float] = {}  # of each query that was answered wrongly last
+    """See Report. The polls are in the order of their answers."""
+    since: dict[str, float] = {}  # for each query whose last answer was wrong
     longest = 0.0
     for poll, fault in judged:
         if fault:
@@ -317,7 +316,7 @@ def _longest(judged: Iterable[tuple[Poll, str]]) -> float:
 
 @dataclass(frozen=True)
 class Size:
-    """How much is applied: rows of the table, number of applies, changes of each."""
+    """How much is applied: rows of the table, number of applies, changes per apply."""
 
     rows: int
     applies: int
@@ -325,13 +324,13 @@ class Size:
 
 
 def poll_applies(project: CollapsingProject, address: tuple[str, int], config: Mapping[str, Any], size: Size) -> Report:
-    """Apply change sets to the table `target` of an empty project while eight readers poll it, and a
-    view of it that the same runs keep.
+    """Apply change sets to the table `target` of an empty project while eight readers poll it and a view of it that the
+    same runs keep.
 
     Args:
         project: on the server.
         address: host and port of the server.
-        config: options of the model beside CONFIG. With `publish: journal` the table gets a materialized view.
+        config: options of the model in addition to CONFIG. With `publish: journal` the table gets a materialized view.
         size: of the table and the change sets.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The error messages of Python modules: arguments of exceptions and of what prints them."""
+"""The error messages of Python modules: arguments of exceptions and of functions that print errors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.support.message_texts import GAP, joined, worth_telling
 
 
 def texts_in(path: Path) -> Iterator[str]:
-    """The messages of a module, without those of Python's own exceptions, which are for developers."""
+    """The messages of a module, except those of Python's own exceptions, which are for developers."""
     module = _Module(path)
     for name, value in module.constants.items():
         if name.endswith("ADVICE") and isinstance(value, ast.Dict):
@@ -28,7 +28,7 @@ def texts_in(path: Path) -> Iterator[str]:
 
 
 def _is_told(called: ast.expr) -> bool:
-    """Whether users see the argument of a call, as an error or as a line of a resident run."""
+    """Whether users see the argument of a call, as an error or as output of a resident run."""
     match called:
         case ast.Name(id=name) if name.endswith("Error"):
             return not hasattr(builtins, name)
@@ -40,7 +40,7 @@ def _is_told(called: ast.expr) -> bool:
 
 
 class _Module:
-    """A module, and what its names mean in a message."""
+    """A module, and what its names contribute to a message."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -96,7 +96,7 @@ class _Module:
         ] or [GAP]
 
     def _given(self, function: ast.FunctionDef, name: str) -> Iterator[ast.expr]:
-        """What the calls of a function give for an argument."""
+        """The values that calls of a function pass for an argument."""
         names = [argument.arg for argument in function.args.args]
         for call in ast.walk(self.tree) if name in names else ():
             match call:
