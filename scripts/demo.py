@@ -22,7 +22,7 @@ Rows = Sequence[Sequence[object]]
 
 
 def query(sql: str) -> Rows:
-    """The rows of ``sql`` in the embedded ClickHouse; dbt must not be running."""
+    """The rows of ``sql`` in the embedded ClickHouse, while dbt does not run."""
     client = clickhouse_connect.get_client(
         interface="chdb", path=str(HOME / "clickhouse"), settings={"session_timezone": "UTC"}
     )
@@ -33,7 +33,7 @@ def query(sql: str) -> Rows:
 
 
 def print_table(header: Sequence[str], rows: Rows) -> None:
-    """Print rows in columns, numbers to the right."""
+    """Print rows in columns, numbers aligned to the right."""
     cells = [[str(cell) for cell in row] for row in rows]
     widths = [max(len(line[i]) for line in [list(header), *cells]) for i in range(len(header))]
     is_number = [all(not isinstance(row[i], str) for row in rows) for i in range(len(header))]
@@ -44,7 +44,7 @@ def print_table(header: Sequence[str], rows: Rows) -> None:
 
 
 def run(*command: str) -> None:
-    """Run a command of dbt, and print it.
+    """Print and run a dbt command.
 
     Raises:
         SystemExit: the command failed; dbt has printed why.
@@ -55,7 +55,7 @@ def run(*command: str) -> None:
 
 
 def print_ledger(since: float) -> None:
-    """Print what the ledger says of the applies that ended after ``since``."""
+    """Print the ledger's rows for applies that ended after ``since``."""
     rows = query(
         f"""
         select model, length(batches), rows_read, {", ".join(COUNTS)}, milliseconds
@@ -72,7 +72,7 @@ def print_ledger(since: float) -> None:
 
 
 def print_result() -> None:
-    """Print the live rows beside those of PostgreSQL, and the revenue four ways."""
+    """Print the live rows next to those of PostgreSQL, and the revenue computed in four ways."""
     truth = json.loads((ROOT / "data/expected/batch_20/summary.json").read_text())
     rows = query(
         " union all ".join(

@@ -1,1 +1,1 @@
-"""The real Debezium on databases of its own: the shop's stream, `make live-cdc`, and fixtures of tests."""
+"""The real Debezium on databases of its own: for the shop's stream, `make live-cdc`, and fixtures of tests."""

@@ -2,10 +2,10 @@
 
 python -m scripts.debezium.dialects [name ...]
 
-Of each variant there is `<name>.jsonl`, the values of Debezium's messages in their order, and `<name>.expected.json`:
-the settings, the types of the columns, and the rows that the table had at the end, as the database itself prints them.
-Rows 1 to 9 are read by the snapshot, the others are streamed. Rows 4 and 14 have what Debezium or other databases have no
-value for: NaN, infinity, zero dates. Debezium itself loses some of it.
+For each variant it writes `<name>.jsonl`, the values of Debezium's messages in order, and `<name>.expected.json`: the
+settings, the types of the columns, and the table's rows at the end, as the database itself prints them. The snapshot
+reads rows 1 to 9, the others are streamed. Rows 4 and 14 hold values that Debezium or other databases lack: NaN,
+infinity, zero dates. Debezium itself loses some of them.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ FLAT = {
 FLAT_MYSQL = {**FLAT, "transforms.unwrap.add.fields": "op,table,file,pos,row,source.ts_ms"}
 WITH_SCHEMAS = {"value.converter.schemas.enable": "true"}
 TRUNCATES = {"skipped.operations": "none"}
-# Every table of a shop in one topic, as the router of logical tables and Debezium Server's sinks do it.
+# Every table of a shop in one topic, as with the router of logical tables and the sinks of Debezium Server.
 ONE_TOPIC = {
     "transforms": "route",
     "transforms.route.type": "io.debezium.transforms.ByLogicalTableRouter",
@@ -66,7 +66,7 @@ POSTGRESQL_ROWS = {
       '1.7976931348623157e308', '-1e-37', 'false', '', '', 'happy', '1900-01-01', '1900-01-01 00:00:00', '2299-12-31 23:59:59.999',
       '2299-12-31 23:59:59.999999+00', '23:59:59.999999', '23:59:59.999999-12', '-1 years -3 days -00:00:00.000001',
       '00000000-0000-0000-0000-000000000000', '[]', '\\x', '00000', '0', '', '{}', '{}', '{}', '{}', '', '::1', 'empty', '(0,0)', ''""",
-    # What other databases have no value for.
+    # Values that other databases lack.
     "beyond": """null, null, null, 'NaN', null, 'NaN', 'Infinity', null, null, null, null, 'infinity', 'infinity', '9999-12-31 00:00:00',
       '-infinity', '24:00:00', null, null, null, null, null, null, null, null, null, null, null, '{0044-03-15 BC,infinity}', null,
       null, null, null, null""",
@@ -101,9 +101,9 @@ class Variant:
     """Settings, and what happens in the database.
 
     Args:
-        settings: the connector's, besides where the database is.
+        settings: the connector's, without the address of the database.
         before: statements before the connector starts.
-        after: groups of statements after its snapshot; the connector has caught up with a group when the next one starts.
+        after: groups of statements after its snapshot; each starts when the connector has caught up with the last one.
     """
 
     settings: Mapping[str, str]
@@ -119,7 +119,7 @@ def _changes(rows: Mapping[str, str], first: int) -> str:
 
 
 def _of_types(settings: Mapping[str, str], create: str, rows: Mapping[str, str], identity: str = "") -> Variant:
-    """Four rows before the snapshot and four after it, of which some change: an update, other keys, deletes."""
+    """Four rows before the snapshot and four after it. Some of them change: an update, other keys, deletes."""
     before = create + identity + _changes(rows, 1) + _changes({"deleted": rows["nulls"], "moved": rows["ordinary"]}, 8)
     after = _changes(rows, 11) + (
         "update types set name = 'updated' where id in (1, 2, 11);\n"
@@ -139,7 +139,7 @@ def _mariadb(settings: Mapping[str, str]) -> Variant:
     return _of_types(settings, f"set sql_mode = '';\n{MARIADB_TYPES}", MARIADB_ROWS)
 
 
-# Two tables with the same keys, so that rows that are mixed up are seen.
+# Two tables with the same keys, so that mixing up their rows would show.
 ORDERS = """
 create table orders (id integer primary key, amount numeric(12,2), note varchar(50));
 create table returns (id integer primary key, amount numeric(12,2), note varchar(50));
@@ -159,7 +159,7 @@ ORDERS_CHANGE = (
 
 
 def _snapshot(kind: str, schema: str) -> str:
-    """A command to Debezium; the marker is read last."""
+    """A snapshot command for Debezium; the marker is read last."""
     tables = json.dumps([f"{schema}.{table}" for table in ("orders", "returns", MARKER)])
     data = f'{{"type": "{kind}", "data-collections": {tables}}}'
     return f"insert into signals values ('{kind}', 'execute-snapshot', '{data}');\n"
@@ -183,7 +183,7 @@ VARIANTS = {
     "postgresql_flat": _postgresql(FLAT),
     "postgresql_flat_schemas": _postgresql({**FLAT, **WITH_SCHEMAS}, has_full_identity=False),
     "postgresql_one_topic": _of_orders(ONE_TOPIC, ORDERS_CHANGE),
-    # Debezium reads no rows at first; an incremental snapshot does later, and its rows have no position.
+    # Debezium reads no rows at first. An incremental snapshot does later, and its rows have no position.
     "postgresql_incremental": _of_orders(
         {"snapshot.mode": "no_data"},
         "update orders set note = 'before' where id = 2;\n",
@@ -220,12 +220,12 @@ VARIANTS = {
 
 
 def main() -> int:
-    """Make the fixtures that are named, or all."""
+    """Make the named fixtures, or all."""
     names = sys.argv[1:] or list(VARIANTS)
     FOLDER.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="dialects-") as temporary:
         folder = Path(temporary)
-        folder.chmod(0o755)  # PostgreSQL's account goes through it
+        folder.chmod(0o755)  # PostgreSQL's account must be able to pass through it
         with Debezium(folder / "debezium.log") as debezium:
             for server, make in (("postgresql", _of_postgresql), ("mysql", _of_mariadb)):
                 (folder / server).mkdir()
@@ -290,7 +290,7 @@ def _record(debezium: Debezium, run: _Run, name: str, variant: Variant) -> None:
 
 
 def _wait_for_stream(run: _Run, recording: Recording) -> None:
-    """Without a snapshot, only a change says that the stream has begun."""
+    """Without a snapshot, only a change shows that the stream has begun."""
     numbers = count(1000)
 
     def has_begun() -> bool:
@@ -318,7 +318,7 @@ def _write(name: str, variant: Variant, run: _Run, records: list[Record]) -> Non
 
 
 def _row_by_row(value: Any, depth: int = 0) -> str:
-    """JSON with a line for each row and each entry around it."""
+    """JSON with one line for each row and each entry around the rows."""
     indent = " " * (depth + 1)
     if isinstance(value, Mapping) and depth < 3:
         inner = [f"{indent}{json.dumps(name)}: {_row_by_row(each, depth + 1)}" for name, each in value.items()]

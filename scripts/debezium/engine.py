@@ -18,7 +18,7 @@ OPTIONS = ["-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dlog4j2.
 
 @dataclass(frozen=True)
 class Record:
-    """A message as it would be in Kafka. A value of None is a tombstone."""
+    """A message as Kafka would hold it. A value of None is a tombstone."""
 
     topic: str
     value: str | None
@@ -28,10 +28,10 @@ Deliver = Callable[[Sequence[Record]], None]
 
 
 class Debezium:
-    """The JVM; it runs engines, one after the other or several at a time.
+    """The JVM. It runs engines, one after another or several at a time.
 
     Args:
-        log: file for what Debezium logs.
+        log: file for Debezium's log.
 
     Raises:
         FileNotFoundError: the jars are not installed.
@@ -76,14 +76,14 @@ class Debezium:
         self._log.close()
 
     def start(self, settings: Mapping[str, str], deliver: Deliver) -> Engine:
-        """Start an engine with the settings of its connector; records go to ``deliver``, batch by batch."""
+        """Start an engine with the settings of its connector. It passes records to ``deliver``, batch by batch."""
         return Engine(self._gateway, settings, deliver)
 
 
 class Engine:
-    """A running connector. What ``deliver`` has taken is not sent again, unless the process dies before.
+    """A running connector. What ``deliver`` has taken is not sent again, unless the process dies first.
 
-    `error` says why the connector has ended, if it was not told to.
+    `error` says why the connector has ended, if it was not stopped.
     """
 
     def __init__(self, gateway: JavaGateway, settings: Mapping[str, str], deliver: Deliver) -> None:
@@ -105,14 +105,14 @@ class Engine:
         self._thread.start()
 
     def stop(self) -> None:
-        """Let it end, if it has not ended by itself."""
+        """Stop it, if it has not ended by itself."""
         if not self.error:
             self._engine.close()
             self._thread.join()
 
 
 class _Consumer:
-    """Hands batches on. Java calls it by its own names."""
+    """Passes batches on. Java calls its methods by their Java names."""
 
     def __init__(self, engine: Engine, deliver: Deliver) -> None:
         self._engine = engine
@@ -135,7 +135,7 @@ class _Consumer:
 
 
 class _Completion:
-    """Takes down why an engine ended."""
+    """Records why an engine ended."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine

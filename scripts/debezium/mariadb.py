@@ -10,7 +10,7 @@ from pathlib import Path
 from scripts.debezium.postgres import free_port
 
 SETTINGS = {
-    # Debezium's connector for MySQL asks newer ones in words that MariaDB does not know.
+    # Debezium's MySQL connector sends newer versions statements that MariaDB does not know.
     "version": "5.7.19",
     "server-id": "7",
     "log-bin": "binlog",
@@ -29,7 +29,7 @@ class MariaDB:
     """The server.
 
     Args:
-        folder: an empty folder, where its data and its socket are to be.
+        folder: an empty folder for its data and its socket.
 
     Raises:
         FileNotFoundError: MariaDB is not installed.
@@ -79,20 +79,20 @@ class MariaDB:
         return True
 
     def stop(self) -> None:
-        """End it, whoever is connected."""
+        """Stop it, whoever is connected."""
         if self._process:
             self._process.kill()
             self._process.wait()
 
     def query(self, sql: str, database: str = "mysql") -> list[str]:
-        """Run statements; the lines that they return."""
+        """Run statements. Return the lines of their results."""
         done = subprocess.run(self._command(database), input=sql, capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError(f"MariaDB: {done.stderr.strip()}")
         return done.stdout.splitlines()
 
     def connector(self, database: str) -> dict[str, str]:
-        """The settings of Debezium's connector that say where the database is."""
+        """The settings with which Debezium's connector finds the database."""
         return {
             "connector.class": "io.debezium.connector.mysql.MySqlConnector",
             "database.hostname": "127.0.0.1",

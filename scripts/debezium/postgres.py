@@ -12,12 +12,12 @@ from pathlib import Path
 ACCOUNT = "postgres"  # PostgreSQL does not run as root
 SETTINGS = {
     "wal_level": "logical",
-    "listen_addresses": "127.0.0.1",  # JDBC has no sockets
+    "listen_addresses": "127.0.0.1",  # JDBC cannot use sockets
     "max_prepared_transactions": "10",
     "max_replication_slots": "100",
     "max_wal_senders": "100",
     "timezone": "UTC",
-    "fsync": "off",  # the cluster ends with the process
+    "fsync": "off",  # the data need not survive a crash
 }
 
 
@@ -25,9 +25,9 @@ class Postgres:
     """The cluster.
 
     Args:
-        folder: an empty folder, where its data and its socket are to be.
+        folder: an empty folder for its data and its socket.
         schema: statements that create the tables.
-        settings: settings of the server, besides those that every cluster needs.
+        settings: of the server, in addition to those that every cluster needs.
 
     Raises:
         FileNotFoundError: PostgreSQL is not installed.
@@ -56,18 +56,19 @@ class Postgres:
         self.query(self._schema)
 
     def stop(self) -> None:
-        """End it, whoever is connected."""
+        """Stop it, whoever is connected."""
         if self._data.exists():
             self._run("pg_ctl", "-D", self._data, "-w", "-m", "immediate", "stop", is_sure=False)
 
     def command(self, *more: str, database: str = ACCOUNT) -> list[str]:
-        """A psql that reads statements from its input, and stops at an error unless `more` says otherwise."""
+        """The command of a psql that reads statements from stdin, and stops at an error unless `more` says
+        otherwise."""
         arguments = ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", *more]
         place = ["-h", str(self.folder), "-p", str(self.port), "-U", ACCOUNT, "-d", database]
         return [str(self._bin / "psql"), *arguments, *place]
 
     def query(self, sql: str, database: str = ACCOUNT) -> list[str]:
-        """Run statements; the lines that they return."""
+        """Run statements. Return the lines of their results."""
         done = subprocess.run(
             self.command(database=database), input=sql, capture_output=True, text=True, check=False, cwd="/"
         )
@@ -76,7 +77,7 @@ class Postgres:
         return done.stdout.splitlines()
 
     def connector(self, name: str, database: str = ACCOUNT) -> dict[str, str]:
-        """The settings of Debezium's connector that say where the database is; ``name`` is that of its slot too."""
+        """The settings with which Debezium's connector finds the database; ``name`` is also that of its slot."""
         return {
             "connector.class": "io.debezium.connector.postgresql.PostgresConnector",
             "plugin.name": "pgoutput",
@@ -90,7 +91,7 @@ class Postgres:
 
     def _run(self, program: str, *arguments: object, is_sure: bool = True) -> None:
         command = [*self._as_account, str(self._bin / program), *map(str, arguments)]
-        # The server keeps what it inherits: not the pipes of this process.
+        # The server inherits open files: it must not get the pipes of this process.
         done = subprocess.run(
             command,
             stdin=subprocess.DEVNULL,
@@ -104,7 +105,7 @@ class Postgres:
 
 
 def free_port() -> int:
-    """A port that nobody listens on."""
+    """A free port."""
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         port: int = found.getsockname()[1]

@@ -1,12 +1,11 @@
-"""Makes the fixture tests/change_sets/dialects/races: transactions that race, as the real Debezium sends them.
+"""Makes the fixture tests/change_sets/dialects/races: racing transactions, as the real Debezium sends them.
 
-python -m scripts.debezium.races
+    python -m scripts.debezium.races
 
 The connector takes its snapshot while a transaction is open. Then connections race at random, then come the races of
-`tests/support/racing_postgres.py`, one by one, and connections race at random once more. While these run, an incremental
-snapshot reads all tables again.
-`races.jsonl.gz` has the values of all messages in their order. `races.expected.json` has PostgreSQL's own rows at marks:
-`lines` says how many lines were sent before.
+`tests/support/racing_postgres.py`, one by one, and finally connections race at random again, while an incremental
+snapshot reads all tables once more. `races.jsonl.gz` has the values of all messages in order. `races.expected.json` has
+PostgreSQL's own rows at marks: `lines` is the number of lines sent before the mark.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from tests.support.racing_postgres import OPEN_TRANSACTION, RACES, TABLES, Races
 
 SETTINGS = {
     "name": "races",
-    "skipped.operations": "none",  # else Debezium sends no truncates
+    "skipped.operations": "none",  # by default Debezium sends no truncates
     "signal.data.collection": "public.signals",
     "tombstones.on.delete": "false",
     "incremental.snapshot.chunk.size": "10",
@@ -71,7 +70,7 @@ def main() -> int:
                     "insert into signals values ('again', 'execute-snapshot', "
                     f'\'{{"type": "incremental", "data-collections": [{tables}]}}\')'
                 )
-                # The snapshot reads the rows of the marker last.
+                # The snapshot reads the rows of the marker table last.
                 recording.wait_for_marker(len(marks), 2)
                 for psql in under_way:
                     psql.wait()
@@ -86,7 +85,7 @@ def main() -> int:
 
 
 def _mark(races: Races, recording: Recording, marks: list[dict[str, Any]], more: int = 0) -> list[str]:
-    """Take down the rows, now that nobody writes, and how many lines were sent so far; return these."""
+    """Record the rows, now that nobody writes, and how many lines were sent so far. Return those lines."""
     number = len(marks) + 1
     rows = {table: races.rows(table) for table in TABLES}
     races.postgres.query(f"insert into {MARKER} values ({number})")

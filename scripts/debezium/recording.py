@@ -1,4 +1,4 @@
-"""Runs a connector while statements run, and keeps what it sends up to a marker."""
+"""Runs a connector while statements run, and records what it sends up to a marker."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from types import TracebackType
 from scripts.debezium.engine import Debezium, Record
 
 PATIENCE = 60  # seconds for a marker to arrive
-MARKER = "marker"  # a table; its rows are no part of what is kept
+MARKER = "marker"  # a table whose rows are not recorded
 COMMON = {
     "topic.prefix": "shop",
     "offset.storage": "org.apache.kafka.connect.storage.MemoryOffsetBackingStore",
@@ -25,7 +25,7 @@ class Recording:
 
     Args:
         debezium: the JVM.
-        settings: the connector's; those of `COMMON` where they say nothing else.
+        settings: the connector's, which override those of `COMMON`.
 
     `markers` has the number of each marker that has arrived.
     """
@@ -45,10 +45,10 @@ class Recording:
         self._engine.stop()
 
     def wait_for_marker(self, number: int, times: int = 1) -> list[Record]:
-        """The records so far, once the marker of this number has arrived so many times.
+        """The records so far, once the marker with this number has arrived this many times.
 
         Raises:
-            RuntimeError: the connector has ended, or the marker does not come.
+            RuntimeError: the connector has ended, or the marker does not arrive.
         """
         end = time.monotonic() + PATIENCE
         with self._news:
@@ -69,10 +69,10 @@ class Recording:
 
 
 def wait_until(is_so: Callable[[], bool]) -> None:
-    """Ask again and again.
+    """Wait until ``is_so`` returns true.
 
     Raises:
-        RuntimeError: it does not become so.
+        RuntimeError: it does not in time.
     """
     end = time.monotonic() + PATIENCE
     while not is_so():

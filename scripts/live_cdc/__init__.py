@@ -1,1 +1,1 @@
-"""The shop live: a PostgreSQL whose changes are captured, landed, applied and compared."""
+"""The shop, live: a PostgreSQL whose changes are captured, landed, applied and compared."""

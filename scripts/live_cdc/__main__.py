@@ -1,10 +1,10 @@
 """Runs the shop live, and compares, until Ctrl-C.
 
-python -m scripts.live_cdc [--minutes 10]
+    python -m scripts.live_cdc [--minutes 10]
 
-A PostgreSQL of its own, connections that race on it, the real Debezium, which lands batches, and a
-resident run that applies them to ClickHouse. After each apply the table is compared with what PostgreSQL held at the
-same LSN. Everything is in a folder that is removed at the end.
+Connections race on a PostgreSQL of its own. The real Debezium captures their changes, which land as batches, and a
+resident run applies them to ClickHouse. After each apply the table is compared with what PostgreSQL held at the same
+LSN. Everything is in a folder that is removed at the end.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ FOLLOW = [sys.executable, "-m", "dbt.adapters.spark_clickhouse", "follow"]
 FIRST = 300  # customers and orders at the beginning
 CONNECTIONS = 4
 PAUSE = 0.2  # seconds between two transactions of a connection
-PATIENCE = 120  # seconds that the resident run has for the run at work, when all is to end
+PATIENCE = 120  # seconds that the resident run gets to finish its current run at the end
 
 
 @dataclass
@@ -97,7 +97,7 @@ class State:
 
 
 def main() -> int:
-    """Run until Ctrl-C or the end of the minutes; 1 if a comparison found a difference."""
+    """Run until Ctrl-C or until the time is up. Return 1 if a comparison found a difference."""
     parser = argparse.ArgumentParser(prog="python -m scripts.live_cdc")
     parser.add_argument("--minutes", type=float, help="end after so many minutes")
     parser.add_argument("--every", type=float, default=3, help="seconds between two batches")
@@ -121,7 +121,7 @@ def main() -> int:
 def _run(options: argparse.Namespace, state: State) -> None:
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="live_cdc-")))
-        folder.chmod(0o755)  # PostgreSQL's account goes through it
+        folder.chmod(0o755)  # PostgreSQL's account must be able to pass through it
         (folder / "postgres").mkdir()
         postgres = Postgres(folder / "postgres", SCHEMA)
         print("Starting PostgreSQL, Debezium and ClickHouse ...", flush=True)
@@ -174,7 +174,7 @@ def _run(options: argparse.Namespace, state: State) -> None:
 
 @contextlib.contextmanager
 def _following(given: list[str], environment: dict[str, str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """The resident run, in a session of its own: Ctrl-C is for this process, which ends that one."""
+    """The resident run, in a session of its own, because Ctrl-C is for this process, which then ends that one."""
     with log.open("wb") as output:
         process = subprocess.Popen(
             [*FOLLOW, *given],
@@ -210,7 +210,7 @@ def _last_line(log: Path) -> str:
 
 
 def _show(lines: list[str]) -> None:
-    """On a terminal the lines take the place of those before; elsewhere only the result is a line."""
+    """On a terminal, replace the previous lines; elsewhere, print only the result."""
     if sys.stdout.isatty():
         width = shutil.get_terminal_size().columns
         text = "\n".join(line[:width] for line in lines)

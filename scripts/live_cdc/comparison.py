@@ -1,4 +1,4 @@
-"""What ClickHouse holds after an apply, beside what PostgreSQL held at the same LSN."""
+"""What ClickHouse holds after an apply, next to what PostgreSQL held at the same LSN."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from clickhouse_connect.driver.client import Client
 
 from scripts.shop.capture import Batch, Figures
 
-# The same of each row as in `shop/capture.py`.
+# The same figures as in `shop/capture.py`.
 FIGURES = {
     "customers": (
         "credit_limit",
@@ -41,9 +41,9 @@ order by at
 
 @dataclass(frozen=True)
 class Comparison:
-    """A table after an apply: the batch up to which it has all, and what both sides hold of it there.
+    """A table after an apply: the last batch that it includes completely, and what both sides hold at that point.
 
-    `lag`: seconds from when the first batch of the apply had landed until its rows were visible.
+    `lag`: seconds from the landing of the apply's first batch until its rows were visible.
     """
 
     table: str
@@ -70,7 +70,7 @@ class Comparer:
         self._done: set[tuple[str, int]] = set()
 
     def new(self, landed: dict[int, Batch]) -> Iterator[Comparison]:
-        """The comparisons of the applies that have ended since."""
+        """The comparisons for the applies that have ended since the last call."""
         if not self._client.command("exists shop.versioned_collapsing_ledger"):
             return
         for table, number, apply, lag in self._client.query(APPLIES).result_rows:
@@ -81,7 +81,7 @@ class Comparer:
             yield Comparison(table, number, batch.lsn, lag, batch.figures[table], self._figures(table, apply))
 
     def _figures(self, table: str, apply: int) -> Figures:
-        """What the table held after an apply, by the rows that its change feed has up to it."""
+        """What the table held after an apply, computed from its change feed."""
         amount, text = FIGURES[table]
         number = f"reinterpretAsUInt32(reverse(substring(MD5({text}), 1, 4)))"
         found = self._client.query(

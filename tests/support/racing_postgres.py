@@ -1,9 +1,9 @@
-"""Transactions that race for a few keys of a real PostgreSQL: its changes in the order of commits, and what is left.
+"""Transactions that race for a few keys of a real PostgreSQL: its changes in commit order, and the rows that are left.
 
-PostgreSQL writes the row of an insert before it waits for the unique index. So the position of a change in the log is
-not the order in which transactions committed: a delete that commits first can have the higher LSN. `Races.run` sends
-one of the races of `RACES`, step by step, and `Races.load` lets many connections race at random. `Races.changes` has
-what logical decoding says of them, in the shape in which Debezium sends it, and `Races.rows` what the tables hold.
+PostgreSQL writes the row of an insert before it waits for the unique index. So the log is not in the order in which
+transactions commit: a delete that commits first can have the higher LSN. `Races.run` sends one of the races of `RACES`,
+step by step, and `Races.load` lets many connections race at random. `Races.changes` returns what logical decoding says
+about them, in the shape in which Debezium sends it, and `Races.rows` what the tables hold.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from scripts.debezium.postgres import Postgres
 from tests.support.oracle import Event
 
 COLUMNS = ("id", "code", "amount", "note")
-# The key of each table's model: of `coded` it is not the primary key.
+# The key of each table's model; for `coded` it is not the primary key.
 KEYS: dict[str, tuple[str, ...]] = {
     "accounts": ("id",),
     "deferred": ("id",),
@@ -63,9 +63,9 @@ class Change:
 
     Args:
         op: c, u, d, t, or r for a row that a snapshot has read.
-        lsn: where the change is in the log.
-        committed: the LSN of the commit before that of this change; none if nothing was committed since the start of
-            the stream. It is the first of Debezium's `source.sequence`.
+        lsn: the position of the change in the log.
+        committed: the LSN of the previous commit; None if there was none since the start of the stream. It is the first
+            element of Debezium's `source.sequence`.
         before: the row before, or its key, as far as PostgreSQL writes it.
     """
 
@@ -79,7 +79,7 @@ class Change:
 
     @classmethod
     def of_line(cls, line: str) -> Change:
-        """A change that Debezium has sent. A read of an incremental snapshot has no place: it is 0 here."""
+        """A change that Debezium has sent. A read of an incremental snapshot has no position: it is 0 here."""
         event = json.loads(line)
         source = event["source"]
         committed, _ = json.loads(source["sequence"])
@@ -116,7 +116,7 @@ class Change:
 
 
 class Session:
-    """A connection. Its answers come when they come: a statement may wait for another session."""
+    """A connection. Answers may be late, because a statement can wait for another session."""
 
     def __init__(self, postgres: Postgres, database: str = "postgres") -> None:
         self._psql = subprocess.Popen(
@@ -138,7 +138,7 @@ class Session:
             self._answers.put(line.rstrip("\n"))
 
     def send(self, sql: str) -> None:
-        """Send statements, and do not wait for them."""
+        """Send statements without waiting for them."""
         self._asked += 1
         assert self._psql.stdin
         self._psql.stdin.write(f"{sql};\n\\echo answer {self._asked}\n")
@@ -151,7 +151,7 @@ class Session:
         return self.answer()
 
     def answer(self) -> list[str]:
-        """The lines that have been returned when all is answered."""
+        """Wait until everything is answered. Return the lines."""
         self.wait()
         return list(self.said)
 
@@ -182,7 +182,7 @@ class Session:
 
 @contextmanager
 def racing_postgres() -> Iterator[Races]:
-    """A PostgreSQL with tables to race for, and nothing in them."""
+    """A PostgreSQL with empty tables to race for."""
     # PostgreSQL runs as another user, and the path of its socket must be short.
     with TemporaryDirectory(prefix="races-") as folder:
         races = Races(Path(folder))
@@ -211,14 +211,14 @@ class Races:
         self.postgres.stop()
 
     def stream(self) -> None:
-        """Begin a stream at the tables as they are, without a snapshot."""
+        """Begin a stream at the current state of the tables, without a snapshot."""
         self.postgres.query(f"select pg_create_logical_replication_slot('{SLOT}', 'test_decoding')")
 
     def snapshot(self, steps: str = "") -> list[Change]:
-        """Begin a stream with a snapshot, while others write: the rows, as Debezium reads them.
+        """Begin a stream with a snapshot, while others write. Return the rows as Debezium reads them.
 
-        They have the position at which the slot begins. Transactions that are open there are streamed later, with
-        changes of before: the steps of `OPEN_TRANSACTION` are such ones.
+        They have the position at which the slot begins. Transactions that are open at that point are streamed later,
+        with changes from before it: the steps of `OPEN_TRANSACTION` are an example.
         """
         replication = Session(self.postgres, "dbname=postgres replication=database")
         reader = Session(self.postgres)
@@ -242,7 +242,7 @@ class Races:
             replication.close()
 
     def open_transaction(self) -> tuple[list[Change], list[Row]]:
-        """A stream whose snapshot is taken while a transaction is open; what `accounts` holds in the end."""
+        """A stream whose snapshot is taken while a transaction is open, and what `accounts` holds in the end."""
         self._base += 10
         self.postgres.query("truncate accounts")
         self.restart_stream()
@@ -254,7 +254,7 @@ class Races:
         return changes + self.changes(), self.rows("accounts")
 
     def _wait_for_slot(self, replication: Session) -> None:
-        """The slot begins once the transactions that it waits for have ended."""
+        """Wait until the slot begins, which is when the transactions that it waits for have ended."""
         waiting = "select count(*) from pg_stat_activity where backend_type = 'walsender' and cardinality(pg_blocking_pids(pid)) > 0"
         deadline = monotonic() + 60
         while replication.is_busy() and self._session("monitor").ask(waiting) == ["0"]:
@@ -262,12 +262,12 @@ class Races:
             sleep(0.001)
 
     def restart_stream(self) -> None:
-        """Forget the stream, so that another one can begin."""
+        """Drop the stream, so that another one can begin."""
         self.postgres.query(f"select pg_drop_replication_slot('{SLOT}')")
         self._committed = None
 
     def changes(self) -> list[Change]:
-        """What has been committed since it was asked last, in the order of commits."""
+        """What has been committed since the last call, in commit order."""
         found: list[Change] = []
         columns = f"'{SLOT}', null, null, 'skip-empty-xacts', '1'"
         for line in self.postgres.query(f"select lsn, xid, data from pg_logical_slot_get_changes({columns})"):
@@ -283,7 +283,7 @@ class Races:
         return [json.loads(row) for row in self.postgres.query(f"select to_json(t) from {table} as t order by t")]
 
     def run(self, name: str) -> range:
-        """One of `RACES`; the keys of its own that it is about."""
+        """Run one of `RACES`. Return the keys that it used."""
         self._base += 10
         table, *steps = RACES[name].strip().splitlines()
         for step in steps:
@@ -293,7 +293,7 @@ class Races:
         return range(self._base, self._base + 10)
 
     def send(self, step: str, table: str = "accounts") -> None:
-        """Send a step of a race: who, and what."""
+        """Send a step of a race: a session, and its statement."""
         who, sql = step.split(maxsplit=1)
         sql = re.sub(r"#(\d)", lambda found: str(self._base + int(found[1])), sql)
         self._session(who).send(sql.replace("LONG", LONG).replace(" T ", f" {table} "))
@@ -321,12 +321,12 @@ class Races:
         return sum(session.is_busy() for session in self._sessions.values())
 
     def load(self, seed: int, connections: int = 6, transactions: int = 100) -> None:
-        """Connections that race at random, all at once, to the end."""
+        """Let connections race at random until all are done."""
         for psql in self.start_load(seed, connections, transactions):
             psql.wait()
 
     def start_load(self, seed: int, connections: int = 6, transactions: int = 100) -> list[subprocess.Popen[str]]:
-        """The same, under way."""
+        """Start the same, without waiting."""
         found = []
         for number in range(connections):
             script = self.postgres.folder / f"load-{seed}-{number}.sql"
@@ -349,8 +349,8 @@ def _number(lsn: str) -> int:
 
 
 def _parsed(text: str, lsn: int, committed: int | None, transaction: int) -> Iterator[Change]:
-    """What `test_decoding` writes of a change. A change of the primary key is a delete and an insert, as Debezium
-    sends it."""
+    """The changes in the output of `test_decoding`. A change of the primary key becomes a delete and an insert, as in
+    Debezium."""
     found = _CHANGE.fullmatch(text)
     assert found, text
     table, kind, images = found.groups()
@@ -385,10 +385,10 @@ def _row(image: str) -> Row:
     return row
 
 
-# The first line is the table; then one step a line: who, and what. `#1` is a key of the race's own, T the table.
-# A step that waits for another session is answered when that one has ended.
+# The first line names the table. Then there is one step per line: session and statement. `#1` is a key of this race, T
+# the table. A step that waits for another session is answered when that session's transaction has ended.
 _WAITS = {
-    # What A does with the row of #1, while B waits to insert the same key.
+    # What A does to the row of #1, while B waits to insert the same key.
     "a_delete": "delete from T where id = #1",
     "a_moved_key": "update T set id = #2, note = 'moved' where id = #1",
     "a_delete_and_an_insert_of_another": "with d as (delete from T where id = #1) insert into T values (#3, 3, 3, 'x')",
@@ -705,8 +705,8 @@ A commit
 """,
 }
 
-# Steps while a slot is created, which waits for A, and then for B, which was open when A ended. C begins after that, and
-# is still open when the slot begins: its first change is before the snapshot, which does not see it.
+# Steps while a slot is created. It waits for A, and then for B, which was open when A ended. C begins later, and is
+# still open when the slot begins: its first change is before the snapshot, which does not see it.
 OPEN_TRANSACTION = """
 B begin; insert into T values (#2, 2, 1, 'B')
 A commit
@@ -716,7 +716,7 @@ B commit
 
 
 def _random_statements(chance: random.Random, transactions: int, number: int) -> Iterator[str]:
-    """The statements of one connection."""
+    """The statements of one connection, at random."""
     for at in range(transactions):
         table = chance.choices(TABLES, [8, 2, 1, 3, 3])[0]
         kinds: list[tuple[int, Callable[[random.Random, str, str], str]]] = [
@@ -729,7 +729,7 @@ def _random_statements(chance: random.Random, transactions: int, number: int) ->
             (2, _job),
         ]
         if table == "deferred":
-            # Within one transaction a deferrable key can be there twice: no order of events would tell that.
+            # Within one transaction a deferrable key can exist twice, which no order of events would show.
             kinds = kinds[:1]
         elif table == "emptied" and chance.random() < 0.2:
             yield "truncate emptied"
@@ -775,21 +775,21 @@ def _transaction(statements: list[str], begin: str = "begin", end: str = "commit
 
 
 def _locked_delete(chance: random.Random, table: str, name: str) -> str:
-    """A row is locked before it is deleted: who inserts it in between waits."""
+    """Lock a row before deleting it: whoever inserts it in between waits."""
     where = f"where id = {_key(chance)}"
     lock = chance.choice([f"select * from {table} {where} for update", f"update {table} set amount = -1 {where}"])
     return _transaction([lock, _pause(chance), f"delete from {table} {where}"])
 
 
 def _replaced(chance: random.Random, table: str, name: str) -> str:
-    """Several statements in a transaction."""
+    """Several statements in one transaction."""
     return _transaction(
         [statement for _ in range(chance.randint(2, 4)) for statement in (_single(chance, table, name), _pause(chance))]
     )
 
 
 def _rolled_back_in_part(chance: random.Random, table: str, name: str) -> str:
-    """A savepoint: errors within are rolled back too."""
+    """Use a savepoint: errors after it are rolled back too."""
     return _transaction(
         [
             _single(chance, table, name),
@@ -803,7 +803,7 @@ def _rolled_back_in_part(chance: random.Random, table: str, name: str) -> str:
 
 
 def _prepared(chance: random.Random, table: str, name: str) -> str:
-    """In two phases. What failed cannot be prepared, nor be committed."""
+    """Commit in two phases. A failed transaction can be neither prepared nor committed."""
     statements = [_single(chance, table, name), _pause(chance), _single(chance, table, name)]
     prepare = f"prepare transaction '{name}'; {_pause(chance)}; "
     return _transaction(statements, end=prepare + chance.choice([f"commit prepared '{name}'"] * 3 + [f"rollback prepared '{name}'"]))  # fmt: skip
@@ -817,14 +817,14 @@ def _repeatable_read(chance: random.Random, table: str, name: str) -> str:
 
 
 def _job(chance: random.Random, table: str, name: str) -> str:
-    """A row is taken from a queue, and perhaps put back."""
+    """Take a row from a queue, and perhaps put it back."""
     job = f"(select ctid from {table} order by random() limit 1 for update skip locked)"
     again = [_single(chance, table, name)] if chance.random() < 0.5 else []
     return _transaction([f"delete from {table} where ctid = {job}", _pause(chance), *again])
 
 
 def events(changes: Iterable[Change], table: str, order: Callable[[Change], Any] | None = None) -> list[Event]:
-    """The changes of a table as events for the oracle; their versions are their places, if nothing else is given."""
+    """The changes of a table as events for the oracle. By default a change's version is its position in the list."""
     found = []
     for place, change in enumerate(changes):
         if change.table != table:

@@ -1,8 +1,8 @@
-"""The statements of dbt commands, recorded once and run again under the settings of another profile.
+"""The statements of dbt commands, recorded once and replayed with the settings of another profile.
 
-dbt takes seconds to render what ClickHouse runs in milliseconds. A replay sends each statement with
-the settings that a profile has, as dbt does: those that the statement names itself win. What dbt
-reads is compared with what it read without them, since dbt goes by it.
+dbt takes seconds to render what ClickHouse runs in milliseconds. A replay sends each statement with the settings of a
+profile, as dbt does: settings in the statement itself win. What dbt reads is compared with what it read without them,
+because dbt acts on it.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from clickhouse_connect.driver.exceptions import ClickHouseError
 
 from tests.support.statements import Send, intercepted
 
-# The lock reads times and what is under way; the profile itself is another one in each replay; the
-# rest is what dbt asks of the server once in a process.
+# The lock reads times and what is under way; each replay has another profile; the rest is what dbt asks the server once
+# per process.
 NOT_REPLAYED = re.compile(
     r"__dbt_lock|\bsleep\(|system\.settings|__dbt_exchange_test"
     r"|(?i:\bexists database\b|\bfrom system\.databases\s*$|^\s*set\s|engine from system\.databases)"
 )
 
 IS_READ = re.compile(r"\s*(?:/\*.*?\*/\s*)?(?:with|select|describe|exists|show)\b", re.DOTALL | re.IGNORECASE)
-# Without it the order of rows says nothing.
+# Without `order by`, the order of rows means nothing.
 IS_ORDERED = re.compile(r"\border by [^()]*(?:\bsettings\b.*)?$", re.DOTALL)
-# What dbt-clickhouse asks for where a profile says nothing of it.
+# What dbt-clickhouse sets where a profile says nothing.
 OF_DBT = {
     "allow_nondeterministic_mutations": "1",
     "alter_sync": "3",
@@ -43,7 +43,7 @@ OF_DBT = {
 
 @dataclass(frozen=True)
 class Statement:
-    """What was sent: by dbt, or by a test itself, which a profile's settings do not reach."""
+    """A statement of dbt, or of a test itself, which the settings of a profile do not affect."""
 
     sql: str
     is_dbt: bool = True
@@ -55,14 +55,14 @@ class Statement:
 
 @dataclass
 class Recording:
-    """Statements in their order, all in the database ``schema``."""
+    """Statements in order, all in the database ``schema``."""
 
     schema: str
     statements: list[Statement] = field(default_factory=list)
 
     @contextmanager
     def recorded(self) -> Iterator[None]:
-        """Keep what dbt sends."""
+        """Record what dbt sends."""
 
         def record(send: Send, sql: str) -> Any:
             if not NOT_REPLAYED.search(sql):
@@ -74,14 +74,14 @@ class Recording:
             yield
 
     def prepare(self, client: Client, *statements: str) -> None:
-        """Run and keep what a test does itself."""
+        """Run and record a test's own statements."""
         for sql in statements:
             client.command(sql, settings={"database": self.schema})
             self.statements.append(Statement(sql, is_dbt=False))
 
 
 class Stopped(Exception):
-    """ClickHouse has refused a statement, at which dbt would have stopped."""
+    """ClickHouse refused a statement; dbt would have stopped there."""
 
 
 Answer = tuple[str, str]
@@ -99,7 +99,7 @@ class Replayer:
 
     @classmethod
     def start(cls, recording: Recording, address: tuple[str, int], results: Sequence[str]) -> Replayer:
-        """What two replays under no settings do not agree in is not compared: times, UUIDs."""
+        """Replay twice without settings. What differs between the two, such as times and UUIDs, is not compared."""
         host, port = address
         client = clickhouse_connect.get_client(host=host, port=port, autogenerate_session_id=False, query_limit=0)
         replayer = cls(recording, client, results)
@@ -109,7 +109,7 @@ class Replayer:
         return replayer
 
     def difference(self, settings: Mapping[str, str]) -> str:
-        """Where a replay goes another way first; nothing when it goes the same.
+        """Where a replay first differs from the recording; empty if nowhere.
 
         Raises:
             Stopped: ClickHouse refused a statement.
@@ -122,11 +122,11 @@ class Replayer:
         return ""
 
     def expected_rows(self, result: int) -> Any:
-        """What one of the results should be, and is without settings."""
+        """The expected rows of one of the results, as they are without settings."""
         return ast.literal_eval(self.expected[len(self.expected) - len(self.results) + result][1])
 
     def _answers(self, settings: Mapping[str, str]) -> Generator[Answer, None, None]:
-        """What dbt reads, and the results in the end."""
+        """What dbt reads, and finally the results."""
         schema = f"replay_{uuid4().hex}"
         own = {"database": schema}
         given = {**OF_DBT, **settings, **own, "session_id": schema}

@@ -46,7 +46,7 @@ class Resident:
         return self._landing / table / f"batch={batch:06d}"
 
     def land(self, *batches: int) -> None:
-        """Move batches of the shop into the landing zone, each whole."""
+        """Move batches of the shop into the landing zone, each at once."""
         for batch in batches:
             with self.landing(batch) as folders:
                 for table, folder in folders.items():
@@ -55,7 +55,7 @@ class Resident:
 
     @contextmanager
     def landing(self, batch: int) -> Iterator[dict[str, Path]]:
-        """Folders, to be made within the block, which are moved into the landing zone after it."""
+        """Folders to be created within the block; after it, they are moved into the landing zone."""
         drafts = {table: self._landing / f".{table}-{batch}" for table in shop.TABLES}
         yield drafts
         for table, draft in drafts.items():
@@ -63,7 +63,7 @@ class Resident:
 
     @contextmanager
     def running(self, *arguments: str, **environment: str) -> Iterator[None]:
-        """The run is under way within the block, and killed at its end if it is still there."""
+        """Run it within the block, and kill it at the end if it is still running."""
         command = [sys.executable, "-m", "dbt.adapters.spark_clickhouse", "follow"]
         command += ["--health-file", str(self.health)]
         command += variables(landing_path=str(self._landing))
@@ -88,7 +88,7 @@ class Resident:
                 self.kill()
 
     def end(self) -> int:
-        """Ask it to end after the run at work, as Ctrl-C does; the exit code."""
+        """Ask it to end after the current run, as Ctrl-C does. Return the exit code."""
         os.killpg(self.process.pid, signal.SIGINT)
         return self.process.wait(SECONDS)
 
@@ -109,7 +109,7 @@ class Resident:
         return sum(text in line for line in self.output.splitlines())
 
     def wait_for(self, text: str, lines: int = 1) -> None:
-        """Wait until so many lines of the output contain a text."""
+        """Wait until this many lines of the output contain a text."""
         self.wait_until(lambda: self.lines(text) >= lines)
 
     def state(self) -> str:

@@ -1,4 +1,4 @@
-"""Values that a profile may give to the settings of the server, from the server's own list of them."""
+"""Values that a profile may give to server settings, from the server's own list of settings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from clickhouse_connect.driver.exceptions import ClickHouseError
 
 
 class Candidate(NamedTuple):
-    """A value of a setting that is not the server's own."""
+    """A value of a setting other than the server's default."""
 
     name: str
     value: str
@@ -22,7 +22,7 @@ class Candidate(NamedTuple):
 
 
 NUMBERS = re.compile(r"U?Int\d+(Auto)?|Float(Auto)?|Double|Seconds|Milliseconds|MaxThreads")
-# Of texts the engine does not say what they may be.
+# The engine does not say which texts are valid.
 TEXTS = {
     "count_distinct_implementation": ("uniq", "uniqCombined", "uniqHLL12"),
     "compatibility": ("20.8", "22.8", "24.3"),
@@ -41,11 +41,11 @@ TEXTS = {
 
 
 def candidates(client: Client, excluded: Sequence[str]) -> list[Candidate]:
-    """Every other value of a Bool and of a setting with named values; 0 and 1 of a number; TEXTS.
+    """Every other value of a Bool and of a setting with named values, 0 and 1 for a number, and TEXTS.
 
     Args:
-        client: of the server whose list it is.
-        excluded: patterns of names that are left out.
+        client: of the server whose settings to list.
+        excluded: patterns of names to leave out.
     """
     query = "select name, type, default from system.settings where alias_for = '' and not is_obsolete order by name"
     left_out = re.compile("|".join(map(translate, excluded)))
@@ -70,7 +70,7 @@ def _values(client: Client, name: str, kind: str) -> tuple[str, ...]:
 
 
 def _named_values(client: Client, name: str) -> tuple[str, ...]:
-    """The engine lists them when it is given another one."""
+    """The values that the engine lists in its error for an invalid one."""
     try:
         client.command(f"select 1 settings {name} = 'no such value'")
     except ClickHouseError as error:

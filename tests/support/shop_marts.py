@@ -1,4 +1,4 @@
-"""The shop's kept marts after any batch: as they stand, and as the events that have landed say they should."""
+"""The shop's kept marts after any batch: as stored, and as they should be according to the events that have landed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Event = dict[str, Any]
 Rows = dict[tuple[int, ...], Event]
 
 KEYS = {"customers": ("customer_id",), "orders": ("order_id",), "order_items": ("order_id", "line_no")}
-# Of each mart, its groups and its figures. The first figure is 0 in groups of which nothing is left.
+# The groups and figures of each mart. The first figure is 0 in a group without live rows.
 MARTS: dict[str, tuple[str, list[str]]] = {
     "customers_by_region_and_tier_live": ("region, tier", ["sum(customers)", "sum(credit_limit)"]),
     "orders_by_status_live": ("status", ["sum(orders)", "sum(amount)", "sum(items)"]),
@@ -38,12 +38,12 @@ MARTS_SQL = " union all ".join(
 
 
 def kept_marts(rows: Iterable[tuple[str, Iterable[str], Iterable[str]]]) -> Figures:
-    """The marts as they stand, from the rows of MARTS_SQL."""
+    """The stored marts, from the rows of MARTS_SQL."""
     return {(mart, *groups): tuple(Decimal(figure) for figure in figures) for mart, groups, figures in rows}
 
 
 def expected_marts(batch: int) -> Figures:
-    """The marts by the events of the batches up to ``batch``, computed from plain rows."""
+    """The marts after the batches up to ``batch``, computed from plain rows."""
     customers, orders, items = (landed_rows(table, batch) for table in KEYS)
     homes = {key: (customers[key]["region"], customers[key]["tier"]) for key in customers}
     ordered = [(order, homes.get((order["customer_id"],))) for order in orders.values()]
@@ -87,7 +87,7 @@ def expected_marts(batch: int) -> Figures:
 
 
 def landed_rows(table: str, batch: int) -> Rows:
-    """The rows of ``table``, as JSON has them: what the last event of each key says."""
+    """The rows of ``table`` as parsed JSON: the last event of each key."""
     last: dict[tuple[int, ...], Event] = {}
     for number in range(1, batch + 1):
         for file in (LANDING / table / f"batch={number:06}").glob("*.json.gz"):

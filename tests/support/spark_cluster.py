@@ -18,16 +18,16 @@ import pyspark
 from tests.support.connect_server import free_port
 
 HOST = "127.0.0.1"
-STARTS_WITHIN = 300  # seconds; on a machine that does nothing else, less than fifteen
+STARTS_WITHIN = 300  # seconds; less than fifteen on an otherwise idle machine
 WORKERS = 2
 _SPARK = Path(pyspark.__file__).parent
-# Runs a command, says its process id, and ends it with all that it has started when whoever started this is gone.
+# Runs a command, prints its process id, and kills it and all its children when the process that started this is gone.
 _SUPERVISOR = '"$@" </dev/null & echo $!; exec 3>&1 1>&2; cat >/dev/null; kill -KILL 0'
 _EXECUTOR = "CoarseGrainedExecutorBackend"
 
 
 class Daemon:
-    """A process of Spark with what it has started, in a process group of its own; what it says is in its log."""
+    """A Spark process with its children, in a process group of its own. Its output goes to its log."""
 
     def __init__(self, folder: Path, name: str, command: list[str], memory: str) -> None:
         self.log = folder / f"{name}.log"
@@ -37,7 +37,7 @@ class Daemon:
             "SPARK_DAEMON_JAVA_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
             "SPARK_DAEMON_MEMORY": memory,
             "SPARK_LOCAL_IP": HOST,
-            "TZ": "Asia/Kolkata",  # The zone of a server must not matter.
+            "TZ": "Asia/Kolkata",  # A server's time zone must not matter.
         }
         with self.log.open("ab") as output:
             self._supervisor = subprocess.Popen(
@@ -53,22 +53,22 @@ class Daemon:
         self.pid = int(self._supervisor.stdout.readline())
 
     def processes(self) -> dict[int, str]:
-        """The command of each process of the group, by its id."""
+        """The commands of the group's processes, by id."""
         found = {}
         for folder in Path("/proc").iterdir():
             with suppress(OSError, ValueError):
                 is_of_group = os.getpgid(int(folder.name)) == self._supervisor.pid
-                # One that has ended has none.
+                # A process that has ended has no command.
                 if is_of_group and (command := (folder / "cmdline").read_bytes()):
                     found[int(folder.name)] = command.decode().replace("\0", " ")
         return found
 
     def is_alive(self) -> bool:
-        """Whether the process itself runs."""
+        """Whether the main process runs."""
         return Path(f"/proc/{self.pid}").exists()
 
     def wait_for_port(self, port: int) -> None:
-        """Wait until it listens.
+        """Wait until it listens on the port.
 
         Raises:
             AssertionError: it ended, or does not listen.
@@ -83,20 +83,20 @@ class Daemon:
         raise AssertionError(self.log.read_text()[-8000:])
 
     def kill(self) -> None:
-        """End it at once, with all that it has started."""
+        """Kill it at once, with all its children."""
         with suppress(ProcessLookupError):
             os.killpg(self._supervisor.pid, signal.SIGKILL)
         self._supervisor.communicate()
-        while self.processes():  # They end one after the other.
+        while self.processes():  # They end one by one.
             time.sleep(0.05)
 
 
 class SparkCluster:
-    """A cluster of which every process can be killed. Tables are in ``folder/warehouse``.
+    """A cluster whose processes can each be killed. Tables are in ``folder/warehouse``.
 
     Args:
-        folder: of all that the cluster writes.
-        settings: of Spark, besides its own.
+        folder: for everything that the cluster writes.
+        settings: of Spark, in addition to the cluster's own.
     """
 
     def __init__(self, folder: Path, settings: Mapping[str, Any] | None = None) -> None:
@@ -110,7 +110,7 @@ class SparkCluster:
         self._daemons: dict[str, Daemon] = {}
 
     def start(self) -> None:
-        """Start the master, and then the others at once; return when dbt can connect."""
+        """Start the master, and then all others at once. Return when dbt can connect."""
         master = ["org.apache.spark.deploy.master.Master", "--host", HOST, "--webui-port", "0"]
         daemon = self._start("master", "spark-class", *master, "--port", str(self._master_port))
         daemon.wait_for_port(self._master_port)
@@ -119,19 +119,19 @@ class SparkCluster:
         self.start_thrift_server()
 
     def stop(self) -> None:
-        """End every process."""
+        """Stop every process."""
         for daemon in self._daemons.values():
             daemon.kill()
 
     def start_worker(self, number: int) -> None:
         """Start a worker with a folder of its own, one core, and memory for one executor."""
-        host = f"127.0.0.{2 + number}"  # Spark runs a task twice only on different hosts.
+        host = f"127.0.0.{2 + number}"  # Spark runs a task twice only if the hosts differ.
         worker = ["org.apache.spark.deploy.worker.Worker", "--host", host, "--webui-port", "0"]
         worker += ["--cores", "1", "--memory", "1g", "--work-dir", f"{self._folder}/work-{number}"]
         self._start(f"worker-{number}", "spark-class", *worker, self._master)
 
     def start_thrift_server(self) -> None:
-        """Start the Thrift server, the driver of the cluster; return when dbt can connect."""
+        """Start the Thrift server, which is the driver of the cluster. Return when dbt can connect."""
         java = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
         derby = f"-Dderby.stream.error.file={self._folder}/derby.log"
         settings = {
@@ -172,7 +172,7 @@ class SparkCluster:
         self._daemons["thrift"].kill()
 
     def mend(self) -> None:
-        """Start again what has been killed."""
+        """Restart what has been killed."""
         for number in range(WORKERS):
             if not self._daemons[f"worker-{number}"].is_alive():
                 self.start_worker(number)
@@ -189,7 +189,7 @@ class SparkCluster:
         ]
 
     def kill_executors(self) -> list[int]:
-        """Kill every executor; the master has the workers start new ones."""
+        """Kill every executor. The master makes the workers start new ones."""
         executors = self.executors()
         for pid in executors:
             with suppress(ProcessLookupError):
@@ -197,15 +197,15 @@ class SparkCluster:
         return executors
 
     def processes(self) -> dict[int, str]:
-        """The command of every process that is left, by its id."""
+        """The command of every process that still runs, by id."""
         return {pid: c for daemon in self._daemons.values() for pid, c in daemon.processes().items()}
 
     def environment(self) -> dict[str, str]:
-        """What the target `cluster` of profiles.yml asks for."""
+        """The variables that the target `cluster` of profiles.yml needs."""
         return {"SPARK_HOST": HOST, "SPARK_PORT": str(self.port), "SPARK_WAREHOUSE": str(self.warehouse)}
 
     def profile(self) -> dict[str, Any]:
-        """The block `spark` of a profile."""
+        """The `spark` block of a profile."""
         return {
             "method": "thrift",
             "host": HOST,
@@ -218,10 +218,10 @@ class SparkCluster:
 
 @contextmanager
 def running_cluster(folder: Path, settings: Mapping[str, Any] | None = None) -> Iterator[SparkCluster]:
-    """A cluster for the block. It leaves no process, whatever becomes of this one.
+    """A cluster for the block. It leaves no process behind, even if this one is killed.
 
     Raises:
-        AssertionError: a process ended, or does not answer; or one is left.
+        AssertionError: a process ended, does not answer, or is left over.
     """
     cluster = SparkCluster(folder, settings)
     with ExitStack() as stack:

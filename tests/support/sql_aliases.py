@@ -1,7 +1,7 @@
-"""The names that the SQL of macros gives by itself: aliases of columns and tables, CTEs, arguments of lambdas.
+"""Names that the SQL of macros introduces: aliases of columns and tables, CTEs, arguments of lambdas.
 
-ClickHouse takes `alias."x"` for a part of a column called `alias`, if there is one, and an alias for a column of its
-name. A name of ours that a user's column can have is therefore wrong: `unreserved` says which such names there are.
+If a column is called `alias`, ClickHouse reads `alias."x"` as a part of it; and it reads an alias in place of a column
+of the same name. So none of these names may be one that a user's column can have: `unreserved` lists those that are.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from jinja2 import nodes
 from tests.support.macro_sources import parsed
 from tests.support.shop import REPOSITORY
 
-RESERVED = "_dbt_"  # No column of a user begins with it: the materialization refuses such.
+RESERVED = "_dbt_"  # No user column begins with it: the materialization rejects that.
 
 _NAME = r"[`\"]?([a-z_]\w*)[`\"]?"
 _PATTERNS = (
@@ -27,14 +27,14 @@ _PATTERNS = (
 _LAMBDA = re.compile(r"(?:\(([\w`\",\s]*)\)|\b(\w+))\s*->")
 _COMMENT = re.compile(r"--.*$|/\*.*?\*/", re.MULTILINE | re.DOTALL)
 _NO_ALIASES = frozenset({"select", "with", "materialized", "array", "date", "string", "view"})
-# Calls whose text is for people.
+# Calls whose text is meant for people.
 _PROSE = frozenset({"log", "raise_compiler_error", "raise_problems", "stop_run", "warn"})
 
 
 def aliases_of(paths: Iterable[Path]) -> dict[str, list[str]]:
-    """The names that the SQL in these Jinja sources gives, each with the files that do, as paths in the repository.
+    """The names that the SQL in these Jinja sources introduces, each with its files, as paths in the repository.
 
-    A name whose end is rendered (`as _dbt_key_{{ loop.index }}`) is there with what comes before.
+    A name with a rendered end (`as _dbt_key_{{ loop.index }}`) is listed without that end.
     """
     found: dict[str, list[str]] = {}
     for path in sorted(paths):
@@ -44,22 +44,22 @@ def aliases_of(paths: Iterable[Path]) -> dict[str, list[str]]:
 
 
 def unreserved(names: Iterable[str]) -> list[str]:
-    """Those of ``names`` that a user's column can have."""
+    """Those of ``names`` that a user's column could have."""
     return sorted(name for name in names if not name.startswith(RESERVED))
 
 
 def as_columns(names: Iterable[str]) -> list[str]:
-    """Names for columns of a test that meet all of ``names``: as they are, and reserved ones as they would be bare."""
+    """Column names for a test that would collide with ``names``: as they are, and without the reserved prefix."""
     return sorted({name.removeprefix(RESERVED).strip("_") or name for name in names} | set(unreserved(names)))
 
 
 def aliases_in(template: nodes.Template) -> set[str]:
-    """The names that the SQL of one source gives."""
+    """The names that the SQL of one source introduces."""
     return {name for text in _sql_in(template) for name in _names_in(text)}
 
 
 def _sql_in(node: nodes.Node) -> Iterator[str]:
-    """The text below ``node``: what is outside of tags, and the strings within them that are not for people."""
+    """The text below ``node``: outside tags, and strings within tags that are not meant for people."""
     match node:
         case nodes.TemplateData(data=text) | nodes.Const(value=str() as text):
             yield _COMMENT.sub("", text)

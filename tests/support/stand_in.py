@@ -1,4 +1,4 @@
-"""Change sets on stock dbt-clickhouse, which has none: a view stands for one, and its own relation for the handed-off one."""
+"""Change sets on stock dbt-clickhouse, which has none: views stand in for them and for handed-off relations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CHANGE_SET = """
 
 @contextmanager
 def stand_in_for_change_sets(project: CollapsingProject) -> Iterator[None]:
-    """Within the block the project may have models with `materialized: change_set`; tests write their manifests."""
+    """Within the block the project may have models with `materialized: change_set`. Tests write their manifests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ClickHouseAdapter, "_available_", ClickHouseAdapter._available_ | {"hand_off"})
         hand_off = lambda _, schema, name, __: f"{schema}.{name}"  # noqa: E731

@@ -1,4 +1,4 @@
-"""The statements that dbt-clickhouse sends: seen, changed, followed by something else, or died before."""
+"""Intercepts the statements that dbt-clickhouse sends: to watch, change or follow them, or to die before one."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ import pytest
 from dbt.adapters.clickhouse.httpclient import ChHttpClient
 from dbt_common.exceptions import DbtDatabaseError
 
-# To die before one of these is to die before the next that is none.
+# Dying before one of these means dying before the next statement that is not one.
 _PASSED_OVER = re.compile(
     r"(/\*.*?\*/|\s)*(select|with|show|describe|exists|insert into \S+__dbt_lock`)", re.DOTALL | re.IGNORECASE
 )
-STARTED = "'started'"  # in the row of the ledger from which on a run that dies is completed
+STARTED = "'started'"  # in the ledger row after which a later run completes a dead one
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Send:
 
 @contextmanager
 def intercepted(around: Callable[[Send, str], Any]) -> Iterator[None]:
-    """Give each statement to ``around``, with what sends it."""
+    """Pass each statement to ``around``, together with the function that sends it."""
     with pytest.MonkeyPatch.context() as patch:
         for method in ("command", "query", "columns_in_query"):
             stock = getattr(ChHttpClient, method)
@@ -52,10 +52,11 @@ def _through(around: Callable[[Send, str], Any], method: str, stock: Any) -> Any
 
 @contextmanager
 def dying(deaths: Mapping[str, int | str | None]) -> Iterator[Counter[str]]:
-    """Let models die: ``deaths`` says of each before which of its writing statements.
+    """Let models die: for each model, ``deaths`` says before which of its writing statements.
 
-    That is a number, from 0; a text, when the one before has it; or None for a model that lives. A statement belongs to the
-    model whose name it contains: no name may be part of another. Yields how many writing statements each model has begun.
+    That is a number, from 0; a text, to die once a statement that contains it has run; or None for a model that lives.
+    A statement belongs to the model whose name it contains, so no name may be part of another. Yields how many writing
+    statements each model has begun.
 
     Raises:
         AssertionError: no statement had the text at which a model was to die.

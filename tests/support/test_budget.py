@@ -1,4 +1,4 @@
-"""What the files of tests cost: the measure, and what is said of files that cost more than is recorded."""
+"""What test files cost: the measure, and the message for files that cost more than recorded."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RECORD = {"work": 0.1, "old.py": 60.0, "same.py": 30.0}
         ({"old.py": 95, "same.py": 30}, 0.1, ["old.py: 95, recorded 60"]),
         ({"old.py": 60, "same.py": 30, "new.py": 40}, 0.1, ["new.py: 40, recorded 0"]),
         ({"old.py": 120, "same.py": 60}, 0.2, []),  # a machine that is half as fast
-        ({"same.py": 50}, 0.1, ["same.py: 50, recorded 30"]),  # of a tier that has not all files
+        ({"same.py": 50}, 0.1, ["same.py: 50, recorded 30"]),  # a tier that does not run all files
     ],
 )
 def test_a_third_more_than_is_recorded_is_too_much(costs: dict[str, float], work: float, grown: list[str]) -> None:

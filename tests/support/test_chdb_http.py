@@ -69,7 +69,7 @@ def test_empty_results(client: Client) -> None:
     probe = client.query("SELECT 1 AS a, 'x' AS b LIMIT 0")
     assert [column.name for column in probe.column_types] == ["UInt8", "String"]
     assert client.query("SELECT 1 AS a WHERE 0").result_rows == []
-    assert client.command("SELECT 1 WHERE 0") == ""  # A result, though an empty one.
+    assert client.command("SELECT 1 WHERE 0") == ""  # A result, although empty.
 
 
 @pytest.mark.parametrize("compression", [False, True, "lz4", "zstd", "gzip"])
@@ -257,4 +257,4 @@ def test_last_statements_of_an_engine_that_ends_early(tmp_path: Path) -> None:
 def kill_engine(address: Address) -> None:
     with pytest.raises(ConnectionError):
         post(address, b"SYSTEM KILL")
-    time.sleep(0.5)  # until its process has ended, too
+    time.sleep(0.5)  # until its process has ended as well

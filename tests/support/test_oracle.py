@@ -1,4 +1,4 @@
-"""The oracle beside a real PostgreSQL: what races leave in its tables, and the order that tells."""
+"""The oracle compared with a real PostgreSQL: what races leave in its tables, and which order of events predicts it."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Raced = dict[str, tuple[list[Change], list[Row]]]
 
 
 def by_commit(changes: list[Change]) -> Callable[[Change], tuple[int, bool, int, bool]]:
-    """What the lines say of their places: the commit before in `source.sequence`, a snapshot before what follows it,
-    and where a key moves the delete first."""
+    """The order that the lines themselves give: by the previous commit in `source.sequence`, a snapshot before what
+    follows it, and the delete first if a key moves."""
     start = next((change.lsn for change in changes if change.op == "r"), 0)
     return lambda change: (
         change.committed or (start if change.lsn else 0),
@@ -34,7 +34,7 @@ def by_lsn(change: Change) -> tuple[int, bool]:
 
 
 def left_by(found: list[Event]) -> list[Row]:
-    """The rows that events leave."""
+    """The rows that events leave behind."""
     oracle = Oracle(COLUMNS)
     oracle.apply(found)
     return rows_of(oracle)
@@ -53,7 +53,7 @@ def races() -> Iterator[Races]:
 
 @pytest.fixture(scope="module")
 def raced(races: Races) -> Raced:
-    """The changes of each race, and the rows that PostgreSQL has of its keys then."""
+    """The changes of each race, and PostgreSQL's rows for its keys afterwards."""
     races.stream()
     found = {}
     for name in RACES:
@@ -76,7 +76,7 @@ def test_a_race(raced: Raced, name: str) -> None:
 
 
 def test_most_races_would_end_otherwise_by_lsn(raced: Raced) -> None:
-    """Or else they show nothing."""
+    """Otherwise the races would prove nothing."""
     wrong = [
         name for name, (changes, rows) in raced.items() if left_by(events(changes, table_of(name), by_lsn)) != rows
     ]
@@ -85,7 +85,7 @@ def test_most_races_would_end_otherwise_by_lsn(raced: Raced) -> None:
 
 @pytest.mark.usefixtures("raced")
 def test_a_transaction_is_open_when_the_snapshot_is_taken(races: Races) -> None:
-    """It is streamed afterwards, and its first changes are before the snapshot."""
+    """It is streamed later, and its first changes come before the snapshot."""
     changes, rows = races.open_transaction()
     position = changes[0].lsn
     assert [change.op for change in changes if change.lsn < position] == ["c", "u"]
@@ -96,8 +96,8 @@ def test_a_transaction_is_open_when_the_snapshot_is_taken(races: Races) -> None:
 
 @pytest.mark.usefixtures("raced")
 def test_random_races(races: Races) -> None:
-    """However changes are cut into change sets, in whatever order and however often they come in one, the rows are
-    PostgreSQL's."""
+    """The rows are PostgreSQL's however changes are split into change sets, and in whatever order and how often they
+    come within one."""
     chance = random.Random(1)
     races.restart_stream()
     under_way = races.start_load(seed=1)
@@ -124,8 +124,8 @@ def test_random_races(races: Races) -> None:
 
 @pytest.mark.parametrize("mark", range(4))
 def test_races_that_debezium_has_recorded(mark: int) -> None:
-    """`python -m scripts.debezium.races` has. At each mark the rows are PostgreSQL's. After the snapshot
-    and after the races of `RACES` some would be others by LSN."""
+    """They come from `python -m scripts.debezium.races`. At each mark the rows are PostgreSQL's. After the snapshot and
+    after the races of `RACES`, ordering by LSN would give some other rows."""
     with gzip.open(DIALECTS / "races.jsonl.gz", "rt") as file:
         changes = [Change.of_line(line) for line in file]
     expected = json.loads((DIALECTS / "races.expected.json").read_text())[mark]
@@ -138,6 +138,6 @@ def test_races_that_debezium_has_recorded(mark: int) -> None:
 
 
 def accounted(counts: dict[str, int]) -> int:
-    """The events that the ledger has an account of."""
+    """The events that the ledger accounts for."""
     names = "superseded truncates states deletes duplicates stale conflicts tombstoned"
     return sum(counts.get(name, 0) for name in names.split())

@@ -1,4 +1,4 @@
-"""One JVM for the Sparks of many projects, and its stores are free for others when a command has ended."""
+"""One JVM serves the Sparks of many projects, and its stores are free for others when a command has ended."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A JVM that stays for all Sparks of a process of tests, one at a time: most of what a start costs is Java's.
+"""A JVM that stays up for all Sparks of a test process, one at a time: most of the cost of a start is Java's.
 
-Each process of dbt still starts a Spark of its own in it, with its own settings, stores and metastore, and stops it.
-Tests of how Spark starts, dies or is locked have their own JVM.
+Each dbt process still starts a Spark of its own in it, with its own settings, stores and metastore, and stops it. Tests
+of how Spark starts, dies or is locked have their own JVM.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from dbt.adapters.spark_clickhouse import private_api
 from dbt.adapters.spark_clickhouse.spark.class_archive import java_options
 from dbt.adapters.spark_clickhouse.spark.metastore import URL_SETTING
 
-STARTS_WITHIN = 300  # seconds; on a machine that does nothing else, two
+STARTS_WITHIN = 300  # seconds; two on an otherwise idle machine
 _MEMORY, _JAVA_OPTIONS = "spark.driver.memory", "spark.driver.extraJavaOptions"
 _OPTIONS = {_MEMORY: "4g", _JAVA_OPTIONS: f"-Duser.timezone=UTC -XX:+UseParallelGC{java_options()}"}
-# With another of these, what Java does is another. Tests of its start set OWN_JVM.
+# These change what Java does. Tests of its start set OWN_JVM.
 _OF_JAVA = ("OWN_JVM", "JAVA_HOME", "JAVA_TOOL_OPTIONS", "SPARK_CONF_DIR", "SPARK_HOME", "TZ")
 _METASTORE = "org.apache.hadoop.hive.metastore.ObjectStore"
 
 
 class Gateway(NamedTuple):
-    """Where the JVM listens."""
+    """The address of the JVM."""
 
     port: int
     secret: str
 
 
 class WarmSpark:
-    """The JVM of this process; it starts when it is first asked for."""
+    """The JVM of this process, started when it is first asked for."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -48,7 +48,7 @@ class WarmSpark:
         self._folder = Path()
 
     def gateway(self, environment: Mapping[str, str]) -> Gateway | None:
-        """Where it listens, None where a process with this environment needs another Java."""
+        """The address; None if a process with this environment needs another Java."""
         if _of_java(environment) != _of_java(os.environ):
             return None
         if self._process is None or self._process.poll() is not None:
@@ -81,7 +81,7 @@ class WarmSpark:
             self._gateway = Gateway(read_int(connection), UTF8Deserializer().loads(connection))
 
     def stop(self) -> None:
-        """End it, and whatever is under way in it."""
+        """Stop it, and whatever runs in it."""
         if self._process:
             self._process.kill()
             self._process.communicate()
@@ -94,7 +94,7 @@ def _of_java(environment: Mapping[str, str]) -> dict[str, str | None]:
 
 
 def use(warm: Gateway) -> None:
-    """Have the adapter start Spark in this JVM, in the process that calls this, where the profile asks for no other."""
+    """Make the adapter start Spark in this JVM, within the calling process, unless the profile needs another Java."""
     start, end = private_api.launch_gateway, private_api.end_gateway
 
     def launch_gateway(conf: SparkConf, **process: Any) -> Any:
@@ -105,7 +105,7 @@ def use(warm: Gateway) -> None:
             found = start(conf)
         finally:
             del os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"]
-        # Hadoop takes the folder of relative paths from there when it is first asked for a file.
+        # Hadoop reads the folder for relative paths from this property when it is first asked for a file.
         found.jvm.java.lang.System.setProperty("user.dir", str(process["cwd"]))
         found.jvm.org.apache.hadoop.fs.FileSystem.closeAll()
         found.metastore = conf.get(URL_SETTING) or ""
@@ -123,9 +123,9 @@ def use(warm: Gateway) -> None:
 
 
 def _needs_another_java(conf: SparkConf) -> bool:
-    """Whether there are settings for the start of Java besides the adapter's own."""
+    """Whether there are options for the start of Java in addition to the adapter's own."""
     found = dict(conf.getAll())
-    begin, end = _OPTIONS[_JAVA_OPTIONS].split(" ", 1)  # Between them is the file of Derby's log.
+    begin, end = _OPTIONS[_JAVA_OPTIONS].split(" ", 1)  # The file of Derby's log is between them.
     options = found.pop(_JAVA_OPTIONS, "")
     if found.pop(_MEMORY, "") != _OPTIONS[_MEMORY] or not (options.startswith(begin) and options.endswith(end)):
         return True
@@ -134,7 +134,7 @@ def _needs_another_java(conf: SparkConf) -> bool:
 
 
 def _let_go_of_the_metastore(jvm: Any, url: str) -> None:
-    """Close what Hive keeps, and Derby, so that another JVM can open the folder."""
+    """Close what Hive keeps open, and Derby, so that another JVM can open the folder."""
     from py4j.protocol import Py4JJavaError
 
     store = jvm.java.lang.Class.forName(_METASTORE)
@@ -149,7 +149,7 @@ def _let_go_of_the_metastore(jvm: Any, url: str) -> None:
         return
     try:
         jvm.java.sql.DriverManager.getConnection(url.replace(";create=true", ";shutdown=true"))
-    except Py4JJavaError as error:  # which says that it has shut down
+    except Py4JJavaError as error:  # Derby reports its shutdown as an error
         if error.java_exception.getSQLState() not in ("08006", "XJ004"):
             raise
 
