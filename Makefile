@@ -41,6 +41,7 @@ shop-stream: setup postgresql $(DEBEZIUM) ## Make data/landing and data/expected
 dialects: setup postgresql mariadb $(DEBEZIUM) ## Make the fixtures of Debezium's dialects anew; NAMES="mysql_flat" for some
 	@PYTHONPATH=$(DEBEZIUM) $(VENV)/bin/python -m scripts.debezium.dialects $(NAMES)
 	@$(if $(NAMES),,PYTHONPATH=$(DEBEZIUM) $(VENV)/bin/python -m scripts.debezium.races)
+	@$(if $(NAMES),,PYTHONPATH=$(DEBEZIUM) $(VENV)/bin/python -m scripts.debezium.moves)
 
 report: setup ## Write target/report.html: rows, runs, quarantine, views, tests and storage of the tables
 	@$(VENV)/bin/python -m dbt.adapters.spark_clickhouse report $(ARGS)

@@ -38,7 +38,7 @@
       '_passed_over': '_passed_over',
   } -%}
   {%- if version is none or version not in columns -%}
-    {%- do control.update({'_event_ms': "if(_op = 'r', null, try_cast(_source.ts_ms as bigint))"}) -%}
+    {%- do control.update({'_event_ms': versioned_collapsing.get_event_time_sql(version)}) -%}
   {%- endif -%}
   {%- if version in (none, 'source.sequence', 'source.lsn_despite_races') -%}
     {%- do control.update({
@@ -93,7 +93,7 @@
       + ([{
           'condition': versioned_collapsing.get_source_table_sql() ~ ' is null', 'reason': "'source.table is missing'",
       }] if tables else [])
-      + versioned_collapsing.get_debezium_version_problems(version)
+      + versioned_collapsing.get_debezium_version_problems(version, epochs)
       + [{'condition': "_op = 't'", 'reason': 'null'}]
       + versioned_collapsing.get_row_problems(
           key, columns, version, "_op = 'd'", required if missing_fields != 'keep' else [], ranges, toasted

@@ -7,11 +7,10 @@
   {%- if problems -%}
     {%- do return(problems) -%}
   {%- endif -%}
-  {%- if epochs | reject('integer') | list or epochs | map('string') | unique | list | length < epochs | length
-      or epochs | length > 255 or epochs | sort != epochs -%}
+  {%- if not versioned_collapsing._are_epochs(epochs) -%}
     {%- do problems.append(
-        "epochs is " ~ epochs ~ "; it takes at most 255 numbers of batches in growing order: each is the first batch "
-        ~ "of a new epoch."
+        "epochs is " ~ epochs ~ "; it takes at most 255 beginnings in growing order: times of the source in UTC, such "
+        ~ "as '2026-01-05 10:00:00', or, for events without source.ts_ms, numbers of batches."
     ) -%}
   {%- elif epochs and version is not none and version not in names -%}
     {%- do problems.append(
@@ -39,6 +38,22 @@
     {%- do problems.extend(versioned_collapsing.get_version_column_problems(columns, version)) -%}
   {%- endif -%}
   {%- do return(problems) -%}
+{% endmacro %}
+
+
+{# Times and numbers of batches grow; a time has a month and a day that can be. #}
+{% macro _are_epochs(epochs) %}
+  {%- set kinds = {'batches': epochs | select('integer') | list, 'moments': epochs | select('string') | list} -%}
+  {%- for moment in kinds.moments
+      if not modules.re.fullmatch(
+          '\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])[ T]([01]\\d|2[0-3])(:[0-5]\\d){2}([.]\\d{1,6})?', moment
+      ) -%}
+    {%- do return(false) -%}
+  {%- endfor -%}
+  {%- do return(
+      kinds.values() | map('length') | sum == epochs | length and epochs | length <= 255
+      and kinds.batches == kinds.batches | unique | sort and kinds.moments == kinds.moments | unique | sort
+  ) -%}
 {% endmacro %}
 
 
@@ -95,14 +110,29 @@
 {% endmacro %}
 
 
-{# The number of epochs that have begun when a line lands: of the first batches of the epochs, how many are not above
-   the line's batch. #}
+{# The number of epochs that have begun: how many of their beginnings are not above the time of the event, or the batch
+   of its line. #}
 {% macro _get_epoch_sql(epochs) %}
   {%- set begun = [] -%}
-  {%- for batch in epochs -%}
-    {%- do begun.append('if(_batch >= ' ~ batch ~ ', 1, 0)') -%}
+  {%- for beginning in epochs -%}
+    {%- do begun.append(
+        'if(_batch >= ' ~ beginning ~ ', 1, 0)' if beginning is integer
+        else "if(try_cast(_source.ts_ms as bigint) >= unix_millis(timestamp '" ~ beginning ~ "Z'), 1, 0)"
+    ) -%}
   {%- endfor -%}
   {%- do return('(' ~ begun | join(' + ') ~ ')' if begun else '') -%}
+{% endmacro %}
+
+
+{# The time of an event by which it is compared with others. Rows of incremental snapshots have none, because they have
+   no position, and neither has the first transaction after a snapshot, whose commit no line tells. #}
+{% macro get_event_time_sql(version) %}
+  {%- set position = 'coalesce(_source.lsn, _source.file, _source.ord, _source.commit_lsn, _source.scn)' -%}
+  {%- set is_unplaced = ["_op = 'r'" ~ (' and ' ~ position ~ ' is null' if version != 'source.gtid')] -%}
+  {%- if version in (none, 'source.sequence', 'source.lsn_despite_races') -%}
+    {%- do is_unplaced.append(versioned_collapsing.get_first_transaction_lsn_sql() ~ ' is not null') -%}
+  {%- endif -%}
+  {%- do return('if(' ~ is_unplaced | join(' or ') ~ ', null, try_cast(_source.ts_ms as bigint))') -%}
 {% endmacro %}
 
 
@@ -325,15 +355,19 @@
 
 
 {# Why an event has no version. If the connector decides, what the line of each one lacks. #}
-{% macro get_debezium_version_problems(version) %}
+{% macro get_debezium_version_problems(version, epochs=[]) %}
   {%- set orders = versioned_collapsing.get_debezium_orders() -%}
+  {%- set times = [{
+      'condition': 'try_cast(_source.ts_ms as bigint) is null',
+      'reason': "'source.ts_ms is missing, and epochs has times'",
+  }] if epochs | select('string') | list else [] -%}
   {%- if version is not none and version not in orders.names -%}
     {%- do return([versioned_collapsing.get_missing_version_problem(version)]) -%}
   {%- elif version is not none -%}
-    {%- do return(versioned_collapsing._get_order_problems(version)) -%}
+    {%- do return(times + versioned_collapsing._get_order_problems(version)) -%}
   {%- endif -%}
   {%- set connectors = orders.connectors | list -%}
-  {%- set problems = [
+  {%- set problems = times + [
       {'condition': '_source.connector is null', 'reason': "'source.connector is missing'"},
       {
           'condition': "_source.connector not in ('" ~ connectors | join("', '") ~ "')",

@@ -69,14 +69,23 @@
 {% macro get_line_conditions(columns) %}
   {%- set has_reasons = '_reason' in columns and '_version' in columns -%}
   {%- set is_message = '_passed_over is not null' if '_passed_over' in columns else 'false' -%}
-  {%- set is_blank = '_is_blank' if '_is_blank' in columns else 'if(_reason is null and _version is null and not '
+  {%- set is_event = versioned_collapsing.get_is_event_sql(columns) -%}
+  {%- set is_blank = '_is_blank' if '_is_blank' in columns else 'if(_reason is null and not ' ~ is_event ~ ' and not '
       ~ is_message ~ ', ' ~ versioned_collapsing.get_says_nothing_sql('_raw_line') ~ ', false)' -%}
   {%- do return({
       'blank': is_blank if has_reasons and '_raw_line' in columns else none,
       'quarantined': '_reason is not null' if has_reasons else none,
       'passed_over': '_reason is null and ' ~ is_message if has_reasons else none,
-      'events': '_reason is null and _version is not null' if has_reasons else none,
+      'events': '_reason is null and ' ~ is_event if has_reasons else none,
   }) -%}
+{% endmacro %}
+
+
+{# Whether a line without a reason is an event: it has a version, or is a delete whose place orders it. #}
+{% macro get_is_event_sql(columns) %}
+  {%- do return(
+      '(_version is not null or _is_unversioned)' if '_is_unversioned' in columns else '(_version is not null)'
+  ) -%}
 {% endmacro %}
 
 

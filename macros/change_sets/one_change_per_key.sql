@@ -7,6 +7,9 @@
    If changes are combined with the row instead of replacing it (because of `combine`, or because they name columns in
    `_unset`), all changes of the key since its last delete are folded into one.
 
+   Deletes without a version (`_is_unversioned`) are ordered by the places of the lines. A key then has up to three
+   rows, which `_batch` orders: see get_changes_by_place_sql.
+
    All changes of a key are brought together and sorted once, and everything is aggregated on the way. So memory limits
    neither the number of keys nor the number of changes of one key. #}
 {% macro one_change_per_key(events, key, combine={}, counts=['_duplicates', '_conflicts', '_superseded']) -%}
@@ -17,7 +20,9 @@
       versioned_collapsing.read_where_lines_are(events, columns), events, columns
   ) -%}
   {%- set columns = dict(columns, _line_id='bigint') if lines.is_parsed else columns -%}
-  {%- if combine or '_unset' in columns -%}
+  {%- if '_is_unversioned' in columns -%}
+    {{ versioned_collapsing.get_changes_by_place_sql(lines, key, payload, columns, counts) }}
+  {%- elif combine or '_unset' in columns -%}
     {{ versioned_collapsing.get_folded_changes_sql(lines, key, payload, columns, combine, counts) }}
   {%- else -%}
     {{ versioned_collapsing.get_latest_changes_sql(lines, key, payload, columns, counts) }}
@@ -48,6 +53,12 @@
       ) -%}
     {%- endif -%}
   {%- endfor -%}
+  {%- if combine and '_is_unversioned' in columns -%}
+    {%- do problems.append(
+        "combine is set, and " ~ events ~ " has delete_version: 'ignore'. Changes cannot be combined across deletes "
+        ~ "without a version. Remove one of them."
+    ) -%}
+  {%- endif -%}
   {%- set unknown = counts | reject('in', ['_duplicates', '_conflicts', '_superseded']) | list -%}
   {%- if unknown -%}
     {%- do problems.append(
@@ -158,7 +169,7 @@
   lateral view explode(if(_key_before is null, array(false), array(false, true))) as _is_left
   {%- endif %}
   where _reason is null
-    and _version is not null
+    and {{ versioned_collapsing.get_is_event_sql(columns) }}
     and {{ lines.is_taken }}
 {%- endmacro %}
 
@@ -294,6 +305,42 @@
 {% macro _get_derived_count(columns) %}
   {%- do return(['_derived'] if '_key_before' in columns else []) -%}
 {% endmacro %}
+
+
+{# The changes of each key if deletes have no version: the last upsert before the last delete, the delete, and the last
+   upsert after it. `_batch` is 0, 1 and 2: with `delete_version: ignore`, the table takes them in this order, and gives
+   the delete the version of what it deletes, in the table or here. #}
+{% macro get_changes_by_place_sql(lines, key, payload, columns, counts) -%}
+  {%- set columns = dict(columns, _line_id='bigint') -%}
+  {%- set placed -%}
+    (
+      select
+        *,
+        case
+          when _is_deleted then 1
+          when struct(_batch, _file, _block_start, _line_id)
+            > max(if(_is_deleted, struct(_batch, _file, _block_start, _line_id), null)) over (
+              partition by {{ key | join(', ') }}
+            ) then 2
+          else 0
+        end as _step
+      from (
+        select *{{ '' if lines.is_parsed else ', monotonically_increasing_id() as _line_id' }}
+        from {{ lines.relation }}
+        where _reason is null and {{ lines.is_taken }}
+      )
+    )
+  {%- endset -%}
+  select
+    * except (_step, _is_deleted),
+    coalesce(_is_deleted, true) as _is_deleted,
+    _step as _batch
+  from (
+    {{ versioned_collapsing.get_latest_changes_sql(
+        {'relation': placed, 'is_taken': 'true', 'is_parsed': true}, key + ['_step'], payload, columns, counts
+    ) }}
+  )
+{%- endmacro %}
 
 
 {# The last change of each key. A truncate has no key: the last one is the change of the key null. ClickHouse drops the

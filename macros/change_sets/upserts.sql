@@ -3,10 +3,11 @@
 
    `is_deleted` says which rows are gone: the name of a field that is true then, a field with the meaning of each of its
    codes, or an expression. `row` is where the row is on the line, if the line has more than the row, `fields` where a
-   column is that is elsewhere or has another name, and `only` the values by which lines of this table are known. #}
+   column is that is elsewhere or has another name, and `only` the values by which lines of this table are known.
+   With `delete_version='ignore'`, the version of a delete is not read: its place among the lines orders it. #}
 {% macro parse_upserts(
     source, key, columns, version, is_deleted=none, required=[], encodings={}, ranges={}, missing_fields='refuse',
-    unavailable_value='__debezium_unavailable_value', row=none, fields={}, only={}
+    unavailable_value='__debezium_unavailable_value', row=none, fields={}, only={}, delete_version='respect'
 ) -%}
   {%- do versioned_collapsing.validate_parsing(
       source, key, columns, required, encodings, ranges,
@@ -14,7 +15,8 @@
       + ([] if version == '_batch' or version is not string
           else versioned_collapsing.get_version_column_problems(columns, version))
       + versioned_collapsing.get_missing_fields_option_problems(missing_fields)
-      + versioned_collapsing.get_line_problems(source, columns, is_deleted, row, fields, only, missing_fields),
+      + versioned_collapsing.get_line_problems(source, columns, is_deleted, row, fields, only, missing_fields)
+      + versioned_collapsing._get_delete_version_problems(delete_version, is_deleted, missing_fields),
   ) -%}
   {%- set columns = versioned_collapsing.get_type_names(columns) -%}
   {%- set missing_fields = 'null' if versioned_collapsing.is_parquet(source) else missing_fields -%}
@@ -23,7 +25,8 @@
   {%- set has_more = rows != [] or only != {} or fields != {} or not is_field -%}
   {%- set flag = versioned_collapsing._get_flag(is_deleted, has_more) -%}
   {%- set deletes = flag.deletes -%}
-  {%- set places = versioned_collapsing.get_places(key, columns, version) -%}
+  {%- set has_places = delete_version == 'ignore' -%}
+  {%- set places = versioned_collapsing.get_places(key, columns, none if has_places else version) -%}
   {%- set payload = columns | reject('in', places) | list -%}
   {%- set values = {} -%}
   {%- for name in columns -%}
@@ -38,6 +41,9 @@
       '_missing_fields': '_missing_fields',
       '_passed_over': passed_over,
   } -%}
+  {%- if has_places -%}
+    {%- do control.update({'_is_unversioned': '_is_json and ' ~ deletes ~ ' and ' ~ passed_over ~ ' is null'}) -%}
+  {%- endif -%}
   {%- if missing_fields == 'keep' -%}
     {%- do control.update({'_unset': 'if(' ~ deletes ~ ', cast(array() as array<string>), _missing_fields)'}) -%}
   {%- endif -%}
@@ -77,20 +83,51 @@
       '_value',
       'map_keys(_value)',
       known_fields,
-      'if(_is_json' ~ (' and _passed_over is null' if has_more) ~ ', ' ~ version ~ ', null)',
+      'if(_is_json' ~ (' and _passed_over is null' if has_more) ~ (' and not ' ~ deletes if has_places) ~ ', ' ~ version
+          ~ ', null)',
       control,
       ([{'condition': '_passed_over is not null', 'reason': 'null'}] if has_more else [])
       + versioned_collapsing.get_line_of_table_problems(only)
       + flag.problems
       + ([{'condition': '_row_problem is not null', 'reason': '_row_problem'}] if rows else [])
-      + ([] if version == '_batch' else [versioned_collapsing.get_missing_version_problem(version)])
+      + ([] if version == '_batch' else versioned_collapsing._get_null_version_problems(version, deletes, has_places))
       + versioned_collapsing.get_row_problems(
-          key, columns, version, deletes, required if missing_fields != 'keep' else [], ranges
+          key, columns, none if has_places else version, deletes, required if missing_fields != 'keep' else [], ranges
       )
       + versioned_collapsing.get_kept_field_problems(missing_fields, required, places, [], '_value', 'false')
       + versioned_collapsing.get_missing_field_problems(missing_fields),
   ) }}
 {%- endmacro %}
+
+
+{% macro _get_delete_version_problems(delete_version, is_deleted, missing_fields) %}
+  {%- if delete_version not in ('respect', 'ignore') -%}
+    {%- do return(["delete_version is '" ~ delete_version ~ "'; it takes 'respect' or 'ignore'."]) -%}
+  {%- elif delete_version == 'ignore' and not is_deleted -%}
+    {%- do return(["delete_version is 'ignore', but no line is a delete. Set is_deleted too, or remove it."]) -%}
+  {%- elif delete_version == 'ignore' and missing_fields == 'keep' -%}
+    {%- do return([
+        "delete_version is 'ignore' and missing_fields is 'keep'. A partial change has no place among deletes without "
+        ~ "a version. Set missing_fields: 'refuse' or 'null'."
+    ]) -%}
+  {%- endif -%}
+  {%- do return([]) -%}
+{% endmacro %}
+
+
+{# A line without a version. #}
+{% macro _get_null_version_problems(version, deletes, has_places) %}
+  {%- set problem = versioned_collapsing.get_missing_version_problem(version) -%}
+  {%- if has_places -%}
+    {%- do return([dict(problem, condition=problem.condition ~ ' and not ' ~ deletes)]) -%}
+  {%- elif deletes == 'false' -%}
+    {%- do return([problem]) -%}
+  {%- endif -%}
+  {%- do return([{
+      'condition': problem.condition ~ ' and ' ~ deletes,
+      'reason': "'version " ~ version ~ " is null in a delete: set delete_version if deletes have none'",
+  }, problem]) -%}
+{% endmacro %}
 
 
 {# Which rows are gone: the condition, the paths that it reads, and why a line does not tell. #}

@@ -46,14 +46,25 @@ class Postgres:
         self._as_account = ["runuser", "-u", ACCOUNT, "--"] if os.geteuid() == 0 else []
 
     def start(self) -> None:
-        """Create the cluster with its tables, and start it."""
-        if self._as_account:
-            shutil.chown(self.folder, ACCOUNT)
-        self._run("initdb", "-D", self._data, "-U", ACCOUNT, "-A", "trust", "-E", "UTF8", "-N")
+        """Create the cluster with its tables, if it was not restored, and start it."""
+        if not self._data.exists():
+            self._give_folder()
+            self._run("initdb", "-D", self._data, "-U", ACCOUNT, "-A", "trust", "-E", "UTF8", "-N")
         settings = {**self._settings, "port": self.port, "unix_socket_directories": str(self.folder)}
         options = " ".join(f"-c {name}='{value}'" for name, value in settings.items())
         self._run("pg_ctl", "-D", self._data, "-w", "-l", self._data / "log", "-o", options, "start")
         self.query(self._schema)
+
+    def restore(self, other: Postgres) -> None:
+        """Take a backup of another cluster as its data, with which it will start."""
+        self._give_folder()
+        place = ["-h", other.folder, "-p", other.port, "-U", ACCOUNT]
+        self._run("pg_basebackup", "-D", self._data, "-c", "fast", "-X", "stream", *place)
+
+    def dump(self) -> str:
+        """Its tables and rows, as statements."""
+        command = [str(self._bin / "pg_dump"), "-h", str(self.folder), "-p", str(self.port), "-U", ACCOUNT, ACCOUNT]
+        return subprocess.run(command, capture_output=True, text=True, check=True, cwd="/").stdout
 
     def stop(self) -> None:
         """Stop it, whoever is connected."""
@@ -88,6 +99,10 @@ class Postgres:
             "slot.name": name,
             "publication.name": name,
         }
+
+    def _give_folder(self) -> None:
+        if self._as_account:
+            shutil.chown(self.folder, ACCOUNT)
 
     def _run(self, program: str, *arguments: object, is_sure: bool = True) -> None:
         command = [*self._as_account, str(self._bin / program), *map(str, arguments)]

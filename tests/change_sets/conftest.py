@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.change_sets import mysql, postgresql, rows
+from tests.change_sets import moves, mysql, postgresql, rows
 from tests.change_sets.cases import Broken, Case
 from tests.support.change_set_project import ChangeSetProject
 from tests.support.commands import Outcome, variables
@@ -21,8 +21,10 @@ CASES: list[Case] = [
     postgresql.open_transaction(),
     postgresql.other_tables(),
     postgresql.unnamed_tables(),
-    postgresql.moved(),
-    postgresql.moved_epochs(),
+    moves.moved(),
+    moves.moved_epochs(),
+    moves.restored(),
+    moves.moved_binlog(),
     postgresql.version_of_the_row(),
     postgresql.signed(),
     postgresql.signed_broken(),
@@ -36,6 +38,7 @@ CASES: list[Case] = [
     rows.by_batch(),
     rows.extracts(),
     rows.of_another_tool(),
+    rows.deletes_by_place(),
 ]
 
 

@@ -395,46 +395,6 @@ def unnamed_tables() -> Case:
     )
 
 
-def _moved(name: str, more: str, stops: str = "") -> Case:
-    """The source moves to a server whose positions begin lower."""
-
-    def line(event: Event, ms: int) -> str:
-        return event.line().replace('"connector"', f'"ts_ms":{ms},"connector"')
-
-    old = [Event("c", 900_000_000 + key, key, Decimal(key), "old", at(key)) for key in (1, 2, 3)]
-    new = [Event("u", 5_300 + key, key, Decimal(key), "new", at(50 + key)) for key in (1, 2)]
-    late = Event("u", 900_000_100, 3, Decimal(3), "late", at(40))
-    epoch = 0 if stops else 2**118
-    live = [(event.id, *event.payload, epoch + event.version) for event in [*new, late]]
-    return Case(
-        Situation(
-            name,
-            f"parse_debezium(SOURCE, key=['id'], columns={COLUMNS}, {PLAIN}{more})",
-            "one_change_per_key(EVENTS, key=['id'])",
-            TYPES,
-            {"unique_key": "id"},
-        ),
-        {1: [line(event, 1000) for event in old], 2: [*(line(event, 3000) for event in new), line(late, 1001)]},
-        [(event.id, *event.payload, event.version) for event in old] if stops else live,
-        stops=stops,
-    )
-
-
-def moved() -> Case:
-    return _moved(
-        "moved",
-        "",
-        "most events of batch 2 of stg_moved are newer than those before, but their positions are lower: they would be "
-        "stale. Nothing was written. If the source has moved to another server or was restored, let an epoch begin with "
-        "this batch, in parse_debezium: epochs=[2]. If not, take them as they are: dbt run --vars "
-        "'{accept_lower_positions: true}'",
-    )
-
-
-def moved_epochs() -> Case:
-    return _moved("moved_epochs", ", epochs=[2]")
-
-
 def version_of_the_row() -> Case:
     """A column is the version: a delete has that of the row that it deletes."""
     rng = random.Random(11)

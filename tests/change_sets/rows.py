@@ -222,3 +222,33 @@ def of_another_tool() -> Case:
         [(1, "x", at(1), at(1))],
         stops="It looks like Maxwell, for parse_upserts. docs/other_tools.md has the model that reads them.",
     )
+
+
+def deletes_by_place() -> Case:
+    """Deletes have only the key: each ends what stands before it, in its batch or in the table."""
+    rng = random.Random(12)
+    stored: dict[int, tuple[str, datetime]] = {}
+    batches: dict[int, list[Line]] = {1: [], 2: [], 3: []}
+    for number in range(600):
+        key, batch = rng.randint(1, 60), number // 200 + 1
+        if rng.random() < 0.4:
+            stored.pop(key, None)
+            batches[batch].append(compact({"Op": "D", "id": key}))
+        else:
+            stored[key] = (f"n{number}", at(number))
+            batches[batch].append(compact({"Op": "U", "id": key, "name": f"n{number}", "at": iso(at(number))}))
+    late = compact({"Op": "U", "id": 61, "name": "late", "at": iso(at(1))})
+    batches[2] += [compact({"Op": "U", "id": 61, "name": "x", "at": iso(at(2))}), compact({"Op": "D", "id": 61}), late]
+    batches[3].append(Broken(compact({"Op": "U", "id": 1, "name": "x"}), "version at is null"))
+    return Case(
+        Situation(
+            "deletes_by_place",
+            f"parse_upserts(SOURCE, key=['id'], columns={COLUMNS}, version='at', delete_version='ignore', "
+            "is_deleted={'Op': {'U': false, 'D': true}})",
+            "one_change_per_key(EVENTS, key=['id'])",
+            TYPES,
+            {"unique_key": "id", "delete_version": "ignore"},
+        ),
+        batches,
+        [(key, name, moment, moment) for key, (name, moment) in stored.items()],
+    )

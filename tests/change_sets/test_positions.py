@@ -42,7 +42,7 @@ MODELS = {
     **{f"fold_{table}": _fold(key) for table, key in KEYS.items()},
     "parse": _parse(["id"]),
     "parse_gtid": _parse(["id"], ", version='source.gtid', servers=['a', 'b'], epochs=[7]"),
-    "parse_epochs": _parse(["id"], ", epochs=[2, 3]"),
+    "parse_epochs": _parse(["id"], ", epochs=[2, '2026-01-05 10:00:00.5']"),
     "parse_despite": _parse(["id"], ", version='source.lsn_despite_races'"),
     "parse_tables": _parse(["id"], ", table=['public.shop_*', 'carts']"),
     "parse_rows": "{{ parse_upserts('SOURCE', key=['id'], columns={'id': 'bigint', 'code': 'bigint'}, version='code', is_deleted='gone') }}",
@@ -242,10 +242,15 @@ def test_each_connector_has_an_order(landing: Landing) -> None:
 
 
 def test_epochs_stand_above_positions(landing: Landing) -> None:
-    """The server's positions begin anew in batches 2 and 3."""
-    line = _line("u", "postgresql", lsn=10**12, sequence=f'["{10**12}","{10**12}"]')
-    lower = _line("u", "postgresql", lsn=8, sequence='["8","8"]')
-    landing.land([line], [lower, line], [lower, _line("u", "mysql", file="b.1", pos=4)])
+    """The server's positions begin anew in batch 2, and then at a time."""
+    begin = 1767607200500
+    line = _line("u", "postgresql", lsn=10**12, sequence=f'["{10**12}","{10**12}"]', ts_ms=begin - 1)
+    lower = _line("u", "postgresql", lsn=8, sequence='["8","8"]', ts_ms=0)
+    moved = [
+        _line("u", "postgresql", lsn=8, sequence='["8","8"]', ts_ms=begin),
+        _line("r", "mysql", file="b.1", pos=4, ts_ms=begin),
+    ]
+    landing.land([line], [lower, line], moved)
     versions = sorted((row["_batch"], row["_version"]) for row in landing.stage("parse_epochs"))
     assert [int(version) >> 118 for _, version in versions] == [0, 1, 1, 2, 2]
     assert versions == sorted(versions, key=lambda found: found[1])
@@ -265,31 +270,31 @@ def test_transactions_of_servers(landing: Landing) -> None:
     assert [len(version) for version in versions] == [38] * 5
 
 
-@pytest.mark.parametrize(
-    ("model", "line", "reason"),
-    [
-        ("parse", _line("u", "postgresql", lsn=8), "source.sequence is missing"),
-        ("parse", _line("u", "postgresql", sequence='["8","8"]'), "source.lsn is missing"),
-        ("parse", _line("u", "postgresql", lsn="x", sequence='["8","8"]'), "source.lsn does not fit bigint"),
-        ("parse", _line("u", "postgresql", lsn=2**55, sequence='["8","8"]'), "source.sequence is no position"),
-        ("parse", json.dumps({"op": "u", "after": {"id": 1}, "source": {"lsn": 8}}), "source.connector is missing"),
-        ("parse", _line("u", "vitess", vgtid="x"), "source.connector is vitess, which has no known order of commits"),
-        ("parse", _line("u", "mysql", file="b.1"), "source.pos is missing"),
-        (
-            "parse",
-            _line("u", "sqlserver", commit_lsn="39:2752"),
-            "source.commit_lsn and source.change_lsn are no position",
-        ),
-        ("parse", _line("u", "oracle", scn="7"), "source.commit_scn and source.scn are no position"),
-        ("parse", _line("u", "mongodb", ord=1), "source.ts_ms and source.ord are no position"),
-        ("parse_despite", _line("u", "postgresql", lsn=8), None),
-        ("parse_despite", _line("u", "postgresql", lsn=2**55), "source.lsn is no position"),
+UNPLACED: dict[str, list[tuple[str, str | None]]] = {
+    "parse": [
+        (_line("u", "postgresql", lsn=8), "source.sequence is missing"),
+        (_line("u", "postgresql", sequence='["8","8"]'), "source.lsn is missing"),
+        (_line("u", "postgresql", lsn="x", sequence='["8","8"]'), "source.lsn does not fit bigint"),
+        (_line("u", "postgresql", lsn=2**55, sequence='["8","8"]'), "source.sequence is no position"),
+        (json.dumps({"op": "u", "after": {"id": 1}, "source": {"lsn": 8}}), "source.connector is missing"),
+        (_line("u", "vitess", vgtid="x"), "source.connector is vitess, which has no known order of commits"),
+        (_line("u", "mysql", file="b.1"), "source.pos is missing"),
+        (_line("u", "sqlserver", commit_lsn="39:2752"), "source.commit_lsn and source.change_lsn are no position"),
+        (_line("u", "oracle", scn="7"), "source.commit_scn and source.scn are no position"),
+        (_line("u", "mongodb", ord=1), "source.ts_ms and source.ord are no position"),
     ],
-)
-def test_no_position(landing: Landing, model: str, line: str, reason: str | None) -> None:
-    landing.land([line])
-    (row,) = landing.stage(model)
-    assert row["_reason"] == reason
+    "parse_epochs": [(_line("u", "mysql", file="b.1", pos=4), "source.ts_ms is missing, and epochs has times")],
+    "parse_despite": [
+        (_line("u", "postgresql", lsn=8), None),
+        (_line("u", "postgresql", lsn=2**55), "source.lsn is no position"),
+    ],
+}
+
+
+@pytest.mark.parametrize("model", UNPLACED)
+def test_no_position(landing: Landing, model: str) -> None:
+    landing.land([line for line, _ in UNPLACED[model]])
+    assert [row["_reason"] for row in landing.stage(model)] == [reason for _, reason in UNPLACED[model]]
 
 
 def test_an_update_as_delete_and_insert(landing: Landing) -> None:

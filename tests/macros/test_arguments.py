@@ -38,9 +38,13 @@ CASES: list[tuple[str, list[str]]] = [
     (
         "parse_debezium(source('landing', 'events'), key=['id'], columns={'id': 'bigint'}, version='source.lsn', epochs=[7, 4])",
         [
-            "epochs is [7, 4]; it takes at most 255 numbers of batches in growing order: each is the first batch of a new ",
+            "epochs is [7, 4]; it takes at most 255 beginnings in growing order: times of the source in UTC, such as ",
             "version is 'source.lsn', the place of a row in PostgreSQL's log. Transactions commit in another order, ",
         ],
+    ),
+    (
+        "parse_debezium(source('landing', 'events'), key=['id'], columns={'id': 'bigint'}, epochs=[7, '2026-13-01 00:00:00'])",
+        ["epochs is [7, '2026-13-01 00:00:00']; it takes"],
     ),
     (
         "parse_debezium(source('landing', 'events'), key=['id'], columns={'id': 'bigint', 'at': 'date'}, version='at', epochs=[7], table=['a', 'b c'])",
@@ -60,6 +64,26 @@ CASES: list[tuple[str, list[str]]] = [
     (
         "parse_upserts(source('landing', 'events'), key=['id'], columns={'id': 'bigint'}, version='at', missing_fields='drop')",
         ["version is at, which is not in columns.", "missing_fields is 'drop'; it takes 'refuse', 'keep' or 'null'."],
+    ),
+    (
+        "parse_upserts(source('landing', 'events'), key=['id'], columns={'id': 'bigint'}, version='id', delete_version='keep')",
+        ["delete_version is 'keep'; it takes 'respect' or 'ignore'."],
+    ),
+    (
+        "parse_upserts(source('landing', 'events'), key=['id'], columns={'id': 'bigint'}, version='id', delete_version='ignore')",
+        ["delete_version is 'ignore', but no line is a delete. Set is_deleted too, or remove it."],
+    ),
+    (
+        "parse_upserts(source('landing', 'events'), key=['id'], columns={'id': 'bigint'}, version='id', is_deleted='gone', "
+        "delete_version='ignore', missing_fields='keep')",
+        [
+            "delete_version is 'ignore' and missing_fields is 'keep'. A partial change has no place among deletes without "
+        ],
+    ),
+    (
+        "validate_one_change_per_key(model, 'stg', ['id'], {'_is_unversioned': 'boolean', 'a': 'int', 'id': 'int', "
+        "'_version': 'int', '_is_deleted': 'boolean', '_batch': 'int', '_reason': 'string'}, {'a': 'latest'}, [])",
+        ["combine is set, and stg has delete_version: 'ignore'. Changes cannot be combined across deletes without a "],
     ),
     (
         "parse_upserts(source('landing', 'events'), key=['id'], columns={'id': 'bigint'}, version=['id'], is_deleted=['gone'])",

@@ -73,9 +73,9 @@
   {% if inputs | selectattr('is_parsed_here') | list %}
     {% do versioned_collapsing.validate_steady_batches(model, landed, taken) %}
   {% endif %}
-  {% set counts = versioned_collapsing.read_counts(model, inputs, taken, known, not found.by_any) %}
+  {% set counts = versioned_collapsing.read_counts(model, inputs, taken, not found.by_any) %}
   {# What stops the run is not forgotten with the manifest: an empty one keeps what was seen before. #}
-  {% set stray = versioned_collapsing.get_stray_event_problems(inputs, known) %}
+  {% set stray = versioned_collapsing.read_stray_event_problems(inputs, known) %}
   {% if stray %}
     {% call statement('create_manifest') -%}
       {{ versioned_collapsing.get_create_manifest_sql(

@@ -50,7 +50,7 @@
 
 {# The counts of the lines of the batches that a run takes. First checks that all lines are there. A run with --empty or
    --sample gets no counts, because its manifest says that the change set is a part. #}
-{% macro read_counts(model, inputs, taken, known={}, is_first=false) %}
+{% macro read_counts(model, inputs, taken, is_first=false) %}
   {%- if not taken or versioned_collapsing.is_partial_run() -%}{%- do return({}) -%}{%- endif -%}
   {%- if model.depends_on.macros | select('equalto', 'macro.versioned_collapsing.quarantined_lines') | list -%}
     {# The lines of a quarantine are counted elsewhere, so it has no counts of its own. #}
@@ -59,7 +59,7 @@
     {%- do versioned_collapsing.validate_whole_tables(model, inputs, taken) -%}
     {%- do return({}) -%}
   {%- endif -%}
-  {%- set counts = versioned_collapsing.count_lines(inputs, taken, known) -%}
+  {%- set counts = versioned_collapsing.count_lines(inputs, taken) -%}
   {%- do versioned_collapsing.validate_whole_tables(model, inputs, taken) -%}
   {%- do versioned_collapsing.log_other_tables(model, inputs) -%}
   {%- do versioned_collapsing.validate_usable_lines(model, inputs, counts, is_first) -%}
@@ -71,7 +71,7 @@
 {# The number of lines of each batch in the inputs: all lines, lines that say nothing, lines that cannot be used,
    messages that are passed over, and events. Each kind has a condition of its own, so a line that is of no kind shows
    in the sum. None for a count that an input cannot tell. #}
-{% macro count_lines(inputs, taken, known={}) %}
+{% macro count_lines(inputs, taken) %}
   {%- set counts = {} -%}
   {%- for input in inputs -%}
     {%- set conditions = versioned_collapsing.get_line_conditions(
@@ -93,7 +93,7 @@
         )), ', ') as others
         {%- endif %}
         {%- if '_event_ms' in input.columns %},
-        {{ versioned_collapsing._get_positions_sql(known.get(input.name, {})) }}
+        {{ versioned_collapsing._get_positions_sql() }}
         {%- endif %}
       from {{ input.parsed or input.relation }}
       where _batch in ({{ taken | join(', ') }})
@@ -122,18 +122,13 @@
 {% endmacro %}
 
 
-{# Of a batch: its highest position, the times of its oldest and newest event, and how many events are newer than all
-   that is known and have a lower position. #}
-{% macro _get_positions_sql(known) -%}
-  max(if(_reason is null and _event_ms is not null, _version, null)) as highest,
-  min(if(_reason is null, _event_ms, null)) as oldest,
-  max(if(_reason is null, _event_ms, null)) as newest,
-  count_if(_reason is null and _event_ms is not null) as timed,
-  {% if known.get('newest') is not none and known.get('newest') -%}
-  count_if(_reason is null and _event_ms > {{ known.newest }} and _version < '{{ known.highest }}') as lower
-  {%- else -%}
-  0 as lower
-  {%- endif %}
+{# Of a batch: its lowest and highest position, and the times of its oldest and newest event. #}
+{% macro _get_positions_sql() -%}
+  {%- set is_timed = '_reason is null and _event_ms is not null' -%}
+  min(if({{ is_timed }}, _version, null)) as lowest,
+  max(if({{ is_timed }}, _version, null)) as highest,
+  max(if({{ is_timed }}, _event_ms, null)) as newest,
+  count_if({{ is_timed }}) as timed
 {%- endmacro %}
 
 
@@ -320,7 +315,7 @@
 
 {# Why the events that were counted cannot be those of one table on one server. `known` is what the change set had seen
    before. #}
-{% macro get_stray_event_problems(inputs, known) %}
+{% macro read_stray_event_problems(inputs, known) %}
   {%- set problems = [] -%}
   {%- for input in inputs -%}
     {%- set tables = (known.get(input.name, {}).get('tables', []) + input.get('tables', [])) | unique | list -%}
@@ -331,13 +326,14 @@
           ~ '\'. The events of other tables are then left out and counted.'
       ) -%}
     {%- endif -%}
-    {%- set batch = versioned_collapsing._get_lower_batch(input, known.get(input.name, {})) -%}
-    {%- if batch is not none -%}
+    {%- set moved = versioned_collapsing._read_move(input, known.get(input.name, {})) -%}
+    {%- if moved -%}
       {%- do problems.append(
-          'most events of batch ' ~ batch ~ ' of ' ~ input.name ~ ' are newer than those before, but their positions '
-          ~ 'are lower: they would be stale. Nothing was written. If the source has moved to another server or was '
-          ~ 'restored, let an epoch begin with this batch, in parse_debezium: epochs=[' ~ batch ~ ']. If not, take '
-          ~ 'them as they are: dbt run --vars \'{accept_lower_positions: true}\''
+          'batch ' ~ moved.batch ~ ' of ' ~ input.name ~ ' ends with '
+          ~ versioned_collapsing.format_count(moved.lower, 'event') ~ ' newer than all others at lower positions, '
+          ~ 'which would be stale. Nothing was written. If the source has moved to another server or was restored, let an epoch begin there, in parse_debezium: epochs=['
+          ~ versioned_collapsing._get_epochs_so_far(input, moved.begin) ~ ']. If not, take them as they are: dbt run '
+          ~ "--vars '{max_lower_positions: 1}'"
       ) -%}
     {%- endif -%}
   {%- endfor -%}
@@ -345,24 +341,69 @@
 {% endmacro %}
 
 
-{# The first batch of which most events are newer than all before and have lower positions: the source has moved to
-   another server or was restored, and the table would stand still. #}
-{% macro _get_lower_batch(input, known) %}
+{# The first batch whose newest events have lower positions than all before them: the source has moved to another
+   server or was restored, and the table would stand still. A server can commit no event that is newer and lower, in
+   whatever order events land. `begin` is the time above all that came from the old server: a batch can have events of
+   both servers, and lines of the old one can land again later. #}
+{% macro _read_move(input, known) %}
   {%- set before = dict(known) -%}
-  {%- if '_event_ms' in input.columns and not var('accept_lower_positions', false) -%}
-    {%- for batch in input.get('found', {}) | sort -%}
-      {%- set row = input.found[batch] -%}
-      {%- if row.lower | int > row.timed | int / 2 or (
-          row.highest is not none and before.get('highest') and row.highest < before.highest
-          and row.oldest | int > before.newest | int
-      ) -%}
-        {%- do return(batch) -%}
-      {%- elif row.highest is not none -%}
-        {%- do before.update(versioned_collapsing._get_highest(before, row)) -%}
-      {%- endif -%}
-    {%- endfor -%}
-  {%- endif -%}
+  {%- set limits = {} -%}
+  {%- set found = input.get('found', {}) -%}
+  {%- for batch in found | sort if '_event_ms' in input.columns and found[batch].highest is not none -%}
+    {%- set row = found[batch] -%}
+    {%- if before.get('highest') and row.lowest < before.highest and row.newest | int > before.newest | int -%}
+      {%- do limits.update({batch: dict(before)}) -%}
+    {%- endif -%}
+    {%- do before.update(versioned_collapsing._get_highest(before, row)) -%}
+  {%- endfor -%}
+  {%- if not limits -%}{%- do return(none) -%}{%- endif -%}
+  {%- for row in run_query(versioned_collapsing._get_lower_events_sql(input, limits)).rows -%}
+    {%- set batch = row['batch'] | int -%}
+    {%- if row['lower'] | int > found[batch].timed | int * (var('max_lower_positions', 0) | float) -%}
+      {%- do return({'batch': batch, 'lower': row['lower'] | int, 'begin': row['begin'] | int}) -%}
+    {%- endif -%}
+  {%- endfor -%}
   {%- do return(none) -%}
+{% endmacro %}
+
+
+{# For each batch, the number of events that are below the highest position before it and newer than all others. #}
+{% macro _get_lower_events_sql(input, limits) -%}
+  {%- set highest, newest = [], [] -%}
+  {%- for batch, before in limits.items() -%}
+    {%- do highest.append('when ' ~ batch ~ " then '" ~ before.highest ~ "'") -%}
+    {%- do newest.append('when ' ~ batch ~ ' then ' ~ before.newest) -%}
+  {%- endfor -%}
+  select _batch as batch, count_if(is_lower and _event_ms > newest) as lower, max(newest) + 1 as begin
+  from (
+    select
+      _batch,
+      _event_ms,
+      is_lower,
+      greatest(
+        case _batch {{ newest | join(' ') }} end,
+        max(if(is_lower, null, _event_ms)) over (partition by _batch)
+      ) as newest
+    from (
+      select _batch, _event_ms, _version < case _batch {{ highest | join(' ') }} end as is_lower
+      from {{ input.parsed or input.relation }}
+      where _reason is null
+        and _event_ms is not null
+        and _batch in ({{ limits | join(', ') }})
+    )
+  )
+  group by _batch
+  order by _batch
+{%- endmacro %}
+
+
+{# What a model has in `epochs`, with an epoch that begins at this time. #}
+{% macro _get_epochs_so_far(input, begin) %}
+  {%- set moment = modules.datetime.datetime(1970, 1, 1) + modules.datetime.timedelta(milliseconds=begin) -%}
+  {%- set text = "'" ~ moment.isoformat(' ', 'milliseconds') ~ "'" -%}
+  {%- set given = modules.re.findall('epochs\\s*=\\s*\\[([^\\]]*)\\]', graph.nodes[input.unique_id].raw_code or '') -%}
+  {%- set before = given[0] | trim if given else '' -%}
+  {%- do return(before.rstrip(',') ~ ', ' ~ text if before else text) -%}
 {% endmacro %}
 
 
