@@ -45,6 +45,29 @@
 {% endmacro %}
 
 
+{# Whether a type holds every value of another one unchanged, so that ClickHouse can alter a column. #}
+{% macro is_wider_type(stored, type) %}
+  {%- set bases = [versioned_collapsing.get_base_type(stored), versioned_collapsing.get_base_type(type)] -%}
+  {%- if versioned_collapsing.is_nullable_type(stored) and not versioned_collapsing.is_nullable_type(type) -%}
+    {%- do return(false) -%}
+  {%- elif bases[0] == bases[1] or bases == ['Float32', 'Float64'] -%}
+    {%- do return(true) -%}
+  {%- elif bases[0].startswith('Enum') and bases[1].startswith('Enum') -%}
+    {%- set values = [] -%}
+    {%- for base in bases -%}
+      {%- do values.append(modules.re.findall("('(?:[^'\\\\]|\\\\.)*' = -?\\d+)", base)) -%}
+    {%- endfor -%}
+    {%- do return(values[0] | reject('in', values[1]) | list == []) -%}
+  {%- endif -%}
+  {%- set decimals = modules.re.findall('Decimal\\((\\d+), (\\d+)\\)', bases | join(' ')) -%}
+  {%- if decimals | length == 2 -%}
+    {%- set whole = decimals[1][0] | int - decimals[1][1] | int - (decimals[0][0] | int - decimals[0][1] | int) -%}
+    {%- do return(whole >= 0 and decimals[1][1] | int >= decimals[0][1] | int) -%}
+  {%- endif -%}
+  {%- do return(versioned_collapsing.is_wider_integer(bases[0], bases[1])) -%}
+{% endmacro %}
+
+
 {# The names of an Enum, or its numbers, as literals. #}
 {% macro get_enum_values(type, is_name) %}
   {%- set found = modules.re.findall("('(?:[^'\\\\]|\\\\.)*') = (-?\\d+)", type) -%}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -400,6 +402,35 @@ def test_the_names_that_columns_may_have(landings: Landings) -> None:
     assert landings.live("renamed_current") == [(1, 1)]
     assert landings.live("signed_current") == [(1,)]
     assert landings.live("unsigned_current") == [(1,)]
+
+
+def test_wider_types_of_a_landing_table(landings: Landings) -> None:
+    """The run stops, and names the statements that let the rows stay; a narrower type needs a rebuild."""
+    before = {"status": "Enum8('a' = 1)", "n": "Int32", "price": "Decimal(9, 2)", "ratio": "Float32", "note": "String"}
+    after = {
+        "status": "Enum8('a' = 1, 'b' = 2)",
+        "n": "Int64",
+        "price": "Decimal(18, 4)",
+        "ratio": "Float64",
+        "note": "LowCardinality(Nullable(String))",
+    }
+    columns = ", ".join(f"{name} {kind}" for name, kind in before.items())
+    landings.create(
+        "altered", f"(id Int64, {columns}, v UInt64) engine = MergeTree order by id", "(1, 'a', 1, 1.5, 0.5, 'x', 1)"
+    )
+    landings.model("altered_current", "{{ landed_changes(source('shop', 'altered'), version='v') }}", change_feed=True)
+    landings.run("altered_current")
+    for name, kind in after.items():
+        landings.project.command(f"alter table altered modify column {name} {kind}")
+    landings.land("altered", "(1, 'b', 5000000000, 1.5432, 0.1, null, 2), (2, 'b', 2, 2, 2, 'y', 2)")
+    message = landings.try_to_run("altered_current")["altered_current"].message
+    statements = re.findall(r"alter table \S+ modify column .*?(?=; alter|\. Undo)", " ".join(message.split()))
+    assert len(statements) == 2 * len(after)
+    for statement in statements:
+        landings.project.command(statement)
+    landings.run("altered_current")
+    rows = [(1, "b", 5000000000, Decimal("1.5432"), 0.1, None, 2), (2, "b", 2, Decimal("2"), 2.0, "y", 2)]
+    assert landings.live("altered_current") == rows
 
 
 ERRORS: dict[str, tuple[str, dict[str, Any], str]] = {

@@ -3,6 +3,7 @@ of Debezium says of its positions. The macros' SQL runs in one Spark, without db
 
 from __future__ import annotations
 
+import ast
 import gzip
 import json
 import random
@@ -10,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import chdb
 import pytest
 from pyspark.sql import Row, SparkSession
 
@@ -170,6 +172,10 @@ def _hex(*numbers: int) -> str:
     return ":".join(f"{number:0{length}x}" for number, length in zip(numbers, (8, 8, 4), strict=True))
 
 
+def _quoted(text: str) -> str:
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
 # Events of one key in the order in which they count.
 ORDERS = {
     "postgresql": [
@@ -239,6 +245,19 @@ def test_each_connector_has_an_order(landing: Landing) -> None:
         800 * 2**64 + 2**62 - 160 + 1,
     ]
     assert staged[-1]["_first_lsn"] is None
+
+
+def test_clickhouse_places_events_as_spark_does(landing: Landing, project: Project) -> None:
+    """A stream that lands in ClickHouse, and one that lands in files, have one order."""
+    connectors = [name for name in ORDERS if name not in ("sqlserver", "oracle")]
+    lines = [line for name in connectors for line in ORDERS[name]]
+    landing.land(lines)
+    spark = [int(row["_version"]) for row in landing.stage("parse")]
+    sql = project.rendered("get_position_sql", fields=ast.literal_eval(project.rendered("get_envelope_fields")))
+    events = [{"op": json.loads(line)["op"], "source": json.dumps(json.loads(line)["source"])} for line in lines]
+    rows = ", ".join(f"({_quoted(event['op'])}, {_quoted(event['source'])})" for event in events)
+    found = chdb.query(f"select {sql} from values('op String, source String', {rows})", "TSV").data()
+    assert [int(line) for line in found.splitlines()] == spark
 
 
 def test_epochs_stand_above_positions(landing: Landing) -> None:

@@ -331,7 +331,8 @@
       {%- do problems.append(
           'batch ' ~ moved.batch ~ ' of ' ~ input.name ~ ' ends with '
           ~ versioned_collapsing.format_count(moved.lower, 'event') ~ ' newer than all others at lower positions, '
-          ~ 'which would be stale. Nothing was written. If the source has moved to another server or was restored, let an epoch begin there, in parse_debezium: epochs=['
+          ~ 'which would be stale. Nothing was written. If the source has moved to another server or was restored, let '
+          ~ 'an epoch begin there, in parse_debezium: epochs=['
           ~ versioned_collapsing._get_epochs_so_far(input, moved.begin) ~ ']. If not, take them as they are: dbt run '
           ~ "--vars '{max_lower_positions: 1}'"
       ) -%}

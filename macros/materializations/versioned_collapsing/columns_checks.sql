@@ -236,9 +236,28 @@
         "columns: " ~ column.name ~ " is " ~ column.type ~ " in the model and " ~ stored[column.name] ~ " in "
         ~ existing_relation ~ "."
         ~ (" To keep the rows and give the table the wider type: dbt run-operation widen_version --args '{model: "
-           ~ model.name ~ "}'." if is_wider_version else '')
+           ~ model.name ~ "}'." if is_wider_version else
+           versioned_collapsing._get_alter_advice(existing_relation, column, stored, options, names, model))
         ~ advice
     ) -%}
   {%- endfor -%}
   {%- do return(problems) -%}
+{% endmacro %}
+
+
+{# How to keep the rows if a column of the payload has got a wider type, as the landing table of a tool can: the
+   statements for the table and its feed. #}
+{% macro _get_alter_advice(relation, column, stored, options, names, model) %}
+  {%- if versioned_collapsing.is_required_column(column.name, options, names)
+      or not versioned_collapsing.is_wider_type(stored[column.name], column.type) -%}
+    {%- do return('') -%}
+  {%- endif -%}
+  {%- set feed = versioned_collapsing.get_change_feed(relation, options, model) -%}
+  {%- set statements = [] -%}
+  {%- for table in [relation] + ([feed.relation] if feed else []) -%}
+    {%- do statements.append(
+        'alter table ' ~ table ~ ' modify column ' ~ versioned_collapsing.quote_name(column.name) ~ ' ' ~ column.type
+    ) -%}
+  {%- endfor -%}
+  {%- do return(' To keep the rows and give the table the wider type: ' ~ statements | join('; ') ~ '.') -%}
 {% endmacro %}
