@@ -1,7 +1,7 @@
-{# The settings clause of a statement. It has all settings that could change the result: the server's user profile, or
-   `custom_settings` in dbt's profile, may have set any of them. `more` adds settings for this statement. `apply` marks
-   the statement, so that others see that the holder of the lock is at work. Statements that take no time do without
-   it. #}
+{# The settings clause of a statement. It pins all settings that could change the result, because the server's user
+   profile, or `custom_settings` in dbt's profile, may have changed any of them. `more` adds settings for this
+   statement. `apply` marks the statement, so that others see that the holder of the lock is at work. Statements that
+   take no time need no mark. #}
 {% macro get_settings_sql(apply=none, more={}) %}
   {%- set settings = versioned_collapsing.get_pinned_settings() -%}
   {%- for name, value in more.items() -%}
@@ -113,7 +113,7 @@
 {% endmacro %}
 
 
-{# The values of the pinned settings in the profile, and those of refused settings that are set. Empty if the answer is
+{# The profile's values of the pinned settings, and of the refused settings that are set. Empty if the answer is
    incomplete: a setting such as `limit` may not show in system.settings, but it hides other rows there. #}
 {% macro read_profile_settings() %}
   {%- set pinned = versioned_collapsing.get_pinned_settings() -%}
@@ -141,8 +141,8 @@
 {% endmacro %}
 
 
-{# The model's select, which must mean what it means in the profile. Where the statements around it pin other values,
-   its own `settings` clause sets the values of the profile again. #}
+{# The model's select, which must mean what it means under the profile's settings. If the statements around it pin other
+   values, its own `settings` clause restores those of the profile. #}
 {% macro get_select_in_profile_sql(sql, profile) %}
   {%- set without_meaning = (
       'enable_analyzer', 'deduplicate_insert', 'deduplicate_insert_select', 'optimize_injective_functions_inside_uniq',

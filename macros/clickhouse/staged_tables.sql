@@ -6,7 +6,7 @@
 {% endmacro %}
 
 
-{# What system.tables says of the target, its tombstones and the tables staged beside it, by their identifier. #}
+{# The rows of system.tables for the target, its tombstones and the tables staged beside it, by identifier. #}
 {% macro read_staged_tables(target_relation) %}
   {%- set found = {} -%}
   {%- set tombstones = versioned_collapsing.get_tombstones_relation(target_relation) -%}
@@ -77,8 +77,9 @@
 {% endmacro %}
 
 
-{# Makes sure that a staged table exists and is empty. It uses the table of an earlier apply if that was made in the
-   same way and need not be new. `create_sql` goes up to the settings. `is_filled`: whether this apply has filled it. #}
+{# Makes sure that a staged table exists and is empty. It reuses the table of an earlier apply if that was made in the
+   same way and need not be new. `create_sql` ends before the settings. `is_filled`: whether this apply has filled
+   it. #}
 {% macro prepare_staged_table(relation, create_sql, apply, is_filled=false, is_new=false, table_settings='') %}
   {%- set found = apply.staged.get(relation.identifier) -%}
   {%- set made_by = versioned_collapsing.get_staged_comment(relation, create_sql) -%}

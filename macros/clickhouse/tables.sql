@@ -18,8 +18,8 @@
 {% endmacro %}
 
 
-{# The columns of a table, by the kind of their default: unless told otherwise, those into which rows can be
-   inserted. #}
+{# The columns of a table, selected by the kind of their default. By default, these are the columns into which rows can
+   be inserted. #}
 {% macro read_table_columns(relation, kinds=('', 'DEFAULT')) %}
   {%- set query -%}
     select name, type
@@ -56,7 +56,7 @@
 {% endmacro %}
 
 
-{# Stops what reads virtual columns of a table: a column of the user's would be read in their place. #}
+{# Stops a query that needs virtual columns of a table: it would read a user's column of the same name instead. #}
 {% macro validate_no_virtual_columns(relation, names) %}
   {%- set taken = names | select('in', versioned_collapsing.get_virtual_columns()) | list -%}
   {%- if taken -%}
@@ -69,7 +69,7 @@
 {% endmacro %}
 
 
-{# Lists of expressions in ClickHouse's own spelling, without parentheses around the whole. #}
+{# Lists of expressions in ClickHouse's own spelling, without outer parentheses. #}
 {% macro read_formatted_expressions(texts) %}
   {%- set formatted = [] -%}
   {%- for text in texts -%}
@@ -115,7 +115,7 @@
 {% endmacro %}
 
 
-{# Types in ClickHouse's own spelling, by the spelling that they have in the project: `BIGINT` is Int64. #}
+{# Types in ClickHouse's own spelling, by their spelling in the project: `BIGINT` is Int64. #}
 {% macro read_canonical_types(types) %}
   {%- set canonical = {} -%}
   {%- for some in types | unique(case_sensitive=true) | batch(500) -%}
@@ -180,7 +180,7 @@
 {% endmacro %}
 
 
-{# The engine of a table that is to be on each replica. Its path in Keeper is the server's default. #}
+{# The engine of a table that must be on each replica. Its path in Keeper is the server's default. #}
 {% macro get_engine_name(relation, name) %}
   {%- set is_named = name.startswith(('Replicated', 'Shared')) -%}
   {%- set is_wanted = not is_named and versioned_collapsing.get_replication(relation) == 'Replicated' -%}
@@ -189,7 +189,7 @@
 
 
 {# How a table is replicated: 'Replicated' on a cluster, or in a database with this engine; 'Shared' in ClickHouse
-   Cloud, where the server itself sees to the engine; '' on one server. #}
+   Cloud, where the server itself chooses the engine; '' on a single server. #}
 {% macro get_replication(relation) %}
   {%- if on_cluster_clause(relation) | trim -%}
     {%- do return('Replicated') -%}
@@ -211,7 +211,7 @@
 {% endmacro %}
 
 
-{# Puts a table in the place of another one on all replicas. Each replica first gets all rows of the new table. #}
+{# Puts a table in the place of another one on all replicas, once each replica has all rows of the new table. #}
 {% macro exchange_with(relation, other) %}
   {%- set on_cluster = on_cluster_clause(other) | trim -%}
   {%- if on_cluster -%}
@@ -245,8 +245,8 @@
 {% endmacro %}
 
 
-{# The condition that picks a relation in system.tables, or in another system table. `name` is the column that has the
-   relation's name there. #}
+{# The condition that selects a relation in system.tables, or in another system table. `name` is the column with the
+   relation's name. #}
 {% macro get_is_table_sql(relation, name='name') %}
   {%- do return(
       'database = ' ~ versioned_collapsing.quote_literal(relation.schema) ~ ' and ' ~ name ~ ' = '

@@ -14,7 +14,7 @@
 
 
 {# Who holds the lock, how many steps the holder has made, and for how long it has shown no sign of life; none if nobody
-   holds the lock. Reads only system tables, because the lock may disappear at any time. #}
+   holds the lock. It reads only system tables, because the lock may disappear at any time. #}
 {% macro read_lock(lock) %}
   {%- set parts -%}
     from system.parts where active and {{ versioned_collapsing.get_is_table_sql(lock, 'table') }}

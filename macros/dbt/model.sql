@@ -64,7 +64,7 @@
 {% endmacro %}
 
 
-{# The counts of an apply, as the ledger has them. #}
+{# The names of an apply's counts, as in the ledger. #}
 {% macro get_count_names() %}
   {%- do return([
       'rows_read', 'keys', 'states', 'cancels', 'deletes', 'duplicates', 'stale', 'unmerged', 'conflicts', 'tombstoned',
@@ -84,7 +84,7 @@
 {% endmacro %}
 
 
-{# Whether dbt reads only a part of what it selects from: --empty, --sample. The latter is not among `flags`. #}
+{# Whether dbt reads only part of its inputs: --empty, --sample. The latter is not in `flags`. #}
 {% macro is_partial_run() %}
   {%- do return(true if flags.EMPTY or invocation_args_dict.get('sample') else false) -%}
 {% endmacro %}
@@ -98,7 +98,7 @@
 
 {# The value of an option of this package, from the config of a model or from its `meta`. dbt 2 wants options that it
    does not know in `meta`. `config` is that of a materialization or of a node of the graph. It is not asked for an
-   option that is in `meta`: dbt-core would warn. #}
+   option that is in `meta`, because dbt-core would warn. #}
 {% macro get_option(config, name, default=none) %}
   {%- set meta = config.get('meta') or {} -%}
   {%- set value = meta[name] if name in meta else config.get(name) -%}
@@ -119,8 +119,8 @@
 
 
 {# Whether the project gives an option in the config. dbt itself gives every model `on_schema_change: ignore`. Only
-   `unrendered_config` tells the project's value from that, and it lacks options that are given by a macro or by
-   `config(**options)`. #}
+   `unrendered_config` distinguishes the project's value from that, but it lacks options that are given by a macro or
+   by `config(**options)`. #}
 {% macro is_in_config(model, name) %}
   {%- set value = model.config.get(name) -%}
   {%- set is_of_dbt = name == 'on_schema_change' and value == 'ignore' and name not in model.unrendered_config -%}
@@ -128,8 +128,8 @@
 {% endmacro %}
 
 
-{# Stores what dbt prints for the model, and keeps as `adapter_response` in run_results.json. The adapter
-   spark_clickhouse keeps `facts` there too. The response of dbt-clickhouse has no place for them. #}
+{# Stores what dbt prints for the model, and writes to run_results.json as `adapter_response`. The adapter
+   spark_clickhouse writes `facts` there too. The response of dbt-clickhouse has no place for them. #}
 {% macro store_response(message, rows_affected, facts) %}
   {%- if adapter.response_with is defined -%}
     {%- do store_result('main', response=adapter.response_with(message, rows_affected, facts)) -%}
@@ -139,7 +139,7 @@
 {% endmacro %}
 
 
-{# The facts of an apply, as the ledger has them. #}
+{# The facts of an apply, named as in the ledger. #}
 {% macro get_response_facts(counts, apply) %}
   {%- set facts = {
       'run_id': apply.run_id,

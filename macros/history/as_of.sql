@@ -1,5 +1,5 @@
-{# The live rows of a table as they were, for `from`. With `at`: as the table was at a time. With `version`: as the
-   world was at a version, by what is known now. Both are expressions; a time is in UTC. #}
+{# The live rows of a table in the past, for `from`. With `at`: as the table was at that time. With `version`: as the
+   source was at that version, according to what is known now. Both are expressions; times are in UTC. #}
 {% macro as_of(relation, at=none, version=none, sign=none, unique_key=none, version_column=none) -%}
   {%- do versioned_collapsing.validate_one_moment(at, version) -%}
   {%- set history = versioned_collapsing.read_history(
@@ -11,9 +11,9 @@
 {%- endmacro %}
 
 
-{# A state is known by its key and version, as ClickHouse knows the rows of a pair. A row that no later apply mentions
-   was there if it is there now. A row that they mention was there if the first that they did with it was to cancel it.
-   So nothing else of a row is compared, and it does not matter how much of the last apply is visible yet. #}
+{# A state is identified by its key and version, as in ClickHouse's pairs. A row that no later apply mentions was live
+   then if it is live now. Any other row was live then if the first later apply that mentions it cancels it. So no other
+   column is compared, and it does not matter how much of the last apply is visible yet. #}
 {% macro _get_rows_at_sql(history, at) -%}
   {%- set is_later = versioned_collapsing.get_is_of_applies_sql('_dbt_later') -%}
   {%- set state = history.key ~ ', ' ~ history.version %}
@@ -53,7 +53,7 @@
 {%- endmacro %}
 
 
-{# Where deletes are not remembered, two states of a key may be true at one version: the one that was applied last. #}
+{# If deletes are not remembered, two states of a key may be valid at one version. The one applied last counts. #}
 {% macro _get_rows_at_version_sql(history, version) %}
   (
     select {{ history.names }}

@@ -1,5 +1,5 @@
-{# The rows of the change feed that the applies after a number have published, for `from`. Added up by their signs, they
-   turn the table of that time into the table of today. #}
+{# The rows that applies after a given number have published to the change feed, for `from`. Summed by sign, they turn
+   the table as it was then into the table as it is now. #}
 {% macro changes_since(relation, apply=0) -%}
   {%- set history = versioned_collapsing.read_history('changes_since', relation) -%}
   {%- if not history -%}{%- do return('(select * from ' ~ relation ~ ')') -%}{%- endif %}

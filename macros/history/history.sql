@@ -1,13 +1,13 @@
-{# What the macros of the history must know of a table, with names as SQL:
+{# What the history macros need to know about a table, with names as SQL:
 
-   - relation, ledger, uuid: the table, its ledger, its UUID now
-   - changes: its change feed; feed: the same, or where there is none, what has its columns and no rows
-   - all: the columns of the feed, but its own
-   - names: the columns that `select *` returns of the table, without the sign; plain_names: the same as a list
+   - relation, ledger, uuid: the table, its ledger, its current UUID
+   - changes: its change feed; feed: the same, or an empty query with its columns if there is none
+   - all: the columns of the feed, except those that only the feed has
+   - names: the columns that `select *` returns from the table, without the sign; plain_names: the same as a list
    - sign, key, version
 
-   What callers do not name is that of the table's model. `has_lives`: whether the caller asks when states were true.
-   None while dbt parses, and where there is no table yet. #}
+   Arguments that are left out default to the options of the table's model. `has_lives`: whether the caller asks when
+   states were valid. None while dbt parses, and if the table does not exist. #}
 {% macro read_history(caller_name, relation, has_lives=false, sign=none, unique_key=none, version_column=none) %}
   {%- if not execute -%}{%- do return(none) -%}{%- endif -%}
   {%- set table = api.Relation.create(schema=relation.schema, identifier=relation.identifier) -%}
@@ -43,7 +43,7 @@
 {% endmacro %}
 
 
-{# The options of the model that builds a table; empty where no model of the project does. #}
+{# The options of the model that builds a table; empty if no model of the project does. #}
 {% macro _get_options_of(relation) %}
   {%- for node in graph.nodes.values()
       if node.config.materialized == 'versioned_collapsing'
@@ -54,7 +54,7 @@
 {% endmacro %}
 
 
-{# The columns that the caller names are those of the table. #}
+{# The columns that the caller names must be in the table. #}
 {% macro validate_named_columns(caller_name, relation, table_columns, named) %}
   {%- set known = table_columns | map(attribute='name') | list -%}
   {%- set problems = [] -%}
@@ -81,7 +81,7 @@
 {% endmacro %}
 
 
-{# Rows that come signed do not say which change ended a state, and may come in any order. #}
+{# Signed input does not say which change ended a state, and may come in any order. #}
 {% macro validate_has_lives(caller_name, relation, options) %}
   {%- if options.get('old_state') == 'stream' -%}
     {%- do versioned_collapsing.validate_no_problems(caller_name, [
@@ -105,7 +105,7 @@
 {%- endmacro %}
 
 
-{# What stands for rows of the history while there is no table: live rows, as they would be. #}
+{# What to read instead of a history while there is no table: the live rows. #}
 {% macro get_no_history_sql(relation, sign) %}
   {%- set named = sign or (versioned_collapsing._get_options_of(relation) if execute else {}).get('sign', '_sign') -%}
   {%- do return('(select * from ' ~ relation ~ ' final where ' ~ versioned_collapsing.quote_name(named) ~ ' = 1)') -%}
@@ -121,7 +121,7 @@
 {% endmacro %}
 
 
-{# The columns that `versions` adds have names of their own. #}
+{# The table must not have the columns that `versions` adds. #}
 {% macro validate_version_columns(history, added) %}
   {%- set taken = added | select('in', history.plain_names) | list -%}
   {%- if taken -%}
@@ -134,18 +134,17 @@
 {% endmacro %}
 
 
-{# The state rows of the whole feed, each with its life: the cancel rows of its key and version up to the next such
-   state row end it. The columns of a life begin with `_dbt_`.
+{# The state rows of the whole feed, each with its life. The cancel rows of its key and version end it, up to the next
+   such state row. The columns of a life begin with `_dbt_`.
 
-   Rows of others than the materialization are not in the feed, but their healing is. So the table has the last word on
-   what is live now. A cancel row without a state row is of a row that the feed never had. A state row that is not live
-   and was never cancelled took back a cancel row that the feed never had. A live row that was cancelled was stored
-   twice.
+   The feed has no rows from other writers, but it does have the rows that repair them. So the table decides what is
+   live now. A cancel row without a state row cancels a row that the feed never had. A state row that is not live and
+   was never cancelled repairs a cancel row that the feed never had. A live row that was cancelled was stored twice.
 
    An apply writes to the feed, then to the ledger, then to the table. So the table must be read first, the ledger next
-   and the feed last: all that the table shows is then in the feed. A query of ClickHouse sees every table as it was
-   when its name was resolved first (`enable_shared_storage_snapshot_in_query`, which is on by default), and the first
-   select of a union is resolved first. That one returns no rows. #}
+   and the feed last: the feed then has everything that the table shows. A ClickHouse query sees every table as it was
+   when its name was first resolved (`enable_shared_storage_snapshot_in_query`, which is on by default), and the first
+   select of a union is resolved first. The first select here returns no rows. #}
 {% macro get_states_with_lives_sql(history) %}
   {%- set state = history.key ~ ', ' ~ history.version %}
   (
@@ -176,8 +175,8 @@
 {%- endmacro %}
 
 
-{# The first newer change ended a life. Where there is none, that is a delete at the version of the state; such a cancel
-   row also repairs a row that was stored twice. #}
+{# A life ends with the first change above it. If there is none, it ends with a delete at the version of the state; such
+   a cancel row can also repair a row that was stored twice. #}
 {% macro _get_lives_sql(history, state) -%}
   {%- set ended = '(_changed_version <= ' ~ history.version ~ ', _apply)' -%}
   select

@@ -1,9 +1,9 @@
-{# The numbers of the applies after one, as an array; `apply` is an expression. After 0 they are all: where the feed is
-   younger than the table, the rows that it began with stand for what was before, and have the number 0. Stops the query
-   when the feed lacks any of that.
+{# The numbers of the applies after a given one, as an array; `apply` is an expression. After 0 these are all applies:
+   if the feed is younger than the table, the rows that it began with stand for the earlier applies, and have the number
+   0. Stops the query if the feed lacks any of them.
 
-   `with_open`: whether applies count too that are being published at the moment. Without them, the array has 0 only
-   beside another number: who keeps the last number that he has read would read those rows twice. #}
+   `with_open`: whether applies count that are just being published. Without them, the array has 0 only together with
+   another number: a reader that stores the last number it has seen would read those rows twice. #}
 {% macro get_applies_since_sql(history, apply, with_open) -%}
   with
     toUInt64(ifNull({{ apply }}, 0)) as _dbt_since,
@@ -33,8 +33,8 @@
 {%- endmacro %}
 
 
-{# What the feed says it began with, if it was begun when the table was there already: how many rows, and before which
-   apply. Of a feed that began with another table, or with the first apply, both are 0. #}
+{# What the feed began with, according to its comment, if the table existed before it: the number of rows, and the first
+   apply that it has. Both are 0 if the feed began with another table, or with the first apply. #}
 {% macro get_begin_sql(history) -%}
   select
     maxIf(
@@ -46,8 +46,8 @@
 {%- endmacro %}
 
 
-{# The applies to the table that has the name now, from an apply on, each with what the feed has of it. `is_complete`:
-   that is all that the apply set out to publish, which may be nothing. #}
+{# The applies to the current table, from a given one on, each with what the feed has of it. `is_complete`: the feed has
+   all that the apply set out to publish, which may be nothing. #}
 {% macro get_applies_sql(history, first='1') -%}
   select
     apply,

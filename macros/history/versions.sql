@@ -1,4 +1,4 @@
-{# Every state that a key has had, for `from`: when it was true, and when the table had it (SCD type 2). #}
+{# Every state of each key, for `from`: when it was valid, and when the table had it (SCD type 2). #}
 {% macro versions(relation, sign=none, unique_key=none, version_column=none) -%}
   {%- set history = versioned_collapsing.read_history(
       'versions', relation, true, sign, unique_key, version_column

@@ -1,4 +1,4 @@
-{# The sums that the rows of a truth come to, by name, as `signed_sums` has those of a table. #}
+{# The sums over the rows of a truth, by name, like those that `signed_sums` computes for a table. #}
 {% macro get_true_sums_sql(truth, groups, sums, count) %}
   {%- set grouped, summed = [], [] -%}
   {%- for name, expression in groups.items() -%}
@@ -12,7 +12,7 @@
 {%- endmacro %}
 
 
-{# The sums that an aggregate has kept, each as its place: `_dbt_sum_1`. #}
+{# The sums that an aggregate has stored, named by position: `_dbt_sum_1`. #}
 {% macro get_kept_sums_sql(aggregate, groups, measures) %}
   select
     {%- for name in groups %}
@@ -28,7 +28,7 @@
 {%- endmacro %}
 
 
-{# The columns that a comparison of sums shows; `sides` names its sides, as `table` and `aggregate`. #}
+{# The columns that a comparison of sums shows; `sides` names its two sides, such as `table` and `aggregate`. #}
 {% macro get_shown_sums(measures, sides) %}
   {%- set shown = [] -%}
   {%- for name in measures -%}
@@ -38,10 +38,10 @@
 {% endmacro %}
 
 
-{# The groups in which the sums of two CTEs differ: `_dbt_expected` has them by name, `_dbt_found` by place. The last of
-   `measures` is the count.
+{# The groups in which the sums of two CTEs differ. Sums have names in `_dbt_expected`, and positions in `_dbt_found`.
+   The last of `measures` is the count.
 
-   What the other side says is null: the two may have different types, of which a union would make a Variant. #}
+   Each side of the union has null in place of the other side's sums: a union of different types would be a Variant. #}
 {% macro get_differing_sums_sql(groups, measures, sides, condition) %}
   {%- set group_names = versioned_collapsing.quote_names(groups) -%}
   {%- set differs = [] -%}
@@ -111,8 +111,8 @@
 {% endmacro %}
 
 
-{# The names of the columns that a projection has stored: ClickHouse names them as the expressions of its query, which
-   the same query of the table tells. #}
+{# The names of the columns that a projection stores. ClickHouse names them after the expressions of its query, so the
+   same query on the table shows them. #}
 {% macro read_projected_names(table, groups, sums) %}
   {%- set columns = versioned_collapsing.get_projected_columns(groups, sums, table.sign) -%}
   {%- if not table.is_collapsing -%}{%- do return(columns.all) -%}{%- endif -%}
@@ -123,7 +123,7 @@
 {% endmacro %}
 
 
-{# The sums that an aggregating projection has stored, each as its place: `_dbt_sum_1`. #}
+{# The sums that an aggregating projection has stored, named by position: `_dbt_sum_1`. #}
 {% macro get_projection_sums_sql(relation, projection, groups, stored) %}
   {%- set place = [relation.schema, relation.identifier, projection] -%}
   {%- set group_names = stored[:groups | length] -%}
@@ -141,7 +141,7 @@
 {%- endmacro %}
 
 
-{# The rows of a table, for `from`, read so that no projection answers in their place: none has `_part_offset`. #}
+{# The rows of a table, for `from`, read without projections: no projection has `_part_offset`. #}
 {% macro get_rows_without_projections(table) %}
   {%- set stored = '(select * from ' ~ table.relation ~ ' where _part_offset >= 0) as _dbt_stored' -%}
   {%- do return(stored if table.is_collapsing else table.relation) -%}

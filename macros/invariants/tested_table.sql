@@ -25,8 +25,8 @@
 {% endmacro %}
 
 
-{# The tombstones of a table of versioned_collapsing, for `from`, without those that have expired. None if the table has
-   none, or if they are of other keys than the test. #}
+{# The tombstones of a versioned_collapsing table, for `from`, without expired ones. None if the table has none, or if
+   their key is not that of the test. #}
 {% macro read_tested_tombstones(table, unique_key) %}
   {%- if not execute -%}{%- do return(none) -%}{%- endif -%}
   {%- set relation = versioned_collapsing.get_tombstones_relation(table.relation) -%}
@@ -50,7 +50,7 @@
 {% endmacro %}
 
 
-{# A name without the quotes around it. #}
+{# A name without its quotes. #}
 {% macro _strip_quotes(name) %}
   {%- if not name or name | length < 3 or name[0] not in '`"' or name[-1] != name[0] -%}
     {%- do return(name) -%}
@@ -59,9 +59,9 @@
 {% endmacro %}
 
 
-{# The failing rows of a generic test: what the caller selects, all of whose own names begin with `_dbt_`, with the
-   columns `names` shown without that, after those of the user. One that the table, or what else is `taken`, has too
-   keeps its prefix. The settings are of an inner query: dbt may put a limit behind this one. #}
+{# The failing rows of a generic test. The caller's own columns begin with `_dbt_`. They come after the user's columns,
+   and the prefix is removed from those in `names`, unless the table or `taken` has a column of that name. The settings
+   are in an inner query, because dbt may append a limit to this one. #}
 {% macro get_failing_rows_sql(names, taken) %}
 {%- set own = [] -%}
 {%- set shown = [] -%}
@@ -80,7 +80,7 @@ from (
 {%- endmacro %}
 
 
-{# Tests look at the rows that are stored, whatever a profile says of FINAL, and group by columns of any type. #}
+{# Tests read the stored rows, whatever a profile says about FINAL, and group by columns of any type. #}
 {% macro get_test_settings_sql() %}
   {%- do return(versioned_collapsing.get_settings_sql(none, {
       'allow_suspicious_types_in_group_by': 1, 'allow_suspicious_types_in_order_by': 1,
@@ -88,9 +88,9 @@ from (
 {% endmacro %}
 
 
-{# The last partitions by their values, as the partition key has them: numbers as numbers, dates as dates. They are
-   looked up beforehand: ClickHouse passes over whole parts for literals only. None where they are not asked for, and no
-   partition where the table has none: then all of it counts. #}
+{# The values of the last partitions: numbers as numbers, dates as dates. They are looked up first, because ClickHouse
+   skips whole parts only for literals. None if they are not asked for; empty if the table has no partitions, and then
+   the whole table counts. #}
 {% macro read_recent_partitions(relation, recent_partitions) %}
   {%- if not recent_partitions -%}{%- do return(none) -%}{%- endif -%}
   {%- if not execute or not versioned_collapsing._read_is_partitioned(relation) -%}{%- do return([]) -%}{%- endif -%}
@@ -119,9 +119,9 @@ from (
 {% endmacro %}
 
 
-{# The condition that keeps a test to a part of the table: the config `where`, one key of `sample`, by hash, and the
-   last partitions. A pair shares its key, its partition and all that `where` can name but the sign, so a table that
-   conforms does so in every part. #}
+{# The condition that limits a test to part of the table: the config `where`, one in `sample` keys, by hash, and the
+   last partitions. The rows of a pair agree in key, partition and everything that `where` can use except the sign. So
+   if a table conforms, each part of it does. #}
 {% macro get_scope_sql(table, where, sample, partitions) %}
   {%- set conditions = ['(' ~ where ~ ')'] if where else [] -%}
   {%- if sample -%}
@@ -134,7 +134,7 @@ from (
 {% endmacro %}
 
 
-{# In a tuple, since the hash of a null is null. #}
+{# In a tuple, because the hash of a null is null. #}
 {% macro get_sample_sql(key, sample) -%}
   cityHash64(tuple({{ key }})) % {{ sample }} = 0
 {%- endmacro %}
@@ -146,8 +146,8 @@ from (
 {% endmacro %}
 
 
-{# The condition that keeps both sides of a comparison to the same keys: `key` by its columns there, `expressions` by
-   those of the table. #}
+{# The condition that limits both sides of a comparison to the same keys: `key` has the columns of the other side,
+   `expressions` those of the table. #}
 {% macro get_keys_in_scope_sql(table, key, expressions, sample, partitions) %}
   {%- set conditions = [versioned_collapsing.get_sample_sql(key, sample)] if sample else [] -%}
   {%- if partitions is not none and key -%}
@@ -160,12 +160,12 @@ from (
 {% endmacro %}
 
 
-{# What a test must know of the table that it is put on. The engine says it, whoever made the table; `sign`, `version`
-   and `key` can be given where there is no such engine to ask, as for a view that passes the signs on.
+{# What a test needs to know about its table. The engine tells it, whoever made the table; `sign`, `version` and `key`
+   can be given if there is no such engine, as for a view that passes the signs on.
 
-   Returns `relation`; `sign`, `version` and `key`, as SQL; `version_name`; `columns`, all that are stored but the sign,
-   with their types; `listed`, the same columns as SQL; `names`, of all of them; `is_collapsing`. While dbt parses, and
-   where there is no table, it is empty. #}
+   Returns `relation`; `sign`, `version` and `key`, as SQL; `version_name`; `columns`, all stored columns except the
+   sign, with their types; `listed`, the same columns as SQL; `names`, those of all columns; `is_collapsing`. It is
+   empty while dbt parses, and if the table does not exist. #}
 {% macro read_signed_table(model, sign=none, version=none, key=none) %}
   {%- set relation = versioned_collapsing.get_tested_relation(model) -%}
   {%- if execute -%}
@@ -221,7 +221,7 @@ from (
 {% endmacro %}
 
 
-{# Engine, sign, version and sorting key of a table, none if it is not there. #}
+{# Engine, sign, version and sorting key of a table; none if it does not exist. #}
 {% macro read_collapsing_engine(relation) %}
   {%- set query -%}
     select engine, engine_full, sorting_key
@@ -246,7 +246,7 @@ from (
 {% endmacro %}
 
 
-{# The names among the arguments of an engine, as system.tables writes it. #}
+{# The names among the arguments of an engine, as written in system.tables. #}
 {% macro _get_engine_arguments(engine_full) %}
   {%- set names = [] -%}
   {%- set quoted = '`(?:[^`\\\\]|\\\\.)+`' -%}
@@ -270,7 +270,7 @@ from (
 {% endmacro %}
 
 
-{# A key as SQL: the names of columns quoted, what else is given as it is. #}
+{# A key as SQL: column names are quoted, anything else stays as given. #}
 {% macro _get_key_sql(key, columns) %}
   {%- set parts = [] -%}
   {%- for name in ([] if key is none else [key] if key is string else key) -%}
@@ -280,7 +280,7 @@ from (
 {% endmacro %}
 
 
-{# Stops before ClickHouse does: where SQL cannot be parsed, its message quotes what stands there. #}
+{# Stops before ClickHouse does: ClickHouse's message quotes SQL that it cannot parse, which may hold a password. #}
 {% macro validate_truth(caller_name, truth) %}
   {%- set text = versioned_collapsing.quote_literal('select * from ' ~ truth) -%}
   {%- set query = 'select isNull(formatQuerySingleLineOrNull(' ~ text ~ ')) as n '
@@ -295,8 +295,8 @@ from (
 {% endmacro %}
 
 
-{# A truth as messages show it. What is more than a name may hold a password, as
-   `postgresql('host', 'db', 'orders', 'reader', '…')` does. #}
+{# A truth in messages. Anything after its name may hold a password, as in
+   `postgresql('host', 'db', 'orders', 'reader', '…')`. #}
 {% macro get_truth_text(truth) %}
   {%- set text = truth | string | trim -%}
   {%- set name = modules.re.sub('[(\'$][\\s\\S]*', '', text) -%}
@@ -304,7 +304,7 @@ from (
 {% endmacro %}
 
 
-{# How many of the rows of a group are to be merged away: those that are no part of what the signs leave. #}
+{# How many rows of a group merges will remove: those beyond the sum of the signs. #}
 {% macro get_waiting_rows_count_sql(sign) %}
   {%- do return('toInt64(count()) - abs(sum(' ~ sign ~ '))') -%}
 {% endmacro %}

@@ -1,4 +1,5 @@
-{# A column of the table as it is compared. Of an Enum it is the text: a truth may have values that the Enum lacks. #}
+{# A column of the table in a comparison. An Enum is compared as text, because a truth may have values that the Enum
+   lacks. #}
 {% macro get_live_value_sql(column) %}
   {%- set name = versioned_collapsing.quote_name(column.name) -%}
   {%- set base = versioned_collapsing.get_base_type(column.type) -%}
@@ -14,8 +15,8 @@
 {% endmacro %}
 
 
-{# A cast that is null where there is no such value. Between floats and decimals it goes by the digits that a float is
-   written with: of 1.15 the cast makes 1.14. A day may be written with a time, which counts as lost unless it is 0. #}
+{# A cast that is null for a value that does not fit. A float becomes a decimal by its written digits: a plain cast of
+   1.15 gives 1.14. A day may be written with a time, which counts as lost unless it is 0. #}
 {% macro _get_exact_cast_sql(expression, type, wanted) %}
   {%- set by_digits = ('Float' in type and wanted.startswith('Decimal')) or 'Enum' in type -%}
   {%- set is_day = wanted in ('Date', 'Date32') and 'String' in type -%}
@@ -50,7 +51,7 @@
 {% endmacro %}
 
 
-{# The names of those columns that differ, of which `differs` has the conditions. #}
+{# The names of the columns that differ, according to the conditions in `differs`. #}
 {% macro get_differing_columns_sql(names, differs) %}
   {%- do return(
       "arrayFilter((_dbt_name, _dbt_differs) -> _dbt_differs, ["
@@ -59,7 +60,7 @@
 {% endmacro %}
 
 
-{# The conditions that columns have more than one value, nulls counted. #}
+{# For each column, the condition that it has more than one value, counting null as one. #}
 {% macro get_columns_differ(names) %}
   {%- set differs = [] -%}
   {%- for name in names -%}
@@ -69,7 +70,7 @@
 {% endmacro %}
 
 
-{# The names of the columns of which a row of the truth has more than its cast. #}
+{# The names of the columns in which a row of the truth loses something when it is cast. #}
 {% macro get_lost_columns_sql(columns) %}
   {%- set lost = [] -%}
   {%- for column in columns -%}
@@ -83,8 +84,8 @@
 {% endmacro %}
 
 
-{# Whether the truth is another value than its cast: a number with more digits, a time with a finer fraction, what does
-   not fit. A cast that comes back as it was has lost nothing; text is looked at by itself, for `1.20` is 1.2. #}
+{# Whether the truth differs from its cast: a number with more digits, a time with a finer fraction, a value that does
+   not fit. If casting back gives the original, nothing was lost. Text is compared separately, because `1.20` is 1.2. #}
 {% macro _get_is_lost_sql(column) %}
   {%- set type = versioned_collapsing._get_compared_type(column.type) -%}
   {%- set given = versioned_collapsing.get_base_type(column.given_type) -%}
@@ -106,8 +107,8 @@
 {% endmacro %}
 
 
-{# A column of the truth in the type in which it is compared. A null stays null, and so does what has no place in the
-   type, so that both are seen. #}
+{# A column of the truth, in the type in which it is compared. Null stays null, and a value that does not fit becomes
+   null, so that both show. #}
 {% macro get_true_value_sql(column) %}
   {%- set name = versioned_collapsing.quote_name(column.name) -%}
   {%- if versioned_collapsing.is_nested_type(column.type) -%}
@@ -119,7 +120,7 @@
 {% endmacro %}
 
 
-{# Whether text says more than the value that was read from it. #}
+{# Whether a text says more than the value that was read from it. #}
 {% macro _get_text_is_lost_sql(text, value, type) %}
   {%- if type.startswith('Decimal') -%}
     {%- do return('not (toDecimal256OrNull(' ~ text ~ ', 38) <=> toDecimal256OrNull(toString(' ~ value ~ '), 38))') -%}
@@ -127,7 +128,7 @@
     {%- set digits = "replaceRegexpOne(trim(" ~ text ~ "), '^([+]|(-))?0*([0-9])', '\\\\2\\\\3')" -%}
     {%- do return("not (" ~ digits ~ " <=> toString(" ~ value ~ "))") -%}
   {%- elif type.startswith('Date') -%}
-    {#- What is written of the value begins the text, and nothing but zeros and signs come after it. -#}
+    {#- The value as written begins the text, and only zeros and punctuation follow. -#}
     {%- set written = "replaceRegexpOne(toString(" ~ value ~ "), '[.]0*$|([.][0-9]*[1-9])0+$', '\\\\1')" -%}
     {%- set begins = "startsWith(replaceOne(" ~ text ~ ", 'T', ' '), " ~ written ~ ")" -%}
     {%- set goes_on = "match(substring(" ~ text ~ ", length(" ~ written ~ ") + 1), '[1-9]')" -%}
@@ -137,7 +138,7 @@
 {% endmacro %}
 
 
-{# Types of the columns that are stored, by name, without the sign. #}
+{# The types of the stored columns, by name, without the sign. #}
 {% macro read_stored_columns(relation, sign) %}
   {%- set query -%}
     select name, type
@@ -156,7 +157,7 @@
 {% endmacro %}
 
 
-{# The types of a truth's columns. None where the table or the truth is not there yet: dbt compiles tests then too. #}
+{# The types of a truth's columns. None if the table or the truth does not exist yet: dbt compiles tests even then. #}
 {% macro read_truth_types(table, truth) %}
   {%- if not table.columns -%}{%- do return({}) -%}{%- endif -%}
   {%- if truth is not string and adapter.get_relation(truth.database, truth.schema, truth.identifier) is none -%}
@@ -166,7 +167,7 @@
 {% endmacro %}
 
 
-{# The types of the columns of what can stand after `from`, by name. #}
+{# The types of the columns of anything that can follow `from`, by name. #}
 {% macro read_types(relation) %}
   {%- set types = {} -%}
   {%- set query = 'describe (select * from ' ~ relation ~ ') ' ~ versioned_collapsing.get_settings_sql() -%}

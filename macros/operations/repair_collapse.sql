@@ -1,6 +1,6 @@
 {# Finds rows whose signs do not add up, keys with several live rows, and live rows of deleted keys. Inserts the rows
-   that correct them; these rows correct views on the table too. Compares whole rows, and relies on no merge. Without
-   `dry_run: false` it only says what it would write. It does so as an error, so that the exit code shows it. #}
+   that correct them; these rows correct views on the table too. It compares whole rows, and does not rely on merges.
+   Without `dry_run: false` it only reports what it would write, as an error, so that the exit code shows it. #}
 {% macro repair_collapse(model, dry_run=true) %}
   {%- set node = versioned_collapsing.get_collapsing_node('repair_collapse', model) -%}
   {%- set table = versioned_collapsing.read_collapsing_table('repair_collapse', node) -%}

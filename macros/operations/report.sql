@@ -1,6 +1,5 @@
-{# Prints what a report shows of the versioned_collapsing models as JSON, for `dbt-spark-clickhouse
-   report` and for any other reader of JSON. `runs`: how many of the last runs of each
-   table. #}
+{# Prints what a report shows about the versioned_collapsing models as JSON, for `dbt-spark-clickhouse report` and any
+   other reader of JSON. `runs`: how many of the last runs of each table to include. #}
 {% macro report_data(runs=500) %}
   {%- do versioned_collapsing.validate_settings('report_data', versioned_collapsing.read_profile_settings()) -%}
   {%- set tables = [] -%}
@@ -23,7 +22,7 @@
 {% endmacro %}
 
 
-{# What a report shows of one table. #}
+{# What a report shows about one table. #}
 {% macro read_report_of_table(table, node, runs) %}
   {%- do versioned_collapsing.prepare_ledger(table) -%}
   {%- set options = versioned_collapsing.get_valid_options(node) -%}
@@ -160,7 +159,7 @@
 {%- endmacro %}
 
 
-{# For a quarantine: its lines by reason and day. None for another model. #}
+{# For a quarantine: its lines by reason and day. None for any other model. #}
 {% macro _read_quarantined(table, node, options) %}
   {%- if 'macro.versioned_collapsing.replace_quarantined_batches' in node.depends_on.macros -%}
     {%- do return(versioned_collapsing.read_json_rows(

@@ -1,6 +1,6 @@
-{# Compares one key range after the other with a truth, until it has compared the whole table: a cycle. Each run
-   continues where the last one ended. `position` is the version up to which the truth is known; keys that the table has
-   changed above it are passed over. A difference is an error, so that the exit code shows it. #}
+{# Compares one key range after another with a truth, until it has compared the whole table: a cycle. Each run continues
+   where the last one ended. `position` is the version up to which the truth is known; keys that the table has changed
+   above it are skipped. A difference is an error, so that the exit code shows it. #}
 {% macro verify(model, truth, columns=none, position=none, ranges=16, at_once=1, show=20) %}
   {%- set comparison = versioned_collapsing.read_comparison('verify', model, truth, columns) -%}
   {%- do versioned_collapsing.validate_ranges(ranges, at_once) -%}

@@ -1,6 +1,6 @@
-{# Gives the version column of a table the type that the model declares, if that holds every stored version: an integer
-   of more bits. The rows stay, and old versions stay below those that come. The table is altered last, so that an
-   operation that was interrupted can be run again. #}
+{# Changes the type of a table's version column to the one that the model declares, if that holds every stored version:
+   an integer of more bits. The rows stay, and old versions stay below new ones. The table is altered last, so that an
+   interrupted operation can be run again. #}
 {% macro widen_version(model) %}
   {%- set node = versioned_collapsing.get_collapsing_node('widen_version', model) -%}
   {%- set table = versioned_collapsing.read_collapsing_table('widen_version', node) -%}

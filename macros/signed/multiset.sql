@@ -38,48 +38,48 @@
 {%- endmacro %}
 
 
-{# `argMin(value, by)` of the live rows: the value of the row in which `by` is lowest, as the earliest. #}
+{# `argMin(value, by)` of the live rows: the value of the row in which `by` is lowest, such as the earliest row. #}
 {% macro multiset_min_by(value, by, count='live_rows') -%}
   argMinIf({{ value }}, {{ by }}, {{ versioned_collapsing._get_is_live_sql(count) }})
 {%- endmacro %}
 
 
-{# `argMax(value, by)` of the live rows: the value of the row in which `by` is highest, as the latest. #}
+{# `argMax(value, by)` of the live rows: the value of the row in which `by` is highest, such as the latest row. #}
 {% macro multiset_max_by(value, by, count='live_rows') -%}
   argMaxIf({{ value }}, {{ by }}, {{ versioned_collapsing._get_is_live_sql(count) }})
 {%- endmacro %}
 
 
-{# `percentile_disc` of SQL over the live rows: the lowest of their values that at least the share `level` of them does
-   not exceed. `quantileExact` takes the higher of two where the share ends between them. #}
+{# SQL's `percentile_disc` over the live rows: the lowest value that is not below a share `level` of the values.
+   `quantileExact` takes the higher of two values if the share ends exactly between them. #}
 {% macro multiset_percentile_disc(value, level, count='live_rows') -%}
   quantileExactWeightedIf({{ level }})({{ value }}, {{ versioned_collapsing._get_weight_sql(count) }})
 {%- endmacro %}
 
 
-{# A weight is unsigned, so the condition must leave out what is below 0. #}
+{# A weight is unsigned, so the condition must exclude counts below 0. #}
 {% macro _get_weight_sql(count) -%}
   toUInt64({{ versioned_collapsing._get_identifier(count) }}), {{ versioned_collapsing._get_is_live_sql(count) }}
 {%- endmacro %}
 
 
-{# The median of the live rows: of two in the middle, their mean. #}
+{# The median of the live rows: the mean of the two values in the middle if their number is even. #}
 {% macro multiset_median(value, count='live_rows') -%}
   {{ versioned_collapsing.multiset_percentile_cont(value, 0.5, count) }}
 {%- endmacro %}
 
 
-{# `percentile_cont` of SQL over the live rows, `quantileExactInclusive` of ClickHouse: it interpolates between two
-   values. As a float: a Decimal would keep its scale, and half a cent would be lost. #}
+{# SQL's `percentile_cont` over the live rows, ClickHouse's `quantileExactInclusive`: it interpolates between two
+   values. The result is a float: a Decimal would keep its scale and lose half a cent. #}
 {% macro multiset_percentile_cont(value, level, count='live_rows') -%}
   {%- set weight = versioned_collapsing._get_weight_sql(count) -%}
   quantileExactWeightedInterpolatedIf({{ level }})(toFloat64({{ value }}), {{ weight }})
 {%- endmacro %}
 
 
-{# The `k` most frequent values of the live rows, as `topK` estimates them, exactly: an array, of equally frequent ones
-   the lower first. Each value must have one row in a group, so the counts are by the columns of the query's groups and
-   the value, and by nothing else. #}
+{# The `k` most frequent values of the live rows, as an array: exact, where `topK` estimates. Among equally frequent
+   values, the lower come first. Each value must have one row per group, so the counts must be by the groups of the
+   query and the value, and by nothing else. #}
 {% macro multiset_top_k(value, k, count='live_rows') -%}
   {%- set is_live = versioned_collapsing._get_is_live_sql(count) -%}
   {%- set has_value = versioned_collapsing._get_operand(value) ~ ' is not null' -%}

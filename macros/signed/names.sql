@@ -1,5 +1,5 @@
-{# An expression as an operand: a name or a call of a function stands by itself, what else is there may bind less than
-   the operator does, as `not (x)` does. #}
+{# An expression as an operand. A name or a function call stays as it is; anything else gets parentheses, because it may
+   bind less tightly than the operator, as `not (x)` does. #}
 {% macro _get_operand(expression) %}
   {%- set text = expression | string | trim -%}
   {%- set is_simple = modules.re.fullmatch('(?!(?i:not|case|interval|distinct)\\b)[\\w.`"]+(\\([^()]*\\))?', text) -%}
@@ -7,7 +7,7 @@
 {% endmacro %}
 
 
-{# A sign, or the product of several: a row of a join counts as often as the signs of its tables say together. #}
+{# A sign, or the product of several: a row of a join counts with the product of its tables' signs. #}
 {% macro _get_sign_sql(sign) %}
   {%- set factors = [] -%}
   {%- for name in ([sign] if sign is string else sign) -%}
@@ -17,7 +17,7 @@
 {% endmacro %}
 
 
-{# A name as it is where it needs no quotes, or has them already: `_sign`, `o._sign`. #}
+{# A name, quoted unless it needs no quotes or has them: `_sign`, `o._sign`. #}
 {% macro _get_identifier(name) %}
   {%- set part = '(?:[A-Za-z_]\\w*|`(?:[^`\\\\]|\\\\.)+`|"(?:[^"\\\\]|\\\\.)+")' -%}
   {%- set is_identifier = modules.re.fullmatch(part ~ '(?:[.]' ~ part ~ ')*', name) -%}
@@ -25,7 +25,7 @@
 {% endmacro %}
 
 
-{# A mapping as it is; of a name or a list of names, each with the column of that name. #}
+{# A mapping stays as it is; a name or a list of names becomes a mapping to the columns of those names. #}
 {% macro get_named_expressions(columns) %}
   {%- if columns is mapping -%}{%- do return(columns) -%}{%- endif -%}
   {%- set named = {} -%}

@@ -1,8 +1,7 @@
-{# Sums of a collapsing table by group, for a view or for the table of a SummingMergeTree view. The count of live rows
-   is always among them: a SummingMergeTree drops rows whose sums are all 0, and would lose a group whose amounts
-   are 0.
+{# Sums of a collapsing table by group, for a view or for the table of a SummingMergeTree view. They always include the
+   count of live rows: a SummingMergeTree drops rows whose sums are all 0, and would lose a group whose amounts are 0.
 
-   `group_by` and `sums` map the names of columns to expressions; a list is of columns that keep their names. #}
+   `group_by` and `sums` map column names to expressions; a list contains columns that keep their names. #}
 {% macro signed_sums(relation, group_by, sums, count='live_rows', sign='_sign') %}
   {%- set groups, signed = [], [] -%}
   {%- for name, expression in versioned_collapsing.get_named_expressions(group_by).items() -%}
@@ -18,10 +17,10 @@
 {%- endmacro %}
 
 
-{# `sum(expression)` of the live rows. The spelling is fixed, the sign last: an aggregating projection matches its
-   query by the expression, and `sum(_sign * x)` is another one.
+{# `sum(expression)` of the live rows. The spelling is fixed, with the sign last: an aggregating projection matches its
+   query by the expression, and `sum(_sign * x)` would be a different one.
 
-   Over a join of signed tables, `sign` lists the sign of each: what is summed is multiplied by all of them. #}
+   For a join of signed tables, `sign` lists the sign of each: the expression is multiplied by all of them. #}
 {% macro signed_sum(expression, sign='_sign') -%}
   sum({{ versioned_collapsing._get_times_sign_sql(expression, sign) }})
 {%- endmacro %}
@@ -32,14 +31,14 @@
 {%- endmacro %}
 
 
-{# Count of live rows: `count(*)` of the rows as they are now. #}
+{# The number of live rows: `count(*)` of the current rows. #}
 {% macro signed_count(sign='_sign') -%}
   sum({{ versioned_collapsing._get_sign_sql(sign) }})
 {%- endmacro %}
 
 
-{# `avg(expression)` of the live rows, null for a group of which nothing is left: division of a Decimal by 0 throws.
-   The average of a nullable expression is over the rows that have a value: `is_nullable`. #}
+{# `avg(expression)` of the live rows; null for a group without live rows, because dividing a Decimal by 0 throws. With
+   `is_nullable`, the average is over the rows that have a value. #}
 {% macro signed_avg(expression, sign='_sign', is_nullable=false) -%}
   {%- set rows = versioned_collapsing.signed_count_non_null(expression, sign) if is_nullable
       else versioned_collapsing.signed_count(sign) -%}

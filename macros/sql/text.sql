@@ -4,8 +4,8 @@
 {% endmacro %}
 
 
-{# The one of `names` that is most like a name, or none. The likeness is the share of the pairs of letters that the two
-   names have in common. #}
+{# The one of `names` that most resembles a name, or none. The likeness is the share of letter pairs that the two names
+   have in common. #}
 {% macro get_near_name(name, names, least_likeness=0.5) %}
   {%- set best = namespace(name=none, likeness=least_likeness) -%}
   {%- set pairs = versioned_collapsing._letter_pairs(name) -%}
@@ -68,7 +68,7 @@
 {% endmacro %}
 
 
-{# Where the first bracket of a text is closed. #}
+{# The position at which the first bracket of a text is closed. #}
 {% macro get_closing_position(text) %}
   {%- for token in versioned_collapsing.get_brackets(text) if token.text != ',' and token.depth == 0 -%}
     {%- do return(token.position) -%}
@@ -100,7 +100,7 @@
 {% endmacro %}
 
 
-{# A text as it stands between the quotes of a string literal. #}
+{# A text, escaped for the inside of a string literal. #}
 {% macro escape_literal(text) %}
   {%- do return(text | replace('\\', '\\\\') | replace("'", "\\'")) -%}
 {% endmacro %}
@@ -113,7 +113,7 @@
 {% endmacro %}
 
 
-{# A name as a quoted identifier, whatever characters it has. #}
+{# A name as a quoted identifier, whatever characters it contains. #}
 {% macro quote_name(name) %}
   {%- do return(adapter.quote(name | replace('\\', '\\\\') | replace('"', '\\"'))) -%}
 {% endmacro %}
@@ -134,7 +134,7 @@
 {% endmacro %}
 
 
-{# Values of columns as messages show them: (7, 5). Text is in quotes. #}
+{# Column values as messages show them: (7, 5). Text is in quotes. #}
 {% macro get_shown_values_sql(names, alias=none) %}
   {%- set shown = [] -%}
   {%- for name in names -%}
@@ -163,7 +163,7 @@
 {% endmacro %}
 
 
-{# A length of time as ClickHouse writes it: '30 days' becomes `interval 30 day`. None for any other text. #}
+{# A length of time in ClickHouse's form: '30 days' becomes `interval 30 day`. None for any other text. #}
 {% macro get_interval_sql(text) %}
   {%- set parts = modules.re.fullmatch(
       '(\\d+) *(second|minute|hour|day|week|month|quarter|year)s?', text | string | trim | lower
@@ -172,9 +172,8 @@
 {% endmacro %}
 
 
-{# A chain of CTEs, each with one flag more than the one before. `steps` has the flags in order, each with its
-   expression, which may name earlier flags. `source` is what the first CTE reads, and `name` is the name of the last
-   one. #}
+{# A chain of CTEs, each of which adds one flag. `steps` has the flags in order, each with its expression, which may use
+   earlier flags. `source` is what the first CTE reads, and `name` is the name of the last CTE. #}
 {% macro get_steps_sql(source, steps, name) -%}
   {%- for flag, sql in steps.items() -%}
   {{ flag }}_known as (
@@ -213,7 +212,7 @@
 {%- endmacro %}
 
 
-{# A text without the zeros at the end of a fraction: 10:00:00.500 becomes 10:00:00.5. #}
+{# A text without trailing zeros in its fraction: 10:00:00.500 becomes 10:00:00.5. #}
 {% macro get_without_zeros_sql(text) %}
   {%- do return(versioned_collapsing.get_replaced_sql(text, '\\.0*$|(\\.[0-9]*[1-9])0+$', '\\1')) -%}
 {% endmacro %}

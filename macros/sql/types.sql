@@ -1,4 +1,4 @@
-{# Whether a type has null among its values. #}
+{# Whether a type can hold null. #}
 {% macro is_nullable_type(type) %}
   {%- do return(type.startswith(('Nullable(', 'LowCardinality(Nullable(', 'Variant(', 'Dynamic'))) -%}
 {% endmacro %}
@@ -102,15 +102,15 @@
 {% endmacro %}
 
 
-{# The words of a type, without quoted names: the names of an Enum's values and of a Tuple's elements are no types. #}
+{# The words of a type, except quoted names: the names of an Enum's values and of a Tuple's elements are not types. #}
 {% macro get_type_words(type) %}
   {%- set quoted = "'(?:[^'\\\\]|\\\\.)*'|`(?:[^`\\\\]|\\\\.)*`" -%}
   {%- do return(modules.re.findall('\\w+', modules.re.sub(quoted, '', type))) -%}
 {% endmacro %}
 
 
-{# Whether the values of a type have one order, in whatever sequence they are compared. A null or NaN is ignored if it
-   is the whole value. Inside another value, it is neither less nor greater. #}
+{# Whether the values of a type have a total order, in whatever sequence they are compared. A value that is null or NaN
+   is ignored as a whole; inside another value, null or NaN is neither less nor greater. #}
 {% macro has_order(type) %}
   {%- set base = versioned_collapsing.get_base_type(type) -%}
   {%- set words = versioned_collapsing.get_type_words(base) -%}
@@ -185,7 +185,7 @@
 {% endmacro %}
 
 
-{# What stands between the outer parentheses of a type, cut at its commas: `Map(String, Int8)` has String and
+{# The arguments between the outer parentheses of a type, split at its commas: `Map(String, Int8)` has String and
    Int8. #}
 {% macro get_type_arguments(type) %}
   {%- do return(versioned_collapsing.cut_at_commas(type[type.index('(') + 1 : -1])) -%}
@@ -224,8 +224,8 @@
 {% endmacro %}
 
 
-{# The elements of one Tuple that become those of another: by name where both have the same names, otherwise by
-   place. #}
+{# The elements of one Tuple that become those of another: matched by name if both have the same names, otherwise by
+   position. #}
 {% macro get_tuple_pairs(value, given_type, type) %}
   {%- set given = versioned_collapsing.get_tuple_elements(given_type) -%}
   {%- set wanted = versioned_collapsing.get_tuple_elements(type) -%}

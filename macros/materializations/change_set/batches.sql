@@ -1,6 +1,6 @@
 {# The batches that the targets of a change set have applied. `by_all`: the batches that every target has applied, with
-   the hash that each batch had then. `by_any`: the batches that any target has, or that its last table had.
-   `change_sets`: the last change set that each target has applied. #}
+   their hashes at that time. `by_any`: the batches that any target has, or that its last table had. `change_sets`: the
+   last change set that each target has applied. #}
 {% macro read_applied_batches(model) %}
   {%- do return(adapter.dispatch('read_applied_batches', 'versioned_collapsing')(model)) -%}
 {% endmacro %}
@@ -94,7 +94,7 @@
     )
     {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
-  {#- One row: many rows cost seconds in dbt. -#}
+  {#- Only one row, because dbt takes seconds for many. -#}
   {%- set found = adapter.query_on('clickhouse', query).rows[0] -%}
   {%- do return({
       'applied': dict(versioned_collapsing.parse_array(found['applied'])),

@@ -122,7 +122,7 @@
 {% endmacro %}
 
 
-{# Of a batch: its lowest and highest position, and the times of its oldest and newest event. #}
+{# For each batch, of the events with a time: the lowest and highest position, the newest time, and their number. #}
 {% macro _get_positions_sql() -%}
   {%- set is_timed = '_reason is null and _event_ms is not null' -%}
   min(if({{ is_timed }}, _version, null)) as lowest,
@@ -229,7 +229,7 @@
 {% endmacro %}
 
 
-{# What a line looks like that a parser does not read, and what to do. #}
+{# What kind of line a parser cannot read, judging by its text, and what to do. #}
 {% macro _get_line_advice(line, reason) %}
   {%- set text = line.strip() -%}
   {%- set names = modules.re.findall('"([A-Za-z_]+)" *:', text) -%}
@@ -313,8 +313,7 @@
 {% endmacro %}
 
 
-{# Why the events that were counted cannot be those of one table on one server. `known` is what the change set had seen
-   before. #}
+{# Why the counted events cannot be those of one table on one server. `known` is what the change set had seen before. #}
 {% macro read_stray_event_problems(inputs, known) %}
   {%- set problems = [] -%}
   {%- for input in inputs -%}
@@ -421,8 +420,8 @@
 {% endmacro %}
 
 
-{# What a change set had seen of each input when it was built last: tables, the highest position and the newest time. It
-   is asked only if there are events of Debezium. #}
+{# What a change set had seen of each input when it was last built: tables, the highest position and the newest time. It
+   is read only if there are Debezium events. #}
 {% macro read_seen(manifest, inputs) %}
   {%- set is_needed = [] -%}
   {%- for input in inputs if '_table' in input.columns or '_event_ms' in input.columns -%}
@@ -437,7 +436,7 @@
 {% endmacro %}
 
 
-{# The same as JSON, with what was seen in this run. #}
+{# The same as JSON, updated with what this run has seen. #}
 {% macro get_seen(inputs, known) %}
   {%- set seen = {} -%}
   {%- for input in inputs -%}
@@ -454,7 +453,7 @@
 
 {# A view that was made by a run with --empty or --sample reads only a part, as long as it exists. A view that was made
    before the first batch landed reads nothing. A change set that reads such a view would mark batches as applied that
-   nobody has read. #}
+   nothing has read. #}
 {% macro validate_whole_views(model, landed, taken) %}
   {%- if versioned_collapsing.is_partial_run() -%}{%- do return(none) -%}{%- endif -%}
   {%- set problems = [] -%}

@@ -64,11 +64,10 @@
 {% endmacro %}
 
 
-{# The batches of a location, in order, as read_landed_batches returns those of several: count of files, a hash of
-   their names and sizes, another of their names and times, and when the last file was written, in microseconds since
-   1970. Before the first batch has landed there are none, whether the folder exists or not. Raises an error for files
-   that are in no batch; a second listing (`again`) does not look for them. If the adapter can, it lists a folder
-   without Spark. #}
+{# The batches of a location, in order, in the form of read_landed_batches: count of files, a hash of their names and
+   sizes, another of their names and times, and when the last file was written, in microseconds since 1970. Before the
+   first batch has landed there are none, whether the folder exists or not. Raises an error for files outside any batch;
+   a second listing (`again`) does not check that. If the adapter can, it lists a folder without Spark. #}
 {% macro read_location(location, again=false) %}
   {%- set name = versioned_collapsing._get_plain_path(location).split('/')[-1] -%}
   {%- set listed = adapter.list_batches(location, name, again) if adapter.list_batches is defined else none -%}
@@ -109,13 +108,13 @@
 {% endmacro %}
 
 
-{# The rows of a query on files, or none when their folder is not there and the adapter can tell. #}
+{# The rows of a query on files; none if their folder does not exist and the adapter can tell. #}
 {% macro query_if_there(sql) %}
   {%- do return(adapter.query_if_there(sql) if adapter.query_if_there is defined else run_query(sql)) -%}
 {% endmacro %}
 
 
-{# The files of each batch; those in no batch by their folder, with an example. #}
+{# The files of each batch. Files outside any batch are grouped by folder, with an example. #}
 {% macro _get_location_sql(location, name) -%}
   select
     batch,

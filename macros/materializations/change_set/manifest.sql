@@ -85,7 +85,7 @@ class dbtObj(dbtObj):
       or not adapter.has_receipt(manifest.schema, model.alias, file_format) -%}
     {%- do return(false) -%}
   {%- endif -%}
-  {#- What is read is the same in all rows, and a row without a batch is the only row. -#}
+  {#- The manifest's flags are the same in all rows. A row without a batch is always the only row. -#}
   {%- set rows = adapter.query_on(
       'clickhouse',
       'select * from ' ~ adapter.hand_off(manifest.schema, manifest.identifier, file_format)

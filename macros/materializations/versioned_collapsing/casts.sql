@@ -1,5 +1,5 @@
-{# A column of the change set as the target stores it. Values that do not fit become defaults here and
-   problems in get_problem_sql, so that no row is lost or altered in silence. #}
+{# A column of the change set as the target stores it. A value that does not fit becomes a default here and a problem in
+   get_problem_sql, so that no row is lost or altered silently. #}
 {% macro get_cast_sql(column) %}
   {%- if column.given_type is none -%}
     {%- do return('defaultValueOfTypeName(' ~ versioned_collapsing.quote_literal(column.type) ~ ')') -%}
@@ -115,7 +115,7 @@
 {% endmacro %}
 
 
-{# The condition that a text says the same as the value that is stored of it; none if nothing can be lost. #}
+{# The condition that a text says the same as the value stored for it; none if nothing can be lost. #}
 {% macro _text_fits_sql(text, cast, type) %}
   {%- set stored = 'toString(' ~ cast ~ ')' -%}
   {%- set is_same = stored ~ ' = ' ~ text -%}
@@ -180,9 +180,9 @@
 {% endmacro %}
 
 
-{# Whether the text of a date or a time says what is stored of it. Its parts are written as ClickHouse would write them,
-   and compared with what ClickHouse writes. A time with an offset is compared at that offset. Seconds since 1970, and
-   dates such as 20250131, are compared by their digits. #}
+{# Whether the text of a date or a time says the same as the stored value. Its parts are written as ClickHouse would
+   write them, and compared with what ClickHouse writes. A time with an offset is compared at that offset. Seconds since
+   1970, and dates such as 20250131, are compared by their digits. #}
 {% macro _time_text_fits_sql(text, cast, type) %}
   {%- set pattern = '^([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})'
       ~ '(?:[ T]([0-9]{1,2}):([0-9]{1,2})(?::([0-9]{1,2})(?:\\.([0-9]*))?)?)? '

@@ -1,8 +1,7 @@
-{# The columns of the table and how the change set fills them, as describe_columns returns them.
+{# The columns of the table and how the change set fills them, in the form of describe_columns.
 
-   Declared data types (the contract, or `data_type` in the properties file) win; the others are
-   those of the change set. Columns of the key, the version, ORDER BY and PARTITION BY lose
-   Nullable: a null there stops the run. #}
+   Declared data types (from the contract, or `data_type` in the properties file) take precedence over the types in the
+   change set. Columns of the key, the version, ORDER BY and PARTITION BY lose Nullable: a null there stops the run. #}
 {% macro get_versioned_collapsing_columns(options, given, declared) %}
   {%- set not_stored = versioned_collapsing.get_control_columns(options) + [options.sign] -%}
   {%- set names = given | map(attribute='name') | list -%}

@@ -133,8 +133,8 @@
 {%- endmacro %}
 
 
-{# The columns of conflicts in which the stored row has its type's default and the change has a value, if the two differ
-   in no other column. So it is when a column was added after the change had been applied. #}
+{# The columns of conflicts in which the stored row has its type's default and the change has a value, if the two rows
+   differ in no other column. This happens if a column was added after the change had been applied. #}
 {% macro read_columns_to_fill(target_relation, options, columns, uncollapsed, apply) %}
   {%- set names = [] -%}
   {%- set is_filled = [] -%}
@@ -185,8 +185,8 @@
 {% endmacro %}
 
 
-{# In the first build of a table, more conflicts than keys say that the key or the version is not what the model takes
-   for it. Most of the rows would be dropped. #}
+{# In the first build of a table, more conflicts than keys show that the key or the version is not what the model
+   assumes. Most of the rows would be dropped. #}
 {% macro validate_key_and_version(target_relation, options, counts, apply) %}
   {%- if apply.is_first and counts.conflicts > counts['keys'] -%}
     {%- do versioned_collapsing.stop_run(apply,
@@ -199,8 +199,8 @@
 {% endmacro %}
 
 
-{# Batches were taken again, and bring values for columns that the table did not have when it applied them. A row is
-   not replaced at its version, so these values would be missing for ever. #}
+{# Batches were taken again, and bring values for columns that the table did not have when it applied them. The stored
+   rows have the same versions and are not replaced, so these values would be missing for ever. #}
 {% macro validate_nothing_to_fill(target_relation, counts, apply) %}
   {%- set names = counts.columns_to_fill | unique | join(', ') -%}
   {%- do versioned_collapsing.stop_run(apply,

@@ -265,7 +265,7 @@
 {% endmacro %}
 
 
-{# The same, as ClickHouse stores it: with `toIntervalDay(30)`. #}
+{# The same, in ClickHouse's stored form: with `toIntervalDay(30)`. #}
 {% macro _get_stored_ttl(feed) %}
   {%- if not feed.interval -%}{%- do return('') -%}{%- endif -%}
   {%- set words = feed.interval.split() -%}

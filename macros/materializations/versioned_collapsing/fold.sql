@@ -149,13 +149,13 @@
 {% endmacro %}
 
 
-{# Whether a condition is true of any change of the key. #}
+{# Whether a condition holds for any change of the key. #}
 {% macro _any_of_key_sql(condition, options) %}
   {%- do return('countIf(' ~ condition ~ ') over (partition by ' ~ get_quoted_csv(options.unique_key) ~ ') > 0') -%}
 {% endmacro %}
 
 
-{# The highest version among those changes of the key for which a condition is true. #}
+{# The highest version among the changes of the key for which a condition holds. #}
 {% macro _highest_of_key_sql(condition, options) %}
   {%- set version = adapter.quote(options.version) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}

@@ -22,8 +22,7 @@
 {% endmacro %}
 
 
-{# The condition that a row of the ledger is about an apply to this table that has ended, and accounts for its events.
-   #}
+{# The condition that a row of the ledger is about a completed apply to this table, and accounts for its events. #}
 {% macro get_has_account_sql(table) -%}
   target_uuid = {{ versioned_collapsing.get_table_uuid_sql(table) }}
     and status in ('applied', 'partial')
@@ -160,7 +159,7 @@
 {% endmacro %}
 
 
-{# How far an apply is, as the ledger has it. Each step makes a new one, for example dict(progress, chunk=2).
+{# The progress of an apply, as recorded in the ledger. Each step makes a new one, for example dict(progress, chunk=2).
 
    - chunk: the chunk to begin with, or the last one that was decided; counts: those of the chunks so far
    - is_journal: whether rows are inserted block by block instead of attached

@@ -51,7 +51,7 @@
 {% endmacro %}
 
 
-{# The expressions of a key: `(a, b)` and `tuple(a, b)` are two. #}
+{# The expressions of a key: both `(a, b)` and `tuple(a, b)` have two. #}
 {% macro _get_expressions(value) %}
   {%- set expressions = [] -%}
   {%- for entry in versioned_collapsing.as_list(value) -%}

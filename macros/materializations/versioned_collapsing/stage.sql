@@ -154,7 +154,7 @@
 {% endmacro %}
 
 
-{# A flag of the change set, or false if the change set lacks it. #}
+{# A flag of the change set; false if the change set does not have it. #}
 {% macro _flag_sql(name, columns) %}
   {%- do return(
       'ifNull(toBool(_dbt_given.' ~ adapter.quote(name) ~ '), false)' if name in columns.given else 'false'
@@ -332,8 +332,8 @@
 
 
 {# While an apply runs, rows may land and merges may remove rows. If several statements must see the same rows, the
-   select is read once into a staged table. This is necessary in three cases. The ledger must record how far a landing
-   table was really read (`_watermark`). A truncate that is staged must also be carried out (`_is_truncate`). Signed
+   select is read once into a staged table. This is necessary in three cases: the ledger must record how far a landing
+   table was really read (`_watermark`); a truncate that is staged must also be carried out (`_is_truncate`); signed
    rows must be checked before they are written. The rows of a `change_set` model do not change, so only the first case
    applies to them. Returns the select of the rows, the watermarks, and the staged tables to empty. #}
 {% macro stage_landed_rows(target_relation, options, given, sql, manifest, apply) %}

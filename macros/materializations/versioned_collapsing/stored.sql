@@ -144,10 +144,10 @@
 {%- endmacro %}
 
 
-{# All stored rows of the keys that change. Each block that is read is merged with the sorted keys, and its rows are not
-   looked up in a hash table, so the order of the table's parts does not matter. The index filters first, by one column
-   of the key: a set of tuples takes longer to make than it saves. The query condition cache must be off: if indexHint
-   skips a granule, the cache remembers that the granule never has such rows. #}
+{# All stored rows of the keys that change. Each block that is read is merged with the sorted keys instead of looked up
+   in a hash table, so the order of the table's parts does not matter. The index filters first, by one column of the
+   key: a set of tuples takes longer to make than it saves. The query condition cache must be off: if indexHint skips a
+   granule, the cache remembers that the granule never has such rows. #}
 {% macro get_stored_rows_sql(target_relation, options, columns, change_count) -%}
   {%- set changes = versioned_collapsing.get_helper_relation(target_relation, 'changes') -%}
   {%- set names = get_quoted_csv(columns.names + [options.sign]) -%}
@@ -166,7 +166,7 @@
 {%- endmacro %}
 
 
-{# Whether a hash table of so many keys fits into the processor's cache. With so few keys, most granules have none of
+{# Whether a hash table of this many keys fits into the processor's cache. With so few keys, most granules have none of
    them, although the index cannot say so. Then each row's key is looked up, and the other columns are read only where a
    key is found. #}
 {% macro is_small_for_cache(change_count) %}

@@ -278,7 +278,7 @@
 {% endmacro %}
 
 
-{# Tells a table that a run has made from one that somebody else has made. #}
+{# Distinguishes a table that a run has made from one that somebody else has made. #}
 {% macro get_table_comment() %}
   {%- do return('versioned_collapsing') -%}
 {% endmacro %}

@@ -25,7 +25,7 @@
 {% endmacro %}
 
 
-{# Makes the tree from the text that ClickHouse prints. A line that is not understood becomes a node UNREAD. A wide
+{# Makes the tree from the text that ClickHouse prints. A line that is not understood becomes an UNREAD node. A wide
    select has thousands of lines, so no macro is called for each line. #}
 {% macro get_query_tree(text) %}
   {%- set line_pattern = '(?m)^(( *)(?:([A-Z_]+(?: JOIN)?) id: (\\d+)(?:, )?(.*)|([A-Z]+(?: [A-Z]+)*)(?: .*)?|.*))$' -%}
@@ -68,7 +68,7 @@
     {%- if indent < names.indent - 2 -%}{%- set names.indent = 1000 -%}{%- endif -%}
   {%- endfor -%}
   {%- for node in tree | reverse -%}
-    {#- What is of no node is the argument of a lambda. -#}
+    {#- A source that is no node is the argument of a lambda. -#}
     {%- if node.source and node.source not in ids -%}{%- do node.update({'source': ''}) -%}{%- endif -%}
     {%- if node.parent is not none -%}
       {%- do tree[node.parent].update({'size': tree[node.parent].size + node.size}) -%}
@@ -118,7 +118,7 @@
 {% endmacro %}
 
 
-{# What messages call a query. #}
+{# How messages refer to a query. #}
 {% macro _get_query_text(node) %}
   {%- set cte = modules.re.findall('cte_name: (\\w+)', node.rest) | first -%}
   {%- do return('the CTE ' ~ cte if cte else 'the select' if node.parent is none else 'a subquery') -%}

@@ -39,7 +39,7 @@
 {% endmacro %}
 
 
-{# What messages call a table, subquery or join. #}
+{# How messages refer to a table, subquery or join. #}
 {% macro _get_table_text(node) %}
   {%- do return(
       node.name if node.kind == 'TABLE' else versioned_collapsing._get_query_text(node) if node.kind == 'QUERY'
