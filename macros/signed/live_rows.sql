@@ -1,10 +1,9 @@
 {# The live rows of a collapsing table, for `from`. `min`, `max`, `uniq` and quantiles need them. If a view counts the
    rows by value, `multiset` reads less.
 
-      FINAL matches pairs within each partition, and a cancel row is in the partition of its state row. `where` filters
-      after that, unlike `prewhere`. Skip indexes are used: a cancel row is a copy, so an index that is not on the
-      sorting key excludes both rows of a pair or neither. (If cancel rows are not exact copies, it can exclude only
-      one.) #}
+   FINAL matches pairs within each partition, and a cancel row is in the partition of its state row. `where` filters
+   after that, unlike `prewhere`. Skip indexes are used: a cancel row is a copy, so an index that is not on the sorting
+   key excludes both rows of a pair or neither. (If cancel rows are not exact copies, it can exclude only one.) #}
 {% macro live_rows(relation, sign='_sign') -%}
   {%- set sign = versioned_collapsing._get_identifier(sign) %}
   (
