@@ -50,8 +50,8 @@
 {%- endmacro %}
 
 
-{# SQL's `percentile_disc` over the live rows: the lowest value v such that at least a share `level` of them is at most v.
-   `quantileExact` takes the higher of two values if the share ends exactly between them. #}
+{# SQL's `percentile_disc` over the live rows: the lowest value v such that at least a share `level` of them is at most
+   v. `quantileExact` takes the higher of two values if the share ends exactly between them. #}
 {% macro multiset_percentile_disc(value, level, count='live_rows') -%}
   quantileExactWeightedIf({{ level }})({{ value }}, {{ versioned_collapsing._get_weight_sql(count) }})
 {%- endmacro %}
