@@ -1,4 +1,4 @@
-"""Sums that are kept beside a table, and sums that are made when they are read."""
+"""Sums that are kept next to a table, and sums that are computed when they are read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ TABLE, FOLLOWING, REFRESHED = "table", "following", "refreshed"
 
 @dataclass(frozen=True)
 class Aggregate:
-    """Where readers find the sums of what a way writes: in its table, or in a view that follows or is refreshed."""
+    """Where readers find the sums over what a way writes: in its table, or in a view that follows it or is
+    refreshed."""
 
     name: str
     way: Way
@@ -33,7 +34,7 @@ class Aggregate:
 
 
 def measure_aggregates(ways: Ways, number: int) -> list[Row]:
-    """Each aggregate over so many changes: the write, the refresh, the read.
+    """Each aggregate after this many changes: the write, the refresh, the read.
 
     Raises:
         RuntimeError: they differ in the end.
@@ -52,7 +53,7 @@ def measure_aggregates(ways: Ways, number: int) -> list[Row]:
         Aggregate("sums over ReplacingMergeTree FINAL", replacing, TABLE),
         Aggregate("refreshable view of ReplacingMergeTree FINAL", replacing_refreshed, REFRESHED),
     ]
-    is_right: dict[str, bool] = {}  # after the write, without a refresh
+    is_right: dict[str, bool] = {}  # right after the write, without a refresh
     arms = [arm for aggregate in aggregates for arm in _arms(ways, aggregate, is_right)]
     figures = interleaved(arms, ways.trials)
     found = {each.name: ways.engine.query(each.read()) for each in aggregates}

@@ -1,12 +1,12 @@
-"""What a change set and its quarantine cost, beside reading the same events with Spark and writing them as Parquet.
+"""What a change set and its quarantine cost, compared with Spark only reading the events and writing Parquet.
 
     python -m benchmarks.change_sets --events 5_000_000
     python -m benchmarks.change_sets --events 10_000_000 --keys 1 --memory 1g --rounds 1
 
-Events are Debezium's of an orders table, updates with both images; one in a thousand lines cannot be
-used. The receipts for ClickHouse are included. Both sides run in one Spark session, in turns; the
-first round is not counted. It prints the CPU seconds of Spark in each other round, and ends with an
-error when the models cost more than ``--limit`` times as much.
+The events are Debezium's, updates of an orders table with both images; one line in a thousand cannot be used. The
+receipts for ClickHouse are included. Both sides run in turns in one Spark session; the first round does not count. The
+benchmark prints Spark's CPU seconds in each other round, and fails if the models cost more than ``--limit`` times as
+much.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ ENVELOPE = ("before struct<{image}>, after struct<{image}>, source struct<lsn: b
 STAGING = f"{{{{ parse_debezium(source('landing', 'orders'), key=['order_id'], columns={COLUMNS}) }}}}"
 CHANGES = "{{ one_change_per_key(ref('stg_orders'), key=['order_id']) }}"
 QUARANTINE = "{{ quarantined_lines(ref('stg_orders'), 'orders', change_set=ref('orders_changes')) }}"
-# ClickHouse models that are not run: for what they read there are receipts.
+# ClickHouse models that do not run, but cause receipts for what they read.
 READERS = ("orders_changes", "cdc_quarantine_changes")
 
 
@@ -67,7 +67,7 @@ def order(rng: random.Random, key: int, number: int) -> dict[str, Any]:
 
 
 def write_events(folder: Path, events: int, keys: int, files: int) -> None:
-    """Write the landing zone: one batch, several files."""
+    """Write the landing zone: one batch in several files."""
     rng = random.Random(1)
     batch = folder / "batch=000001"
     batch.mkdir(parents=True)
@@ -156,7 +156,7 @@ def spark() -> SparkSession:
 
 
 def cpu_seconds() -> float:
-    """The processor time that the JVM of Spark has used, as Linux counts it."""
+    """The processor time that Spark's JVM has used, according to Linux."""
     gateway = spark().sparkContext._gateway
     stat = Path(f"/proc/{gateway.proc.pid}/stat").read_text(encoding="utf-8")
     fields = stat.rpartition(")")[2].split()
@@ -197,7 +197,7 @@ def main() -> None:
         for number in range(options.rounds + 1):
             models = measured(lambda: run_dbt(folder, "run", "--full-refresh", "--select", *READERS))
             plain = measured(lambda: read_and_write(landing, folder / "parquet"))
-            if number:  # in the first round, Java compiles
+            if number:  # in the first round, Java still compiles
                 figures["change set and quarantine"].seconds.append(models)
                 figures["json to parquet"].seconds.append(plain)
         for name, found in figures.items():

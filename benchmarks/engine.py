@@ -1,4 +1,4 @@
-"""The embedded ClickHouse engine with dbt beside it in one process, and a clock on every statement."""
+"""The embedded ClickHouse engine and dbt in one process, with a clock on every statement."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ LOG = (
 class Engine:
     """One data folder; ``query`` and ``command`` run on it directly, ``dbt`` through a project.
 
-    ``logs`` are the logs of ClickHouse that are kept: of every query for ``memory`` (query_log), of every part that is
-    written (part_log). They take time and memory, so no other measurement has them.
+    ``logs`` are the ClickHouse logs to keep: of every query for ``memory`` (query_log), of every written part
+    (part_log). They take time and memory, so no other measurement keeps them.
     """
 
     def __init__(self, folder: Path, logs: Collection[str] = ()) -> None:
@@ -70,7 +70,7 @@ class Engine:
         (self.project / name).write_text(json.dumps(content))  # JSON is YAML
 
     def empty(self) -> None:
-        """Drop all tables and models. A process has one embedded engine, so benchmarks take turns on it."""
+        """Drop all tables and models. A process has one embedded engine, which the benchmarks share in turn."""
         self.command("use default")
         self.command(f"drop database if exists {SCHEMA} sync")
         self.command(f"create database {SCHEMA}")
@@ -93,7 +93,7 @@ class Engine:
         (self.project / "models" / f"{name}.sql").write_text(text)
 
     def dbt(self, *arguments: str) -> float:
-        """Run a dbt command; the seconds that its ClickHouse statements took.
+        """Run a dbt command. Return the seconds that its ClickHouse statements took.
 
         Raises:
             RuntimeError: the command failed.
@@ -108,22 +108,22 @@ class Engine:
         return sum(seconds.values())
 
     def peak_memory(self, *arguments: str) -> float:
-        """Run a dbt command; the MiB of memory at its peak beyond what the process had before it."""
+        """Run a dbt command. Return its peak memory in MiB, beyond what the process had before."""
         self.command("system jemalloc purge")
-        Path("/proc/self/clear_refs").write_text("5")  # proc(5): the peak is counted anew
+        Path("/proc/self/clear_refs").write_text("5")  # proc(5): resets the peak
         before = _memory("VmRSS")
         self.dbt(*arguments)
         return _memory("VmHWM") - before
 
     def seconds(self, *statements: str) -> float:
-        """Run statements; the seconds that they took."""
+        """Run statements. Return the seconds that they took."""
         started = time.perf_counter()
         for statement in statements:
             self.command(statement)
         return time.perf_counter() - started
 
     def memory(self, statement: str, **settings: int) -> float:
-        """Run a statement without a clause of settings; the MiB of memory at its peak, as the engine counts it."""
+        """Run a statement without a settings clause. Return its peak memory in MiB, as the engine counts it."""
         self._logged += 1
         comment = f"memory {self._logged}"
         more = {"max_untracked_memory": 1, "log_comment": f"'{comment}'"}
@@ -138,7 +138,7 @@ class Engine:
     def clone(self, source: str, target: str) -> None:
         """Make ``target`` a table of the same parts as ``source``, hard-linked.
 
-        It was read once: its index and marks are in memory, as those of a table in use are.
+        It is read once, so that its index and marks are in memory, like those of a table in use.
         """
         self.command(f"drop table if exists {target} sync")
         self.command(f"create table {target} as {source}")

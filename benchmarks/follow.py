@@ -1,9 +1,10 @@
-"""How fresh rows are that a resident run keeps: from landed to visible in all tables and views of the shop, as the
-ledger has it; and how many events a second it keeps up with.
+"""How fresh a resident run keeps its rows, and how many events per second it keeps up with.
 
-python -m benchmarks.follow [--batches 1000:20 10000:10] [--seconds 60]
+Freshness is the time from landing to visibility in all tables and views of the shop, according to the ledger.
 
-It measures the whole shop, and then one table with its quarantine left out and two views.
+    python -m benchmarks.follow [--batches 1000:20 10000:10] [--seconds 60]
+
+It measures the whole shop, and then one table without its quarantine, with two views.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ ONE = (
 )
 WARM_UP = 5  # batches after it that do not count
 BACKLOG = 3  # batches that wait while the sustained rate is measured
-# When a batch was visible in each model: in a table once it is applied, in a view once it has a row `filled` of that
-# apply or of a later one.
+# When a batch became visible in each model: in a table when it is applied, in a view when it has a row `filled` for
+# that apply or a later one.
 VISIBLE = """
 with applied as (
   select model, target_uuid, apply, at, arrayJoin(arrayZip(batches.batch, landed_at)) as found
@@ -74,12 +75,12 @@ class Feeder:
 
     @property
     def applied(self) -> int:
-        """The last batch of which the run has said that it is applied."""
+        """The last batch that the run has reported as applied."""
         said = re.findall(r"\borders batch(?:es \d+-| )(\d+): ", self._resident.output)
         return max(map(int, said), default=0)
 
     def wait(self, waiting: int = 0) -> None:
-        """Wait until no more than so many batches wait to be applied."""
+        """Wait until at most this many batches wait to be applied."""
         self._resident.wait_until(lambda: self.applied >= self.landed - waiting)
 
 
@@ -93,8 +94,8 @@ def measure_follow(batches: Mapping[int, int], seconds: int) -> dict[str, list[d
 
 
 def _measure(batches: Mapping[int, int], seconds: int, models: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
-    """For each number of events in a batch, land so many batches, each once the one before is applied; then land them
-    so fast that always some wait, for so many seconds.
+    """For each number of events per batch, land that many batches, each once the previous one is applied. Then land
+    batches for that many seconds, so fast that some always wait.
     """
     with TemporaryDirectory() as folder:
         resident = Resident(Path(folder))
@@ -144,7 +145,7 @@ def _latencies(seconds: Sequence[tuple[float, float]]) -> dict[str, Any]:
 
 
 def _sustained(feeder: Feeder, events: int, seconds: int) -> dict[str, Any]:
-    """Events a second, while always some batches wait."""
+    """Events per second while some batches always wait."""
     for _ in range(BACKLOG):
         feeder.land(events)
     feeder.wait(BACKLOG - 1)

@@ -1,4 +1,4 @@
-"""How an apply grows: with the table, with the changes, with the columns, and cut into chunks."""
+"""How the cost of an apply grows: with the table, the changes, the columns, and the number of chunks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Row = dict[str, Any]
 
 
 def measure_sizes(engine: Engine, sizes: Collection[int], changes: Collection[int], trials: int) -> list[Row]:
-    """Tables of several sizes; changes of their last rows, and of rows all over them."""
+    """Tables of several sizes; changes of their last rows, and of rows spread over the whole table."""
     rows = []
     for size in sizes:
         upsert = _upsert(engine, "spread", size, min(changes))
@@ -27,7 +27,7 @@ def measure_sizes(engine: Engine, sizes: Collection[int], changes: Collection[in
 
 
 def measure_columns(engine: Engine, size: int, changes: int, trials: int) -> list[Row]:
-    """Tables with 5 columns beside the sign, and with 50."""
+    """Tables with 5 columns besides the sign, and with 50."""
     rows = []
     for shape in (SHAPES["scattered"], SHAPES["wide"]):
         upsert = _upsert(engine, shape.name, size, changes)
@@ -37,7 +37,7 @@ def measure_columns(engine: Engine, size: int, changes: int, trials: int) -> lis
 
 
 def measure_chunks(engine: Engine, size: int, changes: int, trials: int, chunks: Collection[int] = CHUNKS) -> list[Row]:
-    """A change set applied at once and in chunks."""
+    """A change set applied in one piece, and in chunks."""
     upsert = _upsert(engine, "scattered", size, changes)
     models = {f"chunks_{count}": count for count in chunks}
     for model, count in models.items():

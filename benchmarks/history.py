@@ -1,4 +1,4 @@
-"""What a change feed weighs, and what the past of a table costs beside its present."""
+"""How large a change feed is, and what reading the past of a table costs compared with its present."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from (select {number} as number from numbers({count}))
 
 
 class History:
-    """A table with a feed of all of its applies, each at a version of its own."""
+    """A table with a feed of all its applies, each at a version of its own."""
 
     def __init__(self, engine: Engine, rows: int, changes: int, applies: int) -> None:
         self.engine, self.rows, self.changes = engine, rows, changes
-        self.times: list[str] = []  # when each apply had ended
+        self.times: list[str] = []  # when each apply ended
         engine.empty()
         self._apply(1, "number", rows)
         for version in range(2, applies + 2):
@@ -40,7 +40,7 @@ class History:
         self.times.append(now)
 
     def weight(self) -> Row:
-        """The feed of all applies but the first, merged, for each of their changes."""
+        """The size per change of the merged feed, without the first apply."""
         self.engine.command("create table later as orders__changes")
         self.engine.command(
             "insert into later select * from orders__changes where _apply > (select min(_apply) from orders__changes)"
@@ -62,7 +62,7 @@ class History:
         }
 
     def questions(self) -> dict[str, str]:
-        """What follows `from` in a query of each state."""
+        """For each state, what follows `from` in a query of it."""
         last, first = self.times[-2], self.times[0]
         return {
             "the present, with FINAL": "{{ live_rows(ref('orders')) }}",
@@ -85,10 +85,10 @@ class History:
         return arms
 
     def check(self) -> None:
-        """Before all changes the table had its first rows.
+        """Before all changes, the table had its first rows.
 
         Raises:
-            RuntimeError: a question about then has another answer.
+            RuntimeError: a query about that time gives something else.
         """
         first = ROWS.format(version=1, number="number", count=self.rows)
         expected = self.engine.query(f"select count(), sum(amount) from ({first})")
@@ -99,7 +99,7 @@ class History:
 
 
 def measure_history(engine: Engine, rows: int, changes: int, applies: int, trials: int) -> dict[str, list[Row]]:
-    """The feed's weight, and the seconds of a sum over a state of the table."""
+    """The size of the feed, and the seconds of a sum over a state of the table."""
     history = History(engine, rows, changes, applies)
     arms = history.arms()
     history.check()

@@ -1,4 +1,4 @@
-"""What an insert and an apply cost: by what follows the table, by its parts, and by its layout."""
+"""What an insert and an apply cost, depending on what follows the table, its parts, and its layout."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from benchmarks.measure import Arm, Figures, interleaved
 from benchmarks.tables import BY_DEPARTMENT, COLLAPSING, COLUMNS, SIGN, SIGNED, Row, make_base
 from benchmarks.upsert import SETTINGS, SHAPES, Upsert
 
-Dress = Callable[[str], Any]  # what is done to a table before it is measured
+Dress = Callable[[str], Any]  # prepares a table before it is measured
 GROUPS = {  # of the sums that projections and views keep
     "department": "department",
     "band": "id % 1000",
     "bucket": "id % 100",
 }
-FEW = 3  # parts that a partition of a semi-optimized table has at most
+FEW = 3  # the most parts that a partition of a half-optimized table has
 LARGEST_MERGE = "max_bytes_to_merge_at_max_space_in_pool"
 LONGEST_WAIT = 600  # seconds
 SMALL_STRINGS = "LowCardinality(String)"
 
 
 class Inserts:
-    """A table that collapses, and changes all over it."""
+    """A collapsing table, and changes spread over all of it."""
 
     def __init__(self, engine: Engine, rows: int, changes: int, trials: int) -> None:
         self.engine, self.trials = engine, trials
         self.upsert = Upsert(engine, SHAPES["scattered"], rows, changes, ["collapsing", "merge"])
 
     def beside(self, numbers: Collection[int]) -> list[Row]:
-        """An insert and an apply, with so many projections in the table, and with so many views on it."""
+        """An insert and an apply, with these numbers of projections in the table, and of views on it."""
         print("inserts: projections and views", flush=True)
         dresses: dict[str, Dress] = {"neither": lambda table: None}
         for number in numbers:
@@ -49,7 +49,7 @@ class Inserts:
         return [{"beside": name, **_row(figures, name, "insert", "apply")} for name in dresses]
 
     def by_parts(self, applies: int) -> list[Row]:
-        """A table after so many applies: not merged, merged a little, and merged altogether."""
+        """A table after this many applies: not merged, partly merged, and fully merged."""
         print(f"inserts: {applies} applies, merged or not", flush=True)
         self._grow(applies)
         states: dict[str, Dress] = {
@@ -74,7 +74,7 @@ class Inserts:
         return [{"state": state, **parts[state], **_row(figures, state, *measured)} for state in states]
 
     def layouts(self, granularities: Collection[int]) -> list[Row]:
-        """Granules of several sizes; a column of few different strings as one of any strings."""
+        """Granules of several sizes; and a column of few different strings, stored as such or as plain String."""
         print("inserts: layouts", flush=True)
         layouts = {f"index_granularity {size}": (size, SMALL_STRINGS) for size in granularities}
         granularity = SETTINGS["index_granularity"]
@@ -104,7 +104,7 @@ class Inserts:
         return [{"layout": name, "MiB": sizes[name], **_row(figures, name, *measured)} for name in layouts]
 
     def _insert(self, name: str, table: str, dress: Dress | None = None, base: str = "base_collapsing") -> Arm:
-        """The new states and nothing else, into a clone of the base."""
+        """Insert only the new states, into a clone of the base."""
 
         def run() -> float:
             self._drop_views(table)
@@ -134,7 +134,7 @@ class Inserts:
         return lambda: self.engine.dbt("run", "--select", model)
 
     def _readers(self, name: str, table: str) -> list[Arm]:
-        """Readers of the table as it is when their turn comes."""
+        """Readers of the table in its current state."""
         queries = {
             "sums by sign": f"select department, {SIGNED} from {table} {BY_DEPARTMENT}",
             "FINAL": f"select department, sum(metric1), count() from {table} final {BY_DEPARTMENT}",
@@ -147,7 +147,7 @@ class Inserts:
         return [arm(reader, query) for reader, query in queries.items()]
 
     def _projections(self, groups: Collection[str]) -> Dress:
-        """They hold the sums of what is inserted from now on."""
+        """They hold the sums of what is inserted from then on."""
 
         def dress(table: str) -> None:
             self.engine.command(f"alter table {table} modify setting deduplicate_merge_projection_mode = 'rebuild'")
@@ -157,7 +157,7 @@ class Inserts:
         return dress
 
     def _views(self, groups: Collection[str]) -> Dress:
-        """They hold the sums of what is inserted from now on."""
+        """They hold the sums of what is inserted from then on."""
 
         def dress(table: str) -> None:
             for group in groups:
@@ -173,7 +173,7 @@ class Inserts:
             self.engine.command(f"drop view if exists {table}_{group} sync")
 
     def _grow(self, applies: int) -> None:
-        """The table that all states begin with; the next changes are there to be applied."""
+        """Make the table that all states start from. The next changes are ready to be applied."""
         for apply in range(1, applies + 1):
             self.upsert.change(SHAPES["scattered"], self.upsert.changes, apply=apply)
             self.upsert.add_model("grown", "versioned_collapsing")
@@ -183,7 +183,7 @@ class Inserts:
         self.upsert.change(SHAPES["scattered"], self.upsert.changes, apply=applies + 1)
 
     def _merged(self, state: str, model: str, merge: Dress, parts: dict[str, Row]) -> Arm:
-        """The grown table brought into a state; what its parts then are goes into ``parts``."""
+        """Bring the grown table into a state, and store its parts in ``parts``."""
 
         def run() -> float:
             self.upsert.adopt(model, "grown")
@@ -198,9 +198,9 @@ class Inserts:
         return Arm(f"{state}: merge", run)
 
     def _merge_some(self, table: str) -> None:
-        """Merges of what the applies wrote, until no partition has more than a few parts.
+        """Merge what the applies wrote, until no partition has more than a few parts.
 
-        The setting keeps the large part of each partition out of them. With a partition, `optimize table` would merge
+        The setting keeps the large part of each partition out of merges. With a partition, `optimize table` would merge
         all of its parts.
 
         Raises:
@@ -230,14 +230,14 @@ class Inserts:
         return int(size)
 
     def _size(self, table: str) -> float:
-        """In MiB."""
+        """The size in MiB."""
         ((size,),) = self.engine.query(
             f"select sum(bytes_on_disk) from system.parts where active and database = '{SCHEMA}' and table = '{table}'"
         )
         return round(float(size) / 2**20, 1)
 
     def _check(self, tables: Collection[str]) -> None:
-        """All tables came to the same rows.
+        """All tables ended with the same rows.
 
         Raises:
             RuntimeError: they did not.

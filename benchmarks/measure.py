@@ -1,4 +1,4 @@
-"""Interleaved measurements and what is written down of them."""
+"""Interleaved measurements, and the files with their results."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class Arm:
 
     name: str
     run: Callable[[], float]
-    trials: int | None = None  # fewer than the others, where one takes minutes
+    trials: int | None = None  # fewer than the others, for arms that take minutes
 
 
 @dataclass
 class Figures:
-    """The seconds of each trial of an arm; the first, a warm-up, is not among them."""
+    """The seconds of each trial of an arm, without the first trial, which is a warm-up."""
 
     seconds: list[float] = field(default_factory=list)
 
@@ -45,7 +45,7 @@ class Figures:
 
 
 def interleaved(arms: list[Arm], trials: int) -> dict[str, Figures]:
-    """Run all arms in turn, ``trials`` times and once before that counts for nothing."""
+    """Run all arms in turn, ``trials`` times plus a first time that does not count."""
     figures = {arm.name: Figures() for arm in arms}
     for trial in range(trials + 1):
         for arm in arms:
@@ -68,7 +68,7 @@ def as_rows(figures: dict[str, Figures], yardstick: str) -> list[dict[str, Any]]
 
 
 def machine() -> dict[str, Any]:
-    """What the figures depend on: processors, memory, versions, the day."""
+    """What the figures depend on: processors, memory, versions, date."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return {
         "date": datetime.now(UTC).date().isoformat(),

@@ -1,4 +1,4 @@
-"""Plots of the figures, as SVG files beside them."""
+"""Plots of the figures, as SVG files next to them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Row = dict[str, Any]
 
 
 def plot_ways(file: Path, title: str, rows: list[Row]) -> None:
-    """One bar a way, on a logarithmic scale."""
+    """One bar per way, on a logarithmic scale."""
     figure = Figure(figsize=(8, 0.5 * len(rows) + 1.2), layout="constrained")
     axes = figure.subplots()
     bars = axes.barh([row["way"] for row in rows], [row["median"] for row in rows])
@@ -28,7 +28,7 @@ def plot_ways(file: Path, title: str, rows: list[Row]) -> None:
 
 
 def plot_growth(file: Path, title: str, rows: list[Row]) -> None:
-    """Seconds by the number of changes, one line for each table size and place of the keys."""
+    """Seconds by the number of changes, one line for each combination of table size and location of the keys."""
     lines: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         lines[f"{row['rows']:,} rows, {row['keys']} keys"].append(row)
@@ -47,7 +47,8 @@ def plot_growth(file: Path, title: str, rows: list[Row]) -> None:
 
 
 def plot_lags(file: Path, title: str, rows: list[Row]) -> None:
-    """Seconds from landed to visible by the size of a batch: the median of tables and of views, up to the 95th percentile."""
+    """Seconds from landing to visibility, by batch size: the median of tables and of views, and up to the 95th
+    percentile."""
     lines: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         lines[row["models"]].append(row)
@@ -76,7 +77,7 @@ def plot_lags(file: Path, title: str, rows: list[Row]) -> None:
 
 
 def plot_phases(file: Path, title: str, rows: list[Row], phases: Sequence[str]) -> None:
-    """One bar a run, of its phases one after the other."""
+    """One bar per run, divided into its phases."""
     figure = Figure(figsize=(9, 0.55 * len(rows) + 2), layout="constrained")
     axes = figure.subplots()
     names = [row["run"] for row in rows]
@@ -103,5 +104,5 @@ def _finish(axes: Any, title: str) -> None:
 
 
 def _save(figure: Figure, file: Path) -> None:
-    with rc_context({"svg.hashsalt": "benchmarks"}):  # the same figures, the same file
+    with rc_context({"svg.hashsalt": "benchmarks"}):  # the same figures give the same file
         figure.savefig(file, metadata={"Date": None})

@@ -19,7 +19,7 @@ QUERIES = {
 
 
 def measure_queries(upsert: Upsert, trials: int) -> dict[str, Figures]:
-    """All forms, interleaved, on the tables that the upserts have left.
+    """All forms, interleaved, on the tables that the upserts left.
 
     Raises:
         RuntimeError: they disagree.

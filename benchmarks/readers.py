@@ -1,6 +1,6 @@
-"""What readers see of a table while applies go on: how often, how far and how long it is no state between two applies.
+"""What readers see of a table during applies: how often, how far and for how long it is in no state between applies.
 
-Readers and dbt are in this process, the table on an HTTP front of the engine.
+Readers and dbt are in this process; the table is on an HTTP front of the engine.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ WAYS: dict[str, dict[str, Any]] = {
 
 
 def measure_readers(size: Size) -> list[dict[str, Any]]:
-    """Poll while applies go on, in each way.
+    """Poll during applies, in each way.
 
     Raises:
         AssertionError: an apply failed, or the table is wrong in the end.

@@ -1,4 +1,4 @@
-"""What readers pay, in seconds and in memory: ways to read, queries, and applies that are not merged."""
+"""What readers pay, in seconds and memory: ways to read, queries, and applies that are not merged yet."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ ALL = ", ".join(COLUMNS)
 LAST = ", ".join(f"argMax({column}, _version)" for column in COLUMNS[1:])
 FINAL_APART = {"do_not_merge_across_partitions_select_final": 1}
 KEYS = 1_000  # of the query for many keys
-PER_RANGE = 100  # a range has this part of the rows
+PER_RANGE = 100  # a range has one row in this many
 
 
 @dataclass(frozen=True)
 class Way:
-    """A way to read live rows: ``rows`` is a query with ``{where}`` for a condition on the key."""
+    """A way to read live rows: ``rows`` is a query with ``{where}`` in place of a condition on the key."""
 
     name: str
     rows: str
@@ -62,7 +62,7 @@ WAYS = (
 
 
 def measure_reads(engine: Engine, rows: int, applies: Collection[int], trials: int) -> dict[str, list[Row]]:
-    """A table for each query: every way, after ``applies`` applies of one row in a hundred that nothing has merged."""
+    """A table per query: every way, after ``applies`` applies of one row in a hundred, without merges."""
     upsert = Upsert(engine, SHAPES["scattered"], rows, rows // 100, ["collapsing", "replacing"])
     upsert.add_model(MODEL, "versioned_collapsing")
     upsert.adopt(MODEL)
@@ -85,7 +85,7 @@ def measure_reads(engine: Engine, rows: int, applies: Collection[int], trials: i
 
 
 def _apply(upsert: Upsert, number: int) -> None:
-    """The same changes, to both tables."""
+    """Apply the same changes to both tables."""
     upsert.change(SHAPES["scattered"], upsert.changes, apply=number)
     upsert.add_model(MODEL, "versioned_collapsing")
     upsert.engine.dbt("run", "--select", MODEL)

@@ -1,6 +1,6 @@
-"""`make bench`: what an apply costs next to every way that a user would otherwise choose, and how it grows.
+"""`make bench`: what an apply costs compared with every other way that a user would choose, and how the cost grows.
 
-python -m benchmarks.run [--full] [--parts upsert ways reads ...]
+    python -m benchmarks.run [--full] [--parts upsert ways reads ...]
 
 The small form takes some minutes and writes to target/benchmarks; the full one writes to benchmarks/results.
 """
@@ -48,28 +48,28 @@ PARTS = (
     "follow",
     "whole_run",
 )
-# Parts that read logs of ClickHouse. They have a process of their own: a process has one engine.
+# Parts that read ClickHouse's logs. Each has a process of its own, because a process has one engine.
 LOGS = {"reads": ["query_log"], "written": ["part_log"]}
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """How large the benchmarks are. Of each arm `trials` count, after one that warms up."""
+    """How large the benchmarks are. Each arm has `trials` trials that count, after a warm-up."""
 
     rows: int
     changes: int
     trials: int
     slow_trials: int  # of the ways that copy or mutate the table
-    rows_of_other_shapes: int  # than those with an integer key alone
+    rows_of_other_shapes: int  # of tables whose key is not a single integer
     growth_rows: tuple[int, ...]
     growth_changes: tuple[int, ...]
     growth_trials: int
-    many_changes: int  # which only chunks bring into little memory
+    many_changes: int  # which fit into little memory only as chunks
     events: dict[int, int]  # of a change set: rounds that count
     readers: Size  # what is applied while readers poll
     sent: tuple[int, ...]  # rows that Spark hands to a server
-    some_rows: int  # of the table in what follows
-    some_changes: int  # and to it
+    some_rows: int  # of the table in the benchmarks below
+    some_changes: int  # and of changes to it
     ways_changes: tuple[int, ...]
     reads_applies: tuple[int, ...]
     inserts_applies: int
@@ -81,8 +81,8 @@ class Sizes:
     some_trials: int
     views_changes: tuple[int, ...]  # of orders; of customers a tenth
     starts: int  # trials of a run that does nothing
-    followed: dict[int, int]  # of a resident run: events of a batch, and so many batches
-    sustained_seconds: int  # in which always some batches wait for it
+    followed: dict[int, int]  # by a resident run: events per batch, and number of batches
+    sustained_seconds: int  # during which some batches always wait
 
 
 SMALL = Sizes(
@@ -146,7 +146,7 @@ FULL = Sizes(
 
 
 def measure_upserts(engine: Engine, sizes: Sizes, results: Path) -> None:
-    """Every way to upsert: an integer key and three choices of the rows that change; two other keys."""
+    """Every way to upsert: an integer key with three choices of rows to change, and two other keys."""
     trials, slow_trials = sizes.trials, sizes.slow_trials
     tables = (  # rows; the shapes of one table, with the trials of the slow ways
         (sizes.rows, {"spread": slow_trials, "scattered": trials, "recent": slow_trials}),
@@ -187,7 +187,7 @@ def measure_growth(engine: Engine, sizes: Sizes, results: Path) -> None:
 
 
 def measure_ways(engine: Engine, sizes: Sizes, results: Path) -> None:
-    """Lightweight updates, partial rows and refreshable views beside ours."""
+    """Lightweight updates, partial rows and refreshable views, compared with ours."""
     rows, trials = sizes.some_rows, sizes.some_trials
     ways = Ways(engine, rows, trials)
     tables = {
@@ -246,7 +246,8 @@ def measure_past(engine: Engine, sizes: Sizes, results: Path) -> None:
 
 
 def measure_spark(_engine: Engine, sizes: Sizes, results: Path) -> None:
-    """Change sets, with many keys and with one; each in a process, as Spark's memory is set at its start."""
+    """Change sets, with many keys and with one. Each has its own process, because Spark's memory is set at its
+    start."""
     for events, rounds in sizes.events.items():
         for keys in (events // 3, 1):
             options = {"--events": events, "--keys": keys, "--rounds": rounds, "--results": results}
@@ -255,7 +256,7 @@ def measure_spark(_engine: Engine, sizes: Sizes, results: Path) -> None:
 
 
 def measure_resident(_engine: Engine, sizes: Sizes, results: Path) -> None:
-    """A resident run; in a process, as its store is read at the end."""
+    """A resident run, in its own process, because its store is read at the end."""
     print("follow", flush=True)
     batches = [f"{events}:{count}" for events, count in sizes.followed.items()]
     arguments = ["--batches", *batches, "--seconds", str(sizes.sustained_seconds)]
@@ -264,7 +265,7 @@ def measure_resident(_engine: Engine, sizes: Sizes, results: Path) -> None:
 
 
 def measure_polls(_engine: Engine, sizes: Sizes, results: Path) -> None:
-    """What readers see of a table while applies go on, on a server of their own."""
+    """What readers see of a table during applies, on a server of their own."""
     print("readers", flush=True)
     size = sizes.readers
     parameters = {"rows": size.rows, "changes": size.changes, "threads": THREADS}
@@ -272,7 +273,7 @@ def measure_polls(_engine: Engine, sizes: Sizes, results: Path) -> None:
 
 
 def measure_on_servers(_engine: Engine, sizes: Sizes, results: Path) -> None:
-    """Applies at once, and the two hand-offs."""
+    """Simultaneous applies, and the two hand-offs."""
     print("servers", flush=True)
     rows, trials = sizes.some_rows, sizes.some_trials
     changes = min(sizes.changes, rows // 10)

@@ -1,7 +1,7 @@
-"""On a server behind HTTP: applies at once, and Spark's tables that dbt sends instead of ClickHouse reading them.
+"""On a server behind HTTP: simultaneous applies, and Spark tables that dbt sends instead of ClickHouse reading them.
 
-What one connection leaves of the machine is all that several could win: an apply of a table is compared with applies of
-its halves and quarters, which are tables of their own and share nothing but the server.
+Several connections can win only what a single one leaves unused of the machine. So an apply of a table is compared with
+applies of its halves and quarters, which are separate tables and share nothing but the server.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ COLUMNS = (
 )
 CPU = "select sum(value) / 1e6 from system.events where event in ('UserTimeMicroseconds', 'SystemTimeMicroseconds')"
 PARTS = (1, 2, 4)
-# Of a hand-off, as Spark makes them.
+# The columns of a hand-off, as Spark makes them.
 WIDE = (
     "select id, cast(id % 977 as int) as a, cast(id * 1.5 as double) as b, cast(id as decimal(18, 2)) as c, "
     "concat('text ', id) as d, concat('country ', id % 50) as e, timestamp_seconds(id) as f, id % 2 = 0 as g "
@@ -37,7 +37,7 @@ WIDE = (
 
 
 class Parts:
-    """A table whole, in halves and in quarters, each with changes all over it."""
+    """A table as a whole, in halves and in quarters, each with changes spread over all of it."""
 
     def __init__(self, folder: Path, address: tuple[str, int], rows: int, changes: int) -> None:
         self.rows, self.step = rows, rows // changes
@@ -60,7 +60,8 @@ class Parts:
         self._make_input(self.step)
 
     def run(self, parts: int, connections: int) -> tuple[float, float]:
-        """Apply to all parts: the seconds from the first statement to the last, and those of CPU on the server."""
+        """Apply to all parts. Return the seconds from the first statement to the last, and the CPU seconds on the
+        server."""
         ((before,),) = self.project.query(CPU)
         with _span() as span:
             outcomes = self.project.run("--threads", str(connections), "--select", *self.models[parts])
@@ -73,7 +74,7 @@ class Parts:
         """Whole, halves and quarters have the same rows.
 
         Raises:
-            RuntimeError: they have not.
+            RuntimeError: they do not.
         """
         sums = {
             str(
@@ -101,7 +102,7 @@ class Parts:
 
 @contextmanager
 def _span() -> Iterator[list[float]]:
-    """The moments at which statements of dbt began and ended within the block."""
+    """The times at which dbt's statements began and ended within the block."""
     moments: list[float] = []
 
     def timed(send: Send, sql: str) -> Any:
@@ -116,7 +117,7 @@ def _span() -> Iterator[list[float]]:
 
 
 def measure_connections(rows: int, changes: int, trials: int) -> list[Row]:
-    """An apply of a table, of its halves and of its quarters: one after the other, and at once."""
+    """An apply of a table, of its halves and of its quarters: one after another, and at once."""
     with TemporaryDirectory() as folder, running_server(Path(folder, "server")) as address:
         parts = Parts(Path(folder, "project"), address, rows, changes)
         parts.fill()
@@ -124,14 +125,15 @@ def measure_connections(rows: int, changes: int, trials: int) -> list[Row]:
         found: dict[tuple[int, int], list[tuple[float, float]]] = {way: [] for way in ways}
         for trial in range(trials + 1):
             for number in PARTS:
-                # The second way of a number of parts has changes of its own, to the same rows.
+                # Ways with the same number of parts share tables: the second one makes its own changes to the same
+                # rows.
                 for way in (way for way in ways if way[0] == number):
                     parts.change()
                     seconds = parts.run(*way)
                     print(f"  {trial or 'warm-up'}: {way} {seconds}", flush=True)
                     if trial:
                         found[way].append(seconds)
-        for number in PARTS:  # Each has had all changes, but the last is not the same for all.
+        for number in PARTS:  # Only the last way has had the last changes: apply them to all.
             parts.run(number, 1)
         parts.check()
     return [
@@ -146,12 +148,12 @@ def measure_connections(rows: int, changes: int, trials: int) -> list[Row]:
 
 
 def measure_hand_offs(rows: int, trials: int) -> list[Row]:
-    """A table of Spark's, read by ClickHouse or sent by dbt, with the `create table` from it."""
+    """A Spark table, read by ClickHouse or sent by dbt, with the `create table` from it."""
     seconds: dict[str, list[float]] = {"pull": [], "push": []}
     with TemporaryDirectory() as name, running_server(Path(name, "server")) as address:
         folder = Path(name, "project")
         _write_project(folder, address, rows)
-        # A push sends a table once: Spark writes it anew for each.
+        # A push sends a table only once, so Spark rewrites it for each trial.
         commands = [
             ["run", "--target", way, "--target-path", f"{way}_{trial}_{model}", "--select", model]
             for trial in range(trials + 1)

@@ -1,4 +1,4 @@
-"""Change events of the shop, without end: Debezium's of PostgreSQL, as in data/landing."""
+"""An endless stream of the shop's change events: Debezium's for PostgreSQL, as in data/landing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PAUSE = timedelta(seconds=20)  # between two events
 
 
 class ShopEvents:
-    """The shop that the events are of. It begins empty."""
+    """The shop behind the events. It starts empty."""
 
     def __init__(self) -> None:
         self._chance = random.Random(1)

@@ -1,9 +1,9 @@
-"""What the adapter adds to a run: a `dbt run` of models that do nothing, next to stock dbt-clickhouse.
+"""What the adapter adds to a run: a `dbt run` of models that do nothing, compared with stock dbt-clickhouse.
 
-python -m benchmarks.start_up [--models 20] [--trials 9]
+    python -m benchmarks.start_up [--models 20] [--trials 9]
 
-Ours is on the embedded engine, the stock adapter on an HTTP front of the same engine. Every run is a
-process of its own; the first of each, which parses all, warms up.
+Ours uses the embedded engine, the stock adapter an HTTP front of the same engine. Every run has a process of its own.
+The first of each, which parses everything, is a warm-up.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tables of more engines than those of `upsert`, with the same rows; and what several ways and readers share."""
+"""Tables with the same rows for more engines than those of `upsert`; and helpers of several ways and readers."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ NULLABLE = COLUMNS | {
 }
 SIGN = {"_sign": ("Int8", "1")}
 COLLAPSING = "VersionedCollapsingMergeTree(_sign, _version)"
-# Of a table that is changed by lightweight updates.
+# For a table that lightweight updates change.
 UPDATED = {**SETTINGS, "enable_block_number_column": 1, "enable_block_offset_column": 1}
 
 
 def settings_clause(settings: Mapping[str, int]) -> str:
-    """The clause of these settings, empty without one."""
+    """The clause for these settings; empty without settings."""
     stated = ", ".join(f"{name} = {value}" for name, value in settings.items())
     return f"settings {stated}" if stated else ""
 
@@ -56,7 +56,7 @@ def make_base(
 
 
 def update_from_table(upsert: Upsert, table: str) -> float:
-    """A lightweight update to the changes, by a table for joins that it can look up; all of the seconds."""
+    """A lightweight update that looks up the changes in a Join table. Return the seconds of all statements."""
     columns = [column for column in COLUMNS if column != "id"]
     values = ", ".join(f"{name} = joinGet('new_values', '{name}', id)" for name in columns)
     structure = ", ".join(f"{column} {kind}" for column, (kind, _) in COLUMNS.items())

@@ -1,9 +1,9 @@
-"""One dbt command with a clock on its phases and statements.
+"""One dbt command, with a clock on its phases and statements.
 
-python -m benchmarks.traced_run FILE STARTED COMMAND…
+    python -m benchmarks.traced_run FILE STARTED COMMAND…
 
-writes to FILE the seconds since STARTED (a time since 1970) by phase, and each statement. The command must run on one
-thread, so that no two phases are at once.
+It writes to FILE the seconds since STARTED (a time since 1970) by phase, and each statement. The command must run on
+one thread, so that phases do not overlap.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PHASES = (PYTHON, PROJECT, JVM, SESSION, CATALOG, FIRST, SPARK, CLICKHOUSE, DBT,
 
 
 class Clock:
-    """The seconds of each phase. A phase within another counts for itself alone."""
+    """The seconds of each phase. The time of an inner phase counts only for that phase."""
 
     def __init__(self, started: float) -> None:
         self.seconds: defaultdict[str, float] = defaultdict(float)

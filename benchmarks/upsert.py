@@ -27,13 +27,14 @@ class Shape:
 
     @property
     def payload(self) -> dict[str, str]:
-        """The columns that are no key, with their types."""
+        """The columns outside the key, with their types."""
         return PAYLOAD | {f"c{number}": "UInt32" for number in range(self.more_columns)}
 
     def payload_sql(self, seed: int) -> str:
-        """Values of the payload from `number`: pseudorandom, the same in every table.
+        """Values of the payload, computed from `number`: pseudorandom, and the same in every table.
 
-        The department does not depend on the seed: ReplacingMergeTree could not replace a row that is sorted by it.
+        The department does not depend on the seed: it is a sorting column, and ReplacingMergeTree could not replace the
+        row.
         """
         values = [
             f"{DEPARTMENTS}[cityHash64(number) % 5 + 1]",
@@ -61,9 +62,9 @@ SHAPES = {
         Shape("wide", {"id": "Int32"}, "toInt32(number) as id", ("id",), "scattered", 45),
     )
 }
-# No merges while something is measured. SYSTEM STOP MERGES would stop mutations too.
+# No merges during measurements. SYSTEM STOP MERGES would also stop mutations.
 SETTINGS = {"index_granularity": 4096, "max_bytes_to_merge_at_max_space_in_pool": 1}
-BASES = {  # a table of each engine that a way writes into: engine, sign column, its value
+BASES = {  # a table for each engine that a way writes into: engine, sign column, its value
     "collapsing": ("VersionedCollapsingMergeTree(_sign, _version)", "_sign Int8", ", 1"),
     "replacing": ("ReplacingMergeTree(_version)", None, ""),
     "merge": ("MergeTree", None, ""),
@@ -90,7 +91,7 @@ class Upsert:
         return ", ".join([*(f"{name} {kind}" for name, kind in columns.items()), *more])
 
     def _make_table(self, name: str) -> None:
-        """One part for each partition, as merges leave them."""
+        """One part per partition, as after merges."""
         engine, sign, one = BASES[name]
         table = f"base_{name}"
         structure = self._structure(*([sign] if sign else []))
@@ -108,9 +109,9 @@ class Upsert:
         self.engine.command(f"optimize table {table} final")
 
     def change(self, shape: Shape, changes: int, apply: int = 1) -> None:
-        """Take other changes, of a shape with the same table.
+        """Switch to other changes, of a shape with the same table.
 
-        Applies are numbered from 1: each changes other scattered rows, to other values, at a version above the last.
+        Applies are numbered from 1. Each changes other scattered rows, to other values, at a version above the last.
         """
         self.shape, self.changes = shape, changes
         self.file = self.engine.folder / f"{shape.name}_{self.rows}_{changes}_{apply}.parquet"
@@ -160,14 +161,14 @@ class Upsert:
         self.engine.add_model(name, {**self._layout, **config}, sql)
 
     def plain(self) -> float:
-        """The floor: the new states, inserted."""
+        """The floor: the new states, only inserted."""
         self.engine.clone("base_collapsing", "plain")
         return self.engine.seconds(
             f"insert into plain ({self.columns}, _sign) select {self.columns}, 1 from {self.source}"
         )
 
     def published(self) -> float:
-        """The published technique: a Null table, and a materialized view that looks up with FINAL."""
+        """The published technique: a Null table, and a materialized view that looks up old rows with FINAL."""
         self.engine.clone("base_collapsing", "published")
         names = [*self.shape.key, *self.shape.payload, "_version"]
         choice = ", ".join(f"if(row_sign = -1, old.{name}, new.{name}) as {name}" for name in names)
@@ -200,7 +201,7 @@ class Upsert:
         return self.engine.dbt("run", "--select", model)
 
     def peak_memory(self, model: str) -> float:
-        """MiB at the peak of `dbt run`, beyond the idle process."""
+        """The peak memory of `dbt run` in MiB, beyond that of the idle process."""
         self.adopt(model)
         return self.engine.peak_memory("run", "--select", model)
 
@@ -210,12 +211,12 @@ class Upsert:
         return self.engine.dbt("run", "--select", model)
 
     def replacing(self) -> float:
-        """ReplacingMergeTree: the new states, inserted; readers pay, with FINAL."""
+        """ReplacingMergeTree: the new states are only inserted; readers pay, with FINAL."""
         self.engine.clone("base_replacing", "replacing")
         return self.engine.seconds(f"insert into replacing select {self.columns} from {self.source}")
 
     def measure(self, trials: int, slow_trials: int) -> dict[str, Figures]:
-        """All ways, interleaved; the slow ones ``slow_trials`` times."""
+        """All ways, interleaved; the slow ones have only ``slow_trials`` trials."""
         arms = [
             Arm("plain insert", self.plain),
             Arm("published technique", self.published),
@@ -230,7 +231,7 @@ class Upsert:
         return figures
 
     def _check(self) -> None:
-        """All ways came to the same rows."""
+        """All ways ended with the same rows."""
         total = "sum(metric1 * {}), sum({})"
         signed, plain = total.format("_sign", "_sign"), total.format("1", "1")
         found = {

@@ -1,4 +1,5 @@
-"""Views over joins of two tables and of three: their runs after an apply, beside everything else that keeps such sums."""
+"""Views over joins of two and of three tables: their runs after an apply, compared with other ways to keep such
+sums."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ LIVE_ROWS = (
 
 
 class Views:
-    """Orders, customers and products; `rows` orders, a tenth as many customers, a thousandth as many products."""
+    """Orders, customers and products: `rows` orders, a tenth as many customers, a thousandth as many products."""
 
     def __init__(self, engine: Engine, rows: int) -> None:
         self.engine, self.rows, self.version = engine, rows, 1
@@ -92,7 +93,8 @@ class Views:
         self.engine.add_model(name, config, sql)
 
     def apply(self, orders: int) -> float:
-        """Change so many scattered orders, and the same share of the other tables; the seconds of all applies."""
+        """Change this many scattered orders, and the same share of the other tables. Return the seconds of all
+        applies."""
         self.version += 1
         version, seconds = self.version, 0.0
         selects = {
@@ -112,13 +114,13 @@ class Views:
         return self.engine.dbt("run", "--select", view)
 
     def recompute(self, values: dict[str, str], source: str, sums: str = SUMS, view: str = "by_region") -> float:
-        """The sums from the tables, written to a table."""
+        """Compute the sums from the tables, and write them to a table."""
         sources = {name: source.format(name) for name in ("orders", "customers", "products")}
         self.engine.command(f"create or replace table recomputed as {view}")
         return self.engine.seconds(f"insert into recomputed {sums.format(**values, **sources)}")
 
     def materialized(self, name: str) -> float:
-        """What a materialized view of the join adds to the insert of an apply's rows into one of the tables."""
+        """What a materialized view of the join adds to inserting an apply's rows into one of the tables."""
         other = {"orders": "customers", "customers": "orders"}[name]
         sources = {name: "inserted", other: other}
         self.engine.command("drop view if exists inserted_mv")
@@ -142,10 +144,10 @@ class Views:
         return seconds
 
     def check(self) -> None:
-        """The views have what the tables come to.
+        """The views agree with the tables.
 
         Raises:
-            RuntimeError: one has not.
+            RuntimeError: one does not.
         """
         sources = {name: name for name in ("orders", "customers", "products")}
         total = "select sum(amount), sum(orders), sum(cityHash64({}) % 1000 * orders) from {}"
@@ -162,7 +164,7 @@ class Views:
 
 
 def measure_views(engine: Engine, rows: int, changes: Collection[int], trials: int, slow_trials: int) -> list[Row]:
-    """Seconds of each way after so many orders and a tenth as many customers have changed."""
+    """The seconds of each way after this many orders and a tenth as many customers have changed."""
     views = Views(engine, rows)
     for view in ("by_region", "by_category"):
         print(f"  {view} filled in {views.refresh(view):.2f} s", flush=True)

@@ -1,4 +1,4 @@
-"""More ways to change rows: by the number of changes, with columns that do not change, with sums that follow."""
+"""More ways to change rows: by the number of changes, with columns that stay the same, and with sums that follow."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from benchmarks.tables import (
 )
 from benchmarks.upsert import SHAPES, Upsert
 
-# What the change set of Upsert says of these columns, as a user would write it who changes rows by a condition.
+# The columns of Upsert's change set, as a user who changes rows by a condition would write them.
 EXPRESSIONS = {
     "metric1": "cityHash64(toUInt64(id), 11) % 1000",
     "metric2": "cityHash64(toUInt64(id), 12) % 10000 / 100",
@@ -34,9 +34,9 @@ PARTIAL = ("id", "metric1", "_version")  # the columns that partial changes carr
 
 @dataclass(frozen=True)
 class Way:
-    """A way to write the changes into a table of its own, and how its readers sum.
+    """A way to write the changes into its own table, and how its readers sum.
 
-    ``prepare`` makes the table as it is before the changes; ``write`` returns the seconds that count.
+    ``prepare`` brings the table to its state before the changes; ``write`` returns the seconds that count.
     """
 
     name: str
@@ -78,7 +78,7 @@ class Ways:
         ]
 
     def ours(self, name: str, model: str, has_view: bool = True, base: str = "base_collapsing") -> Way:
-        """A model that was added: every ClickHouse statement of `dbt run`."""
+        """A model that was added: every ClickHouse statement of its `dbt run`."""
         return Way(
             name,
             model,
@@ -89,7 +89,7 @@ class Ways:
         )
 
     def inserted(self, name: str, table: str, base: str, columns: str = "") -> Way:
-        """The new states, inserted; readers pay, with FINAL."""
+        """The new states are only inserted; readers pay, with FINAL."""
         columns = columns or self.upsert.columns
         return Way(
             name,
@@ -121,7 +121,7 @@ class Ways:
         return f"select id from {self.upsert.source}"
 
     def by_number(self, numbers: Collection[int]) -> list[Row]:
-        """All ways, by the number of changes: the write, a read right after it, and whether both tables are right."""
+        """All ways, by the number of changes: the write, a read right after it, and whether both tables are correct."""
         rows = []
         for number in numbers:
             print(f"ways: {number:,} changes", flush=True)
@@ -130,13 +130,13 @@ class Ways:
         return rows
 
     def change(self, number: int, models: Collection[str]) -> None:
-        """Take so many changes, in the file and in models."""
+        """Switch to this many changes, in the file and in models."""
         self.upsert.change(SHAPES["scattered"], number)
         for model in models:
             self.upsert.add_model(model, "versioned_collapsing")
 
     def partial(self, number: int) -> list[Row]:
-        """Changes of one column: the others are null in the change set, and stay as they are."""
+        """Changes of one column: the other columns are null in the change set, and stay as they are."""
         print(f"ways: {number:,} partial changes", flush=True)
         self.upsert.change(SHAPES["scattered"], number)
         values = [
@@ -159,10 +159,10 @@ class Ways:
         return self._measure(ways)
 
     def _measure(self, ways: list[Way]) -> list[Row]:
-        """Every way with a read after it.
+        """Every way, with a read after it.
 
         Raises:
-            RuntimeError: the ways came to different rows.
+            RuntimeError: the ways ended with different rows.
         """
         figures = interleaved([arm for way in ways for arm in self._arms(way)], self.trials)
         found = {way.name: self.engine.query(way.read()) for way in ways}
@@ -195,7 +195,7 @@ class Ways:
         self.engine.command(f"drop table if exists {way.table}_sums sync")
 
     def follow(self, way: Way) -> None:
-        """A materialized view sums what is written into the table, from sums of what is there."""
+        """A materialized view that sums what is written into the table, starting from the sums of what is there."""
         sums = f"{way.table}_sums"
         self.engine.command(
             f"create table {sums} (department LowCardinality(String), metric1 Int64, n Int64) "

@@ -1,8 +1,8 @@
 """Where the seconds of a `dbt run` on the shipped change stream go, from the start of Python to its end.
 
-python -m benchmarks.whole_run [--beside CHECKOUT]
+    python -m benchmarks.whole_run [--beside CHECKOUT]
 
-`--beside` runs the same commands in another checkout of the project too, in the same environment.
+`--beside` also runs the same commands in another checkout of the project, in the same environment.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from benchmarks.plots import plot_phases
 from benchmarks.traced_run import END, PHASES
 
 NAME = "whole_run"
-# Run by run, on one store: the command, and the batches up to which it goes.
+# The runs, on one store: the command, and the last batch that it takes.
 RUNS = {
     "9 batches, empty stores": ("run", 9),
     "one batch": ("run", 10),
@@ -32,11 +32,11 @@ RUNS = {
     "build, first time": ("build", 20),
     "build, nothing new": ("build", 20),
 }
-SLOWEST = 12  # statements that are shown
+SLOWEST = 12  # statements to show
 
 
 def write_whole_run(results: Path, beside: Path | None = None) -> None:
-    """Measure and write down: each run a process, one thread, so that phases add up."""
+    """Measure, and write the results. Each run is a process with one thread, so that phases add up."""
     with TemporaryDirectory() as folder:
         traced = {name: _traced(Path(folder), *run) for name, run in RUNS.items()}
         rows = [
@@ -60,7 +60,7 @@ def _beside(root: Path | None) -> list[tuple[Path, tuple[str, int]]]:
 
 
 def _traced(folder: Path, command: str, batch: int) -> dict[str, Any]:
-    """The phases and the statements of a run."""
+    """The phases and statements of a run."""
     file = folder / "trace.json"
     started = time.time()
     _invoke(

@@ -1,4 +1,4 @@
-"""What a day of small applies writes to disk, merges included: rows and bytes for each change."""
+"""What a day of small applies writes to disk, merges included: rows and bytes per change."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from benchmarks.measure import Figures
 from benchmarks.tables import COLUMNS, UPDATED, Row, make_base, update_from_table
 from benchmarks.upsert import SHAPES, Upsert
 
-# Back to what ClickHouse does by default: the bases do not merge.
+# ClickHouse's default, which the bases override in order not to merge.
 MERGING = "reset setting max_bytes_to_merge_at_max_space_in_pool"
-QUIET = 12  # looks in a row that see no merge, before the day is over
-PAUSE = 0.5  # seconds from look to look
+QUIET = 12  # looks without a merge, in a row, that end the day
+PAUSE = 0.5  # seconds between two looks
 LONGEST_WAIT = 600  # seconds
-# What was written into a part. Parts that are only linked have none, and neither do the empty parts of a `truncate`,
-# each of which has the bytes of the whole statement.
+# What was written into a part. Parts that are only linked have no such rows. Neither do the empty parts of a
+# `truncate`, each of which reports the bytes of the whole statement.
 ROWS = " + ".join(
     f"ProfileEvents['{event}']" for event in ("MergeTreeDataWriterRows", "MergeWrittenRows", "MutatedRows")
 )
@@ -26,29 +26,29 @@ BYTES = f"if({ROWS} > 0, ProfileEvents['WriteBufferFromFileDescriptorWriteBytes'
 
 @dataclass(frozen=True)
 class Way:
-    """A way to write into a table; ``staging`` is a condition on the names of other tables that it writes into."""
+    """A way to write into a table. ``staging`` is a condition on the names of other tables that it writes into."""
 
     name: str
     table: str
     write: Callable[[], float]
-    applies: int  # from the first of the day on
+    applies: int  # since the start of the day
     sums: str = "sum(metric1), count()"
     final: str = ""
     staging: str = "false"
 
 
 def measure_written(engine: Engine, rows: int, changes: int, applies: int, slow_applies: int) -> list[Row]:
-    """All ways take turns, apply after apply, while ClickHouse merges what it chooses to.
+    """All ways take turns, apply after apply, while ClickHouse merges as it chooses.
 
     Args:
-        engine: an engine; its tables are dropped.
+        engine: an engine, whose tables are dropped.
         rows: of the table.
-        changes: of each apply.
-        applies: of the day.
-        slow_applies: of the way that mutates the table; no more than `applies`.
+        changes: per apply.
+        applies: per day.
+        slow_applies: of the way that mutates the table; at most `applies`.
 
     Raises:
-        RuntimeError: they came to different rows.
+        RuntimeError: they ended with different rows.
     """
     bases = ["collapsing", "replacing", "merge"]
     upsert = Upsert(engine, SHAPES["scattered"], rows, changes, bases)
@@ -65,7 +65,7 @@ def measure_written(engine: Engine, rows: int, changes: int, applies: int, slow_
         at_work = [way for way in ways if apply <= way.applies]
         for way in at_work:
             seconds[way.name].seconds.append(way.write())
-            # An insert lets ClickHouse look for merges, an attached part waits until it looks by itself.
+            # An insert makes ClickHouse look for merges; after an attach, it looks only when it does so anyway.
             engine.command(f"system start merges {way.table}")
         if apply in (slow_applies, applies):
             _check(engine, at_work)
@@ -118,7 +118,7 @@ def _ways(upsert: Upsert, applies: int, slow_applies: int) -> list[Way]:
 
 
 def _check(engine: Engine, ways: list[Way]) -> None:
-    """The ways came to the same rows.
+    """The ways ended with the same rows.
 
     Raises:
         RuntimeError: they did not.
@@ -129,10 +129,10 @@ def _check(engine: Engine, ways: list[Way]) -> None:
 
 
 def _wait_for_merges(engine: Engine) -> None:
-    """Until no merge has been seen for a while.
+    """Wait until no merge has been seen for a while.
 
     Raises:
-        RuntimeError: they do not end.
+        RuntimeError: merges do not end.
     """
     looks = quiet = 0
     while quiet < QUIET:
@@ -145,7 +145,7 @@ def _wait_for_merges(engine: Engine) -> None:
 
 
 def _written(engine: Engine, way: Way, changes: int) -> Row:
-    """Rows and bytes for each change, and the parts that are left."""
+    """Rows and bytes per change, and the parts that are left."""
     figures = ", ".join(
         f"round(sumIf({what}, {condition}) / {changes}, 2)"
         for what in ("written_rows", "written_bytes")
