@@ -1,5 +1,4 @@
-"""Views over joins of two and of three tables: their runs after an apply, compared with other ways to keep such
-sums."""
+"""Views over joins of two and three tables: their runs after an apply, compared with other ways to keep such sums."""
 
 from __future__ import annotations
 
