@@ -1,4 +1,4 @@
-"""One ClickHouse for the tests of the bridges."""
+"""One ClickHouse for all tests of the bridges."""
 
 from __future__ import annotations
 

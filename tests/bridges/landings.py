@@ -1,4 +1,4 @@
-"""Landing tables of tools, and models on them, in one project."""
+"""The landing tables of tools, with models on them, in one project."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ DAY = "2026-01-01"
 
 
 class Landings:
-    """Landing tables and models on them, in one project."""
+    """Landing tables and the models on them, in one project."""
 
     def __init__(self, project: CollapsingProject) -> None:
         self.project = project
         self._sources: dict[str, dict[str, Any]] = {}
 
     def create(self, name: str, structure: str, *rows: str, **config: Any) -> None:
-        """Create a landing table, and land rows."""
+        """Create a landing table, and land rows in it."""
         self.project.command(f"create or replace table {name} {structure}")
         if name not in self._sources:
             self._sources[name] = {"name": name, "config": config}
@@ -46,18 +46,18 @@ class Landings:
             self.project.command(f"insert into {name} {columns} values {', '.join(rows)}")
 
     def model(self, name: str, body: str, **config: Any) -> None:
-        """Add a model whose key is `id`, if nothing else is said."""
+        """Add a model, whose key is `id` unless the config says otherwise."""
         self.project.add_model(name, {"unique_key": "id", **config}, body)
 
     def run(self, *names: str, arguments: tuple[str, ...] = ()) -> dict[str, Node]:
-        """Run models, of which none fails."""
+        """Run models, all of which must succeed."""
         outcomes = self.try_to_run(*names, arguments=arguments)
         failed = {name: node.message for name, node in outcomes.items() if node.status != "success"}
         assert not failed
         return outcomes
 
     def try_to_run(self, *names: str, arguments: tuple[str, ...] = ()) -> dict[str, Node]:
-        """Run models."""
+        """Run models, which may fail."""
         return self.project.run("--select", *names, *arguments)
 
     def live(self, name: str) -> list[Row]:
@@ -65,7 +65,7 @@ class Landings:
         return self.project.query(f"select * except (_sign, _version) from {name} final where _sign = 1 order by all")
 
     def watermarks(self, name: str) -> list[Any]:
-        """What the ledger has of the applies of a model: the landing table and how far it was read."""
+        """The ledger's watermarks for the applies of a model: the landing table, and how far it was read."""
         rows = self.project.query(
             "select arrayMap(w -> (w.landing, w.watermark), watermarks) from versioned_collapsing_ledger "
             f"where model = '{name}' and status = 'applied' order by at"

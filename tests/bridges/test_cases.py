@@ -1,4 +1,4 @@
-"""What tools land beside plain rows: lost deletes, other keys, values that are left out, and what comes late."""
+"""What tools land besides plain rows: lost deletes, changed keys, omitted values, and late rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def landings(make_project: MakeProject) -> Landings:
 
 
 def test_peerdb_4212_a_delete_that_peerdb_loses(landings: Landings) -> None:
-    """The landed table lacks the delete of a key of two columns, of which a new row has one; the raw table has it.
+    """The landed table lacks the delete of a two-column key, one column of which is reused by a new row. The raw table
+    has it.
 
     See https://github.com/PeerDB-io/peerdb/issues/4212.
     """
@@ -46,7 +47,7 @@ def test_peerdb_4212_a_delete_that_peerdb_loses(landings: Landings) -> None:
     landings.model("lost_with_raw", body, unique_key=key)
     landings.run("lost_plain", "lost_with_raw")
     assert landings.live("lost_with_raw") == [(1, 2, 1)]
-    # Without the raw table nothing says that the row is gone, but the source itself.
+    # Without the raw table, only the source itself shows that the row is gone.
     assert landings.live("lost_plain") == [(1, 1, 1), (1, 2, 1)]
     landings.create("truth", "(org Int64, user Int64, open UInt8) engine = Memory", "(1, 2, 1)")
     truth = f"{landings.project.schema}.truth"
@@ -58,10 +59,10 @@ def test_peerdb_4212_a_delete_that_peerdb_loses(landings: Landings) -> None:
 
 
 def test_an_update_of_the_key(landings: Landings) -> None:
-    """It is a delete of the old key and a row of the new one, wherever the tool says so."""
+    """It deletes the row with the old key and writes one with the new key, provided that the tool reports it."""
     structure = f"(id Int64, x String, {PEERDB} order by id"
     first, new = f"(1, 'a', '{DAY} 00:00:00', 0, 100)", f"(2, 'a', '{DAY} 00:01:00', 0, 200)"
-    # PeerDB leaves the old row, unless PEERDB_CLICKHOUSE_ENABLE_PRIMARY_UPDATE is set.
+    # PeerDB keeps the old row, unless PEERDB_CLICKHOUSE_ENABLE_PRIMARY_UPDATE is set.
     landings.create("moved", structure, first, new)
     landings.create("moved_twice", structure, first, new, f"(1, 'a', '{DAY} 00:01:00', 1, 199)")
     columns = (
@@ -97,7 +98,7 @@ def test_an_update_of_the_key(landings: Landings) -> None:
 
 
 def test_values_that_postgresql_did_not_send(landings: Landings) -> None:
-    """They keep what is stored: PeerDB's raw table names them, Debezium has a placeholder."""
+    """The stored values stay: PeerDB's raw table names these columns, and Debezium has a placeholder."""
     columns = (
         "(_peerdb_timestamp, _peerdb_destination_table_name, _peerdb_data, _peerdb_record_type, _peerdb_match_data, "
         "_peerdb_unchanged_toast_columns)"
@@ -137,7 +138,7 @@ def test_values_that_postgresql_did_not_send(landings: Landings) -> None:
 
 
 def test_envelopes_without_a_row(landings: Landings) -> None:
-    """A truncate empties the table, a tombstone says nothing, and a null stays null."""
+    """A truncate empties the table, a tombstone does nothing, and a null stays null."""
     columns = "(before, after, op, source)"
     landings.create("emptied", ENVELOPES)
     landings.land(
@@ -163,7 +164,7 @@ def test_envelopes_without_a_row(landings: Landings) -> None:
 
 
 def test_columns_that_the_landing_table_computes(landings: Landings) -> None:
-    """A MATERIALIZED or ALIAS column can say when a row landed, what its version is, and that it is a delete."""
+    """A MATERIALIZED or ALIAS column can say when a row landed, what its version is, and whether it is a delete."""
     landings.create(
         "computed",
         "(id Int64, x String, n UInt64, _inserted_at DateTime64(6, 'UTC') materialized now64(6), "
@@ -177,7 +178,7 @@ def test_columns_that_the_landing_table_computes(landings: Landings) -> None:
 
 
 KILLED = {
-    # A run dies before the statement after the one that has this text.
+    # Each run dies after the statement that contains this text.
     "killed_when_it_has_read": "insert into `bridge_kills`.`killed_when_it_has_read__dbt_landed",
     "killed_before_it_publishes": STARTED,
     "killed_before_it_ends": "attach partition",
@@ -186,7 +187,7 @@ KILLED = {
 
 
 def test_a_killed_run_has_the_watermark_of_what_it_has_read(make_project: MakeProject) -> None:
-    """Not that of the next run; and rows that land between the two are not lost."""
+    """It is not the watermark of the next run, and rows that land in between are not lost."""
     landings = Landings(make_project("bridge_kills"))
     structure = f"(id Int64, x String, {PEERDB} order by id"
     landings.create("killed", structure, *(f"({n}, 'a', '{DAY} 00:00:00', 0, 100)" for n in range(10)))
@@ -199,7 +200,7 @@ def test_a_killed_run_has_the_watermark_of_what_it_has_read(make_project: MakePr
     with dying(KILLED):
         outcomes = landings.try_to_run(*KILLED)
     assert {node.status for node in outcomes.values()} == {"error"}
-    # One of them late, in a range that was read; and what the killed runs have read is merged away.
+    # One of them lands late, in a range that was read; and merges have removed what the killed runs read.
     landings.land(
         "killed",
         f"(1, 'c', '{DAY} 02:00:00', 0, 300)",
@@ -219,7 +220,7 @@ def test_a_killed_run_has_the_watermark_of_what_it_has_read(make_project: MakePr
 
 
 def test_what_lands_after_the_overlap(landings: Landings) -> None:
-    """It is not read by itself, but by a full refresh. `through` ends what is read."""
+    """A normal run does not read it, but a full refresh does. `through` limits what is read."""
     structure = f"(id Int64, x String, {PEERDB} order by id"
     rows = [f"({n}, 'a', '{DAY} 0{n}:00:00', 0, 100)" for n in range(5)]
     landings.create("late", structure, *rows)
@@ -244,7 +245,7 @@ def test_what_lands_after_the_overlap(landings: Landings) -> None:
     ],
 )
 def test_a_part_moves_no_watermark(landings: Landings, name: str, part: tuple[str, ...], read: list[Row]) -> None:
-    """The next run reads all."""
+    """The next run reads everything."""
     structure = f"(id Int64, x String, {PEERDB} order by id"
     rows = (f"(1, 'a', '{DAY} 00:00:00', 0, 100)", f"(2, 'b', '{DAY} 23:30:00', 0, 101)")
     landings.create(name, structure, *rows, event_time="_peerdb_synced_at")
@@ -258,7 +259,7 @@ def test_a_part_moves_no_watermark(landings: Landings, name: str, part: tuple[st
 
 
 def test_a_landing_table_that_was_built_again(landings: Landings) -> None:
-    """A tool that begins anew leaves out what was deleted meanwhile, and its versions begin anew too."""
+    """A tool that starts again omits rows that were deleted meanwhile, and its versions start again too."""
     structure = f"(id Int64, x String, {PEERDB} order by id"
     row = f"(1, 'a', '{DAY} 00:00:00', 0, 100)"
     landings.create("again", structure, row, f"(2, 'a', '{DAY} 00:00:00', 0, 100)")
@@ -274,7 +275,7 @@ def test_a_landing_table_that_was_built_again(landings: Landings) -> None:
 
 
 def test_a_landing_table_that_was_emptied(landings: Landings) -> None:
-    """Rows may have come and gone, so the run warns. A merge that replaces some of the rows is no reason."""
+    """Rows may have come and gone, so the run warns. A merge that replaces some of the rows causes no warning."""
     structure = f"(id Int64, x String, {PEERDB} order by id"
     rows = [f"({n}, 'a', '{DAY} 00:00:00', 0, 100)" for n in (1, 2)]
     landings.create("emptied_landing", structure, *rows)
@@ -292,7 +293,7 @@ def test_a_landing_table_that_was_emptied(landings: Landings) -> None:
 
 
 def test_a_raw_table_that_forgets(landings: Landings) -> None:
-    """The landed table has what the raw table has no more, when a run reads for the first time and after a long break."""
+    """The landed table has what the raw table has lost, when a run reads for the first time or after a long break."""
     columns = (
         "(_peerdb_timestamp, _peerdb_destination_table_name, _peerdb_data, _peerdb_record_type, _peerdb_match_data)"
     )
@@ -321,7 +322,8 @@ def test_a_raw_table_that_forgets(landings: Landings) -> None:
 
 
 def test_loads_of_dlt_that_are_not_complete(landings: Landings) -> None:
-    """Their rows wait, however long a load takes; and dlt adds the column of deletes with the first delete."""
+    """Their rows wait until the load completes, however long it takes. dlt adds the column of deletes with the first
+    one."""
     structure = (
         "(id Int64, x String, lsn Int64, _dlt_load_id String, _dlt_id String) engine = MergeTree order by tuple()"
     )
@@ -348,7 +350,7 @@ def test_loads_of_dlt_that_are_not_complete(landings: Landings) -> None:
 
 
 def test_each_landing_table_has_its_own_watermark(landings: Landings) -> None:
-    """Of two that a model unites, one may be far behind the other."""
+    """A model can unite two landing tables, one of which may be far behind the other."""
     structure = f"(id Int64, x String, {PEERDB} order by id"
     landings.create("ahead", structure, f"(1, 'a', '{DAY} 09:00:00', 0, 100)")
     landings.create("behind", structure, f"(2, 'a', '{DAY} 00:00:00', 0, 100)")
@@ -367,7 +369,7 @@ def test_each_landing_table_has_its_own_watermark(landings: Landings) -> None:
 
 
 def test_a_delete_and_an_insert_at_one_version(landings: Landings) -> None:
-    """The one that landed last counts, as in the landing table's own FINAL. Versions of GTIDs are those of transactions."""
+    """The one that landed last counts, as in the landing table's own FINAL. GTID versions are those of transactions."""
     landings.create(
         "replaced",
         "(id Int64, x String, _version UInt64, is_deleted UInt8) engine = ReplacingMergeTree(_version, is_deleted) "
@@ -385,7 +387,7 @@ def test_a_delete_and_an_insert_at_one_version(landings: Landings) -> None:
 
 
 def test_the_names_that_columns_may_have(landings: Landings) -> None:
-    """Altinity's connector renames its column if the source has one of this name, and once had signs."""
+    """Altinity's connector renames its column if the source has one of the same name, and it used to write signs."""
     tables: Mapping[str, tuple[str, str]] = {
         "renamed": (
             "(id Int64, is_deleted UInt8, _version UInt64, __is_deleted UInt8)",
@@ -405,7 +407,7 @@ def test_the_names_that_columns_may_have(landings: Landings) -> None:
 
 
 def test_wider_types_of_a_landing_table(landings: Landings) -> None:
-    """The run stops, and names the statements that let the rows stay; a narrower type needs a rebuild."""
+    """The run stops and names the statements that keep the rows. A narrower type needs a rebuild."""
     before = {"status": "Enum8('a' = 1)", "n": "Int32", "price": "Decimal(9, 2)", "ratio": "Float32", "note": "String"}
     after = {
         "status": "Enum8('a' = 1, 'b' = 2)",
@@ -521,7 +523,7 @@ ERRORS: dict[str, tuple[str, dict[str, Any], str]] = {
 
 @pytest.fixture(scope="module")
 def errors(make_project: MakeProject) -> dict[str, Node]:
-    """What each model of ERRORS fails with."""
+    """The error of each model of ERRORS."""
     landings = Landings(make_project("bridge_errors"))
     landings.create("missing", "(id Int64) engine = Memory")
     landings.project.command("drop table missing")

@@ -1,4 +1,4 @@
-"""Debezium's events in landing tables: the order of commits, events of other tables, and digits of numbers."""
+"""Debezium's events in landing tables: the order of commits, events of other tables, and the digits of numbers."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ COMMIT, TIER = 2**64, 2**62
 
 
 def postgresql(op: str, key: int, x: str, lsn: int | None, last: int | None) -> dict[str, Any]:
-    """An event of PostgreSQL, with the LSN of the last commit before it."""
+    """A PostgreSQL event, with the LSN of the last commit before it."""
     sequence = json.dumps([last if last is None else str(last), str(lsn)])
     source = {"connector": "postgresql", "table": "t", "lsn": lsn, "sequence": sequence}
     return event(op, key, x, {"schema": "public", **source})
 
 
 def mysql(op: str, key: int, x: str, file: str, pos: int, row: int = 0) -> dict[str, Any]:
-    """An event of MySQL."""
+    """A MySQL event."""
     source = {"connector": "mysql", "db": "d", "table": "t", "file": file, "pos": pos, "row": row}
     return event(op, key, x, source)
 
@@ -39,9 +39,9 @@ def event(op: str, key: int, x: str, source: dict[str, Any]) -> dict[str, Any]:
     return {"before": image if op == "d" else None, "after": None if op in "dt" else image, "op": op, "source": source}
 
 
-# By name: events in the order in which their transactions committed, the rows that are left, and some versions.
+# By name: events in the order of their commits, the rows that remain, and some versions.
 STREAMS: dict[str, tuple[list[dict[str, Any]], list[tuple[int, str]], list[int]]] = {
-    # PostgreSQL writes the row of an insert before it waits for the one who holds the key.
+    # PostgreSQL writes the row of an insert before it waits for the transaction that holds the key.
     "a_race": (
         [postgresql("c", 7, "a", 600, 500), postgresql("d", 7, "", 712, 640), postgresql("c", 7, "b", 648, 720)],
         [(7, "b")],
@@ -84,7 +84,7 @@ def shared(n: int, op: str, name: str) -> dict[str, Any]:
     return {**found, "source": {**found["source"], "schema": schema, "table": table}}
 
 
-# By name: the argument of the model, and the rows that are left.
+# By name: the model's argument, and the rows that remain.
 OF_TABLES: dict[str, tuple[str, list[tuple[int, str]]]] = {
     "named": ("customers", [(0, "public.customers"), (1, "public.customers")]),
     "qualified": ("public.customers", [(0, "public.customers"), (1, "public.customers")]),
@@ -98,7 +98,7 @@ DIGITS = (
 
 
 def land(landings: Landings, name: str, events: list[dict[str, Any]]) -> None:
-    """Land envelopes, in an order that says nothing."""
+    """Land envelopes in an arbitrary order."""
     data = [
         [*(json.dumps(found[part]) for part in ("before", "after", "source")), found["op"], n]
         for n, found in enumerate(events)
@@ -196,7 +196,7 @@ def nodes(landings: Landings) -> dict[str, Node]:
 
 @pytest.mark.parametrize("name", STREAMS)
 def test_the_order_of_commits(landings: Landings, nodes: dict[str, Node], name: str) -> None:
-    """It decides, not the place of a row in the log."""
+    """The order of commits decides, not the position of a row in the log."""
     _, rows, versions = STREAMS[name]
     for model in (f"{name}_current", f"{name}_flat_current"):
         if model in nodes:

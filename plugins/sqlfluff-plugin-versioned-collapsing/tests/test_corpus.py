@@ -1,7 +1,7 @@
-"""What the rules find in a corpus of right and of wrong SQL, and what their fixes make of it.
+"""What the rules find in a corpus of correct and wrong SQL, and what their fixes do to it.
 
-The labels are checked by ClickHouse: a right query returns the same over rows that are not yet collapsed as over the
-live rows alone, and a wrong one does not. Those that the rows cannot tell apart say why.
+ClickHouse checks the labels: a correct query returns the same for rows that have not collapsed as for the live rows
+alone, and a wrong one does not. Queries for which the rows show no difference say why.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ WRONG, RIGHT = _cases("wrong"), _cases("right")
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Callable[..., str]]:
-    """Runs SQL: one database has rows that are not yet collapsed, the other the live ones of them."""
+    """Runs SQL. One database has rows that have not collapsed, the other only the live ones."""
     import chdb
 
     connection = chdb.connect(":memory:")
@@ -70,7 +70,7 @@ def engine() -> Iterator[Callable[..., str]]:
 
 @pytest.fixture(scope="module")
 def linter(engine: Callable[..., str], tmp_path_factory: pytest.TempPathFactory) -> Linter:
-    """Knows the tables by the query of the README."""
+    """A linter that knows the tables from the query in the README."""
     (query,) = re.findall(r"```sql\n(select\n.*?)into outfile.*?```", README.read_text(), re.DOTALL)
     engines = tmp_path_factory.mktemp("engines") / "engines.jsonl"
     engines.write_text(engine(query, "JSONEachRow"))
@@ -83,13 +83,13 @@ def linter(engine: Callable[..., str], tmp_path_factory: pytest.TempPathFactory)
 
 @pytest.fixture(scope="module")
 def findings(linter: Linter) -> dict[str, list[SQLBaseError]]:
-    """What is found in each query, by its text."""
+    """The findings in each query, by its text."""
     return {case["sql"]: _lint(linter, case["sql"]) for case in (*WRONG, *RIGHT)}
 
 
 @pytest.fixture(autouse=True)
 def _no_critical_records(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    """sqlfluff swallows an exception of a rule and logs it."""
+    """sqlfluff logs an exception of a rule and goes on, so the log is checked."""
     logging.getLogger("sqlfluff").propagate = True
     yield
     records = [*caplog.get_records("setup"), *caplog.get_records("call")]
@@ -145,5 +145,5 @@ def test_a_fix_returns_what_the_live_rows_have(
             fixed[sql] = linter.lint_string(f"{sql}\n", fix=True).fix_string()[0].strip()
     assert len(fixed) >= 12, fixed
     for sql, text in fixed.items():
-        if not _lint(linter, text):  # What is still found is still said.
+        if not _lint(linter, text):  # What the fix leaves is reported again.
             assert _returned(engine, text, STORED) == _returned(engine, sql, LIVE), text

@@ -1,4 +1,4 @@
-"""Where the rules look, and what they say of manifests and lists of engines that are not what they should be."""
+"""Where the rules look, and what they say about manifests and lists of engines that are malformed."""
 
 from __future__ import annotations
 
@@ -211,7 +211,7 @@ def test_tables_that_read_signed_tables_are_signed(engine: str, tmp_path: Path) 
 
 
 def test_no_query_makes_a_rule_fail() -> None:
-    """Queries with words that are missing, doubled or of another query."""
+    """The queries have words that are missing, doubled or from another query."""
     queries = [
         case["sql"]
         for name in ("wrong", "right")

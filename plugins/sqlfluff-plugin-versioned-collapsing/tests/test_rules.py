@@ -1,4 +1,4 @@
-"""Every rule on SQL that it passes and that it fails, with what it makes of it."""
+"""Every rule on SQL that passes and SQL that fails, and what its fix does to the latter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the rules find in tables, mutations and hooks, each of which ClickHouse runs."""
+"""What the rules find in tables, mutations and hooks. ClickHouse runs each of these."""
 
 from __future__ import annotations
 

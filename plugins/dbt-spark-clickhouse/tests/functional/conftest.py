@@ -1,7 +1,7 @@
 """One project on the real engines, taken through its life once; the tests look at what it did.
 
-Starting Spark costs about ten seconds, so every fixture here is a step that many tests share. Each
-asks for the step before it: one process at a time can work on the embedded stores.
+Starting Spark takes about ten seconds, so every fixture here is a step that many tests share. Each step depends on the
+previous one, because only one process at a time can use the embedded stores.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ for sql in json.loads(sys.argv[2]):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a dbt command did: ``results`` has status and message of each node, by name."""
+    """The outcome of a dbt command: ``results`` has status and message of each node, by name."""
 
     success: bool
     output: str
@@ -77,7 +77,7 @@ def _name(unique_id: str) -> str:
 
 @dataclass(frozen=True)
 class Project:
-    """A copy of the project, and its stores."""
+    """A copy of the project, with its stores."""
 
     root: Path
     home: Path
@@ -97,15 +97,15 @@ class Project:
             "SPARK_CLICKHOUSE_HOME": str(self.home),
             "DBT_PROJECT_DIR": str(self.root),
             "DBT_PROFILES_DIR": str(self.root),
-            "TZ": "Asia/Kolkata",  # The zone of the machine must not matter.
-            "JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1",  # Short runs do not earn more.
+            "TZ": "Asia/Kolkata",  # The machine's time zone must not matter.
+            "JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1",  # More compilation does not pay off in short runs.
             "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
             "NO_COLOR": "1",
             **changes,
         }
 
     def start(self, *arguments: str, **environment: str) -> subprocess.Popen[str]:
-        """A dbt command in a process group of its own."""
+        """Start a dbt command in a process group of its own."""
         return subprocess.Popen(
             [str(Path(sys.executable).with_name("dbt")), "--no-use-colors", *arguments],
             cwd=self.root.parent,
@@ -117,7 +117,7 @@ class Project:
         )
 
     def dbt(self, *arguments: str, **environment: str) -> Outcome:
-        """A dbt command, from start to end."""
+        """Run a dbt command."""
         written = self.root / "target" / "run_results.json"
         written.unlink(missing_ok=True)
         process = self.start(*arguments, **environment)
@@ -130,11 +130,11 @@ class Project:
         )
 
     def dbt_without_java(self, *arguments: str) -> Outcome:
-        """A dbt command that fails if it starts Spark."""
+        """Run a dbt command that would fail if it started Spark."""
         return self.dbt(*arguments, JAVA_HOME="/nowhere")
 
     def dbt_in_one_process(self, *commands: tuple[str, ...]) -> list[Outcome]:
-        """dbt commands, one after the other on the same Spark."""
+        """Run dbt commands one after another on the same Spark."""
         finished = subprocess.run(
             [sys.executable, "-c", _RUN_ALL, json.dumps([["--no-use-colors", *command] for command in commands])],
             cwd=self.root.parent,
@@ -153,7 +153,7 @@ class Project:
         return outcomes
 
     def clickhouse(self, *statements: str) -> list[list[dict[str, Any]]]:
-        """The rows of each statement, read by chDB alone."""
+        """The rows of each statement, read by chDB without dbt."""
         finished = subprocess.run(
             [sys.executable, "-c", _QUERY_ALL, str(self.home / "clickhouse"), json.dumps(statements)],
             env=self.environment(),
@@ -166,7 +166,7 @@ class Project:
 
 
 def finish(process: subprocess.Popen[str]) -> str:
-    """Wait until ``process`` ends; what it printed."""
+    """Wait until ``process`` ends. Return what it printed."""
     try:
         return process.communicate(timeout=ENDS_WITHIN)[0]
     except subprocess.TimeoutExpired:
@@ -175,7 +175,7 @@ def finish(process: subprocess.Popen[str]) -> str:
 
 
 def wait_until(condition: Callable[[], bool], process: subprocess.Popen[str]) -> None:
-    """Wait until ``condition`` holds, which it must before ``process`` ends."""
+    """Wait until ``condition`` holds, which must happen before ``process`` ends."""
     deadline = time.monotonic() + ENDS_WITHIN
     while not condition():
         if process.poll() is not None or time.monotonic() > deadline:
@@ -217,7 +217,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 @dataclass(frozen=True)
 class Killed:
-    """A Spark run that was killed, what it left, and what another one said in the meantime."""
+    """A killed Spark run, what it left, and what another run said meanwhile."""
 
     pid: int
     remains: list[Path]
@@ -226,7 +226,7 @@ class Killed:
 
 @pytest.fixture(scope="session")
 def killed(project: Project) -> Killed:
-    """A Spark run that is killed, with its JVM, while it writes a table."""
+    """A Spark run that is killed, together with its JVM, while it writes a table."""
     _pause(project, 1000)
     process = project.start("run", "--select", "spark_slow")
     wait_until(lambda: _has_written_files(project), process)
@@ -240,7 +240,7 @@ def killed(project: Project) -> Killed:
 
 @pytest.fixture(scope="session")
 def first_build(project: Project, killed: Killed) -> Outcome:
-    """Everything, for the first time but for what the killed run left."""
+    """The first build of everything, except for what the killed run left."""
     outcome = project.dbt(*BUILD)
     state = project.root / "state"
     state.mkdir()
@@ -279,7 +279,7 @@ class Later:
 
 @pytest.fixture(scope="session")
 def later(project: Project, first_build: Outcome) -> Later:
-    """Everything again, and all the commands that need Spark."""
+    """Build everything again, and run all commands that need Spark."""
     target = project.root / "target"
     some = target / "some"
     inline = "select '{{ target.type }}' as engine, run from {{ ref('spark_runs') }}"
@@ -322,7 +322,7 @@ def later(project: Project, first_build: Outcome) -> Later:
 
 
 def _compiled(target: Path) -> dict[str, str]:
-    """The compiled SQL of each node but unit tests, by name."""
+    """The compiled SQL of each node except unit tests, by name."""
     paths = (target / "compiled" / "mixed").rglob("*.sql")
     return {path.stem: path.read_text() for path in paths if path.is_file() and "unit_tests.yml" not in path.parts}
 
@@ -404,7 +404,7 @@ def elsewhere(project: Project, tables: dict[str, Any]) -> Elsewhere:
     target = ("--target", "elsewhere")
     state = ("--state", str(project.root / "state"))
     second_day = ("--sample", "{'start': '2024-01-02', 'end': '2024-01-03'}")
-    aside = ("--target-path", "target/operation")  # `retry` looks for the last command in target
+    aside = ("--target-path", "target/operation")  # `retry` looks for the last command in `target`
     commands = {
         "sample": (
             *("build", *target, *second_day),
@@ -432,7 +432,7 @@ def elsewhere(project: Project, tables: dict[str, Any]) -> Elsewhere:
 
 @dataclass(frozen=True)
 class WithoutJava:
-    """Commands that ClickHouse can do alone, and whether Spark's log stayed as it was."""
+    """Commands that need only ClickHouse, and whether Spark's log stayed unchanged."""
 
     run: Outcome
     show: Outcome
@@ -441,7 +441,7 @@ class WithoutJava:
 
 @pytest.fixture(scope="session")
 def without_java(project: Project, elsewhere: Elsewhere) -> WithoutJava:
-    """ClickHouse nodes alone, with no Java to be found."""
+    """Build only ClickHouse nodes, where no Java can be found."""
     before = project.spark_log.stat()
     run = project.dbt_without_java("run", "--select", "ch_runs", "ch_orders", "ch_revenue")
     show = project.dbt_without_java(
@@ -457,7 +457,7 @@ def without_java(project: Project, elsewhere: Elsewhere) -> WithoutJava:
 
 @pytest.fixture(scope="session")
 def refused_hand_offs(project: Project, without_java: WithoutJava) -> Outcome:
-    """ClickHouse nodes of which each reads a Spark node that it cannot or must not read."""
+    """ClickHouse nodes that each read a Spark node that they cannot or must not read."""
     (removed,) = project.spark_table("spark_removed").glob("*-00000-*.parquet")
     removed.unlink()
     (truncated,) = project.spark_table("spark_truncated").glob("*-00000-*.parquet")
@@ -474,7 +474,7 @@ def refused_hand_offs(project: Project, without_java: WithoutJava) -> Outcome:
 
 @dataclass(frozen=True)
 class Interrupted:
-    """A run that got what Ctrl-C sends, and how long it took to end, in seconds."""
+    """A run that was interrupted as by Ctrl-C, and how many seconds it took to end."""
 
     outcome: str
     seconds: float
@@ -484,7 +484,7 @@ class Interrupted:
 def interrupted(project: Project, refused_hand_offs: Outcome) -> Iterator[Interrupted]:
     """A run that is interrupted while both engines are at work."""
     _pause(project, 60_000)
-    # A shell has its jobs in the background, and all that they start, ignore interrupts.
+    # Background jobs of a shell, and their children, ignore interrupts.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     process = project.start("run", "--select", "spark_slow", "ch_endless")
     wait_until((project.spark_table("spark_slow") / "_temporary").is_dir, process)

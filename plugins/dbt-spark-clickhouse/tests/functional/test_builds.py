@@ -1,4 +1,4 @@
-"""`dbt build` on both engines: what is built, where, and by whose macros."""
+"""`dbt build` on both engines: what is built where, and with whose macros."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_packages_dispatch_to_the_engine_of_the_node(project: Any, tables: Rows)
     (on_spark,) = spark_rows(project, "twin")
     (on_clickhouse,) = tables["twin"]
     assert (on_spark["package_on"], on_clickhouse["package_on"]) == ("spark", "clickhouse")
-    # The package replaces this one on Spark only.
+    # The package overrides this macro on Spark only.
     assert (on_spark["dbt_on"], on_clickhouse["dbt_on"]) == ("varchar(9)", "String")
 
 

@@ -1,4 +1,4 @@
-"""dbt's other commands on a project of both engines."""
+"""dbt's other commands on a project with both engines."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_sql_compiled_without_looking_at_the_engines_is_the_same(later: Any) -> 
     assert later.compile_blindly.success
     assert {"ch_orders", "ch_runs", "spark_runs", "ch_twin"} <= later.compiled_blindly.keys()
     for name, sql in later.compiled_blindly.items():
-        if not name.startswith("mixed-on-run-"):  # They name the command.
+        if not name.startswith("mixed-on-run-"):  # Their names contain the command.
             assert sql == later.compiled[name]
 
 

@@ -1,4 +1,4 @@
-"""Digests of values at the edges of every type: what Spark writes is what ClickHouse reads."""
+"""Digests of edge values of every type: ClickHouse reads what Spark writes."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ Path(sys.argv[2]).write_text(json.dumps({
 
 
 def _decimals(precision: int, scale: int) -> list[str]:
-    """Zero, one unit of the last place, the ends, and what is between, of both signs."""
+    """Zero, one unit in the last place, the limits, and values in between, with both signs."""
     digits = {"0", "1", "9" * precision, "1" + "0" * (precision - 1), "12345678901234567890"[:precision]}
     texts = []
     for unscaled in sorted(digits):
@@ -170,7 +170,7 @@ CASES: dict[str, list[str]] = {
         f"named_struct('a', array(named_struct('m', map('k', {value}))), 'at', timestamp'2024-01-01 00:00:00')"
         for value in ("0.0000001BD", "0.0000002BD")
     ],
-    # Names that have to be quoted.
+    # Names that need quotes.
     'a "quoted" name': ["1", "2"],
     "it's a `name`": ["1", "2"],
     "back\\slash": ["1", "2"],

@@ -1,4 +1,4 @@
-"""Commands that go by another target's schema, or by what earlier commands did."""
+"""Commands that depend on another target's schema, or on what earlier commands did."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs that are killed or interrupted, and those that come after."""
+"""Runs that are killed or interrupted, and the runs after them."""
 
 from __future__ import annotations
 
@@ -38,5 +38,5 @@ def test_interrupt_ends_the_work_of_both_engines(interrupted: Any) -> None:
         assert f"CANCEL query model.mixed.{model}" in interrupted.outcome
     assert "ERROR creating sql table model mixed.spark_slow" in interrupted.outcome
     assert "ERROR creating sql table model `mixed`.`ch_endless`" in interrupted.outcome
-    # Spark would take half an hour more, ClickHouse for ever.
+    # Without the interrupt, Spark would take half an hour, and ClickHouse for ever.
     assert interrupted.seconds < 60

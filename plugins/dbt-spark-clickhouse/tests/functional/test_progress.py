@@ -1,4 +1,4 @@
-"""A terminal shows what Spark is at, and a pipe does not."""
+"""A terminal shows what Spark is doing, and a pipe does not."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 PROJECT = {"name": "progress", "profile": "progress", "flags": {"send_anonymous_usage_stats": False}}
-# It names a table of Spark's: a statement that names nothing of Spark's is ClickHouse's.
+# It names a Spark table: a query without one would run on ClickHouse.
 SLOW = """
     -- depends on {{ source('landing', 'lines') }}
     select sum(length(slept)) as slept
@@ -47,6 +47,6 @@ def test_a_terminal_shows_what_spark_is_at_and_a_pipe_does_not(tmp_path: Path) -
     assert process.returncode == 0, shown
     lines = re.findall(rb"\r\x1b\[K(Spark \[[ =]{20}\] stage \d+: \d of 2 tasks, \d+ rows)\r", shown)
     assert lines, shown
-    assert shown.rindex(b"\r\x1b[K") > shown.rindex(lines[-1])  # it is wiped out
+    assert shown.rindex(b"\r\x1b[K") > shown.rindex(lines[-1])  # the line is erased
     piped = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert "Spark [" not in piped.stdout + piped.stderr

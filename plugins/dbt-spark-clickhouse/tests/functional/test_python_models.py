@@ -1,4 +1,4 @@
-"""Python models on the embedded Spark, and what ClickHouse reads of them."""
+"""Python models on the embedded Spark, and how ClickHouse reads their tables."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ select n from (select count(*) as n from {{ model }}) as counted where n <> {{ r
 
 @dataclass(frozen=True)
 class Ran:
-    """What became of the models, and the folder of the project."""
+    """What happened to the models, and the folder of the project."""
 
     folder: Path
     first: Outcome
@@ -208,7 +208,7 @@ def test_frames_of_pandas_keep_their_values(ran: Ran) -> None:
 
 
 def test_a_view_that_a_model_has_changed_is_made_again(ran: Ran) -> None:
-    """And one that it has not is still known to be as it was made."""
+    """A view that no model has changed is still known from when it was made."""
     log = (ran.folder / "logs" / "dbt.log").read_text()
     assert log.count("\ncreate or replace view py.changed") == 2
     assert log.count("\ncreate or replace view py.kept") == 1
@@ -221,6 +221,6 @@ def test_an_incremental_model_adds_rows(ran: Ran) -> None:
 @pytest.mark.parametrize("name", BROKEN)
 def test_an_error_points_at_the_line_of_the_model(ran: Ran, name: str) -> None:
     path = ran.folder / "models" / "spark" / "broken" / f"{name}.py"
-    message = " ".join(ran.broken.failures()[name].split())  # dbt indents some
+    message = " ".join(ran.broken.failures()[name].split())  # dbt indents some of it
     assert " ".join(BROKEN[name][1].format(path=path).split()) in message
     assert not {"py4j", "+- Relation"} & set(message.split())

@@ -1,4 +1,4 @@
-"""Folders that runs left, and inserts that fail, on a Spark of the test's own."""
+"""Folders that runs left behind, and failing inserts, on a Spark of the test's own."""
 
 from __future__ import annotations
 
@@ -59,11 +59,11 @@ outcomes.append([path.name for path in (home / "undo").glob("*")])
 SHOP = "home/warehouse/shop.db"
 CREATE = "create table {} using parquet as select explode(array(1, 2)) as id"
 ROWS = "select explode(array(1, 2)) as id, 'a' as name"
-# Half of it is written when it fails.
+# It fails when half of it is written.
 FAILS = "select /*+ repartition(2) */ if(id = 999, raise_error('no'), cast(id as int)) as id{} from range(1000)"
 
-# What is there before: statements, and folders with a file that no statement wrote; the statement; which of these
-# folders are left; the rows of a table then; and what the error says.
+# The situation before: statements, and folders with a file that no statement wrote. Then the statement; which of these
+# folders remain; the rows of a table afterwards; and the error.
 CASES: dict[str, tuple[list[str], list[str], str, list[str], str | None, list[int], str]] = {
     "no table names it": ([], [f"{SHOP}/a"], CREATE.format("shop.a"), [], "shop.a", [1, 2], ""),
     "nor one in it": ([], [f"{SHOP}/aa/x=1"], CREATE.format("shop.aa"), [], "shop.aa", [1, 2], ""),
@@ -176,7 +176,7 @@ CASES: dict[str, tuple[list[str], list[str], str, list[str], str | None, list[in
 
 @pytest.fixture(scope="module")
 def outcomes(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
-    """Error, folders that are left and rows of each case; then what is left of the undo."""
+    """For each case, the error, the remaining folders and the rows; and finally what is left in the undo folder."""
     folder = tmp_path_factory.mktemp("folders")
     cases: list[Any] = [[setup, remains, sql, table] for setup, remains, sql, _, table, _, _ in CASES.values()]
     cases[0][0] = ["create schema shop", *cases[0][0]]

@@ -1,4 +1,4 @@
-"""Values that go from Spark to ClickHouse, on a machine whose zone is not UTC."""
+"""Values that go from Spark to ClickHouse, on a machine whose time zone is not UTC."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What dbt says where an engine is not there: three lines that say what to do, and no trace."""
+"""dbt's message if an engine is missing: three lines that say what to do, and no stack trace."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Without `host`, ClickHouse is embedded and needs no server."""
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A model of each engine, and a Java that does not start."""
+    """A model for each engine, and a Java that does not start."""
     shop = {"type": "spark_clickhouse", "schema": "shop"}
     server = {**shop, "clickhouse": {"host": "localhost", "port": 1}}
     files = {
@@ -53,7 +53,7 @@ def project(tmp_path: Path) -> Path:
     ids=["no Java", "an old Java", "no server"],
 )
 def test_error_says_what_to_do(project: Path, java: str, arguments: tuple[str, ...], message: str) -> None:
-    home = project / "stores"  # no profile names it
+    home = project / "stores"  # not named in any profile
     process = subprocess.run(
         [Path(sys.executable).with_name("dbt"), "--no-use-colors", "run", *arguments],
         cwd=project,

@@ -20,19 +20,19 @@ Node = Callable[..., Any]
 
 @pytest.fixture(autouse=True)
 def no_home(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The folder of the stores is the profile's, wherever the tests run."""
+    """Use the profile's folder for the stores, wherever the tests run."""
     monkeypatch.delenv("SPARK_CLICKHOUSE_HOME", raising=False)
 
 
 @pytest.fixture(autouse=True)
 def no_deprecations() -> None:
-    """dbt counts deprecations of the whole process: those of other tests are not of this one."""
+    """dbt counts deprecations per process, so those of other tests are removed first."""
     reset_deprecations()
 
 
 @pytest.fixture
 def node() -> Node:
-    """Makes a node as the manifest holds it: a kind, a name, an engine and parents."""
+    """Makes a node as the manifest has it: with a kind, a name, an engine and parents."""
 
     def make(resource_type: str, name: str, database: str | None = None, *parents: Any, **more: Any) -> Any:
         config = more.pop("config", {})
@@ -56,7 +56,7 @@ def node() -> Node:
 
 
 class _Config(dict[str, Any]):
-    """A node's config: its keys can be read as attributes too."""
+    """A node's config, whose keys can also be read as attributes."""
 
     def __getattr__(self, name: str) -> Any:
         return self[name]
@@ -64,7 +64,7 @@ class _Config(dict[str, Any]):
 
 @pytest.fixture
 def make_adapter(tmp_path: Path) -> Iterator[Callable[..., SparkClickHouseAdapter]]:
-    """Makes the adapter of a project in ``tmp_path``, given keys of its profile; neither engine runs."""
+    """Makes the adapter for a project in ``tmp_path``, given keys of its profile. Neither engine runs."""
     reset_adapters()
 
     def make(**profile: Any) -> SparkClickHouseAdapter:
@@ -83,5 +83,5 @@ def make_adapter(tmp_path: Path) -> Iterator[Callable[..., SparkClickHouseAdapte
 
 @pytest.fixture
 def adapter(make_adapter: Callable[..., SparkClickHouseAdapter]) -> SparkClickHouseAdapter:
-    """The adapter of a project in ``tmp_path``; neither engine runs."""
+    """The adapter for a project in ``tmp_path``. Neither engine runs."""
     return make_adapter()

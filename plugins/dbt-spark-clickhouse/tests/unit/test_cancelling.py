@@ -22,7 +22,7 @@ def engine(request: pytest.FixtureRequest) -> Engine:
 
 @pytest.fixture
 def connection(adapter: SparkClickHouseAdapter, engine: Engine) -> Iterator[Connection]:
-    """The connection of another thread, named and not opened, that dbt has cancelled."""
+    """Another thread's connection that has a name, was never opened, and has been cancelled by dbt."""
     manager = adapter.engines[engine].connections
     made: list[Connection] = []
     thread = threading.Thread(target=lambda: made.append(manager.set_connection_name("model.shop.orders")))

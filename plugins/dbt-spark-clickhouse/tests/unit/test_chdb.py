@@ -1,4 +1,5 @@
-"""When the embedded ClickHouse stays open, when it shuts down, and what it makes of definitions that a full disk lost."""
+"""When the embedded ClickHouse stays open, when it shuts down, and how it copes with definitions lost to a full
+disk."""
 
 from __future__ import annotations
 
@@ -72,7 +73,7 @@ HELPERS = ("a.b__dbt_changes", "a__dbt_build")
 
 
 def tables(home: Path, *names: str) -> str:
-    """Make tables of these names; all that there are then, or what went wrong."""
+    """Make tables with these names. Return all existing tables, or what went wrong."""
     found = subprocess.run(
         [sys.executable, "-c", TABLES, str(home), *names], capture_output=True, text=True, check=False
     )
@@ -86,7 +87,7 @@ def definition(home: Path, name: str) -> Path:
 
 
 def test_empty_definitions_of_helper_tables_are_removed(tmp_path: Path) -> None:
-    """A full disk leaves such files."""
+    """Such files remain after the disk was full."""
     assert tables(tmp_path, "a", *HELPERS) == "a a.b__dbt_changes a__dbt_build"
     for name in HELPERS:
         definition(tmp_path, name).write_text("")

@@ -24,7 +24,7 @@ Node = Callable[..., Any]
 
 @pytest.fixture
 def context() -> Context:
-    """What is worked on where dbt never says which node its events are of."""
+    """A context to which dbt never says which node its events are about."""
     return Context(lambda unique_id: None)
 
 

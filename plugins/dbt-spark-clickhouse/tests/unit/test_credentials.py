@@ -1,4 +1,4 @@
-"""The profile: what it takes, what it refuses, what it shows."""
+"""The profile: what it accepts, rejects and shows."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_blocks_reach_the_stock_credentials(tmp_path: Path) -> None:
 
 def test_engine_with_a_host_is_not_embedded(tmp_path: Path) -> None:
     _, clickhouse = profile(clickhouse={"host": "ch.example.com"}).engine_credentials(tmp_path)
-    assert clickhouse.driver is None  # dbt-clickhouse tells it from the port.
+    assert clickhouse.driver is None  # dbt-clickhouse derives it from the port
     with pytest.raises(DbtProfileError, match="`spark` block: Must specify `method` in profile"):
         profile(spark={"host": "spark.example.com"})
 

@@ -1,4 +1,4 @@
-"""Everything that the stock adapters can do, the router passes on or does itself."""
+"""The router passes on, or does itself, everything that the stock adapters can do."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from dbt.adapters.spark_clickhouse.router.connections import RoutedConnections
 from dbt.adapters.spark_clickhouse.router.delegation import ToBothEngines, ToOneEngine
 
 STOCK: dict[Engine, type[BaseAdapter]] = {SPARK: SparkAdapter, CLICKHOUSE: ClickHouseAdapter}
-# Constants of the base class that neither stock adapter changes.
+# Constants of the base class that neither stock adapter overrides.
 SHARED = {"CATALOG_INTEGRATIONS", "MAX_SCHEMA_METADATA_RELATIONS"}
-# Attributes that dbt reads of stock adapters' own code only.
+# Attributes that only the stock adapters' own code reads.
 PRIVATE_TO_STOCK = {
     "COLUMN_NAMES",
     "ConnectionManager",
@@ -39,13 +39,13 @@ PRIVATE_TO_STOCK = {
     "INFORMATION_STATISTICS_REGEX",
     "RelationInfo",
 }
-# Classes that the router has too.
+# Classes that the router defines as well.
 CLASSES = {"AdapterSpecificConfigs", "Column", "Relation"}
 TABLES = {"one": delegation.tabled(ToOneEngine), "both": delegation.tabled(ToBothEngines), "own": delegation.OWN}
 
 
 def provider(name: str) -> type:
-    """The class from which the router has the attribute ``name``."""
+    """The class from which the router inherits the attribute ``name``."""
     return next(cls for cls in SparkClickHouseAdapter.__mro__ if name in vars(cls))
 
 
@@ -76,7 +76,7 @@ def test_methods_of_clickhouse_alone_are_those_that_spark_lacks() -> None:
 
 
 class NewerClickHouseAdapter(ClickHouseAdapter):
-    """Has a method that is in no table."""
+    """An adapter with a method that is in no table."""
 
     def swap_partitions(self) -> str:
         return "swapped"
@@ -196,7 +196,7 @@ def test_database_that_is_an_engine_goes_before_the_engine_at_work(
     with adapter.context.on_engine(context):
         getattr(adapter, name)(asked, *names)
         getattr(adapter, name)(None, *names)
-    # A stock adapter never sees the name of an engine: neither has databases.
+    # A stock adapter never sees the name of an engine, because neither has databases.
     assert reached == [(asked, (None, *names)), (context, (None, *names))]
 
 

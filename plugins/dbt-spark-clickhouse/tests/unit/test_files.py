@@ -25,7 +25,7 @@ LISTED = {
 
 
 class Bucket:
-    """Answers what is asked of ClickHouse, from what is listed, and keeps the statements."""
+    """Answers ClickHouse queries from a given listing, and records the statements."""
 
     def __init__(self, listed: dict[str, int]) -> None:
         self.listed = listed

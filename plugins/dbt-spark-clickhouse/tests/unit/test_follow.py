@@ -1,4 +1,4 @@
-"""The resident run: what can never succeed as it was called."""
+"""The resident run: arguments with which it can never succeed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How nodes of one engine see nodes of the other, before either engine runs."""
+"""How nodes of one engine see nodes of the other, while neither engine runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Ref = Callable[..., BaseRelation]
 
 @pytest.fixture
 def ref(adapter: SparkClickHouseAdapter) -> Ref:
-    """Makes the relation that `ref` or `source` gives to a node of ``reader``."""
+    """Makes the relation that `ref` or `source` returns in a node of ``reader``."""
 
     def make(target: Any, reader: Engine | None, limit: int | None = None) -> BaseRelation:
         of_kind: dict[str, dict[str, Any]] = {"nodes": {}, "sources": {}}
@@ -209,7 +209,7 @@ def test_tables_are_checked_before_a_node_that_reads_them_and_no_other(
         monkeypatch.setattr(owner, check, lambda reader, of=of: checked.append((of, reader)))
     parent = node("model", "orders", SPARK)
     adapter.set_macro_resolver(SimpleNamespace(nodes={parent.unique_id: parent}, sources={}))
-    config = {"location_root": "/lake"}  # its files are looked for by nobody
+    config = {"location_root": "/lake"}  # nothing looks for its files
     reader = node(resource_type, "reader", engine, parent, compiled=is_compiled, config=config)
     with adapter.context.on_engine(engine):
         adapter.pre_model_hook(RuntimeConfigObject(reader))

@@ -1,4 +1,4 @@
-"""No node gets a macro of the other engine. The names are those that the installed packages have."""
+"""No node gets a macro of the other engine. The macro names are those of the installed packages."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PROJECT = Path(__file__).parents[1] / "functional" / "project"
 PACKAGE: dict[Engine, str] = {SPARK: "dbt_spark", CLICKHOUSE: "dbt_clickhouse"}
 OWN = "dbt_spark_clickhouse"
 ROOT = "mixed"  # the project
-TOOL = "tool"  # a package of it, which goes before dbt in the project's `dispatch`
+TOOL = "tool"  # a package that comes before dbt in the project's `dispatch`
 
 Macros = dict[str, str]  # unique ids by name
 
@@ -44,7 +44,7 @@ class Parsed:
     manifest: Any
 
     def macros(self, *packages: str) -> Macros:
-        """The macros of ``packages``; later ones go before earlier ones."""
+        """The macros of ``packages``; later packages override earlier ones."""
         return {
             macro.name: macro.unique_id
             for package in packages
@@ -53,14 +53,14 @@ class Parsed:
         }
 
     def seen_on(self, engine: Engine) -> Macros:
-        """What a node of the project on ``engine`` must see: what stock dbt shows it."""
+        """The macros that a node of the project on ``engine`` must see: those that stock dbt shows it."""
         return self.macros("dbt", PACKAGE[engine], ROOT)
 
     def names(self) -> set[str]:
         return {macro.name for macro in self.manifest.macros.values()}
 
     def working_on(self, node: Any) -> AbstractContextManager[None]:
-        """As dbt works on ``node``, or on what has no node: hooks and operations."""
+        """Work as dbt does on ``node``, or without one: hooks and operations."""
         named = self.adapter.connection_named("it", node)
         assert isinstance(named, AbstractContextManager)
         return named
@@ -100,7 +100,7 @@ def engine(request: pytest.FixtureRequest) -> Engine:
 
 
 def nodes_of(parsed: Parsed, engine: Engine) -> list[Any]:
-    """Every node of the project that is ``engine``'s."""
+    """All nodes of the project on ``engine``."""
     return [node for node in parsed.manifest.nodes.values() if parsed.adapter.engine_of(node) == engine]
 
 
@@ -144,7 +144,7 @@ def test_node_sees_the_same_macros_where_dbt_opens_no_connection(parsed: Parsed,
 def test_dispatch_finds_the_engines_own_macro_or_the_default_one(
     parsed: Parsed, engine: Engine, node: Any, namespace: str | None
 ) -> None:
-    # The order of `dispatch` in dbt_project.yml, or dbt's.
+    # The order of `dispatch` in dbt_project.yml, or dbt's default.
     scopes = {
         None: [parsed.seen_on(engine)],
         "dbt": [parsed.macros(ROOT), parsed.macros(TOOL), parsed.macros("dbt", PACKAGE[engine])],
@@ -184,7 +184,7 @@ def test_macro_that_an_adapter_runs_by_name_is_its_own_or_dbts(parsed: Parsed, e
         raise LookupError
 
     parsed.adapter.set_macro_context_generator(record)
-    expected = parsed.macros(OWN, PACKAGE[engine], "dbt", TOOL, ROOT)  # dbt's order
+    expected = parsed.macros(OWN, PACKAGE[engine], "dbt", TOOL, ROOT)  # the order that dbt uses
     for at_work in ENGINES:
         with parsed.working_on(nodes_of(parsed, at_work)[0]):
             for name in sorted(parsed.names()):

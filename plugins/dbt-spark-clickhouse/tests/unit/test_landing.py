@@ -1,4 +1,4 @@
-"""Landing zones that are listed without Spark."""
+"""Landing zones, listed without Spark."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_a_batch_that_has_changed_has_another_hash(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_replaced_by_an_older_one_has_another_time(tmp_path: Path) -> None:
-    """Though the last of its batch was written when it was."""
+    """The last file of its batch is still as old as before."""
     write(tmp_path, "batch=1/a.json", "batch=1/b.json")
     [before] = batches(local_files(tmp_path), "orders")
     os.utime(tmp_path / "batch=1/a.json", (1, 1))
@@ -89,7 +89,7 @@ def test_a_file_that_is_replaced_by_an_older_one_has_another_time(tmp_path: Path
 
 
 def test_a_file_of_the_same_size_and_time_counts_as_the_same(tmp_path: Path) -> None:
-    """The limit that docs/change_sets.md states."""
+    """This is the limit that docs/change_sets.md states."""
     write(tmp_path, "batch=1/a.json", text="old")
     os.utime(tmp_path / "batch=1/a.json", (1, 1))
     before = batches(local_files(tmp_path), "orders")
@@ -122,7 +122,7 @@ def test_spark_says_what_a_folder_has_that_is_not_here(adapter: SparkClickHouseA
 
 
 def test_a_run_lists_a_landing_zone_once(adapter: SparkClickHouseAdapter, tmp_path: Path) -> None:
-    """And again where it looks for changes."""
+    """It lists the zone again only to look for changes."""
     write(tmp_path / "landing", "batch=1/a.json")
     first = adapter.list_batches("landing", "orders")
     write(tmp_path / "landing", "batch=2/a.json")

@@ -1,4 +1,4 @@
-"""What is known of the embedded Spark's metastore while no Spark runs."""
+"""What is known about the embedded Spark's metastore while no Spark runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def write_metastore(home: Path, text: str = "1") -> None:
 
 
 def recorded(home: Path, *statements: str) -> MetastoreRecord:
-    """The record after a run of these statements, as the next process finds it."""
+    """The record after a run of these statements, as the next process reads it."""
     write_metastore(home)
     record = MetastoreRecord(home, SETTINGS)
     record.note_schema("Shop")
@@ -37,7 +37,7 @@ def test_the_next_run_knows_what_is_there(tmp_path: Path) -> None:
     record = recorded(tmp_path, VIEW)
     assert record.schemas() == ["default", "shop"]
     assert record.relations("SHOP") == [TABLE]
-    assert record.relations("default") is None  # nobody asked
+    assert record.relations("default") is None  # nothing has asked for it
     assert record.relations("other") == []
     assert record.is_made(VIEW)
     assert record.is_made(f"/* dbt */ {VIEW}") is False

@@ -1,4 +1,4 @@
-"""While the project is parsed: no engine's macros stand in the way of the other's nodes."""
+"""While the project is parsed, the macros of one engine do not affect the nodes of the other."""
 
 from __future__ import annotations
 

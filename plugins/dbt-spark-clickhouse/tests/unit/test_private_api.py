@@ -1,5 +1,5 @@
-"""What the adapter uses of other packages without their promise: all of it is there, all of it is
-in one module, and where a symbol is missing an error says so."""
+"""What the adapter uses from other packages without a promise that it stays: all of it exists, all of it is used in one
+module, and a missing symbol is reported by an error."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PLUGIN = "dbt.adapters.spark_clickhouse"
 JAVA = [symbol for symbol in SYMBOLS if symbol.place.startswith("org.")]
 PYTHON = [symbol for symbol in SYMBOLS if symbol not in JAVA]
 BY_TEXT = ("getattr", "setattr", "hasattr", "delattr")
-# dbt's guide to adapters has each adapter define it.
+# According to dbt's guide, each adapter defines it.
 PROMISED = {"_connection_keys"}
 
 
@@ -42,11 +42,11 @@ def named(name: str) -> Symbol:
     return found
 
 
-# Each is there
+# Each exists
 
 
 def assigned_in(scope: Any) -> set[str]:
-    """The attributes that the functions of a class or a module give to objects."""
+    """The attributes that the functions of a class or module assign to objects."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(scope)))
     return {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)}
 
@@ -74,7 +74,7 @@ def test_symbol_that_is_not_there_is_noticed(name: str) -> None:
 
 @pytest.fixture(scope="module")
 def jars() -> dict[str, bytes]:
-    """The compiled classes that the symbols of the JVM are methods of, by their names."""
+    """The compiled classes with the JVM methods among the symbols, by name."""
     files = {symbol.place.replace(".", "/") + ".class": symbol.place for symbol in JAVA}
     found = {}
     for path in (Path(pyspark.__file__).parent / "jars").glob("spark-*.jar"):
@@ -86,7 +86,7 @@ def jars() -> dict[str, bytes]:
 
 @pytest.mark.parametrize("symbol", JAVA, ids=str)
 def test_method_of_the_jvm_is_there_in_the_installed_version(jars: dict[str, bytes], symbol: Symbol) -> None:
-    # A name in a compiled class has its length before it.
+    # In a compiled class, a name follows its length.
     name = symbol.name.encode()
     assert len(name).to_bytes(2, "big") + name in jars[symbol.place]
 
@@ -109,7 +109,7 @@ def test_dbt_says_how_many_rows_it_wants_of_references_and_of_nothing_else() -> 
         for scope in ast.walk(ast.parse(source)):
             if isinstance(scope, ast.ClassDef):
                 counts[scope.name] = _limited(scope)
-    # A ref is one of this run's nodes, or of another state's.
+    # A ref means a node of this run or of another state.
     assert {name: count for name, count in counts.items() if count} == {
         "RuntimeRefResolver": 2,
         "RuntimeSourceResolver": 1,
@@ -118,7 +118,7 @@ def test_dbt_says_how_many_rows_it_wants_of_references_and_of_nothing_else() -> 
 
 
 def _limited(scope: ast.ClassDef) -> int:
-    """How many calls of `create_from` in a class have a limit."""
+    """How many calls of `create_from` in a class pass a limit."""
     return sum(
         isinstance(call, ast.Call)
         and isinstance(call.func, ast.Attribute)
@@ -132,8 +132,8 @@ def _limited(scope: ast.ClassDef) -> int:
 
 
 class Lacking:
-    """An object of Spark's JVM whose methods answer with itself, but for one that is missing. Its sequences have one
-    item."""
+    """An object of Spark's JVM whose methods return the object itself, except for one that is missing. Its sequences
+    have one item."""
 
     def __init__(self, missing: str) -> None:
         self._missing = missing
@@ -191,11 +191,11 @@ def test_other_errors_of_the_jvm_stay_as_they_are() -> None:
 
 
 class Nothing:
-    """Lacks everything."""
+    """Has no attributes."""
 
 
 class WithRows:
-    """A session that has rows and does not describe them."""
+    """A session with rows but without a description of them."""
 
     def fetchall(self) -> list[Any]:
         return []
@@ -211,7 +211,7 @@ Use = Callable[[pytest.MonkeyPatch], object]
 
 
 def _without(owner: Any, name: str, use: Callable[[], object]) -> Use:
-    """Uses what needs the attribute of ``owner``, and of the classes above it, when it is gone."""
+    """Uses what needs the attribute of ``owner`` while the attribute is removed from it and its base classes."""
 
     def used(monkeypatch: pytest.MonkeyPatch) -> object:
         for cls in owner.__mro__ if isinstance(owner, type) else (owner,):
@@ -283,7 +283,7 @@ USES: dict[str, Use] = {
         lambda: private_api.connections_of_others(SimpleNamespace(get_if_exists=str))  # type: ignore[arg-type]
     ),
 }
-# The registry of dbt, which is one object; and what dbt passes as keywords.
+# The registry of dbt, which is a single object, and the keywords that dbt passes.
 OTHERWISE_TESTED = {"adapters", "limit", "event_time_filter"}
 
 
@@ -383,7 +383,7 @@ def test_profile_without_a_schema_creates_no_database() -> None:
     assert client._ensure_database(None, None) is None
 
 
-# There is no other module that uses one
+# No other module uses one
 
 
 def is_private(name: object) -> bool:
@@ -391,7 +391,7 @@ def is_private(name: object) -> bool:
 
 
 def own_names(tree: ast.Module) -> set[str]:
-    """What the classes of a module define for themselves, and what they keep in an instance."""
+    """The names that the classes of a module define, and those that they assign on instances."""
     found = set()
     for cls in ast.walk(tree):
         if isinstance(cls, ast.ClassDef):
@@ -419,7 +419,7 @@ def is_own_object(node: ast.expr) -> bool:
 
 
 def private_uses(source: str) -> set[str]:
-    """The private names of others that a module uses: as attributes, by import, or by text."""
+    """The private names of others that a module uses: as attributes, by import, or as text."""
     tree = ast.parse(source)
     own = own_names(tree)
     found = set()

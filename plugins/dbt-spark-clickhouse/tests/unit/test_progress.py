@@ -1,4 +1,4 @@
-"""The line on a terminal that says what Spark is at."""
+"""The line on a terminal that shows what Spark is doing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The receipt that Spark lays beside its files, and what differs from it."""
+"""The receipt that is written next to Spark's files, and how later differences are found."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def parquet(location: Path) -> LocalFiles:
 
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
-    """The folder of a table that is as ``RECEIPT`` says."""
+    """The folder of a table that matches ``RECEIPT``."""
     (tmp_path / "part-0.parquet").write_bytes(b"12345")
     (tmp_path / "_SUCCESS").touch()
     (tmp_path / ".part-0.parquet.crc").touch()
@@ -167,7 +167,7 @@ def test_source_that_differs_has_advice_that_works(table: Path) -> None:
 def test_files_of_the_same_size_that_were_written_again_are_noticed(table: Path) -> None:
     files, file = parquet(table), table / "part-0.parquet"
     os.utime(file, ns=(0, 0))
-    while files.are_newer_than_receipt():  # a file system's clock ticks slowly
+    while files.are_newer_than_receipt():  # a file system's clock is coarse
         RECEIPT.save(files)
     file.write_bytes(b"54321")
     assert files.are_newer_than_receipt()

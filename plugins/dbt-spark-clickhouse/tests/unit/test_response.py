@@ -1,4 +1,4 @@
-"""What run_results.json gets of a response."""
+"""What a response adds to run_results.json."""
 
 from __future__ import annotations
 

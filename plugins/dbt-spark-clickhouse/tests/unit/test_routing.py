@@ -43,7 +43,7 @@ def test_node_without_an_engine_follows_its_parents(
     node: Node, resource_type: str, parent_type: str, parents: list[Engine], expected: Engine
 ) -> None:
     others = [node(parent_type, f"parent_{i}", engine) for i, engine in enumerate(parents)]
-    # Their database is the profile's, whatever they run on.
+    # Their database is the profile's, whichever engine they run on.
     assert owner(node(resource_type, "it", CLICKHOUSE, *others), *others) == expected
     assert owner(node(resource_type, "it", SPARK, *others), *others) == expected
 
@@ -128,7 +128,7 @@ def test_database_that_is_no_engine_is_an_error_that_names_the_node(
         (None, {"adapter": "spark"}, "spark"),
         (None, {"meta": {"adapter": "spark"}}, "spark"),
         ("spark", {"adapter": "spark", "meta": {"adapter": "spark"}}, "spark"),
-        (None, {"adapter": "duckdb"}, "duckdb"),  # Which is then refused, as a database is.
+        (None, {"adapter": "duckdb"}, "duckdb"),  # It is rejected later, like an unknown database.
     ],
 )
 def test_adapter_means_what_database_means(

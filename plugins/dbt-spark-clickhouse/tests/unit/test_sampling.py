@@ -1,4 +1,4 @@
-"""What the starter takes from a sample of files, and what it asks."""
+"""What the starter infers from a sample of files, and what it asks."""
 
 from __future__ import annotations
 

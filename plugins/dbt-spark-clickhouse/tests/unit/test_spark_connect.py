@@ -1,4 +1,4 @@
-"""Spark Connect without a server: what users read when there is none, or when it is lost."""
+"""Spark Connect without a server: what users read if there is none, or if it is lost."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def test_missing_packages_come_with_the_command_that_installs_them(monkeypatch: 
     )
 
 
-@pytest.mark.filterwarnings("ignore:.RETRIES_EXCEEDED")  # pytest has filters of its own
+@pytest.mark.filterwarnings("ignore:.RETRIES_EXCEEDED")  # pytest has warning filters of its own
 def test_server_that_is_not_there_is_an_error_of_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SPARK_CONNECT_MODE_ENABLED", "")  # which PySpark sets for all that follows
+    monkeypatch.setenv("SPARK_CONNECT_MODE_ENABLED", "")  # PySpark sets it for everything that follows
     with socket.socket() as taken:
-        taken.bind(("localhost", 0))  # and nobody listens
+        taken.bind(("localhost", 0))  # but does not listen
         port = taken.getsockname()[1]
         with pytest.raises(FailedToConnectError) as error:
             connect(credentials(host="localhost", port=port))

@@ -1,4 +1,4 @@
-"""Which Spark a process has, and what may be written down of its metastore."""
+"""Which Spark a process has, and when its metastore may be recorded."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from dbt.adapters.spark_clickhouse.core import store
 
 Holder = Callable[[str], subprocess.Popen[str]]
 
-# The module alone: the adapter around it takes a second to import.
+# Only this module, because importing the whole adapter takes a second.
 HOLD = f"""
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
@@ -42,7 +42,7 @@ child.wait()
 
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[Path]:
-    """A home folder, of which this process has let go in the end."""
+    """A home folder; this process holds it no more at the end."""
     home = tmp_path / "home"
     yield home
     if handle := store._held.pop(home, None):
@@ -53,7 +53,7 @@ def home(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def holder(home: Path) -> Iterator[Holder]:
-    """Starts another process that holds the lock; it does so when the call returns."""
+    """Starts another process, which holds the lock when the call returns."""
     with ExitStack() as processes:
 
         def start(code: str) -> subprocess.Popen[str]:
@@ -74,7 +74,7 @@ def holder(home: Path) -> Iterator[Holder]:
 
 
 def is_held(home: Path) -> bool:
-    """Whether the lock is this process's, which it says in the lock's file."""
+    """Whether this process holds the lock, according to the lock's file."""
     return (home / "lock").read_text().startswith(f"{os.getpid()} ")
 
 
@@ -161,7 +161,7 @@ def test_child_of_a_killed_process_is_waited_for_unasked(home: Path, holder: Hol
     parent.kill()
     parent.wait(timeout=10)
     assert parent.stdin is not None
-    parent.stdin.write("\n")  # The child ends at the end of a line.
+    parent.stdin.write("\n")  # The child ends when it reads a line.
     parent.stdin.flush()
     store.hold(home, 0)
     assert is_held(home)

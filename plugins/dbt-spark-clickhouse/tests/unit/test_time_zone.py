@@ -1,4 +1,4 @@
-"""chDB starts in UTC, and the environment of the process is none the wiser."""
+"""chDB starts in UTC, without a change to the environment of the process."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dbt.adapters.spark_clickhouse.clickhouse.chdb import starting_in_utc
 
 
 def time_zone() -> bytes | None:
-    """The time zone as chDB, which is C++, finds it."""
+    """The time zone as C++ code such as chDB sees it."""
     getenv = ctypes.CDLL(None).getenv
     getenv.restype = ctypes.c_char_p
     found: bytes | None = getenv(b"TZ")

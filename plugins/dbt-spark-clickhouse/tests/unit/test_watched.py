@@ -1,4 +1,4 @@
-"""What a resident run looks at."""
+"""What a resident run watches."""
 
 from __future__ import annotations
 
