@@ -208,7 +208,7 @@ def test_the_order_of_commits(landings: Landings, nodes: dict[str, Node], name: 
 
 @pytest.mark.parametrize("name", OF_TABLES)
 def test_events_of_other_tables(landings: Landings, nodes: dict[str, Node], name: str) -> None:
-    """They are no rows of this one, and their truncates empty another."""
+    """They are not rows of this table, and their truncates do not empty it."""
     assert nodes[f"of_tables_{name}"].status == "success", nodes[f"of_tables_{name}"].message
     assert landings.live(f"of_tables_{name}") == OF_TABLES[name][1]
     assert "ignored events of other tables: " in landings.project.logged("JinjaLogInfo")
@@ -234,7 +234,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_has_no_order_or_no_table(nodes: dict[str, Node], name: str) -> None:
-    """It stops the run."""
+    """The run stops."""
     assert nodes[name].status == "error"
     assert REFUSED[name] in " ".join(nodes[name].message.split())
 

@@ -1,9 +1,9 @@
 """PeerDB's raw tables are read as PeerDB reads them: the rows are those of the table that PeerDB lands.
 
-PeerDB is its own statement here: `normalize` is `BuildQuery` in
+The test uses PeerDB's own statement: `normalize` is `BuildQuery` in
 https://github.com/PeerDB-io/peerdb/blob/6b52fb6cd6db6226c2678e7a522799b317d9ca14/flow/connectors/clickhouse/normalize_query.go,
-and `VALUES` are texts as `toMap` in
-https://github.com/PeerDB-io/peerdb/blob/6b52fb6cd6db6226c2678e7a522799b317d9ca14/flow/model/record_items.go has them.
+and `VALUES` are texts as made by `toMap` in
+https://github.com/PeerDB-io/peerdb/blob/6b52fb6cd6db6226c2678e7a522799b317d9ca14/flow/model/record_items.go.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ RAW_COLUMNS = (
     "(_peerdb_timestamp, _peerdb_destination_table_name, _peerdb_data, _peerdb_record_type, _peerdb_match_data, "
     "_peerdb_batch_id, _peerdb_unchanged_toast_columns)"
 )
-# By kind of column: its type, and values.
+# For each kind of column: its type, and values.
 KINDS: dict[str, tuple[str, list[Any]]] = {
     "int": ("Int64", [0, -1, 9_007_199_254_740_993]),
     "uint": ("UInt64", [0, 18_446_744_073_709_551_615]),
@@ -73,7 +73,7 @@ def clamped_time(time: str) -> str:
 
 
 def value(data: str, name: str, kind: str, column_type: str) -> str:
-    """What PeerDB's statement has for a column."""
+    """The expression for a column in PeerDB's statement."""
     text = f"JSONExtractString({data}, '{name}')"
     inner = column_type.removeprefix("Nullable(").removesuffix(")") if "Nullable" in column_type else column_type
     if kind == "bytes":
@@ -90,13 +90,13 @@ def value(data: str, name: str, kind: str, column_type: str) -> str:
         element = clamped_time("parseDateTime64BestEffortOrNull(x,6,'UTC')")
         return f"arrayMap(x -> {element}, JSONExtract({data}, '{name}', 'Array(String)'))"
     if inner == "JSON":
-        # PeerDB leaves the default away, which ClickHouse 26.9 refuses: the row of a delete may have its key only.
+        # PeerDB omits the default, which ClickHouse 26.9 rejects: the row of a delete may have only its key.
         return f"if(empty({text}), '{{}}', {text})::JSON"
     return f"JSONExtract({data}, '{name}', '{column_type}')"
 
 
 class Mirror:
-    """A table of a mirror: columns of all kinds, of which each second one is renamed.
+    """A table of a mirror with columns of all kinds, every second one of which is renamed.
 
     Args:
         is_nullable: whether the mirror keeps nulls.
@@ -130,7 +130,7 @@ class Mirror:
         )
 
     def change(self, batch: int, rows: list[tuple[int, int, dict[str, Any], dict[str, Any]]]) -> None:
-        """Land changes in the raw table: time, type, and the rows after and before."""
+        """Land changes in the raw table: time, type, row after, and row before."""
         columns = RAW_COLUMNS.strip("()").split(", ")
         data = [
             [at, self.name, json.dumps(after), kind, json.dumps(before) if before else "", batch, ""]
@@ -139,7 +139,7 @@ class Mirror:
         self.landings.project.client.insert(f"{self.name}_raw", data, columns, database=self.landings.project.schema)
 
     def normalize(self, batch: int) -> None:
-        """Land a batch, as PeerDB does, with PEERDB_CLICKHOUSE_ENABLE_PRIMARY_UPDATE."""
+        """Land a batch as PeerDB does, with PEERDB_CLICKHOUSE_ENABLE_PRIMARY_UPDATE."""
         parts = {
             "_peerdb_data": ("intDiv(_peerdb_record_type, 2)", "_peerdb_timestamp", "true"),
             "_peerdb_match_data": (
@@ -172,7 +172,7 @@ class Mirror:
         return self.texts(f"{self.name}_current", "where _sign = 1")
 
     def texts(self, table: str, where: str = "") -> list[Any]:
-        """Rows of a table as texts."""
+        """The rows of a table as text."""
         listed = ", ".join(f"toString({name})" for name in self.columns)
         return self.landings.project.query(f"select {listed} from {table} final {where} order by id")
 
@@ -183,7 +183,7 @@ def landings(make_project: MakeProject) -> Landings:
 
 
 class History:
-    """Random inserts, updates, deletes and updates of the key of a mirror."""
+    """Random inserts, updates, deletes and key updates of a mirror."""
 
     def __init__(self, mirror: Mirror, *, is_nullable: bool) -> None:
         self.mirror = mirror
@@ -193,7 +193,7 @@ class History:
         self._at = 1_760_000_000_000_000_000
 
     def changes(self, number: int) -> Iterator[tuple[int, int, dict[str, Any], dict[str, Any]]]:
-        """Time, type, and the rows after and before."""
+        """Time, type, row after, and row before."""
         for _ in range(number):
             self._at += 1_000_000
             key = self._draw.randrange(20)
@@ -219,7 +219,7 @@ class History:
 
 
 def test_every_kind_of_column_in_random_histories(landings: Landings) -> None:
-    """In two runs, in mirrors with and without nulls."""
+    """In two runs, with mirrors that keep nulls and mirrors that do not."""
     histories = [
         History(Mirror(landings, name, is_nullable=is_nullable), is_nullable=is_nullable)
         for name, is_nullable in (("kinds", False), ("kinds_and_nulls", True))
@@ -258,7 +258,7 @@ MISREAD: dict[str, tuple[str, str]] = {
 
 
 def test_what_the_raw_table_does_not_say(landings: Landings) -> None:
-    """The run stops where it would land other values than PeerDB, and names the argument. PeerDB's names can differ."""
+    """The run stops if it would land other values than PeerDB, and names the argument. PeerDB's names can differ."""
     landings.create(
         "misread",
         "(id Int64, description String, photo String, mine String default 'x', _peerdb_synced_at DateTime64(9) "
@@ -278,7 +278,7 @@ def test_what_the_raw_table_does_not_say(landings: Landings) -> None:
         assert nodes[f"misread_{name}"].status == "error", name
         assert message in " ".join(nodes[f"misread_{name}"].message.split()), name
     assert landings.live("misread_right") == [(1, "new text", "\x01\x02")]
-    # One row of several was altered where it landed: no format of a column.
+    # One of several rows was altered where it landed, so it is not the format of a column.
     more = DOCUMENT.replace('"id": 1', '"id": 2')
     landings.land("misread_raw", f"(200, 'misread', '{more}', 0, '', 2, '')", columns=RAW_COLUMNS)
     landings.land("misread", r"(2, 'altered', '\x01\x02', 0, 200)", columns="(* except (mine, _peerdb_synced_at))")

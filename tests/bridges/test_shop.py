@@ -1,4 +1,4 @@
-"""The shop by way of what other tools land: after each part of the stream, the rows that PostgreSQL had."""
+"""The shop as other tools land it: after each part of the stream, the rows are those of PostgreSQL."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from tests.support.collapsing_projects import MakeProject
 from tests.support.landed_shop import LandedShop, key_of, read_events
 from tests.support.shop import expected_rows, position
 
-KNOWN = (10, 20)  # PostgreSQL's state after these batches is at hand.
+KNOWN = (10, 20)  # after these batches, PostgreSQL's state is available
 
 
 def stream(table: str) -> Iterator[Row]:
-    """Batch, op, place in the order of commits as an LSN, and the row."""
+    """Batch, op, the position in the order of commits as an LSN, and the row."""
     events = list(read_events(table))
     places = sorted({position(event) for _, event in events})
     lsns = {place: 1000 * lsn for lsn, place in enumerate(places, 1)}
@@ -44,7 +44,8 @@ def run(landed: LandedShop) -> dict[str, str]:
 
 
 def landed_by(end: int) -> str:
-    """What has landed when a run follows batch ``end``: a part of the last three batches lands later, but for the known.
+    """What has landed when a run follows batch ``end``. Part of the last three batches lands later, except for known
+    states.
 
     All tools land their first snapshot before any change.
     """
@@ -56,7 +57,7 @@ def landed_by(end: int) -> str:
 
 @pytest.mark.timeout(4 * 3600)  # as long as `make soak` may take
 def test_every_prefix_equals_postgresql(make_project: MakeProject, is_exhaustive: bool) -> None:
-    """Rows land late in a range that was read, and landing tables are merged, between the runs."""
+    """Between the runs, rows land late in a range that was read, and landing tables are merged."""
     table = "orders" if is_exhaustive else "customers"
     landed = LandedShop(make_project(f"bridges_{table}"), table)
     landed.deliver(list(stream(table)))

@@ -1,6 +1,7 @@
-"""The docs site of dbt, the report and the documentation as a site, as a browser shows them; by `make browser`.
+"""dbt's docs site, the report and the documentation site, as a browser shows them; run by `make browser`.
 
-Chromium opens each page, runs its scripts, and tells what there is then. Screenshots in target/browser are for eyes.
+Chromium opens each page, runs its scripts, and returns the resulting page. The screenshots in target/browser are for
+people.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ PICTURES = REPOSITORY / "target" / "browser"
 SITE = REPOSITORY / "target" / "site"
 WIDE, NARROW = (1440, 900), (390, 844)
 PREFIX = "versioned_collapsing"
-# It types into the search of dbt's site.
+# Types into the search of dbt's site.
 SEARCH = """
 setTimeout(() => {
   const input = document.querySelector('input[type=search]');
@@ -29,7 +30,7 @@ setTimeout(() => {
   input.dispatchEvent(new Event('change'));
 }, 3000);
 """
-# It notes how much wider than the window the page is.
+# Records how much wider than the window the page is.
 OVERFLOW = """
 setTimeout(() => {
   const root = document.documentElement;
@@ -39,7 +40,7 @@ setTimeout(() => {
 
 
 def chromium(page: str, *options: str, size: tuple[int, int] = WIDE) -> str:
-    """What Chromium says on stdout after a page had 10 s of its own clock."""
+    """Chromium's output after the page has had 10 s of its own clock."""
     command = ["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
     command += ["--virtual-time-budget=10000", "--window-size={},{}".format(*size), *options, page]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
@@ -47,7 +48,7 @@ def chromium(page: str, *options: str, size: tuple[int, int] = WIDE) -> str:
 
 
 def look(page: Path, name: str, fragment: str = "", size: tuple[int, int] = WIDE) -> str:
-    """The page as it is after its scripts ran; its screenshot is kept under this name."""
+    """The page after its scripts have run. Its screenshot is saved under this name."""
     address = page.as_uri() + fragment
     PICTURES.mkdir(parents=True, exist_ok=True)
     chromium(address, f"--screenshot={PICTURES / name}-{size[0]}.png", size=size)
@@ -55,7 +56,7 @@ def look(page: Path, name: str, fragment: str = "", size: tuple[int, int] = WIDE
 
 
 def with_script(page: Path, script: str) -> Path:
-    """A copy beside the page that runs a script."""
+    """A copy, next to the page, that also runs a script."""
     copy = page.with_name(f"browser_{page.name}")
     copy.write_text(page.read_text().replace("</body>", f"<script>{script}</script></body>"))
     return copy
@@ -72,7 +73,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def docs(home: Path) -> Path:
-    """dbt's site, in one file."""
+    """dbt's site, in a single file."""
     return home / "target" / "static_index.html"
 
 

@@ -1,4 +1,4 @@
-"""Cases: what lands in batches, and the rows that ClickHouse should have of it."""
+"""Cases: what lands in batches, and the rows that ClickHouse should then have."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EPOCH = datetime(2025, 1, 1)
 
 @dataclass(frozen=True)
 class Broken:
-    """A line that must end in quarantine for ``reason``, and change nothing else."""
+    """A line that must end in quarantine for ``reason``, and must change nothing else."""
 
     text: str
     reason: str
@@ -28,10 +28,10 @@ Line = str | Broken
 
 @dataclass(frozen=True)
 class Case:
-    """A table, the lines of its batches and its live rows after the last one.
+    """A table, the lines of its batches, and its live rows after the last batch.
 
-    ``changes`` is what the last batch's change set should hold, where that is told. With ``stops``, a part of
-    its message, the change set of all batches but the first is refused, and the rows are those of the first.
+    ``changes`` is the expected change set of the last batch, if given. With ``stops``, part of an error message, the
+    change set of all batches but the first is refused, and the rows are those after the first batch.
     """
 
     situation: Situation
@@ -50,7 +50,7 @@ class Case:
         return [line.text if isinstance(line, Broken) else line for line in self.batches[batch]]
 
     def quarantined(self, files: Mapping[int, str]) -> list[Row]:
-        """The quarantine's rows of this case, given the names of the batches' files."""
+        """The quarantined rows of this case, given the names of the batches' files."""
         return [
             (self.name, batch, files[batch], number, line.reason, line.text)
             for batch, lines in self.batches.items()
@@ -64,7 +64,7 @@ def compact(value: Any) -> str:
 
 
 def scattered(lines: Sequence[Line], among: Sequence[Line], rng: random.Random) -> list[Line]:
-    """``among`` in its order, with ``lines`` between, each at a random place."""
+    """``among`` in order, with ``lines`` inserted at random places."""
     mixed = list(among)
     for line in lines:
         mixed.insert(rng.randint(0, len(mixed)), line)

@@ -1,4 +1,4 @@
-"""All cases in one project, built twice in one process: up to the first batch, then all that has landed."""
+"""All cases in one project, built twice in one process: up to the first batch, then with all that has landed."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ CASES: list[Case] = [
 
 @dataclass(frozen=True)
 class Built:
-    """The project and what it made of the cases."""
+    """The project, and its results for the cases."""
 
     project: ChangeSetProject
     files: dict[tuple[str, int], str]
@@ -63,7 +63,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
             "select _passed_over as name, count(*) as lines from {{ ref('stg_latest_wins') }}\n"
             "where _passed_over is not null group by _passed_over"
         },
-        # Where the change set stops, there is nothing to read.
+        # If the change set stops, there are no parsed lines to read.
         parsed_once={case.name for case in CASES if not case.stops} - {"latest_wins", "extracts"},
     )
     files = {
@@ -79,7 +79,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
 
 @dataclass(frozen=True)
 class Corrected:
-    """What the project says after files of applied batches were corrected, and an extract without keys landed."""
+    """The outcome after files of applied batches were corrected, and an extract without keys landed."""
 
     outcomes: list[Outcome]
     live: dict[str, list[Row]]
@@ -93,10 +93,10 @@ def corrected(built: Built) -> Corrected:
         postgresql.GOOD.line() if isinstance(line, Broken) else line for line in cases["latest_wins"].batches[1]
     ]
     built.project.land("latest_wins", 1, repaired)
-    # The extract that was passed over, now with another row.
+    # The extract that was skipped, now with another row.
     built.project.land("extracts", 2, [*cases["extracts"].texts(2), rows.extract_line(7000)])
     built.project.land("extracts", 4, [rows.extract_line(1), '{"id":'])
-    # The quarantine reads all staging models; of the others nothing has changed.
+    # The quarantine reads all staging models, of which the others have not changed.
     changed = [
         "--select",
         "staging",

@@ -1,4 +1,4 @@
-"""MySQL's envelopes, and values as Debezium writes them there."""
+"""MySQL's envelopes, and values as Debezium encodes them."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ MICROSECOND = timedelta(microseconds=1)
 
 
 def precise(number: Decimal, scale: int) -> str:
-    """Kafka Connect's Decimal: the unscaled number in as few bytes as hold it."""
+    """Kafka Connect's Decimal: the unscaled number in as few bytes as possible."""
     unscaled = int(number.scaleb(scale))
     length = (unscaled + (unscaled < 0)).bit_length() // 8 + 1
     return base64.b64encode(unscaled.to_bytes(length, "big", signed=True)).decode()
 
 
 def encoded(row: dict[str, Any]) -> dict[str, Any]:
-    """A row as it is in an image."""
+    """A row as an image has it."""
     if any(value is None for value in row.values()):
         return row
     micros = {name: (row[name] - EPOCH.replace(year=1970)) // MICROSECOND for name in ("made", "seen", "heard")}
@@ -101,7 +101,7 @@ def _null_row(key: int) -> dict[str, Any]:
 
 
 def _case(name: str, version: str, sources: list[tuple[dict[str, Any], int]], broken: list[Line], seed: int) -> Case:
-    """A history whose changes have these sources and versions, which grow, cut in two."""
+    """A history whose changes have these sources and growing versions, split in two."""
     rng = random.Random(seed)
     table = Oracle()
     batches: dict[int, list[Line]] = {1: [], 2: []}
@@ -138,7 +138,7 @@ def _update(source: Any, **fields: Any) -> str:
 
 
 def binlog() -> Case:
-    """File, position and row: the row decides within one event, the number of the file above the position."""
+    """File, position and row: the row decides within one event, and the file number comes before the position."""
     sources = []
     for number in range(300):
         file, position, row = (9 + number // 100, 4 + number % 100 // 3 * 900_000_000, number % 100 % 3)
@@ -178,7 +178,7 @@ def binlog() -> Case:
 
 
 def gtid() -> Case:
-    """Transactions of two servers, one the primary after the other, and the event's place in each."""
+    """Transactions of two servers, which are primary one after the other, and the position of the event in each."""
     first, second = "3e11fa47-71ca-11e1-9e33-c80aa9429562", "0E11FA47-71CA-11E1-9E33-C80AA9429562"
     snapshot = {"source": {"gtid": None, "snapshot": "true"}, "snapshot": True}
     sources: list[tuple[dict[str, Any], int]] = [(snapshot, 0)]

@@ -1,4 +1,4 @@
-"""What the parsers make of lines: their SQL as dbt renders it, run on a Spark session without a project around it."""
+"""What the parsers return for lines: their SQL as dbt renders it, run on a Spark session without a project."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from tests.macros.harness import parsed_project
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# What stands for the source in the SQL: a relation of the stock adapter has no format.
+# Stands for the source in the SQL, because a relation of the stock adapter has no format.
 _TEXT, _PARQUET = "landing.events", {"file_format": "parquet"}
 
 
 @dataclass(frozen=True)
 class Parse:
-    """A call of a parser, whose source is SOURCE, and the lines that it reads, in one file a list, or Parquet files."""
+    """A call of a parser with the source SOURCE, and the lines to read: a list per file, or Parquet files."""
 
     call: str
     files: Sequence[Sequence[str]]
@@ -29,7 +29,7 @@ class Parse:
 
 @contextmanager
 def spark_session() -> Iterator[SparkSession]:
-    """A session with the settings that the adapter gives its own."""
+    """A session with the settings that the adapter gives its sessions."""
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
@@ -44,7 +44,7 @@ def spark_session() -> Iterator[SparkSession]:
 
 
 def parsed(session: SparkSession, folder: Path, parses: Mapping[str, Parse]) -> dict[str, list[dict[str, Any]]]:
-    """The rows of each parse, one a line, in the order of the lines."""
+    """The rows of each parse, one per line, in the order of the lines."""
     models = {name: _model(parse) for name, parse in parses.items()}
     found = {}
     with parsed_project(folder / "project", models, engine="spark") as project:
@@ -56,7 +56,7 @@ def parsed(session: SparkSession, folder: Path, parses: Mapping[str, Parse]) -> 
                 path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
             sql = project.compiled(name).replace(str(_PARQUET), f"parquet.`{parse.parquet}`")
             sql = sql.replace(_TEXT, f"text.`{landing}`")
-            rows = session.sql(sql).coalesce(1).collect()  # a file's lines stay in their order
+            rows = session.sql(sql).coalesce(1).collect()  # keeps the lines of a file in order
             found[name] = [row.asDict(recursive=True) for row in rows]
     return found
 

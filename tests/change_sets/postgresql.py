@@ -1,4 +1,4 @@
-"""Random histories of a table as Debezium sends them from PostgreSQL, and what is left of them."""
+"""Random histories of a table, as Debezium sends them from PostgreSQL, and the rows that they leave."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support.change_set_project import Situation
 from tests.support.shop import Row
 
 COLUMNS = "{'id': 'bigint', 'amount': 'decimal(12,2)', 'note': 'string', 'at': 'timestamp'}"
-# One case leaves it out, and test_dialects.py has the other forms: reading them takes Spark twice the time.
+# One case omits it, and test_dialects.py has the other forms, which take Spark twice the time to read.
 PLAIN = "envelope_only=true"
 TYPES = {
     "id": "Int64",
@@ -31,8 +31,8 @@ UNAVAILABLE = "__debezium_unavailable_value"
 class Event:
     """A change of one row; ``note`` may be unavailable. A truncate has no row.
 
-    An update that changes the key has the old one in ``old_id``. The transaction before has committed at ``commit``,
-    0 for the event's own place.
+    An update that changes the key has the old key in ``old_id``. The previous transaction committed at ``commit``; 0
+    stands for the event's own position.
     """
 
     op: str
@@ -50,7 +50,7 @@ class Event:
 
     @property
     def fact(self) -> oracle.Event:
-        """What it says, for the oracle."""
+        """The event, for the oracle."""
         return oracle.Event(
             self.id,
             self.version,
@@ -83,13 +83,13 @@ class Event:
 
 
 def source(lsn: Any, commit: Any = 0) -> dict[str, Any]:
-    """What Debezium says of an event's place."""
+    """Debezium's fields for the position of an event."""
     committed = None if commit is None else str(commit or lsn)
     return {"connector": "postgresql", "lsn": lsn, "sequence": compact([committed, str(lsn)])}
 
 
 def history(rng: random.Random, events: int, keys: int, *, leaves_out: bool = False) -> list[Event]:
-    """Changes in their order: inserts, updates, deletes, rare truncates, in no order of keys."""
+    """Changes in order: inserts, updates, deletes, and rare truncates, of keys in random order."""
     there: set[int] = set()
     found = []
     for number in range(1, events + 1):
@@ -123,7 +123,7 @@ def cut(events: list[Event], batches: int) -> dict[int, list[Event]]:
 
 
 def delivered(events: list[Event], rng: random.Random) -> list[Event]:
-    """Some twice, all in any order."""
+    """Some events twice, and all in random order."""
     found = events + [event for event in events if rng.random() < 0.1]
     rng.shuffle(found)
     return found
@@ -135,7 +135,7 @@ SILENT: list[Line] = ["", "   ", "null", '{"schema": null, "payload": null}']
 SOURCE = {"version": "3.0", "connector": "postgresql", "lsn": 1, "xmin": None}
 TRANSACTION = {"status": "END", "id": "571:53195829", "ts_ms": 1, "event_count": 2, "data_collections": [{"data_collection": "s.a", "event_count": 2}]}
 BEGIN = {**TRANSACTION, "status": "BEGIN", "event_count": None, "data_collections": None}
-# What Debezium sends besides changes of rows, by the name that it is passed over by; each also with a schema around.
+# What Debezium sends besides row changes, by the name under which it is skipped; each also with a schema around it.
 MESSAGES: dict[str, list[Any]] = {
     "heartbeat": [{"ts_ms": 1486500577691}],
     "transaction": [TRANSACTION, BEGIN],
@@ -165,7 +165,7 @@ BROKEN: list[Line] = [
     Broken("17", "malformed JSON"),
     Broken("{}", "op is missing"),
     Broken(enveloped(op="x"), "unknown op x"),
-    # An envelope without an operation, and rows that come without an envelope, whatever their columns are called.
+    # An envelope without an operation; and rows without an envelope, whatever their columns are called.
     Broken(compact({"before": None, "after": {**GOOD.image, "payload": None}, "source": {"lsn": 2}}), "op is missing"),
     Broken(compact({**GOOD.image, "payload": None}), "op is missing"),
     Broken(compact({**GOOD.image, "payload": {"op": "c", "after": GOOD.image, "source": {"lsn": 2}}}), "op is missing"),
@@ -256,13 +256,13 @@ def _change_set(events: list[Event]) -> list[Row]:
 
 
 def values_left_out() -> Case:
-    """Notes that PostgreSQL did not send keep what is stored."""
+    """Notes that PostgreSQL did not send keep their stored values."""
     rng = random.Random(2)
     events = history(rng, 700, 40, leaves_out=True)
     batches = cut(events, 3)
     broken: list[Line] = [
         Broken(altered(amount=UNAVAILABLE), "amount is unavailable"),
-        # The row of another key does not have what PostgreSQL left out of this one.
+        # The row of another key lacks what PostgreSQL omitted for this one.
         Broken(enveloped(before={"id": 7}, after={**GOOD.image, "note": UNAVAILABLE}), "note is unavailable"),
     ]
     return Case(
@@ -279,7 +279,7 @@ def values_left_out() -> Case:
 
 
 def combined(name: str, amount: str, note: str, moment: str, seed: int) -> Case:
-    """Columns that are combined with what is stored."""
+    """Columns that are combined with stored values."""
     rng = random.Random(seed)
     events = history(rng, 500, 30, leaves_out=True)
     combine = {"amount": amount, "note": note, "at": moment}
@@ -297,9 +297,9 @@ def combined(name: str, amount: str, note: str, moment: str, seed: int) -> Case:
 
 
 def moved_keys() -> Case:
-    """A change of a key comes as a delete and an insert at one position, or as one update with the key before.
+    """A key change comes as a delete and an insert at one position, or as one update with the key before.
 
-    Keys are taken up again.
+    Keys are reused.
     """
     rng = random.Random(10)
     stored: dict[int, Event] = {}
@@ -332,7 +332,7 @@ def moved_keys() -> Case:
 
 
 def open_transaction() -> Case:
-    """The first transaction after a snapshot was open when it was taken, and lands in a later batch."""
+    """The first transaction after a snapshot was open during it, and lands in a later batch."""
     snapshot = [Event("r", 800, key, Decimal(key), "read", at(key)) for key in (1, 2, 3, 4)]
     first = Event("u", 640, 1, Decimal(10), "first", at(10), commit=None)
     moved = replace(first, id=3, lsn=656)
@@ -358,7 +358,7 @@ def open_transaction() -> Case:
 
 
 def _of_tables(name: str, more: str, stops: str = "") -> Case:
-    """The events of two tables with the same keys in one topic; the other table is in the second batch only."""
+    """The events of two tables with the same keys in one topic. The other table appears only in the second batch."""
 
     def line(event: Event, table: str) -> str:
         return event.line().replace('"connector"', f'"schema":"public","table":"{table}","connector"')
@@ -396,7 +396,7 @@ def unnamed_tables() -> Case:
 
 
 def version_of_the_row() -> Case:
-    """A column is the version: a delete has that of the row that it deletes."""
+    """A column is the version: a delete has the version of the row that it deletes."""
     rng = random.Random(11)
     stored: dict[int, Event] = {}
     events: list[Event] = []
@@ -429,17 +429,17 @@ def version_of_the_row() -> Case:
 
 
 def signed() -> Case:
-    """Before- and after-images, versions in a column, chains within and across batches."""
+    """Before- and after-images, versions in a column, and chains within and across batches."""
     return _signed("signed")
 
 
 def signed_broken() -> Case:
-    """A line that cannot be used stops the table: nothing could mend what is written without it."""
+    """A line that cannot be used stops the table: nothing could repair what is written without it."""
     return _signed("signed_broken")
 
 
 def signed_gap() -> Case:
-    """So does a change that did not come."""
+    """A missing change stops it too."""
     return _signed("signed_gap")
 
 
@@ -461,7 +461,7 @@ def _signed(name: str) -> Case:
         batch = 1 + number * 3 // 500
         batches[batch] += [line] * rng.choice([1, 1, 1, 2])
         if after and rng.random() < 0.1:
-            # An update that changes nothing, at the version that the row has.
+            # An update that changes nothing, at the row's own version.
             batches[batch].append(compact({"before": after, "after": after, "op": "u"}))
         if batch == 1:
             after_first = dict(stored)

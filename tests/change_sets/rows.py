@@ -23,7 +23,7 @@ def left(events: list[Event], *columns: str) -> list[Row]:
 
 
 def upserts() -> Case:
-    """The newest row of a key by a column counts, in whatever order rows come; a flag says that it is gone."""
+    """The newest row of a key, by a column, counts in whatever order rows come; a flag marks deleted rows."""
     rng = random.Random(7)
     events: list[Event] = []
     batches: dict[int, list[Line]] = {1: [], 2: [], 3: []}
@@ -59,7 +59,7 @@ def upserts() -> Case:
 
 
 def _partial(name: str, missing_fields: str, broken: list[Line]) -> Case:
-    """Rows that lack fields, which are not those that are null: each keeps what is stored, or is null too."""
+    """Rows may lack fields, which differs from null: such a field keeps its stored value, or counts as null too."""
     rng = random.Random(13)
     events: list[Event] = []
     batches: dict[int, list[Line]] = {1: [], 2: [], 3: []}
@@ -95,7 +95,7 @@ def sparse() -> Case:
 
 
 def by_batch() -> Case:
-    """The batch orders the changes: blank lines and null have none. Values that only move are rivals at one version."""
+    """The batch orders the changes; blank lines and null have none. Two values of a key in one batch conflict."""
     rows = {
         1: [(1, "a", None), (2, None, "b"), (3, None, None)],
         2: [(1, None, "a"), (4, "x", None), (4, None, "x")],
@@ -129,7 +129,7 @@ def by_batch() -> Case:
 
 
 def names() -> Case:
-    """Columns may have names that SQL, Debezium and the macros use themselves."""
+    """Column names can be those that SQL, Debezium and the macros use themselves."""
     key = ["change", "row"]
     payload = ["order", "group", "table", "select", "digest", "value", "op", "before", "version", "image"]
     rng = random.Random(12)
@@ -162,7 +162,7 @@ def extract_line(key: int) -> str:
 
 
 def extracts() -> Case:
-    """Full extracts, of which one is passed over: a row has the version of the extract that changed it last."""
+    """Full extracts, one of which is skipped: a row has the version of the extract that last changed it."""
     rng = random.Random(8)
     stored: dict[int, tuple[str | None, datetime]] = {}
     batches: dict[int, list[Line]] = {}
@@ -171,7 +171,7 @@ def extracts() -> Case:
         names = {key: rng.choice([None, "a", f"b{batch}"]) for key in rng.sample(range(1, 101), 80)}
         kept = {key for key in names if key in stored and rng.random() < 0.5}
         names |= {key: stored[key][0] for key in kept}
-        # Of rows whose lines are broken, one is stored and two are new.
+        # Of the rows with broken lines, one is stored and two are new.
         broken = {1000, 1001, *sorted(stored)[:1]}
         texts: list[Line] = [
             compact({"id": key, "name": name, "at": iso(extracted)}) for key, name in names.items() if key not in broken
@@ -202,7 +202,7 @@ def extracts() -> Case:
 
 
 def of_another_tool() -> Case:
-    """Lines of another tool: none of 20 lines in batch 2 can be used. Nothing was applied."""
+    """Lines of another tool: none of the 20 lines in batch 2 can be used, so nothing is applied."""
     lines: list[Line] = [
         Broken(
             compact({"database": "shop", "table": "t", "type": "insert", "data": {"id": key, "at": iso(at(key))}}),
@@ -225,7 +225,7 @@ def of_another_tool() -> Case:
 
 
 def deletes_by_place() -> Case:
-    """Deletes have only the key: each ends what stands before it, in its batch or in the table."""
+    """Deletes have only the key: each deletes what comes before it, in its batch or in the table."""
     rng = random.Random(12)
     stored: dict[int, tuple[str, datetime]] = {}
     batches: dict[int, list[Line]] = {1: [], 2: [], 3: []}

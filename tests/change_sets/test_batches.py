@@ -1,4 +1,4 @@
-"""What lands where, what a part of it must not become, and the commands that errors advise, in one process."""
+"""What lands where, what a partial run must not change, and the commands that errors advise, in one process."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def line(key: int) -> str:
 
 @dataclass(frozen=True)
 class Told:
-    """What the commands said, by a name for each, and the rows in the end."""
+    """The output of each command, by name, and the final rows."""
 
     commands: dict[str, Sequence[str]]
     outcomes: dict[str, Outcome]
@@ -266,7 +266,7 @@ def test_lines_of_a_batch_are_in_the_manifest(told: Told) -> None:
 
 
 def test_files_in_quarantine_have_their_own_names(told: Told) -> None:
-    """A batch that is only mentioned, or hidden, is none."""
+    """A hidden or merely mentioned batch is not a batch."""
     assert sorted(told.quarantined) == [
         ("orders", 1, f"orders/batch=000001/{ODD_NAME}", 1, "malformed JSON", "no JSON"),
         ("orders", 1, "orders/batch=000001/part-00000.json", 2, "malformed JSON", '{"id":'),

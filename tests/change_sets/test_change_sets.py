@@ -55,7 +55,8 @@ def test_fields_that_the_schema_does_not_know_are_warned_of(built: Built) -> Non
 
 
 def test_corrected_lines_leave_the_quarantine(built: Built, corrected: Corrected) -> None:
-    """The batch of the others is as it was; their lines stay, though the quarantine took it again."""
+    """The other tables' batches have not changed: their lines stay, although the quarantine took those batches
+    again."""
     gone = [row for row in built.quarantined if row[:2] == ("latest_wins", 1)]
     new = [row for row in corrected.quarantined if row[:2] == ("extracts", 4)]
     assert gone
@@ -80,7 +81,7 @@ def test_an_extract_with_a_line_without_a_key_deletes_nothing(corrected: Correct
 
 @pytest.mark.parametrize("name", ["moved", "unnamed_tables"])
 def test_events_that_stop_a_change_set_stop_it_again(corrected: Corrected, name: str) -> None:
-    """What it knew before the first stop is not forgotten."""
+    """What the change set knew before the first stop is not forgotten."""
     case = next(case for case in CASES if case.name == name)
     for outcome in corrected.outcomes:
         status, message = outcome.nodes[f"{name}_changes"]

@@ -1,7 +1,7 @@
-"""The forms in which Debezium's events come: each is read as what it is, or refused by a reason that names it.
+"""The forms in which Debezium's events come: each is read correctly, or refused for a reason that names it.
 
-The recorded streams are those of the real Debezium, from PostgreSQL and MariaDB; their expected rows are what the
-database itself printed in the end. The other lines are in the form that the documentation of each tool shows:
+The recorded streams come from the real Debezium, with PostgreSQL and MariaDB. Their expected rows are what the database
+itself printed at the end. The other lines have the form that the documentation of each tool shows:
 
 - https://debezium.io/documentation/reference/stable/transformations/event-flattening.html
 - https://debezium.io/documentation/reference/stable/connectors/mongodb.html#mongodb-events
@@ -55,7 +55,7 @@ def _same(text: str) -> str:
     return text
 
 
-# A column: its type, and what the database's text and the parsed value have in common.
+# For each column: its type, and what to compare of the database's text and the parsed value.
 Read = Callable[[Any], Any]
 Columns = dict[str, tuple[str, Read, Read]]
 COMMON: Columns = {
@@ -93,7 +93,7 @@ MYSQL: Columns = {
 STREAMS: dict[str, Columns] = {
     "postgresql_schemas": POSTGRESQL,
     "postgresql_flat_schemas": POSTGRESQL,
-    # Debezium itself sends null for a time that nanoseconds do not hold.
+    # Debezium itself sends null for a time that does not fit into nanoseconds.
     "postgresql_nanoseconds": {name: read for name, read in POSTGRESQL.items() if name != "seen_ms"},
     "mysql_schemas": MYSQL,
 }
@@ -161,7 +161,7 @@ def _recorded(name: str) -> tuple[list[str], dict[str, Any]]:
 
 
 def _call(columns: dict[str, str], more: str = "") -> str:
-    # A column as the version: what orders the events has its own tests.
+    # The version is a column, because the order of events has tests of its own.
     return f"parse_debezium(SOURCE, key=['id'], columns={columns}, missing_fields='null', version='id'{more})"
 
 
@@ -218,7 +218,7 @@ def test_a_stream_with_a_schema_comes_to_the_rows_of_its_database(
             live.pop(row["id"], None)
         else:
             live[row["id"]] = row
-    # Times outside of ClickHouse's range are in quarantine.
+    # Times outside ClickHouse's range go to the quarantine.
     expected = {
         int(row["id"]): row
         for row in _recorded(name)[1]["rows"]

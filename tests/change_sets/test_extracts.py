@@ -1,4 +1,4 @@
-"""Full extracts: what is compared is what is stored, or the model stops with a command that mends it."""
+"""Full extracts are compared with what is stored; otherwise the model stops, with a command that helps."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ONE: Extract = [(1, "a", None), (2, "b", None), (3, "c", "x"), (4, None, "d")]
 TWO: Extract = [(1, None, "a"), (2, "b", None), (3, "c", "x"), (5, "", None)]
 HALF: Extract = ONE[:1]
 
-# Each is extract 1, which is applied; what is done to it then; extract 2; and what the model says of it, if anything.
+# For each: extract 1, which is applied; what then happens to it; extract 2; and the model's message, if any.
 STOPS: Mapping[str, str] = {
     "removed": "extract 1, which is stored in removed, is no longer in the landing zone",
     "corrected": "extract 1, which is stored in corrected, has changed since it was applied",
@@ -56,7 +56,7 @@ def lines(name: str, rows: Extract, seconds: float) -> list[str]:
     return [*found[:1], "", "null", *found[1:]]
 
 
-# Pairs of rows of which each differs from every other.
+# Pairs of rows, all of which differ from each other.
 DIGESTS = """{{ config(materialized='table') }}
 select number, {{ get_digest_sql(['a', 'b', 'c', 'd', 'e'], {'a': 'string', 'b': 'boolean', 'c': 'double', 'd': 'array<string>', 'e': 'map<string,struct<x:timestamp>>'}) }} as digest
 from values
@@ -81,7 +81,7 @@ as given (number, a, b, c, d, e)
 
 @dataclass(frozen=True)
 class Extracts:
-    """What two runs said, the commands that the second advised, what these said, and the live rows after each."""
+    """The output of two runs, the commands that the second run advised, their output, and the live rows after each."""
 
     project: ChangeSetProject
     first: Outcome

@@ -1,4 +1,4 @@
-"""Change sets of lake tables on a Spark that has neither Delta nor Iceberg; `make formats` has those."""
+"""Change sets of lake tables on a Spark without Delta and Iceberg; `make formats` tests with them."""
 
 from __future__ import annotations
 

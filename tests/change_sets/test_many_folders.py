@@ -1,4 +1,5 @@
-"""A landing zone with a long history, a folder a batch: the first run takes all of it, the next find nothing or one batch."""
+"""A landing zone with a long history, one folder per batch: the first run takes all, later ones find one batch or
+none."""
 
 from __future__ import annotations
 

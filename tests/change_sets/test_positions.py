@@ -1,5 +1,5 @@
-"""The version of an event is the order in which its source commits: races on a real PostgreSQL, and what each connector
-of Debezium says of its positions. The macros' SQL runs in one Spark, without dbt."""
+"""The version of an event follows the order in which its source commits: tested with races on a real PostgreSQL, and
+with the positions that each Debezium connector sends. The macros' SQL runs in one Spark, without dbt."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def spark() -> SparkSession:
 
 
 class Landing:
-    """Lines in batches, and what the models make of them."""
+    """Lines in batches, and the models' results for them."""
 
     def __init__(self, folder: Path, spark: SparkSession, project: Project) -> None:
         self._folder, self._spark, self._project = folder, spark, project
@@ -123,7 +123,7 @@ def _assert_rows(landing: Landing, table: str, rows: list[dict[str, Any]]) -> No
 
 
 def test_races_end_as_in_postgresql(landing: Landing) -> None:
-    """Each race of `RACES`, and many connections at random: no row too many, none too few, none of another time."""
+    """After each race of `RACES`, and many connections at random, no row is missing, extra or outdated."""
     with racing_postgres() as races:
         races.stream()
         for name in RACES:
@@ -141,7 +141,7 @@ def test_races_end_as_in_postgresql(landing: Landing) -> None:
 
 @pytest.mark.parametrize("mark", [0, 3])
 def test_races_that_debezium_has_recorded(landing: Landing, mark: int) -> None:
-    """With a transaction that is open during the snapshot, and an incremental snapshot while others write."""
+    """They include a transaction that is open during the snapshot, and an incremental snapshot during writes."""
     expected = json.loads((DIALECTS / "races.expected.json").read_text())[mark]
     with gzip.open(DIALECTS / "races.jsonl.gz", "rt") as file:
         landing.land([line.strip() for line, _ in zip(file, range(expected["lines"]), strict=False)])
@@ -176,7 +176,7 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
-# Events of one key in the order in which they count.
+# Events of one key, in the order in which they count.
 ORDERS = {
     "postgresql": [
         _line("r", "postgresql", lsn=None, sequence='["900",null]', snapshot="incremental"),
@@ -248,7 +248,7 @@ def test_each_connector_has_an_order(landing: Landing) -> None:
 
 
 def test_clickhouse_places_events_as_spark_does(landing: Landing, project: Project) -> None:
-    """A stream that lands in ClickHouse, and one that lands in files, have one order."""
+    """A stream gets the same order whether it lands in ClickHouse or in files."""
     connectors = [name for name in ORDERS if name not in ("sqlserver", "oracle")]
     lines = [line for name in connectors for line in ORDERS[name]]
     landing.land(lines)
@@ -261,7 +261,7 @@ def test_clickhouse_places_events_as_spark_does(landing: Landing, project: Proje
 
 
 def test_epochs_stand_above_positions(landing: Landing) -> None:
-    """The server's positions begin anew in batch 2, and then at a time."""
+    """The server's positions start again in batch 2, and later at a time."""
     begin = 1767607200500
     line = _line("u", "postgresql", lsn=10**12, sequence=f'["{10**12}","{10**12}"]', ts_ms=begin - 1)
     lower = _line("u", "postgresql", lsn=8, sequence='["8","8"]', ts_ms=0)
@@ -317,7 +317,7 @@ def test_no_position(landing: Landing, model: str) -> None:
 
 
 def test_an_update_as_delete_and_insert(landing: Landing) -> None:
-    """At one version, the last line says whether the row is there."""
+    """At one version, the last line decides whether the row exists."""
     rows = [
         {"id": 1, "code": 200, "gone": True},
         {"id": 1, "code": 200, "gone": False},
@@ -338,7 +338,7 @@ def test_an_update_as_delete_and_insert(landing: Landing) -> None:
 
 
 def test_lines_of_other_tables_are_passed_over(landing: Landing) -> None:
-    """By name, by schema and name, or by a pattern; also a truncate. A line must say of which table it is."""
+    """They are recognised by name, by schema and name, or by a pattern; truncates too. A line must name its table."""
     position: dict[str, Any] = {"lsn": 8, "sequence": '["8","8"]'}
 
     def line(op: str, **source: Any) -> str:
@@ -376,7 +376,7 @@ def test_lines_of_other_tables_are_passed_over(landing: Landing) -> None:
 
 
 def test_a_delete_and_insert_begins_anew(landing: Landing) -> None:
-    """Nothing of before the delete is combined with the insert at its version."""
+    """Nothing from before the delete is combined with the insert at the same version."""
     rows = [
         {"id": 1, "code": 100, "amount": 9, "gone": False},
         {"id": 1, "code": 200, "amount": 9, "gone": True},

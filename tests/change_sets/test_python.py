@@ -1,4 +1,4 @@
-"""A change set that is a Python model, beside one in SQL of the same lines."""
+"""A change set that is a Python model, next to an SQL one for the same lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Change sets without new batches: which are built again, which stay, and what their targets make of those."""
+"""Change sets without new batches: which are rebuilt, which stay, and what their targets do."""
 
 from __future__ import annotations
 
@@ -44,20 +44,20 @@ def test_a_change_set_stays_while_nobody_needs_another(tmp_path: Path) -> None:
     first, _, has_started = run()
     assert has_started
 
-    # `reader` is to find what is new: nothing. `alone` has nobody else.
+    # `reader` must find only what is new, which is nothing. `alone` has no other reader.
     second, outcome, _ = run("--exclude", "reader")
     assert second["alone"] == first["alone"]
     assert second["read"] != first["read"]
     assert second["hooked"] != first["hooked"]
     assert {outcome.nodes[name] for name in names} == {NOTHING}
 
-    # An empty one is right for whoever reads it.
+    # An empty one is correct for any reader.
     third, outcome, has_started = run("--exclude", "reader")
     assert third == second
     assert not has_started
     assert {outcome.nodes[name] for name in names} == {NOTHING}
 
-    # Another view gives other columns, maybe.
+    # Another view may have other columns.
     staging = tmp_path / "project" / "models" / "staging" / "stg_alone.sql"
     staging.write_text(f"{staging.read_text()} -- changed")
     fourth, outcome, _ = run("--exclude", "reader")
@@ -70,7 +70,7 @@ def test_a_change_set_stays_while_nobody_needs_another(tmp_path: Path) -> None:
     assert fifth["alone"] != fourth["alone"]
     assert outcome.nodes["alone"] == ("success", "batch 2: 1 state")
 
-    # Spark lists the landing zone where it may be elsewhere, and finds the same.
+    # Spark lists the landing zone, because it may be elsewhere, and finds the same.
     profiles = tmp_path / "project" / "profiles.yml"
     profile = profiles.read_text()
     profiles.write_text(
@@ -81,7 +81,7 @@ def test_a_change_set_stays_while_nobody_needs_another(tmp_path: Path) -> None:
     assert {outcome.nodes[name] for name in names} == {NOTHING}
     profiles.write_text(profile)
 
-    # The table alone, and what it has applied before.
+    # The table alone, with what it has already applied.
     _, outcome, has_started = run("--select", "alone")
     assert outcome.nodes["alone"] == NOTHING
     assert not has_started

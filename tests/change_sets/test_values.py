@@ -1,4 +1,4 @@
-"""Edge values of each type, from a JSON line to a ClickHouse table: stored as given, or in quarantine."""
+"""Edge values of each type, from a JSON line to a ClickHouse table: stored as given, or quarantined."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ EXACT = Context(prec=2000)
 
 
 class Refused(Exception):
-    """The value cannot be stored; the message is the end of the reason."""
+    """The value cannot be stored. The message is the end of the reason."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """A declared column, what is given for it and what it holds of that.
+    """A declared column, the values given for it, and what it stores of them.
 
     Args:
         spark: the declared type.
-        clickhouse: the table's.
-        given: JSON values, as they stand on the line.
-        stored: what is stored of a value's text; raises Refused.
-        encoding: how the text is written.
+        clickhouse: the table's type.
+        given: JSON values, as written on the line.
+        stored: returns what is stored for a value's text, or raises Refused.
+        encoding: how the text is encoded.
     """
 
     spark: str
@@ -45,7 +45,7 @@ class Column:
 
 
 def text_of(token: str) -> str:
-    """What a JSON value says: the text of a string, or else the value as it stands."""
+    """The text of a JSON value: that of a string, or else the value as written."""
     value = json.loads(token, parse_int=str, parse_float=str, parse_constant=str)
     return value if token.startswith('"') else token
 
@@ -81,7 +81,7 @@ SPECIAL = {"nan": math.nan, "infinity": math.inf, "inf": math.inf}
 
 
 def floating(bits: int) -> Callable[[str], float]:
-    """A float whose digits, as many as are given, are those of the text."""
+    """A float that has the digits of the text, as many as are given."""
 
     def stored(text: str) -> float:
         sign, name = re.fullmatch(r"([+-]?)(.*)", text.lower(), re.DOTALL).groups()  # type: ignore[union-attr]
@@ -104,7 +104,7 @@ def floating(bits: int) -> Callable[[str], float]:
 
 
 def table_of(values: dict[str, Any]) -> Callable[[str], Any]:
-    """What is expected of each text is written down; of all others that they are refused."""
+    """A lookup of the expected result for each text; any other text is refused."""
 
     def stored(text: str) -> Any:
         if text not in values:
@@ -218,7 +218,7 @@ def signed_bytes(value: int, length: int = 0) -> str:
 
 
 def encoded() -> dict[str, Column]:
-    """Columns that are written otherwise than Spark reads them."""
+    """Columns whose encoding differs from Spark's own."""
     kind = "Nullable(DateTime64(6, 'UTC'))"
     high_micros = 10413791999999999
     variable = {
@@ -272,7 +272,7 @@ UNAVAILABLE = [
 
 @dataclass(frozen=True)
 class Given:
-    """One line: a value of a column, or the whole line, and the reason for which it is refused."""
+    """A line with a value for a column, or a whole line, and the reason for which it is refused."""
 
     row: bytes
     column: str = ""
@@ -324,7 +324,7 @@ def upsert(key: int, row: bytes) -> bytes:
 
 
 def event(key: int, row: bytes) -> bytes:
-    """As Debezium wraps it, with another row before."""
+    """A Debezium envelope with this row and another row before it."""
     image = upsert(key, row)
     return (
         b'{"schema":{"v":1.0},"payload":{"before":{"id":%d,"a_string":[1.0]},"after":%s,"source":{"lsn":1},"op":"u"}}'
@@ -348,7 +348,7 @@ GIVEN = [*given_values(), *BROKEN_ROWS]
 
 @dataclass(frozen=True)
 class Stored:
-    """The tables' values, by column and key, and the reasons, by line."""
+    """The values in the tables, by column and key, and the reasons, by line."""
 
     values: dict[str, dict[str, dict[int, Any]]]
     reasons: dict[str, dict[int, str]]

@@ -1,4 +1,4 @@
-"""A Spark cluster and ClickHouse behind HTTP, each behind a relay, for all tests of a file."""
+"""A Spark cluster and ClickHouse over HTTP, each behind a relay, for all tests of a file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PASSWORD = "secret"
 
 
 class Front:
-    """ClickHouse behind HTTP, which can be killed and brought back."""
+    """ClickHouse over HTTP, which can be killed and restarted."""
 
     def __init__(self, store: Path, password: str = PASSWORD) -> None:
         self._store = store
@@ -27,11 +27,11 @@ class Front:
         self.start()
 
     def start(self) -> None:
-        """Start it on its store."""
+        """Start it on its data."""
         self.process, self.port = start_server(self._store, password=self._password)
 
     def stop(self) -> None:
-        """End it."""
+        """Stop it."""
         stop_server(self.process)
 
     def kill(self) -> None:
@@ -41,7 +41,7 @@ class Front:
 
 
 class Servers:
-    """What a project on servers has: Spark, ClickHouse, and the ways to both."""
+    """The servers of a project: Spark, ClickHouse, and the relays to both."""
 
     def __init__(self, cluster: SparkCluster, front: Front, thrift: Relay, http: Relay) -> None:
         self.cluster = cluster
@@ -50,7 +50,7 @@ class Servers:
         self.http = http
 
     def mend(self) -> None:
-        """Start again what has been killed, and break nothing more."""
+        """Restart what has been killed, and break nothing more."""
         for relay in (self.thrift, self.http):
             relay.when("", lambda: None)
         self.cluster.mend()
@@ -59,7 +59,7 @@ class Servers:
             self.http.target = self.front.port
 
     def environment(self, target: str = "cluster") -> dict[str, Any]:
-        """What profiles.yml asks for."""
+        """The environment that profiles.yml needs."""
         return {
             **self.cluster.environment(),
             "SPARK_PORT": str(self.thrift.port),
@@ -70,7 +70,7 @@ class Servers:
         }
 
     def client(self) -> AbstractContextManager[Client]:
-        """A client of ClickHouse itself."""
+        """A client that connects to ClickHouse directly."""
         return shop.clickhouse_server((HOST, self.front.port), PASSWORD)
 
 

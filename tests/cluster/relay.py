@@ -1,4 +1,4 @@
-"""A relay of connections that sees what a client says, and can cut them."""
+"""A relay for connections that sees what clients send, and can cut connections."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ HOST = "127.0.0.1"
 
 
 class Relay(socketserver.ThreadingTCPServer):
-    """Listens on one port of this machine and hands on to another, which may change."""
+    """Listens on a local port and forwards to another one, which may change."""
 
     daemon_threads = True
     allow_reuse_address = True
@@ -29,16 +29,17 @@ class Relay(socketserver.ThreadingTCPServer):
 
     @property
     def port(self) -> int:
-        """Where it listens."""
+        """The port on which it listens."""
         return int(self.server_address[1])
 
     def when(self, text: str, action: Callable[[], object]) -> None:
-        """Do something once (never if ``text`` is empty), as soon as a client has said this; ``times`` is how often it was said."""
+        """Do something once (never if ``text`` is empty), as soon as a client sends ``text``; ``times`` counts how
+        often."""
         with self._guard:
             self._pattern, self._action, self.times = text.encode(), action, 0
 
     def heard(self, said: bytes) -> bytes:
-        """Look for what is waited for in what a client says, and return what may be its begin."""
+        """Look for the awaited text in what a client sends. Return what may be its beginning."""
         if not self._pattern:
             return b""
         *before, rest = said.split(self._pattern)
@@ -56,7 +57,7 @@ class Relay(socketserver.ThreadingTCPServer):
                 connection.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Say nothing: connections are meant to break."""
+        """Print nothing, because connections are meant to break."""
 
 
 class _Handler(socketserver.BaseRequestHandler):

@@ -1,7 +1,7 @@
-"""Two replicas of a shard, and a way to them that stands in for what an embedded engine lacks.
+"""Two replicas of a shard, with a proxy that does what embedded engines cannot.
 
 The statements are those that dbt sends. A statement `on cluster` goes to both engines, any other to the one that dbt is
-connected to. The engines cannot replicate, so that their tables get plain engines, and `replicate` copies rows.
+connected to. The engines cannot replicate, so their tables get plain engines, and `replicate` copies rows.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ _CONFIG = f"""<clickhouse><remote_servers>
 
 
 def on_one_replica(statement: str) -> str:
-    """What a statement `on cluster` does on each replica: all of them create a table with the same UUID."""
+    """What a statement `on cluster` does on one replica: all replicas create a table with the same UUID."""
     creates = re.search(r"\bcreate table\b", statement, re.IGNORECASE)
     return ON_CLUSTER.sub(f"uuid '{uuid4()}'" if creates else "", statement)
 
 
 class Replicas(Proxy):
-    """The way of dbt to two engines, of which ``target`` is the one that it is connected to."""
+    """The proxy between dbt and two engines; dbt is connected to ``target``."""
 
     def __init__(self, ports: tuple[int, int], schema: str) -> None:
         super().__init__()
@@ -59,12 +59,12 @@ class Replicas(Proxy):
         return next(port for port in self.clients if port != self.target)
 
     def change(self) -> None:
-        """Connect dbt to the other replica from now on."""
+        """Connect dbt to the other replica."""
         self.replicate()
         self.target = self.other
 
     def rewrite(self, body: bytes) -> bytes:
-        """Note a statement, and have both engines do what is for both."""
+        """Record a statement, and send it to both engines if it is for both."""
         text = body.decode(errors="replace")
         self.sent.append(text)
         if SYNC.search(text):
@@ -75,7 +75,7 @@ class Replicas(Proxy):
         return local.encode()
 
     def kept(self, port: int) -> dict[str, str]:
-        """The definition of each table of an engine that is not staged, by its name."""
+        """The definition of each table of an engine that is not staged, by name."""
         rows = self.clients[port].query(
             "select name, replaceRegexpOne(create_table_query, ' UUID \\'[^\\']*\\'', ''), uuid from system.tables "
             f"where database = '{self.schema}' and engine <> 'Memory'"
@@ -83,7 +83,7 @@ class Replicas(Proxy):
         return {name: f"{uuid} {query}" for name, query, uuid in rows.result_rows if not STAGED.search(name)}
 
     def replicate(self) -> None:
-        """Copy the rows of each table that is to be on both."""
+        """Copy the rows of each table that should be on both."""
         source, copy = self.clients[self.target], self.clients[self.other]
         for name in self.kept(self.other):
             table = f"`{self.schema}`.`{name}`"
@@ -93,7 +93,7 @@ class Replicas(Proxy):
 
 @contextmanager
 def running_replicas(folder: Path, schema: str) -> Iterator[Replicas]:
-    """Two engines, with a proxy before them."""
+    """Two engines, behind a proxy."""
     config = folder / "config.xml"
     config.write_text(_CONFIG)
     with ExitStack() as stack:
@@ -106,7 +106,7 @@ def running_replicas(folder: Path, schema: str) -> Iterator[Replicas]:
 
 @contextmanager
 def running_keeper(folder: Path) -> Iterator[int]:
-    """ZooKeeper, which PySpark ships; the port that it listens on."""
+    """ZooKeeper, which PySpark ships. Yields its port."""
     port = free_port()
     config = folder / "zoo.cfg"
     config.write_text(f"dataDir={folder}\nclientPort={port}\nclientPortAddress={HOST}\nadmin.enableServer=false\n")

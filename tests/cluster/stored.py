@@ -1,4 +1,4 @@
-"""All that ClickHouse holds of the shop, for comparison of two targets."""
+"""Everything that ClickHouse stores of the shop, to compare two targets."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from clickhouse_connect.driver.client import Client
 from tests.support.cluster_values import texts
 from tests.support.shop import Row, query
 
-# Of a run and not of what it applied. Spark says in milliseconds when a batch landed, Python in microseconds.
+# These depend on the run, not on what it applied. Spark gives the landing time in milliseconds, Python in microseconds.
 _OF_THE_RUN = [
     "_applied_at",
     "_remembered_at",
@@ -24,13 +24,13 @@ _OF_THE_RUN = [
     "taken_at",
     "target_uuid",
 ]
-# What the target `cluster` does not have: a Python model and what follows from it, the state of PostgreSQL.
+# What the target `cluster` lacks: a Python model and what depends on it, and the state of PostgreSQL.
 _OF_OTHERS = "order_wishes|orders_by_wish|postgresql"
 
 
 def stored(client: Client) -> dict[str, list[Row]]:
-    """The rows of every table and view, of collapsing tables those that FINAL leaves; not the copies of Spark's tables
-    that are sent to a server."""
+    """The rows of every table and view; for collapsing tables those that FINAL leaves. Copies of Spark tables that are
+    sent to a server are excluded."""
     tables = query(
         client,
         f"select name, engine from system.tables where database = 'shop' and not match(name, '__dbt_|__pushed_|{_OF_OTHERS}')",
@@ -51,7 +51,7 @@ def stored(client: Client) -> dict[str, list[Row]]:
 
 
 def differences(found: dict[str, list[Row]], expected: dict[str, list[Row]]) -> dict[str, list[Row]]:
-    """By table, the first row that only one of the two has; no rows if one has no such table."""
+    """For each table, the first row that only one side has; empty if one side lacks the table."""
     different = {}
     for table in found.keys() | expected.keys():
         if found.get(table) != expected.get(table):

@@ -1,4 +1,5 @@
-"""Servers that die and connections that break while dbt runs: the run heals or says what to do, the next one completes."""
+"""Servers that die and connections that break while dbt runs: the run recovers or says what to do, and the next
+completes."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from tests.support.commands import Outcome, dbt, variables
 
 TABLES = ("orders", "order_items")
 SELECTED = ["--select", *(f"+{table}_live" for table in TABLES)]
-# What dbt says to Spark as it makes a change set, and to ClickHouse as it publishes one.
+# What dbt sends to Spark when it makes a change set, and to ClickHouse when it publishes one.
 CHANGE_SET = "create table shop.order_items_changes\n"
 _LEFT = re.compile(r"its associated location 'file:([^']+)' already exists")
 PUBLICATION = "attach partition all from `shop`.`order_items__dbt_signed`"
@@ -28,7 +29,7 @@ PUBLICATION = "attach partition all from `shop`.`order_items__dbt_signed`"
 
 @dataclass
 class Life:
-    """The shop on servers, which takes one batch more with every run that is to break."""
+    """The shop on servers. Each run that is to break takes one more batch."""
 
     servers: Servers
     home: Path
@@ -36,24 +37,24 @@ class Life:
 
     @property
     def spark(self) -> str:
-        """Where dbt finds Spark."""
+        """The relay through which dbt reaches Spark."""
         return f"{HOST}:{self.servers.thrift.port}"
 
     @property
     def clickhouse(self) -> str:
-        """Where dbt finds ClickHouse."""
+        """The relay through which dbt reaches ClickHouse."""
         return f"{HOST}:{self.servers.http.port}"
 
     def run(self) -> Outcome:
         """A run up to the batch."""
-        # A server's lock of a run that broke off is taken over when it shows no sign of life for so long.
+        # On a server, the lock of a broken run is taken over after this many seconds without a sign of life.
         values = {"through_batch": self.batch, "versioned_collapsing_lock_seconds": 10}
         command = ["run", *SELECTED, *variables(**values)]
         (outcome,) = dbt(self.home, command, **self.servers.environment())
         return outcome
 
     def break_run(self) -> Outcome:
-        """A run that has one batch more to apply."""
+        """A run with one more batch to apply."""
         self.batch += 1
         return self.run()
 
@@ -69,8 +70,8 @@ class Life:
                 assert sorted(shop.net_rows(client, table), key=repr) == expected, table
 
     def complete(self) -> None:
-        """The next run succeeds, and after it the tables are right. If Spark finds folders in its way, what was running
-        on it has ended, and they are deleted as the error says."""
+        """The next run succeeds and leaves correct tables. If Spark finds folders in its way, everything that ran on it
+        has ended, and the folders are deleted as the error advises."""
         for _ in range(5):
             outcome = self.run()
             folders = _LEFT.findall(outcome.output)
@@ -97,7 +98,7 @@ def _mended(servers: Servers) -> Iterator[None]:
 
 
 def said(outcome: Outcome) -> str:
-    """What the run said of each node that failed."""
+    """The messages of the nodes that failed."""
     assert not outcome.success
     return "\n".join([outcome.exception or "", *outcome.failures().values()])
 
@@ -134,12 +135,12 @@ def test_restarted_thrift_server(life: Life) -> None:
 
 def test_cut_connection_to_spark(life: Life) -> None:
     def cut() -> None:
-        time.sleep(0.3)  # The statement is under way.
+        time.sleep(0.3)  # the statement is running
         life.servers.thrift.cut()
 
     life.servers.thrift.when(CHANGE_SET, cut)
     told = said(life.break_run())
-    assert life.servers.thrift.times == 1  # What may have been done is not said again.
+    assert life.servers.thrift.times == 1  # a statement that may have run is not sent again
     assert f"The connection to Spark's Thrift server at {life.spark} is lost: " in told
     assert UNKNOWN in told
     life.complete()
@@ -167,7 +168,7 @@ def test_cut_connection_to_clickhouse(life: Life) -> None:
 
 
 def test_two_at_once(life: Life) -> None:
-    """One waits for the other, or stops; whoever comes second finds nothing to do."""
+    """One waits for the other, or stops. Whichever comes second finds nothing to do."""
     life.batch += 1
     with ThreadPoolExecutor() as pool:
         outcomes = [run.result() for run in [pool.submit(life.run), pool.submit(life.run)]]

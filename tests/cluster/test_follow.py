@@ -1,4 +1,4 @@
-"""A resident run on a server that is killed: it waits, and goes on when the server is back."""
+"""A resident run on a server that is killed: it waits, and continues when the server is back."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_clickhouse_is_killed_in_a_run_and_between_runs(tmp_path: Path) -> None:
         resident.land(7)
         front.start()
         http.target = front.port
-        # Batch 6 comes with it, or was begun and is completed.
+        # Batch 6 is applied together with it, or was started and is completed.
         resident.wait_until(lambda: bool(re.search(r"orders batch(es 6-| )7: ", resident.output)))
         resident.wait_until(lambda: resident.state() == "idle")
 

@@ -1,4 +1,4 @@
-"""The Thrift server over HTTPS, as `method: http` of dbt-spark reaches it."""
+"""The Thrift server over HTTPS, as dbt-spark's `method: http` reaches it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LINES = ['{"id": 9007199254740993, "at": "2026-01-01T00:00:00Z", "price": "12345
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A key store of the server, and the certificate for its clients."""
+    """The server's key store, and the certificate for its clients."""
     folder = tmp_path_factory.mktemp("keys")
     store, certificate = folder / "server.jks", folder / "server.pem"
     key = ["-alias", "server", "-keystore", str(store), "-storepass", KEYSTORE_PASSWORD]

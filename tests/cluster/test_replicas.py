@@ -1,7 +1,7 @@
-"""A table, its history and its views on two replicas of a shard: what dbt sends to which of them.
+"""A table, its history and its views on two replicas of a shard: what dbt sends to which replica.
 
-Embedded engines do not replicate. What is tried is where each statement goes, that ClickHouse's parser takes it as dbt
-sends it, and that ClickHouse makes the replicated tables, with the ZooKeeper that PySpark ships.
+Embedded engines do not replicate. The tests check where each statement goes, that ClickHouse's parser accepts it as dbt
+sends it, and that ClickHouse creates the replicated tables, with the ZooKeeper that PySpark ships.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tests.faults.proxy import HOST, Cut
 from tests.support.collapsing_project import CollapsingProject, Row
 
 SCHEMA = "replicated"
-# Replicated tables of an embedded engine never get to work: it cannot drop them, and does not end by itself.
+# Replicated tables of an embedded engine never become usable: it cannot drop them, and does not end by itself.
 _MAKE_TABLES = """
 import chdb, json, os, sys
 path, schema = sys.argv[1:]
@@ -60,7 +60,7 @@ DDL = re.compile(r"((create|drop|rename|exchange|alter|truncate) table|exchange|
 
 
 class Shop:
-    """A table and a view, on a server of which there are two replicas."""
+    """A table and a view, on a server with two replicas."""
 
     def __init__(self, folder: Path, replicas: Replicas) -> None:
         self.replicas = replicas
@@ -70,14 +70,14 @@ class Shop:
         self.project.add_model("sums", VIEW, SUMS)
 
     def land(self, *rows: Row, structure: str = STRUCTURE) -> None:
-        """What the next run reads, on both replicas."""
+        """Set what the next run reads, on both replicas."""
         for client in self.replicas.clients.values():
             settings = {"database": SCHEMA}
             client.command(f"create or replace table changes ({structure}) engine = Memory", settings=settings)
             client.insert("changes", rows, database=SCHEMA)
 
     def run(self, *arguments: str) -> None:
-        """A run that succeeds, and whose tables are then on both replicas."""
+        """Run dbt, which must succeed, and copy its tables to both replicas."""
         nodes = self.project.run(*arguments)
         assert {name: node.status for name, node in nodes.items()} == {"orders": "success", "sums": "success"}
         self.replicas.replicate()
@@ -97,13 +97,14 @@ def replicas(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Replicas]:
 
 @pytest.fixture(scope="module")
 def shop(replicas: Replicas, tmp_path_factory: pytest.TempPathFactory) -> Shop:
-    """A life: applies, a view, a new column, a repair, a full refresh, and runs on one replica after the other."""
+    """A history of applies, a view, a new column, a repair, a full refresh, and runs that alternate between the
+    replicas."""
     shop = Shop(tmp_path_factory.mktemp("project"), replicas)
     shop.land((1, "eu", 10, 1, False), (2, "eu", 10, 1, False), (3, "us", 5, 1, False))
     shop.run()
     for version in range(2, 5):
         replicas.change()
-        # The view gets the same change again and again: a part like one that it has got.
+        # The view gets the same change repeatedly, as a part that equals an earlier one.
         shop.land((10 + version, "eu", 10, version, False), (3, "us", 5, version, version == 3))
         shop.run()
     shop.project.add_model("orders", {**ORDERS, "publish": "journal"}, "select * from changes")
@@ -132,7 +133,7 @@ def test_each_replica_has_the_same_tables(shop: Shop) -> None:
 
 
 def statements(shop: Shop) -> list[str]:
-    """What changes tables, without the comment before it."""
+    """The statements that change tables, without the comment before them."""
     bare = (text.partition("*/")[2] if text.startswith("/*") else text for text in shop.replicas.sent)
     return [text for text in map(str.strip, bare) if DDL.match(text)]
 
@@ -140,13 +141,13 @@ def statements(shop: Shop) -> list[str]:
 def test_what_only_one_apply_needs_is_on_one_replica(shop: Shop) -> None:
     for statement in statements(shop):
         if SYNC.match(statement) or "non_replicated_deduplication_window" in statement:
-            continue  # A replica waits for the others, or they for it; and these engines are not replicated.
+            continue  # A replica would wait for the others, but these engines are not replicated.
         is_on_one = STAGED.search(statement) or ATTACH.search(statement)
         assert bool(ON_CLUSTER.search(statement)) != bool(is_on_one), statement
 
 
 def test_no_row_is_attached(shop: Shop) -> None:
-    """A replicated table leaves out a part that is like one that it got; of deletes it has that one."""
+    """A replicated table drops a part that equals an earlier one. Only tombstones are attached: it then has them."""
     attached = {text.split()[2] for text in statements(shop) if ATTACH.search(text)}
     assert attached <= {f"`{SCHEMA}`.`orders__tombstones`"}
 
@@ -160,7 +161,7 @@ def test_clickhouse_parses_each_statement(shop: Shop) -> None:
 
 
 def test_clickhouse_makes_the_replicated_tables(shop: Shop, tmp_path: Path) -> None:
-    """The first of each name; none that is like a table that was renamed."""
+    """The first table of each name, except those that equal a renamed one."""
     created: dict[str, str] = {}
     for text in statements(shop):
         if (made := CREATED.match(text)) and " as `" not in text:

@@ -1,7 +1,7 @@
-"""Two ClickHouse servers as the shards of one table, each with runs of its own, and a router that is this test.
+"""Two ClickHouse servers as shards of one table, each with its own runs. The test itself is the router.
 
-A shard gets every change. What belongs to another shard is a delete there, so that a key can move. One of the two dies
-within a run, again and again.
+A shard gets every change. A row that belongs to the other shard arrives as a delete, so that a key can move. One of the
+two dies during a run, again and again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SELECT = (
 
 
 class Shard:
-    """A server, and the project that applies to it."""
+    """A server, with the project that applies to it."""
 
     def __init__(self, folder: Path, number: int, stack: ExitStack) -> None:
         self.front = Front(folder / "clickhouse", password="")
@@ -40,7 +40,7 @@ class Shard:
         self.project.add_model("orders", {"unique_key": "id"}, SELECT)
 
     def apply(self, changes: list[Row], dies_after: float | None = None) -> bool:
-        """Apply changes; whether that succeeded. The server may be killed so many seconds after the begin."""
+        """Apply changes. Return whether that succeeded. The server may be killed after this many seconds."""
         self.project.replace_rows("changes", STRUCTURE, changes)
         killer = threading.Timer(dies_after or 0, self.front.kill)
         if dies_after is not None:
@@ -56,7 +56,7 @@ class Shard:
                 self.relay.target = self.front.port
 
     def live_rows(self) -> list[Row]:
-        """The live rows, which are the same by FINAL and by signs."""
+        """The live rows, which must agree by FINAL and by signs."""
         live = self.project.query("select id, region, amount from orders final where _sign = 1 order by all")
         net = self.project.query(
             "select id, region, amount from orders group by all having sum(_sign) <> 0 order by all"

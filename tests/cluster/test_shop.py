@@ -1,4 +1,4 @@
-"""The shop and a project of values on servers, row by row as on the embedded engines."""
+"""The shop and a project of edge values on servers, compared row by row with the embedded engines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support.cluster_values import assert_values, values_project
 from tests.support.commands import REPOSITORY, dbt, variables
 from tests.support.shop import Row
 
-# Relative to the project, absolute, and what the project says, which is relative too.
+# A relative path, an absolute one, and the project's own, which is relative too.
 COMMANDS = (
     ["run", *variables(landing_path="data/landing", through_batch=7)],
     ["run", *variables(landing_path=str(REPOSITORY / "data/landing"), through_batch=10)],

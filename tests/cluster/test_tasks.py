@@ -1,4 +1,4 @@
-"""Tasks that fail and are run again, and slow tasks that run twice at the same time."""
+"""Tasks that fail and are rerun, and slow tasks that run twice at the same time."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ SETTINGS = {
     "spark.speculation.interval": "50ms",
     "spark.speculation.multiplier": "1.1",
     "spark.speculation.quantile": "0.1",
-    # Of a stage with one task.
+    # Applies to stages with one task.
     "spark.speculation.task.duration.threshold": "1s",
-    # A session does not take this from its server.
+    # A session does not inherit this from its server.
     "spark.sql.files.ignoreCorruptFiles": "true",
-    # Several tasks, also where there is little to do.
+    # Several tasks even for little data.
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.files.openCostInBytes": "100m",
 }
@@ -44,23 +44,23 @@ EVENTS = Situation(
     {"id": "Int64", "v": "Int64"},
     {"unique_key": "id"},
 )
-# Scripts of the executor in which a task runs.
+# Scripts for the executor in which a task runs.
 FAILS, IS_SLOW, IS_KILLED = "false", "sleep 10", "kill -KILL $PPID"
-FROZEN_SECONDS = 12  # longer than the run still takes
+FROZEN_SECONDS = 12  # longer than the rest of the run
 IS_FROZEN = f"(sleep {FROZEN_SECONDS}; kill -CONT $PPID) & kill -STOP $PPID"
-# A task reads a landed file, creates a file of a table, and renames it when it is done.
+# A task reads a landed file, creates a table file, and renames it when it is done.
 READS = "read [1-9][0-9]* .*/landing/.*"
 WRITES_LINES = "create .*/shop.db/events_changes__stg_events/_temporary/.*"
 WRITES_CHANGES = "create .*/shop.db/events_changes/_temporary/.*"
 COMMITS_CHANGES = "rename .*/shop.db/events_changes/_temporary/0/task_.*"
-# By name, faults and how tasks at least end.
+# By name: the faults, and how tasks must at least end.
 RUNS: dict[str, tuple[dict[str, str], dict[str, int]]] = {
     "fail": ({READS: FAILS, WRITES_LINES: FAILS, WRITES_CHANGES: FAILS}, {"ExceptionFailure": 1}),
     "fail_to_commit": ({COMMITS_CHANGES: FAILS}, {"ExceptionFailure": 1}),
     "killed": ({WRITES_LINES: IS_KILLED, WRITES_CHANGES: IS_KILLED}, {"ExecutorLostFailure": 1}),
     "slow": ({READS: IS_SLOW, WRITES_CHANGES: IS_SLOW}, {"twice": 1, "TaskKilled": 1}),
     "slow_to_commit": ({COMMITS_CHANGES: IS_SLOW}, {"TaskCommitDenied": 1}),
-    # The first of the two goes on when the run has ended.
+    # The first of the two continues after the run has ended.
     "frozen": ({WRITES_LINES: IS_FROZEN}, {"twice": 1}),
 }
 
@@ -78,7 +78,7 @@ class Tasks:
         self._seen = 0
 
     def run(self, faults: dict[str, str]) -> Outcome:
-        """Land and apply a batch more, with these faults."""
+        """Land and apply one more batch, with these faults."""
         self.batch += 1
         for file in range(FILES):
             keys = range(file, KEYS * FILES, FILES)
@@ -88,11 +88,11 @@ class Tasks:
         for number, (pattern, script) in enumerate(faults.items()):
             Fault(pattern, script).plan(self.faults / f"{self.batch}-{number}.plan")
         (outcome,) = self.project.dbt(["run"])
-        assert not list(self.faults.glob("*.plan")), outcome.failures()  # All has happened.
+        assert not list(self.faults.glob("*.plan")), outcome.failures()  # All faults have happened.
         return outcome
 
     def check(self) -> None:
-        """Each row is there once, on both engines."""
+        """Each row exists exactly once, on both engines."""
         changes = read_table(self._warehouse / "shop.db" / "events_changes")
         rows = zip(*(changes.column(name).to_pylist() for name in ("id", "_version")), strict=True)
         assert sorted(rows) == sorted(self.live.items())
@@ -100,7 +100,8 @@ class Tasks:
         assert self.project.quarantined() == []
 
     def ends(self) -> Counter[str]:
-        """How tasks have ended since somebody last asked; `again` and `twice` count those that succeeded as second ones."""
+        """How tasks have ended since the last call. `again` and `twice` count those that succeeded on a second
+        attempt."""
         (log,) = self._log.iterdir()
         events = [json.loads(line) for line in log.read_text().splitlines()]
         ended = [event for event in events if event["Event"] == "SparkListenerTaskEnd"]
