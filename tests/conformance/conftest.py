@@ -1,7 +1,7 @@
-"""Runs dbt-tests-adapter through our adapter, or through the stock one of the engine.
+"""Runs dbt-tests-adapter through our adapter, or through the stock adapter of the engine.
 
-Our adapter runs every class but those left out. The stock adapter runs those that are left out, to
-show that it fails them, or with ``--stock=all`` every one.
+Our adapter runs every class except those left out. The stock adapter runs those left out, to show that it fails them,
+or every class with ``--stock=all``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 pytest_plugins = ["dbt.tests.fixtures.project"]
 
-# Of dbt's macros for all databases each engine has its own, which the plugin passes on, all in one way.
+# Each engine has its own version of dbt's cross-database macros. The plugin passes all of them on in the same way.
 SAMPLE_OF_UTILS = ("utils.test_dateadd.", "utils.test_equals.", "utils.test_split_part.")
 
 RUN = pytest.StashKey[list[pytest.Item]]()
@@ -48,7 +48,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--whole", action="store_true", help="run the tests of all of dbt's macros, and not of some")
 
 
-@pytest.hookimpl(trylast=True)  # After -k and the like.
+@pytest.hookimpl(trylast=True)  # After -k and similar options.
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for module in {_module(item) for item in items}:
         if unknown := unknown_names(module.LEFT_OUT, vars(module)):
@@ -65,7 +65,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=[*left_out, *passed_over])
         items[:] = [item for item in items if item not in left_out and item not in passed_over]
     for item in items:
-        item.add_marker(pytest.mark.filterwarnings("ignore"))  # They are about dbt's own fixtures.
+        item.add_marker(pytest.mark.filterwarnings("ignore"))  # The warnings are about dbt's own fixtures.
     config.stash[RUN] = list(items)
 
 
@@ -106,7 +106,7 @@ def _module(item: pytest.Item) -> ModuleType:
 
 @pytest.fixture(scope="session")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The engines' folder: one for all tests, since one Spark serves them all."""
+    """The engines' folder, shared by all tests, because one Spark serves them all."""
     return tmp_path_factory.mktemp("home")
 
 
@@ -125,7 +125,7 @@ def stock_profiles(home: Path, request: pytest.FixtureRequest) -> Iterator[dict[
 
 @pytest.fixture(scope="session")
 def open_chdb(home: Path) -> Iterator[None]:
-    """Keeps chDB open for all tests: it leaves threads behind each time that it is closed."""
+    """Keep chDB open for all tests: it leaves threads behind each time it is closed."""
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("TZ", "UTC")
         client = clickhouse_connect.get_client(interface="chdb", path=str(home / "clickhouse"))
@@ -154,7 +154,7 @@ def unique_schema() -> str:
 
 @pytest.fixture(scope="class")
 def test_data_dir(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the data that the class has in dbt-tests-adapter, if any; some write there."""
+    """A copy of the data that the class has in dbt-tests-adapter, if any; some tests write there."""
     shipped = shipped_folder(request.cls) / "data"
     folder = tmp_path_factory.mktemp("test") / "data"
     return Path(shutil.copytree(shipped, folder)) if shipped.is_dir() else folder
@@ -168,7 +168,7 @@ def project(project: TestProjInfo, request: pytest.FixtureRequest) -> TestProjIn
 
 @pytest.fixture(scope="class")
 def in_its_sql() -> dict[str, str]:
-    """What a class finds in the files of its project, and what it needs in the engine's SQL."""
+    """What to replace in the files of a class's project, and by what in the engine's SQL."""
     return {}
 
 

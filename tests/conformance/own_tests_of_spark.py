@@ -1,9 +1,9 @@
-"""dbt-spark's own functional tests, which its source distribution holds, through our adapter.
+"""Runs dbt-spark's own functional tests, from its source distribution, through our adapter.
 
     python tests/conformance/own_tests_of_spark.py [--stock] [options of pytest]
 
-Our adapter runs every one but those left out. With ``--stock``, dbt-spark itself runs those that are
-left out, to show that it fails them. pytest loads this file as a plugin.
+Our adapter runs every test except those left out. With ``--stock``, dbt-spark itself runs those left out, to show that
+it fails them. pytest loads this file as a plugin.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ NOT_IN_DBT = "dbt 1.11 has no `dbt seed --empty`."
 RUN = pytest.StashKey[list[pytest.Item]]()
 REASONS = pytest.StashKey[list[str]]()
 
-# What dbt-spark does not pass either on its session, by class or "class::test", with the reason.
+# What dbt-spark fails too with its session method, by class or "class::test", with the reason.
 LEFT_OUT = {
     "TestChangingSchemaSpark": DATABRICKS,
     "TestDateDiff": "The metastore has no room for a view that is so long.",
@@ -84,12 +84,12 @@ LEFT_OUT = {
 
 
 def main(arguments: list[str]) -> int:
-    """Run the tests; the exit code of pytest."""
+    """Run the tests. Return pytest's exit code."""
     command = [sys.executable, "-m", "pytest", "tests/functional", "--profile", "embedded"]
     command += ["-p", Path(__file__).stem, "-o", "addopts=", *arguments]
     environment = {
         **os.environ,
-        "DBT_DATABRICKS_HOST_NAME": "",  # Their conftest reads it, whatever the profile is.
+        "DBT_DATABRICKS_HOST_NAME": "",  # Their conftest reads it for every profile.
         "JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m",
         "PYTHONPATH": str(Path(__file__).parent),
     }
@@ -97,7 +97,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _unpacked() -> Path:
-    """The folder of the source distribution; it is downloaded when it is not there."""
+    """The folder of the source distribution, which is downloaded if missing."""
     if not list(CACHE.glob("*.tar.gz")):
         pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
         pip += ["--no-binary", ":all:", "--no-build-isolation", "--require-hashes"]
@@ -109,7 +109,7 @@ def _unpacked() -> Path:
 
 
 def pytest_load_initial_conftests() -> None:
-    """Have their conftest take our profile."""
+    """Make their conftest use our profile."""
     from tests.functional import fixtures  # type: ignore[import-not-found]
 
     fixtures.dbt_profile_target = dbt_profile_target

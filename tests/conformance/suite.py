@@ -19,10 +19,9 @@ from dbt.tests.util import run_dbt
 
 @cache
 def shipped_classes() -> dict[str, type]:
-    """Every class of tests that dbt-tests-adapter ships, by its name below the package.
+    """Every test class that dbt-tests-adapter ships, by its name below the package.
 
-    Most come twice there, as ``BaseX`` to derive from and as an empty ``TestX(BaseX)``: the empty
-    ones are left out.
+    Most exist twice, as ``BaseX`` to derive from and as an empty ``TestX(BaseX)``. The empty ones are left out.
     """
     return {
         f"{module.__name__.removeprefix('dbt.tests.adapter.')}.{name}": member
@@ -35,19 +34,19 @@ def shipped_classes() -> dict[str, type]:
 
 
 def shipped_name(test_class: type) -> str | None:
-    """The name of the shipped class that ``test_class`` is, or derives from first."""
+    """The name of the shipped class that ``test_class`` is, or derives from."""
     names = {member: name for name, member in shipped_classes().items()}
     return next((names[base] for base in test_class.__mro__ if base in names), None)
 
 
 def shipped_folder(test_class: type) -> Path:
-    """Where the shipped class that ``test_class`` derives from has its files."""
+    """The folder of the files of the shipped class that ``test_class`` derives from."""
     shipped = next(base for base in test_class.__mro__ if base in shipped_classes().values())
     return Path(inspect.getfile(shipped)).parent
 
 
 def classes_to_run(adapted: dict[str, Any]) -> dict[str, type]:
-    """A test class for each shipped one for which ``adapted``, a module's names, has none."""
+    """A test class for each shipped class for which ``adapted``, the names of a module, has none."""
     own = [member for member in adapted.values() if inspect.isclass(member)]
     replaced = {shipped_name(member) for member in own if member.__name__.startswith("Test")}
     return {
@@ -58,13 +57,13 @@ def classes_to_run(adapted: dict[str, Any]) -> dict[str, type]:
 
 
 def adapted(mixin: type, *shipped: type) -> dict[str, type]:
-    """A test class for each of these shipped ones, with what ``mixin`` has in place of theirs."""
+    """A test class for each of these shipped classes, with ``mixin`` overriding parts of it."""
     names = [f"Test{base.__name__.removeprefix('Base').removeprefix('Test')}" for base in shipped]
     return {name: type(name, (mixin, base), {}) for name, base in zip(names, shipped, strict=True)}
 
 
 def fixed(value: Any) -> Any:
-    """A fixture of a class that is always ``value``."""
+    """A class fixture with a constant value."""
     return pytest.fixture(scope="class")(lambda self: value)
 
 
@@ -81,14 +80,14 @@ class Caching:
 
 
 class ViewsStay:
-    """When a table is dropped, the engine leaves the views that read it."""
+    """When a table is dropped, the engine keeps the views that read it."""
 
     def _check_relation_end_state(self, *args: Any, **state: Any) -> None:
         super()._check_relation_end_state(*args, **{**state, "exists": True})  # type: ignore[misc]
 
 
 class OwnTarget:
-    """With the profile of all classes, in place of PostgreSQL's."""
+    """Uses the profile of all classes instead of PostgreSQL's."""
 
     @pytest.fixture(scope="class")
     def dbt_profile_target(self, dbt_profile_target: dict[str, Any]) -> dict[str, Any]:
@@ -96,7 +95,7 @@ class OwnTarget:
 
 
 class Hooks:
-    """Hooks that write down what they see of the target, which is not PostgreSQL."""
+    """Hooks that record what they see of the target, which is not PostgreSQL."""
 
     target: tuple[str, str, str]  # its type, database and user
 
@@ -108,20 +107,20 @@ class Hooks:
         return [self._postgres(row) for row in found] if type(found) is list else self._postgres(found)
 
     def _postgres(self, context: dict[str, Any]) -> dict[str, Any]:
-        """What a hook on PostgreSQL would have written down."""
+        """What a hook on PostgreSQL would have recorded."""
         assert self.target == tuple(context[f"target_{name}"] for name in ("type", "dbname", "user"))
         return {**context, "target_type": "postgres", "target_dbname": "dbt", "target_user": "root"}
 
 
 def reason_to_leave_out(left_out: Mapping[str, str], test_class: type, test: str) -> str:
-    """Why ``left_out`` names the class, or the test with or without its parameter; or nothing."""
+    """The reason in ``left_out`` for the class, or for the test with or without its parameter; else empty."""
     name = shipped_name(test_class)
     names = (f"{name}", f"{name}::{test.partition('[')[0]}", f"{name}::{test}")
     return next((reason for reason, patterns in left_out.items() if _fit(patterns, names)), "")
 
 
 def unknown_names(left_out: Mapping[str, str], tests: dict[str, Any]) -> list[str]:
-    """The patterns of ``left_out`` that no class in ``tests``, a module's names, or test of it fits."""
+    """The patterns of ``left_out`` that match no class in ``tests``, the names of a module, and no test of one."""
     classes = [member for name, member in tests.items() if name.startswith("Test")]
     known = {
         known_name
@@ -134,14 +133,14 @@ def unknown_names(left_out: Mapping[str, str], tests: dict[str, Any]) -> list[st
 
 
 def _fit(patterns: str, names: Iterable[str]) -> bool:
-    """Whether one of the names fits one of the patterns, in which `*` stands for any text."""
+    """Whether one of the names matches one of the patterns, in which `*` stands for any text."""
     wanted = re.compile("|".join(re.escape(each).replace(r"\*", ".*") for each in patterns.split()))
     return any(wanted.fullmatch(name) for name in names)
 
 
 def _modules() -> Iterator[ModuleType]:
     package = dbt.tests.adapter
-    root = Path(package.__path__[0])  # Of its folders some are packages and some are not.
+    root = Path(package.__path__[0])  # Some of its folders are packages, others are not.
     for path in sorted(root.rglob("*.py")):
         below = path.relative_to(root).with_suffix("").parts
         yield importlib.import_module(".".join((package.__name__, *below)))

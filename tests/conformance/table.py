@@ -1,4 +1,4 @@
-"""What is printed of a run: how much was run and how it went, and what was left out and why."""
+"""Prints the result of a run: how much was run and how it went, and what was left out and why."""
 
 from __future__ import annotations
 

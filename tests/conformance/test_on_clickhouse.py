@@ -1,4 +1,4 @@
-"""dbt-tests-adapter on clickhouse: what is adapted to its SQL, and what is left out."""
+"""dbt-tests-adapter on ClickHouse: what is adapted to its SQL, and what is left out."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from tests.conformance.suite import Caching, Hooks, OwnTarget, ViewsStay, adapte
 
 ENGINE = "clickhouse"
 
-# What dbt-clickhouse does not pass either, by the reason: classes and "class::test", in which `*` stands for any text.
+# What dbt-clickhouse fails too, by reason: classes and "class::test", in which `*` stands for any text.
 LEFT_OUT: dict[str, str] = {
     "dbt-clickhouse has no get_catalog_for_single_relation": "basic.test_get_catalog_for_single_relation.BaseGetCatalogForSingleRelation",
     "dbt-clickhouse looks at the strategy when the table is there, not at first": "basic.test_incremental.BaseIncrementalBadStrategy",
@@ -86,7 +86,7 @@ LEFT_OUT: dict[str, str] = {
     "dbt-clickhouse has no `date` but dbt's, whose to_date is not there": "utils.test_date.BaseDate",
 }
 
-# What the statements of the tests themselves have of PostgreSQL's SQL.
+# PostgreSQL's SQL in the statements of the tests themselves.
 POSTGRES_SQL = {
     r"\{database\}\.": "",
     r"(?i)\btimestamp without time zone\b": "DateTime",
@@ -99,19 +99,19 @@ POSTGRES_SQL = {
     r"(?m)^\s*update (\S+)\s+set\s+([^;]*)": r"alter table \1 update \2 settings mutations_sync = 1",
 }
 
-# And what their projects have of it: a database, and names in capitals that it folds.
+# PostgreSQL's SQL in their projects: a database, and upper-case names that it folds.
 POSTGRES_NAMES = {"{{target.database}}.": "", "TEST_VALID_TO": "test_valid_to"}
 
 
 def nullable_seeds(**columns: str) -> Any:
-    """Configures seeds whose columns can be null, which is not what dbt-clickhouse makes them."""
+    """Configure seeds with nullable columns, which dbt-clickhouse does not create by default."""
     types = {column: f"Nullable({data_type})" for column, data_type in columns.items()}
     return fixed({"seeds": {"+column_types": types}})
 
 
 @pytest.fixture(scope="class")
 def project(project: TestProjInfo) -> TestProjInfo:
-    """Runs the tests' own statements in ClickHouse's SQL, and one at a time."""
+    """Run the tests' own statements in ClickHouse's SQL, one at a time."""
     run_sql = project.run_sql
 
     def run_in_clickhouse_sql(sql: str, fetch: str | None = None) -> Any:
@@ -163,7 +163,7 @@ class TestCatalogRelationTypes(relation_types.CatalogRelationTypes):
             ("seed.test.my_seed", "table"),
             ("model.test.my_table", "table"),
             ("model.test.my_view", "view"),
-            ("model.test.my_materialized_view", "table"),  # which a view beside it fills
+            ("model.test.my_materialized_view", "table"),  # filled by a view next to it
         ],
     )
     def test_relation_types_populate_correctly(self, docs: Any, node_name: str, relation_type: str) -> None:
@@ -181,11 +181,11 @@ class TestCloneSameSourceAndTarget(test_dbt_clone.BaseCloneSameSourceAndTarget):
             "source_schema.yml": clone_fixtures.source_schema_yml,
         }
     )
-    snapshots = fixed({})  # The test clones without having made one.
+    snapshots = fixed({})  # The test clones without having made a snapshot.
 
 
 class HooksInClickHouse(Hooks):
-    """Before hooks outside a transaction dbt sends `commit`, which ClickHouse refuses."""
+    """dbt sends `commit` before hooks outside a transaction, and ClickHouse rejects it."""
 
     target = ("clickhouse", "", "default")
     in_its_sql = fixed({"vacuum": "optimize table", "transaction: false": "transaction: true"})
@@ -247,7 +247,7 @@ class TestSimpleSeedColumnOverride(test_seed_type_override.BaseSimpleSeedColumnO
 
 
 class TestSimpleSnapshot(test_snapshot.BaseSimpleSnapshot):
-    """With a key that can be null: dbt-clickhouse looks for what has no match in an outer join."""
+    """With a nullable key: dbt-clickhouse finds rows without a match by null in an outer join."""
 
     project_config_update = nullable_seeds(id="Int32")
 
@@ -338,7 +338,7 @@ class TestLastDay(test_last_day.BaseLastDay):
 
 
 class TestReplace(test_replace.BaseReplace):
-    """With texts to look for, where dbt-clickhouse takes no columns."""
+    """With texts to look for, because dbt-clickhouse accepts no columns."""
 
     @pytest.fixture(scope="class")
     def models(self) -> dict[str, str]:
@@ -354,7 +354,7 @@ class TestReplace(test_replace.BaseReplace):
 
 
 class TestSplitPart(test_split_part.BaseSplitPart):
-    """With one delimiter for all rows, as ClickHouse wants it."""
+    """With the same delimiter for all rows, as ClickHouse requires."""
 
     in_its_sql = fixed({"'split_on'": "\"'|'\""})
 
@@ -399,7 +399,7 @@ globals().update(adapted(Contract, test_constraints.BaseIncrementalForeignKeyCon
 
 
 class BrokenCheck:
-    """A row that breaks a check; dbt-clickhouse passes over the constraints of columns."""
+    """A row that violates a check; dbt-clickhouse ignores the constraints of columns."""
 
     in_its_sql = fixed(
         CONTRACT
@@ -450,7 +450,7 @@ class TestIncrementalConstraintsRuntimeDdlEnforcement(
 
 
 class TestModelConstraintsRuntimeEnforcement(test_constraints.BaseModelConstraintsRuntimeEnforcement):
-    """With names for the checks, which dbt-clickhouse wants."""
+    """With names for the checks, as dbt-clickhouse requires."""
 
     in_its_sql = fixed(
         CONTRACT
@@ -483,7 +483,7 @@ class TestConstraintQuotedColumn(test_constraints.BaseConstraintQuotedColumn):
 
 
 class TestEphemeralMulti(test_ephemeral.BaseEphemeralMulti):
-    """With the compiled model, where dbt-tests-adapter looks at the text of PostgreSQL's view."""
+    """With the compiled model, where dbt-tests-adapter reads the text of PostgreSQL's view."""
 
     def test_ephemeral_multi(self, project: TestProjInfo) -> None:
         run_dbt(["seed"])
@@ -495,7 +495,7 @@ class TestEphemeralMulti(test_ephemeral.BaseEphemeralMulti):
 
 
 class TestEphemeralNested(test_ephemeral.BaseEphemeralNested):
-    """With the compiled model, where dbt-tests-adapter looks at the text of PostgreSQL's view."""
+    """With the compiled model, where dbt-tests-adapter reads the text of PostgreSQL's view."""
 
     def test_ephemeral_nested(self, project: TestProjInfo) -> None:
         assert len(run_dbt(["run"])) == 2
@@ -505,13 +505,13 @@ class TestEphemeralNested(test_ephemeral.BaseEphemeralNested):
 
 
 class TestIncrementalOnSchemaChange(test_incremental_on_schema_change.BaseIncrementalOnSchemaChange):
-    """With `delete+insert`, since dbt-clickhouse's own strategy makes a table of the new columns."""
+    """With `delete+insert`, because dbt-clickhouse's own strategy creates a table with only the new columns."""
 
     project_config_update = fixed({"models": {"+incremental_strategy": "delete+insert"}})
     in_its_sql = fixed({" as field3,": "::String as field3,", "NULL ELSE": "'' ELSE", "null else": "'' else"})
 
     def test_run_incremental_append_new_columns(self, project: TestProjInfo) -> None:
-        """Without a model that loses a column, which dbt-clickhouse refuses here."""
+        """Without a model that loses a column, which dbt-clickhouse rejects here."""
         self.run_incremental_append_new_columns(project)
 
     def test_run_incremental_fail_on_schema_change(self, project: TestProjInfo) -> None:
@@ -543,7 +543,7 @@ class TestStoreTestFailuresAsGeneric(store_test_failures.StoreTestFailuresAsGene
 
 
 class TestStoreTestFailures(test_store_test_failures.BaseStoreTestFailures):
-    """In ClickHouse the `id` of a filter would be the null beside it."""
+    """In ClickHouse, the `id` of a filter would mean the null next to it."""
 
     in_its_sql = fixed({"{{ ref('people') }}\nwhere id in (3,4)": "{{ ref('people') }} p where p.id in (3, 4)"})
 

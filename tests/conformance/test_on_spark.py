@@ -1,4 +1,4 @@
-"""dbt-tests-adapter on spark: what is adapted to its SQL, and what is left out."""
+"""dbt-tests-adapter on Spark: what is adapted to its SQL, and what is left out."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tests.conformance.suite import Caching, Hooks, OwnTarget, ViewsStay, adapte
 
 ENGINE = "spark"
 
-# What dbt-spark does not pass either, by the reason: classes and "class::test", in which `*` stands for any text.
+# What dbt-spark fails too, by reason: classes and "class::test", in which `*` stands for any text.
 LEFT_OUT: dict[str, str] = {
     "dbt-spark has no databases above its schemas.": "aliases.test_aliases.BaseSameAliasDifferentDatabases",
     "dbt-spark has no catalog of a single relation.": "basic.test_get_catalog_for_single_relation.BaseGetCatalogForSingleRelation",
@@ -99,7 +99,7 @@ LEFT_OUT: dict[str, str] = {
 }
 
 POSTGRES_NAMES: dict[str, str] = {}
-# What the statements of the tests themselves have of PostgreSQL's SQL.
+# PostgreSQL's SQL in the statements of the tests themselves.
 POSTGRES_SQL = {
     r"\bTEXT\b": "STRING",
     r"\bTIMESTAMP WITHOUT TIME ZONE\b": "TIMESTAMP",
@@ -111,7 +111,7 @@ POSTGRES_SQL = {
 
 @pytest.fixture(scope="class")
 def project(project: Any) -> Any:
-    """Runs the tests' own statements in Spark's SQL, and one at a time."""
+    """Run the tests' own statements in Spark's SQL, one at a time."""
     run_sql = project.run_sql
 
     def run_in_spark_sql(sql: str, fetch: str | None = None) -> Any:
@@ -133,7 +133,7 @@ def project(project: Any) -> Any:
 
 @pytest.fixture(scope="class", autouse=True)
 def no_temporary_views() -> Iterator[None]:
-    """One Spark session serves all tests, and dbt-spark leaves its temporary views there."""
+    """Remove temporary views: one Spark session serves all tests, and dbt-spark leaves them there."""
     yield
     if session := SparkSession.getActiveSession():
         for table in session.catalog.listTables("default"):
@@ -174,7 +174,7 @@ class TestDocsGenReferences(test_docs_generate.BaseDocsGenReferences):
     def expected_catalog(self, project: TestProjInfo) -> Any:
         catalog = expected_catalog.expected_references_catalog(project, bigint_type="long", **CATALOG)
         for node in (*catalog["nodes"].values(), *catalog["sources"].values()):
-            del node["stats"]  # Of a table, Spark says how many bytes it has.
+            del node["stats"]  # Spark reports the bytes of a table.
             for column in node["columns"].values():
                 column["index"] = AnyInteger()  # dbt-spark counts from 0.
         return catalog
@@ -203,7 +203,7 @@ globals().update(
 
 
 class Contract:
-    """Without `file_format: parquet`, dbt-spark takes tables with a contract for Delta's."""
+    """With `file_format: parquet`: without it, dbt-spark assumes that tables with a contract are Delta's."""
 
     in_its_sql = fixed({"data_type: text": "data_type: string", '"from"': "`from`"})
     project_config_update = fixed({"models": {"+file_format": "parquet"}})
@@ -251,7 +251,7 @@ class TestShowDoesNotHandleDoubleLimit(test_dbt_show.BaseShowDoesNotHandleDouble
 
 
 class TestMetadataWithEmptyFlag(test_empty.MetadataWithEmptyFlag):
-    """A column is added, and not dropped again, which dbt-spark cannot."""
+    """A column is added but not dropped again, which dbt-spark cannot do."""
 
     in_its_sql = fixed(
         {
@@ -298,7 +298,7 @@ class TestPrePostRunHooks(HooksInSpark, test_run_hooks.BasePrePostRunHooks):
 
     def assert_used_schemas(self, project: Any) -> None:
         seen = copy.copy(project)
-        seen.database = str(project.database)  # The hook writes it down as a text.
+        seen.database = str(project.database)  # The hook records it as text.
         super().assert_used_schemas(seen)
 
 
@@ -346,8 +346,8 @@ globals().update(adapted(ViewsStay, test_seed.BaseBasicSeedTests, test_seed.Base
 
 
 class TestSeedSpecificFormats(test_seed.BaseSeedSpecificFormats):
-    """Without dots in a name, which Spark's catalog refuses. The big seed is of texts: for each
-    number, dbt-spark looks at all numbers of the column."""
+    """Without dots in a name, which Spark's catalog rejects. The big seed consists of texts, because for each number
+    dbt-spark looks at all numbers of the column."""
 
     seeds = fixed(
         {
@@ -387,19 +387,19 @@ class TestUnitTestingTypes(test_types.BaseUnitTestingTypes):
 
 
 class TestTypeFloat(test_type_float.BaseTypeFloat):
-    """The seed's values would make a double."""
+    """The seed's values would give a double."""
 
     project_config_update = fixed({"seeds": {"+column_types": {"float_col": "float"}}})
 
 
 class TestTypeInt(test_type_int.BaseTypeInt):
-    """The seed's values would make a bigint."""
+    """The seed's values would give a bigint."""
 
     project_config_update = fixed({"seeds": {"+column_types": {"int_col": "int"}}})
 
 
 class TestDateDiff(test_datediff.BaseDateDiff):
-    """A table: the metastore has no room for a view that is so long."""
+    """A table, because the metastore cannot hold a view of this length."""
 
     project_config_update = fixed({"models": {"+materialized": "table"}})
 
@@ -409,7 +409,7 @@ class TestGetIntervalsBetween(test_get_intervals_between.BaseGetIntervalsBetween
 
 
 class TestListagg(test_listagg.BaseListagg):
-    """Without an order, which dbt-spark refuses: only where it does not matter."""
+    """Without an order, which dbt-spark rejects; tested only where the order does not matter."""
 
     in_its_sql = fixed(
         {

@@ -1,4 +1,4 @@
-"""The script of the documentation that turns a CSV file into a batch."""
+"""The documentation's script that turns a CSV file into a batch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The documents name nothing that is not there: tests, files, sections."""
+"""All tests, files and sections that the documents name exist."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _text(document: str | Path) -> str:
 
 
 def _anchors(document: Path) -> set[str]:
-    """The names that GitHub gives the sections."""
+    """The anchors that GitHub gives to the sections."""
     titles = (title.lower() for title in _HEADING.findall(_text(document)))
     return {re.sub(r"[^\w\- ]", "", title).replace(" ", "-") for title in titles}
 

@@ -1,9 +1,9 @@
-"""Guides, followed word by word: their files are written, and their statements and commands are run in order.
+"""Guides, followed literally: their files are written, and their statements and commands are run in order.
 
-- A block is a file if the text before it names one, as tests/support/page.py says.
-- `sql`: statements. The comment behind a statement is its answer. A select with Jinja is shown by `dbt show`.
-- `sh`: commands. A command whose comment is `exit code 1` fails, and no other does.
-- `text`: lines that the commands or the select before it print. `…` stands for what differs from run to run.
+- A block is a file if the text before it names one, see tests/support/page.py.
+- `sql`: statements. The comment after a statement is its answer. A select with Jinja is shown by `dbt show`.
+- `sh`: commands. A command with the comment `exit code 1` fails, and no other does.
+- `text`: lines that the preceding commands or select print. `…` stands for what differs from run to run.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from tests.support.shop import REPOSITORY
 START = "docs/dbt_clickhouse.md"
 VIEWS = "docs/views.md"
 MONITORING = "docs/monitoring.md"
-# A page, and the pages that it continues.
+# A page, and the pages on which it builds.
 GUIDES = {
     START: [],
     VIEWS: [START],
@@ -53,9 +53,9 @@ CONFIG = """
 </clickhouse>
 """
 FAILS = "# exit code 1"
-# Events of dbt that pages leave out: the lines that say that a model begins.
+# dbt's events that pages leave out: the lines that announce a model.
 LEFT_OUT = ("LogStartLine", "Formatting")
-# Blocks that are not followed, by how they begin, and what reads them.
+# Blocks that are not followed, by how they begin, and the test that reads them.
 NOT_FOLLOWED = {
     "# packages.yml": "tests/end_to_end/test_package.py",
     "pip install": "test_what_is_installed_is_there",
@@ -68,7 +68,7 @@ NOT_FOLLOWED = {
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int]]:
-    """A ClickHouse that logs queries and may write backups."""
+    """A ClickHouse that logs queries and can write backups."""
     folder = tmp_path_factory.mktemp("clickhouse")
     config = folder / "config.xml"
     config.write_text(CONFIG.format(path=folder / "backups"))
@@ -117,7 +117,7 @@ def follow(project: CollapsingProject, page: str) -> None:
 
 
 def has_query_log(project: CollapsingProject) -> bool:
-    """ClickHouse makes the table with the first rows; chDB 26.7 never does."""
+    """ClickHouse creates the table with its first rows; chDB 26.7 never does."""
     project.client.command("system flush logs query_log")
     is_there = bool(project.client.command("exists table system.query_log"))
     assert is_there or str(project.client.server_version).startswith("26.7.")
@@ -125,7 +125,7 @@ def has_query_log(project: CollapsingProject) -> bool:
 
 
 def run(project: CollapsingProject, line: str) -> str:
-    """What a command prints. It fails where the page says so, and only there."""
+    """The output of a command. It must fail if, and only if, the page says so."""
     program, *arguments = shlex.split(line, comments=True)
     if program != "dbt" or ">" in arguments:
         return run_in_shell(project, line)
@@ -137,7 +137,7 @@ def run(project: CollapsingProject, line: str) -> str:
 
 
 def run_in_shell(project: CollapsingProject, line: str) -> str:
-    """What a command prints that is not one of dbt alone."""
+    """The output of a command other than a plain dbt command."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     return subprocess.run(
         ["bash", "-c", line],

@@ -1,4 +1,4 @@
-"""The page on the files of other tools: its lines, read by its models, come to the rows that it shows."""
+"""The page on the files of other tools: its lines, read by its models, give the rows that it shows."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str, o
     landing.mkdir(parents=True)
     lines, call, _ = TOOLS["AWS DMS"]
     found = [json.loads(line) for line in lines]
-    # A full load has other columns than the changes after it.
+    # A full load has other columns than the changes that follow it.
     for name, part in {"LOAD00000001": found[:2], "20260105-100001000": found[2:]}.items():
         pyarrow.parquet.write_table(pyarrow.Table.from_pylist(part), landing / f"{name}.parquet")
     parses["parquet"] = Parse(SOURCE.sub("SOURCE", call), [], parquet=landing.parent)
@@ -63,6 +63,6 @@ def test_the_page_has_the_tools() -> None:
 
 
 def test_a_file_that_lacks_a_column_changes_none(rows: dict[str, list[dict[str, Any]]]) -> None:
-    """The columns of Parquet files are those of all: `Op` is not in the full load, and is read where it is."""
+    """The columns of all Parquet files count: `Op` is missing in the full load, but is read where it exists."""
     assert sorted(str(row["_is_deleted"]) for row in rows["parquet"]) == ["False", "False", "False", "True"]
     assert {name for row in rows["parquet"] for name in row["_missing_fields"] or ()} == set()

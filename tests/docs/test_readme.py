@@ -1,4 +1,4 @@
-"""The README: its statements return what it says, and its figures are those of the files that it links."""
+"""The README: its statements return what it says, and its figures are those of the files that it links to."""
 
 from __future__ import annotations
 

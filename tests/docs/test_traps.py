@@ -1,4 +1,4 @@
-"""The page of traps: ClickHouse answers each of its statements as the page says."""
+"""The page of traps: ClickHouse answers each statement as the page says."""
 
 from __future__ import annotations
 

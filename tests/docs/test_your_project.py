@@ -1,9 +1,9 @@
-"""Projects that pages of the documentation build, followed word by word, each in a folder of its own.
+"""Projects that pages of the documentation build, followed literally, each in a folder of its own.
 
-- A block is a file if the text before it names one, as tests/support/page.py says.
+- A block is a file if the text before it names one, see tests/support/page.py.
 - `sh`: commands of dbt, or the resident run. What pip and the starter would do has tests of its own.
-- `text`: lines that the commands before it print, each somewhere. `…` stands for what differs from run to run.
-- `python`: a program. `sql`: statements for the ClickHouse server; the comment behind a statement is its answer.
+- `text`: lines that the preceding commands print, in any place. `…` stands for what differs from run to run.
+- `python`: a program. `sql`: statements for the ClickHouse server; the comment after a statement is its answer.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ PORT = "port: 8123"
 STARTER = "dbt-spark-clickhouse start "
 FOLLOW = "dbt-spark-clickhouse follow "
 NOT_RUN = ("pip ", STARTER)
-# What dbt puts before each line, and the lines that say that a node begins, which pages leave out.
+# dbt's prefix of each line, and the lines that announce a node, which pages leave out.
 _TIME = re.compile(r"^\d\d:\d\d:\d\d +", re.MULTILINE)
 _BEGINS = re.compile(r"^\d+ of \d+ START .*\n", re.MULTILINE)
 
@@ -48,7 +48,7 @@ def _steps(page: str) -> list[Block]:
 
 @dataclass(frozen=True)
 class Project:
-    """What a page has built: its folder, and what each block of commands and each program said."""
+    """What a page has built: its folder, and the output of each block of commands and each program."""
 
     folder: Path
     client: Client
@@ -68,7 +68,7 @@ class Project:
             elif step.language == "python":
                 self.said.append(self._run("-c", step.text))
             elif step.text.startswith(FOLLOW):
-                # Without an end of its own, it would follow for ever.
+                # Without an option that ends it, it would run for ever.
                 _, _, module, *options = shlex.split(step.text)
                 self.said.append(self._run("-m", module, *options, "--until-idle"))
             elif not step.text.startswith(NOT_RUN):
@@ -81,7 +81,7 @@ class Project:
         path.write_text(step.text.replace(PORT, f"port: {self.port}"))
 
     def _run_dbt(self, commands: str) -> str:
-        # In one process, so that Spark starts once for a block.
+        # In one process, so that Spark starts once per block.
         parsed = [shlex.split(line) for line in commands.splitlines()]
         assert all(words[0] == "dbt" for words in parsed), commands
         arguments = [["--no-use-colors", *words[1:]] for words in parsed]
@@ -113,7 +113,7 @@ def _plain(output: str) -> str:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Iterator[Project]:
-    """An empty folder, beside an empty ClickHouse server."""
+    """An empty folder, and an empty ClickHouse server."""
     folder = tmp_path / "project"
     folder.mkdir()
     with (
@@ -155,7 +155,7 @@ def _assert_on_devices(project: Project) -> None:
     assert "batch 2: 2 states, 2 cancels, 1 delete" in second
     rows = [[cell.strip() for cell in line.strip("| ").split("|")] for line in look.splitlines()]
     assert ["1.1", "2", "1.05"] in rows
-    assert ["1", "3", "battery does not ..."] in rows  # dbt shortens it
+    assert ["1", "3", "battery does not ..."] in rows  # dbt truncates it
     assert "2 live rows of 6 stored" in look
     assert python.strip().strip('"') == "2"
 
@@ -200,5 +200,5 @@ def _read(project: Project, path: str) -> Any:
     return json.loads((project.folder / path).read_text())
 
 
-# What the tables and files hold at the end.
+# What the tables and files hold in the end.
 ASSERT_ON = {YOUR_PROJECT: _assert_on_devices, DEBEZIUM: _assert_on_orders}

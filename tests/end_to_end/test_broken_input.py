@@ -1,4 +1,4 @@
-"""Lines that cannot be used, files that change, and tables that would lack rows."""
+"""Unusable lines, files that change, and tables that would lack rows."""
 
 from __future__ import annotations
 
@@ -64,11 +64,11 @@ BROKEN_LINES = [
     BrokenLine(json.dumps(envelope(region=None)), "region is null"),
 ]
 # fmt: on
-SILENT_LINES = ["", "   ", "null"]  # they say nothing, and are passed over
+SILENT_LINES = ["", "   ", "null"]  # they mean nothing, and are skipped
 
 
 def folded(landing: Path, table: str) -> list[shop.Row]:
-    """The live rows, folded from the usable lines of the landing zone by a plain loop."""
+    """The live rows, computed from the usable lines of the landing zone by a plain loop."""
     columns = shop.TABLES[table]
     keys = ["order_id", "line_no"] if table == "order_items" else [next(iter(columns))]
     latest: dict[tuple[Any, ...], tuple[tuple[int, ...], dict[str, Any] | None]] = {}
@@ -110,7 +110,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
             name = f"{table}/batch={batch:06d}"
             shutil.copytree(shop.LANDING / name, landing / name)
     with gzip.open(landing / FILE, "rt", encoding="utf-8") as file:
-        lines = file.read().removesuffix("\n").split("\n")  # splitlines() also cuts at U+2028
+        lines = file.read().removesuffix("\n").split("\n")  # splitlines() would also split at U+2028
     spread = [broken.text for broken in BROKEN_LINES] + SILENT_LINES
     for position, text in enumerate(spread):
         lines.insert(position * 7, text)
@@ -161,7 +161,7 @@ def test_broken_lines_change_nothing_else(run: Run, table: str) -> None:
 
 
 def test_a_file_that_changes_in_an_applied_batch_is_an_error_until_taken_again(run: Run) -> None:
-    """And a table whose change set does not begin at the first batch is not built."""
+    """A table whose change set does not begin at the first batch is not built either."""
     repaired = [line for line in run.lines if line not in SILENT_LINES]
     repaired[repaired.index("no JSON at all")] = json.dumps(envelope(order_id=424242))
     with gzip.open(run.landing / FILE, "wt", encoding="utf-8") as file:

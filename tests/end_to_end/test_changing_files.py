@@ -1,4 +1,4 @@
-"""Files that change before they are read to the end, by Spark or by ClickHouse: the run stops, the next one is right."""
+"""Files that change before Spark or ClickHouse has read them to the end: the run stops, and the next one is correct."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from tests.support.change_set_project import ChangeSetProject, Situation
 from tests.support.commands import Outcome, variables
 from tests.support.dying_files import Fault
 
-ROWS = 800  # of a file, which is more than Spark reads at once
+ROWS = 800  # per file, which is more than Spark reads at once
 PARSE = "parse_upserts(SOURCE, key=['id'], columns={'id': 'bigint', 'v': 'string'}, version='_batch')"
 ONE_CHANGE = "one_change_per_key(EVENTS, key=['id'])"
 TYPES = {"id": "Int64", "v": "String"}
-# It reads the view and not the parsed lines.
+# It reads the view instead of the parsed lines.
 PLAIN = """
     select id, v, _version, _is_deleted from {{ ref('stg_read') }}
     where _reason is null and {{ is_to_take('_batch') }}
 """
-# As another run could do it, after ClickHouse has checked the change set and before it reads it.
+# What another run could do after ClickHouse has checked the change set and before it reads it.
 EMPTIED = """
     {% if var('empties', false) %}
     {% do adapter.query_on('spark', 'truncate table shop.emptied_changes') %}
@@ -39,13 +39,13 @@ GONE, ADDED = "mv $file $other", "cp $other $folder/added"
 
 @dataclass(frozen=True)
 class Change:
-    """What becomes of a file, and at which operation of Spark's.
+    """What happens to a file, and at which operation of Spark.
 
     Args:
         at: the operation.
         script: the change of $file; $other is a file with other lines.
-        is_zipped: whether both are.
-        failure: what Spark says, if it cannot read on.
+        is_zipped: whether both files are.
+        failure: Spark's message, if it cannot continue to read.
     """
 
     at: str
@@ -77,7 +77,7 @@ STEADY = len(READ) + 1  # the batch that does not change
 
 
 class Changing(ChangeSetProject):
-    """A table with a batch for each change, and one for each change that Spark itself refuses."""
+    """A table with a batch for each change, and a table for each change that Spark itself rejects."""
 
     def __init__(self, folder: Path) -> None:
         self.faults = folder / "faults"
@@ -130,12 +130,12 @@ class Changing(ChangeSetProject):
             Fault(f"{change.at} {place}", script).plan(self.faults / f"{table}-{batch}.plan")
 
     def run_twice(self) -> list[Outcome]:
-        """A run, and another one that finds what was gone, or has shrunk, as the first one listed it."""
+        """A run, and a second run that finds what the first one had listed and then found missing or shrunk."""
         back = [["mv", str(copy), str(file)] for file, copy in self._copies.items()]
         return self.dbt(["run", *variables(empties=True)], *back, ["run"])
 
     def landed(self, table: str) -> list[tuple[int, str]]:
-        """The rows that the files of a table have now; of a key, those of the greater value."""
+        """The rows in the files of a table now; for each key, the row with the greater value."""
         rows: dict[int, str] = {}
         for file in sorted((self.landing / table).glob("batch=*/*")):
             raw = file.read_bytes()
@@ -148,7 +148,7 @@ class Changing(ChangeSetProject):
 def test_files_that_change_stop_the_run_and_the_next_is_right(tmp_path: Path) -> None:
     project = Changing(tmp_path)
     stopped, completed = project.run_twice()
-    assert not list(project.faults.glob("*.plan")), stopped.failures()  # All has happened.
+    assert not list(project.faults.glob("*.plan")), stopped.failures()  # All changes have happened.
     changed = f"files of batches 1 to {STEADY - 1} changed while Spark read them"
     for reader in ("read_changes", "plain_changes"):
         status, message = stopped.nodes[reader]

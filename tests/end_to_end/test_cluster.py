@@ -1,4 +1,5 @@
-"""The shop on a Spark cluster and a ClickHouse server: the target `cluster`, in short; `make cluster` does it at length."""
+"""The shop on a Spark cluster and a ClickHouse server: a short test of the target `cluster`; `make cluster` is the long
+one."""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ def test_shop_and_values_on_a_cluster(tmp_path: Path) -> None:
         )
         assert_all_succeeded(outcomes)
         catalog = json.loads((tmp_path / "home" / "target" / "catalog.json").read_text())["nodes"]
-        for model in ("order_items_changes", "order_items"):  # of Spark, and of ClickHouse
+        for model in ("order_items_changes", "order_items"):  # on Spark, and on ClickHouse
             columns = catalog[f"model.versioned_collapsing.{model}"]["columns"]
             assert {"order_id", "line_no", "_version"} <= columns.keys()
         output = {
@@ -56,4 +57,4 @@ def test_shop_and_values_on_a_cluster(tmp_path: Path) -> None:
             assert sorted(shop.rows_of_live_view(client, "order_items"), key=repr) == expected
             assert_values(client)
     assert not (tmp_path / "home" / "clickhouse").exists()
-    assert not (tmp_path / "home" / "logs" / "spark.log").exists()  # dbt has started no JVM
+    assert not (tmp_path / "home" / "logs" / "spark.log").exists()  # dbt has not started a JVM

@@ -1,4 +1,4 @@
-"""Runs that are killed, with their Spark, at a statement or an operation on files; the next one completes them."""
+"""Runs that are killed, with their Spark, at a statement or a file operation; the next run completes them."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ import pytest
 from tests.support import dying_dbt, dying_files, shop
 from tests.support.shop import REPOSITORY
 
-LINES = 10  # of a step: each lands a file of numbers, and a batch of events
+LINES = 10  # per step: each step lands a file of numbers, and a batch of events
 
 MODELS = {
-    # Several files each, so that a death can be among them.
+    # Several files each, so that a run can die between two of them.
     "spark/replaced": "select /*+ repartition(3) */ cast(value as int) as id from {{ source('landing', 'numbers') }}",
     "spark/appended": """
         {{ config(materialized='incremental') }}
@@ -28,7 +28,7 @@ MODELS = {
         where cast(value as int) > (select coalesce(max(id), -1) from {{ this }})
         {% endif %}
     """,
-    # Each step replaces the last ten, and adds ten.
+    # Each step replaces the last ten rows, and adds ten.
     "spark/by_ten": """
         {{ config(materialized='incremental', incremental_strategy='insert_overwrite', partition_by=['ten']) }}
         select /*+ repartition(3) */ cast(value as int) as id, cast(value as int) div 10 as ten
@@ -74,8 +74,8 @@ QUERIES = {
 
 @dataclass(frozen=True)
 class Point:
-    """Where a run dies: before or after an operation, by its number among those of its kind that match; nowhere
-    without a kind."""
+    """Where a run dies: before or after an operation, given by its kind and its number among the matching ones. Without
+    a kind, it does not die."""
 
     kind: str = ""
     number: int = 0
@@ -85,7 +85,7 @@ class Point:
 
 
 class DyingProject:
-    """A project with every kind of Spark table, and the runs of it."""
+    """A project with every kind of Spark table, and its runs."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -144,12 +144,12 @@ class DyingProject:
         }
 
     def run(self, *deaths: Point) -> list[dict[str, Any]]:
-        """Builds in one process, each with a file and a batch more than the one before it."""
+        """Build in one process, each time with one more file and batch."""
         plan, seen = self.folder / "plan.json", self.folder / "seen.json"
         seen.write_text("[]")
         plan.write_text(json.dumps([self._step(death) for death in deaths]))
         process = subprocess.run(
-            # dbt imports each module of sys.path that has a name like a plugin's.
+            # dbt imports every module on sys.path whose name looks like a plugin's.
             [sys.executable, "-P", dying_dbt.__file__, str(plan), str(seen)],
             cwd=self.folder,
             env={**os.environ, "JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1"},
@@ -164,7 +164,7 @@ class DyingProject:
         return outcomes
 
     def check(self, outcome: dict[str, Any], steps: int) -> None:
-        """Every table holds each number of the steps once, on Spark and on ClickHouse."""
+        """Every table holds each number of the steps exactly once, on Spark and on ClickHouse."""
         assert outcome["success"], (outcome["exception"], outcome["messages"])
         numbers = [[i] for i in range(steps * LINES)]
         for table in TABLES:
@@ -185,7 +185,7 @@ class DyingProject:
 
 
 def points(operations: dict[str, list[str]]) -> list[Point]:
-    """Every place in which a run can die that does these operations."""
+    """Every point at which a run with these operations can die."""
     return [
         Point(kind, number, is_after, what=what)
         for kind, seen in operations.items()
@@ -194,7 +194,7 @@ def points(operations: dict[str, list[str]]) -> list[Point]:
     ]
 
 
-# What is half done when a run dies; --spark-deaths kills at everything else.
+# Points where something is half done; --spark-deaths kills at all others.
 CHOSEN = {
     "the first change set is written and not registered": Point("file", 1, True, "create .*/events_changes/_SUCCESS"),
     "an append is half in its place": Point("file", 2, True, "rename .*/appended/part-.*[.]parquet"),
@@ -218,7 +218,7 @@ def test_next_runs_complete_those_that_died(request: pytest.FixtureRequest, proj
             completed, *_ = project.run(Point(), point)
             project.check(completed, project.steps - 1)
             print(f"{point} of {len(every)}", flush=True)  # noqa: T201
-    # A table whose files are gone is built anew.
+    # A table whose files are gone is rebuilt.
     shutil.rmtree(project.home / "warehouse" / "shop.db" / "replaced")
     (completed,) = project.run(Point())
     project.check(completed, project.steps)

@@ -1,4 +1,4 @@
-"""The resident run: batches are applied as they land, whoever is killed meanwhile."""
+"""The resident run: batches are applied as they land, whatever is killed meanwhile."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ def resident(tmp_path: Path) -> Resident:
 
 
 def test_batches_are_applied_as_they_land_whoever_is_killed(resident: Resident) -> None:
-    """On a part of the shop; tests/end_to_end/test_many_batches.py has all of it."""
+    """Uses part of the shop; tests/end_to_end/test_many_batches.py uses all of it."""
     chance = random.Random(1)
     resident.land(*range(1, 6))
     with resident.running(*SELECTED):
         resident.wait_for("orders batches 1-5: ")
-        # The process and its JVM die anywhere in the next run.
+        # The process and its JVM die somewhere in the next run.
         resident.land(6)
         time.sleep(chance.uniform(0.5, 6))
     with resident.running(*SELECTED):
         resident.wait_until(lambda: resident.state() == "idle")
-        # Spark alone dies: the process begins anew.
+        # Only Spark dies: the process starts anew.
         pid = resident.process.pid
         subprocess.run(["pkill", "-KILL", "-P", str(pid), "java"], check=True)
         resident.land(7)
@@ -45,7 +45,7 @@ def test_batches_are_applied_as_they_land_whoever_is_killed(resident: Resident) 
         resident.wait_for("orders batch 7: ")
         assert resident.process.pid == pid
         resident.wait_until(lambda: resident.state() == "idle")
-        # An applied batch of orders has changed: orders wait, and the other tables go on.
+        # An applied batch of orders has changed: orders wait, and the other tables continue.
         stray = resident.folder("orders", 3) / "stray.json"
         stray.write_text("{}")
         resident.land(8)
@@ -59,7 +59,7 @@ def test_batches_are_applied_as_they_land_whoever_is_killed(resident: Resident) 
         stray.unlink()
         resident.wait_for("orders batches 8-9: ")
         resident.wait_until(lambda: resident.state() == "idle")
-        # Ctrl-C, which all processes of a terminal get, ends it after the run at work.
+        # Ctrl-C, which all processes of a terminal receive, ends it after the current run.
         resident.land(10)
         resident.wait_until(lambda: resident.state() == "running")
         os.killpg(pid, signal.SIGINT)
@@ -75,7 +75,8 @@ def test_batches_are_applied_as_they_land_whoever_is_killed(resident: Resident) 
 
 
 def assert_documented_lags_are_told(client: Client, batches: int) -> None:
-    """The queries of the documentation know of each batch when it was taken, and visible in a table and in a view."""
+    """The documentation's queries show for each batch when it was taken, and when it became visible in a table and a
+    view."""
     document = (shop.REPOSITORY / "docs/ledger.md").read_text()
     of_table, of_view = _LAG_QUERY.findall(document)
     [(count, taken, visible)] = client.query(of_table).result_rows
@@ -98,10 +99,10 @@ def test_a_process_with_too_much_memory_begins_anew(resident: Resident) -> None:
         resident.land(3)
         resident.wait_for("orders batch 3: ")
         assert resident.process.pid == pid
-        # A new process begins with what has landed; one that has too much memory works before it ends.
+        # A new process starts with what has landed; one with too much memory works before it ends.
         resident.land(4)
         resident.wait_for("orders batch 4: ")
-        # Whoever ends it while it begins anew is heard.
+        # A signal that arrives while it starts anew is not lost.
         resident.wait_until(lambda: resident.lines("A new one takes its place") > 1)
         assert resident.end() == 0, resident.output
     assert "Failed after" not in resident.output
@@ -113,14 +114,14 @@ def test_it_ends_when_nothing_is_left(resident: Resident) -> None:
     with resident.running("--until-idle", "--select", "+orders"):
         assert resident.process.wait(SECONDS) == 0, resident.output
     assert resident.lines("orders batch 1: ") == 1
-    # What fails is told, and ends it where nobody waits.
+    # A failure is printed, and ends a run that is not to wait.
     with resident.running("--once", "--select", "+orders", "--vars", "{through_batch: x}"):
         assert resident.process.wait(SECONDS) == 1, resident.output
     assert resident.state() == "failing"
-    # Whoever ends it meanwhile learns that the last run has failed.
+    # A run that is ended meanwhile reports that the last run failed.
     with resident.running("--select", "+orders", "--vars", "{through_batch: x}"):
         resident.wait_for("Trying again in ")
         assert resident.end() == 1, resident.output
-    # What dbt cannot read will never be right.
+    # What dbt cannot read will never succeed.
     with resident.running("--select", "+orders", "--vars", "{landing_path: /nowhere"):
         assert resident.process.wait(SECONDS) == 2, resident.output

@@ -1,4 +1,4 @@
-"""A folder with every character that a name may have, and passwords that nobody may be told."""
+"""A folder with every character that a name may contain, and passwords that must not appear anywhere."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from tests.support.chdb_http import running_server
 from tests.support.commands import Outcome
 from tests.support.shop import Row
 
-# All but a slash, the patterns of Hadoop, which Spark would take for files to look for: *?[]{}\, and `;`, which ends
-# the name of a database in Derby.
+# All except a slash; Hadoop's patterns *?[]{}\, which Spark would take for files to look for; and `;`, which ends the
+# name of a database in Derby.
 FOLDER = "it's 50% #1 %20 \"ü\n\t$HOME `x` &|<>()!~^=+,@ \u6f22"
 SECRETS = {name: f"planted-{name}-secret" for name in ("clickhouse", "s3", "hive", "env", "wrong")}
 PARSE = "parse_upserts(SOURCE, key=['id'], columns={'id': 'bigint', 'v': 'bigint'}, version='v')"
@@ -44,7 +44,7 @@ class Built:
     outcomes: dict[str, Outcome]
     rows: list[Row]
     quarantined: list[Row]
-    told: dict[str, str]  # what tables and the log of queries say
+    told: dict[str, str]  # the contents of tables and of the query log
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +112,7 @@ def test_files_in_quarantine_have_their_own_names(built: Built) -> None:
 
 
 def test_no_secret_is_told(built: Built) -> None:
-    """Not in logs, artifacts, the docs, Spark's files, tables of ClickHouse, what is printed, or a message."""
+    """The passwords are not in logs, artifacts, the docs, Spark's files, ClickHouse's tables, output, or messages."""
     told = dict(built.told)
     for name, outcome in built.outcomes.items():
         told[f"output of {name}"] = f"{outcome.output} {outcome.exception} {outcome.nodes}"

@@ -31,7 +31,7 @@ def digest(text: str) -> tuple[int, str]:
 def test_long_values_arrive_or_memory_is_asked_for(tmp_path: Path) -> None:
     project = ChangeSetProject(tmp_path, [LONG], output=OUTPUT, parsed_once={"long"})
     rows = {"a": "x" * 50 * MB, "k" * MB: "short", "b": 'é"\\' * (MB // 4)}
-    for batch in (1, 2):  # The second one replaces the values by others of the same length.
+    for batch in (1, 2):  # The second batch replaces the values by others of the same length.
         rows = {key: value[1:] + str(batch) for key, value in rows.items()}
         lines = [json.dumps({"id": key, "v": value}, ensure_ascii=False) for key, value in rows.items()]
         project.land("long", batch, lines)

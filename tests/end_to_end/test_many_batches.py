@@ -1,4 +1,4 @@
-"""A resident run that follows many batches: killed again and again at first, and then left alone to see its memory."""
+"""A resident run that follows many batches: killed again and again at first, then left alone to watch its memory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ REPORT_EVERY = 10  # batches
 
 
 class Stream:
-    """The shop's events, in another number of batches."""
+    """The shop's events, split into another number of batches."""
 
     def __init__(self, resident: Resident, batches: int) -> None:
         self.batches = batches
@@ -31,7 +31,7 @@ class Stream:
         self._lines = {table: _lines(table) for table in shop.TABLES}
 
     def land(self) -> None:
-        """Land the next batch, and wait for a moment."""
+        """Land the next batch, and wait a moment."""
         self.landed += 1
         with self._resident.landing(self.landed) as folders:
             for table, folder in folders.items():
@@ -53,7 +53,7 @@ def _lines(table: str) -> list[str]:
 
 
 def megabytes(resident: Resident) -> str:
-    """The resident memory of dbt's process and of its JVM."""
+    """The resident memory of dbt's process and its JVM."""
     pid = str(resident.process.pid)
     listed = subprocess.run(
         ["ps", "--pid", pid, "--ppid", pid, "-o", "comm=,rss="], capture_output=True, text=True, check=True
@@ -72,7 +72,7 @@ def test_many_batches(tmp_path: Path, pytestconfig: pytest.Config, capsys: pytes
                 if stream.landed < stream.batches // 2:
                     stream.land()
             if random.random() < 0.5:
-                # Spark alone dies. The process begins anew, and then dies too.
+                # Only Spark dies. The process starts anew, and then dies too.
                 pid = str(resident.process.pid)
                 killed = subprocess.run(["pkill", "-KILL", "-P", pid, "java"], check=False)
                 deaths += killed.returncode == 0

@@ -1,4 +1,4 @@
-"""The shop on a stream that is made anew: other rows, other races, and PostgreSQL's own state after each of them."""
+"""The shop on a newly made stream, with other rows, other races, and PostgreSQL's own state after each batch."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PROJECT = (".dbtignore", "dbt_project.yml", "profiles.yml", "analyses", "docs", 
 
 
 def test_every_prefix_of_it_is_built(tmp_path: Path) -> None:
-    """dbt's own tests compare with PostgreSQL too. The project has the new stream as its `data`."""
+    """dbt's own tests compare with PostgreSQL as well. The project has the new stream as its `data`."""
     make(tmp_path / "data", random.randrange(10**6), SIZE)
     for name in PROJECT:
         (tmp_path / name).symlink_to(shop.REPOSITORY / name)

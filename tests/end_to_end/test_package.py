@@ -1,4 +1,4 @@
-"""The package in projects of others, which have nothing of this one but what `dbt deps` installs."""
+"""The package in other projects, which have only what `dbt deps` installs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support.commands import dbt, variables
 from tests.support.shop import REPOSITORY
 
 PROJECT = {"name": "consumer", "profile": "consumer", "flags": {"send_anonymous_usage_stats": False}}
-# The demo has a model of this name too, with tests that must not come with the package.
+# The demo also has a model of this name, with tests that must not come with the package.
 ORDERS = """
 {{ config(materialized='versioned_collapsing', unique_key='order_id', partition_by='status') }}
 
@@ -49,13 +49,13 @@ TESTS: list[Any] = [
 
 
 def data_tests() -> list[dict[str, Any]]:
-    """The tests, by the names that they have in another project."""
+    """The tests, by their names in another project."""
     named = [{test: {}} if isinstance(test, str) else test for test in TESTS]
     return [{f"versioned_collapsing.{name}": given for name, given in test.items()} for test in named]
 
 
 def packages() -> str:
-    """What the page on dbt-clickhouse says that packages.yml is, with the path of this clone."""
+    """The packages.yml from the page on dbt-clickhouse, with the path of this clone."""
     (snippet,) = re.findall(
         r"```yaml\n# packages.yml\n(.*?)```", (REPOSITORY / "docs" / "dbt_clickhouse.md").read_text(), re.DOTALL
     )
@@ -65,7 +65,7 @@ def packages() -> str:
 
 @pytest.fixture(params=["stock dbt-clickhouse", "spark_clickhouse"])
 def consumer(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
-    """A project that is empty but for its models, on the stock adapter with a server, or on ours."""
+    """A project with nothing but its models, on the stock adapter with a server, or on ours."""
     for path, text in (
         ("packages.yml", packages()),
         ("dbt_project.yml", yaml.safe_dump(PROJECT)),
@@ -99,5 +99,5 @@ def test_a_model_is_built_and_tested_where_the_package_is_installed(consumer: Pa
     assert first.nodes["orders"] == ("success", "1 row: 1 state")
     assert second.success, second
     assert second.nodes["orders"] == ("success", "1 row: 1 state, 1 cancel")
-    assert len(second.nodes) == 3 + len(TESTS)  # nothing of the demo
+    assert len(second.nodes) == 3 + len(TESTS)  # nothing from the demo
     assert status.success, status.exception

@@ -1,4 +1,4 @@
-"""`hand_off: push`: a ClickHouse that cannot read Spark's files gets what one gets that can."""
+"""`hand_off: push`: a ClickHouse that cannot read Spark's files gets the same data as one that can."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MANY = f"""
 {{{{ config(partition_by=['part']) }}}}
 select id, id % 97 as digit, repeat('x', cast(id % 50 as int)) as text, id % 3 as part from range({ROWS})
 """
-# It asks for the columns of its input before any node has read it.
+# It asks for the columns of its input before any node has read the input.
 UNIT_TEST = {
     "name": "columns_of_an_input",
     "model": "ch_nothing",
@@ -37,7 +37,7 @@ SPARK = {
     "many": MANY,
     "nothing": "select 1 as id, 'a' as text where 1 = 0",
 }
-# It reads its input while it is compiled.
+# It reads its input while it compiles.
 COUNTED = """
 select {% if execute %}{{ run_query('select count() from ' ~ ref('many')).rows[0][0] }}{% else %}0{% endif %} as n
 -- depends_on: {{ ref('many') }}
@@ -58,7 +58,7 @@ def client(address: tuple[str, int]) -> Iterator[Client]:
 
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory: pytest.TempPathFactory, address: tuple[str, int]) -> dict[str, str]:
-    """What ClickHouse was told to run by a project that pulls and then pushes, by model and way."""
+    """The statements for ClickHouse in a project that pulls and then pushes, by model and way."""
     folder = tmp_path_factory.mktemp("push")
     for name, sql in SPARK.items():
         for engine, text in {"spark": sql, "clickhouse": f"select * from {{{{ ref('{name}') }}}}"}.items():
@@ -121,7 +121,7 @@ def test_a_node_reads_it_while_it_is_compiled(client: Client, compiled: dict[str
 
 
 class Sender:
-    """A folder with Parquet files, and the way to a ClickHouse, which can break."""
+    """A folder with Parquet files, and a connection to ClickHouse that can break."""
 
     def __init__(self, folder: Path, client: Client) -> None:
         self.folder = folder
@@ -137,7 +137,7 @@ class Sender:
             pq.write_table(pa.table({"id": ids}), self.folder / f"{number}.parquet")
 
     def deliver(self) -> int:
-        """Deliver all files; the rows that ClickHouse reads then."""
+        """Deliver all files. Return the number of rows that ClickHouse then reads."""
         files = PushedFiles(str(self.folder), "parquet", "default", self._query, self._insert)
         files.deliver({"id": "Nullable(Int64)"}, files.sizes())
         counted = f"select count(), uniqExact(id), max(id) from {files.source()}"
@@ -168,7 +168,7 @@ def test_what_was_sent_is_not_sent_again(sender: Sender) -> None:
 
 @pytest.mark.parametrize("breaks_at", range(1, 7))
 def test_a_delivery_goes_on_where_it_broke(sender: Sender, breaks_at: int) -> None:
-    """At the file, of which ClickHouse may have a part, or all."""
+    """It breaks at a file that ClickHouse may already have, in part or completely."""
     sender.write(2)
     sender.breaks_at = breaks_at
     with pytest.raises(ConnectionError):
@@ -181,7 +181,7 @@ def test_a_delivery_goes_on_where_it_broke(sender: Sender, breaks_at: int) -> No
 
 
 def test_rows_that_came_twice_are_replaced(sender: Sender, client: Client) -> None:
-    """As when a client repeats an insert of which the answer was lost."""
+    """This happens when a client repeats an insert whose answer was lost."""
     sender.write(2)
     sender.deliver()
     table = PushedFiles(str(sender.folder), "parquet", "default", list, print).table

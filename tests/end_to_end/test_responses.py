@@ -1,4 +1,5 @@
-"""What dbt and ClickHouse keep of a run: `adapter_response` in run_results.json, and the statements in query_log."""
+"""What dbt and ClickHouse record about a run: `adapter_response` in run_results.json, and the statements in
+query_log."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ import pytest
 
 from tests.support.shop import REPOSITORY
 
-# A process has one embedded engine: this one has it first, with a log of all queries.
+# A process has one embedded engine, so it is opened here first, with a log of all queries.
 _RUN_ALL = """
 import json, pathlib, sys
 import clickhouse_connect
@@ -50,7 +51,7 @@ LEDGER += ", repaired, superseded, derived, truncates"
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, Any]], list[Any]]:
-    """The responses of two runs by model, and the rows of the query of the documentation and of the ledger."""
+    """The responses of two runs by model, and the rows of the documentation's query and of the ledger."""
     folder = tmp_path_factory.mktemp("responses")
     for name in ("home/clickhouse", "models"):
         (folder / name).mkdir(parents=True)

@@ -67,7 +67,7 @@ def assert_marts_agree(client: Client) -> None:
 
 
 def history_sql(table: str, ends: list[int]) -> str:
-    """A table as it was after each run, which ended with these batches, as text in JSON."""
+    """A table as it was after each run, which ended with these batches, as JSON text."""
     ledger = f"shop.versioned_collapsing_ledger where model = '{table}' and status = 'applied'"
     columns = ", ".join(f"toString({column})" for column in shop.TABLES[table])
     return " union all ".join(
@@ -90,7 +90,7 @@ def assert_history_equals_postgresql(table: str, ends: list[int], outcome: Outco
 
 
 def _parsed(parse: Callable[[str], Any], text: str | None) -> object:
-    """What ClickHouse shows; a time without its zone is in UTC."""
+    """A value as ClickHouse shows it; a time without a zone is in UTC."""
     if text is None:
         return None
     is_time = parse is shop.TABLES["orders"]["updated_at"]
@@ -113,7 +113,7 @@ def assert_all_succeeded(outcomes: list[Outcome]) -> None:
 
 
 class TestInThreeRuns:
-    """As `make demo` runs it: batches 1 to 7, 8 to 10, 11 to 20; then everything once more."""
+    """As `make demo` runs it: batches 1 to 7, 8 to 10, 11 to 20; then everything again."""
 
     @pytest.fixture(scope="class")
     @classmethod
@@ -165,7 +165,7 @@ class TestInThreeRuns:
 
 
 def test_landed_events_come_to_the_rows_of_postgresql() -> None:
-    """Those of which the marts are computed for every batch, where PostgreSQL's state is at hand."""
+    """The events from which the marts are computed for every batch, where PostgreSQL's state is available."""
     for table, columns in shop.TABLES.items():
         for batch in (10, 20):
             landed = [
@@ -176,7 +176,7 @@ def test_landed_events_come_to_the_rows_of_postgresql() -> None:
 
 
 def test_one_batch_at_a_time_and_every_file_twice_far_from_greenwich(tmp_path: Path, is_exhaustive: bool) -> None:
-    """Of those in the middle, which are alike, all in one run where it is not to be exhaustive."""
+    """Unless the test is exhaustive, the batches in the middle, which are alike, are one run."""
     landing = tmp_path / "landing"
     shutil.copytree(shop.LANDING, landing)
     for file in sorted(landing.rglob("*.json.gz")):
@@ -212,5 +212,5 @@ def test_one_batch_at_a_time_and_every_file_twice_far_from_greenwich(tmp_path: P
             )
         )
         for table, counts in shop.summary()["tables"].items():
-            # Each event came once more; redelivered ones of older batches count as stale.
+            # Each event came once more; redelivered events of older batches count as stale.
             assert duplicates[table] >= counts["distinct_events"]

@@ -11,7 +11,7 @@ from tests.support.commands import variables
 from tests.support.connect_server import free_port, running_connect_server
 
 COLUMNS = "columns={'id': 'bigint', 'v': 'bigint', 'note': 'string'}"
-# How many rows each note has, by a function that runs in Python on the server.
+# How many rows have each note, computed by a function that runs in Python on the server.
 NOTES = """
 import pandas
 from pyspark.sql import functions as f
@@ -121,4 +121,4 @@ def test_models_on_a_remote_spark(tmp_path: Path) -> None:
         "Correct `token` in the profile's `spark` block."
     )
     assert f"Spark Connect at localhost:{other} does not answer: " in str(unheard.exception)
-    assert not (tmp_path / "home" / "logs" / "spark.log").exists()  # dbt has started no JVM
+    assert not (tmp_path / "home" / "logs" / "spark.log").exists()  # dbt has not started a JVM

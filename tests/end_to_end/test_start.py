@@ -1,4 +1,4 @@
-"""The starter for files: what it writes builds, passes its tests and the lint at once, whatever lands there."""
+"""The starter for files: what it writes builds, and passes its tests and the lint at once, whatever lands."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.shop import REPOSITORY
 
 Row = dict[str, Any]
 
-# MySQL-shaped Debezium with its schema: decimals as bytes, dates as days, times as milliseconds.
+# Debezium's envelopes of MySQL with the schema: decimals as bytes, dates as days, times as milliseconds.
 FIELDS = [
     {"field": "id", "type": "int32"},
     {
@@ -64,7 +64,7 @@ LANDED: dict[str, list[list[Row]]] = {
         ],
         [{"sensor": "a", "value": 2.125, "at": "2025-01-02 10:00:00", "day": "2025-01-02"}],
     ],
-    # A composite key, reserved words, integers above 64 bits, nested values, deletes without a payload.
+    # A composite key, reserved words, integers above 64 bits, nested values, and deletes without a payload.
     "lines": [
         [
             {"invoice": 1, "line": 1, "order": "x", "group": 12345678901234567890, "select": {"a": [1]}, "rev": 1},
