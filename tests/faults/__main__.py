@@ -17,7 +17,7 @@ from tests.support.shop import REPOSITORY
 
 
 def main() -> int:
-    """Run the campaign; 1 where anything is wrong."""
+    """Run the campaign. Return 1 if anything is wrong."""
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--seed", default=str(int(time.time())))

@@ -1,4 +1,4 @@
-"""Lives of tables, one after the other, until the time is over; a log of them, and a table of what they came to."""
+"""Lives of tables, one after another, until the time is up; a log of them, and a table of their outcomes."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from tests.faults.kinds import KINDS, Kind
 from tests.faults.life import Broken, Life, Step
 from tests.faults.project import VARIANTS
 
-STEPS = 6  # faults of a life
+STEPS = 6  # faults per life
 ENGINES: tuple[type[Engine], ...] = (Embedded, Server)
 
 
 class Plan(NamedTuple):
-    """A life that is to be: by its seed and number, always the same."""
+    """A life to run, which its seed and number determine."""
 
     name: str
     engine: type[Engine]
@@ -36,7 +36,7 @@ class Plan(NamedTuple):
 
 
 def plan(seed: str, number: int, kinds: Sequence[str], steps: int = STEPS) -> Plan:
-    """The life of a number. Of the kinds that an engine can have, all come before one comes again."""
+    """The life with a number. Each kind that an engine can have comes up once before one repeats."""
     engine = ENGINES[number % len(ENGINES)]
     turn = number // len(ENGINES)
     able = [name for name in kinds if engine in KINDS[name].engines]
@@ -50,7 +50,7 @@ def plan(seed: str, number: int, kinds: Sequence[str], steps: int = STEPS) -> Pl
 
 
 class Campaign:
-    """Engines that lives take place on, in a folder of their own."""
+    """The engines on which lives run, in a folder of their own."""
 
     def __init__(self, folder: Path, log: Path | None = None) -> None:
         self._folder = folder
@@ -59,7 +59,7 @@ class Campaign:
         self.steps: list[tuple[str, str, Step]] = []
 
     def live(self, plan: Plan) -> list[Step]:
-        """A life; it ends early with a step that went wrong."""
+        """Run a life. It ends early if a step goes wrong."""
         chance = random.Random(plan.seed)
         life = Life(self._engine(plan.engine), plan.variant, chance)
         steps = []
@@ -103,18 +103,18 @@ class Campaign:
         return self._engines[kind]
 
     def _give_up(self, kind: type[Engine]) -> None:
-        """Begin the next life on a new engine: this one may have anything."""
+        """Use a new engine for the next life, because this one may be in any state."""
         with suppress(OSError, ValueError, subprocess.SubprocessError):
             self._engines.pop(kind).__exit__()
 
     def close(self) -> None:
-        """End the engines."""
+        """Stop the engines."""
         for kind in list(self._engines):
             self._give_up(kind)
 
 
 def table(steps: Sequence[tuple[str, str, Step]]) -> str:
-    """What the faults of each kind came to."""
+    """The outcomes of the faults, by kind."""
     columns = ("group", "kind", "faults", "struck", "runs", "rows", "wrong rows", "unhealed")
     lines: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0] * 6)
     left_out = set()
@@ -143,7 +143,7 @@ def table(steps: Sequence[tuple[str, str, Step]]) -> str:
 
 
 def run(campaign: Campaign, plans: Iterable[Plan], minutes: float) -> bool:
-    """Live one plan after the other until the time is over; whether all went well."""
+    """Run one plan after another until the time is up. Return whether all went well."""
     deadline = time.monotonic() + 60 * minutes
     is_well = True
     for each in plans:
@@ -161,5 +161,5 @@ def run(campaign: Campaign, plans: Iterable[Plan], minutes: float) -> bool:
 
 
 def say(text: str) -> None:
-    """Print a line at once."""
+    """Print a line immediately."""
     print(text, flush=True)  # noqa: T201

@@ -1,4 +1,4 @@
-"""What is asked of a table, and what is wrong with the answers."""
+"""The questions about a table, and what is wrong with the answers."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from tests.support.accounts import OUTCOMES
 
 COLUMNS = "id, part, region, amount, _version"
 LEDGER = f"{SCHEMA}.versioned_collapsing_ledger"
-PLAIN_VIEW = "plain"  # what a materialized view that dbt does not keep fills
+PLAIN_VIEW = "plain"  # filled by a materialized view that dbt does not maintain
 
 
 @dataclass
 class Wrong:
-    """What is wrong: how many rows, and texts that say where."""
+    """What is wrong: the number of rows, and texts that say where."""
 
     rows: int = 0
     texts: list[str] = field(default_factory=list)
 
     def compare(self, name: str, found: Sequence[Any], expected: Sequence[Any]) -> None:
-        """Note how two lists of rows differ, whatever their order."""
+        """Record how two lists of rows differ, in any order."""
         more, less = Counter(found) - Counter(expected), Counter(expected) - Counter(found)
         if more or less:
             self.rows += more.total() + less.total()
@@ -34,7 +34,7 @@ class Wrong:
             )
 
     def require(self, name: str, found: Sequence[Any]) -> None:
-        """Note rows where there should be none."""
+        """Record rows where there should be none."""
         if found:
             self.texts.append(f"{name}: {found[:3]}")
 
@@ -44,7 +44,7 @@ def live_rows(variant: str) -> str:
 
 
 def queries(variant: str, *, is_fed: bool) -> dict[str, str]:
-    """What shows whether a table and all that belongs to it are right."""
+    """Queries that show whether a table and everything that belongs to it are correct."""
     table = f"{SCHEMA}.{variant}"
     nets = "select {}, sum(_sign) as net from {} group by {} having net <> 0"
     sums = "select region, sum(n) as c, sum(total) as t from {} group by region having c <> 0 or t <> 0"
@@ -68,7 +68,7 @@ def queries(variant: str, *, is_fed: bool) -> dict[str, str]:
         "left behind": (
             f"select name, total_rows from system.tables where database = '{SCHEMA}' "
             "and (position(name, '__dbt_') > 0 and total_rows > 0 or endsWith(name, '__dbt_lock')) "
-            # The next run that has changes for the view drops it.
+            # The next run with changes for the view drops it.
             "and not match(name, '_(sums|joined)__dbt_build$')"
         ),
         "detached": f"select table, name from system.detached_parts where database = '{SCHEMA}'",
@@ -87,7 +87,7 @@ def queries(variant: str, *, is_fed: bool) -> dict[str, str]:
 
 
 def judge(found: Answers, state: State, rates: Mapping[str, int]) -> Wrong:
-    """What is wrong with a table that should be in a state, and with all that belongs to it."""
+    """What is wrong with a table that should be in a given state, and with everything that belongs to it."""
     wrong = Wrong()
     rows = state.rows
     wrong.compare("by FINAL", found["final"], rows)

@@ -1,4 +1,4 @@
-"""Where tables live: in the embedded engine, which is killed with dbt, or on a server behind a proxy."""
+"""Where tables live: in the embedded engine, which is killed together with dbt, or on a server behind a proxy."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from tests.support.forked_dbt import Fork, ForkServer
 Answers = dict[str, list[tuple[Any, ...]]]
 USER = "default"
 DISK_MB = 256
-# A path has what paths may have.
+# Characters that a path may contain.
 HOSTILE = "it's 50% #1 \"ü\n$x"
 
 
 class Engine(ABC):
-    """dbt, and ClickHouse with an empty database at the begin of each life."""
+    """dbt, and a ClickHouse whose database is empty at the start of each life."""
 
     name: str
 
@@ -49,7 +49,7 @@ class Engine(ABC):
             subprocess.run(["umount", "-l", self.disk], check=True)
 
     def mount_disk(self) -> None:
-        """Have the store on a small file system of its own, where that is allowed."""
+        """Put the store on a small file system of its own, if that is allowed."""
         self.disk.mkdir(parents=True, exist_ok=True)
         command = ["mount", "-t", "tmpfs", "-o", f"size={DISK_MB}m", "tmpfs", str(self.disk)]
         self.has_disk = subprocess.run(command, capture_output=True, check=False).returncode == 0
@@ -57,7 +57,7 @@ class Engine(ABC):
     @property
     @abstractmethod
     def disk(self) -> Path:
-        """The folder that a small file system can be mounted on."""
+        """The folder on which a small file system can be mounted."""
 
     @property
     @abstractmethod
@@ -66,7 +66,7 @@ class Engine(ABC):
 
     @abstractmethod
     def begin(self) -> None:
-        """Make the database anew."""
+        """Recreate the database."""
 
     @abstractmethod
     def ask(self, queries: Mapping[str, str]) -> Answers:
@@ -74,14 +74,14 @@ class Engine(ABC):
 
     @abstractmethod
     def pid(self, fork: Fork) -> int:
-        """The process that ClickHouse is in."""
+        """The process that runs ClickHouse."""
 
     def start(self, *arguments: str, options: Mapping[str, Mapping[str, Any]] | None = None, **values: Any) -> Fork:
-        """A dbt command that is under way."""
+        """Start a dbt command."""
         return self._forks.start(*arguments, *variables(**values), options=options)
 
     def set_profile(self, **more: Any) -> None:
-        """Have the profile other keys too, for the next runs."""
+        """Give the profile other keys, for the next runs."""
         write_profile(self.folder, {**self._profile, **more})
 
     def command(self, *statements: str) -> None:
@@ -89,13 +89,13 @@ class Engine(ABC):
         self.ask({str(number): statement for number, statement in enumerate(statements)})
 
     def printed(self) -> str:
-        """What dbt has printed and logged."""
+        """Everything that dbt has printed and logged."""
         files = [self.folder / "output.log", *(self.folder / "logs").glob("*")]
         return "\n".join(file.read_text(errors="replace") for file in files if file.exists())
 
 
 class Embedded(Engine):
-    """ClickHouse within dbt's process."""
+    """ClickHouse inside dbt's process."""
 
     name = "embedded"
 
@@ -127,7 +127,7 @@ class Embedded(Engine):
 
 
 class Server(Engine):
-    """ClickHouse behind HTTP, and a proxy before it."""
+    """ClickHouse over HTTP, behind a proxy."""
 
     name = "server"
 
@@ -162,14 +162,14 @@ class Server(Engine):
         return self._disk / "store"
 
     def others(self, count: int) -> list[ForkServer]:
-        """More processes that dbt runs in."""
+        """More processes in which dbt runs."""
         while len(self._others) < count:
             self._others.append(ForkServer(self.folder, changes="", rates=""))
         return self._others[:count]
 
     def start_clickhouse(self, store: Path | None = None) -> None:
-        """Start it, on its store or on another one."""
-        # The front cannot have the default database that it made for another process.
+        """Start it on its own store, or on another one."""
+        # The front cannot use a default database that it made for another process.
         ((store or self.store) / "metadata" / "default.sql").unlink(missing_ok=True)
         self._process, self.proxy.target = start_server(store or self.store, USER, PASSWORD)
         self._client: Client = clickhouse_connect.get_client(
@@ -183,7 +183,7 @@ class Server(Engine):
         )
 
     def kill_clickhouse(self, number: int = signal.SIGKILL) -> None:
-        """End ClickHouse by a signal."""
+        """Kill ClickHouse with a signal."""
         assert self._process
         self._process.send_signal(number)
         self._process.communicate()
@@ -208,13 +208,13 @@ class Server(Engine):
         return self._process.pid
 
     def wait_until_idle(self) -> None:
-        """Wait until no statement of a run is under way: a server goes on with what a dead client told it to do."""
+        """Wait until no statement of a run is running: a server finishes what a dead client asked for."""
         query = "select count() from system.processes where Settings['log_comment'] like 'versioned_collapsing %'"
         while self.ask({"": query})[""][0][0]:
             time.sleep(0.05)
 
     def kill_a_query(self) -> str:
-        """Kill the statement that a run has under way, if there is one; what it was."""
+        """Kill the current statement of a run, if there is one, and return it."""
         with suppress(clickhouse_connect.driver.exceptions.ClickHouseError):
             running = self._client.query(
                 "select query_id, query from system.processes where Settings['log_comment'] like 'versioned_collapsing %' limit 1"

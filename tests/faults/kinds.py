@@ -1,4 +1,4 @@
-"""The kinds of faults. Each makes a run with what is pending, and has a fault befall it."""
+"""The kinds of faults. Each runs dbt on the pending events, and makes a fault happen."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Befall = Callable[[Life], None]
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of fault, by its name, with the group that the table counts it in."""
+    """A kind of fault: its name, and the group under which the table counts it."""
 
     name: str
     group: str
@@ -63,11 +63,11 @@ def kind(
     return register
 
 
-# What several kinds do
+# Shared between kinds
 
 
 def _settle(life: Life, end: dict[str, Any]) -> None:
-    """What a run had sent is confirmed if it was successful."""
+    """Confirm what a run has sent, if it succeeded."""
     life.step.struck = not end["success"]
     if end["success"]:
         life.confirm()
@@ -76,7 +76,7 @@ def _settle(life: Life, end: dict[str, Any]) -> None:
 
 
 def _run_until(life: Life, strike: Callable[[Fork], None]) -> None:
-    """A run in which something happens at a random moment."""
+    """A run during which something happens at a random moment."""
     fork = life.start()
     moment = time.monotonic() + life.chance.uniform(0, life.span)
     while time.monotonic() < moment and not fork.has_ended():
@@ -88,7 +88,7 @@ def _run_until(life: Life, strike: Callable[[Fork], None]) -> None:
 
 @contextmanager
 def _meanwhile(act: Callable[[], None], pause: float) -> Iterator[None]:
-    """Do something again and again within the block."""
+    """Do something repeatedly within the block."""
     stopped = threading.Event()
 
     def work() -> None:
@@ -148,7 +148,7 @@ def _good_run(life: Life, *arguments: str) -> None:
 
 
 def _expect_refusal(life: Life, *texts: str) -> None:
-    """A run stops, and says why."""
+    """A run must stop, and say why."""
     end = life.run()
     if end["success"] or not any(text in end["message"] for text in texts):
         raise Broken(f"a run was to stop with {texts[0]!r}: {end['success']}, {end['message'][-500:]}")
@@ -156,19 +156,19 @@ def _expect_refusal(life: Life, *texts: str) -> None:
 
 
 def _truth(life: Life) -> str:
-    """A table expression with what the table should hold."""
+    """A table expression with the rows that the table should hold."""
     path = life.engine.folder / "landing" / "truth.parquet"
     write([Event(*row) for row in life.before.rows], path)
     return f"file({quoted(str(path))}, 'Parquet', '{STRUCTURE}')"
 
 
 def quoted(text: str) -> str:
-    """A text as a literal of ClickHouse."""
+    """A text as a ClickHouse literal."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def _reconcile(life: Life) -> str:
-    """What `reconcile` finds; nothing where the table is as it should be."""
+    """What `reconcile` finds; empty if the table is correct."""
     end = life.operation("reconcile", truth=_truth(life), columns=["part", "region", "amount", "_version"])
     return "" if end["success"] else str(end["message"])
 
@@ -256,13 +256,14 @@ def _settle_full_refresh(life: Life, end: dict[str, Any]) -> None:
     if isinstance(life.engine, Server):
         life.engine.wait_until_idle()
     if life.is_fed:
-        # The rebuilt table does not pass its rows on: whoever rebuilds it builds the view again.
+        # The rebuilt table does not pass on its rows: whoever rebuilds it must also rebuild the view.
         _rebuild(life)
 
 
 @kind("deaths", "power cut")
 def power_cut(life: Life) -> None:
-    """The store is copied while it is written, and then opened: a harder case, as files are of different moments."""
+    """The store is copied while it is written, and the copy is opened: a harder case, because files are of different
+    moments."""
     engine = life.engine
     copy = engine.folder / "copy of the store"
     fork = life.start()
@@ -303,7 +304,7 @@ def _settle_after_cut(life: Life, end: dict[str, Any], copy: Path) -> None:
 
 @kind("deaths", "clock jumps")
 def clock_jumps(life: Life) -> None:
-    """The run dies, and the clock is set: what was written before is of the future, or of long ago."""
+    """The run dies, and the clock is set: earlier entries are then from the future, or very old."""
     _die(life, signal.SIGKILL)
     hours = life.chance.choice([-30, -3, 3, 30])
     life.step.note = f"by {-hours} hours"
@@ -390,7 +391,7 @@ def busy(life: Life) -> None:
 
 @kind("answers", "connection lost in a full refresh", (Server,))
 def full_refresh_cut(life: Life) -> None:
-    """From a statement on, as if the run had died before it."""
+    """The connection is cut from some statement on, as if the run had died before it."""
     server = life.engine
     assert isinstance(server, Server)
     pattern = life.chance.choice(("'started'", "'applied'", "exchange tables", "drop table", "__changes"))
@@ -422,7 +423,7 @@ def query_killed(life: Life) -> None:
 
 @kind("answers", "another ClickHouse, empty", (Server,))
 def empty_server(life: Life) -> None:
-    """A run reaches a server without tables; the next ones the true one."""
+    """A run reaches a server without tables; the next runs reach the right one."""
     server = life.engine
     assert isinstance(server, Server)
     server.kill_clickhouse(signal.SIGTERM)
@@ -539,7 +540,7 @@ def truncated_file(life: Life) -> None:
 
 @kind("files", "file that grows while it is read")
 def growing_file(life: Life) -> None:
-    """The select returns more each time it is read."""
+    """The select returns more rows each time it is read."""
     life.may_have_a_part = True
     files = life.change_sets()
     fork = life.start(files=files)
@@ -622,11 +623,11 @@ def merges(life: Life) -> None:
 
 @kind("people", "rows planted")
 def planted(life: Life) -> None:
-    """Somebody writes rows that make keys torn: repair_collapse finds and repairs all of them."""
+    """Somebody writes rows that leave keys torn: repair_collapse finds and repairs all of them."""
     rows = life.chance.sample(life.before.rows, min(6, len(life.before.rows)))
     if not rows:
         return
-    # The live row once more, or one of a version that never was.
+    # The live row once more, or a row of a version that never existed.
     values = [f"({row[0]}, {row[1]}, {quoted(row[2])}, {row[3]}, {life.chance.choice([row[4], 0])}, 1)" for row in rows]
     life.engine.command(f"insert into {SCHEMA}.{life.variant} values {', '.join(values)}")
     life.step.struck = life.has_partial_feed = True
@@ -642,7 +643,7 @@ def planted(life: Life) -> None:
 
 @kind("people", "rows lost")
 def lost(life: Life) -> None:
-    """Somebody deletes live rows: reconcile finds all of them, and a full refresh brings them back."""
+    """Somebody deletes live rows: reconcile finds all of them, and a full refresh restores them."""
     rows = life.chance.sample(life.before.rows, min(5, len(life.before.rows)))
     if not rows:
         return
@@ -701,13 +702,13 @@ def ledger_dropped(life: Life) -> None:
 
 @kind("people", "table dropped")
 def table_dropped(life: Life) -> None:
-    """Everything comes again from the source, by a full refresh."""
+    """A full refresh reads everything again from the source."""
     life.engine.command(f"drop table {SCHEMA}.{life.variant} sync")
     _rebuild(life)
 
 
 def _restored(life: Life, table: str, *selected: str) -> None:
-    """A table is again as it was before a good run; what came since is sent again."""
+    """A table is restored to its state before a good run, and everything since is sent again."""
     copy, name = f"{SCHEMA}.yesterday", f"{SCHEMA}.{table}"
     text = life.engine.ask({"": f"select comment from system.tables where database = '{SCHEMA}' and name = '{table}'"})[
         ""
@@ -726,7 +727,7 @@ def _restored(life: Life, table: str, *selected: str) -> None:
 
 @kind("people", "ledger restored from yesterday")
 def ledger_restored(life: Life) -> None:
-    """The views may have seen what the ledger does not know any more, or not."""
+    """The views may or may not have seen what the ledger has forgotten."""
     views_run = life.chance.random() < 0.5
     life.step.note = f"{views_run=}"
     selected = [] if views_run else ["run", "--select", life.variant, "rates"]
@@ -745,7 +746,7 @@ def tombstones_restored(life: Life) -> None:
 
 @kind("people", "options changed in between")
 def options_changed(life: Life) -> None:
-    """A run dies, and the next one has other options."""
+    """A run dies, and the next run has other options."""
     chosen: dict[str, Any] = life.chance.choice(
         [
             {"chunks": life.chance.randrange(1, 6)},
@@ -762,7 +763,7 @@ def options_changed(life: Life) -> None:
 
 @kind("people", "keys changed")
 def keys_changed(life: Life) -> None:
-    """What would need a full refresh is refused, and nothing is written."""
+    """A change that would need a full refresh is rejected, and nothing is written."""
     chosen: dict[str, Any] = life.chance.choice(
         [
             {"unique_key": ["id", "region"]},

@@ -1,4 +1,4 @@
-"""The life of a table: runs, each with a fault, and what is checked after them."""
+"""The life of a table: runs, each with a fault, and the checks after them."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from tests.faults.source import REGIONS, Event, Source, State, state_of, write
 from tests.support.forked_dbt import Fork
 
 RUNS_TO_HEAL = 3
-SECONDS = 180.0  # in which a run ends
+SECONDS = 180.0  # within which a run must end
 
 
 class Broken(Exception):
-    """A table is not what it should be, and no run makes it so."""
+    """A table is wrong, and no run repairs it."""
 
 
 @dataclass
 class Step:
-    """A fault, and what came of it."""
+    """A fault, and its outcome."""
 
     kind: str
     note: str = ""
@@ -46,9 +46,9 @@ class Step:
 class Life:
     """A table of one variant on one engine.
 
-    ``confirmed`` are the events of runs that dbt said were successful; ``pending`` those of the run after, which are sent
-    again with the next. ``adopted`` are those that are sent again though they are in the table, as a ledger that was lost
-    knew of them.
+    ``confirmed`` are the events of runs that succeeded according to dbt. ``pending`` are those of the current run,
+    which are sent again with the next one. ``adopted`` are events that are sent again although they are in the table,
+    because a lost ledger knew them.
     """
 
     def __init__(self, engine: Engine, variant: str, chance: random.Random) -> None:
@@ -64,24 +64,24 @@ class Life:
         self.options: dict[str, dict[str, Any]] = {}
         self.step = Step("")
         self.is_fed = False
-        self.has_partial_feed = False  # it lacks what others wrote, or what a lost ledger knew of
+        self.has_partial_feed = False  # it lacks what others wrote, or what a lost ledger knew
         self.may_lack_rows_in_view = False  # as a warning has said
-        self.may_have_a_part = False  # of what is pending, as its file was read before it was complete
-        self.span = 2.0  # seconds of a run
+        self.may_have_a_part = False  # of the pending events, because their file was read before it was complete
+        self.span = 2.0  # duration of a run in seconds
         self._files = 0
         self._rates_version = 0
 
     # What the source sends
 
     def send(self, share: float | None = None) -> None:
-        """Draw changes, of the rates too at times, for the next run."""
+        """Draw changes for the next run, sometimes also changes of the rates."""
         self.pending += self.source.draw(self.chance.choice([0.02, 0.2, 0.5]) if share is None else share)
         if not self.rates or self.chance.random() < 0.3:
             for region in self.chance.sample(REGIONS, 3) if self.rates else REGIONS:
                 self.rates[region] = self.chance.randrange(1, 9)
 
     def change_sets(self, *, is_empty: bool = False) -> dict[str, str]:
-        """Files with what is pending, or without rows, as variables of a run."""
+        """Files with the pending events, or without rows, as variables of a run."""
         self._files += 1
         self._rates_version += 1
         folder = self.engine.folder / "landing"
@@ -101,13 +101,13 @@ class Life:
     # Runs
 
     def start(self, *arguments: str, files: Mapping[str, str] | None = None) -> Fork:
-        """A run of the table and its views, under way."""
+        """Start a run of the table and its views."""
         self.step.runs += 1
         selected = arguments or ("run", "--select", *models(self.variant))
         return self.engine.start(*selected, options=self.options, **(files or self.change_sets()))
 
     def end(self, fork: Fork) -> dict[str, Any]:
-        """How a run ended, which it does.
+        """Wait for the end of a run. Return how it ended.
 
         Raises:
             Broken: it hangs.
@@ -122,7 +122,7 @@ class Life:
         return fork.wait()
 
     def run(self, *arguments: str, files: Mapping[str, str] | None = None) -> dict[str, Any]:
-        """Run, and wait for the end. What a successful run had sent is confirmed."""
+        """Run dbt, and wait for the end. If it succeeds, confirm what it has sent."""
         began = time.monotonic()
         end = self.end(self.start(*arguments, files=files))
         if end["success"] and not arguments:
@@ -136,7 +136,7 @@ class Life:
         return self.run("run-operation", macro, "--args", json.dumps({"model": self.variant, **arguments}))
 
     def confirm(self) -> None:
-        """The source need not send again what is pending."""
+        """The source need not send the pending events again."""
         self.step.rows += len(self.pending)
         self.confirmed += self.pending
         self.pending, self.adopted = [], []
@@ -153,7 +153,7 @@ class Life:
     # The life
 
     def begin(self) -> None:
-        """The first run, and the view that dbt does not keep."""
+        """The first run, and the view that dbt does not maintain."""
         self.engine.begin()
         self.send(0.9)
         end = self.run()
@@ -165,7 +165,7 @@ class Life:
         self.check("after the first run")
 
     def feed(self) -> None:
-        """Make the materialized view, with what the table has."""
+        """Create the materialized view, with the table's current contents."""
         table = f"{SCHEMA}.{self.variant}"
         view = f"{SCHEMA}.{checks.PLAIN_VIEW}"
         self.engine.command(
@@ -177,12 +177,12 @@ class Life:
         self.is_fed = True
 
     def stop_feeding(self) -> None:
-        """Drop the materialized view, without which the table can be rebuilt."""
+        """Drop the materialized view, so that the table can be rebuilt."""
         if self.is_fed:
             self.engine.command(f"drop view if exists {SCHEMA}.{checks.PLAIN_VIEW}_mv sync")
 
     def heal(self) -> None:
-        """The next runs, the first of them perhaps without changes; then everything is as it should be."""
+        """The next runs, the first perhaps without changes; after them, everything must be correct."""
         if isinstance(self.engine, Server):
             self.engine.wait_until_idle()
         if self.chance.random() < 0.3:
@@ -209,10 +209,10 @@ class Life:
             self.may_lack_rows_in_view = True
 
     def check(self, when: str) -> None:
-        """Everything is as it should be."""
+        """Check that everything is correct."""
         found = self.engine.ask(checks.queries(self.variant, is_fed=self.is_fed))
         if self.may_lack_rows_in_view:
-            # The run has named the view, and somebody builds it again.
+            # The run has named the view, and somebody rebuilds it.
             self.feed()
             self.may_lack_rows_in_view = False
             found.pop("materialized view", None)
@@ -222,7 +222,7 @@ class Life:
         self._raise(when, wrong)
 
     def check_readers(self, when: str) -> None:
-        """What readers see is the table before the apply or after it."""
+        """Readers see the table as it was before the apply, or as it is after it."""
         self._check_one_of(when)
 
     def _check_one_of(self, when: str) -> None:
@@ -239,7 +239,7 @@ class Life:
             raise Broken(f"{when}: " + "; ".join(wrong.texts))
 
     def check_secrets(self) -> None:
-        """The password of the profile is nowhere but there."""
+        """The profile's password appears nowhere else."""
         texts = [self.engine.printed()]
         for file in (self.engine.folder / "target").rglob("*"):
             if file.is_file():
@@ -254,7 +254,7 @@ class Life:
 
 
 def copy_tree(source: Path, target: Path) -> None:
-    """Copy a folder that is being written; what goes meanwhile is left out."""
+    """Copy a folder during writes, without the files that disappear meanwhile."""
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
     for path in sorted(source.rglob("*")):

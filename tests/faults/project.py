@@ -1,4 +1,4 @@
-"""The dbt project whose tables are tried: a table of each variant, each with views."""
+"""The dbt project of the tables under test: a table of each variant, each with views."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "chunks": {"chunks": 3},
     "journal": {"publish": "journal"},
     "history": {"change_feed": True},
-    # Fed by a materialized view too, which dbt does not keep.
+    # Also fills a materialized view that dbt does not maintain.
     "fed": {},
 }
 TABLE: dict[str, Any] = {
@@ -34,11 +34,11 @@ JOINED = (
     "from {} as t inner join {} as r on r.region = t.region group by region"
 )
 RATES = "region String, rate Int64, _version UInt64, _is_deleted Bool"
-BLOCK_ROWS = 100  # of a journal: several blocks an apply
+BLOCK_ROWS = 100  # per block of a journal, so that an apply has several blocks
 
 
 def models(variant: str) -> list[str]:
-    """What a run of a variant selects."""
+    """The models that a run of a variant selects."""
     return [variant, "rates", f"{variant}_sums", f"{variant}_joined"]
 
 
@@ -72,7 +72,7 @@ def write_project(folder: Path, profile: Mapping[str, Any]) -> None:
 
 
 def write_profile(folder: Path, profile: Mapping[str, Any]) -> None:
-    """Write the profile alone: what dbt has parsed holds."""
+    """Write only the profile, so that what dbt has parsed stays valid."""
     output = {"schema": SCHEMA, "threads": 2, **profile}
     profiles = {"faults": {"target": "test", "outputs": {"test": output}}}
     (folder / "profiles.yml").write_text(json.dumps(profiles))

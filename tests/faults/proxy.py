@@ -1,7 +1,7 @@
 """A proxy between dbt and ClickHouse that cuts connections.
 
-It hands on one request after the other. The one of which a cut says the number is lost: before ClickHouse has it, while it
-works on it, or after it has answered. Or nobody is reached from then on for a while.
+It forwards one request after another. A cut gives the number of a request that is lost: before ClickHouse receives it,
+while ClickHouse works on it, or after ClickHouse has answered. Or nothing can be reached for a while.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ _HOP_BY_HOP = ("connection", "keep-alive", "transfer-encoding", "content-length"
 
 @dataclass
 class Cut:
-    """How the connection is cut at the ``number``-th statement from now on, the first being 1.
+    """How the connection is cut at the ``number``-th statement from now on, starting with 1.
 
     Attributes:
-        when: `before`, `during` or `after` ClickHouse runs the statement; `half` of its answer comes; `gone`: nobody
-            answers for ``seconds`` from then on; `busy`: the same, with 503.
+        when: `before`, `during` or `after` ClickHouse runs the statement; `half`: half of the answer arrives; `gone`:
+        no
+            answers for ``seconds``; `busy`: the same, but with status 503.
         pattern: count only statements that contain it.
-        is_done: whether it has come to this.
+        is_done: whether the cut has happened.
     """
 
     when: str
@@ -38,7 +39,7 @@ class Cut:
 
 
 class Proxy(ThreadingHTTPServer):
-    """Listens on one port and hands on to another, which may change."""
+    """Listens on one port and forwards to another, which may change."""
 
     daemon_threads = True
     request_queue_size = 128
@@ -57,19 +58,19 @@ class Proxy(ThreadingHTTPServer):
         return self.server_port
 
     def arm(self, cut: Cut | None) -> None:
-        """From now on, cut as ``cut`` says, or no more."""
+        """Cut as ``cut`` says, or stop cutting."""
         with self._guard:
             self._cut, self.statements, self._until = cut, 0, 0.0
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing: connections are meant to break."""
+        """Print nothing, because connections are meant to break."""
 
     def rewrite(self, body: bytes) -> bytes:
-        """What ClickHouse is told instead of a request."""
+        """What ClickHouse receives instead of a request."""
         return body
 
     def fate_of(self, body: bytes) -> str:
-        """What becomes of a request: how it is cut, or nothing."""
+        """How a request is cut; empty if it is not."""
         text = body.decode(errors="replace")
         with self._guard:
             cut = self._cut

@@ -1,4 +1,4 @@
-"""The source of a table's changes, and the truth: what the table holds when all of them are applied."""
+"""The source of a table's changes, and the truth: what the table holds when all changes are applied."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ LiveRow = tuple[int, int, str, int, int]
 
 
 class Event(NamedTuple):
-    """A change of a key; versions are the positions of a log, each of one event."""
+    """A change of a key. Versions are log positions, one per event."""
 
     id: int
     part: int
@@ -71,7 +71,7 @@ class State:
 
 
 def state_of(events: Iterable[Event]) -> State:
-    """The state after events, in whatever order and however often they came."""
+    """The state after these events, in whatever order and however often they came."""
     table = oracle.Oracle()
     table.apply(
         oracle.Event(
@@ -84,10 +84,10 @@ def state_of(events: Iterable[Event]) -> State:
 
 
 class Source:
-    """A log of changes of some keys, of which each draw gives the next ones.
+    """A log of changes of some keys. Each draw gives the next changes.
 
     Most come in order, some late, some a second time, some twice at once. Rows change partitions, are deleted and come
-    back; at times all of them go.
+    back; sometimes all are truncated.
     """
 
     def __init__(self, chance: random.Random, keys: int = KEYS) -> None:
@@ -98,7 +98,7 @@ class Source:
         self._sent: list[Event] = []
 
     def draw(self, share: float) -> list[Event]:
-        """Events of a share of the keys, with late ones and repetitions."""
+        """Events for a share of the keys, with late events and repetitions."""
         chance = self._chance
         batch = [self._event(key) for key in range(self._keys) if chance.random() < share]
         if chance.random() < 0.08:
@@ -130,7 +130,7 @@ class Source:
 
 
 def write(events: Iterable[Event], path: Path) -> None:
-    """Write events as a Parquet file, which is there whole or not at all."""
+    """Write events to a Parquet file, which appears complete or not at all."""
     columns = list(zip(*events, strict=True)) or [()] * len(_SCHEMA)
     draft = path.with_suffix(".draft")
     pq.write_table(

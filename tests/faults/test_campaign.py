@@ -1,4 +1,4 @@
-"""The short form of the campaign, and the promises of its own parts."""
+"""The short form of the campaign, and what its own parts promise."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.faults.life import Step
 from tests.faults.source import Event, state_of
 
 SEED = "make test"
-# What no other test has befall a table, by the engine that it is tried on.
+# The faults that no other test covers, by the engine on which they are tried.
 SHORT = {
     "embedded": ("full disk", "clock jumps"),
     "server": ("answer lost", "connection cut during a statement", "query killed", "memory limit"),

@@ -1,7 +1,7 @@
-"""Places and formats of tables of Spark, besides folders of Parquet, and what they need.
+"""Places and formats of Spark tables other than Parquet folders, and what they need.
 
-Spark fetches its jars by its own package mechanism (``spark.jars.packages``). Delta Lake and Iceberg
-are not released for the Spark of the lock yet: theirs run on the newest Spark that each is for.
+Spark fetches its jars through its own package mechanism (``spark.jars.packages``). Delta Lake and Iceberg are not
+released for the locked Spark yet: they run on the newest Spark that each supports.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Format:
-    """How change sets are kept.
+    """How change sets are stored.
 
     Args:
         packages: what Spark fetches for it.
-        spark: version of the Spark that it is for; that of the lock if none.
+        spark: the version of Spark that it needs; by default the locked one.
         settings: Spark's.
         changes: config of the change sets.
         is_in_bucket: whether what lands, and what Spark writes, is in S3.
@@ -39,7 +39,7 @@ ICEBERG = {
     "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
     "spark.sql.catalog.spark_catalog": "org.apache.iceberg.spark.SparkSessionCatalog",
     "spark.sql.catalog.spark_catalog.type": "hive",
-    # The embedded metastore has no tables for locks, and no pool of connections.
+    # The embedded metastore has neither tables for locks nor a connection pool.
     "spark.hadoop.iceberg.engine.hive.lock-enabled": "false",
     "spark.hadoop.datanucleus.connectionPoolingType": "NONE",
 }

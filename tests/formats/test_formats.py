@@ -1,4 +1,4 @@
-"""Change sets in the places and formats that Spark writes besides folders of Parquet: `make formats`."""
+"""Change sets in the places and formats that Spark writes besides Parquet folders: `make formats`."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ KEYS = {"AWS_ACCESS_KEY_ID": "stand-in", "AWS_SECRET_ACCESS_KEY": "stand-in", "A
 
 @dataclass(frozen=True)
 class Bucket:
-    """A bucket of an S3 stand-in on this machine."""
+    """A bucket of a local S3 stand-in."""
 
     endpoint: str
     name: str
 
     def upload(self, folder: Path) -> None:
-        """Put every file below ``folder`` where it lands in the bucket."""
+        """Upload every file below ``folder`` to its place in the bucket."""
         client = boto3.client("s3", endpoint_url=self.endpoint)
         for path in folder.rglob("*.json"):
             client.upload_file(str(path), self.name, f"landing/{path.relative_to(folder)}")
@@ -85,5 +85,5 @@ def test_rows_and_quarantine_are_those_of_the_history(name: str, tmp_path: Path,
 
 
 def land(project: ChangeSetProject, case: Case) -> dict[int, str]:
-    """Write the batches of a case; the names of their files."""
+    """Write the batches of a case. Return the names of their files."""
     return {batch: project.land(case.name, batch, case.texts(batch)) for batch in case.batches}

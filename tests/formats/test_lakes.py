@@ -50,25 +50,25 @@ def test_live_rows_are_those_of_the_lake(name: str, tmp_path: Path, capsys: pyte
     tables = ("orders_found", "orders_signed", "orders_second")
     history = History("shop.orders", 1, 60)
     looks = []
-    # The first run begins with the table as it is, whatever the feed has.
+    # The first run begins with the current table, whatever the feed has.
     project.commit("create schema if not exists shop", LAKES[name].create("shop.orders"), history.merge(30))
     project.commit(history.merge(30))
     project.run()
     looks.append(project.look("shop.orders", *tables))
-    # The run dies when the change sets are there and nothing is applied; more is committed.
+    # The run dies when the change sets exist but nothing is applied; more is committed.
     project.commit(history.merge(30), history.move_key(), history.delete())
     project.run("--select", "config.materialized:change_set")
     project.commit(COMPACT[name], history.merge(40), history.merge(40))
     project.run()
     looks.append(project.look("shop.orders", *tables))
-    # Every row is written anew and is as it was, but for those that go.
+    # Every row is rewritten unchanged, except for those that are deleted.
     project.commit(
         "insert overwrite shop.orders select * from shop.orders where id % 7 <> 0",
         "alter table shop.orders add columns (extra string)",
         "update shop.orders set extra = 'more', ver = ver + 1000 where id % 5 = 0",
         f"insert into shop.orders select id + 100000, 'new', 1.5, 5000L, date'2025-01-01', null from range({MANY})",
     )
-    # Signed rows take no new columns: the table is built again.
+    # Signed rows accept no new columns: the table is rebuilt.
     project.run("--exclude", "orders_signed_changes+")
     project.run("--full-refresh", "--select", "orders_signed_changes+")
     wider = (*COLUMNS, "extra")
@@ -79,7 +79,7 @@ def test_live_rows_are_those_of_the_lake(name: str, tmp_path: Path, capsys: pyte
     )
     timed = project.run()
     looks.append(project.look("shop.orders", *tables, columns=wider))
-    # One of two tables is gone: the change set begins with the table as it is, for both.
+    # One of two tables is gone: the change set begins with the current lake table, for both.
     project.commit("drop table shop.orders_second sync", engine="clickhouse")
     project.commit("delete from shop.orders where id % 3 = 1 and id < 100000")
     project.run()
@@ -127,7 +127,7 @@ def test_what_cannot_be_told_stops_the_change_set(name: str, tmp_path: Path) -> 
     row = "(1, 'new', 1.5, 1L, date'2025-01-01')"
     other = "(2, 'new', 1.5, 1L, date'2025-01-01')"
     project.commit("create schema if not exists shop")
-    # Iceberg's change feed is always on: what it cannot read is a table that is merged on read.
+    # Iceberg's change feed is always on. It cannot read a table that is merged on read.
     quiet = "" if is_delta else "tblproperties ('write.update.mode' = 'merge-on-read')"
     project.commit(
         lake.create("shop.plain").replace(f"using {name}", "using parquet").replace(lake.properties, ""),
@@ -143,7 +143,7 @@ def test_what_cannot_be_told_stops_the_change_set(name: str, tmp_path: Path) -> 
         _rows("lost", "(3, 'new', 1.5, 1L, date'2025-01-01')"),
     ]
     if is_delta:
-        # A table of the same name; changes that are vacuumed, with the rows that they left.
+        # A table of the same name; vacuumed changes, together with the rows that they left.
         project.commit(
             *changes,
             "drop table shop.lost",
@@ -152,7 +152,7 @@ def test_what_cannot_be_told_stops_the_change_set(name: str, tmp_path: Path) -> 
             "vacuum shop.swept retain 0 hours",
         )
     else:
-        # A table that was replaced; snapshots that have expired.
+        # A replaced table; expired snapshots.
         project.commit(
             *changes,
             "update shop.quiet set status = 'paid' where id = 1",

@@ -1,4 +1,4 @@
-"""A table of ClickHouse compared with a truth that Spark has."""
+"""A ClickHouse table compared with a truth on Spark."""
 
 from __future__ import annotations
 
@@ -53,4 +53,4 @@ def test_live_rows_equal_a_relation_of_spark(tmp_path: Path) -> None:
     assert changed.success, changed
     ((status, message),) = tested.nodes.values()
     assert status == "fail"
-    assert "Got 999 results" in message  # All but id 0, of which the amount is 0.
+    assert "Got 999 results" in message  # all but id 0, whose amount is 0

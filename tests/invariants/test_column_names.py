@@ -1,8 +1,7 @@
-"""Columns may have any name: those that the SQL of tests, macros and operations uses itself, and any that need quotes.
+"""Columns may have any name: those that the SQL of tests, macros and operations itself uses, and any that need quotes.
 
-ClickHouse takes `alias."x"` for a part of a column called `alias`: a Tuple's element, a JSON path, `.size` of a String.
-The names are read from the sources, so that one that is new is tried too, and they have every kind of type that has
-parts.
+ClickHouse reads `alias."x"` as a part of a column called `alias`: a Tuple's element, a JSON path, `.size` of a String.
+The names are read from the sources, so that new ones are tried too. The columns have every kind of type that has parts.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ FOLDERS = (
     "macros/materializations/versioned_collapsing_view",
 )
 ALIASES = aliases_of(sources(*FOLDERS))
-# What is only read by our own Jinja: beside no column of a user, in queries of system tables and over names of ours.
-# Those of `no_unknown_fields` are there too.
+# Names that only our own Jinja reads, never next to a user's column: in queries of system tables and over names of
+# ours. Those of `no_unknown_fields` are included.
 OUTERMOST = {
     *("torn_keys", "live", "stored", "waiting", "partition_id", "parts", "difference", "n"),
     *("some_keys", "broken_keys", "states", "cancels", "undecided_keys"),
@@ -42,9 +41,9 @@ OUTERMOST = {
     *("ended", "last_", "last_batches", "last_landed_at", "last_milliseconds"),  # of report_data
     *("seconds", "lag_seconds", "rows_read", "not_adding_up", "status"),
     *("part", "bytes", "uncompressed_bytes", "version", "now", "why", "day"),
-    *("a", "its", "well"),  # words of messages
+    *("a", "its", "well"),  # words in messages
 }
-# Those that SQL had before, or needs quotes for, and those that types have parts of.
+# Names that SQL defines or that need quotes, and names of the parts of types.
 MORE = [
     *("signed", "by_final", "stored_version", "truth", "kept", "both", "from_table", "net", "name"),
     *("failures", "should_warn", "dbt_internal_test", "dbt_subquery", "size", "null", "keys", "size0"),
@@ -69,7 +68,7 @@ VIOLATING = [
     *CONFORMING,
     *[(0, 3, 1, 5, 1), (0, 3, 1, 5, 1)],  # twice
     *[(0, 4, 1, 5, 1), (0, 4, 2, 5, 1)],  # two live rows
-    *[(0, 5, 1, 5, 1), (0, 5, 1, 6, -1)],  # a cancel row with another amount
+    *[(0, 5, 1, 5, 1), (0, 5, 1, 6, -1)],  # a cancel row with a different amount
     *[(0, 6, 1, 5, 1), (1, 6, 1, 5, -1)],  # in another partition
     *[(0, 7, 1, 5, 1), (0, 7, 2, 5, 1), (0, 7, 2, 5, -1)],  # an old version is live
     (0, 8, 1, 5, -1),  # no state row
@@ -83,7 +82,7 @@ def quoted(name: str) -> str:
 
 @dataclass(frozen=True)
 class Layout:
-    """Which names key, version and sign have, and which types the others."""
+    """The names of key, version and sign, and the types of the other columns."""
 
     name: str
     key: str
@@ -214,7 +213,7 @@ def project(make_project: Callable[[str], CollapsingProject]) -> CollapsingProje
 
 @pytest.fixture(scope="module")
 def outcomes(project: CollapsingProject) -> dict[str, Node]:
-    # FINAL for all of a profile must not hide what a test is after.
+    # FINAL for a whole profile must not hide what a test looks for.
     project.set_profile(custom_settings={"final": 1})
     found = project.dbt("test")
     project.set_profile()

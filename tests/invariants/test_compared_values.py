@@ -1,4 +1,4 @@
-"""What counts as the same: values of a truth in other types, nulls and zeros of an aggregate, the last partitions."""
+"""What counts as equal: values of a truth in other types, nulls and zeros of an aggregate, the last partitions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from tests.support.collapsing_project import CollapsingProject, OperationError
 from tests.support.commands import Node
 
-# Type and value in the table, the value of the truth, and whether they are the same.
+# Type and value in the table, the value of the truth, and whether they are equal.
 # fmt: off
 VALUES = [
     ("Decimal(12, 2)", "1.23", "1.23::Decimal(12, 4)", True),
@@ -58,7 +58,7 @@ VALUES = [
 # fmt: on
 DIFFERENT = [f"c{i}" for i, (*_, is_same) in enumerate(VALUES) if not is_same]
 
-# A table of (id, part, amount, _version, _sign), its tests, and what they say; none where they pass.
+# A table of (id, part, amount, _version, _sign), its tests, and their messages; None if they pass.
 Case = tuple[str, str, str, dict[str, Any], list[str]]
 KEYED = {"unique_key": "id"}
 SUMS = {"group_by": "part", "sums": "amount"}

@@ -1,4 +1,5 @@
-"""Every generic test passes on rows that conform, and fails on rows that violate its claim, saying which and why."""
+"""Every generic test passes on conforming rows, and fails on rows that violate its claim, naming them and the
+reason."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ GENERIC_TESTS = (
     "sign_is_unit",
 )
 NOT_SIGNED = ("true_orders", "live_rows_equal", "orders_by_region", "aggregate_agrees")
-# What needs a version, where the engine has none.
+# Tests that need a version, which the engine may not have.
 UNVERSIONED = ("live_version_is_the_highest", "live_rows_equal")
 KEY = {"unique_key": "order_id"}
 ARGUMENTS: dict[str, dict[str, Any]] = {
@@ -69,7 +70,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Misuse:
-    """A generic test with arguments that have no meaning, and what its error says."""
+    """A generic test with meaningless arguments, and its error message."""
 
     name: str
     test: str
@@ -129,7 +130,7 @@ CASES = [
     Case("sums_equal_where", "sums_equal", "aggregate_agrees", OTHER_SUMS[:1],
         config={"where": "region in ('US', 'EU')"}),
     *VIOLATIONS,
-    # Parts of a table: violations outside them are not seen, those within are.
+    # Parts of a table: violations outside a part are not seen, those inside are.
     *(Case(f"{name}_where", name, name, config={"where": "region <> 'US'"}) for name in ("sign_is_unit",
         "one_live_row_per_key", "cancel_rows_match_state_rows", "pairs_share_a_partition",
         "live_version_is_the_highest", "final_equals_signed_sums", "rows_waiting_to_collapse_below")),
@@ -255,7 +256,7 @@ def test_misuse(outcomes: dict[str, Node], misuse: Misuse) -> None:
 
 
 def test_every_generic_test_is_shown_to_fail() -> None:
-    """Here, or where what it is about is made: in the tests of the ledger, and in those of change sets."""
+    """Here, or in the tests of the subject: those of the ledger and of change sets."""
     elsewhere = {
         "every_event_is_accounted_for": "tests/materialization/test_accounts.py",
         "no_unknown_fields": "tests/support/change_set_project.py",

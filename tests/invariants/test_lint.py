@@ -1,4 +1,4 @@
-"""The lint rules over what dbt compiles: each finds its bad model, and none finds anything in this project."""
+"""The lint rules on dbt's compiled SQL: each finds its bad model, and none finds anything in this project."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BAD_MODELS = {
     "VC06": "{{ config(materialized='versioned_collapsing', unique_key='id', sign='state', "
     "ttl='made_at + interval 1 year', partition_by='toYYYYMM(made_at)') }} select * from changes",
 }
-# Of rows that other models pass on: the rule that finds each.
+# For rows that other models pass on: the rule that finds each.
 PASSED_ON = {
     "of_view": ("VC01", "select count(*) as n from {{ ref('orders_view') }}"),
     "of_view_of_view": ("VC01", "select sum(b) as b from {{ ref('view_of_view') }}"),

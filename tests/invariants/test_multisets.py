@@ -27,7 +27,7 @@ COLUMNS = {
 }
 LEVELS = (0, 0.1, 0.25, 1 / 3, 0.5, 0.9, 1)
 
-# The macro, and the same over live rows.
+# The macro, and its equivalent over live rows.
 OF_AMOUNTS = {
     "multiset_min('amount')": "min(amount)",
     "multiset_max('amount')": "max(amount)",
@@ -38,7 +38,7 @@ OF_AMOUNTS = {
         f"multiset_percentile_cont('amount', {level})": f"quantileExactInclusive({level})(toFloat64(amount))"
         for level in LEVELS
     },
-    # The sign macros take the count for a sign.
+    # The sign macros accept the count as a sign.
     "signed_count('live_rows')": "toInt64(count())",
     "signed_count_non_null('amount', 'live_rows')": "toInt64(count(amount))",
     "signed_sum('amount', 'live_rows')": "sum(amount)",
@@ -72,7 +72,7 @@ TYPES = {
     "IPv4": ("'1.0.0.1'", "'9.0.0.1'"),
 }
 RANKED = ("Int64", "UInt8", "Float64", "Decimal(38, 2)", "Bool", "Date", "DateTime", "DateTime64(3)")
-# What each query reads the counts from: a table that follows, a view, the signed table itself.
+# Where each query reads the counts: a table that follows, a view, the signed table itself.
 SOURCES = {
     "kept": ("ref('kept_counts')", "live_rows"),
     "seen": ("ref('seen_counts')", "live_rows"),
@@ -81,7 +81,7 @@ SOURCES = {
 
 
 def _histories(seed: int) -> tuple[list[list[Row]], dict[int, Row]]:
-    """The change sets of some runs, and the rows that live after them. No row of XX does."""
+    """The change sets of several runs, and the rows that are live after them. No row of XX is."""
     chance, live, versions = random.Random(seed), dict[int, Row](), Counter[int]()
     runs: list[list[Row]] = []
     start = datetime(2026, 1, 1)
@@ -115,7 +115,7 @@ def _histories(seed: int) -> tuple[list[list[Row]], dict[int, Row]]:
 def built(
     request: pytest.FixtureRequest, make_project: Callable[[str], CollapsingProject]
 ) -> tuple[CollapsingProject, dict[int, Row]]:
-    """A table and its counts by value, none of them merged, and the rows that live."""
+    """A table and its counts by value, without merges, and the live rows."""
     project = make_project(f"multisets_{request.param}")
     columns = [{"name": name, "data_type": kind} for name, kind in COLUMNS.items()]
     counted = {"group_by": ["region", "amount"], "sums": [], "count": "live_rows"}
@@ -170,7 +170,7 @@ def built(
 
 
 def _same(left: object, right: object) -> bool:
-    if isinstance(left, float) and isinstance(right, float):  # Two ways to interpolate.
+    if isinstance(left, float) and isinstance(right, float):  # two ways to interpolate
         return (math.isnan(left) and math.isnan(right)) or math.isclose(left, right, rel_tol=1e-12)
     return left == right
 

@@ -1,4 +1,5 @@
-"""Measures of dbt's semantic models over signed rows: what is wrong is found, and what the message says is right."""
+"""Measures of dbt's semantic models over signed rows: mistakes are found, and the forms that the messages advise are
+correct."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ RATIO = "divide them in a metric of the type ratio."
 LIVE = "Base a semantic model on the live rows for it: on a model that reads live_rows(…)."
 COUNTED = "case when amount is not null then state else 0 end"
 
-# Measures by their semantic model, and what is said of each, if anything.
+# Measures by semantic model, each with its message, if any.
 WRONG: dict[str, list[tuple[dict[str, Any], str]]] = {
     "orders": [({"agg": "sum", "expr": "amount"}, "Write `expr: amount * state`."), ({"name": "amount", "agg": "sum"},
         "Write `expr: amount * state`."), ({"agg": "sum", "expr": "amount - fee"},
@@ -96,7 +97,7 @@ def _named(model: str, measures: list[dict[str, Any]], kind: str) -> list[dict[s
 
 @pytest.fixture(scope="module")
 def project(make_project: Callable[[str], CollapsingProject]) -> CollapsingProject:
-    """Models that pass signed rows on, or do not."""
+    """Models that pass on signed rows, and models that do not."""
     project = make_project("semantics")
     for name, sql in MODELS.items():
         (project.folder / "models" / f"{name}.sql").write_text(sql)
@@ -106,7 +107,7 @@ def project(make_project: Callable[[str], CollapsingProject]) -> CollapsingProje
 
 
 def _found(project: CollapsingProject, *semantic_models: dict[str, Any]) -> dict[str, str]:
-    """What is said of each measure or entity."""
+    """The message for each measure or entity."""
     project.add_properties("semantic_models", {"semantic_models": list(semantic_models)})
     project.dbt("compile")
     manifest = project.folder / "target" / "manifest.json"
@@ -170,7 +171,7 @@ def test_metrics_that_sum_rows_without_a_measure_are_seen(project: CollapsingPro
 
 
 def test_the_metrics_of_the_documentation(make_project: Callable[[str], CollapsingProject]) -> None:
-    """They parse, no rule finds anything, and their sums over the stored rows are those over the live ones."""
+    """They parse, no rule finds anything, and their sums over stored rows equal those over live rows."""
     project = make_project("metrics")
     project.add_model("orders", {"unique_key": "order_id"}, "select * from changes")
     days = project.folder / "models" / "days.sql"
@@ -197,4 +198,4 @@ def test_the_metrics_of_the_documentation(make_project: Callable[[str], Collapsi
         live = "from orders final where _sign = 1 group by all order by all"
         assert found == project.query(f"select {group}, sum(amount), count() {live}")
     ((stored, live_rows),) = project.query("select count(), sum(_sign) from orders")
-    assert stored > live_rows  # Cancelled rows are there, and do not count.
+    assert stored > live_rows  # Cancelled rows are stored, and do not count.

@@ -1,4 +1,4 @@
-"""The sign-aware macros: their spelling, and that they say of signed rows what SQL says of the live ones."""
+"""The sign-aware macros: their spelling, and that they give for signed rows what SQL gives for live rows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from clickhouse_connect.driver.exceptions import DatabaseError
 
 from tests.support.collapsing_project import CollapsingProject
 
-# The macro, its spelling, and the same over live rows.
+# The macro, its spelling, and the equivalent over live rows.
 # fmt: off
 AGGREGATES = [
     ("signed_count()", "sum(_sign)", "count()"),
@@ -35,7 +35,7 @@ AGGREGATES = [
     ("having_live()", "having sum(_sign) <> 0", None),
 ]
 # fmt: on
-# Arguments that bind less than what is put beside them, and what the plain SQL over live rows is.
+# Arguments that bind less tightly than what is put next to them, and the plain SQL over live rows.
 EXPRESSIONS = (
     "amount",
     "amount - 1",
@@ -89,7 +89,7 @@ PROJECTION = "versioned_collapsing.signed_projection('by_region', {'region': 'lo
 
 @pytest.fixture(scope="module")
 def project(make_project: Callable[[str], CollapsingProject]) -> CollapsingProject:
-    """A table with pairs that are not merged, and models that use each macro."""
+    """A table with unmerged pairs, and models that use each macro."""
     project = make_project("sign_aware")
     structure = (
         "id Int64, region String, status String, amount Decimal(12, 2), discount Nullable(Int64), "

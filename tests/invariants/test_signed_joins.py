@@ -1,4 +1,4 @@
-"""The sign macros over joins of signed tables: a list of signs, each multiplied in once."""
+"""The sign macros over joins of signed tables: a list of signs, each of which is multiplied in once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SPELLED = {
     "having_live(['o._sign', 'c.state'])": "having sum(o._sign * c.state) <> 0",
 }
 # fmt: on
-# The macro without its last argument, and the same over live rows.
+# The macro without its last argument, and the equivalent over live rows.
 AGGREGATES = {
     "signed_count(": "toInt64(count())",
     "signed_count_if(\"o.status = 'paid'\"": "toInt64(countIf(o.status = 'paid'))",
@@ -47,7 +47,7 @@ TABLES = {
     "customers": ("id", "region String, credit Decimal(12, 2)"),
     "items": ("order_id, line", "price Decimal(12, 2), quantity Int64"),
 }  # fmt: skip
-# What each type holds at most and at least, as far as one sign alone leaves it as it is.
+# The greatest and least value of each type that a single sign leaves unchanged.
 EDGES = {
     "Int8": ("-128", "127"),
     "UInt8": ("255",),
@@ -86,7 +86,7 @@ def _row(chance: random.Random, table: str, key: tuple[int, ...]) -> Row:
 
 @pytest.fixture(scope="module")
 def project(make_project: Callable[[str], CollapsingProject]) -> CollapsingProject:
-    """Three tables of which rows were changed and deleted, no pair of them merged."""
+    """Three tables with changed and deleted rows, without any merge."""
     project = make_project("signed_joins")
     chance = random.Random(3)
     keys: dict[str, list[tuple[int, ...]]] = {
@@ -134,7 +134,7 @@ def project(make_project: Callable[[str], CollapsingProject]) -> CollapsingProje
         "{{ versioned_collapsing.signed_sums(joined, {'region': 'c.region'}, "
         f"{{'amount': 'o.amount', 'price': 'i.price'}}, sign={SIGNS}) }}}}",
         "spellings": f"select arrayJoin(arrayZip([{texts}], [{spelled}])) as spelling",
-        # A row of the left side that has no partner counts once, so the other side is read live.
+        # A left row without a partner counts once, so the other side is read live.
         "outer_signed": "select c.region as region, {{ versioned_collapsing.signed_sum('c.credit', 'c.state') }} as credit, "
         "{{ versioned_collapsing.signed_count('c.state') }} as n from {{ ref('customers') }} as c left join "
         "{{ versioned_collapsing.live_rows(ref('orders')) }} as o on o.customer_id = c.id group by c.region "
@@ -171,7 +171,7 @@ def test_sums_of_a_join_have_its_signs(project: CollapsingProject) -> None:
 def test_an_outer_join_takes_the_live_rows_of_its_other_side(project: CollapsingProject) -> None:
     signed = project.query("select * from outer_signed order by region")
     assert signed == project.query("select * from outer_plain order by region")
-    # With both signs only rows that have a partner count, as in an inner join.
+    # With both signs, only rows with a partner count, as in an inner join.
     ((both,),) = project.query(
         "select sum(c.state * o._sign) from customers as c left join orders as o on o.customer_id = c.id"
     )

@@ -17,7 +17,7 @@ VARIABLES = {"versioned_collapsing_lock_seconds": LOCK_SECONDS}
 
 @pytest.fixture(scope="session", autouse=True)
 def recorded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """With `--record`, what a ClickHouse answers today."""
+    """With `--record`, what ClickHouse answers today."""
     if not request.config.getoption("--record"):
         return
     with (
@@ -30,13 +30,13 @@ def recorded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
 @pytest.fixture(scope="package")
 def project(recorded: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
-    """The project, and no engine."""
+    """The project, without an engine."""
     with parsed_project(tmp_path_factory.mktemp("parsed"), MODELS, variables=VARIABLES) as found:
         yield found
 
 
 class Sent:
-    """What each scenario sends; rendered once."""
+    """What each scenario sends; each is rendered once."""
 
     def __init__(self, project: Project) -> None:
         self._project = project

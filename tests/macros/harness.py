@@ -1,9 +1,9 @@
-"""The project's macros in dbt's own context, with a ClickHouse that only remembers.
+"""The project's macros in dbt's own context, with a stand-in for ClickHouse that only remembers.
 
-A project is parsed as dbt parses it, and its models run as dbt runs them: its adapter, its Jinja environment and the
-macros of dbt and dbt-clickhouse are the real ones. What is not there is an engine. In its place stands a `Recording`: each
-statement gets the answer that a ClickHouse once gave, and whatever is sent is kept. `Recorder` makes recordings of a
-real ClickHouse.
+dbt itself parses the project and runs its models: the adapter, the Jinja environment and the macros of dbt and
+dbt-clickhouse are the real ones. Only the engine is missing. In its place is a `Recording`: each statement gets the
+answer that a ClickHouse once gave, and everything that is sent is kept. `Recorder` makes recordings of a real
+ClickHouse.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ from tests.support.shop import REPOSITORY
 SCHEMA = "it"
 INVOCATION = "00000000-0000-4000-8000-000000000000"
 
-IDLE = "seconds_idle"  # for how long a lock's holder was
+IDLE = "seconds_idle"  # how long the holder of a lock was idle
 
 Answer = dict[str, Any]  # columns and rows
 
 
 @dataclass
 class Recording:
-    """Statements, each in short, with the answers to those that have one."""
+    """Statements in short form, with their answers, if they have any."""
 
     said: list[tuple[str, Answer | None]] = field(default_factory=list)
 
@@ -80,7 +80,8 @@ class Recording:
 
 
 def _without_chance(said: list[tuple[str, Answer | None]]) -> list[tuple[str, Answer | None]]:
-    """The same with UUIDs that count from 1 and no fractions of waits, so that two recordings of one thing are alike."""
+    """The same with numbered UUIDs and without fractions of waits, so that two recordings of the same thing are
+    equal."""
     numbers: dict[str, str] = {}
 
     def numbered(match: re.Match[str]) -> str:
@@ -107,7 +108,7 @@ _BEGIN = re.compile(
 
 
 def in_short(sql: str) -> str:
-    """A statement in short: how it begins, and the relations that it names, in their order."""
+    """A statement in short form: how it begins, and the relations that it names, in order."""
     text = " ".join(re.sub(r"/\*.*?\*/|--[^\n]*", " ", sql, flags=re.DOTALL).split()).replace("`", "")
     relations = dict.fromkeys(re.findall(_RELATION, text))
     if begin := _BEGIN.match(text):
@@ -120,11 +121,11 @@ def in_short(sql: str) -> str:
 
 
 class Unanswered(DbtDatabaseError):
-    """A statement to which the recording has no answer."""
+    """A statement without an answer in the recording."""
 
 
 class Replay:
-    """What dbt-clickhouse takes for its client: answers as the recording has it, and keeps what is sent."""
+    """A client for dbt-clickhouse that answers from the recording, and keeps what is sent."""
 
     server_version = "26.9.1.1"
     atomic_exchange = True
@@ -156,7 +157,7 @@ class Replay:
         return [ClickHouseColumn.create(name, kind) for name, kind in rows]
 
     def update_model_settings(self, settings: dict[str, str], materialization: str) -> None:
-        """As dbt-clickhouse does by itself."""
+        """Do what dbt-clickhouse's own client does."""
         settings.setdefault("replicated_deduplication_window", "0")
 
     def close(self) -> None:
@@ -164,11 +165,11 @@ class Replay:
 
 
 class Recorder:
-    """A client of a real ClickHouse that keeps what is said.
+    """A client of a real ClickHouse that records the conversation.
 
     Args:
         client: the client.
-        dies_before: pattern of the statement, in short, before which the run dies.
+        dies_before: pattern of the statement, in short form, before which the run dies.
     """
 
     def __init__(self, client: ChHttpClient, dies_before: str = "") -> None:
@@ -211,7 +212,7 @@ class Recorder:
 
 
 def _plain(value: Any) -> Any:
-    """A value as YAML has it; dbt takes lists and tuples for the same."""
+    """A value as YAML can hold it; dbt does not distinguish lists from tuples."""
     match value:
         case None | bool() | int() | float() | str():
             return value
@@ -221,7 +222,7 @@ def _plain(value: Any) -> Any:
 
 
 def _clock(hour: int) -> type[datetime]:
-    """A clock that stands still: run ids and durations are the same each time."""
+    """A clock that stands still, so that run ids and durations are always the same."""
 
     class Clock(datetime):
         @classmethod
@@ -233,14 +234,14 @@ def _clock(hour: int) -> type[datetime]:
 
 @dataclass(frozen=True)
 class Project:
-    """A project on stock dbt-clickhouse that has nothing of this one but its macros; as dbt has loaded it."""
+    """A project on stock dbt-clickhouse, with only the macros of this one, as dbt has loaded it."""
 
     config: RuntimeConfig
     adapter: Any
     manifest: Any
 
     def run(self, model: str, client: Any, hour: int = 12) -> str:
-        """Run a model against a client, at an hour of a day; what it says when it is done."""
+        """Run a model against a client, at an hour of the day. Return its message."""
         modules = {**_MODULES, "datetime": _clock(hour)}
         run = uuid.UUID(int=uuid.UUID(INVOCATION).int + hour)
         node = self.manifest.nodes[f"model.versioned_collapsing.{model}"]
@@ -257,17 +258,17 @@ class Project:
                     result = runner.execute(compiled, self.manifest)
                 finally:
                     self.adapter.cleanup_connections()
-                    deprecations.reset_deprecations()  # Else the next command of this process reports them.
+                    deprecations.reset_deprecations()  # Otherwise the next command of this process reports them.
         return str(result.message)
 
     def compiled(self, model: str) -> str:
-        """The SQL of a model that asks no engine."""
+        """The SQL of a model that queries no engine."""
         node = self.manifest.nodes[f"model.versioned_collapsing.{model}"]
         runner = ModelRunner(self.config, self.adapter, node, 1, 1)
         return str(runner.compile(self.manifest).compiled_code)
 
     def parsed(self, model: str, sql: str) -> str:
-        """What a model renders to while dbt parses it, if this is its SQL."""
+        """What a model with this SQL renders to while dbt parses it."""
         node = self.manifest.nodes[f"model.versioned_collapsing.{model}"]
         own = ContextConfig(self.config, node.fqn, node.resource_type, self.config.project_name)
         context = generate_parser_model_context(node, self.config, self.manifest, own)
@@ -279,7 +280,7 @@ class Project:
         return str(found)
 
     def replay(self, model: str, recording: Recording, hour: int = 12) -> Replay:
-        """Run a model against a recording, to its end or to what the recording has no answer to."""
+        """Run a model against a recording, to its end or to the first statement without an answer."""
         client = Replay(recording)
         try:
             self.run(model, client, hour)
@@ -300,7 +301,7 @@ def parsed_project(
     engine: str = "clickhouse",
     properties: Mapping[str, Any] | None = None,
 ) -> Iterator[Project]:
-    """A project with these models, by name; nothing is connected to until one of them is run."""
+    """A project with these models, by name. It connects to nothing before one of them runs."""
     host, port = address
     output: dict[str, Any] = {"type": engine, "host": host, "port": port, "schema": SCHEMA}
     output |= {"driver": "http"} if engine == "clickhouse" else {"method": "thrift"}
@@ -327,7 +328,7 @@ def parsed_project(
 
 @contextmanager
 def _nothing_of_dbt() -> Iterator[None]:
-    """dbt has one adapter of a kind, and one set of flags, in a process: those of another project come back."""
+    """Within a process, dbt has one adapter per type, and one set of flags; those of another project are restored."""
     adapters, known = dict(FACTORY.adapters), flags.get_flags()
     FACTORY.adapters.clear()
     set_invocation_context({})

@@ -1,4 +1,4 @@
-"""Applies, each with what went before it, and how a ClickHouse is made to answer in each of them."""
+"""Applies, each with its history, and how ClickHouse is made to answer in each."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class Scenario:
         before: the change sets that were applied before.
         config: more options of the model.
         dies_before: pattern of the statement before which the last of those applies died.
-        planted: values of a row that someone else has written into the table.
+        planted: values of a row that somebody else has written into the table.
         structure: of the change set.
-        select: what the model selects of it.
-        view: the select of a view of the model, which is then what is run, also after each apply but the last.
+        select: what the model selects from it.
+        view: the select of a view of the model. The view is then what is run, after each earlier apply too.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Scenario:
 
     @property
     def model(self) -> str:
-        """What is run."""
+        """The model to run."""
         return f"{self.name}_sums" if self.view else self.name
 
     @property
@@ -65,14 +65,14 @@ class Scenario:
 
     @property
     def hour(self) -> int:
-        """When it is run: each apply has its hour."""
+        """The hour at which it runs: each apply has its own."""
         return len(self.before)
 
     def models(self, in_meta: bool = False) -> dict[str, str]:
         """The models by name. In ClickHouse the table is `orders`, in a schema of its own.
 
         Args:
-            in_meta: whether they give their options in `meta`.
+            in_meta: whether the models have their options in `meta`.
         """
         models = {
             self.name: self._config("versioned_collapsing", "orders", {**CONFIG, **self.config}, in_meta)
@@ -93,7 +93,7 @@ class Scenario:
         return f"{{{{ config(**{config!r}) }}}}\n"
 
     def record(self, project: Project) -> Recording:
-        """What a ClickHouse says to the apply; the project has its address."""
+        """Record ClickHouse's answers to the apply; the project has its address."""
         _send(project, f"create database {self.schema}")
         for hour, changes in enumerate(self.before):
             self._land(project, changes)
@@ -105,7 +105,7 @@ class Scenario:
             names = "id, region, amount, _version, _sign"
             _send(project, f"insert into {self.schema}.orders ({names}) values {self.planted}")
         if self.dies_before:
-            time.sleep(LOCK_SECONDS + 1.5)  # Its lock is taken over at once then.
+            time.sleep(LOCK_SECONDS + 1.5)  # Then its lock is taken over at once.
         self._land(project, self.changes)
         return self._run(project, self.model, self.hour)
 

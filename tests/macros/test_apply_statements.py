@@ -1,8 +1,8 @@
-"""What an apply sends to ClickHouse: each statement, in its order, without an engine.
+"""What an apply sends to ClickHouse: each statement, in order, without an engine.
 
-`recordings/*.yml` is the conversation of each scenario: statements in short, with the answers of a ClickHouse. A change that
-sends other statements fails here. When it is meant, `pytest tests/macros --record` asks a ClickHouse again, and the
-difference of the recordings is what to review.
+`recordings/*.yml` has the conversation of each scenario: statements in short form, with ClickHouse's answers. A change
+that sends other statements fails here. If it is intended, `pytest tests/macros --record` asks a ClickHouse again, and
+the difference of the recordings is what to review.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def test_it_holds_the_lock_while_it_changes_anything(sent: Sent, scenario: Scena
 
 
 def test_the_ledger_knows_before_rows_are_written(sent: Sent, scenario: Scenario) -> None:
-    """What began is completed by the next run only if the ledger says so; it does of one that died."""
+    """The next run completes an apply only if the ledger says that it has begun, as it must for one that died."""
     statements = [in_short(sql) for sql in sent(scenario)]
     for at, said in enumerate(statements):
         if said.startswith(WRITES[:2]):

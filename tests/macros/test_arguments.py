@@ -1,4 +1,4 @@
-"""What the macros refuse, before anything runs: all problems at once."""
+"""What the macros reject before anything runs: all problems at once."""
 
 from __future__ import annotations
 
@@ -226,7 +226,7 @@ def test_a_history_that_follows_on_what_is_applied(project: Project, applied: di
         ([4, 5], [], {}, True),
         ([5], [], {}, False),
         ([4, 5], [3], {}, False),
-        # The history of the lake begins with commit 4, and the table had 3 before.
+        # The history of the lake table begins with commit 4, and the target had applied 3.
         ([4, 5], [], {3: "t:3"}, False),
     ],
 )

@@ -1,6 +1,6 @@
-"""The text of the statements that matter most, as it was last read and found right.
+"""The text of the most important statements, as last reviewed.
 
-`pytest tests/macros --record` writes it anew; the difference is what to review. sqlfluff lints it.
+`pytest tests/macros --record` rewrites it; the difference is what to review. sqlfluff lints it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tests.macros.scenarios import SCENARIOS
 
 GOLDEN = Path(__file__).parent / "golden"
 
-# The scenario that sends it, its beginning in short, and which of those that begin so.
+# The scenario that sends it, its beginning in short form, and which of the statements with this beginning it is.
 STATEMENTS = {
     "create_table": ("first_run", "create table orders", 0),
     "create_tombstones": ("first_run", "create table if not exists orders__tombstones", 0),
@@ -74,7 +74,7 @@ def on_spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
 
 
 def compare(request: pytest.FixtureRequest, name: str, text: str) -> None:
-    """The text is that of the file, which `--record` writes."""
+    """Compare the text with that of the file, which `--record` writes."""
     path = GOLDEN / f"{name}.sql"
     tidy = "\n".join(line.rstrip() for line in text.strip().splitlines() if line.strip()) + "\n"
     if request.config.getoption("--record"):
@@ -92,7 +92,7 @@ def test_statement(request: pytest.FixtureRequest, project: Project, sent: Sent,
     pinned = project.rendered("get_settings_sql").removeprefix("settings ")
     comments = re.compile(r"/\*.*?\*/", re.DOTALL)
     text = comments.sub("", found[number])
-    # The settings that every statement has say nothing here.
+    # The settings that all statements share would only be noise here.
     text = text.replace(f"settings {pinned}, ", "settings ").replace(f"settings {pinned}", "")
     compare(request, name, text)
 
@@ -107,10 +107,10 @@ def test_every_file_is_of_a_statement_or_model() -> None:
     assert {path.stem for path in GOLDEN.glob("spark/*.sql")} == MODELS.keys()
 
 
-# How a statement looks that macros put together is theirs: layout, quotes, and names that only a macro needs.
+# The style of statements that macros put together is not checked: layout, quotes, and names that only a macro needs.
 NOT_OF_RENDERED_SQL = "layout,AL03,AL09,AL10,AM03,CP03,CP04,CP05,CV02,RF02,RF03,RF04,RF06,ST05,ST06"
-NOT_READ = {"create_tombstones", "publish", "resolve_changes"}  # sqlfluff knows ClickHouse in part.
-OF_CLICKHOUSE = {"create_twin"}  # It repeats how ClickHouse spells the engine of a table.
+NOT_READ = {"create_tombstones", "publish", "resolve_changes"}  # sqlfluff knows only part of ClickHouse's SQL
+OF_CLICKHOUSE = {"create_twin"}  # it repeats ClickHouse's own spelling of a table's engine
 
 
 @pytest.mark.parametrize(("folder", "dialect"), [("", "clickhouse"), ("spark", "sparksql")])
@@ -119,7 +119,7 @@ def test_sqlfluff_finds_nothing(folder: str, dialect: str) -> None:
         "dialect": dialect,
         "templater": "raw",
         "exclude_rules": NOT_OF_RENDERED_SQL,
-        # What the macros make for Spark has Java's regular expressions in raw literals, which the dialect does not read.
+        # The macros for Spark write Java's regular expressions as raw literals, which the dialect does not know.
         "ignore": "lexing,parsing" if folder else None,
     }
     linter = Linter(config=FluffConfig(overrides=overrides, ignore_local_config=True))

@@ -32,7 +32,7 @@ def macros() -> dict[str, Source]:
 
 
 def file_cycles(macros: Mapping[str, Source]) -> list[list[str]]:
-    """Files of which each calls the others, at once or by way of more files."""
+    """Groups of files that call each other, directly or through other files."""
     files: dict[str, set[str]] = {str(source.path): set() for source in macros.values()}
     for name, called in call_graph(macros).items():
         path = str(macros[name].path)
@@ -41,7 +41,7 @@ def file_cycles(macros: Mapping[str, Source]) -> list[list[str]]:
 
 
 def place(source: Source) -> Path:
-    """The file of a macro of the materialization, the folder of any other."""
+    """The file of a macro of the materialization, or the folder of any other macro."""
     return source.path if source.folder == MAIN else source.folder
 
 
@@ -94,7 +94,7 @@ def test_lines_are_short() -> None:
     assert long_lines == []
 
 
-# That the checks find what they are for.
+# The checks themselves find violations.
 
 
 def sources_of(files: Mapping[Path, str]) -> dict[str, Source]:

@@ -10,7 +10,7 @@ from jinja2 import nodes
 from tests.support.macro_sources import environment, parsed, sources
 from tests.support.shop import REPOSITORY
 
-# ClickHouse's SQL; that of change sets is Spark's.
+# ClickHouse's SQL; change sets use Spark's.
 FOLDERS = (
     "macros/clickhouse",
     "macros/dbt",
@@ -19,7 +19,7 @@ FOLDERS = (
     "macros/materializations/versioned_collapsing*",
     "macros/operations",
 )
-# Calls whose text is for people.
+# Calls whose text is meant for people.
 PROSE = {"raise_compiler_error", "raise_problems", "stop_run", "warn", "log", "quote_literal"}
 
 
@@ -53,7 +53,7 @@ def _is_prose(node: nodes.Node) -> bool:
 
 
 def _between_quotes(parts: list[nodes.Node]) -> list[str]:
-    """Parts that stand where a string literal of SQL has been begun and not ended."""
+    """Parts inside a string literal of SQL that has begun and not ended."""
     found = []
     is_open = False
     for part in parts:

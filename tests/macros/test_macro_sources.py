@@ -1,4 +1,4 @@
-"""What the Jinja sources alone can tell: names are bound, calls complete, macros documented."""
+"""What the Jinja sources alone can show: names are bound, calls complete, macros documented."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ ADAPTER = sources(PLUGINS)
 
 @pytest.fixture(scope="module", params=[PROJECT, ADAPTER], ids=["project", "adapter"])
 def paths(request: pytest.FixtureRequest) -> list[Path]:
-    """The sources of the project, which must not need the adapter's, or those of the adapter."""
+    """The sources of the project, which must not depend on the adapter's, or those of the adapter."""
     found: list[Path] = request.param
     assert found
     return found
 
 
 def problems_by_path(paths: Iterable[Path], check: Callable[[nodes.Template], list[str]]) -> dict[str, list[str]]:
-    """What ``check`` finds, by path; nothing of files in which it finds nothing."""
+    """What ``check`` finds, by path, without files in which it finds nothing."""
     found = {str(path.relative_to(REPOSITORY)): check(parsed(path)) for path in paths}
     return {path: problems for path, problems in found.items() if problems}
 
@@ -71,7 +71,7 @@ def test_only_dispatch_asks_for_the_engine(paths: list[Path]) -> None:
 
 
 def test_no_macro_needs_what_dbt_2_lacks_of_regular_expressions(paths: list[Path]) -> None:
-    """Its match objects have no methods. `fullmatch(…)[1]`, `findall`, `split` and `sub` work everywhere."""
+    """dbt 2's match objects have no methods. `fullmatch(…)[1]`, `findall`, `split` and `sub` work everywhere."""
     assert problems_by_path(paths, _methods_of_matches) == {}
 
 
@@ -101,7 +101,7 @@ def test_implementations_take_the_arguments_of_their_dispatch(paths: list[Path])
     assert differing_implementations(macros, {**macros_of_dbt(), **macros}) == []
 
 
-# That the checks find what they are for.
+# The checks themselves find violations.
 
 
 DESCRIBED = {"name": "a", "description": "What it is."}

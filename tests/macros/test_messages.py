@@ -1,4 +1,4 @@
-"""Errors that no other test provokes, each from the macro that raises it."""
+"""Errors that no other test triggers, each from the macro that raises it."""
 
 from __future__ import annotations
 

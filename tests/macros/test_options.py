@@ -1,4 +1,4 @@
-"""Options are read from the config of a model or from its `meta`, by one macro, and mean the same in both."""
+"""One macro reads the options, from the config of a model or from its `meta`, and they mean the same in both."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.macros.scenarios import SCENARIOS, Scenario
 from tests.support.macro_sources import environment
 from tests.support.shop import REPOSITORY
 
-# Every option of the materialization, none with its default.
+# Every option of the materialization, each with a value other than its default.
 EVERY_OPTION: Mapping[str, Any] = {
     "unique_key": ["id"],
     "version": "lsn",
@@ -41,7 +41,7 @@ EVERY_OPTION: Mapping[str, Any] = {
     "chunks": 4,
     "change_feed": True,
 }
-# Read by dbt or by the stock adapters too, which read them in the config.
+# Options that dbt or the stock adapters also read, and only from the config.
 OPTIONS_OF_OTHERS = {
     "contract", "file_format", "grants", "location_root", "materialized", "meta", "persist_docs",
     "post-hook", "pre-hook", "where",
@@ -86,7 +86,7 @@ def in_meta(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
 
 @pytest.fixture(autouse=True)
 def no_warnings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """dbt warns of a macro that asks the config for what is in `meta`."""
+    """dbt would warn about a macro that asks the config for an option in `meta`."""
 
     def fail(event: Any) -> None:
         pytest.fail(event.message())
@@ -95,7 +95,7 @@ def no_warnings(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _options(project: Project, name: str, is_running: bool = False) -> Any:
-    """What the materialization, or else a macro that finds the model in the graph, takes for its options."""
+    """The options according to the materialization, or according to a macro that finds the model in the graph."""
     node = project.manifest.nodes[f"model.versioned_collapsing.{name}"]
     found = project.adapter.execute_macro(
         "get_versioned_collapsing_options",
@@ -174,7 +174,7 @@ def test_problems_with_options_in_meta(in_meta: Project, name: str, problems: li
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
 def test_an_apply_is_the_same(in_meta: Project, scenario: Scenario) -> None:
-    """The statements are those that were recorded with options in the config."""
+    """The statements equal those recorded with options in the config."""
     sent = [in_short(sql) for sql in Sent(in_meta)(scenario)]
     assert sent == Recording.load(scenario.path).statements
 
@@ -194,7 +194,7 @@ def test_problems_of_a_change_set(in_meta: Project, meta: dict[str, Any], proble
 
 
 def config_reads(template: nodes.Template) -> Iterator[str]:
-    """The options that a template reads of a config: `config.get('x')`, `node.config.x`, `model.config['x']`."""
+    """The options that a template reads from a config: `config.get('x')`, `node.config.x`, `model.config['x']`."""
     for call in template.find_all(nodes.Call):
         match call:
             case nodes.Call(node=nodes.Getattr(node=config), args=[nodes.Const(value=name), *_]):

@@ -1,4 +1,4 @@
-"""What a Python model of the shop reads from notes: dbt has unit tests for models in SQL only."""
+"""What a Python model of the shop reads from notes; dbt's unit tests support only SQL models."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ def read_note() -> Read:
     [
         (None, "none", None),
         ("", "none", None),
-        # Only a missing note is none, as tests/singular/order_wishes_agree.sql says: other engines have other blanks.
+        # Only a missing note counts as none, see tests/singular/order_wishes_agree.sql: engines differ in what is
+        # blank.
         *((blank, "other", None) for blank in (" \n", "\t", "\u00a0", "\u200b", "\u0301", "\u00a8")),
         ("gift wrap, please (ref 4608)", "gift", 4608),
         ("birthday 🎂", "gift", None),
@@ -38,12 +39,12 @@ def read_note() -> Read:
         ("ENTRÉE", "place", None),
         ("配達は午前中に (ref 9055)", "time", 9055),
         ("deliver after 18:00", "time", None),
-        ('call "before" delivery', "call", None),  # what comes first counts
+        ('call "before" delivery', "call", None),  # the first match counts
         ("fragile - handle with care", "care", None),
         ("no substitutions", "substitutions", None),
         ("invoice to the company", "invoice", None),
         ("thank you", "other", None),
-        ("(ref 12345678901234567890)", "other", None),  # more than a bigint holds
+        ("(ref 12345678901234567890)", "other", None),  # too large for a bigint
         ("🎂", "other", None),
     ],
 )

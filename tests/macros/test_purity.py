@@ -1,7 +1,7 @@
-"""What the name of a macro says of it is so: who reads, who writes and who raises, and that an apply does not change.
+"""The name of a macro tells the truth: who reads, who writes and who raises. And an apply does not change.
 
-`get_…` returns a value and `is_…`, `has_…`, `can_…`, `should_…` say yes or no: no statement runs meanwhile, at once or by
-way of other macros. Facts are read by `read_…`, and handed on.
+`get_…` returns a value, and `is_…`, `has_…`, `can_…`, `should_…` answer yes or no, without running a statement,
+directly or through other macros. `read_…` reads facts, which are then passed on.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from tests.support.macro_sources import environment
 
 PURE = ("get_", "is_", "has_", "can_", "should_")
 RAISING = "validate_"
-# The helpers by which checks raise.
+# The helpers through which checks raise.
 ERRORS = Path("macros/dbt/errors.sql")
-# What sends a statement to an engine, or may.
+# Calls that send a statement to an engine, or may do so.
 STATEMENTS = frozenset(
     {
         *("run_query", "run_query_or_fail", "statement", "noop_statement", "run_hooks"),
@@ -36,7 +36,7 @@ STATEMENTS = frozenset(
     }
 )
 RAISES = frozenset({"exceptions.raise_compiler_error", "exceptions.raise_database_error"})
-# The values that are made once; a step that knows more makes another one, as `dict(progress, chunk=2)`.
+# Values that are made only once; a step that knows more makes a copy, such as `dict(progress, chunk=2)`.
 FIXED = {"apply": "start_apply", "progress": "get_initial_progress"}
 
 
@@ -50,7 +50,7 @@ def is_pure_by_name(name: str) -> bool:
 
 
 def statements_of(name: str, macros: Mapping[str, Source], graph: Mapping[str, Iterable[str]]) -> list[str]:
-    """The statements that a macro runs, each with the macros through which it comes to it."""
+    """The statements that a macro runs, each with the chain of macros that leads to it."""
     reached = reachable(graph, name)
     found = []
     for each in [name, *reached]:
@@ -63,7 +63,7 @@ def statements_of(name: str, macros: Mapping[str, Source], graph: Mapping[str, I
 
 
 def raisers(macros: Mapping[str, Source]) -> list[str]:
-    """Macros that raise and are no checks, as `path: name`."""
+    """Macros that raise but are not checks, as `path: name`."""
     helpers = {name for name, source in macros.items() if source.path == ERRORS}
     return [
         f"{source.path}: {name}"
@@ -74,7 +74,7 @@ def raisers(macros: Mapping[str, Source]) -> list[str]:
 
 
 def changes_of_fixed(macro: nodes.Macro) -> Iterator[str]:
-    """What changes a value that is made once: a method of `dict` that does, or an assignment to a part of it."""
+    """Changes to a value that is made only once: by a method of `dict`, or by assigning to a part of it."""
     for call in macro.find_all(nodes.Call):
         match call.node:
             case nodes.Getattr(node=nodes.Name(name=name), attr=method) if name in FIXED and method in (
@@ -103,7 +103,7 @@ def keys_of(macro: nodes.Macro) -> set[str]:
 
 
 def keys_added(macro: nodes.Macro, name: str, maker: str) -> set[str]:
-    """The keys of the dicts that are made from a value, or from what its maker returns."""
+    """The keys of the dicts that are made from a value, or from the result of its maker."""
     found: set[str] = set()
     for call in macro.find_all(nodes.Call):
         match call:
@@ -151,7 +151,7 @@ def test_an_apply_has_one_set_of_keys(macros: dict[str, Source], name: str, make
     assert {each: wrong for each, wrong in read.items() if wrong} == {}
 
 
-# That the checks find what they are for.
+# The checks themselves find violations.
 
 
 def sources_of(text: str, path: Path = Path("macros/a.sql")) -> dict[str, Source]:

@@ -1,4 +1,4 @@
-"""That the names which SQL gives are found in Jinja sources."""
+"""The names that SQL introduces are found in Jinja sources."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_columns_that_meet_them() -> None:
     ],
 )
 def test_a_table_of_a_view_keeps_its_alias(project: Project, after: str, has_alias: bool) -> None:
-    """What stands in its place gets its name only where it has no alias."""
+    """The text that takes its place gets its name as alias only if it has none."""
     orders = ClickHouseRelation.create(schema="shop", identifier="orders")
     sql = f"select sum(_sign) from {orders}{after}"
     source = {"relation": orders}

@@ -1,4 +1,4 @@
-"""Every statement that the project sends to ClickHouse names the settings that could change its result."""
+"""Every statement that the project sends to ClickHouse pins the settings that could change its result."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from tests.support.macro_sources import environment, parsed, sources
 from tests.support.macro_statements import Sent, macros_by_name, statements_sent
 from tests.support.shop import REPOSITORY
 
-# What changes the catalog or the session, whatever the settings say of rows.
+# Statements that change the catalog or the session, independently of settings about rows.
 WITHOUT_ROWS = re.compile(r"(alter|drop|system|rename|exchange|truncate|optimize|set|create materialized view)\b")
-# There all but `adapter.query_on('clickhouse', …)` goes to Spark.
+# There, everything except `adapter.query_on('clickhouse', …)` goes to Spark.
 ON_SPARK = ("macros/change_sets/", "macros/materializations/change_set/", "tests/generic/no_unknown_fields.sql")
 EXCEPTIONS = {
     "create table as": "a clone: what it says is a setting of the table, not of the statement",
