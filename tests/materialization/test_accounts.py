@@ -1,4 +1,4 @@
-"""What became of lines and events: in the ledger, in `collapse_status`, and as a test of what a table was given."""
+"""What became of lines and events: in the ledger, in `collapse_status`, and as a generic test."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LINES = ("lines", "blank", "quarantined", "passed_over", "events")
 LEDGER = f"select {', '.join(LINES)}, superseded, derived, truncates from versioned_collapsing_ledger"
 CLAIM = "every_event_is_accounted_for"
 
-# An event of its own; one below two others; one with a duplicate that changed its key, and the delete of the old one.
+# An independent event; one below two others; one with a duplicate that changed its key, and the delete of the old key.
 ROWS: list[Row] = [
     (1, 0, 5, False, False, 0, 0, 0, 0),
     (2, 0, 6, False, False, 0, 0, 2, 0),
@@ -60,7 +60,7 @@ def test_lines_and_events_of_all_batches(project: CollapsingProject) -> None:
     assert project.run()["target"].message == "batches 1-2: 3 states, 1 delete, 2 duplicates"
     assert project.query(f"{LEDGER} where status = 'applied'") == [(11, 1, 3, 1, 6, 2, 2, 0)]
     assert status(project) == "pass"
-    # A truncate with what it is above of; what went by it was of no event.
+    # A truncate with what it is above; the row that it removes belongs to no event.
     stage(project, [(None, 0, 9, False, True, 0, 0, 3, 0)], {3: (4, 0, 0, 0, 4)})
     project.run()
     assert project.query(f"{LEDGER} where status = 'applied' order by at desc limit 1") == [(4, 0, 0, 0, 4, 3, 3, 1)]
@@ -123,7 +123,7 @@ def test_a_ledger_of_an_earlier_version_gets_the_columns(project: CollapsingProj
         + ", ".join(f"drop column {name}" for name in (*LINES, "superseded", "derived", "truncates"))
     )
     stage(project, [(5, 0, 9, False, False, 0, 0, 0, 0)], {3: (1, 0, 0, 0, 1)})
-    # What was applied before tells nothing, and is no fault.
+    # Earlier applies have no account, which is not a failure.
     project._invoke("run")
     events = "select events from versioned_collapsing_ledger where status = 'applied' order by at"
     assert project.query(events) == [(None,), (1,)]

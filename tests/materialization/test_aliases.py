@@ -1,4 +1,4 @@
-"""No name that the SQL of an apply gives is taken for a part of a user's column, whatever the columns are called."""
+"""No name in an apply's SQL is mistaken for a part of a user's column, whatever the columns are called."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.support.macro_sources import sources
 from tests.support.sql_aliases import aliases_of, as_columns
 
 FOLDERS = ("macros/clickhouse", "macros/materializations/versioned_collapsing")
-# What a column may have parts by: `x.size` is the length of a text, `x.null` whether it is null, `x.keys` those of a Map.
+# Names of parts: `x.size` is the length of a text, `x.null` whether it is null, `x.keys` the keys of a Map.
 PARTS = ("amount", "size", "keys", "values", "null")
 ALIASES = [name for name in as_columns(aliases_of(sources(*FOLDERS))) if name not in ("id", *PARTS)]
 WRONG = {"id": 7, "_version": 99, "_sign": -1, "is_live": 0, **dict.fromkeys(PARTS[:-1], 7)}
@@ -22,7 +22,7 @@ TYPES: tuple[str, ...] = (
     "toNullable('abc')",
     "'abc'",
 )
-TYPES = (*TYPES, *TYPES[:2])  # Those whose parts have names of their own, twice.
+TYPES = (*TYPES, *TYPES[:2])  # Twice those whose parts have names of their own.
 MODES: dict[str, dict[str, Any]] = {
     "plain": {},
     "combine": {"combine": {"amount": "greatest", "size": "coalesce"}},
@@ -35,7 +35,7 @@ MODES: dict[str, dict[str, Any]] = {
 
 
 def select(mode: str, shift: int) -> str:
-    """Four keys, of which later runs change two and delete one: `shift` says which type each name has."""
+    """Four keys, of which later runs change two and delete one. `shift` determines which type each name has."""
     kinds = cycle([*TYPES[shift % 7 :], *TYPES[: shift % 7]])
     columns = ", ".join(f"{next(kinds)} as `{name}`" for name in ALIASES)
     control = {"truncate": ", id = -1 as _is_truncate", "unversioned": ", toUInt64(the_run) as _batch"}.get(mode, "")

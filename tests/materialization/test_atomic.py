@@ -1,6 +1,6 @@
-"""Atomic publication on tables that were made by hand, altered between applies, or left by a run that died.
+"""Atomic publication for tables that were made by hand, altered between applies, or left by a run that died.
 
-The rows that are published are staged in a twin of the table. So whatever the table is, the twin must be too.
+The rows to publish are staged in a twin of the table. So whatever the table is like, the twin must be too.
 """
 
 from __future__ import annotations
@@ -46,16 +46,16 @@ def check(table: Table, last: int) -> None:
 
 
 def apply(table: Table, *versions: int) -> None:
-    """Apply versions, one after the other, and look at the rows after each."""
+    """Apply versions one after another, and check the rows after each."""
     for version in versions:
         table.apply(rows(version))
         check(table, version)
 
 
 def staged_tables(table: Table) -> list[Row]:
-    """The UUIDs of the staged changes and of what they come to, which are exchanged, and their rows.
+    """The UUIDs of the staged changes and of their result, which are exchanged, and their rows.
 
-    A table that is made anew has another UUID.
+    A recreated table has another UUID.
     """
     return table.query(
         "select uuid, total_rows from system.tables where database = currentDatabase() "
@@ -108,7 +108,7 @@ def test_a_table_that_was_made_by_hand(make_project: MakeProject, kind: str) -> 
 
 
 def test_merges_of_a_table_are_none_of_its_twin(make_project: MakeProject) -> None:
-    """Nor are its limits to the number of parts."""
+    """Neither are its limits on the number of parts."""
     settings = {"max_bytes_to_merge_at_max_space_in_pool": 10**9}
     table = make(make_project, "atomic_settings", settings=settings)
     table.die(rows(1))
@@ -128,7 +128,7 @@ def test_no_partition_key_may_be_written_as_an_empty_tuple(make_project: MakePro
 
 PROJECTION = "projection sums (select part, sum(x * _sign) group by part)"
 REBUILD = "alter table target modify setting deduplicate_merge_projection_mode = 'rebuild'"
-# Before the second apply, and before the third.
+# Alterations before the second apply, and before the third.
 ALTERATIONS: dict[str, tuple[list[str], list[str]]] = {
     "projection": ([REBUILD, f"alter table target add {PROJECTION}"], ["alter table target drop projection sums"]),
     "built_projection": ([REBUILD, f"alter table target add {PROJECTION}", "alter table target materialize projection sums settings mutations_sync = 1"], ["alter table target drop projection sums"]),
@@ -172,7 +172,7 @@ DEATHS = {"attach": STARTED, "tombstones": "attach partition", "chunk": "'chunk 
 
 @pytest.mark.parametrize("death", DEATHS)
 def test_a_table_that_is_altered_after_a_run_died(make_project: MakeProject, is_exhaustive: bool, death: str) -> None:
-    """The next run has the same changes: those that it completes are duplicates."""
+    """The next run has the same changes: those that it completes count as duplicates."""
     table = make(make_project, f"died_altered_{death}", on_schema_change="ignore", chunks=2, publish="atomic")
     kinds = ["projection", "column", "commented", "ttl"]
     for kind in kinds if is_exhaustive else kinds[list(DEATHS).index(death) :: len(DEATHS)]:
@@ -271,7 +271,7 @@ from (select number, number as n from numbers({rows}))"""
 
 
 def test_keys_and_options(make_project: MakeProject) -> None:
-    """400 rows in 400 partitions, keys of any type, all options: three applies, each with deletes."""
+    """400 rows in 400 partitions, keys of any type, and all options: three applies, each with deletes."""
     project = make_project("keys_and_options")
     for name, key in KEY_TYPES.items():
         config = {"unique_key": ["key", "n"], "partition_by": "n2", "chunks": 2}

@@ -1,4 +1,4 @@
-"""Every row of the case table: one key for each, all in one table, three runs."""
+"""Every row of the case table: one key per row, all in one table, in three runs."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ JANUARY, FEBRUARY = "2025-01-15", "2025-02-15"
 
 @dataclass(frozen=True)
 class Case:
-    """One key: the changes of the first and of the second run, and what is then live."""
+    """One key: its changes in the first and second run, and the row that is live after them."""
 
     name: str
     first: list[Change]
     second: list[Change]
     live: tuple[int | None, int] | None  # amount and version
     rows_added: list[Stored] = field(default_factory=list)  # by hand, between the runs
-    writes: int = 0  # rows that the second run stores
+    writes: int = 0  # the number of rows that the second run stores
 
 
 # fmt: off
@@ -51,7 +51,7 @@ CASES = [
     Case("version_zero", [], [(10, JANUARY, 0, False)], (10, 0), writes=1),
     Case("negative_version", [(10, JANUARY, -7, False)], [(11, JANUARY, -6, False)], (11, -6), writes=2),
     Case("payload_null_to_null", [(None, JANUARY, 5, False)], [(None, JANUARY, 5, False)], (None, 5)),
-    # What others wrote wrongly, or a run that died left behind:
+    # Errors of other writers, and what dead runs left:
     Case("doubled_state", [(10, JANUARY, 5, False)], [(10, JANUARY, 5, False)], (10, 5), [(10, JANUARY, 5, 1)], 1),
     Case("two_live_versions", [(10, JANUARY, 5, False)], [(11, JANUARY, 6, False)], (11, 6), [(9, JANUARY, 4, 1)], 3),
     Case("orphan_cancel", [(10, JANUARY, 5, False)], [(11, JANUARY, 6, False)], (11, 6), [(8, JANUARY, 3, -1)], 3),
@@ -67,7 +67,7 @@ COLUMNS = "id Int64, name String, amount Nullable(Int64), day Date, _version Int
 
 @dataclass(frozen=True)
 class Result:
-    """The table after the three runs, how many rows each key had before and after each, and what dbt said."""
+    """The table after the three runs, the number of rows of each key before and after each run, and dbt's messages."""
 
     table: Table
     rows: list[dict[str, int]]

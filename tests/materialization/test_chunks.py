@@ -1,4 +1,4 @@
-"""`chunks`: applied in chunks of the keys; every key in exactly one."""
+"""`chunks`: the change set is applied in chunks of keys, and every key is in exactly one."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TEXTS = {f"text_{chunks}": chunks for chunks in range(1, 8)}
 
 @pytest.fixture(scope="module")
 def project(make_project: MakeProject) -> CollapsingProject:
-    """A model for each kind of key; of text also for each number of chunks; applied twice."""
+    """A model for each kind of key, and for text keys with each number of chunks; applied twice."""
     project = make_project("chunks")
     for name in KEYS:
         config: dict[str, Any] = {"unique_key": ["id", "tenant"], "chunks": 3}
@@ -74,14 +74,14 @@ def test_a_conflict_in_the_last_chunk_leaves_all_untouched(make_project: MakePro
 
 
 def test_a_fold_is_chunked_by_key(make_project: MakeProject) -> None:
-    """Several changes of a key stay in one chunk."""
+    """All changes of a key stay in one chunk."""
     table = Table(make_project("chunks_fold"), chunks=4, combine={"x": "greatest"})
     table.apply([(number // 50, number % 50, 100 - number % 50) for number in range(250)])
     table.check([(key, 49, 100) for key in range(5)])
 
 
 def test_chunks_save_memory_where_keys_repeat(make_project: MakeProject) -> None:
-    """Nothing holds all rows of the change set at once: not what counts the rows that repeat others, either."""
+    """Nothing holds all rows of the change set at once, not even the count of repeated rows."""
     changes = (
         "select number % 500000 as id, id % 500 as shop, repeat('x', 40) as note, "
         "{version} + intDiv(number, 500000) as _version from numbers(501000)"

@@ -1,4 +1,4 @@
-"""A clock that is set back: what was written before seems to come later."""
+"""A clock that is set back: earlier entries seem to come later."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def make(make_project: MakeProject, schema: str) -> Table:
 
 
 def set_clock_back(table: Table, name: str, column: str) -> None:
-    """What a table has is of some hours later."""
+    """Move a table's times some hours ahead."""
     later = f"select * replace ({column} + toIntervalHour({HOURS}) as {column}) from {name}"
     table.command(f"create table later as {name}")
     table.command(f"insert into later {later}")
@@ -38,7 +38,7 @@ def set_clock_back(table: Table, name: str, column: str) -> None:
 
 
 def test_a_run_that_died_is_completed(make_project: MakeProject) -> None:
-    """The ledger's last row is the one that was written last, whatever its time would be."""
+    """The ledger's last row is the one that was written last, whatever its time says."""
     table = make(make_project, "clock_ledger")
     set_clock_back(table, LEDGER, "at")
     set_clock_back(table, "target__changes", "_applied_at")
@@ -54,7 +54,7 @@ def test_a_run_that_died_is_completed(make_project: MakeProject) -> None:
 
 @pytest.mark.parametrize("hours", [HOURS, -HOURS])
 def test_the_lock_of_a_dead_run_is_taken_over(make_project: MakeProject, hours: int) -> None:
-    """A lock that seems to be made in the future is no reason to wait for it."""
+    """A lock that seems to come from the future is no reason to wait."""
     table = make(make_project, f"clock_lock_{hours + HOURS}")
     table.command(LOCK.format("dead"))
     lock = "from system.tables where database = currentDatabase() and name = 'target__dbt_lock'"

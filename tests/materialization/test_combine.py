@@ -1,4 +1,4 @@
-"""`combine`, `_unset` and `_reset`: how a new value meets the stored one."""
+"""`combine`, `_unset` and `_reset`: how a new value is combined with the stored one."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def change(
     unset: Iterable[str] = (),
     is_reset: bool = False,
 ) -> Event:
-    """An event of a key: a value for each policy; deletes carry values too, which do not matter."""
+    """An event of a key, with a value for each policy. Deletes carry values too, which do not matter."""
     names = frozenset(unset)
     return Event(key, version, (part, *values), is_deleted, unset=names, is_reset=is_reset)
 
@@ -84,7 +84,7 @@ def history(chance: random.Random, keys: int, events: int) -> list[Event]:
 
 @pytest.mark.parametrize("chunks", [1, 3])
 def test_a_fold_equals_its_changes_one_by_one(make_project: MakeProject, chunks: int) -> None:
-    """However events are cut into runs; the same change set again then writes nothing."""
+    """The result does not depend on how events are split into runs, and the same change set again writes nothing."""
     chance = random.Random(chunks)
     project = make_project(f"combine_histories_{chunks}")
     project.add_model("target", {**CONFIG, "chunks": chunks}, "select * from changes")
@@ -113,7 +113,7 @@ def test_a_fold_equals_its_changes_one_by_one(make_project: MakeProject, chunks:
 
 
 ROWS: dict[str, tuple[list[Event], list[Event], tuple[Value, ...] | None]] = {
-    # What is stored, what comes, what is live then: latest, greatest, least, coalesce, first
+    # The stored value, the new one, and the live one for each of: latest, greatest, least, coalesce, first
     "values": (
         [change(0, 1, 0, (5, 5, 5, 5, 5))],
         [change(0, 2, 0, (4, 4, 4, 4, 4))],

@@ -1,4 +1,5 @@
-"""dbt's other commands on tables of the materialization: clones, samples, inline queries, batches that read them."""
+"""dbt's other commands on tables of the materialization: clones, samples, inline queries, microbatches that read
+them."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ AFTERWARDS = [(1, 11), (3, 30)]
 
 @pytest.fixture(scope="module")
 def project(make_project: MakeProject) -> CollapsingProject:
-    """A table with a change, a delete and what reads from it; and its manifest, in the folder `state`."""
+    """A table with a change and a delete, the models that read it, and its manifest in the folder `state`."""
     project = make_project("commands")
     config = {"event_time": "at"}
     source = {"name": "shop", "schema": project.schema}
@@ -60,7 +61,7 @@ def sums(project: CollapsingProject, table: str) -> list[Row]:
 
 
 def test_batches_of_another_model_have_both_rows_of_a_pair(project: CollapsingProject) -> None:
-    """Both have the same event time, so a batch has both or none."""
+    """Both have the same event time, so a batch has both or neither."""
     by_day = "select id, sum(x * _sign) from by_day group by id having sum(_sign) > 0 order by id"
     assert project.query(by_day) == AFTERWARDS
     assert project.query("select count() from by_day") == project.query("select count() from orders")
@@ -106,7 +107,7 @@ def test_sample_is_applied_and_marks_nothing_as_applied(project: CollapsingProje
 
 
 def test_clone_is_read_like_its_table_and_written_to_only_when_it_is_adopted(project: CollapsingProject) -> None:
-    # Another schema, to which the tests of the file do not come back: all is parsed again.
+    # Another schema. The file's other tests do not return to it, so everything is parsed again.
     project.set_profile(schema="clones")
     both = ("--select", "orders", "orders_sums")
     clone = ("clone", "--state", str(project.folder / "state"), *both)
@@ -125,7 +126,7 @@ def test_clone_is_read_like_its_table_and_written_to_only_when_it_is_adopted(pro
     message = project.run(*both)["orders"].message
     assert message == "3 rows: 1 state, 1 cancel, 1 delete, 1 duplicate"
     assert live(project, "clones.orders") == sums(project, "clones.orders") == [(1, 11), (3, 33)]
-    # The deletes beside a clone that replaces a table are those of the table that it replaces.
+    # The deletes next to a clone that replaces a table are those of the replaced table.
     assert project.dbt(*clone, "--full-refresh")["orders"].message == "OK"
     message = project.run("--select", "orders")["orders"].message
     assert "`clones`.`orders__tombstones` holds the deletes of another table" in message

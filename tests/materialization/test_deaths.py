@@ -1,7 +1,7 @@
-"""A run that dies before any of its statements, with everything that can be under way at once.
+"""A run that dies before any of its statements, with everything that can be in progress at once.
 
-The models of a test are alike, each with views of its own. In one dbt run each of them dies before
-another of its statements; the next run finds no changes, and completes what had begun.
+The models of a test are alike, each with views of its own. In one dbt run each of them dies before a different
+statement. The next run finds no changes, and completes what had begun.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ State = tuple[list[Row], list[Row]]
 
 @dataclass
 class Fleet:
-    """Models that are alike, and dbt runs in which they die: before which of its statements says ``deaths`` of each."""
+    """Models that are alike, and the runs in which they die; ``deaths`` gives the statement for each model."""
 
     project: CollapsingProject
     deaths: Sequence[int]
@@ -87,11 +87,11 @@ class Fleet:
             self.project.command(statement)
 
     def die(self, structure: str, second: list[Row]) -> set[str]:
-        """Each model dies where it is to; which of them the next run completes."""
+        """Each model dies at its statement. Return the models that the next run completes."""
         self.before = self.state(self.names[0])
         self.project.replace_rows("changes", structure, second)
         begin = self.project.query("select toString(max(at)) from versioned_collapsing_ledger")[0][0]
-        # The last one must live: it is what the others are to be like in the end.
+        # The last one must live, because the others are compared with it at the end.
         with dying(dict(zip(self.names, self.deaths, strict=True))) as begun:
             outcomes = self.project.run()
         self.after = self.state(self.names[-1])
@@ -103,7 +103,7 @@ class Fleet:
         return started
 
     def rows(self, name: str) -> list[Row]:
-        """The rows whose signs do not add up to 0, with what they add up to."""
+        """The rows whose signs do not sum to 0, with their sums."""
         return self.project.query(
             f"select {COLUMNS}, sum(_sign) as net from {name} group by all having net <> 0 order by all"
         )
@@ -145,7 +145,7 @@ CONFIG: dict[str, Any] = {"unique_key": "id", "partition_by": "part", "combine":
 def test_a_run_that_died_is_completed(
     make_project: MakeProject, is_exhaustive: bool, kind: str, last: int, config: dict[str, Any], has_views: bool
 ) -> None:
-    """Before every fifth statement, where it is not to be exhaustive; of what both kinds begin with, before two of five."""
+    """Before every fifth statement, unless the test is exhaustive; for shared first steps, before two in five."""
     every = range(last + 1) if is_exhaustive else range(2 * has_views, last, 5)
     project = make_project(f"die_{kind}")
     project.set_variables(versioned_collapsing_block_rows=4)

@@ -1,7 +1,7 @@
-"""The delta of a view over signed tables, alone: many random histories at once.
+"""The delta of a view over signed tables, tested alone: many random histories at once.
 
-Each table has a column `h` for the history that a row is of, and each select joins and groups by it. So one statement
-adds the delta of all histories. `--deltas 10000` for a long run.
+Each table has a column `h` for the history of a row, and each select joins and groups by it. So one statement adds the
+delta of all histories. Use `--deltas 10000` for a long run.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Histories:
 
 
 def sources(project: Project) -> list[dict[str, Any]]:
-    """As get_view_sources returns them."""
+    """The sources in the form of get_view_sources."""
     found = []
     for position, name in enumerate(sorted(COLUMNS)):
         relation = ClickHouseRelation.create(database="", schema=SCHEMA, identifier=name)
@@ -116,7 +116,7 @@ def make_tables(client: Client) -> None:
 
 
 class View:
-    """A select over some of the tables, and the sums that are kept of it."""
+    """A select over some of the tables, and the stored sums."""
 
     def __init__(self, client: Client, project: Project, select: str) -> None:
         self._client, self._project, self._select = client, project, select
@@ -161,7 +161,7 @@ class View:
         self._used = dict(self.last)
 
     def differences(self) -> Sequence[Any]:
-        """Groups of which the sums are not those of the live rows."""
+        """Groups whose sums are not those of the live rows."""
         live = self._select
         for name in self.columns:
             rows = f"(select * from {SCHEMA}.{name} final)"
@@ -193,7 +193,7 @@ def test_random_histories(
         view = View(client, project, SELECTS[name])
         for _ in range(ROUNDS):
             for source in view.sources:
-                # A table may have several applies before the view is run, or none.
+                # A table may have several applies, or none, before the view runs.
                 for _ in range(choose.choice((0, 1, 1, 2))):
                     version = view.last[source["position"]] + 1
                     view.apply(source, histories.change(source["name"], version))

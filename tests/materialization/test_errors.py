@@ -1,4 +1,4 @@
-"""Every error of the materialization, by its text; nothing is written when one is raised."""
+"""Every error of the materialization, by its text. None of them leaves anything written."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ BAD_MODELS = [
     BadModel("negative_count", CONFIG, TYPED.format("1") + ", -1 as _duplicates", "1 row: _duplicates is below zero"),
     BadModel("dbt_name", CONFIG, TYPED.format("1") + ", 1 as _dbt_given", "Names that begin with _dbt_ are reserved"),
     BadModel("null_in_partition", {**CONFIG, "partition_by": "region"}, "select 7 as id, cast(null as Nullable(String)) as region, 1 as _version", "1 row: region is null"),
-    # Of all types and values: test_values.py.
+    # test_values.py covers all types and values.
     BadModel("no_fit", CONFIG, FITTING.format("toInt64(-5)"), "1 row: x does not fit UInt64. Examples (id, _version): (7, 5)", "UInt64"),
     BadModel("null_in_plain_column", CONFIG, FITTING.format("cast(null as Nullable(Int64))"), "1 row: x is null. Examples (id, _version): (7, 5)", "Int64"),
 ]
@@ -145,7 +145,7 @@ def test_conflicts_stop_the_run_when_told_to(make_project: MakeProject) -> None:
 
 
 ALL = "select * from changes"
-# What a model that built a table becomes, and why it does not fit the table.
+# For a model that has built a table: its new options, and why they do not fit the table.
 DIFFERENCES: dict[str, tuple[dict[str, Any], str, str]] = {
     "order": ({"order_by": ["id", "region"]}, ALL, "order_by is 'id, region', but `existing`.`order` has 'id'. Change the option back, or rebuild the table: "),
     "partition": ({"partition_by": "region"}, ALL, "partition_by is 'region', but `existing`.`partition` has ''"),

@@ -1,7 +1,8 @@
-"""A history of tables, views and tests under every setting that the server lists: right, or an error.
+"""A history of tables, views and tests under every setting that the server lists: correct, or an error.
 
-What dbt sends is recorded once and sent again under each setting as a profile has it: `--every-setting` tries them
-one by one, the short form many at once, and splits those that go wrong or stop until it knows the setting.
+dbt's statements are recorded once, and sent again under each setting as if a profile had it. `--every-setting` tries
+the settings one by one. The short form tries many at once, and splits groups that go wrong or stop until it knows the
+setting.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from tests.support.server_settings import Candidate, candidates
 
 pytestmark = pytest.mark.timeout(6 * 3600)
 
-# Why settings are left out, and patterns of their names.
+# Reasons to exclude settings, and patterns of their names.
 EXCLUDED = {
     "every statement that makes something stops": "allow_ddl readonly dialect implicit_select",
     "statements pin it; where dbt counts the failing rows of a test, it stops for want of a row": """
@@ -48,7 +49,8 @@ EXCLUDED = {
         ai_function_* ast_fuzzer_* webassembly_* promql_* polyglot_* vector_search_* hnsw_* text_index_* time_series_*
         reader_executor_* memory_overcommit_* memory_usage_overcommit_*""",
 }
-# What ClickHouse stops with an error. The short form leaves them out, for it would look for each of them in its group.
+# Settings with which ClickHouse stops with an error. The short form excludes them, or it would search for each in its
+# group.
 STOPPING = """
     compatibility=20.8 default_max_bytes_in_join=0 force_index_by_date=1 force_optimize_projection=1
     force_primary_key=1 ignore_drop_queries_probability=1 implicit_transaction=1 join_algorithm=direct
@@ -71,7 +73,7 @@ STOPPING = """
 """
 STOPPED = "stopped"
 SCHEMA = "every_setting"
-# Of LIVE, what `combine` keeps that the last change does not have.
+# Of LIVE, without the values that `combine` keeps from earlier changes.
 PLAIN = [(1, 1, "EU", 7, 30), (2, 2, "EU", None, 20), *LIVE[2:]]
 WRONG_ROWS_SEEN = 8
 COLUMNS = "id, part, region, top, _version"
@@ -90,7 +92,7 @@ TESTS = [
     {"rows_waiting_to_collapse_below": {"rows": 2, "recent_partitions": 2}},
     {"live_rows_equal": {"truth": "truth", **KEY}},
 ]
-# A state row twice, one without its cancel row in another partition, and another payload in the cancel row.
+# A state row twice, one without its cancel row in another partition, and a cancel row with another payload.
 BROKEN = """
     insert into broken (id, part, region, top, _version, _sign)
     values (1, 1, 'EU', 100, 30, 1), (30, 1, 'EU', 1, 1, 1), (30, 1, 'US', 1, 1, -1),
@@ -103,7 +105,7 @@ def values(rows: list[Row]) -> str:
 
 
 def make_history(project: CollapsingProject) -> Recording:
-    """Three runs of which the second dies, then tests of right rows and of wrong ones, then operations."""
+    """Three runs, the second of which dies; then tests on correct and on wrong rows; then operations."""
     recording = Recording(project.schema)
     project.set_variables(versioned_collapsing_lock_seconds=0)
     project.add_model("folded", CONFIG, "select * from changes")
@@ -132,7 +134,7 @@ def make_history(project: CollapsingProject) -> Recording:
         "insert into broken select * from folded",
         BROKEN,
     )
-    # Not of `plain` by its model: its columns are declared in another file.
+    # Not for `plain` by its model, whose columns are declared in another file.
     aggregate = {"aggregate_agrees": {"aggregate": f"{SCHEMA}.sums", **SUMS}}
     project.add_properties(
         "tests",
@@ -173,7 +175,7 @@ RESULTS = (
 
 
 def problem(replayer: Replayer, settings: Sequence[Candidate]) -> str:
-    """Where a history under some settings goes wrong, or nothing. One setting may stop it."""
+    """Where a history goes wrong under these settings, or empty. A single setting may also stop it."""
     try:
         return replayer.difference({each.name: each.value for each in settings})
     except Stopped:
@@ -181,7 +183,7 @@ def problem(replayer: Replayer, settings: Sequence[Candidate]) -> str:
 
 
 def findings(replayer: Replayer, settings: Sequence[Candidate]) -> dict[str, str]:
-    """The settings under which a history goes wrong, one by one, or together where none does alone."""
+    """The settings under which a history goes wrong: single ones, or several if none does so alone."""
     seen = problem(replayer, settings)
     half = len(settings) // 2
     if not seen or not half:
@@ -191,7 +193,7 @@ def findings(replayer: Replayer, settings: Sequence[Candidate]) -> dict[str, str
 
 
 def in_groups(settings: Sequence[Candidate], size: int) -> Iterator[Sequence[Candidate]]:
-    """Groups that have one value of a setting each."""
+    """Groups with one value of each setting."""
     rounds: list[list[Candidate]] = []
     seen = Counter[str]()
     for each in settings:

@@ -12,13 +12,13 @@ from tests.support.statements import dying
 from tests.support.table import Table
 
 COLUMNS = "id Int64, _version UInt64, x Int64, _is_deleted Bool"
-FED = "target__changes` ("  # in the statement that writes the rows of an apply
+FED = "target__changes` ("  # part of the statement that writes the rows of an apply
 SUMS = "select x, sum(_sign) as c from {{ ref('target') }} group by x"
 LIVES = "select id, valid_from, is_current from {{ versions(ref('target')) }}"
 
 
 def fed(table: Table) -> list[Row]:
-    """The rows of the feed, when those are gone that nobody needs any more: no apply waits for that."""
+    """The rows of the feed, once unneeded rows have been removed, which no apply waits for."""
     while table.query("select 1 from system.mutations where database = currentDatabase() and not is_done"):
         time.sleep(0.05)
     return table.query("select _apply, id, x, _version, _sign from target__changes order by all")
@@ -109,7 +109,7 @@ def test_rows_are_kept_for_as_long_as_the_option_says_now(make_project: MakeProj
 
 
 def test_a_view_is_filled_again_when_rows_of_an_apply_are_lost(make_project: MakeProject) -> None:
-    """A part of the feed that is trimmed may have some of the rows of an apply, and another part the others."""
+    """A trimmed part of the feed may have some of an apply's rows, and another part the others."""
     table = Table(make_project("feed_part"), COLUMNS)
     table.add_view("sums", "x", SUMS)
     table.build([(1, 1)])
@@ -199,7 +199,7 @@ def test_a_renamed_model_goes_on_with_the_numbers_of_its_table(make_project: Mak
     assert table.build([(3, 3)])["sums"] == "added the changes of target"
     assert [each[:2] for each in fed(table)] == [(1, 1), (2, 2), (3, 3)]
     assert table.query("select sum(c) from sums") == [(3,)]
-    # Nobody can say any more how the table began.
+    # Now nothing shows how the table began.
     table.add_model("lives", {"materialized": "table"}, LIVES.replace("target", "renamed"))
     assert "does not have all applies" in table.run("--select", "lives")["lives"].message
 
@@ -277,7 +277,7 @@ def test_a_ledger_from_a_backup_gets_from_the_feed_what_it_lacks(
 
     if first == "view":
         said = table.build([], "--select", "sums")["sums"]
-        if dies:  # Its lock is there, as that of a run at work would be.
+        if dies:  # its lock exists, like that of a running run
             assert said == "nothing has changed"
         else:
             assert said.startswith("filled from target")
@@ -296,7 +296,7 @@ def test_a_ledger_from_a_backup_gets_from_the_feed_what_it_lacks(
 def test_a_dead_rebuild_is_not_taken_for_an_apply_that_the_ledger_lacks(
     make_project: MakeProject, dies_again: bool
 ) -> None:
-    """The rows that it fed are in the table, as those of an apply would be that was published."""
+    """The rows that it fed are also in the table, like those of an apply that was published."""
     table = Table(make_project(f"feed_dead_rebuild_{dies_again}"), COLUMNS, change_feed=True)
     table.build([(1, 1), (2, 1)])
     table.build([(1, 2)])

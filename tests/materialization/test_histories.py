@@ -1,7 +1,8 @@
-"""Random histories through the materialization, many side by side as keys of one table.
+"""Random histories through the materialization, many next to each other as keys of one table.
 
-After every run live rows, signed sums and an aggregating projection must say what the oracle says, and the ledger too;
-with a journal three kinds of views as well. Runs die at random statements, tables are merged at random. The long form is `make soak`.
+After every run, the live rows, the signed sums, an aggregating projection and the ledger must agree with the oracle;
+with a journal, so must three kinds of views. Runs die at random statements, and tables are merged at random. The long
+form is `make soak`.
 """
 
 from __future__ import annotations
@@ -51,9 +52,9 @@ def sums(oracle: Oracle) -> list[tuple[str, int, int]]:
 
 
 def histories(chance: random.Random, keys: int, runs: int, events: int) -> Iterator[list[Event]]:
-    """The change sets of the runs, with up to ``events`` events of each of ``keys`` keys in all.
+    """The change sets of the runs, with up to ``events`` events in total for each of ``keys`` keys.
 
-    Most events come in order, some late, some of old ones again, some twice in one change set.
+    Most events come in order, some late, some repeat old ones, some come twice in one change set.
     """
     left = [chance.randint(1, events) for _ in range(keys)]
     version = [0] * keys
@@ -87,7 +88,7 @@ def histories(chance: random.Random, keys: int, runs: int, events: int) -> Itera
 
 @dataclass
 class History:
-    """A project whose table takes random change sets, next to the oracle."""
+    """A project whose table applies random change sets, next to the oracle."""
 
     project: CollapsingProject
     config: dict[str, Any] = field(default_factory=dict)
@@ -120,7 +121,7 @@ class History:
         self.views = ("sums", "stock_sums", "plain_sums")
 
     def run(self, changes: list[Event], death: int | None = None) -> None:
-        """Apply a change set, by a run that dies before its ``death``-th statement if not None."""
+        """Apply a change set, in a run that dies before its ``death``-th statement unless that is None."""
         self.project.replace_rows("changes", STRUCTURE, map(row, changes))
         begun = self._applies_begun()
         with dying({"target": death}):
@@ -134,14 +135,14 @@ class History:
         assert death is not None, outcome.message
         assert "target died here" in outcome.message
         self.died += 1
-        # The next run brings other changes: what the dead one had begun must be completed, or not
+        # The next run brings other changes: what the dead run had begun must be completed, or must not
         # have begun at all.
         if self._applies_begun() > begun:
             self.oracle.apply(changes)
         self.run([])
 
     def _applies_begun(self) -> int:
-        """How many applies there are that the next run completes, or has completed."""
+        """The number of applies that the next run completes, or has completed."""
         query = "select uniqExact(run_id) from versioned_collapsing_ledger where status in ('chunk staged', 'started')"
         return int(self.project.query(query)[0][0])
 
@@ -198,7 +199,7 @@ def test_random_histories(
 def test_a_run_that_dies_before_any_of_its_statements_is_completed_by_the_next(
     make_project: Callable[[str], CollapsingProject], is_exhaustive: bool
 ) -> None:
-    """Every third of them, where it is not to be exhaustive: test_deaths.py has the others."""
+    """Every third of them, unless the test is exhaustive; test_deaths.py has the others."""
     history = History(make_project("killed"))
     history.prepare()
     history.add_views()

@@ -1,4 +1,4 @@
-"""`changes_since`, `as_of` and `versions`: the history that a change feed has is the one that there was."""
+"""`changes_since`, `as_of` and `versions`: the history in a change feed is what really happened."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ REBUILT = "did not exist at this time, or has been rebuilt since then"
 
 @dataclass(frozen=True)
 class Life:
-    """A state of a key, and when it was true."""
+    """A state of a key, and when it was valid."""
 
     key: int
     payload: Row
@@ -81,7 +81,7 @@ class Source:
         )
 
     def changes(self, keys: int, *, truncates: bool = False) -> list[Row]:
-        """Changes of new keys and old ones, some of a key twice; some arrive later than they happen."""
+        """Changes of new and old keys, some keys twice; some changes arrive late."""
         rows: list[Row] = []
         for _ in range(keys):
             self.version += 1
@@ -96,7 +96,7 @@ class Source:
         return rows
 
     def apply(self, rows: Iterable[Row]) -> None:
-        """What an apply changes ends a state, begins one, or both."""
+        """The changes of an apply end a state, begin one, or both."""
         before = dict(self.oracle.live)
         events = []
         for key, *payload, version, is_deleted, is_truncate in rows:
@@ -118,7 +118,7 @@ class Source:
 
 @dataclass
 class History:
-    """A table that takes changes, and what it had after each apply."""
+    """A table that applies changes, and what it held after each apply."""
 
     project: CollapsingProject
     source: Source
@@ -152,7 +152,7 @@ class History:
         return self.rows("at")
 
     def check_moments(self, first: int) -> None:
-        """What the table was after each apply from one on is what it says now; what was before cannot be had."""
+        """From a given apply on, the table's past states are what they were; earlier ones cannot be read."""
         for position, (at, rows) in enumerate(self.seen):
             if position >= first:
                 assert self.at(at) == rows, position
@@ -176,7 +176,7 @@ class History:
         assert sorted(row[5:] for row in found) == texts(self.project, lives)
 
     def check_changes(self) -> None:
-        """From each apply that the feed has to now."""
+        """From each apply that the feed has until now."""
         applies = [0, *(row[0] for row in self.project.query(
             f"select distinct _apply from {self.name}__changes where _apply > 0 order by 1"
         ))]  # fmt: skip
@@ -247,7 +247,7 @@ def test_a_history_with_gaps(make_project: MakeProject) -> None:
     query, command = history.project.query, history.project.command
     for _ in range(3):
         history.run()
-    # Switched off for one apply. What is from then on can be had, and no whole history.
+    # Switched off for one apply. What comes after it can be read, but not a whole history.
     history.configure(change_feed=False)
     history.run()
     history.configure()
@@ -255,7 +255,7 @@ def test_a_history_with_gaps(make_project: MakeProject) -> None:
     history.run()
     history.check_moments(first=3)
     history.assert_lacking("version", "versions", "changes")
-    # A new feed begins with the rows that there are, those of the last moment.
+    # A new feed begins with the current rows, those of the last moment.
     command("drop table target__changes")
     begin = len(history.seen) - 1
     with pytest.raises(DatabaseError, match="target__changes"):
@@ -267,7 +267,7 @@ def test_a_history_with_gaps(make_project: MakeProject) -> None:
     history.check_moments(first=begin)
     history.check_versions()
     history.check_changes()
-    # Some of the rows with which it begins are lost: by the comment, all of it must be there.
+    # Some of the rows with which it begins are lost: the comment shows that they are missing.
     parts = "create table kept as target__changes; insert into kept select * from target__changes"
     for statement in parts.split("; "):
         command(statement)
@@ -278,7 +278,7 @@ def test_a_history_with_gaps(make_project: MakeProject) -> None:
     history.check_moments(first=begin)
     command(f"alter table target__changes delete where _apply = 0 {settle}")
     history.assert_lacking("version", "versions", "changes")
-    # The same of an apply, of which one row is lost.
+    # The same for an apply that has lost one row.
     ((last,),) = query("select max(_apply) from kept")
     command(
         f"alter table target__changes delete where _apply = {last} and _sign = 1 and id = "
@@ -287,7 +287,7 @@ def test_a_history_with_gaps(make_project: MakeProject) -> None:
     set_moment(history.project, apply=last - 1)
     history.assert_lacking("version", "versions", "changes")
     history.check_moments(first=begin + 2)
-    # Rebuilt: another table, of which the feed has all.
+    # Rebuilt: another table, which the feed has completely.
     history.source = Source(random.Random(4), version=history.source.version)
     begin = len(history.seen)
     history.run("--full-refresh")
@@ -297,7 +297,7 @@ def test_a_history_with_gaps(make_project: MakeProject) -> None:
     set_moment(history.project, apply=last)
     with pytest.raises(DatabaseError, match="has had no apply of this number"):
         query("select * from target_changes")
-    # No feed at all, and views that are made without.
+    # No feed at all, and views that are made without one.
     command("drop table target__changes")
     history.configure(change_feed=False)
     history.project.run("--select", "target_changes", "target_at", "target_versions", "target_version")
@@ -309,7 +309,7 @@ def test_a_history_with_gaps(make_project: MakeProject) -> None:
 
 
 def test_a_history_of_runs_that_died(make_project: MakeProject, is_exhaustive: bool) -> None:
-    """One model dies before each of the statements of an apply; the last lives. The next apply completes what had begun."""
+    """One model dies before each statement of an apply; the last one lives. The next apply completes what had begun."""
     project = make_project("history_deaths")
     last = 30
     deaths = range(0, last, 1 if is_exhaustive else 3)
@@ -349,7 +349,7 @@ def test_a_history_of_runs_that_died(make_project: MakeProject, is_exhaustive: b
         for view in VIEWS:
             query = queries[f"{names[0]}_{view}"].replace(names[0], name)
             project.command(f"create or replace view {name}_{view} as {query}")
-        # An apply that has begun and not ended changes nothing of what was before, whether its rows are there or not.
+        # An apply that has begun and not ended does not change the past, whether or not its rows are there.
         assert history.at(at) == moment_rows[name], name
         current = f"select {TEXT} from {name}_versions where is_current order by 1"
         assert project.query(current) == history.rows("now"), name
@@ -367,7 +367,7 @@ def texts_of_live(project: CollapsingProject, name: str) -> list[Row]:
 
 
 def test_rows_of_others_are_no_history(make_project: MakeProject) -> None:
-    """What another writer left, and what takes it back, are no states that a key has had."""
+    """What another writer left, and what repairs it, are not states of a key."""
     history = make_history(make_project, "history_others", 6)
     project = history.project
 
@@ -383,21 +383,21 @@ def test_rows_of_others_are_no_history(make_project: MakeProject) -> None:
     live = "from target final where _sign = 1 and id ="
     fed = "from target__changes where _sign = 1 and _version ="
     for foreign in (
-        f"{COLUMNS}, 1 {live} 1",  # stored once more
-        f"{COLUMNS}, -1 {fed} 12",  # cancelled once more
+        f"{COLUMNS}, 1 {live} 1",  # stored a second time
+        f"{COLUMNS}, -1 {fed} 12",  # cancelled a second time
         f"id, part, n, f, a, m, t, j, 15, 1 {live} 3",  # a state of its own
         f"{COLUMNS}, -1 {fed} 14",
         f"{COLUMNS}, 1 {live} 5",
     ):
         project.command(f"insert into target ({COLUMNS}, _sign) select {foreign}")
     look()
-    # Changes that come too late, and one that does not, heal the keys that they are of; an operation heals the others.
+    # Late changes, and one in time, repair the keys that they are for; an operation repairs the others.
     history.run(rows=[row(1, 5), row(2, 6), row(3, 33)])
     project.operation("repair_collapse", model="target", dry_run=False)
     look()
     history.run(rows=[row(1, 41), row(2, 42, is_deleted=True), row(5, 45)])
-    # When the rows of others came, nobody knows: what the table was is known from when it had them. A row that was
-    # stored twice is there once.
+    # Nobody knows when the rows of others came: the table's past is known from the time when it had them. A row that
+    # was stored twice counts once.
     history.seen = [(at, sorted(set(rows))) for at, rows in history.seen[2:]]
     history.check_moments(first=0)
     history.check_versions()
@@ -438,13 +438,13 @@ def test_how_the_macros_are_used(make_project: MakeProject) -> None:
             project.add_model("wrong", {"materialized": "view"}, f"select * from {{{{ versioned_collapsing.{call} }}}}")
             try:
                 message = project.run("--select", "wrong")["wrong"].message
-            except AssertionError as error:  # what needs no table is found when dbt parses
+            except AssertionError as error:  # problems that need no table are found while dbt parses
                 message = str(error)
             assert re.search(said, message), message
 
 
 def compiled(table: Table, macro: str, *arguments: str) -> str:
-    """What a macro of the history returns for the table, for `from`."""
+    """What a history macro returns for the table, for `from`."""
     name = f"text_of_{macro}"
     call = ", ".join(["ref('target')", *arguments])
     table.add_model(name, {"materialized": "view"}, f"select * from {{{{ versioned_collapsing.{macro}({call}) }}}}")
@@ -455,13 +455,13 @@ def compiled(table: Table, macro: str, *arguments: str) -> str:
 
 
 def test_a_repair_does_not_end_a_state_again(make_project: MakeProject) -> None:
-    """Another writer inserts the row of a state that is over; the repair takes it back."""
+    """Another writer inserts the row of an ended state; the repair cancels it."""
     table = Table(make_project("history_repaired"), change_feed=True)
     for version in (5, 6):
         table.apply([(1, version, version)])
     table.command("insert into target (id, x, _version, _sign) values (1, 5, 5, 1)")
     table.operation("repair_collapse", model="target", dry_run=False)
-    # A row that is there twice, which a repair takes back, is still true.
+    # A row that is stored twice, one of which a repair cancels, is still valid.
     table.apply([(2, 5, 5)])
     table.command("insert into target (id, x, _version, _sign) values (2, 5, 5, 1)")
     table.operation("repair_collapse", model="target", dry_run=False)

@@ -1,4 +1,4 @@
-"""Names, values and keys that are as odd, or as large, as ClickHouse lets them be."""
+"""Names, values and keys as odd, or as large, as ClickHouse allows."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from tests.support.collapsing_project import CollapsingProject, OperationError
 from tests.support.collapsing_projects import MakeProject
 from tests.support.table import Table
 
-# Besides each ASCII character: those that look like others or like nothing, and one beyond 16 bits.
+# Besides all ASCII characters: some that look like others or are invisible, and one beyond 16 bits.
 LOOKALIKES = "\x80é\u00a0\u200b\u2028\u202e\u2019\uff07\ufe6a\ufeff\U0001f98a"
-# Of Jinja, SQL, comments, drivers; names that differ in their case or their composition alone.
+# From Jinja, SQL, comments and drivers; names that differ only in case or in Unicode composition.
 WORDS = ["{{ x }}", "{% raw %}", "{# x", "--", "/*", "*/", "; drop table x", "$$", "a\r\nb", "``"]
 WORDS += ["Name", "name", "e\u0301", "%(x)s", "%s", "{x:String}", "null", "''", "order-id", "order"]
-# A constant without an alias has the name of a column that is called as the constant is written.
+# A constant without an alias is named by its own text, which can also be the name of a column.
 WORDS += ["-1", "true", "false", "toInt8(1)", "toInt8(-1)", "now64(6, 'UTC')"]
-# Those that statements could be taken for having themselves.
+# Names that statements might use themselves.
 WORDS += ["key", "from", "row", "sign", "given", "changes", "changed", "stored", "live", "torn", "uncollapsed"]
 WORDS += ["outcome", "unset", "duplicates", "conflicts", "highest", "is_deleted", "deleted_at", "is_tombstone"]
 WORDS += ["is_live", "has_live", "live_version", "missing", "partition_id", "net_sign", "key_hash", "checksum"]
@@ -26,7 +26,7 @@ WORDS += ["states", "boundary", "a.b", "a-b", "c++", "x(", "Ünï"]
 CHARACTERS = [chr(code) for code in range(1, 128) if chr(code) not in '"\\'] + [*LOOKALIKES]
 KEYS = ["order-id", "`", "{{ x }}", "a\r\nb", "--", "%s", "'", "e\u0301", "\U0001f98a", "?"]
 NAMES = sorted({*CHARACTERS, *WORDS, "x'y", "x`y"} - {*KEYS})
-# dbt renders what is in YAML; there these are no names.
+# dbt renders YAML, where these are not names.
 DECLARED = [name for name in NAMES if name == "{" or name[0] != "{"]
 CONFIG: dict[str, Any] = {
     "unique_key": KEYS,
@@ -65,7 +65,7 @@ class TestNames:
     @pytest.fixture(scope="class")
     @classmethod
     def project(cls, make_project: MakeProject) -> CollapsingProject:
-        """Three keys in three versions, of which the last deletes one; a torn key in between."""
+        """Three keys in three versions, the last of which deletes one; a torn key in between."""
         project = make_project("hostile_names")
         columns = [f"{quoted(name)} Int64" for name in KEYS]
         columns += [f"{quoted(name)} Nullable(String)" for name in NAMES]
@@ -127,7 +127,7 @@ class TestNames:
 
 
 def test_the_columns_of_clickhouse_itself(make_project: MakeProject) -> None:
-    """A column of a user's that hides one of them would be read in its place: with the journal, rows were lost."""
+    """A user's column that hides one of them would be read in its place: with the journal, rows were lost."""
     project = make_project("virtual_columns")
     engine = "VersionedCollapsingMergeTree(_sign, _version) partition by id % 2 order by id"
     structure = "id Int64, _version UInt64, _sign Int8"
@@ -159,7 +159,7 @@ def test_the_columns_of_clickhouse_itself(make_project: MakeProject) -> None:
         project.operation("collapse_status", model="hidden")
 
 
-# What equals nothing, or must be escaped.
+# Values that equal nothing, or must be escaped.
 VALUES = {
     "nan": "cast(nan as Float64)",
     "nullable_nan": "toNullable(nan)",
@@ -170,7 +170,7 @@ VALUES = {
 
 
 def test_values_that_equal_nothing(make_project: MakeProject) -> None:
-    """The same value again is a duplicate, and heals a row that is there twice."""
+    """The same value again is a duplicate, and repairs a row that is stored twice."""
     columns = ", ".join(f"{value} as `{name}`" for name, value in VALUES.items())
     select = f"select toInt64(number) as id, {columns}, toUInt64(1) as _version from numbers(3)"
     table = Table(make_project("special_values"), select=select, on_conflict="error")

@@ -1,4 +1,4 @@
-"""`versioned_collapsing_view` over several tables: kept by the tables' change feeds, exact after every run."""
+"""`versioned_collapsing_view` over several tables: kept up to date from their change feeds, exact after every run."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ VIEWS = {
 
 
 class Source:
-    """Tables as a source has them, and changes of them."""
+    """Tables as in a source, and changes to them."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
@@ -52,7 +52,7 @@ class Source:
         return self.random.randrange(20), self.random.randrange(1, 5)
 
     def change(self, table: str) -> list[Row]:
-        """Some changes: of new keys, of keys that are there, deletes; some keys more than once."""
+        """Some changes: of new keys, of existing keys, and deletes; some keys more than once."""
         changes: list[Row] = []
         keys = {"customers": 8, "orders": 20, "items": 40}[table]
         for _ in range(self.random.randrange(keys)):
@@ -90,7 +90,7 @@ def run(project: CollapsingProject, *arguments: str) -> dict[str, Node]:
 
 
 def assert_agrees(project: CollapsingProject, view: str) -> None:
-    """The view has what the live rows come to."""
+    """The view agrees with the live rows."""
     order_by, sql = VIEWS[view]
     live = {table: f"(select * from {table} final where _sign = 1)" for table in TABLES}
     columns = [

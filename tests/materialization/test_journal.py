@@ -1,7 +1,7 @@
-"""Materialized views on the table: each row reaches each of them once, whatever happens.
+"""Materialized views on the table: each row reaches each of them exactly once, whatever happens.
 
-That runs die before any of their statements is in test_deaths.py; here they die in the middle of
-one, or the views change meanwhile. Blocks are small: a view that throws stops an insert between two.
+test_deaths.py covers deaths before any statement; here runs die in the middle of one, or the views change meanwhile.
+Blocks are small: a view that throws stops an insert between two.
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ def agrees(table: Table, name: str = "sums") -> bool:
 
 @pytest.mark.parametrize("bomb", ["aaa", "zzz"], ids=["fires_first", "fires_last"])
 def test_a_view_that_throws_in_the_middle(make_project: MakeProject, bomb: str) -> None:
-    """The rows of the insert that it breaks have reached the table, or others of the views."""
+    """The rows of the failed insert have reached the table, or others of the views."""
     table = make(make_project, f"journal_throws_{bomb}")
     table.command("system stop merges target")
     follow(table, "mmm")
     table.command("create table limit_of (id Int64) engine = MergeTree order by id")
     table.command("insert into limit_of values (0)")
     table.command(f"create table {bomb} (id Int64) engine = MergeTree order by id")
-    # In a view, `target` is the block that is inserted; the table itself is found by its name.
+    # In a view, `target` means the inserted block, so the table itself is found by its name.
     written = f"select count() from merge('journal_throws_{bomb}', '^target$') where _version = 2"
     table.command(
         f"create materialized view {bomb}_mv to {bomb} as select id from target "
@@ -69,7 +69,7 @@ def test_a_view_that_throws_in_the_middle(make_project: MakeProject, bomb: str) 
     )
     assert "throwIf" in table.fail(rows(2))
     assert 0 < table.query(written)[0][0] < KEYS
-    # Not mended yet: it stops there again.
+    # Not fixed yet: it stops there again.
     assert "throwIf" in table.fail()
     table.command("insert into limit_of values (1000)")
     table.apply()
@@ -80,10 +80,10 @@ def test_a_view_that_throws_in_the_middle(make_project: MakeProject, bomb: str) 
 
 
 def torn(make_project: MakeProject, schema: str) -> Table:
-    """A table whose last run died before its third block, with one view."""
+    """A table with one view, whose last run died before its third block."""
     table = make(make_project, schema)
     follow(table, "sums")
-    with dying({"/2'": 0}):  # The end of the block's token.
+    with dying({"/2'": 0}):  # the end of the block's token
         assert "died here" in table.fail(rows(2))
     assert table.live() != live(2)
     return table
@@ -92,7 +92,8 @@ def torn(make_project: MakeProject, schema: str) -> Table:
 @pytest.mark.parametrize("has_view", [True, False], ids=["view", "no_view"])
 @pytest.mark.parametrize("block", [0, 2])
 def test_a_part_that_is_noted_and_not_added(make_project: MakeProject, block: int, has_view: bool) -> None:
-    """ClickHouse notes the parts of a block, then adds them: one that is killed between drops the repetition."""
+    """ClickHouse notes the parts of a block before it adds them. If it is killed in between, it drops the
+    repetition."""
     table = make(make_project, f"journal_noted_{block}_{has_view}")
     table.configure(partition_by="part", publish="journal")
     table.command("alter table target modify setting max_bytes_to_merge_at_max_space_in_pool = 1")
@@ -123,7 +124,7 @@ def test_a_part_that_is_noted_and_not_added(make_project: MakeProject, block: in
 
 @pytest.mark.parametrize("threads", [(1, 4), (4, 1)])
 def test_a_block_of_several_parts_is_known_again(make_project: MakeProject, threads: tuple[int, int]) -> None:
-    """The parts of chunks have no keys in common: several threads would read them as several chunks."""
+    """The parts of chunks have no keys in common: several threads would read them as several pieces."""
     before, after = threads
     table = Table(make_project(f"journal_parts_{before}_{after}"), COLUMNS, publish="journal", chunks=4)
     table.project.set_profile(custom_settings={"max_threads": before})
@@ -133,7 +134,7 @@ def test_a_block_of_several_parts_is_known_again(make_project: MakeProject, thre
     def die_after_the_block(send: Send, sql: str) -> Any:
         answer = send(sql)
         if "/0'" in sql:
-            # ClickHouse reads so few rows by one thread anyway.
+            # ClickHouse reads so few rows with one thread anyway.
             assert re.search(r"\bmax_threads = 1\b", sql)
             raise DbtDatabaseError("died here")
         return answer
@@ -182,7 +183,7 @@ def test_a_view_that_is_altered_stops_the_completion(make_project: MakeProject) 
 
 
 def test_a_view_on_a_table_that_was_torn_without_one(make_project: MakeProject) -> None:
-    """The run had no journal; what completes it has one, and may die as well."""
+    """The run had no journal. The run that completes it has one, and may die as well."""
     table = make(make_project, "journal_late")
     table.die(rows(2))
     follow(table, "sums")
@@ -221,7 +222,7 @@ def test_publish_direct_names_what_took_its_place(make_project: MakeProject) -> 
 
 
 def test_publish_journal_writes_with_one_also_without_views(make_project: MakeProject) -> None:
-    """State, cancel, the same state again: no block is taken for another one's repetition."""
+    """State, cancel, the same state again: no block is taken for the repetition of another."""
     table = Table(make_project("journal_always"), COLUMNS, publish="journal", remember_deletes=False)
     for is_deleted in (False, True, False):
         table.apply([(1, 1, 1, 10, is_deleted)])

@@ -1,11 +1,11 @@
-"""dbt, and with it the embedded engine, killed by SIGKILL in the middle of applies and of the views that follow, one of
-them over two tables; the next run completes them.
+"""dbt, and with it the embedded engine, is killed by SIGKILL during applies and during the views that follow, one of
+them over two tables. The next run completes them.
 
-Every run changes all keys: it moves them between partitions, deletes a fifth, and brings back those that the run before
-deleted. So what the table, its projection and its tombstones hold after each version is computed.
+Every run changes all keys: it moves them between partitions, deletes a fifth, and brings back those that the previous
+run deleted. So the contents of the table, its projection and its tombstones after each version can be computed.
 
-A table that is published in one step shows all of an apply or nothing, with one exception: whoever kills the engine while
-it renames the folders of the staged parts, which takes it some milliseconds, finds those in the table that it had renamed.
+A table that is published in one step shows all of an apply or nothing, with one exception: if the engine is killed
+while it renames the folders of the staged parts, which takes some milliseconds, those already renamed are in the table.
 The next run adds the others.
 """
 
@@ -29,10 +29,10 @@ from tests.support.commands import variables
 from tests.support.forked_dbt import Fork, ForkServer
 
 KEYS = 4_000
-# The parts of an apply come to their places one after the other: of many, it takes long enough to be killed among them.
+# The parts of an apply arrive one after another: many parts take long enough to be killed in between.
 PARTS = 16
 REGIONS = 7
-BLOCK_ROWS = 1_000  # of the journal: several blocks an apply
+BLOCK_ROWS = 1_000  # per block of the journal, so that an apply has several blocks
 ROWS = """
   select
     number as id,
@@ -52,16 +52,16 @@ CONFIG: dict[str, Any] = {
 }
 VARIANTS: dict[str, dict[str, Any]] = {"atomic": {}, "chunks": {"chunks": 3}, "journal": {"publish": "journal"}}
 UNFINISHED = ("chunk staged", "started", "block applied")
-# A new home at times: of a table of thousands of parts all takes longer.
+# A new home from time to time, because everything takes longer for a table with thousands of parts.
 KILLS_OF_A_HOME = 30
 
 
 def _rows(version: int) -> str:
-    """All keys of a version, those that it deletes too."""
+    """All keys of a version, including those that it deletes."""
     return ROWS.format(version=version, parts=PARTS, regions=REGIONS)
 
 
-# What is asked of the table, and of what it should hold.
+# Queries for the table, and for what it should hold.
 STATES = {
     "signs": (
         "select part, sum(_sign) as n, sum(amount * _sign), sum(toInt64(_version) * _sign), "
@@ -79,12 +79,12 @@ STATES = {
 }
 
 
-# The view has the sums of the projection.
+# The view has the same sums as the projection.
 VIEW = (
     "select region, sum(_sign) as n, sum(amount * _sign) as total, sum(part * _sign) as parts "
     "from {{{{ ref('{model}') }}}} group by region"
 )
-# The table joined with that of the next variant, which has changed too since the view ran.
+# The table joined with that of the next variant, which has also changed since the view ran.
 PARTNERS = dict(zip(VARIANTS, [*list(VARIANTS)[1:], *VARIANTS], strict=False))
 JOINED_VIEW = (
     "select a.region as region, sum(a._sign * b._sign) as n, sum(a.amount * b.part * a._sign * b._sign) as total "
@@ -113,7 +113,7 @@ def _queries_of_version(version: int) -> dict[str, str]:
 
 
 def _queries_of_join(*versions: tuple[int, int]) -> dict[str, str]:
-    """What the joined view has to hold, by the versions of its two tables."""
+    """What the joined view must hold, by the versions of its two tables."""
     return {
         f"join {pair}": JOINED_VIEW.format(table=_live(pair[0]), partner=_live(pair[1])) + " order by region"
         for pair in versions
@@ -121,7 +121,7 @@ def _queries_of_join(*versions: tuple[int, int]) -> dict[str, str]:
 
 
 def _queries_of_records(model: str) -> dict[str, str]:
-    """What the ledger says of a model, and which of its staged tables have rows."""
+    """What the ledger says about a model, and which of its staged tables have rows."""
     return {
         "ledger": (
             "select uniqExact(run_id), argMax(status, at), argMax(chunk, at) "
@@ -135,7 +135,7 @@ def _queries_of_records(model: str) -> dict[str, str]:
 
 
 def _queries_of_leftovers(model: str) -> dict[str, str]:
-    """What has to be empty; and the tombstones, each with the highest version at which its key was deleted."""
+    """What must be empty; and the tombstones, each with the highest version at which its key was deleted."""
     return {
         "unpaired": (
             f"select * except (_sign), sum(_sign) as net from kill.{model} group by all having net not in (0, 1) limit 3"
@@ -152,7 +152,7 @@ def _tombstones(version: int) -> list[list[int]]:
 
 
 class Disk:
-    """What a run has come to, by the parts of tables that are visible on disk."""
+    """The progress of a run, judging by the parts of tables that are visible on disk."""
 
     def __init__(self, home: Path, model: str) -> None:
         self._home = home
@@ -163,7 +163,7 @@ class Disk:
         self._views = {name: self._uuid(f"{model}_{name}") for name in ("sums", "joined")}
 
     def opened(self) -> bool:
-        """Whether the run has opened the engine: it has taken the lock of the stores."""
+        """Whether the run has opened the engine, because it has taken the lock of the stores."""
         return self._lock_time() > self._lock
 
     def staged(self) -> bool:
@@ -171,12 +171,12 @@ class Disk:
         return bool(self._new("__dbt_signed"))
 
     def published(self, share: float) -> bool:
-        """Whether more than a share of the parts of an apply are in the table."""
+        """Whether more than a share of an apply's parts are in the table."""
         return self.parts()[0] > PARTS * share
 
     def parts(self) -> tuple[int, int]:
         """How many parts the run has added to the table, and how many it has staged for it."""
-        # Others are merged.
+        # Parts with other names are merged ones.
         added = [part for part in self._new("") if part.split("_")[1] == part.split("_")[2]]
         return len(added), len(self._new("__dbt_signed"))
 
@@ -185,7 +185,7 @@ class Disk:
         return bool(self._new("__tombstones"))
 
     def kept(self, view: str = "sums") -> bool:
-        """Whether the view has the changes: another table has its name."""
+        """Whether the view has the changes, because another table has its name."""
         return self._uuid(f"{self._model}_{view}") != self._views[view]
 
     def joined(self) -> bool:
@@ -193,11 +193,11 @@ class Disk:
         return self.kept("joined")
 
     def recorded(self, rows: int) -> bool:
-        """Whether the ledger has so many rows more."""
+        """Whether the ledger has this many more rows."""
         return self._ledger_block() >= self._blocks + rows
 
     def _lock_time(self) -> int:
-        """When the file was written in which a run says that it holds the lock, in nanoseconds."""
+        """When the file was written in which a run notes that it holds the lock, in nanoseconds."""
         try:
             return (self._home / "lock").stat().st_mtime_ns
         except FileNotFoundError:
@@ -213,8 +213,8 @@ class Disk:
         return self._visible(f"{self._model}{role}")
 
     def _visible(self, table: str) -> set[str]:
-        """A part that is visible is named by its partition, its blocks and its level; one that is not has a prefix. A
-        staged table that is made anew has parts of the same names: they are told apart by the table's UUID."""
+        """The visible parts. A visible part is named after its partition, its blocks and its level; any other has a
+        prefix. A recreated staged table has parts of the same names, so the table's UUID distinguishes them."""
         uuid = self._uuid(table)
         try:
             folder = self._home / "clickhouse" / "store" / uuid[:3] / uuid
@@ -223,7 +223,7 @@ class Disk:
             return set()
 
     def _uuid(self, table: str) -> str:
-        """The UUID of a table, empty where there is none."""
+        """The UUID of a table; empty if it does not exist."""
         file = self._home / "clickhouse" / "metadata" / "kill" / f"{table}.sql"
         try:
             return file.read_text().partition("UUID '")[2].partition("'")[0]
@@ -244,25 +244,25 @@ MOMENTS: dict[str, Moment] = {
     "view kept": Disk.kept,
     "joined view kept": Disk.joined,
 }
-# What an apply has too few rows in the ledger for, and what says no more of it than the others.
+# Moments for which an apply has too few ledger rows, or which show no more than the others.
 SKIPPED = {
     "atomic": ("three rows in the ledger",),
     "chunks": ("view kept", "joined view kept"),
     "journal": ("staged", "one row in the ledger", "two rows in the ledger", "view kept"),
 }
-# `make test-all` kills at every other of these, which is at each moment; `--kills` at all of them and at random ones.
+# `make test-all` kills at every second of these, so at each moment; `--kills` at all of them and at random ones.
 CHOSEN = [(variant, moment) for moment in MOMENTS for variant in VARIANTS if moment not in SKIPPED.get(variant, ())]
 
 
 @dataclass
 class Kill:
-    """Where a run was killed: by the last row that it has in the ledger, and what the table was then."""
+    """Where a run was killed, by its last row in the ledger, and the state of the table then."""
 
     variant: str
     moment: str
     phase: str = ""
     shows: str = ""
-    parts: tuple[int, int] = (0, 0)  # in the table, of those that are staged
+    parts: tuple[int, int] = (0, 0)  # parts in the table, and staged parts
     was_killed: bool = False  # if not, the run had ended
     was_completed: bool = False
     seconds: float = 0.0
@@ -270,7 +270,7 @@ class Kill:
 
 
 class Victims:
-    """A project of a model for each variant, and the version that each table has."""
+    """A project with a model for each variant, and the version of each table."""
 
     def __init__(self, folder: Path, server: ForkServer) -> None:
         self._home = folder / "home"
@@ -279,10 +279,10 @@ class Victims:
         self._versions: dict[str, int] = {}
         self._spans: dict[str, float] = {}
         self._runs: dict[str, int] = {}
-        self._joined: dict[str, tuple[int, int]] = {}  # the versions that each joined view has
+        self._joined: dict[str, tuple[int, int]] = {}  # the versions in each joined view
 
     def begin(self) -> None:
-        """New stores, with the first two versions of each table; the second run is timed."""
+        """New stores, with the first two versions of each table. The second run is timed."""
         shutil.rmtree(self._home, ignore_errors=True)
         end = self._server.start("run", "--select", *VARIANTS, "tag:sums", *variables(version=1)).wait()
         assert end["success"], end
@@ -297,7 +297,7 @@ class Victims:
             self._joined[variant] = (2, self._versions[PARTNERS[variant]])
 
     def _span(self, run: Fork, disk: Disk) -> float:
-        """Seconds from when a run opens the engine until it has kept the views."""
+        """Seconds from when a run opens the engine until it has updated the views."""
         while not disk.opened() and not run.has_ended():
             time.sleep(0.002)
         began = time.monotonic()
@@ -306,7 +306,7 @@ class Victims:
         return time.monotonic() - began + 0.1
 
     def kill(self, variant: str, moment: str) -> Kill:
-        """Kill a run, look at the table, and let the next run, which has an empty change set, complete it."""
+        """Kill a run, check the table, and let the next run, which has an empty change set, complete it."""
         began = time.monotonic()
         before = self._versions[variant]
         kill = Kill(variant, moment)
@@ -330,7 +330,8 @@ class Victims:
         return kill
 
     def _possible_joins(self, variant: str, before: int) -> list[tuple[int, int]]:
-        """The versions that the joined view can have: as it was, and as it is after a run, without the apply and with it."""
+        """The versions that the joined view can show: the old ones, and those after a run, without and with the
+        apply."""
         partner = self._versions[PARTNERS[variant]]
         return list(dict.fromkeys([self._joined[variant], (before, partner), (before + 1, partner)]))
 
@@ -339,7 +340,7 @@ class Victims:
         disk = Disk(self._home, kill.variant)
         run = self._start(kill.variant, version=version)
         if kill.moment in MOMENTS:
-            # Hardly a pause: parts come to their places within a millisecond or two.
+            # Almost no pause: parts move to their places within a millisecond or two.
             pause = 0 if "published" in kill.moment else 0.002
             while not MOMENTS[kill.moment](disk) and not run.has_ended():
                 time.sleep(pause)
@@ -374,7 +375,7 @@ class Victims:
         if kill.variant == "journal":
             return
         possible = {"started": ["before", "after"], "applied": ["after"]}.get(kill.phase, ["before"])
-        # The engine itself was killed as it renamed the folders of parts, one after the other.
+        # The engine itself was killed while it renamed the folders of parts, one after another.
         if kill.phase == "started" and 0 < kill.parts[0] < kill.parts[1]:
             possible = ["torn"]
         if kill.shows not in possible:
@@ -482,7 +483,7 @@ def test_killed_applies_are_completed_by_the_next_runs(request: pytest.FixtureRe
     for number in range(count):
         if number % KILLS_OF_A_HOME == 0:
             victims.begin()
-        # At random, but for every fourth after the chosen ones.
+        # After the chosen moments, only every fourth kill is at a chosen one; the others are random.
         is_chosen = number < len(moments) or number % 4 == 0
         chosen = moments[(number if number < len(moments) else number // 4) % len(moments)]
         kill = victims.kill(*(chosen if is_chosen else random_moments[number % 3]))

@@ -1,9 +1,10 @@
-"""The whole life of a table as hypothesis draws it, next to the oracle.
+"""The whole life of a table, drawn by hypothesis, next to the oracle.
 
-Runs, late events, events that come again, truncates, deaths before any statement, options and columns that change,
-full refreshes, rows that others write and `repair_collapse`, tombstones that expire, merges: in any order. After every
-step live rows, signed sums, the view, the change feed and what a run leaves behind must be as the oracle says.
-`--lives` draws more of them, and other ones each time.
+Runs, late and repeated events, truncates, deaths before any statement, changes of options and columns, full refreshes,
+rows
+from other writers and `repair_collapse`, tombstones that expire, merges: in any order. After every step the live rows,
+the signed sums, the view, the change feed and the leftovers of a run must agree with the oracle. `--lives` draws more
+lives, and different ones each time.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from tests.support.statements import dying
 
 SCHEMA = "life"
 REGIONS = ("EU", "US", "it's")
-COLUMNS = ("y", "z")  # which a table gets in its life
+COLUMNS = ("y", "z")  # added to the table during its life
 LEDGER = "versioned_collapsing_ledger"
 CONFIG: dict[str, Any] = {
     "unique_key": "id",
@@ -41,7 +42,7 @@ SUMS = "select region, sum(ifNull(x, 0) * _sign) as total, sum(_sign) as n from 
 SHORT = settings(max_examples=2, stateful_step_count=8, derandomize=True, phases=[Phase.generate])
 
 
-# The payload of an event follows from its key and its version, so that none is in conflict with another.
+# The payload of an event follows from its key and its version, so that no two events conflict.
 Row = tuple[Any, ...]
 
 
@@ -65,7 +66,7 @@ DEATHS = st.integers(0, 24)
 
 
 class Life(RuleBasedStateMachine):
-    """A table, from nothing on."""
+    """A table, starting from nothing."""
 
     UUID = f"select uuid from system.tables where database = '{SCHEMA}' and name = 'target'"
     project: CollapsingProject
@@ -73,17 +74,17 @@ class Life(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.oracle = Oracle()
-        self.since: dict[str, int] = {}  # the version from which on a later column has values
+        self.since: dict[str, int] = {}  # the version from which a later column has values
         self.options: dict[str, Any] = {}
         self.sent: list[list[Event]] = []
-        self.dead: tuple[str, list[Event]] | None = None  # the uuid of its table, and its events
+        self.dead: tuple[str, list[Event]] | None = None  # the UUID of its table, and its events
         self.has_died = False
         self.has_whole_feed = True
         self.base = 0
         self.project.client.command(f"drop database if exists {SCHEMA} sync")
         self.project.client.command(f"create database {SCHEMA}")
 
-    # What befalls the table
+    # What happens to the table
 
     @initialize(events=EVENTS)
     def build(self, events: list[Event]) -> None:
@@ -97,12 +98,12 @@ class Life(RuleBasedStateMachine):
     @precondition(lambda self: self.sent)
     @rule(data=st.data())
     def apply_again(self, data: st.DataObject) -> None:
-        """Changes that came before, also those of a run that died."""
+        """Repeat earlier changes, including those of a run that died."""
         self._run(data.draw(st.sampled_from(self.sent)))
 
     @rule(events=EVENTS, death=DEATHS)
     def die(self, events: list[Event], death: int) -> None:
-        """The run dies before a statement, if it has as many."""
+        """The run dies before a statement, if it has that many."""
         self._die(self._later(events), death)
 
     @rule(events=EVENTS, death=st.none() | st.integers(0, 40))
@@ -121,7 +122,7 @@ class Life(RuleBasedStateMachine):
     @precondition(lambda self: len(self.since) < len(COLUMNS) and self.dead is None)
     @rule(events=EVENTS)
     def add_column(self, events: list[Event]) -> None:
-        """Rows of before have no value; a version that has come before must not get one."""
+        """Earlier rows have no value; an earlier version must not get one."""
         name = COLUMNS[len(self.since)]
         self.base += 30
         self.since[name] = self.base
@@ -132,7 +133,7 @@ class Life(RuleBasedStateMachine):
     @precondition(lambda self: self.dead is None and self.options.get("remember") == "2 days")
     @rule()
     def expire(self) -> None:
-        self._run([])  # has the option reach the table
+        self._run([])  # applies the option to the table
         if self.project.query("exists table target__tombstones") == [(1,)]:
             self.project.command(
                 "alter table target__tombstones update _remembered_at = _remembered_at - interval 3 day "
@@ -144,7 +145,7 @@ class Life(RuleBasedStateMachine):
     @precondition(lambda self: self.dead is None and self.oracle.live)
     @rule(sign=st.sampled_from([1, -1]))
     def repair(self, sign: int) -> None:
-        """Somebody doubles a row, or writes a cancel row of a key that is not there."""
+        """Somebody duplicates a row, or writes a cancel row for a key that does not exist."""
         key = min(self.oracle.live)
         changed = "" if sign == 1 else "99 as id, -1 as _sign"
         replaced = f" replace ({changed})" if changed else ""
@@ -186,7 +187,7 @@ class Life(RuleBasedStateMachine):
         )
 
     def _filled(self, events: Iterable[Event]) -> list[Event]:
-        """Events with the values that the table's columns have of them."""
+        """Events with their values for the table's columns."""
         found = []
         for event in events:
             key, version = event.key, event.version
@@ -196,7 +197,7 @@ class Life(RuleBasedStateMachine):
         return found
 
     def _run(self, events: list[Event]) -> None:
-        """A run that succeeds, completes what one before it has begun, and leaves all as it should be."""
+        """A run that succeeds, completes what an earlier one has begun, and leaves everything correct."""
         self._land(events)
         outcomes = self.project.run()
         assert {outcome.status for outcome in outcomes.values()} == {"success"}, outcomes
@@ -206,7 +207,7 @@ class Life(RuleBasedStateMachine):
         self._check()
 
     def _die(self, events: list[Event], death: int | None, *arguments: str) -> None:
-        """A run that dies, unless it ends before; the next one finds what it has left."""
+        """A run that dies, unless it ends first. The next run deals with what it has left."""
         if self.dead is not None:
             self._run([])
         self._land(events)
@@ -235,7 +236,7 @@ class Life(RuleBasedStateMachine):
         self.has_whole_feed = True
 
     def _settle(self) -> None:
-        """What a run that died had begun is in the table if the ledger says so; once it is `started`, it must be."""
+        """What a dead run had begun is in the table if the ledger says so; once it is `started`, it must be."""
         if self.dead is None:
             return
         invocation, events = self.dead
@@ -279,7 +280,7 @@ class Life(RuleBasedStateMachine):
             )
             found = query(nets.format(names=names, table="target__changes", where=where))
             assert sorted(found, key=repr) == [(*row, 1) for row in rows]
-        # What a run that died had staged stays until a change set needs the same tables.
+        # What a dead run had staged stays until a change set needs the same tables.
         left = query(
             f"select name, total_rows from system.tables where database = '{SCHEMA}' and position(name, '__dbt_') > 0 "
             f"and (total_rows > 0 and not {self.has_died} or endsWith(name, '__dbt_lock'))"

@@ -1,4 +1,4 @@
-"""What docs/versioned_collapsing.md has under Limitations, where no other test shows it."""
+"""The limitations in docs/versioned_collapsing.md that no other test shows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def project(make_project: MakeProject) -> CollapsingProject:
 
 
 def add(project: CollapsingProject, name: str, value: str, **config: Any) -> None:
-    """A table with one row in each version, and a value that depends on the version."""
+    """Add a table with one row in each version, and a value that depends on the version."""
     select = f"select 1 as id, {value} as x, toUInt64({{{{ var('version') }}}}) as _version"
     project.add_model(name, {"unique_key": "id", **config}, select)
 
@@ -80,7 +80,7 @@ def test_a_ttl_takes_a_state_row_from_its_cancel_row(project: CollapsingProject,
         apply(project, version, name)
     net = f"select sum(_sign) from {name}"
     assert project.query(net) == [(1,)]
-    # A merge that has not come to the part of the cancel row.
+    # A merge that has not reached the part with the cancel row.
     ((part,),) = project.query(f"select _part from {name} where _version = 2 and _sign = -1")
     project.command(f"alter table {name} detach part '{part}'")
     project.command(f"system start ttl merges {name}")

@@ -1,4 +1,4 @@
-"""Two runs at once on one table, and locks that dead runs leave behind."""
+"""Two simultaneous runs on one table, and locks left by dead runs."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from tests.support.statements import at_statement
 from tests.support.table import Table
 
 KEYS = 20
-# Each row takes as long as the variable says: a run that is under way for a while.
+# Each row takes as long as the variable says, so that a run goes on for a while.
 SLOW = "select * from changes where sleepEachRow({{ var('pause', 0) }}) = 0"
-# A run that is under way until a page is served.
+# A run that waits until a page is served.
 WAITING = """
 select * from changes
 {% if var("page", none) %}
@@ -40,7 +40,7 @@ def rows(version: int) -> list[Row]:
 
 
 def make(make_project: MakeProject, schema: str, select: str = SLOW) -> Table:
-    """A table with rows, and changes to all of them that wait."""
+    """A table with rows, and slow changes to all of them."""
     table = Table(make_project(schema), select=select)
     table.apply(rows(1))
     table.stage(rows(2))
@@ -48,7 +48,7 @@ def make(make_project: MakeProject, schema: str, select: str = SLOW) -> Table:
 
 
 def start(table: Table, **variables: Any) -> subprocess.Popen[str]:
-    """A run in another process, which holds the lock by now."""
+    """Start a run in another process. It holds the lock when this returns."""
     process = table.project.start("run", "--vars", json.dumps(variables))
     deadline = time.monotonic() + 60
     while not is_locked(table) or not statements(table):
@@ -63,7 +63,7 @@ def is_locked(table: Table) -> bool:
 
 
 def statements(table: Table) -> int:
-    """Statements of runs that are under way."""
+    """The number of statements of runs that are running."""
     query = "select count() from system.processes where Settings['log_comment'] like 'versioned_collapsing %'"
     count: int = table.query(query)[0][0]
     return count
@@ -77,7 +77,7 @@ def check(table: Table, version: int) -> None:
 
 @contextmanager
 def page_to_wait_for() -> Iterator[tuple[str, threading.Event]]:
-    """The address of an empty page, which is served when the event is set."""
+    """The address of an empty page, which is served once the event is set."""
     served = threading.Event()
 
     class Page(BaseHTTPRequestHandler):
@@ -119,7 +119,7 @@ def test_a_second_run_leaves_one_at_work_alone(make_project: MakeProject) -> Non
 
 def test_of_runs_that_start_at_once_each_applies_or_stops(make_project: MakeProject) -> None:
     table = make(make_project, "lock_race")
-    table.project.set_variables(versioned_collapsing_lock_seconds=20)  # A busy machine is not dead.
+    table.project.set_variables(versioned_collapsing_lock_seconds=20)  # a busy machine is not dead
     runs = [table.project.start("run", "--target-path", f"target_{number}") for number in range(3)]
     outputs = [process.communicate()[0] for process in runs]
     assert any(process.returncode == 0 for process in runs), outputs
@@ -132,7 +132,7 @@ def test_of_runs_that_start_at_once_each_applies_or_stops(make_project: MakeProj
 
 def test_views_of_one_table_wait_for_each_other(make_project: MakeProject) -> None:
     table = make(make_project, "lock_views")
-    table.project.set_variables(versioned_collapsing_lock_seconds=20)  # A busy machine is not dead.
+    table.project.set_variables(versioned_collapsing_lock_seconds=20)  # a busy machine is not dead
     select = "select id, sum(_sign) as n from {{ ref('target') }} where sleepEachRow(0.1) = 0 group by id"
     for name in ("one_view", "another_view"):
         table.add_view(name, "id", select)
@@ -148,7 +148,7 @@ def test_the_lock_of_a_killed_run_is_taken_over(make_project: MakeProject) -> No
     killed = start(table, pause=0.05)
     killed.kill()
     killed.communicate()
-    while statements(table):  # The server goes on with what it was told to do.
+    while statements(table):  # The server finishes what it was told to do.
         time.sleep(0.05)
     table.project.build()
     assert "has not made progress for" in table.project.logged("JinjaLogWarning")
@@ -156,7 +156,7 @@ def test_the_lock_of_a_killed_run_is_taken_over(make_project: MakeProject) -> No
 
 
 def test_the_lock_of_a_run_that_died_at_once_is_taken_over(make_project: MakeProject) -> None:
-    """Before its first sign of life: the lock is an empty table."""
+    """Before its first sign of life, the lock is an empty table."""
     table = make(make_project, "lock_empty")
     table.command(LOCK.format("dead"))
     table.project.build()
@@ -165,7 +165,7 @@ def test_the_lock_of_a_run_that_died_at_once_is_taken_over(make_project: MakePro
 
 
 def test_of_two_runs_that_take_over_at_once_one_leaves_it_to_the_other(make_project: MakeProject) -> None:
-    """The other has moved the lock away, and drops it while this run goes on."""
+    """The other run has moved the lock away, and drops it while this run continues."""
     table = make(make_project, "lock_taken")
     table.command(LOCK.format("dead"))
 

@@ -1,4 +1,4 @@
-"""The stored rows of the keys that change are found, of few changes by a set and of many by a merge."""
+"""The stored rows of the keys that change are found: for few changes through a set, for many through a merge."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LAYOUTS: dict[str, dict[str, Any]] = {
     "key_second": {"order_by": ["region", "id"], "partition_by": "id % 3"},
     "two_keys": {"unique_key": ["id", "name"]},
 }
-# Of keys and a version.
+# By keys and a version.
 CHANGES = """
 select toInt64(number) as id, concat('n', toString(number)) as name, if(number % 2, 'EU', 'US') as region,
   toInt64(number * {version}) as amount, toUInt64({version}) as _version
@@ -34,7 +34,7 @@ def test_every_state_that_changes_is_cancelled(make_project: MakeProject, layout
     options = {"settings": unmerged, **LAYOUTS[layout]}
     table = Table(make_project(f"lookup_{layout}_{changes}"))
     live = {}
-    for version, keys in (  # elsewhere each time: what one look-up passes over, the next one needs
+    for version, keys in (  # in another place each time, because one look-up needs what another one skips
         (1, range(ROWS)),
         (2, range(changes)),
         (3, range(ROWS - changes, ROWS + 10)),
@@ -44,5 +44,5 @@ def test_every_state_that_changes_is_cancelled(make_project: MakeProject, layout
         table.apply()
         live.update({key: row(key, version) for key in keys})
         table.check(live.values(), "id, name, region, amount, _version")
-    # Collapsed pairs among the uncollapsed rows are not torn.
+    # Collapsed pairs among the uncollapsed rows are not torn keys.
     assert {repaired for (repaired,) in table.ledger("repaired")} == {0}

@@ -1,4 +1,4 @@
-"""docs/moving.md, followed word by word."""
+"""docs/moving.md, followed literally."""
 
 from __future__ import annotations
 

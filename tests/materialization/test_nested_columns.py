@@ -1,4 +1,4 @@
-"""Columns with structure, and of odd names, in tables that were made by hand."""
+"""Columns with nested types or odd names, in tables that were made by hand."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.collapsing_projects import MakeProject
 
-# Each column with its name as SQL writes it, its type, and its value in a version.
+# For each column: its name in SQL, its type, and its value in a version.
 COLUMNS = {
     "`map`": ("Map(String, Array(Nullable(Int64)))", "map('it''s', [{v}, null], '', [])"),
     "`tuple`": ("Tuple(a Int64, `b c` Nullable(String))", "({v}, if({v} = 1, null, 'x'))"),
@@ -29,7 +29,7 @@ KEY = "`the 'key'`"
 
 
 def raw(text: str) -> str:
-    """As text that Jinja returns as it is."""
+    """A text that Jinja returns unchanged."""
     return "{% raw %}" + text + "{% endraw %}"
 
 

@@ -1,4 +1,4 @@
-"""What `dbt run-operation` offers for a table."""
+"""The operations of `dbt run-operation` on a table."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def make(make_project: MakeProject, schema: str) -> Table:
 
 
 def refused(table: Table, operation: str, **arguments: Any) -> str:
-    """The message with which an operation on the table fails."""
+    """The message of an operation on the table, which must fail."""
     with pytest.raises(OperationError) as found:
         table.operation(operation, **{"model": "target", **arguments})
     return str(found.value)
@@ -76,8 +76,8 @@ class TestCollapseStatus:
 
 
 class TestRepairCollapse:
-    # Rows that somebody else wrote: twice, at an older version, a cancel row without its state, in
-    # another partition than its state.
+    # Rows that somebody else wrote: duplicated, at an older version, a cancel row without its state row, in
+    # another partition than the state row.
     WRONG = "(3, 0, 3, 1, 1), (4, 1, 40, 0, 1), (5, 2, 5, 1, -1), (5, 2, 5, 1, -1), (7, 0, 7, 1, -1), (50, 0, 1, 1, -1)"
 
     @pytest.fixture
@@ -100,7 +100,7 @@ class TestRepairCollapse:
     def test_it_puts_the_table_and_its_views_right(self, table: Table) -> None:
         table.project.set_profile(custom_settings={"final": 1, "aggregate_functions_null_for_empty": 1})
         table.operation("repair_collapse", model="target", dry_run=False)
-        # Of 5 no state was left: what it was is not known from its cancel rows.
+        # Key 5 had no state row left, and its cancel rows do not tell what it was.
         assert table.query(LIVE) == [(*row, 1) for row in rows(1) if row[0] != 5]
         kept = "select part, sum(total), sum(c) from sums group by part order by part"
         assert table.query(kept) == table.query(f"{SUMS.format('target')} order by part")
@@ -158,7 +158,7 @@ class TestReconcile:
         slim: dict[str, Any] = {"model": "target", "truth": "reconcile.slim"}
         for columns in (["id", "part"], "part"):
             assert "agrees with reconcile.slim in id, part" in table.operation("reconcile", **slim, columns=columns)
-        # Of key 0 the amount is 0.
+        # The amount of key 0 is 0.
         assert f"{KEYS - 1} with other values" in refused(table, "reconcile", **slim, show=2)
 
     def test_columns_that_are_missing(self, table: Table) -> None:
@@ -199,7 +199,7 @@ TRUTHS = {
 def test_a_password_in_the_truth_is_told_nobody(
     make_project: MakeProject, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Not by what we say; and where it is exported as dbt wants a secret, not by dbt's own log either."""
+    """Our messages do not show it. If it is exported as a dbt secret, neither does dbt's own log."""
     project = make(make_project, "secrets").project
     project.replace_rows("truth", COLUMNS, rows(1))
     said = {}

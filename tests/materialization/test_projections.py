@@ -1,4 +1,4 @@
-"""An aggregating projection says what the signed sums say, at every step."""
+"""An aggregating projection agrees with the signed sums at every step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What readers see while applies go on: a state between two applies, and never a part of one."""
+"""What readers see during applies: a state between two applies, and never a part of one."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_readers_see_all_of_an_apply_or_nothing(
 
 
 def test_with_a_journal_the_end_is_right(make_project: MakeProject, server: Address, size: Size) -> None:
-    """Readers may see parts of an apply meanwhile, which `make bench` reports."""
+    """Meanwhile, readers may see parts of an apply, which `make bench` measures."""
     project = make_project("readers_journal")
     size = replace(size, applies=size.applies // 4)
     report = poll_applies(project, server, {"publish": "journal"}, size)
@@ -48,7 +48,7 @@ def reading(make_project: MakeProject, server: Address, schema: str) -> tuple[Co
 
 
 def test_the_poll_finds_cancel_rows_without_state_rows(make_project: MakeProject, server: Address) -> None:
-    """Every query sees them."""
+    """Every query notices them."""
     project, changes, readers = reading(make_project, server, "readers_torn")
     keys = range(10)
     with readers.reading():
@@ -82,7 +82,7 @@ def test_the_poll_finds_a_state_that_was_over(make_project: MakeProject, server:
 
 
 def write(project: CollapsingProject, values: str, keys: int) -> None:
-    """Write rows of the first keys: amount, version and sign."""
+    """Write rows for the first keys: amount, version and sign."""
     project.command(
         "insert into target (id, part, region, amount, _version, _sign) "
         f"select id, part, region, {values} from changes where id < {keys}"

@@ -1,4 +1,5 @@
-"""Full refreshes: what they forget, change and refuse, when they die, and what a table and its tombstones are to each other."""
+"""Full refreshes: what they forget, change and reject, what if they die, and how a table and its tombstones belong
+together."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ COLUMNS = "id Int64, x String, _version Int64, _is_deleted Bool"
 OLD: list[Row] = [(1, "old", 5), (2, "old", 5, True)]
 NEW: list[Row] = [(1, "new", 7), (3, "new", 7, True)]
 LATE: list[Row] = [(2, "late", 4), (3, "late", 4)]
-# Whoever has the old table has the old delete of 2, whoever has the new one that of 3.
+# The old table comes with the old delete of 2, the new one with that of 3.
 OLD_LIVE = [(1, "old"), (3, "late")]
 NEW_LIVE = [(1, "new"), (2, "late")]
 
@@ -28,7 +29,7 @@ def live(project: CollapsingProject, name: str) -> list[Row]:
 
 
 def commands(message: str) -> list[list[str]]:
-    """The dbt commands that a message recommends, as words."""
+    """The dbt commands that a message recommends, split into words."""
     found = re.findall(r"dbt (?:run|build|run-operation)(?: (?:--?[a-z-]+|'[^']*'|[\w+]+))+", message)
     return [shlex.split(command) for command in found]
 
@@ -55,7 +56,7 @@ def test_full_refresh_changes_what_a_run_refuses(make_project: MakeProject) -> N
     table.check([(1, "US", 6)])
 
 
-# The corrected models after a first run that failed: other keys, partitions, types and columns.
+# The corrected models after a first run that failed: with other keys, partitions, types and columns.
 CORRECTED: dict[str, dict[str, Any]] = {
     "order_by": {"order_by": ["x", "id"]},
     "partition_by": {"partition_by": "x"},
@@ -79,7 +80,7 @@ def test_a_first_run_that_failed_leaves_nothing(make_project: MakeProject) -> No
         options = {**CONFIG, **corrected}
         project.add_model(name, options, options.pop("select", "select * from changes"))
     assert {node.message for node in project.run().values()} == {"1 row: 1 state"}
-    # Now they are tables with rows, also when the rows are gone.
+    # Now they are tables with a history, even when the rows are gone.
     for name, corrected in CORRECTED.items():
         project.command(f"delete from {name} where true")
         options = {**CONFIG, **corrected, "partition_by": "id % 3"}
@@ -102,7 +103,7 @@ def test_an_empty_table_of_somebody_else_stays(make_project: MakeProject) -> Non
 
 
 def test_a_table_that_is_filled_meanwhile_stays(make_project: MakeProject) -> None:
-    """Between the moment when a run finds the table unused and the moment when it has the lock."""
+    """It is filled after a run finds the table unused and before the run has the lock."""
     table = Table(make_project("first_run_filled"), COLUMNS)
     table.configure("select toNullable(id) as id, * except id from changes union all select null, '', 1, false")
     table.fail([(1, "EU", 5)])
@@ -115,7 +116,7 @@ def test_a_table_that_is_filled_meanwhile_stays(make_project: MakeProject) -> No
         assert "`target` was filled while this run waited for its lock. Run again." in table.fail([(1, "EU", 5)])
 
 
-# Keys as users write them, and whether ClickHouse keeps them as they are.
+# Keys as users write them, and whether ClickHouse stores them in the same form.
 KEYS: dict[str, tuple[dict[str, Any], str]] = {
     "tuple": ({"partition_by": "(x, id % 2)", "order_by": "(id, x)"}, ""),
     "tuple_function": ({"partition_by": "tuple(x, id % 2)", "order_by": ["tuple(id)"]}, ""),

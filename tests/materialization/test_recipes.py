@@ -1,6 +1,6 @@
-"""The steps by which this technique is commonly shown, under the options that match them.
+"""The steps by which this technique is commonly explained, under the matching options.
 
-Each step gives the rows that are stored after it, before anything was merged.
+Each step gives the rows that are stored after it, before any merge.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ MakeRecipe = Callable[..., "Recipe"]
 
 
 class Recipe(Table):
-    """A table that takes the steps of a recipe."""
+    """A table that follows the steps of a recipe."""
 
     def step(self, *changes: Row) -> list[Row]:
-        """Apply changes; the rows that are written."""
+        """Apply changes. Return the rows that were written."""
         before = self._stored()
         self.apply(changes)
         self.command("system stop merges target")
@@ -36,7 +36,7 @@ class Recipe(Table):
         if self.query("exists table target") == [(0,)]:
             return []
         rows = self.query("select * from target")
-        return sorted(rows, key=lambda row: (row[:-3], row[-2:]))  # By key, version and sign.
+        return sorted(rows, key=lambda row: (row[:-3], row[-2:]))  # by key, version and sign
 
 
 @pytest.fixture
@@ -54,11 +54,11 @@ def test_rows_and_their_changes(recipe: MakeRecipe) -> None:
     assert table.step((1, 10, 1), (3, 30, 1)) == [(3, 30, 1, 1)]
     # Update.
     assert table.step((1, 11, 2)) == [(1, 10, 1, -1), (1, 11, 2, 1)]
-    # An update that comes late.
+    # A late update.
     assert table.step((1, 9, 1), (3, 29, 0)) == []
-    # Delete; payload does not matter.
+    # A delete; its payload does not matter.
     assert table.step((2, None, 2, True)) == [(2, 20, 1, -1)]
-    # A late copy of what was deleted stays dead.
+    # A late copy of what was deleted stays deleted.
     assert table.apply([(2, 20, 1)]) == "1 row: 1 tombstoned"
     table.check([(1, 11, 2), (3, 30, 1)])
 
@@ -78,7 +78,7 @@ def test_a_replacement_whose_delete_row_has_the_version_of_the_old_row(recipe: M
 
 
 def test_a_replacement_whose_delete_row_has_no_version(recipe: MakeRecipe) -> None:
-    """`delete_version: ignore`: within a batch the upsert beats the delete."""
+    """`delete_version: ignore`: within a batch, the upsert wins over the delete."""
     table = recipe(COLUMNS, delete_version="ignore")
     table.step((1, 10, 1), (2, 20, 1))
     written = table.step((1, None, 0, True), (1, 11, 2), (2, None, 0, True))
@@ -101,7 +101,7 @@ def test_the_new_row_is_combined_with_the_old_one(
 
 
 def test_columns_that_a_change_does_not_carry(recipe: MakeRecipe) -> None:
-    """`_unset` keeps the stored value, whatever the change has in its place."""
+    """`_unset` keeps the stored value, whatever the change has in that column."""
     table = recipe(COLUMNS, "select *, if(metric is null, ['metric'], []) as _unset from changes")
     table.step((1, 10, 1))
     assert table.step((1, None, 2)) == [(1, 10, 1, -1), (1, 10, 2, 1)]

@@ -1,4 +1,4 @@
-"""The page that `report` writes: its figures are those of the engine, and it is one that everybody can read."""
+"""The page that `report` writes: its figures are those of the engine, and everybody can read it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.html_page import Page
 from tests.support.shop import REPOSITORY
 
 STRUCTURE = "id Int64, part UInt8, amount Int64, _version Int64, _is_deleted Bool"
-# No name that HTML, SVG, matplotlib or SQL could take for more than a name.
+# A name that HTML, SVG, matplotlib or SQL could misread.
 HOSTILE = "_$x_1$ & <img src=x onerror=alert(1)> 'q'"
 KEYS = 30
 
@@ -27,7 +27,7 @@ def rows(version: int, *keys: int) -> list[Row]:
 
 
 def write(project: CollapsingProject, *arguments: str) -> int:
-    """Write the report of a project; the exit code."""
+    """Write the report of a project. Return the exit code."""
     folder = str(project.folder)
     return report.main([*arguments, "--project-dir", folder, "--profiles-dir", folder])
 
@@ -38,7 +38,7 @@ def read(project: CollapsingProject) -> Page:
 
 @pytest.fixture(scope="module")
 def project(make_project: MakeProject) -> CollapsingProject:
-    """Two tables and a view, three runs, of which the view lacks one; a test that fails; a comparison that finds a key;
+    """Two tables and a view; three runs, one of which the view lacks; a test that fails; a comparison that finds a key;
     and a table that is not built."""
     project = make_project("reported")
     project.add_model("orders", {"unique_key": "id", "partition_by": "part"}, "select * from changes")
@@ -77,7 +77,7 @@ def page(project: CollapsingProject) -> Page:
 
 
 def test_everybody_can_read_it(page: Page) -> None:
-    """It is well formed, refers to nothing outside, runs no script, and says what a plot shows."""
+    """It is well formed, refers to nothing outside, runs no script, and describes its plots in words."""
     assert page.problems() == []
     assert len(page.root.all("svg")) >= 6
 
@@ -158,7 +158,7 @@ def test_a_name_is_nothing_but_a_name(page: Page) -> None:
 
 
 def luminance(colour: str) -> float:
-    """WCAG's relative luminance of #rrggbb."""
+    """The relative luminance of #rrggbb according to WCAG."""
     parts = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
     linear = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
     return sum(weight * p for weight, p in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
@@ -171,7 +171,7 @@ def contrast(one: str, other: str) -> float:
 
 @pytest.mark.parametrize("mode", [0, 1], ids=["light", "dark"])
 def test_colours_have_contrast(page: Page, mode: int) -> None:
-    """4.5 for text, 3 for what is drawn, as WCAG asks for."""
+    """WCAG requires 4.5 for text, and 3 for graphics."""
     blocks = re.findall(r":root \{(.*?)\}", page.source, re.DOTALL)
     assert len(blocks) == 2
     colours = dict(re.findall(r"--([\w-]+): (#\w{6});", blocks[mode]))
@@ -192,7 +192,7 @@ def with_quarantine(data: Any, lines: list[tuple[str, str, str, int]]) -> Any:
 
 
 def test_it_can_be_written_from_what_the_operation_printed(project: CollapsingProject, tmp_path: Path) -> None:
-    """And many reasons fit into one plot."""
+    """One plot has room for many reasons."""
     printed = report.read_data(["--project-dir", str(project.folder), "--profiles-dir", str(project.folder)])
     lines = [("2026-01-0" + str(n % 3 + 1), "orders", f"<i>reason</i> {n} $^$", n) for n in range(1, 10)]
     data, output = tmp_path / "data.json", tmp_path / "deep" / "page.html"
@@ -258,12 +258,12 @@ PANELS = {panel["title"]: panel for panel in DASHBOARD["panels"]}
 
 
 class TestMonitoring:
-    """What Grafana and Prometheus ask, on a ledger with a batch that landed, a view that is behind, and a run that died."""
+    """The queries of Grafana and Prometheus, on a ledger with a landed batch, a view that is behind, and a dead run."""
 
     @pytest.fixture(scope="class")
     @classmethod
     def watched(cls, project: CollapsingProject) -> CollapsingProject:
-        """The ledger of `orders` as it would be if the batches of its change sets had landed five seconds before."""
+        """The ledger of `orders` as if the batches of its change sets had landed five seconds earlier."""
         ledger = "versioned_collapsing_ledger"
         project.command(f"create table landed as {ledger}")
         project.command(
@@ -280,7 +280,7 @@ class TestMonitoring:
         return project
 
     def ask(self, project: CollapsingProject, sql: str) -> list[dict[str, Any]]:
-        """The rows of a query of the dashboard, with Grafana's macros and variables as its data source writes them."""
+        """The rows of a dashboard query, with Grafana's macros and variables replaced as by its data source."""
         for pattern, text in (
             (r"\$__timeFilter\((.*?)\)", r"\1 >= toDateTime(0) AND \1 <= toDateTime(4000000000)"),
             (r"\$__timeInterval\((.*?)\)", r"toStartOfInterval(toDateTime(\1), INTERVAL 60 second)"),

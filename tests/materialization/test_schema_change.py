@@ -15,7 +15,7 @@ APPEND: dict[str, Any] = {"on_schema_change": "append_new_columns"}
 
 
 def give(table: Table, columns: str) -> Table:
-    """Let the changes have these columns."""
+    """Set the columns of the changes."""
     table.columns = f"id Int64, {columns}, _version Int64"
     return table
 
@@ -35,7 +35,7 @@ def test_append_adds_columns_and_keeps_those_that_are_gone(make_project: MakePro
     table.apply([(1, 5, 6, "z", 2), (3, 7, 8, "z", 1)])
     columns = "id, x, gone, y, z, _version"
     assert table.live(columns) == [(1, 5, "a", 6, "z", 2), (2, 2, "b", None, "", 1), (3, 7, "", 8, "z", 1)]
-    # Rows from before the column cancel as they are stored.
+    # Rows from before the column was added are cancelled as they are stored.
     table.apply([(2, 9, 9, "y", 2)])
     table.command("optimize table target final")
     table.check([(1, 5, "a", 6, "z", 2), (2, 9, "b", 9, "y", 2), (3, 7, "", 8, "z", 1)], columns)

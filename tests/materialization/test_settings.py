@@ -1,6 +1,6 @@
-"""A short history under the settings that statements name, and under those that are refused.
+"""A short history under the settings that statements pin, and under those that are rejected.
 
-Each model has its own settings, in place of a profile's; one dbt run builds many.
+Each model has its own settings instead of a profile's; one dbt run builds many.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tests.support.collapsing_projects import MakeProject
 from tests.support.statements import Send, intercepted
 
 Settings = Mapping[str, str]
-# The row of the ledger that ends an apply.
+# The ledger row that ends an apply.
 APPLIED = re.compile(r"insert into \S*versioned_collapsing_ledger.*'applied',\s+greatest\(now64\(", re.DOTALL)
 
 STRUCTURE = "id Int64, part Nullable(UInt8), region String, top Nullable(Int64), _version UInt64, _is_deleted Bool"
@@ -51,12 +51,12 @@ CONFIG: dict[str, Any] = {"unique_key": "id", "partition_by": "region", "chunks"
 
 @contextmanager
 def profiles(settings: Mapping[str, Settings], *, dying: bool = False) -> Iterator[None]:
-    """Give each model's statements the settings of a profile of its own, by the model's name.
+    """Give each model's statements the settings of a profile of its own, by model name.
 
-    With ``dying`` each model dies when its rows are written and the ledger does not say so yet.
+    With ``dying``, each model dies when its rows are written but the ledger does not say so yet.
 
     Raises:
-        AssertionError: no model died that should have.
+        AssertionError: a model that should have died did not.
     """
     dead = set()
 
@@ -73,7 +73,7 @@ def profiles(settings: Mapping[str, Settings], *, dying: bool = False) -> Iterat
 
 
 def findings(project: CollapsingProject, cases: Mapping[str, Settings]) -> dict[str, str]:
-    """What became of the history in each case: 'right', the text of an error, or the rows that are wrong."""
+    """The outcome of the history in each case: 'right', the text of an error, or the wrong rows."""
     for name in cases:
         project.add_model(name, CONFIG, "select * from changes")
     errors: dict[str, str] = {}
@@ -139,7 +139,7 @@ def test_settings_that_leave_rows_out_stop_the_model(make_project: MakeProject) 
     project.replace_rows("changes", STRUCTURE, FIRST)
     with profiles({f"m_{name}": {name: value} for name, value in CUTTING.items()}):
         outcomes = project.run()
-    # One that cuts the very question for the settings is in the list of what it may be. 26.7 lacks some.
+    # A setting that cuts even the query for settings is still in the list of possible ones. 26.7 lacks some settings.
     unnamed = {
         name: outcomes[f"m_{name}"].message
         for name in CUTTING

@@ -1,4 +1,4 @@
-"""The starter for a landing table in ClickHouse: what it writes builds on stock dbt-clickhouse at once."""
+"""The starter for a landing table in ClickHouse: what it writes builds at once on stock dbt-clickhouse."""
 
 from __future__ import annotations
 

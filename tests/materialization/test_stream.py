@@ -1,4 +1,4 @@
-"""`old_state: stream`: the change set holds the state and cancel rows itself."""
+"""`old_state: stream`: the change set itself contains the state and cancel rows."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_row_that_does_not_fit_stops_the_run(make_project: MakeProject) -> Non
 
 
 def test_a_run_that_died_writes_every_row_once(make_project: MakeProject) -> None:
-    """Each model dies before another of its statements, in small blocks, with a view on top."""
+    """Each model dies before a different statement, with small blocks and a view."""
     project = make_project("stream_deaths")
     project.set_variables(versioned_collapsing_block_rows=7)
     names = [f"s{number:02}x" for number in range(17)]
@@ -88,7 +88,7 @@ BATCHES = "batch UInt64, hash String, is_complete Bool, is_partial Bool"
 
 
 class TestManifest:
-    """A batch is written once."""
+    """A batch is written only once."""
 
     @pytest.fixture
     def table(self, make_project: MakeProject, request: pytest.FixtureRequest) -> Iterator[Table]:
@@ -119,7 +119,7 @@ class TestManifest:
         table.check([(1,), (2,)], "id")
 
     def test_a_batch_that_was_applied_fills_no_new_column(self, table: Table) -> None:
-        """A row is not replaced at its version: the run stops, or says so when it was not told to take the batch again."""
+        """A row is not replaced at its version: the run stops, or warns if it was not told to take the batch again."""
         project = table.project
         table.columns = "id Int64, _version Int64, x Int64"
         table.configure(SELECT, on_schema_change="append_new_columns")
@@ -131,7 +131,7 @@ class TestManifest:
         assert "`target` lacks values of y that batches have which it applied before." in message
         assert "To fill the columns, rebuild the table: dbt run --full-refresh --select " in message
         assert project.query("select count() from target") == [(2,)]
-        # Another value is another matter: the version does not grow.
+        # A different value is another case: the version does not grow.
         self.stage(table, [1], [(1, 5, 6, 7, "")])
         assert project.build()["target"] == "batch 1: 1 conflict"
         assert "Find out why the version does not grow" in project.logged("JinjaLogWarning")
@@ -145,7 +145,7 @@ class TestManifest:
 
     @pytest.mark.parametrize("completed_by", ["target", "sums"])
     def test_a_run_may_have_many_batches(self, table: Table, completed_by: str) -> None:
-        """Their numbers and hashes are more than a statement may have by default."""
+        """Their numbers and hashes exceed a statement's default size."""
         project = table.project
         project.add_view("sums", "region", SUMS.format("{{ ref('target') }}"))
         self.stage(table, [1], [(1, "EU", 1, 1, 1)])
@@ -155,7 +155,7 @@ class TestManifest:
             assert "died here" in project.run("--select", "signed", "target")["target"].message
         self.stage(table, [30_000], [(3, "EU", 3, 3, 1)])
         project.build("--select", "signed", completed_by)
-        # A batch is applied once: the other one goes on.
+        # A batch is applied only once: the other model goes on.
         project.build("--select", "sums" if completed_by == "target" else "target+")
         assert project.query("select region, sum(total), sum(c) from sums group by region") == [("EU", 6, 3)]
 
@@ -164,7 +164,7 @@ class TestManifest:
         table.project.add_model("signed", lake, "select * from changes")
         self.stage(table, [1], [(1, "EU", 5, 5, 1)])
         assert table.project.build()["target"] == "batch 1: 1 state"
-        # All commits that the history still has, of which this table has applied none.
+        # All commits that the history still has, none of which this table has applied.
         self.stage(table, [8, 9], [(1, "EU", 5, 5, 1)], is_complete=True)
         message = table.project.run()["target"].message
         assert "has applied earlier commits, and signed has all rows of the lake table" in message
@@ -175,7 +175,7 @@ class TestManifest:
     def test_a_batch_that_this_run_completes_is_refused_too(self, table: Table) -> None:
         self.stage(table, [1], [(1, "EU", 5, 5, 1)])
         table.project.build()
-        # Dies after it wrote: the change set is then made again, with the batch that it had.
+        # It dies after it wrote. The change set is then remade, with the batch that it had.
         self.stage(table, [2], [(2, "EU", 5, 5, 1)])
         with dying({"target": STARTED}):
             assert "died here" in table.project.run()["target"].message

@@ -1,4 +1,4 @@
-"""`remember_deletes`: for ever, for a while, or not."""
+"""`remember_deletes`: for ever, for some time, or not at all."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_full_refresh_without_memory_drops_what_was_remembered(make_project: M
 
 
 def test_a_deleted_row_that_another_writer_inserts_again(make_project: MakeProject) -> None:
-    """The row was stored before, so its signs add up; only the tombstone tells that it must not be live."""
+    """The row was stored before, so its signs add up; only the tombstone shows that it must not be live."""
     table = Table(make_project("tombstones_revived"), COLUMNS)
     arguments = {"arguments": {"unique_key": "id"}}
     properties = {"name": "target", "data_tests": [{"live_version_is_the_highest": arguments}]}

@@ -1,4 +1,4 @@
-"""Rows with `_is_truncate`: everything at or below their version goes, and stays gone."""
+"""Rows with `_is_truncate`: everything at or below their version is removed, and stays removed."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def truncate(version: int) -> Row:
 def test_rows_at_or_below_go_for_ever(make_project: MakeProject, options: dict[str, Any]) -> None:
     table = Table(make_project("truncate_" + "_".join(options)), COLUMNS, **options)
     table.apply([(1, 5), (2, 10), (3, 11), (4, 5)])
-    # In one change set: what is below the truncate and what is above it, in any order.
+    # In one change set: changes below and above the truncate, in any order.
     table.apply([(4, 12, 4), (5, 9), truncate(10), truncate(3), (6, 10), (7, 11)])
     live = [(3, 11, 0), (4, 12, 4), (7, 11, 0)]
     table.check(live)
-    # Late events of keys that were there, and of keys that never were.
+    # Late events for keys that existed, and for keys that never did.
     assert "3 tombstoned" in table.apply([(1, 6), (2, 10), (8, 1), (9, 13)])
     table.check([*live, (9, 13, 0)])
-    # An older truncate does not lower the floor, a newer one lifts it.
+    # An older truncate does not lower the limit, a newer one raises it.
     table.apply([truncate(7), (1, 9)])
     table.check([*live, (9, 13, 0)])
     table.apply([truncate(12)])
@@ -40,7 +40,7 @@ def test_rows_at_or_below_go_for_ever(make_project: MakeProject, options: dict[s
 
 
 def test_the_select_is_read_once(make_project: MakeProject) -> None:
-    """A truncate that lands between two readings would be staged and not carried out."""
+    """A truncate that lands between two reads would be staged and not carried out."""
     table = Table(make_project("truncate_read_once"), COLUMNS)
     readings: list[str] = []
 
@@ -75,7 +75,7 @@ def test_a_change_above_does_not_combine_with_what_went(make_project: MakeProjec
 def test_versions_that_are_times(make_project: MakeProject) -> None:
     columns = COLUMNS.replace("_version Int64", "_version DateTime64(6, 'Europe/Berlin')")
     table = Table(make_project("truncate_times"), columns)
-    twice = datetime(2025, 10, 26, 1, 40, 0, 1, UTC)  # Of two hours there the second.
+    twice = datetime(2025, 10, 26, 1, 40, 0, 1, UTC)  # the second of two such hours
     table.apply([(1, twice), (None, twice, 0, True)])
     table.apply([(1, twice), (2, twice.replace(microsecond=2))])
     table.check([(2,)], "id")

@@ -109,7 +109,7 @@ class TestBuiltTwice:
 
 
 def test_greatest_and_least_do_not_depend_on_the_runs(make_project: MakeProject) -> None:
-    """The same changes in one run and one by one: a null and NaN count as nothing."""
+    """The same changes in one run and one by one give the same result; null and NaN are ignored."""
     project = make_project("policies_of_types")
     values = {
         "f": ("Float64", ["1", "nan", "0"]),

@@ -1,4 +1,4 @@
-"""`delete_version: ignore`: deletes carry no version, batches come in order."""
+"""`delete_version: ignore`: deletes have no version, and batches come in order."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def event(row: Row) -> Event:
 
 
 def batches(chance: random.Random, keys: int, count: int) -> list[list[Row]]:
-    """Batches of upserts and deletes; some upserts are late, some versions come again."""
+    """Batches of upserts and deletes; some upserts are late, and some versions repeat."""
     made: list[list[Row]] = []
     version = dict.fromkeys(range(keys), 0)
     for batch in range(1, count + 1):
@@ -50,7 +50,7 @@ def batches(chance: random.Random, keys: int, count: int) -> list[list[Row]]:
                     continue
                 version[key] += 1
                 late = version[key] - chance.choice([0, 0, 0, 1, 3])
-                # The payload follows from the version, or equal versions would be conflicts.
+                # The payload follows from the version, because equal versions would otherwise conflict.
                 rows.append(upsert(key, max(late, 1), batch, max(late, 1) * 7, -max(late, 1) % 5))
         chance.shuffle(rows)
         made.append(rows)

@@ -1,7 +1,7 @@
-"""What is stored is what was given, or the row is refused: edge values of every type, from every type that fits.
+"""The stored value is the given one, or the row is refused: edge values of every type, from every compatible type.
 
-Each pair of types is a column. One table has a row for each value that must be refused, one has all others: two runs
-of dbt. What is right is worked out in Python.
+Each pair of types is a column. One table has a row for each value that must be refused, another has all other values,
+so that two dbt runs suffice. Python computes the expected values.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tests.support.commands import Node
 
 @dataclass(frozen=True)
 class Pair:
-    """Values of one type that are declared as another: literals, each with the text of what is stored or none."""
+    """Values of one type, declared as another: literals, each with the stored text, or None."""
 
     given: str
     declared: str
@@ -35,7 +35,7 @@ def literal(text: str) -> str:
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
-# Oracles: the text that ClickHouse writes of a value, or none if it must be refused.
+# Oracles: ClickHouse's text of a value, or None if it must be refused.
 
 
 def integer(bits: int, is_signed: bool) -> Callable[[str], str | None]:
@@ -96,7 +96,7 @@ def moment(scale: int, zone: str, low: datetime, high: datetime) -> Callable[[st
         if offset is None:
             found = local.replace(tzinfo=ZoneInfo(zone))
             if found.astimezone(UTC).astimezone(ZoneInfo(zone)).replace(tzinfo=None) != local:
-                return None  # An hour that the zone leaves out.
+                return None  # an hour that the time zone skips
         else:
             found = datetime.fromisoformat(local.isoformat() + offset.replace("UTC", "Z"))
         if len(fraction) > scale or not low <= found.astimezone(UTC) <= high:
@@ -194,12 +194,12 @@ TEXTS: dict[str, tuple[list[str], Callable[[str], str | None]]] = {
 }  # fmt: skip
 
 
-# Types whose texts are also given within arrays, maps and tuples: one of each way to judge a text.
+# Types whose texts are also given inside arrays, maps and tuples: one for each way to judge a text.
 NESTED = ("UInt128", "Decimal(9, 2)", "Float32", "Date", "DateTime('UTC')", "FixedString(3)")
 
 
 def of_texts() -> Iterator[Pair]:
-    """Texts in every type, as they are and within other values."""
+    """Texts for every type, on their own and inside other values."""
     for declared, (texts, stored) in TEXTS.items():
         values = {text: stored(text) for text in dict.fromkeys(texts)}
         yield Pair(
@@ -275,7 +275,7 @@ PAIRS = [*of_texts(), *OTHERS]
 def build(
     project: CollapsingProject, name: str, is_refused: bool, **config: Any
 ) -> tuple[Node, dict[tuple[int, str], int]]:
-    """A run over the values that are to be refused, or over the others, and the number of each value's row."""
+    """A run on the values to be refused, or on the others, and the row number of each value."""
     project.command(
         f"create table {name}_changes (id Int64, _version Int64, "
         + ", ".join(f"c{at} {pair.given}" for at, pair in enumerate(PAIRS))
@@ -301,7 +301,7 @@ def project(make_project: MakeProject) -> CollapsingProject:
 
 
 def is_same(text: str, stored: str, declared: str) -> bool:
-    """Whether a text is that of a value, or, after a star, of a part of it."""
+    """Whether a text is that of a value or, after a star, of part of it."""
     if text.startswith("*"):
         return text[1:].replace("\0", "\\0") in stored
     if declared.startswith("Nullable(Float"):

@@ -1,4 +1,4 @@
-"""The operation `verify`: one key range after the other is compared with a truth."""
+"""The operation `verify`: one key range after another is compared with a truth."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def rows(version: int, *keys: int) -> list[Row]:
 
 
 def make(make_project: MakeProject, schema: str, **options: Any) -> Table:
-    """A table with 400 rows, and `truth` beside it."""
+    """A table with 400 rows, and the table `truth`."""
     table = Table(make_project(schema), COLUMNS, **{"partition_by": "part", **options})
     table.apply(rows(1))
     table.project.replace_rows("truth", COLUMNS, rows(1))
@@ -29,7 +29,7 @@ def make(make_project: MakeProject, schema: str, **options: Any) -> Table:
 
 
 def verify(table: Table, **arguments: Any) -> str:
-    """What one run of `verify` says."""
+    """The output of one run of `verify`."""
     given = {"model": "target", "truth": f"{table.project.schema}.truth", "ranges": RANGES, **arguments}
     try:
         return table.operation("verify", **given)
@@ -38,7 +38,7 @@ def verify(table: Table, **arguments: Any) -> str:
 
 
 def cycle(table: Table, **arguments: Any) -> list[str]:
-    """What the runs of one cycle say."""
+    """The output of the runs of one cycle."""
     said: list[str] = []
     while not said or not re.search(r"cycle \d+: complete", said[-1]):
         said.append(verify(table, **arguments))
@@ -47,7 +47,7 @@ def cycle(table: Table, **arguments: Any) -> list[str]:
 
 
 def differing_keys(said: list[str]) -> list[str]:
-    """The keys that differ in what `verify` said, each with how."""
+    """The differing keys in the output of `verify`, each with its kind of difference."""
     return sorted(re.findall(r"(?:missing|unexpected|doubled|different) \(.*?\)", "\n".join(said)))
 
 
@@ -57,7 +57,7 @@ def table(make_project: MakeProject) -> Table:
 
 
 def test_planted_faults_are_found_in_one_cycle(table: Table) -> None:
-    """A lost row, one that is there twice, another value, a row too many, each in a range of its own; and nothing else."""
+    """A lost row, a duplicated row, another value, and an extra row, each in a range of its own; and nothing else."""
     assert differing_keys(cycle(table, at_once=RANGES)) == []
     table.command("insert into target values (10, 1, 10, 1, -1), (130, 1, 130, 1, 1), (999, 0, 1, 1, 1)")
     table.command("create or replace view planted as select * replace (if(id = 250, 7, amount) as amount) from truth")
@@ -88,13 +88,13 @@ def test_a_run_goes_on_where_the_last_one_ended(table: Table) -> None:
     ends = [re.sub(r".*; cycle \d+: ", "", text) for text in said]
     assert ends == ["3 of 8 ranges verified", "6 of 8 ranges verified", "complete", ends[0]]
     assert sum(int(n) for n in re.findall(r"(\d+) keys compared", " ".join(said[:3]))) == KEYS
-    # Another question begins anew.
+    # Another question starts a new cycle.
     assert "1 of 4 ranges verified" in verify(table, truth="verify.again", ranges=4)
     assert "1 of 8 ranges verified" in verify(table, truth="verify.again", columns="amount")
 
 
 class TestPosition:
-    """The truth is as old as version 1, and the table has gone on."""
+    """The truth is as old as version 1, and the table has advanced."""
 
     @pytest.fixture(scope="class")
     @classmethod
@@ -175,7 +175,7 @@ def test_keys_of_any_type_are_in_one_range_each(make_project: MakeProject) -> No
 
 
 def test_a_range_reads_a_part_of_the_table(make_project: MakeProject) -> None:
-    """The condition of a range is one for which ClickHouse uses the index, of the table and of the truth."""
+    """The condition for a range lets ClickHouse use the index, both of the table and of the truth."""
     config = {"unique_key": ["id", "part"], "partition_by": "", "settings": {"index_granularity": 8}}
     table = make(make_project, "verify_reads", **config)
     table.command(

@@ -1,7 +1,8 @@
-"""The check of a view's select: what it accepts is linear in each table, and what it refuses it says how to write.
+"""The check of a view's select: what it accepts is linear in each table, and for what it rejects it says what to write.
 
-A view is kept from the changes of its tables, V(new) - V(old) being the sum over each choice of tables of which the changes
-are read, with a sign. `test_what_is_accepted_can_be_kept` works that out on the engine for each select that is accepted.
+A view is updated from the changes of its tables. V(new) - V(old) is a sum with signs: over each set of tables, with the
+changes of these in place of their rows. `test_what_is_accepted_can_be_kept` computes that on the engine for each
+accepted select.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ STRUCTURES = {
     "customers": "id Int64, region String, tier LowCardinality(String), _version UInt64, _sign Int8",
     "items": "order_id Int64, product String, quantity Int32, _version UInt64, state Int8",
 }
-# Asks about many selects in one run of dbt; what is found of each, and how long it took.
+# Checks many selects in one dbt run. Returns the findings for each, and the time.
 MACRO = """
 {% macro find_problems(cases) %}
   {% for case in cases %}
@@ -50,7 +51,7 @@ MACRO = """
 
 @dataclass(frozen=True)
 class Select:
-    """A select of a view, with `{orders}` for a table; of those that are refused, a part of the error's text."""
+    """A view's select, with `{orders}` for a table; for rejected ones, a part of the error's text."""
 
     name: str
     order_by: str | Sequence[str]
@@ -58,14 +59,14 @@ class Select:
     problem: str = ""
     partition_by: Sequence[str] = ()
     tables: Sequence[str] = ()
-    """The tables with signs, if they are not those that the select names."""
+    """The tables with signs, if not those that the select names."""
 
     @property
     def sources(self) -> list[str]:
         return [name for name in SIGNS if name in self.tables or f"{{{name}}}" in self.sql]
 
     def over(self, suffixes: Mapping[str, str]) -> str:
-        """The select, over each table with this suffix to its name."""
+        """The select, with this suffix appended to each table's name."""
         names = {name: f"{SCHEMA}.{name}{suffixes.get(name, '')}" for name in SIGNS}
         return self.sql.format(**names, s=SCHEMA)
 
@@ -277,7 +278,7 @@ Sums = dict[tuple[Any, ...], dict[str, Any]]
 
 
 def random_rows(rng: random.Random) -> dict[str, tuple[list[Any], list[Any]]]:
-    """Rows of each table as it was, and the rows of a change: states that are cancelled, and new ones."""
+    """Rows of each table, and the rows of a change: cancelled states, and new ones."""
 
     def row(name: str, version: int) -> list[Any]:
         match name:
@@ -349,7 +350,7 @@ def problems(project: CollapsingProject) -> dict[str, list[str]]:
 
 @pytest.fixture(scope="module", params=range(3))
 def changed(project: CollapsingProject, request: pytest.FixtureRequest) -> str:
-    """Tables as they were, are, and what changed, of which the names end with `__1_old`, `__1_new` and so on."""
+    """Tables before and after a change, and the change itself; the names end with `__1_old`, `__1_new` and so on."""
     return fill(project, request.param)
 
 
@@ -358,7 +359,7 @@ def fill(project: CollapsingProject, seed: int) -> str:
         sign = SIGNS[name]
         for role, rows in {"old": old, "new": old + change, "change": change}.items():
             table = f"{name}__{seed}_{role}"
-            # A part for each half of the rows: threads may read them in any order.
+            # A part for each half of the rows, because threads may read them in any order.
             project.command(f"create or replace table {table} ({STRUCTURES[name]}) engine = MergeTree order by tuple()")
             half = len(rows) // 2
             for some in (rows[:half], rows[half:]):
@@ -373,7 +374,7 @@ def fill(project: CollapsingProject, seed: int) -> str:
 
 
 def result(project: CollapsingProject, select: Select, suffixes: Mapping[str, str]) -> Sums:
-    """What a select returns, the rows of each key added up, without those that are 0."""
+    """What a select returns: the rows of each key are summed, and those with 0 are left out."""
     answer = project.client.query(select.over(suffixes), settings={"database": SCHEMA})
     entries = [select.order_by] if isinstance(select.order_by, str) else select.order_by
     keys = {
@@ -408,7 +409,7 @@ def are_equal(one: Sums, other: Sums) -> bool:
 
 
 def can_be_kept(project: CollapsingProject, select: Select, changed: str) -> bool:
-    """Whether what changes in the result is what the changes of the tables say."""
+    """Whether the change of the result is what the changes of the tables give."""
     names = select.sources
 
     def over(roles: Sequence[str]) -> Sums:
@@ -425,7 +426,7 @@ def can_be_kept(project: CollapsingProject, select: Select, changed: str) -> boo
 
 
 def is_negated(project: CollapsingProject, select: Select, changed: str) -> bool:
-    """Whether the result is the opposite when the signs of one table are, for each of them."""
+    """Whether negating the signs of one table negates the result, for each table."""
     suffixes = dict.fromkeys(SIGNS, f"__{changed}_new")
     after = result(project, select, suffixes)
     return all(
@@ -456,14 +457,14 @@ def test_what_is_accepted_can_be_kept(project: CollapsingProject, changed: str, 
 
 
 def test_the_right_selects_are_no_idle_cases(project: CollapsingProject) -> None:
-    """Each of them has rows, and a change that changes them."""
+    """Each of them returns rows, and has a change that changes them."""
     seed = fill(project, 0)
     for select in RIGHT:
         before, after = (result(project, select, dict.fromkeys(SIGNS, f"__{seed}_{role}")) for role in ("old", "new"))
         assert not are_equal(before, after), select.name
 
 
-# What a view might be made of, wrong and right, for selects that nobody has thought of.
+# Parts of possible views, right and wrong, for selects that nobody has thought of.
 SUMMANDS = (
     f"o.quantity * {S2}", f"{S2} * o.amount", "o._sign", f"abs({S2})", f"if(o.quantity > 2, {S2}, 0)",
     f"if(o.quantity > 2, {S2}, o._sign)", f"o.quantity + {S2}", f"o.quantity * {S2} + {S2}", f"greatest({S2}, 0)",
@@ -515,8 +516,8 @@ def test_what_is_accepted_of_random_selects_can_be_kept(project: CollapsingProje
         assert [select.sql for select in accepted if not can_be_kept(project, select, seed)] == []
 
 
-# What ClickHouse does not call deterministic, and a view may have: dictionaries and tables of constants, and what has one
-# value in all runs of a project.
+# Functions that ClickHouse does not call deterministic, but that a view may use: those on dictionaries and constant
+# tables, and those with the same value in all runs of a project.
 STEADY = (
     "dict(Get|Has|IsIn).*|joinGet.*|arrayJoin|unnest|addressTo.*|assignCentroid|naiveBayes.*|region.*"
     "|financialNetPresentValueExtended|catboostEvaluate"
@@ -545,6 +546,6 @@ def test_a_long_select_is_read_in_time(project: CollapsingProject) -> None:
     select = Select("long", "status", sql)
     answers = ask(project, [RIGHT[0], select, select, select])[1:]
     assert [answer["problems"] for answer in answers] == [[], [], []]
-    # On a machine with other things to do; alone, half a second for both.
+    # On a busy machine; on an idle one, both take half a second.
     assert min(answer["seconds"]["read"] for answer in answers) < 1, answers
     assert min(answer["seconds"]["check"] for answer in answers) < 4, answers

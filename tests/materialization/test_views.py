@@ -1,4 +1,4 @@
-"""`versioned_collapsing_view`: sums of a table, filled once, and kept from its change feed from then on."""
+"""`versioned_collapsing_view`: sums of a table, filled once, and then updated from its change feed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def rows(version: int) -> list[Row]:
 
 
 def make(make_project: MakeProject, schema: str) -> Table:
-    """A table that has rows, and a model of a view that is not built yet."""
+    """A table with rows, and the model of a view that is not built yet."""
     project = make_project(schema)
     project.set_variables(versioned_collapsing_block_rows=5)
     table = Table(project, COLUMNS)
@@ -35,12 +35,13 @@ def make(make_project: MakeProject, schema: str) -> Table:
 
 
 def apply(table: Table, version: int) -> None:
-    """Changes of which the view does not know yet."""
+    """Apply changes that the view does not know yet."""
     table.apply(rows(version), "--select", "target")
 
 
 def keep(table: Table, version: int | None = None, view: str = "sums") -> str:
-    """What dbt says of the view when all models run, with the changes of a version or none. It agrees with the table."""
+    """Run all models, with the changes of a version or none. Return dbt's message for the view, which must be
+    correct."""
     said = table.build(rows(version) if version else [])[view]
     assert agrees(table, view)
     return said
@@ -54,7 +55,7 @@ def agrees(table: Table, view: str = "sums") -> bool:
 
 
 def failure(table: Table, *selected: str) -> str:
-    """The message with which the view fails."""
+    """The error message of the view."""
     outcome = table.run("--select", *(selected or ("sums",)))["sums"]
     assert outcome.status == "error", outcome
     return outcome.message
@@ -85,7 +86,7 @@ def test_it_is_filled_again_when_its_definition_changes(make_project: MakeProjec
 
 
 def test_it_is_filled_again_when_keys_were_repaired(make_project: MakeProject) -> None:
-    """By an operation or by a run. Of rows that somebody else wrote, the feed has only what takes them back."""
+    """By an operation or by a run. For rows that somebody else wrote, the feed has only the rows that cancel them."""
     table = make(make_project, "view_repaired")
     keep(table)
     doubled = "insert into target select * from target final where _sign = 1 limit 3"
@@ -96,7 +97,7 @@ def test_it_is_filled_again_when_keys_were_repaired(make_project: MakeProject) -
     table.command(doubled)
     assert keep(table, 3) == FILLED
     assert keep(table, 4) == CHANGED
-    # Of which the view has used the rows, too.
+    # The view has used those rows as well.
     table.command("insert into target (id, region, amount, _version, _sign) values (3, 'EU', 1, 0, 1)")
     table.build((), "--full-refresh", "--select", "sums")
     table.operation("repair_collapse", model="target", dry_run=False)
@@ -111,7 +112,7 @@ def test_a_full_refresh_fills_it_again(make_project: MakeProject) -> None:
     assert table.build((), "--select", "sums")["sums"] == NOTHING
     assert table.build((), "--full-refresh", "--select", "sums")["sums"] == FILLED
     assert agrees(table)
-    # Of the table alone, too: the view reads from another table then.
+    # Even if only the table is rebuilt: the view then reads another table.
     table.build(rows(5), "--full-refresh", "--select", "target")
     assert keep(table) == FILLED
     assert keep(table, 6) == CHANGED
@@ -161,7 +162,7 @@ def test_a_feed_has_only_what_views_have_not_used(make_project: MakeProject) -> 
         applies.append(sorted(table.query("select groupUniqArray(_apply) from target__changes")[0][0]))
     assert {len(each) for each in applies} <= {1, 2}, applies
     assert applies[-1][-1] == 6
-    # A view that is not run keeps them.
+    # A view that does not run keeps them.
     table.add_view("more", "region", MODEL)
     keep(table, 7)
     for version in (8, 9, 10):
@@ -181,7 +182,7 @@ def test_columns_that_come_later_are_in_the_feed(make_project: MakeProject) -> N
     table.command("alter table target modify column amount Int128")
     table.project.declare("target", {"amount": "Int128"})
     apply(table, 5)
-    # Its sums have the wider type too from now on.
+    # From now on, its sums have the wider type too.
     assert keep(table, 6) == FILLED
     assert keep(table, 7) == CHANGED
 
@@ -226,7 +227,7 @@ def test_tables_and_views_may_be_in_several_schemas(make_project: MakeProject) -
 
 @pytest.mark.parametrize("is_fill", [True, False], ids=["fill", "changes"])
 def test_a_run_that_died_is_begun_anew(make_project: MakeProject, is_exhaustive: bool, is_fill: bool) -> None:
-    """Before every third statement, where it is not to be exhaustive; the table goes on meanwhile."""
+    """Before every third statement, unless the test is exhaustive. The table advances meanwhile."""
     table = make(make_project, f"view_deaths_{is_fill}")
     keep(table)
     for death in range(0, 30, 1 if is_exhaustive else 3):
@@ -266,7 +267,7 @@ def test_several_views_complete_a_torn_table_once(make_project: MakeProject) -> 
     keep(table)
     table.die(rows(2))
     table.project.set_profile(threads=4)
-    table.project.set_variables(versioned_collapsing_lock_seconds=5)  # A busy machine is not dead.
+    table.project.set_variables(versioned_collapsing_lock_seconds=5)  # a busy machine is not dead
     table.build((), "--select", *names)
     assert table.query("select count(), uniqExact(id) from target final where _sign = 1") == [(11, 11)]
     assert all(agrees(table, name) for name in names)
@@ -298,7 +299,7 @@ ERRORS: dict[str, tuple[dict[str, object], str, str]] = {
 
 
 def test_errors(make_project: MakeProject) -> None:
-    """They leave no lock."""
+    """They leave no lock behind."""
     table = make(make_project, "view_errors")
     for name, (config, sql, _) in ERRORS.items():
         table.add_model(name, {"materialized": "versioned_collapsing_view", "order_by": "region", **config}, sql)
@@ -322,7 +323,7 @@ def test_collapse_status_says_how_far_it_is(make_project: MakeProject) -> None:
 
 
 def test_a_model_that_may_change_unseen_is_refused(make_project: MakeProject) -> None:
-    """Only seeds, and tables that no model builds, are taken for constants."""
+    """Only seeds, and tables that no model builds, count as constants."""
     table = make(make_project, "view_model")
     regions = {"materialized": "table", "engine": "MergeTree()", "order_by": "region"}
     table.add_model("regions", regions, "select 'EU' as region")
@@ -335,7 +336,7 @@ def test_a_model_that_may_change_unseen_is_refused(make_project: MakeProject) ->
 
 
 def test_a_key_that_may_be_null_says_what_to_declare(make_project: MakeProject) -> None:
-    """And what it says to do works."""
+    """What the message advises works."""
     changes = "select toInt64(1) as id, toNullable('EU') as region, toInt64(5) as amount, toUInt64(1) as _version"
     table = Table(make_project("view_nullable"), select=changes)
     keys, partition = ["region", "lower(region)"], {"partition_by": "region"}

@@ -10,7 +10,7 @@ def name(at: int) -> str:
 
 
 def test_two_thousand_declared_columns(make_project: MakeProject) -> None:
-    """Each is given as a text that may be null, so that every value is cast and looked at."""
+    """Each is given as nullable text, so that every value is cast and checked."""
     project = make_project("wide_declared")
     columns = ", ".join(f"toNullable('{at}') as {name(at)}" for at in range(2000))
     project.add_model("target", {"unique_key": "id"}, f"select 1 as id, {columns}, 1 as _version")

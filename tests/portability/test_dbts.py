@@ -1,7 +1,7 @@
-"""What each dbt makes of the project and of one that uses every option of it: `make portability`.
+"""How each dbt handles the project, and one that uses every option of it: `make portability`.
 
-dbt 2 loads no adapters of Python, and its own for ClickHouse fetches a driver: without a network it parses, lists and
-runs operations that ask no engine. What it needs to build anything is not here.
+dbt 2 loads no Python adapters, and its own adapter for ClickHouse downloads a driver. Without a network it can parse,
+list and run operations that query no engine. It cannot build anything here.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PLACES = Path(os.environ.get("PORTABILITY") or REPOSITORY / ".venv" / "portabili
 
 @dataclass(frozen=True)
 class Dbt:
-    """A dbt: how it is started, and what makes its deprecations show."""
+    """A dbt: how to start it, and how to make it show deprecations."""
 
     version: str
     command: tuple[str, ...]
@@ -36,7 +36,7 @@ class Dbt:
     strict: tuple[str, ...]
 
     def __call__(self, folder: Path, *arguments: str) -> str:
-        """What a command printed; it fails with any error, warning or deprecation."""
+        """The output of a command, which must have no error, warning or deprecation."""
         ended = self.run(folder, *arguments)
         found = re.findall(r"(?i)^.*(?:\[(?:warning|error)\]|deprecat).*$", ended.stdout, re.MULTILINE)
         assert (ended.returncode, found) == (0, []), ended.stdout
@@ -161,7 +161,7 @@ def _shown(printed: str) -> Any:
 
 
 def test_it_is_the_dbt_that_it_says(dbt: Dbt, tmp_path: Path) -> None:
-    """Without its own packages, one would be that of the others."""
+    """Without packages of its own, one dbt would be that of another."""
     told = dbt.run(tmp_path, "--version").stdout
     assert re.search(rf"(?:installed:|dbt-fusion) +{re.escape(dbt.version)}\.", told), told
 
@@ -200,7 +200,7 @@ SHOW_WHAT_IS_READ = """
   }), info=true) %}
 {% endmacro %}
 """
-# What it shows: macros that use regular expressions, which are other ones in dbt 2.
+# The output of macros that use regular expressions, which differ in dbt 2.
 READ = {
     "interval": "interval 30 day",
     "no interval": None,
@@ -230,7 +230,7 @@ def test_what_regular_expressions_find_is_the_same(dbt: Dbt, tmp_path: Path) -> 
 
 
 def test_models_go_on_after_a_table_that_failed(consumer: Path, tmp_path: Path) -> None:
-    """`on_error`, which dbt-core has since 1.12: they read the table as it was."""
+    """`on_error`, which dbt-core has since 1.12: the models read the table as it was."""
     dbt = DBTS[1]
     for model in (consumer / "models").iterdir():
         model.unlink()
@@ -269,7 +269,7 @@ def test_what_is_wrong_with_options_is_said(dbt: Dbt, consumer: Path) -> None:
 
 
 def test_the_project_itself_parses(dbt: Dbt, tmp_path: Path) -> None:
-    """With the stock adapter's profile: dbt 2 has no other."""
+    """With the stock adapter's profile, because dbt 2 has no other adapter."""
     (tmp_path / "profiles.yml").write_text(json.dumps(PROFILE))
     places = [
         argument
@@ -278,12 +278,12 @@ def test_the_project_itself_parses(dbt: Dbt, tmp_path: Path) -> None:
     ]
     outputs = ["--target-path", str(tmp_path / "target"), "--log-path", str(tmp_path / "logs")]
     if dbt.version != "2.0":
-        places = places[:2]  # Its own profile.
+        places = places[:2]  # its own profile
     dbt(tmp_path, "parse", *places, *outputs, *dbt.strict)
 
 
 def test_dbt_2_takes_options_in_the_config_for_errors(consumer: Path) -> None:
-    """Why the documents recommend `meta`."""
+    """This is why the documents recommend `meta`."""
     dbt = DBTS[-1]
     (consumer / "models" / "orders.sql").write_text("{{ config(chunks=2) }} select 1 as id")
     dbt.run(consumer, "deps")

@@ -1,4 +1,4 @@
-"""The distributions of both plugins: what is in them, and that they work where this project is not."""
+"""The distributions of both plugins: what they contain, and that they work outside this project."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Distribution:
     def metadata(self) -> Metadata:
         with zipfile.ZipFile(self.wheel) as archive:
             [name] = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
-            return Metadata.from_email(archive.read(name))  # Validates it.
+            return Metadata.from_email(archive.read(name))  # also validates it
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +100,7 @@ def test_they_work_elsewhere(distributions: Mapping[str, Distribution], tmp_path
     venv.create(environment, symlinks=True)
     scripts = environment / "bin"
     packages = Path(sysconfig.get_path("purelib", vars={"base": str(environment)}))
-    # The packages of this environment without the plugins: an editable install is a .pth file, which is not read here.
+    # The environment's packages without the plugins: an editable install is a .pth file, which is not read here.
     (packages / "others.pth").write_text(sysconfig.get_path("purelib"))
     wheels = [distribution.wheel for distribution in distributions.values()]
     pip = (sys.executable, "-m", "pip", "--python", scripts / "python", "install", "--no-deps")

@@ -1,6 +1,6 @@
 """The shop that Debezium captures: what its connections do to a real PostgreSQL, and how lines are delivered.
 
-`make shop-stream` and `make live-cdc` run the rest, with the real Debezium.
+`make shop-stream` and `make live-cdc` cover the rest, with the real Debezium.
 """
 
 from __future__ import annotations
