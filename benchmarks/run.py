@@ -26,6 +26,7 @@ from benchmarks.readers import measure_readers
 from benchmarks.reads import measure_reads
 from benchmarks.servers import measure_servers
 from benchmarks.upsert import SHAPES, Upsert
+from benchmarks.versions import measure_versions
 from benchmarks.views import measure_views
 from benchmarks.ways import Ways
 from benchmarks.whole_run import write_whole_run
@@ -39,6 +40,7 @@ PARTS = (
     "reads",
     "written",
     "inserts",
+    "versions",
     "views",
     "history",
     "spark",
@@ -227,6 +229,15 @@ def measure_inserts(engine: Engine, sizes: Sizes, results: Path) -> None:
     write_results(results, "inserts", parameters, tables)
 
 
+def measure_types(engine: Engine, sizes: Sizes, results: Path) -> None:
+    """Versions of several types."""
+    print("versions", flush=True)
+    rows, changes, trials = sizes.some_rows, sizes.some_changes, sizes.trials
+    table = measure_versions(engine, rows, changes, trials)
+    parameters = {"rows": rows, "changes of an apply": changes, "trials": trials}
+    write_results(results, "versions", parameters, {"by the type of the version": table})
+
+
 def measure_joins(engine: Engine, sizes: Sizes, results: Path) -> None:
     """Views over joins."""
     print("views", flush=True)
@@ -308,6 +319,7 @@ def main() -> None:
         "reads": measure_reading,
         "written": measure_a_day,
         "inserts": measure_inserts,
+        "versions": measure_types,
         "views": measure_joins,
         "history": measure_past,
         "spark": measure_spark,

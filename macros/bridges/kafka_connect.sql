@@ -2,13 +2,14 @@
    Debezium has flattened, or Debezium's envelopes. For envelopes, `columns` names the columns of the row. #}
 {% macro kafka_connect_changes(
     landing, columns=[], version=none, is_deleted=none, watermark='_inserted_at', overlap='1 hour', through=none,
-    toasted=[], unavailable_value='__debezium_unavailable_value', table=none
+    toasted=[], unavailable_value='__debezium_unavailable_value', table=none, epochs=[]
 ) -%}
   {%- if not execute -%}
     {%- do return(versioned_collapsing.get_unread_landing_sql()) -%}
   {%- endif -%}
   {%- set found = versioned_collapsing.read_landing(landing) -%}
   {%- do versioned_collapsing.validate_inserted_at(found, watermark) -%}
+  {%- do versioned_collapsing.validate_bridge_epochs(version, epochs) -%}
   {%- set is_envelope = 'op' in found.spelling and 'after' in found.spelling -%}
   {%- if is_envelope -%}
     {%- do versioned_collapsing.validate_bridge_key(versioned_collapsing.get_unique_key(model.config)) -%}
@@ -19,7 +20,7 @@
   {%- set condition = versioned_collapsing.read_range(found, watermark, overlap, through) if watermark else 'true' -%}
   {%- set is_of_table = versioned_collapsing.read_is_of_table_sql(found, fields, table, condition, watermark) -%}
   {%- set position = version or versioned_collapsing.read_position_sql(
-      found, fields, condition ~ ' and ' ~ is_of_table, is_envelope
+      found, fields, condition ~ ' and ' ~ is_of_table, is_envelope, epochs
   ) -%}
   {%- set layout = {
       'version': position,
@@ -119,9 +120,9 @@
 
 {# The position of an event as its version. The LSNs of snapshots are needed if this run reads the first transaction
    after one. #}
-{% macro read_position_sql(found, fields, condition, is_envelope) %}
+{% macro read_position_sql(found, fields, condition, is_envelope, epochs=[]) %}
   {%- if not is_envelope -%}
-    {%- do versioned_collapsing.validate_flat_position(found, fields) -%}
+    {%- do versioned_collapsing.validate_flat_position(found, fields, epochs) -%}
   {%- endif -%}
   {%- set rows = '(select ' ~ found.all_columns ~ ' from ' ~ found.relation ~ ')' -%}
   {%- set has_first = versioned_collapsing.read_row_count(
@@ -136,17 +137,33 @@
   {%- endset -%}
   {%- do return(versioned_collapsing.get_known_position_sql(
       versioned_collapsing.get_position_sql(fields, snapshots if has_first else '[]')
+      ~ versioned_collapsing.get_epoch_position_sql(fields, epochs)
   )) -%}
 {% endmacro %}
 
 
+{% macro validate_bridge_epochs(version, epochs) %}
+  {%- set problems = [] -%}
+  {%- if not versioned_collapsing.are_epochs(epochs) or epochs | select('integer') | list -%}
+    {%- do problems.append(
+        "epochs is " ~ epochs ~ "; it takes at most 255 times of the source in UTC in growing order, such as "
+        ~ "'2026-01-05 10:00:00'."
+    ) -%}
+  {%- elif epochs and version -%}
+    {%- do problems.append("epochs is " ~ epochs ~ ", but version is set. Only positions have epochs: remove one.") -%}
+  {%- endif -%}
+  {%- do versioned_collapsing.raise_problems(model.unique_id, problems, 'a change set') -%}
+{% endmacro %}
+
+
 {# A row needs more than one number to say where it stands in the order of commits. #}
-{% macro validate_flat_position(found, fields) %}
+{% macro validate_flat_position(found, fields, epochs=[]) %}
   {%- set missing = [] -%}
   {%- set needed = ('op', 'file', 'pos', 'row') if versioned_collapsing.get_landed_column(
       found, ['__source_file', '__file']
   ) else ('op', 'lsn', 'sequence') -%}
-  {%- for name in needed if versioned_collapsing.get_landed_column(found, ['__source_' ~ name, '__' ~ name]) is none -%}
+  {%- for name in needed + (('ts_ms',) if epochs else ())
+      if versioned_collapsing.get_landed_column(found, ['__source_' ~ name, '__' ~ name]) is none -%}
     {%- do missing.append('__' ~ name) -%}
   {%- endfor -%}
   {%- if missing -%}

@@ -21,11 +21,11 @@
    is below every other event. Within a commit, rows of snapshots come first. #}
 {% macro _get_postgresql_position_sql(fields, snapshots, kept) %}
   {%- set is_read = '(' ~ fields.op ~ " = 'r')" -%}
-  {%- set lsn = 'if(' ~ is_read ~ ' and isNull(' ~ fields.lsn ~ '), toInt128(0), toInt128OrNull(' ~ fields.lsn
-      ~ '))' -%}
-  {%- set commit = 'coalesce(toInt128OrNull(' ~ fields.commit_lsn ~ '), '
+  {%- set is_unplaced = is_read ~ ' and isNull(' ~ fields.lsn ~ ')' -%}
+  {%- set lsn = 'if(' ~ is_unplaced ~ ', toInt128(0), toInt128OrNull(' ~ fields.lsn ~ '))' -%}
+  {%- set commit = 'if(' ~ is_unplaced ~ ', toInt128(0), coalesce(toInt128OrNull(' ~ fields.commit_lsn ~ '), '
       ~ versioned_collapsing._get_lsn_of_last_commit_sql(fields) ~ ', if(' ~ is_read ~ ', ' ~ lsn ~ ', '
-      ~ versioned_collapsing._get_first_commit_sql(fields, snapshots, lsn) ~ '))' -%}
+      ~ versioned_collapsing._get_first_commit_sql(fields, snapshots, lsn) ~ ')))' -%}
   {%- do return(
       commit ~ " * toInt128('18446744073709551616') + (" ~ lsn ~ ' - ' ~ commit ~ ') + if(' ~ is_read
       ~ ", toInt128(0), toInt128('4611686018427387904')) + " ~ kept
@@ -63,6 +63,21 @@
   {%- set position = 'intDiv(toInt128OrNull(' ~ fields.ts_ms ~ '), 1000) * toInt128(100000000000) + toInt128OrNull('
       ~ fields.ord ~ ') * 10 + ' ~ kept -%}
   {%- do return('if(' ~ fields.op ~ " = 'r' and isNull(" ~ fields.ord ~ '), toInt128(0), ' ~ position ~ ')') -%}
+{% endmacro %}
+
+
+{# What lifts a position above those of the servers before: an epoch for each time that is not above the event's. #}
+{% macro get_epoch_position_sql(fields, epochs) %}
+  {%- set begun = [] -%}
+  {%- for beginning in epochs -%}
+    {%- do begun.append(
+        'toInt128(ifNull(toInt64OrNull(' ~ fields.ts_ms ~ ") * 1000 >= toUnixTimestamp64Micro(toDateTime64('"
+        ~ beginning | replace('T', ' ') ~ "', 6, 'UTC')), false))"
+    ) -%}
+  {%- endfor -%}
+  {%- do return(
+      " + toInt128('332306998946228968225951765070086144') * (" ~ begun | join(' + ') ~ ')' if begun else ''
+  ) -%}
 {% endmacro %}
 
 

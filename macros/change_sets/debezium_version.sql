@@ -7,7 +7,7 @@
   {%- if problems -%}
     {%- do return(problems) -%}
   {%- endif -%}
-  {%- if not versioned_collapsing._are_epochs(epochs) -%}
+  {%- if not versioned_collapsing.are_epochs(epochs) -%}
     {%- do problems.append(
         "epochs is " ~ epochs ~ "; it takes at most 255 beginnings in growing order: times of the source in UTC, such "
         ~ "as '2026-01-05 10:00:00', or, for events without source.ts_ms, numbers of batches."
@@ -42,7 +42,7 @@
 
 
 {# Times and numbers of batches grow; a time has a month and a day that can be. #}
-{% macro _are_epochs(epochs) %}
+{% macro are_epochs(epochs) %}
   {%- set kinds = {'batches': epochs | select('integer') | list, 'moments': epochs | select('string') | list} -%}
   {%- for moment in kinds.moments
       if not modules.re.fullmatch(

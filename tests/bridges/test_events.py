@@ -18,6 +18,7 @@ FLAT = (
     "__deleted String, _inserted_at DateTime64(6, 'UTC') default now64(6)) engine = MergeTree order by tuple()"
 )
 COMMIT, TIER = 2**64, 2**62
+MOVED = "2026-11-28 00:42:19.000"  # between the two servers of moves_restore.jsonl
 
 
 def postgresql(op: str, key: int, x: str, lsn: int | None, last: int | None) -> dict[str, Any]:
@@ -60,7 +61,7 @@ STREAMS: dict[str, tuple[list[dict[str, Any]], list[tuple[int, str]], list[int]]
     ),
     # A row of an incremental snapshot has no position: it is below every change.
     "an_incremental_snapshot": (
-        [postgresql("u", 1, "b", 500, 400), postgresql("r", 1, "a", None, None), postgresql("r", 2, "a", None, None)],
+        [postgresql("u", 1, "b", 500, 400), postgresql("r", 1, "a", None, 600), postgresql("r", 2, "a", None, 600)],
         [(1, "b"), (2, "a")],
         [400 * COMMIT + TIER + 100 + 1, 1],
     ),
@@ -159,6 +160,17 @@ def nodes(landings: Landings) -> dict[str, Node]:
     landings.model("of_tables_unnamed", f"{{{{ {body}) }}}}")
     for name in (*OF_TABLES, "unnamed"):
         landings.project.declare(f"of_tables_{name}", {"id": "Int64", "x": "String"})
+    landings.create("moved", ENVELOPES)
+    land(landings, "moved", [json.loads(line) for line in (DIALECTS / "moves_restore.jsonl").open()])
+    landings.model(
+        "moved_current",
+        f"{{{{ kafka_connect_changes(source('shop', 'moved'), columns=['id', 'note'], epochs=['{MOVED}']) }}}}",
+    )
+    landings.project.declare("moved_current", {"id": "Int64", "note": "String"})
+    for name, more in (("untimed", "[1]"), ("versioned", f"['{MOVED}'], version='source'")):
+        landings.model(
+            f"moved_{name}", f"{{{{ kafka_connect_changes(source('shop', 'moved'), columns=['id'], epochs={more}) }}}}"
+        )
     landings.create("digits", ENVELOPES)
     landings.land(
         "digits", f"""('{DIGITS}', 'c', '{{"lsn": 100, "sequence": "[90]"}}')""", columns="(after, op, source)"
@@ -192,6 +204,15 @@ def nodes(landings: Landings) -> dict[str, Node]:
     )
     landings.project.declare("unplaced_current", {"id": "Int64", "x": "String"})
     return landings.project.run()
+
+
+def test_a_source_that_was_restored(landings: Landings, nodes: dict[str, Node]) -> None:
+    """Events of the restored server are above those of the server before."""
+    rows = json.loads((DIALECTS / "moves.expected.json").read_text())["moves_restore"]["rows"]
+    assert nodes["moved_current"].status == "success", nodes["moved_current"].message
+    assert landings.live("moved_current") == [(row["id"], row["note"]) for row in rows]
+    assert "epochs is [1]; it takes at most 255 times of the source in UTC" in nodes["moved_untimed"].message
+    assert "but version is set. Only positions have epochs: remove one." in nodes["moved_versioned"].message
 
 
 @pytest.mark.parametrize("name", STREAMS)

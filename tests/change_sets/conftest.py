@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.change_sets import moves, mysql, postgresql, rows
+from tests.change_sets import moves, mysql, postgresql, races, rows
 from tests.change_sets.cases import Broken, Case
 from tests.support.change_set_project import ChangeSetProject
 from tests.support.commands import Outcome, variables
@@ -29,6 +29,7 @@ CASES: list[Case] = [
     postgresql.signed(),
     postgresql.signed_broken(),
     postgresql.signed_gap(),
+    *(races.of_table(table) for table in ("accounts", "coded", "items")),
     mysql.binlog(),
     mysql.gtid(),
     rows.names(),
