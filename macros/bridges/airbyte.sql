@@ -21,10 +21,10 @@
 {%- endmacro %}
 
 
-{# Where a change stands in the order in which Airbyte has read the log, which is that of commits. `_ab_cdc_cursor`
-   counts so (MySQL, SQL Server, MongoDB). For PostgreSQL, there is the time of reading, which has milliseconds, and
-   `_ab_cdc_lsn` within one. `_ab_cdc_lsn` alone is where a row stands in the log, and not when it was committed. None
-   if a table has neither. #}
+{# The position of a change in the order in which Airbyte has read the log, which is that of commits. `_ab_cdc_cursor`
+   counts in this order (MySQL, SQL Server, MongoDB). For PostgreSQL, there is the time of reading, in milliseconds, and
+   within a millisecond `_ab_cdc_lsn`. `_ab_cdc_lsn` alone is the position of a row in the log, which is not the order
+   of commits. None if a table has neither. #}
 {% macro get_airbyte_position_sql(found) %}
   {%- set cursor = versioned_collapsing.get_landed_column(found, ['_ab_cdc_cursor']) -%}
   {%- set lsn = versioned_collapsing.get_landed_column(found, ['_ab_cdc_lsn']) -%}

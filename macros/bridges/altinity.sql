@@ -1,5 +1,5 @@
-{# The change set in a table that Altinity's sink connector lands. Its versions are made from times, so they are the
-   watermark too. The overlap is at least an hour, whether they come from GTIDs or not. #}
+{# The change set in a table that Altinity's sink connector lands. Its versions are made from times, so they also serve
+   as the watermark. The overlap is at least an hour, whether or not they come from GTIDs. #}
 {% macro altinity_changes(
     landing, is_deleted=none, watermark='_version', overlap=15099494400000, through=none, toasted=[],
     unavailable_value='__debezium_unavailable_value'
@@ -8,7 +8,7 @@
     {%- do return(versioned_collapsing.get_unread_landing_sql()) -%}
   {%- endif -%}
   {%- set found = versioned_collapsing.read_landing(landing) -%}
-  {#- The connector calls it so if the source has a column of its name. -#}
+  {#- The connector uses such a name if the source already has a column of its name. -#}
   {%- set names = ['__is_deleted', '_is_deleted', 'is_deleted', '_sign'] -%}
   {%- set mark = versioned_collapsing.get_landed_column(found, [is_deleted | lower] if is_deleted else names) -%}
   {%- set version = versioned_collapsing.get_landed_column(found, ['_version']) -%}

@@ -1,4 +1,4 @@
-{# The change set in a table that dlt appends to. `loads` is dlt's table `_dlt_loads`. A load has a row there when all
+{# The change set in a table that dlt appends to. `loads` is dlt's table `_dlt_loads`. A load gets a row there when all
    its rows have landed. That row is also the watermark, so that no run misses a load that took long or was resumed
    later. #}
 {% macro dlt_changes(
@@ -39,7 +39,7 @@
 {%- endmacro %}
 
 
-{# `lsn` of `pg_replication` is `data_start` of a row's message, and no column has the commit. #}
+{# In `pg_replication`, `lsn` is the `data_start` of a row's message, and no column has the LSN of the commit. #}
 {% macro validate_dlt_version(found, version) %}
   {%- if version is none -%}
     {%- do versioned_collapsing.raise_problems(model.unique_id, [

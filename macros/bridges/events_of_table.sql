@@ -1,7 +1,7 @@
-{# The condition for the events of one table, where a landing table can have events of several: an event of another
-   table is never a row of this one, and no truncate of it. `fields` has expressions for `db`, `schema` and `table` of
-   an event, as texts that can be null. `given` is a name, a pattern or a list of them; without it, the table of the
-   first row is meant, and another one stops the run. Events that do not say their table are those of this one. #}
+{# The condition for the events of one table, if a landing table can have events of several: an event of another table
+   must be neither a row nor a truncate of this one. `fields` has expressions for `db`, `schema` and `table` of an
+   event, as texts that can be null. `given` is a name, a pattern or a list of them. Without it, the table of the first
+   row counts, and any other one stops the run. Events that do not name their table belong to this one. #}
 {% macro read_is_of_table_sql(found, fields, given, condition, watermark) %}
   {%- set name = versioned_collapsing._get_event_table_sql(fields) -%}
   {%- if given -%}
@@ -29,7 +29,7 @@
 {% endmacro %}
 
 
-{# The name of an event's table, after that of its schema, or of its database if the source has no schemas. #}
+{# The name of an event's table, qualified by its schema, or by its database if the source has no schemas. #}
 {% macro _get_event_table_sql(fields) %}
   {%- set schema = 'ifNull(nullIf(' ~ fields.schema ~ ", ''), ifNull(" ~ fields.db ~ ", ''))" -%}
   {%- do return(
@@ -39,7 +39,7 @@
 {% endmacro %}
 
 
-{# A name without a point is one of any schema. `*` stands for any characters but a point. #}
+{# A name without a dot matches any schema. `*` stands for any characters but a dot. #}
 {% macro _get_matches_sql(name, given) %}
   {%- set patterns = [] -%}
   {%- for pattern in versioned_collapsing.as_list(given) -%}
@@ -54,7 +54,7 @@
 {% endmacro %}
 
 
-{# Tables with the number of their events, as text. #}
+{# The tables and the number of events of each, as text. #}
 {% macro _read_event_tables(found, name, condition) %}
   {%- set query -%}
     select {{ name }} as _dbt_table, count() as _dbt_n

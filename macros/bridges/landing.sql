@@ -31,7 +31,7 @@
 {%- endmacro %}
 
 
-{# What a bridge stands for while dbt parses: nothing has been read yet. #}
+{# What a bridge returns while dbt parses, when nothing has been read yet. #}
 {% macro get_unread_landing_sql() %}
   {%- do return('select 1 as unread') -%}
 {% endmacro %}
@@ -70,7 +70,7 @@
 {% endmacro %}
 
 
-{# Arguments that name columns of the landing table. #}
+{# Arguments must name columns of the landing table. #}
 {% macro validate_landed_names(found, arguments) %}
   {%- set known = found.columns | map(attribute='name') | list -%}
   {%- set problems = [] -%}
@@ -121,9 +121,9 @@
 {%- endmacro %}
 
 
-{# Of a delete and a row with one key and one version, the one that landed last counts, as in the FINAL of a
+{# If a delete and a row have the same key and version, the one that landed last counts, as in the FINAL of a
    ReplacingMergeTree: a transaction that deletes a row and inserts it again has updated it. Only versions of deletes
-   are looked at. The name of a part begins with its partition and the number of its first block. #}
+   are checked. The name of a part begins with its partition and the number of its first block. #}
 {% macro _get_is_not_replaced_sql(found, layout, key) %}
   {%- if not key or not found.engine.endswith('MergeTree') -%}{%- do return('true') -%}{%- endif -%}
   {%- set names = versioned_collapsing.quote_names(key) -%}
@@ -139,7 +139,7 @@
 {% endmacro %}
 
 
-{# The columns of a landing table that are the source's: not the tool's own. #}
+{# The columns of a landing table that come from the source, not from the tool. #}
 {% macro get_landed_payload(found, own) %}
   {%- set payload = [] -%}
   {%- for column in found.columns if column.name | lower not in own -%}
@@ -149,7 +149,7 @@
 {% endmacro %}
 
 
-{# The condition for the rows that this run is to read. `keeps_all`: whether what was read stays in the table. #}
+{# The condition for the rows that this run reads. `keeps_all`: whether rows stay in the table after they are read. #}
 {% macro read_range(found, watermark, overlap, through, rows=none, keeps_all=true) %}
   {%- set type = versioned_collapsing.read_query_columns(
       'select ' ~ watermark ~ ' as _watermark from ' ~ (rows or found.relation)
@@ -165,7 +165,7 @@
 {% endmacro %}
 
 
-{# A watermark can be compared with what the ledger has, and an overlap taken from it. #}
+{# A watermark must be comparable with the ledger's, and an overlap must be subtractable from it. #}
 {% macro validate_watermark(found, watermark, type, overlap) %}
   {%- set base = versioned_collapsing.get_base_type(type) -%}
   {%- set is_time = base.startswith('DateTime') -%}
@@ -189,8 +189,8 @@
 {% endmacro %}
 
 
-{# Where the applies of a model's table have got to in a landing table: the watermark as the ledger has it, none if the
-   table is to be built, and the UUID that the landing table had. A watermark counts when its apply is `applied`. #}
+{# How far the applies of a model's table have read a landing table: the ledger's watermark, none if the table is yet to
+   be built, and the UUID that the landing table had. A watermark counts once its apply is `applied`. #}
 {% macro read_watermark(landing_name, target_relation, model) %}
   {%- set nothing = {'text': none, 'uuid': none} -%}
   {%- if target_relation is none or should_full_refresh() -%}
@@ -232,8 +232,7 @@
 {%- endmacro %}
 
 
-{# A tool that builds a landing table again leaves out rows that were deleted meanwhile, and may begin anew with its
-   versions. #}
+{# A tool that rebuilds a landing table omits rows that were deleted meanwhile, and may start its versions again. #}
 {% macro validate_same_landing(found, last, model) %}
   {%- if last.uuid and last.uuid != found.uuid | string and versioned_collapsing.is_building() -%}
     {%- do exceptions.raise_compiler_error(
@@ -289,8 +288,8 @@
 {% endmacro %}
 
 
-{# Nothing is left of what was read before, so that there may have been rows that no run has read. A merge leaves
-   nothing of it only where every row has been replaced. #}
+{# Nothing is left of what was read before, so there may have been rows that no run has read. A merge leaves nothing
+   only if every row has been replaced. #}
 {% macro warn_of_emptied_landing(found, rows, is_read, last, model) %}
   {%- set query = 'select 1 as _dbt_n from ' ~ rows ~ ' where ' ~ is_read ~ ' limit 1 '
       ~ versioned_collapsing.get_settings_sql() -%}
@@ -305,7 +304,7 @@
 {% endmacro %}
 
 
-{# The names of the columns that a change leaves as they are: those in which it has the placeholder of Debezium. #}
+{# The names of the columns that a change leaves as they are: those that hold Debezium's placeholder. #}
 {% macro get_placeholder_control(toasted, unavailable_value) %}
   {%- if not toasted -%}{%- do return({}) -%}{%- endif -%}
   {%- set placeholder = versioned_collapsing.quote_literal(unavailable_value) -%}
@@ -320,7 +319,7 @@
 {% endmacro %}
 
 
-{# A bridge needs a column that the tool adds to its tables. #}
+{# The tool must have added a column that the bridge needs. #}
 {% macro validate_landed_column(found, column, what, names, argument) %}
   {%- if column is none -%}
     {%- do versioned_collapsing.raise_problems(model.unique_id, [
@@ -332,7 +331,7 @@
 {% endmacro %}
 
 
-{# An update that changes the key is to delete the row of the old one. #}
+{# An update that changes the key must delete the row of the old key, so the key must be known. #}
 {% macro validate_bridge_key(key) %}
   {%- if not key -%}
     {%- do versioned_collapsing.raise_problems(model.unique_id, [

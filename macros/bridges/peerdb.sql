@@ -11,7 +11,7 @@
 
 {# The change set in a table that PeerDB lands, or a ClickPipe for PostgreSQL or MySQL. With `raw`, the raw table of the
    mirror, the run reads changes there. The raw table has the deletes, old keys and unchanged columns that the landed
-   table may lack. `names` of the arguments are those of PeerDB's own columns, of which a mirror can rename two. #}
+   table may lack. `names` in the arguments are those of PeerDB's own columns, of which a mirror can rename two. #}
 {% macro peerdb_changes(
     landing, raw=none, overlap='1 hour', through=none, binary=[], renamed={}, own=[],
     is_deleted='_peerdb_is_deleted', version='_peerdb_version', watermark='_peerdb_synced_at'
@@ -71,8 +71,8 @@
 {% endmacro %}
 
 
-{# The columns to take from the raw table: by the name of the landed column, its type, the name that the source has for
-   it, and the format of a column of bytes. #}
+{# The columns to read from the raw table: for each landed column, its type, its name in the source, and the format of a
+   column of bytes. #}
 {% macro get_peerdb_fields(found, layout, renamed, binary) %}
   {%- set fields = {} -%}
   {%- for column in found.columns if column.name in layout.payload -%}
@@ -86,9 +86,9 @@
 {% endmacro %}
 
 
-{# The raw table of a mirror: the rows of one landed table in it. It keeps them for some time only, so that what is
-   older is to be read in the landed table: always if nothing has been read yet, and if the raw table has lost rows
-   above the watermark. #}
+{# The rows of one landed table in the raw table of a mirror. The raw table keeps them only for some time, so older rows
+   must be read from the landed table: always if nothing has been read yet, and if the raw table has lost rows above the
+   watermark. #}
 {% macro read_peerdb_raw(found, raw, overlap, through) %}
   {%- set raw_found = versioned_collapsing.read_landing(raw) -%}
   {%- set is_of_table = '_peerdb_destination_table_name = '
@@ -110,7 +110,7 @@
 {% endmacro %}
 
 
-{# Each column has to be in the raw rows that this run reads: in some of the newest thousand that are no deletes. #}
+{# Each column must be in the raw rows that this run reads: in one of the newest thousand that are not deletes. #}
 {% macro validate_peerdb_fields(found, raw, fields, renamed) %}
   {%- set query = versioned_collapsing._get_peerdb_fields_seen_sql(raw, fields)
       ~ ' ' ~ versioned_collapsing.get_settings_sql() -%}
@@ -165,9 +165,9 @@
 {% endmacro %}
 
 
-{# What this run makes of the raw table has to be what PeerDB has landed, as far as the landed table still has the same
-   versions. A column that differs in all rows has a format of which the tables say nothing; single rows were
-   altered. #}
+{# What this run reads from the raw table must equal what PeerDB has landed, as far as the landed table still has the
+   same versions. A column that differs in all rows has a format that the tables do not show; single rows that differ
+   were altered. #}
 {% macro validate_peerdb_values(found, layout, raw, fields, key) %}
   {%- set query = versioned_collapsing._get_peerdb_values_sql(found, layout, raw, fields, key)
       ~ ' ' ~ versioned_collapsing.get_settings_sql() -%}
@@ -273,7 +273,7 @@
     {%- set value = 'base64Decode(' ~ text ~ ')' -%}
     {%- set value = 'hex(' ~ value ~ ')' if field.bytes == 'hex' else value -%}
   {%- elif base.startswith('DateTime64(6') -%}
-    {#- A time is landed as the time of the first day, if the mirror is older than the type Time64. -#}
+    {#- If the mirror is older than the type Time64, a time is landed as a time on the first day. -#}
     {%- set value = 'if(match(' ~ text ~ ", '^-?[0-9]+:'), toDateTime64(toTime64OrNull(" ~ text ~ ', 6), 6), '
         ~ versioned_collapsing._get_peerdb_time_sql(text) ~ ')' -%}
   {%- elif base == 'Date32' -%}
@@ -298,8 +298,8 @@
 {% endmacro %}
 
 
-{# A time as PeerDB lands it: years before 1900 become 1900, and those after 2299 become 2299; the first or last day of
-   the year, and the same time of day. #}
+{# A time as PeerDB lands it: years before 1900 become 1900, and years after 2299 become 2299, on the first or last day
+   of the year, at the same time of day. #}
 {% macro _get_peerdb_time_sql(text) %}
   {%- set time = 'parseDateTime64BestEffortOrNull(' ~ text ~ ", 6, 'UTC')" -%}
   {%- set of_day = "positiveModulo(toUnixTimestamp64Micro(" ~ time ~ '), toInt64(86400000000))' -%}
@@ -333,8 +333,8 @@
 {% endmacro %}
 
 
-{# An update of the key has the old one in `_peerdb_match_data`, whose row is deleted just before, as PeerDB does if it
-   is told to. The landed table has what came before the raw table begins. #}
+{# An update of the key has the old key in `_peerdb_match_data`. Its row is deleted just before, as PeerDB does if it is
+   told to. Everything from before the raw table begins is in the landed table. #}
 {% macro get_peerdb_raw_changes_sql(found, layout, raw, fields, key) -%}
   {%- set stop = 'if(count() = 0, toUInt64(-1), toUInt64(min(_peerdb_timestamp)))' -%}
   {%- if not raw.is_whole -%}
@@ -368,8 +368,8 @@
 {%- endmacro %}
 
 
-{# The landed names of the columns that an update does not have. The raw table has the source's names, also of columns
-   that the mirror leaves out. #}
+{# The landed names of the columns that an update lacks. The raw table has the source's names, including those of
+   columns that the mirror leaves out. #}
 {% macro _get_peerdb_unset_sql(fields) %}
   {%- set sources = [] -%}
   {%- set names = [] -%}

@@ -1,4 +1,4 @@
-{# The manifest is in the warehouse, and the change set has to be beside it. #}
+{# The manifest is in the warehouse, and the change set must be next to it. #}
 {% macro validate_location(model) %}
   {%- if model.config.get('location_root') -%}
     {%- do exceptions.raise_compiler_error(
@@ -54,8 +54,8 @@
 {% endmacro %}
 
 
-{# A field that a line lacks is not the same as a field that is null. `missing_fields` says what to do: `refuse` the
-   line, `keep` what is stored, or take the field to be `null`, for a producer that leaves nulls out. #}
+{# A field that a line lacks is not the same as a null field. `missing_fields` says what to do: `refuse` the line,
+   `keep` the stored value, or count the field as `null`, for a producer that omits nulls. #}
 {% macro get_missing_fields_option_problems(missing_fields, accepted=['refuse', 'keep', 'null']) %}
   {%- if missing_fields not in accepted -%}
     {%- do return([
@@ -67,7 +67,7 @@
 {% endmacro %}
 
 
-{# All that is wrong with the arguments of a macro that parses, as one error. #}
+{# All problems with the arguments of a parsing macro, as one error. #}
 {% macro validate_parsing(source, key, columns, required, encodings, ranges, more=[]) %}
   {%- set problems = versioned_collapsing.get_list_problems({'key': key, 'required': required}, ['required'])
       + versioned_collapsing.get_mapping_problems({'columns': columns, 'encodings': encodings, 'ranges': ranges}) -%}
@@ -229,7 +229,7 @@
 
 
 {# The Spark types of a staging model's columns, by name; none while dbt parses, or if the model is not built. In a unit
-   test, dbt gives the given rows a name of its own. The columns are then those of the model with the original name,
+   test, dbt gives the test's rows a name of their own. The columns are then those of the model with the original name,
    which must be in the change set's schema. #}
 {% macro read_column_types(events) %}
   {%- set types = {} -%}

@@ -9,7 +9,7 @@
 {% endmacro %}
 
 
-{# A type in one spelling: `DEC(12, 2)` is `decimal(12,2)`. #}
+{# A type in a uniform spelling: `DEC(12, 2)` becomes `decimal(12,2)`. #}
 {% macro get_type_name(type) %}
   {%- set name = modules.re.sub('\\s', '', type | lower) -%}
   {%- set kind = modules.re.sub('[^a-z_].*', '', name) -%}
@@ -18,7 +18,7 @@
 {% endmacro %}
 
 
-{# The types that have other names in Spark, by these names. #}
+{# Other names of types in Spark, with the types. #}
 {% macro _get_type_names() %}
   {%- do return({
       'byte': 'tinyint', 'short': 'smallint', 'integer': 'int', 'long': 'bigint', 'real': 'float',
@@ -42,7 +42,7 @@
 {% endmacro %}
 
 
-{# Whether values of a type hold a field's text as it is. #}
+{# Whether values of a type store a field's text unchanged. #}
 {% macro is_text(type, encoding) %}
   {%- do return(type in ('string', 'binary') and encoding in (none, 'text')) -%}
 {% endmacro %}
@@ -86,13 +86,13 @@
 {% endmacro %}
 
 
-{# Some versions of Spark drop a fraction, so a text with a point is no integer. #}
+{# Some versions of Spark drop a fraction, so a text with a point is not an integer. #}
 {% macro _get_integer_sql(text, type) -%}
   if(contains({{ text }}, '.'), null, try_cast({{ text }} as {{ type }}))
 {%- endmacro %}
 
 
-{# Spark rounds to the scale, so digits that it would lose make the value null. A number with an exponent is a value of
+{# Spark rounds to the scale, so if digits would be lost the value becomes null. A number with an exponent is a value of
    the type if it has the same digits after the cast. #}
 {% macro _get_decimal_sql(text, type) -%}
   {%- set typed = 'try_cast(' ~ text ~ ' as ' ~ type ~ ')' -%}
@@ -109,8 +109,8 @@
 {%- endmacro %}
 
 
-{# Spark rounds to what the type holds. A text is a value of the type if the value has the same digits, rounded to as
-   many. A float may also be written with the digits of its value as a double. Short text needs no check. #}
+{# Spark rounds to what the type holds. A text is a value of the type if the value has the same digits, rounded to the
+   same number of digits. A float may also be written with its digits as a double. Short text needs no check. #}
 {% macro _get_float_sql(text, type) -%}
   {%- set typed = 'try_cast(' ~ text ~ ' as ' ~ type ~ ')' -%}
   {%- set numbers = typed ~ (', cast(' ~ typed ~ ' as double)' if type == 'float' else '') -%}
@@ -138,8 +138,8 @@
 {%- endmacro %}
 
 
-{# The forms of ISO 8601 that have only one meaning. Spark itself takes a time without a day for a time of today, and
-   takes a day with any text behind it. #}
+{# The forms of ISO 8601 that have only one meaning. Spark itself reads a time without a day as a time of today, and a
+   day followed by any text as that day. #}
 {% macro _get_time_sql(text, type) -%}
   {%- set day = '[0-9]{4}-[0-9]{2}-[0-9]{2}' -%}
   {%- set zone = '(Z|[+-][0-9]{2}(:?[0-9]{2})?)?' if type == 'timestamp' else '' -%}
@@ -150,13 +150,13 @@
 {%- endmacro %}
 
 
-{# The condition that text is no value of its type. #}
+{# The condition that a text is not a value of its type. #}
 {% macro get_misfit_sql(text, typed, type) %}
   {%- do return(none if type == 'string' else text ~ ' is not null and ' ~ typed ~ ' is null') -%}
 {% endmacro %}
 
 
-{# Debezium writes bytes in one of three ways, of which none can be told from the others by its look. #}
+{# Debezium writes bytes in one of three ways, which cannot be told apart by their look. #}
 {% macro get_binary_problems(columns, encodings) %}
   {%- set problems = [] -%}
   {%- for name, type in columns.items() if versioned_collapsing.get_kind(type) == 'binary' and name not in encodings -%}
@@ -174,7 +174,7 @@
 {% endmacro %}
 
 
-{# The encodings of each type. An encoding says how a text is written if Spark does not read it in this form. #}
+{# The encodings of each type: the ways in which a text can be written other than in the form that Spark reads. #}
 {% macro _get_encodings() %}
   {%- do return({
       'boolean': ['nonzero'],
@@ -195,8 +195,8 @@
 {% endmacro %}
 
 
-{# The columns in which it matters how a number is written. In columns of the other types, no number with a fraction or
-   an exponent is a value. #}
+{# The columns for which it matters how a number is written. In columns of other types, a number with a fraction or an
+   exponent is never a value. #}
 {% macro get_exact_columns(columns) %}
   {%- set others = ('tinyint', 'smallint', 'int', 'bigint', 'date', 'timestamp', 'timestamp_ntz') -%}
   {%- set exact = [] -%}
@@ -212,7 +212,8 @@
 {% endmacro %}
 
 
-{# The text of a field as a cast can read it. If the column may lack its value, Debezium's placeholder becomes null. #}
+{# The text of a field in a form that a cast can read. If the column may lack its value, Debezium's placeholder becomes
+   null. #}
 {% macro get_text_sql(field, type, encoding, is_toasted, unavailable='__debezium_unavailable_value') %}
   {%- set text = field if not is_toasted else
       'if(' ~ field ~ ' in (' ~ versioned_collapsing.get_placeholders_sql(unavailable) ~ '), null, ' ~ field ~ ')' -%}
@@ -268,9 +269,9 @@
 {% endmacro %}
 
 
-{# The decimal that Debezium writes as bytes: the digits without the point, a two's complement number of up to 16
-   bytes. `{"scale": …, "value": …}` is a decimal that brings its own scale, which may be more than the column's
-   when the digits beyond are zeros. Spark converts 8 bytes at a time. #}
+{# A decimal that Debezium writes as bytes: the digits without the point, as a two's complement number of up to 16
+   bytes. `{"scale": …, "value": …}` is a decimal with its own scale, which may exceed the column's if the extra digits
+   are zeros. Spark converts 8 bytes at a time. #}
 {% macro get_precise_decimal_sql(text, scale) -%}
   {%- set is_variable = "startswith(" ~ text ~ ", '{')" -%}
   {%- set bytes = 'if(' ~ is_variable ~ ', get_json_object(' ~ text ~ ", '$.value'), " ~ text ~ ')' -%}
@@ -310,7 +311,7 @@
 {%- endmacro %}
 
 
-{# The range of dates and times that every version of ClickHouse holds in Date32 and DateTime64. #}
+{# The range of dates and times that Date32 and DateTime64 hold in every version of ClickHouse. #}
 {% macro get_default_range(type) %}
   {%- do return({
       'date': ['1900-01-01', '2299-12-31'],

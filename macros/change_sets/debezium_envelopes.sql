@@ -1,5 +1,5 @@
-{# Why an envelope cannot be used, whatever its row is. A tombstone with a schema around it is no problem: it says
-   nothing. #}
+{# Why an envelope cannot be used, whatever its row is. A tombstone with a schema around it is not a problem, because it
+   means nothing. #}
 {% macro get_envelope_problems(ops) %}
   {%- set is_tombstone -%}
     _op is null
@@ -21,9 +21,9 @@
 
 {# Lines as Debezium's envelopes: `_op`, `_before` and `_after` with their values as text, `_source` and `_transaction`
    with all their fields as text, and `_passed_over`. If all columns of a row are read, the row is a map, which shows
-   which fields it has. If only the columns in `before` are read of the row before, its other fields are ignored. If
-   Debezium's converter sends a schema, it puts the envelope into `payload`. A row without an envelope may have a column
-   of that name too, and then has a key beside it. #}
+   which fields it has. If only the columns in `before` are read from the row before, its other fields are ignored. If
+   Debezium's converter sends a schema, it puts the envelope into `payload`. A row without an envelope may also have a
+   column of that name; it then has a key next to it. #}
 {% macro get_envelopes_sql(lines, key, before, columns, encodings, unavailable, tables=[], envelope_only=false) -%}
   {%- set fields = ['op', 'before', 'after', 'source', 'transaction'] -%}
   {%- set reads_all_before = before | length == columns | length -%}
@@ -80,9 +80,9 @@
 {% endmacro %}
 
 
-{# The name of a message that Debezium sends besides the changes of rows; it says nothing about this table. A line
-   without an operation is known by its fields: all of them must be fields of the message. Such a line is read again,
-   but there are few of them. #}
+{# The name of a message that Debezium sends besides row changes, and that does not concern this table. A line without
+   an operation is recognised by its fields, all of which must be fields of the message. Such a line is read again, but
+   there are few of them. #}
 {% macro _get_passed_over_sql(columns, tables=[]) -%}
   {%- set message -%}
     if(
@@ -120,8 +120,8 @@
 {%- endmacro %}
 
 
-{# Whether an event is of one of the tables, by name, by schema and name, or by a pattern with `*`; null if it does not
-   say of which table it is. #}
+{# Whether an event is of one of the tables, given by name, by schema and name, or by a pattern with `*`; null if the
+   event does not name its table. #}
 {% macro _get_is_of_table_sql(tables) %}
   {%- set patterns = [] -%}
   {%- for table in tables -%}
@@ -134,8 +134,8 @@
 {% endmacro %}
 
 
-{# The table that an event is of, with its schema, or with its database where there are no schemas; null if the event
-   does not say. #}
+{# The table of an event, qualified by its schema, or by its database if there are no schemas; null if the event does
+   not name it. #}
 {% macro get_source_table_sql() %}
   {%- set table = "coalesce(nullif(_source.table, ''), _source.collection)" -%}
   {%- do return(
@@ -197,7 +197,7 @@
 {%- endmacro %}
 
 
-{# The message within what a consumer or a sink has put around it; the text itself if that is nothing known. #}
+{# The message inside the wrapping of a consumer or a sink; the text itself if the wrapping is unknown. #}
 {% macro _get_unwrapped_sql(text) -%}
   {%- set around = versioned_collapsing.get_text_array_sql([
       'key', 'value', 'headers', 'topic', 'partition', 'offset', 'timestamp', 'timestampType', 'timestamp_type', 'ts',
@@ -238,8 +238,7 @@
 {%- endmacro %}
 
 
-{# A message as an envelope. Its fields are in `texts`, and those that are nested in `parts`, as they stand on the
-   line. #}
+{# A message as an envelope. Its fields are in `texts`, and nested ones in `parts`, as they are written on the line. #}
 {% macro _get_event_json_sql(message, columns, encodings, unavailable) -%}
   {%- set kinds = [] -%}
   {%- for name, type in columns.items() if name not in encodings -%}
@@ -316,7 +315,7 @@
 {%- endmacro %}
 
 
-{# What the schema around a message says of the fields of its row, by name: an empty map without a schema. Of an
+{# What the schema around a message says about the fields of its row, by name; an empty map without a schema. In an
    envelope, the row is the field `after` (or `before`); a flattened row has no such field. #}
 {% macro _get_schema_fields_sql(message) -%}
   {%- set field = 'field: string, type: string, name: string, parameters: struct<scale: string, length: string>' -%}
@@ -341,8 +340,8 @@
 {%- endmacro %}
 
 
-{# The operation of a message that has to be written anew; null for others. Without `__deleted`, the deletes of a
-   flattened stream are not in it. MongoDB sends an update without the document, unless it is told otherwise. #}
+{# The operation of a message that must be rewritten; null for others. Without `__deleted`, a flattened stream lacks its
+   deletes. MongoDB sends an update without the document, unless configured otherwise. #}
 {% macro _get_operation_sql() -%}
   case
     when exists(map_keys(_event.texts), _key -> startswith(_key, '__')) then case _event.texts['__deleted']
@@ -366,8 +365,8 @@
 {%- endmacro %}
 
 
-{# The fields that a flattened row has of `source` or of `transaction`. Debezium names those of `source` with and
-   without it: `__lsn`, `__source_ts_ms`. #}
+{# The fields of `source` or of `transaction` that a flattened row has. Debezium names those of `source` with or without
+   the prefix: `__lsn`, `__source_ts_ms`. #}
 {% macro _get_flat_fields_sql(condition) -%}
   concat('{', array_join(transform(
     filter(map_keys(_known.event.texts), _key -> startswith(_key, '__') and {{ condition }}),
@@ -427,12 +426,12 @@
 {%- endmacro %}
 
 
-{# A value as JSON, in the text that its column takes, by what the schema says of it. `kind` is null if the column says
-   itself how it is encoded, or is not read. Columns of integers get days and fractions of seconds as they are. A value
-   that is not what the schema says stays as it is, and then does not fit its column.
+{# A value as JSON, in the text that its column takes, according to the schema. `kind` is null if the column itself says
+   how it is encoded, or is not read. Columns of integers get days and fractions of seconds unchanged. A value that
+   contradicts the schema stays unchanged, and then does not fit its column.
 
-   https://debezium.io/documentation/reference/stable/connectors/postgresql.html#postgresql-data-types has the types;
-   the others are Kafka Connect's, of org.apache.kafka.connect.data. #}
+   https://debezium.io/documentation/reference/stable/connectors/postgresql.html#postgresql-data-types lists the types;
+   the others are Kafka Connect's, from org.apache.kafka.connect.data. #}
 {% macro _get_schema_value_sql(value, field, kind, json, name, unavailable) -%}
   {%- set text -%}
     case
@@ -512,8 +511,7 @@
 {%- endmacro %}
 
 
-{# Bits, which come as bytes of which the last one is the highest: a number for columns of numbers, and ones and zeros
-   for text. #}
+{# Bits, which come as bytes with the highest byte last: a number for numeric columns, and ones and zeros for text. #}
 {% macro _get_bits_sql(given, field, kind) -%}
   transform(
     array(hex(try_to_binary({{ given }}, 'base64'))),
@@ -601,7 +599,7 @@
 
 
 {# The names of the columns that a line leaves as they are stored: those that PostgreSQL did not send, and those that an
-   update lacks. #}
+   update omits. #}
 {% macro get_unset_sql(toasted, may_lack) -%}
   {%- set unset = [] -%}
   {%- for name in toasted -%}

@@ -9,8 +9,8 @@
 {%- endmacro %}
 
 
-{# Parses Debezium's change events for signed rows: as parse_debezium, with the row before the change in `_before`.
-   Both images must be whole, and their version is a column, since an event has one log position and two rows. #}
+{# Parses Debezium's change events for signed rows: like parse_debezium, with the row before the change in `_before`.
+   Both images must be complete, and their version is a column, because an event has one log position but two rows. #}
 {% macro parse_debezium_images(
     source, key, columns, version, required=[], encodings={}, ranges={}, missing_fields='refuse',
     unavailable_value='__debezium_unavailable_value', envelope_only=false
@@ -86,13 +86,13 @@
 {%- endmacro %}
 
 
-{# The names that lead to the row that `name` says. #}
+{# The names on the path to the row that `name` means. #}
 {% macro get_path_sql(name) -%}
   if(_is_wrapped, array('', 'payload', {{ name }}), array('', {{ name }}))
 {%- endmacro %}
 
 
-{# The row before the change as a struct; null for a row that was not there. #}
+{# The row before the change as a struct; null if there was no row. #}
 {% macro get_row_before_sql(columns) -%}
   if(_op in ('u', 'd'), struct(
     {%- for name in columns %}_before_{{ name }} as {{ name }}{{ ', ' if not loop.last }}{% endfor -%}
@@ -100,8 +100,8 @@
 {%- endmacro %}
 
 
-{# Why the row before an update cannot be cancelled. The row before a delete needs no check here: it is the image that
-   is checked anyway. #}
+{# Why the row before an update cannot be cancelled. The row before a delete needs no check here, because it is the
+   image that is checked anyway. #}
 {% macro get_row_before_problems(key, columns, version, required, ranges) %}
   {%- set payload = columns | reject('equalto', version) | list -%}
   {%- set problems = [

@@ -1,6 +1,5 @@
 {# The key that a row had before an update that changes it, as a struct; null for every other line. If the key stays the
-   same, PostgreSQL may send the row before without its key, or nothing at all. Such a row does not count as another
-   key. #}
+   same, PostgreSQL may send the row before without its key, or not at all. That does not count as another key. #}
 {% macro get_key_before_sql(key, columns, encodings) -%}
   {%- set before = [] -%}
   {%- for name in key -%}

@@ -1,6 +1,6 @@
-{# A line's values, as get_json_values_sql returns them, in an array of one. The line is parsed as it is. It is parsed
-   again with its numbers in quotes if the result is no JSON, or if a field has text that may come from a number. To
-   look for numbers in every line would take as long as to parse it. #}
+{# A line's values, in the form of get_json_values_sql, in an array of one. The line is first parsed as it is. It is
+   parsed again with its numbers in quotes if the result is not JSON, or if a field has text that may come from a
+   number. Looking for numbers in every line would take as long as parsing it. #}
 {% macro get_exact_json_values_sql(line, type, exact) -%}
   {%- set quoted = versioned_collapsing.get_quoted_numbers_sql(line) -%}
   {%- set conditions = ['not ' ~ versioned_collapsing.get_is_json_sql('found')] -%}
@@ -77,9 +77,9 @@
 {%- endmacro %}
 
 
-{# Whether the text of a field may come from a number that is written otherwise on the line. A text that is made from a
-   number begins with a character below ':'. A name without escapes is found by its text. That is fast, because Spark
-   does not look for more than three characters one by one. #}
+{# Whether the text of a field may come from a number that is written differently on the line. A text made from a number
+   begins with a character below ':'. A name without escapes is found by its text. That is fast, because Spark does not
+   look for more than three characters one by one. #}
 {% macro _get_may_be_number_sql(line, name, paths) -%}
   {%- set texts = [] -%}
   {%- for path in paths -%}
@@ -91,14 +91,14 @@
 {%- endmacro %}
 
 
-{# A line without the byte order mark that it may have if files were joined. #}
+{# A line without the byte order mark that it may have if files were concatenated. #}
 {% macro get_json_line_sql(line) -%}
   if(startswith({{ line }}, '\uFEFF'), substr({{ line }}, 2), {{ line }})
 {%- endmacro %}
 
 
 {# The nested members of a JSON object as text, by name; '' for other members. `path` is an array of the names that lead
-   to the object. If a member is nested too deep, or if a name occurs twice or has an escape, nobody can tell which text
+   to the object. If a member is nested too deeply, or if a name occurs twice or has an escape, it is unclear which text
    belongs to which name. Then there is only one member, with the name '"'. #}
 {% macro get_members_sql(line, path) -%}
   {%- set string = versioned_collapsing.get_json_string_pattern() -%}
@@ -140,8 +140,8 @@
 {%- endmacro %}
 
 
-{# Whether text has one half of an escaped surrogate pair without the other half. Spark makes such a half a question
-   mark. #}
+{# Whether text has one half of an escaped surrogate pair without the other half. Spark turns such a half into a
+   question mark. #}
 {% macro get_has_lone_surrogate_sql(line) -%}
   {%- set pair = '\\\\u[dD][89abAB][0-9a-fA-F]{2}\\\\u[dD][c-fC-F][0-9a-fA-F]{2}' -%}
   {%- set other = '[^\\\\]++|\\\\[^u]|\\\\u(?![dD][89a-fA-F])[0-9a-fA-F]{4}' -%}

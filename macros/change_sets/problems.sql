@@ -53,7 +53,7 @@
 
 
 {# The problems with a row of text, each as a condition and a reason (an expression). The first condition that holds
-   counts. Of a delete, only the key and the version are checked. #}
+   counts. For a delete, only the key and the version are checked. #}
 {% macro get_row_problems(
     key, columns, version, is_deleted, required, ranges, toasted=[]
 ) %}
@@ -81,7 +81,7 @@
 {% endmacro %}
 
 
-{# Why the text of a column is no value of its type. #}
+{# Why the text of a column is not a value of its type. #}
 {% macro get_value_problems(
     name, type, ranges, is_toasted=false, prefix='', label=''
 ) %}

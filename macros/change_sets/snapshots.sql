@@ -97,9 +97,9 @@
 {% endmacro %}
 
 
-{# The extract that each target of a change set of extracts has stored, which is the newest one that it has applied: its
-   batch, and the hash that the batch had then. Both are none for a target that has no extract, or that is built
-   anew. #}
+{# For each target of a change set of extracts, the extract that it has stored, which is the newest one it has applied:
+   its batch, and the hash of the batch at that time. Both are none for a target that has no extract, or that is being
+   rebuilt. #}
 {% macro read_stored_extracts(model) %}
   {%- set stored = [] -%}
   {%- for target, applied in versioned_collapsing._read_applied_by_target(model).items() -%}
@@ -124,8 +124,8 @@
 {% endmacro %}
 
 
-{# The batch of the new extract, the newest that this run takes, null when each target has it or a newer one; and the
-   batches to compare. In a unit test, which takes no batches, the newest is compared with the one before it. #}
+{# The batch of the new extract, the newest that this run takes, or null if each target has it or a newer one; and the
+   batches to compare with. In a unit test, which takes no batches, the newest is compared with the one before it. #}
 {% macro get_extract_pair_sql(events, batches, is_new_to_a_target) -%}
   {%- if this is none -%}
   select max(_batch) as _new_batch, collect_set(_batch) as _batches

@@ -1,6 +1,6 @@
 {# Every cancel row equals a state row in every column but the sign. The engine pairs rows by sorting key and version
-   alone. A cancel row with another payload still removes the state row, and every sum is then wrong. `key` is what rows
-   pair by; the default is the sorting key. #}
+   alone. A cancel row with another payload still removes the state row, and every sum is then wrong. `key` is what
+   pairs rows; the default is the sorting key. #}
 {% test cancel_rows_match_state_rows(model, key=none, sign=none, sample=none, recent_partitions=none) %}
 {%- set where = config.get('where') -%}
 {%- set table = versioned_collapsing.read_signed_table(model, sign, key=key) -%}

@@ -1,5 +1,5 @@
-{# Every line of a batch is blank, quarantined, passed over or an event, and the ledger says what became of every event:
-   each apply to the table adds up. #}
+{# Every line of a batch is blank, quarantined, skipped or an event, and the ledger accounts for every event: the counts
+   of each apply to the table add up. #}
 {% test every_event_is_accounted_for(model) %}
 {%- set table = versioned_collapsing.get_tested_relation(model) -%}
 

@@ -1,5 +1,5 @@
-{# `FINAL` with sign 1 returns exactly the rows that the sums of signs leave. The two differ if a cancel row is missing,
-   is no copy of its state row, or is in another partition. #}
+{# `FINAL` with sign 1 returns exactly the rows that remain by their sums of signs. The two differ if a cancel row is
+   missing, is not a copy of its state row, or is in another partition. #}
 {% test final_equals_signed_sums(model, sign=none, sample=none, recent_partitions=none) %}
 {%- set where = config.get('where') -%}
 {%- set table = versioned_collapsing.read_signed_table(model, sign) -%}

@@ -1,7 +1,7 @@
-{# The live rows are the rows of `truth`: a relation, also one of another engine, or what can stand after `from`. The
-   test compares `columns`, by default all but sign and version, in the types of the table. A value that does not fit
-   its type counts as different. With `sample` and `recent_partitions`, the test looks only for the keys that the table
-   has there. `where` filters both sides. #}
+{# The live rows are the rows of `truth`: a relation, on either engine, or anything that can follow `from`. The test
+   compares `columns`, by default all except sign and version, in the types of the table. A value that does not fit its
+   type counts as different. With `sample` and `recent_partitions`, the test looks only for the keys that the table has
+   there. `where` filters both sides. #}
 {% test live_rows_equal(
     model, truth, unique_key, columns=none, version=none, sign=none, sample=none, recent_partitions=none
 ) %}

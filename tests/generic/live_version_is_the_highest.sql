@@ -1,6 +1,6 @@
-{# The live row of a key has the key's highest stored version, and a higher one than the key's last delete. If it is
-   lower, a run took a late change for the newest one, a cancel row has the wrong version, or another writer inserted
-   the row of a deleted key. #}
+{# The live row of a key has the key's highest stored version, and a higher version than the key's last delete. If not,
+   a run took a late change for the newest one, a cancel row has the wrong version, or another writer inserted the row
+   of a deleted key. #}
 {% test live_version_is_the_highest(model, unique_key, version=none, sign=none, sample=none, recent_partitions=none) %}
 {%- set where = config.get('where') -%}
 {%- set table = versioned_collapsing.read_signed_table(model, sign, version, unique_key) -%}

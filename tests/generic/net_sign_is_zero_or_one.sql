@@ -1,4 +1,4 @@
-{# Without its pairs, every row is there once or not at all. Rows are compared in all columns but the sign. #}
+{# Once pairs are removed, every row exists once or not at all. Rows are compared in all columns but the sign. #}
 {% test net_sign_is_zero_or_one(model, sign=none, sample=none, recent_partitions=none) %}
 {%- set where = config.get('where') -%}
 {%- set table = versioned_collapsing.read_signed_table(model, sign) -%}

@@ -1,5 +1,5 @@
-{# Every entity has one live row or none. If it has two, a cancel row is missing or misplaced. If it has fewer than
-   none, a state row is. #}
+{# Every entity has one live row or none. If it has two, a cancel row is missing or misplaced. If its signs sum to less
+   than zero, a state row is. #}
 {% test one_live_row_per_key(model, unique_key, sign=none, sample=none, recent_partitions=none) %}
 {%- set where = config.get('where') -%}
 {%- set table = versioned_collapsing.read_signed_table(model, sign, key=unique_key) -%}

@@ -1,5 +1,5 @@
 {# No partition has more rows that wait for a merge than `rows`, or a greater share of its stored rows than `share`.
-   Such rows make every query read more. A partition that is not merged any more keeps them for good. #}
+   Such rows make every query read more. A partition that is no longer merged keeps them for ever. #}
 {% test rows_waiting_to_collapse_below(model, rows=none, share=none, sign=none, sample=none, recent_partitions=none) %}
 {%- do versioned_collapsing.validate_waiting_limits(rows, share) -%}
 {%- set where = config.get('where') -%}

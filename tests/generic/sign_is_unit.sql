@@ -1,4 +1,4 @@
-{# The sign of every row is 1 or -1. If the engine lets another sign in, that row counts twice or not at all, and never
+{# The sign of every row is 1 or -1. If the engine accepts another sign, that row counts twice or not at all, and never
    collapses. #}
 {% test sign_is_unit(model, sign=none, sample=none, recent_partitions=none) %}
 {%- set where = config.get('where') -%}

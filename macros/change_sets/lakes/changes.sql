@@ -292,8 +292,8 @@
 {% endmacro %}
 
 
-{# How far the targets are is known by the last commit that all of them have applied. If the history of the table has
-   neither this commit nor the one after it, nobody knows what has changed since. #}
+{# The last commit that all targets have applied shows how far they are. If the history of the table has neither this
+   commit nor the one after it, nobody knows what has changed since. #}
 {% macro validate_lake_history(model, lake, landed, applied) %}
   {%- set last = applied | max if applied else none -%}
   {%- set known = landed.values() | map(attribute='hash') | list + landed.values() | map(attribute='follows') | list -%}

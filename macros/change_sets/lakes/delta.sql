@@ -1,5 +1,5 @@
-{# The commits of a Delta table that its log still has, by version. `hash` tells a commit from that of another table
-   with the same name, `follows` is the hash of the commit before. #}
+{# The commits of a Delta table that its log still has, by version. `hash` distinguishes a commit from that of another
+   table with the same name; `follows` is the hash of the commit before. #}
 {% macro read_delta_commits(lake) %}
   {%- set table = run_query('describe detail ' ~ lake.relation).rows[0] -%}
   {%- do versioned_collapsing.validate_delta_feed(lake, table['properties'] | string) -%}

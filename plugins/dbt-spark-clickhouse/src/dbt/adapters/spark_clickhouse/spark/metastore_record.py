@@ -2,9 +2,8 @@
 
 When there was nothing new, most of the run went into starting Spark just to list its tables and to make the same
 views again. The record answers that instead: schemas, tables and views, the statements that made the views, and the
-columns that somebody has asked for. It is of no use once the metastore was opened by anybody else or with other
-settings, which views keep, and gone as soon as a statement is about to change the metastore: a run that is killed
-leaves none.
+columns that somebody has asked for. It is invalid once the metastore has been opened without it or with other settings,
+which views keep. It is deleted as soon as a statement is about to change the metastore, so a killed run leaves none.
 """
 
 from __future__ import annotations
@@ -35,8 +34,8 @@ _CHANGED = re.compile(
     re.IGNORECASE,
 )
 _FUNCTION = re.compile(r"(?:create|drop|refresh)\s+(?:(?:or|replace|temporary|temp)\s+)*function\b", re.IGNORECASE)
-# The columns of such files are looked up when a view is made. Those of text and binaryFile are
-# always the same, but for columns that are folders.
+# The columns of such files are looked up when a view is made. Those of text and binaryFile are always the same, except
+# for columns from folder names.
 _INFERRED = re.compile(
     r"\b(?:(?:avro|csv|json|orc|parquet|xml)`?\s*\.\s*`"
     r"|(?!(?:text|binaryfile)\b)\w+`?\s*\.\s*`[^`]*[:/])",
@@ -49,7 +48,7 @@ class MetastoreRecord:
 
     Args:
         home: folder of the embedded stores.
-        settings: stands for the settings of Spark; what was made with others counts for nothing.
+            settings: identifies Spark's settings; a record made with others is ignored.
     """
 
     def __init__(self, home: Path, settings: str) -> None:
@@ -57,84 +56,84 @@ class MetastoreRecord:
         self._metastore = home / "metastore"
         self._settings = settings
         self._lock = threading.RLock()
-        self._schemas: dict[str, Relations | None] | None = None  # None: nobody has looked
+        self._schemas: dict[str, Relations | None] | None = None  # None: not listed yet
         self._views: dict[str, str] = {}  # the statements that made them
         self._columns: dict[str, Columns] = {}
         self._asked: set[str] = set()
-        self._changes: list[str] = []  # the names that were changed, empty for those not known
+        self._changes: list[str] = []  # the names that were changed; an empty text if unknown
 
     def load(self) -> None:
-        """Read the record, if nobody has opened the metastore since, before Spark opens it."""
+        """Read the record before Spark opens the metastore, unless something has opened it since."""
         with self._lock:
             self._read()
 
     def schemas(self) -> list[str] | None:
-        """The schemas of the metastore, None if they are not known."""
+        """The schemas of the metastore; None if unknown."""
         self.load()
         return None if self._schemas is None else list(self._schemas)
 
     def relations(self, schema: str) -> Relations | None:
-        """The tables and views of a schema, None if they are not known."""
+        """The tables and views of a schema; None if unknown."""
         self.load()
         return None if self._schemas is None else self._schemas.get(schema.lower(), [])
 
     def view_definition(self, schema: str, name: str) -> str:
-        """The hash of the statement that made a view, empty if it is not known."""
+        """The hash of the statement that made a view; empty if unknown."""
         self.load()
         statement = self._views.get(f"{schema}.{name}".lower(), "")
         return hashlib.md5(statement.encode()).hexdigest() if statement else ""
 
     def columns(self, schema: str, name: str) -> Columns | None:
-        """The columns of a table or view, None if they are not known."""
+        """The columns of a table or view; None if unknown."""
         self.load()
         return self._columns.get(f"{schema}.{name}".lower())
 
     def keep_columns(self, schema: str, name: str, columns: Columns, is_view: bool) -> None:
-        """Keep the columns of a table or view until it changes. A view that reads what may change
-        unseen keeps none."""
+        """Keep the columns of a table or view until it changes. They are not kept for a view whose sources can change
+        unseen."""
         key = f"{schema}.{name}".lower()
         with self._lock:
             if key in self._views or not is_view:
                 self._columns[key] = columns
 
     def is_made(self, sql: str) -> bool:
-        """Whether the view that ``sql`` creates is there, and was made by the same statement."""
+        """Whether the view that ``sql`` creates exists, and was made by the same statement."""
         view = _VIEW.match(_without_comments(sql))
         self.load()
         return view is not None and self._views.get(_plain(view[1])) == sql
 
     def changes(self) -> int:
-        """How often the metastore has been changed."""
+        """The number of changes to the metastore so far."""
         return len(self._changes)
 
     def changed_since(self, changes: int) -> set[str]:
-        """The names that statements have changed since there were so many changes."""
+        """The names that statements have changed since the number of changes was ``changes``."""
         return set(self._changes[changes:])
 
     def before(self, sql: str) -> None:
-        """Note that a statement is about to run on Spark, or has just ended, however it did."""
+        """Note that a statement is about to run on Spark, or has just ended, successfully or not."""
         statement = _without_comments(sql)
         if not _READS.match(statement):
             changed = None if _FUNCTION.match(statement) else _CHANGED.match(statement)
             self._change(_parts(changed[1])[-1] if changed else "")
 
     def before_any(self) -> None:
-        """Note that statements are about to run on Spark of which nothing is known."""
+        """Note that unknown statements are about to run on Spark."""
         self._note("")
 
     def after_any(self, names: Iterable[str]) -> None:
-        """Note which relations such statements have changed; an empty name for all."""
+        """Note which relations those statements have changed; an empty name stands for all."""
         for name in names:
             self._change(name)
 
     def _change(self, name: str) -> None:
-        """Forget what holds no more once ``name`` is changed, all if it is not known."""
+        """Forget what is no longer true once ``name`` has changed; everything if the name is empty."""
         with self._lock:
             self._note(name)
             self._forget(name)
 
     def _note(self, name: str) -> None:
-        """Note that ``name`` changes: a run that is killed meanwhile leaves no record."""
+        """Note that ``name`` changes, and delete the record: a run that is killed meanwhile leaves none."""
         with self._lock:
             self._read()
             self._changes.append(name)
@@ -149,7 +148,7 @@ class MetastoreRecord:
                 self._views[_plain(view[1])] = sql
 
     def capture(self, schemas: Callable[[], Iterable[str]], ask: Callable[[str], Relations]) -> None:
-        """Look up what is not known and was asked for, while Spark runs."""
+        """While Spark runs, look up what was asked for and is unknown."""
         self.load()
         known = self._schemas or dict.fromkeys(schemas())
         for schema in [name for name, found in known.items() if found is None]:
@@ -158,7 +157,7 @@ class MetastoreRecord:
             self._schemas = known
 
     def write(self) -> None:
-        """Write down what is known, after Spark has ended."""
+        """Write the record, after Spark has ended."""
         with self._lock:
             stamp = self._stamp()
             if self._schemas is None or not stamp:
@@ -175,7 +174,7 @@ class MetastoreRecord:
             draft.replace(self._path)
 
     def note_schema(self, schema: str) -> None:
-        """Note that the next run may ask for the relations of a schema too."""
+        """Note that the next run may ask for the relations of this schema too."""
         self._asked.add(schema.lower())
 
     def _read(self) -> None:
@@ -191,23 +190,23 @@ class MetastoreRecord:
         self._schemas = content["schemas"]
 
     def _parsed(self) -> dict[str, Any]:
-        """What the file says; nothing where that does not hold any more."""
+        """The contents of the file; empty if they are no longer valid."""
         try:
             content = json.loads(self._path.read_text())
-        except ValueError:  # a power cut
+        except ValueError:  # after a power cut
             return {}
         is_known = isinstance(content, dict) and content.keys() == _KEYS
         found = (self._stamp(), self._settings)
         return content if is_known and (content["stamp"], content["settings"]) == found else {}
 
     def _stamp(self) -> dict[str, list[int]]:
-        """When the metastore's files were written. Derby writes its log whenever it is opened."""
+        """The times at which the metastore's files were written. Derby writes its log whenever it is opened."""
         files = [self._metastore / "service.properties", *(self._metastore / "log").glob("*")]
         stats = {file.name: file.stat() for file in files if file.exists()}
         return {name: [stat.st_mtime_ns, stat.st_size] for name, stat in stats.items()}
 
     def _forget(self, name: str) -> None:
-        """Forget what is about to change, and the views that mention it; all if it is not known."""
+        """Forget what is about to change, and the views that mention it; everything if the name is empty."""
         mentioned = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
         views = {view for view, sql in self._views.items() if mentioned.search(sql)}
         for known in (self._views, self._columns):
@@ -218,12 +217,12 @@ class MetastoreRecord:
 
 @cache
 def record_of(home: Path, settings: str) -> MetastoreRecord:
-    """The record of a home, one in a process for as long as no other process can change it."""
+    """The record of a home: one per process, as long as no other process can change it."""
     return MetastoreRecord(home, settings)
 
 
 def forget_records() -> None:
-    """Look at the files again, when other processes may have changed a metastore."""
+    """Read the files again the next time, because other processes may change a metastore now."""
     record_of.cache_clear()
 
 

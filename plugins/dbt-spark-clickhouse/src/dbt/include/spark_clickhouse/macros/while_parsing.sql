@@ -1,5 +1,5 @@
-{# While the project is parsed no engine is at work, and Spark's macros are found before dbt's. The
-   following ones of Spark raise or warn at what ClickHouse can do: dbt's are rendered instead. #}
+{# While the project is parsed, no engine is at work, and Spark's macros are found before dbt's. The following ones of
+   Spark raise or warn about things that ClickHouse can do, so dbt's are rendered instead. #}
 {% macro spark_clickhouse__alter_relation_add_remove_columns(relation, add_columns, remove_columns) -%}
   {%- do default__alter_relation_add_remove_columns(relation, add_columns, remove_columns) -%}
 {% endmacro %}
