@@ -1,4 +1,4 @@
-"""What a test needs, how long it may take, and the options of the tests."""
+"""What tests need, how long they may take, and the tests' options."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from xdist.scheduler import LoadFileScheduling
 
 from tests.support.budget import Budget, read_record
 
-# Many small projects have the same macros: dbt, which has this for its own tests, parses each of them once.
+# Many small projects share the macros. With this cache, which dbt has for its own tests, each macro is parsed only
+# once.
 enable_test_caching()
-# Most of what dbt makes stays until its command has ended: to look through it each 700 objects takes a sixth of the time.
+# Most objects that dbt creates live until its command ends. Scanning them every 700 objects takes a sixth of the time.
 gc.set_threshold(50_000, 10, 10)
-# The tests start Spark often, with little data: to compile it well takes longer than it saves. Java then has
-# 48 MB for what is compiled, which Spark fills, and not its usual 240.
+# The tests often start Spark, with little data: optimizing its code takes longer than it saves. Java would then reserve
+# only 48 MB for compiled code, which Spark fills, instead of its usual 240.
 os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m")
 
-# What the tests of a folder or file need; the first that fits.
+# What the tests of a folder or file need; the first match counts.
 NEEDS = {
     "tests/macros/": "fast",
     "tests/docs/test_documents.py": "fast",
@@ -56,8 +57,8 @@ NEEDS = {
     "tests/shop_stream/": "fast",
     "plugins/dbt-spark-clickhouse/tests/functional/": "spark",
 }
-# What `make test` leaves to `make test-all`, and what of it `make test` shows, by folder, file, test or case.
-# What is in LONG is for `make soak`.
+# What `make test` leaves to `make test-all`, and which part of it `make test` runs, by folder, file, test or case. The
+# tests in LONG are for `make soak`.
 ALL = {
     "plugins/dbt-spark-clickhouse/tests/functional/test_digests.py": "one table of all types, in test_hand_off.py",
     "tests/change_sets/test_extracts.py": "an extract, with and without keys, in test_change_sets.py",
@@ -83,18 +84,19 @@ ALL = {
     "tests/materialization/test_views.py::test_a_run_that_died": "deaths with views on the table, in test_deaths.py",
     "tests/release/": "the files of both plugins are those that every other test imports",
 }
-# Each case of a test is a table of its own: `make test` takes so many of a test's, the first and the last among them.
+# Each case of a test is a table of its own: `make test` takes this many of a test's cases, including the first and
+# last.
 SAMPLED = {"tests/materialization/test_atomic.py": 3}
-# Seconds in which a test ends, with the fixtures that it is the first to ask for, on a machine with other things to do.
+# Seconds within which a test must end, including the fixtures that it is the first to use, on a busy machine.
 SECONDS = {"fast": 120, "engine": 600, "spark": 1800}
 SECONDS_AT_LENGTH = 4 * 3600  # with an option of `make soak`
 
-# A group of pytest-xdist (`--dist loadfile`) is a file, but for these. What the tests of a folder share is made once;
-# what shares nothing is apart, so that both processes end at the same time.
+# A group of pytest-xdist (`--dist loadfile`) is a file, except for these folders, whose tests share what they set up.
+# Files that share nothing stay separate, so that both processes end at the same time.
 SHARED = ("plugins/dbt-spark-clickhouse/tests/functional/", "tests/macros/")
 APART = ("tests/end_to_end/test_shop.py",)
 
-# What takes longer than all of `make test` may: `make soak` runs it, by its option.
+# Tests that alone take longer than all of `make test` may: `make soak` runs them, through their options.
 LONG = {
     "--every-setting": "test_every_setting",
     "--batches": "test_many_batches",
@@ -103,7 +105,7 @@ LONG = {
 }
 
 
-# The options of tests that are longer in `make soak`: what they are elsewhere.
+# The options of tests that run longer in `make soak`, with their usual values.
 USUAL: dict[str, Any] = {
     "--deltas": 200,
     "--histories": (300, 8, 40),
@@ -190,7 +192,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session")
 def is_exhaustive(request: pytest.FixtureRequest) -> bool:
-    """Whether all is tried, and not a covering part of it."""
+    """Whether to try everything, instead of a covering part of it."""
     return bool(request.config.getoption("--exhaustive"))
 
 
@@ -216,7 +218,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             long = [item for item in items if name in item.nodeid]
             config.hook.pytest_deselected(items=long)
             items[:] = [item for item in items if item not in long]
-    # A process of pytest-xdist works on one group at a time: a long one that is begun last keeps the others waiting.
+    # A pytest-xdist process works on one group at a time: if a long group starts last, the others wait for it.
     costs: dict[str, float] = defaultdict(float)
     for path, cost in read_record().items():
         costs[_group(path)] += cost
@@ -224,7 +226,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """With `-m fast`, do not even read the files of the others: that takes longer than many tests."""
+    """With `-m fast`, do not even import the files of the other tests: that takes longer than many tests."""
     only = config.getoption("markexpr")
     if only not in SECONDS or not collection_path.name.startswith("test_"):
         return None
@@ -248,7 +250,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 class Groups(LoadFileScheduling):
-    """A process of pytest-xdist takes a group at a time."""
+    """A pytest-xdist process takes one group at a time."""
 
     def _split_scope(self, nodeid: str) -> str:
         path = nodeid.split("::", maxsplit=1)[0]
@@ -260,7 +262,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Groups | Non
 
 
 def _group(path: str) -> str:
-    """The folder of SHARED that a file is in, or the file."""
+    """The folder in SHARED that contains the file, or the file itself."""
     return next((folder for folder in SHARED if path.startswith(folder)), path)
 
 

@@ -1,4 +1,4 @@
-"""Lays out the pages of the site as in the repository: the README, and what pages link to."""
+"""Arranges the pages of the site as in the repository: the README, and everything that pages link to."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _LINK = re.compile(r"(?<=\]\()(?!https?://)([^)#\s]+)")
 
 
 def stage(page: Path) -> None:
-    """Copy a page, and the files that it links to unless they are there. A link to a folder leads
-    to its README.
+    """Copy a page, and the files that it links to unless they are already there. A link to a folder leads to its
+    README.
 
     Raises:
-        FileNotFoundError: a page links to what is not there.
+        FileNotFoundError: a page links to a missing file.
     """
 
     def follow(link: re.Match[str]) -> str:

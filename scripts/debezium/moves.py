@@ -1,9 +1,9 @@
-"""Makes the fixtures tests/change_sets/dialects/moves_*: the source moves to a server whose positions begin anew.
+"""Makes the fixtures tests/change_sets/dialects/moves_*: the source moves to a server whose positions start again.
 
-python -m scripts.debezium.moves [name ...]
+    python -m scripts.debezium.moves [name ...]
 
-Each file has what Debezium sends from the first server and then from the second one. `moves.expected.json` says for
-each how many lines are of the first server, and which rows the second one has in the end:
+Each file has what Debezium sends from the first server and then from the second one. For each, `moves.expected.json`
+says how many lines are from the first server, and which rows the second one has in the end:
 
 - `moves_postgresql`: `pg_dump` into a new cluster; Debezium streams its changes, without a snapshot.
 - `moves_restore`: the cluster is restored from a `pg_basebackup`, which lacks the last changes; Debezium reads a
@@ -45,13 +45,13 @@ class Server(Protocol):
     """A PostgreSQL or a MariaDB."""
 
     def query(self, sql: str, database: str = ...) -> list[str]:
-        """Run statements; the lines that they return."""
+        """Run statements. Return the lines of their results."""
 
 
 def _run(
     debezium: Debezium, server: Server, settings: Mapping[str, str], changes: str, database: str, *, mark: int
 ) -> list[str]:
-    """What the connector sends from its start until these changes."""
+    """What the connector sends from its start up to these changes."""
     with Recording(debezium, {**settings, "tombstones.on.delete": "false"}) as recording:
         numbers = iter(range(mark, mark + 900))
 
@@ -108,7 +108,7 @@ def _mariadb(debezium: Debezium, folder: Path) -> dict[str, Any]:
         for row in _orders(first, "shop"):
             second.query(f"insert into orders values ({row['id']}, '{row['note']}')", "shop")
         first.stop()
-        time.sleep(2)  # times of MariaDB are whole seconds
+        time.sleep(2)  # times in MariaDB are whole seconds
         settings = {**second.connector("shop"), "name": "b", "snapshot.mode": "no_data"}
         moved = _run(debezium, second, settings, MOVED, "shop", mark=1000)
         return {"sent": sent, "moved": moved, "rows": _orders(second, "shop")}
@@ -125,13 +125,13 @@ MOVES: dict[str, Callable[[Debezium, Path], dict[str, Any]]] = {
 
 
 def main() -> int:
-    """Make the fixtures that are named, or all."""
+    """Make the named fixtures, or all."""
     path = FOLDER / "moves.expected.json"
     expected = json.loads(path.read_text()) if path.exists() else {}
     for name in sys.argv[1:] or MOVES:
         with tempfile.TemporaryDirectory(prefix="moves-") as temporary:
             folder = Path(temporary)
-            folder.chmod(0o755)  # PostgreSQL's account goes through it
+            folder.chmod(0o755)  # PostgreSQL's account must be able to pass through it
             for server in ("first", "second"):
                 (folder / server).mkdir()
             with Debezium(folder / "debezium.log") as debezium:

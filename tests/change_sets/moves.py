@@ -80,7 +80,7 @@ def moved_epochs() -> Case:
 
 
 def restored() -> Case:
-    """A row that was deleted after the backup is there again."""
+    """A row that was deleted after the backup exists again."""
     return _case("restored", "moves_restore")
 
 
