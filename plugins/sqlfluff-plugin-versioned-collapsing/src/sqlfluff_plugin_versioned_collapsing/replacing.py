@@ -24,8 +24,9 @@ _OF_VERSIONS = re.compile(
 def why_never_replaced(relation: Relation) -> str | None:
     """The reason why rows of a key stay next to each other, even with FINAL; None if there is none.
 
-    A column counts if the engine names it, or if dbt's `unique_key` lacks it. Without either, the names decide: that of
-    the column, and that of the table, which must not suggest that it keeps every version.
+    A column of the sorting key counts if the engine names it. Any other column must have a name that says that it
+    changes with updates, and the table's name must not suggest that it keeps every version. If there is a `unique_key`
+    of dbt's, its columns never count, and the table's name does not matter.
     """
     if not relation.is_replacing or not relation.sorting_key:
         return None

@@ -72,8 +72,8 @@ def batches(files: Iterable[LandedFile], name: str) -> list[dict[str, Any]]:
     ``landed_at`` (when its last file was written, in microseconds since 1970) and ``example``, one of its files. Files
     outside any batch are reported per folder, with a ``batch`` of None.
 
-    ``hash`` covers the last three parts of each path and the sizes, ``times`` also the modification times. Spark
-    computes both in the same way.
+    ``hash`` covers the last three parts of each path with the file's size, ``times`` the same with its modification
+    time. Spark computes both in the same way.
     """
     groups: dict[tuple[int | None, str], list[LandedFile]] = defaultdict(list)
     for file in files:
