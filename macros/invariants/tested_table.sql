@@ -25,8 +25,8 @@
 {% endmacro %}
 
 
-{# The tombstones of a versioned_collapsing table, for `from`, without expired ones. None if the table has none, or if
-   their key is not that of the test. #}
+{# The tombstones of a versioned_collapsing table, for `from`, without expired ones. None if the table has none of its
+   own, or if their key is not that of the test. #}
 {% macro read_tested_tombstones(table, unique_key) %}
   {%- if not execute -%}{%- do return(none) -%}{%- endif -%}
   {%- set relation = versioned_collapsing.get_tombstones_relation(table.relation) -%}
@@ -88,8 +88,8 @@ from (
 {% endmacro %}
 
 
-{# The values of the last partitions: numbers as numbers, dates as dates. They are looked up first, because ClickHouse
-   skips whole parts only for literals. None if they are not asked for; empty if the table has no partitions, and then
+{# The IDs of the last partitions, in the order of their values: numbers as numbers, dates as dates. They are looked up
+   first, because ClickHouse skips whole parts only for literals. None if they are not asked for; empty if the table has no partitions, and then
    the whole table counts. #}
 {% macro read_recent_partitions(relation, recent_partitions) %}
   {%- if not recent_partitions -%}{%- do return(none) -%}{%- endif -%}
@@ -164,8 +164,8 @@ from (
    can be given if there is no such engine, as for a view that passes the signs on.
 
    Returns `relation`; `sign`, `version` and `key`, as SQL; `version_name`; `columns`, all stored columns except the
-   sign, with their types; `listed`, the same columns as SQL; `names`, those of all columns; `is_collapsing`. It is
-   empty while dbt parses, and if the table does not exist. #}
+   sign, with their types; `listed`, the same columns as SQL; `names`, those of all columns; `is_collapsing`. While dbt
+   parses, and if the table does not exist, there are no columns. #}
 {% macro read_signed_table(model, sign=none, version=none, key=none) %}
   {%- set relation = versioned_collapsing.get_tested_relation(model) -%}
   {%- if execute -%}

@@ -329,7 +329,7 @@ def _operands(terms: Terms, operators: tuple[str, ...]) -> Iterator[tuple[str, T
 
 
 def _is_prefix(terms: list[BaseSegment]) -> bool:
-    """Whether a minus that comes next is a prefix: there is only a minus so far, or an operator at the end."""
+    """Whether a minus that comes next is a prefix, because the last term is an operator."""
     return terms[-1].raw in ("-", "+", "*", "/", "%") and not terms[-1].segments
 
 
