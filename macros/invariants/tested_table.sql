@@ -89,8 +89,8 @@ from (
 
 
 {# The IDs of the last partitions, in the order of their values: numbers as numbers, dates as dates. They are looked up
-   first, because ClickHouse skips whole parts only for literals. None if they are not asked for; empty if the table has no partitions, and then
-   the whole table counts. #}
+   first, because ClickHouse skips whole parts only for literals. None if they are not asked for; empty if the table has
+   no partitions, and then the whole table counts. #}
 {% macro read_recent_partitions(relation, recent_partitions) %}
   {%- if not recent_partitions -%}{%- do return(none) -%}{%- endif -%}
   {%- if not execute or not versioned_collapsing._read_is_partitioned(relation) -%}{%- do return([]) -%}{%- endif -%}

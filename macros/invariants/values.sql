@@ -60,7 +60,7 @@
 {% endmacro %}
 
 
-{# For each column, the condition that it has more than one value, counting null as one. #}
+{# For each column, the condition that it has more than one value; null counts as a value. #}
 {% macro get_columns_differ(names) %}
   {%- set differs = [] -%}
   {%- for name in names -%}
@@ -157,7 +157,7 @@
 {% endmacro %}
 
 
-{# The types of a truth's columns. None if the table or the truth does not exist yet: dbt compiles tests even then. #}
+{# The types of a truth's columns. Empty if the table or the truth does not exist yet: dbt compiles tests even then. #}
 {% macro read_truth_types(table, truth) %}
   {%- if not table.columns -%}{%- do return({}) -%}{%- endif -%}
   {%- if truth is not string and adapter.get_relation(truth.database, truth.schema, truth.identifier) is none -%}
