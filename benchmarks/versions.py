@@ -1,4 +1,5 @@
-"""What the type of the version costs: a place in a log, and the positions that say in which order a source commits."""
+"""What the type of the version costs: a log position alone, or positions that give the order in which a source
+commits."""
 
 from __future__ import annotations
 
@@ -32,12 +33,12 @@ VERSIONS = {
 
 
 def measure_versions(engine: Engine, rows: int, changes: int, trials: int) -> list[Row]:
-    """Applies to tables that differ in the type of the version alone, in turn; then the bytes of a row, after merges.
+    """Applies to tables that differ only in the type of the version, in turn; then the bytes per row, after merges.
 
     Args:
-        engine: an engine; its tables are dropped.
+        engine: an engine, whose tables are dropped.
         rows: of each table.
-        changes: of each apply.
+        changes: per apply.
         trials: applies that count, after one that does not.
     """
     engine.empty()
@@ -66,7 +67,7 @@ def measure_versions(engine: Engine, rows: int, changes: int, trials: int) -> li
 
 
 def _take(engine: Engine, model: str, name: str, first: int, changes: int, rows: int) -> float:
-    """Apply changes of scattered rows, whose versions from `first` on have another order than the keys."""
+    """Apply changes to scattered rows. From `first` on, their versions are not in the order of the keys."""
     kind, version = VERSIONS[name]
     step = rows // changes
     engine.add_model(

@@ -66,7 +66,7 @@
 {% endmacro %}
 
 
-{# What lifts a position above those of the servers before: an epoch for each time that is not above the event's. #}
+{# What raises a position above those of the earlier servers: an epoch for each time at or before the event's. #}
 {% macro get_epoch_position_sql(fields, epochs) %}
   {%- set begun = [] -%}
   {%- for beginning in epochs -%}

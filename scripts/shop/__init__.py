@@ -1,1 +1,1 @@
-"""A shop on a real PostgreSQL that the real Debezium captures: its customers, its batches, the stream that `data` has."""
+"""A shop on a real PostgreSQL, captured by the real Debezium: its customers, its batches, and the stream in `data`."""

@@ -1,7 +1,7 @@
 """Lands what Debezium captures, batch by batch.
 
-Each batch ends with a marker: a transaction that waits until nobody writes, and says what the tables hold then. So it
-is known what a table must hold once it has applied a batch, and no more.
+Each batch ends with a marker: a transaction that waits until nobody writes, and records what the tables hold then. So
+it is known what a table must hold once it has applied exactly the batches up to that one.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from scripts.debezium.engine import Debezium, Engine, Record
 from scripts.debezium.postgres import Postgres
 
 NAME = "shop"
-WRITERS = 22  # advisory lock: each writer shares it, the marker has it alone
+WRITERS = 22  # advisory lock: the writers share it, the marker has it alone
 PATIENCE = 120  # seconds for a marker to come through Debezium
 KEYS = {"customers": ("customer_id",), "orders": ("order_id",), "order_items": ("order_id", "line_no")}
 TABLES = tuple(KEYS)
-# Columns that are quoted in copies, so that a space stays and null is not an empty text.
+# Columns that are quoted in copies, so that spaces are kept and null differs from an empty text.
 TEXTS = {"customers": "name, email", "orders": "note", "order_items": "sku"}
-# Debezium's own settings, besides where PostgreSQL is. All others are Debezium's defaults.
+# Debezium's own settings, without PostgreSQL's address. All others have Debezium's defaults.
 SETTINGS = {
     "name": NAME,
     "topic.prefix": NAME,
@@ -36,18 +36,18 @@ SETTINGS = {
     "publication.autocreate.mode": "filtered",
     "signal.data.collection": "public.signals",
     "decimal.handling.mode": "string",  # 12.50 instead of base64
-    "skipped.operations": "none",  # else Debezium sends no truncates
-    "tombstones.on.delete": "false",  # they are for Kafka's compaction
-    "value.converter.schemas.enable": "false",  # else each line has the types of all columns
+    "skipped.operations": "none",  # by default Debezium sends no truncates
+    "tombstones.on.delete": "false",  # they serve only Kafka's compaction
+    "value.converter.schemas.enable": "false",  # otherwise each line has the types of all columns
     "offset.storage": "org.apache.kafka.connect.storage.MemoryOffsetBackingStore",
     "poll.interval.ms": "50",
-    # Two tables in one topic: `table` of parse_debezium tells them apart.
+    # Two tables in one topic, which the argument `table` of parse_debezium separates.
     "transforms": "route",
     "transforms.route.type": "io.debezium.transforms.ByLogicalTableRouter",
     "transforms.route.topic.regex": r"(.*)\.customers_archive",
     "transforms.route.topic.replacement": "$1.customers",
 }
-# Of each table what is compared: rows, an amount, and a number that depends on every value of every row.
+# For each table, the figures to compare: rows, an amount, and a number that depends on every value of every row.
 # ClickHouse computes the same in `live_cdc/comparison.py`.
 FIGURES = {
     "customers": (
@@ -86,7 +86,7 @@ class Capture:
     """Debezium on the shop.
 
     Args:
-        postgres: where the changes are.
+        postgres: the source of the changes.
         debezium: the JVM.
     """
 
@@ -100,25 +100,25 @@ class Capture:
 
     @property
     def has_begun(self) -> bool:
-        """Whether something has been captured: the snapshot is on its way."""
+        """Whether something has been captured, so that the snapshot is under way."""
         self._check()
         return self._number > 0 or bool(self._pending)
 
     def stop(self) -> None:
-        """Let Debezium end."""
+        """Stop Debezium."""
         self._engine.stop()
 
     def batch(self, copies: Mapping[str, Path] | None = None) -> Batch:
         """What has been committed since the last batch.
 
         Args:
-            copies: files that are to have tables as CSV, as they are at the end of the batch.
+            copies: by table, the CSV file into which to copy its rows as they are at the end of the batch.
 
         Raises:
             RuntimeError: Debezium has ended, or does not send the marker.
         """
         end = time.monotonic() + PATIENCE
-        while not self.has_begun and time.monotonic() < end:  # else Debezium would not see the marker
+        while not self.has_begun and time.monotonic() < end:  # otherwise Debezium would not see the marker
             time.sleep(0.1)
         self._number += 1
         self._postgres.query(_marker_sql(self._number, copies or {}))
@@ -169,7 +169,7 @@ def land(
     """Write a batch into the landing zone. Each table's part appears at once, complete.
 
     Args:
-        files: how many files tables have, if not one.
+        files: the number of files of a table, if not one.
     """
     for table, of_table in lines.items():
         (landing / table).mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The shop's tables, and what its customers do with them: connections with transactions at random, which race."""
+"""The shop's tables, and what its customers do with them: connections that race with random transactions."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ NOTES = (
     "fragile – handle with care",  # noqa: RUF001
     "entrée côté jardin",
     "back\\slash and tab\there",
-    # What looks empty is text.
+    # Texts that look empty.
     "\t",
     " ",
     "\u00a0",
@@ -86,12 +86,12 @@ NOTES = (
     "NaN",
 )
 HOT_ORDERS = range(1, 41)  # they are deleted and come back, in several connections at once
-SCHEMA_CHANGE = 200  # after so many transactions orders get a column
-TRUNCATE = 900  # after so many transactions, and again, order_items are emptied and filled
+SCHEMA_CHANGE = 200  # transactions after which orders get a column
+TRUNCATE = 900  # transactions after which, again and again, order_items are emptied and refilled
 
 
 def _any(name: str) -> str:
-    """A customer or an order: the next one at or above a number at random."""
+    """A customer or an order: the first one at or above a random number."""
     first = {"customer": 1001, "order": 50001}[name]
     at = f"(select ({first} + floor(random() * ((select last_value from {name}_ids) - {first - 1})))::bigint)"
     return f"(select {name}_id from {name}s where {name}_id >= {at} order by {name}_id limit 1)"
@@ -99,21 +99,21 @@ def _any(name: str) -> str:
 
 ANY_CUSTOMER = _any("customer")
 ANY_ORDER = _any("order")
-# What may happen where transactions race; the transaction is rolled back.
+# Errors that racing transactions may cause; the transaction is rolled back.
 LOST_RACE = re.compile(r"duplicate key|foreign key|deadlock detected|current transaction is aborted")
 
 
 class Workload(threading.Thread):
-    """A connection that sends transactions until it is told to stop.
+    """A connection that sends transactions until it is stopped.
 
     Args:
-        postgres: where the shop is.
-        seed: of what it does.
+        postgres: the server of the shop.
+        seed: determines what it does.
         pause: seconds between two transactions.
-        allowance: one for each transaction that it may send, if it may not send as many as it likes.
-        changes_tables: whether it alters and empties tables too.
+        allowance: one for each transaction that it may send; without it, there is no limit.
+        changes_tables: whether it also alters and empties tables.
 
-    `error` says why it ended, if nobody has told it to.
+    `error` says why it ended, if it was not stopped.
     """
 
     def __init__(
@@ -146,7 +146,7 @@ class Workload(threading.Thread):
         )
 
     def fill(self, customers: int, orders: int) -> None:
-        """Before it starts: the shop as it is at first."""
+        """Create the initial contents of the shop, before it starts."""
         new = [self._new_customer] * customers + [self._new_order] * orders
         self._postgres.query(";\n".join(each() for each in new))
 
@@ -163,10 +163,10 @@ class Workload(threading.Thread):
             self.error = self._said() or "its connection is lost"
 
     def stop(self) -> None:
-        """Let it end its transaction, and close its connection.
+        """Let it finish its transaction, and close its connection.
 
         Raises:
-            RuntimeError: PostgreSQL has refused a statement that lost no race.
+            RuntimeError: PostgreSQL has refused a statement for another reason than a race.
         """
         self._stopped.set()
         if self.ident:
@@ -280,7 +280,7 @@ class Workload(threading.Thread):
         return self._update(f"note = repeat('ü{self._chance.randrange(10**6)}-', 300)")
 
     def _note_left_alone(self) -> str:
-        """An order with a long note, of which PostgreSQL does not send the note."""
+        """Update an order that has a long note, which PostgreSQL then does not send."""
         return (
             "update orders set amount = amount + 0.01, updated_at = shop_time() where order_id = "
             "(select order_id from orders where length(note) > 2000 order by random() limit 1)"
@@ -300,7 +300,7 @@ class Workload(threading.Thread):
         )
 
     def _deleted_customer(self) -> str:
-        """One without orders goes to the archive."""
+        """Move a customer without orders to the archive."""
         return (
             f"with gone as (delete from customers where customer_id = {ANY_CUSTOMER} and not exists "
             "(select from orders where orders.customer_id = customers.customer_id) returning *) "
@@ -321,7 +321,8 @@ class Workload(threading.Thread):
         return f"savepoint s; {self._new_tier()}; rollback to s; {self._new_status()}"
 
     def _hot_order_locked_and_deleted(self) -> str:
-        """Who inserts the order in between waits. Its row is then before the delete in the log, and after it for all."""
+        """Whoever inserts the order in between waits. The inserted row precedes the delete in the log, but takes effect
+        after it."""
         order = self._chance.choice(HOT_ORDERS)
         return (
             f"update orders set status = 'paid', updated_at = shop_time() where order_id = {order}; "

@@ -1,6 +1,6 @@
-"""Races on a PostgreSQL that Debezium has recorded (scripts/debezium/races.py), up to ClickHouse.
+"""Races on a PostgreSQL that Debezium has recorded (scripts/debezium/races.py), followed up to ClickHouse.
 
-A transaction is open during the snapshot, and an incremental snapshot runs while others write. The rows are PostgreSQL's.
+A transaction is open during the snapshot, and an incremental snapshot runs during writes. The rows are PostgreSQL's.
 """
 
 from __future__ import annotations

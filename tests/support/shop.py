@@ -64,17 +64,18 @@ TABLES: dict[str, Columns] = {
 
 
 def expected_rows(table: str, batch: int, truth: Path = EXPECTED) -> list[Row]:
-    """The rows of ``table`` in PostgreSQL after ``batch``, in order of the key. Those of the shop: after 10 and 20."""
+    """The rows of ``table`` in PostgreSQL after ``batch``, ordered by key. The shop has them for batches 10 and 20."""
     columns = TABLES[table]
     with (truth / f"batch_{batch}" / f"{table}.csv").open(newline="", encoding="utf-8") as file:
         return [tuple(parse(row[name]) for name, parse in columns.items()) for row in csv.DictReader(file)]
 
 
 def position(event: Mapping[str, Any]) -> tuple[int, ...]:
-    """Where an event of the shop is in the order of commits.
+    """The position of an event of the shop in the order of commits.
 
-    Debezium has the LSN of the commit before in `source.sequence`. The first transaction after the snapshot has none: it
-    is above the snapshot, though its own LSN may be below. Rows that an incremental snapshot has read have no LSN.
+    Debezium sends the LSN of the previous commit in `source.sequence`. The first transaction after the snapshot has
+    none: it comes after the snapshot, although its own LSN may be lower. Rows read by an incremental snapshot have no
+    LSN.
     """
     source = event["source"]
     committed, _ = json.loads(source["sequence"])
@@ -91,7 +92,7 @@ def summary() -> dict[str, Any]:
 
 @contextmanager
 def clickhouse(home: Path) -> Iterator[Client]:
-    """A client on the embedded ClickHouse of ``home``; no other process may be using it."""
+    """A client for the embedded ClickHouse of ``home``, which no other process may be using."""
     client = clickhouse_connect.get_client(
         interface="chdb", path=str(home / "clickhouse"), settings={"session_timezone": "UTC"}
     )
@@ -104,7 +105,7 @@ def clickhouse(home: Path) -> Iterator[Client]:
 
 @contextmanager
 def clickhouse_server(address: tuple[str, int], password: str) -> Iterator[Client]:
-    """A client on a ClickHouse server."""
+    """A client for a ClickHouse server."""
     client = clickhouse_connect.get_client(
         host=address[0], port=address[1], password=password, autogenerate_session_id=False
     )
@@ -120,16 +121,16 @@ def query(client: Client, sql: str) -> list[Row]:
 
 
 def live_rows(client: Client, table: str) -> list[Row]:
-    """The live rows by FINAL, in order of the key."""
+    """The live rows by FINAL, ordered by key."""
     columns = ", ".join(TABLES[table])
     return query(client, f"select {columns} from shop.{table} final where _sign = 1 order by all")
 
 
 def net_rows(client: Client, table: str) -> list[Row]:
-    """The live rows by sums of sign over what is stored, merged or not, in order of the key.
+    """The live rows by sums of the sign over all stored rows, merged or not, ordered by key.
 
     Raises:
-        AssertionError: a row is stored more or less often than once, all in all.
+        AssertionError: the signs of a row do not sum to one.
     """
     columns = ", ".join(TABLES[table])
     rows = query(
@@ -142,5 +143,5 @@ def net_rows(client: Client, table: str) -> list[Row]:
 
 
 def rows_of_live_view(client: Client, table: str) -> list[Row]:
-    """The rows of `<table>_live`, in order of the key."""
+    """The rows of `<table>_live`, ordered by key."""
     return query(client, f"select {', '.join(TABLES[table])} from shop.{table}_live order by all")
