@@ -87,7 +87,7 @@ NOTES = (
 )
 HOT_ORDERS = range(1, 41)  # they are deleted and come back, in several connections at once
 SCHEMA_CHANGE = 200  # transactions after which orders get a column
-TRUNCATE = 900  # transactions after which, again and again, order_items are emptied and refilled
+TRUNCATE = 900  # transactions; after each time so many, order_items are emptied and refilled
 
 
 def _any(name: str) -> str:
