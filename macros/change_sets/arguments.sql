@@ -88,12 +88,27 @@
     ) -%}
   {%- endfor -%}
   {%- do problems.extend(versioned_collapsing._get_encoding_problems(columns, encodings)) -%}
-  {%- for name, range in ranges.items() if range is string or range is not sequence or range | length != 2 -%}
+  {%- for name, range in ranges.items()
+      if range != 'clamp' and (range is string or range is not sequence or range | length != 2) -%}
     {%- do problems.append(
-        "ranges: " ~ name ~ " has " ~ range ~ "; a range takes two values, the lowest and the highest."
+        "ranges: " ~ name ~ " has " ~ range ~ "; a range takes two values, the lowest and the highest, or 'clamp'."
     ) -%}
   {%- endfor -%}
   {%- do versioned_collapsing.raise_problems(model.unique_id, problems + more, 'a staging model') -%}
+{% endmacro %}
+
+
+{# Values of a key or version that become the same bound would be taken for the same row, or for one change. #}
+{% macro get_clamp_problems(key, columns, version, ranges) %}
+  {%- set problems = [] -%}
+  {%- for name, range in ranges.items() if range == 'clamp' and name in columns -%}
+    {%- if name in key or name == version or versioned_collapsing.get_kind(columns[name]) not in ('date', 'timestamp') -%}
+      {%- do problems.append(
+          "ranges: " ~ name ~ " has 'clamp', which is for dates and timestamps that are neither key nor version."
+      ) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do return(problems) -%}
 {% endmacro %}
 
 

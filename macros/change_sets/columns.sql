@@ -320,6 +320,40 @@
 {% endmacro %}
 
 
+{# A date or time of which each value beyond the range becomes the nearest bound: open ends, such as 9999-12-31 and
+   `infinity`. Debezium writes those of PostgreSQL as the texts and numbers below (tests/change_sets/dialects has the
+   lines). Days have gone beyond an integer: the driver's milliseconds of a snapshot, and the days since 2000 of a stream,
+   so that infinity is below zero. #}
+{% macro get_clamped_sql(text, typed, type) -%}
+  {%- set lowest, highest = versioned_collapsing.get_default_range(type) -%}
+  {%- set is_date = type == 'date' -%}
+  {%- set above = ["'infinity'", "'9223372036854775807'", "'2262-04-11t23:47:16.854775807'"]
+      + (versioned_collapsing._get_days_sql([-622191234, -2147472692]) if is_date else []) -%}
+  {%- set below = ["'-infinity'"] + (versioned_collapsing._get_days_sql([622191232]) if is_date else []) -%}
+  case
+    when rtrim('z', lower({{ text }})) in ({{ above | join(', ') }}) then cast('{{ highest }}' as {{ type }})
+    when rtrim('z', lower({{ text }})) in ({{ below | join(', ') }}) then cast('{{ lowest }}' as {{ type }})
+    when {{ text }} rlike r'^[+][0-9]{5,}-[0-9]{2}-' then cast('{{ highest }}' as {{ type }})
+    when {{ text }} rlike r'^-[0-9]{4,}-[0-9]{2}-' then cast('{{ lowest }}' as {{ type }})
+    else transform(array({{ typed }}), _found -> if(
+      _found is null,
+      null,
+      greatest(least(_found, cast('{{ highest }}' as {{ type }})), cast('{{ lowest }}' as {{ type }}))
+    ))[0]
+  end
+{%- endmacro %}
+
+
+{# Numbers of days since 1970, and the same as dates, as text. #}
+{% macro _get_days_sql(numbers) %}
+  {%- set texts = [] -%}
+  {%- for number in numbers -%}
+    {%- do texts.extend(["'" ~ number ~ "'", 'cast(date_from_unix_date(' ~ number ~ ') as string)']) -%}
+  {%- endfor -%}
+  {%- do return(texts) -%}
+{% endmacro %}
+
+
 {% macro get_type_names(columns) %}
   {%- set found = {} -%}
   {%- for name, type in columns.items() -%}

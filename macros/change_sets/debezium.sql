@@ -13,7 +13,8 @@
   {%- set tables = [table] if table is string else table or [] -%}
   {%- do versioned_collapsing.validate_parsing(
       source, key, columns, required, encodings, ranges,
-      versioned_collapsing.get_debezium_version_option_problems(columns, version, servers, epochs)
+      versioned_collapsing.get_clamp_problems(key, columns, version, ranges)
+      + versioned_collapsing.get_debezium_version_option_problems(columns, version, servers, epochs)
       + versioned_collapsing.get_table_problems(tables)
       + versioned_collapsing.get_toasted_problems(columns, toasted)
       + versioned_collapsing.get_binary_problems(columns, encodings)
@@ -78,6 +79,7 @@
           encodings,
           toasted,
           unavailable=unavailable_value,
+          ranges=ranges,
       ) }}
     )
   )

@@ -15,8 +15,20 @@
       {'condition': "_op not in ('" ~ ops | join("', '") ~ "')", 'reason': "concat('unknown op ', _op)"},
       {'condition': "_op = 'd' and _before is null", 'reason': "'before image is missing'"},
       {'condition': "_op in ('c', 'r', 'u') and _after is null", 'reason': "'after image is missing'"},
+      {
+          'condition': "_source.connector in ('cassandra', 'yugabytedb') and "
+              ~ versioned_collapsing._get_has_cells_sql(),
+          'reason': "concat('each value of ', _source.connector, ' is an object with value and set')",
+      },
   ]) -%}
 {% endmacro %}
+
+
+{# Whether an image has objects in place of its values: `"name": {"value": "x", "set": true}`. A text column would store
+   the object. https://debezium.io/documentation/reference/stable/connectors/cassandra.html#cassandra-events #}
+{% macro _get_has_cells_sql() -%}
+  _json_line rlike r'"(?:before|after)"\s*+:\s*+\{\s*+"[^"]++"\s*+:\s*+\{\s*+"(?:value|deletion_ts|set)"'
+{%- endmacro %}
 
 
 {# Lines as Debezium's envelopes: `_op`, `_before` and `_after` with their values as text, `_source` and `_transaction`

@@ -18,6 +18,7 @@
   {%- do versioned_collapsing.validate_parsing(
       source, key, columns, required, encodings, ranges,
       versioned_collapsing.get_version_column_problems(columns, version)
+      + versioned_collapsing.get_clamp_problems(key, columns, version, ranges)
       + versioned_collapsing.get_binary_problems(columns, encodings)
       + versioned_collapsing.get_missing_fields_option_problems(missing_fields, ['refuse', 'null']),
   ) -%}
@@ -41,7 +42,7 @@
   after_typed as (
     {{ versioned_collapsing.get_typed_columns_sql(
         'images', versioned_collapsing.get_path_sql("if(_op = 'd', 'before', 'after')"), after, columns, encodings,
-        unavailable=unavailable_value,
+        unavailable=unavailable_value, ranges=ranges,
     ) }}
   ),
   typed as (
@@ -58,7 +59,7 @@
     from (
       {{ versioned_collapsing.get_typed_columns_sql(
           'after_typed', versioned_collapsing.get_path_sql("'before'"), before, columns, encodings,
-          prefix='_before_', unavailable=unavailable_value,
+          prefix='_before_', unavailable=unavailable_value, ranges=ranges,
       ) }}
     )
   )

@@ -297,7 +297,8 @@
    fields, `path` the names that lead to their object. As in get_parsed_lines_sql, a generator is a fence to the
    optimizer: each value is cast only once, and not again for each check. #}
 {% macro get_typed_columns_sql(
-    images, path, fields, columns, encodings, toasted=[], prefix='', unavailable='__debezium_unavailable_value'
+    images, path, fields, columns, encodings, toasted=[], prefix='', unavailable='__debezium_unavailable_value',
+    ranges={}
 ) -%}
   {%- set members = '_members' ~ prefix -%}
   select *
@@ -319,7 +320,9 @@
   lateral view inline(array(struct(
     {%- for name, type in columns.items() %}
     {%- set text = '_text_' ~ prefix ~ name %}
-    {{ versioned_collapsing.get_typed_sql(text, type, encodings.get(name)) }}{{ ',' if not loop.last }}
+    {%- set typed = versioned_collapsing.get_typed_sql(text, type, encodings.get(name)) %}
+    {{ versioned_collapsing.get_clamped_sql(text, typed, type) if ranges.get(name) == 'clamp' else typed }}
+    {{- ',' if not loop.last }}
     {%- endfor %}
   ))) as {{ prefix }}{{ columns | join(', ' ~ prefix) }}
 {%- endmacro %}

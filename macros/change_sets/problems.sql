@@ -99,7 +99,7 @@
   {%- if misfit -%}
     {%- do problems.append({'condition': misfit, 'reason': "'" ~ label ~ name ~ " does not fit " ~ type ~ "'"}) -%}
   {%- endif -%}
-  {%- if range -%}
+  {%- if range and range != 'clamp' -%}
     {%- do problems.append({
         'condition': typed ~ " not between cast('" ~ range[0] ~ "' as " ~ type ~ ") and cast('" ~ range[1] ~ "' as "
             ~ type ~ ")",

@@ -12,6 +12,7 @@
   {%- do versioned_collapsing.validate_parsing(
       source, key, columns, required, encodings, ranges,
       versioned_collapsing.get_name_problems({'version': version})
+      + versioned_collapsing.get_clamp_problems(key, columns, version, ranges)
       + ([] if version == '_batch' or version is not string
           else versioned_collapsing.get_version_column_problems(columns, version))
       + versioned_collapsing.get_missing_fields_option_problems(missing_fields)
@@ -73,7 +74,7 @@
       ) as _missing_fields
     from (
       {{ versioned_collapsing.get_typed_columns_sql(
-          'images', "array('')", values, columns, encodings, unavailable=unavailable_value
+          'images', "array('')", values, columns, encodings, unavailable=unavailable_value, ranges=ranges
       ) }}
     )
   )

@@ -115,23 +115,33 @@
 {% endmacro %}
 
 
-{# Types in ClickHouse's own spelling, by their spelling in the project: `BIGINT` is Int64. #}
-{% macro read_canonical_types(types) %}
+{# Types in ClickHouse's own spelling, by the spelling that they have in the project: `BIGINT` is Int64. `columns` have
+   a name and a data_type. Each type has a select of its own, without settings: ClickHouse's error quotes the select, so
+   it names the column and is short. #}
+{% macro read_canonical_types(columns) %}
   {%- set canonical = {} -%}
-  {%- for some in types | unique(case_sensitive=true) | batch(500) -%}
-    {%- set names = [] -%}
-    {%- for type in some -%}
-      {%- set default = 'defaultValueOfTypeName(' ~ versioned_collapsing.quote_literal(type) ~ ')' -%}
-      {%- do names.append('toTypeName(' ~ default ~ ')') -%}
+  {%- for some in columns | unique(case_sensitive=true, attribute='data_type') | batch(500) -%}
+    {%- set selects = [] -%}
+    {%- for column in some -%}
+      {%- set type = versioned_collapsing.quote_literal(column.data_type) -%}
+      {%- do selects.append(
+          'select ' ~ loop.index0 ~ ' as place, toTypeName(defaultValueOfTypeName(' ~ type ~ ')) as '
+          ~ versioned_collapsing.quote_name('data_type of ' ~ column.name)
+      ) -%}
     {%- endfor -%}
-    {%- set query = 'select arrayJoin([' ~ names | join(', ') ~ ']) as _dbt_type' -%}
-    {%- set found = run_query(query ~ ' ' ~ versioned_collapsing.get_settings_sql(none,
-        {'print_pretty_type_names': 0})).columns[0].values() -%}
-    {%- for type in some -%}
-      {%- do canonical.update({type: found[loop.index0]}) -%}
+    {%- set query = 'select * from (' ~ selects | join(' union all ') ~ ') ' ~ versioned_collapsing.get_settings_sql(
+        none, {'print_pretty_type_names': 0}) -%}
+    {%- for row in run_query(query).rows -%}
+      {%- do canonical.update({some[row[0] | int].data_type: row[1]}) -%}
     {%- endfor -%}
   {%- endfor -%}
   {%- do return(canonical) -%}
+{% endmacro %}
+
+
+{# The name that the table has when the run is over: a rebuilt table takes the place of the old one. #}
+{% macro get_final_name(target_relation) %}
+  {%- do return(target_relation | string | replace('__dbt_build`', '`')) -%}
 {% endmacro %}
 
 

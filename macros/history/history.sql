@@ -1,7 +1,7 @@
 {# What the history macros need to know about a table, with names as SQL:
 
    - relation, ledger, uuid: the table, its ledger, its current UUID
-   - changes: its change feed; feed: the same, or an empty query with its columns if there is none
+   - changes: its change feed; feed: the same, or an empty query with its columns if there is none (has_feed)
    - all: the columns of the feed, except those that only the feed has
    - names: the columns that `select *` returns from the table, without the sign; plain_names: the same as a list
    - sign, key, version
@@ -32,6 +32,7 @@
       'ledger': versioned_collapsing.get_ledger_relation(table),
       'uuid': versioned_collapsing.get_table_uuid_sql(table),
       'changes': changes,
+      'has_feed': described.feed != {},
       'feed': changes if described.feed else versioned_collapsing._get_empty_feed_sql(table, all),
       'all': versioned_collapsing.quote_names(all),
       'names': versioned_collapsing.quote_names(names),

@@ -92,6 +92,8 @@
       ~ '`change_feed: true` in the model of ' ~ history.relation.identifier ~ ' and drop '
       ~ history.changes.identifier ~ '. The next apply that writes rows then creates a feed that begins with the live '
       ~ 'rows of the table. Earlier changes are lost'
+      ~ ('' if history.has_feed else '. When this query was compiled, there was no feed. If there is one now, compile '
+      ~ 'it again: run the model of the view')
   ) -%}
 {% endmacro %}
 

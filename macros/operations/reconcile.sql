@@ -219,14 +219,16 @@
 {% endmacro %}
 
 
-{# A difference is an error, so that the exit code shows it. #}
+{# A difference is an error, so that the exit code shows it. It is in the database, and nothing that dbt compiles. #}
 {% macro validate_no_difference(comparison, counts, found) %}
   {%- if found -%}
-    {%- do exceptions.raise_compiler_error(
+    {%- do exceptions.raise_database_error(
         "reconcile: " ~ comparison.table ~ " differs from " ~ comparison.truth_text ~ ": "
         ~ versioned_collapsing.format_count(counts.missing, 'key') ~ " missing, " ~ counts.unexpected
         ~ " unexpected, " ~ counts.different ~ " with other values\n  "
         ~ versioned_collapsing.format_table(found) | join("\n  ")
+        ~ "\nFind out which side is right. If it is the truth: a full refresh, or batches that are taken again, bring "
+        ~ "back what is missing or different, and a delete with a higher version removes what is unexpected."
     ) -%}
   {%- endif -%}
 {% endmacro %}

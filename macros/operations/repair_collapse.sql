@@ -150,7 +150,7 @@
 {% macro validate_nothing_to_repair(table, found, model) %}
   {%- set command = "dbt run-operation repair_collapse --args '{model: " ~ model ~ ", dry_run: false}'" -%}
   {%- if found.broken_keys or found.undecided_keys -%}
-    {%- do exceptions.raise_compiler_error(
+    {%- do exceptions.raise_database_error(
         "repair_collapse: " ~ versioned_collapsing.get_repair_message(table, found) ~ ". Nothing was written."
         ~ (" To write the rows: " ~ command if found.broken_keys else '')
     ) -%}

@@ -377,7 +377,7 @@
 {# A difference is an error, so that the exit code shows it. #}
 {% macro validate_no_fault(comparison, counts, cycle) %}
   {%- if counts.missing + counts.unexpected + counts.doubled + counts.different -%}
-    {%- do exceptions.raise_compiler_error(
+    {%- do exceptions.raise_database_error(
         "verify: " ~ versioned_collapsing.get_verified_message(comparison, counts, cycle) ~ "\n  "
         ~ counts.differing_keys
     ) -%}

@@ -151,6 +151,50 @@ SHAPES = {
     "heartbeat": Shape('{"ts_ms":1}'),
     "cut off": Shape(EVENT[:-9], reason="malformed JSON"),
 }  # fmt: skip
+
+
+def _of(connector: str, op: str = "c", **source: Any) -> str:
+    row = {"id": 1, "name": "x"}
+    return json.dumps({"before": None, "after": row, "source": {"connector": connector, **source}, "op": op})
+
+
+def _cells(connector: str, op: str = "c") -> str:
+    row = {"id": {"value": 1, "set": True}, "name": {"value": "x", "deletion_ts": None, "set": True}}
+    images = {"before": row, "after": None} if op == "d" else {"before": None, "after": row}
+    return json.dumps({**images, "source": {"connector": connector}, "op": op})
+
+
+# Shapes of other connectors and sinks, by the pages of each, and why their lines are no rows. None may become one.
+NO_ORDER = "source.connector is {}, which has no known order of commits"
+UNREAD = {
+    _of("db2", change_lsn="00000025:00000d98:00a2", commit_lsn="00000025:00000d98:00a2"): NO_ORDER.format("db2"),
+    _of("informix", commit_lsn="68719476736", change_lsn="68719476800"): NO_ORDER.format("informix"),
+    _of("vitess", vgtid='[{"keyspace":"shop","shard":"-","gtid":"MySQL56/a:1-9"}]'): NO_ORDER.format("vitess"),
+    _of("spanner", project_id="p", mod_type="INSERT", server_transaction_id="7"): NO_ORDER.format("spanner"),
+    _of("TiCDC", commit_ts=463361000000000001, cluster_id="default"): NO_ORDER.format("TiCDC"),
+    '{"before":null,"after":{"id":1,"name":"x"},"op":"c"}': "source.connector is missing",  # Flink's debezium-json
+    _of("cassandra", "i"): "unknown op i",
+    _cells("cassandra"): "each value of cassandra is an object with value and set",
+    _cells("yugabytedb", "u"): "each value of yugabytedb is an object with value and set",
+    _cells("yugabytedb", "d"): "each value of yugabytedb is an object with value and set",
+    json.dumps({
+        "id": "name:shop;lsn:29274832;txId:565", "source": "/debezium/postgresql/shop", "specversion": "1.0",
+        "type": "io.debezium.connector.postgresql.DataChangeEvent", "datacontenttype": "application/json",
+        "iodebeziumop": "c", "iodebeziumconnector": "postgresql", "iodebeziumlsn": "29274832", "data": json.loads(EVENT),
+    }): "op is missing",  # CloudEvents
+    json.dumps({"data": "eyJvcCI6ImMifQ==", "attributes": {"k": "1"}, "messageId": "7"}): "op is missing",  # Pub/Sub
+    EVENT + EVENT: "malformed JSON",  # Kinesis Data Firehose
+    f"[{EVENT},{EVENT}]": "malformed JSON",  # a batch over HTTP
+    f'{{"key":{{"id":1}},"value":{EVENT},"offset":5}},': "malformed JSON",  # a line of an array, as S3 sinks write them
+    f"\x00\x00\x00\x00\x07{EVENT}": "malformed JSON",  # Confluent's wire format
+    json.dumps({"scn": 7, "xid": "1.2.3", "payload": [json.loads(EVENT)]}): "op is missing",  # OpenLogReplicator
+    '{"id":1,"name":"x","aggregatetype":"order","payload":"{\\"op\\":\\"c\\"}"}': "op is missing",  # outbox
+    '{"action":"I","schema":"public","table":"t","columns":[{"name":"id","value":1}]}': "op is missing",  # wal2json
+    '{"data":{"id":1,"name":"x"},"metadata":{"operation":"insert","record-type":"data"}}': "op is missing",  # DMS, Kinesis
+    '{"_id":{"_data":"82"},"operationType":"insert","fullDocument":{"id":1,"name":"x"}}': "op is missing",  # MongoDB
+    '{"eventName":"INSERT","dynamodb":{"NewImage":{"id":{"N":"1"}}}}': "op is missing",
+    '{"_meta":{"op":"c"},"id":1,"name":"x"}': "op is missing",  # Estuary Flow
+}  # fmt: skip
 COLUMNS = {"id": "int", "name": "string", "doc": "string", "n": "bigint", "at": "timestamp", "amount": "decimal(12,2)"}
 
 
@@ -169,9 +213,22 @@ def _call(columns: dict[str, str], more: str = "") -> str:
 def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str, Any]]]:
     lines = [[shape.line for shape in SHAPES.values()]]
     parses = {"shapes": Parse(_call(COLUMNS), lines), "envelopes": Parse(_call(COLUMNS, ", envelope_only=true"), lines)}
+    of_rows = "columns={'id': 'int', 'name': 'string'}, missing_fields='null'"
+    parses["unread"] = Parse(f"parse_debezium(SOURCE, key=['id'], {of_rows})", [list(UNREAD)])
+    parses["unread_rows"] = Parse(f"parse_upserts(SOURCE, key=['id'], version='id', {of_rows})", [list(UNREAD)])
+    of_two = "columns={'id': 'int', 'day': 'date', 'at': 'timestamp'}, ranges={'day': 'clamp', 'at': 'clamp'}"
+    parses["open_ends"] = Parse(f"parse_upserts(SOURCE, key=['id'], version='id', {of_two})", [OPEN_LINES])
     for name, columns in STREAMS.items():
         types = {column: kind for column, (kind, _, _) in columns.items()}
         parses[name] = Parse(_call(types, ", encodings={'raw': 'base64'}"), [_recorded(name)[0]])
+    clamped = ", ranges={'day': 'clamp', 'seen': 'clamp', 'made': 'clamp'}"
+    types = {"id": "int", "day": "date", "seen": "timestamp", "made": "timestamp"}
+    numbers = ", encodings={'day': 'epoch_days', 'seen': 'epoch_micros'}"
+    for name in ("postgresql_schemas", "postgresql_flat_schemas", "postgresql_nanoseconds", "postgresql_texts"):
+        parses[f"clamped_{name}"] = Parse(_call(types, clamped), [_recorded(name)[0]])
+    parses["clamped_postgresql_defaults"] = Parse(
+        _call(types, clamped + numbers), [_recorded("postgresql_defaults")[0]]
+    )
     with spark_session() as session:
         return parsed(session, tmp_path_factory.mktemp("dialects"), parses)
 
@@ -186,6 +243,14 @@ def test_a_shape_is_read_or_named(rows: dict[str, list[dict[str, Any]]], name: s
         assert (found["_version"] is not None) == bool(shape.row)
         assert {column: found[column] for column in COLUMNS if found[column] is not None} == shape.row
         assert found["_is_deleted"] is (True if shape.is_deleted else False if shape.row else found["_is_deleted"])
+
+
+def test_no_shape_of_others_becomes_a_row(rows: dict[str, list[dict[str, Any]]]) -> None:
+    reasons = [row["_reason"] for row in rows["unread"]]
+    assert dict(zip(UNREAD, reasons, strict=True)) == UNREAD
+    # As rows, only those are read that are rows.
+    read = [line for line, row in zip(UNREAD, rows["unread_rows"], strict=True) if not row["_reason"]]
+    assert all(line.startswith(('{"id":1,"name":"x"', '{"_meta"')) for line in read), read
 
 
 def test_without_the_other_forms_a_line_is_the_same_row_or_none(rows: dict[str, list[dict[str, Any]]]) -> None:
@@ -230,6 +295,49 @@ def test_a_stream_with_a_schema_comes_to_the_rows_of_its_database(
             given, found = stored[column], live[key][column]
             wanted = None if given is None else of_database(given)
             assert (None if found is None else of_row(found)) == wanted or _is_nan(wanted), (key, column, given, found)
+
+
+LOW, HIGH = ("1900-01-01", "1900-01-01 00:00:00"), ("2299-12-31", "2299-12-31 23:59:59.999999")
+# Dates that are none, as texts, and what each becomes.
+OPEN_ENDS = {
+    "9999-12-31": HIGH,
+    "infinity": HIGH,
+    "Infinity": HIGH,
+    "-infinity": LOW,
+    "0001-01-01": LOW,
+    "2300-01-01": HIGH,
+    "2026-01-05": ("2026-01-05", "2026-01-05 00:00:00"),
+    "soon": None,
+}
+OPEN_LINES = [json.dumps({"id": place, "day": text, "at": text}) for place, text in enumerate(OPEN_ENDS)]
+
+
+def test_open_ends_become_the_bounds(rows: dict[str, list[dict[str, Any]]]) -> None:
+    for found, (text, expected) in zip(rows["open_ends"], OPEN_ENDS.items(), strict=True):
+        if expected is None:
+            assert found["_reason"] == "day does not fit date"
+        else:
+            assert found["_reason"] is None, text
+            assert (str(found["day"]), str(found["at"]).split("+")[0]) == expected, text
+
+
+@pytest.mark.parametrize("name", ["schemas", "flat_schemas", "nanoseconds", "texts", "defaults"])
+def test_infinity_of_postgresql_becomes_a_bound(rows: dict[str, list[dict[str, Any]]], name: str) -> None:
+    """As the real Debezium has sent it: days that have gone beyond an integer, times of the year 294247."""
+    bounds = {
+        "day": {"infinity": "2299-12-31", "-infinity": "1900-01-01"},
+        "seen": {"infinity": HIGH[1], "-infinity": LOW[1]},
+        "made": {"infinity": HIGH[1], "-infinity": LOW[1]},
+    }
+    found = {row["id"]: row for row in rows[f"clamped_postgresql_{name}"] if row["_version"] is not None}
+    checked = 0
+    for row in _recorded(f"postgresql_{name}")[1]["rows"]:
+        for column, of in bounds.items():
+            if row[column] in of:
+                checked += 1
+                assert found[int(row["id"])]["_reason"] is None
+                assert str(found[int(row["id"])][column]).split("+")[0] == of[row[column]], (row["id"], column)
+    assert checked >= 3
 
 
 def _is_nan(value: Any) -> bool:

@@ -259,6 +259,7 @@ def test_every_generic_test_is_shown_to_fail() -> None:
     """Here, or in the tests of the subject: those of the ledger and of change sets."""
     elsewhere = {
         "every_event_is_accounted_for": "tests/materialization/test_accounts.py",
+        "feed_agrees": "tests/materialization/test_feed.py",
         "no_unknown_fields": "tests/support/change_set_project.py",
     }
     shown = {case.test for case in CASES if case.conditions}

@@ -26,7 +26,7 @@ CASES: list[tuple[str, list[str]]] = [
             "columns: price is money, which is not an accepted type. It takes boolean, tinyint, ",
             "columns: d is decimal(39,2), which is not an accepted type.",
             "encodings: n is decimal(5,2) and has the encoding 'epoch_days'; boolean takes 'nonzero', decimal takes 'precise', binary takes 'base64' or 'base64url' or ",
-            "ranges: n has [1]; a range takes two values, the lowest and the highest.",
+            "ranges: n has [1]; a range takes two values, the lowest and the highest, or 'clamp'.",
             "version is 'source.txId'; it takes 'source.sequence', 'source.pos', ",
             "toasted names t, which is not in columns.",
         ],
@@ -84,6 +84,13 @@ CASES: list[tuple[str, list[str]]] = [
         "validate_one_change_per_key(model, 'stg', ['id'], {'_is_unversioned': 'boolean', 'a': 'int', 'id': 'int', "
         "'_version': 'int', '_is_deleted': 'boolean', '_batch': 'int', '_reason': 'string'}, {'a': 'latest'}, [])",
         ["combine is set, and stg has delete_version: 'ignore'. Changes cannot be combined across deletes without a "],
+    ),
+    (
+        "parse_upserts(source('landing', 'events'), key=['day'], columns={'day': 'date', 'at': 'timestamp', 'n': 'int', 'until': 'date'}, version='at', ranges={'day': 'clamp', 'at': 'clamp', 'n': 'clamp', 'until': 'clamp'})",
+        [
+            f"ranges: {name} has 'clamp', which is for dates and timestamps that are neither key nor version."
+            for name in ("day", "at", "n")
+        ],
     ),
     (
         "parse_upserts(source('landing', 'events'), key=['id'], columns={'id': 'bigint'}, version=['id'], is_deleted=['gone'])",

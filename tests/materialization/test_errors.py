@@ -117,6 +117,67 @@ def test_all_problems_come_in_one_error(outcomes: dict[str, Node]) -> None:
     assert "on_conflict is 'ignore'" in message
 
 
+# Types that ClickHouse does not know or does not take, and what it says.
+BAD_TYPES = {
+    "UInt46": "Unknown data type family: UInt46. Maybe you meant: ['UInt16','UInt32']",
+    "Decimal(100, 2)": "Wrong precision",
+    "Nullable(Array(Int8))": "cannot be inside Nullable type",
+    "Enum8('a'": "Syntax error (data type)",
+}
+
+
+def test_a_declared_type_that_is_none(make_project: MakeProject) -> None:
+    """The error is short, and says which column has which type."""
+    project = make_project("bad_types")
+    for place, kind in enumerate(BAD_TYPES):
+        project.add_model(f"m{place}", CONFIG, f"select 1 as id, 2 as column_{place}, 3 as _version")
+        project.declare(f"m{place}", {"id": "Int64", f"column_{place}": kind, "_version": "Int64", "_sign": "Int8"})
+    outcomes = project.run()
+    for place, (kind, said) in enumerate(BAD_TYPES.items()):
+        message = outcomes[f"m{place}"].message
+        assert said in message
+        assert f"`data_type of column_{place}`" in message
+        assert kind in message.replace("\\'", "'")
+        assert len(message) < 600
+
+
+WIDE = (
+    "id Int64, x Nullable(Int64), _version Nullable(Int64), _is_deleted Bool, _unset Array(String), _is_truncate Bool"
+)
+# Changes that a rebuild of a table warns of or does not take, and what it says.
+REBUILDS: dict[str, tuple[list[tuple[Any, ...]], str]] = {
+    "conflict": ([(1, 1, 1), (1, 2, 1), (2, 1, 1)], "1 change has the same version as a stored row or another change"),
+    "key_or_version": ([(1, x, 1) for x in range(5)], "There are only 1 key."),
+    "unmerged": ([(1, 1, 1, False, ["x"])], "1 partial change could not be combined"),
+    "no_fit": ([(1, 1000, 1)], "has rows that do not fit the table"),
+    "no_version": ([(1, 1, None)], "_version is null"),
+    "truncate": ([(1, 1, None, False, [], True)], "whose _version is null or does not fit"),
+}
+
+
+def test_messages_of_a_rebuild_name_the_table(make_project: MakeProject) -> None:
+    """They do not name the one beside it that is to take its place. What is dropped is a warning of dbt."""
+    project = make_project("rebuilds")
+    project.replace_rows("changes", WIDE, [(7, 7, 1)])
+    options = {**CONFIG, "chunks": 2, "combine": {"x": "latest"}}
+    for name in REBUILDS:
+        project.add_model(
+            name, options, f"select * from changes{{% if should_full_refresh() %}}_of_{name}{{% endif %}}"
+        )
+        project.declare(name, {"id": "Int64", "x": "Nullable(Int8)", "_version": "Int64", "_sign": "Int8"})
+    project.build()
+    for name, (rows, _) in REBUILDS.items():
+        project.replace_rows(f"changes_of_{name}", WIDE, rows)
+    outcomes = project.run("--full-refresh")
+    warnings = project.logged("JinjaLogWarning")
+    for name, (_, said) in REBUILDS.items():
+        message = outcomes[name].message if outcomes[name].status == "error" else warnings
+        assert said in message, name
+        assert name in message
+    told = [event.info.msg for event in project.events if event.info.level != "debug"]
+    assert [text for text in told if "__dbt_build" in text] == []
+
+
 def test_an_old_server_is_refused(make_project: MakeProject) -> None:
     table = Table(make_project("old_server"))
     with intercepted(lambda send, sql: send(sql.replace("version() as", "'26.2.19.1' as"))):

@@ -309,3 +309,33 @@ def test_a_dead_rebuild_is_not_taken_for_an_apply_that_the_ledger_lacks(
         table.die([(4, 4)], FED)
     table.build([(3, 3)])
     assert fed(table) == [*before, (3, 3, 0, 3, 1)]
+
+
+def test_rows_that_another_writer_removes_or_inserts(make_project: MakeProject) -> None:
+    """`feed_agrees` finds them; `aggregate_agrees` finds that a view counts them."""
+    table = Table(make_project("feed_agrees"), COLUMNS, change_feed=True)
+    table.add_view("sums", "x", SUMS)
+    sums = {"aggregate": "ref('sums')", "group_by": "x", "sums": {}, "count": "c"}
+    tests = [{"feed_agrees": {"arguments": {"unique_key": "id"}}}, {"aggregate_agrees": {"arguments": sums}}]
+    table.project.add_properties("target", {"models": [{"name": "target", "data_tests": tests}]})
+    table.build([(key, 1, key) for key in range(5)])
+    table.build([(0, 2, 0, True), (1, 2, 7)])
+
+    def found() -> list[str]:
+        return sorted(f"{node.status} {name[:11]}" for name, node in table.project.dbt("test").items())
+
+    assert found() == ["pass aggregate_a", "pass feed_agrees"]
+    table.command("delete from target where id = 2")
+    assert found() == ["fail aggregate_a", "fail feed_agrees"]
+    table.build([(2, 3, 2)])
+    assert table.query("select sum(c) from sums where x = 2") == [(2,)]
+    assert found() == ["fail aggregate_a", "fail feed_agrees"]
+    table.command("delete from target where id = 2")
+    table.command("insert into target (id, _version, x, _sign) values (9, 9, 9, 1)")
+    (tested,) = (node for name, node in table.project.dbt("test").items() if name.startswith("feed"))
+    assert "Got 3 results" in tested.message
+    # What begins anew agrees.
+    table.command("drop table target__changes")
+    table.build([(3, 4, 3)])
+    table.build([], "--full-refresh", "--select", "sums")
+    assert found() == ["pass aggregate_a", "pass feed_agrees"]

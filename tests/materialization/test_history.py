@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import random
 import re
+import time
 from collections.abc import Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import clickhouse_connect
 import pytest
 from clickhouse_connect.driver.exceptions import DatabaseError
 
 from tests.support.collapsing_project import CollapsingProject, Row
 from tests.support.collapsing_projects import MakeProject
 from tests.support.oracle import Event, Oracle
-from tests.support.statements import dying
+from tests.support.statements import Send, dying, intercepted
 from tests.support.table import Table
 
 STRUCTURE = (
@@ -34,6 +37,8 @@ VIEWS = {
     "changes": "changes_since(ref('{name}'), apply='(select apply from moment)')",
 }
 LACKS = "does not have all applies that this query needs"
+# The statements that publish an apply: to the feed, to the ledger and to the table.
+_WRITES = re.compile(r"(insert into \S*(__changes|_ledger|target)` |attach partition all)")
 REBUILT = "did not exist at this time, or has been rebuilt since then"
 
 
@@ -303,6 +308,8 @@ def test_a_history_with_gaps(make_project: MakeProject) -> None:
     history.project.run("--select", "target_changes", "target_at", "target_versions", "target_version")
     set_moment(history.project)
     history.assert_lacking("version", "versions", "changes")
+    with pytest.raises(DatabaseError, match="compile it again: run the model of"):
+        query("select * from target_versions")
     assert history.at(history.seen[-1][0]) == history.seen[-1][1]
     with pytest.raises(DatabaseError, match=LACKS):
         history.at(history.seen[-2][0])
@@ -452,6 +459,46 @@ def compiled(table: Table, macro: str, *arguments: str) -> str:
     query = f"select as_select from system.tables where database = currentDatabase() and name = '{name}'"
     ((text,),) = table.query(query)
     return f"({text})"
+
+
+@pytest.mark.parametrize("publish", ["atomic", "journal"])
+def test_what_readers_see_while_an_apply_is_published(
+    make_project: MakeProject, server: tuple[str, int], publish: str
+) -> None:
+    """A query begins before each statement of the apply, and takes so long to find its tables that the statement runs in
+    between: it shows what was before the apply or what is after it."""
+    table = Table(make_project(f"history_read_{publish}"), change_feed=True, publish=publish)
+    table.apply([(key, 1, 1) for key in range(200)])
+    of_version = compiled(table, "as_of", "version=2")
+    queries = {
+        "as_of": f"select count(), sum(x), uniqExact(id) from {of_version}",
+        "versions": f"select countIf(is_current), sumIf(x, is_current), uniqExact(id) from {compiled(table, 'versions')}",
+    }
+
+    def ask(query: str) -> Row:
+        """On a connection of its own."""
+        with clickhouse_connect.get_client(host=server[0], port=server[1], database=table.project.schema) as client:
+            slow = {"merge_tree_storage_snapshot_sleep_ms": 30}
+            return tuple(client.query(query, settings=slow).result_rows[0])
+
+    answers: dict[str, list[Future[Row]]] = {name: [] for name in queries}
+    with ThreadPoolExecutor(4) as pool:
+
+        def read_too(send: Send, sql: str) -> Any:
+            if _WRITES.search(sql):
+                for name, query in queries.items():
+                    answers[name].append(pool.submit(ask, query))
+                time.sleep(0.02)
+            return send(sql)
+
+        before = {name: ask(query) for name, query in queries.items()}
+        with intercepted(read_too):
+            table.apply([(key, 2, 2, key % 4 == 0) for key in range(0, 200, 2)] + [(key, 3, 2) for key in (200, 201)])
+        after = {name: ask(query) for name, query in queries.items()}
+    for name in queries:
+        assert before[name] != after[name]
+        assert len(answers[name]) >= 5
+        assert {answer.result() for answer in answers[name]} <= {before[name], after[name]}
 
 
 def test_a_repair_does_not_end_a_state_again(make_project: MakeProject) -> None:

@@ -6,6 +6,7 @@ import shlex
 
 import yaml
 
+from sqlfluff_plugin_versioned_collapsing.compiled import lint_manifest
 from tests.support.collapsing_projects import MakeProject
 from tests.support.page import assert_answers, blocks
 
@@ -31,4 +32,6 @@ def test_the_page(make_project: MakeProject) -> None:
                     outcomes = project.dbt(*arguments)
                     assert {outcome.status for outcome in outcomes.values()} == {"success"}, outcomes
                 commands += 1
-    assert commands == 13
+    assert commands == 14
+    project.dbt("compile")
+    assert lint_manifest(project.folder / "target" / "manifest.json") == []

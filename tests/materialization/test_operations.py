@@ -146,6 +146,8 @@ class TestReconcile:
         )
         said = refused(table, "reconcile", truth="reconcile.other")
         assert "1 key missing, 1 unexpected, 1 with other values" in said
+        assert "Compilation Error" not in said
+        assert "Find out which side is right. If it is the truth: a full refresh, or batches that" in said
         found = {tuple(line.split()) for line in said.splitlines()}
         assert found >= {("missing", "1", "(99)"), ("unexpected", "1", "(5)"), ("different", "1", "(4)")}
         assert table.query(

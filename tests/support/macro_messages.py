@@ -52,7 +52,7 @@ class _Macro:
                 yield from self._items(node)
         for call in self.calls:
             match call:
-                case nodes.Call(node=nodes.Getattr(attr="raise_compiler_error"), args=[text]):
+                case nodes.Call(node=nodes.Getattr(attr="raise_compiler_error" | "raise_database_error"), args=[text]):
                     yield from self._texts(text)
                 case nodes.Call(node=nodes.Getattr(attr="stop_run"), args=[_, text]):
                     yield from self._texts(text)

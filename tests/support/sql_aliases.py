@@ -28,7 +28,7 @@ _LAMBDA = re.compile(r"(?:\(([\w`\",\s]*)\)|\b(\w+))\s*->")
 _COMMENT = re.compile(r"--.*$|/\*.*?\*/", re.MULTILINE | re.DOTALL)
 _NO_ALIASES = frozenset({"select", "with", "materialized", "array", "date", "string", "view"})
 # Calls whose text is meant for people.
-_PROSE = frozenset({"log", "raise_compiler_error", "raise_problems", "stop_run", "warn"})
+_PROSE = frozenset({"log", "raise_compiler_error", "raise_database_error", "raise_problems", "stop_run", "warn"})
 
 
 def aliases_of(paths: Iterable[Path]) -> dict[str, list[str]]:

@@ -242,6 +242,15 @@
     {%- do return('It looks like a binary format. Land JSON, or Parquet with file_format: parquet on the source.') -%}
   {%- elif not text.startswith('{') -%}
     {%- do return('It looks like no JSON. Land one JSON object a line. docs/change_sets.md converts CSV files.') -%}
+  {%- elif modules.re.search('\\}\\s*\\{', text) -%}
+    {%- do return(
+        'It looks like several JSON objects on one line. Land one a line, as `jq -c .` writes them. Firehose puts a line '
+        ~ 'break behind each record with AppendDelimiterToRecord.'
+    ) -%}
+  {%- elif 'specversion' in names -%}
+    {%- do return('It looks like CloudEvents. Let the sink write plain JSON: debezium.format.value=json.') -%}
+  {%- elif 'value and set' in reason -%}
+    {%- do return('Replace each object by its value before the lines land.') -%}
   {%- elif 'op_type' in names -%}
     {%- do return('It looks like GoldenGate, for parse_upserts.' ~ other_tools) -%}
   {%- elif 'isDdl' in names or 'pkNames' in names -%}

@@ -127,8 +127,9 @@
   {%- set decided = counts.states + counts.cancels -%}
   {%- if gathered < decided or (gathered > decided and not counts.repaired) -%}
     {%- do versioned_collapsing.stop_run(apply,
-        "The changes of " ~ target_relation ~ " require " ~ versioned_collapsing.format_count(decided, 'row')
-        ~ ", but " ~ versioned_collapsing.format_count(gathered, 'row') ~ (" was" if gathered == 1 else " were")
+        "The changes of " ~ versioned_collapsing.get_final_name(target_relation) ~ " require "
+        ~ versioned_collapsing.format_count(decided, 'row') ~ ", but "
+        ~ versioned_collapsing.format_count(gathered, 'row') ~ (" was" if gathered == 1 else " were")
         ~ " staged. Nothing was published. Run again. If the error comes back, report it with the version of "
         ~ "ClickHouse."
     ) -%}
@@ -144,8 +145,8 @@
     {%- do versioned_collapsing.record_apply(target_relation, apply, progress, 'chunk staged') -%}
   {%- endif -%}
   {%- do log(
-      target_relation ~ ': staged chunk ' ~ progress.chunk ~ ' of ' ~ options.chunks ~ ': '
-      ~ versioned_collapsing.format_count(counts['keys'], 'key') ~ ', '
+      versioned_collapsing.get_final_name(target_relation) ~ ': staged chunk ' ~ progress.chunk ~ ' of '
+      ~ options.chunks ~ ': ' ~ versioned_collapsing.format_count(counts['keys'], 'key') ~ ', '
       ~ versioned_collapsing.format_count(counts.states, 'state row') ~ ', '
       ~ versioned_collapsing.format_count(counts.cancels, 'cancel row'), info=true
   ) -%}
@@ -157,9 +158,10 @@
 {% macro validate_chunks(target_relation, options, staged, chunked, apply) %}
   {%- if chunked != staged -%}
     {%- do versioned_collapsing.stop_run(apply,
-        "The " ~ options.chunks ~ " chunks of " ~ target_relation ~ " contain " ~ chunked ~ " of "
-        ~ versioned_collapsing.format_count(staged, 'staged row') ~ ", because the values of the key have no reliable "
-        ~ "order. Nothing was published. Remove the option chunks and rebuild the table: " ~ apply.rebuild_command
+        "The " ~ options.chunks ~ " chunks of " ~ versioned_collapsing.get_final_name(target_relation) ~ " contain "
+        ~ chunked ~ " of " ~ versioned_collapsing.format_count(staged, 'staged row') ~ ", because the values of the "
+        ~ "key have no reliable order. Nothing was published. Remove the option chunks and rebuild the table: "
+        ~ apply.rebuild_command
     ) -%}
   {%- endif -%}
 {% endmacro %}

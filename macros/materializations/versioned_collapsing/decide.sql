@@ -176,7 +176,7 @@
   {%- set names = (options.unique_key + [options.version]) | join(', ') -%}
   {%- set some = (counts.conflict_sample | unique | list)[:3] | join(', ') -%}
   {%- do return(
-      target_relation | string | replace('__dbt_build`', '`') ~ ": "
+      versioned_collapsing.get_final_name(target_relation) ~ ": "
       ~ versioned_collapsing.format_count(counts.conflicts, 'change')
       ~ (" has" if counts.conflicts == 1 else " have")
       ~ " the same version as a stored row or another change, but a different payload."
@@ -228,7 +228,8 @@
 {% macro warn_of_unmerged_changes(target_relation, counts) %}
   {%- if counts.unmerged -%}
     {%- do exceptions.warn(
-        target_relation ~ ": " ~ versioned_collapsing.format_count(counts.unmerged, 'partial change')
+        versioned_collapsing.get_final_name(target_relation) ~ ": "
+        ~ versioned_collapsing.format_count(counts.unmerged, 'partial change')
         ~ " could not be combined: the stored row is newer, and the change is skipped, or there is no stored row, and "
         ~ "the change is written with the columns that it has. Send complete rows for these keys."
     ) -%}

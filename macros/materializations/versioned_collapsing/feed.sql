@@ -88,9 +88,10 @@
   {%- set taken = table_columns | map(attribute='name') | select('in', own) | list -%}
   {%- if taken -%}
     {%- do versioned_collapsing.stop_run(apply,
-        target_relation ~ " has " ~ ("a column" if taken | length == 1 else "columns") ~ " with a name that the change "
-        ~ "feed needs: " ~ taken | join(', ') ~ ". Rename " ~ ("it" if taken | length == 1 else "them") ~ " in the "
-        ~ "model, or set `change_feed: false` if no view reads the table."
+        versioned_collapsing.get_final_name(target_relation) ~ " has "
+        ~ ("a column" if taken | length == 1 else "columns") ~ " with a name that the change feed needs: "
+        ~ taken | join(', ') ~ ". Rename " ~ ("it" if taken | length == 1 else "them") ~ " in the model, or "
+        ~ "set `change_feed: false` if no view reads the table."
     ) -%}
   {%- endif -%}
 {% endmacro %}

@@ -310,8 +310,9 @@
   {%- endfor -%}
   {%- if lines -%}
     {%- do versioned_collapsing.stop_run(apply,
-        "The change set of " ~ target_relation ~ " has rows that do not fit the table. Nothing was written.\n  - "
-        ~ lines | join("\n  - ") ~ "\nCorrect them upstream, quarantine them, or declare a wider data_type."
+        "The change set of " ~ versioned_collapsing.get_final_name(target_relation)
+        ~ " has rows that do not fit the table. Nothing was written.\n  - " ~ lines | join("\n  - ")
+        ~ "\nCorrect them upstream, quarantine them, or declare a wider data_type."
     ) -%}
   {%- endif -%}
 {% endmacro %}

@@ -152,11 +152,11 @@
   {%- set read = versioned_collapsing.read_change_set_counts(
       options, columns, sql, truncate, staged, carried, apply
   ) -%}
-  {%- if apply.is_first and read.counts.conflicts > staged.row_count -%}
+  {%- if apply.is_first and read.counts.conflicts > staged.key_count -%}
     {%- do versioned_collapsing.drop_staged(target_relation) -%}
   {%- endif -%}
   {%- do versioned_collapsing.validate_key_and_version(
-      target_relation, options, dict(read.counts, keys=staged.row_count), apply
+      target_relation, options, dict(read.counts, keys=staged.key_count), apply
   ) -%}
   {%- set role = versioned_collapsing.get_change_set_role(options) -%}
   {%- do return(versioned_collapsing.apply_staged_changes(target_relation, options, columns, dict(

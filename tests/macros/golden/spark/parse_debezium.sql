@@ -574,6 +574,7 @@ with images as (
       when _op not in ('c', 'r', 'u', 'd', 't') then concat('unknown op ', _op)
       when _op = 'd' and _before is null then 'before image is missing'
       when _op in ('c', 'r', 'u') and _after is null then 'after image is missing'
+      when _source.connector in ('cassandra', 'yugabytedb') and _json_line rlike r'"(?:before|after)"\s*+:\s*+\{\s*+"[^"]++"\s*+:\s*+\{\s*+"(?:value|deletion_ts|set)"' then concat('each value of ', _source.connector, ' is an object with value and set')
       when _source.connector is null then 'source.connector is missing'
       when _source.connector not in ('postgresql', 'mysql', 'mariadb', 'mongodb', 'sqlserver', 'oracle') then concat('source.connector is ', _source.connector, ', which has no known order of commits')
       when _source.connector = 'postgresql' and _source.lsn is null and _op <> 'r' then 'source.lsn is missing'
