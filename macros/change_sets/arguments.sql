@@ -101,8 +101,10 @@
 {# Values of a key or version that become the same bound would be taken for the same row, or for one change. #}
 {% macro get_clamp_problems(key, columns, version, ranges) %}
   {%- set problems = [] -%}
+  {%- if ranges is not mapping or columns is not mapping -%}{%- do return(problems) -%}{%- endif -%}
   {%- for name, range in ranges.items() if range == 'clamp' and name in columns -%}
-    {%- if name in key or name == version or versioned_collapsing.get_kind(columns[name]) not in ('date', 'timestamp') -%}
+    {%- set kind = versioned_collapsing.get_kind(columns[name]) -%}
+    {%- if name in key or name == version or kind not in ('date', 'timestamp') -%}
       {%- do problems.append(
           "ranges: " ~ name ~ " has 'clamp', which is for dates and timestamps that are neither key nor version."
       ) -%}

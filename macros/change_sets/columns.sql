@@ -322,8 +322,8 @@
 
 {# A date or time of which each value beyond the range becomes the nearest bound: open ends, such as 9999-12-31 and
    `infinity`. Debezium writes those of PostgreSQL as the texts and numbers below (tests/change_sets/dialects has the
-   lines). Days have gone beyond an integer: the driver's milliseconds of a snapshot, and the days since 2000 of a stream,
-   so that infinity is below zero. #}
+   lines). Days overflow an integer, so that infinity is below zero: in a snapshot the driver's milliseconds do, in a
+   stream the days since 2000. #}
 {% macro get_clamped_sql(text, typed, type) -%}
   {%- set lowest, highest = versioned_collapsing.get_default_range(type) -%}
   {%- set is_date = type == 'date' -%}

@@ -244,8 +244,8 @@
     {%- do return('It looks like no JSON. Land one JSON object a line. docs/change_sets.md converts CSV files.') -%}
   {%- elif modules.re.search('\\}\\s*\\{', text) -%}
     {%- do return(
-        'It looks like several JSON objects on one line. Land one a line, as `jq -c .` writes them. Firehose puts a line '
-        ~ 'break behind each record with AppendDelimiterToRecord.'
+        'It looks like several JSON objects on one line. Land one a line, as `jq -c .` writes them. Firehose puts a '
+        ~ 'line break behind each record with AppendDelimiterToRecord.'
     ) -%}
   {%- elif 'specversion' in names -%}
     {%- do return('It looks like CloudEvents. Let the sink write plain JSON: debezium.format.value=json.') -%}

@@ -46,6 +46,45 @@ def test_the_type_of_values(values: tuple[str, ...], expected: str, tmp_path: Pa
     assert sample_of_files(landing, is_debezium=False, types={}).columns == {"x": expected}
 
 
+OPEN_ENDS = ("9999-12-31", "infinity", "0001-01-01", "2300-01-01")
+
+
+@pytest.mark.parametrize("end", OPEN_ENDS)
+def test_open_ends_of_dates_are_seen(end: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """They do not make a text of the column, and the staging model says what becomes of them."""
+    land(
+        tmp_path,
+        f'{{"id": 1, "until": "{end}", "at": "{end}"}}',
+        '{"id": 2, "until": "2026-01-05", "at": "2026-01-06"}',
+    )
+    arguments = ["orders", "--kind", "upserts", "--landing", "landing", "--key", "id", "--version", "at"]
+    assert main([*arguments, "--project-dir", str(tmp_path)]) == 0
+    (staging,) = tmp_path.rglob("stg_orders.sql")
+    text = " ".join(staging.read_text().split())
+    assert "'until': 'date'" in text
+    # A version is not clamped: two of them would become one.
+    assert "ranges={ 'until': 'clamp', }" in text
+
+
+@pytest.mark.parametrize("is_debezium", [True, False])
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"database": "a", "table": "t", "type": "insert", "ts": 1, "data": {"id": 1}}', "look like those of Maxwell"),
+        ('{"data": [{"id": "1"}], "isDdl": false, "pkNames": ["id"], "type": "INSERT"}', "those of Canal or TiCDC"),
+        (
+            '{"table": "A.B", "op_type": "I", "pos": "1", "after": {"ID": 1}}',
+            "look like those of GoldenGate. docs/other_",
+        ),
+        ('{"_airbyte_data": {"id": 1}}', "has the staging model that reads them; the other models are those of docs"),
+        ('{"id": "x", "specversion": "1.0", "data": {}}', "the lines are CloudEvents. Let the sink write plain JSON"),
+    ],
+)
+def test_lines_of_other_tools_are_named(line: str, is_debezium: bool, message: str, tmp_path: Path) -> None:
+    with pytest.raises(SampleError, match=re.escape(message)):
+        sample_of_files(land(tmp_path, line), is_debezium=is_debezium, types={})
+
+
 def test_a_type_that_is_given_counts_for_more(tmp_path: Path) -> None:
     landing = land(tmp_path, '{"x": 0.5}')
     found = sample_of_files(landing, is_debezium=False, types={"x": "decimal(12,4)"})

@@ -19,6 +19,8 @@ FILES = 20
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _TIME = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?")
+# What stands for a date without an end, beside dates: ClickHouse stores 1900 to 2299.
+_OPEN_END = re.compile(r"(?i)-?infinity|(?:0\d{3}|1[0-8]\d\d|2[3-9]\d\d|[3-9]\d{3})-\d\d-\d\d(?:[T ].*)?")
 _DECIMAL = re.compile(r"-?\d+\.\d+")
 _INT64 = 2**63
 # What orders the events of each Debezium connector, in the names of parse_debezium.
@@ -67,6 +69,7 @@ class Sampled:
         columns: the type of each column, in the spelling of the engine that reads it.
         encodings: how Debezium encodes a value, by column.
         version: what orders the changes, if the source itself says so.
+        open_ended: the columns of dates and times with values such as 9999-12-31 or infinity.
         table: the table of Debezium's events, with its schema, if the events say so.
     """
 
@@ -74,6 +77,7 @@ class Sampled:
     encodings: Mapping[str, str] = field(default_factory=dict)
     version: str = ""
     table: str = ""
+    open_ended: frozenset[str] = frozenset()
 
 
 def sample_of_files(landing: Path, *, is_debezium: bool, types: Mapping[str, str], table: str = "") -> Sampled:
@@ -109,6 +113,7 @@ def sample_of_files(landing: Path, *, is_debezium: bool, types: Mapping[str, str
                 tables |= {of_table} - {""}
                 sources.append(source)
             row = envelope.get("after") or envelope.get("before")
+        _refuse_other_tools(line)
         for name, value in row.items() if isinstance(row, dict) else ():
             values.setdefault(name, []).append(value)
     if len(tables) > 1:
@@ -136,7 +141,39 @@ def sample_of_files(landing: Path, *, is_debezium: bool, types: Mapping[str, str
     encodings |= {name: kind.split(":")[1] for name, kind in types.items() if ":" in kind and name in columns}
     columns = {name: kind.split(":")[0] for name, kind in columns.items()}
     version = _version_of(sources) if is_debezium else ""
-    return Sampled(columns, encodings, version, "".join(tables))
+    of_time = {name for name, kind in columns.items() if kind in ("date", "timestamp")}
+    open_ended = frozenset(name for name in of_time if any(_is_open_end(value) for value in values[name]))
+    return Sampled(columns, encodings, version, "".join(tables), open_ended)
+
+
+# Fields by which the lines of another tool are known.
+_TOOLS = {
+    "GoldenGate": {"op_type", "pos"},
+    "Canal or TiCDC": {"isDdl", "pkNames"},
+    "Maxwell": {"database", "table", "type", "ts", "data"},
+    "Airbyte": {"_airbyte_data"},
+    "Fivetran": {"_fivetran_deleted"},
+}
+
+
+def _refuse_other_tools(line: Mapping[str, Any]) -> None:
+    """Stop at lines that no answer to the questions of the starter describes.
+
+    Raises:
+        SampleError: the line is of such a tool.
+    """
+    for tool, fields in _TOOLS.items():
+        if fields <= line.keys():
+            raise SampleError(
+                f"the lines look like those of {tool}. docs/other_tools.md has the staging model that reads them; "
+                "the other models are those of docs/your_project.md."
+            )
+    if "specversion" in line:
+        raise SampleError("the lines are CloudEvents. Let the sink write plain JSON: debezium.format.value=json.")
+
+
+def _is_open_end(value: Any) -> bool:
+    return isinstance(value, str) and _OPEN_END.fullmatch(value) is not None
 
 
 def _message(line: dict[str, Any]) -> dict[str, Any]:
@@ -287,6 +324,8 @@ def _declared(schema: Any) -> dict[str, tuple[str, str]]:
 def _type_of(values: list[Any]) -> str:
     """The type that fits all values; text if they differ."""
     kinds = {_kind_of(value) for value in values if value is not None}
+    if kinds & {"date", "timestamp"}:
+        kinds = {_kind_of(value) for value in values if value is not None and not _is_open_end(value)} or kinds
     if kinds <= {"bigint", "decimal"} and kinds:
         numbers = [str(value) for value in values if value is not None]
         if kinds == {"bigint"} and all(-_INT64 <= int(number) < _INT64 for number in numbers):

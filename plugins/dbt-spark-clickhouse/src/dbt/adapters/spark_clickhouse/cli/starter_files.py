@@ -174,6 +174,8 @@ def _of_files(start: Start) -> dict[str, str]:
         arguments.append(f"is_deleted={flag}")
     if start.sampled.encodings:
         arguments.append(f"encodings={_mapping(start.sampled.encodings)}")
+    if clamped := sorted(start.sampled.open_ended - {*start.key, start.version}):
+        arguments.append(f"ranges={_mapping(dict.fromkeys(clamped, 'clamp'))}")
     call = "".join(f"\n    {argument}," for argument in arguments)
     return {
         f"{name}__sources.yml": (
