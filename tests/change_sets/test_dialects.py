@@ -185,7 +185,7 @@ UNREAD = {
     json.dumps({"data": "eyJvcCI6ImMifQ==", "attributes": {"k": "1"}, "messageId": "7"}): "op is missing",  # Pub/Sub
     EVENT + EVENT: "malformed JSON",  # Kinesis Data Firehose
     f"[{EVENT},{EVENT}]": "malformed JSON",  # a batch over HTTP
-    f'{{"key":{{"id":1}},"value":{EVENT},"offset":5}},': "malformed JSON",  # a line of an array, as S3 sinks write them
+    f'{{"key":{{"id":1}},"value":{EVENT},"offset":5}},': "source.lsn is missing",  # a line of an array, as S3 sinks write them, is the event
     f"\x00\x00\x00\x00\x07{EVENT}": "malformed JSON",  # Confluent's wire format
     json.dumps({"scn": 7, "xid": "1.2.3", "payload": [json.loads(EVENT)]}): "op is missing",  # OpenLogReplicator
     '{"id":1,"name":"x","aggregatetype":"order","payload":"{\\"op\\":\\"c\\"}"}': "op is missing",  # outbox
