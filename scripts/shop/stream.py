@@ -7,7 +7,7 @@ transactions are open, and in the middle an incremental snapshot reads all custo
 of PostgreSQL's log. After some batches, the rows are copied out of PostgreSQL at that position.
 
 What lies between Debezium and a landing zone delivers at least once. So a few lines come twice, late, or not in their
-order; none comes later than the next batch after which the rows are copied.
+order; the first time, none comes later than the next batch after which the rows are copied.
 """
 
 from __future__ import annotations
@@ -157,7 +157,8 @@ def _copies(folder: Path, number: int) -> dict[str, Path]:
 def delivered(
     batches: Iterable[Batch], compared: Sequence[int], chance: random.Random
 ) -> dict[int, dict[str, list[str]]]:
-    """The lines of each batch, as they arrive: up to the end of the next batch after which rows are compared."""
+    """The lines of each batch, as they arrive. The first time, each comes by the next batch after which rows are compared;
+    a second time, in any later batch."""
     found: dict[int, dict[str, list[str]]] = {batch.number: defaultdict(list) for batch in batches}
     for batch in batches:
         last = next(number for number in compared if number >= batch.number)
@@ -167,7 +168,7 @@ def delivered(
                 number = chance.randint(batch.number, last) if is_late else batch.number
                 found[number][table].append(line)
                 if chance.random() < SHARES["twice"]:
-                    found[chance.randint(number, last)][table].append(line)
+                    found[chance.randint(number, max(found))][table].append(line)
     for of_batch in found.values():
         for lines in of_batch.values():
             for place in chance.sample(range(len(lines)), int(len(lines) * SHARES["moved"])):
