@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.collapsing_project import Row
 from tests.support.collapsing_projects import MakeProject
-from tests.support.stand_in import stand_in_for_change_sets
+from tests.support.stand_in import stand_in_for_change_sets, write_manifest
 from tests.support.statements import STARTED, dying
 from tests.support.table import Table
 
@@ -84,9 +84,6 @@ def test_a_run_that_died_writes_every_row_once(make_project: MakeProject) -> Non
         assert project.query(SUMS.format(name)) == expected, name
 
 
-BATCHES = "batch UInt64, hash String, is_complete Bool, is_partial Bool"
-
-
 class TestManifest:
     """A batch is written only once."""
 
@@ -99,8 +96,7 @@ class TestManifest:
 
     def stage(self, table: Table, batches: list[int], rows: list[Row], is_complete: bool = False) -> None:
         table.stage(rows)
-        manifest = [(batch, f"h{batch}", is_complete or 1 in batches, False) for batch in batches]
-        table.project.replace_rows("signed__manifest", BATCHES, manifest)
+        write_manifest(table.project, "signed", batches, is_complete=is_complete)
 
     @pytest.mark.parametrize("why", ["old_state: stream", "delete_version: ignore"])
     def test_a_batch_that_was_applied_is_refused(self, table: Table, why: str) -> None:

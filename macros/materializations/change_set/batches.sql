@@ -60,13 +60,12 @@
 {% macro read_batches_of_target(target) %}
   {%- set database = versioned_collapsing.quote_literal(target.schema) -%}
   {%- set name = versioned_collapsing.quote_literal(target.alias) -%}
-  {%- set columns = adapter.query_on(
+  {%- set ledgers = adapter.query_on(
       'clickhouse',
-      "select countIf(name = 'model') as ledgers, countIf(name = 'change_set') as with_change_sets "
-      ~ 'from system.columns where database = ' ~ database ~ " and table = 'versioned_collapsing_ledger' "
-      ~ versioned_collapsing.get_settings_sql()
-  ).rows[0] -%}
-  {%- if not columns['ledgers'] | int -%}
+      'select count() as n from system.tables where database = ' ~ database
+      ~ " and name = 'versioned_collapsing_ledger' " ~ versioned_collapsing.get_settings_sql()
+  ).rows[0]['n'] -%}
+  {%- if not ledgers | int -%}
     {%- do return({'applied': {}, 'known': [], 'change_set': ''}) -%}
   {%- endif -%}
   {%- set ledger = adapter.quote(target.schema) ~ '.versioned_collapsing_ledger' -%}
@@ -85,8 +84,7 @@
         argMaxIf(applied.hash, at, target_uuid = present) as hash,
         countIf(target_uuid = present) as times,
         maxIf(at, target_uuid = present) as last,
-        {{ 'argMaxIf(change_set, at, target_uuid = present)' if columns['with_change_sets'] | int else "''" }}
-          as last_change_set
+        argMaxIf(change_set, at, target_uuid = present) as last_change_set
       from {{ ledger }}
       array join batches as applied
       where {{ is_own }} and (target_uuid = present or target_uuid = latest)

@@ -91,7 +91,7 @@ class dbtObj(dbtObj):
       'select * from ' ~ adapter.hand_off(manifest.schema, manifest.identifier, file_format)
       ~ ' limit 1 ' ~ versioned_collapsing.get_settings_sql()
   ).rows -%}
-  {%- if not definition or not rows or rows[0].get('definition', '') != definition or rows[0]['is_partial'] -%}
+  {%- if not definition or not rows or rows[0]['definition'] != definition or rows[0]['is_partial'] -%}
     {%- do return(false) -%}
   {%- endif -%}
   {%- set is_empty = rows[0]['batch'] is none -%}

@@ -47,7 +47,7 @@
   {%- endif -%}
   {%- set hashes = {} -%}
   {%- for row in run_query('select * from ' ~ manifest).rows
-      if parsed.identifier in (row.get('parsed_lines') or '').split(',') and row['batch'] is not none -%}
+      if parsed.identifier in row['parsed_lines'].split(',') and row['batch'] is not none -%}
     {%- do hashes.update({row['batch'] | int: row['hash']}) -%}
   {%- endfor -%}
   {%- for batch, found in versioned_collapsing.read_landed_batches(node).items()

@@ -109,16 +109,15 @@
   {#- Whole columns: a loop over thousands of rows takes seconds. -#}
   {%- set columns = found.columns.dict() -%}
   {%- set has_batches = first['batch'] is not none -%}
-  {%- set landed_at = columns.get('landed_at', [none]) | list if has_batches else [] -%}
   {%- set is_complete = columns['is_complete'] | select | list | length > 0 -%}
   {%- set lake = versioned_collapsing.get_option(change_sets[0].config, 'lake') -%}
   {%- do return({
       'exists': true,
       'relation': relation,
-      'id': first.get('id', ''),
+      'id': first['id'],
       'batches': zip(columns['batch'] | map('int'), columns['hash']) | list if has_batches else [],
-      'landed_at': [] if none in landed_at else landed_at | map('int') | list,
-      'taken_at': first.get('taken_at') | int,
+      'landed_at': columns['landed_at'] | map('int') | list if has_batches else [],
+      'taken_at': first['taken_at'] | int,
       'line_counts': versioned_collapsing._sum_line_counts(columns),
       'change_set': change_sets[0].name,
       'is_complete': is_complete,
@@ -159,7 +158,7 @@
 {% macro _sum_line_counts(columns) %}
   {%- set counts = {} -%}
   {%- for name in versioned_collapsing.get_line_count_names() -%}
-    {%- set values = columns.get(name, [none]) | list -%}
+    {%- set values = columns[name] | list -%}
     {%- do counts.update({name: none if none in values else values | map('int') | sum}) -%}
   {%- endfor -%}
   {%- do return(counts) -%}

@@ -173,12 +173,6 @@ def test_files_of_the_same_size_that_were_written_again_are_noticed(table: Path)
     assert files.are_newer_than_receipt()
 
 
-def test_receipt_of_an_older_version_is_none(table: Path) -> None:
-    receipt = table / "_hand_off.json"
-    receipt.write_text('{"rows": 3, "columns": [], "files": {"part-0.parquet": 5}}')
-    assert Receipt.load(parquet(table)) is None
-
-
 def test_figures_are_selected_and_read_in_the_same_order() -> None:
     columns = [("id", "bigint"), ("_figure_1", "string")]
     (sql,) = figures_sql(columns, "shop.orders", "spark")

@@ -42,11 +42,11 @@ class Receipt:
 
     @classmethod
     def load(cls, files: Files) -> Receipt | None:
-        """The receipt next to ``files``. None if there is none, or if it is of an older version of the adapter."""
+        """The receipt next to ``files``. None if there is none."""
         text = files.read_receipt()
-        raw = {} if text is None else json.loads(text)
-        if "row_checksums" not in raw:
+        if text is None:
             return None
+        raw = json.loads(text)
         columns = tuple(ColumnReceipt(**column) for column in raw["columns"])
         return cls(raw["rows"], columns, raw["files"], tuple(raw["row_checksums"]))
 
