@@ -1,4 +1,4 @@
--- The figures that Prometheus scrapes from the ledger in `database`. docs/monitoring.md says how ClickHouse serves them.
+-- The figures that Prometheus scrapes from the ledger in `database`. docs/operating.md says how ClickHouse serves them.
 with applies as (
   select
     model,

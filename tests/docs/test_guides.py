@@ -29,7 +29,7 @@ from tests.support.shop import REPOSITORY
 
 START = "docs/dbt_clickhouse.md"
 VIEWS = "docs/views.md"
-MONITORING = "docs/monitoring.md"
+OPERATING = "docs/operating.md"
 # A page, and the pages on which it builds.
 GUIDES = {
     START: [],
@@ -37,11 +37,9 @@ GUIDES = {
     "docs/querying.md": [START],
     "docs/history.md": [START],
     "docs/deletes_and_partial_changes.md": [START],
-    "docs/ledger.md": [START, VIEWS],
-    MONITORING: [START, VIEWS],
+    "docs/how_a_run_works.md": [START, VIEWS],
     "docs/scaling.md": [START, VIEWS],
-    "docs/operating.md": [START, VIEWS],
-    "docs/tuning.md": [START],
+    OPERATING: [START, VIEWS],
 }
 CONFIG = """
 <clickhouse>
@@ -157,7 +155,7 @@ def test_guide(project: CollapsingProject, page: str) -> None:
 
 
 def test_what_is_installed_is_there() -> None:
-    (line,) = (block.text for block in blocks(MONITORING) if block.text.startswith("pip "))
+    (line,) = (block.text for block in blocks(OPERATING) if block.text.startswith("pip "))
     found = re.fullmatch(r"pip install '\.\./versioned_collapsing/(.+)\[(\w+)\]'\n", line)
     assert found is not None, line
     path, extra = found.groups()
@@ -166,7 +164,7 @@ def test_what_is_installed_is_there() -> None:
 
 def test_prometheus_gets_figures(address: tuple[str, int], project: CollapsingProject) -> None:
     follow(project, START)
-    (text,) = (block.text for block in blocks(MONITORING) if block.text.startswith("scrape_configs"))
+    (text,) = (block.text for block in blocks(OPERATING) if block.text.startswith("scrape_configs"))
     (job,) = yaml.safe_load(text)["scrape_configs"]
     (given,) = job["params"].pop("query")
     source = re.fullmatch("<the text of (.+)>", given)

@@ -77,7 +77,7 @@ def test_batches_are_applied_as_they_land_whoever_is_killed(resident: Resident) 
 def assert_documented_lags_are_told(client: Client, batches: int) -> None:
     """The documentation's queries show for each batch when it was taken, and when it became visible in a table and a
     view."""
-    document = (shop.REPOSITORY / "docs/ledger.md").read_text()
+    document = (shop.REPOSITORY / "docs/how_a_run_works.md").read_text()
     of_table, of_view = _LAG_QUERY.findall(document)
     [(count, taken, visible)] = client.query(of_table).result_rows
     assert count == batches

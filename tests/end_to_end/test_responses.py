@@ -68,7 +68,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, Any]]
         (folder / name).write_text(json.dumps(content))  # JSON is YAML
     for name, sql in MODELS.items():
         (folder / "models" / f"{name}.sql").write_text(sql)
-    document = (REPOSITORY / "docs" / "ledger.md").read_text()
+    document = (REPOSITORY / "docs" / "how_a_run_works.md").read_text()
     (statements,) = re.findall(r"```sql\n(select[^`]*query_log[^`]*)```", document)
     steps = [
         "create database shop",

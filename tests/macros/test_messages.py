@@ -37,6 +37,11 @@ MESSAGES: list[tuple[str, dict[str, Any], str]] = [
         "model.shop.orders: a change set can be built only on Spark, and this model is built on clickhouse. Build it on Spark.",
     ),
     (
+        "_validate_locations",
+        {"model": MODEL, "locations": []},
+        "model.shop.orders is a change_set, but none of its sources has a location. Set `external: {location: ..., file_format: text}` on the source. The location must have a folder batch=N for each batch.",
+    ),
+    (
         "validate_stored_extracts",
         {
             "model": MODEL,
