@@ -55,6 +55,14 @@ MESSAGES: list[tuple[str, dict[str, Any], str]] = [
         "extract 2 is new to some targets, but others already have extract 3. Remove through_batch to take that extract too, or build both again from extract 2: ",
     ),
     (
+        "validate_whole_inputs",
+        {
+            "model": {"unique_id": "model.shop.orders", "name": "orders"},
+            "problems": ["stg_orders has no rows of batch 3"],
+        },
+        "model.shop.orders would lack rows of the batches that it takes:\n    - stg_orders has no rows of batch 3\n  Build these with it: dbt run --select +orders+",
+    ),
+    (
         "validate_lock_is_acquired",
         {"locked_relation": "shop.orders", "holder": {"run_id": "a"}, "apply": {"run_id": "b"}, "seconds": 60},
         "Other runs have held the lock on shop.orders for 60 s. Run again when they have ended.",
@@ -130,3 +138,44 @@ def test_a_column_name_with_a_line_break(shop: Project) -> None:
     node: dict[str, Any] = {"kind": "QUERY", "columns": [], "children": {"PROJECTION": [1]}, "rest": "", "parent": None}
     problems = shop.rendered("_get_unread_problems", tree=[node])
     assert "A column has a name that is not understood, in the select." in problems
+
+
+# Lines that no parser reads, with the reason of the parser, and what the message says of them.
+ADVICE = [
+    (
+        "[",
+        "malformed JSON",
+        "It looks like JSON over several lines. Land one JSON object a line, as `jq -c` writes it.",
+    ),
+    ("Struct{id=1}", "malformed JSON", "It looks like the text of a Java object. Let the sink use the JsonConverter."),
+    ("PAR1\x15", "malformed JSON", "It looks like a binary format. Land JSON, or Parquet with file_format: parquet"),
+    ("1,2,3", "malformed JSON", "It looks like no JSON. Land one JSON object a line."),
+    (
+        '{"a":1}{"a":2}',
+        "malformed JSON",
+        "It looks like several JSON objects on one line. Land one a line, as `jq -c .`",
+    ),
+    ('{"specversion":"1.0"}', "op is missing", "It looks like CloudEvents. Let the sink write plain JSON"),
+    ('{"op":"u"}', "a is an object of value and set", "Replace each object by its value before the lines land."),
+    ('{"op_type":"I"}', "op is missing", "It looks like GoldenGate, for parse_upserts."),
+    ('{"isDdl":false}', "op is missing", "It looks like Canal or TiCDC, for parse_upserts."),
+    ('{"database":"d","type":"insert","data":{}}', "op is missing", "It looks like Maxwell, for parse_upserts."),
+    ('{"Op":"I","id":1}', "op is missing", "It looks like AWS DMS, for parse_upserts."),
+    ('{"_airbyte_data":{}}', "op is missing", "It looks like a table of Airbyte or Fivetran, for parse_upserts."),
+    (
+        '{"__op":"u"}',
+        "__deleted is missing, without which",
+        "Set delete.tombstone.handling.mode: rewrite in the transform",
+    ),
+    ('{"op":"u"}', "the update has no document", "Set capture.mode: change_streams_update_full in the connector"),
+    ('{"op":"u"}', "a does not fit decimal(9,2)", "Debezium writes decimals as bytes by default. Name the column in"),
+    ('{"op":"u"}', "a does not fit date", "Debezium writes dates and times as numbers. Name the column in encodings"),
+    ('{"op":"u"}', "key id is null", "It looks like an event of Debezium. The reason says what it lacks"),
+    ('{"id":1}', "op is missing", "It looks like a row, and not like an event of Debezium. parse_upserts reads rows."),
+    ('{"id":1}', "updated_at is missing", "Compare it with key, columns and version of the staging model."),
+]
+
+
+@pytest.mark.parametrize(("line", "reason", "advice"), ADVICE)
+def test_advice_on_a_line(shop: Project, line: str, reason: str, advice: str) -> None:
+    assert shop.rendered("_get_line_advice", line=line, reason=reason).startswith(advice)
