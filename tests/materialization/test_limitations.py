@@ -11,6 +11,7 @@ from dbt_common.exceptions import DbtDatabaseError
 from tests.support.collapsing_project import CollapsingProject
 from tests.support.collapsing_projects import MakeProject
 from tests.support.statements import Send, intercepted
+from tests.support.table import Table
 
 
 @pytest.fixture(scope="module")
@@ -147,3 +148,14 @@ def test_where_a_proxy_keeps_no_session_the_profile_allows_wide_statements(proje
         assert "Max query size exceeded" in project.run("--select", "wide")["wide"].message
         project.set_profile(custom_settings=limits)
         assert project.run("--select", "wide")["wide"].message == "1 row: 1 state"
+
+
+def test_a_source_whose_versions_begin_anew_is_noticed(make_project: MakeProject) -> None:
+    table = Table(make_project("anew"))
+    table.apply([(key, 1, 900, False) for key in range(5)])
+    table.apply([(key, 2, 5 + key, key == 4) for key in range(1, 5)])
+    warned = "the changes of 4 of 4 keys have lower versions than the stored rows or deletes, and were left out."
+    assert warned in table.project.logged("JinjaLogWarning")
+    table.apply([(0, 2, 5, False), (1, 2, 6, False), *((key, 3, 901, False) for key in range(2, 5))])
+    assert "lower versions" not in table.project.logged("JinjaLogWarning")
+    table.check([(0, 1, 900), (1, 1, 900), (2, 3, 901), (3, 3, 901), (4, 3, 901)])

@@ -26,6 +26,7 @@
   {%- if not progress.is_repeated -%}
     {%- do versioned_collapsing.judge_conflicts(target_relation, options, done.counts, apply) -%}
     {%- do versioned_collapsing.warn_of_unmerged_changes(target_relation, done.counts) -%}
+    {%- do versioned_collapsing.warn_of_stale_changes(target_relation, done.counts, apply) -%}
   {%- endif -%}
   {%- do return(done.counts) -%}
 {% endmacro %}

@@ -224,6 +224,21 @@
 {% endmacro %}
 
 
+{# Without a manifest nothing compares positions before they are applied, so that a source that moved to another server
+   shows only here: its changes are below the stored rows, and would stay out for ever. #}
+{% macro warn_of_stale_changes(target_relation, counts, apply) %}
+  {%- set late = counts.stale + counts.tombstoned -%}
+  {%- if not apply.has_manifest and late >= 3 and late * 2 > counts['keys'] -%}
+    {%- do exceptions.warn(
+        versioned_collapsing.get_final_name(target_relation) ~ ": the changes of " ~ late ~ " of "
+        ~ versioned_collapsing.format_count(counts['keys'], 'key')
+        ~ " have lower versions than the stored rows or deletes, and were left out. If they are newer all the same, their source moved to another server or was restored, and its "
+        ~ "positions began anew: lift them with epochs, or rebuild the table with --full-refresh."
+    ) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
 {# Warns of partial changes that came too late, or whose key has no stored row. #}
 {% macro warn_of_unmerged_changes(target_relation, counts) %}
   {%- if counts.unmerged -%}
