@@ -233,8 +233,8 @@
         versioned_collapsing.get_final_name(target_relation) ~ ": the changes of " ~ late ~ " of "
         ~ versioned_collapsing.format_count(counts['keys'], 'key')
         ~ " have lower versions than the stored rows or deletes, and were left out. If they are newer all the same, "
-        ~ "their source moved to another server or was restored, and its positions began anew: lift them with epochs, or "
-        ~ "rebuild the table with --full-refresh."
+        ~ "their source moved to another server or was restored, and its positions began anew: lift them with epochs, "
+        ~ "or rebuild the table with --full-refresh."
     ) -%}
   {%- endif -%}
 {% endmacro %}
