@@ -32,7 +32,7 @@ GOOD = {
 
 
 def envelope(op: str = "u", lsn: Any = 99999999999, **after: Any) -> dict[str, Any]:
-    source = {"connector": "postgresql", "table": "orders", "lsn": lsn, "sequence": '["8","8"]'}
+    source = {"connector": "postgresql", "schema": "public", "table": "orders", "lsn": lsn, "sequence": '["8","8"]'}
     return {"before": None, "after": {**GOOD, **after}, "source": source, "op": op}
 
 

@@ -132,7 +132,7 @@ class TestInThreeRuns:
             assert applied_batches(client, "orders") == [[1, 2, 3, 4, 5, 6, 7], [8, 9, 10]]
 
     def test_after_batch_20_by_plain_commands(self, home: Path) -> None:
-        outcomes = dbt(home, ["build"], ["test"], ["source", "freshness"], ["docs", "generate"])
+        outcomes = dbt(home, ["build"], ["source", "freshness"], ["docs", "generate"])
         assert_all_succeeded(outcomes)
         with shop.clickhouse(home) as client:
             assert_tables_equal_postgresql(client, 20)
