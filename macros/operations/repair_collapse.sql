@@ -31,8 +31,8 @@
 {# The columns of the table, as describe_columns returns them. #}
 {% macro read_table_description(table, options) %}
   {%- set stored = [] -%}
-  {%- for column in adapter.get_columns_in_relation(table) if column.name != options.sign -%}
-    {%- do stored.append({'name': column.name, 'type': column.data_type, 'given_type': column.data_type}) -%}
+  {%- for column in versioned_collapsing.read_table_columns(table) if column.name != options.sign -%}
+    {%- do stored.append({'name': column.name, 'type': column.type, 'given_type': column.type}) -%}
   {%- endfor -%}
   {%- do return(versioned_collapsing.describe_columns(options, stored, [])) -%}
 {% endmacro %}
