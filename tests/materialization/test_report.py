@@ -235,7 +235,7 @@ class TestNothingToShow:
         assert "Install the package" in capsys.readouterr().err
 
     def test_no_matplotlib(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-        package = sys.modules["dbt.adapters.spark_clickhouse"]
+        package = sys.modules["dbt.adapters.spark_clickhouse.cli"]
         for name in ("report_page", "report_plots"):
             monkeypatch.delitem(sys.modules, f"{package.__name__}.{name}", raising=False)
             monkeypatch.delattr(package, name, raising=False)

@@ -83,10 +83,12 @@ def test_node_of_dbts_events_is_at_work_where_dbt_opens_no_connection(
 
 
 def test_no_module_remembers_what_is_at_work() -> None:
-    for path in Path(str(spark_clickhouse.__file__)).parent.glob("*.py"):
+    root = Path(str(spark_clickhouse.__file__)).parent
+    for path in root.rglob("*.py"):
         tree = ast.parse(path.read_text())
         assert [node for node in ast.walk(tree) if isinstance(node, ast.Global)] == []
-        module = import_module(f"dbt.adapters.spark_clickhouse.{path.stem}".removesuffix(".__init__"))
+        parts = path.relative_to(root).with_suffix("").parts
+        module = import_module(".".join(("dbt.adapters.spark_clickhouse", *parts)).removesuffix(".__init__"))
         assert [name for name, value in vars(module).items() if isinstance(value, ContextVar)] == []
 
 
