@@ -31,7 +31,8 @@ def test_a_process_has_one_spark_for_one_home(monkeypatch: pytest.MonkeyPatch, t
         start_session(credentials(tmp_path / "second"), 0)
 
 
-def test_derby_cannot_be_told_of_a_semicolon(tmp_path: Path) -> None:
+def test_derby_cannot_be_told_of_a_semicolon(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(private_api, "is_spark_running", lambda: False)
     with pytest.raises(FailedToConnectError, match=r"the path contains `;`\. Set `home`"):
         start_session(credentials(tmp_path / "a;b"), 0)
     assert not (tmp_path / "a;b").exists()
