@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dbt.adapters.spark_clickhouse.cli.sampling import Sampled
+from dbt.adapters.spark_clickhouse.core.types import SCALARS
 
 _PACKAGE = "versioned_collapsing"
 
@@ -30,21 +31,6 @@ BRIDGES = {
     "altinity": Bridge("Altinity's sink connector", {"is_deleted": "is_deleted"}),
     "kafka_connect": Bridge("Kafka Connect", {"version": "version", "is_deleted": "is_deleted"}),
     "dlt": Bridge("dlt", {"beside": "loads", "version": "version"}),
-}
-# How ClickHouse stores Spark's types.
-_STORED = {
-    "boolean": "Bool",
-    "tinyint": "Int8",
-    "smallint": "Int16",
-    "int": "Int32",
-    "bigint": "Int64",
-    "float": "Float32",
-    "double": "Float64",
-    "string": "String",
-    "binary": "String",
-    "date": "Date32",
-    "timestamp": "DateTime64(6, 'UTC')",
-    "timestamp_ntz": "DateTime64(6, 'UTC')",
 }
 # Debezium positions that do not fit into Int128.
 _LONG_POSITIONS = frozenset({"source.commit_lsn", "source.commit_scn"})
@@ -304,7 +290,7 @@ def _stored_types(start: Start) -> dict[str, str]:
     position = "UInt256" if start.version in _LONG_POSITIONS else "Int128"
     found = {"_version": position} if "." in start.version else {}
     for column, kind in start.columns.items():
-        stored = _STORED.get(kind) or re.sub(r"^decimal\((\d+),\s*(\d+)\)$", r"Decimal(\1, \2)", kind)
+        stored = SCALARS.get(kind) or re.sub(r"^decimal\((\d+),\s*(\d+)\)$", r"Decimal(\1, \2)", kind)
         is_required = column in start.key or column == start.version
         found[column] = stored if is_required else f"Nullable({stored})"
     return found

@@ -8,7 +8,8 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.spark_clickhouse.core.routing import CLICKHOUSE, Engine
 
-_SCALARS = {
+# How ClickHouse stores Spark's scalars.
+SCALARS = {
     "boolean": "Bool",
     "tinyint": "Int8",
     "smallint": "Int16",
@@ -36,8 +37,8 @@ def clickhouse_type(spark_type: str) -> str:
         DbtRuntimeError: ClickHouse has no such type.
     """
     name = spark_type.strip().lower()
-    if name in _SCALARS:
-        return f"Nullable({_SCALARS[name]})"
+    if name in SCALARS:
+        return f"Nullable({SCALARS[name]})"
     if decimal := DECIMAL.fullmatch(name):
         return f"Nullable(Decimal({decimal[1]}, {decimal[2]}))"
     if name.startswith(("varchar(", "char(")):
