@@ -41,9 +41,9 @@ class History:
 
     def weight(self) -> Row:
         """The size per change of the merged feed, without the first apply."""
-        self.engine.command("create table later as orders__changes")
+        self.engine.command("create table later as orders__feed")
         self.engine.command(
-            "insert into later select * from orders__changes where _apply > (select min(_apply) from orders__changes)"
+            "insert into later select * from orders__feed where _apply > (select min(_apply) from orders__feed)"
         )
         self.engine.command("optimize table later final")
         ((rows, size),) = self.engine.query(

@@ -136,8 +136,8 @@ class Views:
             f"create materialized view inserted_mv to inserted_sums as {first.format(**SIGNED, **sources)}"
         )
         seconds = self.engine.seconds(
-            f"insert into inserted select * except (_apply, _applied_at, _changed_version) from {name}__changes "
-            f"where _apply = (select max(_apply) from {name}__changes) settings max_insert_threads = 1"
+            f"insert into inserted select * except (_apply, _applied_at, _changed_version) from {name}__feed "
+            f"where _apply = (select max(_apply) from {name}__feed) settings max_insert_threads = 1"
         )
         self.engine.command("drop view inserted_mv")
         return seconds

@@ -166,15 +166,15 @@ class Ways:
         """
         figures = interleaved([arm for way in ways for arm in self._arms(way)], self.trials)
         found = {way.name: self.engine.query(way.read()) for way in ways}
-        truth = found[ways[0].name]
-        if any(rows != truth for rows in found.values()):
+        reference = found[ways[0].name]
+        if any(rows != reference for rows in found.values()):
             raise RuntimeError(f"the ways differ: {found}")
         return [
             {
                 "way": way.name,
                 "write": round(figures[way.name].median, 4),
                 "sums after it": round(figures[_reader(way)].median, 4),
-                "a view of sums is right": self._view_is(way, truth),
+                "a view of sums is right": self._view_is(way, reference),
             }
             for way in ways
         ]
@@ -205,11 +205,11 @@ class Ways:
         self.engine.command(f"insert into {sums} {select}")
         self.engine.command(f"create materialized view {way.table}_mv to {sums} as {select}")
 
-    def _view_is(self, way: Way, truth: list[tuple[Any, ...]]) -> str:
+    def _view_is(self, way: Way, reference: list[tuple[Any, ...]]) -> str:
         if not way.has_view:
             return "no view"
         found = self.engine.query(f"select department, sum(metric1), sum(n) from {way.table}_sums {BY_DEPARTMENT}")
-        return "yes" if found == truth else "no"
+        return "yes" if found == reference else "no"
 
 
 def _reader(way: Way) -> str:

@@ -10,10 +10,10 @@ with applies as (
     sum(cancels) as cancels,
     sum(deletes) as deletes,
     sum(duplicates) as duplicates,
-    sum(stale) as stale,
+    sum(late) as late,
     sum(conflicts) as conflicts,
     sum(tombstoned) as tombstoned,
-    sum(repaired) as repaired,
+    sum(rebalanced) as rebalanced,
     sum(ifNull(quarantined, 0)) as quarantined
   from {database:Identifier}.versioned_collapsing_ledger
   where status = 'applied'
@@ -43,10 +43,10 @@ from (
     ('cancels_total', toFloat64(cancels), 'Cancel rows written', 'counter', true),
     ('deletes_total', toFloat64(deletes), 'Deletes applied', 'counter', true),
     ('duplicates_total', toFloat64(duplicates), 'Changes that repeat a change', 'counter', true),
-    ('stale_total', toFloat64(stale), 'Changes below the version of the live row', 'counter', true),
+    ('stale_total', toFloat64(late), 'Changes below the version of the live row', 'counter', true),
     ('conflicts_total', toFloat64(conflicts), 'Changes at a version that has another payload', 'counter', true),
     ('tombstoned_total', toFloat64(tombstoned), 'Changes at or below the delete of their key', 'counter', true),
-    ('repaired_total', toFloat64(repaired), 'Torn keys that were repaired', 'counter', true),
+    ('repaired_total', toFloat64(rebalanced), 'Unbalanced keys that were rebalanced', 'counter', true),
     ('quarantined_total', toFloat64(quarantined), 'Lines that could not be used', 'counter', true)
   ])) as metric
   from applies

@@ -16,7 +16,7 @@ from dbt.cli.main import dbtRunner
 ROOT = Path(__file__).resolve().parents[1]
 HOME = ROOT / os.environ.get("SPARK_CLICKHOUSE_HOME", ".spark_clickhouse")
 THROUGH_BATCHES = (7, 10, 20)
-COUNTS = ("states", "cancels", "deletes", "duplicates", "stale", "conflicts", "tombstoned", "repaired")
+COUNTS = ("states", "cancels", "deletes", "duplicates", "late", "conflicts", "tombstoned", "rebalanced")
 
 Rows = Sequence[Sequence[object]]
 
@@ -73,17 +73,17 @@ def print_ledger(since: float) -> None:
 
 def print_result() -> None:
     """Print the live rows next to those of PostgreSQL, and the revenue computed in four ways."""
-    truth = json.loads((ROOT / "data/expected/batch_20/summary.json").read_text())
+    reference = json.loads((ROOT / "data/expected/batch_20/summary.json").read_text())
     rows = query(
         " union all ".join(
             f"select '{table}', count(), sum(_sign), (select sum(_sign) from shop.{table} final) from shop.{table}"
-            for table in truth["tables"]
+            for table in reference["tables"]
         )
     )
     print("Rows that are live, by sums of sign and by FINAL, beside PostgreSQL's:\n")
     print_table(
         ["table", "rows stored", "sum of signs", "FINAL", "PostgreSQL"],
-        [(*row, truth["tables"][row[0]]["live_rows"]) for row in rows],
+        [(*row, reference["tables"][row[0]]["live_rows"]) for row in rows],
     )
     (revenue,) = query(
         """
@@ -97,7 +97,7 @@ def print_result() -> None:
     print("Revenue, computed in four ways, beside PostgreSQL's:\n")
     print_table(
         ["table", "dbt view", "stored sums", "sums of a join", "PostgreSQL"],
-        [(*revenue, truth["orders"]["sum_amount"])],
+        [(*revenue, reference["orders"]["sum_amount"])],
     )
 
 

@@ -190,7 +190,7 @@
     _dbt_version as _version,
     _dbt_is_old or _dbt_op = 'd' as _is_deleted,
     _dbt_op = 't' as _is_truncate,
-    toUInt8(_dbt_is_old) as _derived,
+    toUInt8(_dbt_is_old) as _synthetic,
     {%- for name, sql in layout.control.items() %}
     if(_dbt_is_old or _dbt_op in ('d', 't'), [], {{ sql }}) as {{ name }},
     {%- endfor %}

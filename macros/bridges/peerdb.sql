@@ -346,7 +346,7 @@
       version='toUInt64(' ~ layout.version ~ ')',
       is_deleted='toBool(' ~ layout.is_deleted ~ ')',
       watermark="cast(null as Nullable(DateTime64(9, 'UTC')))",
-      control={'_unset': "cast([] as Array(String))", '_derived': 'toUInt8(0)'}
+      control={'_unset': "cast([] as Array(String))", '_synthetic': 'toUInt8(0)'}
   )) }}
   union all
   {%- endif %}
@@ -359,7 +359,7 @@
       {{ versioned_collapsing._get_peerdb_unset_sql(fields) }},
       []
     ) as _unset,
-    toUInt8(_dbt_is_old) as _derived,
+    toUInt8(_dbt_is_old) as _synthetic,
     {{ versioned_collapsing.get_watermark_columns_sql(raw, 'cast(' ~ raw.watermark
         ~ " as Nullable(DateTime64(9, 'UTC')))") }}
   from (

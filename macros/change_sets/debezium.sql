@@ -4,7 +4,7 @@
    A truncate has `_is_truncate`, a version and no key. An update that changes the key has the old one in `_key_before`:
    the change set deletes its row. Columns of `toasted` may hold the placeholder of a value that PostgreSQL did not
    send: they are named in `_unset`, and keep what is stored. Blank lines and null (Kafka's tombstones), which say
-   nothing, and messages that are `_passed_over`, have neither a version nor a reason. #}
+   nothing, and messages that are `_ignored`, have neither a version nor a reason. #}
 {% macro parse_debezium(
     source, key, columns, required=[], version=none, servers=[], epochs=[], encodings={}, ranges={}, toasted=[],
     missing_fields='refuse', unavailable_value='__debezium_unavailable_value', table=none,
@@ -36,7 +36,7 @@
       '_is_truncate': "_op = 't'",
       '_key_before': '_key_before',
       '_missing_fields': '_missing_fields',
-      '_passed_over': '_passed_over',
+      '_ignored': '_ignored',
   } -%}
   {%- if version is none or version not in columns -%}
     {%- do control.update({'_event_ms': versioned_collapsing.get_event_time_sql(version)}) -%}
@@ -89,7 +89,7 @@
       '_after',
       "if(_op = 'd', " ~ versioned_collapsing.get_row_names_sql('before') ~ ', map_keys(_after))',
       columns,
-      'if(_passed_over is null, ' ~ versioned_collapsing.get_debezium_version_sql(version, servers, epochs) ~ ', null)',
+      'if(_ignored is null, ' ~ versioned_collapsing.get_debezium_version_sql(version, servers, epochs) ~ ', null)',
       control,
       versioned_collapsing.get_envelope_problems(['c', 'r', 'u', 'd', 't'])
       + ([{

@@ -8,7 +8,7 @@
       and get_json_object(_json_line, '$.payload') is null
   {%- endset -%}
   {%- do return([
-      {'condition': '_passed_over is not null', 'reason': 'null'},
+      {'condition': '_ignored is not null', 'reason': 'null'},
       {'condition': is_tombstone, 'reason': 'null'},
       {'condition': "startswith(_op, '!')", 'reason': 'substr(_op, 2)'},
       {'condition': '_op is null', 'reason': "'op is missing'"},
@@ -32,7 +32,7 @@
 
 
 {# Lines as Debezium's envelopes: `_op`, `_before` and `_after` with their values as text, `_source` and `_transaction`
-   with all their fields as text, and `_passed_over`. If all columns of a row are read, the row is a map, which shows
+   with all their fields as text, and `_ignored`. If all columns of a row are read, the row is a map, which shows
    which fields it has. If only the columns in `before` are read from the row before, its other fields are ignored. If
    Debezium's converter sends a schema, it puts the envelope into `payload`. A row without an envelope may also have a
    column of that name; it then has a key next to it. #}
@@ -59,7 +59,7 @@
   {%- endfor -%}
   select
     *,
-    {{ versioned_collapsing._get_passed_over_sql(columns, tables) }} as _passed_over
+    {{ versioned_collapsing._get_ignored_sql(columns, tables) }} as _ignored
   from (
     select
       *,
@@ -95,7 +95,7 @@
 {# The name of a message that Debezium sends besides row changes, and that does not concern this table. A line without
    an operation is recognised by its fields, all of which must be fields of the message. Such a line is read again, but
    there are few of them. #}
-{% macro _get_passed_over_sql(columns, tables=[]) -%}
+{% macro _get_ignored_sql(columns, tables=[]) -%}
   {%- set message -%}
     if(
       size(array_except(json_object_keys(_json_line), array('schema', 'payload'))) = 0,

@@ -49,7 +49,7 @@
     select
       *,
       if(
-        _op is not null and _passed_over is null,
+        _op is not null and _ignored is null,
         {{ versioned_collapsing.get_missing_fields_sql(payload, image) }},
         null
       ) as _missing_fields,
@@ -69,13 +69,13 @@
       image,
       'map_keys(' ~ image ~ ')',
       columns,
-      'if(_passed_over is null, ' ~ version ~ ', null)',
+      'if(_ignored is null, ' ~ version ~ ', null)',
       {
           '_is_deleted': "_op = 'd'",
           '_before': versioned_collapsing.get_row_before_sql(columns),
           '_before_version': '_before_' ~ version,
           '_missing_fields': '_missing_fields',
-          '_passed_over': '_passed_over',
+          '_ignored': '_ignored',
       },
       versioned_collapsing.get_envelope_problems(['c', 'r', 'u', 'd'])
       + [versioned_collapsing.get_missing_version_problem(version)]

@@ -308,17 +308,17 @@
 {% endmacro %}
 
 
-{# For each input of a change set with a first transaction among the batches that are taken, the snapshots up to there:
+{# For each input of a change set with a first transaction among the batches that are pending, the snapshots up to there:
    batch and LSN, the last one first. They can be in an earlier batch, so that the landing zone is searched, but only
    lines of snapshots are parsed. #}
-{% macro read_snapshots(inputs, taken) %}
+{% macro read_snapshots(inputs, pending) %}
   {%- set found = {} -%}
-  {%- for input in inputs if '_first_lsn' in input.columns and taken -%}
+  {%- for input in inputs if '_first_lsn' in input.columns and pending -%}
     {%- set last -%}
       select max(_batch) as batch
       from {{ input.parsed or input.relation }}
       where _first_lsn is not null
-        and _batch in ({{ taken | join(', ') }})
+        and _batch in ({{ pending | join(', ') }})
     {%- endset -%}
     {%- set batch = run_query(last).rows[0]['batch'] -%}
     {%- if batch is not none -%}

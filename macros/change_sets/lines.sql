@@ -68,14 +68,14 @@
    by Spark for every line. #}
 {% macro get_line_conditions(columns) %}
   {%- set has_reasons = '_reason' in columns and '_version' in columns -%}
-  {%- set is_message = '_passed_over is not null' if '_passed_over' in columns else 'false' -%}
+  {%- set is_message = '_ignored is not null' if '_ignored' in columns else 'false' -%}
   {%- set is_event = versioned_collapsing.get_is_event_sql(columns) -%}
   {%- set is_blank = '_is_blank' if '_is_blank' in columns else 'if(_reason is null and not ' ~ is_event ~ ' and not '
       ~ is_message ~ ', ' ~ versioned_collapsing.get_says_nothing_sql('_raw_line') ~ ', false)' -%}
   {%- do return({
       'blank': is_blank if has_reasons and '_raw_line' in columns else none,
       'quarantined': '_reason is not null' if has_reasons else none,
-      'passed_over': '_reason is null and ' ~ is_message if has_reasons else none,
+      'ignored': '_reason is null and ' ~ is_message if has_reasons else none,
       'events': '_reason is null and ' ~ is_event if has_reasons else none,
   }) -%}
 {% endmacro %}
@@ -136,7 +136,7 @@
         _reason,
         if(_reason is null, null, _raw_line) as _raw_line
       from {{ lines.relation }}
-      where {{ lines.is_taken }}
+      where {{ lines.is_pending }}
     )
   )
   where _reason is not null
@@ -176,13 +176,13 @@
   {%- set fields = versioned_collapsing.get_json_values_sql(
       versioned_collapsing.get_quoted_numbers_sql('_line_text'), 'map<string, string>'
   ) -%}
-  {%- set passed_over = versioned_collapsing._get_other_lines_sql(only, is_deleted) -%}
+  {%- set ignored = versioned_collapsing._get_other_lines_sql(only, is_deleted) -%}
   select
     *,
-    {{ passed_over }} as _passed_over
+    {{ ignored }} as _ignored
     {%- if row %},
     case
-      when _line is null or {{ passed_over }} is not null then null
+      when _line is null or {{ ignored }} is not null then null
       when size(array_distinct(map_keys(_line))) < size(_line) then 'the line names a field twice'
       when _row_text is null then {{ versioned_collapsing.quote_literal(row | join(' or ') ~ ' is missing') }}
       when left(_row_text, 1) = '[' then concat(

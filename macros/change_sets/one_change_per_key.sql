@@ -1,7 +1,7 @@
 {# Keeps, for each key, the change with the highest version among the batches that this run takes. At equal versions, a
    delete wins over an upsert of Debezium's, and the last line over other ones (see get_versions_sql). `_duplicates`
    counts the events of the key that repeat another, `_conflicts` the versions that came with more than one payload, and
-   `_superseded` the versions below the highest. `_derived` counts the deletes among all these that come from an update
+   `_superseded` the versions below the highest. `_synthetic` counts the deletes among all these that come from an update
    that changed the key, and not from an event of their own.
 
    If changes are combined with the row instead of replacing it (because of `combine`, or because they name columns in
@@ -145,7 +145,7 @@
     select max(_version) as _truncated_at
     from {{ lines.relation }}
     where _reason is null
-      and {{ lines.is_taken }}
+      and {{ lines.is_pending }}
       and _is_truncate{{ ' and _raw_line like \'%"t"%\'' if not lines.is_parsed }}
   )
 {%- endmacro %}
@@ -170,7 +170,7 @@
   {%- endif %}
   where _reason is null
     and {{ versioned_collapsing.get_is_event_sql(columns) }}
-    and {{ lines.is_taken }}
+    and {{ lines.is_pending }}
 {%- endmacro %}
 
 
@@ -291,10 +291,10 @@
       '_duplicates': 'sum(_repeats) - count_if(_is_conflict)' ~ (' - ' ~ replaced if replaced),
       '_conflicts': 'count_if(_is_conflict)',
       '_superseded': 'count(*) - 1' ~ (' + ' ~ replaced if replaced),
-      '_derived': 'sum(_lefts)',
+      '_synthetic': 'sum(_lefts)',
   } -%}
   {%- set selected = [] -%}
-  {%- for name in counts + versioned_collapsing._get_derived_count(columns) -%}
+  {%- for name in counts + versioned_collapsing._get_synthetic_count(columns) -%}
     {%- do selected.append(expressions[name] ~ ' as ' ~ name) -%}
   {%- endfor -%}
   {%- do return(selected | join(', ')) -%}
@@ -302,8 +302,8 @@
 
 
 {# The count of changes that belong to no event, if there can be any. #}
-{% macro _get_derived_count(columns) %}
-  {%- do return(['_derived'] if '_key_before' in columns else []) -%}
+{% macro _get_synthetic_count(columns) %}
+  {%- do return(['_synthetic'] if '_key_before' in columns else []) -%}
 {% endmacro %}
 
 
@@ -327,7 +327,7 @@
       from (
         select *{{ '' if lines.is_parsed else ', monotonically_increasing_id() as _line_id' }}
         from {{ lines.relation }}
-        where _reason is null and {{ lines.is_taken }}
+        where _reason is null and {{ lines.is_pending }}
       )
     )
   {%- endset -%}
@@ -337,7 +337,7 @@
     _step as _batch
   from (
     {{ versioned_collapsing.get_latest_changes_sql(
-        {'relation': placed, 'is_taken': 'true', 'is_parsed': true}, key + ['_step'], payload, columns, counts
+        {'relation': placed, 'is_pending': 'true', 'is_parsed': true}, key + ['_step'], payload, columns, counts
     ) }}
   )
 {%- endmacro %}
@@ -369,6 +369,6 @@
     {%- if '_is_truncate' in columns %}
     {{ key[0] }} is null as _is_truncate,
     {%- endif %}
-    {{ (counts + versioned_collapsing._get_derived_count(columns)) | join(', ') }}
+    {{ (counts + versioned_collapsing._get_synthetic_count(columns)) | join(', ') }}
   from latest
 {%- endmacro %}

@@ -23,7 +23,7 @@
       if(_reason is null, null, concat(_reason, ' (', _file, ')')) as _problem
     from {{ read.relation }}
     where (_reason is not null or (_version is not null and (_is_deleted or not _before_version <=> _version)))
-      and {{ read.is_taken }}
+      and {{ read.is_pending }}
     distribute by {{ keys }}
   ),
   events as (

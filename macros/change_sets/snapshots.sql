@@ -67,7 +67,7 @@
     _lines = 0 as _is_deleted,
     _repeats - int(_is_conflict) as _duplicates,
     int(_is_conflict) as _conflicts,
-    int(_lines = 0) as _derived
+    int(_lines = 0) as _synthetic
   from rows
   cross join new_extract
   where _lines = 0
@@ -193,12 +193,12 @@
 
 {# Changes are found by comparison with the stored extract. So this extract must still be in the landing zone, and must
    not have changed. #}
-{% macro validate_stored_extracts(model, stored, landed, taken) %}
+{% macro validate_stored_extracts(model, stored, landed, pending) %}
   {%- set batches = stored | map(attribute='batch') | reject('none') | list -%}
-  {%- if not taken or not batches -%}
+  {%- if not pending or not batches -%}
     {%- do return(none) -%}
   {%- endif -%}
-  {%- set newest = taken | max -%}
+  {%- set newest = pending | max -%}
   {%- set problems = [] -%}
   {%- set rebuild = "build both again from extract " ~ newest ~ ": dbt run --full-refresh --select " ~ model.name
       ~ "+ --vars '{rebuild_from_batch: " ~ newest ~ "}'" -%}

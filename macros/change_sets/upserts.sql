@@ -36,14 +36,14 @@
   {%- endfor -%}
   {%- set paths = fields.values() | list + flag.paths + only | list -%}
   {%- set known_fields = (columns | list) + versioned_collapsing._get_names_in_row(paths, rows) -%}
-  {%- set passed_over = '_passed_over' if has_more else 'cast(null as string)' -%}
+  {%- set ignored = '_ignored' if has_more else 'cast(null as string)' -%}
   {%- set control = {
       '_is_deleted': deletes,
       '_missing_fields': '_missing_fields',
-      '_passed_over': passed_over,
+      '_ignored': ignored,
   } -%}
   {%- if has_places -%}
-    {%- do control.update({'_is_unversioned': '_is_json and ' ~ deletes ~ ' and ' ~ passed_over ~ ' is null'}) -%}
+    {%- do control.update({'_is_unversioned': '_is_json and ' ~ deletes ~ ' and ' ~ ignored ~ ' is null'}) -%}
   {%- endif -%}
   {%- if missing_fields == 'keep' -%}
     {%- do control.update({'_unset': 'if(' ~ deletes ~ ', cast(array() as array<string>), _missing_fields)'}) -%}
@@ -84,10 +84,10 @@
       '_value',
       'map_keys(_value)',
       known_fields,
-      'if(_is_json' ~ (' and _passed_over is null' if has_more) ~ (' and not ' ~ deletes if has_places) ~ ', ' ~ version
+      'if(_is_json' ~ (' and _ignored is null' if has_more) ~ (' and not ' ~ deletes if has_places) ~ ', ' ~ version
           ~ ', null)',
       control,
-      ([{'condition': '_passed_over is not null', 'reason': 'null'}] if has_more else [])
+      ([{'condition': '_ignored is not null', 'reason': 'null'}] if has_more else [])
       + versioned_collapsing.get_line_of_table_problems(only)
       + flag.problems
       + ([{'condition': '_row_problem is not null', 'reason': '_row_problem'}] if rows else [])

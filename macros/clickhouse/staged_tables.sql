@@ -1,8 +1,8 @@
 {# The role of the staged table with the changes of all chunks. If there is only one chunk, it is `changes`. If there
-   are several, it is `change_set` or, for changes that were combined already, `resolved_set`. Then `changes` has one
+   are several, it is `whole_input` or, for changes that were combined already, `whole_folded`. Then `input` has one
    chunk. #}
 {% macro get_change_set_role(options, is_repeated=false) %}
-  {%- do return('changes' if options.chunks == 1 else 'resolved_set' if is_repeated else 'change_set') -%}
+  {%- do return('input' if options.chunks == 1 else 'whole_folded' if is_repeated else 'whole_input') -%}
 {% endmacro %}
 
 
@@ -31,12 +31,12 @@
 {# Empties the tables that a whole apply has filled. The table of the rows to publish is dropped instead, because
    ClickHouse would write an empty part for each of its partitions. #}
 {% macro release_staged(target_relation, options, columns, counts) %}
-  {%- set roles = ['changes', 'uncollapsed'] -%}
+  {%- set roles = ['input', 'uncollapsed'] -%}
   {%- do roles.extend(['deletes'] if counts.has_deletes and options.remember_deletes else []) -%}
-  {%- do roles.extend(['torn'] if counts.repaired else []) -%}
-  {%- do roles.extend(['change_set'] if options.chunks > 1 else []) -%}
-  {%- do roles.extend(['resolved'] if columns.is_folded else []) -%}
-  {%- do roles.extend(['resolved_set'] if columns.is_folded and options.chunks > 1 else []) -%}
+  {%- do roles.extend(['unbalanced'] if counts.rebalanced else []) -%}
+  {%- do roles.extend(['whole_input'] if options.chunks > 1 else []) -%}
+  {%- do roles.extend(['folded'] if columns.is_folded else []) -%}
+  {%- do roles.extend(['whole_folded'] if columns.is_folded and options.chunks > 1 else []) -%}
   {%- do versioned_collapsing.empty_staged(target_relation, roles) -%}
   {%- do versioned_collapsing.drop_staged(target_relation, ['signed']) -%}
 {% endmacro %}
@@ -61,17 +61,17 @@
 {# The tables that an apply stages. After it, all of them except `signed` stay for the next apply, empty. #}
 {% macro get_staged_roles() %}
   {%- do return(
-      ['landed', 'change_set', 'changes', 'resolved', 'resolved_set', 'uncollapsed', 'torn', 'signed', 'deletes']
+      ['read', 'whole_input', 'input', 'folded', 'whole_folded', 'uncollapsed', 'unbalanced', 'signed', 'deletes']
   ) -%}
 {% endmacro %}
 
 
 {# Makes sure that an empty table with the structure of another one exists: with its columns, keys, indexes and
    projections, so that parts can be attached to the other table. #}
-{% macro prepare_twin(twin, relation, apply, is_new=false) %}
+{% macro prepare_attachable(attachable, relation, apply, is_new=false) %}
   {%- set found = apply.staged[relation.identifier] -%}
   {%- do versioned_collapsing.prepare_staged_table(
-      twin, versioned_collapsing.get_create_twin_sql(twin, relation, found), apply, is_new=is_new,
+      attachable, versioned_collapsing.get_create_attachable_sql(attachable, relation, found), apply, is_new=is_new,
       table_settings=versioned_collapsing._get_twin_settings_sql(found)
   ) -%}
 {% endmacro %}
@@ -124,18 +124,18 @@
 {% endmacro %}
 
 
-{# A twin is never replicated, even if the other table is: only this apply needs it. #}
-{% macro get_create_twin_sql(twin, relation, found) -%}
+{# An attachable table is never replicated, even if the other table is: only this apply needs it. #}
+{% macro get_create_attachable_sql(attachable, relation, found) -%}
   {%- set text = "'(?:[^'\\\\]|\\\\.)*'" -%}
   {%- set engine = modules.re.sub(
       '^(?:Replicated|Shared)(\\w*MergeTree)\\(' ~ text ~ ', ' ~ text ~ '(?:, )?', '\\1(',
       found.engine_full.rsplit(' SETTINGS ', 1)[0]
   ) -%}
-  {#- The structure of the other table. If it changes, except for comment and settings, a new twin is made. -#}
+  {#- The structure of the other table. If it changes, except for comment and settings, a new attachable table is made. -#}
   {%- set query = modules.re.sub(' COMMENT ' ~ text ~ '$', '', found.create_table_query) -%}
   {%- set structure = query.rsplit(' SETTINGS ', 1)[0] -%}
   /* {{ local_md5(structure) }} */
-  create table {{ twin }} as {{ relation }}
+  create table {{ attachable }} as {{ relation }}
   engine = {{ engine }}
 {%- endmacro %}
 
@@ -144,7 +144,7 @@
 {% macro _get_twin_settings_sql(found) %}
   {%- set own = versioned_collapsing.get_staging_settings() -%}
   {%- set settings = [] -%}
-  {%- for setting in versioned_collapsing.cut_at_commas((found.engine_full.rsplit(' SETTINGS ', 1) + [''])[1]) -%}
+  {%- for setting in versioned_collapsing.split_top_level((found.engine_full.rsplit(' SETTINGS ', 1) + [''])[1]) -%}
     {%- do settings.append(setting) if setting.split(' = ')[0] not in own -%}
   {%- endfor -%}
   {%- do return(settings | join(', ')) -%}

@@ -179,7 +179,7 @@
 {# The change feed of a target: the signed rows of each apply. #}
 {% macro get_changes_relation(target_relation) %}
   {%- do return(
-      target_relation.incorporate(path={'identifier': target_relation.identifier ~ '__changes'}, type='table')
+      target_relation.incorporate(path={'identifier': target_relation.identifier ~ '__feed'}, type='table')
   ) -%}
 {% endmacro %}
 

@@ -5,7 +5,7 @@
   {%- set first = change_sets[0] if change_sets else model -%}
   {%- do return(
       'dbt run --full-refresh --select ' ~ versioned_collapsing.get_selector(first)
-      ~ ('+' if change_sets or versioned_collapsing.get_followers(model) else '')
+      ~ ('+' if change_sets or versioned_collapsing.get_dependents(model) else '')
   ) -%}
 {% endmacro %}
 
@@ -33,7 +33,7 @@
 
 
 {# The models that are rebuilt with a table: views that are maintained from it, and materialized views on it. #}
-{% macro get_followers(model) %}
+{% macro get_dependents(model) %}
   {%- set found = [] -%}
   {%- for node in graph.nodes.values() if node.config.materialized in ('versioned_collapsing_view', 'materialized_view')
       and model.unique_id in node.depends_on.nodes -%}
@@ -45,13 +45,13 @@
 
 {# The columns in which a row of a change set may count the events that it stands for. #}
 {% macro get_carried_count_names() %}
-  {%- do return(['_duplicates', '_conflicts', '_superseded', '_derived']) -%}
+  {%- do return(['_duplicates', '_conflicts', '_superseded', '_synthetic']) -%}
 {% endmacro %}
 
 
 {# The counts of the lines of a batch: all lines, and each kind of line. #}
 {% macro get_line_count_names() %}
-  {%- do return(['lines', 'blank', 'quarantined', 'passed_over', 'events']) -%}
+  {%- do return(['lines', 'blank', 'quarantined', 'ignored', 'events']) -%}
 {% endmacro %}
 
 
@@ -67,9 +67,9 @@
 {# The names of an apply's counts, as in the ledger. #}
 {% macro get_count_names() %}
   {%- do return([
-      'rows_read', 'keys', 'states', 'cancels', 'deletes', 'duplicates', 'stale', 'unmerged', 'conflicts', 'tombstoned',
-      'repaired',
-      'superseded', 'derived', 'truncates'
+      'rows_read', 'keys', 'states', 'cancels', 'deletes', 'duplicates', 'late', 'unmerged', 'conflicts', 'tombstoned',
+      'rebalanced',
+      'superseded', 'synthetic', 'truncates'
   ]) -%}
 {% endmacro %}
 

@@ -57,7 +57,7 @@
 {% macro _get_rows_at_version_sql(history, version) %}
   (
     select {{ history.names }}
-    from {{ versioned_collapsing.get_states_with_lives_sql(history) }}
+    from {{ versioned_collapsing.get_states_with_validity_sql(history) }}
     where _dbt_from <= {{ version }} and (_dbt_is_current or _dbt_to > {{ version }})
     order by _dbt_apply desc
     limit 1 by {{ history.key }}

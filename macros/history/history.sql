@@ -146,7 +146,7 @@
    and the feed last: the feed then has everything that the table shows. A ClickHouse query sees every table as it was
    when its name was first resolved (`enable_shared_storage_snapshot_in_query`, which is on by default), and the first
    select of a union is resolved first. The first select here returns no rows. #}
-{% macro get_states_with_lives_sql(history) %}
+{% macro get_states_with_validity_sql(history) %}
   {%- set state = history.key ~ ', ' ~ history.version %}
   (
     select

@@ -63,7 +63,7 @@
     from {{ history.ledger }}
     where target_uuid = {{ history.uuid }}
       and apply >= {{ first }}
-      and status in ('started', 'applied', 'partial', 'repaired', 'restored')
+      and status in ('started', 'applied', 'partial', 'rebalanced', 'restored')
     group by apply
   ) as _dbt_known
   left any join (
@@ -81,7 +81,7 @@
   select count() > 0
   from {{ history.ledger }}
   where target_uuid = {{ history.uuid }}
-    and (status = 'adopted' or (apply = 0 and status in ('applied', 'partial', 'repaired') and states + cancels > 0))
+    and (status = 'adopted' or (apply = 0 and status in ('applied', 'partial', 'rebalanced') and states + cancels > 0))
 {%- endmacro %}
 
 
@@ -117,7 +117,7 @@
   having
     throwIf(
       _dbt_at < (
-        select minIf(at, status in ('applied', 'partial', 'adopted', 'repaired'))
+        select minIf(at, status in ('applied', 'partial', 'adopted', 'rebalanced'))
         from {{ history.ledger }}
         where {{ of_table }}
       ) and (

@@ -15,6 +15,6 @@
       _dbt_is_current as is_current,
       _dbt_known_from as known_from,
       if(_dbt_is_current, null, _dbt_known_to) as known_to
-    from {{ versioned_collapsing.get_states_with_lives_sql(history) }}
+    from {{ versioned_collapsing.get_states_with_validity_sql(history) }}
   )
 {%- endmacro %}

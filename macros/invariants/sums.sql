@@ -1,5 +1,5 @@
-{# The sums over the rows of a truth, by name, like those that `signed_sums` computes for a table. #}
-{% macro get_true_sums_sql(truth, groups, sums, count) %}
+{# The sums over the rows of a reference, by name, like those that `signed_sums` computes for a table. #}
+{% macro get_true_sums_sql(reference, groups, sums, count) %}
   {%- set grouped, summed = [], [] -%}
   {%- for name, expression in groups.items() -%}
     {%- do grouped.append([versioned_collapsing.quote_name(name), expression]) -%}
@@ -8,7 +8,7 @@
     {%- do summed.append([versioned_collapsing.quote_name(name), 'sum(' ~ expression ~ ')']) -%}
   {%- endfor -%}
   {%- do summed.append([versioned_collapsing.quote_name(count), 'toInt64(count())']) -%}
-  {{ versioned_collapsing.get_sums_sql(truth, grouped, summed) }}
+  {{ versioned_collapsing.get_sums_sql(reference, grouped, summed) }}
 {%- endmacro %}
 
 

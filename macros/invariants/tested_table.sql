@@ -36,7 +36,7 @@
   {%- endif -%}
   {%- set found = tables[relation.identifier] -%}
   {%- set key = [] -%}
-  {%- for name in versioned_collapsing.cut_at_commas(found.sorting_key) -%}
+  {%- for name in versioned_collapsing.split_top_level(found.sorting_key) -%}
     {%- do key.append(versioned_collapsing._strip_quotes(name)) -%}
   {%- endfor -%}
   {%- if found.comment not in ('', 'Deletes of the table ' ~ tables[table.relation.identifier].uuid)
@@ -281,13 +281,13 @@ from (
 
 
 {# Stops before ClickHouse does: ClickHouse's message quotes SQL that it cannot parse, which may hold a password. #}
-{% macro validate_truth(caller_name, truth) %}
-  {%- set text = versioned_collapsing.quote_literal('select * from ' ~ truth) -%}
+{% macro validate_reference(caller_name, reference) %}
+  {%- set text = versioned_collapsing.quote_literal('select * from ' ~ reference) -%}
   {%- set query = 'select isNull(formatQuerySingleLineOrNull(' ~ text ~ ')) as n '
       ~ versioned_collapsing.get_settings_sql() -%}
   {%- if execute and run_query(query).rows[0]['n'] | int -%}
     {%- do exceptions.raise_compiler_error(
-        caller_name ~ ": ClickHouse cannot parse `truth`, " ~ versioned_collapsing.get_truth_text(truth)
+        caller_name ~ ": ClickHouse cannot parse `reference`, " ~ versioned_collapsing.get_reference_text(reference)
         ~ ". It takes the name of a model, or what can stand after `from`: a table, a table function, a select in "
         ~ "parentheses."
     ) -%}
@@ -295,10 +295,10 @@ from (
 {% endmacro %}
 
 
-{# A truth in messages. Anything after its name may hold a password, as in
+{# A reference in messages. Anything after its name may hold a password, as in
    `postgresql('host', 'db', 'orders', 'reader', '…')`. #}
-{% macro get_truth_text(truth) %}
-  {%- set text = truth | string | trim -%}
+{% macro get_reference_text(reference) %}
+  {%- set text = reference | string | trim -%}
   {%- set name = modules.re.sub('[(\'$][\\s\\S]*', '', text) -%}
   {%- do return(text if name and name == text else name ~ '(…)') -%}
 {% endmacro %}

@@ -1,4 +1,4 @@
-{# A column of the table in a comparison. An Enum is compared as text, because a truth may have values that the Enum
+{# A column of the table in a comparison. An Enum is compared as text, because a reference may have values that the Enum
    lacks. #}
 {% macro get_live_value_sql(column) %}
   {%- set name = versioned_collapsing.quote_name(column.name) -%}
@@ -38,7 +38,7 @@
 {% endmacro %}
 
 
-{# The columns of a table that are compared with a truth: `name`, `type` in the table, and `given_type` in the truth. #}
+{# The columns of a table that are compared with a reference: `name`, `type` in the table, and `given_type` in the reference. #}
 {% macro get_compared_columns(table, columns, given_types) %}
   {%- set names = versioned_collapsing.as_list(columns)
       or (table.columns | reject('equalto', table.version_name) | list) -%}
@@ -70,7 +70,7 @@
 {% endmacro %}
 
 
-{# The names of the columns in which a row of the truth loses something when it is cast. #}
+{# The names of the columns in which a row of the reference loses something when it is cast. #}
 {% macro get_lost_columns_sql(columns) %}
   {%- set lost = [] -%}
   {%- for column in columns -%}
@@ -84,7 +84,7 @@
 {% endmacro %}
 
 
-{# Whether the truth differs from its cast: a number with more digits, a time with a finer fraction, a value that does
+{# Whether the reference differs from its cast: a number with more digits, a time with a finer fraction, a value that does
    not fit. If casting back gives the original, nothing was lost. Text is compared separately, because `1.20` is 1.2. #}
 {% macro _get_is_lost_sql(column) %}
   {%- set type = versioned_collapsing._get_compared_type(column.type) -%}
@@ -107,7 +107,7 @@
 {% endmacro %}
 
 
-{# A column of the truth, in the type in which it is compared. Null stays null, and a value that does not fit becomes
+{# A column of the reference, in the type in which it is compared. Null stays null, and a value that does not fit becomes
    null, so that both show. #}
 {% macro get_true_value_sql(column) %}
   {%- set name = versioned_collapsing.quote_name(column.name) -%}
@@ -157,13 +157,13 @@
 {% endmacro %}
 
 
-{# The types of a truth's columns. Empty if the table or the truth does not exist yet: dbt compiles tests even then. #}
-{% macro read_truth_types(table, truth) %}
+{# The types of a reference's columns. Empty if the table or the reference does not exist yet: dbt compiles tests even then. #}
+{% macro read_reference_types(table, reference) %}
   {%- if not table.columns -%}{%- do return({}) -%}{%- endif -%}
-  {%- if truth is not string and adapter.get_relation(truth.database, truth.schema, truth.identifier) is none -%}
+  {%- if reference is not string and adapter.get_relation(reference.database, reference.schema, reference.identifier) is none -%}
     {%- do return({}) -%}
   {%- endif -%}
-  {%- do return(versioned_collapsing.read_types(truth)) -%}
+  {%- do return(versioned_collapsing.read_types(reference)) -%}
 {% endmacro %}
 
 

@@ -4,7 +4,7 @@
   {%- set node = versioned_collapsing.get_collapsing_node('adopt_table', model) -%}
   {%- set table = versioned_collapsing.read_collapsing_table('adopt_table', node) -%}
   {%- do versioned_collapsing.prepare_ledger(table) -%}
-  {%- set apply = versioned_collapsing.start_apply(node, table) -%}
+  {%- set apply = versioned_collapsing.get_apply(node, table) -%}
   {%- do versioned_collapsing.acquire_lock(table, apply) -%}
   {%- set ledger = versioned_collapsing.read_ledger(table, node) -%}
   {%- do versioned_collapsing.validate_finished('adopt_table', table, node, ledger, apply) -%}

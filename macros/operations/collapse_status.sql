@@ -1,4 +1,4 @@
-{# Prints the state of the tables of versioned_collapsing models: live keys, rows that wait for a merge, torn keys, the
+{# Prints the state of the tables of versioned_collapsing models: live keys, rows that wait for a merge, unbalanced keys, the
    change feed, the views on it, and the last runs with what became of their events. #}
 {% macro collapse_status(model=none) %}
   {%- set nodes = [versioned_collapsing.get_collapsing_node('collapse_status', model)] if model
@@ -25,8 +25,8 @@
   {%- do log(
       table ~ ': ' ~ versioned_collapsing.format_count(status['live'], 'live row') ~ ' of ' ~ status['stored']
       ~ ' stored; ' ~ versioned_collapsing.format_count(status['waiting'], 'row') ~ ' waiting for a merge; '
-      ~ versioned_collapsing.format_count(status['torn_keys'], 'torn key')
-      ~ (' (dbt run-operation repair_collapse --args \'{model: ' ~ node.name ~ '}\')' if status['torn_keys'] | int
+      ~ versioned_collapsing.format_count(status['unbalanced_keys'], 'unbalanced key')
+      ~ (' (dbt run-operation rebalance --args \'{model: ' ~ node.name ~ '}\')' if status['unbalanced_keys'] | int
       else ''),
       info=true
   ) -%}
@@ -55,7 +55,7 @@
 {% endmacro %}
 
 
-{# A key is torn if its uncollapsed rows are not exactly one state row. #}
+{# A key is unbalanced if its uncollapsed rows are not exactly one state row. #}
 {% macro get_collapse_status_sql(table, options) -%}
   {%- set sign = versioned_collapsing.quote_name(options.sign) -%}
   select
@@ -70,7 +70,7 @@
         group by all
         having count() > 1 or min({{ sign }}) < 0
       )
-    ) as torn_keys
+    ) as unbalanced_keys
   from (
     select
       sum({{ sign }}) as _dbt_live,

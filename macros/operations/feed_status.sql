@@ -8,7 +8,7 @@
         ~ (' of applies ' ~ found['_dbt_first'] ~ ' to ' ~ found['_dbt_last'] if found['n'] | int else ''), info=true
     ) -%}
   {%- endif -%}
-  {%- for view in versioned_collapsing.get_followers(node)
+  {%- for view in versioned_collapsing.get_dependents(node)
       if view.config.materialized == 'versioned_collapsing_view' -%}
     {%- set found = run_query(versioned_collapsing.get_view_status_sql(table, view)).rows[0] -%}
     {%- do log(

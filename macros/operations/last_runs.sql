@@ -7,7 +7,7 @@
     max(rows_read) as rows,
     max(states) as states_written,
     max(cancels) as cancels_written,
-    max(repaired) as keys_repaired,
+    max(rebalanced) as keys_rebalanced,
     max(milliseconds) as ms
   from {{ versioned_collapsing.get_ledger_relation(table) }}
   where model = {{ versioned_collapsing.quote_literal(node.name) }}

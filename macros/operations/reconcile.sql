@@ -1,8 +1,8 @@
-{# Compares the live rows of a model with a truth: first by checksums of key ranges, then key by key where these differ.
-   `truth` is a model, or what can stand after `from` in ClickHouse. A difference is an error, so that the exit code
+{# Compares the live rows of a model with a reference: first by checksums of key ranges, then key by key where these differ.
+   `reference` is a model, or what can stand after `from` in ClickHouse. A difference is an error, so that the exit code
    shows it. #}
-{% macro reconcile(model, truth, columns=none, show=20) %}
-  {%- set comparison = versioned_collapsing.read_comparison('reconcile', model, truth, columns) -%}
+{% macro reconcile(model, reference, columns=none, show=20) %}
+  {%- set comparison = versioned_collapsing.read_comparison('reconcile', model, reference, columns) -%}
   {%- set unique_key = comparison.options.unique_key -%}
   {%- set rows = versioned_collapsing.get_compared_rows_sql(comparison) -%}
   {%- set different = run_query(versioned_collapsing.get_different_ranges_sql(rows)).rows -%}
@@ -14,54 +14,54 @@
   {%- do versioned_collapsing.record_reconciled(comparison, counts) -%}
   {%- do versioned_collapsing.validate_no_difference(comparison, counts, found) -%}
   {%- do log(
-      comparison.table ~ ' agrees with ' ~ comparison.truth_text ~ ' in ' ~ comparison.columns | join(', '), info=true
+      comparison.table ~ ' agrees with ' ~ comparison.reference_text ~ ' in ' ~ comparison.columns | join(', '), info=true
   ) -%}
   {%- do return(counts) -%}
 {% endmacro %}
 
 
-{# What `reconcile` and `verify` need to compare the live rows of a model with a truth:
+{# What `reconcile` and `verify` need to compare the live rows of a model with a reference:
 
    - operation: its name
    - table, node, options: those of the model
-   - truth, truth_text: what to read the truth from, and what it is called
+   - reference, reference_text: what to read the reference from, and what it is called
    - types: types of the table's columns
    - columns: the columns that are compared, by name, each with its types on both sides #}
-{% macro read_comparison(operation, model, truth, columns) %}
+{% macro read_comparison(operation, model, reference, columns) %}
   {%- set node = versioned_collapsing.get_collapsing_node(operation, model) -%}
   {%- set table = versioned_collapsing.read_collapsing_table(operation, node) -%}
   {%- set options = versioned_collapsing.get_valid_options(node) -%}
-  {%- set relation = versioned_collapsing.get_truth_relation(operation, truth) -%}
-  {%- do versioned_collapsing.validate_truth(operation, relation) -%}
-  {%- set truth_text = versioned_collapsing.get_truth_text(truth) -%}
+  {%- set relation = versioned_collapsing.get_reference_relation(operation, reference) -%}
+  {%- do versioned_collapsing.validate_reference(operation, relation) -%}
+  {%- set reference_text = versioned_collapsing.get_reference_text(reference) -%}
   {%- set types = versioned_collapsing.read_stored_columns(table, options.sign) -%}
   {%- set given = versioned_collapsing.read_types(relation) -%}
   {%- set compared = versioned_collapsing.as_list(columns) or (types | select('in', given) | list) -%}
   {%- set names = (options.unique_key + compared) | unique | list -%}
   {%- do versioned_collapsing.validate_reconciled_columns(
-      operation, table, truth_text, compared, names, types, given
+      operation, table, reference_text, compared, names, types, given
   ) -%}
   {%- do return({
       'operation': operation,
       'table': table,
       'node': node,
       'options': options,
-      'truth': relation,
-      'truth_text': truth_text,
+      'reference': relation,
+      'reference_text': reference_text,
       'types': types,
       'columns': versioned_collapsing._describe_compared(names, types, given),
   }) -%}
 {% endmacro %}
 
 
-{# What to read the truth from: a model on Spark through the hand-off, a model on ClickHouse by its name, and anything
+{# What to read the reference from: a model on Spark through the hand-off, a model on ClickHouse by its name, and anything
    else as it is given. #}
-{% macro get_truth_relation(operation, truth) %}
+{% macro get_reference_relation(operation, reference) %}
   {%- set nodes = graph.nodes.values() | selectattr('resource_type', 'in', ('model', 'seed', 'snapshot')) | list -%}
-  {%- set found = versioned_collapsing.get_nodes_named(truth, nodes) -%}
-  {%- do versioned_collapsing.validate_one_node(operation, truth, found) -%}
+  {%- set found = versioned_collapsing.get_nodes_named(reference, nodes) -%}
+  {%- do versioned_collapsing.validate_one_node(operation, reference, found) -%}
   {%- if not found -%}
-    {%- do return(truth) -%}
+    {%- do return(reference) -%}
   {%- endif -%}
   {%- set node = found[0] -%}
   {%- if adapter.hand_off is defined and node.database == 'spark' -%}
@@ -72,7 +72,7 @@
 
 
 {# Both sides must have the columns that are compared. #}
-{% macro validate_reconciled_columns(operation, table, truth_text, compared, names, types, given) %}
+{% macro validate_reconciled_columns(operation, table, reference_text, compared, names, types, given) %}
   {%- set unknown = compared | reject('in', types) | list -%}
   {%- set lacking = names | reject('in', given) | list -%}
   {%- set problems = [] -%}
@@ -84,7 +84,7 @@
   {%- endif -%}
   {%- if lacking -%}
     {%- do problems.append(
-        truth_text ~ " lacks " ~ lacking | join(', ') ~ ". It has " ~ given | join(', ')
+        reference_text ~ " lacks " ~ lacking | join(', ') ~ ". It has " ~ given | join(', ')
         ~ ". Correct the name, or select the column."
     ) -%}
   {%- endif -%}
@@ -113,7 +113,7 @@
           comparison.table ~ ' final', columns, unique_key, is_live_row, is_live=true
       ),
       'true': versioned_collapsing.get_reconcile_rows_sql(
-          comparison.truth, columns, unique_key, is_true_in, is_live=false
+          comparison.reference, columns, unique_key, is_true_in, is_live=false
       ),
   }) -%}
 {% endmacro %}
@@ -223,11 +223,11 @@
 {% macro validate_no_difference(comparison, counts, found) %}
   {%- if found -%}
     {%- do exceptions.raise_database_error(
-        "reconcile: " ~ comparison.table ~ " differs from " ~ comparison.truth_text ~ ": "
+        "reconcile: " ~ comparison.table ~ " differs from " ~ comparison.reference_text ~ ": "
         ~ versioned_collapsing.format_count(counts.missing, 'key') ~ " missing, " ~ counts.unexpected
         ~ " unexpected, " ~ counts.different ~ " with other values\n  "
         ~ versioned_collapsing.format_table(found) | join("\n  ")
-        ~ "\nFind out which side is right. If it is the truth: a full refresh, or batches that are taken again, bring "
+        ~ "\nFind out which side is right. If it is the reference: a full refresh, or batches that are taken again, bring "
         ~ "back what is missing or different, and a delete with a higher version removes what is unexpected."
     ) -%}
   {%- endif -%}

@@ -27,7 +27,7 @@
   {%- do versioned_collapsing.prepare_ledger(table) -%}
   {%- set options = versioned_collapsing.get_valid_options(node) -%}
   {%- set views = [] -%}
-  {%- for view in versioned_collapsing.get_followers(node)
+  {%- for view in versioned_collapsing.get_dependents(node)
       if view.config.materialized == 'versioned_collapsing_view' -%}
     {%- set found = versioned_collapsing.read_json_rows(versioned_collapsing.get_view_status_sql(table, view)) -%}
     {%- do views.append(dict(
@@ -82,7 +82,7 @@
     select *, events is null or ({{ versioned_collapsing.get_adds_up_sql() }}) as _dbt_adds_up
     from {{ versioned_collapsing.get_ledger_relation(table) }}
     where target_uuid = {{ versioned_collapsing.get_table_uuid_sql(table) }}
-      and status in ('applied', 'partial', 'repaired')
+      and status in ('applied', 'partial', 'rebalanced')
   ) as _dbt_row
   {{ versioned_collapsing.get_settings_sql() }}
 {%- endmacro %}
@@ -212,7 +212,7 @@
     formatDateTime(maxIf(at, status <> 'planned'), '%F %T') as last_at,
     uniqExactIf(range, status <> 'planned') as verified,
     any(ranges) as ranges,
-    any(truth) as truth,
+    any(reference) as reference,
     argMax(position, at) as position,
     {%- for name in versioned_collapsing.get_verified_names() %}
     sum({{ name }}) as {{ name }},

@@ -11,17 +11,17 @@
       at DateTime64(6, 'UTC') comment 'When the row was written',
       cycle UInt64 comment 'Number of the cycle',
       definition String comment 'Hash of what is compared with what',
-      truth String comment 'What the truth is called',
-      position String comment 'Version up to which the truth is known; empty if the whole table was compared',
+      reference String comment 'What the reference is called',
+      position String comment 'Version up to which the reference is known; empty if the whole table was compared',
       apply UInt64 comment 'Number of the last apply to the table before verify',
       range UInt32 comment 'Number of the key range',
       ranges UInt32 comment 'Number of key ranges in the cycle',
       lower String comment 'First key of the range; empty: no bound',
       upper String comment 'First key after the range; empty: no bound',
       compared UInt64 comment 'Keys that were compared; reconcile does not count them',
-      missing UInt64 comment 'Keys that only the truth has',
+      missing UInt64 comment 'Keys that only the reference has',
       unexpected UInt64 comment 'Keys that only the table has',
-      doubled UInt64 comment 'Keys of which the table has more rows than the truth',
+      doubled UInt64 comment 'Keys of which the table has more rows than the reference',
       different UInt64 comment 'Keys with other values',
       later UInt64 comment 'Keys that the table has changed above the position; not compared',
       differing_keys String comment 'Some of the keys that differ'
@@ -42,7 +42,7 @@
   {%- set names = versioned_collapsing.get_verified_names() -%}
   {% call statement('record_verified') -%}
     insert into {{ versioned_collapsing.get_verifications_relation(comparison.table) }} (
-      model, target_uuid, invocation_id, status, at, cycle, definition, truth, position, apply, range, ranges, lower,
+      model, target_uuid, invocation_id, status, at, cycle, definition, reference, position, apply, range, ranges, lower,
       upper, {{ names | join(', ') }}, differing_keys
     )
     select
@@ -51,7 +51,7 @@
       {{ versioned_collapsing.quote_literals([invocation_id, status]) }},
       now64(6, 'UTC'),
       {{ range.cycle }},
-      {{ versioned_collapsing.quote_literals([range.definition, comparison.truth_text, position.text or '']) }},
+      {{ versioned_collapsing.quote_literals([range.definition, comparison.reference_text, position.text or '']) }},
       {{ position.apply }}, {{ range.number }}, {{ range.ranges }},
       {{ versioned_collapsing.quote_literals([range.lower or '', range.upper or '']) }},
       {%- for name in names %}

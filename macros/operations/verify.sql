@@ -1,8 +1,8 @@
-{# Compares one key range after another with a truth, until it has compared the whole table: a cycle. Each run continues
-   where the last one ended. `position` is the version up to which the truth is known; keys that the table has changed
+{# Compares one key range after another with a reference, until it has compared the whole table: a cycle. Each run continues
+   where the last one ended. `position` is the version up to which the reference is known; keys that the table has changed
    above it are skipped. A difference is an error, so that the exit code shows it. #}
-{% macro verify(model, truth, columns=none, position=none, ranges=16, at_once=1, show=20) %}
-  {%- set comparison = versioned_collapsing.read_comparison('verify', model, truth, columns) -%}
+{% macro verify(model, reference, columns=none, position=none, ranges=16, at_once=1, show=20) %}
+  {%- set comparison = versioned_collapsing.read_comparison('verify', model, reference, columns) -%}
   {%- do versioned_collapsing.validate_ranges(ranges, at_once) -%}
   {%- do versioned_collapsing.prepare_ledger(comparison.table) -%}
   {%- set position = versioned_collapsing.read_position(comparison, position) -%}
@@ -38,7 +38,7 @@
 {% endmacro %}
 
 
-{# The version up to which the truth is known, and what else decides whether the table can be compared there:
+{# The version up to which the reference is known, and what else decides whether the table can be compared there:
 
    - text, sql: the version, none if the whole table is compared
    - type: the type of the table's versions
@@ -92,12 +92,12 @@
   {%- elif position.sql and (comparison.options.old_state == 'stream' or not comparison.options.remember_deletes) -%}
     {%- do exceptions.raise_compiler_error(
         "verify: " ~ model ~ " does not remember deletes, so a key that was deleted above position " ~ position.text
-        ~ " would be taken for a lost one. Compare with a truth as new as the table, without `position`."
+        ~ " would be taken for a lost one. Compare with a reference as new as the table, without `position`."
     ) -%}
   {%- elif position.is_truncated -%}
     {%- do exceptions.raise_compiler_error(
         "verify: " ~ model ~ " was truncated at version " ~ position.truncated_at ~ ", above position "
-        ~ position.text ~ ". Compare with a truth that is as new as that."
+        ~ position.text ~ ". Compare with a reference that is as new as that."
     ) -%}
   {%- endif -%}
 {% endmacro %}
@@ -130,11 +130,11 @@
 {% endmacro %}
 
 
-{# A hash that two runs of one cycle share. It covers the truth, the columns, how the keys are cut into ranges, and the
+{# A hash that two runs of one cycle share. It covers the reference, the columns, how the keys are cut into ranges, and the
    time zone of the session, in which texts of times are read. #}
 {% macro get_cycle_definition(comparison, keys, position, ranges) %}
   {%- do return(local_md5(tojson([
-      comparison.truth, comparison.columns.values() | list, keys.live | map(attribute='sql') | list, ranges,
+      comparison.reference, comparison.columns.values() | list, keys.live | map(attribute='sql') | list, ranges,
       position.timezone
   ]))) -%}
 {% endmacro %}
@@ -183,12 +183,12 @@
 
 
 {# The bounds are keys of a sample. The first range has no lower bound and the last range has no upper one, so that each
-   key of the truth is in a range. #}
+   key of the reference is in a range. #}
 {% macro get_plan_cycle_sql(comparison, keys, definition, ranges) -%}
   {%- set verifications = versioned_collapsing.get_verifications_relation(comparison.table) -%}
   {%- set keys_sql = keys | map(attribute='sql') | join(', ') -%}
   insert into {{ verifications }} (
-    model, target_uuid, invocation_id, status, at, cycle, definition, truth, range, ranges, lower, upper
+    model, target_uuid, invocation_id, status, at, cycle, definition, reference, range, ranges, lower, upper
   )
   with
     (
@@ -212,7 +212,7 @@
       from {{ verifications }}
       where {{ versioned_collapsing.get_is_verification_sql(comparison) }}
     ),
-    {{ versioned_collapsing.quote_literals([definition, comparison.truth_text]) }},
+    {{ versioned_collapsing.quote_literals([definition, comparison.reference_text]) }},
     _dbt_range.1,
     length(_dbt_bounds) + 1,
     _dbt_range.2,
@@ -390,7 +390,7 @@
   {%- set state = 'complete' if cycle.verified == cycle.ranges
       else cycle.verified ~ ' of ' ~ versioned_collapsing.format_count(cycle.ranges, 'range') ~ ' verified' -%}
   {%- do return(
-      comparison.table ~ ' beside ' ~ comparison.truth_text ~ ': '
+      comparison.table ~ ' beside ' ~ comparison.reference_text ~ ': '
       ~ versioned_collapsing.format_count(counts.compared, 'key') ~ ' compared, '
       ~ counts.missing ~ ' missing, ' ~ counts.unexpected ~ ' unexpected, ' ~ counts.doubled ~ ' doubled, '
       ~ counts.different ~ ' with other values; ' ~ (later if counts.later else '')

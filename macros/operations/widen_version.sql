@@ -5,7 +5,7 @@
   {%- set node = versioned_collapsing.get_collapsing_node('widen_version', model) -%}
   {%- set table = versioned_collapsing.read_collapsing_table('widen_version', node) -%}
   {%- set options = versioned_collapsing.get_valid_options(node) -%}
-  {%- set apply = versioned_collapsing.start_apply(
+  {%- set apply = versioned_collapsing.get_apply(
       node, table, options={'old_state': 'stream', 'change_feed': options.change_feed}
   ) -%}
   {%- do versioned_collapsing.prepare_ledger(table) -%}

@@ -30,7 +30,7 @@
 {% endmacro %}
 
 
-{% macro cut_at_commas(text) %}
+{% macro split_top_level(text) %}
   {%- set arguments = [] -%}
   {%- set at = namespace(start=0) -%}
   {%- for token in versioned_collapsing.get_brackets(text) if token.text == ',' and token.depth == 0 -%}

@@ -188,7 +188,7 @@
 {# The arguments between the outer parentheses of a type, split at its commas: `Map(String, Int8)` has String and
    Int8. #}
 {% macro get_type_arguments(type) %}
-  {%- do return(versioned_collapsing.cut_at_commas(type[type.index('(') + 1 : -1])) -%}
+  {%- do return(versioned_collapsing.split_top_level(type[type.index('(') + 1 : -1])) -%}
 {% endmacro %}
 
 

@@ -1,4 +1,4 @@
-{{ config(meta={'on_changed_batch': 'retake'}) }}
+{{ config(meta={'on_changed_batch': 'reprocess'}) }}
 
 {{ quarantined_lines(ref('stg_shop__customers'), 'customers', change_set=ref('customers_changes')) }}
 union all

@@ -86,7 +86,7 @@ class Comparer:
         number = f"reinterpretAsUInt32(reverse(substring(MD5({text}), 1, 4)))"
         found = self._client.query(
             f"select sum(_sign), sum(({amount}) * _sign), sum(toInt64({number}) * _sign) "
-            f"from shop.{table}__changes where _apply <= {apply}"
+            f"from shop.{table}__feed where _apply <= {apply}"
         )
         ((rows, total, fingerprint),) = found.result_rows
         return Figures(rows, total, fingerprint)

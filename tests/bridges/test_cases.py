@@ -49,13 +49,13 @@ def test_peerdb_4212_a_delete_that_peerdb_loses(landings: Landings) -> None:
     assert landings.live("lost_with_raw") == [(1, 2, 1)]
     # Without the raw table, only the source itself shows that the row is gone.
     assert landings.live("lost_plain") == [(1, 1, 1), (1, 2, 1)]
-    landings.create("truth", "(org Int64, user Int64, open UInt8) engine = Memory", "(1, 2, 1)")
-    truth = f"{landings.project.schema}.truth"
+    landings.create("reference", "(org Int64, user Int64, open UInt8) engine = Memory", "(1, 2, 1)")
+    reference = f"{landings.project.schema}.reference"
     with pytest.raises(
         OperationError, match=r"lost_plain` differs from .*: 0 keys missing, 1 unexpected, 0 with other values"
     ):
-        landings.project.operation("reconcile", model="lost_plain", truth=truth)
-    landings.project.operation("reconcile", model="lost_with_raw", truth=truth)
+        landings.project.operation("reconcile", model="lost_plain", reference=reference)
+    landings.project.operation("reconcile", model="lost_with_raw", reference=reference)
 
 
 def test_an_update_of_the_key(landings: Landings) -> None:
@@ -179,7 +179,7 @@ def test_columns_that_the_landing_table_computes(landings: Landings) -> None:
 
 KILLED = {
     # Each run dies after the statement that contains this text.
-    "killed_when_it_has_read": "insert into `bridge_kills`.`killed_when_it_has_read__dbt_landed",
+    "killed_when_it_has_read": "insert into `bridge_kills`.`killed_when_it_has_read__dbt_read",
     "killed_before_it_publishes": STARTED,
     "killed_before_it_ends": "attach partition",
     "killed_within_chunks": "'chunk staged'",

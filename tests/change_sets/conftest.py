@@ -60,9 +60,9 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
         tmp_path_factory.mktemp("change_sets"),
         [case.situation for case in CASES],
         models={
-            "staging/passed_over.sql": "{{ config(materialized='table') }}\n"
-            "select _passed_over as name, count(*) as lines from {{ ref('stg_latest_wins') }}\n"
-            "where _passed_over is not null group by _passed_over"
+            "staging/ignored.sql": "{{ config(materialized='table') }}\n"
+            "select _ignored as name, count(*) as lines from {{ ref('stg_latest_wins') }}\n"
+            "where _ignored is not null group by _ignored"
         },
         # If the change set stops, there are no parsed lines to read.
         parsed_once={case.name for case in CASES if not case.stops} - {"latest_wins", "extracts"},
@@ -90,10 +90,10 @@ class Corrected:
 @pytest.fixture(scope="session")
 def corrected(built: Built) -> Corrected:
     cases = {case.name: case for case in CASES}
-    repaired = [
+    rebalanced = [
         postgresql.GOOD.line() if isinstance(line, Broken) else line for line in cases["latest_wins"].batches[1]
     ]
-    built.project.land("latest_wins", 1, repaired)
+    built.project.land("latest_wins", 1, rebalanced)
     # The extract that was skipped, now with another row.
     built.project.land("extracts", 2, [*cases["extracts"].texts(2), rows.extract_line(7000)])
     built.project.land("extracts", 4, [rows.extract_line(1), '{"id":'])

@@ -64,7 +64,7 @@ def _case(name: str, recorded: str, *, has_epochs: bool = True) -> Case:
         rows if has_epochs else _rows(lines[: first - 1], first),
         stops=""
         if has_epochs
-        else f"batch 2 of stg_{name} ends with 1 event newer than all others at lower positions, which would be stale. "
+        else f"batch 2 of stg_{name} ends with 1 event newer than all others at lower positions, which would be late. "
         "Nothing was written. If the source has moved to another server or was restored, let an epoch begin there, "
         f"in parse_debezium: epochs=['{begin}']. If not, take them as they are: dbt run --vars "
         "'{max_lower_positions: 1}'",

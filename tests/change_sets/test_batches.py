@@ -116,8 +116,8 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
         ("sample", ["run", "--sample", span, "--select", "stg_later"]),
         ("after a part", chosen(*changes, "cdc_quarantine_changes+")),
         ("after a part, advised", chosen(*(f"+{name}" for name in changes), "+cdc_quarantine_changes+")),
-        ("no number", [*chosen("orders_changes"), *variables(through_batch="banana", retake_batches=["x"])]),
-        ("not landed", [*chosen("orders_changes"), *variables(through_batch=1, retake_batches=[17, 2])]),
+        ("no number", [*chosen("orders_changes"), *variables(through_batch="banana", reprocess_batches=["x"])]),
+        ("not landed", [*chosen("orders_changes"), *variables(through_batch=1, reprocess_batches=[17, 2])]),
         ("sampled change set", ["run", "--sample", span, "--select", "+orders_changes"]),
         ("rebuild of a part", chosen("orders", option="--full-refresh")),
         ("rebuild of a part, advised", chosen("+orders_changes+", option="--full-refresh")),
@@ -207,15 +207,15 @@ def test_the_advised_command_helps(told: Told, command: str, node: str, advised:
             "orders_changes",
             [
                 "through_batch is 'banana'; it takes the number of a batch: --vars '{through_batch: 2}'.",
-                "retake_batches has 'x'; it takes the number of a batch, or a list of them: --vars '{retake_batches: [2]}'.",
+                "reprocess_batches has 'x'; it takes the number of a batch, or a list of them: --vars '{reprocess_batches: [2]}'.",
             ],
         ),
         (
             "not landed",
             "orders_changes",
             [
-                "retake_batches names 17, which has not landed. The nearest landed batch is 2.",
-                "retake_batches names 2, which is above through_batch (1). Remove one of the two variables.",
+                "reprocess_batches names 17, which has not landed. The nearest landed batch is 2.",
+                "reprocess_batches names 2, which is above through_batch (1). Remove one of the two variables.",
             ],
         ),
         (
@@ -260,7 +260,7 @@ def test_unusable_lines_are_in_the_status_and_a_warning(told: Told) -> None:
 
 def test_lines_of_a_batch_are_in_the_manifest(told: Told) -> None:
     assert told.manifest == [(2, 1, 0, 0, 1)]
-    counts = {"lines": 1, "blank": 0, "quarantined": 0, "passed_over": 0, "events": 1}
+    counts = {"lines": 1, "blank": 0, "quarantined": 0, "ignored": 0, "events": 1}
     response = {"_message": "batch 2", "code": "OK", "batches": [2], **counts}
     assert told.responses["orders_changes"] == response
 

@@ -355,7 +355,7 @@ def test_lines_of_other_tables_are_passed_over(landing: Landing) -> None:
         ]
     )
     found = [
-        (row["_passed_over"], row["_reason"], row["_version"] is not None) for row in landing.stage("parse_tables")
+        (row["_ignored"], row["_reason"], row["_version"] is not None) for row in landing.stage("parse_tables")
     ]
     assert found == [
         (None, None, True),

@@ -111,7 +111,7 @@ def shop(replicas: Replicas, tmp_path_factory: pytest.TempPathFactory) -> Shop:
     shop.land((5, "eu", 1, 6, False, "new"), structure=f"{STRUCTURE}, note String")
     shop.run()
     shop.project.command("insert into orders select * from orders final where id = 1 and _sign = 1")
-    shop.project.operation("repair_collapse", model="orders", dry_run=False)
+    shop.project.operation("rebalance", model="orders", dry_run=False)
     shop.run("--vars", "{nothing: 1}")
     shop.land(*((key, "eu", 2, 10, False, "") for key in range(1, 6)), structure=f"{STRUCTURE}, note String")
     shop.run("--full-refresh")
@@ -129,7 +129,7 @@ def test_a_run_on_any_replica_has_the_right_rows(shop: Shop) -> None:
 def test_each_replica_has_the_same_tables(shop: Shop) -> None:
     here, there = (shop.replicas.kept(port) for port in shop.replicas.clients)
     assert here == there
-    assert set(here) == {*("orders", "orders__tombstones", "orders__changes", "sums", "versioned_collapsing_ledger")}
+    assert set(here) == {*("orders", "orders__tombstones", "orders__feed", "sums", "versioned_collapsing_ledger")}
 
 
 def statements(shop: Shop) -> list[str]:

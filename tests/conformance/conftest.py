@@ -61,9 +61,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.xfail(reason=_reason_to_leave_out(item), strict=True))
         items[:] = left_out
     elif stock is None:
-        passed_over = [item for item in items if not config.getoption("--whole") and _is_one_of_many(item)]
-        config.hook.pytest_deselected(items=[*left_out, *passed_over])
-        items[:] = [item for item in items if item not in left_out and item not in passed_over]
+        ignored = [item for item in items if not config.getoption("--whole") and _is_one_of_many(item)]
+        config.hook.pytest_deselected(items=[*left_out, *ignored])
+        items[:] = [item for item in items if item not in left_out and item not in ignored]
     for item in items:
         item.add_marker(pytest.mark.filterwarnings("ignore"))  # The warnings are about dbt's own fixtures.
     config.stash[RUN] = list(items)

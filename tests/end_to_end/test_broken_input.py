@@ -162,21 +162,21 @@ def test_broken_lines_change_nothing_else(run: Run, table: str) -> None:
 
 def test_a_file_that_changes_in_an_applied_batch_is_an_error_until_taken_again(run: Run) -> None:
     """A table whose change set does not begin at the first batch is not built either."""
-    repaired = [line for line in run.lines if line not in SILENT_LINES]
-    repaired[repaired.index("no JSON at all")] = json.dumps(envelope(order_id=424242))
+    rebalanced = [line for line in run.lines if line not in SILENT_LINES]
+    rebalanced[rebalanced.index("no JSON at all")] = json.dumps(envelope(order_id=424242))
     with gzip.open(run.landing / FILE, "wt", encoding="utf-8") as file:
-        file.write("\n".join(repaired) + "\n")
+        file.write("\n".join(rebalanced) + "\n")
     landing = {"landing_path": str(run.landing)}
     plain, again, alone = dbt(
         run.home,
         ["run", *variables(**landing)],
-        ["run", "--select", "orders_changes+", *variables(**landing, retake_batches=[2])],
+        ["run", "--select", "orders_changes+", *variables(**landing, reprocess_batches=[2])],
         ["run", "--select", "orders+", "--full-refresh", *variables(**landing)],
     )
     status, message = plain.nodes["orders_changes"]
     assert status == "error"
     assert "Files of applied batches have changed: 2" in message
-    assert "dbt run --select orders_changes+ --vars '{retake_batches: [2]}'" in message
+    assert "dbt run --select orders_changes+ --vars '{reprocess_batches: [2]}'" in message
     assert plain.nodes["customers"][0] == "success"
 
     unusable = len(BROKEN_LINES) - 1
@@ -189,7 +189,7 @@ def test_a_file_that_changes_in_an_applied_batch_is_an_error_until_taken_again(r
             client, "select line_number, raw_line from shop.cdc_quarantine final where _sign = 1 order by 1"
         )
     texts = {broken.text for broken in BROKEN_LINES}
-    still_broken = [(i, line) for i, line in enumerate(repaired, start=1) if line in texts]
+    still_broken = [(i, line) for i, line in enumerate(rebalanced, start=1) if line in texts]
     assert [tuple(row) for row in quarantined] == still_broken
 
     status, message = alone.nodes["orders"]

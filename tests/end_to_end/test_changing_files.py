@@ -23,7 +23,7 @@ TYPES = {"id": "Int64", "v": "String"}
 # It reads the view instead of the parsed lines.
 PLAIN = """
     select id, v, _version, _is_deleted from {{ ref('stg_read') }}
-    where _reason is null and {{ is_to_take('_batch') }}
+    where _reason is null and {{ is_pending('_batch') }}
 """
 # What another run could do after ClickHouse has checked the change set and before it reads it.
 EMPTIED = """

@@ -45,8 +45,8 @@ MODELS = {
     "sums": "{{ config(materialized='versioned_collapsing_view', order_by='id') }} "
     "{{ versioned_collapsing.signed_sums(ref('orders'), 'id', ['x']) }}",
 }
-LEDGER = "run_id, status, rows_read, keys, states, cancels, deletes, duplicates, stale, unmerged, conflicts, tombstoned"
-LEDGER += ", repaired, superseded, derived, truncates"
+LEDGER = "run_id, status, rows_read, keys, states, cancels, deletes, duplicates, late, unmerged, conflicts, tombstoned"
+LEDGER += ", rebalanced, superseded, synthetic, truncates"
 
 
 @pytest.fixture(scope="module")

@@ -12,13 +12,13 @@ import pytest
 from clickhouse_connect.driver.client import Client
 
 from tests.support import shop, shop_marts
-from tests.support.accounts import assert_ledger_adds_up
+from tests.support.balance import assert_ledger_adds_up
 from tests.support.commands import Outcome, dbt, variables
 
 
-def assert_tables_equal_postgresql(client: Client, batch: int, truth: Path = shop.EXPECTED) -> None:
+def assert_tables_equal_postgresql(client: Client, batch: int, reference: Path = shop.EXPECTED) -> None:
     for table in shop.TABLES:
-        expected = sorted(shop.expected_rows(table, batch, truth), key=repr)
+        expected = sorted(shop.expected_rows(table, batch, reference), key=repr)
         assert sorted(shop.live_rows(client, table), key=repr) == expected
         assert sorted(shop.net_rows(client, table), key=repr) == expected
         assert sorted(shop.rows_of_live_view(client, table), key=repr) == expected
@@ -47,7 +47,7 @@ def shown_marts(outcome: Outcome) -> shop_marts.Figures:
 
 def assert_marts_agree(client: Client) -> None:
     assert_kept_marts_equal_postgresql(client, 20)
-    truth = shop.summary()["orders"]
+    reference = shop.summary()["orders"]
     view = shop.query(client, "select region, toString(month), toString(revenue) from shop.revenue_by_region_and_month")
     live = shop.query(
         client,
@@ -57,11 +57,11 @@ def assert_marts_agree(client: Client) -> None:
     assert sorted(view) == sorted(live)
     months = {
         (row["region"], row["month"]): float(row["sum_amount"])
-        for row in truth["sum_amount_by_region_and_created_month"]
+        for row in reference["sum_amount_by_region_and_created_month"]
     }
     assert {(region, month[:7]): float(revenue) for region, month, revenue in view} == months
     by_status = shop.query(client, "select status, orders from shop.orders_by_status")
-    assert {status: int(orders) for status, orders in by_status} == truth["count_by_status"]
+    assert {status: int(orders) for status, orders in by_status} == reference["count_by_status"]
     customers = shop.query(client, "select sum(customers) from shop.customers_by_region_and_tier")
     assert customers[0][0] == shop.summary()["tables"]["customers"]["live_rows"]
 
@@ -212,5 +212,5 @@ def test_one_batch_at_a_time_and_every_file_twice_far_from_greenwich(tmp_path: P
             )
         )
         for table, counts in shop.summary()["tables"].items():
-            # Each event came once more; redelivered events of older batches count as stale.
+            # Each event came once more; redelivered events of older batches count as late.
             assert duplicates[table] >= counts["distinct_events"]

@@ -10,7 +10,7 @@ from typing import Any
 from tests.faults.engines import Answers
 from tests.faults.project import JOINED, SCHEMA, SUMS
 from tests.faults.source import State
-from tests.support.accounts import OUTCOMES
+from tests.support.balance import OUTCOMES
 
 COLUMNS = "id, part, region, amount, _version"
 LEDGER = f"{SCHEMA}.versioned_collapsing_ledger"
@@ -57,8 +57,8 @@ def queries(variant: str, *, is_fed: bool) -> dict[str, str]:
         "joined now": JOINED.format(table, f"{SCHEMA}.rates") + " having n <> 0 or total <> 0",
         "tombstones": f"select id, max(_version) from {table}__tombstones group by id",
         "accounts": (
-            f"select model, run_id, events, derived, {OUTCOMES.replace(' +', ',')} from {LEDGER} "
-            f"where status in ('applied', 'partial') and (events is null or events + derived <> {OUTCOMES})"
+            f"select model, run_id, events, synthetic, {OUTCOMES.replace(' +', ',')} from {LEDGER} "
+            f"where status in ('applied', 'partial') and (events is null or events + synthetic <> {OUTCOMES})"
         ),
         "unfinished": (
             f"select model, target_uuid, argMax(status, at) as last from {LEDGER} where status <> 'filled' and target_uuid in "
@@ -75,11 +75,11 @@ def queries(variant: str, *, is_fed: bool) -> dict[str, str]:
         "rates": f"select region, rate from {SCHEMA}.rates final where _sign = 1",
     }
     if variant == "history":
-        asked["feed"] = nets.format(COLUMNS, f"{table}__changes", COLUMNS).replace(
+        asked["feed"] = nets.format(COLUMNS, f"{table}__feed", COLUMNS).replace(
             " group by",
             f" where _apply = 0 or _apply in (select apply from {LEDGER} where target_uuid = "
             f"(select uuid from system.tables where database = '{SCHEMA}' and name = '{variant}') "
-            "and status in ('applied', 'repaired', 'restored')) group by",
+            "and status in ('applied', 'rebalanced', 'restored')) group by",
         )
     if is_fed:
         asked["materialized view"] = sums.format(f"{SCHEMA}.{PLAIN_VIEW}")

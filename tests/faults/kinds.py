@@ -155,9 +155,9 @@ def _expect_refusal(life: Life, *texts: str) -> None:
     life.step.struck = True
 
 
-def _truth(life: Life) -> str:
+def _reference(life: Life) -> str:
     """A table expression with the rows that the table should hold."""
-    path = life.engine.folder / "landing" / "truth.parquet"
+    path = life.engine.folder / "landing" / "reference.parquet"
     write([Event(*row) for row in life.before.rows], path)
     return f"file({quoted(str(path))}, 'Parquet', '{STRUCTURE}')"
 
@@ -169,7 +169,7 @@ def quoted(text: str) -> str:
 
 def _reconcile(life: Life) -> str:
     """What `reconcile` finds; empty if the table is correct."""
-    end = life.operation("reconcile", truth=_truth(life), columns=["part", "region", "amount", "_version"])
+    end = life.operation("reconcile", reference=_reference(life), columns=["part", "region", "amount", "_version"])
     return "" if end["success"] else str(end["message"])
 
 
@@ -309,7 +309,7 @@ def clock_jumps(life: Life) -> None:
     hours = life.chance.choice([-30, -3, 3, 30])
     life.step.note = f"by {-hours} hours"
     engine = life.engine
-    tables = {"versioned_collapsing_ledger": "at", f"{life.variant}__changes": "_applied_at"}
+    tables = {"versioned_collapsing_ledger": "at", f"{life.variant}__feed": "_applied_at"}
     names = {row[0] for row in engine.ask({"": f"show tables from {SCHEMA}"})[""]}
     for table, column in tables.items():
         if table in names:
@@ -394,7 +394,7 @@ def full_refresh_cut(life: Life) -> None:
     """The connection is cut from some statement on, as if the run had died before it."""
     server = life.engine
     assert isinstance(server, Server)
-    pattern = life.chance.choice(("'started'", "'applied'", "exchange tables", "drop table", "__changes"))
+    pattern = life.chance.choice(("'started'", "'applied'", "exchange tables", "drop table", "__feed"))
     cut = Cut("gone", life.chance.choice([1, 1, 2, 3]), pattern, SECONDS)
     server.proxy.arm(cut)
     try:
@@ -623,7 +623,7 @@ def merges(life: Life) -> None:
 
 @kind("people", "rows planted")
 def planted(life: Life) -> None:
-    """Somebody writes rows that leave keys torn: repair_collapse finds and repairs all of them."""
+    """Somebody writes rows that leave keys torn: rebalance finds and repairs all of them."""
     rows = life.chance.sample(life.before.rows, min(6, len(life.before.rows)))
     if not rows:
         return
@@ -631,14 +631,14 @@ def planted(life: Life) -> None:
     values = [f"({row[0]}, {row[1]}, {quoted(row[2])}, {row[3]}, {life.chance.choice([row[4], 0])}, 1)" for row in rows]
     life.engine.command(f"insert into {SCHEMA}.{life.variant} values {', '.join(values)}")
     life.step.struck = life.has_partial_feed = True
-    dry = life.operation("repair_collapse")
+    dry = life.operation("rebalance")
     if dry["success"] or f"{len(rows)} keys to repair" not in dry["message"].replace("1 key to", "1 keys to"):
-        raise Broken(f"repair_collapse did not find {len(rows)} keys: {dry['message'][-400:]}")
-    end = life.operation("repair_collapse", dry_run=False)
+        raise Broken(f"rebalance did not find {len(rows)} keys: {dry['message'][-400:]}")
+    end = life.operation("rebalance", dry_run=False)
     if not end["success"]:
-        raise Broken(f"repair_collapse failed: {end['message'][-400:]}")
+        raise Broken(f"rebalance failed: {end['message'][-400:]}")
     if difference := _reconcile(life):
-        raise Broken(f"after repair_collapse: {difference}")
+        raise Broken(f"after rebalance: {difference}")
 
 
 @kind("people", "rows lost")
@@ -677,7 +677,7 @@ def tombstones_dropped(life: Life) -> None:
 
 @kind("people", "change feed dropped")
 def feed_dropped(life: Life) -> None:
-    life.engine.command(f"drop table if exists {SCHEMA}.{life.variant}__changes sync")
+    life.engine.command(f"drop table if exists {SCHEMA}.{life.variant}__feed sync")
     _settle(life, life.run())
 
 

@@ -1,4 +1,4 @@
-"""The source of a table's changes, and the truth: what the table holds when all changes are applied."""
+"""The source of a table's changes, and the reference: what the table holds when all changes are applied."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def test_every_kind_comes_before_one_comes_again(engine: type[Engine]) -> None:
     assert {life.variant for life in lives} == {"atomic", "chunks", "journal", "history", "fed"}
 
 
-def test_the_truth_does_not_depend_on_the_order() -> None:
+def test_the_reference_does_not_depend_on_the_order() -> None:
     events = [
         Event(1, 0, "EU", 1, 1),
         Event(1, 1, "US", 2, 4),

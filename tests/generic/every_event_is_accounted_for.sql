@@ -11,7 +11,7 @@ select
   {{ name }},
   {%- endfor %}
   if(
-    ifNull(lines = blank + quarantined + passed_over + events, true),
+    ifNull(lines = blank + quarantined + ignored + events, true),
     'the events and their outcomes do not add up',
     'the lines and their kinds do not add up'
   ) as failing_condition

@@ -1,16 +1,16 @@
-{# The live rows are the rows of `truth`: a relation, on either engine, or anything that can follow `from`. The test
+{# The live rows are the rows of `reference`: a relation, on either engine, or anything that can follow `from`. The test
    compares `columns`, by default all except sign and version, in the types of the table. A value that does not fit its
    type counts as different. With `sample` and `recent_partitions`, the test looks only for the keys that the table has
    there. `where` filters both sides. #}
 {% test live_rows_equal(
-    model, truth, unique_key, columns=none, version=none, sign=none, sample=none, recent_partitions=none
+    model, reference, unique_key, columns=none, version=none, sign=none, sample=none, recent_partitions=none
 ) %}
 {%- set where = config.get('where') or 'true' -%}
 {%- set table = versioned_collapsing.read_signed_table(model, sign, version, unique_key) -%}
 {%- set partitions = versioned_collapsing.read_recent_partitions(table.relation, recent_partitions) -%}
-{%- do versioned_collapsing.validate_truth('live_rows_equal', truth) -%}
+{%- do versioned_collapsing.validate_reference('live_rows_equal', reference) -%}
 {%- do versioned_collapsing.validate_compared_columns(table, columns) -%}
-{%- set given_types = versioned_collapsing.read_truth_types(table, truth) if execute else {} -%}
+{%- set given_types = versioned_collapsing.read_reference_types(table, reference) if execute else {} -%}
 {%- set compared = versioned_collapsing.get_compared_columns(table, columns, given_types) -%}
 {%- set names = compared | map(attribute='name') | list -%}
 {%- set listed = versioned_collapsing.quote_names(compared | map(attribute='name')) -%}
@@ -36,14 +36,14 @@
     where {{ where }}
   ),
 
-  _dbt_truth as (
+  _dbt_reference as (
     select
       {%- for column in compared %}
       {{ versioned_collapsing.get_true_value_sql(column) }} as _dbt_value_{{ loop.index }},
       {%- endfor %}
       {{ versioned_collapsing.get_lost_columns_sql(compared) }} as _dbt_lost,
       toInt64(-1) as _dbt_net
-    from (select * from {{ truth }} where {{ where }})
+    from (select * from {{ reference }} where {{ where }})
   ),
 
   _dbt_differences as (
@@ -56,7 +56,7 @@
     from (
       select * from _dbt_live
       union all
-      select * from _dbt_truth
+      select * from _dbt_reference
     )
     group by all
     having _dbt_surplus <> 0
@@ -68,9 +68,9 @@
     -sumIf(_dbt_surplus, _dbt_surplus < 0) as _dbt_true_rows,
     {{ versioned_collapsing.get_differing_columns_sql(names, differs) }} as _dbt_differing_columns,
     multiIf(
-      _dbt_true_rows = 0, 'live, but not in the truth',
-      _dbt_live_rows = 0, 'in the truth, but not live',
-      concat('other values than in the truth: ', arrayStringConcat(_dbt_differing_columns, ', '))
+      _dbt_true_rows = 0, 'live, but not in the reference',
+      _dbt_live_rows = 0, 'in the reference, but not live',
+      concat('other values than in the reference: ', arrayStringConcat(_dbt_differing_columns, ', '))
     ) as _dbt_failing_condition
   from _dbt_differences
   where {{ versioned_collapsing.get_keys_in_scope_sql(table, table.key, table.key, sample, partitions) }}

@@ -1,4 +1,4 @@
-"""A ClickHouse table compared with a truth on Spark."""
+"""A ClickHouse table compared with a reference on Spark."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.support.commands import dbt, variables
 from tests.support.shop import REPOSITORY
 
-TRUTH = """
+REFERENCE = """
 {{ config(database='spark', materialized='table', file_format='parquet') }}
 select
   id,
@@ -23,9 +23,9 @@ from range(1000)
 """
 ORDERS = """
 {{ config(materialized='versioned_collapsing', unique_key='id') }}
-select *, toUInt64(1) as _version from {{ ref('truth') }}
+select *, toUInt64(1) as _version from {{ ref('reference') }}
 """
-TEST = {"live_rows_equal": {"arguments": {"truth": "ref('truth')", "unique_key": "id"}}}
+TEST = {"live_rows_equal": {"arguments": {"reference": "ref('reference')", "unique_key": "id"}}}
 PROJECT = {
     "name": "versioned_collapsing",
     "profile": "versioned_collapsing",
@@ -38,7 +38,7 @@ def test_live_rows_equal_a_relation_of_spark(tmp_path: Path) -> None:
     project = tmp_path / "project"
     (project / "models").mkdir(parents=True)
     (project / "dbt_project.yml").write_text(json.dumps(PROJECT))
-    (project / "models" / "truth.sql").write_text(TRUTH)
+    (project / "models" / "reference.sql").write_text(REFERENCE)
     (project / "models" / "orders.sql").write_text(ORDERS)
     properties = {"models": [{"name": "orders", "data_tests": [TEST]}]}
     (project / "models" / "models.yml").write_text(json.dumps(properties))
@@ -46,7 +46,7 @@ def test_live_rows_equal_a_relation_of_spark(tmp_path: Path) -> None:
     built, changed, tested = dbt(
         tmp_path / "home",
         ["build", *here, *variables(factor=1)],
-        ["run", "--select", "truth", *here, *variables(factor=2)],
+        ["run", "--select", "reference", *here, *variables(factor=2)],
         ["test", *here, *variables(factor=2)],
     )
     assert built.success, built

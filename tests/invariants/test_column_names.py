@@ -29,15 +29,15 @@ ALIASES = aliases_of(sources(*FOLDERS))
 # Names that only our own Jinja reads, never next to a user's column: in queries of system tables and over names of
 # ours. Those of `no_unknown_fields` are included.
 OUTERMOST = {
-    *("torn_keys", "live", "stored", "waiting", "partition_id", "parts", "difference", "n"),
+    *("unbalanced_keys", "live", "stored", "waiting", "partition_id", "parts", "difference", "n"),
     *("some_keys", "broken_keys", "states", "cancels", "undecided_keys"),
     *("ended_at", "seconds_ago", "last_status", "last_batch", "rows", "states_written", "ms"),
-    *("cancels_written", "keys_repaired"),
+    *("cancels_written", "keys_rebalanced"),
     *("batch", "field", "lines", "problem"),
     *("batches", "failing_condition", "adds_up"),  # of the ledger
     *("source", "last", "fills", "used"),  # of the ledger, for a view
     *("operation", "cycle", "ranges", "verified", "position", "first_at", "last_at"),  # of verify
-    *("compared", "differing_keys", "is_version", "is_truncated", "timezone", "truth", "number"),
+    *("compared", "differing_keys", "is_version", "is_truncated", "timezone", "reference", "number"),
     *("ended", "last_", "last_batches", "last_landed_at", "last_milliseconds"),  # of report_data
     *("seconds", "lag_seconds", "rows_read", "not_adding_up", "status"),
     *("part", "bytes", "uncompressed_bytes", "version", "now", "why", "day"),
@@ -45,7 +45,7 @@ OUTERMOST = {
 }
 # Names that SQL defines or that need quotes, and names of the parts of types.
 MORE = [
-    *("signed", "by_final", "stored_version", "truth", "kept", "both", "from_table", "net", "name"),
+    *("signed", "by_final", "stored_version", "reference", "kept", "both", "from_table", "net", "name"),
     *("failures", "should_warn", "dbt_internal_test", "dbt_subquery", "size", "null", "keys", "size0"),
     *("it's", "a b", 'a"b', "a`b", "a\\b", "a.b", "from", "sum", "Ünï"),
 ]  # fmt: skip
@@ -108,17 +108,17 @@ class Layout:
             *(f"{quoted(name)} {kind}" for name, (kind, _) in self.others.items()),
         ]
         values = ", ".join(value for _, value in self.others.values())
-        for table, rows in (("good", CONFORMING), ("bad", VIOLATING), ("truth", LIVE)):
+        for table, rows in (("good", CONFORMING), ("bad", VIOLATING), ("reference", LIVE)):
             name = f"{self.name}_{table}"
-            sign = "" if table == "truth" else f", {quoted(self.sign)} Int8"
+            sign = "" if table == "reference" else f", {quoted(self.sign)} Int8"
             engine = (
                 "Memory"
-                if table == "truth"
+                if table == "reference"
                 else f"VersionedCollapsingMergeTree({quoted(self.sign)}, {quoted(self.version)}) "
                 f"partition by part order by {quoted(self.key)}"
             )
             project.command(f"create table {name} ({', '.join(typed)}{sign}) engine = {engine}")
-            if table != "truth":
+            if table != "reference":
                 project.command(f"system stop merges {name}")
             project.command(
                 f"insert into {name} select p, k, v, a, {values}{', s' if sign else ''} "
@@ -142,7 +142,7 @@ class Layout:
             "live_version_is_the_highest": key,
             "final_equals_signed_sums": {},
             "rows_waiting_to_collapse_below": {"rows": 4},
-            "live_rows_equal": {"truth": f"names.{self.name}_truth", **key},
+            "live_rows_equal": {"reference": f"names.{self.name}_reference", **key},
             "aggregate_agrees": {
                 "aggregate": f"names.{self.name}_sums",
                 "group_by": {"uncollapsed rows": "part"},
@@ -230,16 +230,16 @@ def test_generic_tests(outcomes: dict[str, Node], layout: Layout, test: str) -> 
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.name)
 def test_operations(project: CollapsingProject, layout: Layout) -> None:
-    good, bad, truth = (f"{layout.name}_{table}" for table in ("good", "bad", "truth"))
-    assert "agrees with" in project.operation("reconcile", model=good, truth=f"names.{truth}")
+    good, bad, reference = (f"{layout.name}_{table}" for table in ("good", "bad", "reference"))
+    assert "agrees with" in project.operation("reconcile", model=good, reference=f"names.{reference}")
     with pytest.raises(OperationError, match="0 keys missing, 3 unexpected, 0 with other values"):
-        project.operation("reconcile", model=bad, truth=f"names.{truth}")
-    assert "0 keys to repair" in project.operation("repair_collapse", model=good)
+        project.operation("reconcile", model=bad, reference=f"names.{reference}")
+    assert "0 keys to repair" in project.operation("rebalance", model=good)
     with pytest.raises(OperationError, match=r"\d keys to repair"):
-        project.operation("repair_collapse", model=bad)
+        project.operation("rebalance", model=bad)
     status = project.operation("collapse_status", model=good)
-    assert "2 live rows of 4 stored; 2 rows waiting for a merge; 0 torn keys" in status
-    assert " torn keys (dbt run-operation" in project.operation("collapse_status", model=bad)
+    assert "2 live rows of 4 stored; 2 rows waiting for a merge; 0 unbalanced keys" in status
+    assert " unbalanced keys (dbt run-operation" in project.operation("collapse_status", model=bad)
 
 
 def test_sign_aware_macros(project: CollapsingProject) -> None:

@@ -1,4 +1,4 @@
-"""What counts as equal: values of a truth in other types, nulls and zeros of an aggregate, the last partitions."""
+"""What counts as equal: values of a reference in other types, nulls and zeros of an aggregate, the last partitions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from tests.support.collapsing_project import CollapsingProject, OperationError
 from tests.support.commands import Node
 
-# Type and value in the table, the value of the truth, and whether they are equal.
+# Type and value in the table, the value of the reference, and whether they are equal.
 # fmt: off
 VALUES = [
     ("Decimal(12, 2)", "1.23", "1.23::Decimal(12, 4)", True),
@@ -100,16 +100,16 @@ def project(make_project: Callable[[str], CollapsingProject]) -> CollapsingProje
     )
     project.command(f"insert into live select 1, {', '.join(v for _, v, *_ in VALUES)}, 1, 1")
     given = ", ".join(f"{value} as c{i}" for i, (*_, value, _) in enumerate(VALUES))
-    project.command(f"create view truth as select 1 as id, {given}")
+    project.command(f"create view reference as select 1 as id, {given}")
     project.add_model("live", {"unique_key": "id"}, "select 1 as id, 1 as _version")
     same = [f"c{i}" for i, (*_, is_same) in enumerate(VALUES) if is_same]
-    truth = {"truth": "compared.truth", "unique_key": "id"}
+    reference = {"reference": "compared.reference", "unique_key": "id"}
     tables: list[dict[str, Any]] = [
         {
             "name": "live",
             "data_tests": [
-                described("live_rows_equal", "all_values", truth),
-                described("live_rows_equal", "same_values", {**truth, "columns": ["id", *same]}),
+                described("live_rows_equal", "all_values", reference),
+                described("live_rows_equal", "same_values", {**reference, "columns": ["id", *same]}),
             ],
         }
     ]
@@ -142,7 +142,7 @@ def test_values_that_differ_are_named(project: CollapsingProject, outcomes: dict
     ((condition, differing),) = project.query(failing)
     assert set(differing) ^ set(DIFFERENT) == set()
     assert differing == DIFFERENT
-    assert condition == f"other values than in the truth: {', '.join(DIFFERENT)}"
+    assert condition == f"other values than in the reference: {', '.join(DIFFERENT)}"
     assert outcomes["same_values"].status == "pass", outcomes["same_values"].message
 
 
@@ -153,7 +153,7 @@ def test_reconcile_compares_in_the_same_way(project: CollapsingProject) -> None:
         (["c5", "c0"], True),
         (["c25"], "c25" in DIFFERENT),
     ):
-        arguments = {"model": "live", "truth": "compared.truth", "columns": names}
+        arguments = {"model": "live", "reference": "compared.reference", "columns": names}
         if differs:
             with pytest.raises(OperationError, match="0 keys missing, 0 unexpected, 1 with other"):
                 project.operation("reconcile", **arguments)

@@ -38,15 +38,15 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "pairs_share_a_partition": KEY,
     "live_version_is_the_highest": KEY,
     "rows_waiting_to_collapse_below": {"rows": 5},
-    "live_rows_equal": {"truth": "ref('true_orders')", **KEY},
+    "live_rows_equal": {"reference": "ref('true_orders')", **KEY},
     "aggregate_agrees": {"aggregate": "ref('orders_by_region')", "group_by": "region", "sums": "amount",
         "count": "orders"},
-    "sums_equal": {"truth": "ref('true_orders')", "group_by": "region", "sums": "amount", "count": "orders"},
+    "sums_equal": {"reference": "ref('true_orders')", "group_by": "region", "sums": "amount", "count": "orders"},
 }  # fmt: skip
 OTHER_SUMS = [
     "the view has other values: amount",
-    "the view has the group, but the truth does not",
-    "the truth has the group, but the view does not",
+    "the view has the group, but the reference does not",
+    "the reference has the group, but the view does not",
 ]
 
 
@@ -102,11 +102,11 @@ VIOLATIONS = [
     violations("rows_waiting_to_collapse_below", "4 of 5 rows are waiting for a merge", rows=4),
     Case("share_waits_to_collapse", "rows_waiting_to_collapse_below", "rows_waiting_to_collapse_below",
         ["4 of 5 rows are waiting for a merge"], {"rows": None, "share": 0.5}),
-    violations("live_rows_equal", "in the truth, but not live", "live, but not in the truth",
-        "other values than in the truth: status", truth="ref('live_rows_equal')"),
+    violations("live_rows_equal", "in the reference, but not live", "live, but not in the reference",
+        "other values than in the reference: status", reference="ref('live_rows_equal')"),
     Case("live_rows_equal_in_some_columns", "live_rows_equal", "signed_orders",
-        ["in the truth, but not live", "live, but not in the truth"],
-        {"truth": "ref('live_rows_equal')", "columns": ["order_id", "region"]}),
+        ["in the reference, but not live", "live, but not in the reference"],
+        {"reference": "ref('live_rows_equal')", "columns": ["order_id", "region"]}),
     violations("aggregate_agrees", "the aggregate has other values: amount",
         "the aggregate has the group, but the table does not", "the table has the group, but the aggregate does not",
         aggregate="ref('aggregate_agrees')"),
@@ -121,7 +121,7 @@ CASES = [
         arguments={"aggregate": None, "projection": "by_region"}),
     Case("sums_equal_passes", "sums_equal", "orders_by_region"),
     Case("sums_equal_those_of_a_join", "sums_equal", "orders_by_region",
-        arguments={"truth": "{{ ref('true_orders') }} as o inner join {{ ref('orders_by_region') }} as r "
+        arguments={"reference": "{{ ref('true_orders') }} as o inner join {{ ref('orders_by_region') }} as r "
         "on o.region = r.region and r.amount <> 7.5", "group_by": {"region": "o.region"},
         "sums": {"amount": "o.amount"}}),
     Case("sums_equal_fails", "sums_equal", "aggregate_agrees", OTHER_SUMS),
@@ -145,10 +145,10 @@ CASES = [
         config={"where": "region = 'US'"}),
     Case("violation_in_recent_partitions", "one_live_row_per_key", "one_live_row_per_key", ["more than one live row"],
         {"recent_partitions": 2}),
-    Case("equal_where", "live_rows_equal", "signed_orders", arguments={"truth": "ref('live_rows_equal')"},
+    Case("equal_where", "live_rows_equal", "signed_orders", arguments={"reference": "ref('live_rows_equal')"},
         config={"where": "region = 'EU'"}),
-    Case("equal_in_recent_partitions", "live_rows_equal", "signed_orders", ["live, but not in the truth"],
-        {"truth": "ref('live_rows_equal')", "recent_partitions": 1}),
+    Case("equal_in_recent_partitions", "live_rows_equal", "signed_orders", ["live, but not in the reference"],
+        {"reference": "ref('live_rows_equal')", "recent_partitions": 1}),
     Case("agrees_where", "aggregate_agrees", "signed_orders", ["the aggregate has other values: amount"],
         {"aggregate": "ref('aggregate_agrees')"}, {"where": "region in ('US', 'EU')"}),
     Case("agrees_in_recent_partitions", "aggregate_agrees", "signed_orders",
@@ -163,9 +163,9 @@ MISUSES = [
         "has no version. Name the version column in the argument `version`.", KEY),
     Misuse("no_such_column", "live_rows_equal", "signed_orders",
         "columns: `invariants`.`signed_orders` lacks price. It has order_id,",
-        {**KEY, "truth": "ref('true_orders')", "columns": ["price"]}),
-    Misuse("no_truth", "sums_equal", "orders_by_region", "sums_equal: ClickHouse cannot parse `truth`",
-        {"truth": "orders as as o", "group_by": "region", "sums": "amount"}),
+        {**KEY, "reference": "ref('true_orders')", "columns": ["price"]}),
+    Misuse("no_reference", "sums_equal", "orders_by_region", "sums_equal: ClickHouse cannot parse `reference`",
+        {"reference": "orders as as o", "group_by": "region", "sums": "amount"}),
 ]  # fmt: skip
 
 
@@ -258,7 +258,7 @@ def test_misuse(outcomes: dict[str, Node], misuse: Misuse) -> None:
 def test_every_generic_test_is_shown_to_fail() -> None:
     """Here, or in the tests of the subject: those of the ledger and of change sets."""
     elsewhere = {
-        "every_event_is_accounted_for": "tests/materialization/test_accounts.py",
+        "every_event_is_accounted_for": "tests/materialization/test_balance.py",
         "feed_agrees": "tests/materialization/test_feed.py",
         "no_unknown_fields": "tests/support/change_set_project.py",
     }

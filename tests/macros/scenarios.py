@@ -151,7 +151,7 @@ SCENARIOS = [
     Scenario("duplicate", FIRST[:1], (FIRST,)),
     Scenario("delete", ((2, "US", 20, 2, True),), (FIRST,)),
     Scenario("nothing", (), (FIRST,)),
-    Scenario("heal", (UPDATE,), (FIRST,), planted="(1, 'EU', 9, 0, 1)"),
+    Scenario("rebalance", (UPDATE,), (FIRST,), planted="(1, 'EU', 9, 0, 1)"),
     Scenario("combine", (UPDATE,), (FIRST,), {"combine": {"amount": "greatest"}}),
     Scenario("journal", (UPDATE,), (FIRST,), {"publish": "journal"}),
     Scenario("chunks", (UPDATE,), (FIRST,), {"chunks": 2}),

@@ -60,7 +60,7 @@ def test_a_change_set_that_changes_nothing_writes_nothing(sent: Sent, name: str)
     [
         ("/* dbt */ select a,\n b from `it_x`.`t` where c in (select d from it_x.u)", "select a, b .. from t, u"),
         ("create table if not exists it_x.t (a Int8) engine = Memory", "create table if not exists t"),
-        ("insert into `it_x`.`t` (a) select * from it_x.t__dbt_changes", "insert into t, t__dbt_changes"),
+        ("insert into `it_x`.`t` (a) select * from it_x.t__dbt_input", "insert into t, t__dbt_input"),
         ("alter table `it_x`.`t` modify comment 'x'", "alter table modify comment t"),
         ("exchange tables it_x.a and it_x.b", "exchange tables a, b"),
         ("select version()", "select version()"),

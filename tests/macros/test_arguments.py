@@ -193,7 +193,7 @@ def test_all_problems_are_one_error(project: Project, call: str, problems: list[
         (
             "validate_changed_batches",
             {"model": {"unique_id": "model.shop.orders"}, "changed": [], "on_changed_batch": "warn"},
-            "model.shop.orders: on_changed_batch is 'warn'; it takes 'error' or 'retake'.",
+            "model.shop.orders: on_changed_batch is 'warn'; it takes 'error' or 'reprocess'.",
         ),
         (
             "validate_one_lake_table",
@@ -228,7 +228,7 @@ def test_a_history_that_follows_on_what_is_applied(project: Project, applied: di
 
 
 @pytest.mark.parametrize(
-    ("taken", "missing", "applied_commits", "is_complete"),
+    ("pending", "missing", "applied_commits", "is_complete"),
     [
         ([4, 5], [], {}, True),
         ([5], [], {}, False),
@@ -238,10 +238,10 @@ def test_a_history_that_follows_on_what_is_applied(project: Project, applied: di
     ],
 )
 def test_a_change_set_is_complete_if_a_table_can_be_built_from_it(
-    project: Project, taken: list[int], missing: list[int], applied_commits: dict[int, str], is_complete: bool
+    project: Project, pending: list[int], missing: list[int], applied_commits: dict[int, str], is_complete: bool
 ) -> None:
     found = project.rendered(
-        "get_is_complete", landed=COMMITS, taken=taken, missing=missing, applied_commits=applied_commits
+        "get_is_complete", landed=COMMITS, pending=pending, missing=missing, applied_commits=applied_commits
     )
     assert found == str(is_complete)
 

@@ -23,21 +23,21 @@ GOLDEN = Path(__file__).parent / "golden"
 STATEMENTS = {
     "create_table": ("first_run", "create table orders", 0),
     "create_tombstones": ("first_run", "create table if not exists orders__tombstones", 0),
-    "stage_changes": ("update", "insert into orders__dbt_changes", 0),
-    "stage_changes_to_fold": ("combine", "insert into orders__dbt_changes", 0),
-    "stage_changes_without_delete_version": ("ignored_delete_version", "insert into orders__dbt_changes", 0),
+    "stage_changes": ("update", "insert into orders__dbt_input", 0),
+    "stage_changes_to_fold": ("combine", "insert into orders__dbt_input", 0),
+    "stage_changes_without_delete_version": ("ignored_delete_version", "insert into orders__dbt_input", 0),
     "stage_uncollapsed_rows": ("update", "insert into orders__dbt_uncollapsed", 0),
-    "resolve_changes": ("combine", "insert into orders__dbt_resolved", 0),
+    "resolve_changes": ("combine", "insert into orders__dbt_folded", 0),
     "outcomes": ("update", "select multiIf( _dbt_changed", 0),
     "outcomes_of_folded_changes": ("combine", "select multiIf( _dbt_changed", 0),
-    "create_twin": ("first_run", "create table orders__dbt_signed", 0),
+    "create_attachable": ("first_run", "create table orders__dbt_signed", 0),
     "stage_rows_to_write": ("update", "insert into orders__dbt_signed", 0),
     "publish": ("update", "alter table attach partition orders,", 0),
     "publish_a_block": ("journal", "insert into orders,", 0),
-    "heal": ("heal", "insert into orders__dbt_signed", 1),
+    "rebalance": ("rebalance", "insert into orders__dbt_signed", 1),
     "stage_deletes": ("delete", "insert into orders__dbt_deletes", 0),
     "record_in_ledger": ("update", "insert into versioned_collapsing_ledger", 0),
-    "feed": ("feed", "insert into orders__changes", 0),
+    "feed": ("feed", "insert into orders__feed", 0),
     "refresh_view": ("view_refresh", "insert into orders_sums__dbt_build", 0),
     "fill_view": ("view_fill", "insert into orders_sums__dbt_build", 0),
 }
@@ -110,7 +110,7 @@ def test_every_file_is_of_a_statement_or_model() -> None:
 # The style of statements that macros put together is not checked: layout, quotes, and names that only a macro needs.
 NOT_OF_RENDERED_SQL = "layout,AL03,AL09,AL10,AM03,CP03,CP04,CP05,CV02,RF02,RF03,RF04,RF06,ST05,ST06"
 NOT_READ = {"create_tombstones", "publish", "resolve_changes"}  # sqlfluff knows only part of ClickHouse's SQL
-OF_CLICKHOUSE = {"create_twin"}  # it repeats ClickHouse's own spelling of a table's engine
+OF_CLICKHOUSE = {"create_attachable"}  # it repeats ClickHouse's own spelling of a table's engine
 
 
 @pytest.mark.parametrize(("folder", "dialect"), [("", "clickhouse"), ("spark", "sparksql")])

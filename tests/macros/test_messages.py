@@ -50,7 +50,7 @@ MESSAGES: list[tuple[str, dict[str, Any], str]] = [
                 {"batch": None, "hash": None, "target": "model.shop.b"},
             ],
             "landed": {},
-            "taken": [2],
+            "pending": [2],
         },
         "extract 2 is new to some targets, but others already have extract 3. Remove through_batch to take that extract too, or build both again from extract 2: ",
     ),

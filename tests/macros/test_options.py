@@ -183,7 +183,7 @@ def test_an_apply_is_the_same(in_meta: Project, scenario: Scenario) -> None:
     ("meta", "problem"),
     [
         ({"file_format": "delta"}, "meta.file_format: dbt-spark reads this option in the config only. Move it out of `meta`."),
-        ({"on_changed_batches": "retake"}, "meta.on_changed_batches: there is no such option. Did you mean on_changed_batch?"),
+        ({"on_changed_batches": "reprocess"}, "meta.on_changed_batches: there is no such option. Did you mean on_changed_batch?"),
     ],
 )  # fmt: skip
 def test_problems_of_a_change_set(in_meta: Project, meta: dict[str, Any], problem: str) -> None:

@@ -1,4 +1,4 @@
-"""The name of a macro tells the truth: who reads, who writes and who raises. And an apply does not change.
+"""The name of a macro tells the reference: who reads, who writes and who raises. And an apply does not change.
 
 `get_…` returns a value, and `is_…`, `has_…`, `can_…`, `should_…` answer yes or no, without running a statement,
 directly or through other macros. `read_…` reads facts, which are then passed on.
@@ -37,7 +37,7 @@ STATEMENTS = frozenset(
 )
 RAISES = frozenset({"exceptions.raise_compiler_error", "exceptions.raise_database_error"})
 # Values that are made only once; a step that knows more makes a copy, such as `dict(progress, chunk=2)`.
-FIXED = {"apply": "start_apply", "progress": "get_initial_progress"}
+FIXED = {"apply": "get_apply", "progress": "get_initial_progress"}
 
 
 @pytest.fixture(scope="module")
@@ -226,8 +226,8 @@ def test_a_change_of_an_apply_is_found(body: str, is_right: bool) -> None:
 def test_keys_are_found() -> None:
     (source,) = sources_of(
         """{% macro m(apply) %}{{ apply.lock }}{{ dict(apply, run_id=1) }}
-        {{ dict(versioned_collapsing.start_apply(x), chunks=2) }}{% do return({'a': 1}) %}{% endmacro %}"""
+        {{ dict(versioned_collapsing.get_apply(x), chunks=2) }}{% do return({'a': 1}) %}{% endmacro %}"""
     ).values()
     assert keys_of(source.macro) == {"a"}
-    assert keys_added(source.macro, "apply", "start_apply") == {"run_id", "chunks"}
+    assert keys_added(source.macro, "apply", "get_apply") == {"run_id", "chunks"}
     assert keys_read(source.macro, "apply") == {"lock"}

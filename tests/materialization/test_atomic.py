@@ -1,6 +1,6 @@
 """Atomic publication for tables that were made by hand, altered between applies, or left by a run that died.
 
-The rows to publish are staged in a twin of the table. So whatever the table is like, the twin must be too.
+The rows to publish are staged in a attachable of the table. So whatever the table is like, the attachable must be too.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def staged_tables(table: Table) -> list[Row]:
     """
     return table.query(
         "select uuid, total_rows from system.tables where database = currentDatabase() "
-        "and name in ('target__dbt_changes', 'target__dbt_resolved') order by uuid"
+        "and name in ('target__dbt_input', 'target__dbt_folded') order by uuid"
     )
 
 
@@ -146,8 +146,8 @@ ALTERATIONS: dict[str, tuple[list[str], list[str]]] = {
     "codec": (["alter table target modify column x codec(ZSTD(9))"], ["alter table target modify column x remove codec"]),
     "sorting": (["alter table target add column y Int64, modify order by (id, y)"], []),
     "patched": (["alter table target delete where id = -1 settings mutations_sync = 1"], ["delete from target where id = -1"]),
-    "staged_are_gone": (["drop table target__dbt_uncollapsed", "drop table target__dbt_deletes"], ["drop table target__dbt_changes"]),
-    "staged_are_filled": (["create table target__dbt_signed as target", "insert into target__dbt_signed select * from target", "insert into target__dbt_deletes select id, 100, now() from target"], ["insert into target__dbt_changes (id) values (1)", "insert into target__dbt_uncollapsed (id, _sign) values (1, 1)", "insert into target__dbt_torn values (1)"]),
+    "staged_are_gone": (["drop table target__dbt_uncollapsed", "drop table target__dbt_deletes"], ["drop table target__dbt_input"]),
+    "staged_are_filled": (["create table target__dbt_signed as target", "insert into target__dbt_signed select * from target", "insert into target__dbt_deletes select id, 100, now() from target"], ["insert into target__dbt_input (id) values (1)", "insert into target__dbt_uncollapsed (id, _sign) values (1, 1)", "insert into target__dbt_unbalanced values (1)"]),
 }  # fmt: skip
 
 

@@ -35,7 +35,7 @@ CASES = [
     Case("newer_version", [(10, JANUARY, 5, False)], [(11, JANUARY, 6, False)], (11, 6), writes=2),
     Case("duplicate", [(10, JANUARY, 5, False)], [(10, JANUARY, 5, False)], (10, 5)),
     Case("conflict", [(10, JANUARY, 5, False)], [(99, JANUARY, 5, False)], (10, 5)),
-    Case("stale", [(10, JANUARY, 5, False)], [(9, JANUARY, 4, False)], (10, 5)),
+    Case("late", [(10, JANUARY, 5, False)], [(9, JANUARY, 4, False)], (10, 5)),
     Case("delete", [(10, JANUARY, 5, False)], [(10, JANUARY, 6, True)], None, writes=1),
     Case("delete_at_the_live_version", [(10, JANUARY, 5, False)], [(10, JANUARY, 5, True)], None, writes=1),
     Case("stale_delete", [(10, JANUARY, 5, False)], [(10, JANUARY, 4, True)], (10, 5)),
@@ -139,14 +139,14 @@ def test_a_merge_leaves_the_live_rows_alone(result: Result) -> None:
 
 
 def test_the_ledger_accounts_for_every_key(result: Result) -> None:
-    names = "rows_read, keys, states, cancels, deletes, duplicates, stale, conflicts, tombstoned, repaired"
+    names = "rows_read, keys, states, cancels, deletes, duplicates, late, conflicts, tombstoned, rebalanced"
     counts = dict(zip(names.split(", "), result.table.ledger(names)[1], strict=True))
-    outcomes = ("states", "deletes", "duplicates", "stale", "conflicts", "tombstoned", "repaired")
+    outcomes = ("states", "deletes", "duplicates", "late", "conflicts", "tombstoned", "rebalanced")
     assert counts["rows_read"] == sum(len(case.second) for case in CASES)
     assert counts["keys"] == len(CASES) == sum(counts[name] for name in outcomes)
     assert (counts["conflicts"], counts["tombstoned"]) == (1, 2)
     healed = [case for case in CASES if case.rows_added and case.name != "lost_state_row"]
-    assert counts["repaired"] == len(healed)
+    assert counts["rebalanced"] == len(healed)
     plain = [case for case in CASES if not case.rows_added]
     assert counts["cancels"] == sum(1 for case in plain if case.writes == (1 if case.live is None else 2))
 
@@ -164,12 +164,12 @@ def test_staged_tables_are_empty(result: Result) -> None:
     query = "select name, total_rows from system.tables where database = currentDatabase()"
     tables: dict[str, int | None] = dict(result.table.query(query))
     staged = {name: tables.pop(name) for name in list(tables) if name.startswith("target__dbt_")}
-    roles = ("changes", "deletes", "torn", "uncollapsed")
+    roles = ("changes", "deletes", "unbalanced", "uncollapsed")
     assert staged == dict.fromkeys((f"target__dbt_{role}" for role in roles), 0)
     assert tables.keys() == {"changes", "target", "target__tombstones", "versioned_collapsing_ledger"}
 
 
 def test_dbt_says_what_was_done(result: Result) -> None:
     assert "1 conflict," in result.messages[1]
-    assert "repaired" in result.messages[1]
-    assert "repaired" not in result.messages[2]
+    assert "rebalanced" in result.messages[1]
+    assert "rebalanced" not in result.messages[2]

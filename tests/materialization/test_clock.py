@@ -41,12 +41,12 @@ def test_a_run_that_died_is_completed(make_project: MakeProject) -> None:
     """The ledger's last row is the one that was written last, whatever its time says."""
     table = make(make_project, "clock_ledger")
     set_clock_back(table, LEDGER, "at")
-    set_clock_back(table, "target__changes", "_applied_at")
+    set_clock_back(table, "target__feed", "_applied_at")
     table.die(rows(3))
     table.check(rows(2))
     table.apply()
     table.check(rows(3))
-    for name, times, number in ((LEDGER, "at", "apply"), ("target__changes", "_applied_at", "_apply")):
+    for name, times, number in ((LEDGER, "at", "apply"), ("target__feed", "_applied_at", "_apply")):
         found = table.query(f"select max({times}) from {name} group by {number} order by {number}")
         assert len(found) == 3
         assert found == sorted(set(found)), name

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.accounts import counts_of_last_apply
+from tests.support.balance import counts_of_last_apply
 from tests.support.collapsing_project import CollapsingProject, Row
 from tests.support.collapsing_projects import MakeProject
 from tests.support.oracle import Event, Oracle
@@ -103,7 +103,7 @@ def test_a_fold_equals_its_changes_one_by_one(make_project: MakeProject, chunks:
         counts = oracle.apply(batch)
         assert counts_of_last_apply(project.query, project.schema, "target") == counts
         assert project.query(LIVE) == sorted(oracle.rows)
-        written = "select sum(states + cancels + repaired) from versioned_collapsing_ledger"
+        written = "select sum(states + cancels + rebalanced) from versioned_collapsing_ledger"
         before = project.query(written)
         run(project)
         assert project.query(written) == before
@@ -197,7 +197,7 @@ class TestOneKey:
                     for event in (case[0], case[1])[step]
                 ],
             )
-        written = "select sum(states + cancels + repaired) from versioned_collapsing_ledger"
+        written = "select sum(states + cancels + rebalanced) from versioned_collapsing_ledger"
         before = project.query(written)
         assert "duplicates" in run(project)
         assert project.query(written) == before
@@ -221,7 +221,7 @@ def test_a_torn_key_combines_with_its_highest_state(make_project: MakeProject) -
     project.command(
         "insert into target (id, part, greatest, _version, _sign) values (1, 0, 99, 4, 1), (1, 1, 50, 7, 1)"
     )
-    assert "1 repaired" in apply(project, [row(change(1, 9, 0, (9, 9, 9, None, 9)))])
+    assert "1 rebalanced" in apply(project, [row(change(1, 9, 0, (9, 9, 9, None, 9)))])
     assert project.query(LIVE) == [(1, 0, 9, 50, 9, None, 9, 9)]
 
 

@@ -31,9 +31,9 @@ SECOND: list[Row] = [
     (3, 0, "EU", 3, 3, 11, True, [], False),             # deleted
     (4, 0, "EU", 4, 4, 12, True, [], False),             # deleted, and there again
     (4, 0, "US", 5, 1, 13, False, [], False),
-    (5, 2, "EU", 5, 5, 9, False, [], False),             # stale
+    (5, 2, "EU", 5, 5, 9, False, [], False),             # late
     (6, 0, "EU", 6, 6, 10, False, [], False),            # a duplicate
-    (7, 2, "AP", 70, 70, 20, False, [], False),          # torn: planted below
+    (7, 2, "AP", 70, 70, 20, False, [], False),          # unbalanced: planted below
     (20, 1, "AP", 20, 20, 20, False, [], False),         # new
     (21, 1, "AP", 21, 21, 20, True, [], False),          # deleted, never there
 ]

@@ -110,7 +110,7 @@ def make_tables(client: Client) -> None:
             f"create or replace table {SCHEMA}.{name} ({columns}, _version UInt64, _sign Int8) engine = {engine}"
         )
         client.command(
-            f"create or replace table {SCHEMA}.{name}__changes "
+            f"create or replace table {SCHEMA}.{name}__feed "
             f"({columns}, _version UInt64, _sign Int8, _apply UInt64) engine = MergeTree order by _apply"
         )
 
@@ -136,7 +136,7 @@ class View:
         table, columns = f"{SCHEMA}.{source['name']}", self.columns[source["name"]]
         self._client.insert(table, rows, columns)
         fed = [(*row, self.last[source["position"]]) for row in rows]
-        self._client.insert(f"{table}__changes", fed, [*columns, "_apply"])
+        self._client.insert(f"{table}__feed", fed, [*columns, "_apply"])
         self._client.command(
             f"insert into {SCHEMA}.versioned_collapsing_ledger "
             f"select uuid, {self.last[source['position']]} from system.tables "

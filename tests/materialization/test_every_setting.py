@@ -90,7 +90,7 @@ TESTS = [
     {"one_live_row_per_key": KEY},
     {"pairs_share_a_partition": KEY},
     {"rows_waiting_to_collapse_below": {"rows": 2, "recent_partitions": 2}},
-    {"live_rows_equal": {"truth": "truth", **KEY}},
+    {"live_rows_equal": {"reference": "reference", **KEY}},
 ]
 # A state row twice, one without its cancel row in another partition, and a cancel row with another payload.
 BROKEN = """
@@ -129,7 +129,7 @@ def make_history(project: CollapsingProject) -> Recording:
         ), outcomes
     recording.prepare(
         project.client,
-        "create table truth engine = Memory as select * except (_sign) from folded final where _sign = 1",
+        "create table reference engine = Memory as select * except (_sign) from folded final where _sign = 1",
         "create table broken as folded",
         "insert into broken select * from folded",
         BROKEN,
@@ -157,11 +157,11 @@ def make_history(project: CollapsingProject) -> Recording:
         assert len(outcomes) == 20
         failed = {name for name, outcome in outcomes.items() if outcome.status == "fail"}
         assert len([name for name in failed if "wrong_broken" in name]) == WRONG_ROWS_SEEN
-        for macro in ("collapse_status", "repair_collapse", "compact"):
+        for macro in ("collapse_status", "rebalance", "compact"):
             project.operation(macro, model="folded")
-        project.operation("reconcile", model="folded", truth="truth")
+        project.operation("reconcile", model="folded", reference="reference")
         with pytest.raises(OperationError, match="differs"):
-            project.operation("reconcile", model="folded", truth="broken")
+            project.operation("reconcile", model="folded", reference="broken")
     return recording
 
 

@@ -12,7 +12,7 @@ from tests.support.statements import dying
 from tests.support.table import Table
 
 COLUMNS = "id Int64, _version UInt64, x Int64, _is_deleted Bool"
-FED = "target__changes` ("  # part of the statement that writes the rows of an apply
+FED = "target__feed` ("  # part of the statement that writes the rows of an apply
 SUMS = "select x, sum(_sign) as c from {{ ref('target') }} group by x"
 LIVES = "select id, valid_from, is_current from {{ versions(ref('target')) }}"
 
@@ -21,7 +21,7 @@ def fed(table: Table) -> list[Row]:
     """The rows of the feed, once unneeded rows have been removed, which no apply waits for."""
     while table.query("select 1 from system.mutations where database = currentDatabase() and not is_done"):
         time.sleep(0.05)
-    return table.query("select _apply, id, x, _version, _sign from target__changes order by all")
+    return table.query("select _apply, id, x, _version, _sign from target__feed order by all")
 
 
 @pytest.mark.parametrize("has_view", [False, True])
@@ -76,7 +76,7 @@ def test_a_rebuild_may_change_types(make_project: MakeProject, has_view: bool) -
     last = [(4, "k2", "0!", 2, 1), (5, "k1", "0!", 1, -1), (5, "k1", "0!", 3, 1)]
     assert fed(table)[-3:] == last[has_view:]  # the view has used the first of them
     kinds = "select name, type from system.columns where database = currentDatabase() and table = '{}' order by 1"
-    types: dict[str, str] = dict(table.query(kinds.format("target__changes")))
+    types: dict[str, str] = dict(table.query(kinds.format("target__feed")))
     assert dict(table.query(kinds.format("target"))).items() < types.items()
     assert types["_changed_version"] == "UInt32"
 
@@ -92,7 +92,7 @@ def test_a_column_of_which_the_type_is_altered_keeps_its_feed(make_project: Make
 
 def test_rows_are_kept_for_as_long_as_the_option_says_now(make_project: MakeProject) -> None:
     table = Table(make_project("feed_ttl"), COLUMNS)
-    engine = "select extract(engine_full, 'TTL (.*?) SETTINGS') from system.tables where database = currentDatabase() and name = 'target__changes'"
+    engine = "select extract(engine_full, 'TTL (.*?) SETTINGS') from system.tables where database = currentDatabase() and name = 'target__feed'"
     for version, (option, ttl) in enumerate(
         [
             ("1 day", "toDateTime(_applied_at) + toIntervalDay(1)"),
@@ -114,7 +114,7 @@ def test_a_view_is_filled_again_when_rows_of_an_apply_are_lost(make_project: Mak
     table.add_view("sums", "x", SUMS)
     table.build([(1, 1)])
     table.build([(2, 2), (3, 2)], "--select", "target")
-    table.command("alter table target__changes delete where id = 2 settings mutations_sync = 2")
+    table.command("alter table target__feed delete where id = 2 settings mutations_sync = 2")
     assert "filled from" in table.build()["sums"]
     assert table.query("select sum(c) from sums") == [(3,)]
 
@@ -124,7 +124,7 @@ def test_a_delete_without_a_version_ends_the_state_at_its_own(make_project: Make
     table = Table(make_project(f"feed_delete_{version}"), COLUMNS, change_feed=True, delete_version="ignore")
     table.build([(1, 2), (2, 2)])
     table.build([(1, version, 0, True), (2, 5)])
-    changed = "select id, _sign, _changed_version from target__changes where _apply = 2 order by all"
+    changed = "select id, _sign, _changed_version from target__feed where _apply = 2 order by all"
     assert table.query(changed) == [(1, -1, 2), (2, -1, 5), (2, 1, 5)]
 
 
@@ -133,17 +133,17 @@ def test_a_table_of_somebody_else_is_left_alone(make_project: MakeProject, has_v
     """It has the name that a feed would have."""
     table = Table(make_project(f"feed_taken_{has_view}"), COLUMNS)
     table.build([(1, 1)])
-    table.command("create table target__changes (id Int64, note String) engine = MergeTree order by id")
-    table.command("insert into target__changes values (7, 'mine')")
+    table.command("create table target__feed (id Int64, note String) engine = MergeTree order by id")
+    table.command("insert into target__feed values (7, 'mine')")
     if has_view:
         table.add_view("sums", "x", SUMS)
         table.build([], "--select", "sums")
         message = table.fail([(2, 2)])
-        assert "`target__changes` is not a change feed. Rename or drop it" in message
+        assert "`target__feed` is not a change feed. Rename or drop it" in message
     else:
         table.build([(2, 2)])
         assert table.query("select count() from target final where _sign = 1") == [(2,)]
-    assert table.query("select * from target__changes") == [(7, "mine")]
+    assert table.query("select * from target__feed") == [(7, "mine")]
 
 
 def test_an_apply_that_publishes_nothing_is_no_gap(make_project: MakeProject) -> None:
@@ -179,7 +179,7 @@ def test_rows_that_are_gone_from_an_apply_that_heals_are_missed(make_project: Ma
     table.build([(1, 2), (3, 2)])
     table.build([], "--full-refresh", "--select", "sums")
     table.build([(1, 3), (4, 3)], "--select", "target")
-    table.command("alter table target__changes delete where _apply = 3 and id = 4 settings mutations_sync = 1")
+    table.command("alter table target__feed delete where _apply = 3 and id = 4 settings mutations_sync = 1")
     assert table.build([], "--select", "sums")["sums"] == "filled from target"
     assert table.query("select sum(c) from sums") == [(4,)]
 
@@ -283,7 +283,7 @@ def test_a_ledger_from_a_backup_gets_from_the_feed_what_it_lacks(
             assert said.startswith("filled from target")
             assert table.query("select sum(c) from sums") == [(2,)]
     elif first == "repair":
-        table.operation("repair_collapse", model="target")
+        table.operation("rebalance", model="target")
     table.build([(5, 5)])
     assert table.query("select sum(c) from sums") == [(3,)]
     assert fed(table) == [*before, (3 + lost_applies, 5, 0, 5, 1)]
@@ -335,7 +335,7 @@ def test_rows_that_another_writer_removes_or_inserts(make_project: MakeProject) 
     (tested,) = (node for name, node in table.project.dbt("test").items() if name.startswith("feed"))
     assert "Got 3 results" in tested.message
     # What begins anew agrees.
-    table.command("drop table target__changes")
+    table.command("drop table target__feed")
     table.build([(3, 4, 3)])
     table.build([], "--full-refresh", "--select", "sums")
     assert found() == ["pass aggregate_a", "pass feed_agrees"]

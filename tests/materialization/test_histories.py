@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.accounts import counts_of_last_apply
+from tests.support.balance import counts_of_last_apply
 from tests.support.collapsing_project import CollapsingProject
 from tests.support.oracle import Event, Oracle
 from tests.support.statements import dying

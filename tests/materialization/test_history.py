@@ -183,13 +183,13 @@ class History:
     def check_changes(self) -> None:
         """From each apply that the feed has until now."""
         applies = [0, *(row[0] for row in self.project.query(
-            f"select distinct _apply from {self.name}__changes where _apply > 0 order by 1"
+            f"select distinct _apply from {self.name}__feed where _apply > 0 order by 1"
         ))]  # fmt: skip
         net = f"select {TEXT}, sum(_sign) as c from {self.name}_changes group by 1 having c <> 0 order by 1"
         for apply in applies[1:]:
             set_moment(self.project, apply=apply)
             ((began,),) = self.project.query(
-                f"select toString(max(_applied_at)) from {self.name}__changes where _apply = {apply}"
+                f"select toString(max(_applied_at)) from {self.name}__feed where _apply = {apply}"
             )
             was, now = set(self.at(began)), set(self.rows("now"))
             set_moment(self.project, apply=apply)
@@ -261,9 +261,9 @@ def test_a_history_with_gaps(make_project: MakeProject) -> None:
     history.check_moments(first=3)
     history.assert_lacking("version", "versions", "changes")
     # A new feed begins with the current rows, those of the last moment.
-    command("drop table target__changes")
+    command("drop table target__feed")
     begin = len(history.seen) - 1
-    with pytest.raises(DatabaseError, match="target__changes"):
+    with pytest.raises(DatabaseError, match="target__feed"):
         query("select * from target_versions")
     alive = history.source.live().values()
     history.source.lives = list(alive)
@@ -273,20 +273,20 @@ def test_a_history_with_gaps(make_project: MakeProject) -> None:
     history.check_versions()
     history.check_changes()
     # Some of the rows with which it begins are lost: the comment shows that they are missing.
-    parts = "create table kept as target__changes; insert into kept select * from target__changes"
+    parts = "create table kept as target__feed; insert into kept select * from target__feed"
     for statement in parts.split("; "):
         command(statement)
     settle = "settings mutations_sync = 2"
     first = f"_apply = 0 and id = (select min(id) from kept where _apply = 0) {settle}"
-    command(f"alter table target__changes delete where {first}")
+    command(f"alter table target__feed delete where {first}")
     history.assert_lacking("version", "versions", "changes")
     history.check_moments(first=begin)
-    command(f"alter table target__changes delete where _apply = 0 {settle}")
+    command(f"alter table target__feed delete where _apply = 0 {settle}")
     history.assert_lacking("version", "versions", "changes")
     # The same for an apply that has lost one row.
     ((last,),) = query("select max(_apply) from kept")
     command(
-        f"alter table target__changes delete where _apply = {last} and _sign = 1 and id = "
+        f"alter table target__feed delete where _apply = {last} and _sign = 1 and id = "
         f"(select min(id) from kept where _apply = {last} and _sign = 1) {settle}"
     )
     set_moment(history.project, apply=last - 1)
@@ -303,7 +303,7 @@ def test_a_history_with_gaps(make_project: MakeProject) -> None:
     with pytest.raises(DatabaseError, match="has had no apply of this number"):
         query("select * from target_changes")
     # No feed at all, and views that are made without one.
-    command("drop table target__changes")
+    command("drop table target__feed")
     history.configure(change_feed=False)
     history.project.run("--select", "target_changes", "target_at", "target_versions", "target_version")
     set_moment(history.project)
@@ -388,7 +388,7 @@ def test_rows_of_others_are_no_history(make_project: MakeProject) -> None:
     history.run(rows=[row(key, 10 + key) for key in range(6)])
     history.run(rows=[row(key, 20 + key) for key in (1, 2, 3, 4)])
     live = "from target final where _sign = 1 and id ="
-    fed = "from target__changes where _sign = 1 and _version ="
+    fed = "from target__feed where _sign = 1 and _version ="
     for foreign in (
         f"{COLUMNS}, 1 {live} 1",  # stored a second time
         f"{COLUMNS}, -1 {fed} 12",  # cancelled a second time
@@ -400,7 +400,7 @@ def test_rows_of_others_are_no_history(make_project: MakeProject) -> None:
     look()
     # Late changes, and one in time, repair the keys that they are for; an operation repairs the others.
     history.run(rows=[row(1, 5), row(2, 6), row(3, 33)])
-    project.operation("repair_collapse", model="target", dry_run=False)
+    project.operation("rebalance", model="target", dry_run=False)
     look()
     history.run(rows=[row(1, 41), row(2, 42, is_deleted=True), row(5, 45)])
     # Nobody knows when the rows of others came: the table's past is known from the time when it had them. A row that
@@ -507,11 +507,11 @@ def test_a_repair_does_not_end_a_state_again(make_project: MakeProject) -> None:
     for version in (5, 6):
         table.apply([(1, version, version)])
     table.command("insert into target (id, x, _version, _sign) values (1, 5, 5, 1)")
-    table.operation("repair_collapse", model="target", dry_run=False)
+    table.operation("rebalance", model="target", dry_run=False)
     # A row that is stored twice, one of which a repair cancels, is still valid.
     table.apply([(2, 5, 5)])
     table.command("insert into target (id, x, _version, _sign) values (2, 5, 5, 1)")
-    table.operation("repair_collapse", model="target", dry_run=False)
+    table.operation("rebalance", model="target", dry_run=False)
     table.apply([(2, 7, 7)])
     versions = f"select id, x, valid_from, valid_to from {compiled(table, 'versions')} order by id, valid_from"
     assert table.query(versions) == [(1, 5, 5, 6), (1, 6, 6, None), (2, 5, 5, 7), (2, 7, 7, None)]

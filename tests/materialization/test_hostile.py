@@ -19,7 +19,7 @@ WORDS += ["Name", "name", "e\u0301", "%(x)s", "%s", "{x:String}", "null", "''", 
 # A constant without an alias is named by its own text, which can also be the name of a column.
 WORDS += ["-1", "true", "false", "toInt8(1)", "toInt8(-1)", "now64(6, 'UTC')"]
 # Names that statements might use themselves.
-WORDS += ["key", "from", "row", "sign", "given", "changes", "changed", "stored", "live", "torn", "uncollapsed"]
+WORDS += ["key", "from", "row", "sign", "given", "changes", "changed", "stored", "live", "unbalanced", "uncollapsed"]
 WORDS += ["outcome", "unset", "duplicates", "conflicts", "highest", "is_deleted", "deleted_at", "is_tombstone"]
 WORDS += ["is_live", "has_live", "live_version", "missing", "partition_id", "net_sign", "key_hash", "checksum"]
 WORDS += ["states", "boundary", "a.b", "a-b", "c++", "x(", "Ünï"]
@@ -65,7 +65,7 @@ class TestNames:
     @pytest.fixture(scope="class")
     @classmethod
     def project(cls, make_project: MakeProject) -> CollapsingProject:
-        """Three keys in three versions, the last of which deletes one; a torn key in between."""
+        """Three keys in three versions, the last of which deletes one; an unbalanced key in between."""
         project = make_project("hostile_names")
         columns = [f"{quoted(name)} Int64" for name in KEYS]
         columns += [f"{quoted(name)} Nullable(String)" for name in NAMES]
@@ -111,12 +111,12 @@ class TestNames:
         table = TABLES[model]
         project.command(f"insert into {table} select * from {table} where `order-id` = 1")
         with pytest.raises(OperationError, match="1 key to repair"):
-            project.operation("repair_collapse", model=model)
-        assert "1 torn key" in project.operation("collapse_status", model=model)
-        project.operation("repair_collapse", model=model, dry_run=False)
-        assert "0 torn keys" in project.operation("collapse_status", model=model)
-        truth = f"({LIVE.format(table)})"
-        assert "agrees with" in project.operation("reconcile", model=model, truth=truth)
+            project.operation("rebalance", model=model)
+        assert "1 unbalanced key" in project.operation("collapse_status", model=model)
+        project.operation("rebalance", model=model, dry_run=False)
+        assert "0 unbalanced keys" in project.operation("collapse_status", model=model)
+        reference = f"({LIVE.format(table)})"
+        assert "agrees with" in project.operation("reconcile", model=model, reference=reference)
 
     def test_an_error_names_the_model(self, project: CollapsingProject) -> None:
         project.add_model("plain", {**MODELS["plain"], "partition_by": "`%s`"}, "select * from source")
@@ -177,9 +177,9 @@ def test_values_that_equal_nothing(make_project: MakeProject) -> None:
     table.project.declare("target", {"nan": "Float32"})
     assert table.apply() == "3 rows: 3 states"
     table.command("insert into target select * from target where id = 0")
-    assert table.apply() == "3 rows: 2 duplicates, 1 repaired"
+    assert table.apply() == "3 rows: 2 duplicates, 1 rebalanced"
     assert table.query("select id, _sign from target final order by id") == [(0, 1), (1, 1), (2, 1)]
-    assert "0 keys to repair" in table.operation("repair_collapse", model="target")
+    assert "0 keys to repair" in table.operation("rebalance", model="target")
 
 
 def test_values_of_50_megabytes(make_project: MakeProject) -> None:
@@ -206,6 +206,6 @@ def test_messages_show_the_begin_of_a_long_key(make_project: MakeProject) -> Non
     table.configure(select, on_conflict="error")
     assert f"Examples (id, _version): {begin}, 1)." in table.fail((), "--vars", "x: 2")
     with pytest.raises(OperationError) as error:
-        table.operation("reconcile", model="target", truth="(select concat(id, 'x') as id, x, _version from target)")
+        table.operation("reconcile", model="target", reference="(select concat(id, 'x') as id, x, _version from target)")
     assert f"missing     1  ('{'é' * 198}…\n" in str(error.value)
     assert len(str(error.value)) < 3000

@@ -79,7 +79,7 @@ def test_a_view_that_throws_in_the_middle(make_project: MakeProject, bomb: str) 
     assert table.query(f"select id from {bomb} order by id") == table.query(every_row)
 
 
-def torn(make_project: MakeProject, schema: str) -> Table:
+def unbalanced(make_project: MakeProject, schema: str) -> Table:
     """A table with one view, whose last run died before its third block."""
     table = make(make_project, schema)
     follow(table, "sums")
@@ -148,14 +148,14 @@ def test_a_block_of_several_parts_is_known_again(make_project: MakeProject, thre
 
 
 def test_a_view_that_is_dropped_is_no_hindrance(make_project: MakeProject) -> None:
-    table = torn(make_project, "journal_dropped")
+    table = unbalanced(make_project, "journal_dropped")
     table.command("drop view sums_mv")
     table.apply()
     table.check(live(2))
 
 
 def test_a_view_that_is_new_stops_the_completion(make_project: MakeProject) -> None:
-    table = torn(make_project, "journal_new")
+    table = unbalanced(make_project, "journal_new")
     follow(table, "newer")
     said = "This materialized view was created or changed since then: journal_new.newer_mv."
     assert said in table.fail()
@@ -171,7 +171,7 @@ def test_a_view_that_is_new_stops_the_completion(make_project: MakeProject) -> N
 
 
 def test_a_view_that_is_altered_stops_the_completion(make_project: MakeProject) -> None:
-    table = torn(make_project, "journal_altered")
+    table = unbalanced(make_project, "journal_altered")
     query = SUMS.format("target")
     table.command(f"alter table sums_mv modify query {query.replace('group', 'where amount >= 0 group')}")
     assert "created or changed since then: journal_altered.sums_mv." in table.fail()

@@ -369,7 +369,7 @@ class Victims:
         joins = [found[f"join {pair}"] for pair in self._possible_joins(kill.variant, before)]
         if found["joined view"] not in joins:
             kill.wrong.append(f"after the kill, {kill.phase}: the joined view is {found['joined view']}")
-        kill.shows = "before" if all(before in versions for versions in shown.values()) else "torn"
+        kill.shows = "before" if all(before in versions for versions in shown.values()) else "unbalanced"
         if all(before + 1 in versions for versions in shown.values()):
             kill.shows = "after"
         if kill.variant == "journal":
@@ -377,7 +377,7 @@ class Victims:
         possible = {"started": ["before", "after"], "applied": ["after"]}.get(kill.phase, ["before"])
         # The engine itself was killed while it renamed the folders of parts, one after another.
         if kill.phase == "started" and 0 < kill.parts[0] < kill.parts[1]:
-            possible = ["torn"]
+            possible = ["unbalanced"]
         if kill.shows not in possible:
             kill.wrong.append(f"after the kill, {kill.phase} {chunk}: the table is {kill.shows}: {shown}")
 
@@ -495,9 +495,9 @@ def test_killed_applies_are_completed_by_the_next_runs(request: pytest.FixtureRe
         print(f"{variant}, {phase}, table {shows}: {times}")  # noqa: T201
     seconds = sorted(kill.seconds for kill in kills)
     killed = sum(kill.was_killed for kill in kills)
-    torn = sum(kill.shows == "torn" for kill in kills)
+    unbalanced = sum(kill.shows == "unbalanced" for kill in kills)
     completions = sum(kill.was_completed for kill in kills)
-    print(f"{killed} killed, {torn} torn, {completions} completed")  # noqa: T201
+    print(f"{killed} killed, {unbalanced} unbalanced, {completions} completed")  # noqa: T201
     print(f"{seconds[len(seconds) // 2]:.1f} s per kill")  # noqa: T201
     assert [kill for kill in kills if kill.wrong] == []
     phases = Counter(kill.phase for kill in kills if kill.was_killed)

@@ -2,7 +2,7 @@
 
 Runs, late and repeated events, truncates, deaths before any statement, changes of options and columns, full refreshes,
 rows
-from other writers and `repair_collapse`, tombstones that expire, merges: in any order. After every step the live rows,
+from other writers and `rebalance`, tombstones that expire, merges: in any order. After every step the live rows,
 the signed sums, the view, the change feed and the leftovers of a run must agree with the oracle. `--lives` draws more
 lives, and different ones each time.
 """
@@ -152,7 +152,7 @@ class Life(RuleBasedStateMachine):
         self.project.command(
             f"insert into target select *{replaced} from target final where id = {key} and _sign = 1"
         )
-        self.project.operation("repair_collapse", model="target", dry_run=False)
+        self.project.operation("rebalance", model="target", dry_run=False)
         self.has_whole_feed = False
         self._run([])
 
@@ -273,12 +273,12 @@ class Life(RuleBasedStateMachine):
             "select region, sum(total), sum(n) as c from sums group by region having c <> 0 order by region"
         )
         assert view == self._sums()
-        if self.has_whole_feed and query("exists table target__changes") == [(1,)]:
+        if self.has_whole_feed and query("exists table target__feed") == [(1,)]:
             where = (
-                f" where _apply in (select apply from {LEDGER} where status in ('applied', 'repaired') "
+                f" where _apply in (select apply from {LEDGER} where status in ('applied', 'rebalanced') "
                 f"and target_uuid = ({self.UUID}))"
             )
-            found = query(nets.format(names=names, table="target__changes", where=where))
+            found = query(nets.format(names=names, table="target__feed", where=where))
             assert sorted(found, key=repr) == [(*row, 1) for row in rows]
         # What a dead run had staged stays until a change set needs the same tables.
         left = query(
@@ -299,9 +299,9 @@ class Life(RuleBasedStateMachine):
         self._run([])
         rows = [(*row[:3], row[-1]) for row in self.oracle.rows]
         self.project.replace_rows(
-            "truth", "id Int64, region String, x Nullable(Int64), _version UInt64", rows
+            "reference", "id Int64, region String, x Nullable(Int64), _version UInt64", rows
         )
-        self.project.operation("reconcile", model="target", truth="truth")
+        self.project.operation("reconcile", model="target", reference="reference")
 
 
 def test_a_life(make_project: MakeProject, request: pytest.FixtureRequest) -> None:

@@ -109,7 +109,7 @@ def test_a_second_run_leaves_one_at_work_alone(make_project: MakeProject) -> Non
         with pytest.raises(OperationError, match=r"holds the lock on .* and is still running"):
             table.operation("release_lock", model="target")
         with pytest.raises(OperationError, match="Another run holds the lock"):
-            table.operation("repair_collapse", model="target")
+            table.operation("rebalance", model="target")
         served.set()
         output = first.communicate()[0]
     assert first.returncode == 0, output
@@ -198,7 +198,7 @@ def test_a_lock_that_another_run_has_made_meanwhile_goes_back(make_project: Make
 
 def test_a_run_that_lost_its_lock_writes_nothing(make_project: MakeProject) -> None:
     table = make(make_project, "lock_lost")
-    stage = "insert into `lock_lost`.`target__dbt_changes`"
+    stage = "insert into `lock_lost`.`target__dbt_input`"
     with at_statement(stage, lambda: table.command("drop table target__dbt_lock")):
         outcome = table.run()["target"]
     assert "no longer holds its lock `lock_lost`.`target__dbt_lock`" in outcome.message

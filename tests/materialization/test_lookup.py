@@ -44,5 +44,5 @@ def test_every_state_that_changes_is_cancelled(make_project: MakeProject, layout
         table.apply()
         live.update({key: row(key, version) for key in keys})
         table.check(live.values(), "id, name, region, amount, _version")
-    # Collapsed pairs among the uncollapsed rows are not torn keys.
-    assert {repaired for (repaired,) in table.ledger("repaired")} == {0}
+    # Collapsed pairs among the uncollapsed rows are not unbalanced keys.
+    assert {rebalanced for (rebalanced,) in table.ledger("rebalanced")} == {0}

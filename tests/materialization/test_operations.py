@@ -51,24 +51,24 @@ class TestCollapseStatus:
         table.command("system stop merges target")
         table.apply(rows(2, 0, 3))
         lines = table.operation("collapse_status").splitlines()
-        assert lines[0] == "`status`.`target`: 12 live rows of 16 stored; 4 rows waiting for a merge; 0 torn keys"
+        assert lines[0] == "`status`.`target`: 12 live rows of 16 stored; 4 rows waiting for a merge; 0 unbalanced keys"
         waiting = lines[lines.index("  last runs:") - 1].split()
         assert waiting == ["0", "8", "4", "2"]  # partition, stored, waiting, parts
         last_run = lines[lines.index("  last runs:") + 2].split()
         assert last_run[3:9] == ["applied", "0", "2", "2", "2", "0"]
 
-    def test_torn_keys_name_their_remedy(self, make_project: MakeProject) -> None:
-        table = make(make_project, "status_torn_keys")
+    def test_unbalanced_keys_name_their_remedy(self, make_project: MakeProject) -> None:
+        table = make(make_project, "status_unbalanced_keys")
         table.command("insert into target values (3, 0, 3, 1, 1), (50, 0, 1, 1, -1)")
         status = table.operation("collapse_status", model="target")
-        assert "2 torn keys (dbt run-operation repair_collapse --args '{model: target}')" in status
+        assert "2 unbalanced keys (dbt run-operation rebalance --args '{model: target}')" in status
 
     def test_a_run_that_died(self, make_project: MakeProject) -> None:
         table = make(make_project, "status_torn")
         table.die(rows(2))
         interrupted = "was interrupted while it published rows; dbt run --select target completes it"
         assert interrupted in table.operation("collapse_status", model="target")
-        said = refused(table, "repair_collapse")
+        said = refused(table, "rebalance")
         assert "interrupted while it published rows to " in said
         assert ". Complete it first" in said
         table.apply()
@@ -92,37 +92,37 @@ class TestRepairCollapse:
 
     def test_without_being_told_to_it_writes_nothing(self, table: Table) -> None:
         before = table.query(LIVE)
-        said = refused(table, "repair_collapse")
+        said = refused(table, "rebalance")
         assert "5 keys to repair with 3 state rows and 2 cancel rows; 0 keys with" in said
-        assert "Nothing was written. To write the rows: dbt run-operation repair_collapse" in said
+        assert "Nothing was written. To write the rows: dbt run-operation rebalance" in said
         assert table.query(LIVE) == before
 
     def test_it_puts_the_table_and_its_views_right(self, table: Table) -> None:
         table.project.set_profile(custom_settings={"final": 1, "aggregate_functions_null_for_empty": 1})
-        table.operation("repair_collapse", model="target", dry_run=False)
+        table.operation("rebalance", model="target", dry_run=False)
         # Key 5 had no state row left, and its cancel rows do not tell what it was.
         assert table.query(LIVE) == [(*row, 1) for row in rows(1) if row[0] != 5]
         kept = "select part, sum(total), sum(c) from sums group by part order by part"
         assert table.query(kept) == table.query(f"{SUMS.format('target')} order by part")
-        assert "0 keys to repair" in table.operation("repair_collapse", model="target")
-        assert table.ledger("repaired", "repaired") == [(5,)]
+        assert "0 keys to repair" in table.operation("rebalance", model="target")
+        assert table.ledger("rebalanced", "rebalanced") == [(5,)]
 
     def test_two_states_of_one_version_are_left_to_a_newer_one(self, make_project: MakeProject) -> None:
         table = make(make_project, "repair_undecided")
         table.command("insert into target values (3, 0, 33, 1, 1)")
-        said = refused(table, "repair_collapse")
+        said = refused(table, "rebalance")
         assert re.search(r"1 key with two different state rows .* Nothing was written\.(\n|$)", said)
-        said = table.operation("repair_collapse", model="target", dry_run=False)
+        said = table.operation("rebalance", model="target", dry_run=False)
         assert "0 keys to repair" in said
         assert "1 key with two different state rows of one version" in said
         table.apply(rows(2, 3))
         assert table.query(LIVE)[3] == (3, 0, 6, 2, 1)
-        said = table.operation("repair_collapse", model="target")
+        said = table.operation("rebalance", model="target")
         assert "0 keys with two different state rows" in said
 
     def test_one_that_died_is_completed_by_the_next_run(self, table: Table) -> None:
         with dying({INSERTING: 0}):
-            assert "died here" in refused(table, "repair_collapse", dry_run=False)
+            assert "died here" in refused(table, "rebalance", dry_run=False)
         table.apply()
         assert table.query(LIVE) == [(*row, 1) for row in rows(1) if row[0] != 5]
 
@@ -132,42 +132,42 @@ class TestReconcile:
     @classmethod
     def table(cls, make_project: MakeProject) -> Table:
         table = make(make_project, "reconcile")
-        table.project.replace_rows("truth", COLUMNS, rows(1))
+        table.project.replace_rows("reference", COLUMNS, rows(1))
         return table
 
     def test_they_agree(self, table: Table) -> None:
-        said = table.operation("reconcile", model="target", truth="reconcile.truth")
-        assert said == "`reconcile`.`target` agrees with reconcile.truth in id, part, amount, _version"
+        said = table.operation("reconcile", model="target", reference="reconcile.reference")
+        assert said == "`reconcile`.`target` agrees with reconcile.reference in id, part, amount, _version"
 
     def test_they_differ(self, table: Table) -> None:
         table.command(
-            "create or replace view other as select * replace (if(id = 4, 0, amount) as amount) from truth "
+            "create or replace view other as select * replace (if(id = 4, 0, amount) as amount) from reference "
             "where id <> 5 union all select 99, 0, 0, 1, false"
         )
-        said = refused(table, "reconcile", truth="reconcile.other")
+        said = refused(table, "reconcile", reference="reconcile.other")
         assert "1 key missing, 1 unexpected, 1 with other values" in said
         assert "Compilation Error" not in said
-        assert "Find out which side is right. If it is the truth: a full refresh, or batches that" in said
+        assert "Find out which side is right. If it is the reference: a full refresh, or batches that" in said
         found = {tuple(line.split()) for line in said.splitlines()}
         assert found >= {("missing", "1", "(99)"), ("unexpected", "1", "(5)"), ("different", "1", "(4)")}
         assert table.query(
             "select status, missing, unexpected, different from versioned_collapsing_verifications "
-            "where truth = 'reconcile.other'"
+            "where reference = 'reconcile.other'"
         ) == [("reconciled", 1, 1, 1)]
 
     def test_some_columns(self, table: Table) -> None:
-        table.command("create or replace view slim as select toString(id) as id, part, 0 as amount from truth")
-        slim: dict[str, Any] = {"model": "target", "truth": "reconcile.slim"}
+        table.command("create or replace view slim as select toString(id) as id, part, 0 as amount from reference")
+        slim: dict[str, Any] = {"model": "target", "reference": "reconcile.slim"}
         for columns in (["id", "part"], "part"):
             assert "agrees with reconcile.slim in id, part" in table.operation("reconcile", **slim, columns=columns)
         # The amount of key 0 is 0.
         assert f"{KEYS - 1} with other values" in refused(table, "reconcile", **slim, show=2)
 
     def test_columns_that_are_missing(self, table: Table) -> None:
-        table.command("create or replace view narrow as select part from truth")
-        said = refused(table, "reconcile", truth="reconcile.narrow")
+        table.command("create or replace view narrow as select part from reference")
+        said = refused(table, "reconcile", reference="reconcile.narrow")
         assert "narrow lacks id. It has part. Correct the name, or select the column." in said
-        said = refused(table, "reconcile", truth="truth", columns=["price"])
+        said = refused(table, "reconcile", reference="reference", columns=["price"])
         assert re.search(r"columns: .* lacks price\. It has id, .*\. Correct the name\.", said)
 
 
@@ -189,30 +189,30 @@ def test_compact_merges_what_is_worth_it(make_project: MakeProject) -> None:
 
 PASSWORD = "hunter2-of-the-crm"
 TRUTHS = {
-    "agrees": f"(select * from secrets.truth where '{PASSWORD}' <> '')",
-    "differs": f"(select * from secrets.truth where id <> length('{PASSWORD}') - 17)",
-    "lacks": f"(select part, '{PASSWORD}' as password from secrets.truth)",
+    "agrees": f"(select * from secrets.reference where '{PASSWORD}' <> '')",
+    "differs": f"(select * from secrets.reference where id <> length('{PASSWORD}') - 17)",
+    "lacks": f"(select part, '{PASSWORD}' as password from secrets.reference)",
     "no_sql": f"postgresql('127.0.0.1:1', 'db', 'orders', 'reader', '{PASSWORD}'",
     "no_server": f"mysql('127.0.0.1:1', 'db', 'orders', 'reader', '{PASSWORD}')",
     "no_literal": f"postgresql('127.0.0.1:1', 'db', 'orders', 'reader', $${PASSWORD}$$)",
 }
 
 
-def test_a_password_in_the_truth_is_told_nobody(
+def test_a_password_in_the_reference_is_told_nobody(
     make_project: MakeProject, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Our messages do not show it. If it is exported as a dbt secret, neither does dbt's own log."""
     project = make(make_project, "secrets").project
-    project.replace_rows("truth", COLUMNS, rows(1))
+    project.replace_rows("reference", COLUMNS, rows(1))
     said = {}
     log = project.folder / "logs" / "dbt.log"
     for exported in (False, True):
         if exported:
             monkeypatch.setenv("DBT_ENV_SECRET_CRM", PASSWORD)
             log.write_text("")
-        for name, truth in TRUTHS.items():
+        for name, reference in TRUTHS.items():
             try:
-                said[name] = project.operation("reconcile", model="target", truth=truth)
+                said[name] = project.operation("reconcile", model="target", reference=reference)
             except OperationError as error:
                 said[name] = str(error)
         assert [name for name, text in said.items() if PASSWORD in text] == []
@@ -220,7 +220,7 @@ def test_a_password_in_the_truth_is_told_nobody(
     assert "differs from (…): 1 key missing" not in said["differs"]
     assert "differs from (…): 0 keys missing, 1 unexpected" in said["differs"]
     assert "(…) lacks id" in said["lacks"]
-    assert "cannot parse `truth`, postgresql(…). It takes" in said["no_sql"]
+    assert "cannot parse `reference`, postgresql(…). It takes" in said["no_sql"]
     assert "reconcile" in log.read_text()
     assert PASSWORD not in log.read_text()
     ledger = project.query("select toString(tuple(*)) from versioned_collapsing_ledger")
@@ -238,13 +238,13 @@ def test_a_name_that_two_models_have(make_project: MakeProject) -> None:
     project.add_properties("target", {"models": [versions]})
     project.build()
     ids = [f"model.versioned_collapsing.target.v{version}" for version in (1, 2)]
-    for operation in ("release_lock", "compact", "adopt_table", "repair_collapse", "collapse_status"):
+    for operation in ("release_lock", "compact", "adopt_table", "rebalance", "collapse_status"):
         with pytest.raises(OperationError, match=f"2 models have the name 'target'.*: {', '.join(ids)}"):
             project.operation(operation, model="target")
         assert "target_v1" in project.operation(operation, model=ids[0])
     with pytest.raises(OperationError, match="2 models have the name 'target'"):
-        project.operation("reconcile", model=ids[0], truth="target")
-    assert "agrees with" in project.operation("reconcile", model=ids[0], truth=ids[1])
+        project.operation("reconcile", model=ids[0], reference="target")
+    assert "agrees with" in project.operation("reconcile", model=ids[0], reference=ids[1])
 
 
 class TestWidenVersion:

@@ -289,8 +289,8 @@ def test_the_commands_that_messages_recommend(make_project: MakeProject) -> None
         "select name, uuid, 'r', 'started', now64(6) + 1, 'atomic', 1, 1 from system.tables "
         "where database = 'advice' and name in ('staged', 'emptied')"
     )
-    project.command("drop table staged__dbt_changes")
-    assert project.query("select count() from emptied__dbt_changes") == [(0,)]
+    project.command("drop table staged__dbt_input")
+    assert project.query("select count() from emptied__dbt_input") == [(0,)]
     project.replace_rows("changes", COLUMNS, NEW)
     outcomes = project.run("--exclude", "sums")
     assert {outcome.status for outcome in outcomes.values()} == {"error"}, outcomes

@@ -66,7 +66,7 @@ def project(make_project: MakeProject) -> CollapsingProject:
     project.command("system stop merges")
     project.dbt("test", "--select", "orders")
     with pytest.raises(OperationError, match="1 unexpected"):
-        project.operation("verify", model="hostile", truth="(select 'plain' as name, toInt64(1) as _version)", ranges=1)
+        project.operation("verify", model="hostile", reference="(select 'plain' as name, toInt64(1) as _version)", ranges=1)
     assert write(project) == 0
     return project
 
@@ -92,7 +92,7 @@ def test_figures_are_those_of_the_engine(project: CollapsingProject, page: Page)
     ((live, stored),) = project.query("select sum(_sign), count() from orders")
     assert (number(orders["live"]), number(orders["stored"])) == (live, stored) == (KEYS, 42)
     assert number(orders["waiting"]) == stored - live
-    assert orders["torn keys"] == "0"
+    assert orders["unbalanced keys"] == "0"
     assert {
         (row["partition"], number(row["stored"]), number(row["waiting"]), number(row["parts"]))
         for row in tables["Rows by partition"]

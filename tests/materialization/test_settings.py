@@ -31,7 +31,7 @@ SECOND: list[Row] = [
     (3, 0, "EU", 3, 11, True),          # deleted
     (4, 1, "EU", 4, 12, True),          # deleted, and there again
     (4, 1, "US", 5, 13, False),
-    (5, 2, "EU", 55, 9, False),         # stale
+    (5, 2, "EU", 55, 9, False),         # late
     (6, 0, "EU", 6, 10, False),         # as it is stored
     (20, 2, "AP", 20, 20, False),       # new
     (21, 0, "AP", 21, 20, True),        # deleted, never there

@@ -83,8 +83,8 @@ def test_a_deleted_row_that_another_writer_inserts_again(make_project: MakeProje
     (tested,) = table.project.dbt("test").values()
     assert "Got 1 result" in tested.message
     with pytest.raises(OperationError, match="1 key to repair with 0 state rows and 2 cancel rows"):
-        table.operation("repair_collapse", model="target")
-    table.operation("repair_collapse", model="target", dry_run=False)
+        table.operation("rebalance", model="target")
+    table.operation("rebalance", model="target", dry_run=False)
     table.check([(2, 7), (3, 5)])
     (tested,) = table.project.dbt("test").values()
     assert tested.status == "pass"

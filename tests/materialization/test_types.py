@@ -173,6 +173,6 @@ def test_a_row_in_no_chunk_stops_the_run(make_project: MakeProject) -> None:
         "{% do versioned_collapsing.validate_chunks(table, {'chunks': 3}, 9, 5, {'model': 't', 'lock': none}) %}"
         "{% endmacro %}"
     )
-    project.replace_rows("t__dbt_change_set", "id Int64", [(number,) for number in range(9)])
+    project.replace_rows("t__dbt_whole_input", "id Int64", [(number,) for number in range(9)])
     with pytest.raises(OperationError, match=r"The 3 chunks of .* contain 5 of 9 staged rows"):
         project.operation("five_of_nine")

@@ -1,4 +1,4 @@
-"""The operation `verify`: one key range after another is compared with a truth."""
+"""The operation `verify`: one key range after another is compared with a reference."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ def rows(version: int, *keys: int) -> list[Row]:
 
 
 def make(make_project: MakeProject, schema: str, **options: Any) -> Table:
-    """A table with 400 rows, and the table `truth`."""
+    """A table with 400 rows, and the table `reference`."""
     table = Table(make_project(schema), COLUMNS, **{"partition_by": "part", **options})
     table.apply(rows(1))
-    table.project.replace_rows("truth", COLUMNS, rows(1))
+    table.project.replace_rows("reference", COLUMNS, rows(1))
     return table
 
 
 def verify(table: Table, **arguments: Any) -> str:
     """The output of one run of `verify`."""
-    given = {"model": "target", "truth": f"{table.project.schema}.truth", "ranges": RANGES, **arguments}
+    given = {"model": "target", "reference": f"{table.project.schema}.reference", "ranges": RANGES, **arguments}
     try:
         return table.operation("verify", **given)
     except OperationError as error:
@@ -60,8 +60,8 @@ def test_planted_faults_are_found_in_one_cycle(table: Table) -> None:
     """A lost row, a duplicated row, another value, and an extra row, each in a range of its own; and nothing else."""
     assert differing_keys(cycle(table, at_once=RANGES)) == []
     table.command("insert into target values (10, 1, 10, 1, -1), (130, 1, 130, 1, 1), (999, 0, 1, 1, 1)")
-    table.command("create or replace view planted as select * replace (if(id = 250, 7, amount) as amount) from truth")
-    said = cycle(table, truth="verify.planted")
+    table.command("create or replace view planted as select * replace (if(id = 250, 7, amount) as amount) from reference")
+    said = cycle(table, reference="verify.planted")
     assert len(said) == RANGES
     assert differing_keys(said) == [
         "different (250)", "doubled (130)", "missing (10)", "unexpected (999)"
@@ -75,7 +75,7 @@ def test_planted_faults_are_found_in_one_cycle(table: Table) -> None:
     )
     found = table.query(
         "select sum(compared), sum(missing), sum(unexpected), sum(doubled), sum(different), uniqExact(range) "
-        "from versioned_collapsing_verifications where status = 'verified' and truth = 'verify.planted'"
+        "from versioned_collapsing_verifications where status = 'verified' and reference = 'verify.planted'"
     )
     assert found == [(KEYS + 1, 1, 1, 1, 1, RANGES)]
     table.command("insert into target values (10, 1, 10, 1, 1), (130, 1, 130, 1, -1), (999, 0, 1, 1, -1)")
@@ -83,18 +83,18 @@ def test_planted_faults_are_found_in_one_cycle(table: Table) -> None:
 
 
 def test_a_run_goes_on_where_the_last_one_ended(table: Table) -> None:
-    table.command("create or replace view again as select * from truth")
-    said = [verify(table, truth="verify.again", at_once=3) for _ in range(4)]
+    table.command("create or replace view again as select * from reference")
+    said = [verify(table, reference="verify.again", at_once=3) for _ in range(4)]
     ends = [re.sub(r".*; cycle \d+: ", "", text) for text in said]
     assert ends == ["3 of 8 ranges verified", "6 of 8 ranges verified", "complete", ends[0]]
     assert sum(int(n) for n in re.findall(r"(\d+) keys compared", " ".join(said[:3]))) == KEYS
     # Another question starts a new cycle.
-    assert "1 of 4 ranges verified" in verify(table, truth="verify.again", ranges=4)
-    assert "1 of 8 ranges verified" in verify(table, truth="verify.again", columns="amount")
+    assert "1 of 4 ranges verified" in verify(table, reference="verify.again", ranges=4)
+    assert "1 of 8 ranges verified" in verify(table, reference="verify.again", columns="amount")
 
 
 class TestPosition:
-    """The truth is as old as version 1, and the table has advanced."""
+    """The reference is as old as version 1, and the table has advanced."""
 
     @pytest.fixture(scope="class")
     @classmethod
@@ -125,8 +125,8 @@ class TestPosition:
             ),
             ({"ranges": 0}, "ranges is 0. It is a number from 1 to 10000."),
             ({"at_once": 0}, "at_once is 0. It is a number from 1 on."),
-            ({"truth": "numbers(3)"}, "verify: numbers(…) lacks id"),
-            ({"truth": "no sql ("}, "verify: ClickHouse cannot parse `truth`"),
+            ({"reference": "numbers(3)"}, "verify: numbers(…) lacks id"),
+            ({"reference": "no sql ("}, "verify: ClickHouse cannot parse `reference`"),
         ],
     )
     def test_errors(self, table: Table, arguments: Any, message: str) -> None:
@@ -156,13 +156,13 @@ def test_keys_of_any_type_are_in_one_range_each(make_project: MakeProject) -> No
     select = f"select {columns}, toInt64(1) as _version from numbers(200)"
     table = Table(make_project("verify_keys"), select=select, unique_key=["name", "at", "kind", "id"])
     table.project.build()
-    table.command(f"create view truth as select {columns} from numbers(201) where number not in (100, 13)")
+    table.command(f"create view reference as select {columns} from numbers(201) where number not in (100, 13)")
     table.command(
         "create view texts as select name, toString(at) as at, toString(kind) as kind, "
-        "if(id = 150, null, toInt64(id)) as id, amount from truth"
+        "if(id = 150, null, toInt64(id)) as id, amount from reference"
     )
-    for truth, faults in (("truth", (201, 1, 2)), ("texts", (202, 2, 3))):
-        said = " ".join(cycle(table, truth=f"verify_keys.{truth}", at_once=RANGES // 2))
+    for reference, faults in (("reference", (201, 1, 2)), ("texts", (202, 2, 3))):
+        said = " ".join(cycle(table, reference=f"verify_keys.{reference}", at_once=RANGES // 2))
         found = (
             sum(int(n) for n in re.findall(rf"(\d+) {name}", said))
             for name in ("keys? compared", "missing", "unexpected")
@@ -175,16 +175,16 @@ def test_keys_of_any_type_are_in_one_range_each(make_project: MakeProject) -> No
 
 
 def test_a_range_reads_a_part_of_the_table(make_project: MakeProject) -> None:
-    """The condition for a range lets ClickHouse use the index, both of the table and of the truth."""
+    """The condition for a range lets ClickHouse use the index, both of the table and of the reference."""
     config = {"unique_key": ["id", "part"], "partition_by": "", "settings": {"index_granularity": 8}}
     table = make(make_project, "verify_reads", **config)
     table.command(
         "create table sorted (id Int32, part Int16, amount Int64) engine = MergeTree order by (id, part) "
         "settings index_granularity = 8"
     )
-    table.command("insert into sorted select id, part, amount from truth")
-    verify(table, truth="verify_reads.sorted")
-    assert "50 keys compared" in verify(table, truth="verify_reads.sorted")
+    table.command("insert into sorted select id, part, amount from reference")
+    verify(table, reference="verify_reads.sorted")
+    assert "50 keys compared" in verify(table, reference="verify_reads.sorted")
     (sent,) = [
         event.info.msg[event.info.msg.index("select") :].rstrip(" .")
         for event in table.project.events

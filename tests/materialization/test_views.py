@@ -91,7 +91,7 @@ def test_it_is_filled_again_when_keys_were_repaired(make_project: MakeProject) -
     keep(table)
     doubled = "insert into target select * from target final where _sign = 1 limit 3"
     table.command(doubled)
-    table.operation("repair_collapse", model="target", dry_run=False)
+    table.operation("rebalance", model="target", dry_run=False)
     assert keep(table) == FILLED
     assert keep(table, 2) == CHANGED
     table.command(doubled)
@@ -100,7 +100,7 @@ def test_it_is_filled_again_when_keys_were_repaired(make_project: MakeProject) -
     # The view has used those rows as well.
     table.command("insert into target (id, region, amount, _version, _sign) values (3, 'EU', 1, 0, 1)")
     table.build((), "--full-refresh", "--select", "sums")
-    table.operation("repair_collapse", model="target", dry_run=False)
+    table.operation("rebalance", model="target", dry_run=False)
     assert not agrees(table)
     assert keep(table) == FILLED
 
@@ -120,9 +120,9 @@ def test_a_full_refresh_fills_it_again(make_project: MakeProject) -> None:
 
 LOST = {
     "view": "drop table sums",
-    "feed": "drop table target__changes",
-    "emptied_feed": "truncate table target__changes",
-    "one_apply": "alter table target__changes delete where _apply = 3 settings mutations_sync = 1",
+    "feed": "drop table target__feed",
+    "emptied_feed": "truncate table target__feed",
+    "one_apply": "alter table target__feed delete where _apply = 3 settings mutations_sync = 1",
 }
 
 
@@ -154,12 +154,12 @@ def test_a_feed_that_was_off_is_seen(make_project: MakeProject) -> None:
 
 def test_a_feed_has_only_what_views_have_not_used(make_project: MakeProject) -> None:
     table = make(make_project, "view_trimmed")
-    assert table.query("exists table target__changes") == [(0,)]
+    assert table.query("exists table target__feed") == [(0,)]
     keep(table)
     applies = []
     for version in range(2, 7):
         keep(table, version)
-        applies.append(sorted(table.query("select groupUniqArray(_apply) from target__changes")[0][0]))
+        applies.append(sorted(table.query("select groupUniqArray(_apply) from target__feed")[0][0]))
     assert {len(each) for each in applies} <= {1, 2}, applies
     assert applies[-1][-1] == 6
     # A view that does not run keeps them.
@@ -317,7 +317,7 @@ def test_collapse_status_says_how_far_it_is(make_project: MakeProject) -> None:
     apply(table, 2)
     status = table.operation("collapse_status")
     assert "view sums: has used apply 1 of 2 (dbt run --select sums)" in status
-    assert re.search(r"change feed target__changes: \d+ rows of applies 2 to 2\n", status)
+    assert re.search(r"change feed target__feed: \d+ rows of applies 2 to 2\n", status)
     table.build(rows(3), "--full-refresh", "--select", "target")
     assert "view sums: not filled from this table (dbt run --select sums)" in table.operation("collapse_status")
 

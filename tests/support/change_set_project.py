@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow.parquet
 
 from tests.support import shop
-from tests.support.accounts import assert_ledger_adds_up, assert_manifest_adds_up
+from tests.support.balance import assert_ledger_adds_up, assert_manifest_adds_up
 from tests.support.commands import Outcome, dbt, variables
 from tests.support.shop import REPOSITORY, Row
 
@@ -201,7 +201,7 @@ _PROJECT: dict[str, Any] = {
     "models": {
         "versioned_collapsing": {
             "staging": {"+database": "spark", "+materialized": "view"},
-            "changes": {"+database": "spark", "+materialized": "change_set", "+on_changed_batch": "retake"},
+            "changes": {"+database": "spark", "+materialized": "change_set", "+on_changed_batch": "reprocess"},
             "current": {"+database": "clickhouse", "+materialized": "versioned_collapsing"},
         }
     },

@@ -13,7 +13,7 @@ import clickhouse_connect
 from clickhouse_connect.driver.client import Client
 
 from tests.support import commands
-from tests.support.accounts import assert_ledger_adds_up
+from tests.support.balance import assert_ledger_adds_up
 from tests.support.commands import Node, Outcome
 from tests.support.shop import REPOSITORY
 

@@ -84,7 +84,7 @@ class Oracle:
         """Apply a change set. Return what became of its events, and how many rows were written."""
         given = list(events)
         found = [each for event in given for each in _with_delete_of_key_before(event)]
-        counts = Counter(events=len(given), derived=len(found) - len(given))
+        counts = Counter(events=len(given), synthetic=len(found) - len(given))
         for event in found:
             if event.is_truncate:
                 counts["truncates"] += 1
@@ -102,7 +102,7 @@ class Oracle:
         for key in [key for key, row in self.live.items() if self._is_below(row.version)]:
             if key not in changes:
                 changes[key] = [Event(key, self.truncated_at, is_deleted=True)]
-                counts["derived"] += 1
+                counts["synthetic"] += 1
         for key, of_key in changes.items():
             if self.deletes_have_versions:
                 counts += self._apply(key, of_key)
@@ -161,9 +161,9 @@ class Oracle:
         stored = None if row and self._is_below(row.version) else row
         cancels = ["cancels"] if row else []
         if tombstone is not None and (last.version, last.is_deleted) < (tombstone, True):
-            return ["stale" if last.is_deleted else "tombstoned"]
+            return ["late" if last.is_deleted else "tombstoned"]
         if stored and last.version < stored.version:
-            return ["stale"]
+            return ["late"]
         if last.is_deleted:
             return ["duplicates"] if not row and tombstone == last.version else ["deletes", *cancels]
         if stored and last.version == stored.version:

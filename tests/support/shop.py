@@ -63,10 +63,10 @@ TABLES: dict[str, Columns] = {
 }
 
 
-def expected_rows(table: str, batch: int, truth: Path = EXPECTED) -> list[Row]:
+def expected_rows(table: str, batch: int, reference: Path = EXPECTED) -> list[Row]:
     """The rows of ``table`` in PostgreSQL after ``batch``, ordered by key. The shop has them for batches 10 and 20."""
     columns = TABLES[table]
-    with (truth / f"batch_{batch}" / f"{table}.csv").open(newline="", encoding="utf-8") as file:
+    with (reference / f"batch_{batch}" / f"{table}.csv").open(newline="", encoding="utf-8") as file:
         return [tuple(parse(row[name]) for name, parse in columns.items()) for row in csv.DictReader(file)]
 
 

@@ -10,7 +10,7 @@ from dbt.adapters.clickhouse import ClickHouseAdapter
 
 from tests.support.collapsing_project import CollapsingProject
 
-LINES = ("lines", "blank", "quarantined", "passed_over", "events")
+LINES = ("lines", "blank", "quarantined", "ignored", "events")
 MANIFEST = "batch UInt64, hash String, is_complete Bool, is_partial Bool, landed_at UInt64, taken_at UInt64, id String"
 CHANGE_SET = """
 {% materialization change_set, adapter='clickhouse' %}

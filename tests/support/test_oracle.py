@@ -115,7 +115,7 @@ def test_random_races(races: Races) -> None:
             chance.shuffle(delivered)
             counts = oracle.apply(delivered)
             assert rows_of(oracle) == races.rows(table), (seed, table)
-            assert accounted(counts) == counts["events"] + counts["derived"]
+            assert accounted(counts) == counts["events"] + counts["synthetic"]
         changes = []
         races.load(seed)
     assert {change.op for change in seen} == set("rcudt")
@@ -139,5 +139,5 @@ def test_races_that_debezium_has_recorded(mark: int) -> None:
 
 def accounted(counts: dict[str, int]) -> int:
     """The events that the ledger accounts for."""
-    names = "superseded truncates states deletes duplicates stale conflicts tombstoned"
+    names = "superseded truncates states deletes duplicates late conflicts tombstoned"
     return sum(counts.get(name, 0) for name in names.split())

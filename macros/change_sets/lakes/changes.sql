@@ -139,16 +139,16 @@
 
 
 {# Makes the view from which a change set of a lake reads. In a run with --empty or --sample, the view has no rows. #}
-{% macro create_lake_feed(model, lake, landed, taken, is_snapshot) %}
+{% macro create_lake_feed(model, lake, landed, pending, is_snapshot) %}
   {%- if not is_snapshot -%}
-    {%- do versioned_collapsing.validate_lake_feed(model, lake, landed, taken) -%}
+    {%- do versioned_collapsing.validate_lake_feed(model, lake, landed, pending) -%}
   {%- endif -%}
   {%- for sql in versioned_collapsing.get_lake_feed_statements(
       lake,
       versioned_collapsing.get_lake_feed_name(this),
       versioned_collapsing.read_column_types(lake.relation),
       landed,
-      [] if versioned_collapsing.is_partial_run() else taken,
+      [] if versioned_collapsing.is_partial_run() else pending,
       is_snapshot,
   ) -%}
     {%- call statement('create_feed') -%}{{ sql }}{%- endcall -%}
@@ -157,9 +157,9 @@
 
 
 {# Iceberg's changelog has no rows of snapshots with delete files. #}
-{% macro validate_lake_feed(model, lake, landed, taken) %}
+{% macro validate_lake_feed(model, lake, landed, pending) %}
   {%- set merged_on_read = [] -%}
-  {%- for batch in taken if landed[batch].deletes -%}
+  {%- for batch in pending if landed[batch].deletes -%}
     {%- do merged_on_read.append(landed[batch].hash) -%}
   {%- endfor -%}
   {%- if merged_on_read -%}
@@ -182,19 +182,19 @@
 
 {# The statements that make this view. If no target has applied an earlier commit, the view is the table as it was after
    the last commit. Then the feed, which may lack the first commits, is not needed. #}
-{% macro get_lake_feed_statements(lake, feed, columns, landed, taken, is_snapshot) %}
+{% macro get_lake_feed_statements(lake, feed, columns, landed, pending, is_snapshot) %}
   {%- set statements = [] -%}
-  {%- if not taken -%}
+  {%- if not pending -%}
     {%- set rows = versioned_collapsing._get_lake_snapshot_sql(lake.relation, columns, 0, '') ~ ' where false' -%}
   {%- elif is_snapshot -%}
     {%- set rows = versioned_collapsing._get_lake_snapshot_sql(
-        lake.relation, columns, taken[-1], ' version as of ' ~ landed[taken[-1]].lake_version
-    ) ~ versioned_collapsing._get_lake_truncate_sql(columns, taken[-1]) -%}
+        lake.relation, columns, pending[-1], ' version as of ' ~ landed[pending[-1]].lake_version
+    ) ~ versioned_collapsing._get_lake_truncate_sql(columns, pending[-1]) -%}
   {%- elif lake.format == 'delta' -%}
-    {%- set rows = versioned_collapsing.get_delta_feed_sql(lake, columns, taken) -%}
+    {%- set rows = versioned_collapsing.get_delta_feed_sql(lake, columns, pending) -%}
   {%- else -%}
-    {%- do statements.append(versioned_collapsing.get_create_changelog_sql(lake, feed ~ '_log', landed, taken)) -%}
-    {%- set rows = versioned_collapsing.get_iceberg_feed_sql(feed ~ '_log', columns, landed, taken) -%}
+    {%- do statements.append(versioned_collapsing.get_create_changelog_sql(lake, feed ~ '_log', landed, pending)) -%}
+    {%- set rows = versioned_collapsing.get_iceberg_feed_sql(feed ~ '_log', columns, landed, pending) -%}
   {%- endif -%}
   {%- do statements.append('create or replace temporary view ' ~ feed ~ ' as\n' ~ rows) -%}
   {%- do return(statements) -%}

@@ -32,12 +32,12 @@
 
 {# The changes of the commits that a run takes. The feed is read for the range of these commits, which may include
    others. #}
-{% macro get_delta_feed_sql(lake, columns, taken) -%}
+{% macro get_delta_feed_sql(lake, columns, pending) -%}
   select
     {{ versioned_collapsing.get_lake_columns_sql(columns) }},
     _commit_version as _batch,
     _change_type in ('insert', 'update_postimage') as _is_after,
     false as _is_truncate
-  from table_changes('{{ lake.relation }}', {{ taken[0] }}, {{ taken[-1] }})
-  where _commit_version in ({{ taken | join(', ') }})
+  from table_changes('{{ lake.relation }}', {{ pending[0] }}, {{ pending[-1] }})
+  where _commit_version in ({{ pending | join(', ') }})
 {%- endmacro %}

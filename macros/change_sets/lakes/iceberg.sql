@@ -50,31 +50,31 @@
 
 
 {# Iceberg's changelog of a range of snapshots, as a temporary view. Rows that were only rewritten are not in it. #}
-{% macro get_create_changelog_sql(lake, log, landed, taken) -%}
-  {%- set begin = landed[taken[0]].follows -%}
+{% macro get_create_changelog_sql(lake, log, landed, pending) -%}
+  {%- set begin = landed[pending[0]].follows -%}
   call {{ lake.catalog }}.system.create_changelog_view(
     table => '{{ lake.relation }}',
     changelog_view => '{{ log }}',
     options => map(
-      {{ "'start-snapshot-id', '" ~ begin ~ "', " if begin }}'end-snapshot-id', '{{ landed[taken[-1]].hash }}'
+      {{ "'start-snapshot-id', '" ~ begin ~ "', " if begin }}'end-snapshot-id', '{{ landed[pending[-1]].hash }}'
     )
   )
 {%- endmacro %}
 
 
-{% macro get_iceberg_feed_sql(log, columns, landed, taken) -%}
+{% macro get_iceberg_feed_sql(log, columns, landed, pending) -%}
   select
     {{ versioned_collapsing.get_lake_columns_sql(columns) }},
-    taken._batch,
+    pending._batch,
     log._change_type in ('INSERT', 'UPDATE_AFTER') as _is_after,
     false as _is_truncate
   from {{ log }} as log
   inner join (
     select *
     from values
-      {%- for batch in taken %}
+      {%- for batch in pending %}
       ({{ landed[batch].hash }}, cast({{ batch }} as bigint)){{ ',' if not loop.last }}
       {%- endfor %}
-    as taken (_snapshot_id, _batch)
-  ) as taken on log._commit_snapshot_id = taken._snapshot_id
+    as pending (_snapshot_id, _batch)
+  ) as pending on log._commit_snapshot_id = pending._snapshot_id
 {%- endmacro %}

@@ -106,7 +106,7 @@
    before it runs the SQL. The condition uses a value and not a join, so that Spark reads only the folders of these
    batches, and rows stay in the order in which they are read. In a unit test, which has no `this`, all batches are
    taken. #}
-{% macro is_to_take(batch) %}
+{% macro is_pending(batch) %}
   {%- if this is none -%}
     {%- do return('true') -%}
   {%- endif -%}
@@ -119,19 +119,19 @@
 
 {# Batches that a target has not applied, that have changed since, or that must be taken again. A batch with a number
    below an applied one is taken too, because it may have landed late. #}
-{% macro get_batches_to_take(landed, applied, changed) %}
-  {%- set again = changed + versioned_collapsing.get_batches_to_retake() -%}
-  {%- set taken = [] -%}
+{% macro get_pending_batches(landed, applied, changed) %}
+  {%- set again = changed + versioned_collapsing.get_batches_to_reprocess() -%}
+  {%- set pending = [] -%}
   {%- for batch in versioned_collapsing.get_batches_through(landed) if batch not in applied or batch in again -%}
-    {%- do taken.append(batch) -%}
+    {%- do pending.append(batch) -%}
   {%- endfor -%}
-  {%- do return(taken) -%}
+  {%- do return(pending) -%}
 {% endmacro %}
 
 
-{# The batches that the variable `retake_batches` names: a number, or a list of them. #}
-{% macro get_batches_to_retake() %}
-  {%- do return(versioned_collapsing.as_list(var('retake_batches', none)) | map('int') | list) -%}
+{# The batches that the variable `reprocess_batches` names: a number, or a list of them. #}
+{% macro get_batches_to_reprocess() %}
+  {%- do return(versioned_collapsing.as_list(var('reprocess_batches', none)) | map('int') | list) -%}
 {% endmacro %}
 
 
@@ -164,9 +164,9 @@
 {# Whether a table can be built from the taken batches alone. The history of a lake table may no longer have the first
    commits. So a change set of a lake is complete only if no target has applied a commit: it is then a snapshot of the
    whole table. #}
-{% macro get_is_complete(landed, taken, missing, applied_commits) %}
-  {%- set all_are_taken = taken | length == versioned_collapsing.get_batches_through(landed) | length -%}
-  {%- do return(all_are_taken and not missing and not applied_commits) -%}
+{% macro get_is_complete(landed, pending, missing, applied_commits) %}
+  {%- set all_are_pending = pending | length == versioned_collapsing.get_batches_through(landed) | length -%}
+  {%- do return(all_are_pending and not missing and not applied_commits) -%}
 {% endmacro %}
 
 
@@ -200,9 +200,9 @@
       ) -%}
     {%- endif -%}
   {%- endfor -%}
-  {%- set again = var('retake_batches', none) -%}
+  {%- set again = var('reprocess_batches', none) -%}
   {%- for value in ([again] if again is mapping else versioned_collapsing.as_list(again)) -%}
-    {%- do problems.extend(versioned_collapsing._get_retaken_batch_problems(value, landed, near)) -%}
+    {%- do problems.extend(versioned_collapsing._get_reprocessed_batch_problems(value, landed, near)) -%}
   {%- endfor -%}
   {%- do versioned_collapsing.raise_problems(model.unique_id, problems, 'a change_set') -%}
 {% endmacro %}
@@ -213,21 +213,21 @@
 {% endmacro %}
 
 
-{% macro _get_retaken_batch_problems(value, landed, near) %}
+{% macro _get_reprocessed_batch_problems(value, landed, near) %}
   {%- if not versioned_collapsing._is_batch(value) -%}
     {%- do return([
-        "retake_batches has '" ~ value ~ "'; it takes the number of a batch, or a list of them: "
-        ~ "--vars '{retake_batches: [" ~ near ~ "]}'."
+        "reprocess_batches has '" ~ value ~ "'; it takes the number of a batch, or a list of them: "
+        ~ "--vars '{reprocess_batches: [" ~ near ~ "]}'."
     ]) -%}
   {%- elif value | int not in landed -%}
     {%- set nearest = versioned_collapsing._get_nearest(landed, value | int) -%}
     {%- do return([
-        "retake_batches names " ~ value ~ ", which has not landed. "
+        "reprocess_batches names " ~ value ~ ", which has not landed. "
         ~ ("The nearest landed batch is " ~ nearest ~ "." if landed else "No batch has landed.")
     ]) -%}
   {%- elif value | int not in versioned_collapsing.get_batches_through(landed) -%}
     {%- do return([
-        "retake_batches names " ~ value ~ ", which is above through_batch (" ~ var('through_batch')
+        "reprocess_batches names " ~ value ~ ", which is above through_batch (" ~ var('through_batch')
         ~ "). Remove one of the two variables."
     ]) -%}
   {%- endif -%}

@@ -23,11 +23,11 @@
   {%- do versioned_collapsing.validate_changed_batches(
       model, changed, versioned_collapsing.get_option(config, 'on_changed_batch', 'error')
   ) -%}
-  {%- set taken = versioned_collapsing.get_batches_to_take(landed, applied, changed) -%}
-  {%- set is_complete = versioned_collapsing.get_is_complete(landed, taken, missing, applied if lake else {}) -%}
+  {%- set pending = versioned_collapsing.get_pending_batches(landed, applied, changed) -%}
+  {%- set is_complete = versioned_collapsing.get_is_complete(landed, pending, missing, applied if lake else {}) -%}
   {%- if compares_extracts -%}
     {%- do versioned_collapsing.validate_stored_extracts(
-        model, versioned_collapsing.read_stored_extracts(model), landed, taken
+        model, versioned_collapsing.read_stored_extracts(model), landed, pending
     ) -%}
   {%- endif -%}
 
@@ -37,19 +37,19 @@
 
   {{ run_hooks(pre_hooks) }}
 
-  {% if not taken and not should_full_refresh() and not versioned_collapsing.is_partial_run()
+  {% if not pending and not should_full_refresh() and not versioned_collapsing.is_partial_run()
       and versioned_collapsing.read_is_unchanged(model, manifest, found.change_sets, definition, is_complete) %}
     {% do versioned_collapsing.store_response(
-        versioned_collapsing.get_taken_summary(model, landed, taken, {}), none,
-        versioned_collapsing.get_taken_facts(taken, {})
+        versioned_collapsing.get_pending_summary(model, landed, pending, {}), none,
+        versioned_collapsing.get_pending_facts(pending, {})
     ) %}
     {{ run_hooks(post_hooks) }}
     {{ return({'relations': []}) }}
   {% endif %}
 
   {% set existing = adapter.get_relation(database=database, schema=schema, identifier=model['alias']) %}
-  {% set inputs = [] if lake else versioned_collapsing.read_inputs(model, taken, compiled_code) %}
-  {% do versioned_collapsing.validate_whole_views(model, landed, taken) %}
+  {% set inputs = [] if lake else versioned_collapsing.read_inputs(model, pending, compiled_code) %}
+  {% do versioned_collapsing.validate_whole_views(model, landed, pending) %}
   {% set known = {} if should_full_refresh() else versioned_collapsing.read_seen(manifest, inputs) %}
 
   {# In this order, there is never a change set, or a manifest, beside the parsed lines of another build. Iceberg
@@ -64,16 +64,16 @@
   {% endfor %}
   {% for input in inputs if input.is_parsed_here %}
     {% call statement('parse_lines') -%}
-      {{ versioned_collapsing.get_create_parsed_lines_sql(input, taken, config.get('file_format', 'parquet')) }}
+      {{ versioned_collapsing.get_create_parsed_lines_sql(input, pending, config.get('file_format', 'parquet')) }}
     {%- endcall %}
   {% endfor %}
   {% if lake %}
-    {% do versioned_collapsing.create_lake_feed(model, lake, landed, taken, is_snapshot=not applied) %}
+    {% do versioned_collapsing.create_lake_feed(model, lake, landed, pending, is_snapshot=not applied) %}
   {% endif %}
   {% if inputs | selectattr('is_parsed_here') | list %}
-    {% do versioned_collapsing.validate_steady_batches(model, landed, taken) %}
+    {% do versioned_collapsing.validate_steady_batches(model, landed, pending) %}
   {% endif %}
-  {% set counts = versioned_collapsing.read_counts(model, inputs, taken, not found.by_any) %}
+  {% set counts = versioned_collapsing.read_counts(model, inputs, pending, not found.by_any) %}
   {# What stops the run is not forgotten with the manifest: an empty one keeps what was seen before. #}
   {% set stray = versioned_collapsing.read_stray_event_problems(inputs, known) %}
   {% if stray %}
@@ -86,23 +86,23 @@
   {% endif %}
   {% call statement('create_manifest') -%}
     {{ versioned_collapsing.get_create_manifest_sql(
-        manifest, landed, taken, is_complete, counts, config.get('file_format', 'parquet'),
+        manifest, landed, pending, is_complete, counts, config.get('file_format', 'parquet'),
         local_md5(invocation_id ~ model.unique_id), definition, versioned_collapsing.get_own_parsed_lines(inputs),
         versioned_collapsing.get_seen(inputs, known)
     ) }}
   {%- endcall %}
   {% set code = versioned_collapsing.get_change_set_code(
-      compiled_code, model.language, inputs, taken, versioned_collapsing.read_snapshots(inputs, taken)
+      compiled_code, model.language, inputs, pending, versioned_collapsing.read_snapshots(inputs, pending)
   ) %}
   {% call statement('main', language=model.language) -%}
     {{ create_table_as(False, target, code, model.language) }}
   {%- endcall %}
   {% if inputs | rejectattr('parsed') | list %}
-    {% do versioned_collapsing.validate_steady_batches(model, landed, taken) %}
+    {% do versioned_collapsing.validate_steady_batches(model, landed, pending) %}
   {% endif %}
   {% do versioned_collapsing.store_response(
-      versioned_collapsing.get_taken_summary(model, landed, taken, counts), none,
-      versioned_collapsing.get_taken_facts(taken, counts)
+      versioned_collapsing.get_pending_summary(model, landed, pending, counts), none,
+      versioned_collapsing.get_pending_facts(pending, counts)
   ) %}
 
   {% do apply_grants(target, config.get('grants'), should_revoke=should_revoke(existing, full_refresh_mode=True)) %}

@@ -1,7 +1,7 @@
 {# The models on Spark from which a change set selects. Each comes with its columns, its sources of files, and whether
    there are only views between the files and the change set. A model without `_batch` is ignored. `parsed` is the table
    of parsed lines from which the SQL reads, if there is one. #}
-{% macro read_inputs(model, taken, code) %}
+{% macro read_inputs(model, pending, code) %}
   {%- set inputs = [] -%}
   {%- for unique_id in versioned_collapsing._get_built_upstream(model.depends_on.nodes, is_far=false)
       if graph.nodes[unique_id].config.materialized != 'change_set' -%}
@@ -22,7 +22,7 @@
           'sources': versioned_collapsing.get_file_sources(node),
           'is_view': kinds | reject('in', ['view', 'seed']) | list | length == 0,
       } -%}
-      {%- do input.update(versioned_collapsing.read_parsed_lines(model, input, taken, code)) -%}
+      {%- do input.update(versioned_collapsing.read_parsed_lines(model, input, pending, code)) -%}
       {%- do inputs.append(input) -%}
     {%- endif -%}
   {%- endfor -%}
@@ -50,17 +50,17 @@
 
 {# The counts of the lines of the batches that a run takes. First checks that all lines are there. A run with --empty or
    --sample gets no counts, because its manifest says that the change set is a part. #}
-{% macro read_counts(model, inputs, taken, is_first=false) %}
-  {%- if not taken or versioned_collapsing.is_partial_run() -%}{%- do return({}) -%}{%- endif -%}
+{% macro read_counts(model, inputs, pending, is_first=false) %}
+  {%- if not pending or versioned_collapsing.is_partial_run() -%}{%- do return({}) -%}{%- endif -%}
   {%- if model.depends_on.macros | select('equalto', 'macro.versioned_collapsing.quarantined_lines') | list -%}
     {# The lines of a quarantine are counted elsewhere, so it has no counts of its own. #}
     {%- set inputs = inputs | rejectattr('is_view') | list -%}
-    {%- do versioned_collapsing.count_lines(inputs, taken) -%}
-    {%- do versioned_collapsing.validate_whole_tables(model, inputs, taken) -%}
+    {%- do versioned_collapsing.count_lines(inputs, pending) -%}
+    {%- do versioned_collapsing.validate_whole_tables(model, inputs, pending) -%}
     {%- do return({}) -%}
   {%- endif -%}
-  {%- set counts = versioned_collapsing.count_lines(inputs, taken) -%}
-  {%- do versioned_collapsing.validate_whole_tables(model, inputs, taken) -%}
+  {%- set counts = versioned_collapsing.count_lines(inputs, pending) -%}
+  {%- do versioned_collapsing.validate_whole_tables(model, inputs, pending) -%}
   {%- do versioned_collapsing.log_other_tables(model, inputs) -%}
   {%- do versioned_collapsing.validate_usable_lines(model, inputs, counts, is_first) -%}
   {%- do versioned_collapsing.report_unusable_lines(model, inputs, counts) -%}
@@ -71,7 +71,7 @@
 {# The number of lines of each batch in the inputs: all lines, lines that say nothing, lines that cannot be used,
    messages that are passed over, and events. Each kind has a condition of its own, so a line that is of no kind shows
    in the sum. None for a count that an input cannot tell. #}
-{% macro count_lines(inputs, taken) %}
+{% macro count_lines(inputs, pending) %}
   {%- set counts = {} -%}
   {%- for input in inputs -%}
     {%- set conditions = versioned_collapsing.get_line_conditions(
@@ -87,16 +87,16 @@
         {%- if '_table' in input.columns %},
         array_join(array_sort(collect_set(if(_reason is null, _table, null))), ', ') as tables
         {%- endif %}
-        {%- if '_passed_over' in input.columns %},
+        {%- if '_ignored' in input.columns %},
         array_join(array_sort(collect_set(
-          if(_passed_over like 'table %', substr(_passed_over, 7), null)
+          if(_ignored like 'table %', substr(_ignored, 7), null)
         )), ', ') as others
         {%- endif %}
         {%- if '_event_ms' in input.columns %},
         {{ versioned_collapsing._get_positions_sql() }}
         {%- endif %}
       from {{ input.parsed or input.relation }}
-      where _batch in ({{ taken | join(', ') }})
+      where _batch in ({{ pending | join(', ') }})
       group by _batch
     {%- endset -%}
     {%- set found = {} -%}
@@ -109,7 +109,7 @@
         {%- do input[name].extend(row[name].split(', ')) -%}
       {%- endfor -%}
     {%- endfor -%}
-    {%- for batch in taken -%}
+    {%- for batch in pending -%}
       {%- set total = counts.setdefault(batch, dict.fromkeys(versioned_collapsing.get_line_count_names(), 0)) -%}
       {%- for name in total if batch in found -%}
         {%- set count = found[batch][name] -%}
@@ -134,32 +134,32 @@
 
 {# A table does not say how it was built, so it is compared with the files. A table that keeps every line must have as
    many lines as the files. Any other table must have at least some. #}
-{% macro validate_whole_tables(model, inputs, taken) %}
+{% macro validate_whole_tables(model, inputs, pending) %}
   {%- set problems = [] -%}
   {%- for input in inputs if not input.is_view -%}
-    {%- set landed = versioned_collapsing._count_landed_lines(input.sources, taken) -%}
+    {%- set landed = versioned_collapsing._count_landed_lines(input.sources, pending) -%}
     {%- if '_raw_line' in input.columns -%}
-      {%- for batch in taken if input.lines[batch] != landed.get(batch, 0) -%}
+      {%- for batch in pending if input.lines[batch] != landed.get(batch, 0) -%}
         {%- do problems.append(
             input.relation ~ ' has ' ~ input.lines[batch] ~ ' of the ' ~ landed.get(batch, 0)
             ~ ' lines of batch ' ~ batch
         ) -%}
       {%- endfor -%}
     {%- elif landed.values() | sum and not input.lines.values() | sum -%}
-      {%- do problems.append(input.relation ~ ' has no rows of ' ~ versioned_collapsing.get_batches_text(taken)) -%}
+      {%- do problems.append(input.relation ~ ' has no rows of ' ~ versioned_collapsing.get_batches_text(pending)) -%}
     {%- endif -%}
   {%- endfor -%}
   {%- do versioned_collapsing.validate_whole_inputs(model, problems[:10]) -%}
 {% endmacro %}
 
 
-{% macro _count_landed_lines(sources, taken) %}
+{% macro _count_landed_lines(sources, pending) %}
   {%- set counts = {} -%}
   {%- for source in sources if versioned_collapsing.read_location(source.location) -%}
     {%- set query -%}
       select cast(batch as bigint) as batch, count(*) as lines
       from {{ source.file_format }}.`{{ source.location | replace('`', '``') }}`
-      where cast(batch as bigint) in ({{ taken | join(', ') }})
+      where cast(batch as bigint) in ({{ pending | join(', ') }})
       group by batch
     {%- endset -%}
     {%- for row in run_query(query).rows -%}
@@ -197,7 +197,7 @@
   {%- set unusable = counts.values() | map(attribute='quarantined') | select | sum -%}
   {%- set said = counts.values() | map(attribute='lines') | select | sum
       - counts.values() | map(attribute='blank') | select | sum
-      - counts.values() | map(attribute='passed_over') | select | sum -%}
+      - counts.values() | map(attribute='ignored') | select | sum -%}
   {%- if not unusable or unusable < said or (unusable < 20 and not is_first)
       or var('accept_unusable_lines', false) | string | lower == 'true' -%}
     {%- do return(none) -%}
@@ -339,7 +339,7 @@
       {%- do problems.append(
           'batch ' ~ moved.batch ~ ' of ' ~ input.name ~ ' ends with '
           ~ versioned_collapsing.format_count(moved.lower, 'event') ~ ' newer than all others at lower positions, '
-          ~ 'which would be stale. Nothing was written. If the source has moved to another server or was restored, let '
+          ~ 'which would be late. Nothing was written. If the source has moved to another server or was restored, let '
           ~ 'an epoch begin there, in parse_debezium: epochs=['
           ~ versioned_collapsing._get_epochs_so_far(input, moved.begin) ~ ']. If not, take them as they are: dbt run '
           ~ "--vars '{max_lower_positions: 1}'"
@@ -463,14 +463,14 @@
 {# A view that was made by a run with --empty or --sample reads only a part, as long as it exists. A view that was made
    before the first batch landed reads nothing. A change set that reads such a view would mark batches as applied that
    nothing has read. #}
-{% macro validate_whole_views(model, landed, taken) %}
+{% macro validate_whole_views(model, landed, pending) %}
   {%- if versioned_collapsing.is_partial_run() -%}{%- do return(none) -%}{%- endif -%}
   {%- set problems = [] -%}
   {%- set locations = [] -%}
-  {%- for batch in taken -%}
+  {%- for batch in pending -%}
     {%- do locations.extend(landed[batch].locations) -%}
   {%- endfor -%}
-  {%- for unique_id in versioned_collapsing._get_built_upstream(model.depends_on.nodes) if taken -%}
+  {%- for unique_id in versioned_collapsing._get_built_upstream(model.depends_on.nodes) if pending -%}
     {%- set node = graph.nodes[unique_id] -%}
     {%- set relation = adapter.get_relation(node.database, node.schema, node.alias) -%}
     {%- if relation is not none and relation.is_view -%}

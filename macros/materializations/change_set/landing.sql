@@ -198,25 +198,25 @@
 
 
 {# The line that dbt prints for the model. #}
-{% macro get_taken_summary(model, landed, taken, counts) %}
+{% macro get_pending_summary(model, landed, pending, counts) %}
   {%- set places = versioned_collapsing.get_file_sources(model) | map(attribute='location') | join(', ') -%}
   {%- set unusable = counts.values() | map(attribute='quarantined') | select | sum -%}
   {%- do return(
       (('no batches yet' ~ (' in ' ~ places if places else '')) if not landed
-      else 'no new batches' if not taken
-      else 'batch ' ~ taken[0] if taken | length == 1
-      else taken | length ~ ' batches, ' ~ taken[0] ~ ' to ' ~ taken[-1])
+      else 'no new batches' if not pending
+      else 'batch ' ~ pending[0] if pending | length == 1
+      else pending | length ~ ' batches, ' ~ pending[0] ~ ' to ' ~ pending[-1])
       ~ (': ' ~ unusable ~ (' unusable line' if unusable == 1 else ' unusable lines') if unusable else '')
   ) -%}
 {% endmacro %}
 
 
 {# What run_results.json keeps about a change set: its batches, and the counts of all their lines if these are known. #}
-{% macro get_taken_facts(taken, counts) %}
-  {%- set facts = {'batches': taken} -%}
+{% macro get_pending_facts(pending, counts) %}
+  {%- set facts = {'batches': pending} -%}
   {%- for name in versioned_collapsing.get_line_count_names() -%}
     {%- set counted = counts.values() | map(attribute=name) | list -%}
-    {%- if none not in counted and counted | length == taken | length -%}
+    {%- if none not in counted and counted | length == pending | length -%}
       {%- do facts.update({name: counted | map('int') | sum}) -%}
     {%- endif -%}
   {%- endfor -%}

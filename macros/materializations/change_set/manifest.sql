@@ -4,7 +4,7 @@
    had of each staging model: tables of the source, the highest position and the newest time. Other times are in
    microseconds since 1970. #}
 {% macro get_create_manifest_sql(
-    manifest, landed, taken, is_complete, counts, file_format, id, definition, parsed, seen='{}'
+    manifest, landed, pending, is_complete, counts, file_format, id, definition, parsed, seen='{}'
 ) -%}
   {%- set names = versioned_collapsing.get_line_count_names() -%}
   create table {{ manifest }} using {{ file_format }} as
@@ -24,7 +24,7 @@
     cast({{ name }} as bigint) as {{ name }}{{ ',' if not loop.last }}
     {%- endfor %}
   from values
-    {%- for batch in taken %}
+    {%- for batch in pending %}
     {%- set values = [batch, landed[batch].files, "'" ~ landed[batch].hash ~ "'", landed[batch].landed_at] %}
     {%- for name in names %}
     {%- set count = counts.get(batch, {}).get(name) %}
@@ -38,21 +38,21 @@
 {%- endmacro %}
 
 
-{# The code that makes the rows of a change set from the batches that are taken. If no batch is taken, SQL returns no
+{# The code that makes the rows of a change set from the batches that are taken. If no batch is pending, SQL returns no
    rows, and a Python model finds its inputs empty. #}
-{% macro get_change_set_code(code, language, inputs, taken, snapshots={}) %}
+{% macro get_change_set_code(code, language, inputs, pending, snapshots={}) %}
   {%- if language == 'python' -%}
-    {%- do return(code ~ versioned_collapsing._get_inputs_of_batches(taken)) -%}
+    {%- do return(code ~ versioned_collapsing._get_inputs_of_batches(pending)) -%}
   {%- endif -%}
   {%- set sql = versioned_collapsing.get_code_after_snapshots(
       versioned_collapsing.get_code_on_parsed_lines(code, inputs), snapshots
   ) -%}
-  {%- do return(sql if taken else versioned_collapsing.get_no_rows_sql(sql)) -%}
+  {%- do return(sql if pending else versioned_collapsing.get_no_rows_sql(sql)) -%}
 {% endmacro %}
 
 
-{# Cuts the inputs of a Python model to the batches that are taken, if they have the column `_batch`. #}
-{% macro _get_inputs_of_batches(taken) %}
+{# Cuts the inputs of a Python model to the batches that are pending, if they have the column `_batch`. #}
+{% macro _get_inputs_of_batches(pending) %}
 
 
 class dbtObj(dbtObj):
@@ -61,7 +61,7 @@ class dbtObj(dbtObj):
             rows = load(name)
             if "_batch" not in rows.columns:
                 return rows
-            return rows.where("{{ '_batch in (' ~ taken | join(', ') ~ ')' if taken else 'false' }}")
+            return rows.where("{{ '_batch in (' ~ pending | join(', ') ~ ')' if pending else 'false' }}")
 
         super().__init__(load_batches)
 
@@ -147,16 +147,16 @@ class dbtObj(dbtObj):
 {# An applied batch is not read again, so later changes of its files would be lost silently. With `on_changed_batch:
    retake`, such a batch is taken again automatically. #}
 {% macro validate_changed_batches(model, changed, on_changed_batch) %}
-  {%- if on_changed_batch not in ('error', 'retake') -%}
+  {%- if on_changed_batch not in ('error', 'reprocess') -%}
     {%- do exceptions.raise_compiler_error(
-        model.unique_id ~ ": on_changed_batch is '" ~ on_changed_batch ~ "'; it takes 'error' or 'retake'."
+        model.unique_id ~ ": on_changed_batch is '" ~ on_changed_batch ~ "'; it takes 'error' or 'reprocess'."
     ) -%}
   {%- endif -%}
-  {%- set unexpected = changed | reject('in', versioned_collapsing.get_batches_to_retake()) | list -%}
+  {%- set unexpected = changed | reject('in', versioned_collapsing.get_batches_to_reprocess()) | list -%}
   {%- if unexpected and on_changed_batch == 'error' -%}
     {%- do exceptions.raise_compiler_error(
         "Files of applied batches have changed: " ~ unexpected | join(', ') ~ ". To take these batches again (changes "
-        ~ "that are applied already do no harm): dbt run --select " ~ model.name ~ "+ --vars '{retake_batches: "
+        ~ "that are applied already do no harm): dbt run --select " ~ model.name ~ "+ --vars '{reprocess_batches: "
         ~ unexpected ~ "}'"
     ) -%}
   {%- endif -%}
@@ -165,11 +165,11 @@ class dbtObj(dbtObj):
 
 {# Stops the run if files of its batches changed while Spark read them. Spark may have read such a file in part, or not
    at all. If the file then looks as it did in the first listing, its rows would be lost silently. #}
-{% macro validate_steady_batches(model, landed, taken) %}
-  {%- if not taken -%}{%- do return(none) -%}{%- endif -%}
+{% macro validate_steady_batches(model, landed, pending) %}
+  {%- if not pending -%}{%- do return(none) -%}{%- endif -%}
   {%- set now = versioned_collapsing.read_landed_batches(model, again=true) -%}
   {%- set changed = [] -%}
-  {%- for batch in taken
+  {%- for batch in pending
       if (now.get(batch, {}).get('hash'), now.get(batch, {}).get('times'))
       != (landed[batch].hash, landed[batch].times) -%}
     {%- do changed.append(batch) -%}

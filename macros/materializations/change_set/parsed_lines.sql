@@ -1,11 +1,11 @@
 {# For an input of a change set: the table of parsed lines that the SQL names (`named`), the table that it is to read
    (`parsed`), and whether this run makes that table (`is_parsed_here`). #}
-{% macro read_parsed_lines(model, input, taken, code) %}
+{% macro read_parsed_lines(model, input, pending, code) %}
   {%- set own = versioned_collapsing.get_parsed_lines_relation(this, input.relation) -%}
   {%- if model.language != 'sql' or not modules.re.search(versioned_collapsing._get_name_pattern(own), code) -%}
     {%- do return({'named': none, 'parsed': none, 'is_parsed_here': false}) -%}
   {%- endif -%}
-  {%- set found = versioned_collapsing.read_parsed_elsewhere(model, input, taken) if taken else none -%}
+  {%- set found = versioned_collapsing.read_parsed_elsewhere(model, input, pending) if pending else none -%}
   {%- do return({'named': own, 'parsed': found or own, 'is_parsed_here': found is none}) -%}
 {% endmacro %}
 
@@ -24,14 +24,14 @@
 
 {# The table in which another change set, to which a model refers, has parsed the lines of an input. None unless it has
    all batches that the model takes, as they are in the landing zone. #}
-{% macro read_parsed_elsewhere(model, input, taken) %}
+{% macro read_parsed_elsewhere(model, input, pending) %}
   {%- for node in graph.nodes.values()
       if node.unique_id in model.depends_on.nodes and node.config.materialized == 'change_set'
       and input.unique_id in node.depends_on.nodes -%}
     {%- set change_set = adapter.get_relation(node.database, node.schema, node.alias) -%}
     {%- if change_set is not none -%}
       {%- set parsed = versioned_collapsing.get_parsed_lines_relation(change_set, input.relation) -%}
-      {%- if versioned_collapsing._read_has_lines(node, change_set, parsed, taken) -%}
+      {%- if versioned_collapsing._read_has_lines(node, change_set, parsed, pending) -%}
         {%- do return(parsed) -%}
       {%- endif -%}
     {%- endif -%}
@@ -40,7 +40,7 @@
 {% endmacro %}
 
 
-{% macro _read_has_lines(node, change_set, parsed, taken) %}
+{% macro _read_has_lines(node, change_set, parsed, pending) %}
   {%- set manifest = versioned_collapsing.get_change_set_manifest_relation(change_set) -%}
   {%- if adapter.get_relation(manifest.database, manifest.schema, manifest.identifier) is none -%}
     {%- do return(false) -%}
@@ -51,7 +51,7 @@
     {%- do hashes.update({row['batch'] | int: row['hash']}) -%}
   {%- endfor -%}
   {%- for batch, found in versioned_collapsing.read_landed_batches(node).items()
-      if batch in taken and hashes.get(batch) != found.hash -%}
+      if batch in pending and hashes.get(batch) != found.hash -%}
     {%- do return(false) -%}
   {%- endfor -%}
   {%- do return(true) -%}
@@ -100,7 +100,7 @@
 
 {# The lines of the batches that a run takes, parsed. The text is kept only for lines that cannot be used. Spark reads
    the lines of a block in their order, so `_line_id` grows by one from line to line. #}
-{% macro get_create_parsed_lines_sql(input, taken, file_format) -%}
+{% macro get_create_parsed_lines_sql(input, pending, file_format) -%}
   {%- set is_blank = versioned_collapsing.get_line_conditions(input.columns)['blank'] -%}
   create table {{ input.parsed }} using {{ file_format }} as
   select
@@ -111,7 +111,7 @@
     {{ is_blank }} as _is_blank,
     monotonically_increasing_id() as _line_id
   from {{ input.relation }}
-  where {{ '_batch in (' ~ taken | join(', ') ~ ')' if taken else 'false' }}
+  where {{ '_batch in (' ~ pending | join(', ') ~ ')' if pending else 'false' }}
 {%- endmacro %}
 
 
@@ -126,10 +126,10 @@
       and not versioned_collapsing.is_partial_run()
       and versioned_collapsing._read_is_view(events) -%}
     {%- set table = versioned_collapsing.get_parsed_lines_relation(this, events) -%}
-    {%- do return({'relation': table, 'is_taken': 'true', 'is_parsed': true}) -%}
+    {%- do return({'relation': table, 'is_pending': 'true', 'is_parsed': true}) -%}
   {%- endif -%}
   {%- do return({
-      'relation': events, 'is_taken': versioned_collapsing.is_to_take('_batch'), 'is_parsed': false,
+      'relation': events, 'is_pending': versioned_collapsing.is_pending('_batch'), 'is_parsed': false,
   }) -%}
 {% endmacro %}
 

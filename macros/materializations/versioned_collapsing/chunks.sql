@@ -13,8 +13,8 @@
     ) -%}
     {%- set done.counts = versioned_collapsing.get_added_counts(done.counts, counts) -%}
     {%- if done.counts.has_writes -%}
-      {%- set gathered = versioned_collapsing.read_row_count(signed) -%}
-      {%- do versioned_collapsing.validate_gathered_rows(target_relation, done.counts, gathered, apply) -%}
+      {%- set output = versioned_collapsing.read_row_count(signed) -%}
+      {%- do versioned_collapsing.validate_output_rows(target_relation, done.counts, output, apply) -%}
     {%- endif -%}
     {%- if chunk < options.chunks -%}
       {%- do versioned_collapsing.end_chunk(
@@ -26,7 +26,7 @@
   {%- if not progress.is_repeated -%}
     {%- do versioned_collapsing.judge_conflicts(target_relation, options, done.counts, apply) -%}
     {%- do versioned_collapsing.warn_of_unmerged_changes(target_relation, done.counts) -%}
-    {%- do versioned_collapsing.warn_of_stale_changes(target_relation, done.counts, apply) -%}
+    {%- do versioned_collapsing.warn_of_late_changes(target_relation, done.counts, apply) -%}
   {%- endif -%}
   {%- do return(done.counts) -%}
 {% endmacro %}
@@ -86,11 +86,11 @@
   {%- if options.chunks == 1 -%}
     {%- do return(progress.change_count) -%}
   {%- endif -%}
-  {%- set changes = versioned_collapsing.get_helper_relation(target_relation, 'changes') -%}
+  {%- set changes = versioned_collapsing.get_helper_relation(target_relation, 'input') -%}
   {%- set source = versioned_collapsing.get_helper_relation(target_relation, progress.source) -%}
   {%- set names = get_quoted_csv(columns.names)
       ~ (', _dbt_unset, _dbt_is_reset, _dbt_batch, _dbt_unmerged' if columns.is_folded else '')
-      ~ ', _dbt_is_deleted, _dbt_is_tombstoned, _dbt_is_buried, _dbt_problem' -%}
+      ~ ', _dbt_is_deleted, _dbt_is_tombstoned, _dbt_repeats_delete, _dbt_problem' -%}
   {%- do versioned_collapsing.prepare_staged_table(
       changes, versioned_collapsing.get_create_staged_changes_sql(changes, options, columns), apply,
       is_filled=chunk > progress.chunk
@@ -124,13 +124,13 @@
 
 {# Checks that as many rows are staged as were counted, so that none is lost or doubled. Repaired keys may add any
    number of rows. #}
-{% macro validate_gathered_rows(target_relation, counts, gathered, apply) %}
+{% macro validate_output_rows(target_relation, counts, output, apply) %}
   {%- set decided = counts.states + counts.cancels -%}
-  {%- if gathered < decided or (gathered > decided and not counts.repaired) -%}
+  {%- if output < decided or (output > decided and not counts.rebalanced) -%}
     {%- do versioned_collapsing.stop_run(apply,
         "The changes of " ~ versioned_collapsing.get_final_name(target_relation) ~ " require "
         ~ versioned_collapsing.format_count(decided, 'row') ~ ", but "
-        ~ versioned_collapsing.format_count(gathered, 'row') ~ (" was" if gathered == 1 else " were")
+        ~ versioned_collapsing.format_count(output, 'row') ~ (" was" if output == 1 else " were")
         ~ " staged. Nothing was published. Run again. If the error comes back, report it with the version of "
         ~ "ClickHouse."
     ) -%}
@@ -182,18 +182,18 @@
 {% endmacro %}
 
 
-{# Removes what this chunk and later ones have gathered, after a run died in one of them. #}
-{% macro drop_gathered_from_chunk(target_relation, options, progress, apply) %}
+{# Removes what this chunk and later ones have output, after a run died in one of them. #}
+{% macro drop_output_from_chunk(target_relation, options, progress, apply) %}
   {%- set source = versioned_collapsing.get_helper_relation(target_relation, progress.source) -%}
   {%- set key = 'tuple(' ~ get_quoted_csv(options.unique_key) ~ ')' -%}
   {%- set boundary = versioned_collapsing.get_boundary_sql(
       source, options, progress.chunk - 1, progress.change_count
   ) -%}
-  {%- for role in versioned_collapsing.get_gathered_roles(apply) -%}
-    {%- set gathered = versioned_collapsing.get_helper_relation(target_relation, role) -%}
-    {%- if apply.staged.get(gathered.identifier) -%}
+  {%- for role in versioned_collapsing.get_output_roles(apply) -%}
+    {%- set output = versioned_collapsing.get_helper_relation(target_relation, role) -%}
+    {%- if apply.staged.get(output.identifier) -%}
       {%- do run_query(
-          'alter table ' ~ gathered ~ ' delete where ' ~ key ~ ' >= ' ~ boundary ~ ' '
+          'alter table ' ~ output ~ ' delete where ' ~ key ~ ' >= ' ~ boundary ~ ' '
           ~ versioned_collapsing.get_settings_sql(apply, {'mutations_sync': 1})
       ) -%}
     {%- endif -%}
@@ -202,24 +202,24 @@
 
 
 {# The tables to which each chunk adds. #}
-{% macro get_gathered_roles(apply) %}
-  {%- do return(['signed', 'resolved_set'] + (['deletes'] if apply.remembers_deletes else [])) -%}
+{% macro get_output_roles(apply) %}
+  {%- do return(['signed', 'whole_folded'] + (['deletes'] if apply.remembers_deletes else [])) -%}
 {% endmacro %}
 
 
 {# Makes sure that the tables to which each chunk adds exist and are empty. #}
 {% macro prepare_gathered(target_relation, options, columns, progress, apply) %}
   {%- set signed = versioned_collapsing.get_helper_relation(target_relation, 'signed') -%}
-  {%- do versioned_collapsing.prepare_twin(signed, target_relation, apply, is_new=true) -%}
+  {%- do versioned_collapsing.prepare_attachable(signed, target_relation, apply, is_new=true) -%}
   {%- if options.remember_deletes -%}
     {%- set tombstones = versioned_collapsing.get_tombstones_relation(target_relation) -%}
     {%- set deletes = versioned_collapsing.get_helper_relation(target_relation, 'deletes') -%}
-    {%- do versioned_collapsing.prepare_twin(deletes, tombstones, apply) -%}
+    {%- do versioned_collapsing.prepare_attachable(deletes, tombstones, apply) -%}
   {%- endif -%}
   {%- if columns.is_folded and options.chunks > 1 and not progress.is_repeated -%}
-    {%- set resolved = versioned_collapsing.get_helper_relation(target_relation, 'resolved_set') -%}
+    {%- set folded = versioned_collapsing.get_helper_relation(target_relation, 'whole_folded') -%}
     {%- do versioned_collapsing.prepare_staged_table(
-        resolved, versioned_collapsing.get_create_staged_changes_sql(resolved, options, columns), apply
+        folded, versioned_collapsing.get_create_staged_changes_sql(folded, options, columns), apply
     ) -%}
   {%- endif -%}
 {% endmacro %}

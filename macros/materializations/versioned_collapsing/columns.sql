@@ -1,4 +1,4 @@
-{# The columns of the table and how the change set fills them, in the form of describe_columns.
+{# The columns of the table and how the change set fills them, in the form of get_columns.
 
    Declared data types (from the contract, or `data_type` in the properties file) take precedence over the types in the
    change set. Columns of the key, the version, ORDER BY and PARTITION BY lose Nullable: a null there stops the run. #}
@@ -10,7 +10,7 @@
     {%- set type = declared.get(column.name) or versioned_collapsing._stored_type(column, options, names) -%}
     {%- do table.append({'name': column.name, 'type': type, 'given_type': column.type}) -%}
   {%- endfor -%}
-  {%- do return(versioned_collapsing.describe_columns(options, table, names)) -%}
+  {%- do return(versioned_collapsing.get_columns(options, table, names)) -%}
 {% endmacro %}
 
 
@@ -23,7 +23,7 @@
    - absent: the names of the columns that the change set lacks
    - given: the names of the change set's columns
    - is_folded: whether all changes of a key are combined; otherwise only the one with the highest version counts #}
-{% macro describe_columns(options, table, given) %}
+{% macro get_columns(options, table, given) %}
   {%- set names = table | map(attribute='name') | list -%}
   {%- set absent = table | selectattr('given_type', 'none') | map(attribute='name') | list -%}
   {%- do return({

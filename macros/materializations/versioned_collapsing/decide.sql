@@ -1,13 +1,13 @@
-{# Counts the outcomes of the staged changes; every key has exactly one outcome. Stages the torn keys. #}
+{# Counts the outcomes of the staged changes; every key has exactly one outcome. Stages the unbalanced keys. #}
 {% macro decide_outcomes(target_relation, options, columns, uncollapsed, apply) %}
   {%- set found = versioned_collapsing.read_outcomes(
       target_relation, options, columns, uncollapsed, apply, compares_payload=false
   ) -%}
-  {%- set has_torn_keys = versioned_collapsing.has_torn_keys(uncollapsed, found.matched) -%}
-  {%- if has_torn_keys -%}
-    {%- do versioned_collapsing.stage_torn_keys(target_relation, options, uncollapsed, apply) -%}
+  {%- set has_unbalanced_keys = versioned_collapsing.has_unbalanced_keys(uncollapsed, found.matched) -%}
+  {%- if has_unbalanced_keys -%}
+    {%- do versioned_collapsing.stage_unbalanced_keys(target_relation, options, uncollapsed, apply) -%}
   {%- endif -%}
-  {%- if has_torn_keys or 'same version' in found.outcomes -%}
+  {%- if has_unbalanced_keys or 'same version' in found.outcomes -%}
     {%- set found = versioned_collapsing.read_outcomes(
         target_relation, options, columns, uncollapsed, apply, compares_payload=true
     ) -%}
@@ -44,16 +44,16 @@
 {# Payloads are compared only if a change has the version of a stored row. Otherwise they are not read. #}
 {% macro get_outcomes_sql(target_relation, options, columns, uncollapsed, apply, compares_payload) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
-  {%- set torn = versioned_collapsing.get_helper_relation(target_relation, 'torn') -%}
+  {%- set unbalanced = versioned_collapsing.get_helper_relation(target_relation, 'unbalanced') -%}
   {%- set version = adapter.quote(options.version) -%}
   {%- set sign = adapter.quote(options.sign) -%}
   select
     multiIf(
-      _dbt_changed._dbt_is_torn, 'repaired',
-      _dbt_changed._dbt_is_tombstoned, if(_dbt_changed._dbt_is_deleted, 'stale', 'tombstoned'),
-      _dbt_stored.{{ sign }} = 0 and _dbt_changed._dbt_is_buried, 'duplicate',
+      _dbt_changed._dbt_is_unbalanced, 'rebalanced',
+      _dbt_changed._dbt_is_tombstoned, if(_dbt_changed._dbt_is_deleted, 'late', 'tombstoned'),
+      _dbt_stored.{{ sign }} = 0 and _dbt_changed._dbt_repeats_delete, 'duplicate',
       _dbt_stored.{{ sign }} = 0, if(_dbt_changed._dbt_is_deleted, 'delete of an absent key', 'insert'),
-      _dbt_changed.{{ version }} < _dbt_stored.{{ version }}, 'stale',
+      _dbt_changed.{{ version }} < _dbt_stored.{{ version }}, 'late',
       _dbt_changed._dbt_is_deleted, 'delete',
       _dbt_changed.{{ version }} > _dbt_stored.{{ version }}, 'update',
       {%- if compares_payload %}
@@ -67,8 +67,8 @@
     countIf(_dbt_stored.{{ sign }} <> 0) as _dbt_matched,
     {{ 'sum(_dbt_changed._dbt_unmerged)' if columns.is_folded else 'toUInt64(0)' }} as _dbt_unmerged_rows
   from (
-    select *, ({{ key }}) in (select {{ key }} from {{ torn }}) as _dbt_is_torn
-    from {{ versioned_collapsing.get_helper_relation(target_relation, 'changes') }}
+    select *, ({{ key }}) in (select {{ key }} from {{ unbalanced }}) as _dbt_is_unbalanced
+    from {{ versioned_collapsing.get_helper_relation(target_relation, 'input') }}
   ) as _dbt_changed
   left any join (
     select * from {{ versioned_collapsing.get_uncollapsed_rows_sql(target_relation, uncollapsed) }}
@@ -97,7 +97,7 @@
 
 {# Whether any key has uncollapsed rows that are not exactly one state row. `matched`: the number of keys that have
    uncollapsed rows. #}
-{% macro has_torn_keys(uncollapsed, matched) %}
+{% macro has_unbalanced_keys(uncollapsed, matched) %}
   {%- do return(uncollapsed.row_count > matched or uncollapsed.cancel_count > 0) -%}
 {% endmacro %}
 
@@ -117,12 +117,12 @@
 {% macro _get_conflicting_rows_sql(target_relation, options, columns, uncollapsed) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   {%- set version = adapter.quote(options.version) -%}
-  {%- set torn = versioned_collapsing.get_helper_relation(target_relation, 'torn') -%}
+  {%- set unbalanced = versioned_collapsing.get_helper_relation(target_relation, 'unbalanced') -%}
   from (
     select *
-    from {{ versioned_collapsing.get_helper_relation(target_relation, 'changes') }}
+    from {{ versioned_collapsing.get_helper_relation(target_relation, 'input') }}
     where not _dbt_is_deleted and not _dbt_is_tombstoned
-      and ({{ key }}) not in (select {{ key }} from {{ torn }})
+      and ({{ key }}) not in (select {{ key }} from {{ unbalanced }})
   ) as _dbt_changed
   inner join (
     select * from {{ versioned_collapsing.get_uncollapsed_rows_sql(target_relation, uncollapsed) }}
@@ -226,8 +226,8 @@
 
 {# Without a manifest nothing compares positions before they are applied, so that a source that moved to another server
    shows only here: its changes are below the stored rows, and would stay out for ever. #}
-{% macro warn_of_stale_changes(target_relation, counts, apply) %}
-  {%- set late = counts.stale + counts.tombstoned -%}
+{% macro warn_of_late_changes(target_relation, counts, apply) %}
+  {%- set late = counts.late + counts.tombstoned -%}
   {%- if not apply.has_manifest and late >= 3 and late * 2 > counts['keys'] -%}
     {%- do exceptions.warn(
         versioned_collapsing.get_final_name(target_relation) ~ ": the changes of " ~ late ~ " of "
@@ -259,9 +259,9 @@
   {% call statement('stage_rows_to_write') -%}
     {{ versioned_collapsing.get_stage_rows_sql(target_relation, options, columns, rows, apply) }}
   {%- endcall %}
-  {%- if counts.repaired -%}
-    {%- set rows = versioned_collapsing.get_heal_rows_sql(target_relation, options, columns, uncollapsed) -%}
-    {% call statement('stage_healing_rows') -%}
+  {%- if counts.rebalanced -%}
+    {%- set rows = versioned_collapsing.get_rebalancing_rows_sql(target_relation, options, columns, uncollapsed) -%}
+    {% call statement('stage_rebalancing_rows') -%}
       {{ versioned_collapsing.get_stage_rows_sql(target_relation, options, columns, rows, apply) }}
     {%- endcall %}
   {%- endif -%}
@@ -283,7 +283,7 @@
   {%- set is_decided -%}
     not _dbt_is_tombstoned
       and ({{ key }}) not in (
-        select {{ key }} from {{ versioned_collapsing.get_helper_relation(target_relation, 'torn') }}
+        select {{ key }} from {{ versioned_collapsing.get_helper_relation(target_relation, 'unbalanced') }}
       )
   {%- endset -%}
   select {{ names }}, toInt8(-1) as _dbt_new_sign
@@ -292,7 +292,7 @@
   ) as _dbt_stored
   left any join (
     select {{ key }}, {{ version }} as _dbt_changed_version, _dbt_is_deleted, true as _dbt_is_changed
-    from {{ versioned_collapsing.get_helper_relation(target_relation, 'changes') }}
+    from {{ versioned_collapsing.get_helper_relation(target_relation, 'input') }}
     where {{ is_decided }}
   ) as _dbt_changed using ({{ key }})
   where _dbt_is_changed
@@ -307,7 +307,7 @@
   select {{ names }}, toInt8(1) as _dbt_new_sign
   from (
     select *
-    from {{ versioned_collapsing.get_helper_relation(target_relation, 'changes') }}
+    from {{ versioned_collapsing.get_helper_relation(target_relation, 'input') }}
     where not _dbt_is_deleted and {{ is_decided }}
   ) as _dbt_changed
   left any join (
@@ -323,17 +323,17 @@
   {%- set key = get_quoted_csv(options.unique_key) -%}
   {%- set version = adapter.quote(options.version) -%}
   insert into {{ versioned_collapsing.get_helper_relation(target_relation, 'deletes') }} ({{ key }}, {{ version }})
-  select {{ key }}, _dbt_changes.{{ version }}
-  from {{ versioned_collapsing.get_helper_relation(target_relation, 'changes') }} as _dbt_changes
+  select {{ key }}, _dbt_input.{{ version }}
+  from {{ versioned_collapsing.get_helper_relation(target_relation, 'input') }} as _dbt_input
   left join (
     select {{ key }}, max({{ version }}) as _dbt_live_version, 1 as _dbt_is_live
     from {{ versioned_collapsing.get_uncollapsed_rows_sql(target_relation, uncollapsed) }}
     where {{ adapter.quote(options.sign) }} = 1
     group by {{ key }}
   ) as _dbt_live using ({{ key }})
-  where _dbt_changes._dbt_is_deleted
-    and not _dbt_changes._dbt_is_tombstoned
-    and not _dbt_changes._dbt_is_buried
-    and (_dbt_live._dbt_is_live = 0 or _dbt_changes.{{ version }} >= _dbt_live._dbt_live_version)
+  where _dbt_input._dbt_is_deleted
+    and not _dbt_input._dbt_is_tombstoned
+    and not _dbt_input._dbt_repeats_delete
+    and (_dbt_live._dbt_is_live = 0 or _dbt_input.{{ version }} >= _dbt_live._dbt_live_version)
   {{ versioned_collapsing.get_settings_sql(apply) }}
 {%- endmacro %}

@@ -75,7 +75,7 @@
     {%- do versioned_collapsing.create_feed(target_relation, options, described.table, apply) -%}
   {%- else -%}
     {%- do versioned_collapsing.alter_feed(apply.feed.relation, described, altered) -%}
-    {%- do versioned_collapsing.keep_feed_for(apply) -%}
+    {%- do versioned_collapsing.set_feed_ttl(apply) -%}
     {%- do versioned_collapsing.trim_feed(target_relation, apply) -%}
   {%- endif -%}
   {%- do return(described.table | selectattr('default_kind', 'ne', 'ALIAS') | map(attribute='name') | list) -%}
@@ -247,7 +247,7 @@
 
 
 {# Makes the feed keep its rows for as long as the option now says. #}
-{% macro keep_feed_for(apply) %}
+{% macro set_feed_ttl(apply) %}
   {%- set feed = apply.feed.relation -%}
   {%- set engine = versioned_collapsing.read_tables([feed])[feed.identifier].engine_full -%}
   {%- set wanted = versioned_collapsing.get_feed_ttl_sql(apply.feed) -%}

@@ -1,23 +1,23 @@
 {# Replaces the staged changes with their result, given the uncollapsed rows: one change per key, upserts combined with
    the live row, and deletes without a version at that of the live row. It does so before anything is published: a run
    that dies later is completed from this result, when the live row may already be gone. The results of several chunks
-   are gathered in one table. #}
+   are output in one table. #}
 {% macro resolve_changes(target_relation, options, columns, truncated_at, uncollapsed, is_filled, apply) %}
-  {%- set changes = versioned_collapsing.get_helper_relation(target_relation, 'changes') -%}
-  {%- set resolved = versioned_collapsing.get_helper_relation(target_relation, 'resolved') -%}
+  {%- set changes = versioned_collapsing.get_helper_relation(target_relation, 'input') -%}
+  {%- set folded = versioned_collapsing.get_helper_relation(target_relation, 'folded') -%}
   {%- do versioned_collapsing.prepare_staged_table(
-      resolved, versioned_collapsing.get_create_staged_changes_sql(resolved, options, columns), apply, is_filled
+      folded, versioned_collapsing.get_create_staged_changes_sql(folded, options, columns), apply, is_filled
   ) -%}
   {% call statement('resolve_changes') -%}
     {{ versioned_collapsing.get_resolve_changes_sql(
         target_relation, options, columns, truncated_at, uncollapsed, apply
     ) }}
   {%- endcall %}
-  {%- do run_query('exchange tables ' ~ resolved ~ ' and ' ~ changes) -%}
+  {%- do run_query('exchange tables ' ~ folded ~ ' and ' ~ changes) -%}
   {%- if options.chunks > 1 -%}
-    {%- set gathered = versioned_collapsing.get_helper_relation(target_relation, 'resolved_set') -%}
+    {%- set output = versioned_collapsing.get_helper_relation(target_relation, 'whole_folded') -%}
     {% call statement('gather_resolved_changes') -%}
-      insert into {{ gathered }} select * from {{ changes }} {{ versioned_collapsing.get_settings_sql(apply) }}
+      insert into {{ output }} select * from {{ changes }} {{ versioned_collapsing.get_settings_sql(apply) }}
     {%- endcall %}
   {%- endif -%}
 {% endmacro %}
@@ -26,10 +26,10 @@
 {# Step by step: the live rows, the changes beside them, the flags that say which changes count, one change per key, and
    this change combined with the live row. #}
 {% macro get_resolve_changes_sql(target_relation, options, columns, truncated_at, uncollapsed, apply) -%}
-  {%- set changes = versioned_collapsing.get_helper_relation(target_relation, 'changes') -%}
-  insert into {{ versioned_collapsing.get_helper_relation(target_relation, 'resolved') }} (
+  {%- set changes = versioned_collapsing.get_helper_relation(target_relation, 'input') -%}
+  insert into {{ versioned_collapsing.get_helper_relation(target_relation, 'folded') }} (
     {{ get_quoted_csv(options.unique_key + columns.payload + [options.version]) }},
-    _dbt_unset, _dbt_is_deleted, _dbt_is_tombstoned, _dbt_is_buried, _dbt_unmerged
+    _dbt_unset, _dbt_is_deleted, _dbt_is_tombstoned, _dbt_repeats_delete, _dbt_unmerged
   )
   with _dbt_live as (
     {{ versioned_collapsing._get_live_rows_sql(target_relation, options, columns, uncollapsed) }}
@@ -54,7 +54,7 @@
     _dbt_folded._dbt_folded_unset,
     _dbt_folded._dbt_folded_is_deleted,
     _dbt_folded._dbt_folded_is_tombstoned,
-    _dbt_folded._dbt_folded_is_buried,
+    _dbt_folded._dbt_folded_repeats_delete,
     _dbt_folded._dbt_folded_unmerged
   from _dbt_folded
   left any join _dbt_live as _dbt_stored
@@ -76,7 +76,7 @@
    | flag of a change | what it says                                                                      |
    | ---------------- | --------------------------------------------------------------------------------- |
    | is_new           | an upsert above the live row, the tombstone, the last delete and the last reset   |
-   | is_fallback      | stands for its key if no upsert is new: it is then stale, a duplicate or a delete |
+   | is_fallback      | stands for its key if no upsert is new: it is then late, a duplicate or a delete |
    | deletes_nothing  | a delete with nothing left to delete                                              |
    | is_taken         | goes into the fold: new, or the fallback                                          |
    | is_late          | a partial change below the live row, which can no longer be combined              |
@@ -136,7 +136,7 @@
       '_dbt_highest': versioned_collapsing._highest_of_key_sql('true', options),
       '_dbt_is_new': is_new,
       '_dbt_is_fallback': is_fallback,
-      '_dbt_deletes_nothing': '_dbt_is_buried',
+      '_dbt_deletes_nothing': '_dbt_repeats_delete',
       '_dbt_builds_on_live': builds_on_live,
   }) -%}
 {% endmacro %}
@@ -227,7 +227,7 @@
 
 
 {# Folds the changes of each key into one. The policy of each column combines the values of the changes that are taken.
-   If no upsert is new, the result is the fallback, and decide_outcomes finds that it is stale, a duplicate or a
+   If no upsert is new, the result is the fallback, and decide_outcomes finds that it is late, a duplicate or a
    delete. #}
 {% macro get_fold_sql(options, columns) -%}
   {%- set version = '_dbt_marked.' ~ adapter.quote(options.version) -%}
@@ -247,7 +247,7 @@
     ]) as _dbt_folded_unset,
     countIf(_dbt_marked._dbt_is_taken and _dbt_marked._dbt_is_deleted) > 0 as _dbt_folded_is_deleted,
     countIf(_dbt_marked._dbt_is_taken and not _dbt_marked._dbt_is_tombstoned) = 0 as _dbt_folded_is_tombstoned,
-    countIf(_dbt_marked._dbt_is_taken and _dbt_marked._dbt_deletes_nothing) > 0 as _dbt_folded_is_buried,
+    countIf(_dbt_marked._dbt_is_taken and _dbt_marked._dbt_deletes_nothing) > 0 as _dbt_folded_repeats_delete,
     any(_dbt_marked._dbt_builds_on_live) as _dbt_combines,
     multiIf(
       _dbt_folded_is_deleted or _dbt_folded_is_tombstoned,

@@ -1,15 +1,15 @@
 {# The condition that the counts in a row of the ledger add up. Each line must have been counted as something, and each
    event, and each change that belongs to no event, must have an outcome. #}
 {% macro get_adds_up_sql() -%}
-  ifNull(lines = blank + quarantined + passed_over + events, true)
-    and events + derived = {{ versioned_collapsing.get_outcomes_of_events() | join(' + ') }}
+  ifNull(lines = blank + quarantined + ignored + events, true)
+    and events + synthetic = {{ versioned_collapsing.get_outcomes_of_events() | join(' + ') }}
 {%- endmacro %}
 
 
 {# The possible outcomes of an event. No event has two of them. #}
 {% macro get_outcomes_of_events() %}
   {%- do return([
-      'superseded', 'truncates', 'states', 'deletes', 'duplicates', 'stale', 'conflicts', 'tombstoned', 'repaired'
+      'superseded', 'truncates', 'states', 'deletes', 'duplicates', 'late', 'conflicts', 'tombstoned', 'rebalanced'
   ]) -%}
 {% endmacro %}
 
@@ -17,7 +17,7 @@
 {# The columns of the ledger that these sums use. #}
 {% macro get_accounted_names() %}
   {%- do return(
-      versioned_collapsing.get_line_count_names() + ['derived'] + versioned_collapsing.get_outcomes_of_events()
+      versioned_collapsing.get_line_count_names() + ['synthetic'] + versioned_collapsing.get_outcomes_of_events()
   ) -%}
 {% endmacro %}
 
@@ -39,11 +39,11 @@
 
 
 {% macro _create_ledger(target_relation) %}
-  {%- set status = 'chunk staged, started, block applied, applied, adopted, repaired, filled (a view), or partial '
+  {%- set status = 'chunk staged, started, block applied, applied, adopted, rebalanced, filled (a view), or partial '
       ~ '(a run with --empty or --sample)' -%}
   {%- set definition = 'For a view: hash of its definition. With a journal: hashes of the views on the table. Also '
       ~ 'whether deletes were remembered' -%}
-  {%- set derived = 'Deletes that belong to no event: of an old key, of a row that an extract lacks, of a truncated row'
+  {%- set synthetic = 'Deletes that belong to no event: of an old key, of a row that an extract lacks, of a truncated row'
   -%}
   {%- set apply = 'Number of the apply; grows with each that publishes rows. 0: nothing published. For a view: number '
       ~ 'of the last apply that it has used' -%}
@@ -61,10 +61,10 @@
       lines Nullable(UInt64) comment 'Lines of the batches; null if the change set does not provide them',
       blank Nullable(UInt64) comment 'Lines that carry no information',
       quarantined Nullable(UInt64) comment 'Lines that cannot be used',
-      passed_over Nullable(UInt64) comment 'Messages that are not changes',
+      ignored Nullable(UInt64) comment 'Messages that are not changes',
       events Nullable(UInt64) comment 'Events to account for; null in rows without an account',
       superseded UInt64 comment 'Events below a later event of their key in the same change set',
-      derived UInt64 comment {{ versioned_collapsing.quote_literal(derived) }},
+      synthetic UInt64 comment {{ versioned_collapsing.quote_literal(synthetic) }},
       truncates UInt64 comment 'Truncates',
       apply UInt64 comment {{ versioned_collapsing.quote_literal(apply) }},
       signed_rows UInt64 comment 'With the status started: rows that the apply publishes, and feeds',
@@ -79,11 +79,11 @@
       cancels UInt64 comment 'Cancel rows written',
       deletes UInt64 comment 'Deletes applied',
       duplicates UInt64 comment 'Changes that repeat a change',
-      stale UInt64 comment 'Changes below the version of the live row',
-      unmerged UInt64 comment 'Partial changes that could not be combined: stale, or of a key that does not exist',
+      late UInt64 comment 'Changes below the version of the live row',
+      unmerged UInt64 comment 'Partial changes that could not be combined: late, or of a key that does not exist',
       conflicts UInt64 comment 'Changes at the version of the live row with a different payload',
       tombstoned UInt64 comment 'Changes at or below the version at which their key was deleted',
-      repaired UInt64 comment 'Torn keys that were repaired',
+      rebalanced UInt64 comment 'Unbalanced keys that were rebalanced',
       milliseconds UInt64 comment 'Milliseconds from the start of the model to this row',
       publish LowCardinality(String) comment 'How rows are published: atomic, journal, stream; not known yet: empty',
       block UInt32 comment 'With a journal: number of the next block',
@@ -219,7 +219,7 @@
 {# What the ledger says about the table that now has the target's name.
 
    - is_known: whether it has a row about the table; has_applies: whether it has a numbered apply to it
-   - has_history: whether a whole change set was applied or begun, or the table was adopted or repaired
+   - has_history: whether a whole change set was applied or begun, or the table was adopted or rebalanced
    - applied_batches, applied_change_set: the batches and the last change set that were applied
    - truncated_at: the version at which the table was truncated; deletes: how many deletes were remembered
    - number: that of the last apply to the table, or by the model to an earlier table with the same name
@@ -242,7 +242,7 @@
     select
       count() as known,
       countIf(apply > 0) as numbered,
-      countIf(status in ('applied', 'adopted', 'repaired')) as history,
+      countIf(status in ('applied', 'adopted', 'rebalanced')) as history,
       sumIf(deletes, status in ('applied', 'partial') and endsWith(definition, ' remembers_deletes')) as deletes,
       {%- for name, column in last.items() %}
       argMax({{ column }}, at) as {{ name }},
@@ -480,7 +480,7 @@
    - staged: the staged tables that an earlier apply has left
    - number: the number of the apply; 0 until the ledger is read
    - feed: the change feed, or none; feed_relation: where one is or would be #}
-{% macro start_apply(model, locked_relation, manifest={}, options={}) %}
+{% macro get_apply(model, locked_relation, manifest={}, options={}) %}
   {%- set now = modules.datetime.datetime.now(modules.pytz.utc) -%}
   {%- set run_id = local_md5(invocation_id ~ model.unique_id ~ now) -%}
   {%- set lock = versioned_collapsing.get_helper_relation(locked_relation, 'lock') -%}
@@ -514,7 +514,7 @@
 
 {# The apply that another run began. Names and batches come from the ledger; the lock and the start time come from the
    run that completes it. #}
-{% macro resume_apply(apply, unfinished) %}
+{% macro get_resumed_apply(apply, unfinished) %}
   {%- do return(dict(
       apply,
       model=unfinished.model,

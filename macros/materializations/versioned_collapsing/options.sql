@@ -59,7 +59,7 @@
     {%- set tuple = text[5:] if text.startswith('tuple(') else text -%}
     {%- set parts = versioned_collapsing.strip_parentheses(tuple) -%}
     {%- do expressions.extend(
-        versioned_collapsing.cut_at_commas(parts) if parts not in ('', tuple) else [entry]
+        versioned_collapsing.split_top_level(parts) if parts not in ('', tuple) else [entry]
     ) -%}
   {%- endfor -%}
   {%- do return(expressions) -%}
@@ -75,7 +75,7 @@
      them
    - views: the names of the views that are maintained from it #}
 {% macro get_change_feed(target_relation, options, model) %}
-  {%- set views = versioned_collapsing.get_followers(model)
+  {%- set views = versioned_collapsing.get_dependents(model)
       | selectattr('config.materialized', 'equalto', 'versioned_collapsing_view') | map(attribute='name') | list -%}
   {%- set option = options.change_feed | default('auto') -%}
   {%- if option is sameas false or (option == 'auto' and not views) -%}

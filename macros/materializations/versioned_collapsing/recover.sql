@@ -3,7 +3,7 @@
 {% macro recover_apply(target_relation, options, unfinished, apply) %}
   {%- do versioned_collapsing.allow_wide_statements(unfinished.batches) -%}
   {%- set resumed = dict(
-      versioned_collapsing.resume_apply(apply, unfinished),
+      versioned_collapsing.get_resumed_apply(apply, unfinished),
       staged=versioned_collapsing.read_staged_tables(target_relation)
   ) -%}
   {%- set missing = versioned_collapsing.get_missing_tables(target_relation, unfinished, resumed.staged) -%}
@@ -47,10 +47,10 @@
     {%- if relation.identifier not in staged or loop.first and not staged[relation.identifier].row_count | int -%}
       {%- do missing.append(relation | string) -%}
     {%- elif role == 'signed' and unfinished.status == 'chunk staged' -%}
-      {%- set twin = versioned_collapsing.get_create_twin_sql(
+      {%- set attachable = versioned_collapsing.get_create_attachable_sql(
           relation, target_relation, staged[target_relation.identifier]
       ) -%}
-      {%- if staged[relation.identifier].comment != versioned_collapsing.get_staged_comment(relation, twin) -%}
+      {%- if staged[relation.identifier].comment != versioned_collapsing.get_staged_comment(relation, attachable) -%}
         {%- do missing.append(relation | string) -%}
       {%- endif -%}
     {%- endif -%}
@@ -140,7 +140,7 @@
   {%- for column in versioned_collapsing.read_table_columns(signed) if column.name != options.sign -%}
     {%- do table.append({'name': column.name, 'type': column.type, 'given_type': column.type}) -%}
   {%- endfor -%}
-  {%- set columns = versioned_collapsing.describe_columns(options, table, []) -%}
+  {%- set columns = versioned_collapsing.get_columns(options, table, []) -%}
   {%- do versioned_collapsing.publish_blocks(target_relation, options, columns, progress, apply) -%}
   {%- set counts = versioned_collapsing.read_signed_row_counts(target_relation, options) -%}
   {%- do versioned_collapsing.record_apply(target_relation, apply, dict(progress, counts=counts), 'applied') -%}
@@ -162,12 +162,12 @@
       {%- do table.append({'name': column.name, 'type': column.type, 'given_type': column.type}) -%}
     {%- endif -%}
   {%- endfor -%}
-  {%- set columns = versioned_collapsing.describe_columns(options, table, given) -%}
+  {%- set columns = versioned_collapsing.get_columns(options, table, given) -%}
   {%- do return(dict(columns, is_folded='_unmerged' in given)) -%}
 {% endmacro %}
 
 
-{# Continues with the chunk after the last one that was recorded. Removes what the run that died has already gathered
+{# Continues with the chunk after the last one that was recorded. Removes what the run that died has already output
    from that chunk on. #}
 {% macro resume_chunks(target_relation, options, columns, counts, progress, apply) %}
   {%- set role = versioned_collapsing.get_change_set_role(options) -%}
@@ -176,7 +176,7 @@
       progress, chunk=progress.chunk + 1, block=0, source=role, counts=counts,
       change_count=versioned_collapsing.read_row_count(source)
   ) -%}
-  {%- do versioned_collapsing.drop_gathered_from_chunk(target_relation, options, progress, apply) -%}
+  {%- do versioned_collapsing.drop_output_from_chunk(target_relation, options, progress, apply) -%}
   {%- set decided = versioned_collapsing.decide_chunks(target_relation, options, columns, progress, apply) -%}
   {%- set all = dict(decided, has_writes=true, has_deletes=true) -%}
   {%- do versioned_collapsing.publish_and_record(

@@ -62,7 +62,7 @@
     {%- endif %}
     _dbt_is_deleted Bool,
     _dbt_is_tombstoned Bool,
-    _dbt_is_buried Bool,
+    _dbt_repeats_delete Bool,
     _dbt_problem LowCardinality(String)
   )
   engine = MergeTree
@@ -77,9 +77,9 @@
   {%- set names = get_quoted_csv(columns.names) ~ (', _dbt_unset, _dbt_is_reset, _dbt_batch' if columns.is_folded
       else '') -%}
   insert into {{ staged }} (
-    {{ names }}, _dbt_is_deleted, _dbt_is_tombstoned, _dbt_is_buried, _dbt_problem
+    {{ names }}, _dbt_is_deleted, _dbt_is_tombstoned, _dbt_repeats_delete, _dbt_problem
   )
-  with _dbt_changes as (
+  with _dbt_input as (
     {{ versioned_collapsing._get_changes_sql(options, columns, sql, truncated_at) }}
   )
   {%- if has_tombstones %},
@@ -87,11 +87,11 @@
     {{ versioned_collapsing.get_tombstones_sql(target_relation, options) }}
   )
   select {{ names }}, _dbt_is_deleted, {{ versioned_collapsing.get_tombstone_marks_sql(options) }}, _dbt_problem
-  from _dbt_changes
+  from _dbt_input
   left join _dbt_tombstones using ({{ key }})
   {%- else %}
   select {{ names }}, _dbt_is_deleted, false as _dbt_is_below, false as _dbt_is_same, _dbt_problem
-  from _dbt_changes
+  from _dbt_input
   {%- endif %}
   {{ versioned_collapsing.get_settings_sql(apply) }}
 {%- endmacro %}
@@ -344,7 +344,7 @@
       and (manifest.exists or '_is_truncate' not in names and options.old_state != 'stream') -%}
     {%- do return({'sql': sql, 'watermarks': [], 'roles': []}) -%}
   {%- endif -%}
-  {%- set landed = versioned_collapsing.get_helper_relation(target_relation, 'landed') -%}
+  {%- set landed = versioned_collapsing.get_helper_relation(target_relation, 'read') -%}
   {%- do versioned_collapsing.prepare_staged_table(
       landed, versioned_collapsing.get_create_landed_sql(landed, given),
       dict(apply, staged=versioned_collapsing.read_staged_tables(target_relation))

@@ -20,14 +20,14 @@
 {% macro _get_changes_beside_live_rows_sql(changes, options) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   select
-    _dbt_changes.*,
+    _dbt_input.*,
     _dbt_live_versions._dbt_is_live as _dbt_has_live,
     _dbt_live_versions._dbt_live_version as _dbt_live_version
-  from {{ changes }} as _dbt_changes
+  from {{ changes }} as _dbt_input
   left any join (
     select {{ key }}, {{ adapter.quote(options.version) }} as _dbt_live_version, true as _dbt_is_live from _dbt_live
   ) as _dbt_live_versions
-    on {{ versioned_collapsing.get_keys_equal_sql('_dbt_changes', '_dbt_live_versions', options.unique_key) }}
+    on {{ versioned_collapsing.get_keys_equal_sql('_dbt_input', '_dbt_live_versions', options.unique_key) }}
 {%- endmacro %}
 
 
@@ -45,19 +45,19 @@
   {%- endif -%}
   {%- set expressions = [] -%}
   {%- for text in versioned_collapsing.read_formatted_expressions(texts) -%}
-    {%- do expressions.extend(versioned_collapsing.cut_at_commas(text)) -%}
+    {%- do expressions.extend(versioned_collapsing.split_top_level(text)) -%}
   {%- endfor -%}
   {%- do return(expressions | unique(case_sensitive=true) | list) -%}
 {% endmacro %}
 
 
-{# Stages the torn keys, whose uncollapsed rows are not exactly one state row: a run died, or another writer left them
+{# Stages the unbalanced keys, whose uncollapsed rows are not exactly one state row: a run died, or another writer left them
    so. #}
-{% macro stage_torn_keys(target_relation, options, uncollapsed, apply) %}
-  {%- set torn = versioned_collapsing.get_helper_relation(target_relation, 'torn') -%}
+{% macro stage_unbalanced_keys(target_relation, options, uncollapsed, apply) %}
+  {%- set unbalanced = versioned_collapsing.get_helper_relation(target_relation, 'unbalanced') -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
-  {% call statement('stage_torn_keys') -%}
-    insert into {{ torn }} ({{ key }})
+  {% call statement('stage_unbalanced_keys') -%}
+    insert into {{ unbalanced }} ({{ key }})
     select {{ key }}
     from {{ versioned_collapsing.get_uncollapsed_rows_sql(target_relation, uncollapsed) }}
     group by {{ key }}
@@ -74,14 +74,14 @@
    read_uncollapsed_rows returns. #}
 {% macro stage_uncollapsed_rows(target_relation, options, columns, pairing, change_count, is_filled, apply) %}
   {%- set uncollapsed = versioned_collapsing.get_helper_relation(target_relation, 'uncollapsed') -%}
-  {%- set torn = versioned_collapsing.get_helper_relation(target_relation, 'torn') -%}
+  {%- set unbalanced = versioned_collapsing.get_helper_relation(target_relation, 'unbalanced') -%}
   {%- set names = get_quoted_csv(columns.names + [options.sign]) -%}
   {%- do versioned_collapsing.prepare_staged_table(
       uncollapsed, versioned_collapsing._get_create_uncollapsed_rows_sql(uncollapsed, options, columns, pairing), apply,
       is_filled
   ) -%}
   {%- do versioned_collapsing.prepare_staged_table(
-      torn, versioned_collapsing._get_create_torn_keys_sql(torn, options, columns), apply, is_filled
+      unbalanced, versioned_collapsing._get_create_unbalanced_keys_sql(unbalanced, options, columns), apply, is_filled
   ) -%}
   {% call statement('stage_uncollapsed_rows') -%}
     insert into {{ uncollapsed }} ({{ names }})
@@ -133,8 +133,8 @@
 {%- endmacro %}
 
 
-{% macro _get_create_torn_keys_sql(torn, options, columns) -%}
-  create table {{ torn }} (
+{% macro _get_create_unbalanced_keys_sql(unbalanced, options, columns) -%}
+  create table {{ unbalanced }} (
     {%- for column in columns.table if column.name in options.unique_key %}
     {{ adapter.quote(column.name) }} {{ column.type }},
     {%- endfor %}
@@ -149,7 +149,7 @@
    key: a set of tuples takes longer to make than it saves. The query condition cache must be off: if indexHint skips a
    granule, the cache remembers that the granule never has such rows. #}
 {% macro get_stored_rows_sql(target_relation, options, columns, change_count) -%}
-  {%- set changes = versioned_collapsing.get_helper_relation(target_relation, 'changes') -%}
+  {%- set changes = versioned_collapsing.get_helper_relation(target_relation, 'input') -%}
   {%- set names = get_quoted_csv(columns.names + [options.sign]) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   {%- set sorted_by = options.order_by | select('in', options.unique_key) | list + options.unique_key -%}

@@ -338,7 +338,7 @@
 
 {# The columns of the model, brought in line with those of the table. `on_schema_change` decides about columns that only
    one of the two has. Columns that the change set lacks are kept as they are stored. #}
-{% macro get_columns_in_line(stored, options, columns) %}
+{% macro get_aligned_columns(stored, options, columns) %}
   {%- set changes = versioned_collapsing.get_column_differences(stored, columns) -%}
   {%- set table = [] -%}
   {%- for column in columns.table if column.name in stored or options.on_schema_change == 'append_new_columns' -%}
@@ -347,7 +347,7 @@
   {%- for name in changes.absent -%}
     {%- do table.append({'name': name, 'type': stored[name], 'given_type': none}) -%}
   {%- endfor -%}
-  {%- do return(versioned_collapsing.describe_columns(options, table, columns.given)) -%}
+  {%- do return(versioned_collapsing.get_columns(options, table, columns.given)) -%}
 {% endmacro %}
 
 

@@ -26,7 +26,7 @@
   {%- set interval = versioned_collapsing.get_interval_sql(options.remember_deletes) -%}
   select {{ key }}, max({{ adapter.quote(options.version) }}) as _dbt_deleted_at, true as _dbt_is_tombstone
   from {{ versioned_collapsing.get_tombstones_relation(target_relation) }}
-  where {{ 'true' if of_all_keys else versioned_collapsing._get_key_lookup_sql(options.unique_key, '_dbt_changes') }}
+  where {{ 'true' if of_all_keys else versioned_collapsing._get_key_lookup_sql(options.unique_key, '_dbt_input') }}
     {%- if options.remember_deletes is not boolean %}
     and _remembered_at > now() - {{ interval }}
     {%- endif %}

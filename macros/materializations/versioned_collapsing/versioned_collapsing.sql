@@ -14,7 +14,7 @@
   {%- do versioned_collapsing.validate_change_sets(model) -%}
   {%- set manifest = versioned_collapsing.read_change_set_manifest(model) -%}
   {%- do versioned_collapsing.allow_wide_statements(manifest.batches, columns.table) -%}
-  {%- set apply = versioned_collapsing.start_apply(model, this, manifest, options) -%}
+  {%- set apply = versioned_collapsing.get_apply(model, this, manifest, options) -%}
   {%- set existing_relation = load_cached_relation(this) -%}
   {%- set is_rebuild = existing_relation is none or should_full_refresh() -%}
 
@@ -85,7 +85,7 @@
     {% do versioned_collapsing.validate_batches_are_new(target_relation, options, manifest, ledger, apply) %}
     {% set retaken = manifest.batches | map(attribute=0) | select('in', ledger.applied_batches) | list %}
     {% set apply = dict(apply, has_retaken=retaken != []) %}
-    {% set columns = versioned_collapsing.get_columns_in_line(stored, options, columns) %}
+    {% set columns = versioned_collapsing.get_aligned_columns(stored, options, columns) %}
     {% do versioned_collapsing.add_new_columns(target_relation, stored, columns) %}
     {% do versioned_collapsing.add_missing_projections(target_relation, options, apply) %}
   {% endif %}
@@ -180,7 +180,7 @@
 {# The line that dbt prints for the model. #}
 {% macro get_apply_summary(counts, apply) %}
   {%- set parts = [] -%}
-  {%- set unsaid = ('rows_read', 'keys', 'superseded', 'derived', 'truncates') -%}
+  {%- set unsaid = ('rows_read', 'keys', 'superseded', 'synthetic', 'truncates') -%}
   {%- for name in versioned_collapsing.get_count_names() if name not in unsaid and counts[name] -%}
     {%- do parts.append(
         versioned_collapsing.format_count(counts[name], name[:-1]) if name.endswith('s') else counts[name] ~ ' ' ~ name

@@ -172,7 +172,7 @@
   {%- set plain = [] -%}
   {%- for entry in entries -%}
     {%- set text = versioned_collapsing.strip_parentheses(entry | string | trim) -%}
-    {%- for part in versioned_collapsing.cut_at_commas(text) -%}
+    {%- for part in versioned_collapsing.split_top_level(text) -%}
       {%- set quoted = modules.re.fullmatch('([`"])(.*)\\1', part) -%}
       {%- do plain.append(quoted[2] if quoted else part) -%}
     {%- endfor -%}

@@ -90,21 +90,21 @@
 {% endmacro %}
 
 
-{# The names of the sources in which an apply that the view has not used may have repaired keys. If another writer wrote
-   rows, the feed only has the rows that cancel them. Nobody knows whether a restored apply repaired keys. #}
-{% macro read_healed_sources(sources, state) %}
-  {%- set healed = [] -%}
+{# The names of the sources in which an apply that the view has not used may have rebalanced keys. If another writer wrote
+   rows, the feed only has the rows that cancel them. Nobody knows whether a restored apply rebalanced keys. #}
+{% macro read_rebalanced_sources(sources, state) %}
+  {%- set rebalanced = [] -%}
   {%- for source in versioned_collapsing.get_changed_sources(sources, state) -%}
     {%- set condition -%}
       target_uuid = {{ versioned_collapsing.get_table_uuid_sql(source.relation) }}
         and apply between {{ state.used[source.position] + 1 }} and {{ state.last[source.position] }}
-        and (repaired > 0 or status = 'restored')
+        and (rebalanced > 0 or status = 'restored')
     {%- endset -%}
     {%- if versioned_collapsing.read_row_count(
         versioned_collapsing.get_ledger_relation(source.relation), condition
     ) -%}
-      {%- do healed.append(source.name) -%}
+      {%- do rebalanced.append(source.name) -%}
     {%- endif -%}
   {%- endfor -%}
-  {%- do return(healed) -%}
+  {%- do return(rebalanced) -%}
 {% endmacro %}

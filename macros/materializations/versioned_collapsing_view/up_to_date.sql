@@ -9,9 +9,9 @@
   {%- set is_new = is_full_refresh or not state.is_filled -%}
   {%- set lacking = [] if is_new else versioned_collapsing.read_lacking_feeds(options.sources, state, described) -%}
   {%- set is_altered = not is_new and versioned_collapsing._read_is_altered(this, sql) -%}
-  {%- set healed = [] if is_new else versioned_collapsing.read_healed_sources(options.sources, state) -%}
-  {%- if is_new or lacking or is_altered or healed -%}
-    {%- do versioned_collapsing.log_why_filled(this, lacking, is_altered, healed) -%}
+  {%- set rebalanced = [] if is_new else versioned_collapsing.read_rebalanced_sources(options.sources, state) -%}
+  {%- if is_new or lacking or is_altered or rebalanced -%}
+    {%- do versioned_collapsing.log_why_filled(this, lacking, is_altered, rebalanced) -%}
     {%- do versioned_collapsing.validate_no_other_writers(this) -%}
     {%- do versioned_collapsing.fill_view(this, existing_relation, options, state, described, apply, sql) -%}
     {%- set message = 'filled from ' ~ versioned_collapsing.get_source_names(options.sources) -%}
@@ -36,7 +36,7 @@
 {% endmacro %}
 
 
-{% macro log_why_filled(this, lacking, is_altered, healed) %}
+{% macro log_why_filled(this, lacking, is_altered, rebalanced) %}
   {%- if lacking -%}
     {%- do log(
         this ~ (': the change feed of ' if lacking | length == 1 else ': the change feeds of ')
@@ -45,9 +45,9 @@
     ) -%}
   {%- elif is_altered -%}
     {%- do log(this ~ ': columns of its tables have other types now. Filling the view again', info=true) -%}
-  {%- elif healed -%}
+  {%- elif rebalanced -%}
     {%- do log(
-        this ~ ': keys of ' ~ healed | join(' and ') ~ ' may have been repaired that others had written. Filling the '
+        this ~ ': keys of ' ~ rebalanced | join(' and ') ~ ' may have been rebalanced that others had written. Filling the '
         ~ 'view again', info=true
     ) -%}
   {%- endif -%}

@@ -7,7 +7,7 @@
   {%- set existing_relation = load_cached_relation(this) -%}
   {%- do versioned_collapsing.validate_view_place(existing_relation) -%}
   {%- do versioned_collapsing.validate_source_tables(options.sources) -%}
-  {%- set apply = versioned_collapsing.start_apply(model, options.sources[0].relation) -%}
+  {%- set apply = versioned_collapsing.get_apply(model, options.sources[0].relation) -%}
 
   {{ run_hooks(pre_hooks, inside_transaction=False) }}
   {{ run_hooks(pre_hooks, inside_transaction=True) }}

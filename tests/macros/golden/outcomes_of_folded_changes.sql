@@ -1,10 +1,10 @@
 select
     multiIf(
-      _dbt_changed._dbt_is_torn, 'repaired',
-      _dbt_changed._dbt_is_tombstoned, if(_dbt_changed._dbt_is_deleted, 'stale', 'tombstoned'),
-      _dbt_stored."_sign" = 0 and _dbt_changed._dbt_is_buried, 'duplicate',
+      _dbt_changed._dbt_is_unbalanced, 'rebalanced',
+      _dbt_changed._dbt_is_tombstoned, if(_dbt_changed._dbt_is_deleted, 'late', 'tombstoned'),
+      _dbt_stored."_sign" = 0 and _dbt_changed._dbt_repeats_delete, 'duplicate',
       _dbt_stored."_sign" = 0, if(_dbt_changed._dbt_is_deleted, 'delete of an absent key', 'insert'),
-      _dbt_changed."_version" < _dbt_stored."_version", 'stale',
+      _dbt_changed."_version" < _dbt_stored."_version", 'late',
       _dbt_changed._dbt_is_deleted, 'delete',
       _dbt_changed."_version" > _dbt_stored."_version", 'update',
       'same version'
@@ -13,8 +13,8 @@ select
     countIf(_dbt_stored."_sign" <> 0) as _dbt_matched,
     sum(_dbt_changed._dbt_unmerged) as _dbt_unmerged_rows
   from (
-    select *, ("id") in (select "id" from `it_combine`.`orders__dbt_torn`) as _dbt_is_torn
-    from `it_combine`.`orders__dbt_changes`
+    select *, ("id") in (select "id" from `it_combine`.`orders__dbt_unbalanced`) as _dbt_is_unbalanced
+    from `it_combine`.`orders__dbt_input`
   ) as _dbt_changed
   left any join (
     select * from `it_combine`.`orders__dbt_uncollapsed`

@@ -1,6 +1,6 @@
 insert into `it_update`.`versioned_collapsing_ledger` (
     model, target_uuid, invocation_id, run_id, status, at, batches,
-    lines, blank, quarantined, passed_over, events, rows_read, keys, states, cancels, deletes, duplicates, stale, unmerged, conflicts, tombstoned, repaired, superseded, derived, truncates,
+    lines, blank, quarantined, ignored, events, rows_read, keys, states, cancels, deletes, duplicates, late, unmerged, conflicts, tombstoned, rebalanced, superseded, synthetic, truncates,
     milliseconds, publish, block, chunk, chunks, is_partial, truncated_at, source_uuid, definition,
     apply, landed_at, taken_at, change_set, watermarks, signed_rows
   )

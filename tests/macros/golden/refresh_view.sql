@@ -4,7 +4,7 @@ insert into `it_view_refresh`.`orders_sums__dbt_build`
       select * from (
 select region, sum(amount * _sign) as amount from (
 select "id", "region", "amount", "_version", "_sign"
-  from `it_view_refresh`.`orders__changes`
+  from `it_view_refresh`.`orders__feed`
   where _apply in (
     select apply
     from `it_view_refresh`.`versioned_collapsing_ledger`

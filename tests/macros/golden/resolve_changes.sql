@@ -1,6 +1,6 @@
-insert into `it_combine`.`orders__dbt_resolved` (
+insert into `it_combine`.`orders__dbt_folded` (
     "id", "region", "amount", "_version",
-    _dbt_unset, _dbt_is_deleted, _dbt_is_tombstoned, _dbt_is_buried, _dbt_unmerged
+    _dbt_unset, _dbt_is_deleted, _dbt_is_tombstoned, _dbt_repeats_delete, _dbt_unmerged
   )
   with _dbt_live as (
     select "id", "region", "amount", "_version"
@@ -11,14 +11,14 @@ insert into `it_combine`.`orders__dbt_resolved` (
   ),
   _dbt_changed as (
     select
-    _dbt_changes.*,
+    _dbt_input.*,
     _dbt_live_versions._dbt_is_live as _dbt_has_live,
     _dbt_live_versions._dbt_live_version as _dbt_live_version
-  from `it_combine`.`orders__dbt_changes` as _dbt_changes
+  from `it_combine`.`orders__dbt_input` as _dbt_input
   left any join (
     select "id", "_version" as _dbt_live_version, true as _dbt_is_live from _dbt_live
   ) as _dbt_live_versions
-    on _dbt_changes."id" = _dbt_live_versions."id"
+    on _dbt_input."id" = _dbt_live_versions."id"
   ),
   _dbt_has_reset_known as (
     select *, countIf(_dbt_is_reset and not _dbt_is_deleted) over (partition by "id") > 0 as _dbt_has_reset from _dbt_changed
@@ -46,7 +46,7 @@ insert into `it_combine`.`orders__dbt_resolved` (
     select *, "_version" = _dbt_highest and _dbt_is_deleted = (_dbt_has_delete and _dbt_dead_at = _dbt_highest) as _dbt_is_fallback from _dbt_is_new_known
   ),
   _dbt_deletes_nothing_known as (
-    select *, _dbt_is_buried as _dbt_deletes_nothing from _dbt_is_fallback_known
+    select *, _dbt_repeats_delete as _dbt_deletes_nothing from _dbt_is_fallback_known
   ),
   _dbt_builds_on_live_known as (
     select *, _dbt_has_live
@@ -79,7 +79,7 @@ insert into `it_combine`.`orders__dbt_resolved` (
     ]) as _dbt_folded_unset,
     countIf(_dbt_marked._dbt_is_taken and _dbt_marked._dbt_is_deleted) > 0 as _dbt_folded_is_deleted,
     countIf(_dbt_marked._dbt_is_taken and not _dbt_marked._dbt_is_tombstoned) = 0 as _dbt_folded_is_tombstoned,
-    countIf(_dbt_marked._dbt_is_taken and _dbt_marked._dbt_deletes_nothing) > 0 as _dbt_folded_is_buried,
+    countIf(_dbt_marked._dbt_is_taken and _dbt_marked._dbt_deletes_nothing) > 0 as _dbt_folded_repeats_delete,
     any(_dbt_marked._dbt_builds_on_live) as _dbt_combines,
     multiIf(
       _dbt_folded_is_deleted or _dbt_folded_is_tombstoned,
@@ -111,7 +111,7 @@ insert into `it_combine`.`orders__dbt_resolved` (
     _dbt_folded._dbt_folded_unset,
     _dbt_folded._dbt_folded_is_deleted,
     _dbt_folded._dbt_folded_is_tombstoned,
-    _dbt_folded._dbt_folded_is_buried,
+    _dbt_folded._dbt_folded_repeats_delete,
     _dbt_folded._dbt_folded_unmerged
   from _dbt_folded
   left any join _dbt_live as _dbt_stored

@@ -1,7 +1,7 @@
-insert into `it_update`.`orders__dbt_changes` (
-    "id", "region", "amount", "_version", _dbt_is_deleted, _dbt_is_tombstoned, _dbt_is_buried, _dbt_problem
+insert into `it_update`.`orders__dbt_input` (
+    "id", "region", "amount", "_version", _dbt_is_deleted, _dbt_is_tombstoned, _dbt_repeats_delete, _dbt_problem
   )
-  with _dbt_changes as (
+  with _dbt_input as (
     select *
   from (select
     _dbt_given."id" as "id",
@@ -19,5 +19,5 @@ select * from it_update.changes
   limit 1 by "id"
   )
   select "id", "region", "amount", "_version", _dbt_is_deleted, false as _dbt_is_below, false as _dbt_is_same, _dbt_problem
-  from _dbt_changes
+  from _dbt_input
   settings log_comment = 'versioned_collapsing 331160526ed145c3ce3a79687b3473c7'

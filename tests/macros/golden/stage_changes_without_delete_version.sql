@@ -1,7 +1,7 @@
-insert into `it_ignored_delete_version`.`orders__dbt_changes` (
-    "id", "region", "amount", "_version", _dbt_unset, _dbt_is_reset, _dbt_batch, _dbt_is_deleted, _dbt_is_tombstoned, _dbt_is_buried, _dbt_problem
+insert into `it_ignored_delete_version`.`orders__dbt_input` (
+    "id", "region", "amount", "_version", _dbt_unset, _dbt_is_reset, _dbt_batch, _dbt_is_deleted, _dbt_is_tombstoned, _dbt_repeats_delete, _dbt_problem
   )
-  with _dbt_changes as (
+  with _dbt_input as (
     select
     _dbt_given."id" as "id",
     _dbt_given."region" as "region",
@@ -18,5 +18,5 @@ select * from it_ignored_delete_version.changes
   where true
   )
   select "id", "region", "amount", "_version", _dbt_unset, _dbt_is_reset, _dbt_batch, _dbt_is_deleted, false as _dbt_is_below, false as _dbt_is_same, _dbt_problem
-  from _dbt_changes
+  from _dbt_input
   settings log_comment = 'versioned_collapsing dd93147cdef8fd093ce2adf42e1c1dd6'

@@ -8,10 +8,10 @@ insert into `it_update`.`orders__dbt_signed` (
   ) as _dbt_stored
   left any join (
     select "id", "_version" as _dbt_changed_version, _dbt_is_deleted, true as _dbt_is_changed
-    from `it_update`.`orders__dbt_changes`
+    from `it_update`.`orders__dbt_input`
     where not _dbt_is_tombstoned
       and ("id") not in (
-        select "id" from `it_update`.`orders__dbt_torn`
+        select "id" from `it_update`.`orders__dbt_unbalanced`
       )
   ) as _dbt_changed using ("id")
   where _dbt_is_changed
@@ -24,10 +24,10 @@ insert into `it_update`.`orders__dbt_signed` (
   select "id", "region", "amount", "_version", toInt8(1) as _dbt_new_sign
   from (
     select *
-    from `it_update`.`orders__dbt_changes`
+    from `it_update`.`orders__dbt_input`
     where not _dbt_is_deleted and not _dbt_is_tombstoned
       and ("id") not in (
-        select "id" from `it_update`.`orders__dbt_torn`
+        select "id" from `it_update`.`orders__dbt_unbalanced`
       )
   ) as _dbt_changed
   left any join (

@@ -69,7 +69,7 @@ for name in names:
     client.command(f"create table `{name}` (id Int8) engine = MergeTree order by id as select 1")
 print(*(row[0] for row in client.query("select name from system.tables where database = 'shop' order by 1").result_rows))
 """
-HELPERS = ("a.b__dbt_changes", "a__dbt_build")
+HELPERS = ("a.b__dbt_input", "a__dbt_build")
 
 
 def tables(home: Path, *names: str) -> str:
@@ -88,13 +88,13 @@ def definition(home: Path, name: str) -> Path:
 
 def test_empty_definitions_of_helper_tables_are_removed(tmp_path: Path) -> None:
     """Such files remain after the disk was full."""
-    assert tables(tmp_path, "a", *HELPERS) == "a a.b__dbt_changes a__dbt_build"
+    assert tables(tmp_path, "a", *HELPERS) == "a a.b__dbt_input a__dbt_build"
     for name in HELPERS:
         definition(tmp_path, name).write_text("")
     warning, names = tables(tmp_path).splitlines()
-    assert warning.endswith("the next run creates the tables again: a.b__dbt_changes, a__dbt_build")
+    assert warning.endswith("the next run creates the tables again: a.b__dbt_input, a__dbt_build")
     assert names == "a"
-    assert tables(tmp_path, *HELPERS) == "a a.b__dbt_changes a__dbt_build"
+    assert tables(tmp_path, *HELPERS) == "a a.b__dbt_input a__dbt_build"
 
 
 @pytest.mark.parametrize("name", ["a.b", "a__dbt_backup", "a__dbt_build__tombstones"])

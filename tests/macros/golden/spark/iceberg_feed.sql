@@ -1,6 +1,6 @@
 select
     `id`, `at`,
-    taken._batch,
+    pending._batch,
     log._change_type in ('INSERT', 'UPDATE_AFTER') as _is_after,
     false as _is_truncate
   from shop__orders_changes__feed_log as log
@@ -9,5 +9,5 @@ select
     from values
       (7, cast(100 as bigint)),
       (9, cast(200 as bigint))
-    as taken (_snapshot_id, _batch)
-  ) as taken on log._commit_snapshot_id = taken._snapshot_id
+    as pending (_snapshot_id, _batch)
+  ) as pending on log._commit_snapshot_id = pending._snapshot_id

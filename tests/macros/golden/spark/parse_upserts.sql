@@ -79,7 +79,7 @@ with images as (
     _version,
     false as _is_deleted,
     _missing_fields as _missing_fields,
-    cast(null as string) as _passed_over,
+    cast(null as string) as _ignored,
     array_except(
       if(_is_json, map_keys(_value), null),
       array('id', 'at')

@@ -89,10 +89,10 @@ def attention(data: Row, tests: Row | None) -> Iterator[tuple[str, str]]:
                 f"{name}: a run was interrupted while it published. The next one completes it.",
                 f"dbt run --select {model}",
             )
-        if torn := table["status"]["torn_keys"]:
+        if unbalanced := table["status"]["unbalanced_keys"]:
             yield (
-                f"{name}: {count(torn)} torn {'key' if torn == 1 else 'keys'}.",
-                f"dbt run-operation repair_collapse --args '{{model: {model}}}'",
+                f"{name}: {count(unbalanced)} unbalanced {'key' if unbalanced == 1 else 'keys'}.",
+                f"dbt run-operation rebalance --args '{{model: {model}}}'",
             )
         if wrong := table["totals"]["not_adding_up"]:
             yield (
@@ -102,7 +102,7 @@ def attention(data: Row, tests: Row | None) -> Iterator[tuple[str, str]]:
         for check in table["verifications"]:
             if found := sum(check[fault] for fault in FAULTS):
                 keys = "key differs" if found == 1 else "keys differ"
-                yield f"{name}: {count(found)} {keys} from {check['truth']}.", ""
+                yield f"{name}: {count(found)} {keys} from {check['reference']}.", ""
         for view in table["views"]:
             if view["used"] < view["last"] or not view["fills"]:
                 yield (f"{view['name']} lacks changes of {name}.", f"dbt run --select {view['model']}")

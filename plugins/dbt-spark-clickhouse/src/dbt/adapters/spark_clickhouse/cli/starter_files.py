@@ -183,7 +183,7 @@ def _of_files(start: Start) -> dict[str, str]:
         ),
         f"{quarantine}_changes.sql": (
             "{{ config(database='spark', materialized='change_set', "
-            "on_changed_batch='retake') }}\n\n"
+            "on_changed_batch='reprocess') }}\n\n"
             f"{{{{ {_PACKAGE}.quarantined_lines(ref('stg_{name}'), '{name}') }}}}\n"
         ),
         f"{quarantine}.sql": (

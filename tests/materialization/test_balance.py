@@ -11,11 +11,11 @@ from tests.support.collapsing_project import CollapsingProject, Row
 from tests.support.collapsing_projects import MakeProject
 from tests.support.stand_in import LINES, stand_in_for_change_sets, write_manifest
 
-COUNTS = ("_duplicates", "_conflicts", "_superseded", "_derived")
+COUNTS = ("_duplicates", "_conflicts", "_superseded", "_synthetic")
 STRUCTURE = "id Nullable(Int64), x Int64, _version Int64, _is_deleted Bool, _is_truncate Bool, " + (
     ", ".join(f"{name} Int64" for name in COUNTS)
 )
-LEDGER = f"select {', '.join(LINES)}, superseded, derived, truncates from versioned_collapsing_ledger"
+LEDGER = f"select {', '.join(LINES)}, superseded, synthetic, truncates from versioned_collapsing_ledger"
 CLAIM = "every_event_is_accounted_for"
 
 # An independent event; one below two others; one with a duplicate that changed its key, and the delete of the old key.
@@ -68,7 +68,7 @@ def test_lines_and_events_of_all_batches(project: CollapsingProject) -> None:
 @pytest.mark.parametrize(
     ("change", "condition"),
     [
-        ("stale + 1 as stale", "the events and their outcomes do not add up"),
+        ("late + 1 as late", "the events and their outcomes do not add up"),
         ("events - 1 as events", "the lines and their kinds do not add up"),
         ("lines + 1 as lines", "the lines and their kinds do not add up"),
         ("states - 1 as states", "the events and their outcomes do not add up"),

@@ -1,4 +1,4 @@
-insert into `it_heal`.`orders__dbt_signed` (
+insert into `it_rebalance`.`orders__dbt_signed` (
     "id", "region", "amount", "_version", "_sign"
   )
   select *
@@ -18,8 +18,8 @@ insert into `it_heal`.`orders__dbt_signed` (
       "_sign" = 1 as _dbt_is_state,
       false as _dbt_deletes,
       false as _dbt_tombstoned
-    from `it_heal`.`orders__dbt_uncollapsed`
-    where ("id") in (select "id" from `it_heal`.`orders__dbt_torn`)
+    from `it_rebalance`.`orders__dbt_uncollapsed`
+    where ("id") in (select "id" from `it_rebalance`.`orders__dbt_unbalanced`)
     union all
     select
       "id",
@@ -28,8 +28,8 @@ insert into `it_heal`.`orders__dbt_signed` (
       false as _dbt_is_state,
       _dbt_is_deleted,
       _dbt_is_tombstoned
-    from `it_heal`.`orders__dbt_changes`
-    where ("id") in (select "id" from `it_heal`.`orders__dbt_torn`)
+    from `it_rebalance`.`orders__dbt_input`
+    where ("id") in (select "id" from `it_rebalance`.`orders__dbt_unbalanced`)
   )
   group by "id"
   having countIf(not _dbt_is_stored) > 0
@@ -73,7 +73,7 @@ insert into `it_heal`.`orders__dbt_signed` (
       arrayMap(_dbt_row -> toInt8(1), _dbt_added)
     ) as _dbt_written_signs from _dbt_written_rows_known
   ),
-  _dbt_healed as (
+  _dbt_rebalanced as (
     select * from _dbt_written_signs_known
   )
   select
@@ -82,6 +82,6 @@ insert into `it_heal`.`orders__dbt_signed` (
     tupleElement(_dbt_written, '_dbt_amount'),
     tupleElement(_dbt_written, '_dbt__version'),
     _dbt_written_sign
-  from _dbt_healed
+  from _dbt_rebalanced
   array join _dbt_written_rows as _dbt_written, _dbt_written_signs as _dbt_written_sign)
   settings join_algorithm = 'partial_merge', query_plan_convert_any_join_to_semi_or_anti_join = 0, optimize_on_insert = 0, max_insert_threads = 2, max_block_size = 65409, min_insert_block_size_rows = 1048576, min_insert_block_size_bytes = 67108864, max_partitions_per_insert_block = 0, log_comment = 'versioned_collapsing d4786b14d7e10a16c2b5e239ea1314aa'

@@ -1,18 +1,18 @@
 {# Finds rows whose signs do not add up, keys with several live rows, and live rows of deleted keys. Inserts the rows
    that correct them; these rows correct views on the table too. It compares whole rows, and does not rely on merges.
    Without `dry_run: false` it only reports what it would write, as an error, so that the exit code shows it. #}
-{% macro repair_collapse(model, dry_run=true) %}
-  {%- set node = versioned_collapsing.get_collapsing_node('repair_collapse', model) -%}
-  {%- set table = versioned_collapsing.read_collapsing_table('repair_collapse', node) -%}
+{% macro rebalance(model, dry_run=true) %}
+  {%- set node = versioned_collapsing.get_collapsing_node('rebalance', model) -%}
+  {%- set table = versioned_collapsing.read_collapsing_table('rebalance', node) -%}
   {%- set options = versioned_collapsing.get_valid_options(node) -%}
-  {%- set apply = versioned_collapsing.start_apply(
+  {%- set apply = versioned_collapsing.get_apply(
       node, table, options={'old_state': 'stream', 'change_feed': options.change_feed}
   ) -%}
   {%- do versioned_collapsing.prepare_ledger(table) -%}
   {%- do versioned_collapsing.acquire_lock(table, apply) -%}
   {%- set ledger = versioned_collapsing.read_restored_ledger(table, options, node, apply) -%}
   {%- set apply = dict(apply, number=ledger.number + 1) -%}
-  {%- do versioned_collapsing.validate_finished('repair_collapse', table, node, ledger, apply) -%}
+  {%- do versioned_collapsing.validate_finished('rebalance', table, node, ledger, apply) -%}
   {%- set columns = versioned_collapsing.read_table_description(table, options) -%}
   {%- set repairs = versioned_collapsing.read_repairs_sql(table, options, columns) -%}
   {%- set found = versioned_collapsing.read_repair_counts(options, repairs) -%}
@@ -28,13 +28,13 @@
 {% endmacro %}
 
 
-{# The columns of the table, as describe_columns returns them. #}
+{# The columns of the table, as get_columns returns them. #}
 {% macro read_table_description(table, options) %}
   {%- set stored = [] -%}
   {%- for column in versioned_collapsing.read_table_columns(table) if column.name != options.sign -%}
     {%- do stored.append({'name': column.name, 'type': column.type, 'given_type': column.type}) -%}
   {%- endfor -%}
-  {%- do return(versioned_collapsing.describe_columns(options, stored, [])) -%}
+  {%- do return(versioned_collapsing.get_columns(options, stored, [])) -%}
 {% endmacro %}
 
 
@@ -118,10 +118,10 @@
    completed like them if the operation dies. #}
 {% macro write_repairs(table, options, columns, repairs, found, apply) %}
   {%- set apply = dict(apply, staged=versioned_collapsing.read_staged_tables(table)) -%}
-  {%- set counts = {'repaired': found.broken_keys, 'states': found.states, 'cancels': found.cancels} -%}
+  {%- set counts = {'rebalanced': found.broken_keys, 'states': found.states, 'cancels': found.cancels} -%}
   {%- set rows = versioned_collapsing.get_repair_rows_sql(options, columns, repairs) -%}
   {%- set signed = versioned_collapsing.get_helper_relation(table, 'signed') -%}
-  {%- do versioned_collapsing.prepare_twin(signed, table, apply, is_new=true) -%}
+  {%- do versioned_collapsing.prepare_attachable(signed, table, apply, is_new=true) -%}
   {% call statement('stage_repairs') -%}
     {{ versioned_collapsing.get_stage_rows_sql(table, options, columns, rows, apply) }}
   {%- endcall %}
@@ -129,7 +129,7 @@
       table, options, columns, versioned_collapsing.get_initial_progress(), apply
   ) -%}
   {%- do versioned_collapsing.publish_staged_rows(table, options, columns, progress, apply) -%}
-  {%- do versioned_collapsing.record_apply(table, apply, dict(progress, counts=counts), 'repaired') -%}
+  {%- do versioned_collapsing.record_apply(table, apply, dict(progress, counts=counts), 'rebalanced') -%}
   {%- do versioned_collapsing.drop_staged(table, ['signed']) -%}
 {% endmacro %}
 
@@ -148,10 +148,10 @@
 
 {# A dry run that finds something is an error, so that the exit code shows it. #}
 {% macro validate_nothing_to_repair(table, found, model) %}
-  {%- set command = "dbt run-operation repair_collapse --args '{model: " ~ model ~ ", dry_run: false}'" -%}
+  {%- set command = "dbt run-operation rebalance --args '{model: " ~ model ~ ", dry_run: false}'" -%}
   {%- if found.broken_keys or found.undecided_keys -%}
     {%- do exceptions.raise_database_error(
-        "repair_collapse: " ~ versioned_collapsing.get_repair_message(table, found) ~ ". Nothing was written."
+        "rebalance: " ~ versioned_collapsing.get_repair_message(table, found) ~ ". Nothing was written."
         ~ (" To write the rows: " ~ command if found.broken_keys else '')
     ) -%}
   {%- endif -%}

@@ -1,4 +1,4 @@
-{# The rows that repair torn keys, whose uncollapsed rows are not exactly one state row: a run died, or another writer
+{# The rows that repair unbalanced keys, whose uncollapsed rows are not exactly one state row: a run died, or another writer
    left them so. They are the opposite of every uncollapsed row that should not be there, and the state row that should
    be there, if it is missing. Two different state rows of the highest version stay until a newer change replaces them:
    no cancel row could tell them apart. One flag per step:
@@ -12,28 +12,28 @@
    | surplus       | the rows that should not be there: all but one of each state row that stays                |
    | added         | the state row that should be there and is missing, if any                                  |
    | written_rows  | surplus and added; written_signs: the signs with which they are written                    | #}
-{% macro get_heal_rows_sql(target_relation, options, columns, uncollapsed) -%}
+{% macro get_rebalancing_rows_sql(target_relation, options, columns, uncollapsed) -%}
   {%- set others = columns.names | reject('in', options.unique_key) | list -%}
   with _dbt_per_key as (
-    {{ versioned_collapsing._get_torn_rows_sql(target_relation, options, columns, uncollapsed) }}
+    {{ versioned_collapsing._get_unbalanced_rows_sql(target_relation, options, columns, uncollapsed) }}
   ),
-  {{ versioned_collapsing.get_steps_sql('_dbt_per_key', versioned_collapsing._get_heal_steps(options), '_dbt_healed') }}
+  {{ versioned_collapsing.get_steps_sql('_dbt_per_key', versioned_collapsing._get_rebalancing_steps(options), '_dbt_rebalanced') }}
   select
     {{ get_quoted_csv(options.unique_key) }},
     {%- for name in others %}
     {{ versioned_collapsing.get_element_sql('_dbt_written', name) }},
     {%- endfor %}
     _dbt_written_sign
-  from _dbt_healed
+  from _dbt_rebalanced
   array join _dbt_written_rows as _dbt_written, _dbt_written_signs as _dbt_written_sign
 {%- endmacro %}
 
 
-{# For each torn key that changes: its uncollapsed rows, the state rows among them, and the change, as named tuples. #}
-{% macro _get_torn_rows_sql(target_relation, options, columns, uncollapsed) -%}
+{# For each unbalanced key that changes: its uncollapsed rows, the state rows among them, and the change, as named tuples. #}
+{% macro _get_unbalanced_rows_sql(target_relation, options, columns, uncollapsed) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
-  {%- set torn = versioned_collapsing.get_helper_relation(target_relation, 'torn') -%}
-  {%- set is_torn = '(' ~ key ~ ') in (select ' ~ key ~ ' from ' ~ torn ~ ')' -%}
+  {%- set unbalanced = versioned_collapsing.get_helper_relation(target_relation, 'unbalanced') -%}
+  {%- set is_unbalanced = '(' ~ key ~ ') in (select ' ~ key ~ ' from ' ~ unbalanced ~ ')' -%}
   {%- set sign = adapter.quote(options.sign) -%}
   {%- set others = columns.table | rejectattr('name', 'in', options.unique_key) | list -%}
   select
@@ -52,7 +52,7 @@
       false as _dbt_deletes,
       false as _dbt_tombstoned
     from {{ versioned_collapsing.get_uncollapsed_rows_sql(target_relation, uncollapsed) }}
-    where {{ is_torn }}
+    where {{ is_unbalanced }}
 
     union all
 
@@ -63,8 +63,8 @@
       false as _dbt_is_state,
       _dbt_is_deleted,
       _dbt_is_tombstoned
-    from {{ versioned_collapsing.get_helper_relation(target_relation, 'changes') }}
-    where {{ is_torn }}
+    from {{ versioned_collapsing.get_helper_relation(target_relation, 'input') }}
+    where {{ is_unbalanced }}
   )
   group by {{ key }}
   having countIf(not _dbt_is_stored) > 0
@@ -84,8 +84,8 @@
 {%- endmacro %}
 
 
-{# One flag per step; get_heal_rows_sql says what each flag means. #}
-{% macro _get_heal_steps(options) %}
+{# One flag per step; get_rebalancing_rows_sql says what each flag means. #}
+{% macro _get_rebalancing_steps(options) %}
   {%- set version = versioned_collapsing.get_element_sql('_dbt_row', options.version) -%}
   {%- set changed = versioned_collapsing.get_element_sql('_dbt_change', options.version) -%}
   {%- set sign = versioned_collapsing.get_element_sql('_dbt_row', options.sign) -%}

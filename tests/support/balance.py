@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.support.shop import Row
 
-OUTCOMES = "superseded + truncates + states + deletes + duplicates + stale + conflicts + tombstoned + repaired"
+OUTCOMES = "superseded + truncates + states + deletes + duplicates + late + conflicts + tombstoned + rebalanced"
 
 
 def assert_ledger_adds_up(query: Callable[[str], list[Row]], schema: str) -> None:
@@ -21,17 +21,17 @@ def assert_ledger_adds_up(query: Callable[[str], list[Row]], schema: str) -> Non
     if not query(f"exists table {ledger}")[0][0]:
         return
     wrong = query(
-        "select model, status, chunks, lines, blank, quarantined, passed_over, events, derived, rows_read, keys, "
+        "select model, status, chunks, lines, blank, quarantined, ignored, events, synthetic, rows_read, keys, "
         f"{OUTCOMES.replace(' +', ',')} from {ledger} "
         "where status in ('applied', 'partial') and publish <> 'stream' and (events is null "
-        "or lines is not null and ifNull(lines <> blank + quarantined + passed_over + events, true) "
-        f"or events + derived <> {OUTCOMES})"
+        "or lines is not null and ifNull(lines <> blank + quarantined + ignored + events, true) "
+        f"or events + synthetic <> {OUTCOMES})"
     )
     assert not wrong, wrong
 
 
 COUNTS = (
-    "events", "derived", "truncates", "keys", "states", "cancels", "deletes", "duplicates", "stale", "conflicts",
+    "events", "synthetic", "truncates", "keys", "states", "cancels", "deletes", "duplicates", "late", "conflicts",
     "tombstoned", "superseded",
 )  # fmt: skip
 
@@ -51,7 +51,7 @@ def assert_manifest_adds_up(batches: Sequence[Mapping[str, Any]]) -> None:
     Raises:
         AssertionError: one is not.
     """
-    names = ("blank", "quarantined", "passed_over", "events")
+    names = ("blank", "quarantined", "ignored", "events")
     wrong = [batch for batch in batches if batch["lines"] != sum(batch[name] for name in names)]
     assert batches
     assert not wrong, wrong
