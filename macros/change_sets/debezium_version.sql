@@ -308,9 +308,9 @@
 {% endmacro %}
 
 
-{# For each input of a change set with a first transaction among the batches that are pending, the snapshots up to there:
-   batch and LSN, the last one first. They can be in an earlier batch, so that the landing zone is searched, but only
-   lines of snapshots are parsed. #}
+{# For each input of a change set with a first transaction among the batches that are pending, the snapshots up to
+   there: batch and LSN, the last one first. They can be in an earlier batch, so that the landing zone is searched, but
+   only lines of snapshots are parsed. #}
 {% macro read_snapshots(inputs, pending) %}
   {%- set found = {} -%}
   {%- for input in inputs if '_first_lsn' in input.columns and pending -%}

@@ -1,8 +1,8 @@
 {# Keeps, for each key, the change with the highest version among the batches that this run takes. At equal versions, a
    delete wins over an upsert of Debezium's, and the last line over other ones (see get_versions_sql). `_duplicates`
    counts the events of the key that repeat another, `_conflicts` the versions that came with more than one payload, and
-   `_superseded` the versions below the highest. `_synthetic` counts the deletes among all these that come from an update
-   that changed the key, and not from an event of their own.
+   `_superseded` the versions below the highest. `_synthetic` counts the deletes among all these that come from an
+   update that changed the key, and not from an event of their own.
 
    If changes are combined with the row instead of replacing it (because of `combine`, or because they name columns in
    `_unset`), all changes of the key since its last delete are folded into one.

@@ -131,7 +131,8 @@
       '^(?:Replicated|Shared)(\\w*MergeTree)\\(' ~ text ~ ', ' ~ text ~ '(?:, )?', '\\1(',
       found.engine_full.rsplit(' SETTINGS ', 1)[0]
   ) -%}
-  {#- The structure of the other table. If it changes, except for comment and settings, a new attachable table is made. -#}
+  {#- The structure of the other table. If it changes, except for comment and settings, a new attachable table is made.
+      -#}
   {%- set query = modules.re.sub(' COMMENT ' ~ text ~ '$', '', found.create_table_query) -%}
   {%- set structure = query.rsplit(' SETTINGS ', 1)[0] -%}
   /* {{ local_md5(structure) }} */

@@ -38,7 +38,8 @@
 {% endmacro %}
 
 
-{# The columns of a table that are compared with a reference: `name`, `type` in the table, and `given_type` in the reference. #}
+{# The columns of a table that are compared with a reference: `name`, `type` in the table, and `given_type` in the
+   reference. #}
 {% macro get_compared_columns(table, columns, given_types) %}
   {%- set names = versioned_collapsing.as_list(columns)
       or (table.columns | reject('equalto', table.version_name) | list) -%}
@@ -84,8 +85,9 @@
 {% endmacro %}
 
 
-{# Whether the reference differs from its cast: a number with more digits, a time with a finer fraction, a value that does
-   not fit. If casting back gives the original, nothing was lost. Text is compared separately, because `1.20` is 1.2. #}
+{# Whether the reference differs from its cast: a number with more digits, a time with a finer fraction, a value that
+   does not fit. If casting back gives the original, nothing was lost. Text is compared separately, because `1.20` is
+   1.2. #}
 {% macro _get_is_lost_sql(column) %}
   {%- set type = versioned_collapsing._get_compared_type(column.type) -%}
   {%- set given = versioned_collapsing.get_base_type(column.given_type) -%}
@@ -107,8 +109,8 @@
 {% endmacro %}
 
 
-{# A column of the reference, in the type in which it is compared. Null stays null, and a value that does not fit becomes
-   null, so that both show. #}
+{# A column of the reference, in the type in which it is compared. Null stays null, and a value that does not fit
+   becomes null, so that both show. #}
 {% macro get_true_value_sql(column) %}
   {%- set name = versioned_collapsing.quote_name(column.name) -%}
   {%- if versioned_collapsing.is_nested_type(column.type) -%}
@@ -157,10 +159,12 @@
 {% endmacro %}
 
 
-{# The types of a reference's columns. Empty if the table or the reference does not exist yet: dbt compiles tests even then. #}
+{# The types of a reference's columns. Empty if the table or the reference does not exist yet: dbt compiles tests even
+   then. #}
 {% macro read_reference_types(table, reference) %}
   {%- if not table.columns -%}{%- do return({}) -%}{%- endif -%}
-  {%- if reference is not string and adapter.get_relation(reference.database, reference.schema, reference.identifier) is none -%}
+  {%- if reference is not string
+      and adapter.get_relation(reference.database, reference.schema, reference.identifier) is none -%}
     {%- do return({}) -%}
   {%- endif -%}
   {%- do return(versioned_collapsing.read_types(reference)) -%}

@@ -1,5 +1,5 @@
-{# Prints the state of the tables of versioned_collapsing models: live keys, rows that wait for a merge, unbalanced keys, the
-   change feed, the views on it, and the last runs with what became of their events. #}
+{# Prints the state of the tables of versioned_collapsing models: live keys, rows that wait for a merge, unbalanced
+   keys, the change feed, the views on it, and the last runs with what became of their events. #}
 {% macro collapse_status(model=none) %}
   {%- set nodes = [versioned_collapsing.get_collapsing_node('collapse_status', model)] if model
       else versioned_collapsing.get_collapsing_nodes() -%}

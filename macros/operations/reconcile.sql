@@ -1,4 +1,5 @@
-{# Compares the live rows of a model with a reference: first by checksums of key ranges, then key by key where these differ.
+{# Compares the live rows of a model with a reference: first by checksums of key ranges, then key by key where these
+   differ.
    `reference` is a model, or what can stand after `from` in ClickHouse. A difference is an error, so that the exit code
    shows it. #}
 {% macro reconcile(model, reference, columns=none, show=20) %}
@@ -14,7 +15,8 @@
   {%- do versioned_collapsing.record_reconciled(comparison, counts) -%}
   {%- do versioned_collapsing.validate_no_difference(comparison, counts, found) -%}
   {%- do log(
-      comparison.table ~ ' agrees with ' ~ comparison.reference_text ~ ' in ' ~ comparison.columns | join(', '), info=true
+      comparison.table ~ ' agrees with ' ~ comparison.reference_text ~ ' in ' ~ comparison.columns | join(', '),
+      info=true
   ) -%}
   {%- do return(counts) -%}
 {% endmacro %}
@@ -54,8 +56,8 @@
 {% endmacro %}
 
 
-{# What to read the reference from: a model on Spark through the hand-off, a model on ClickHouse by its name, and anything
-   else as it is given. #}
+{# What to read the reference from: a model on Spark through the hand-off, a model on ClickHouse by its name, and
+   anything else as it is given. #}
 {% macro get_reference_relation(operation, reference) %}
   {%- set nodes = graph.nodes.values() | selectattr('resource_type', 'in', ('model', 'seed', 'snapshot')) | list -%}
   {%- set found = versioned_collapsing.get_nodes_named(reference, nodes) -%}
@@ -227,8 +229,8 @@
         ~ versioned_collapsing.format_count(counts.missing, 'key') ~ " missing, " ~ counts.unexpected
         ~ " unexpected, " ~ counts.different ~ " with other values\n  "
         ~ versioned_collapsing.format_table(found) | join("\n  ")
-        ~ "\nFind out which side is right. If it is the reference: a full refresh, or batches that are taken again, bring "
-        ~ "back what is missing or different, and a delete with a higher version removes what is unexpected."
+        ~ "\nFind out which side is right. If it is the reference: a full refresh, or batches that are taken again, "
+        ~ "bring back what is missing or different, and a delete with a higher version removes what is unexpected."
     ) -%}
   {%- endif -%}
 {% endmacro %}

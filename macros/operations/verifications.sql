@@ -42,8 +42,8 @@
   {%- set names = versioned_collapsing.get_verified_names() -%}
   {% call statement('record_verified') -%}
     insert into {{ versioned_collapsing.get_verifications_relation(comparison.table) }} (
-      model, target_uuid, invocation_id, status, at, cycle, definition, reference, position, apply, range, ranges, lower,
-      upper, {{ names | join(', ') }}, differing_keys
+      model, target_uuid, invocation_id, status, at, cycle, definition, reference, position, apply, range, ranges,
+      lower, upper, {{ names | join(', ') }}, differing_keys
     )
     select
       {{ versioned_collapsing.quote_literal(comparison.node.name) }},

@@ -1,6 +1,6 @@
-{# Compares one key range after another with a reference, until it has compared the whole table: a cycle. Each run continues
-   where the last one ended. `position` is the version up to which the reference is known; keys that the table has changed
-   above it are skipped. A difference is an error, so that the exit code shows it. #}
+{# Compares one key range after another with a reference, until it has compared the whole table: a cycle. Each run
+   continues where the last one ended. `position` is the version up to which the reference is known; keys that the table
+   has changed above it are skipped. A difference is an error, so that the exit code shows it. #}
 {% macro verify(model, reference, columns=none, position=none, ranges=16, at_once=1, show=20) %}
   {%- set comparison = versioned_collapsing.read_comparison('verify', model, reference, columns) -%}
   {%- do versioned_collapsing.validate_ranges(ranges, at_once) -%}
@@ -130,8 +130,8 @@
 {% endmacro %}
 
 
-{# A hash that two runs of one cycle share. It covers the reference, the columns, how the keys are cut into ranges, and the
-   time zone of the session, in which texts of times are read. #}
+{# A hash that two runs of one cycle share. It covers the reference, the columns, how the keys are cut into ranges, and
+   the time zone of the session, in which texts of times are read. #}
 {% macro get_cycle_definition(comparison, keys, position, ranges) %}
   {%- do return(local_md5(tojson([
       comparison.reference, comparison.columns.values() | list, keys.live | map(attribute='sql') | list, ranges,

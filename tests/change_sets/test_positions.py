@@ -354,9 +354,7 @@ def test_lines_of_other_tables_are_passed_over(landing: Landing) -> None:
             line("u", schema="public"),
         ]
     )
-    found = [
-        (row["_ignored"], row["_reason"], row["_version"] is not None) for row in landing.stage("parse_tables")
-    ]
+    found = [(row["_ignored"], row["_reason"], row["_version"] is not None) for row in landing.stage("parse_tables")]
     assert found == [
         (None, None, True),
         ("table other.shop_1", None, False),

@@ -1,5 +1,6 @@
-{# A view of sums has the same sums for every group as the rows of `reference`: a relation, or what can stand after `from`,
-   for example a join of live rows. The test is for views of joins; `aggregate_agrees` knows the signs of one table.
+{# A view of sums has the same sums for every group as the rows of `reference`: a relation, or what can stand after
+   `from`, for example a join of live rows. The test is for views of joins; `aggregate_agrees` knows the signs of one
+   table.
    `group_by` and `sums` map the view's columns to expressions of the reference. `count` is the column with the count of
    rows. `where` uses the columns in `group_by`.
 

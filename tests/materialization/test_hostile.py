@@ -206,6 +206,8 @@ def test_messages_show_the_begin_of_a_long_key(make_project: MakeProject) -> Non
     table.configure(select, on_conflict="error")
     assert f"Examples (id, _version): {begin}, 1)." in table.fail((), "--vars", "x: 2")
     with pytest.raises(OperationError) as error:
-        table.operation("reconcile", model="target", reference="(select concat(id, 'x') as id, x, _version from target)")
+        table.operation(
+            "reconcile", model="target", reference="(select concat(id, 'x') as id, x, _version from target)"
+        )
     assert f"missing     1  ('{'é' * 198}…\n" in str(error.value)
     assert len(str(error.value)) < 3000

@@ -60,7 +60,9 @@ def test_planted_faults_are_found_in_one_cycle(table: Table) -> None:
     """A lost row, a duplicated row, another value, and an extra row, each in a range of its own; and nothing else."""
     assert differing_keys(cycle(table, at_once=RANGES)) == []
     table.command("insert into target values (10, 1, 10, 1, -1), (130, 1, 130, 1, 1), (999, 0, 1, 1, 1)")
-    table.command("create or replace view planted as select * replace (if(id = 250, 7, amount) as amount) from reference")
+    table.command(
+        "create or replace view planted as select * replace (if(id = 250, 7, amount) as amount) from reference"
+    )
     said = cycle(table, reference="verify.planted")
     assert len(said) == RANGES
     assert differing_keys(said) == [

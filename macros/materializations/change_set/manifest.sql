@@ -145,7 +145,7 @@ class dbtObj(dbtObj):
 
 
 {# An applied batch is not read again, so later changes of its files would be lost silently. With `on_changed_batch:
-   retake`, such a batch is taken again automatically. #}
+   reprocess`, such a batch is taken again automatically. #}
 {% macro validate_changed_batches(model, changed, on_changed_batch) %}
   {%- if on_changed_batch not in ('error', 'reprocess') -%}
     {%- do exceptions.raise_compiler_error(

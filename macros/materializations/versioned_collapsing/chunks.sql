@@ -142,7 +142,7 @@
    run at its end, nothing is recorded, and the next run starts again. #}
 {% macro end_chunk(target_relation, options, counts, progress, apply) %}
   {%- do versioned_collapsing.renew_lock(apply) -%}
-  {%- if options.on_conflict != 'error' and not apply.has_retaken and not progress.is_repeated -%}
+  {%- if options.on_conflict != 'error' and not apply.has_reprocessed and not progress.is_repeated -%}
     {%- do versioned_collapsing.record_apply(target_relation, apply, progress, 'chunk staged') -%}
   {%- endif -%}
   {%- do log(
@@ -170,7 +170,7 @@
 
 {# Raises an error for conflicts before anything is published, or warns of them. #}
 {% macro judge_conflicts(target_relation, options, counts, apply) %}
-  {%- if apply.has_retaken and counts.columns_to_fill -%}
+  {%- if apply.has_reprocessed and counts.columns_to_fill -%}
     {%- do versioned_collapsing.drop_staged(target_relation) -%}
     {%- do versioned_collapsing.validate_nothing_to_fill(target_relation, counts, apply) -%}
   {%- elif options.on_conflict == 'warn' -%}

@@ -43,8 +43,8 @@
       ~ '(a run with --empty or --sample)' -%}
   {%- set definition = 'For a view: hash of its definition. With a journal: hashes of the views on the table. Also '
       ~ 'whether deletes were remembered' -%}
-  {%- set synthetic = 'Deletes that belong to no event: of an old key, of a row that an extract lacks, of a truncated row'
-  -%}
+  {%- set synthetic = 'Deletes that belong to no event: of an old key, of a row that an extract lacks, of a truncated '
+      ~ 'row' -%}
   {%- set apply = 'Number of the apply; grows with each that publishes rows. 0: nothing published. For a view: number '
       ~ 'of the last apply that it has used' -%}
   {%- set watermarks = 'How far the landing tables were read; times in UTC' -%}
@@ -475,7 +475,7 @@
 
    - is_resumed: whether another run began the apply
    - is_first: whether it is the first apply to a table that was built for it
-   - has_retaken: whether it takes batches again that are applied
+   - has_reprocessed: whether it takes batches again that are applied
    - lock: none if the engine runs in dbt's own process
    - staged: the staged tables that an earlier apply has left
    - number: the number of the apply; 0 until the ledger is read
@@ -501,7 +501,7 @@
       'is_stream': options.old_state == 'stream',
       'is_resumed': false,
       'is_first': false,
-      'has_retaken': false,
+      'has_reprocessed': false,
       'chunks': options.chunks or 1,
       'remembers_deletes': options.remember_deletes or false,
       'staged': {},

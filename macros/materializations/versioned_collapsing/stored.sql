@@ -51,8 +51,8 @@
 {% endmacro %}
 
 
-{# Stages the unbalanced keys, whose uncollapsed rows are not exactly one state row: a run died, or another writer left them
-   so. #}
+{# Stages the unbalanced keys, whose uncollapsed rows are not exactly one state row: a run died, or another writer left
+   them so. #}
 {% macro stage_unbalanced_keys(target_relation, options, uncollapsed, apply) %}
   {%- set unbalanced = versioned_collapsing.get_helper_relation(target_relation, 'unbalanced') -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}

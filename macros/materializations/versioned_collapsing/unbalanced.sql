@@ -1,7 +1,7 @@
-{# The rows that repair unbalanced keys, whose uncollapsed rows are not exactly one state row: a run died, or another writer
-   left them so. They are the opposite of every uncollapsed row that should not be there, and the state row that should
-   be there, if it is missing. Two different state rows of the highest version stay until a newer change replaces them:
-   no cancel row could tell them apart. One flag per step:
+{# The rows that repair unbalanced keys, whose uncollapsed rows are not exactly one state row: a run died, or another
+   writer left them so. They are the opposite of every uncollapsed row that should not be there, and the state row that
+   should be there, if it is missing. Two different state rows of the highest version stay until a newer change replaces
+   them: no cancel row could tell them apart. One flag per step:
 
    | flag of a key | what it says                                                                               |
    | ------------- | ------------------------------------------------------------------------------------------ |
@@ -17,7 +17,9 @@
   with _dbt_per_key as (
     {{ versioned_collapsing._get_unbalanced_rows_sql(target_relation, options, columns, uncollapsed) }}
   ),
-  {{ versioned_collapsing.get_steps_sql('_dbt_per_key', versioned_collapsing._get_rebalancing_steps(options), '_dbt_rebalanced') }}
+  {{ versioned_collapsing.get_steps_sql(
+      '_dbt_per_key', versioned_collapsing._get_rebalancing_steps(options), '_dbt_rebalanced'
+  ) }}
   select
     {{ get_quoted_csv(options.unique_key) }},
     {%- for name in others %}
@@ -29,7 +31,8 @@
 {%- endmacro %}
 
 
-{# For each unbalanced key that changes: its uncollapsed rows, the state rows among them, and the change, as named tuples. #}
+{# For each unbalanced key that changes: its uncollapsed rows, the state rows among them, and the change, as named
+   tuples. #}
 {% macro _get_unbalanced_rows_sql(target_relation, options, columns, uncollapsed) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   {%- set unbalanced = versioned_collapsing.get_helper_relation(target_relation, 'unbalanced') -%}

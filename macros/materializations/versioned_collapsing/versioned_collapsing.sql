@@ -84,7 +84,7 @@
     {% endif %}
     {% do versioned_collapsing.validate_batches_are_new(target_relation, options, manifest, ledger, apply) %}
     {% set retaken = manifest.batches | map(attribute=0) | select('in', ledger.applied_batches) | list %}
-    {% set apply = dict(apply, has_retaken=retaken != []) %}
+    {% set apply = dict(apply, has_reprocessed=retaken != []) %}
     {% set columns = versioned_collapsing.get_aligned_columns(stored, options, columns) %}
     {% do versioned_collapsing.add_new_columns(target_relation, stored, columns) %}
     {% do versioned_collapsing.add_missing_projections(target_relation, options, apply) %}

@@ -90,8 +90,8 @@
 {% endmacro %}
 
 
-{# The names of the sources in which an apply that the view has not used may have rebalanced keys. If another writer wrote
-   rows, the feed only has the rows that cancel them. Nobody knows whether a restored apply rebalanced keys. #}
+{# The names of the sources in which an apply that the view has not used may have rebalanced keys. If another writer
+   wrote rows, the feed only has the rows that cancel them. Nobody knows whether a restored apply rebalanced keys. #}
 {% macro read_rebalanced_sources(sources, state) %}
   {%- set rebalanced = [] -%}
   {%- for source in versioned_collapsing.get_changed_sources(sources, state) -%}

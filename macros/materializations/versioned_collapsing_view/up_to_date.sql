@@ -47,8 +47,8 @@
     {%- do log(this ~ ': columns of its tables have other types now. Filling the view again', info=true) -%}
   {%- elif rebalanced -%}
     {%- do log(
-        this ~ ': keys of ' ~ rebalanced | join(' and ') ~ ' may have been rebalanced that others had written. Filling the '
-        ~ 'view again', info=true
+        this ~ ': keys of ' ~ rebalanced | join(' and ') ~ ' may have been rebalanced that others had written. Filling '
+        ~ 'the view again', info=true
     ) -%}
   {%- endif -%}
 {% endmacro %}

@@ -84,4 +84,4 @@ insert into `it_rebalance`.`orders__dbt_signed` (
     _dbt_written_sign
   from _dbt_rebalanced
   array join _dbt_written_rows as _dbt_written, _dbt_written_signs as _dbt_written_sign)
-  settings join_algorithm = 'partial_merge', query_plan_convert_any_join_to_semi_or_anti_join = 0, optimize_on_insert = 0, max_insert_threads = 2, max_block_size = 65409, min_insert_block_size_rows = 1048576, min_insert_block_size_bytes = 67108864, max_partitions_per_insert_block = 0, log_comment = 'versioned_collapsing d4786b14d7e10a16c2b5e239ea1314aa'
+  settings join_algorithm = 'partial_merge', query_plan_convert_any_join_to_semi_or_anti_join = 0, optimize_on_insert = 0, max_insert_threads = 2, max_block_size = 65409, min_insert_block_size_rows = 1048576, min_insert_block_size_bytes = 67108864, max_partitions_per_insert_block = 0, log_comment = 'versioned_collapsing d3e5f1afee4cd3d3bc7c453d3a19d2af'
