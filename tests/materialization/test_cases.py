@@ -164,7 +164,7 @@ def test_staged_tables_are_empty(result: Result) -> None:
     query = "select name, total_rows from system.tables where database = currentDatabase()"
     tables: dict[str, int | None] = dict(result.table.query(query))
     staged = {name: tables.pop(name) for name in list(tables) if name.startswith("target__dbt_")}
-    roles = ("changes", "deletes", "unbalanced", "uncollapsed")
+    roles = ("input", "deletes", "unbalanced", "uncollapsed")
     assert staged == dict.fromkeys((f"target__dbt_{role}" for role in roles), 0)
     assert tables.keys() == {"changes", "target", "target__tombstones", "versioned_collapsing_ledger"}
 

@@ -148,7 +148,7 @@ class Report:
     Attributes:
         applies: applies that ran meanwhile.
         polls: queries that were answered.
-        unbalanced: answers that match no state.
+        torn: answers that match no state.
         backward: answers that show a past state: a later apply had ended, or the reader had already seen a later state.
         worst: the greatest error of these answers, as a share of the nearest correct one.
         longest: the longest time, in seconds, for which a query was answered wrongly: from the first of several wrong
@@ -158,7 +158,7 @@ class Report:
 
     applies: int
     polls: int
-    unbalanced: int
+    torn: int
     backward: int
     worst: float
     longest: float
@@ -224,7 +224,7 @@ class Readers:
         return Report(
             applies=len(self._states) - 1,
             polls=len(judged),
-            unbalanced=found["unbalanced"],
+            torn=found["torn"],
             backward=found["backward"],
             worst=max(map(self._difference, wrong), default=0.0),
             longest=_longest(judged),
@@ -232,7 +232,7 @@ class Readers:
         )
 
     def _judge(self, polls: Iterable[Poll]) -> Iterator[tuple[Poll, str]]:
-        """The polls of one reader, each with `unbalanced`, `backward` or nothing.
+        """The polls of one reader, each with `torn`, `backward` or nothing.
 
         An answer that several states share counts as the first of them. A view is updated after its table, so what a
         reader has seen of one implies nothing for the other.
@@ -248,7 +248,7 @@ class Readers:
             elif any(self._is_of(poll, state) for state in range(poll.last + 1)):
                 yield poll, "backward"
             else:
-                yield poll, "unbalanced"
+                yield poll, "torn"
 
     def _connect(self) -> Client:
         host, port = self._address

@@ -353,7 +353,7 @@
     {{ versioned_collapsing.get_stage_landed_sql(landed, given, sql, apply) }}
   {%- endcall %}
   {%- set watermarks = versioned_collapsing._read_watermarks(landed, given) if has_watermark else [] -%}
-  {%- do return({'sql': 'select * from ' ~ landed, 'watermarks': watermarks, 'roles': ['landed']}) -%}
+  {%- do return({'sql': 'select * from ' ~ landed, 'watermarks': watermarks, 'roles': ['read']}) -%}
 {% endmacro %}
 
 
