@@ -60,6 +60,8 @@ NOT_FOLLOWED = {
     "scrape_configs:": "test_prometheus_gets_figures",
     '{"_message"': "tests/end_to_end/test_responses.py",
     "lines            = ": "tests/support/accounts.py",
+    "<clickhouse>": "CONFIG",
+    "make faults": "tests/faults",
     "seconds = ": "a formula, which benchmarks/results/growth.md has beside the measurements",
 }
 

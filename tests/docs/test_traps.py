@@ -1,4 +1,4 @@
-"""The page of traps: ClickHouse answers each statement as the page says."""
+"""The traps: ClickHouse answers each statement as the page says."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.support.chdb_http import running_server
 from tests.support.page import assert_answers, blocks
 from tests.support.shop import REPOSITORY
 
-SECTIONS = (REPOSITORY / "docs/traps.md").read_text().split("\n## ")[1:]
+SECTIONS = (REPOSITORY / "docs/which_engine.md").read_text().split("\n### Wrong: ")[1:]
 STATEMENTS = {
     f"{section.splitlines()[0]} {number}": block.text
     for section in SECTIONS
