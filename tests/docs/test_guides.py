@@ -28,13 +28,14 @@ from tests.support.page import assert_answers, blocks, is_said
 from tests.support.shop import REPOSITORY
 
 START = "docs/dbt_clickhouse.md"
-VIEWS = "docs/views.md"
+QUERYING = "docs/querying.md"
+# A section of that page, on which other pages build.
+VIEWS = (REPOSITORY / QUERYING).read_text().split("\n## Views\n")[1].split("\n## ")[0]
 OPERATING = "docs/operating.md"
 # A page, and the pages on which it builds.
 GUIDES = {
     START: [],
-    VIEWS: [START],
-    "docs/querying.md": [START],
+    QUERYING: [START],
     "docs/history.md": [START],
     "docs/deletes_and_partial_changes.md": [START],
     "docs/how_a_run_works.md": [START, VIEWS],
@@ -56,12 +57,13 @@ LEFT_OUT = ("LogStartLine", "Formatting")
 # Blocks that are not followed, by how they begin, and the test that reads them.
 NOT_FOLLOWED = {
     "# packages.yml": "tests/end_to_end/test_package.py",
+    "# profiles.yml": "the server of these tests",
     "pip install": "test_what_is_installed_is_there",
+    "semantic_models:": "the measures are those that the lint rules of semantic models let pass",
     "scrape_configs:": "test_prometheus_gets_figures",
     '{"_message"': "tests/end_to_end/test_responses.py",
     "lines            = ": "tests/support/accounts.py",
     "<clickhouse>": "CONFIG",
-    "make faults": "tests/faults",
     "seconds = ": "a formula, which benchmarks/results/growth.md has beside the measurements",
 }
 
