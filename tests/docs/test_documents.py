@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import jinja2
 import pytest
 
 from tests.support.shop import REPOSITORY
@@ -57,3 +58,34 @@ def test_the_site_has_every_page_once() -> None:
     navigation = (REPOSITORY / "site" / "mkdocs.yml").read_text().split("\nnav:\n")[1]
     pages = re.findall(r"^ +- [^:]+: (\S+\.md)$", navigation, re.MULTILINE)
     assert sorted(pages) == DOCUMENTS
+
+
+_MACRO = re.compile(r"\{%-? *macro +(\w+)\((.*?)\) *-?%\}", re.DOTALL)
+# The package's macros, and the names of their arguments.
+MACROS = {
+    name: set(re.findall(r"(\w+) *(?:=|,|$)", re.sub(r"=\s*(\[[^]]*\]|\{[^}]*\}|'[^']*'|\w+)", "=", arguments)))
+    for path in (REPOSITORY / "macros").rglob("*.sql")
+    for name, arguments in _MACRO.findall(path.read_text())
+}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_its_examples_call_macros_as_another_project_does(document: str) -> None:
+    """Calls name the package, and arguments that the macro has."""
+    wrong = []
+    for example in re.findall(r"^```sql\n(.*?)^```", (REPOSITORY / document).read_text(), re.DOTALL | re.MULTILINE):
+        for call in (
+            jinja2.Environment(extensions=["jinja2.ext.do"]).parse(example.replace("…", "")).find_all(jinja2.nodes.Call)
+        ):
+            called = call.node
+            if isinstance(called, jinja2.nodes.Name) and called.name in MACROS:
+                wrong.append(f"{called.name} without versioned_collapsing")
+            if isinstance(called, jinja2.nodes.Getattr) and getattr(called.node, "name", "") == "versioned_collapsing":
+                wrong += [
+                    f"{called.attr}({argument.key})"
+                    for argument in call.kwargs
+                    if argument.key not in MACROS.get(called.attr, set())
+                ]
+                if called.attr not in MACROS:
+                    wrong.append(called.attr)
+    assert wrong == []
