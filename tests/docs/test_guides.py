@@ -59,7 +59,7 @@ NOT_FOLLOWED = {
     "# packages.yml": "tests/end_to_end/test_package.py",
     "# profiles.yml": "the server of these tests",
     "pip install": "test_what_is_installed_is_there",
-    "semantic_models:": "the measures are those that the lint rules of semantic models let pass",
+    "semantic_models:": "tests/invariants/test_semantic_models.py",
     "scrape_configs:": "test_prometheus_gets_figures",
     '{"_message"': "tests/end_to_end/test_responses.py",
     "lines            = ": "tests/support/accounts.py",

@@ -176,7 +176,7 @@ def test_the_metrics_of_the_documentation(make_project: Callable[[str], Collapsi
     project.add_model("orders", {"unique_key": "order_id"}, "select * from changes")
     days = project.folder / "models" / "days.sql"
     days.write_text(MODELS["days"])
-    document = (REPOSITORY / "docs" / "invariants.md").read_text()
+    document = (REPOSITORY / "docs" / "querying.md").read_text()
     (recipe,) = re.findall(r"```yaml\n(semantic_models:.*?)```", document, re.DOTALL)
     project.add_properties("orders", {"models": [TIME_SPINE], **yaml.safe_load(recipe)})
     structure = (
