@@ -105,6 +105,7 @@ def test_implementations_take_the_arguments_of_their_dispatch(paths: list[Path])
 
 
 DESCRIBED = {"name": "a", "description": "What it is."}
+NO_EXAMPLE = "m: no example of a call in the description, as another project writes it"
 
 
 def template(source: str) -> nodes.Template:
@@ -210,6 +211,11 @@ def test_a_target_type_is_found(source: str, is_right: bool) -> None:
         ({"m": {"arguments": []}}, "m: () in YAML, ('a',) in the macro"),
         ({"m": {"description": "Does."}}, "m: () in YAML, ('a',) in the macro"),
         ({"m": {"arguments": [{**DESCRIBED, "type": "any"}]}}, "m: no description"),
+        ({"m": {"description": "Does."}}, NO_EXAMPLE),
+        ({"m": {"description": "Does.\nExample: `m(1)`"}}, NO_EXAMPLE),
+        ({"m": {"description": "Does.\nExample: `versioned_collapsing.m()`"}}, NO_EXAMPLE),
+        ({"m": {"description": "Does.\nExample: `versioned_collapsing.m(1, b=2)`"}}, NO_EXAMPLE),
+        ({"m": {"description": "Does.\nExample: `dbt run-operation m --args '{b: 1}'`"}}, NO_EXAMPLE),
         ({"m": {"arguments": [DESCRIBED]}}, "m: a has no description or type"),
         ({"m": {"arguments": [{**DESCRIBED, "type": "thing"}]}}, "m: a has no description or type"),
         ({"gone": {"description": "Did."}}, "gone: in YAML only"),
@@ -223,8 +229,9 @@ def test_a_gap_in_the_documentation_is_found(documented: dict[str, Any], problem
 def test_complete_documentation_is_not_found() -> None:
     macros = macros_by_name("{% macro m(a) %}{% endmacro %}{% macro not_public(a) %}{% endmacro %}")
     arguments = [{**DESCRIBED, "type": "optional[list[string]]"}]
-    documented = {"m": {"description": "Does.", "arguments": arguments}}
-    assert documentation_problems(macros, documented, {"m"}) == []
+    for example in ("versioned_collapsing.m(a=1)", "dbt run-operation m --args '{a: 1}'"):
+        documented = {"m": {"description": f"Does.\nExample: `{example}`", "arguments": arguments}}
+        assert documentation_problems(macros, documented, {"m"}) == []
 
 
 def test_a_differing_implementation_is_found() -> None:

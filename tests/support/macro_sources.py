@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import yaml
 from dbt.context.providers import ModelContext
 from dbt.parser.schemas import is_valid_type
 from dbt_common.clients.jinja import get_environment
@@ -189,12 +190,28 @@ def documentation_problems(
             problems.append(f"{name}: {given} in YAML, {macro.arguments} in the macro")
         if not described.get("description"):
             problems.append(f"{name}: no description")
+        elif not _is_example_of(macro, described["description"]):
+            problems.append(f"{name}: no example of a call in the description, as another project writes it")
         problems += [
             f"{name}: {argument['name']} has no description or type"
             for argument in arguments
             if not (argument.get("description") and is_valid_type(argument.get("type", "")))
         ]
     return problems
+
+
+def _is_example_of(macro: Macro, description: str) -> bool:
+    """Whether the description ends with a call of the macro, or of the operation, with arguments that it takes."""
+    example = description.partition("Example: `")[2].rstrip("`\n")
+    operation = f"dbt run-operation {macro.name} --args "
+    if example.startswith(operation):
+        given = {*yaml.safe_load(example.removeprefix(operation).strip("'"))}
+    elif example.startswith(f"versioned_collapsing.{macro.name}("):
+        call = next(iter(environment.parse(f"{{{{ {example} }}}}").find_all(nodes.Call)))
+        given = {*macro.arguments[: len(call.args)], *(argument.key for argument in call.kwargs)}
+    else:
+        return False
+    return {*macro.required} <= given <= {*macro.arguments}
 
 
 def differing_implementations(macros: Mapping[str, Macro], dispatched: Mapping[str, Macro]) -> list[str]:
