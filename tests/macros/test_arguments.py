@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import yaml
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
 from tests.macros.harness import Project, parsed_project
+from tests.support.shop import REPOSITORY
 
 SOURCES = {"sources": [{"name": "landing", "tables": [{"name": "events"}]}]}
 CASES: list[tuple[str, list[str]]] = [
@@ -163,6 +165,18 @@ CASES: list[tuple[str, list[str]]] = [
 ]
 
 
+# Calls in the documentation: what the page says that they write, and the examples of the descriptions.
+_CALL = re.compile(r"^\| `(\w+\(.*?\))` \|(?: [^|]+ \|)? `([^`]*)`", re.MULTILINE)
+WRITTEN = _CALL.findall((REPOSITORY / "docs" / "querying.md").read_text())
+EXAMPLES = [
+    example.rstrip("`")
+    for path in (REPOSITORY / "macros").rglob("_macros.yml")
+    for macro in yaml.safe_load(path.read_text())["macros"]
+    for example in macro["description"].partition("Example: `")[2:]
+    if example.startswith("versioned_collapsing.")
+]
+
+
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
     """A staging model."""
@@ -285,3 +299,13 @@ def test_the_text_of_a_view_says_whether_it_reads_a_part(project: Project, text:
 @pytest.mark.parametrize("text", ["__debezium_unavailable_value", "%41 ~/\\'\"", "é€\U0001f600", ""])
 def test_bytes_of_a_placeholder(project: Project, text: str) -> None:
     assert project.rendered("_get_bytes", text=text) == str(list(text.encode()))
+
+
+@pytest.mark.parametrize(("call", "sql"), WRITTEN)
+def test_a_macro_writes_what_the_page_says(project: Project, call: str, sql: str) -> None:
+    assert project.parsed("stg", f"{{{{ versioned_collapsing.{call} }}}}") == sql
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_an_example_of_a_description_works(project: Project, example: str) -> None:
+    assert project.parsed("stg", f"{{{{ {example} }}}}").strip()
