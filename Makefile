@@ -135,7 +135,7 @@ docs: setup ## Generate the docs site
 site: setup $(VENV)/site ## Build the documentation as a site with a search, in target/site; a dead link fails it
 	@$(VENV)/bin/python site/stage.py
 	@NO_MKDOCS_2_WARNING=1 $(VENV)/site/bin/mkdocs build --config-file site/mkdocs.yml
-	@echo "To read it: open target/site/index.html"
+	@echo "To read it: python3 -m http.server --directory target/site, then http://localhost:8000. Without a server, its pages have no search."
 
 browser: site chromium ## Open dbt's site, the report and the documentation in Chromium; screenshots in target/browser
 	@$(VENV)/bin/pytest tests/browser
