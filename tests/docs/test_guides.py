@@ -62,7 +62,7 @@ NOT_FOLLOWED = {
     "semantic_models:": "tests/invariants/test_semantic_models.py",
     "scrape_configs:": "test_prometheus_gets_figures",
     '{"_message"': "tests/end_to_end/test_responses.py",
-    "lines            = ": "tests/support/accounts.py",
+    "lines              = ": "tests/support/balance.py",
     "<clickhouse>": "CONFIG",
     "seconds = ": "a formula, which benchmarks/results/growth.md has beside the measurements",
 }
@@ -156,6 +156,11 @@ def test_guide(project: CollapsingProject, page: str) -> None:
     for before in GUIDES[page]:
         follow(project, before)
     follow(project, page)
+
+
+def test_what_reads_the_other_blocks_is_there() -> None:
+    files = [reader for reader in NOT_FOLLOWED.values() if reader.endswith(".py")]
+    assert [file for file in files if not (REPOSITORY / file).exists()] == []
 
 
 def test_what_is_installed_is_there() -> None:
