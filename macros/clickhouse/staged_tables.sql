@@ -6,30 +6,36 @@
 {% endmacro %}
 
 
-{# The rows of system.tables for the target, its tombstones and the tables staged beside it, by identifier. #}
-{% macro read_staged_tables(target_relation) %}
-  {%- set found = {} -%}
-  {%- set tombstones = versioned_collapsing.get_tombstones_relation(target_relation) -%}
-  {%- set prefix = versioned_collapsing.get_helper_relation(target_relation, '').identifier -%}
-  {%- set query -%}
-    select name, engine_full, create_table_query, comment, ifNull(total_rows, 1) as row_count
-    from system.tables
-    where database = {{ versioned_collapsing.quote_literal(target_relation.schema) }}
-      and (
-        name in ({{ versioned_collapsing.quote_literals([target_relation.identifier, tombstones.identifier]) }})
-        or startsWith(name, {{ versioned_collapsing.quote_literal(prefix) }})
-      )
-    {{ versioned_collapsing.get_settings_sql() }}
-  {%- endset -%}
-  {%- for row in run_query(query).rows -%}
-    {%- do found.update({row['name']: dict(zip(row.keys(), row.values()))}) -%}
-  {%- endfor -%}
-  {%- do return(found) -%}
+{# What system.tables says about the target, its tombstones, feed and ledger, and the tables staged or built beside it,
+   by identifier. #}
+{% macro read_tables_beside(target_relation) %}
+  {%- set query = 'select ' ~ versioned_collapsing.get_tables_beside_sql(target_relation) ~ ' as tables '
+      ~ versioned_collapsing.get_settings_sql() -%}
+  {%- do return(versioned_collapsing.get_tables(run_query(query).rows[0]['tables'])) -%}
 {% endmacro %}
 
 
-{# Empties the tables that a whole apply has filled. The table of the rows to publish is dropped instead, because
-   ClickHouse would write an empty part for each of its partitions. #}
+{% macro get_tables_beside_sql(target_relation) %}
+  {%- do return(versioned_collapsing.get_tables_sql(
+      versioned_collapsing.get_relations_of(target_relation),
+      versioned_collapsing.get_helper_relation(target_relation, '').identifier
+  )) -%}
+{% endmacro %}
+
+
+{# The target and its lasting companions. #}
+{% macro get_relations_of(target_relation) %}
+  {%- do return([
+      target_relation,
+      versioned_collapsing.get_tombstones_relation(target_relation),
+      versioned_collapsing.get_changes_relation(target_relation),
+      versioned_collapsing.get_ledger_relation(target_relation),
+  ]) -%}
+{% endmacro %}
+
+
+{# Empties the tables that a whole apply has filled. The table of the rows to publish is dropped instead, together with
+   the lock: ClickHouse would write an empty part for each of its partitions. #}
 {% macro release_staged(target_relation, options, columns, counts) %}
   {%- set roles = ['input', 'uncollapsed'] -%}
   {%- do roles.extend(['deletes'] if counts.has_deletes and options.remember_deletes else []) -%}
@@ -38,7 +44,6 @@
   {%- do roles.extend(['folded'] if columns.is_folded else []) -%}
   {%- do roles.extend(['whole_folded'] if columns.is_folded and options.chunks > 1 else []) -%}
   {%- do versioned_collapsing.empty_staged(target_relation, roles) -%}
-  {%- do versioned_collapsing.drop_staged(target_relation, ['signed']) -%}
 {% endmacro %}
 
 

@@ -1,15 +1,8 @@
 {# The columns of a query as ClickHouse describes them, each type on one line. dbt-clickhouse cannot be asked, because
    it calls every FixedString a String. #}
 {% macro read_query_columns(sql) %}
-  {%- set query = 'describe table ' ~ versioned_collapsing.get_subquery_sql(sql) -%}
-  {%- do return(
-      versioned_collapsing._read_columns(query ~ ' ' ~ versioned_collapsing.get_settings_sql(none,
-      {'print_pretty_type_names': 0}))
-  ) -%}
-{% endmacro %}
-
-
-{% macro _read_columns(query) %}
+  {%- set query = 'describe table ' ~ versioned_collapsing.get_subquery_sql(sql) ~ ' '
+      ~ versioned_collapsing.get_settings_sql(none, {'print_pretty_type_names': 0}) -%}
   {%- set columns = [] -%}
   {%- for row in run_query(query).rows -%}
     {%- do columns.append({'name': row['name'], 'type': row['type']}) -%}
@@ -21,17 +14,27 @@
 {# The columns of a table, selected by the kind of their default. By default, these are the columns into which rows can
    be inserted. #}
 {% macro read_table_columns(relation, kinds=('', 'DEFAULT')) %}
-  {%- set query -%}
-    select name, type
-    from system.columns
-    where database = {{ versioned_collapsing.quote_literal(relation.schema) }}
-      and table = {{ versioned_collapsing.quote_literal(relation.identifier) }}
-      and default_kind in ({{ versioned_collapsing.quote_literals(kinds) }})
-    order by position
-    {{ versioned_collapsing.get_settings_sql() }}
-  {%- endset -%}
-  {%- do return(versioned_collapsing._read_columns(query)) -%}
+  {%- set query = 'select ' ~ versioned_collapsing.get_table_columns_sql(relation, kinds) ~ ' as columns '
+      ~ versioned_collapsing.get_settings_sql() -%}
+  {%- set columns = [] -%}
+  {%- for name, type in fromjson(run_query(query).rows[0]['columns']) -%}
+    {%- do columns.append({'name': name, 'type': type}) -%}
+  {%- endfor -%}
+  {%- do return(columns) -%}
 {% endmacro %}
+
+
+{# The same as one JSON value: pairs of name and type. #}
+{% macro get_table_columns_sql(relation, kinds=('', 'DEFAULT')) -%}
+  (
+    select toJSONString(arrayMap(
+      _dbt_each -> [_dbt_each.2, _dbt_each.3], arraySort(groupArray((position, name, type)))
+    ))
+    from system.columns
+    where {{ versioned_collapsing.get_is_table_sql(relation, 'table') }}
+      and default_kind in ({{ versioned_collapsing.quote_literals(kinds) }})
+  )
+{%- endmacro %}
 
 
 {# The problem with columns that have the name of a virtual column; none if there are no such columns. #}
@@ -71,15 +74,26 @@
 
 {# Lists of expressions in ClickHouse's own spelling, without outer parentheses. #}
 {% macro read_formatted_expressions(texts) %}
+  {%- set query = 'select ' ~ versioned_collapsing.get_formatted_sql(texts) ~ ' as _dbt_formatted '
+      ~ versioned_collapsing.get_settings_sql() -%}
+  {%- do return(versioned_collapsing.get_formatted(run_query(query).rows[0]['_dbt_formatted'])) -%}
+{% endmacro %}
+
+
+{# The same as one JSON value. get_formatted turns it into what read_formatted_expressions returns. #}
+{% macro get_formatted_sql(texts) %}
   {%- set formatted = [] -%}
   {%- for text in texts -%}
     {%- set query = versioned_collapsing.quote_literal('select ' ~ text) -%}
     {%- do formatted.append('formatQuerySingleLine(' ~ query ~ ')' if text else "'SELECT '") -%}
   {%- endfor -%}
-  {%- set found = run_query('select arrayJoin([' ~ formatted | join(', ') ~ ']) as _dbt_formatted '
-      ~ versioned_collapsing.get_settings_sql()).columns[0].values() -%}
+  {%- do return('toJSONString([' ~ formatted | join(', ') ~ '])') -%}
+{% endmacro %}
+
+
+{% macro get_formatted(json) %}
   {%- set expressions = [] -%}
-  {%- for text in found -%}
+  {%- for text in fromjson(json) -%}
     {%- do expressions.append(versioned_collapsing.strip_parentheses(text['SELECT ' | length :])) -%}
   {%- endfor -%}
   {%- do return(expressions) -%}
@@ -89,18 +103,37 @@
 {# What system.tables says about some tables of one database, and about those whose names begin with a prefix, by
    identifier. Tables that do not exist are left out. #}
 {% macro read_tables(relations, prefix=none) %}
+  {%- set query = 'select ' ~ versioned_collapsing.get_tables_sql(relations, prefix) ~ ' as tables '
+      ~ versioned_collapsing.get_settings_sql() -%}
+  {%- do return(versioned_collapsing.get_tables(run_query(query).rows[0]['tables'])) -%}
+{% endmacro %}
+
+
+{# The same as one JSON value, so that a statement can read it together with other facts. get_tables turns it into what
+   read_tables returns. #}
+{% macro get_tables_sql(relations, prefix=none) -%}
   {%- set names = versioned_collapsing.quote_literals(relations | map(attribute='identifier')) -%}
-  {%- set query -%}
-    select name, engine, engine_full, sorting_key, partition_key, toString(uuid) as uuid, comment
+  (
+    select toJSONString(arraySort(groupArray([
+      name, engine, engine_full, sorting_key, partition_key, toString(uuid), comment, create_table_query,
+      toString(ifNull(total_rows, 1))
+    ])))
     from system.tables
     where database = {{ versioned_collapsing.quote_literal(relations[0].schema) }}
       and (name in ({{ names }})
         {%- if prefix %} or startsWith(name, {{ versioned_collapsing.quote_literal(prefix) }}){% endif %})
-    {{ versioned_collapsing.get_settings_sql() }}
-  {%- endset -%}
+  )
+{%- endmacro %}
+
+
+{% macro get_tables(json) %}
+  {%- set names = [
+      'name', 'engine', 'engine_full', 'sorting_key', 'partition_key', 'uuid', 'comment', 'create_table_query',
+      'row_count',
+  ] -%}
   {%- set tables = {} -%}
-  {%- for row in run_query(query).rows -%}
-    {%- do tables.update({row['name']: dict(zip(row.keys(), row.values()))}) -%}
+  {%- for values in fromjson(json) -%}
+    {%- do tables.update({values[0]: dict(zip(names, values))}) -%}
   {%- endfor -%}
   {%- do return(tables) -%}
 {% endmacro %}
@@ -231,20 +264,15 @@
 {% endmacro %}
 
 
-{# Waits for what other replicas have written: the last run may have been on one of them. #}
-{% macro catch_up(relations) %}
-  {%- set names = versioned_collapsing.quote_literals(relations | map(attribute='identifier')) -%}
-  {%- set query -%}
-    select name
-    from system.tables
-    where database = {{ versioned_collapsing.quote_literal(relations[0].schema) }} and name in ({{ names }})
-      and startsWith(engine, 'Replicated')
-    {{ versioned_collapsing.get_settings_sql() }}
-  {%- endset -%}
-  {%- set found = run_query(query).rows | map(attribute='name') | list -%}
-  {%- for relation in relations if relation.identifier in found -%}
+{# Waits for what other replicas have written: the last run may have been on one of them. Returns whether any of the
+   tables is replicated. #}
+{% macro catch_up(relations, tables) %}
+  {%- set replicated = [] -%}
+  {%- for relation in relations if tables.get(relation.identifier, {'engine': ''}).engine.startswith('Replicated') -%}
+    {%- do replicated.append(relation) -%}
     {%- do run_query('system sync replica ' ~ relation) -%}
   {%- endfor -%}
+  {%- do return(replicated != []) -%}
 {% endmacro %}
 
 

@@ -14,8 +14,9 @@
 
 
 {# Who holds the lock, how many steps the holder has made, and for how long it has shown no sign of life; none if nobody
-   holds the lock. It reads only system tables, because the lock may disappear at any time. #}
-{% macro read_lock(lock) %}
+   holds the lock. It reads only system tables, because the lock may disappear at any time. `also`: an expression to
+   read at the same moment. #}
+{% macro read_lock(lock, also="''") %}
   {%- set parts -%}
     from system.parts where active and {{ versioned_collapsing.get_is_table_sql(lock, 'table') }}
   {%- endset -%}
@@ -27,7 +28,8 @@
       greatest(metadata_modification_time, (select max(modification_time) {{ parts }})) as seen_at,
       dateDiff('second', seen_at, now()) as seconds_idle,
       concat({{ versioned_collapsing.quote_literal(versioned_collapsing.get_log_comment('')) }}, run_id) as log_comment,
-      has((select groupArray(Settings['log_comment']) from system.processes), log_comment) as is_working
+      has((select groupArray(Settings['log_comment']) from system.processes), log_comment) as is_working,
+      {{ also }} as also
     from system.tables
     where {{ versioned_collapsing.get_is_table_sql(lock) }}
     {{ versioned_collapsing.get_settings_sql() }}
@@ -39,6 +41,7 @@
         'steps': row['steps'] | int,
         'seconds_idle': row['seconds_idle'] | int,
         'is_working': row['is_working'] | int > 0,
+        'also': row['also'],
     }) -%}
   {%- endfor -%}
   {%- do return(none) -%}

@@ -117,7 +117,7 @@
 {# Writes the repairs, which are signed rows. They are staged and written like those of `old_state: stream`, and are
    completed like them if the operation dies. #}
 {% macro write_repairs(table, options, columns, repairs, found, apply) %}
-  {%- set apply = dict(apply, staged=versioned_collapsing.read_staged_tables(table)) -%}
+  {%- set apply = dict(apply, staged=versioned_collapsing.read_tables_beside(table)) -%}
   {%- set counts = {'rebalanced': found.broken_keys, 'states': found.states, 'cancels': found.cancels} -%}
   {%- set rows = versioned_collapsing.get_repair_rows_sql(options, columns, repairs) -%}
   {%- set signed = versioned_collapsing.get_helper_relation(table, 'signed') -%}

@@ -12,11 +12,9 @@
         target_relation, options, columns, pairing, rows, chunk, progress, apply
     ) -%}
     {%- set done.counts = versioned_collapsing.get_added_counts(done.counts, counts) -%}
-    {%- if done.counts.has_writes -%}
+    {%- if chunk < options.chunks -%}
       {%- set output = versioned_collapsing.read_row_count(signed) -%}
       {%- do versioned_collapsing.validate_output_rows(target_relation, done.counts, output, apply) -%}
-    {%- endif -%}
-    {%- if chunk < options.chunks -%}
       {%- do versioned_collapsing.end_chunk(
           target_relation, options, counts, dict(progress, chunk=chunk, counts=done.counts), apply
       ) -%}
@@ -35,17 +33,17 @@
 {# Compares the staged changes with the stored rows of their keys, and gathers the rows to write. #}
 {% macro decide_chunk(target_relation, options, columns, pairing, rows, chunk, progress, apply) %}
   {%- set is_filled = chunk > progress.chunk -%}
-  {%- set uncollapsed = versioned_collapsing.stage_uncollapsed_rows(
+  {%- do versioned_collapsing.stage_uncollapsed_rows(
       target_relation, options, columns, pairing, rows, is_filled, apply
   ) -%}
   {%- if columns.is_folded and not progress.is_repeated -%}
     {%- do versioned_collapsing.resolve_changes(
-        target_relation, options, columns, progress.truncated_at, uncollapsed, is_filled, apply
+        target_relation, options, columns, progress.truncated_at, is_filled, apply
     ) -%}
   {%- endif -%}
-  {%- set counts = versioned_collapsing.decide_outcomes(target_relation, options, columns, uncollapsed, apply) -%}
+  {%- set counts = versioned_collapsing.decide_outcomes(target_relation, options, columns, apply) -%}
   {%- if counts.has_writes -%}
-    {%- do versioned_collapsing.stage_rows_to_write(target_relation, options, columns, uncollapsed, counts, apply) -%}
+    {%- do versioned_collapsing.stage_rows_to_write(target_relation, options, columns, counts, apply) -%}
   {%- endif -%}
   {%- do return(counts) -%}
 {% endmacro %}
@@ -122,26 +120,10 @@
 {%- endmacro %}
 
 
-{# Checks that as many rows are staged as were counted, so that none is lost or doubled. Repaired keys may add any
-   number of rows. #}
-{% macro validate_output_rows(target_relation, counts, output, apply) %}
-  {%- set decided = counts.states + counts.cancels -%}
-  {%- if output < decided or (output > decided and not counts.rebalanced) -%}
-    {%- do versioned_collapsing.stop_run(apply,
-        "The changes of " ~ versioned_collapsing.get_final_name(target_relation) ~ " require "
-        ~ versioned_collapsing.format_count(decided, 'row') ~ ", but "
-        ~ versioned_collapsing.format_count(output, 'row') ~ (" was" if output == 1 else " were")
-        ~ " staged. Nothing was published. Run again. If the error comes back, report it with the version of "
-        ~ "ClickHouse."
-    ) -%}
-  {%- endif -%}
-{% endmacro %}
-
-
 {# If this run dies after the chunk is recorded, the next run continues with the next chunk. If a conflict may stop the
    run at its end, nothing is recorded, and the next run starts again. #}
 {% macro end_chunk(target_relation, options, counts, progress, apply) %}
-  {%- do versioned_collapsing.renew_lock(apply) -%}
+  {%- do versioned_collapsing.keep_lock(apply) -%}
   {%- if options.on_conflict != 'error' and not apply.has_reprocessed and not progress.is_repeated -%}
     {%- do versioned_collapsing.record_apply(target_relation, apply, progress, 'chunk staged') -%}
   {%- endif -%}

@@ -1,9 +1,16 @@
-{# Counts the outcomes of the staged changes; every key has exactly one outcome. Stages the unbalanced keys. #}
-{% macro decide_outcomes(target_relation, options, columns, uncollapsed, apply) %}
+{# Counts the outcomes of the staged changes; every key has exactly one outcome. Stages the unbalanced keys. Returns the
+   counts and, as `uncollapsed`, how the uncollapsed rows are to be read. #}
+{% macro decide_outcomes(target_relation, options, columns, apply) %}
   {%- set found = versioned_collapsing.read_outcomes(
-      target_relation, options, columns, uncollapsed, apply, compares_payload=false
+      target_relation, options, columns, {'needs_final': false}, apply, compares_payload=false
   ) -%}
-  {%- set has_unbalanced_keys = versioned_collapsing.has_unbalanced_keys(uncollapsed, found.matched) -%}
+  {%- if found.cancel_count -%}
+    {%- set found = versioned_collapsing.read_outcomes(
+        target_relation, options, columns, {'needs_final': true}, apply, compares_payload=false
+    ) -%}
+  {%- endif -%}
+  {%- set uncollapsed = found.uncollapsed -%}
+  {%- set has_unbalanced_keys = versioned_collapsing.has_unbalanced_keys(found) -%}
   {%- if has_unbalanced_keys -%}
     {%- do versioned_collapsing.stage_unbalanced_keys(target_relation, options, uncollapsed, apply) -%}
   {%- endif -%}
@@ -17,26 +24,36 @@
   {%- set to_fill = versioned_collapsing.read_columns_to_fill(
       target_relation, options, columns, uncollapsed, apply
   ) if 'conflict' in found.outcomes and options.on_schema_change == 'append_new_columns' else [] -%}
-  {%- do return(dict(
-      versioned_collapsing.get_counts_of_outcomes(found.outcomes, found.unmerged, sample), columns_to_fill=to_fill
-  )) -%}
+  {%- set counts = versioned_collapsing.get_counts_of_outcomes(found.outcomes, found.unmerged, sample) -%}
+  {%- do return(dict(counts, columns_to_fill=to_fill, uncollapsed=uncollapsed)) -%}
 {% endmacro %}
 
 
-{# How many keys have each outcome, how many keys have uncollapsed rows, and how many changes could not be combined. #}
+{# How many keys have each outcome, how many of them have uncollapsed rows, how many uncollapsed rows and cancel rows
+   there are, and how many changes could not be combined. If there are cancel rows, and they are not read with FINAL,
+   there are no outcomes. #}
 {% macro read_outcomes(target_relation, options, columns, uncollapsed, apply, compares_payload) %}
   {%- set query = versioned_collapsing.get_outcomes_sql(
       target_relation, options, columns, uncollapsed, apply, compares_payload
   ) -%}
-  {%- set rows = run_query(query).rows -%}
   {%- set outcomes = {} -%}
-  {%- for row in rows -%}
-    {%- do outcomes.update({row['_dbt_outcome']: row['_dbt_n'] | int}) -%}
+  {%- set found = namespace(matched=0, unmerged=0, row_count=0, cancel_count=0) -%}
+  {%- for row in run_query(query).rows -%}
+    {%- if row['_dbt_outcome'] == 'uncollapsed row' -%}
+      {%- set found.row_count, found.cancel_count = row['_dbt_n'] | int, row['_dbt_matched'] | int -%}
+    {%- else -%}
+      {%- do outcomes.update({row['_dbt_outcome']: row['_dbt_n'] | int}) -%}
+      {%- set found.matched = found.matched + row['_dbt_matched'] | int -%}
+      {%- set found.unmerged = found.unmerged + row['_dbt_unmerged_rows'] | int -%}
+    {%- endif -%}
   {%- endfor -%}
   {%- do return({
       'outcomes': outcomes,
-      'matched': rows | map(attribute='_dbt_matched') | map('int') | sum,
-      'unmerged': rows | map(attribute='_dbt_unmerged_rows') | map('int') | sum,
+      'matched': found.matched,
+      'unmerged': found.unmerged,
+      'row_count': found.row_count,
+      'cancel_count': found.cancel_count,
+      'uncollapsed': uncollapsed,
   }) -%}
 {% endmacro %}
 
@@ -47,6 +64,19 @@
   {%- set unbalanced = versioned_collapsing.get_helper_relation(target_relation, 'unbalanced') -%}
   {%- set version = adapter.quote(options.version) -%}
   {%- set sign = adapter.quote(options.sign) -%}
+  {%- set stored = versioned_collapsing.get_uncollapsed_rows_sql(target_relation, uncollapsed) -%}
+  {%- if not uncollapsed.needs_final %}
+  with (select countIf({{ sign }} < 0) from {{ stored }}) as _dbt_cancels
+  {%- endif %}
+  select
+    'uncollapsed row' as _dbt_outcome,
+    count() as _dbt_n,
+    countIf({{ sign }} < 0) as _dbt_matched,
+    toUInt64(0) as _dbt_unmerged_rows
+  from {{ stored }}
+
+  union all
+
   select
     multiIf(
       _dbt_changed._dbt_is_unbalanced, 'rebalanced',
@@ -69,9 +99,10 @@
   from (
     select *, ({{ key }}) in (select {{ key }} from {{ unbalanced }}) as _dbt_is_unbalanced
     from {{ versioned_collapsing.get_helper_relation(target_relation, 'input') }}
+    {{- '\n    where _dbt_cancels = 0' if not uncollapsed.needs_final }}
   ) as _dbt_changed
   left any join (
-    select * from {{ versioned_collapsing.get_uncollapsed_rows_sql(target_relation, uncollapsed) }}
+    select * from {{ stored }}{{ ' where _dbt_cancels = 0' if not uncollapsed.needs_final }}
   ) as _dbt_stored
     on {{ versioned_collapsing.get_keys_equal_sql('_dbt_changed', '_dbt_stored', options.unique_key) }}
   group by _dbt_outcome
@@ -95,10 +126,9 @@
 {% endmacro %}
 
 
-{# Whether any key has uncollapsed rows that are not exactly one state row. `matched`: the number of keys that have
-   uncollapsed rows. #}
-{% macro has_unbalanced_keys(uncollapsed, matched) %}
-  {%- do return(uncollapsed.row_count > matched or uncollapsed.cancel_count > 0) -%}
+{# Whether any key has uncollapsed rows that are not exactly one state row. #}
+{% macro has_unbalanced_keys(found) %}
+  {%- do return(found.row_count > found.matched or found.cancel_count > 0) -%}
 {% endmacro %}
 
 
@@ -254,7 +284,8 @@
 
 
 {# Adds the rows to write to the staged table `signed`, and the deletes to remember to the staged table `deletes`. #}
-{% macro stage_rows_to_write(target_relation, options, columns, uncollapsed, counts, apply) %}
+{% macro stage_rows_to_write(target_relation, options, columns, counts, apply) %}
+  {%- set uncollapsed = counts.uncollapsed -%}
   {%- set rows = versioned_collapsing.get_publish_rows_sql(target_relation, options, columns, uncollapsed) -%}
   {% call statement('stage_rows_to_write') -%}
     {{ versioned_collapsing.get_stage_rows_sql(target_relation, options, columns, rows, apply) }}

@@ -2,16 +2,14 @@
    the live row, and deletes without a version at that of the live row. It does so before anything is published: a run
    that dies later is completed from this result, when the live row may already be gone. The results of several chunks
    are output in one table. #}
-{% macro resolve_changes(target_relation, options, columns, truncated_at, uncollapsed, is_filled, apply) %}
+{% macro resolve_changes(target_relation, options, columns, truncated_at, is_filled, apply) %}
   {%- set changes = versioned_collapsing.get_helper_relation(target_relation, 'input') -%}
   {%- set folded = versioned_collapsing.get_helper_relation(target_relation, 'folded') -%}
   {%- do versioned_collapsing.prepare_staged_table(
       folded, versioned_collapsing.get_create_staged_changes_sql(folded, options, columns), apply, is_filled
   ) -%}
   {% call statement('resolve_changes') -%}
-    {{ versioned_collapsing.get_resolve_changes_sql(
-        target_relation, options, columns, truncated_at, uncollapsed, apply
-    ) }}
+    {{ versioned_collapsing.get_resolve_changes_sql(target_relation, options, columns, truncated_at, apply) }}
   {%- endcall %}
   {%- do run_query('exchange tables ' ~ folded ~ ' and ' ~ changes) -%}
   {%- if options.chunks > 1 -%}
@@ -25,14 +23,14 @@
 
 {# Step by step: the live rows, the changes beside them, the flags that say which changes count, one change per key, and
    this change combined with the live row. #}
-{% macro get_resolve_changes_sql(target_relation, options, columns, truncated_at, uncollapsed, apply) -%}
+{% macro get_resolve_changes_sql(target_relation, options, columns, truncated_at, apply) -%}
   {%- set changes = versioned_collapsing.get_helper_relation(target_relation, 'input') -%}
   insert into {{ versioned_collapsing.get_helper_relation(target_relation, 'folded') }} (
     {{ get_quoted_csv(options.unique_key + columns.payload + [options.version]) }},
     _dbt_unset, _dbt_is_deleted, _dbt_is_tombstoned, _dbt_repeats_delete, _dbt_unmerged
   )
   with _dbt_live as (
-    {{ versioned_collapsing._get_live_rows_sql(target_relation, options, columns, uncollapsed) }}
+    {{ versioned_collapsing._get_live_rows_sql(target_relation, options, columns) }}
   ),
   _dbt_changed as (
     {{ versioned_collapsing._get_changes_beside_live_rows_sql(changes, options) }}

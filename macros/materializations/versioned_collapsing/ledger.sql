@@ -31,8 +31,10 @@
 
 
 {# Makes sure that the ledger exists. #}
-{% macro prepare_ledger(target_relation) %}
-  {%- if not versioned_collapsing.read_tables([versioned_collapsing.get_ledger_relation(target_relation)]) -%}
+{% macro prepare_ledger(target_relation, tables=none) %}
+  {%- set ledger = versioned_collapsing.get_ledger_relation(target_relation) -%}
+  {%- set found = versioned_collapsing.read_tables([ledger]) if tables is none else tables -%}
+  {%- if ledger.identifier not in found -%}
     {%- do versioned_collapsing._create_ledger(target_relation) -%}
   {%- endif -%}
 {% endmacro %}
@@ -128,6 +130,7 @@
    - definition: hashes of the views that have the rows by way of a journal
    - block: the block of the journal to begin with
    - source: the role of the staged table with the changes of all chunks; change_count: how many it has
+   - decided: the counts of the rows that are staged to be published, if they are known
    - line_counts: the lines and events to account for
    - truncated_at: an expression for the version at which the table was truncated, or none
    - number: the number of the apply, once any of its rows are published or about to be; 0 before
@@ -137,6 +140,7 @@
       'chunk': 1,
       'block': 0,
       'counts': {},
+      'decided': none,
       'line_counts': {},
       'truncated_at': none,
       'is_journal': false,

@@ -1,24 +1,25 @@
 {# Takes the writer lock: only one run at a time applies to a table. On a server the lock is a table, which only one run
    can create. It has a row for each of the holder's steps. A run of the same dbt invocation waits for its turn, for
    example the second of two views that read one table. A run of another invocation stops if it sees that the holder is
-   at work. The embedded engine needs no lock: the adapter makes sure that only one process uses it. #}
+   at work. The embedded engine needs no lock: the adapter makes sure that only one process uses it.
+
+   Returns what system.tables says once the lock is taken, as read_tables_beside does; none on the embedded engine. #}
 {% macro acquire_lock(locked_relation, apply) %}
   {%- if not apply.lock -%}
     {%- do return(none) -%}
   {%- endif -%}
+  {%- set also = versioned_collapsing.get_tables_beside_sql(locked_relation) -%}
   {%- set patience = versioned_collapsing.get_lock_patience() -%}
   {%- set seen = namespace(holder=none, at=0, was_at_work=false) -%}
   {%- for second in range(patience) -%}
     {%- do versioned_collapsing._create_lock(apply) -%}
-    {%- set holder = versioned_collapsing.read_lock(apply.lock.relation) -%}
+    {%- set holder = versioned_collapsing.read_lock(apply.lock.relation, also) -%}
     {%- if versioned_collapsing.is_held_by(holder, apply.run_id) -%}
-      {%- do versioned_collapsing.catch_up([
-          locked_relation,
-          versioned_collapsing.get_tombstones_relation(locked_relation),
-          versioned_collapsing.get_changes_relation(locked_relation),
-          versioned_collapsing.get_ledger_relation(locked_relation),
-      ]) -%}
-      {%- do return(none) -%}
+      {%- set tables = versioned_collapsing.get_tables(holder.also) -%}
+      {%- set is_replicated = versioned_collapsing.catch_up(
+          versioned_collapsing.get_relations_of(locked_relation), tables
+      ) -%}
+      {%- do return(versioned_collapsing.read_tables_beside(locked_relation) if is_replicated else tables) -%}
     {%- elif holder is not none -%}
       {#- What this run has seen itself counts more than recorded times, which are wrong if a clock was set. -#}
       {%- if versioned_collapsing._is_at_work(holder, seen.holder) -%}
@@ -131,17 +132,39 @@
 {% endmacro %}
 
 
-{# Records a step of the run in its lock, after it has made sure that no other run has taken over the lock. #}
-{% macro renew_lock(apply) %}
+{# Makes sure that no other run has taken over the lock, and records a step of this run in it. A run that has only begun
+   needs to record nothing: its lock itself is a sign of life. `also`: an expression to read at the same moment. Returns
+   its value; none on the embedded engine. #}
+{% macro renew_lock(apply, also="''") %}
   {%- if not apply.lock -%}
     {%- do return(none) -%}
   {%- endif -%}
-  {%- set lock = apply.lock.relation -%}
-  {%- set holder = versioned_collapsing.read_lock(lock) -%}
+  {%- set holder = versioned_collapsing.read_lock(apply.lock.relation, also) -%}
   {%- do versioned_collapsing.validate_lock_is_held(holder, apply, versioned_collapsing.get_lock_seconds()) -%}
-  {%- do run_query(
-      "insert into " ~ lock ~ " (step_at) select now64(3, 'UTC') " ~ versioned_collapsing.get_settings_sql()
-  ) -%}
+  {%- if not versioned_collapsing.is_lock_young(apply) -%}
+    {%- do run_query(
+        "insert into " ~ apply.lock.relation ~ " (step_at) select now64(3, 'UTC') "
+        ~ versioned_collapsing.get_settings_sql()
+    ) -%}
+  {%- endif -%}
+  {%- do return(holder.also) -%}
+{% endmacro %}
+
+
+{# Renews the lock between two steps, unless the run has only begun. Before anything is published, renew_lock checks the
+   lock in any case. #}
+{% macro keep_lock(apply) %}
+  {%- if not versioned_collapsing.is_lock_young(apply) -%}
+    {%- do versioned_collapsing.renew_lock(apply) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{# Whether the run began so short a time ago that no other run can have taken over its lock. A clock that was set back
+   does not make it young. #}
+{% macro is_lock_young(apply) %}
+  {%- set seconds = (modules.datetime.datetime.now(modules.pytz.utc) - apply.started_at).total_seconds() -%}
+  {%- do return(0 <= seconds and seconds * 4 < versioned_collapsing.get_lock_seconds()) -%}
 {% endmacro %}
 
 
@@ -152,5 +175,19 @@
         "This run no longer holds its lock " ~ apply.lock.relation ~ ": it made no progress for more than " ~ seconds
         ~ " s, or the lock was released. Run again: the next run completes what this run published."
     ) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{# Drops the table of the rows to publish, and gives up the lock. One statement does both if the lock cannot belong to
+   another run. #}
+{% macro end_run(target_relation, apply) %}
+  {%- if apply.lock and versioned_collapsing.is_lock_young(apply) and not on_cluster_clause(target_relation) | trim -%}
+    {%- do versioned_collapsing.drop_tables(
+        [versioned_collapsing.get_helper_relation(target_relation, 'signed'), apply.lock.relation]
+    ) -%}
+  {%- else -%}
+    {%- do versioned_collapsing.drop_staged(target_relation, ['signed']) -%}
+    {%- do versioned_collapsing.give_up_lock(apply) -%}
   {%- endif -%}
 {% endmacro %}

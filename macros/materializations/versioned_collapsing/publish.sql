@@ -15,8 +15,11 @@
 {# Chooses how to publish, writes the change feed and records the start. If the run dies after that, the next run
    completes it in the same way, with the counts that were recorded. Returns the progress. #}
 {% macro start_publishing(target_relation, options, columns, progress, apply) %}
-  {%- do versioned_collapsing.renew_lock(apply) -%}
-  {%- set way = versioned_collapsing.prepare_publishing(target_relation, options, progress, apply) -%}
+  {%- set facts = versioned_collapsing.read_facts_of_publishing(target_relation, apply) -%}
+  {%- do versioned_collapsing.validate_output_rows(target_relation, progress.decided, facts.output, apply) -%}
+  {%- set views = versioned_collapsing.read_views(target_relation) if facts.has_views
+      else versioned_collapsing.get_no_views() -%}
+  {%- set way = versioned_collapsing.prepare_publishing(target_relation, options, views, progress, apply) -%}
   {%- set progress = dict(progress, number=progress.number or apply.number, **way) -%}
   {%- do versioned_collapsing.feed_rows(target_relation, options, columns, progress, apply) -%}
   {%- do versioned_collapsing.record_apply(target_relation, apply, progress, 'started') -%}
@@ -24,10 +27,42 @@
 {% endmacro %}
 
 
+{# Makes sure that the run still holds its lock and, in the same statement, reads how many rows it has staged, and
+   whether a materialized view reads the target. #}
+{% macro read_facts_of_publishing(target_relation, apply) %}
+  {%- set facts -%}
+    toJSONString([
+      (select count() from {{ versioned_collapsing.get_helper_relation(target_relation, 'signed') }}),
+      (select count() from system.tables where {{ versioned_collapsing.get_is_table_sql(target_relation) }}
+          and notEmpty(dependencies_table))
+    ])
+  {%- endset -%}
+  {%- set found = versioned_collapsing.renew_lock(apply, facts)
+      or run_query('select ' ~ facts ~ ' as also ' ~ versioned_collapsing.get_settings_sql()).rows[0]['also'] -%}
+  {%- set output, views = fromjson(found) -%}
+  {%- do return({'output': output | int, 'has_views': views | int > 0}) -%}
+{% endmacro %}
+
+
+{# Checks that as many rows are staged as were counted, so that none is lost or doubled. Repaired keys may add any
+   number of rows. `decided`: the counts of the staged rows, or none if nothing is known of them. #}
+{% macro validate_output_rows(target_relation, decided, output, apply) %}
+  {%- set rows = decided.states + decided.cancels if decided else output -%}
+  {%- if output < rows or (output > rows and not decided.rebalanced) -%}
+    {%- do versioned_collapsing.stop_run(apply,
+        "The changes of " ~ versioned_collapsing.get_final_name(target_relation) ~ " require "
+        ~ versioned_collapsing.format_count(rows, 'row') ~ ", but "
+        ~ versioned_collapsing.format_count(output, 'row') ~ (" was" if output == 1 else " were")
+        ~ " staged. Nothing was published. Run again. If the error comes back, report it with the version of "
+        ~ "ClickHouse."
+    ) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
 {# Decides how the rows of an apply are published, and prepares the tables for it. Returns `is_journal`, and in
    `definition` the hashes of the views that have the rows through a journal. #}
-{% macro prepare_publishing(target_relation, options, progress, apply) %}
-  {%- set views = versioned_collapsing.read_views(target_relation) -%}
+{% macro prepare_publishing(target_relation, options, views, progress, apply) %}
   {%- set unfed = versioned_collapsing.get_unfed_views(views, progress.definition) -%}
   {%- set is_replicated = versioned_collapsing.get_replication(target_relation) != '' -%}
   {%- if not versioned_collapsing.should_journal(options, unfed, is_replicated, progress, apply) -%}
@@ -44,17 +79,19 @@
 {# The materialized views that rows of the target reach, directly or through other views. `tables`: the tables that they
    fill. `definitions`: the name of each view by a hash of its definition. #}
 {% macro read_views(target_relation) %}
-  {%- set is_table = versioned_collapsing.get_is_table_sql(target_relation) -%}
   {%- set tables = [] -%}
   {%- set definitions = {} -%}
-  {%- if versioned_collapsing.read_row_count('system.tables', is_table ~ ' and notEmpty(dependencies_table)') -%}
-    {%- for row in run_query(versioned_collapsing._get_views_sql(target_relation)).rows -%}
-      {%- set path = {'schema': row['target_database'], 'identifier': row['target_table']} -%}
-      {%- do tables.append(target_relation.incorporate(path=path)) -%}
-      {%- do definitions.update({row['definition']: row['view']}) -%}
-    {%- endfor -%}
-  {%- endif -%}
+  {%- for row in run_query(versioned_collapsing._get_views_sql(target_relation)).rows -%}
+    {%- set path = {'schema': row['target_database'], 'identifier': row['target_table']} -%}
+    {%- do tables.append(target_relation.incorporate(path=path)) -%}
+    {%- do definitions.update({row['definition']: row['view']}) -%}
+  {%- endfor -%}
   {%- do return({'tables': tables | unique | list, 'definitions': definitions}) -%}
+{% endmacro %}
+
+
+{% macro get_no_views() %}
+  {%- do return({'tables': [], 'definitions': {}}) -%}
 {% endmacro %}
 
 

@@ -4,7 +4,7 @@
   {%- do versioned_collapsing.allow_wide_statements(unfinished.batches) -%}
   {%- set resumed = dict(
       versioned_collapsing.get_resumed_apply(apply, unfinished),
-      staged=versioned_collapsing.read_staged_tables(target_relation)
+      staged=versioned_collapsing.read_tables_beside(target_relation)
   ) -%}
   {%- set missing = versioned_collapsing.get_missing_tables(target_relation, unfinished, resumed.staged) -%}
   {%- if missing and unfinished.status == 'chunk staged' -%}
@@ -180,7 +180,7 @@
   {%- set decided = versioned_collapsing.decide_chunks(target_relation, options, columns, progress, apply) -%}
   {%- set all = dict(decided, has_writes=true, has_deletes=true) -%}
   {%- do versioned_collapsing.publish_and_record(
-      target_relation, options, columns, dict(progress, chunk=options.chunks, counts=all), apply
+      target_relation, options, columns, dict(progress, chunk=options.chunks, counts=all, decided=decided), apply
   ) -%}
 {% endmacro %}
 
@@ -211,6 +211,6 @@
   {%- set missing = versioned_collapsing.decide_chunks(target_relation, options, columns, progress, apply) -%}
   {%- set counts = dict(recorded, has_writes=missing.has_writes, has_deletes=missing.has_deletes) -%}
   {%- do versioned_collapsing.publish_and_record(
-      target_relation, options, columns, dict(progress, chunk=options.chunks, counts=counts), apply
+      target_relation, options, columns, dict(progress, chunk=options.chunks, counts=counts, decided=missing), apply
   ) -%}
 {% endmacro %}

@@ -8,7 +8,6 @@
   {%- if not found.rows_read -%}
     {%- do return(versioned_collapsing.record_empty_change_set(target_relation, columns, {}, progress, apply)) -%}
   {%- endif -%}
-  {%- set apply = dict(apply, staged=versioned_collapsing.read_staged_tables(target_relation)) -%}
   {%- do versioned_collapsing.stage_signed_rows(target_relation, options, columns, sql, apply) -%}
   {%- set counts = dict(
       versioned_collapsing.read_signed_row_counts(target_relation, options), has_writes=true
@@ -16,7 +15,6 @@
   {%- do versioned_collapsing.publish_and_record(
       target_relation, options, columns, dict(progress, counts=counts), apply
   ) -%}
-  {%- do versioned_collapsing.drop_staged(target_relation, ['signed']) -%}
   {%- do return(counts) -%}
 {% endmacro %}
 

@@ -13,7 +13,7 @@
         target_relation, staged, options, columns, sql, truncate.at, has_tombstones, apply
     ) }}
   {%- endcall %}
-  {%- set found = versioned_collapsing.read_staged_changes(staged, options, columns) -%}
+  {%- set found = versioned_collapsing.read_staged_changes(staged, options, columns, sql, apply) -%}
   {%- if found.rejected -%}
     {%- set rejected = versioned_collapsing.read_rejected_rows(options, columns, sql, truncate.at, apply) -%}
     {%- do versioned_collapsing.empty_staged(target_relation, [role]) -%}
@@ -22,29 +22,50 @@
     {% call statement('stage_truncate') -%}
       {{ versioned_collapsing.get_stage_truncate_sql(target_relation, staged, options, truncate.at, apply) }}
     {%- endcall %}
-    {%- set with_deletes = versioned_collapsing.read_staged_changes(staged, options, columns) -%}
-    {%- do return(dict(with_deletes, truncate_deletes=with_deletes.row_count - found.row_count)) -%}
+    {%- set truncate_deletes = versioned_collapsing.read_row_count(staged) - found.row_count -%}
+    {%- do return(dict(
+        found, row_count=found.row_count + truncate_deletes, key_count=found.key_count + truncate_deletes,
+        truncate_deletes=truncate_deletes
+    )) -%}
   {%- endif -%}
   {%- do return(dict(found, truncate_deletes=0)) -%}
 {% endmacro %}
 
 
-{# How many changes are staged, of how many keys, and how many of them do not fit the table. #}
-{% macro read_staged_changes(staged, options, columns) %}
+{# How many changes are staged, of how many keys, and how many of them do not fit the table. `carried`: the number of
+   rows in the change set, and the sums of the counts that the rows carry. #}
+{% macro read_staged_changes(staged, options, columns, sql, apply) %}
   {%- set key = 'tuple(' ~ get_quoted_csv(options.unique_key) ~ ')' -%}
+  {%- set names = versioned_collapsing.get_carried_count_names() -%}
   {%- set query -%}
-    select
-      count() as _dbt_row_count,
-      {{ 'uniqExact(' ~ key ~ ')' if columns.is_folded else 'count()' }} as _dbt_key_count,
-      countIf(_dbt_problem <> '') as _dbt_rejected
-    from {{ staged }}
-    {{ versioned_collapsing.get_settings_sql() }}
+    select _dbt_staged.*, _dbt_carried.*
+    from (
+      select
+        count() as _dbt_row_count,
+        {{ 'uniqExact(' ~ key ~ ')' if columns.is_folded else 'count()' }} as _dbt_key_count,
+        countIf(_dbt_problem <> '') as _dbt_rejected
+      from {{ staged }}
+    ) as _dbt_staged
+    cross join (
+      select
+        {%- for name in names %}
+        sum({{ versioned_collapsing._count_sql(name, columns) }}) as _dbt{{ name }},
+        {%- endfor %}
+        count() as _dbt_rows_read
+      from {{ versioned_collapsing.get_subquery_sql(sql) }} as _dbt_given
+    ) as _dbt_carried
+    {{ versioned_collapsing.get_settings_sql(apply) }}
   {%- endset -%}
   {%- set found = run_query(query).rows[0] -%}
+  {%- set carried = {'rows_read': found['_dbt_rows_read'] | int} -%}
+  {%- for name in names -%}
+    {%- do carried.update({name: found['_dbt' ~ name] | int}) -%}
+  {%- endfor -%}
   {%- do return({
       'row_count': found['_dbt_row_count'] | int,
       'key_count': found['_dbt_key_count'] | int,
       'rejected': found['_dbt_rejected'] | int,
+      'carried': carried,
   }) -%}
 {% endmacro %}
 
@@ -346,8 +367,7 @@
   {%- endif -%}
   {%- set landed = versioned_collapsing.get_helper_relation(target_relation, 'read') -%}
   {%- do versioned_collapsing.prepare_staged_table(
-      landed, versioned_collapsing.get_create_landed_sql(landed, given),
-      dict(apply, staged=versioned_collapsing.read_staged_tables(target_relation))
+      landed, versioned_collapsing.get_create_landed_sql(landed, given), apply
   ) -%}
   {% call statement('stage_landed_rows') -%}
     {{ versioned_collapsing.get_stage_landed_sql(landed, given, sql, apply) }}

@@ -1,15 +1,16 @@
 {# The live row of each staged key: if it has several uncollapsed state rows, the one with the highest version. #}
-{% macro _get_live_rows_sql(target_relation, options, columns, uncollapsed) -%}
+{% macro _get_live_rows_sql(target_relation, options, columns) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   select {{ get_quoted_csv(columns.names) }}
-  from {{ versioned_collapsing.get_uncollapsed_rows_sql(target_relation, uncollapsed) }}
+  from {{ versioned_collapsing.get_uncollapsed_rows_sql(target_relation, {'needs_final': true}) }}
   where {{ adapter.quote(options.sign) }} = 1
   order by {{ key }}, {{ adapter.quote(options.version) }} desc
   limit 1 by {{ key }}
 {%- endmacro %}
 
 
-{# The uncollapsed rows, to select from. #}
+{# The uncollapsed rows, to select from. Without a cancel row nothing collapses, and FINAL would halve the speed of
+   reading. #}
 {% macro get_uncollapsed_rows_sql(target_relation, uncollapsed) %}
   {%- set relation = versioned_collapsing.get_helper_relation(target_relation, 'uncollapsed') -%}
   {%- do return(relation ~ (' final' if uncollapsed.needs_final else '')) -%}
@@ -70,8 +71,7 @@
 {# Stages the stored rows of the keys that change. The staged table has an engine that collapses as the target does, so
    its rows collapse when they are read. The target itself is read without FINAL, which costs less. A cancel row in
    another partition than its state row never merges with it. So `pairing`, the expressions that the rows of a pair
-   share, includes those of the partition. `is_filled`: whether an earlier chunk was staged. Returns what
-   read_uncollapsed_rows returns. #}
+   share, includes those of the partition. `is_filled`: whether an earlier chunk was staged. #}
 {% macro stage_uncollapsed_rows(target_relation, options, columns, pairing, change_count, is_filled, apply) %}
   {%- set uncollapsed = versioned_collapsing.get_helper_relation(target_relation, 'uncollapsed') -%}
   {%- set unbalanced = versioned_collapsing.get_helper_relation(target_relation, 'unbalanced') -%}
@@ -91,33 +91,6 @@
         versioned_collapsing.get_merge_join_settings(), optimize_on_insert=0, use_query_condition_cache=0
     )) }}
   {%- endcall %}
-  {%- do return(versioned_collapsing.read_uncollapsed_rows(target_relation, options)) -%}
-{% endmacro %}
-
-
-{# How many uncollapsed rows there are, how many of them are cancel rows, and whether they must be read with FINAL.
-   Without a cancel row nothing collapses, and FINAL would halve the speed of reading. #}
-{% macro read_uncollapsed_rows(target_relation, options) %}
-  {%- set stored = versioned_collapsing._read_counts_by_sign(target_relation, options, needs_final=false) -%}
-  {%- if not stored.cancel_count -%}
-    {%- do return(stored) -%}
-  {%- endif -%}
-  {%- do return(versioned_collapsing._read_counts_by_sign(target_relation, options, needs_final=true)) -%}
-{% endmacro %}
-
-
-{% macro _read_counts_by_sign(target_relation, options, needs_final) %}
-  {%- set query -%}
-    select count() as _dbt_n, countIf({{ adapter.quote(options.sign) }} < 0) as _dbt_cancels
-    from {{ versioned_collapsing.get_uncollapsed_rows_sql(target_relation, {'needs_final': needs_final}) }}
-    {{ versioned_collapsing.get_settings_sql() }}
-  {%- endset -%}
-  {%- set found = run_query(query).rows[0] -%}
-  {%- do return({
-      'row_count': found['_dbt_n'] | int,
-      'cancel_count': found['_dbt_cancels'] | int,
-      'needs_final': needs_final,
-  }) -%}
 {% endmacro %}
 
 

@@ -1,5 +1,5 @@
 {# What is wrong with the relation that exists, if it is not the table that the options and columns describe. #}
-{% macro read_existing_table_problems(existing_relation, found, stored, options, columns, model) %}
+{% macro get_existing_table_problems(existing_relation, found, formatted, stored, options, columns, model) %}
   {%- set rebuild = versioned_collapsing.get_rebuild_command(model) -%}
   {%- if 'VersionedCollapsingMergeTree' not in found.target.engine -%}
     {%- do return([
@@ -8,7 +8,7 @@
     ]) -%}
   {%- endif -%}
   {%- set problems = [] -%}
-  {%- set pairs = versioned_collapsing.read_keys(found.target, found.tombstones, options, columns) -%}
+  {%- set pairs = versioned_collapsing._get_keys(found.target, found.tombstones, formatted) -%}
   {%- for option, pair in pairs.items() if pair.wanted != pair.found -%}
     {%- set differs = "', but " ~ existing_relation ~ (" was built with '" if option == 'unique_key'
         else " has '") -%}
@@ -25,32 +25,39 @@
 
 {# For each option, what the model wants and what the table has. Both are in ClickHouse's own spelling: it stores
    `x::Date` as `CAST(x, 'Date')`. #}
-{% macro read_keys(found, remembered, options, columns) %}
-  {%- set key = get_quoted_csv(options.unique_key) -%}
-  {%- set texts = {
-      'version': [adapter.quote(options.version)],
-      'sign and version': [
-          get_quoted_csv([options.sign, options.version]),
-          versioned_collapsing._get_sign_and_version(found.engine_full),
-      ],
-      'order_by': [versioned_collapsing.get_expressions_sql(options.order_by, columns), found.sorting_key],
-      'partition_by': [
-          versioned_collapsing.get_expressions_sql(options.partition_by, columns),
-          '' if found.partition_key == 'tuple()' else found.partition_key,
-      ],
-      'unique_key': [key, remembered.sorting_key if remembered else key],
+{% macro _get_keys(found, remembered, formatted) %}
+  {%- set version, wanted = formatted[0], dict(zip(versioned_collapsing._get_key_names(), formatted[1:])) -%}
+  {%- set stored = {
+      'sign and version': versioned_collapsing._get_sign_and_version(found.engine_full),
+      'order_by': versioned_collapsing._without_version(found.sorting_key, version),
+      'partition_by': '' if found.partition_key == 'tuple()' else found.partition_key,
+      'unique_key': remembered.sorting_key if remembered else wanted.unique_key,
   } -%}
-  {%- set formatted = versioned_collapsing.read_formatted_expressions(texts.values() | sum(start=[])) -%}
-  {%- set version = formatted[0] -%}
   {%- set pairs = {} -%}
-  {%- for option in texts if option != 'version' -%}
-    {%- set wanted, found_key = formatted[2 * loop.index - 1], formatted[2 * loop.index] -%}
+  {%- for option, text in wanted.items() -%}
     {%- do pairs.update({option: {
-        'wanted': versioned_collapsing._without_version(wanted, version) if option == 'order_by' else wanted,
-        'found': versioned_collapsing._without_version(found_key, version) if option == 'order_by' else found_key,
+        'wanted': versioned_collapsing._without_version(text, version) if option == 'order_by' else text,
+        'found': versioned_collapsing.strip_parentheses(stored[option]),
     }}) -%}
   {%- endfor -%}
   {%- do return(pairs) -%}
+{% endmacro %}
+
+
+{% macro _get_key_names() %}
+  {%- do return(['sign and version', 'order_by', 'partition_by', 'unique_key']) -%}
+{% endmacro %}
+
+
+{# The version, and the key of each option, as the model spells them. #}
+{% macro _get_key_texts(options, columns) %}
+  {%- do return([
+      adapter.quote(options.version),
+      get_quoted_csv([options.sign, options.version]),
+      versioned_collapsing.get_expressions_sql(options.order_by, columns),
+      versioned_collapsing.get_expressions_sql(options.partition_by, columns),
+      get_quoted_csv(options.unique_key),
+  ]) -%}
 {% endmacro %}
 
 
@@ -153,12 +160,18 @@
 {% endmacro %}
 
 
-{# The server's release, cluster and database engine. `most`: how long the name of a table may be. `taken`: the length
-   of the longest name among the table's helper tables, which is that of a lock that is taken over. A character other
-   than a letter, digit or underscore counts as three. #}
-{% macro read_server(this) %}
+{# What the server says before the lock is taken, in one statement:
+
+   - version, cluster, shards, database_engine and replication of the server
+   - most: how long the name of a table may be. taken: the length of the longest name among the table's helper tables,
+     which is that of a lock that is taken over. A character other than a letter, digit or underscore counts as three
+   - tables: as get_tables_of returns them
+   - stored: the types of the stored columns by their name, without the sign
+   - formatted: the keys that the model wants, in ClickHouse's own spelling; empty if no table is compared with them #}
+{% macro read_server(this, options, columns, is_rebuild) %}
   {%- set cluster = (adapter.get_clickhouse_cluster_name() or '').strip('"') -%}
   {%- set longest = versioned_collapsing.get_helper_relation(this, 'lock_' ~ local_md5('')).identifier -%}
+  {%- set texts = [] if is_rebuild else versioned_collapsing._get_key_texts(options, columns) -%}
   {%- set query -%}
     select
       version() as version,
@@ -172,10 +185,15 @@
       ) as shards,
       (
         select engine from system.databases where name = {{ versioned_collapsing.quote_literal(this.schema) }}
-      ) as database_engine
+      ) as database_engine,
+      {{ versioned_collapsing.get_tables_beside_sql(this) }} as tables,
+      {{ versioned_collapsing.get_table_columns_sql(this) }} as stored,
+      {{ versioned_collapsing.get_formatted_sql(texts) }} as formatted
     {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
   {%- set found = run_query(query).rows[0] -%}
+  {%- set stored = dict(fromjson(found['stored'])) -%}
+  {%- do stored.pop(options.sign, none) -%}
   {%- do return({
       'version': found['version'],
       'most': found['most'] | int,
@@ -184,6 +202,9 @@
       'shards': found['shards'] | int,
       'database_engine': found['database_engine'],
       'replication': versioned_collapsing.get_replication(this),
+      'tables': versioned_collapsing.get_tables_of(this, versioned_collapsing.get_tables(found['tables'])),
+      'stored': stored,
+      'formatted': versioned_collapsing.get_formatted(found['formatted']),
   }) -%}
 {% endmacro %}
 

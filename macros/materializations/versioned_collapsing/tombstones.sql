@@ -175,18 +175,24 @@
 
 {# What system.tables says about the table of a model, its tombstones, and the two tables that a full refresh builds
    beside them; none for a table that does not exist. `leftover`: the names of all tables that a full refresh that died
-   has left. #}
+   has left. `staged`: all of them, and the tables staged beside the target, by identifier. #}
 {% macro read_tables_of(this) %}
-  {%- set build = versioned_collapsing.get_helper_relation(this, 'build') -%}
-  {%- set tombstones = versioned_collapsing.get_tombstones_relation(this) -%}
-  {%- set build_tombstones = versioned_collapsing.get_tombstones_relation(build) -%}
-  {%- set found = versioned_collapsing.read_tables([this, tombstones, build], build.identifier ~ '__') -%}
-  {%- set known = [this.identifier, tombstones.identifier] -%}
+  {%- do return(versioned_collapsing.get_tables_of(this, versioned_collapsing.read_tables_beside(this))) -%}
+{% endmacro %}
+
+
+{% macro get_tables_of(this, found) %}
+  {%- set build = versioned_collapsing.get_helper_relation(this, 'build').identifier -%}
+  {%- set leftover = [] -%}
+  {%- for name in found if name == build or name.startswith(build ~ '__') -%}
+    {%- do leftover.append(name) -%}
+  {%- endfor -%}
   {%- do return({
       'target': found.get(this.identifier),
-      'tombstones': found.get(tombstones.identifier),
-      'build': found.get(build.identifier),
-      'build_tombstones': found.get(build_tombstones.identifier),
-      'leftover': found | reject('in', known) | list,
+      'tombstones': found.get(versioned_collapsing.get_tombstones_relation(this).identifier),
+      'build': found.get(build),
+      'build_tombstones': found.get(build ~ '__tombstones'),
+      'leftover': leftover,
+      'staged': found,
   }) -%}
 {% endmacro %}

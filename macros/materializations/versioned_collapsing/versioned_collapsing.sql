@@ -22,28 +22,28 @@
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
 
   {#- Validate the server and the existing table. -#}
-  {% set server = versioned_collapsing.read_server(this) %}
+  {% set server = versioned_collapsing.read_server(this, options, columns, is_rebuild) %}
   {% do versioned_collapsing.validate_server(server) %}
   {% do versioned_collapsing.validate_cluster(this, server, options, model) %}
   {% do versioned_collapsing.validate_name_length(this, server) %}
   {% do versioned_collapsing.warn_of_is_incremental(model) %}
-  {% do versioned_collapsing.prepare_ledger(this) %}
+  {% do versioned_collapsing.prepare_ledger(this, server.tables.staged) %}
   {% do versioned_collapsing.validate_rebuild(this, existing_relation, is_rebuild, model) %}
-  {% set stored = {} if is_rebuild else versioned_collapsing.read_stored_types(existing_relation, options.sign) %}
+  {% set stored = {} if is_rebuild else server.stored %}
   {% set is_unused = false %}
   {% if not is_rebuild %}
-    {% set found = versioned_collapsing.read_tables_of(this) %}
-    {% set problems = versioned_collapsing.read_existing_table_problems(
-        existing_relation, found, stored, options, columns, model
+    {% set problems = versioned_collapsing.get_existing_table_problems(
+        existing_relation, server.tables, server.formatted, stored, options, columns, model
     ) %}
-    {% set is_unused = problems != [] and versioned_collapsing.read_is_unused_table(existing_relation, found, model) %}
+    {% set is_unused = problems != []
+        and versioned_collapsing.read_is_unused_table(existing_relation, server.tables, model) %}
     {% set is_rebuild = is_unused %}
     {% do versioned_collapsing.validate_existing_table(existing_relation, [] if is_unused else problems) %}
   {% endif %}
 
   {#- Take the lock, and read again which tables exist. -#}
-  {% do versioned_collapsing.acquire_lock(this, apply) %}
-  {% set tables = versioned_collapsing.read_tables_of(this) %}
+  {% set found = versioned_collapsing.acquire_lock(this, apply) or versioned_collapsing.read_tables_beside(this) %}
+  {% set tables = versioned_collapsing.get_tables_of(this, found) %}
   {% do versioned_collapsing.validate_same_place(this, existing_relation, tables.target, apply) %}
   {% if existing_relation is not none and not versioned_collapsing.has_own_tombstones(tables) %}
     {% do versioned_collapsing.bind_tombstones(existing_relation, tables, apply, model) %}
@@ -65,6 +65,7 @@
 
   {#- Create the table, or recover the existing one. -#}
   {% set target_relation = versioned_collapsing.get_table_to_apply_to(this, existing_relation, is_rebuild) %}
+  {% set is_altered = is_rebuild or ledger.unfinished or tables.tombstones is none or options.projections %}
   {% if is_rebuild %}
     {% do versioned_collapsing.create_versioned_collapsing_table(target_relation, options, columns) %}
     {% set ledger = versioned_collapsing.read_ledger(target_relation, model) %}
@@ -86,11 +87,15 @@
     {% set retaken = manifest.batches | map(attribute=0) | select('in', ledger.applied_batches) | list %}
     {% set apply = dict(apply, has_reprocessed=retaken != []) %}
     {% set columns = versioned_collapsing.get_aligned_columns(stored, options, columns) %}
+    {% set is_altered = is_altered or columns.names | reject('in', stored) | list != [] %}
     {% do versioned_collapsing.add_new_columns(target_relation, stored, columns) %}
     {% do versioned_collapsing.add_missing_projections(target_relation, options, apply) %}
   {% endif %}
 
   {#- Stage, decide, publish and record. -#}
+  {% set apply = dict(
+      apply, staged=versioned_collapsing.read_tables_beside(target_relation) if is_altered else tables.staged
+  ) %}
   {% set landed = versioned_collapsing.stage_landed_rows(target_relation, options, given, sql, manifest, apply) %}
   {% set apply = dict(apply, watermarks=landed.watermarks) %}
   {% set sql = landed.sql %}
@@ -108,7 +113,7 @@
     {% do versioned_collapsing.exchange_tables(target_relation, existing_relation, options) %}
     {% do versioned_collapsing.drop_staged(target_relation) %}
   {% endif %}
-  {% do versioned_collapsing.give_up_lock(apply) %}
+  {% do versioned_collapsing.end_run(this, apply) %}
   {% do versioned_collapsing.store_response(
       versioned_collapsing.get_apply_summary(counts, apply), counts.states + counts.cancels,
       versioned_collapsing.get_response_facts(counts, apply)
@@ -141,17 +146,15 @@
 
 {# Stages the change set, decides which rows it requires, publishes them and records the apply. Returns the counts. #}
 {% macro apply_change_set(target_relation, options, columns, sql, truncate, apply) %}
-  {%- set carried = versioned_collapsing.read_carried_counts(columns, sql, apply) -%}
   {%- set progress = dict(versioned_collapsing.get_initial_progress(), truncated_at=truncate.at) -%}
-  {%- if not carried.rows_read -%}
-    {%- do return(versioned_collapsing.record_empty_change_set(target_relation, columns, carried, progress, apply)) -%}
-  {%- endif -%}
-  {%- set apply = dict(apply, staged=versioned_collapsing.read_staged_tables(target_relation)) -%}
   {%- set staged = versioned_collapsing.stage_change_set(target_relation, options, columns, sql, truncate, apply) -%}
-  {%- do versioned_collapsing.renew_lock(apply) -%}
-  {%- set read = versioned_collapsing.read_change_set_counts(
-      options, columns, sql, truncate, staged, carried, apply
-  ) -%}
+  {%- if not staged.carried.rows_read -%}
+    {%- do return(versioned_collapsing.record_empty_change_set(
+        target_relation, columns, staged.carried, progress, apply
+    )) -%}
+  {%- endif -%}
+  {%- do versioned_collapsing.keep_lock(apply) -%}
+  {%- set read = versioned_collapsing.read_change_set_counts(options, columns, sql, truncate, staged, apply) -%}
   {%- if apply.is_first and read.counts.conflicts > staged.key_count -%}
     {%- do versioned_collapsing.drop_staged(target_relation) -%}
   {%- endif -%}
@@ -170,7 +173,7 @@
   {%- do versioned_collapsing.prepare_gathered(target_relation, options, columns, progress, apply) -%}
   {%- set counts = versioned_collapsing.decide_chunks(target_relation, options, columns, progress, apply) -%}
   {%- do versioned_collapsing.publish_and_record(
-      target_relation, options, columns, dict(progress, chunk=options.chunks, counts=counts), apply
+      target_relation, options, columns, dict(progress, chunk=options.chunks, counts=counts, decided=counts), apply
   ) -%}
   {%- do versioned_collapsing.release_staged(target_relation, options, columns, counts) -%}
   {%- do return(counts) -%}

@@ -26,7 +26,7 @@
    one that it was given before, and a view may have the same change twice. #}
 {% macro copy_view(this, build, apply) %}
   {%- if versioned_collapsing.get_replication(this) -%}
-    {%- do versioned_collapsing.catch_up([this]) -%}
+    {%- do versioned_collapsing.catch_up([this], versioned_collapsing.read_tables([this])) -%}
     {% call statement('copy_view') -%}
       insert into {{ build }}
       select *

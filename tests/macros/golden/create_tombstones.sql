@@ -6,4 +6,4 @@ create table if not exists `it_first_run`.`orders__tombstones`
   )
   engine = AggregatingMergeTree
   order by ("id")
-  comment 'Deletes of the table 00000000-0000-0000-0000-000000000001'
+  comment 'Deletes of the table 00000000-0000-0000-0000-000000000003'

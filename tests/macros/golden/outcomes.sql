@@ -1,4 +1,12 @@
-select
+with (select countIf("_sign" < 0) from `it_update`.`orders__dbt_uncollapsed`) as _dbt_cancels
+  select
+    'uncollapsed row' as _dbt_outcome,
+    count() as _dbt_n,
+    countIf("_sign" < 0) as _dbt_matched,
+    toUInt64(0) as _dbt_unmerged_rows
+  from `it_update`.`orders__dbt_uncollapsed`
+  union all
+  select
     multiIf(
       _dbt_changed._dbt_is_unbalanced, 'rebalanced',
       _dbt_changed._dbt_is_tombstoned, if(_dbt_changed._dbt_is_deleted, 'late', 'tombstoned'),
@@ -15,9 +23,10 @@ select
   from (
     select *, ("id") in (select "id" from `it_update`.`orders__dbt_unbalanced`) as _dbt_is_unbalanced
     from `it_update`.`orders__dbt_input`
+    where _dbt_cancels = 0
   ) as _dbt_changed
   left any join (
-    select * from `it_update`.`orders__dbt_uncollapsed`
+    select * from `it_update`.`orders__dbt_uncollapsed` where _dbt_cancels = 0
   ) as _dbt_stored
     on _dbt_changed."id" = _dbt_stored."id"
   group by _dbt_outcome

@@ -4,7 +4,7 @@ insert into `it_combine`.`orders__dbt_folded` (
   )
   with _dbt_live as (
     select "id", "region", "amount", "_version"
-  from `it_combine`.`orders__dbt_uncollapsed`
+  from `it_combine`.`orders__dbt_uncollapsed` final
   where "_sign" = 1
   order by "id", "_version" desc
   limit 1 by "id"
