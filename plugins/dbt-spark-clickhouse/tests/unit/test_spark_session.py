@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from dbt.adapters.exceptions import FailedToConnectError
 
 from dbt.adapters.spark_clickhouse import private_api
 from dbt.adapters.spark_clickhouse.core.credentials import EmbeddedSparkCredentials, SparkMethod
+from dbt.adapters.spark_clickhouse.router.macro_api import LITTLE_DATA, MacroMethods
 from dbt.adapters.spark_clickhouse.spark import session as spark_session
 from dbt.adapters.spark_clickhouse.spark.metastore_record import forget_records
 from dbt.adapters.spark_clickhouse.spark.session import JAVA_OPTIONS, default_settings, own_record, start_session
@@ -57,3 +60,39 @@ def test_a_path_may_have_any_character(monkeypatch: pytest.MonkeyPatch, tmp_path
     options = default_settings(credentials(archive.parent))[JAVA_OPTIONS]
     assert f"-XX:SharedArchiveFile={archive}" in shlex.split(options)
     assert f"-Dderby.stream.error.file={archive.parent / 'logs' / 'derby.log'}" in shlex.split(options)
+
+
+def node(materialized: str, location: str | None = None) -> Any:
+    external = SimpleNamespace(location=location) if location else None
+    kind = "source" if materialized == "source" else "model"
+    return SimpleNamespace(resource_type=kind, config=SimpleNamespace(materialized=materialized), external=external)
+
+
+@pytest.mark.parametrize(
+    ("landed", "more", "is_little"),
+    [
+        (LITTLE_DATA - 1, [], True),
+        (LITTLE_DATA, [], False),
+        (1, [node("source", "s3a://bucket/items")], False),
+        (1, [node("source")], False),
+        (1, [node("table")], False),
+        (1, [node("incremental")], False),
+        (1, [node("seed"), node("view"), node("ephemeral")], True),
+    ],
+)
+def test_spark_starts_for_what_it_has_to_read(tmp_path: Path, landed: int, more: list[Any], is_little: bool) -> None:
+    (tmp_path / "landing" / "batch=1").mkdir(parents=True)
+    with (tmp_path / "landing" / "batch=1" / "lines.json").open("wb") as file:
+        file.truncate(landed)
+    nodes = {str(number): each for number, each in enumerate([node("source", "landing"), node("change_set"), *more])}
+    manifest = SimpleNamespace(sources={key: each for key, each in nodes.items() if each.resource_type == "source"})
+    adapter: Any = SimpleNamespace(
+        get_macro_resolver=lambda: manifest,
+        project_root=tmp_path,
+        nodes=nodes,
+        engine_of=lambda _: "spark",
+        _has_local_files=lambda: True,
+    )
+    assert MacroMethods.is_data_little(adapter, 0) == is_little
+    options = default_settings(credentials(tmp_path), is_data_little=is_little)[JAVA_OPTIONS]
+    assert ("-XX:TieredStopAtLevel=1" in options) == is_little

@@ -39,6 +39,17 @@ def test_landing_zones_are_those_of_the_sources(tmp_path: Path) -> None:
     assert zones.batches() != before
 
 
+def test_bytes_are_those_that_have_landed_since(tmp_path: Path) -> None:
+    zones = LandingZones.of(SimpleNamespace(sources={"orders": source("landing")}), tmp_path)
+    assert zones.bytes_since(0) == 0
+    for batch, size in enumerate((5, 7, 11), 1):
+        folder = tmp_path / "landing" / f"batch={batch}"
+        folder.mkdir(parents=True)
+        (folder / "lines.json").write_text("x" * size)
+        os.utime(folder, ns=(batch, batch))
+    assert [zones.bytes_since(begin) for begin in (0, 2, 3, 4)] == [23, 18, 11, 0]
+
+
 def test_a_project_is_what_dbt_has_read_and_not_what_it_writes(tmp_path: Path) -> None:
     def parsed(folder: str, root: Path = tmp_path) -> Any:
         return SimpleNamespace(path=SimpleNamespace(project_root=str(root), searched_path=folder))

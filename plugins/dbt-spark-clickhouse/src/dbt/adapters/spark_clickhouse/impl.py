@@ -28,6 +28,7 @@ from dbt.adapters.spark_clickhouse.router.connections import ConnectionsOfBoth, 
 from dbt.adapters.spark_clickhouse.router.delegation import STOCK_ADAPTERS, refuse_unclassified
 from dbt.adapters.spark_clickhouse.router.macro_api import MacroMethods
 from dbt.adapters.spark_clickhouse.router.relations import Relations
+from dbt.adapters.spark_clickhouse.spark import session as spark_session
 from dbt.adapters.spark_clickhouse.spark.engine import RoutedSparkAdapter
 
 
@@ -76,6 +77,7 @@ class SparkClickHouseAdapter(Relations, Catalog, ConnectionsOfBoth, MacroMethods
         self.hand_offs = HandOffs(self, self.spark_files)
         clickhouse.have_read = self.hand_offs.require_unchanged
         self.lost_tables = LostTables(self, self.spark_files)
+        spark_session.expect(self.is_data_little)
         refuse_unclassified(self)
         # dbt finds the adapter by the type of its credentials, which is the engine at work.
         private_api.register_adapter(self, ADAPTER_TYPE, *ENGINES)

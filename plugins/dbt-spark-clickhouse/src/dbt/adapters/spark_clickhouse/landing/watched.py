@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dbt.adapters.spark_clickhouse.landing.batches import is_listed, local_folder
+from dbt.adapters.spark_clickhouse.landing.batches import is_listed, local_files, local_folder
 
 Seen = dict[str, int]  # the modification time of each file or folder, in nanoseconds since 1970
 
@@ -49,6 +49,11 @@ class LandingZones:
             for entry in _entries(folder)
             if is_listed(entry.name)
         }
+
+    def bytes_since(self, begin: int) -> int:
+        """The bytes in batches that have changed since a time, in nanoseconds since 1970."""
+        changed = (folder for folder, at in self.batches().items() if at >= begin)
+        return sum(file.size for folder in changed if Path(folder).is_dir() for file in local_files(Path(folder)))
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from dbt.adapters.spark_clickhouse.core.response import ResponseWithFacts
 from dbt.adapters.spark_clickhouse.core.routing import SPARK, Engine
 from dbt.adapters.spark_clickhouse.hand_off.relation import RELATION_CLASSES
 from dbt.adapters.spark_clickhouse.landing.batches import batches, local_files, local_folder
+from dbt.adapters.spark_clickhouse.landing.watched import LandingZones
 from dbt.adapters.spark_clickhouse.router.router import Router
 from dbt.adapters.spark_clickhouse.spark.engine import record_for
 
@@ -19,6 +20,18 @@ if TYPE_CHECKING:
     import agate
 
 _listing = threading.Lock()
+
+
+# Bytes, about a hundred thousand events.
+LITTLE_DATA = 32_000_000
+_READ_WHAT_IS_NEW = ("change_set", "ephemeral", "seed", "test", "view")
+
+
+def _reads_what_is_new(node: Any) -> bool:
+    """Whether ``node``, on Spark, reads no more than what has landed since the last run."""
+    if node.resource_type == "source":
+        return bool(node.external and node.external.location)
+    return node.resource_type not in ("model", "snapshot") or node.config.materialized in _READ_WHAT_IS_NEW
 
 
 class MacroMethods(Router):
@@ -60,6 +73,20 @@ class MacroMethods(Router):
             if location not in self.landed:
                 self.landed[location] = batches(local_files(self.project_root / folder), name)
             return self.landed[location]
+
+    def is_data_little(self, begin: int) -> bool:
+        """Whether all that Spark has to read is less than ``LITTLE_DATA`` bytes that have landed since a time, in
+        nanoseconds since 1970. Models that read more than what is new are not asked how much."""
+        manifest = self.get_macro_resolver()
+        if manifest is None:
+            return False
+        zones = LandingZones.of(manifest, self.project_root)
+        return (
+            self._has_local_files()
+            and not zones.others
+            and all(_reads_what_is_new(node) for node in self.nodes.values() if self.engine_of(node) == SPARK)
+            and zones.bytes_since(begin) < LITTLE_DATA
+        )
 
     def _has_local_files(self) -> bool:
         """Whether a path without a scheme means the same to Spark as to this process."""

@@ -43,6 +43,12 @@ _INFERRED = re.compile(
 )
 
 
+def last_end(home: Path) -> int:
+    """When Spark last ended, in nanoseconds since 1970; 0 if that is unknown."""
+    path = home / _FILE
+    return path.stat().st_mtime_ns if path.is_file() else 0
+
+
 class MetastoreRecord:
     """The record of one home. All threads of a process share it.
 

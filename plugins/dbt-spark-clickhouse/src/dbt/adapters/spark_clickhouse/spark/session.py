@@ -8,7 +8,7 @@ import os
 import sys
 import threading
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache, partial
 from importlib import metadata
 from pathlib import Path
@@ -22,7 +22,7 @@ from dbt.adapters.spark_clickhouse.core.credentials import LOSING_SETTINGS, Embe
 from dbt.adapters.spark_clickhouse.spark import metastore
 from dbt.adapters.spark_clickhouse.spark.class_archive import java_options, quoted
 from dbt.adapters.spark_clickhouse.spark.java import require_java, starting
-from dbt.adapters.spark_clickhouse.spark.metastore_record import MetastoreRecord, record_of
+from dbt.adapters.spark_clickhouse.spark.metastore_record import MetastoreRecord, last_end, record_of
 from dbt.adapters.spark_clickhouse.spark.table_folders import repair_partitions
 from dbt.adapters.spark_clickhouse.spark.undo import Undo
 
@@ -41,12 +41,16 @@ SESSION_SETTINGS = {
     "spark.sql.sources.default": "parquet",
 }
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
-# For a Spark that stays up and gets little data at a time. It spends most of its time on planning and in Java's
-# compiler. The latter is told to compile only what is called ten times as often as the default asks for.
+# With little data, Spark spends most of its time on planning and in Java's compilers, and plans need not adapt while
+# they run.
+_OF_LITTLE_DATA = {"spark.sql.adaptive.enabled": "false", "spark.sql.shuffle.partitions": str(os.cpu_count() or 1)}
+# Java's first compiler alone makes slower code in half the time. Java would then reserve only 48 MB for code, which
+# Spark fills, instead of its usual 240.
+_JAVA_OF_LITTLE_DATA = " -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
+# For a Spark that stays up and gets little data at a time. Its second compiler is told to compile only what is called
+# ten times as often as the default asks for.
 _OF_A_RESIDENT = {
-    # With little data, plans need not adapt while they run.
-    "spark.sql.adaptive.enabled": "false",
-    "spark.sql.shuffle.partitions": str(os.cpu_count() or 1),
+    **_OF_LITTLE_DATA,
     # The code of each change set is generated once, not once per batch.
     "spark.sql.codegen.cache.maxEntries": "1000",
     # Nobody looks at old plans and jobs: they only fill the memory.
@@ -66,11 +70,21 @@ _start = threading.Lock()
 _homes: list[Path] = []  # the home of the Spark that runs
 _stops: list[Callable[[], None]] = []  # what stops it
 _resident = threading.Event()
+_is_little: list[Callable[[int], bool]] = []  # at most one
 
 
 def stay() -> None:
-    """Make this process's Spark start with the settings for little data at a time."""
+    """Make this process's Spark start with the settings for one that stays up."""
     _resident.set()
+
+
+def expect(is_little: Callable[[int], bool]) -> None:
+    """Say how to find out, before Spark starts, whether it will get little data.
+
+    Args:
+        is_little: answers for what has come since a time, in nanoseconds since 1970.
+    """
+    _is_little[:] = [is_little]
 
 
 def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
@@ -103,13 +117,12 @@ def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
         logs = home / "logs"
         logs.mkdir(exist_ok=True)
         metastore.clear_unfinished(home)
+        own = default_settings(credentials, is_data_little=bool(_is_little) and _is_little[0](last_end(home)))
         restored = Undo(home).restore()
         record = own_record(credentials)
         if record:
             record.load()
-        conf = SparkConf(loadDefaults=False).setAll(
-            list({**default_settings(credentials), **credentials.server_side_parameters}.items())
-        )
+        conf = SparkConf(loadDefaults=False).setAll(list({**own, **credentials.server_side_parameters}.items()))
         require_java(logs / "spark.log")
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         with starting(logs / "spark.log"), (logs / "spark.log").open("ab") as log:
@@ -118,7 +131,7 @@ def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
             )
             context = SparkContext(conf=conf, gateway=gateway)
             _homes.append(home)
-            if not _has_own_metastore(context, credentials):
+            if not _has_own_metastore(context, own):
                 record = None
             _stops.append(partial(_stop, context, gateway, record))
             atexit.register(stop)
@@ -179,18 +192,21 @@ def _versions() -> list[str]:
     return [metadata.version(package) for package in (private_api.OWN_PACKAGE, "pyspark")]
 
 
-def _has_own_metastore(context: SparkContext, credentials: EmbeddedSparkCredentials) -> bool:
+def _has_own_metastore(context: SparkContext, own: Mapping[str, str]) -> bool:
     """Whether tables are in the metastore below ``home``, given that Spark's own files can say otherwise."""
     found = dict(context.getConf().getAll())
-    own = default_settings(credentials)
     others = [name for name, value in found.items() if own.get(name) != value]
     return metastore.is_own(others)
 
 
-def default_settings(credentials: EmbeddedSparkCredentials) -> dict[str, str]:
+def default_settings(credentials: EmbeddedSparkCredentials, *, is_data_little: bool = False) -> dict[str, str]:
     """The defaults of the embedded Spark that the profile does not override."""
     home = Path(credentials.home)
-    is_resident = _resident.is_set()
+    java, more = "", {}
+    if _resident.is_set():
+        java, more = _JAVA_OF_A_RESIDENT, _OF_A_RESIDENT
+    elif is_data_little:
+        java, more = _JAVA_OF_LITTLE_DATA, _OF_LITTLE_DATA
     return {
         "spark.master": "local[*]",
         "spark.app.name": "dbt",
@@ -199,7 +215,7 @@ def default_settings(credentials: EmbeddedSparkCredentials) -> dict[str, str]:
         "spark.driver.host": "127.0.0.1",
         JAVA_OPTIONS: (
             f"-Duser.timezone=UTC {quoted(f'-Dderby.stream.error.file={home}/logs/derby.log')} "
-            f"-XX:+UseParallelGC{java_options()}{_JAVA_OF_A_RESIDENT if is_resident else ''}"
+            f"-XX:+UseParallelGC{java_options()}{java}"
         ),
         metastore.URL_SETTING: metastore.url(home),
         "spark.sql.catalogImplementation": "hive",
@@ -213,7 +229,7 @@ def default_settings(credentials: EmbeddedSparkCredentials) -> dict[str, str]:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         **SESSION_SETTINGS,
-        **(_OF_A_RESIDENT if is_resident else {}),
+        **more,
     }
 
 
