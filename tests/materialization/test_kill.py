@@ -408,7 +408,7 @@ class Victims:
         for name in ("unpaired", "mutations", "detached"):
             if completed[name]:
                 kill.wrong.append(f"{name}: {completed[name]}")
-        if kill.was_completed and completed["staged"]:
+        if kill.was_completed and any(rows for _, rows in completed["staged"]):
             kill.wrong.append(f"still staged: {completed['staged']}")
 
     def _start(self, variant: str, queries: dict[str, str] | None = None, **values: int) -> Fork:
