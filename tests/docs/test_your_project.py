@@ -138,7 +138,7 @@ def test_the_command_that_writes_it_takes_the_batch_of_the_page(tmp_path: Path) 
     path = tmp_path / batch.path
     path.parent.mkdir(parents=True)
     path.write_text(batch.text)
-    command = shlex.split(line.replace("\\\n", " "))[3:]
+    command = shlex.split(line.replace("\\\n", " "))[2:]
     assert start([*command, "--project-dir", str(tmp_path)]) == 0
     assert (tmp_path / "models" / "devices" / "stg_devices.sql").exists()
 

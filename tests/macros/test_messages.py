@@ -156,12 +156,22 @@ ADVICE = [
         "It looks like several JSON objects on one line. Land one a line, as `jq -c .`",
     ),
     ('{"specversion":"1.0"}', "op is missing", "It looks like CloudEvents. Let the sink write plain JSON"),
+    (
+        '{"_id":{"_data":"82"},"operationType":"insert","documentKey":{"_id":1},"fullDocument":{"_id":1}}',
+        "op is missing",
+        "It looks like MongoDB's own change stream. Land it by Debezium's connector for MongoDB.",
+    ),
     ('{"op":"u"}', "a is an object of value and set", "Replace each object by its value before the lines land."),
     ('{"op_type":"I"}', "op is missing", "It looks like GoldenGate, for parse_upserts."),
     ('{"isDdl":false}', "op is missing", "It looks like Canal or TiCDC, for parse_upserts."),
     ('{"database":"d","type":"insert","data":{}}', "op is missing", "It looks like Maxwell, for parse_upserts."),
     ('{"Op":"I","id":1}', "op is missing", "It looks like AWS DMS, for parse_upserts."),
     ('{"_airbyte_data":{}}', "op is missing", "It looks like a table of Airbyte or Fivetran, for parse_upserts."),
+    (
+        '{"_airbyte_ab_id":"a","_airbyte_emitted_at":1,"_airbyte_data":"{\\"id\\":1}"}',
+        "op is missing",
+        "It looks like a table of Airbyte or Fivetran, for parse_upserts.",
+    ),
     (
         '{"__op":"u"}',
         "__deleted is missing, without which",

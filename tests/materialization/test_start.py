@@ -23,6 +23,7 @@ def project(make_project: MakeProject) -> CollapsingProject:
     project = make_project("started")
     project.command(f"create table `land-ing` ({ODD}) engine = MergeTree order by tuple()")
     project.command("create table whole (op String, before String, after String, source String) engine = Memory")
+    project.command("create table raw (_airbyte_ab_id String, _airbyte_data String) engine = Memory")
     project.command(
         "insert into `land-ing` values (1, 1, 'a', 1.5, '2025-01-01', 'x', '2025-01-01 10:00:00', 0), "
         "(1, 2, null, 2.25, null, 'y', '2025-01-01 10:00:00', 0), (1, 1, 'b', 2.5, null, 'x', '2025-01-02 10:00:00', 0)"
@@ -134,6 +135,9 @@ def _is_source(path: Path) -> bool:
         (("--kind", "kafka_connect", "--table", "started.whole", "--key", "id", "--column", "name:String"),
             "started.whole has whole events. Name each column of the row with its type in ClickHouse, also id: "
             "--column id:UInt64"),
+        (("--kind", "airbyte", "--table", "started.raw", "--key", "id"),
+            "started.raw has each row as JSON in _airbyte_data, as version 1 of Airbyte's destination lands it. "
+            "Make a view that selects its fields,"),
         (("--kind", "debezium", "--landing", "nowhere"), "--key is missing. Which columns identify a row?"),
         (("--kind", "upserts", "--landing", "nowhere", "--key", "id", "--version", "v"),
             "nowhere is no folder. It is where the folders batch=N are."),

@@ -249,6 +249,8 @@
     ) -%}
   {%- elif 'specversion' in names -%}
     {%- do return('It looks like CloudEvents. Let the sink write plain JSON: debezium.format.value=json.') -%}
+  {%- elif 'operationType' in names and 'documentKey' in names -%}
+    {%- do return("It looks like MongoDB's own change stream. Land it by Debezium's connector for MongoDB.") -%}
   {%- elif 'value and set' in reason -%}
     {%- do return('Replace each object by its value before the lines land.') -%}
   {%- elif 'op_type' in names -%}

@@ -77,6 +77,14 @@ def test_open_ends_of_dates_are_seen(end: str, tmp_path: Path, capsys: pytest.Ca
             "look like those of GoldenGate. docs/other_",
         ),
         ('{"_airbyte_data": {"id": 1}}', "has the staging model that reads them; the other models are those of docs"),
+        (
+            '{"_airbyte_ab_id": "a", "_airbyte_emitted_at": 1, "_airbyte_data": "{}"}',
+            "look like those of Airbyte. docs/",
+        ),
+        (
+            '{"_id": {"_data": "82"}, "operationType": "delete", "documentKey": {"_id": 1}}',
+            "the lines are MongoDB's own change stream. Land it by Debezium's connector for MongoDB.",
+        ),
         ('{"id": "x", "specversion": "1.0", "data": {}}', "the lines are CloudEvents. Let the sink write plain JSON"),
     ],
 )

@@ -168,6 +168,8 @@ def _refuse_other_tools(line: Mapping[str, Any]) -> None:
                 f"the lines look like those of {tool}. docs/other_tools.md has the staging model that reads them; "
                 "the other models are those of docs/your_project.md."
             )
+    if {"operationType", "documentKey"} <= line.keys():
+        raise SampleError("the lines are MongoDB's own change stream. Land it by Debezium's connector for MongoDB.")
     if "specversion" in line:
         raise SampleError("the lines are CloudEvents. Let the sink write plain JSON: debezium.format.value=json.")
 

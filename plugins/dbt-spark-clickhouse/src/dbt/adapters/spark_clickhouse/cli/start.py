@@ -214,6 +214,11 @@ def _start(given: argparse.Namespace, sampled: Sampled) -> Start:
                 f"ClickHouse, also {', '.join(missing)}: --column {missing[0]}:UInt64"
             )
         return start
+    if given.kind == "airbyte" and "_airbyte_data" in sampled.columns:
+        raise SampleError(
+            f"{given.table} has each row as JSON in _airbyte_data, as version 1 of Airbyte's destination lands it. "
+            "Make a view that selects its fields, _ab_cdc_... and _airbyte_extracted_at, and name the view: --table"
+        )
     if given.kind == "kafka_connect" and not version and not {"__op", "__source_op"} & {*sampled.columns}:
         raise SampleError(
             f"{given.table} does not say in which order its source committed. Name a column of the "
