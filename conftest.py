@@ -61,32 +61,86 @@ NEEDS = {
 # tests in LONG are for `make soak`.
 ALL = {
     "plugins/dbt-spark-clickhouse/tests/functional/test_digests.py": "one table of all types, in test_hand_off.py",
+    "plugins/dbt-spark-clickhouse/tests/functional/test_elsewhere.py": (
+        "dbt's tests of retry, clone, defer, sample and empty, in `make conformance`"
+    ),
+    "plugins/dbt-spark-clickhouse/tests/functional/test_ends.py::test_interrupt": (
+        "what ends the work of each engine, in unit/test_cancelling.py"
+    ),
+    "plugins/dbt-spark-clickhouse/tests/functional/test_progress.py": (
+        "the line that a terminal shows, in unit/test_progress.py"
+    ),
     "tests/change_sets/test_extracts.py": "an extract, with and without keys, in test_change_sets.py",
+    "tests/change_sets/test_positions.py::test_races_that_debezium_has_recorded[0]": "the same races to their end",
+    "tests/change_sets/test_python.py": "a change set in Python, in the shop, and Python models in the adapter's tests",
+    "tests/change_sets/test_unchanged.py": "a run without new batches starts no Spark, in test_shop.py",
+    "tests/docs/test_guides.py::test_guide[docs/deletes": "each option of the page, in tests/materialization",
+    "tests/docs/test_guides.py::test_guide[docs/history.md]": "what the page shows, in test_history.py",
+    "tests/docs/test_guides.py::test_guide[docs/how_a_run_works.md]": "runs that died, in tests/materialization",
+    "tests/docs/test_guides.py::test_guide[docs/scaling.md]": "each option of the page, in tests/materialization",
+    "tests/docs/test_guides.py::test_prometheus": "the figures, in test_report.py",
     "tests/docs/test_your_project.py": "other pages that are run, in test_guides.py",
-    "tests/end_to_end/test_changing_files.py": "files that change between runs, in test_broken_input.py",
+    "tests/end_to_end/test_broken_input.py": (
+        "unusable lines, in test_change_sets.py; files that change, in test_batches.py"
+    ),
+    "tests/end_to_end/test_changing_files.py": "files that change between runs, in test_batches.py",
     "tests/end_to_end/test_cluster.py": "ClickHouse behind HTTP that is sent Spark's rows, in test_push.py",
     "tests/end_to_end/test_deaths_on_spark.py": "a run that is killed with its Spark, in test_ends.py of the adapter",
     "tests/end_to_end/test_follow.py": "its steps, in test_follow.py and test_watched.py of the adapter",
     "tests/end_to_end/test_hostile.py": "hostile names and values, in tests/materialization/test_hostile.py",
     "tests/end_to_end/test_new_stream.py": "the shop on the stream of the repository, in test_shop.py",
     "tests/end_to_end/test_package.py": "the macros in a project without this one's models, in tests/materialization",
-    "tests/end_to_end/test_shop.py::test_one_batch_at_a_time": "the shop in three runs",
+    "tests/end_to_end/test_shop.py::test_one_batch_at_a_time": "the shop in two runs",
     "tests/end_to_end/test_spark_connect.py": "its errors and its profile, in test_spark_connect.py of the adapter",
     "tests/end_to_end/test_start.py": "what the starter writes, in tests/materialization/test_start.py",
     "tests/faults/": "deaths at a statement, and the same histories without faults, in tests/materialization",
-    "tests/materialization/test_feed.py::test_a_dead_rebuild": "a death at every fifth statement, in test_deaths.py",
-    "tests/materialization/test_feed.py::test_a_ledger_from_a_backup": "a view that lacks rows of its feed is filled again",
-    "tests/materialization/test_feed.py::test_what_a_dead": "a death at every fifth statement, in test_deaths.py",
-    "tests/materialization/test_history.py::test_a_history_of_runs_that_died": "a history, and deaths in test_deaths.py",
-    "tests/materialization/test_kill.py": "deaths at every fifth statement, in test_deaths.py",
+    "tests/materialization/test_atomic.py::test_keys_and_options": (
+        "keys in test_types.py and test_verify.py, each option in its own tests"
+    ),
+    "tests/materialization/test_feed.py::test_a_dead_rebuild": "a death at every tenth statement, in test_deaths.py",
+    "tests/materialization/test_feed.py::test_a_ledger_from_a_backup": (
+        "a view that lacks rows of its feed is filled again"
+    ),
+    "tests/materialization/test_feed.py::test_what_a_dead": "a death at every tenth statement, in test_deaths.py",
+    "tests/materialization/test_histories.py::test_a_run_that_dies": (
+        "deaths at random statements in the other histories, and test_deaths.py"
+    ),
+    "tests/materialization/test_histories.py::test_random_histories[direct": "the same in chunks",
+    "tests/materialization/test_history.py::test_a_history_of_runs_that_died": (
+        "a history, and deaths in test_deaths.py"
+    ),
+    "tests/materialization/test_hostile.py::test_values_of_50_megabytes": "values of 20 MB, in test_values.py",
+    "tests/materialization/test_kill.py": "deaths at every tenth statement, in test_deaths.py",
     "tests/materialization/test_life.py": "random histories with deaths, in test_histories.py",
     "tests/materialization/test_readers.py": "what a run publishes at once, in test_deaths.py and test_journal.py",
+    "tests/materialization/test_stream.py::TestManifest::test_a_run_may_have_many_batches[target]": (
+        "a run that died is completed by a view"
+    ),
+    "tests/materialization/test_views.py::test_a_contract": (
+        "a contract is dbt's own check, which `make conformance` tests"
+    ),
     "tests/materialization/test_views.py::test_a_run_that_died": "deaths with views on the table, in test_deaths.py",
+    "tests/materialization/test_views.py::test_a_torn_table_is_completed_before_it_is_read[changes]": (
+        "several views complete a torn table"
+    ),
     "tests/release/": "the files of both plugins are those that every other test imports",
+    "tests/shop_stream/": "the stream that is in the repository, in test_shop.py",
+    "tests/support/test_chdb_http.py": "every test of the materialization sends its statements this way",
+    "tests/support/test_warm_spark.py": "every test that runs dbt on Spark shares this JVM",
 }
-# Each case of a test is a table of its own: `make test` takes this many of a test's cases, including the first and
-# last.
-SAMPLED = {"tests/materialization/test_atomic.py": 3}
+# The cases of such a test differ in one value, and each has a table of its own: `make test` takes so many of them, the
+# first and the last among them.
+SAMPLED = {
+    "tests/materialization/test_atomic.py::test_a_column_that_is_dropped": 1,
+    "tests/materialization/test_atomic.py::test_a_table_that_is_altered_after": 1,
+    "tests/materialization/test_atomic.py::test_a_table_that_is_altered_between": 2,
+    "tests/materialization/test_atomic.py::test_a_table_that_was_made_by_hand": 2,
+    "tests/materialization/test_atomic.py::test_remember_deletes": 1,
+    "tests/materialization/test_atomic.py::test_rows_that_were_not_decided_upon": 1,
+    "tests/materialization/test_journal.py::test_a_block_of_several_parts": 1,
+    "tests/materialization/test_journal.py::test_a_part_that_is_noted": 1,
+    "tests/materialization/test_journal.py::test_a_view_that_throws": 1,
+}
 # Seconds within which a test must end, including the fixtures that it is the first to use, on a busy machine.
 SECONDS = {"fast": 120, "engine": 600, "spark": 1800}
 SECONDS_AT_LENGTH = 4 * 3600  # with an option of `make soak`
@@ -201,11 +255,10 @@ def is_exhaustive(request: pytest.FixtureRequest) -> bool:
 def pytest_leave_cases_to_test_all(items: list[pytest.Item]) -> None:
     tests: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
-        if _path(item) in SAMPLED:
-            tests[item.nodeid.partition("[")[0]].append(item)
-    for cases in tests.values():
-        steps = SAMPLED[_path(cases[0])] - 1
-        taken = {round(step * (len(cases) - 1) / steps) for step in range(steps + 1)}
+        tests[item.nodeid.partition("[")[0]].append(item)
+    for name, cases in tests.items():
+        count = next((count for place, count in SAMPLED.items() if name.startswith(place)), len(cases))
+        taken = {number * (len(cases) - 1) // max(count - 1, 1) for number in range(count)}
         for number, item in enumerate(cases):
             if number not in taken:
                 item.add_marker("all")

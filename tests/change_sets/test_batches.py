@@ -70,7 +70,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
         situation("hollow"),
         situation("kept", "config(materialized='table') ~ "),
     ]
-    project = ChangeSetProject(folder, tables)
+    project = ChangeSetProject(folder, tables, changes={"on_changed_batch": "error"})
     landing, aside = project.landing, folder / "aside"
     project.land("orders", 1, [line(1), '{"id":', line(2)])
     _write(landing / "orders/batch=000001" / ODD_NAME, ["no JSON", "", line(3)])
@@ -88,6 +88,8 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
         ("kept", 3, [line(3)]),
     ):
         _write(aside / f"{name}/batch={batch:06d}/p.json", lines)
+
+    _write(aside / "corrected.json", [line(2), line(3)])
 
     def bring(path: str) -> list[str]:
         return ["mv", str(aside / path), str(landing / path)]
@@ -116,6 +118,9 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
         ("sample", ["run", "--sample", span, "--select", "stg_later"]),
         ("after a part", chosen(*changes, "cdc_quarantine_changes+")),
         ("after a part, advised", chosen(*(f"+{name}" for name in changes), "+cdc_quarantine_changes+")),
+        ("", ["mv", str(aside / "corrected.json"), str(landing / "later/batch=000002/p.json")]),
+        ("changed", chosen("later_changes+")),
+        ("changed, advised", [*chosen("later_changes+"), *variables(reprocess_batches=[2])]),
         ("no number", [*chosen("orders_changes"), *variables(through_batch="banana", reprocess_batches=["x"])]),
         ("not landed", [*chosen("orders_changes"), *variables(through_batch=1, reprocess_batches=[17, 2])]),
         ("sampled change set", ["run", "--sample", span, "--select", "+orders_changes"]),
@@ -159,6 +164,7 @@ ADVICE = [
     ("after a part", "later_changes", "after a part, advised"),
     ("after a part", "kept_changes", "after a part, advised"),
     ("after a part", "cdc_quarantine_changes", "after a part, advised"),
+    ("changed", "later_changes", "changed, advised"),
     ("rebuild of a part", "orders", "rebuild of a part, advised"),
     ("rebuild", "orders_changes", "rebuild, advised"),
 ]
@@ -171,7 +177,7 @@ def test_the_advised_command_helps(told: Told, command: str, node: str, advised:
     advice = shlex.split(message.split("dbt run ")[-1].split("\n")[0].rstrip("."))
     assert [word for word in advice if word.strip("+") == node.removesuffix("_changes") or "_changes" in word]
     given = told.commands[advised]
-    assert set(advice) - {"--vars", "{rebuild_from_batch: 2}"} <= set(given)
+    assert set(advice) - {"--vars", "{rebuild_from_batch: 2}", "{reprocess_batches: [2]}"} <= set(given)
     assert told.message(advised, node)[0] == "success"
 
 
@@ -201,6 +207,14 @@ def test_the_advised_command_helps(told: Told, command: str, node: str, advised:
             "after a part",
             "later_changes",
             ["shop.stg_later was built by a run with --empty or --sample and reads only a part of its input"],
+        ),
+        (
+            "changed",
+            "later_changes",
+            [
+                "Files of applied batches have changed: 2",
+                "dbt run --select later_changes+ --vars '{reprocess_batches: [2]}'",
+            ],
         ),
         (
             "no number",
@@ -276,7 +290,7 @@ def test_files_in_quarantine_have_their_own_names(told: Told) -> None:
 def test_no_row_is_lost_but_those_that_were_given_up(told: Told) -> None:
     assert told.live == {
         "orders": [(4, "n4")],
-        "later": [(1, "n1"), (2, "n2")],
+        "later": [(1, "n1"), (2, "n2"), (3, "n3")],
         "hollow": [],
         "kept": [(1, "n1"), (2, "n2"), (3, "n3")],
     }

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.change_sets import postgresql
 from tests.change_sets.cases import Broken, Case, ordered
-from tests.change_sets.conftest import CASES, Built, Corrected
+from tests.change_sets.conftest import CASES, Built, Corrected, each
 
 
 def test_all_models_are_built(built: Built) -> None:
     good = ("success", "pass", "warn")
     failed = {name: node for run in built.outcomes for name, node in run.nodes.items() if node[0] not in good}
-    stopped = {case.name: case.stops for case in CASES if case.stops}
+    stopped = {case.name: case.stops for case in built.cases if case.stops}
     assert sorted(failed) == sorted([*stopped, *(f"{name}_changes" for name in stopped)])
     for name, message in stopped.items():
         assert message in failed[f"{name}_changes"][1]
@@ -25,24 +23,24 @@ def test_messages_that_are_no_changes_are_passed_over_by_name(built: Built) -> N
     assert sorted(found) == sorted(landed)
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if not case.stops], ids=lambda case: case.name)
+@each([case for case in CASES if not case.stops])
 def test_every_line_is_counted_as_one_thing(built: Built, case: Case) -> None:
     built.project.assert_manifest_adds_up(case.name)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@each(CASES)
 def test_rows_are_those_of_the_history(built: Built, case: Case) -> None:
     assert ordered(built.live[case.name]) == ordered(case.live)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@each(CASES)
 def test_broken_lines_are_in_quarantine_with_place_and_reason(built: Built, case: Case) -> None:
     files = {batch: file for (name, batch), file in built.files.items() if name == case.name}
     found = [row for row in built.quarantined if row[0] == case.name]
     assert sorted(found) == sorted(case.quarantined(files))
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.changes is not None], ids=lambda case: case.name)
+@each([case for case in CASES if case.changes is not None])
 def test_change_set_is_that_of_a_plain_loop(built: Built, case: Case) -> None:
     found = built.project.change_set(case.name, case.change_columns)
     assert ordered(found) == ordered(case.changes or [])
@@ -79,11 +77,10 @@ def test_an_extract_with_a_line_without_a_key_deletes_nothing(corrected: Correct
     assert "Extract 4 has lines whose key cannot be read, so the deleted rows are unknown" in message
 
 
-@pytest.mark.parametrize("name", ["moved", "unnamed_tables"])
-def test_events_that_stop_a_change_set_stop_it_again(corrected: Corrected, name: str) -> None:
+def test_events_that_stop_a_change_set_stop_it_again(corrected: Corrected) -> None:
     """What the change set knew before the first stop is not forgotten."""
-    case = next(case for case in CASES if case.name == name)
+    case = next(case for case in CASES if case.name == "moved")
     for outcome in corrected.outcomes:
-        status, message = outcome.nodes[f"{name}_changes"]
+        status, message = outcome.nodes["moved_changes"]
         assert status == "error"
         assert case.stops in message

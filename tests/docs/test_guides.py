@@ -34,7 +34,6 @@ VIEWS = (REPOSITORY / QUERYING).read_text().split("\n## Views\n")[1].split("\n##
 OPERATING = "docs/operating.md"
 # A page, and the pages on which it builds.
 GUIDES = {
-    START: [],
     QUERYING: [START],
     "docs/history.md": [START],
     "docs/deletes_and_partial_changes.md": [START],

@@ -27,7 +27,7 @@ MakeProject = Callable[[str], CollapsingProject]
 def collapsing_projects(address: tuple[str, int], make_folder: Callable[[str], Path]) -> Iterator[MakeProject]:
     """Yields a function that makes a project on a server, in the schema of that name; ``make_folder`` makes its
     folder."""
-    with _same_profile():
+    with _parsed_once():
         parsed = CollapsingProject(make_folder("parsed"), address, "parsed")
         parsed.dbt("parse")
 
@@ -41,13 +41,15 @@ def collapsing_projects(address: tuple[str, int], make_folder: Callable[[str], P
 
 
 @contextmanager
-def _same_profile() -> Iterator[None]:
-    """Within the block, another schema in the profile does not make dbt parse everything again."""
+def _parsed_once() -> Iterator[None]:
+    """Within the block, another schema in the profile and other variables do not make dbt parse everything again: no
+    model of a test has options that depend on them."""
     stock = ManifestLoader.build_manifest_state_check
 
     def state_check(loader: ManifestLoader) -> ManifestStateCheck:
         found: ManifestStateCheck = stock(loader)  # type: ignore[no-untyped-call]
-        found.profile_hash = FileHash.from_contents("")
+        found.profile_hash = found.vars_hash = FileHash.from_contents("")
+        found.project_hashes = dict.fromkeys(found.project_hashes, FileHash.from_contents(""))
         return found
 
     with pytest.MonkeyPatch.context() as patch:

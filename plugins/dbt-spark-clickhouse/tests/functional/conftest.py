@@ -440,7 +440,7 @@ class WithoutJava:
 
 
 @pytest.fixture(scope="session")
-def without_java(project: Project, elsewhere: Elsewhere) -> WithoutJava:
+def without_java(project: Project, tables: dict[str, Any]) -> WithoutJava:
     """Build only ClickHouse nodes, where no Java can be found."""
     before = project.spark_log.stat()
     run = project.dbt_without_java("run", "--select", "ch_runs", "ch_orders", "ch_revenue")
