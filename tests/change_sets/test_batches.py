@@ -36,8 +36,8 @@ STRAYS = {
 PASSED_OVER = ["_SUCCESS", ".part.crc", ".batch=000009/p.json", "_temporary/0/p.json", "batch=000001/_SUCCESS"]
 
 
-def situation(name: str, before: str = "") -> Situation:
-    return Situation(name, before + PARSE, ONE_CHANGE, TYPES, CONFIG, select="id, note, _version, _is_deleted")
+def situation(name: str, before: str = "", change: str = ONE_CHANGE) -> Situation:
+    return Situation(name, before + PARSE, change, TYPES, CONFIG, select="id, note, _version, _is_deleted")
 
 
 def line(key: int) -> str:
@@ -66,11 +66,11 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
     folder = tmp_path_factory.mktemp("batches")
     tables = [
         situation("orders"),
-        situation("later"),
+        situation("later", change=f"config(on_changed_batch='error') ~ {ONE_CHANGE}"),
         situation("hollow"),
         situation("kept", "config(materialized='table') ~ "),
     ]
-    project = ChangeSetProject(folder, tables, changes={"on_changed_batch": "error"})
+    project = ChangeSetProject(folder, tables)
     landing, aside = project.landing, folder / "aside"
     project.land("orders", 1, [line(1), '{"id":', line(2)])
     _write(landing / "orders/batch=000001" / ODD_NAME, ["no JSON", "", line(3)])

@@ -7,8 +7,6 @@ import re
 import shlex
 from typing import Any
 
-import pytest
-
 from tests.support.collapsing_project import CollapsingProject, Row
 from tests.support.collapsing_projects import MakeProject
 from tests.support.statements import at_statement, dying
