@@ -78,7 +78,7 @@ class MacroMethods(Router):
         """Whether all that Spark has to read is less than ``LITTLE_DATA`` bytes that have landed since a time, in
         nanoseconds since 1970. Models that read more than what is new are not asked how much."""
         manifest = self.get_macro_resolver()
-        if manifest is None:
+        if not hasattr(manifest, "sources"):  # only the macros are known
             return False
         zones = LandingZones.of(manifest, self.project_root)
         return (
