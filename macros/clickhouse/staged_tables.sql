@@ -1,4 +1,4 @@
-{# The role of the staged table with the changes of all chunks. If there is only one chunk, it is `changes`. If there
+{# The role of the staged table with the changes of all chunks. If there is only one chunk, it is `input`. If there
    are several, it is `whole_input` or, for changes that were combined already, `whole_folded`. Then `input` has one
    chunk. #}
 {% macro get_change_set_role(options, is_repeated=false) %}
@@ -77,7 +77,7 @@
   {%- set found = apply.staged[relation.identifier] -%}
   {%- do versioned_collapsing.prepare_staged_table(
       attachable, versioned_collapsing.get_create_attachable_sql(attachable, relation, found), apply, is_new=is_new,
-      table_settings=versioned_collapsing._get_twin_settings_sql(found)
+      table_settings=versioned_collapsing._get_attachable_settings_sql(found)
   ) -%}
 {% endmacro %}
 
@@ -147,7 +147,7 @@
 
 
 {# The settings of the other table, except those that all staged tables set. #}
-{% macro _get_twin_settings_sql(found) %}
+{% macro _get_attachable_settings_sql(found) %}
   {%- set own = versioned_collapsing.get_staging_settings() -%}
   {%- set settings = [] -%}
   {%- for setting in versioned_collapsing.split_top_level((found.engine_full.rsplit(' SETTINGS ', 1) + [''])[1]) -%}

@@ -123,6 +123,6 @@
       ~ versioned_collapsing.format_count(found.states, 'state row') ~ ' and '
       ~ versioned_collapsing.format_count(found.cancels, 'cancel row') ~ '; '
       ~ versioned_collapsing.format_count(found.undecided_keys, 'key')
-      ~ ' with two different state rows of one version, left until a newer version comes'
+      ~ ' with different rows of one version, left until a newer version comes'
   ) -%}
 {% endmacro %}

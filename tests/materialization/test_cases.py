@@ -53,6 +53,7 @@ CASES = [
     Case("payload_null_to_null", [(None, JANUARY, 5, False)], [(None, JANUARY, 5, False)], (None, 5)),
     # Errors of other writers, and what dead runs left:
     Case("doubled_state", [(10, JANUARY, 5, False)], [(10, JANUARY, 5, False)], (10, 5), [(10, JANUARY, 5, 1)], 1),
+    Case("old_states_that_differ", [(10, JANUARY, 5, False)], [(11, JANUARY, 6, False)], (11, 6), [(8, JANUARY, 3, 1), (9, JANUARY, 3, 1)], 4),
     Case("two_live_versions", [(10, JANUARY, 5, False)], [(11, JANUARY, 6, False)], (11, 6), [(9, JANUARY, 4, 1)], 3),
     Case("orphan_cancel", [(10, JANUARY, 5, False)], [(11, JANUARY, 6, False)], (11, 6), [(8, JANUARY, 3, -1)], 3),
     Case("cancel_in_another_partition", [(10, JANUARY, 5, False)], [(11, JANUARY, 6, False)], (11, 6), [(10, FEBRUARY, 5, -1)], 3),

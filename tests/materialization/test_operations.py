@@ -75,7 +75,7 @@ class TestCollapseStatus:
         assert "interrupted" not in table.operation("collapse_status", model="target")
 
 
-class TestRepairCollapse:
+class TestRebalance:
     # Rows that somebody else wrote: duplicated, at an older version, a cancel row without its state row, in
     # another partition than the state row.
     WRONG = "(3, 0, 3, 1, 1), (4, 1, 40, 0, 1), (5, 2, 5, 1, -1), (5, 2, 5, 1, -1), (7, 0, 7, 1, -1), (50, 0, 1, 1, -1)"
@@ -107,18 +107,31 @@ class TestRepairCollapse:
         assert "0 keys to repair" in table.operation("rebalance", model="target")
         assert table.ledger("rebalanced", "rebalanced") == [(5,)]
 
+    def test_rows_of_one_version_that_differ_are_left_if_one_is_wanted(self, make_project: MakeProject) -> None:
+        """They pair with each other, so a row that is written beside the wanted one could cancel it."""
+        table = make(make_project, "repair_different")
+        table.command("insert into target values (3, 0, 30, 0, 1), (3, 0, 31, 0, 1), (4, 1, 40, 1, -1)")
+        said = table.operation("rebalance", model="target", dry_run=False)
+        assert "1 key to repair with 0 state rows and 2 cancel rows; 1 key with different rows" in said
+        kept = (
+            "select id, amount, sum(_sign) as n from target where id in (3, 4) group by all having n <> 0 order by all"
+        )
+        assert table.query(kept) == [(3, 3, 1), (4, 4, 1), (4, 40, -1)]
+        table.apply([(4, 1, 41, 2)])
+        assert table.query("select id, amount from target final where id in (3, 4) order by id") == [(3, 3), (4, 41)]
+
     def test_two_states_of_one_version_are_left_to_a_newer_one(self, make_project: MakeProject) -> None:
         table = make(make_project, "repair_undecided")
         table.command("insert into target values (3, 0, 33, 1, 1)")
         said = refused(table, "rebalance")
-        assert re.search(r"1 key with two different state rows .* Nothing was written\.(\n|$)", said)
+        assert re.search(r"1 key with different rows .* Nothing was written\.(\n|$)", said)
         said = table.operation("rebalance", model="target", dry_run=False)
         assert "0 keys to repair" in said
-        assert "1 key with two different state rows of one version" in said
+        assert "1 key with different rows of one version" in said
         table.apply(rows(2, 3))
         assert table.query(LIVE)[3] == (3, 0, 6, 2, 1)
         said = table.operation("rebalance", model="target")
-        assert "0 keys with two different state rows" in said
+        assert "0 keys with different rows" in said
 
     def test_one_that_died_is_completed_by_the_next_run(self, table: Table) -> None:
         with dying({INSERTING: 0}):

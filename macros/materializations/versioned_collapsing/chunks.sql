@@ -190,7 +190,7 @@
 
 
 {# Makes sure that the tables to which each chunk adds exist and are empty. #}
-{% macro prepare_gathered(target_relation, options, columns, progress, apply) %}
+{% macro prepare_output(target_relation, options, columns, progress, apply) %}
   {%- set signed = versioned_collapsing.get_helper_relation(target_relation, 'signed') -%}
   {%- do versioned_collapsing.prepare_attachable(signed, target_relation, apply, is_new=true) -%}
   {%- if options.remember_deletes -%}

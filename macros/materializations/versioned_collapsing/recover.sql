@@ -207,7 +207,7 @@
       progress, chunk=1, block=0, source=role, change_count=versioned_collapsing.read_row_count(source),
       counts=versioned_collapsing.get_initial_counts({}), is_journal=false, is_repeated=true
   ) -%}
-  {%- do versioned_collapsing.prepare_gathered(target_relation, options, columns, progress, apply) -%}
+  {%- do versioned_collapsing.prepare_output(target_relation, options, columns, progress, apply) -%}
   {%- set missing = versioned_collapsing.decide_chunks(target_relation, options, columns, progress, apply) -%}
   {%- set counts = dict(recorded, has_writes=missing.has_writes, has_deletes=missing.has_deletes) -%}
   {%- do versioned_collapsing.publish_and_record(

@@ -84,8 +84,8 @@
       {% set sql = 'select * from ' ~ versioned_collapsing.get_subquery_sql(sql) ~ ' where false' %}
     {% endif %}
     {% do versioned_collapsing.validate_batches_are_new(target_relation, options, manifest, ledger, apply) %}
-    {% set retaken = manifest.batches | map(attribute=0) | select('in', ledger.applied_batches) | list %}
-    {% set apply = dict(apply, has_reprocessed=retaken != []) %}
+    {% set reprocessed = manifest.batches | map(attribute=0) | select('in', ledger.applied_batches) | list %}
+    {% set apply = dict(apply, has_reprocessed=reprocessed != []) %}
     {% set columns = versioned_collapsing.get_aligned_columns(stored, options, columns) %}
     {% set is_altered = is_altered or columns.names | reject('in', stored) | list != [] %}
     {% do versioned_collapsing.add_new_columns(target_relation, stored, columns) %}
@@ -170,7 +170,7 @@
 
 {# Decides which rows the staged changes require, publishes them and records the apply. Returns the counts. #}
 {% macro apply_staged_changes(target_relation, options, columns, progress, apply) %}
-  {%- do versioned_collapsing.prepare_gathered(target_relation, options, columns, progress, apply) -%}
+  {%- do versioned_collapsing.prepare_output(target_relation, options, columns, progress, apply) -%}
   {%- set counts = versioned_collapsing.decide_chunks(target_relation, options, columns, progress, apply) -%}
   {%- do versioned_collapsing.publish_and_record(
       target_relation, options, columns, dict(progress, chunk=options.chunks, counts=counts, decided=counts), apply
