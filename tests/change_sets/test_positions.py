@@ -31,7 +31,7 @@ def _parse(key: Sequence[str], more: str = "") -> str:
 def _fold(key: Sequence[str]) -> str:
     types = dict.fromkeys([*COLUMNS, *sorted(CONTROL), "_version", "_batch", "_file", "_block_start"], "")
     payload = [name for name in COLUMNS if name not in key]
-    lines = {"relation": "staged", "is_taken": "true", "is_parsed": True}
+    lines = {"relation": "staged", "is_pending": "true", "is_parsed": True}
     return (
         f"{{%- set types = {types} -%}}"
         f"{{%- set lines = get_lines_with_commits_sql({lines}, {{'identifier': 'staged'}}, types) -%}}"
@@ -50,12 +50,12 @@ MODELS = {
     "parse_rows": "{{ parse_upserts('SOURCE', key=['id'], columns={'id': 'bigint', 'code': 'bigint'}, version='code', is_deleted='gone') }}",
     "parse_sums": "{{ parse_upserts('SOURCE', key=['id'], columns={'id': 'bigint', 'code': 'bigint', 'amount': 'bigint'}, version='code', is_deleted='gone') }}",
     "folded_rows": (
-        "{{ get_folded_changes_sql({'relation': 'staged', 'is_taken': 'true', 'is_parsed': true}, ['id'], "
+        "{{ get_folded_changes_sql({'relation': 'staged', 'is_pending': 'true', 'is_parsed': true}, ['id'], "
         "['code', 'amount'], {'id': '', 'code': '', 'amount': '', '_file': '', '_block_start': ''}, "
         "{'amount': 'greatest'}, ['_superseded']) }}"
     ),
     "latest_rows": (
-        "{{ get_latest_changes_sql({'relation': 'staged', 'is_taken': 'true', 'is_parsed': true}, ['id'], ['code'], "
+        "{{ get_latest_changes_sql({'relation': 'staged', 'is_pending': 'true', 'is_parsed': true}, ['id'], ['code'], "
         "{'id': '', 'code': '', '_file': '', '_block_start': ''}, ['_duplicates', '_conflicts', '_superseded']) }}"
     ),
 }
