@@ -60,7 +60,6 @@ NEEDS = {
 # What `make test` leaves to `make test-all`, and which part of it `make test` runs, by folder, file, test or case. The
 # tests in LONG are for `make soak`.
 ALL = {
-    "plugins/dbt-spark-clickhouse/tests/functional/test_digests.py": "one table of all types, in test_hand_off.py",
     "plugins/dbt-spark-clickhouse/tests/functional/test_elsewhere.py": (
         "dbt's tests of retry, clone, defer, sample and empty, in `make conformance`"
     ),

@@ -40,9 +40,8 @@ import pytest
         ),
         (
             "reads_miscounted",
-            "The hand-off of the Spark table mixed.spark_miscounted failed: ClickHouse does not "
-            "read what Spark wrote. rows: Spark 4, ClickHouse 3; column id: Spark 3 values with "
-            "checksum 4, ClickHouse 3 with 3. Build it again: dbt build --select spark_miscounted",
+            "The hand-off of the Spark table mixed.spark_miscounted failed: Spark wrote 4 rows, and ClickHouse reads "
+            "3. Build it again: dbt build --select spark_miscounted",
         ),
         (
             "reads_null_array",

@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.spark_clickhouse.core.routing import ENGINES, SPARK
 from dbt.adapters.spark_clickhouse.core.types import clickhouse_type, is_nullable, without_collations
-from dbt.adapters.spark_clickhouse.hand_off.digests import digest
 
 SCALARS = {
     "boolean": "Nullable(Bool)",
@@ -94,17 +92,6 @@ def test_type_that_clickhouse_does_not_have_is_an_error_that_names_it(spark_type
         f"The Spark type '{named}' cannot be handed to ClickHouse. Cast the column in the Spark "
         "model, to a string for instance."
     )
-
-
-@pytest.mark.parametrize("spark_type", [*SCALARS, *NESTED])
-def test_every_type_has_a_digest_on_both_engines(spark_type: str) -> None:
-    for engine in ENGINES:
-        assert "`c`" in digest("`c`", spark_type, engine)
-
-
-def test_decimal_has_its_digits_where_sparks_text_would_have_an_exponent() -> None:
-    assert digest("d", "decimal(9,6)", SPARK) == "crc32(cast(d as string))"
-    assert digest("d", "decimal(9,7)", SPARK) == "crc32(format_number(d, '0.0000000'))"
 
 
 def test_field_whose_name_cannot_be_told_from_its_type_is_an_error_that_names_it() -> None:

@@ -24,7 +24,7 @@ SCALARS = {
     "binary": "String",
 }
 _COLLATION = re.compile(r"\b(string|char\(\d+\)|varchar\(\d+\)) collate \w+", re.IGNORECASE)
-DECIMAL = re.compile(r"decimal\((\d+),\s*(\d+)\)")
+_DECIMAL = re.compile(r"decimal\((\d+),\s*(\d+)\)")
 
 
 def clickhouse_type(spark_type: str) -> str:
@@ -39,7 +39,7 @@ def clickhouse_type(spark_type: str) -> str:
     name = spark_type.strip().lower()
     if name in SCALARS:
         return f"Nullable({SCALARS[name]})"
-    if decimal := DECIMAL.fullmatch(name):
+    if decimal := _DECIMAL.fullmatch(name):
         return f"Nullable(Decimal({decimal[1]}, {decimal[2]}))"
     if name.startswith(("varchar(", "char(")):
         return "Nullable(String)"

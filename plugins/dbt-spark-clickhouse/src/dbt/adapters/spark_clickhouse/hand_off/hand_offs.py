@@ -18,15 +18,16 @@ from dbt.adapters.spark_clickhouse import private_api
 from dbt.adapters.spark_clickhouse.core.project import Project
 from dbt.adapters.spark_clickhouse.core.routing import CLICKHOUSE, SPARK, Engine
 from dbt.adapters.spark_clickhouse.core.types import without_collations
-from dbt.adapters.spark_clickhouse.hand_off.figures import figures_sql, receipt_of
 from dbt.adapters.spark_clickhouse.hand_off.files import Files, LocalFiles
 from dbt.adapters.spark_clickhouse.hand_off.places import SparkFiles, obstacle, require_readable
 from dbt.adapters.spark_clickhouse.hand_off.reading import reading_sql, stored_types
 from dbt.adapters.spark_clickhouse.hand_off.receipt import (
     Receipt,
+    counts_sql,
+    nested_columns,
     require_no_nested_nulls,
-    require_same_figures,
     require_same_files,
+    require_same_rows,
 )
 from dbt.adapters.spark_clickhouse.hand_off.relation import HandOffRelation, engine_of_relation
 
@@ -133,9 +134,8 @@ class HandOffs:
         if self._verified.get(files.location) != receipt:
             self._read.pop(files.location, None)  # of the table that was there before
             self._deliver(files, receipt)
-            columns = [(column.name, column.spark_type) for column in receipt.columns]
-            read = self._figures(CLICKHOUSE, columns, reading_sql(files, receipt))
-            require_same_figures(name, model, receipt, receipt_of(columns, read, receipt.files))
+            (read,) = self._row(CLICKHOUSE, f"select count() from {reading_sql(files, receipt)}")
+            require_same_rows(name, model, receipt.rows, read)
             self._verified[files.location] = receipt
             if files.are_read_in_place:
                 check = partial(require_same_files, name, model, files, receipt)
@@ -187,16 +187,15 @@ class HandOffs:
         # A connection names column types in its own way, such as BIGINT_TYPE, which is not always Spark's.
         sql = f"describe query select * from {source}"
         _, described = self._project.call_named_engine(SPARK, "execute", sql, fetch=True)
-        columns = [(row["col_name"], without_collations(row["data_type"])) for row in described.rows]
-        figures = self._figures(SPARK, columns, source)
-        receipt_of(columns, figures, files.sizes()).save(files)
+        columns = {row["col_name"]: without_collations(row["data_type"]) for row in described.rows}
+        rows, *nulls = self._row(SPARK, counts_sql(columns, source))
+        nested_nulls = {name: count for name, count in zip(nested_columns(columns), nulls, strict=True) if count}
+        Receipt(rows, columns, nested_nulls, files.sizes()).save(files)
 
-    def _figures(self, engine: Engine, columns: list[tuple[str, str]], source: str) -> list[list[Any]]:
-        figures = []
-        for sql in figures_sql(columns, source, engine):
-            _, table = self._project.call_named_engine(engine, "execute", sql, fetch=True)
-            figures.append(list(table.rows[0].values()))
-        return figures
+    def _row(self, engine: Engine, sql: str) -> list[int]:
+        """The numbers in the only row of a query's result."""
+        _, table = self._project.call_named_engine(engine, "execute", sql, fetch=True)
+        return [int(number) for number in table.rows[0].values()]
 
 
 def _model(own: BaseRelation, node: Any) -> str | None:
