@@ -94,7 +94,7 @@ ALL = {
     "tests/end_to_end/test_start.py": "what the starter writes, in tests/materialization/test_start.py",
     "tests/faults/": "deaths at a statement, and the same histories without faults, in tests/materialization",
     "tests/materialization/test_atomic.py::test_keys_and_options": (
-        "keys in test_types.py and test_verify.py, each option in its own tests"
+        "keys in test_types.py and test_reconcile.py, each option in its own tests"
     ),
     "tests/materialization/test_feed.py::test_a_dead_rebuild": "a death at every tenth statement, in test_deaths.py",
     "tests/materialization/test_feed.py::test_a_ledger_from_a_backup": (

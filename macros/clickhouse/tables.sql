@@ -193,7 +193,7 @@
 {% endmacro %}
 
 
-{# What `verify` has found: one row for each key range of a cycle when it is planned, and one when it is verified. #}
+{# What `reconcile` has found: one row for each key range of a cycle when it is planned, and one when it is verified. #}
 {% macro get_verifications_relation(target_relation) %}
   {%- do return(target_relation.incorporate(
       path={'identifier': 'versioned_collapsing_verifications'}, type='table'

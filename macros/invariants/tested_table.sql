@@ -280,30 +280,6 @@ from (
 {% endmacro %}
 
 
-{# Stops before ClickHouse does: ClickHouse's message quotes SQL that it cannot parse, which may hold a password. #}
-{% macro validate_reference(caller_name, reference) %}
-  {%- set text = versioned_collapsing.quote_literal('select * from ' ~ reference) -%}
-  {%- set query = 'select isNull(formatQuerySingleLineOrNull(' ~ text ~ ')) as n '
-      ~ versioned_collapsing.get_settings_sql() -%}
-  {%- if execute and run_query(query).rows[0]['n'] | int -%}
-    {%- do exceptions.raise_compiler_error(
-        caller_name ~ ": ClickHouse cannot parse `reference`, " ~ versioned_collapsing.get_reference_text(reference)
-        ~ ". It takes the name of a model, or what can stand after `from`: a table, a table function, a select in "
-        ~ "parentheses."
-    ) -%}
-  {%- endif -%}
-{% endmacro %}
-
-
-{# A reference in messages. Anything after its name may hold a password, as in
-   `postgresql('host', 'db', 'orders', 'reader', '…')`. #}
-{% macro get_reference_text(reference) %}
-  {%- set text = reference | string | trim -%}
-  {%- set name = modules.re.sub('[(\'$][\\s\\S]*', '', text) -%}
-  {%- do return(text if name and name == text else name ~ '(…)') -%}
-{% endmacro %}
-
-
 {# How many rows of a group merges will remove: those beyond the sum of the signs. #}
 {% macro get_waiting_rows_count_sql(sign) %}
   {%- do return('toInt64(count()) - abs(sum(' ~ sign ~ '))') -%}

@@ -9,72 +9,30 @@
 {%- set table = versioned_collapsing.read_signed_table(model, sign, version, unique_key) -%}
 {%- set partitions = versioned_collapsing.read_recent_partitions(table.relation, recent_partitions) -%}
 {%- do versioned_collapsing.validate_reference('live_rows_equal', reference) -%}
-{%- do versioned_collapsing.validate_compared_columns(table, columns) -%}
 {%- set given_types = versioned_collapsing.read_reference_types(table, reference) if execute else {} -%}
-{%- set compared = versioned_collapsing.get_compared_columns(table, columns, given_types) -%}
-{%- set names = compared | map(attribute='name') | list -%}
-{%- set listed = versioned_collapsing.quote_names(compared | map(attribute='name')) -%}
-{%- set differs = [] -%}
-{%- for column in compared -%}
-  {%- do differs.append(
-      'uniqExact(tuple(' ~ versioned_collapsing.quote_name(column.name) ~ ')) > 1 '
-      ~ 'or has(groupUniqArrayArray(_dbt_lost), ' ~ versioned_collapsing.quote_literal(column.name) ~ ')'
-  ) -%}
-{%- endfor -%}
-
-{%- set shown = ['live_rows', 'true_rows', 'differing_columns', 'failing_condition'] -%}
+{%- set names = versioned_collapsing.as_list(columns)
+    or table.columns | reject('equalto', table.version_name) | list -%}
+{%- do versioned_collapsing.validate_compared_columns(
+    'live_rows_equal', table.relation, reference, columns, names, table.columns, given_types
+) -%}
+{%- set compared = versioned_collapsing.get_compared_columns(names, table.columns, given_types) -%}
+{%- set in_scope = versioned_collapsing.get_keys_in_scope_sql(table, table.key, table.key, sample, partitions) -%}
+{%- set live = {'rows': table.relation, 'where': where, 'sign': table.sign} -%}
+{%- set shown = ['live_rows', 'given_rows', 'differing_columns', 'failing_condition'] -%}
 
 {% call versioned_collapsing.get_failing_rows_sql(shown, table.names) %}
-  with _dbt_live as (
-    select
-      {%- for column in compared %}
-      {{ versioned_collapsing.get_live_value_sql(column) }} as _dbt_value_{{ loop.index }},
-      {%- endfor %}
-      emptyArrayString() as _dbt_lost,
-      toInt64({{ table.sign }}) as _dbt_net
-    from {{ table.relation }}
-    where {{ where }}
-  ),
-
-  _dbt_reference as (
-    select
-      {%- for column in compared %}
-      {{ versioned_collapsing.get_true_value_sql(column) }} as _dbt_value_{{ loop.index }},
-      {%- endfor %}
-      {{ versioned_collapsing.get_lost_columns_sql(compared) }} as _dbt_lost,
-      toInt64(-1) as _dbt_net
-    from (select * from {{ reference }} where {{ where }})
-  ),
-
-  _dbt_differences as (
-    select
-      {%- for column in compared %}
-      _dbt_value_{{ loop.index }} as {{ versioned_collapsing.quote_name(column.name) }},
-      {%- endfor %}
-      _dbt_lost,
-      sum(_dbt_net) as _dbt_surplus
-    from (
-      select * from _dbt_live
-      union all
-      select * from _dbt_reference
-    )
-    group by all
-    having _dbt_surplus <> 0
-  )
-
   select
-    {{ table.key }},
-    sumIf(_dbt_surplus, _dbt_surplus > 0) as _dbt_live_rows,
-    -sumIf(_dbt_surplus, _dbt_surplus < 0) as _dbt_true_rows,
-    {{ versioned_collapsing.get_differing_columns_sql(names, differs) }} as _dbt_differing_columns,
+    * except (_dbt_kind),
     multiIf(
-      _dbt_true_rows = 0, 'live, but not in the reference',
-      _dbt_live_rows = 0, 'in the reference, but not live',
+      _dbt_kind = 'missing', 'in the reference, but not live',
+      _dbt_kind = 'unexpected', 'live, but not in the reference',
+      _dbt_kind = 'doubled', 'live more often than in the reference',
       concat('other values than in the reference: ', arrayStringConcat(_dbt_differing_columns, ', '))
     ) as _dbt_failing_condition
-  from _dbt_differences
-  where {{ versioned_collapsing.get_keys_in_scope_sql(table, table.key, table.key, sample, partitions) }}
-  group by {{ table.key }}
+  from ({{ versioned_collapsing.get_compared_keys_sql(
+      compared, table.key, live, {'rows': reference, 'where': where}, in_scope
+  ) }})
+  where _dbt_kind <> 'same'
 {% endcall %}
 
 {% endtest %}

@@ -150,7 +150,10 @@ class TestReconcile:
 
     def test_they_agree(self, table: Table) -> None:
         said = table.operation("reconcile", model="target", reference="reconcile.reference")
-        assert said == "`reconcile`.`target` agrees with reconcile.reference in id, part, amount, _version"
+        assert (
+            said
+            == "`reconcile`.`target` agrees with reconcile.reference in id, part, amount, _version: 12 keys compared"
+        )
 
     def test_they_differ(self, table: Table) -> None:
         table.command(
@@ -158,15 +161,10 @@ class TestReconcile:
             "where id <> 5 union all select 99, 0, 0, 1, false"
         )
         said = refused(table, "reconcile", reference="reconcile.other")
-        assert "1 key missing, 1 unexpected, 1 with other values" in said
+        assert "1 key missing, 1 unexpected, 0 doubled, 1 with other values; 13 keys compared\n" in said
         assert "Compilation Error" not in said
         assert "Find out which side is right. If it is the reference: a full refresh, or batches that" in said
-        found = {tuple(line.split()) for line in said.splitlines()}
-        assert found >= {("missing", "1", "(99)"), ("unexpected", "1", "(5)"), ("different", "1", "(4)")}
-        assert table.query(
-            "select status, missing, unexpected, different from versioned_collapsing_verifications "
-            "where reference = 'reconcile.other'"
-        ) == [("reconciled", 1, 1, 1)]
+        assert "different (4), missing (99), unexpected (5)\n" in said
 
     def test_some_columns(self, table: Table) -> None:
         table.command("create or replace view slim as select toString(id) as id, part, 0 as amount from reference")

@@ -67,7 +67,7 @@ def project(make_project: MakeProject) -> CollapsingProject:
     project.dbt("test", "--select", "orders")
     with pytest.raises(OperationError, match="1 unexpected"):
         project.operation(
-            "verify", model="hostile", reference="(select 'plain' as name, toInt64(1) as _version)", ranges=1
+            "reconcile", model="hostile", reference="(select 'plain' as name, toInt64(1) as _version)", ranges=1
         )
     assert write(project) == 0
     return project

@@ -1,4 +1,4 @@
-"""The operation `verify`: one key range after another is compared with a reference."""
+"""The operation `reconcile`: one key range after another is compared with a reference."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def make(make_project: MakeProject, schema: str, **options: Any) -> Table:
 
 
 def verify(table: Table, **arguments: Any) -> str:
-    """The output of one run of `verify`."""
-    given = {"model": "target", "reference": f"{table.project.schema}.reference", "ranges": RANGES, **arguments}
+    """The output of one run of `reconcile` on the next range of a cycle."""
+    given = {"reference": f"{table.project.schema}.reference", "ranges": RANGES, "at_once": 1, **arguments}
     try:
-        return table.operation("verify", **given)
+        return table.operation("reconcile", model="target", **given)
     except OperationError as error:
         return str(error)
 
@@ -68,11 +68,11 @@ def test_planted_faults_are_found_in_one_cycle(table: Table) -> None:
     assert differing_keys(said) == [
         "different (250)", "doubled (130)", "missing (10)", "unexpected (999)"
     ]  # fmt: skip
-    failed = [text[text.index("verify: ") :] for text in said if "verify: " in text]
+    failed = [text[text.index("reconcile: ") :] for text in said if "reconcile: " in text]
     assert len(failed) == 4
     assert re.match(
-        r"verify: `verify`.`target` beside verify.planted: \d+ keys compared, 1 missing, 0 unexpected, 0 doubled, "
-        r"0 with other values; cycle \d+: 1 of 8 ranges verified\n",
+        r"reconcile: `verify`.`target` differs from verify.planted: 1 key missing, 0 unexpected, 0 doubled, "
+        r"0 with other values; \d+ keys compared; cycle \d+: 1 of 8 ranges verified\n +missing \(10\)\n",
         failed[0],
     )
     found = table.query(
@@ -93,6 +93,10 @@ def test_a_run_goes_on_where_the_last_one_ended(table: Table) -> None:
     # Another question starts a new cycle.
     assert "1 of 4 ranges verified" in verify(table, reference="verify.again", ranges=4)
     assert "1 of 8 ranges verified" in verify(table, reference="verify.again", columns="amount")
+    # Without `at_once`, a run compares all keys, whatever a cycle has left.
+    for ranges in (8, None):
+        said = [verify(table, reference="verify.again", columns="amount", ranges=ranges, at_once=None)]
+        assert said[0].endswith(f"agrees with verify.again in id, amount: {KEYS} keys compared")
 
 
 class TestPosition:
@@ -108,10 +112,10 @@ class TestPosition:
 
     def test_what_has_changed_since_is_passed_over(self, table: Table) -> None:
         (said,) = cycle(table, position=1, at_once=RANGES)
-        assert f"{KEYS - 4} keys compared, 0 missing, 0 unexpected" in said
-        assert "; 5 keys changed since; cycle " in said
+        assert f"agrees with verify_position.reference in id, part, amount, _version: {KEYS - 4} keys compared" in said
+        assert ", 5 changed since; cycle " in said
         (said,) = cycle(table, at_once=RANGES)
-        assert "2 missing, 1 unexpected, 0 doubled, 2 with other values; cycle " in said
+        assert "2 keys missing, 1 unexpected, 0 doubled, 2 with other values; " in said
 
     def test_it_hides_nothing_else(self, table: Table) -> None:
         table.command("insert into target values (10, 1, 10, 1, -1)")
@@ -127,8 +131,8 @@ class TestPosition:
             ),
             ({"ranges": 0}, "ranges is 0. It is a number from 1 to 10000."),
             ({"at_once": 0}, "at_once is 0. It is a number from 1 on."),
-            ({"reference": "numbers(3)"}, "verify: numbers(…) lacks id"),
-            ({"reference": "no sql ("}, "verify: ClickHouse cannot parse `reference`"),
+            ({"reference": "numbers(3)"}, "reconcile: numbers(…) lacks id"),
+            ({"reference": "no sql ("}, "reconcile: ClickHouse cannot parse `reference`"),
         ],
     )
     def test_errors(self, table: Table, arguments: Any, message: str) -> None:
@@ -139,7 +143,7 @@ class TestPosition:
         table.configure("select *, id = 0 as _is_truncate from changes", partition_by="part")
         table.apply([(0, 0, 0, 9)])
         assert "target was truncated at version 9, above position 1." in verify(table, position=1)
-        assert "400 missing" in verify(table, position=9, at_once=RANGES)
+        assert "400 keys missing" in verify(table, position=9, at_once=RANGES)
 
     def test_a_table_that_forgets_deletes(self, make_project: MakeProject) -> None:
         table = make(make_project, "verify_forgets", remember_deletes=False)
@@ -167,7 +171,7 @@ def test_keys_of_any_type_are_in_one_range_each(make_project: MakeProject) -> No
         said = " ".join(cycle(table, reference=f"verify_keys.{reference}", at_once=RANGES // 2))
         found = (
             sum(int(n) for n in re.findall(rf"(\d+) {name}", said))
-            for name in ("keys? compared", "missing", "unexpected")
+            for name in ("keys? compared", "keys? missing", "unexpected")
         )
         assert tuple(found) == faults
     ranges = table.query(
@@ -190,7 +194,7 @@ def test_a_range_reads_a_part_of_the_table(make_project: MakeProject) -> None:
     (sent,) = [
         event.info.msg[event.info.msg.index("select") :].rstrip(" .")
         for event in table.project.events
-        if "_dbt_kind" in event.info.msg and "select" in event.info.msg
+        if "_dbt_found" in event.info.msg and "select" in event.info.msg
     ]
     plan = "\n".join(row[0] for row in table.query(f"explain indexes = 1 {sent}"))
     read = [(int(part), int(all_)) for part, all_ in re.findall(r"Granules: (\d+)/(\d+)", plan)]
