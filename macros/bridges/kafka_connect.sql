@@ -118,8 +118,8 @@
 {% endmacro %}
 
 
-{# The position of an event as its version. The LSNs of snapshots are needed if this run reads the first transaction
-   after one. #}
+{# The position of an event as its version. The LSNs of initial snapshots are needed if this run reads the first
+   transaction after one. #}
 {% macro read_position_sql(found, fields, condition, is_envelope, epochs=[]) %}
   {%- if not is_envelope -%}
     {%- do versioned_collapsing.validate_flat_position(found, fields, epochs) -%}
@@ -133,6 +133,7 @@
       select arraySort(groupUniqArray(assumeNotNull(toInt128OrNull({{ fields.lsn }}))))
       from {{ rows }}
       where {{ fields.op }} = 'r' and isNotNull({{ fields.lsn }})
+        and isNull({{ versioned_collapsing.get_lsn_of_last_commit_sql(fields) }})
     )
   {%- endset -%}
   {%- do return(versioned_collapsing.get_known_position_sql(

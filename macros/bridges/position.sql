@@ -24,7 +24,7 @@
   {%- set is_unplaced = is_read ~ ' and isNull(' ~ fields.lsn ~ ')' -%}
   {%- set lsn = 'if(' ~ is_unplaced ~ ', toInt128(0), toInt128OrNull(' ~ fields.lsn ~ '))' -%}
   {%- set commit = 'if(' ~ is_unplaced ~ ', toInt128(0), coalesce(toInt128OrNull(' ~ fields.commit_lsn ~ '), '
-      ~ versioned_collapsing._get_lsn_of_last_commit_sql(fields) ~ ', if(' ~ is_read ~ ', ' ~ lsn ~ ', '
+      ~ versioned_collapsing.get_lsn_of_last_commit_sql(fields) ~ ', if(' ~ is_read ~ ', ' ~ lsn ~ ', '
       ~ versioned_collapsing._get_first_commit_sql(fields, snapshots, lsn) ~ ')))' -%}
   {%- do return(
       commit ~ " * toInt128('18446744073709551616') + (" ~ lsn ~ ' - ' ~ commit ~ ') + if(' ~ is_read
@@ -33,7 +33,7 @@
 {% endmacro %}
 
 
-{% macro _get_lsn_of_last_commit_sql(fields) %}
+{% macro get_lsn_of_last_commit_sql(fields) %}
   {%- do return('toInt128OrNull(extract(ifNull(' ~ fields.sequence ~ ", ''), '^.\"?([0-9]+)'))") -%}
 {% endmacro %}
 
@@ -85,7 +85,7 @@
 {% macro get_is_first_transaction_sql(fields) %}
   {%- do return(
       '(' ~ fields.op ~ " <> 'r' and isNotNull(" ~ fields.sequence ~ ') and isNull(' ~ fields.commit_lsn
-      ~ ') and isNull(' ~ versioned_collapsing._get_lsn_of_last_commit_sql(fields) ~ '))'
+      ~ ') and isNull(' ~ versioned_collapsing.get_lsn_of_last_commit_sql(fields) ~ '))'
   ) -%}
 {% endmacro %}
 

@@ -44,7 +44,7 @@
   {%- if version in (none, 'source.sequence', 'source.lsn_despite_races') -%}
     {%- do control.update({
         '_first_lsn': versioned_collapsing.get_first_transaction_lsn_sql(),
-        '_snapshot_lsn': "if(_op = 'r', " ~ versioned_collapsing.get_lsn_sql() ~ ', null)',
+        '_snapshot_lsn': versioned_collapsing.get_initial_snapshot_lsn_sql(),
     }) -%}
   {%- endif -%}
   {%- if not tables -%}

@@ -276,6 +276,16 @@
 {% endmacro %}
 
 
+{# The LSN of a row of an initial snapshot, which has no commit before it either. A blocking snapshot is taken in the
+   middle of a stream, after the first transaction. #}
+{% macro get_initial_snapshot_lsn_sql() %}
+  {%- do return(
+      "if(_op = 'r' and " ~ versioned_collapsing._get_last_commit_sql() ~ ' is null, '
+      ~ versioned_collapsing.get_lsn_sql() ~ ', null)'
+  ) -%}
+{% endmacro %}
+
+
 {# The lines with the versions of a first transaction raised above its snapshot: as if its commit were there. #}
 {% macro get_lines_with_commits_sql(lines, events, columns) %}
   {%- if '_first_lsn' not in columns -%}

@@ -60,6 +60,17 @@ STREAMS: dict[str, tuple[list[dict[str, Any]], list[tuple[int, str]], list[int]]
         [1000 * COMMIT + TIER + (900 - 1000) + 1, 1010 * COMMIT + TIER + (880 - 1010) + 1],
     ),
     # A row of an incremental snapshot has no position: it is below every change.
+    # A blocking snapshot is taken in the middle of a stream: the first transaction is before it.
+    "a_blocking_snapshot": (
+        [
+            postgresql("r", 1, "a", 800, None),
+            postgresql("u", 1, "b", 808, None),
+            postgresql("u", 1, "c", 824, 816),
+            postgresql("r", 1, "c", 840, 832),
+        ],
+        [(1, "c")],
+        [832 * COMMIT + (840 - 832) + 1],
+    ),
     "an_incremental_snapshot": (
         [postgresql("u", 1, "b", 500, 400), postgresql("r", 1, "a", None, 600), postgresql("r", 2, "a", None, 600)],
         [(1, "b"), (2, "a")],

@@ -7,7 +7,8 @@ import ast
 import gzip
 import json
 import random
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,19 +19,22 @@ from pyspark.sql import Row, SparkSession
 from dbt.adapters.spark_clickhouse.spark.session import SESSION_SETTINGS
 from tests.macros.harness import Project, parsed_project
 from tests.support.racing_postgres import KEYS, RACES, racing_postgres
+from tests.support.shop import REPOSITORY
 
 DIALECTS = Path(__file__).parent / "dialects"
 COLUMNS = {"id": "bigint", "code": "bigint", "amount": "bigint", "note": "string"}
+# Of the tables `orders` and `returns` in one topic, which Debezium has recorded.
+RECORDED_COLUMNS = {"id": "bigint", "amount": "decimal(12,2)", "note": "string"}
 CONTROL = {"_is_deleted", "_is_truncate", "_key_before", "_first_lsn", "_snapshot_lsn", "_unset"}
 
 
-def _parse(key: Sequence[str], more: str = "") -> str:
-    return f"{{{{ parse_debezium('SOURCE', key={list(key)}, columns={COLUMNS}, missing_fields='null'{more}) }}}}"
+def _parse(key: Sequence[str], more: str = "", columns: dict[str, str] = COLUMNS) -> str:
+    return f"{{{{ parse_debezium('SOURCE', key={list(key)}, columns={columns}, missing_fields='null'{more}) }}}}"
 
 
-def _fold(key: Sequence[str]) -> str:
-    types = dict.fromkeys([*COLUMNS, *sorted(CONTROL), "_version", "_batch", "_file", "_block_start"], "")
-    payload = [name for name in COLUMNS if name not in key]
+def _fold(key: Sequence[str], columns: dict[str, str] = COLUMNS) -> str:
+    types = dict.fromkeys([*columns, *sorted(CONTROL), "_version", "_batch", "_file", "_block_start"], "")
+    payload = [name for name in columns if name not in key]
     lines = {"relation": "staged", "is_pending": "true", "is_parsed": True}
     return (
         f"{{%- set types = {types} -%}}"
@@ -42,6 +46,11 @@ def _fold(key: Sequence[str]) -> str:
 MODELS = {
     **{f"parse_{table}": _parse(key, f", toasted=['note'], table='public.{table}'") for table, key in KEYS.items()},
     **{f"fold_{table}": _fold(key) for table, key in KEYS.items()},
+    **{
+        f"parse_{table}": _parse(["id"], f", table='{table}', toasted=['note']", RECORDED_COLUMNS)
+        for table in ("orders", "returns")
+    },
+    "fold_recorded": _fold(["id"], RECORDED_COLUMNS),
     "parse": _parse(["id"]),
     "parse_gtid": _parse(["id"], ", version='source.gtid', servers=['a', 'b'], epochs=[7]"),
     "parse_epochs": _parse(["id"], ", epochs=[2, '2026-01-05 10:00:00.5']"),
@@ -85,7 +94,7 @@ class Landing:
         self._folder, self._spark, self._project = folder, spark, project
 
     def land(self, *batches: Sequence[str]) -> None:
-        for number, lines in enumerate(batches, start=1):
+        for number, lines in enumerate(batches, start=len([*self._folder.iterdir()]) + 1):
             folder = self._folder / f"batch={number}"
             folder.mkdir()
             (folder / "part.json").write_text("".join(f"{line}\n" for line in lines))
@@ -107,10 +116,10 @@ def landing(tmp_path: Path, spark: SparkSession, project: Project) -> Landing:
     return Landing(tmp_path, spark, project)
 
 
-def _live(changes: Sequence[Row]) -> list[dict[str, Any]]:
+def _live(changes: Sequence[Row], columns: Iterable[str] = COLUMNS) -> list[dict[str, Any]]:
     rows = [row.asDict() for row in changes if not row["_is_deleted"] and not row["_is_truncate"]]
-    found = [{name: row[name] for name in COLUMNS} for row in rows]
-    return sorted(found, key=lambda row: (row["id"], row["code"]))
+    found = [{name: row[name] for name in columns} for row in rows]
+    return sorted(found, key=lambda row: (row["id"], row.get("code")))
 
 
 def _assert_rows(landing: Landing, table: str, rows: list[dict[str, Any]]) -> None:
@@ -158,6 +167,85 @@ def test_a_transaction_is_open_when_the_snapshot_is_taken(landing: Landing) -> N
     position = max(row["_snapshot_lsn"] for row in staged if row["_snapshot_lsn"])
     assert any(row["_first_lsn"] and row["_first_lsn"] < position for row in staged)
     _assert_rows(landing, "accounts", rows)
+
+
+def _recorded(stream: str) -> tuple[list[str], dict[str, Any]]:
+    lines = (DIALECTS / f"{stream}.jsonl").read_text().splitlines()
+    return lines, json.loads((DIALECTS / f"{stream}.expected.json").read_text())["tables"]
+
+
+def _recorded_rows(landing: Landing, table: str) -> list[dict[str, Any]]:
+    staged = landing.stage(f"parse_{table}")
+    assert {row["_reason"] for row in staged} == {None}
+    snapshots = [f"{row['_snapshot_lsn']}L" for row in staged if row["_snapshot_lsn"]]
+    rows = _live(landing.query("fold_recorded", max(snapshots, default="cast(null as bigint)")), RECORDED_COLUMNS)
+    return [{name: str(value) for name, value in row.items()} for row in rows]
+
+
+@pytest.mark.parametrize(
+    "stream",
+    [
+        *("postgresql_incremental", "postgresql_truncates"),
+        *(pytest.param(name, marks=pytest.mark.all) for name in ("mysql_incremental", "mysql_truncates")),
+    ],
+)
+def test_streams_that_debezium_has_recorded(landing: Landing, stream: str) -> None:
+    """Incremental and blocking snapshots, truncates, and updates of primary keys, which are a delete, a tombstone and an
+    insert at one position."""
+    lines, tables = _recorded(stream)
+    landing.land(lines)
+    for table, expected in tables.items():
+        assert _recorded_rows(landing, table) == expected["rows"], table
+
+
+def test_without_truncates_their_rows_stay(landing: Landing) -> None:
+    """By default Debezium sends none: skipped.operations is t."""
+    lines, tables = _recorded("postgresql_truncates")
+    landing.land([line for line in lines if '"op":"t"' not in line])
+    assert [row["id"] for row in tables["orders"]["rows"]] == ["1"]
+    assert [row["id"] for row in _recorded_rows(landing, "orders")] == ["1", "2", "3", "4"]
+
+
+def test_a_new_slot_misses_what_was_deleted_before_its_snapshot(landing: Landing) -> None:
+    """The snapshot corrects the other rows. A truncate just below it, as docs/debezium.md shows it, removes that one."""
+    with racing_postgres() as races:
+        races.stream()
+        races.send("S insert into T select id, id, 0, 'old' from generate_series(1, 4) as id")
+        races.send("S delete from T where id = 4")
+        before = races.changes()
+        races.restart_stream()
+        races.send("S update T set amount = 1 where id = 1")
+        races.send("S delete from T where id = 2")
+        races.send("S insert into T values (4, 4, 1, 'again'), (5, 5, 1, 'new')")
+        snapshot = races.snapshot()
+        races.send("S update T set amount = 2 where id = 5")
+        after = races.changes()
+        rows = races.rows("accounts")
+    landing.land([change.line for change in before], [change.line for change in (*snapshot, *after)])
+    landing.stage("parse_accounts")
+    position = snapshot[0].lsn
+    since_snapshot = f"if(_batch >= 2, {position}L, null)"
+    found = _live(landing.query("fold_accounts", since_snapshot))
+    assert [row["id"] for row in found] == [1, 2, 3, 4, 5]
+    assert [row for row in found if row["id"] != 2] == rows
+    (example,) = re.findall(r'^\{"op":"t".*', (REPOSITORY / "docs" / "debezium.md").read_text(), re.MULTILINE)
+    landing.land([example.replace("orders", "accounts").replace("799", str(position - 1))])
+    landing.stage("parse_accounts")
+    assert _live(landing.query("fold_accounts", since_snapshot)) == rows
+
+
+def test_a_blocking_snapshot_comes_after_the_first_transaction(landing: Landing) -> None:
+    """Only an initial snapshot can have been taken while the first transaction of the stream was open."""
+    source: dict[str, Any] = {"schema": "public", "table": "orders"}
+    landing.land(
+        [
+            _line("r", "postgresql", key=1, lsn=800, sequence='[null,"800"]', snapshot="true", **source),
+            _line("d", "postgresql", key=1, lsn=808, sequence='[null,"808"]', **source),
+            _line("c", "postgresql", key=1, lsn=824, sequence='["816","824"]', **source),
+            _line("r", "postgresql", key=1, lsn=840, sequence='["832","840"]', snapshot="true", **source),
+        ]
+    )
+    assert [row["id"] for row in _recorded_rows(landing, "orders")] == ["1"]
 
 
 def _line(op: str, connector: str, key: int = 1, **source: Any) -> str:
@@ -303,6 +391,13 @@ UNPLACED: dict[str, list[tuple[str, str | None]]] = {
         (_line("u", "mongodb", ord=1), "source.ts_ms and source.ord are no position"),
     ],
     "parse_epochs": [(_line("u", "mysql", file="b.1", pos=4), "source.ts_ms is missing, and epochs has times")],
+    # MariaDB's transactions are domain-server-sequence.
+    "parse_gtid": [
+        (
+            _line("u", "mariadb", gtid="0-1-270", total_order=1),
+            "source.gtid is no transaction of a known server",
+        )
+    ],
     "parse_despite": [
         (_line("u", "postgresql", lsn=8), None),
         (_line("u", "postgresql", lsn=2**55), "source.lsn is no position"),

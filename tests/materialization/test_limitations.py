@@ -155,7 +155,9 @@ def test_a_source_whose_versions_begin_anew_is_noticed(make_project: MakeProject
     table.apply([(key, 1, 900, False) for key in range(5)])
     table.apply([(key, 2, 5 + key, key == 4) for key in range(1, 5)])
     warned = "the changes of 4 of 4 keys have lower versions than the stored rows or deletes, and were left out."
-    assert warned in table.project.logged("JinjaLogWarning")
+    logged = table.project.logged("JinjaLogWarning")
+    assert warned in logged
+    assert "anew, and rebuild: dbt run --full-refresh --select target." in logged
     table.apply([(0, 2, 5, False), (1, 2, 6, False), *((key, 3, 901, False) for key in range(2, 5))])
     assert "lower versions" not in table.project.logged("JinjaLogWarning")
     table.check([(0, 1, 900), (1, 1, 900), (2, 3, 901), (3, 3, 901), (4, 3, 901)])

@@ -263,8 +263,9 @@
         versioned_collapsing.get_final_name(target_relation) ~ ": the changes of " ~ late ~ " of "
         ~ versioned_collapsing.format_count(counts['keys'], 'key')
         ~ " have lower versions than the stored rows or deletes, and were left out. If they are newer all the same, "
-        ~ "their source moved to another server or was restored, and its positions began anew: lift them with epochs, "
-        ~ "or rebuild the table with --full-refresh."
+        ~ "their source moved to another server or was restored, and its positions began anew. Load the landing "
+        ~ "table anew, and rebuild: " ~ apply.rebuild_command ~ ". Or, with kafka_connect_changes, lift them by the "
+        ~ "time from which on they are of the new server: epochs=['2026-01-05 10:00:00']."
     ) -%}
   {%- endif -%}
 {% endmacro %}

@@ -522,7 +522,7 @@ with images as (
     _ignored as _ignored,
     if(_op = 'r' and coalesce(_source.lsn, _source.file, _source.ord, _source.commit_lsn, _source.scn) is null or if(_op <> 'r' and _source.commit_lsn is null and _source.sequence is not null and try_cast(nullif(regexp_extract(_source.sequence, '^."?([0-9]+)', 1), '') as bigint) is null, if(_op = 'r' and _source.lsn is null, 0L, if(contains(_source.lsn, '.'), null, try_cast(_source.lsn as bigint))), null) is not null, null, try_cast(_source.ts_ms as bigint)) as _event_ms,
     if(_op <> 'r' and _source.commit_lsn is null and _source.sequence is not null and try_cast(nullif(regexp_extract(_source.sequence, '^."?([0-9]+)', 1), '') as bigint) is null, if(_op = 'r' and _source.lsn is null, 0L, if(contains(_source.lsn, '.'), null, try_cast(_source.lsn as bigint))), null) as _first_lsn,
-    if(_op = 'r', if(_op = 'r' and _source.lsn is null, 0L, if(contains(_source.lsn, '.'), null, try_cast(_source.lsn as bigint))), null) as _snapshot_lsn,
+    if(_op = 'r' and try_cast(nullif(regexp_extract(_source.sequence, '^."?([0-9]+)', 1), '') as bigint) is null, if(_op = 'r' and _source.lsn is null, 0L, if(contains(_source.lsn, '.'), null, try_cast(_source.lsn as bigint))), null) as _snapshot_lsn,
     if(coalesce(nullif(_source.table, ''), _source.collection) is null, null, concat_ws('.', coalesce(nullif(_source.schema, ''), nullif(_source.db, '')), coalesce(nullif(_source.table, ''), _source.collection))) as _table,
     array_except(
       if(_is_json, if(_op = 'd', json_object_keys(if(
