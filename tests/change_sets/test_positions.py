@@ -207,7 +207,7 @@ def test_without_truncates_their_rows_stay(landing: Landing) -> None:
 
 
 def test_a_new_slot_misses_what_was_deleted_before_its_snapshot(landing: Landing) -> None:
-    """The snapshot corrects the other rows. A truncate just below it, as docs/debezium.md shows it, removes that one."""
+    """The snapshot corrects the other rows. A truncate just below it, as docs/parse_debezium.md has it, removes that one."""
     with racing_postgres() as races:
         races.stream()
         races.send("S insert into T select id, id, 0, 'old' from generate_series(1, 4) as id")
@@ -228,7 +228,7 @@ def test_a_new_slot_misses_what_was_deleted_before_its_snapshot(landing: Landing
     found = _live(landing.query("fold_accounts", since_snapshot))
     assert [row["id"] for row in found] == [1, 2, 3, 4, 5]
     assert [row for row in found if row["id"] != 2] == rows
-    (example,) = re.findall(r'^\{"op":"t".*', (REPOSITORY / "docs" / "debezium.md").read_text(), re.MULTILINE)
+    (example,) = re.findall(r'^\{"op":"t".*', (REPOSITORY / "docs" / "parse_debezium.md").read_text(), re.MULTILINE)
     landing.land([example.replace("orders", "accounts").replace("799", str(position - 1))])
     landing.stage("parse_accounts")
     assert _live(landing.query("fold_accounts", since_snapshot)) == rows
