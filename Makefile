@@ -102,7 +102,7 @@ portability: setup $(addprefix $(PORTABILITY)/,dbt-core-1.12 dbt-2) ## Run the t
 cluster: setup ## Run the shop on a Spark cluster and a ClickHouse server on this machine, and break both while it runs
 	@$(VENV)/bin/pytest tests/cluster
 
-soak: setup ## Run the long tests: random histories, deaths at every statement, 1,000 kills, each setting of ClickHouse
+soak: setup ## Run the long tests: random histories, deaths at every statement, kills for an hour, each setting of ClickHouse
 	@$(VENV)/bin/pytest tests/materialization/test_histories.py -k random --histories 5000 60 200
 	@$(VENV)/bin/pytest tests/materialization/test_deltas.py --deltas 10000
 	@$(VENV)/bin/pytest tests/materialization/test_life.py --lives 60
@@ -110,7 +110,7 @@ soak: setup ## Run the long tests: random histories, deaths at every statement, 
 		tests/materialization/test_histories.py tests/materialization/test_history.py tests/materialization/test_atomic.py \
 		tests/materialization/test_views.py \
 		tests/end_to_end/test_shop.py tests/bridges/test_shop.py --exhaustive
-	@$(VENV)/bin/pytest tests/materialization/test_kill.py -s --kills 900
+	@$(VENV)/bin/python -m tests.faults --minutes 60 --kinds SIGKILL
 	@$(VENV)/bin/pytest tests/end_to_end/test_deaths_on_spark.py --spark-deaths 100
 	@$(VENV)/bin/pytest tests/materialization/test_every_setting.py --every-setting
 	@$(VENV)/bin/pytest tests/end_to_end/test_many_batches.py --batches 200

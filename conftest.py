@@ -37,7 +37,6 @@ NEEDS = {
     "plugins/sqlfluff-plugin-versioned-collapsing/tests/test_statements.py": "engine",
     "plugins/sqlfluff-plugin-versioned-collapsing/tests/": "fast",
     "tests/support/test_budget.py": "fast",
-    "tests/support/test_warm_spark.py": "spark",
     "tests/support/": "engine",
     "tests/materialization/": "engine",
     "tests/faults/": "engine",
@@ -71,7 +70,6 @@ ALL = {
     ),
     "tests/change_sets/test_extracts.py": "an extract, with and without keys, in test_change_sets.py",
     "tests/change_sets/test_positions.py::test_races_that_debezium_has_recorded[0]": "the same races to their end",
-    "tests/change_sets/test_python.py": "a change set in Python, in the shop, and Python models in the adapter's tests",
     "tests/change_sets/test_unchanged.py": "a run without new batches starts no Spark, in test_shop.py",
     "tests/docs/test_guides.py::test_guide[docs/deletes": "each option of the page, in tests/materialization",
     "tests/docs/test_guides.py::test_guide[docs/history.md]": "what the page shows, in test_history.py",
@@ -79,9 +77,6 @@ ALL = {
     "tests/docs/test_guides.py::test_guide[docs/scaling.md]": "each option of the page, in tests/materialization",
     "tests/docs/test_guides.py::test_prometheus": "the figures, in test_report.py",
     "tests/docs/test_your_project.py": "other pages that are run, in test_guides.py",
-    "tests/end_to_end/test_broken_input.py": (
-        "unusable lines, in test_change_sets.py; files that change, in test_batches.py"
-    ),
     "tests/end_to_end/test_changing_files.py": "files that change between runs, in test_batches.py",
     "tests/end_to_end/test_cluster.py": "ClickHouse behind HTTP that is sent Spark's rows, in test_push.py",
     "tests/end_to_end/test_deaths_on_spark.py": "a run that is killed with its Spark, in test_ends.py of the adapter",
@@ -101,17 +96,12 @@ ALL = {
         "a view that lacks rows of its feed is filled again"
     ),
     "tests/materialization/test_feed.py::test_what_a_dead": "a death at every tenth statement, in test_deaths.py",
-    "tests/materialization/test_histories.py::test_a_run_that_dies": (
-        "deaths at random statements in the other histories, and test_deaths.py"
-    ),
     "tests/materialization/test_histories.py::test_random_histories[direct": "the same in chunks",
     "tests/materialization/test_history.py::test_a_history_of_runs_that_died": (
         "a history, and deaths in test_deaths.py"
     ),
     "tests/materialization/test_hostile.py::test_values_of_50_megabytes": "values of 20 MB, in test_values.py",
-    "tests/materialization/test_kill.py": "deaths at every tenth statement, in test_deaths.py",
     "tests/materialization/test_life.py": "random histories with deaths, in test_histories.py",
-    "tests/materialization/test_readers.py": "what a run publishes at once, in test_deaths.py and test_journal.py",
     "tests/materialization/test_stream.py::TestManifest::test_a_run_may_have_many_batches[target]": (
         "a run that died is completed by a view"
     ),
@@ -125,7 +115,6 @@ ALL = {
     "tests/release/": "the files of both plugins are those that every other test imports",
     "tests/shop_stream/": "the stream that is in the repository, in test_shop.py",
     "tests/support/test_chdb_http.py": "every test of the materialization sends its statements this way",
-    "tests/support/test_warm_spark.py": "every test that runs dbt on Spark shares this JVM",
 }
 # The cases of such a test differ in one value, and each has a table of its own: `make test` takes so many of them, the
 # first and the last among them.
@@ -162,7 +151,7 @@ LONG = {
 USUAL: dict[str, Any] = {
     "--deltas": 200,
     "--histories": (300, 8, 40),
-    **dict.fromkeys(("--lives", "--spark-deaths", "--kills", "--exhaustive", *LONG), 0),
+    **dict.fromkeys(("--lives", "--spark-deaths", "--exhaustive", *LONG), 0),
 }
 
 
@@ -194,13 +183,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=0,
         metavar="COUNT",
         help="kill this many runs on Spark, spread over all that a run does; a few chosen ones where it is 0",
-    )
-    parser.addoption(
-        "--kills",
-        type=int,
-        default=0,
-        metavar="COUNT",
-        help="kill this many runs on the embedded ClickHouse, most of them at random; a few chosen ones where it is 0",
     )
     parser.addoption(
         "--batches",

@@ -11,7 +11,7 @@ from typing import Any
 
 from tests.support.chdb_http import running_server
 from tests.support.collapsing_project import CollapsingProject
-from tests.support.polling import Size, poll_applies
+from benchmarks.polling import Size, poll_applies
 
 # Options of the model; `auto` is the default.
 WAYS: dict[str, dict[str, Any]] = {

@@ -31,7 +31,7 @@ from benchmarks.views import measure_views
 from benchmarks.ways import Ways
 from benchmarks.whole_run import write_whole_run
 from benchmarks.written import measure_written
-from tests.support.polling import THREADS, Size
+from benchmarks.polling import THREADS, Size
 
 PARTS = (
     "upsert",

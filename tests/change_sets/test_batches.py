@@ -7,6 +7,7 @@ import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +119,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
         ("sample", ["run", "--sample", span, "--select", "stg_later"]),
         ("after a part", chosen(*changes, "cdc_quarantine_changes+")),
         ("after a part, advised", chosen(*(f"+{name}" for name in changes), "+cdc_quarantine_changes+")),
+        ("rebuild alone", chosen("orders", option="--full-refresh")),
         ("", ["mv", str(aside / "corrected.json"), str(landing / "later/batch=000002/p.json")]),
         ("changed", chosen("later_changes+")),
         ("changed, advised", [*chosen("later_changes+"), *variables(reprocess_batches=[2])]),
@@ -129,6 +131,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
         ("", ["mv", str(landing / "orders/batch=000001"), str(aside / "orders/old")]),
         ("rebuild", chosen("orders_changes+", option="--full-refresh")),
         ("rebuild, advised", [*chosen("orders_changes+", option="--full-refresh"), *variables(rebuild_from_batch=2)]),
+        ("reported", ["--quiet", "run-operation", "report_data", "--no-write-json"]),
         ("rebuild again", chosen("orders_changes+", option="--full-refresh")),
     ]
     outcomes = project.dbt(*(command for _, command in steps))
@@ -208,6 +211,7 @@ def test_the_advised_command_helps(told: Told, command: str, node: str, advised:
             "later_changes",
             ["shop.stg_later was built by a run with --empty or --sample and reads only a part of its input"],
         ),
+        ("rebuild alone", "orders", ["does not begin at the first batch"]),
         (
             "changed",
             "later_changes",
@@ -285,6 +289,15 @@ def test_files_in_quarantine_have_their_own_names(told: Told) -> None:
         ("orders", 1, f"orders/batch=000001/{ODD_NAME}", 1, "malformed JSON", "no JSON"),
         ("orders", 1, "orders/batch=000001/part-00000.json", 2, "malformed JSON", '{"id":'),
     ]
+
+
+def test_the_report_has_unusable_lines_by_reason_and_day(told: Told) -> None:
+    tables = {table["model"]: table for table in json.loads(told.outcomes["reported"].output)["tables"]}
+    (found,) = tables.pop("cdc_quarantine")["quarantined"]
+    today = datetime.now(UTC).date()
+    assert (found["why"], found["n"]) == ("malformed JSON", 2)
+    assert found["day"] in (str(today), str(today - timedelta(days=1)))
+    assert {table["quarantined"] for table in tables.values()} == {None}
 
 
 def test_no_row_is_lost_but_those_that_were_given_up(told: Told) -> None:

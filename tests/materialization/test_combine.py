@@ -114,21 +114,13 @@ def test_a_fold_equals_its_changes_one_by_one(make_project: MakeProject, chunks:
 
 ROWS: dict[str, tuple[list[Event], list[Event], tuple[Value, ...] | None]] = {
     # The stored value, the new one, and the live one for each of: latest, greatest, least, coalesce, first
-    "values": (
-        [change(0, 1, 0, (5, 5, 5, 5, 5))],
-        [change(0, 2, 0, (4, 4, 4, 4, 4))],
-        (4, 5, 4, 4, 5),
-    ),
+    "values": ([change(0, 1, 0, (5, 5, 5, 5, 5))], [change(0, 2, 0, (4, 4, 4, 4, 4))], (4, 5, 4, 4, 5)),
     "null_keeps_but_with_latest": (
         [change(0, 1, 0, (5, 5, 5, 5, 5))],
         [change(0, 2, 0, (None,) * 5)],
         (None, 5, 5, 5, 5),
     ),
-    "null_stored": (
-        [change(0, 1, 0, (None,) * 5)],
-        [change(0, 2, 0, (4, 4, 4, 4, 4))],
-        (4, 4, 4, 4, 4),
-    ),
+    "null_stored": ([change(0, 1, 0, (None,) * 5)], [change(0, 2, 0, (4, 4, 4, 4, 4))], (4, 4, 4, 4, 4)),
     "unset_keeps": (
         [change(0, 1, 0, (5, 5, 5, 5, 5))],
         [change(0, 2, 1, (9, 9, 1, 9, 9), unset=POLICIES)],
@@ -161,10 +153,7 @@ ROWS: dict[str, tuple[list[Event], list[Event], tuple[Value, ...] | None]] = {
     ),
     "stale_change_is_lost_beside_a_newer_one": (
         [change(0, 5, 0, (5, 5, 5, 5, 5))],
-        [
-            change(0, 2, 0, (9, 9, 0, 9, 9)),
-            change(0, 6, 0, (None,) * 5, unset=("latest", "greatest")),
-        ],
+        [change(0, 2, 0, (9, 9, 0, 9, 9)), change(0, 6, 0, (None,) * 5, unset=("latest", "greatest"))],
         (5, 5, 5, 5, 5),
     ),
     "recreation_after_a_delete": (
@@ -172,11 +161,7 @@ ROWS: dict[str, tuple[list[Event], list[Event], tuple[Value, ...] | None]] = {
         [change(0, 3, 0, (1, 1, 1, None, None))],
         (1, 1, 1, None, None),
     ),
-    "moved_partition": (
-        [change(0, 1, 0, (5, 5, 5, 5, 5))],
-        [change(0, 2, 2, (1, 9, 9, None, 1))],
-        (1, 9, 5, 5, 5),
-    ),
+    "moved_partition": ([change(0, 1, 0, (5, 5, 5, 5, 5))], [change(0, 2, 2, (1, 9, 9, None, 1))], (1, 9, 5, 5, 5)),
 }
 
 
@@ -229,9 +214,7 @@ def test_a_change_at_the_live_version_is_judged_after_combining(make_project: Ma
     project = make_project("combine_conflict")
     project.add_model("target", CONFIG, "select * from changes")
     apply(project, [row(change(1, 5, 0, (5,) * 5)), row(change(2, 5, 0, (5,) * 5))])
-    message = apply(
-        project, [row(change(1, 5, 0, (5, 1, 9, None, 9))), row(change(2, 5, 0, (5, 6, 5, 5, 5)))]
-    )
+    message = apply(project, [row(change(1, 5, 0, (5, 1, 9, None, 9))), row(change(2, 5, 0, (5, 6, 5, 5, 5)))])
     assert message == "2 rows: 1 duplicate, 1 conflict"
     assert project.query(LIVE) == [(1, 0, *(5,) * 5, 5), (2, 0, *(5,) * 5, 5)]
 
@@ -240,9 +223,7 @@ def test_partial_changes_that_cannot_be_combined_are_counted(make_project: MakeP
     project = make_project("combine_unmerged")
     project.add_model("target", CONFIG, "select * from changes")
     apply(project, [row(change(1, 5, 0, (5,) * 5))])
-    message = apply(
-        project, [row(change(1, 4, 0, (9,) * 5)), row(change(2, 1, 0, (1,) * 5, unset=("latest",)))]
-    )
+    message = apply(project, [row(change(1, 4, 0, (9,) * 5)), row(change(2, 1, 0, (1,) * 5, unset=("latest",)))])
     assert "2 unmerged" in message
     assert project.query(LIVE)[1] == (2, 0, None, 1, 1, 1, 1, 1)
 
@@ -262,13 +243,7 @@ def test_columns_of_many_types(make_project: MakeProject) -> None:
     types: dict[str, tuple[Any, ...]] = {
         "low": ("LowCardinality(String)", "greatest", "b", "a", "b"),
         "low_null": ("LowCardinality(Nullable(String))", "coalesce", "b", None, "b"),
-        "price": (
-            "Decimal(12, 2)",
-            "greatest",
-            Decimal("1.10"),
-            Decimal("1.20"),
-            Decimal("1.20"),
-        ),
+        "price": ("Decimal(12, 2)", "greatest", Decimal("1.10"), Decimal("1.20"), Decimal("1.20")),
         "at": (
             "Nullable(DateTime64(6))",
             "first",

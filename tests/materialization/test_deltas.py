@@ -69,9 +69,7 @@ class Histories:
 
     def __init__(self, seed: int, count: int) -> None:
         self._random = random.Random(seed)
-        self._live: dict[str, list[dict[int, Row]]] = {
-            name: [{} for _ in range(count)] for name in COLUMNS
-        }
+        self._live: dict[str, list[dict[int, Row]]] = {name: [{} for _ in range(count)] for name in COLUMNS}
 
     def change(self, table: str, version: int) -> list[Row]:
         """Inserts, updates, deletes and resurrections, as h, id, values, version and sign."""
@@ -122,10 +120,7 @@ class View:
         self._client, self._project, self._select = client, project, select
         used = [each for each in sources(project) if f"`{each['name']}`" in select]
         self.sources = [{**each, "position": position} for position, each in enumerate(used)]
-        self.columns = {
-            each["name"]: ["h", "id", *COLUMNS[each["name"]], "_version", "_sign"]
-            for each in self.sources
-        }
+        self.columns = {each["name"]: ["h", "id", *COLUMNS[each["name"]], "_version", "_sign"] for each in self.sources}
         self.last = {each["position"]: 0 for each in self.sources}
         self._used = dict(self.last)
         client.command(f"create or replace table {SCHEMA}.kept engine = Memory empty as {select}")
@@ -146,10 +141,7 @@ class View:
     def refresh(self) -> None:
         """Add what has changed."""
         if self.last != self._used:
-            described = [
-                {"table": [{"name": column} for column in columns]}
-                for columns in self.columns.values()
-            ]
+            described = [{"table": [{"name": column} for column in columns]} for columns in self.columns.values()]
             sql = self._project.rendered(
                 "get_delta_sql",
                 sources=self.sources,
@@ -165,9 +157,7 @@ class View:
         live = self._select
         for name in self.columns:
             rows = f"(select * from {SCHEMA}.{name} final)"
-            live = live.replace(f"`{SCHEMA}`.`{name}`", rows).replace(
-                "final) on", f"final) as {name} on"
-            )
+            live = live.replace(f"`{SCHEMA}`.`{name}`", rows).replace("final) on", f"final) as {name} on")
         columns = [row[0] for row in self._client.query(f"describe {SCHEMA}.kept").result_rows]
         sums = [column for column in columns if column in ("a", "b")]
         keys = ", ".join(column for column in columns if column not in sums)
@@ -182,9 +172,7 @@ class View:
 
 
 @pytest.mark.parametrize("name", SELECTS)
-def test_random_histories(
-    client: Client, project: Project, request: pytest.FixtureRequest, name: str
-) -> None:
+def test_random_histories(client: Client, project: Project, request: pytest.FixtureRequest, name: str) -> None:
     count = request.config.getoption("--deltas")
     for seed in range(0, count, AT_ONCE):
         choose = random.Random(-seed)

@@ -30,12 +30,7 @@ MODEL = {
     "unique_key": ["tenant", "id"],
     "order_by": ["region", "tenant", "id"],
     "partition_by": "toYYYYMM(day)",
-    "projections": [
-        {
-            "name": "by_region",
-            "query": "select region, sum(amount * _sign), sum(_sign) group by region",
-        }
-    ],
+    "projections": [{"name": "by_region", "query": "select region, sum(amount * _sign), sum(_sign) group by region"}],
 }
 
 
@@ -107,11 +102,7 @@ class History:
         project = self.project
         view = {"materialized": "versioned_collapsing_view", "order_by": "region"}
         project.add_model("sums", view, SUMS.format(source="{{ ref('target') }}"))
-        stock = {
-            "materialized": "materialized_view",
-            "order_by": "region",
-            "engine": "SummingMergeTree",
-        }
+        stock = {"materialized": "materialized_view", "order_by": "region", "engine": "SummingMergeTree"}
         project.add_model("stock_sums", stock, SUMS.format(source="{{ ref('target') }}"))
         assert {outcome.status for outcome in project.run().values()} == {"success"}
         project.command(
@@ -152,16 +143,12 @@ class History:
         regions = sums(self.oracle)
         live = query(f"select {COLUMNS} from target final where _sign = 1")
         assert sorted(live, key=repr) == rows
-        net = query(
-            f"select {COLUMNS}, sum(_sign) as net from target group by {COLUMNS} having net <> 0"
-        )
+        net = query(f"select {COLUMNS}, sum(_sign) as net from target group by {COLUMNS} having net <> 0")
         assert {net_row[-1] for net_row in net} <= {1}
         assert sorted((net_row[:-1] for net_row in net), key=repr) == rows
         by_region = f"{SUMS.format(source='target')} having n <> 0 order by region"
         assert query(f"{by_region} settings optimize_use_projections = 0") == regions
-        assert (
-            query(f"{by_region} settings force_optimize_projection = {bool(net):d}") == regions
-        )
+        assert query(f"{by_region} settings force_optimize_projection = {bool(net):d}") == regions
         if self.views:
             assert self.project.run("--select", "sums")["sums"].status == "success"
         for view in self.views:
@@ -171,15 +158,9 @@ class History:
             assert kept == regions, view
 
 
-@pytest.mark.parametrize(
-    ("name", "config"),
-    [("journal", {}), ("direct", {}), ("chunked", {"chunks": 3})],
-)
+@pytest.mark.parametrize(("name", "config"), [("journal", {}), ("direct", {}), ("chunked", {"chunks": 3})])
 def test_random_histories(
-    make_project: Callable[[str], CollapsingProject],
-    request: pytest.FixtureRequest,
-    name: str,
-    config: dict[str, Any],
+    make_project: Callable[[str], CollapsingProject], request: pytest.FixtureRequest, name: str, config: dict[str, Any]
 ) -> None:
     keys, runs, events = request.config.getoption("--histories")
     chance = random.Random(f"{name} {keys}")
@@ -194,19 +175,3 @@ def test_random_histories(
     assert len(history.oracle.live) > keys / 3
     assert history.oracle.tombstones
     assert history.died
-
-
-def test_a_run_that_dies_before_any_of_its_statements_is_completed_by_the_next(
-    make_project: Callable[[str], CollapsingProject], is_exhaustive: bool
-) -> None:
-    """Every third of them, unless the test is exhaustive; test_deaths.py has the others."""
-    history = History(make_project("killed"))
-    history.prepare()
-    history.add_views()
-    step = 1 if is_exhaustive else 3
-    for run, changes in enumerate(histories(random.Random(3), 100, 40, 200)):
-        died = history.died
-        history.run(changes, run * step)
-        if history.died == died:
-            break
-    assert history.died * step >= 12, "the run had fewer statements than it should"

@@ -15,13 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    initialize,
-    precondition,
-    rule,
-    run_state_machine_as_test,
-)
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
 from tests.support.collapsing_project import CollapsingProject
 from tests.support.collapsing_projects import MakeProject
@@ -51,17 +45,9 @@ def change(key: int, version: int, is_deleted: bool = False, is_truncate: bool =
 
 
 EVENTS = st.lists(
-    st.builds(
-        change,
-        st.integers(0, 7),
-        st.integers(1, 30),
-        st.sampled_from([False, False, True]),
-    ),
-    max_size=12,
+    st.builds(change, st.integers(0, 7), st.integers(1, 30), st.sampled_from([False, False, True])), max_size=12
 )
-TRUNCATES = st.lists(
-    st.builds(change, st.just(0), st.integers(1, 15), is_truncate=st.just(True)), max_size=1
-)
+TRUNCATES = st.lists(st.builds(change, st.just(0), st.integers(1, 15), is_truncate=st.just(True)), max_size=1)
 DEATHS = st.integers(0, 24)
 
 
@@ -149,9 +135,7 @@ class Life(RuleBasedStateMachine):
         key = min(self.oracle.live)
         changed = "" if sign == 1 else "99 as id, -1 as _sign"
         replaced = f" replace ({changed})" if changed else ""
-        self.project.command(
-            f"insert into target select *{replaced} from target final where id = {key} and _sign = 1"
-        )
+        self.project.command(f"insert into target select *{replaced} from target final where id = {key} and _sign = 1")
         self.project.operation("rebalance", model="target", dry_run=False)
         self.has_whole_feed = False
         self._run([])
@@ -264,14 +248,10 @@ class Life(RuleBasedStateMachine):
         query = self.project.query
         live = query(f"select {names} from target final where _sign = 1")
         assert sorted(live, key=repr) == rows
-        nets = (
-            "select {names}, sum(_sign) as net from {table}{where} group by {names} having net <> 0"
-        )
+        nets = "select {names}, sum(_sign) as net from {table}{where} group by {names} having net <> 0"
         found = query(nets.format(names=names, table="target", where=""))
         assert sorted(found, key=repr) == [(*row, 1) for row in rows]
-        view = query(
-            "select region, sum(total), sum(n) as c from sums group by region having c <> 0 order by region"
-        )
+        view = query("select region, sum(total), sum(n) as c from sums group by region having c <> 0 order by region")
         assert view == self._sums()
         if self.has_whole_feed and query("exists table target__feed") == [(1,)]:
             where = (
@@ -298,9 +278,7 @@ class Life(RuleBasedStateMachine):
     def teardown(self) -> None:
         self._run([])
         rows = [(*row[:3], row[-1]) for row in self.oracle.rows]
-        self.project.replace_rows(
-            "reference", "id Int64, region String, x Nullable(Int64), _version UInt64", rows
-        )
+        self.project.replace_rows("reference", "id Int64, region String, x Nullable(Int64), _version UInt64", rows)
         self.project.operation("reconcile", model="target", reference="reference")
 
 
@@ -314,10 +292,6 @@ def test_a_life(make_project: MakeProject, request: pytest.FixtureRequest) -> No
     run_state_machine_as_test(
         life,
         settings=settings(
-            drawn,
-            deadline=None,
-            suppress_health_check=list(HealthCheck),
-            print_blob=True,
-            report_multiple_bugs=False,
+            drawn, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True, report_multiple_bugs=False
         ),
     )

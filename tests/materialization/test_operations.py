@@ -214,6 +214,7 @@ def test_a_password_in_the_reference_is_told_nobody(
 ) -> None:
     """Our messages do not show it. If it is exported as a dbt secret, neither does dbt's own log."""
     project = make(make_project, "secrets").project
+    project.has_log = True
     project.replace_rows("reference", COLUMNS, rows(1))
     said = {}
     log = project.folder / "logs" / "dbt.log"

@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import base64
 import contextlib
-import gzip
 import io
 import json
 import logging
@@ -29,7 +28,6 @@ import threading
 import time
 import urllib.request
 import uuid
-import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from logging.handlers import RotatingFileHandler
@@ -59,20 +57,13 @@ HTTP_STATUS = {
     **dict.fromkeys((516,), 403),
     **dict.fromkeys((48,), 501),
 }
-# Compressions in the server's order of preference, except brotli, snappy, xz and bz2.
-ENCODERS: Mapping[str, Callable[[Any], bytes]] = {
-    "zstd": zstd.compress,
-    "lz4": lz4.frame.compress,
-    "gzip": lambda data: gzip.compress(data, compresslevel=3),
-    "deflate": zlib.compress,
-}
+# The compressions that clickhouse-connect uses, in the server's order of preference.
+ENCODERS: Mapping[str, Callable[[Any], bytes]] = {"zstd": zstd.compress, "lz4": lz4.frame.compress}
 DECODERS: Mapping[str, Callable[[bytes], bytes]] = {
     "": lambda data: data,
     "zstd": zstd.decompress,
     # Not lz4.frame.decompress: it stops after one frame, and an insert has one per block.
     "lz4": lambda data: bytes(lz4.frame.open(io.BytesIO(data)).read()),
-    "gzip": gzip.decompress,
-    "deflate": zlib.decompress,
 }
 
 _LOG = logging.getLogger("chdb_http")
@@ -90,8 +81,6 @@ _ENGINE_ERROR = re.compile(
     r"(?: \(version [^)]*\)\.?)?",
     re.DOTALL,
 )
-# Parentheses may be nested up to three deep, as in Map(String, Array(Decimal(9, 2))).
-_COLUMN_TYPE = re.compile(r"(?:[^,()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))+")
 
 
 class ClickHouseError(Exception):
@@ -126,7 +115,6 @@ class Request(NamedTuple):
     parameters: dict[str, str]
     database: str
     output_format: str
-    external_tables: Mapping[str, tuple[str, Insert]]  # By quoted name, with their columns.
 
 
 class Outcome(NamedTuple):
@@ -187,14 +175,7 @@ class Session:
         self._bind_database(request.database)
         if insert:
             return self._insert(insert)
-        try:
-            for name, (columns, content) in request.external_tables.items():
-                self.query(f"CREATE TEMPORARY TABLE {name} ({columns})")
-                self._insert(content)
-            result = self.query(request.sql, request.output_format, request.parameters)
-        finally:
-            for name in request.external_tables:
-                self.query(f"DROP TEMPORARY TABLE IF EXISTS {name}")
+        result = self.query(request.sql, request.output_format, request.parameters)
         if keyword == b"SET":
             self._set_statements.pop(request.sql, None)
             self._set_statements[request.sql] = None
@@ -439,15 +420,10 @@ class _Handler(BaseHTTPRequestHandler):
             raise ClickHouseError(48, "NOT_IMPLEMENTED", f"Content-Encoding {encoding}.")
         try:
             return DECODERS[encoding](body)
-        except (OSError, EOFError, RuntimeError, zlib.error, zstd.ZstdError) as error:
+        except (OSError, EOFError, RuntimeError, zstd.ZstdError) as error:
             raise ClickHouseError(354, "ZLIB_INFLATE_FAILED", f"{encoding}: {error}") from error
 
     def _request(self, fields: dict[str, str], body: bytes) -> Request:
-        content_type, tables = self.headers.get("Content-Type", ""), {}
-        if content_type.startswith("multipart/form-data"):
-            parts, body = list(_form_parts(content_type, body)), b""
-            fields |= {name: data.decode() for name, data, is_file in parts if not is_file}
-            tables = dict(_external_table(*part[:2], fields) for part in parts if part[2])
         query = fields.get("query", "").encode(errors="surrogateescape")
         header = {k: str(self.headers.get(f"X-ClickHouse-{k}", "")) for k in ("Database", "Format")}
         return Request(
@@ -456,26 +432,7 @@ class _Handler(BaseHTTPRequestHandler):
             parameters={k[6:]: v for k, v in fields.items() if k.startswith("param_")},
             database=fields.get("database") or header["Database"],
             output_format=fields.get("default_format") or header["Format"] or "TabSeparated",
-            external_tables=tables,
         )
-
-
-def _form_parts(content_type: str, body: bytes) -> Iterator[tuple[str, bytes, bool]]:
-    """Yield the name and the content of each part of a form, and whether it is a file."""
-    boundary = content_type.partition("boundary=")[2].strip('"').encode()
-    for part in (b"\r\n" + body).split(b"\r\n--" + boundary)[1:-1]:
-        head, _, content = part.partition(b"\r\n\r\n")
-        if name := re.search(rb'\bname="([^"]*)"', head):
-            yield name[1].decode(), content, b"filename=" in head
-
-
-def _external_table(name: str, data: bytes, fields: dict[str, str]) -> tuple[str, tuple[str, Insert]]:
-    """Take the description of the table ``name`` from the fields of the form."""
-    types, quoted = _COLUMN_TYPE.findall(fields.pop(f"{name}_types", "")), _quoted(name, "`")
-    columns = ", ".join(f"_{number} {type_}" for number, type_ in enumerate(types, 1))
-    columns = fields.pop(f"{name}_structure", columns)
-    data_format = fields.pop(f"{name}_format", "TabSeparated")
-    return quoted, (columns, Insert(f"INSERT INTO {quoted}".encode(), data_format, data))
 
 
 @contextlib.contextmanager

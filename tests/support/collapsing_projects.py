@@ -10,10 +10,12 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from dbt.artifacts.resources.base import FileHash
-from dbt.contracts.graph.manifest import ManifestStateCheck
+from dbt.contracts.graph.manifest import Manifest, ManifestStateCheck
+from dbt.contracts.graph.nodes import Macro
 from dbt.parser.manifest import ManifestLoader
 from dbt_common.behavior_flags import BehaviorFlagRendered
 
@@ -54,6 +56,26 @@ def _parsed_once() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ManifestLoader, "build_manifest_state_check", state_check)
+        patch.setattr(Manifest, "from_msgpack", classmethod(_SavedMacros(Manifest.from_msgpack).read))
         # dbt looks up the module of every stack frame to name the origin of a flag, which is slow.
         patch.setattr(BehaviorFlagRendered, "_default_source", staticmethod(lambda: "dbt"))
         yield
+
+
+class _SavedMacros:
+    """Reads what dbt has saved, and makes each macro only once: they are the most of it, and no command changes them."""
+
+    def __init__(self, stock: Callable[..., Manifest]) -> None:
+        self._stock = stock
+        self._known: dict[str, tuple[dict[str, Any], Macro]] = {}
+
+    def read(self, _: type[Manifest], saved: bytes, decoder: Callable[[bytes], dict[str, Any]]) -> Manifest:
+        """In place of `Manifest.from_msgpack`."""
+        content = decoder(saved)
+        macros = content.pop("macros")
+        manifest = self._stock(content, decoder=lambda found: found)
+        for name, macro in macros.items():
+            if self._known.get(name, (None,))[0] != macro:
+                self._known[name] = (macro, Macro.from_dict(macro))
+        manifest.macros = {name: self._known[name][1] for name in macros}
+        return manifest
