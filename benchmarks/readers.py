@@ -9,9 +9,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from benchmarks.polling import Size, poll_applies
 from tests.support.chdb_http import running_server
 from tests.support.collapsing_project import CollapsingProject
-from benchmarks.polling import Size, poll_applies
 
 # Options of the model; `auto` is the default.
 WAYS: dict[str, dict[str, Any]] = {

@@ -21,6 +21,7 @@ from benchmarks.history import measure_history
 from benchmarks.inserts import Inserts
 from benchmarks.measure import as_rows, write_results
 from benchmarks.plots import plot_growth, plot_ways
+from benchmarks.polling import THREADS, Size
 from benchmarks.queries import measure_queries
 from benchmarks.readers import measure_readers
 from benchmarks.reads import measure_reads
@@ -31,7 +32,6 @@ from benchmarks.views import measure_views
 from benchmarks.ways import Ways
 from benchmarks.whole_run import write_whole_run
 from benchmarks.written import measure_written
-from benchmarks.polling import THREADS, Size
 
 PARTS = (
     "upsert",
