@@ -320,22 +320,19 @@
 
 {# For each input of a change set with a first transaction among the batches that are pending, the snapshots up to
    there: batch and LSN, the last one first. They can be in an earlier batch, so that the landing zone is searched, but
-   only lines of snapshots are parsed. #}
-{% macro read_snapshots(inputs, pending) %}
+   only lines of snapshots are parsed. `code` is the SQL of the change set, which says whether it needs them. #}
+{% macro read_snapshots(inputs, code) %}
   {%- set found = {} -%}
-  {%- for input in inputs if '_first_lsn' in input.columns and pending -%}
-    {%- set last -%}
-      select max(_batch) as batch
-      from {{ input.parsed or input.relation }}
-      where _first_lsn is not null
-        and _batch in ({{ pending | join(', ') }})
-    {%- endset -%}
-    {%- set batch = run_query(last).rows[0]['batch'] -%}
-    {%- if batch is not none -%}
+  {%- for input in inputs if versioned_collapsing._get_snapshot_mark(input.relation) in code -%}
+    {%- set begun = [] -%}
+    {%- for batch, row in input.get('found', {}).items() if row.begun -%}
+      {%- do begun.append(batch) -%}
+    {%- endfor -%}
+    {%- if begun -%}
       {%- set query -%}
         select _batch as batch, max(_snapshot_lsn) as lsn
         from {{ input.relation }}
-        where _batch <= {{ batch }}
+        where _batch <= {{ begun | max }}
           and _raw_line rlike r'"(__)?op"\s*+:\s*+"r"'
         group by _batch
         having lsn is not null

@@ -57,7 +57,8 @@
   {% if existing is not none and not existing.is_table %}
     {% do adapter.drop_relation(existing) %}
   {% endif %}
-  {% for table in [target, manifest] + versioned_collapsing.get_own_parsed_lines(inputs) %}
+  {% for table in [target, manifest] + versioned_collapsing.get_own_parsed_lines(inputs)
+      if adapter.get_relation(table.database, table.schema, table.identifier) is not none %}
     {% call statement('drop') -%}
       drop table if exists {{ table }} purge
     {%- endcall %}
@@ -92,7 +93,7 @@
     ) }}
   {%- endcall %}
   {% set code = versioned_collapsing.get_change_set_code(
-      compiled_code, model.language, inputs, pending, versioned_collapsing.read_snapshots(inputs, pending)
+      compiled_code, model.language, inputs, pending, versioned_collapsing.read_snapshots(inputs, compiled_code)
   ) %}
   {% call statement('main', language=model.language) -%}
     {{ create_table_as(False, target, code, model.language) }}

@@ -51,7 +51,11 @@
 {# The counts of the lines of the batches that a run takes. First checks that all lines are there. A run with --empty or
    --sample gets no counts, because its manifest says that the change set is a part. #}
 {% macro read_counts(model, inputs, pending, is_first=false) %}
-  {%- if not pending or versioned_collapsing.is_partial_run() -%}{%- do return({}) -%}{%- endif -%}
+  {%- if not pending -%}{%- do return({}) -%}{%- endif -%}
+  {%- if versioned_collapsing.is_partial_run() -%}
+    {%- do versioned_collapsing.count_lines(inputs, pending) -%}
+    {%- do return({}) -%}
+  {%- endif -%}
   {%- if model.depends_on.macros | select('equalto', 'macro.versioned_collapsing.quarantined_lines') | list -%}
     {# The lines of a quarantine are counted elsewhere, so it has no counts of its own. #}
     {%- set inputs = inputs | rejectattr('is_view') | list -%}
@@ -94,6 +98,9 @@
         {%- endif %}
         {%- if '_event_ms' in input.columns %},
         {{ versioned_collapsing._get_positions_sql() }}
+        {%- endif %}
+        {%- if '_first_lsn' in input.columns %},
+        count_if(_first_lsn is not null) as begun
         {%- endif %}
       from {{ input.parsed or input.relation }}
       where _batch in ({{ pending | join(', ') }})
@@ -491,7 +498,11 @@
 {% endmacro %}
 
 
+{# The adapter may know the statement that made the view. #}
 {% macro _read_view_text(relation) %}
+  {%- set known = adapter.view_statement(relation.schema, relation.identifier)
+      if adapter.view_statement is defined else '' -%}
+  {%- if known -%}{%- do return(known) -%}{%- endif -%}
   {%- for row in run_query('describe table extended ' ~ relation).rows if row[0] == 'View Text' -%}
     {%- do return(row[1] | string) -%}
   {%- endfor -%}

@@ -133,10 +133,10 @@ class dbtObj(dbtObj):
   {%- set found = [] -%}
   {%- for node in graph.nodes.values()
       if node.unique_id in model.depends_on.nodes and not versioned_collapsing.is_parsed_for(model, node) -%}
-    {%- if node.config.materialized not in ('view', 'ephemeral') or adapter.view_definition is not defined -%}
+    {%- if node.config.materialized not in ('view', 'ephemeral') or adapter.view_statement is not defined -%}
       {%- do found.append('') -%}
     {%- elif node.config.materialized == 'view' -%}
-      {%- do found.append(adapter.view_definition(node.schema, node.alias)) -%}
+      {%- do found.append(adapter.view_statement(node.schema, node.alias)) -%}
     {%- endif -%}
     {%- do found.extend(versioned_collapsing._get_definitions_of_views(node)) -%}
   {%- endfor -%}

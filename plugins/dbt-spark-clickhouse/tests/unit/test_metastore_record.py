@@ -42,8 +42,8 @@ def test_the_next_run_knows_what_is_there(tmp_path: Path) -> None:
     assert record.is_made(VIEW)
     assert record.is_made(f"/* dbt */ {VIEW}") is False
     assert record.is_made(VIEW.replace("value", "1")) is False
-    assert record.view_definition("shop", "stg_orders")
-    assert record.view_definition("shop", "other") == ""
+    assert record.view_statement("shop", "stg_orders")
+    assert record.view_statement("shop", "other") == ""
 
 
 def test_no_record_is_kept_of_what_is_changing(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ which views keep. It is deleted as soon as a statement is about to change the me
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import threading
@@ -83,11 +82,10 @@ class MetastoreRecord:
         self.load()
         return None if self._schemas is None else self._schemas.get(schema.lower(), [])
 
-    def view_definition(self, schema: str, name: str) -> str:
-        """The hash of the statement that made a view; empty if unknown."""
+    def view_statement(self, schema: str, name: str) -> str:
+        """The statement that made a view; empty if unknown."""
         self.load()
-        statement = self._views.get(f"{schema}.{name}".lower(), "")
-        return hashlib.md5(statement.encode()).hexdigest() if statement else ""
+        return self._views.get(f"{schema}.{name}".lower(), "")
 
     def columns(self, schema: str, name: str) -> Columns | None:
         """The columns of a table or view; None if unknown."""
