@@ -133,14 +133,14 @@ def test_the_package_that_it_installs_is_there(page: str) -> None:
 
 
 def test_the_command_that_writes_it_takes_the_batch_of_the_page(tmp_path: Path) -> None:
-    (line,) = (step.text for step in _steps(YOUR_PROJECT) if step.text.startswith(STARTER))
+    line, _ = (step.text for step in _steps(YOUR_PROJECT) if step.text.startswith(STARTER))
     batch = next(step for step in _steps(YOUR_PROJECT) if step.language == "json")
     path = tmp_path / batch.path
     path.parent.mkdir(parents=True)
     path.write_text(batch.text)
     command = shlex.split(line.replace("\\\n", " "))[2:]
     assert start([*command, "--project-dir", str(tmp_path)]) == 0
-    assert (tmp_path / "models" / "devices" / "stg_devices.sql").exists()
+    assert (tmp_path / "models" / "staging" / "stg_devices.sql").exists()
 
 
 @pytest.mark.parametrize("page", PAGES)

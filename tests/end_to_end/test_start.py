@@ -73,20 +73,23 @@ LANDED: dict[str, list[list[Row]]] = {
         [{"invoice": 1, "line": 2, "rev": 2, "gone": True}],
     ],
 }
-STARTS = {
-    "products": ("--kind", "debezium", "--key", "id"),
-    "readings": ("--kind", "upserts", "--key", "sensor", "--version", "at"),
-    "lines": ("--kind", "upserts", "--key", "invoice,line", "--version", "rev", "--is-deleted", "gone"),
-}
+# The second start adds two tables to the project of the first one.
+STARTS = (
+    ("products", "--kind", "debezium", "--key", "id", "--landing", "landing/products"),
+    (
+        *("--tables", "readings,lines", "--kind", "upserts", "--landing", "landing", "--is-deleted", "gone"),
+        *("--key", "readings.sensor,lines.invoice,lines.line", "--version", "at,lines.rev"),
+    ),
+)
 LIVE = {
-    "select id, price, day, at, name from products.products": [
+    "select id, price, day, at, name from my_shop.products": [
         ["1", "3", "2024-10-04", "2023-11-14 22:13:20.123000", "\\N"]
     ],
-    "select sensor, value, day, at from products.readings": [
+    "select sensor, value, day, at from my_shop.readings": [
         ["a", "2.125", "2025-01-02", "2025-01-02 10:00:00.000000"],
         ["b", "7", "\\N", "2025-01-01 10:00:00.000000"],
     ],
-    'select invoice, line, "order", "group", "select" from products.lines': [
+    'select invoice, line, "order", "group", "select" from my_shop.lines': [
         ["1", "1", "x", "12345678901234567890", '{"a": [1]}']
     ],
 }
@@ -94,14 +97,14 @@ LIVE = {
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("started")
+    folder = tmp_path_factory.mktemp("started") / "My shop"
     for name, batches in LANDED.items():
         for number, rows in enumerate(batches, 1):
             batch = folder / "landing" / name / f"batch={number:06d}"
             batch.mkdir(parents=True)
             (batch / "part-0.json").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-        arguments = [name, *STARTS[name], "--landing", f"landing/{name}", "--project-dir", str(folder)]
-        assert main([*arguments, "--package", str(REPOSITORY)]) == 0
+    for arguments in STARTS:
+        assert main([*arguments, "--project-dir", str(folder), "--package", str(REPOSITORY)]) == 0
     return folder
 
 

@@ -107,10 +107,10 @@ def test_what_is_there_stays(project: CollapsingProject, capsys: pytest.CaptureF
     start(project, "kept", *OPTIONS, *more)
     files = {path: path.read_text() for path in project.folder.rglob("*") if _is_source(path)}
     assert start(project, "kept", *OPTIONS, *more) == 2
-    assert "models/kept/kept.sql" in (said := capsys.readouterr().err)
+    assert "models/current/kept.sql" in (said := capsys.readouterr().err)
     assert "there already. Nothing was written." in said
     assert {path: path.read_text() for path in files} == files
-    for path in (project.folder / "models" / "kept").iterdir():
+    for path in (project.folder / "models" / "current").glob("kept.*"):
         path.unlink()
     (project.folder / "packages.yml").unlink()
 
@@ -148,4 +148,4 @@ def test_errors_say_what_to_do(
 ) -> None:
     assert start(project, "wrong", *arguments) == 2
     assert message in capsys.readouterr().err
-    assert not (project.folder / "models" / "wrong").exists()
+    assert not [*project.folder.rglob("wrong*")]

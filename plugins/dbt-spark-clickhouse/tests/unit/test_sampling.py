@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dbt.adapters.spark_clickhouse.cli.sampling import SampleError, sample_of_files, sample_of_table
+from dbt.adapters.spark_clickhouse.cli.sampling import SampleError, landed, sample_of_files, sample_of_table
 from dbt.adapters.spark_clickhouse.cli.start import main
 
 
@@ -43,7 +43,7 @@ def land(folder: Path, *lines: str) -> Path:
 )
 def test_the_type_of_values(values: tuple[str, ...], expected: str, tmp_path: Path) -> None:
     landing = land(tmp_path, "no JSON", "[]", *(f'{{"x": {value}}}' for value in values))
-    assert sample_of_files(landing, is_debezium=False, types={}).columns == {"x": expected}
+    assert sample_of_files(landed(landing), is_debezium=False, types={}).columns == {"x": expected}
 
 
 OPEN_ENDS = ("9999-12-31", "infinity", "0001-01-01", "2300-01-01")
@@ -90,12 +90,12 @@ def test_open_ends_of_dates_are_seen(end: str, tmp_path: Path, capsys: pytest.Ca
 )
 def test_lines_of_other_tools_are_named(line: str, is_debezium: bool, message: str, tmp_path: Path) -> None:
     with pytest.raises(SampleError, match=re.escape(message)):
-        sample_of_files(land(tmp_path, line), is_debezium=is_debezium, types={})
+        sample_of_files(landed(land(tmp_path, line)), is_debezium=is_debezium, types={})
 
 
 def test_a_type_that_is_given_counts_for_more(tmp_path: Path) -> None:
     landing = land(tmp_path, '{"x": 0.5}')
-    found = sample_of_files(landing, is_debezium=False, types={"x": "decimal(12,4)"})
+    found = sample_of_files(landed(landing), is_debezium=False, types={"x": "decimal(12,4)"})
     assert found.columns == {"x": "decimal(12,4)"}
 
 
@@ -104,12 +104,12 @@ def test_a_type_that_is_given_counts_for_more(tmp_path: Path) -> None:
     [
         ('{"a b": 1}', False, "the column 'a b' does not begin with a letter, or contains characters"),
         ('{"_x": 1}', False, "the column '_x' does not begin with a letter"),
-        ("nothing", False, "has no line with a row. Land a batch first"),
+        ("nothing", False, "no line of the sample has a row. Land a batch first"),
     ],
 )
 def test_what_cannot_be_read(line: str, is_debezium: bool, message: str, tmp_path: Path) -> None:
     with pytest.raises(SampleError, match=message):
-        sample_of_files(land(tmp_path, line), is_debezium=is_debezium, types={})
+        sample_of_files(landed(land(tmp_path, line)), is_debezium=is_debezium, types={})
 
 
 def test_debezium_of_postgresql_without_a_schema(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_debezium_of_postgresql_without_a_schema(tmp_path: Path) -> None:
         {"op": "c", "before": None, "after": {"id": 1, "at": "2025-01-31T10:00:00Z"}, "source": {"lsn": 5}},
         {"op": "d", "before": {"id": 2, "at": None}, "after": None, "source": {"lsn": 6}},
     ]
-    found = sample_of_files(land(tmp_path, *map(json.dumps, events)), is_debezium=True, types={})
+    found = sample_of_files(landed(land(tmp_path, *map(json.dumps, events))), is_debezium=True, types={})
     assert (found.columns, found.version) == ({"id": "bigint", "at": "timestamp"}, "source.lsn_despite_races")
 
 
@@ -136,7 +136,7 @@ def test_events_of_several_tables(tmp_path: Path, capsys: pytest.CaptureFixture[
     said = capsys.readouterr().err
     assert "the events are of several tables: public.carts, public.orders. Name one of them: " in said
     assert main([*arguments, "--source-table", "orders"]) == 0
-    model = (tmp_path / "models" / "things" / "stg_things.sql").read_text()
+    model = (tmp_path / "models" / "staging" / "stg_things.sql").read_text()
     assert "table='public.orders',\n    version='source.sequence'," in model
     assert "'b'" not in model
 
@@ -158,15 +158,15 @@ def test_the_position_of_a_connector(
     land(tmp_path, event)
     arguments = ["things", "--kind", "debezium", "--landing", "landing", "--key", "id"]
     assert main([*arguments, "--project-dir", str(tmp_path)]) == 0, capsys.readouterr().err
-    folder = tmp_path / "models" / "things"
-    assert f"version='{version}'" in (folder / "stg_things.sql").read_text()
-    assert f'{{name: "_version", data_type: "{stored}"}}' in (folder / "things__models.yml").read_text()
+    assert f"version='{version}'" in (tmp_path / "models" / "staging" / "stg_things.sql").read_text()
+    properties = (tmp_path / "models" / "current" / "things.yml").read_text()
+    assert f'{{name: "_version", data_type: "{stored}"}}' in properties
 
 
 def test_events_of_two_connectors(tmp_path: Path) -> None:
     land(tmp_path, _event("t", "a", lsn=8), _event("t", "a", "mysql", file="b.1", pos=4))
     with pytest.raises(SampleError, match="whose positions have no common order"):
-        sample_of_files(tmp_path / "landing", is_debezium=True, types={})
+        sample_of_files(landed(tmp_path / "landing"), is_debezium=True, types={})
 
 
 def test_events_without_a_position_need_a_version(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -176,7 +176,7 @@ def test_events_without_a_position_need_a_version(tmp_path: Path, capsys: pytest
     assert main(arguments) == 2
     assert "the events have no position by which they could be ordered" in capsys.readouterr().err
     assert main([*arguments, "--version", "rev"]) == 0
-    assert "version='rev'" in (tmp_path / "models" / "things" / "stg_things.sql").read_text()
+    assert "version='rev'" in (tmp_path / "models" / "staging" / "stg_things.sql").read_text()
 
 
 def test_it_asks_for_what_is_missing(
@@ -200,7 +200,7 @@ def test_it_asks_for_what_is_missing(
         "Which column grows with each change of a row",
         "Which column is true for a deleted row",
     ]
-    model = (tmp_path / "models" / "things" / "stg_things.sql").read_text()
+    model = (tmp_path / "models" / "staging" / "stg_things.sql").read_text()
     assert "key=['id']" in model
     assert "version='rev',\n    is_deleted='gone'," in model
     assert "dbt build --select stg_things+" in capsys.readouterr().out
@@ -261,7 +261,7 @@ PLAIN = {
 )
 def test_forms_of_events(line: dict[str, Any], columns: list[str], tmp_path: Path) -> None:
     landing = land(tmp_path, json.dumps(line))
-    assert list(sample_of_files(landing, is_debezium=True, types={}).columns) == columns
+    assert list(sample_of_files(landed(landing), is_debezium=True, types={}).columns) == columns
 
 
 @pytest.mark.parametrize(
@@ -281,21 +281,21 @@ def test_forms_of_events(line: dict[str, Any], columns: list[str], tmp_path: Pat
 def test_what_a_value_does_not_say_is_asked(value: Any, message: str, tmp_path: Path) -> None:
     landing = land(tmp_path, json.dumps({**PLAIN, "after": {"id": 1, "x": value}}))
     with pytest.raises(SampleError, match=re.escape(message)):
-        sample_of_files(landing, is_debezium=True, types={})
-    found = sample_of_files(landing, is_debezium=True, types={"x": "decimal(12,2):precise"})
+        sample_of_files(landed(landing), is_debezium=True, types={})
+    found = sample_of_files(landed(landing), is_debezium=True, types={"x": "decimal(12,2):precise"})
     assert (found.columns["x"], found.encodings) == ("decimal(12,2)", {"x": "precise"})
 
 
 def test_a_date_or_a_number_is_asked(tmp_path: Path) -> None:
     landing = land(tmp_path, json.dumps({**PLAIN, "after": {"id": 1, "day": 20458}}))
     with pytest.raises(SampleError, match=r"the events have no schema, and some values do not say what they are\."):
-        sample_of_files(landing, is_debezium=True, types={})
+        sample_of_files(landed(landing), is_debezium=True, types={})
 
 
 def test_a_flattened_stream_needs_deletes(tmp_path: Path) -> None:
     landing = land(tmp_path, '{"id": 1, "__op": "c", "__lsn": 5}')
     with pytest.raises(SampleError, match="the events are flattened and have no __deleted: the stream has no deletes"):
-        sample_of_files(landing, is_debezium=True, types={})
+        sample_of_files(landed(landing), is_debezium=True, types={})
 
 
 def test_codes_of_operations(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -308,6 +308,105 @@ def test_codes_of_operations(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         in capsys.readouterr().err
     )
     assert main([*given, "Op=D"]) == 0
-    model = (tmp_path / "models" / "flags" / "stg_flags.sql").read_text()
+    model = (tmp_path / "models" / "staging" / "stg_flags.sql").read_text()
     assert "is_deleted={'Op': {'D': True, 'I': False}}," in model
-    assert "name: flags_project" in (tmp_path / "dbt_project.yml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("folder", "name"), [("My-Shop 2", "my_shop_2"), ("2026", "p_2026"), ("flags", "flags_project"), ("ö", "project")]
+)
+def test_a_project_is_named_after_its_folder(folder: str, name: str, tmp_path: Path) -> None:
+    land(tmp_path / folder, '{"id": 1, "rev": 1}')
+    arguments = ["orders", "--kind", "upserts", "--landing", "landing", "--key", "id", "--version", "rev"]
+    assert main([*arguments, "--project-dir", str(tmp_path / folder)]) == 0
+    assert f"\nprofile: {name}\n" in (tmp_path / folder / "dbt_project.yml").read_text()
+    assert f"schema: {name}\n" in (tmp_path / folder / "profiles.yml").read_text()
+
+
+def _start(folder: Path, *arguments: str) -> int:
+    return main([*arguments, "--landing", "landing", "--project-dir", str(folder)])
+
+
+PLACE: dict[str, object] = {"lsn": 8, "sequence": '["8","8"]'}
+
+
+def test_all_tables_of_a_topic(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each has its models, its columns and its key; one quarantine has the lines of all."""
+    land(tmp_path, _event("orders", "price", **PLACE), _event("Order Lines", "line", **PLACE))
+    of_all = ("--all", "--kind", "debezium", "--key")
+    assert _start(tmp_path, *of_all, "id,order_lines.line,order_lines.id", "--column", "orders.price:double") == 0
+    said = capsys.readouterr().out
+    assert "order_lines: key line, id; version source.sequence\n" in said
+    assert "  price  double, can be null\n" in said
+    assert "dbt build --select stg_order_lines+ stg_orders+" in said
+    lines = (tmp_path / "models" / "staging" / "stg_order_lines.sql").read_text()
+    assert "key=['line', 'id']" in lines
+    assert "table='public.Order Lines'" in lines
+    assert "price" not in lines
+    quarantine = (tmp_path / "models" / "changes" / "quarantine_changes.sql").read_text()
+    assert quarantine.count("quarantined_lines(") == 2
+
+
+def test_some_tables_in_folders(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """More of them can follow: the quarantine then has theirs, too."""
+    for name in ("a", "b", "c"):
+        batch = tmp_path / "landing" / name / "batch=1"
+        batch.mkdir(parents=True)
+        (batch / "part.json").write_text(f'{{"{name}_id": 1, "rev": 1}}\n')
+    of_two = ("--tables", "a, c", "--kind", "upserts", "--version", "rev", "--key")
+    assert _start(tmp_path, *of_two, "a_id") == 2
+    assert "c: the sample has no column a_id. It has c_id, rev. Name the key of this table: --key c.c_id" in (
+        capsys.readouterr().err
+    )
+    assert _start(tmp_path, "--tables", "a,d", "--kind", "upserts", "--version", "rev", "--key", "id") == 2
+    assert "landing has no table d. It has a, b, c: a table is a folder with folders batch=N" in capsys.readouterr().err
+    assert not (tmp_path / "models").exists()
+    assert _start(tmp_path, *of_two, "a.a_id,c.c_id") == 0
+    assert _start(tmp_path, "--all", "--kind", "upserts", "--version", "rev", "--key", "id") == 2
+    assert "models/staging/stg_a.sql" in capsys.readouterr().err
+    assert _start(tmp_path, "--tables", "b", "--kind", "upserts", "--version", "rev", "--key", "b_id") == 0
+    assert "Added to models/changes/quarantine_changes.sql\n" in capsys.readouterr().out
+    quarantine = (tmp_path / "models" / "changes" / "quarantine_changes.sql").read_text()
+    assert re.findall(r"ref\('stg_(\w)'\)", quarantine) == ["a", "c", "b"]
+
+
+def test_problems_of_all_tables_are_said_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    land(
+        tmp_path,
+        *(json.dumps({**json.loads(_event(table, "x", **PLACE)), "after": {"id": 1, "x": "Dzw="}}) for table in "ab"),
+    )
+    assert _start(tmp_path, "--all", "--kind", "debezium", "--key", "id") == 2
+    said = capsys.readouterr().err
+    assert "--column 'a.x:decimal(12,2):precise'" in said
+    assert "--column 'b.x:decimal(12,2):precise'" in said
+
+
+def test_what_the_values_look_like_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A column that was null, or is missing in a row that is not deleted, can be null."""
+    row = {
+        "id": 1,
+        "rev": 1,
+        "price": "1.25",
+        "is_vip": 1,
+        "op": "I",
+        "note": None,
+        "until": "9999-12-31",
+        "gone": False,
+    }
+    rows = [{**row, "id": key, "op": "IU"[key % 2], "is_vip": key % 2} for key in range(120)]
+    land(tmp_path, *map(json.dumps, rows), '{"id": 1, "rev": 2, "gone": true}')
+    assert _start(tmp_path, "t", "--kind", "upserts", "--key", "id", "--version", "rev", "--is-deleted", "gone") == 0
+    said = " ".join(capsys.readouterr().out.split())
+    for part in (
+        "rev bigint, always has a value",
+        "price string, always has a value, has \"1.25\". For a number: --column 'price:decimal(18,2)'",
+        "is_vip bigint, always has a value, has 0 and 1. For a flag: --column is_vip:boolean",
+        "op string, always has a value, has I, U. If one means a deleted row: --is-deleted op=…",
+        "note string, can be null, has only nulls. For another type: --column 'note:decimal(12,2)'",
+        "until date, always has a value, values beyond 1900 to 2299 become the nearest bound",
+    ):
+        assert part in said
+    assert "required=['price', 'is_vip', 'op', 'until']" in (tmp_path / "models" / "staging" / "stg_t.sql").read_text()
+    properties = (tmp_path / "models" / "current" / "t.yml").read_text()
+    assert '{name: "price", data_type: "String"}' in properties
+    assert "note" not in properties

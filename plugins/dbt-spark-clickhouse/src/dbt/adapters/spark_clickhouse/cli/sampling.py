@@ -5,7 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from dbt.cli.main import dbtRunner
 from dbt.adapters.spark_clickhouse.landing.batches import local_files
 
 LINES = 2000  # lines to look at in each file
+ENOUGH_ROWS = 100  # rows after which a column that was never null is taken to have a value always
+FLAGS_OF_DELETES = frozenset({"true", "t", "yes", "y", "1"})
 FILES = 20
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -71,6 +74,8 @@ class Sampled:
         version: what orders the changes, if the source itself says so.
         open_ended: the columns of dates and times with values such as 9999-12-31 or infinity.
         table: the table of Debezium's events, with its schema, if the events say so.
+        required: the columns that always have a value.
+        looks: what else the values of a column could be, with the option that says so.
     """
 
     columns: Mapping[str, str]
@@ -78,52 +83,71 @@ class Sampled:
     version: str = ""
     table: str = ""
     open_ended: frozenset[str] = frozenset()
+    required: frozenset[str] = frozenset()
+    looks: Mapping[str, str] = field(default_factory=dict)
 
 
-def sample_of_files(landing: Path, *, is_debezium: bool, types: Mapping[str, str], table: str = "") -> Sampled:
+def sample_of_files(
+    lines: Sequence[dict[str, Any]],
+    *,
+    is_debezium: bool,
+    types: Mapping[str, str],
+    table: str = "",
+    marker: str = "",
+    deletes: Collection[str] = FLAGS_OF_DELETES,
+    prefix: str = "",
+) -> Sampled:
     """The columns of the rows in a landing zone.
 
     Args:
-        landing: the folder that contains the folders `batch=N`.
+        lines: what ``landed`` has read.
         is_debezium: whether the lines are Debezium envelopes.
         types: the given types, by column.
         table: if the events are of several tables, the one to look at: its name, with or without the schema.
+        marker: a column that says which rows are deleted, if its value is one of ``deletes``.
+        prefix: what options for this table begin with.
 
     Raises:
         SampleError: no line can be used, a column cannot be read, or the events are of several tables.
     """
     values: dict[str, list[Any]] = {}
-    declared: dict[str, tuple[str, str]] = {}
+    declared: dict[str, _Declared] = {}
     sources: list[Mapping[str, Any]] = []
     tables: set[str] = set()
-    for line in _objects(landing):
+    rows = 0
+    kept: Counter[str] = Counter()
+    for line in lines:
         row: Any = line
+        is_kept = str(line.get(marker)).lower() not in deletes if marker else True
         if is_debezium:
-            message = _message(line)
-            envelope = message.get("payload") if "payload" in message else message
-            if not isinstance(envelope, dict):
+            message, event = _event(line)
+            if event is None:
                 continue
             declared |= _declared(message.get("schema"))
-            envelope = _envelope(envelope)
-            source = envelope.get("source")
+            source = event.get("source")
             if isinstance(source, dict):
                 of_table = _table_of(source)
                 if table and of_table and table not in (of_table, of_table.rpartition(".")[2]):
                     continue
                 tables |= {of_table} - {""}
                 sources.append(source)
-            row = envelope.get("after") or envelope.get("before")
+            row = event.get("after") or event.get("before")
+            is_kept = bool(event.get("after")) and event.get("op") != "d"
         _refuse_other_tools(line)
-        for name, value in row.items() if isinstance(row, dict) else ():
+        if not isinstance(row, dict):
+            continue
+        rows += is_kept
+        for name, value in row.items():
             values.setdefault(name, []).append(value)
+            kept[name] += is_kept and value is not None
     if len(tables) > 1:
         raise SampleError(
             f"the events are of several tables: {', '.join(sorted(tables))}. Name one of them: "
-            f"--source-table {min(tables)}"
+            f"--source-table {min(tables)}. Or take them all: --all"
         )
     if not values:
         raise SampleError(
-            f"{landing} has no line with a row. Land a batch first: a folder batch=N with files of "
+            "no line of the sample has a row. Land a batch first: a folder batch=N with files of "
             + ("Debezium's envelopes, one JSON object a line." if is_debezium else "JSON objects, one a line.")
         )
     columns: dict[str, str] = {}
@@ -134,16 +158,47 @@ def sample_of_files(landing: Path, *, is_debezium: bool, types: Mapping[str, str
                 "than letters, digits and underscores, which the parsers do not read. Rename it at "
                 "its source."
             )
-        columns[name] = types.get(name) or declared.get(name, ("",))[0] or _type_of(found)
+        columns[name] = types.get(name) or (declared[name].type if name in declared else _type_of(found))
+    unsaid = [name for name in values if name not in {**types, **declared, marker: ""}]
+    looks = {name: look for name in unsaid if (look := _look(name, values[name], prefix + name))}
     if is_debezium:
-        _refuse_unknown({name: found for name, found in values.items() if name not in {**types, **declared}})
-    encodings = {name: way for name, (_, way) in declared.items() if way and name in columns and name not in types}
+        _refuse_unknown([look for look in looks.values() if look.is_unclear])
+    encodings = {name: of.encoding for name, of in declared.items() if of.encoding and name in columns}
+    encodings = {name: way for name, way in encodings.items() if name not in types}
     encodings |= {name: kind.split(":")[1] for name, kind in types.items() if ":" in kind and name in columns}
     columns = {name: kind.split(":")[0] for name, kind in columns.items()}
     version = _version_of(sources) if is_debezium else ""
     of_time = {name for name, kind in columns.items() if kind in ("date", "timestamp")}
     open_ended = frozenset(name for name in of_time if any(_is_open_end(value) for value in values[name]))
-    return Sampled(columns, encodings, version, "".join(tables), open_ended)
+    always = {name for name in columns if rows >= ENOUGH_ROWS and kept[name] == rows and name not in declared}
+    always |= {name for name, of in declared.items() if of.is_required and name in columns}
+    texts = {name: look.text for name, look in looks.items() if not is_debezium or not look.is_code}
+    return Sampled(columns, encodings, version, "".join(tables), open_ended, frozenset(always), texts)
+
+
+def landed(landing: Path) -> list[dict[str, Any]]:
+    """The JSON objects in the first files of a landing zone. Other lines would go to the quarantine.
+
+    Raises:
+        SampleError: there is no such folder.
+    """
+    if not landing.is_dir():
+        raise SampleError(f"{landing} is no folder. It is where the folders batch=N are.")
+    return list(_objects(landing))
+
+
+def tables_of(lines: Sequence[dict[str, Any]]) -> list[str]:
+    """The tables of Debezium's events, with their schemas."""
+    events = (event for _, event in map(_event, lines) if event)
+    sources = (event["source"] for event in events if isinstance(event.get("source"), dict))
+    return sorted({_table_of(source) for source in sources} - {""})
+
+
+def _event(line: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    """The message in a line, and the envelope in it."""
+    message = _message(line)
+    envelope = message.get("payload") if "payload" in message else message
+    return message, _envelope(envelope) if isinstance(envelope, dict) else None
 
 
 # Fields by which the lines of another tool are known.
@@ -227,50 +282,71 @@ _OF_TIME = re.compile(r"(?:^|_)(?:day|date|dob|birthday|on|at|from|until|since|t
 _EPOCHS = {"millis": 10**12, "micros": 10**15, "nanos": 10**18}
 
 
-def _refuse_unknown(values: Mapping[str, list[Any]]) -> None:
+@dataclass(frozen=True)
+class _Look:
+    """What else the values of a column could be.
+
+    Args:
+        text: what they look like, and the options that say so.
+        is_unclear: whether they are likely to be something else than they seem.
+        is_code: whether they could say which rows are deleted.
+    """
+
+    text: str
+    is_unclear: bool = False
+    is_code: bool = False
+
+
+def _look(name: str, found: list[Any], option: str) -> _Look | None:
+    """What the values of a column look like. ``option`` is its name on the command line."""
+    given = [value for value in found if value is not None]
+    if not given:
+        return _Look(f"{name} has only nulls. For another type: --column '{option}:decimal(12,2)'")
+    has = f"{name} has {json.dumps(given[0])}"
+    if all(isinstance(value, dict) and value.keys() == {"scale", "value"} for value in given):
+        return _Look(f"{has}, a decimal: --column '{option}:decimal(38,9):precise'", is_unclear=True)
+    if all(isinstance(value, int) and not isinstance(value, bool) for value in given):
+        if ways := [way for way, one in _EPOCHS.items() if all(one <= value < 4 * one for value in given)]:
+            way = f"--column {option}:timestamp:epoch_{ways[0]}, or --column {option}:bigint"
+            return _Look(f"{has}, a time or a number: {way}", is_unclear=True)
+        if _OF_TIME.search(name) and all(-80_000 < value < 120_000 for value in given):
+            way = f"--column {option}:date:epoch_days, or --column {option}:bigint"
+            return _Look(f"{has}, a date or a number: {way}", is_unclear=True)
+        return _Look(f"{name} has 0 and 1. For a flag: --column {option}:boolean") if {*given} == {0, 1} else None
+    texts = [value for value in given if isinstance(value, str) and not isinstance(value, _Decimal) and value]
+    if len(texts) < len(given):
+        return None
+    if all(map(_BASE64.fullmatch, texts)) and any(text.endswith("=") for text in texts):
+        return _Look(
+            f"{has}, a decimal or bytes: --column '{option}:decimal(12,2):precise' with the scale of the source, "
+            f"--column {option}:binary:base64, or --column {option}:string",
+            is_unclear=True,
+        )
+    if all(map(_DECIMAL.fullmatch, texts)):
+        scale = max(len(text.partition(".")[2]) for text in texts)
+        return _Look(f"{has}. For a number: --column '{option}:decimal(18,{scale})'")
+    if 1 < len(codes := sorted({*texts})) < 6 and all(len(text) == 1 for text in codes):
+        return _Look(f"{name} has {', '.join(codes)}. If one means a deleted row: --is-deleted {name}=…", is_code=True)
+    return None
+
+
+def _refuse_unknown(looks: Sequence[_Look]) -> None:
     """Reject values, in events without a schema, that do not show by themselves what they are.
 
     Raises:
         SampleError: there is such a column; the message lists the ways to say what it is.
     """
-    problems = []
-    for name, found in values.items():
-        given = [value for value in found if value is not None]
-        example = json.dumps(given[0]) if given else ""
-        if given and all(isinstance(value, dict) and value.keys() == {"scale", "value"} for value in given):
-            problems.append(f"{name} has {example}, a decimal: --column '{name}:decimal(38,9):precise'")
-        elif (
-            given
-            and all(isinstance(value, str) and value and _BASE64.fullmatch(value) for value in given)
-            and any(value.endswith("=") for value in given)
-        ):
-            problems.append(
-                f"{name} has {example}, a decimal or bytes: --column "
-                f"'{name}:decimal(12,2):precise' with the scale of the source, --column "
-                f"{name}:binary:base64, or --column {name}:string"
-            )
-        elif given and all(isinstance(value, int) and not isinstance(value, bool) for value in given):
-            ways = [way for way, one in _EPOCHS.items() if all(one <= value < 4 * one for value in given)]
-            if ways:
-                problems.append(
-                    f"{name} has {example}, a time or a number: --column "
-                    f"{name}:timestamp:epoch_{ways[0]}, or --column {name}:bigint"
-                )
-            elif _OF_TIME.search(name) and all(-80_000 < value < 120_000 for value in given):
-                problems.append(
-                    f"{name} has {example}, a date or a number: --column "
-                    f"{name}:date:epoch_days, or --column {name}:bigint"
-                )
-    if problems:
+    if looks:
         raise SampleError(
             "the events have no schema, and some values do not say what they are. Let the "
-            "connector send schemas (value.converter.schemas.enable), or say it:\n  " + "\n  ".join(problems)
+            "connector send schemas (value.converter.schemas.enable), or say it:\n  "
+            + "\n  ".join(look.text for look in looks)
         )
 
 
-def codes_of(landing: Path, name: str) -> list[str]:
+def codes_of(lines: Sequence[dict[str, Any]], name: str) -> list[str]:
     """The values of a field that are neither true nor false, as text."""
-    values = {line.get(name) for line in _objects(landing) if not isinstance(line.get(name), dict | list)}
+    values = {line.get(name) for line in lines if not isinstance(line.get(name), dict | list)}
     return sorted(str(value) for value in values if value is not None and not isinstance(value, bool))
 
 
@@ -282,9 +358,6 @@ def _table_of(source: Mapping[str, Any]) -> str:
 
 
 def _objects(landing: Path) -> Iterator[dict[str, Any]]:
-    """The JSON objects in the first files of a landing zone. Other lines would go to the quarantine."""
-    if not landing.is_dir():
-        raise SampleError(f"{landing} is no folder. It is where the folders batch=N are.")
     files = sorted(local_files(landing), key=lambda file: file.place)
     files = [file for file in files if file.place.startswith("batch=")]
     for file in files[:FILES]:
@@ -303,23 +376,32 @@ class _Decimal(str):
     """A number with a fraction, as written."""
 
 
-def _declared(schema: Any) -> dict[str, tuple[str, str]]:
-    """What the schema around an envelope says about the columns."""
+@dataclass(frozen=True)
+class _Declared:
+    """What the schema around an envelope says about a column."""
+
+    type: str
+    encoding: str
+    is_required: bool
+
+
+def _declared(schema: Any) -> dict[str, _Declared]:
     fields = (schema or {}).get("fields") if isinstance(schema, dict) else None
     images = [f for f in fields or () if f.get("field") in ("after", "before")]
     found = {}
     for column in (images[-1].get("fields") or ()) if images else ():
-        name, kind, semantic = column.get("field"), column.get("type"), column.get("name", "")
+        kind, semantic = column.get("type"), column.get("name", "")
         parameters = column.get("parameters") or {}
         if semantic == "org.apache.kafka.connect.data.Decimal":
             precision = parameters.get("connect.decimal.precision", "38")
-            found[name] = (f"decimal({precision},{parameters.get('scale', '0')})", "precise")
+            of = (f"decimal({precision},{parameters.get('scale', '0')})", "precise")
         elif semantic in _OF_SCHEMA:
-            found[name] = _OF_SCHEMA[semantic]
+            of = _OF_SCHEMA[semantic]
         elif kind == "bytes":
-            found[name] = ("binary", "base64")
+            of = ("binary", "base64")
         else:
-            found[name] = (_OF_TYPE.get(str(kind), "string"), "")
+            of = (_OF_TYPE.get(str(kind), "string"), "")
+        found[column.get("field")] = _Declared(*of, is_required=column.get("optional") is False)
     return found
 
 

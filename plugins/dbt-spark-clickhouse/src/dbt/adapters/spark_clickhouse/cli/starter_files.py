@@ -1,10 +1,11 @@
-"""The files that `start` writes: sources, models, tests and documentation of one table."""
+"""The files that `start` writes: sources, models, tests and documentation of each table."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from dbt.adapters.spark_clickhouse.cli.sampling import Sampled
 from dbt.adapters.spark_clickhouse.core.types import SCALARS
@@ -76,9 +77,10 @@ class Start:
         key: the columns that identify a row.
         version: what orders the changes of a row.
         is_deleted: the column that is true for a deleted row, else empty.
-        sampled: the columns with their types.
         given: the column types given on the command line.
-        package: where the dbt package is.
+        source_table: the events to take, if there are those of several tables.
+        lines: for files, the lines of the sample.
+        sampled: the columns with their types.
         codes: the values of the column ``is_deleted``, if it is not true or false.
         deletes: the codes that mean a deleted row.
     """
@@ -91,16 +93,12 @@ class Start:
     key: tuple[str, ...]
     version: str
     is_deleted: str
-    sampled: Sampled
     given: Mapping[str, str]
-    package: str
+    source_table: str = ""
+    lines: Sequence[dict[str, Any]] = ()
+    sampled: Sampled = field(default_factory=lambda: Sampled({}))
     codes: tuple[str, ...] = ()
     deletes: tuple[str, ...] = ()
-
-    @property
-    def project(self) -> str:
-        """The name of a project for the table: dbt rejects some names."""
-        return f"{self.name}_project" if self.name in _NOT_OF_PROJECTS | _RESERVED else self.name
 
     @property
     def is_of_envelopes(self) -> bool:
@@ -112,97 +110,135 @@ class Start:
         """The columns of the table, without the one that marks deleted rows."""
         return {n: t for n, t in self.sampled.columns.items() if n != self.is_deleted}
 
-
-@dataclass(frozen=True)
-class Files:
-    """Texts by path: files that a project has only once, and those of the table."""
-
-    of_project: Mapping[str, str] = field(default_factory=dict)
-    of_models: Mapping[str, str] = field(default_factory=dict)
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The columns that always have a value, besides the key and the version."""
+        return tuple(name for name in self.columns if name in self.sampled.required - {*self.key, self.version})
 
 
-def files_of(start: Start, *, has_project: bool) -> Files:
-    """All files of a table.
+# The folders of models that read files: what they are, in the words of dbt_project.yml. Spark is brown.
+FOLDERS = {
+    "staging": {"database": "spark", "materialized": "view", "color": "#b35900"},
+    "changes": {"database": "spark", "materialized": "change_set", "color": "#b35900"},
+    "current": {"database": "clickhouse", "materialized": "versioned_collapsing", "color": "#0969da"},
+}
+QUARANTINE = "models/changes/quarantine_changes.sql"
+
+
+def project_name(folder: str) -> str:
+    """The name of a project in a folder: dbt rejects some names."""
+    name = re.sub(r"\W+", "_", folder.lower(), flags=re.ASCII).strip("_") or "project"
+    name = name if name[0].isalpha() else f"p_{name}"
+    return f"{name}_project" if name in _NOT_OF_PROJECTS | _RESERVED else name
+
+
+def project_files(project: str, package: str) -> dict[str, str]:
+    """The files that a project has only once."""
+    folders = "".join(
+        f"    {name}: {{+database: {of['database']}, +materialized: {of['materialized']}, "
+        f'+docs: {{node_color: "{of["color"]}"}}}}\n'
+        for name, of in FOLDERS.items()
+    )
+    return {
+        "packages.yml": f"packages:\n  - local: {package}\n",
+        "dbt_project.yml": (
+            f'name: {project}\nversion: "1.0"\nprofile: {project}\nmodels:\n  {project}:\n{folders}'
+            "    # For views with sums, once there are some:\n"
+            "    # marts: {+database: clickhouse, +materialized: versioned_collapsing_view}\n"
+        ),
+        "profiles.yml": (
+            f"{project}:\n  target: embedded\n  outputs:\n    embedded:\n"
+            f"      type: spark_clickhouse\n      schema: {project}\n      threads: 4\n"
+        ),
+    }
+
+
+def table_files(start: Start, *, has_folders: bool) -> dict[str, str]:
+    """The files of a table.
 
     Args:
         start: what is known.
-        has_project: whether there is a dbt project, whose files are then kept.
+        has_folders: whether dbt_project.yml has the configuration of ``FOLDERS``. If not, each model has it.
     """
-    of_project = {"packages.yml": f"packages:\n  - local: {start.package}\n"}
-    if not has_project:
-        of_project |= {
-            "dbt_project.yml": f'name: {start.project}\nversion: "1.0"\nprofile: {start.project}\n',
-            "profiles.yml": (
-                f"{start.project}:\n  target: embedded\n  outputs:\n    embedded:\n"
-                f"      type: spark_clickhouse\n      schema: {start.project}\n      threads: 4\n"
-            ),
-        }
     if start.kind in BRIDGES:
-        of_table = _of_bridge(start)
-    else:
-        of_table = _of_landing_table(start) if start.kind == "clickhouse" else _of_files(start)
-    folder = f"models/{start.name}"
-    return Files(of_project, {f"{folder}/{name}": text for name, text in of_table.items()})
+        return _of_bridge(start)
+    return _of_landing_table(start) if start.kind == "clickhouse" else _of_files(start, has_folders)
 
 
-def _of_files(start: Start) -> dict[str, str]:
-    name, changes = start.name, f"{start.name}_changes"
-    quarantine = f"{name}_quarantine"
+def quarantine_files(starts: Sequence[Start], before: str, *, has_folders: bool) -> dict[str, str]:
+    """The quarantine of all tables that read files. ``before`` is its change set as it is, empty if there is none."""
+    calls = [
+        f"{{{{ {_PACKAGE}.quarantined_lines(ref('stg_{start.name}'), '{start.name}', "
+        f"change_set=ref('{start.name}_changes')) }}}}\n"
+        for start in starts
+    ]
+    if before:
+        return {QUARANTINE: "union all\n".join([before.rstrip() + "\n", *calls])}
+    changes = _config("changes", has_folders, "meta={'on_changed_batch': 'reprocess'}")
+    current = _config("current", has_folders, "unique_key=['source_table', 'batch', 'file', 'line_number']")
+    return {
+        QUARANTINE: changes + "union all\n".join(calls),
+        "models/current/quarantine.sql": (
+            f"{current}{{{{ {_PACKAGE}.replace_quarantined_batches(ref('quarantine_changes')) }}}}\n"
+        ),
+        "models/current/quarantine.yml": (
+            "models:\n  - name: quarantine_changes\n"
+            "    description: Lines that cannot be used, of the batches to apply.\n"
+            "  - name: quarantine\n    description: Lines that cannot be used, of all tables, with the reason.\n"
+        ),
+    }
+
+
+def _config(folder: str, has_folders: bool, *more: str) -> str:
+    """The configuration in a model."""
+    of = FOLDERS[folder]
+    arguments = [] if has_folders else [f"database='{of['database']}'", f"materialized='{of['materialized']}'"]
+    return f"{{{{ config({', '.join([*arguments, *more])}) }}}}\n\n" if arguments or more else ""
+
+
+def _of_files(start: Start, has_folders: bool) -> dict[str, str]:
+    name, changes, sampled = start.name, f"{start.name}_changes", start.sampled
     parser = "parse_debezium" if start.kind == "debezium" else "parse_upserts"
-    arguments = [f"source('{name}_landing', '{name}')", f"key={_list(start.key)}", f"columns={_mapping(start.columns)}"]
-    if start.sampled.table:
-        arguments.append(f"table='{start.sampled.table}'")
+    arguments = [f"source('landing', '{name}')", f"key={_list(start.key)}", f"columns={_mapping(start.columns)}"]
+    if sampled.table:
+        arguments.append(f"table='{sampled.table}'")
     if start.version:
         arguments.append(f"version='{start.version}'")
     if start.kind == "upserts" and start.is_deleted:
         codes = ", ".join(f"{_python(code)}: {code in start.deletes}" for code in start.codes)
         flag = f"{{'{start.is_deleted}': {{{codes}}}}}" if codes else _python(start.is_deleted)
         arguments.append(f"is_deleted={flag}")
-    if start.sampled.encodings:
-        arguments.append(f"encodings={_mapping(start.sampled.encodings)}")
-    if clamped := sorted(start.sampled.open_ended - {*start.key, start.version}):
+    if encodings := {column: way for column, way in sampled.encodings.items() if column in start.columns}:
+        arguments.append(f"encodings={_mapping(encodings)}")
+    if clamped := sorted(sampled.open_ended - {*start.key, start.version}):
         arguments.append(f"ranges={_mapping(dict.fromkeys(clamped, 'clamp'))}")
+    if start.required:
+        arguments.append(f"required={_list(start.required)}")
     call = "".join(f"\n    {argument}," for argument in arguments)
     return {
-        f"{name}__sources.yml": (
-            f"sources:\n  - name: {name}_landing\n    description: Where {_text(start)} land.\n"
-            f"    database: spark\n    tables:\n      - name: {name}\n"
-            f"        description: One JSON object a line, in one folder a batch.\n"
+        f"models/staging/stg_{name}.sql": (
+            f"{_config('staging', has_folders)}{{{{ {_PACKAGE}.{parser}({call}\n) }}}}\n"
+        ),
+        f"models/staging/stg_{name}.yml": (
+            "sources:\n  - name: landing\n    database: spark\n    tables:\n"
+            f"      - name: {name}\n        description: {_text(start)}, one JSON object a line.\n"
             f"        external: {{location: {_quoted(start.landing)}, file_format: text}}\n"
-        ),
-        f"stg_{name}.sql": (
-            f"{{{{ config(database='spark', materialized='view') }}}}\n\n{{{{ {_PACKAGE}.{parser}({call}\n) }}}}\n"
-        ),
-        f"{changes}.sql": (
-            "{{ config(database='spark', materialized='change_set') }}\n\n"
-            f"{{{{ {_PACKAGE}.one_change_per_key(ref('stg_{name}'), key={_list(start.key)}) }}}}\n"
-        ),
-        f"{name}.sql": (
-            "{{ config(\n    database='clickhouse', materialized='versioned_collapsing', "
-            f"unique_key={_list(start.key)}\n) }}}}\n\nselect * from {{{{ ref('{changes}') }}}}\n"
-        ),
-        f"{quarantine}_changes.sql": (
-            "{{ config(database='spark', materialized='change_set', "
-            "on_changed_batch='reprocess') }}\n\n"
-            f"{{{{ {_PACKAGE}.quarantined_lines(ref('stg_{name}'), '{name}') }}}}\n"
-        ),
-        f"{quarantine}.sql": (
-            "{{ config(\n    database='clickhouse', materialized='versioned_collapsing',\n"
-            "    unique_key=['source_table', 'batch', 'file', 'line_number']\n) }}\n\n"
-            f"{{{{ {_PACKAGE}.replace_quarantined_batches(ref('{quarantine}_changes')) }}}}\n"
-        ),
-        f"{name}__models.yml": (
-            "models:\n"
-            f"  - name: stg_{name}\n    description: Every line of the landing zone, parsed.\n"
+            f"models:\n  - name: stg_{name}\n    description: Every line of the landing zone, parsed.\n"
             f"    data_tests:\n      - {_PACKAGE}.no_unknown_fields:\n"
             f"          arguments: {{change_set: ref('{changes}')}}\n"
-            f"  - name: {changes}\n"
-            "    description: The last change of each key, of the batches to apply.\n"
-            f"{_described_table(start, _stored_types(start))}"
-            f"  - name: {quarantine}_changes\n"
-            "    description: Lines of these batches that cannot be used.\n"
-            f"  - name: {quarantine}\n"
-            "    description: Lines that cannot be used, with the reason.\n"
+            f"  - name: {changes}\n    description: The last change of each key, of the batches to apply.\n"
+        ),
+        f"models/changes/{changes}.sql": (
+            f"{_config('changes', has_folders)}"
+            f"{{{{ {_PACKAGE}.one_change_per_key(ref('stg_{name}'), key={_list(start.key)}) }}}}\n"
+        ),
+        f"models/current/{name}.sql": (
+            f"{_config('current', has_folders, f'unique_key={_list(start.key)}')}"
+            f"select * from {{{{ ref('{changes}') }}}}\n"
+        ),
+        f"models/current/{name}.yml": (
+            f"# The other columns are Nullable, of the type in stg_{name}.sql.\n"
+            f"models:\n{_described_table(start, _stored_types(start))}"
         ),
     }
 
@@ -238,15 +274,8 @@ def _of_bridge(start: Start) -> dict[str, str]:
             arguments.append(f"{name}={text}")
     call = "".join(f"\n    {argument}," for argument in arguments)
     described = start.given if start.is_of_envelopes else {n: start.columns[n] for n in start.key}
-    return {
-        f"{start.name}__sources.yml": _landing_tables(start, f"What {bridge.tool} lands."),
-        f"{start.name}.sql": (
-            "{{ config(materialized='versioned_collapsing', "
-            f"unique_key={_list(start.key)}) }}}}\n\n"
-            f"{{{{ {_PACKAGE}.{start.kind}_changes({call}\n) }}}}\n"
-        ),
-        f"{start.name}__models.yml": f"models:\n{_described_table(start, described)}",
-    }
+    select = f"{{{{ {_PACKAGE}.{start.kind}_changes({call}\n) }}}}\n"
+    return _on_clickhouse(start, f"What {bridge.tool} lands.", select, described)
 
 
 def _of_landing_table(start: Start) -> dict[str, str]:
@@ -255,17 +284,16 @@ def _of_landing_table(start: Start) -> dict[str, str]:
     if start.is_deleted:
         is_named = start.is_deleted == "_is_deleted"
         lines.append("  _is_deleted" if is_named else f"  {_identifier(start.is_deleted)} as _is_deleted")
-    select = ",\n".join(lines)
+    columns = ",\n".join(lines)
     table = _python(start.table.partition(".")[2])
-    return {
-        f"{start.name}__sources.yml": _landing_tables(start, "Rows that replace each other."),
-        f"{start.name}.sql": (
-            "{{ config(materialized='versioned_collapsing', "
-            f"unique_key={_list(start.key)}) }}}}\n\nselect\n{select}\n"
-            f"from {{{{ source('{start.name}_landing', {table}) }}}}\n"
-        ),
-        f"{start.name}__models.yml": f"models:\n{_described_table(start, start.columns)}",
-    }
+    select = f"select\n{columns}\nfrom {{{{ source('{start.name}_landing', {table}) }}}}\n"
+    return _on_clickhouse(start, "Rows that replace each other.", select, start.columns)
+
+
+def _on_clickhouse(start: Start, landed: str, select: str, types: Mapping[str, str]) -> dict[str, str]:
+    config = f"{{{{ config(materialized='versioned_collapsing', unique_key={_list(start.key)}) }}}}"
+    properties = f"{_landing_tables(start, landed)}models:\n{_described_table(start, types)}"
+    return {f"models/current/{start.name}.sql": f"{config}\n\n{select}", f"models/current/{start.name}.yml": properties}
 
 
 def _described_table(start: Start, types: Mapping[str, str]) -> str:
@@ -286,13 +314,12 @@ def _described_table(start: Start, types: Mapping[str, str]) -> str:
 
 
 def _stored_types(start: Start) -> dict[str, str]:
-    """ClickHouse's types. They are Nullable except for columns that must have a value."""
+    """ClickHouse's types of the columns that always have a value. The others are Nullable, with the type in Spark."""
     position = "UInt256" if start.version in _LONG_POSITIONS else "Int128"
     found = {"_version": position} if "." in start.version else {}
     for column, kind in start.columns.items():
-        stored = SCALARS.get(kind) or re.sub(r"^decimal\((\d+),\s*(\d+)\)$", r"Decimal(\1, \2)", kind)
-        is_required = column in start.key or column == start.version
-        found[column] = stored if is_required else f"Nullable({stored})"
+        if column in start.key or column == start.version or column in start.required:
+            found[column] = SCALARS.get(kind) or re.sub(r"^decimal\((\d+),\s*(\d+)\)$", r"Decimal(\1, \2)", kind)
     return found
 
 
