@@ -121,7 +121,7 @@ def test_debezium_of_postgresql_without_a_schema(tmp_path: Path) -> None:
     assert (found.columns, found.version) == ({"id": "bigint", "at": "timestamp"}, "source.lsn_despite_races")
 
 
-def _event(table: str, column: str, connector: str = "postgresql", **source: object) -> str:
+def _event(table: str, column: str, connector: str = "postgresql", **source: Any) -> str:
     place = {"connector": connector, "schema": "public", "table": table, **source}
     return json.dumps({"op": "c", "after": {"id": 1, column: "x"}, "source": place})
 
@@ -210,6 +210,13 @@ def test_a_name_that_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     arguments = ["My Table", "--kind", "upserts", "--landing", "l", "--key", "id", "--version", "v"]
     assert main([*arguments, "--project-dir", str(tmp_path)]) == 2
     assert "'My Table' cannot be the name of models." in capsys.readouterr().err
+
+
+def test_neither_a_name_nor_several(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--project-dir", str(tmp_path)]) == 2
+    assert "the name is missing. What is the name of the table? Or take several: --tables, --all" in (
+        capsys.readouterr().err
+    )
 
 
 def test_a_kind_that_there_is_not(
@@ -327,7 +334,7 @@ def _start(folder: Path, *arguments: str) -> int:
     return main([*arguments, "--landing", "landing", "--project-dir", str(folder)])
 
 
-PLACE: dict[str, object] = {"lsn": 8, "sequence": '["8","8"]'}
+PLACE: dict[str, Any] = {"lsn": 8, "sequence": '["8","8"]'}
 
 
 def test_all_tables_of_a_topic(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -368,6 +375,14 @@ def test_some_tables_in_folders(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert "Added to models/changes/quarantine_changes.sql\n" in capsys.readouterr().out
     quarantine = (tmp_path / "models" / "changes" / "quarantine_changes.sql").read_text()
     assert re.findall(r"ref\('stg_(\w)'\)", quarantine) == ["a", "c", "b"]
+
+
+def test_two_tables_of_one_name_or_none_with_a_key(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    land(tmp_path, _event("a b", "x", **PLACE), _event("a-b", "y", **PLACE))
+    assert _start(tmp_path, "--all", "--kind", "debezium", "--key", "id") == 2
+    assert "two of public.a b, public.a-b would have one name. Start them one by one." in capsys.readouterr().err
+    assert _start(tmp_path, "--tables", "a-b", "--kind", "debezium", "--key", ",") == 2
+    assert "--key has no column of this table. It has id, y." in capsys.readouterr().err
 
 
 def test_problems_of_all_tables_are_said_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -182,8 +182,7 @@ def _complete(given: argparse.Namespace, question: Question, is_asked: bool, ask
     if getattr(given, question.option) is None and is_asked:
         setattr(given, question.option, ask(f"{question.text}: ").strip() or None)
     if getattr(given, question.option) is None and question.is_required:
-        option = question.option.replace("_", "-")
-        option = option if option == "name" else f"--{option}"
+        option = "the name" if question.option == "name" else f"--{question.option.replace('_', '-')}"
         raise SampleError(f"{option} is missing. {question.text}")
 
 
