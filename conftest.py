@@ -125,6 +125,7 @@ SAMPLED = {
     "tests/materialization/test_atomic.py::test_a_table_that_was_made_by_hand": 2,
     "tests/materialization/test_atomic.py::test_remember_deletes": 1,
     "tests/materialization/test_atomic.py::test_rows_that_were_not_decided_upon": 1,
+    "tests/materialization/test_feed.py::test_a_rebuild_may_change_types": 1,
     "tests/materialization/test_journal.py::test_a_block_of_several_parts": 1,
     "tests/materialization/test_journal.py::test_a_part_that_is_noted": 1,
     "tests/materialization/test_journal.py::test_a_view_that_throws": 1,

@@ -121,9 +121,9 @@ def test_merges_of_a_table_are_none_of_its_twin(make_project: MakeProject) -> No
 
 def test_no_partition_key_may_be_written_as_an_empty_tuple(make_project: MakeProject) -> None:
     table = make(make_project, "atomic_empty_tuple", partition_by="tuple()")
-    apply(table, 1, 2, 3)
+    apply(table, 1)
     table.configure(partition_by=None)
-    apply(table, 3)
+    apply(table, 2)
 
 
 PROJECTION = "projection sums (select part, sum(x * _sign) group by part)"

@@ -29,12 +29,12 @@ KEYS: dict[str, tuple[str, list[Any]]] = {
 }
 
 
-TEXTS = {f"text_{chunks}": chunks for chunks in range(1, 8)}
+TEXTS = {f"text_{chunks}": chunks for chunks in (1, 2, 7)}
 
 
 @pytest.fixture(scope="module")
 def project(make_project: MakeProject) -> CollapsingProject:
-    """A model for each kind of key, and for text keys with each number of chunks; applied twice."""
+    """A model for each kind of key, and for text keys with other numbers of chunks; applied twice."""
     project = make_project("chunks")
     for name in KEYS:
         config: dict[str, Any] = {"unique_key": ["id", "tenant"], "chunks": 3}

@@ -61,7 +61,8 @@ def failure(table: Table, *selected: str) -> str:
     return outcome.message
 
 
-def test_it_is_filled_from_an_old_table_and_kept(make_project: MakeProject) -> None:
+def test_it_is_filled_once_and_kept(make_project: MakeProject) -> None:
+    """It is filled from an old table; and again by a full refresh, and when its definition changes."""
     table = make(make_project, "view_first")
     assert keep(table) == FILLED
     assert keep(table, 2) == CHANGED
@@ -69,20 +70,21 @@ def test_it_is_filled_from_an_old_table_and_kept(make_project: MakeProject) -> N
         apply(table, version)
         assert not agrees(table)
     assert keep(table) == CHANGED
-    assert keep(table) == NOTHING
-
-
-def test_it_is_filled_again_when_its_definition_changes(make_project: MakeProject) -> None:
-    table = make(make_project, "view_definition")
-    keep(table)
+    table.command("insert into sums values ('EU', 1, 1)")
+    assert table.build((), "--select", "sums")["sums"] == NOTHING
+    assert table.build((), "--full-refresh", "--select", "sums")["sums"] == FILLED
+    assert agrees(table)
+    # Even if only the table is rebuilt: the view then reads another table.
+    table.build(rows(5), "--full-refresh", "--select", "target")
+    assert keep(table) == FILLED
     table.add_view("sums", "region", MODEL.replace("amount", "amount * 2"))
     assert table.build()["sums"] == FILLED
     assert not agrees(table)
     table.add_view("sums", ["region", "lower(region)"], MODEL)
     assert keep(table) == FILLED
-    query = "select sorting_key from system.tables where database = 'view_definition' and name = 'sums'"
+    query = "select sorting_key from system.tables where database = 'view_first' and name = 'sums'"
     assert table.query(query) == [("region, lower(region)",)]
-    keep(table, 2)
+    assert keep(table, 6) == CHANGED
 
 
 def test_it_is_filled_again_when_keys_were_repaired(make_project: MakeProject) -> None:
@@ -103,19 +105,6 @@ def test_it_is_filled_again_when_keys_were_repaired(make_project: MakeProject) -
     table.operation("rebalance", model="target", dry_run=False)
     assert not agrees(table)
     assert keep(table) == FILLED
-
-
-def test_a_full_refresh_fills_it_again(make_project: MakeProject) -> None:
-    table = make(make_project, "view_refresh")
-    keep(table)
-    table.command("insert into sums values ('EU', 1, 1)")
-    assert table.build((), "--select", "sums")["sums"] == NOTHING
-    assert table.build((), "--full-refresh", "--select", "sums")["sums"] == FILLED
-    assert agrees(table)
-    # Even if only the table is rebuilt: the view then reads another table.
-    table.build(rows(5), "--full-refresh", "--select", "target")
-    assert keep(table) == FILLED
-    assert keep(table, 6) == CHANGED
 
 
 LOST = {
@@ -344,14 +333,11 @@ def test_a_key_that_may_be_null_says_what_to_declare(make_project: MakeProject) 
     assert table.build((), "--full-refresh", "--select", "target+")["sums"] == FILLED
 
 
-def test_a_view_without_its_table_says_what_to_build(make_project: MakeProject) -> None:
-    table = Table(make_project("view_no_table"), COLUMNS)
+def test_what_is_in_the_place_of_the_table_or_of_the_view(make_project: MakeProject) -> None:
+    table = Table(make_project("view_place"), COLUMNS)
     table.add_view("sums", "region", MODEL)
-    assert "`view_no_table`.`target`, which the view reads, does not exist" in failure(table)
-
-
-def test_a_plain_view_in_its_place_is_refused(make_project: MakeProject) -> None:
-    table = make(make_project, "view_place")
+    assert "`view_place`.`target`, which the view reads, does not exist" in failure(table)
+    table.apply(rows(1), "--select", "target")
     table.command("create view sums as select 1 as x")
     assert "is a view, and a table cannot replace it" in failure(table)
 
