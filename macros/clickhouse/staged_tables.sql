@@ -1,8 +1,9 @@
-{# The role of the staged table with the changes of all chunks. If there is only one chunk, it is `input`. If there
-   are several, it is `whole_input` or, for changes that were combined already, `whole_folded`. Then `input` has one
-   chunk. #}
-{% macro get_change_set_role(options, is_repeated=false) %}
-  {%- do return('input' if options.chunks == 1 else 'whole_folded' if is_repeated else 'whole_input') -%}
+{# The staged changes that are decided, to select from: all of them, or those of one chunk. #}
+{% macro get_input_sql(target_relation, options) %}
+  {%- set relation = versioned_collapsing.get_helper_relation(target_relation, options.changes) -%}
+  {%- do return(
+      relation if options.chunks == 1 else '(select * from ' ~ relation ~ ' where _dbt_chunk = ' ~ options.chunk ~ ')'
+  ) -%}
 {% endmacro %}
 
 
@@ -40,9 +41,7 @@
   {%- set roles = ['input', 'uncollapsed'] -%}
   {%- do roles.extend(['deletes'] if counts.has_deletes and options.remember_deletes else []) -%}
   {%- do roles.extend(['unbalanced'] if counts.rebalanced else []) -%}
-  {%- do roles.extend(['whole_input'] if options.chunks > 1 else []) -%}
   {%- do roles.extend(['folded'] if columns.is_folded else []) -%}
-  {%- do roles.extend(['whole_folded'] if columns.is_folded and options.chunks > 1 else []) -%}
   {%- do versioned_collapsing.empty_staged(target_relation, roles) -%}
 {% endmacro %}
 
@@ -66,7 +65,7 @@
 {# The tables that an apply stages. After it, all of them except `signed` stay for the next apply, empty. #}
 {% macro get_staged_roles() %}
   {%- do return(
-      ['read', 'whole_input', 'input', 'folded', 'whole_folded', 'uncollapsed', 'unbalanced', 'signed', 'deletes']
+      ['read', 'input', 'folded', 'uncollapsed', 'unbalanced', 'signed', 'deletes']
   ) -%}
 {% endmacro %}
 
@@ -87,7 +86,7 @@
    it. #}
 {% macro prepare_staged_table(relation, create_sql, apply, is_filled=false, is_new=false, table_settings='') %}
   {%- set found = apply.staged.get(relation.identifier) -%}
-  {%- set made_by = versioned_collapsing.get_staged_comment(relation, create_sql) -%}
+  {%- set made_by = versioned_collapsing.get_staged_comment(create_sql) -%}
   {%- if is_filled or (found and found.comment == made_by and not is_new) -%}
     {%- if is_filled or found.row_count | int -%}
       {%- do run_query('truncate table ' ~ relation) -%}
@@ -106,10 +105,9 @@
 {% endmacro %}
 
 
-{# A comment that says how a staged table was made. It leaves out the name, because two staged tables may be
-   exchanged. #}
-{% macro get_staged_comment(relation, create_sql) %}
-  {%- do return('Staged by versioned_collapsing ' ~ local_md5(create_sql | replace(relation | string, ''))) -%}
+{# A comment that says how a staged table was made. #}
+{% macro get_staged_comment(create_sql) %}
+  {%- do return('Staged by versioned_collapsing ' ~ local_md5(create_sql)) -%}
 {% endmacro %}
 
 

@@ -154,7 +154,7 @@ SCENARIOS = [
     Scenario("rebalance", (UPDATE,), (FIRST,), planted="(1, 'EU', 9, 0, 1)"),
     Scenario("combine", (UPDATE,), (FIRST,), {"combine": {"amount": "greatest"}}),
     Scenario("journal", (UPDATE,), (FIRST,), {"publish": "journal"}),
-    Scenario("chunks", (UPDATE,), (FIRST,), {"chunks": 2}),
+    Scenario("chunks", (UPDATE, (2, "US", 21, 2, False)), (FIRST,), {"chunks": 2}),
     Scenario("ignored_delete_version", (UPDATE,), (FIRST,), {"delete_version": "ignore"}),
     Scenario("recovery", (), (FIRST, (UPDATE,)), dies_before=ATTACH),
     Scenario(

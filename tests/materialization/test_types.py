@@ -162,17 +162,3 @@ def test_keys_and_versions_from_text(make_project: MakeProject) -> None:
     assert "1 row: _version does not fit DateTime64(3, 'UTC')" in message
     project.replace_rows("changes", "id String, _version String", rows[:1])
     assert project.run()["target"].message == "1 row: 1 state"
-
-
-def test_a_row_in_no_chunk_stops_the_run(make_project: MakeProject) -> None:
-    project = make_project("rows_in_no_chunk")
-    (project.folder / "macros").mkdir()
-    (project.folder / "macros" / "five_of_nine.sql").write_text(
-        "{% macro five_of_nine() %}"
-        "{% set table = api.Relation.create(schema=target.schema, identifier='t') %}"
-        "{% do versioned_collapsing.validate_chunks(table, {'chunks': 3}, 9, 5, {'model': 't', 'lock': none}) %}"
-        "{% endmacro %}"
-    )
-    project.replace_rows("t__dbt_whole_input", "id Int64", [(number,) for number in range(9)])
-    with pytest.raises(OperationError, match=r"The 3 chunks of .* contain 5 of 9 staged rows"):
-        project.operation("five_of_nine")

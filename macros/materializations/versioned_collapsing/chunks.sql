@@ -1,26 +1,25 @@
-{# Decides chunk by chunk which rows the changes require, from the chunk in `progress` on. Each chunk is looked up
-   separately, so that its memory is bounded. Nothing is published yet. Returns the counts of all chunks. #}
+{# Decides chunk by chunk which rows the changes require, from the chunk in `progress` on. A chunk is a range of keys
+   to which the column `_dbt_chunk` of the staged changes gives a number. Each is looked up separately, so that its
+   memory is bounded. Nothing is published yet. Returns the counts of all chunks. #}
 {% macro decide_chunks(target_relation, options, columns, progress, apply) %}
-  {%- set signed = versioned_collapsing.get_helper_relation(target_relation, 'signed') -%}
   {%- set pairing = versioned_collapsing.read_pairing_expressions(options, columns) -%}
-  {%- set rows_before = versioned_collapsing.read_row_count_before_chunk(target_relation, options, progress) -%}
-  {%- set done = namespace(counts=progress.counts, rows=rows_before) -%}
-  {%- for chunk in range(progress.chunk, options.chunks + 1) -%}
-    {%- set rows = versioned_collapsing.stage_chunk(target_relation, options, columns, chunk, progress, apply) -%}
-    {%- set done.rows = done.rows + rows -%}
+  {%- set options = dict(options, changes='folded' if columns.is_folded and progress.is_repeated else 'input') -%}
+  {%- set done = namespace(counts=progress.counts) -%}
+  {%- for chunk in versioned_collapsing.read_chunks(target_relation, options, progress) -%}
     {%- set counts = versioned_collapsing.decide_chunk(
-        target_relation, options, columns, pairing, rows, chunk, progress, apply
+        target_relation, dict(options, chunk=chunk.number), columns, pairing, chunk.row_count, not loop.first, progress,
+        apply
     ) -%}
     {%- set done.counts = versioned_collapsing.get_added_counts(done.counts, counts) -%}
-    {%- if chunk < options.chunks -%}
+    {%- if not loop.last -%}
+      {%- set signed = versioned_collapsing.get_helper_relation(target_relation, 'signed') -%}
       {%- set output = versioned_collapsing.read_row_count(signed) -%}
       {%- do versioned_collapsing.validate_output_rows(target_relation, done.counts, output, apply) -%}
       {%- do versioned_collapsing.end_chunk(
-          target_relation, options, counts, dict(progress, chunk=chunk, counts=done.counts), apply
+          target_relation, options, counts, dict(progress, chunk=chunk.number, counts=done.counts), apply
       ) -%}
     {%- endif -%}
   {%- endfor -%}
-  {%- do versioned_collapsing.validate_chunks(target_relation, options, progress.change_count, done.rows, apply) -%}
   {%- if not progress.is_repeated -%}
     {%- do versioned_collapsing.judge_conflicts(target_relation, options, done.counts, apply) -%}
     {%- do versioned_collapsing.warn_of_unmerged_changes(target_relation, done.counts) -%}
@@ -30,16 +29,38 @@
 {% endmacro %}
 
 
+{# The chunks that have changes, from the one in `progress` on, each with its number of changes. #}
+{% macro read_chunks(target_relation, options, progress) %}
+  {%- if options.chunks == 1 -%}
+    {%- do return([{'number': 1, 'row_count': progress.change_count}]) -%}
+  {%- endif -%}
+  {%- set query -%}
+    select _dbt_chunk as _dbt_number, count() as _dbt_n
+    from {{ versioned_collapsing.get_helper_relation(target_relation, options.changes) }}
+    where _dbt_chunk >= {{ progress.chunk }}
+    group by _dbt_chunk
+    order by _dbt_chunk
+    {{ versioned_collapsing.get_settings_sql() }}
+  {%- endset -%}
+  {%- set chunks = [] -%}
+  {%- for row in run_query(query).rows -%}
+    {%- do chunks.append({'number': row['_dbt_number'] | int, 'row_count': row['_dbt_n'] | int}) -%}
+  {%- endfor -%}
+  {%- do return(chunks or [{'number': options.chunks, 'row_count': 0}]) -%}
+{% endmacro %}
+
+
 {# Compares the staged changes with the stored rows of their keys, and gathers the rows to write. #}
-{% macro decide_chunk(target_relation, options, columns, pairing, rows, chunk, progress, apply) %}
-  {%- set is_filled = chunk > progress.chunk -%}
+{% macro decide_chunk(target_relation, options, columns, pairing, row_count, is_filled, progress, apply) %}
   {%- do versioned_collapsing.stage_uncollapsed_rows(
-      target_relation, options, columns, pairing, rows, is_filled, apply
+      target_relation, options, columns, pairing, row_count, is_filled, apply
   ) -%}
   {%- if columns.is_folded and not progress.is_repeated -%}
-    {%- do versioned_collapsing.resolve_changes(
-        target_relation, options, columns, progress.truncated_at, is_filled, apply
-    ) -%}
+    {%- set truncated_at = progress.truncated_at -%}
+    {% call statement('resolve_changes') -%}
+      {{ versioned_collapsing.get_resolve_changes_sql(target_relation, options, columns, truncated_at, apply) }}
+    {%- endcall %}
+    {%- set options = dict(options, changes='folded') -%}
   {%- endif -%}
   {%- set counts = versioned_collapsing.decide_outcomes(target_relation, options, columns, apply) -%}
   {%- if counts.has_writes -%}
@@ -47,77 +68,6 @@
   {%- endif -%}
   {%- do return(counts) -%}
 {% endmacro %}
-
-
-{# The number of changes in earlier chunks, for an apply that is resumed. #}
-{% macro read_row_count_before_chunk(target_relation, options, progress) %}
-  {%- if progress.chunk == 1 -%}
-    {%- do return(0) -%}
-  {%- endif -%}
-  {%- set source = versioned_collapsing.get_helper_relation(target_relation, progress.source) -%}
-  {%- set key = 'tuple(' ~ get_quoted_csv(options.unique_key) ~ ')' -%}
-  {%- set boundary = versioned_collapsing.get_boundary_sql(
-      source, options, progress.chunk - 1, progress.change_count
-  ) -%}
-  {%- do return(versioned_collapsing.read_row_count(source, key ~ ' < ' ~ boundary)) -%}
-{% endmacro %}
-
-
-{# The first key after a chunk. The staged changes are stored in the order of the key, so this query sorts nothing. #}
-{% macro get_boundary_sql(source, options, chunk, change_count) -%}
-  {%- set key = get_quoted_csv(options.unique_key) -%}
-  (
-    select max(_dbt_boundary)
-    from (
-      select tuple({{ key }}) as _dbt_boundary
-      from {{ source }}
-      order by {{ key }}
-      limit 1 offset {{ change_count * chunk // options.chunks }}
-    )
-  )
-{%- endmacro %}
-
-
-{# Stages one chunk of the changes: a range of keys, so that its look-up reads only a part of the table. If there is
-   only one chunk, it is staged already. Returns the number of changes in the chunk. #}
-{% macro stage_chunk(target_relation, options, columns, chunk, progress, apply) %}
-  {%- if options.chunks == 1 -%}
-    {%- do return(progress.change_count) -%}
-  {%- endif -%}
-  {%- set changes = versioned_collapsing.get_helper_relation(target_relation, 'input') -%}
-  {%- set source = versioned_collapsing.get_helper_relation(target_relation, progress.source) -%}
-  {%- set names = get_quoted_csv(columns.names)
-      ~ (', _dbt_unset, _dbt_is_reset, _dbt_batch, _dbt_unmerged' if columns.is_folded else '')
-      ~ ', _dbt_is_deleted, _dbt_is_tombstoned, _dbt_repeats_delete, _dbt_problem' -%}
-  {%- do versioned_collapsing.prepare_staged_table(
-      changes, versioned_collapsing.get_create_staged_changes_sql(changes, options, columns), apply,
-      is_filled=chunk > progress.chunk
-  ) -%}
-  {% call statement('stage_chunk') -%}
-    insert into {{ changes }} ({{ names }})
-    select {{ names }}
-    from {{ source }}
-    where {{ versioned_collapsing.get_chunk_condition_sql(source, options, chunk, progress.change_count) }}
-    {{ versioned_collapsing.get_settings_sql(apply) }}
-  {%- endcall %}
-  {%- do return(versioned_collapsing.read_row_count(changes)) -%}
-{% endmacro %}
-
-
-{# The condition that a key lies between two boundaries. The boundaries cut the staged changes into equal parts. #}
-{% macro get_chunk_condition_sql(source, options, chunk, change_count) -%}
-  {%- set key = 'tuple(' ~ get_quoted_csv(options.unique_key) ~ ')' -%}
-  {%- set bounds = [] -%}
-  {%- if chunk > 1 -%}
-    {%- set first = versioned_collapsing.get_boundary_sql(source, options, chunk - 1, change_count) -%}
-    {%- do bounds.append(key ~ ' >= ' ~ first) -%}
-  {%- endif -%}
-  {%- if chunk < options.chunks -%}
-    {%- set next = versioned_collapsing.get_boundary_sql(source, options, chunk, change_count) -%}
-    {%- do bounds.append(key ~ ' < ' ~ next) -%}
-  {%- endif -%}
-  {{ bounds | join(' and ') or 'true' }}
-{%- endmacro %}
 
 
 {# If this run dies after the chunk is recorded, the next run continues with the next chunk. If a conflict may stop the
@@ -136,20 +86,6 @@
 {% endmacro %}
 
 
-{# A row that is in no chunk would be lost silently. So the rows of all chunks are counted before anything is
-   published. #}
-{% macro validate_chunks(target_relation, options, staged, chunked, apply) %}
-  {%- if chunked != staged -%}
-    {%- do versioned_collapsing.stop_run(apply,
-        "The " ~ options.chunks ~ " chunks of " ~ versioned_collapsing.get_final_name(target_relation) ~ " contain "
-        ~ chunked ~ " of " ~ versioned_collapsing.format_count(staged, 'staged row') ~ ", because the values of the "
-        ~ "key have no reliable order. Nothing was published. Remove the option chunks and rebuild the table: "
-        ~ apply.rebuild_command
-    ) -%}
-  {%- endif -%}
-{% endmacro %}
-
-
 {# Raises an error for conflicts before anything is published, or warns of them. #}
 {% macro judge_conflicts(target_relation, options, counts, apply) %}
   {%- if apply.has_reprocessed and counts.columns_to_fill -%}
@@ -164,28 +100,20 @@
 {% endmacro %}
 
 
-{# Removes what this chunk and later ones have output, after a run died in one of them. #}
-{% macro drop_output_from_chunk(target_relation, options, progress, apply) %}
-  {%- set source = versioned_collapsing.get_helper_relation(target_relation, progress.source) -%}
-  {%- set key = 'tuple(' ~ get_quoted_csv(options.unique_key) ~ ')' -%}
-  {%- set boundary = versioned_collapsing.get_boundary_sql(
-      source, options, progress.chunk - 1, progress.change_count
-  ) -%}
-  {%- for role in versioned_collapsing.get_output_roles(apply) -%}
-    {%- set output = versioned_collapsing.get_helper_relation(target_relation, role) -%}
-    {%- if apply.staged.get(output.identifier) -%}
-      {%- do run_query(
-          'alter table ' ~ output ~ ' delete where ' ~ key ~ ' >= ' ~ boundary ~ ' '
-          ~ versioned_collapsing.get_settings_sql(apply, {'mutations_sync': 1})
-      ) -%}
-    {%- endif -%}
+{# Removes what the run that died has output of the chunk in which it died. #}
+{% macro drop_output_of_chunk(target_relation, options, columns, progress, apply) %}
+  {%- set input = versioned_collapsing.get_helper_relation(target_relation, 'input') -%}
+  {%- set key = get_quoted_csv(options.unique_key) -%}
+  {%- set outputs = ['signed'] + (['deletes'] if apply.remembers_deletes else [])
+      + (['folded'] if columns.is_folded else []) -%}
+  {%- for role in outputs -%}
+    {%- do run_query(
+        'alter table ' ~ versioned_collapsing.get_helper_relation(target_relation, role) ~ ' delete where (' ~ key
+        ~ ') in (select ' ~ key ~ ' from ' ~ input ~ ' where _dbt_chunk = (select min(_dbt_chunk) from ' ~ input
+        ~ ' where _dbt_chunk >= ' ~ progress.chunk ~ ')) '
+        ~ versioned_collapsing.get_settings_sql(apply, {'mutations_sync': 1})
+    ) -%}
   {%- endfor -%}
-{% endmacro %}
-
-
-{# The tables to which each chunk adds. #}
-{% macro get_output_roles(apply) %}
-  {%- do return(['signed', 'whole_folded'] + (['deletes'] if apply.remembers_deletes else [])) -%}
 {% endmacro %}
 
 
@@ -198,8 +126,8 @@
     {%- set deletes = versioned_collapsing.get_helper_relation(target_relation, 'deletes') -%}
     {%- do versioned_collapsing.prepare_attachable(deletes, tombstones, apply) -%}
   {%- endif -%}
-  {%- if columns.is_folded and options.chunks > 1 and not progress.is_repeated -%}
-    {%- set folded = versioned_collapsing.get_helper_relation(target_relation, 'whole_folded') -%}
+  {%- if columns.is_folded and not progress.is_repeated -%}
+    {%- set folded = versioned_collapsing.get_helper_relation(target_relation, 'folded') -%}
     {%- do versioned_collapsing.prepare_staged_table(
         folded, versioned_collapsing.get_create_staged_changes_sql(folded, options, columns), apply
     ) -%}

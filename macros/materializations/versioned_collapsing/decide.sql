@@ -98,7 +98,7 @@
     {{ 'sum(_dbt_changed._dbt_unmerged)' if columns.is_folded else 'toUInt64(0)' }} as _dbt_unmerged_rows
   from (
     select *, ({{ key }}) in (select {{ key }} from {{ unbalanced }}) as _dbt_is_unbalanced
-    from {{ versioned_collapsing.get_helper_relation(target_relation, 'input') }}
+    from {{ versioned_collapsing.get_input_sql(target_relation, options) }}
     {{- '\n    where _dbt_cancels = 0' if not uncollapsed.needs_final }}
   ) as _dbt_changed
   left any join (
@@ -150,7 +150,7 @@
   {%- set unbalanced = versioned_collapsing.get_helper_relation(target_relation, 'unbalanced') -%}
   from (
     select *
-    from {{ versioned_collapsing.get_helper_relation(target_relation, 'input') }}
+    from {{ versioned_collapsing.get_input_sql(target_relation, options) }}
     where not _dbt_is_deleted and not _dbt_is_tombstoned
       and ({{ key }}) not in (select {{ key }} from {{ unbalanced }})
   ) as _dbt_changed
@@ -324,7 +324,7 @@
   ) as _dbt_stored
   left any join (
     select {{ key }}, {{ version }} as _dbt_changed_version, _dbt_is_deleted, true as _dbt_is_changed
-    from {{ versioned_collapsing.get_helper_relation(target_relation, 'input') }}
+    from {{ versioned_collapsing.get_input_sql(target_relation, options) }}
     where {{ is_decided }}
   ) as _dbt_changed using ({{ key }})
   where _dbt_is_changed
@@ -339,7 +339,7 @@
   select {{ names }}, toInt8(1) as _dbt_new_sign
   from (
     select *
-    from {{ versioned_collapsing.get_helper_relation(target_relation, 'input') }}
+    from {{ versioned_collapsing.get_input_sql(target_relation, options) }}
     where not _dbt_is_deleted and {{ is_decided }}
   ) as _dbt_changed
   left any join (
@@ -356,7 +356,7 @@
   {%- set version = adapter.quote(options.version) -%}
   insert into {{ versioned_collapsing.get_helper_relation(target_relation, 'deletes') }} ({{ key }}, {{ version }})
   select {{ key }}, _dbt_input.{{ version }}
-  from {{ versioned_collapsing.get_helper_relation(target_relation, 'input') }} as _dbt_input
+  from {{ versioned_collapsing.get_input_sql(target_relation, options) }} as _dbt_input
   left join (
     select {{ key }}, max({{ version }}) as _dbt_live_version, 1 as _dbt_is_live
     from {{ versioned_collapsing.get_uncollapsed_rows_sql(target_relation, uncollapsed) }}

@@ -354,7 +354,7 @@
     from {{ signed }}
     group by {{ key }}
     {%- else %}
-    {%- set role = versioned_collapsing.get_change_set_role(options, is_repeated=columns.is_folded) %}
+    {%- set role = 'folded' if columns.is_folded else 'input' %}
     select {{ key }}, {{ version }} as _dbt_changed_version, true as _dbt_is_changed
     from {{ versioned_collapsing.get_helper_relation(target_relation, role) }}
     {%- endif %}

@@ -1,33 +1,15 @@
-{# Replaces the staged changes with their result, given the uncollapsed rows: one change per key, upserts combined with
-   the live row, and deletes without a version at that of the live row. It does so before anything is published: a run
-   that dies later is completed from this result, when the live row may already be gone. The results of several chunks
-   are output in one table. #}
-{% macro resolve_changes(target_relation, options, columns, truncated_at, is_filled, apply) %}
-  {%- set changes = versioned_collapsing.get_helper_relation(target_relation, 'input') -%}
-  {%- set folded = versioned_collapsing.get_helper_relation(target_relation, 'folded') -%}
-  {%- do versioned_collapsing.prepare_staged_table(
-      folded, versioned_collapsing.get_create_staged_changes_sql(folded, options, columns), apply, is_filled
-  ) -%}
-  {% call statement('resolve_changes') -%}
-    {{ versioned_collapsing.get_resolve_changes_sql(target_relation, options, columns, truncated_at, apply) }}
-  {%- endcall %}
-  {%- do run_query('exchange tables ' ~ folded ~ ' and ' ~ changes) -%}
-  {%- if options.chunks > 1 -%}
-    {%- set output = versioned_collapsing.get_helper_relation(target_relation, 'whole_folded') -%}
-    {% call statement('gather_resolved_changes') -%}
-      insert into {{ output }} select * from {{ changes }} {{ versioned_collapsing.get_settings_sql(apply) }}
-    {%- endcall %}
-  {%- endif -%}
-{% endmacro %}
+{# The result of the staged changes, given the uncollapsed rows: one change per key, upserts combined with the live row,
+   and deletes without a version at that of the live row. It is staged before anything is published: a run that dies
+   later is completed from this result, when the live row may already be gone.
 
-
-{# Step by step: the live rows, the changes beside them, the flags that say which changes count, one change per key, and
+   Step by step: the live rows, the changes beside them, the flags that say which changes count, one change per key, and
    this change combined with the live row. #}
 {% macro get_resolve_changes_sql(target_relation, options, columns, truncated_at, apply) -%}
-  {%- set changes = versioned_collapsing.get_helper_relation(target_relation, 'input') -%}
+  {%- set changes = versioned_collapsing.get_input_sql(target_relation, options) -%}
   insert into {{ versioned_collapsing.get_helper_relation(target_relation, 'folded') }} (
     {{ get_quoted_csv(options.unique_key + columns.payload + [options.version]) }},
     _dbt_unset, _dbt_is_deleted, _dbt_is_tombstoned, _dbt_repeats_delete, _dbt_unmerged
+    {{- ', _dbt_chunk' if options.chunks > 1 }}
   )
   with _dbt_live as (
     {{ versioned_collapsing._get_live_rows_sql(target_relation, options, columns) }}
@@ -54,6 +36,7 @@
     _dbt_folded._dbt_folded_is_tombstoned,
     _dbt_folded._dbt_folded_repeats_delete,
     _dbt_folded._dbt_folded_unmerged
+    {{- ', ' ~ options.chunk ~ ' as _dbt_of_chunk' if options.chunks > 1 }}
   from _dbt_folded
   left any join _dbt_live as _dbt_stored
     on {{ versioned_collapsing.get_keys_equal_sql('_dbt_folded', '_dbt_stored', options.unique_key) }}

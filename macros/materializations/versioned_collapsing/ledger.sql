@@ -129,7 +129,7 @@
    - is_journal: whether rows are inserted block by block instead of attached
    - definition: hashes of the views that have the rows by way of a journal
    - block: the block of the journal to begin with
-   - source: the role of the staged table with the changes of all chunks; change_count: how many it has
+   - change_count: how many changes are staged
    - decided: the counts of the rows that are staged to be published, if they are known
    - line_counts: the lines and events to account for
    - truncated_at: an expression for the version at which the table was truncated, or none
@@ -146,7 +146,6 @@
       'is_journal': false,
       'definition': '',
       'number': 0,
-      'source': 'changes',
       'change_count': 0,
       'is_repeated': false,
   }) -%}

@@ -42,7 +42,7 @@
    yet. #}
 {% macro get_missing_tables(target_relation, unfinished, staged) %}
   {%- set missing = [] -%}
-  {%- for role in versioned_collapsing.get_needed_roles(unfinished) -%}
+  {%- for role in versioned_collapsing.get_needed_roles(target_relation, unfinished, staged) -%}
     {%- set relation = versioned_collapsing.get_helper_relation(target_relation, role) -%}
     {%- if relation.identifier not in staged or loop.first and not staged[relation.identifier].row_count | int -%}
       {%- do missing.append(relation | string) -%}
@@ -50,7 +50,7 @@
       {%- set attachable = versioned_collapsing.get_create_attachable_sql(
           relation, target_relation, staged[target_relation.identifier]
       ) -%}
-      {%- if staged[relation.identifier].comment != versioned_collapsing.get_staged_comment(relation, attachable) -%}
+      {%- if staged[relation.identifier].comment != versioned_collapsing.get_staged_comment(attachable) -%}
         {%- do missing.append(relation | string) -%}
       {%- endif -%}
     {%- endif -%}
@@ -60,11 +60,12 @@
 
 
 {# The staged tables that are needed to continue the run that died. #}
-{% macro get_needed_roles(unfinished) %}
+{% macro get_needed_roles(target_relation, unfinished, staged) %}
   {%- if unfinished.is_stream -%}
     {%- do return(['signed']) -%}
   {%- endif -%}
-  {%- set needed = [versioned_collapsing.get_change_set_role(unfinished)] -%}
+  {%- set input = staged.get(versioned_collapsing.get_helper_relation(target_relation, 'input').identifier) -%}
+  {%- set needed = ['input'] + (['folded'] if input and '_dbt_unmerged' in input.create_table_query else []) -%}
   {%- if unfinished.is_journal or unfinished.status == 'chunk staged' -%}
     {%- do needed.extend(['signed'] + (['deletes'] if unfinished.remembers_deletes else [])) -%}
   {%- endif -%}
@@ -153,8 +154,7 @@
   {%- set stored = versioned_collapsing.read_stored_types(target_relation, options.sign) -%}
   {%- set table = [] -%}
   {%- set given = [] -%}
-  {%- set role = versioned_collapsing.get_change_set_role(options) -%}
-  {%- set staged = versioned_collapsing.get_helper_relation(target_relation, role) -%}
+  {%- set staged = versioned_collapsing.get_helper_relation(target_relation, 'input') -%}
   {%- for column in versioned_collapsing.read_table_columns(staged) if column.name != options.sign -%}
     {%- if column.name.startswith('_dbt_') -%}
       {%- do given.append(column.name | replace('_dbt', '', 1)) -%}
@@ -168,15 +168,10 @@
 
 
 {# Continues with the chunk after the last one that was recorded. Removes what the run that died has already output
-   from that chunk on. #}
+   of it. #}
 {% macro resume_chunks(target_relation, options, columns, counts, progress, apply) %}
-  {%- set role = versioned_collapsing.get_change_set_role(options) -%}
-  {%- set source = versioned_collapsing.get_helper_relation(target_relation, role) -%}
-  {%- set progress = dict(
-      progress, chunk=progress.chunk + 1, block=0, source=role, counts=counts,
-      change_count=versioned_collapsing.read_row_count(source)
-  ) -%}
-  {%- do versioned_collapsing.drop_output_from_chunk(target_relation, options, progress, apply) -%}
+  {%- set progress = dict(progress, chunk=progress.chunk + 1, block=0, counts=counts) -%}
+  {%- do versioned_collapsing.drop_output_of_chunk(target_relation, options, columns, progress, apply) -%}
   {%- set decided = versioned_collapsing.decide_chunks(target_relation, options, columns, progress, apply) -%}
   {%- set all = dict(decided, has_writes=true, has_deletes=true) -%}
   {%- do versioned_collapsing.publish_and_record(
@@ -201,10 +196,11 @@
    uncollapsed rows, so only the missing rows are published. If views were created since then, the rows go through a
    journal. #}
 {% macro redo_apply(target_relation, options, columns, recorded, progress, apply) %}
-  {%- set role = versioned_collapsing.get_change_set_role(options, is_repeated=columns.is_folded) -%}
-  {%- set source = versioned_collapsing.get_helper_relation(target_relation, role) -%}
+  {%- set source = versioned_collapsing.get_helper_relation(
+      target_relation, 'folded' if columns.is_folded else 'input'
+  ) -%}
   {%- set progress = dict(
-      progress, chunk=1, block=0, source=role, change_count=versioned_collapsing.read_row_count(source),
+      progress, chunk=1, block=0, change_count=versioned_collapsing.read_row_count(source),
       counts=versioned_collapsing.get_initial_counts({}), is_journal=false, is_repeated=true
   ) -%}
   {%- do versioned_collapsing.prepare_output(target_relation, options, columns, progress, apply) -%}

@@ -2,8 +2,7 @@
    below its key's tombstone is marked. Stops the run if a value does not fit the table. Returns what
    read_staged_changes returns, and `truncate_deletes`: how many deletes a truncate has added. #}
 {% macro stage_change_set(target_relation, options, columns, sql, truncate, apply) %}
-  {%- set role = versioned_collapsing.get_change_set_role(options) -%}
-  {%- set staged = versioned_collapsing.get_helper_relation(target_relation, role) -%}
+  {%- set staged = versioned_collapsing.get_helper_relation(target_relation, 'input') -%}
   {%- set has_tombstones = versioned_collapsing.has_tombstones(target_relation, options, apply) -%}
   {%- do versioned_collapsing.prepare_staged_table(
       staged, versioned_collapsing.get_create_staged_changes_sql(staged, options, columns), apply
@@ -16,7 +15,7 @@
   {%- set found = versioned_collapsing.read_staged_changes(staged, options, columns, sql, apply) -%}
   {%- if found.rejected -%}
     {%- set rejected = versioned_collapsing.read_rejected_rows(options, columns, sql, truncate.at, apply) -%}
-    {%- do versioned_collapsing.empty_staged(target_relation, [role]) -%}
+    {%- do versioned_collapsing.empty_staged(target_relation, ['input']) -%}
     {%- do versioned_collapsing.validate_rows_fit(target_relation, options, rejected, apply) -%}
   {%- elif truncate.is_now -%}
     {% call statement('stage_truncate') -%}
@@ -85,8 +84,10 @@
     _dbt_is_tombstoned Bool,
     _dbt_repeats_delete Bool,
     _dbt_problem LowCardinality(String)
+    {{- ', _dbt_chunk UInt32' if options.chunks > 1 }}
   )
   engine = MergeTree
+  {{- '\n  partition by _dbt_chunk' if options.chunks > 1 }}
   order by ({{ get_quoted_csv(options.unique_key) }})
 {%- endmacro %}
 
@@ -97,25 +98,70 @@
   {%- set key = get_quoted_csv(options.unique_key) -%}
   {%- set names = get_quoted_csv(columns.names) ~ (', _dbt_unset, _dbt_is_reset, _dbt_batch' if columns.is_folded
       else '') -%}
+  {%- set chunk = ', ' ~ versioned_collapsing.get_chunk_number_sql(options) if options.chunks > 1 else '' -%}
   insert into {{ staged }} (
     {{ names }}, _dbt_is_deleted, _dbt_is_tombstoned, _dbt_repeats_delete, _dbt_problem
+    {{- ', _dbt_chunk' if options.chunks > 1 }}
   )
-  with _dbt_input as (
+  with
+  {%- if options.chunks > 1 %}
+  {%- set cast_sql = versioned_collapsing.get_cast_changes_sql(options, columns, sql, truncated_at) %}
+  {{ versioned_collapsing.get_chunk_bounds_sql(options, '(' ~ cast_sql ~ ')') }},
+  {%- endif %} _dbt_input as (
     {{ versioned_collapsing._get_changes_sql(options, columns, sql, truncated_at) }}
   )
   {%- if has_tombstones %},
   _dbt_tombstones as (
     {{ versioned_collapsing.get_tombstones_sql(target_relation, options) }}
   )
-  select {{ names }}, _dbt_is_deleted, {{ versioned_collapsing.get_tombstone_marks_sql(options) }}, _dbt_problem
+  {%- set marks = versioned_collapsing.get_tombstone_marks_sql(options) %}
+  select {{ names }}, _dbt_is_deleted, {{ marks }}, _dbt_problem{{ chunk }}
   from _dbt_input
   left join _dbt_tombstones using ({{ key }})
   {%- else %}
-  select {{ names }}, _dbt_is_deleted, false as _dbt_is_below, false as _dbt_is_same, _dbt_problem
+  select {{ names }}, _dbt_is_deleted, false as _dbt_is_below, false as _dbt_is_same, _dbt_problem{{ chunk }}
   from _dbt_input
   {%- endif %}
-  {{ versioned_collapsing.get_settings_sql(apply) }}
+  {{ versioned_collapsing.get_settings_sql(
+      apply, versioned_collapsing.get_chunk_settings() if options.chunks > 1 else {}
+  ) }}
 {%- endmacro %}
+
+
+{# The keys at which a set of keys is cut into chunks: those of a sample. #}
+{% macro get_chunk_bounds_sql(options, keys_sql) -%}
+  (
+    select arrayMap(
+      _dbt_at -> _dbt_sample[intDiv(_dbt_at * length(_dbt_sample), {{ options.chunks }}) + 1],
+      range(1, {{ options.chunks }})
+    )
+    from (
+      select arraySort(groupArraySample(16384, 1)(tuple({{ get_quoted_csv(options.unique_key) }}))) as _dbt_sample
+      from {{ keys_sql }}
+    )
+  ) as _dbt_bounds
+{%- endmacro %}
+
+
+{# The chunk of a key. Every key is in one chunk, whatever its values are. #}
+{% macro get_chunk_number_sql(options) %}
+  {%- set conditions = [] -%}
+  {%- for number in range(1, options.chunks) -%}
+    {%- do conditions.append(
+        'tuple(' ~ get_quoted_csv(options.unique_key) ~ ') < _dbt_bounds[' ~ number ~ '], ' ~ number
+    ) -%}
+  {%- endfor -%}
+  {%- do return('multiIf(' ~ conditions | join(', ') ~ ', ' ~ options.chunks ~ ')') -%}
+{% endmacro %}
+
+
+{# Changes are staged sorted by key and in small blocks, because an insert holds a block twice while it cuts it into
+   partitions. #}
+{% macro get_chunk_settings() %}
+  {%- do return({
+      'max_partitions_per_insert_block': 0, 'min_insert_block_size_rows': 0, 'min_insert_block_size_bytes': 8388608
+  }) -%}
+{% endmacro %}
 
 
 {# The changes to stage: all of them if they are combined, otherwise the highest one of each key. At equal versions the
@@ -124,8 +170,10 @@
 {% macro _get_changes_sql(options, columns, sql, truncated_at) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   {%- set changes = versioned_collapsing.get_cast_changes_sql(options, columns, sql, truncated_at) -%}
-  {%- if columns.is_folded -%}
+  {%- if columns.is_folded and options.chunks == 1 -%}
   {{ changes }}
+  {%- elif columns.is_folded -%}
+  select * from ({{ changes }}) order by {{ key }}
   {%- else -%}
   select *
   from ({{ changes }})
@@ -343,13 +391,19 @@
    it is staged already. #}
 {% macro get_stage_truncate_sql(target_relation, staged, options, truncated_at, apply) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
-  insert into {{ staged }} ({{ key }}, {{ adapter.quote(options.version) }}, _dbt_is_deleted)
+  {%- set has_chunks = options.chunks > 1 -%}
+  insert into {{ staged }} ({{ key }}, {{ adapter.quote(options.version) }}, _dbt_is_deleted
+    {{- ', _dbt_chunk' if has_chunks }})
+  {{- '\n  with ' ~ versioned_collapsing.get_chunk_bounds_sql(options, target_relation) if has_chunks }}
   select distinct {{ key }}, {{ truncated_at }} as _dbt_truncated_at, true as _dbt_goes
+    {{- ', ' ~ versioned_collapsing.get_chunk_number_sql(options) if has_chunks }}
   from {{ target_relation }} final
   where {{ adapter.quote(options.sign) }} = 1
     and {{ adapter.quote(options.version) }} <= {{ truncated_at }}
     and ({{ key }}) not in (select {{ key }} from {{ staged }})
-  {{ versioned_collapsing.get_settings_sql(apply, {'do_not_merge_across_partitions_select_final': 1}) }}
+  {{ versioned_collapsing.get_settings_sql(apply, dict(
+      versioned_collapsing.get_chunk_settings() if has_chunks else {}, do_not_merge_across_partitions_select_final=1
+  )) }}
 {%- endmacro %}
 
 

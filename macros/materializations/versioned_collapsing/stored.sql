@@ -122,7 +122,7 @@
    key: a set of tuples takes longer to make than it saves. The query condition cache must be off: if indexHint skips a
    granule, the cache remembers that the granule never has such rows. #}
 {% macro get_stored_rows_sql(target_relation, options, columns, change_count) -%}
-  {%- set changes = versioned_collapsing.get_helper_relation(target_relation, 'input') -%}
+  {%- set changes = versioned_collapsing.get_input_sql(target_relation, options) -%}
   {%- set names = get_quoted_csv(columns.names + [options.sign]) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
   {%- set sorted_by = options.order_by | select('in', options.unique_key) | list + options.unique_key -%}

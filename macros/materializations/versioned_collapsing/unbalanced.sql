@@ -68,7 +68,7 @@
   {%- set key = versioned_collapsing.quote_names(options.unique_key) -%}
   {%- set row = versioned_collapsing.quote_names(columns.names) -%}
   {%- set unbalanced = versioned_collapsing.get_helper_relation(target_relation, 'unbalanced') -%}
-  {%- set input = versioned_collapsing.get_helper_relation(target_relation, 'input') -%}
+  {%- set input = versioned_collapsing.get_input_sql(target_relation, options) -%}
   {%- set is_unbalanced = '(' ~ key ~ ') in (select ' ~ key ~ ' from ' ~ unbalanced ~ ')' -%}
   {%- set rows_sql -%}
     select {{ row }}, {{ versioned_collapsing.quote_name(options.sign) }} as _dbt_row_sign, false as _dbt_is_change_row

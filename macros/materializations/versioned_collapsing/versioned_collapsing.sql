@@ -161,9 +161,8 @@
   {%- do versioned_collapsing.validate_key_and_version(
       target_relation, options, dict(read.counts, keys=staged.key_count), apply
   ) -%}
-  {%- set role = versioned_collapsing.get_change_set_role(options) -%}
   {%- do return(versioned_collapsing.apply_staged_changes(target_relation, options, columns, dict(
-      progress, counts=read.counts, line_counts=read.line_counts, source=role, change_count=staged.row_count
+      progress, counts=read.counts, line_counts=read.line_counts, change_count=staged.row_count
   ), apply)) -%}
 {% endmacro %}
 

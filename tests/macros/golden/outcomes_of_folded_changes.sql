@@ -22,7 +22,7 @@ with (select countIf("_sign" < 0) from `it_combine`.`orders__dbt_uncollapsed`) a
     sum(_dbt_changed._dbt_unmerged) as _dbt_unmerged_rows
   from (
     select *, ("id") in (select "id" from `it_combine`.`orders__dbt_unbalanced`) as _dbt_is_unbalanced
-    from `it_combine`.`orders__dbt_input`
+    from `it_combine`.`orders__dbt_folded`
     where _dbt_cancels = 0
   ) as _dbt_changed
   left any join (
