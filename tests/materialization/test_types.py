@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.collapsing_project import CollapsingProject, OperationError
+from tests.support.collapsing_project import CollapsingProject
 from tests.support.collapsing_projects import MakeProject
 from tests.support.commands import Node
 
