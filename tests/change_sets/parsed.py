@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dbt.adapters.spark_clickhouse.spark.session import SESSION_SETTINGS
+from dbt.adapters.spark_clickhouse.spark.session import SESSION_SETTINGS, WITHOUT_CODE
 from tests.macros.harness import parsed_project
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def spark_session() -> Iterator[SparkSession]:
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
-    for name, value in {**SESSION_SETTINGS, "spark.sql.shuffle.partitions": "2"}.items():
+    for name, value in {**SESSION_SETTINGS, **WITHOUT_CODE, "spark.sql.shuffle.partitions": "2"}.items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("OFF")

@@ -16,7 +16,7 @@ import chdb
 import pytest
 from pyspark.sql import Row, SparkSession
 
-from dbt.adapters.spark_clickhouse.spark.session import SESSION_SETTINGS
+from dbt.adapters.spark_clickhouse.spark.session import SESSION_SETTINGS, WITHOUT_CODE
 from tests.macros.harness import Project, parsed_project
 from tests.support.racing_postgres import KEYS, RACES, racing_postgres
 from tests.support.shop import REPOSITORY
@@ -80,6 +80,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
 def spark() -> SparkSession:
     options: dict[str, bool | float | int | str | None] = {
         **SESSION_SETTINGS,
+        **WITHOUT_CODE,
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": "1",
     }

@@ -44,7 +44,7 @@ JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 # With little data, Spark spends most of its time on planning and in Java's compilers. Plans need not adapt while they
 # run, and to generate code takes longer than to interpret expressions.
 _OF_LITTLE_DATA = {"spark.sql.adaptive.enabled": "false", "spark.sql.shuffle.partitions": str(os.cpu_count() or 1)}
-_WITHOUT_CODE = {"spark.sql.codegen.factoryMode": "NO_CODEGEN", "spark.sql.codegen.wholeStage": "false"}
+WITHOUT_CODE = {"spark.sql.codegen.factoryMode": "NO_CODEGEN", "spark.sql.codegen.wholeStage": "false"}
 # Java's first compiler alone makes slower code in half the time. Java would then reserve only 48 MB for code, which
 # Spark fills, instead of its usual 240.
 _JAVA_OF_LITTLE_DATA = " -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
@@ -207,7 +207,7 @@ def default_settings(credentials: EmbeddedSparkCredentials, *, is_data_little: b
     if _resident.is_set():
         java, more = _JAVA_OF_A_RESIDENT, _OF_A_RESIDENT
     elif is_data_little:
-        java, more = _JAVA_OF_LITTLE_DATA, _OF_LITTLE_DATA | _WITHOUT_CODE
+        java, more = _JAVA_OF_LITTLE_DATA, _OF_LITTLE_DATA | WITHOUT_CODE
     return {
         "spark.master": "local[*]",
         "spark.app.name": "dbt",
