@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from tests.support.collapsing_projects import MakeProject
 
 # For each column: its name in SQL, its type, and its value in a version.
@@ -43,30 +41,37 @@ def select(version: int) -> str:
     )
 
 
-@pytest.mark.parametrize("contract", [False, True], ids=["", "contract"])
-@pytest.mark.parametrize("chunks", [1, 3])
-def test_columns_with_structure(make_project: MakeProject, chunks: int, contract: bool) -> None:
-    project = make_project(f"nested_{chunks}_{contract}")
-    config: dict[str, Any] = {"unique_key": "the 'key'", "chunks": chunks}
+MODELS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "chunked": {"chunks": 3},
+    "in_a_contract": {"contract": {"enforced": True}},
+    "chunked_in_a_contract": {"chunks": 3, "contract": {"enforced": True}},
+}
+
+
+def test_columns_with_structure(make_project: MakeProject) -> None:
+    project = make_project("nested")
     types = {name: kind for name, (kind, _) in COLUMNS.items()}
     columns = ", ".join(f"{name} {kind}" for name, kind in types.items())
-    project.command(
-        f"create table target ({KEY} UInt64, {columns}, _version UInt64, _sign Int8) "
-        f"engine = VersionedCollapsingMergeTree(_sign, _version) order by {KEY}"
-    )
-    project.add_model("target", config, raw(select(1)))
-    project.operation("adopt_table", model="target")
-    if contract:
-        config["contract"] = {"enforced": True}
-        declared = {raw(name[1:-1].replace("``", "`")): kind for name, kind in types.items()}
-        project.declare("target", {"the 'key'": "UInt64", **declared, "_version": "UInt64"})
+    declared = {raw(name[1:-1].replace("``", "`")): kind for name, kind in types.items()}
     for version in (1, 2, 3):
-        project.add_model("target", config, raw(select(version)))
-        assert project.run("--threads", "4")["target"].status == "success"
+        for name, config in MODELS.items():
+            project.add_model(name, {"unique_key": "the 'key'", **config}, raw(select(version)))
+        if version == 1:
+            for name, config in MODELS.items():
+                if "contract" in config:
+                    project.declare(name, {"the 'key'": "UInt64", **declared, "_version": "UInt64"})
+                project.command(
+                    f"create table {name} ({KEY} UInt64, {columns}, _version UInt64, _sign Int8) "
+                    f"engine = VersionedCollapsingMergeTree(_sign, _version) order by {KEY}"
+                )
+                project.operation("adopt_table", model=name)
+        project.build("--threads", "4")
         project.command(f"create or replace table expected engine = Memory as {select(version)}")
         names = ", ".join(f"toString({name})" for name in COLUMNS)
         of = f"select {KEY}, {names}, _version from"
-        live = project.query(f"{of} target final where _sign = 1 order by {KEY}")
-        assert live == project.query(f"{of} expected where not _is_deleted order by {KEY}")
-        assert len(live) == 6
-        assert project.query("select sum(_sign) from target") == [(6,)]
+        expected = project.query(f"{of} expected where not _is_deleted order by {KEY}")
+        assert len(expected) == 6
+        for name in MODELS:
+            assert project.query(f"{of} {name} final where _sign = 1 order by {KEY}") == expected, name
+            assert project.query(f"select sum(_sign) from {name}") == [(6,)], name
