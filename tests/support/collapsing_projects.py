@@ -9,9 +9,11 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import parsedatetime  # type: ignore[import-untyped]
 import pytest
 from dbt.artifacts.resources.base import FileHash
 from dbt.contracts.graph.manifest import Manifest, ManifestStateCheck
@@ -59,6 +61,8 @@ def _parsed_once() -> Iterator[None]:
         patch.setattr(Manifest, "from_msgpack", classmethod(_SavedMacros(Manifest.from_msgpack).read))
         # dbt looks up the module of every stack frame to name the origin of a flag, which is slow.
         patch.setattr(BehaviorFlagRendered, "_default_source", staticmethod(lambda: "dbt"))
+        # For each result, dbt makes again what agate needs to read dates in any language.
+        patch.setattr(parsedatetime, "Constants", cache(parsedatetime.Constants))
         yield
 
 
