@@ -206,10 +206,27 @@ def test_it_asks_for_what_is_missing(
     assert "dbt build --select stg_things+" in capsys.readouterr().out
 
 
+def test_it_asks_for_another_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[str] = []
+
+    def answer(text: str) -> str:
+        asked.append(text)
+        return ""
+
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    monkeypatch.setattr("builtins.input", answer)
+    given = ["things", "--kind", "peerdb", "--table", "shop.things", "--key", "id", "--project-dir", str(tmp_path)]
+    assert main(given) == 2
+    assert asked == ["Which is the raw table of the mirror, in the same database? Empty if none: "]
+    assert "Make one first: dbt init." in capsys.readouterr().err
+
+
 def test_a_name_that_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["My Table", "--kind", "upserts", "--landing", "l", "--key", "id", "--version", "v"]
     assert main([*arguments, "--project-dir", str(tmp_path)]) == 2
-    assert "'My Table' cannot be the name of models." in capsys.readouterr().err
+    assert "'My Table' cannot be the name of models. Take my_table." in capsys.readouterr().err
 
 
 def test_neither_a_name_nor_several(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -320,7 +337,8 @@ def test_codes_of_operations(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 
 
 @pytest.mark.parametrize(
-    ("folder", "name"), [("My-Shop 2", "my_shop_2"), ("2026", "p_2026"), ("flags", "flags_project"), ("ö", "project")]
+    ("folder", "name"),
+    [("My-Shop 2", "my_shop_2"), ("2026", "project_2026"), ("flags", "flags_project"), ("ö", "project")],
 )
 def test_a_project_is_named_after_its_folder(folder: str, name: str, tmp_path: Path) -> None:
     land(tmp_path / folder, '{"id": 1, "rev": 1}')

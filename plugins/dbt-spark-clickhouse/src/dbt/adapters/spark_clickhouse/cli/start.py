@@ -12,23 +12,17 @@ import argparse
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dbt.adapters.spark_clickhouse.cli.sampling import (
-    FLAGS_OF_DELETES,
-    SampleError,
-    codes_of,
-    landed,
-    sample_of_files,
-    sample_of_table,
-    tables_of,
-)
+from dbt.adapters.spark_clickhouse.cli import sampling
+from dbt.adapters.spark_clickhouse.cli.sampling import SampleError
 from dbt.adapters.spark_clickhouse.cli.starter_files import (
     BRIDGES,
     QUARANTINE,
     Start,
+    plain_name,
     project_files,
     project_name,
     quarantine_files,
@@ -42,16 +36,7 @@ KINDS = {
     "clickhouse": "any other landing table in ClickHouse",
 }
 FILES = ("debezium", "upserts")
-_FLAGS = (*FLAGS_OF_DELETES, "false", "f", "no", "n", "0")
-
-
-@dataclass(frozen=True)
-class Question:
-    """A question to ask if the command line lacks the answer: an option, and the text."""
-
-    option: str
-    text: str
-    is_required: bool = True
+_FLAGS = (*sampling.FLAGS_OF_DELETES, "false", "f", "no", "n", "0")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -59,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = _parser().parse_args(arguments)
     folder: Path = given.project_dir
     try:
-        _ask(given, sys.stdin.isatty(), input)
+        _ask(given, input if sys.stdin.isatty() else None)
         tables = _tables(given)
         _refuse_taken(tables, folder)
         starts = _sampled(given, tables)
@@ -97,18 +82,13 @@ def _written(folder: Path, path: str, text: str, *, is_new: bool = True) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="dbt-spark-clickhouse start",
-        description="Write the models of tables that follow their source.",
-        allow_abbrev=False,
-    )
+    text = "Write the models of tables that follow their source."
+    parser = argparse.ArgumentParser(prog="dbt-spark-clickhouse start", description=text, allow_abbrev=False)
     parser.add_argument("name", nargs="?", help="the name of the table to build")
     parser.add_argument(
-        "--tables", help="instead of a name, for files: several tables of one landing zone, with commas"
+        "--tables", help="for files, instead of a name: several tables of one landing zone, with commas"
     )
-    parser.add_argument(
-        "--all", action="store_true", help="the same, for all its tables: each in a folder, or in its events"
-    )
+    parser.add_argument("--all", action="store_true", help="for files, instead of a name: all tables of a landing zone")
     parser.add_argument("--kind", choices=KINDS, help="the kind of source")
     parser.add_argument("--landing", help="for files: the folder that has the folders batch=N")
     parser.add_argument("--table", help="for ClickHouse: the landing table, database.table")
@@ -116,9 +96,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--source-table", help="for events of several tables: the one to take, schema.table")
     parser.add_argument("--key", help="the columns that identify a row, with commas; those of one table only: lines.id")
     parser.add_argument("--version", help="the column that grows with each change of a row")
-    parser.add_argument(
-        "--is-deleted", help="the column that is true for a deleted row, or a column and its code: Op=D"
-    )
+    parser.add_argument("--is-deleted", help="the column that is true for a deleted row, or a column and code: Op=D")
     parser.add_argument(
         "--column",
         action="append",
@@ -128,62 +106,51 @@ def _parser() -> argparse.ArgumentParser:
         "encoding if it has one: price:decimal(12,2):precise; of one table only: orders.price:double",
     )
     parser.add_argument("--project-dir", type=Path, default=Path(), help="as in dbt")
-    parser.add_argument(
-        "--package",
-        default="../versioned_collapsing",
-        help="path of the package versioned_collapsing, for packages.yml",
-    )
+    parser.add_argument("--package", default="../versioned_collapsing", help="path of the package, for packages.yml")
     return parser
 
 
-def _ask(given: argparse.Namespace, is_asked: bool, ask: Callable[[str], str]) -> None:
+def _ask(given: argparse.Namespace, ask: Callable[[str], str] | None) -> None:
     """Complete the arguments.
 
     Raises:
-        SampleError: something is missing, and nobody can be asked.
+        SampleError: something is missing and nobody can be asked, or an answer or an option cannot be.
     """
+
+    def need(option: str, text: str, *, is_required: bool = True) -> None:
+        if getattr(given, option) is None and ask:
+            setattr(given, option, ask(f"{text}: ").strip() or None)
+        if getattr(given, option) is None and is_required:
+            name = "the name" if option == "name" else f"--{option.replace('_', '-')}"
+            raise SampleError(f"{name} is missing. {text}")
+
     if not (given.tables or given.all):
-        question = Question("name", "What is the name of the table? Or take several: --tables, --all")
-        _complete(given, question, is_asked, ask)
-    kinds = ", ".join(f"{kind} ({text})" for kind, text in KINDS.items())
-    _complete(given, Question("kind", f"What is the source? {kinds}"), is_asked, ask)
+        need("name", "What is the name of the table? Or take several: --tables, --all")
+        if not re.fullmatch(r"[a-z][a-z0-9_]*", given.name):
+            raise SampleError(f"'{given.name}' cannot be the name of models. Take {plain_name(given.name, 't')}.")
+    need("kind", f"What is the source? {', '.join(f'{kind} ({text})' for kind, text in KINDS.items())}")
     if given.kind not in KINDS:
         raise SampleError(f"--kind is {given.kind}. It is one of {', '.join(KINDS)}.")
-    place = (
-        Question("landing", "In which folder are the folders batch=N?")
-        if given.kind in FILES
-        else Question("table", "Which table does it land in? database.table")
-    )
-    questions = [place, Question("key", "Which columns identify a row? With commas")]
+    if given.kind in FILES:
+        need("landing", "In which folder are the folders batch=N?")
+    else:
+        need("table", "Which table does it land in? database.table")
+    need("key", "Which columns identify a row? With commas")
     bridge = BRIDGES.get(given.kind)
     if given.kind == "peerdb":
-        text = "Which is the raw table of the mirror, in the same database? Empty if none"
-        questions.append(Question("beside", text, False))
+        need("beside", "Which is the raw table of the mirror, in the same database? Empty if none", is_required=False)
     if given.kind == "dlt":
-        questions.append(Question("beside", "Which table has the loads, _dlt_loads?"))
-        text = "Which column grows with each change of a row? Or lsn, if no two change one row at once"
-        questions.append(Question("version", text))
+        need("beside", "Which table has the loads, _dlt_loads?")
+        need("version", "Which column grows with each change of a row? Or lsn, if no two change one row at once")
     if given.kind in ("upserts", "clickhouse"):
-        questions += [
-            Question("version", "Which column grows with each change of a row?"),
-            Question("is_deleted", "Which column is true for a deleted row? Empty if none", False),
-        ]
-    for question in questions:
-        _complete(given, question, is_asked, ask)
+        need("version", "Which column grows with each change of a row?")
+        need("is_deleted", "Which column is true for a deleted row? Empty if none", is_required=False)
     takes = [*(bridge.arguments if bridge else ("version", "is_deleted"))]
     takes += ["tables", "all"] if given.kind in FILES else []
     takes += ["source_table"] if given.kind == "debezium" else []
     for option in ("version", "is_deleted", "beside", "source_table", "tables", "all"):
         if getattr(given, option) and option not in takes:
             raise SampleError(f"--{option.replace('_', '-')} is not for the kind {given.kind}. Remove it.")
-
-
-def _complete(given: argparse.Namespace, question: Question, is_asked: bool, ask: Callable[[str], str]) -> None:
-    if getattr(given, question.option) is None and is_asked:
-        setattr(given, question.option, ask(f"{question.text}: ").strip() or None)
-    if getattr(given, question.option) is None and question.is_required:
-        option = "the name" if question.option == "name" else f"--{question.option.replace('_', '-')}"
-        raise SampleError(f"{option} is missing. {question.text}")
 
 
 def _tables(given: argparse.Namespace) -> list[Start]:
@@ -195,18 +162,16 @@ def _tables(given: argparse.Namespace) -> list[Start]:
     root = given.project_dir / (given.landing or "")
     found: dict[str, tuple[str, str, Sequence[dict[str, Any]]]]
     if given.name:
-        _check_names([given.name])
-        lines = landed(root) if given.kind in FILES else ()
+        lines = sampling.landed(root) if given.kind in FILES else ()
         found = {given.name: (given.landing or "", given.source_table or "", lines)}
     elif any(root.glob("batch=*")):
-        lines = landed(root)
-        found = {table: (given.landing, table, lines) for table in tables_of(lines)}
+        lines = sampling.landed(root)
+        found = {table: (given.landing, table, lines) for table in sampling.tables_of(lines)}
     else:
         folders = sorted({path.parent.name for path in root.glob("*/batch=*")})
-        found = {name: (f"{given.landing}/{name}", "", landed(root / name)) for name in folders}
+        found = {name: (f"{given.landing}/{name}", "", sampling.landed(root / name)) for name in folders}
     names = {given.name: given.name} if given.name else _names(given, list(found))
-    _check_names(names)
-    marker = (given.is_deleted or "").partition("=")[0]
+    marker, _, codes = (given.is_deleted or "").partition("=")
     keys, versions = ([part.strip() for part in (text or "").split(",")] for text in (given.key, given.version))
     return [
         Start(
@@ -221,17 +186,10 @@ def _tables(given: argparse.Namespace) -> list[Start]:
             given=_types(_of(name, names, given.column, is_whole=False)),
             source_table=found[table][1],
             lines=found[table][2],
+            deletes=tuple(code.strip() for code in codes.split(",") if code.strip()),
         )
         for name, table in names.items()
     ]
-
-
-def _check_names(names: Iterable[str]) -> None:
-    for name in names:
-        if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
-            raise SampleError(
-                f"'{name}' cannot be the name of models. Take lower case letters, digits and underscores."
-            )
 
 
 def _names(given: argparse.Namespace, found: Sequence[str]) -> dict[str, str]:
@@ -244,7 +202,7 @@ def _names(given: argparse.Namespace, found: Sequence[str]) -> dict[str, str]:
             "folders batch=N, or Debezium's events name it."
         )
     parts = chosen if len(short) < len(found) else [name.rpartition(".")[2] for name in chosen]
-    names = {re.sub(r"\W+", "_", part.lower()).strip("_"): name for part, name in zip(parts, chosen, strict=True)}
+    names = {plain_name(part, "t"): name for part, name in zip(parts, chosen, strict=True)}
     if len(names) < len(chosen):
         raise SampleError(f"two of {', '.join(chosen)} would have one name. Start them one by one.")
     return names
@@ -280,6 +238,8 @@ def _refuse_taken(starts: Sequence[Start], folder: Path) -> None:
     """
     models = folder / "models"
     planned = [Path(path).name for start in starts for path in table_files(replace(start, key=()), has_folders=True)]
+    if starts[0].kind in FILES and not (folder / QUARANTINE).exists():
+        planned += ["quarantine_changes.sql", "quarantine.sql"]
     taken = sorted(path.relative_to(folder).as_posix() for name in planned for path in models.rglob(name))
     if taken:
         raise SampleError(f"{', '.join(taken)}: there already. Nothing was written. Take another name, or remove them.")
@@ -296,15 +256,15 @@ def _sampled(given: argparse.Namespace, tables: Sequence[Start]) -> list[Start]:
         prefix = f"{table.name}." if len(tables) > 1 else ""
         try:
             sampled = (
-                sample_of_table(table.table, given.project_dir)
+                sampling.sample_of_table(table.table, given.project_dir)
                 if table.kind not in FILES
-                else sample_of_files(
+                else sampling.sample_of_files(
                     table.lines,
                     is_debezium=table.kind == "debezium",
                     types=table.given,
                     table=table.source_table,
                     marker=table.is_deleted,
-                    deletes={code.lower() for code in _codes(given)} or FLAGS_OF_DELETES,
+                    deletes={code.lower() for code in table.deletes} or sampling.FLAGS_OF_DELETES,
                     prefix=prefix,
                 )
             )
@@ -318,11 +278,6 @@ def _sampled(given: argparse.Namespace, tables: Sequence[Start]) -> list[Start]:
     return found
 
 
-def _codes(given: argparse.Namespace) -> list[str]:
-    """The codes that mean a deleted row."""
-    return [code.strip() for code in (given.is_deleted or "").partition("=")[2].split(",") if code.strip()]
-
-
 def _checked(given: argparse.Namespace, start: Start, prefix: str) -> Start:
     """The table, once its sample has all columns that options name.
 
@@ -333,8 +288,8 @@ def _checked(given: argparse.Namespace, start: Start, prefix: str) -> Start:
     if start.is_of_envelopes:
         if missing := [name for name in key if name not in start.given]:
             raise SampleError(
-                f"{given.table} has whole events. Name each column of the row with its type in "
-                f"ClickHouse, also {', '.join(missing)}: --column {missing[0]}:UInt64"
+                f"{given.table} has whole events. Name each column of the row with its type in ClickHouse, also "
+                f"{', '.join(missing)}: --column {missing[0]}:UInt64"
             )
         return start
     if start.kind == "airbyte" and "_airbyte_data" in sampled.columns:
@@ -344,25 +299,22 @@ def _checked(given: argparse.Namespace, start: Start, prefix: str) -> Start:
         )
     if start.kind == "kafka_connect" and not version and not {"__op", "__source_op"} & {*sampled.columns}:
         raise SampleError(
-            f"{given.table} does not say in which order its source committed. Name a column of the "
-            "row that grows with each change: --version updated_at. Or --version _version, if no "
-            "two transactions change one row at once."
+            f"{given.table} does not say in which order its source committed. Name a column that grows with each "
+            "change: --version updated_at. Or --version _version, if no two transactions change one row at once."
         )
     if not version and start.kind not in BRIDGES:
         raise SampleError(
-            "the events have no position by which they could be ordered: neither source.connector "
-            "names a connector with one, nor do they have source.lsn or source.pos. "
-            "Name a column of the row that grows with each change: --version updated_at."
+            "the events have no position by which they could be ordered: source.connector names no connector with one, "
+            "and there is no source.lsn or source.pos. Name a column that grows with each change: --version updated_at."
         )
     if start.kind == "upserts" and start.is_deleted:
-        start = _with_codes(start, _codes(given), has_codes="=" in given.is_deleted)
-    named = [*key, *([version] if given.version else [])]
-    named += [start.is_deleted] if start.is_deleted and start.kind not in FILES else []
+        start = _with_codes(start)
+    named = [*key, version if given.version else "", start.is_deleted if start.kind not in FILES else ""]
     likely = next((name for name in sampled.columns if re.fullmatch("(.+_)?id", name)), min(sampled.columns))
     advice = f" Name the key of this table: --key {prefix}{likely}" if prefix else ""
     if not key:
         raise SampleError(f"--key has no column of this table. It has {', '.join(sampled.columns)}.{advice}")
-    for name in named:
+    for name in filter(None, named):
         if name not in sampled.columns and not (start.kind == "debezium" and "." in name):
             raise SampleError(
                 f"the sample has no column {name}. It has {', '.join(sampled.columns)}.{advice if name in key else ''}"
@@ -370,19 +322,19 @@ def _checked(given: argparse.Namespace, start: Start, prefix: str) -> Start:
     return start
 
 
-def _with_codes(start: Start, deletes: Sequence[str], *, has_codes: bool) -> Start:
+def _with_codes(start: Start) -> Start:
     """The same, with the codes of the column that marks deleted rows.
 
     Raises:
         SampleError: the sample has codes, and nobody has said which of them mean a deleted row.
     """
-    codes = codes_of(start.lines, start.is_deleted)
-    if not has_codes and (unknown := [code for code in codes if code.lower() not in _FLAGS]):
+    codes = sampling.codes_of(start.lines, start.is_deleted)
+    if not start.deletes and (unknown := [code for code in codes if code.lower() not in _FLAGS]):
         raise SampleError(
             f"{start.is_deleted} is not true or false. It has {', '.join(codes)}. Say which of "
             f"them mean a deleted row: --is-deleted {start.is_deleted}={unknown[0]}"
         )
-    return replace(start, codes=tuple(sorted({*codes, *deletes})) if has_codes else (), deletes=tuple(deletes))
+    return replace(start, codes=tuple(sorted({*codes, *start.deletes})) if start.deletes else ())
 
 
 def _said(start: Start) -> str:

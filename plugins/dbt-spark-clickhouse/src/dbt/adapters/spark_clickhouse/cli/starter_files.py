@@ -11,16 +11,12 @@ from dbt.adapters.spark_clickhouse.cli.sampling import Sampled
 from dbt.adapters.spark_clickhouse.core.types import SCALARS
 
 _PACKAGE = "versioned_collapsing"
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True)
 class Bridge:
-    """The arguments of a bridge's macro, besides the landing table.
-
-    Args:
-        tool: the tool that fills the landing table.
-        arguments: the macro's arguments, by option of the command line.
-    """
+    """The tool that fills a landing table, and the arguments of its bridge's macro by option of the command line."""
 
     tool: str
     arguments: Mapping[str, str]
@@ -37,30 +33,22 @@ BRIDGES = {
 _LONG_POSITIONS = frozenset({"source.commit_lsn", "source.commit_scn"})
 # Names in Jinja's context, which dbt rejects as project names.
 _NOT_OF_PROJECTS = frozenset(
-    re.findall(
-        r"\w+",
-        """
-        adapter api column config context database env env_var exceptions execute flags
-        fromjson fromyaml graph invocation_id load_agate_table load_result log model
-        modules post_hooks pre_hooks ref render return run_started_at schema source sql
-        sql_now store_raw_result store_result target this tojson toyaml
-        try_or_compiler_error var write
-        """,
-    )
+    _WORD.findall("""
+    adapter api column config context database env env_var exceptions execute flags fromjson fromyaml graph
+    invocation_id load_agate_table load_result log model modules post_hooks pre_hooks ref render return
+    run_started_at schema source sql sql_now store_raw_result store_result target this tojson toyaml
+    try_or_compiler_error var write
+    """)
 )
 # Keywords that must be quoted to be column names.
 _RESERVED = frozenset(
-    re.findall(
-        r"\w+",
-        """
-        all and anti any array as asc asof between both by case cast create cross cube current
-        delete desc describe distinct else end except exists false final following for format from
-        full global group grouping having ilike in inner insert intersect interval into is join left
-        like limit not null nulls offset on or order outer over partition preceding prewhere qualify
-        range replace right rollup row rows sample select semi set settings show table then to top
-        totals true truncate unbounded union update user using values view when where window with
-        """,
-    )
+    _WORD.findall("""
+    all and anti any array as asc asof between both by case cast create cross cube current delete desc describe
+    distinct else end except exists false final following for format from full global group grouping having ilike in
+    inner insert intersect interval into is join left like limit not null nulls offset on or order outer over
+    partition preceding prewhere qualify range replace right rollup row rows sample select semi set settings show
+    table then to top totals true truncate unbounded union update user using values view when where window with
+    """)
 )
 
 
@@ -125,10 +113,15 @@ FOLDERS = {
 QUARANTINE = "models/changes/quarantine_changes.sql"
 
 
+def plain_name(text: str, other: str) -> str:
+    """A name of lower case letters, digits and underscores, made of a text. ``other`` stands where it has no letter."""
+    name = re.sub(r"\W+", "_", text.lower(), flags=re.ASCII).strip("_")
+    return name if name[:1].isalpha() else f"{other}_{name}".strip("_")
+
+
 def project_name(folder: str) -> str:
     """The name of a project in a folder: dbt rejects some names."""
-    name = re.sub(r"\W+", "_", folder.lower(), flags=re.ASCII).strip("_") or "project"
-    name = name if name[0].isalpha() else f"p_{name}"
+    name = plain_name(folder, "project")
     return f"{name}_project" if name in _NOT_OF_PROJECTS | _RESERVED else name
 
 
@@ -154,12 +147,8 @@ def project_files(project: str, package: str) -> dict[str, str]:
 
 
 def table_files(start: Start, *, has_folders: bool) -> dict[str, str]:
-    """The files of a table.
-
-    Args:
-        start: what is known.
-        has_folders: whether dbt_project.yml has the configuration of ``FOLDERS``. If not, each model has it.
-    """
+    """The files of a table. ``has_folders`` says that dbt_project.yml has the configuration of ``FOLDERS``; if not, each
+    model has it."""
     if start.kind in BRIDGES:
         return _of_bridge(start)
     return _of_landing_table(start) if start.kind == "clickhouse" else _of_files(start, has_folders)
@@ -223,9 +212,8 @@ def _of_files(start: Start, has_folders: bool) -> dict[str, str]:
             "sources:\n  - name: landing\n    database: spark\n    tables:\n"
             f"      - name: {name}\n        description: {_text(start)}, one JSON object a line.\n"
             f"        external: {{location: {_quoted(start.landing)}, file_format: text}}\n"
-            f"models:\n  - name: stg_{name}\n    description: Every line of the landing zone, parsed.\n"
-            f"    data_tests:\n      - {_PACKAGE}.no_unknown_fields:\n"
-            f"          arguments: {{change_set: ref('{changes}')}}\n"
+            f"models:\n  - name: stg_{name}\n    description: Every line of the landing zone, parsed.\n    data_tests:\n"
+            f"      - {_PACKAGE}.no_unknown_fields:\n          arguments: {{change_set: ref('{changes}')}}\n"
             f"  - name: {changes}\n    description: The last change of each key, of the batches to apply.\n"
         ),
         f"models/changes/{changes}.sql": (
@@ -245,16 +233,11 @@ def _of_files(start: Start, has_folders: bool) -> dict[str, str]:
 
 def _landing_tables(start: Start, description: str) -> str:
     database, _, table = start.table.partition(".")
-    beside = (
-        f"      - name: {_quoted(start.beside)}\n        description: Another table of that tool.\n"
-        if start.beside
-        else ""
-    )
+    beside = f"      - name: {_quoted(start.beside)}\n        description: Another table of that tool.\n"
     return (
-        f"sources:\n  - name: {start.name}_landing\n"
-        f"    description: Where {_text(start)} land.\n"
+        f"sources:\n  - name: {start.name}_landing\n    description: Where {_text(start)} land.\n"
         f"    schema: {_quoted(database)}\n    tables:\n      - name: {_quoted(table)}\n"
-        f"        description: {description}\n{beside}"
+        f"        description: {description}\n{beside if start.beside else ''}"
     )
 
 
@@ -269,9 +252,7 @@ def _of_bridge(start: Start) -> dict[str, str]:
         arguments.append(f"columns={_list(tuple(start.given))}")
     for option, name in bridge.arguments.items():
         if value := getattr(start, option):
-            is_table = option == "beside"
-            text = source(value) if is_table else _python(_identifier(value))
-            arguments.append(f"{name}={text}")
+            arguments.append(f"{name}={source(value) if option == 'beside' else _python(_identifier(value))}")
     call = "".join(f"\n    {argument}," for argument in arguments)
     described = start.given if start.is_of_envelopes else {n: start.columns[n] for n in start.key}
     select = f"{{{{ {_PACKAGE}.{start.kind}_changes({call}\n) }}}}\n"
@@ -284,9 +265,8 @@ def _of_landing_table(start: Start) -> dict[str, str]:
     if start.is_deleted:
         is_named = start.is_deleted == "_is_deleted"
         lines.append("  _is_deleted" if is_named else f"  {_identifier(start.is_deleted)} as _is_deleted")
-    columns = ",\n".join(lines)
     table = _python(start.table.partition(".")[2])
-    select = f"select\n{columns}\nfrom {{{{ source('{start.name}_landing', {table}) }}}}\n"
+    select = "select\n" + ",\n".join(lines) + f"\nfrom {{{{ source('{start.name}_landing', {table}) }}}}\n"
     return _on_clickhouse(start, "Rows that replace each other.", select, start.columns)
 
 
@@ -304,8 +284,7 @@ def _described_table(start: Start, types: Mapping[str, str]) -> str:
         for column, kind in types.items()
     )
     return (
-        f"  - name: {start.name}\n"
-        f"    description: The rows of {start.name} as they are now, as state and cancel rows.\n"
+        f"  - name: {start.name}\n    description: The rows of {start.name} as they are now, as state and cancel rows.\n"
         f"    columns:\n{columns}"
         f"    data_tests:\n      - {_PACKAGE}.one_live_row_per_key:\n"
         f"          arguments: {{unique_key: [{', '.join(map(_quoted, start.key))}]}}\n"
