@@ -37,8 +37,16 @@ SCHEMA = {
 }
 
 
-def event(op: str, before: Row | None, after: Row | None, pos: int) -> Row:
-    source = {"connector": "mysql", "file": "binlog.000003", "pos": pos, "row": 0, "server_id": 1}
+def event(op: str, before: Row | None, after: Row | None, pos: int, table: str = "products") -> Row:
+    source = {
+        "connector": "mysql",
+        "db": "shop",
+        "table": table,
+        "file": "binlog.000003",
+        "pos": pos,
+        "row": 0,
+        "server_id": 1,
+    }
     payload = {"op": op, "before": before, "after": after, "source": source, "ts_ms": 1}
     return {"schema": SCHEMA, "payload": payload}
 
@@ -54,7 +62,8 @@ LANDED: dict[str, list[list[Row]]] = {
             event("c", None, product(2, "A+g=", "b"), 200),
             event("u", product(1, "AfQ=", "a"), product(1, "ASw=", None), 300),  # 3.00
         ],
-        [event("d", product(2, "A+g=", "b"), None, 400)],
+        # Another table in the same topic.
+        [event("d", product(2, "A+g=", "b"), None, 400), event("c", None, {"id": 1, "cart": 7}, 500, "carts")],
     ],
     # Upserts without deletes: dates, times without a zone, decimals of several scales.
     "readings": [
@@ -75,7 +84,7 @@ LANDED: dict[str, list[list[Row]]] = {
 }
 # The second start adds two tables to the project of the first one.
 STARTS = (
-    ("products", "--kind", "debezium", "--key", "id", "--landing", "landing/products"),
+    ("--tables", "products", "--kind", "debezium", "--key", "id", "--landing", "landing/products"),
     (
         *("--tables", "readings,lines", "--kind", "upserts", "--landing", "landing", "--is-deleted", "gone"),
         *("--key", "readings.sensor,lines.invoice,lines.line", "--version", "at,lines.rev"),

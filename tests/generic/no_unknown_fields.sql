@@ -14,6 +14,7 @@
         transform(coalesce(_unknown_fields, array()), _dbt_name -> struct('unknown' as problem, _dbt_name as field))
       )) as _dbt_found
       where _reason is null
+        and _ignored is null
         and _batch in (select batch from {{ versioned_collapsing.get_change_set_manifest_relation(change_set) }})
       group by _batch, _dbt_found.problem, _dbt_found.field
     )

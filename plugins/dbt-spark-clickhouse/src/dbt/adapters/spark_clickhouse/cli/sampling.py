@@ -123,7 +123,6 @@ def sample_of_files(
             message, event = _event(line)
             if event is None:
                 continue
-            declared |= _declared(message.get("schema"))
             source = event.get("source")
             if isinstance(source, dict):
                 of_table = _table_of(source)
@@ -131,6 +130,7 @@ def sample_of_files(
                     continue
                 tables |= {of_table} - {""}
                 sources.append(source)
+            declared |= _declared(message.get("schema"))
             row = event.get("after") or event.get("before")
             is_kept = bool(event.get("after")) and event.get("op") != "d"
         _refuse_other_tools(line)

@@ -147,8 +147,7 @@ def project_files(project: str, package: str) -> dict[str, str]:
 
 
 def table_files(start: Start, *, has_folders: bool) -> dict[str, str]:
-    """The files of a table. ``has_folders`` says that dbt_project.yml has the configuration of ``FOLDERS``; if not, each
-    model has it."""
+    """The files of a table. If dbt_project.yml does not have the configuration of ``FOLDERS``, each model has it."""
     if start.kind in BRIDGES:
         return _of_bridge(start)
     return _of_landing_table(start) if start.kind == "clickhouse" else _of_files(start, has_folders)
@@ -212,7 +211,7 @@ def _of_files(start: Start, has_folders: bool) -> dict[str, str]:
             "sources:\n  - name: landing\n    database: spark\n    tables:\n"
             f"      - name: {name}\n        description: {_text(start)}, one JSON object a line.\n"
             f"        external: {{location: {_quoted(start.landing)}, file_format: text}}\n"
-            f"models:\n  - name: stg_{name}\n    description: Every line of the landing zone, parsed.\n    data_tests:\n"
+            f"models:\n  - name: stg_{name}\n    description: Every line that landed, parsed.\n    data_tests:\n"
             f"      - {_PACKAGE}.no_unknown_fields:\n          arguments: {{change_set: ref('{changes}')}}\n"
             f"  - name: {changes}\n    description: The last change of each key, of the batches to apply.\n"
         ),
@@ -284,7 +283,7 @@ def _described_table(start: Start, types: Mapping[str, str]) -> str:
         for column, kind in types.items()
     )
     return (
-        f"  - name: {start.name}\n    description: The rows of {start.name} as they are now, as state and cancel rows.\n"
+        f"  - name: {start.name}\n    description: The rows of {start.name}, as state and cancel rows.\n"
         f"    columns:\n{columns}"
         f"    data_tests:\n      - {_PACKAGE}.one_live_row_per_key:\n"
         f"          arguments: {{unique_key: [{', '.join(map(_quoted, start.key))}]}}\n"
