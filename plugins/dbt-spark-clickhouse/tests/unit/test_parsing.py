@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import textwrap
 from collections.abc import Mapping
 from pathlib import Path
@@ -55,9 +56,23 @@ def test_catalogs_that_neither_stock_adapter_has_are_an_error_that_says_what_to_
     assert "Remove catalogs.yml. The catalog of Spark is set in" in str(parsed.exception)
 
 
-def _parse(folder: Path, files: Mapping[str, str]) -> Any:
+@pytest.mark.parametrize(("variable", "is_parsed"), [("through_batch", False), ("other", True)])
+def test_variables_of_a_run_do_not_make_dbt_parse_anew(tmp_path: Path, variable: str, is_parsed: bool) -> None:
+    reasons: list[str] = []
+    callbacks = [lambda event: reasons.append(event.info.name)]
+    files = {"models/shop.sql": "{{ config(alias='shop_' ~ var('other', 0)) }} select 1 as id"}
+    for value in (1, 2):
+        reasons.clear()
+        variables = json.dumps({variable: value, "reprocess_batches": [value]})
+        parsed = _parse(tmp_path, files, "--vars", variables, callbacks=callbacks)
+    assert ("UnableToPartialParse" in reasons) is is_parsed
+    (model,) = parsed.result.nodes.values()
+    assert model.alias == ("shop_2" if is_parsed else "shop_0")
+
+
+def _parse(folder: Path, files: Mapping[str, str], *options: str, callbacks: Any = None) -> Any:
     for name, text in {**FILES, **files}.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(textwrap.dedent(text))
     folders = ("--project-dir", str(folder), "--profiles-dir", str(folder))
-    return dbtRunner().invoke(["--warn-error", "parse", *folders])
+    return dbtRunner(callbacks=callbacks).invoke(["--warn-error", "parse", *folders, *options])

@@ -22,6 +22,7 @@ import pyspark.sql.connect.client.retries
 import pytest
 from dbt.adapters.clickhouse.dbclient import ChClientWrapper
 from dbt.adapters.clickhouse.httpclient import ChHttpClient
+from dbt.parser.manifest import ManifestLoader
 from py4j.protocol import Py4JError
 from pyspark import SparkContext
 
@@ -226,6 +227,13 @@ def _lacking(use: Callable[[], object]) -> Use:
     return lambda _: use()
 
 
+def _check_state_without_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ManifestLoader, "build_manifest_state_check", lambda loader: None)
+    private_api.keep_parsed_despite(frozenset())
+    loader: Any = SimpleNamespace(root_project=Nothing())
+    ManifestLoader.build_manifest_state_check(loader)
+
+
 USES: dict[str, Use] = {
     "_available_": _lacking(lambda: private_api.offering(Nothing)(Nothing)),  # type: ignore[arg-type,type-var]
     "_parse_replacements_": _lacking(
@@ -239,6 +247,10 @@ USES: dict[str, Use] = {
     "RuntimeConfigObject": _without(
         dbt.context.providers, "RuntimeConfigObject", lambda: private_api.node_config(None)
     ),
+    "build_manifest_state_check": _without(
+        ManifestLoader, "build_manifest_state_check", lambda: private_api.keep_parsed_despite(frozenset())
+    ),
+    "cli_vars": _check_state_without_variables,
     "register_pickle_by_value": _without(
         pyspark.cloudpickle, "register_pickle_by_value", lambda: private_api.pickle_by_value(pyspark)
     ),

@@ -31,6 +31,21 @@ from dbt.adapters.spark_clickhouse.router.relations import Relations
 from dbt.adapters.spark_clickhouse.spark import session as spark_session
 from dbt.adapters.spark_clickhouse.spark.engine import RoutedSparkAdapter
 
+# Variables of the package versioned_collapsing that only running models read. dbt need not parse the project anew when
+# one of them is given: that takes as long as a small run.
+VARIABLES_OF_RUNS = frozenset(
+    {
+        "accept_unusable_lines",
+        "applied_batches",
+        "forget_deletes",
+        "max_deletes",
+        "max_lower_positions",
+        "rebuild_from_batch",
+        "reprocess_batches",
+        "through_batch",
+    }
+)
+
 
 @dataclass
 class SparkClickHouseConfig(SparkConfig, ClickHouseConfig):
@@ -78,6 +93,7 @@ class SparkClickHouseAdapter(Relations, Catalog, ConnectionsOfBoth, MacroMethods
         clickhouse.have_read = self.hand_offs.require_unchanged
         self.lost_tables = LostTables(self, self.spark_files)
         spark_session.expect(self.is_data_little)
+        private_api.keep_parsed_despite(VARIABLES_OF_RUNS)
         refuse_unclassified(self)
         # dbt finds the adapter by the type of its credentials, which is the engine at work.
         private_api.register_adapter(self, ADAPTER_TYPE, *ENGINES)

@@ -146,6 +146,8 @@ _EVENT_TIME_FILTER = Symbol("dbt-adapters", _RELATION, "event_time_filter")
 _DBT_CREATED = Symbol("dbt-adapters", _RELATION, "dbt_created")
 _INTROSPECT = Symbol("dbt-core", "dbt.cli.params", "introspect")
 _NODE_CONFIG = Symbol("dbt-core", "dbt.context.providers", "RuntimeConfigObject")
+_STATE_CHECK = Symbol("dbt-core", "dbt.parser.manifest:ManifestLoader", "build_manifest_state_check")
+_VARIABLES = Symbol("dbt-core", "dbt.config:RuntimeConfig", "cli_vars")
 
 
 def offering(*stock_adapters: type[BaseAdapter]) -> Callable[[AnyAdapter], AnyAdapter]:
@@ -216,6 +218,26 @@ def may_introspect(config: Any) -> bool:
 def node_config(node: Any) -> Any:
     """The `config` of a node, as its macros see it."""
     return _NODE_CONFIG.of(_NODE_CONFIG.home())(node)
+
+
+def keep_parsed_despite(variables: frozenset[str]) -> None:
+    """Let dbt parse the project anew only if other variables than these have changed on the command line."""
+    loader = _STATE_CHECK.home()
+    stock = _STATE_CHECK.of(loader)
+    if getattr(stock, "is_of_adapter", False):
+        return
+
+    def state_check(self: Any) -> Any:
+        config = self.root_project
+        given = _VARIABLES.of(config)
+        _VARIABLES.replace(config, {name: value for name, value in given.items() if name not in variables})
+        try:
+            return stock(self)
+        finally:
+            _VARIABLES.replace(config, given)
+
+    vars(state_check)["is_of_adapter"] = True
+    _STATE_CHECK.replace(loader, state_check)
 
 
 # dbt-clickhouse and clickhouse-connect
