@@ -443,3 +443,12 @@ def test_what_the_values_look_like_is_said(tmp_path: Path, capsys: pytest.Captur
     properties = (tmp_path / "models" / "current" / "t.yml").read_text()
     assert '{name: "price", data_type: "String"}' in properties
     assert "note" not in properties
+
+
+def test_a_key_or_a_version_that_does_not_fit_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [{"id": 1, "rev": 1, "x": 1}, {"id": 1, "rev": 1, "x": 1}, {"id": 1, "rev": 1, "x": 2}, {"id": 2, "x": 1}]
+    land(tmp_path, *map(json.dumps, rows))
+    assert _start(tmp_path, "t", "--kind", "upserts", "--key", "id", "--version", "rev") == 0
+    said = capsys.readouterr().out
+    assert "  Check --key and --version: 1 of 4 rows lack id or rev.\n" in said
+    assert "  Check --key and --version: 1 of 4 rows have id and rev of another row, and other values.\n" in said

@@ -344,6 +344,26 @@ def _refuse_unknown(looks: Sequence[_Look]) -> None:
         )
 
 
+def doubts_about(rows: Sequence[dict[str, Any]], key: Sequence[str], version: str) -> list[str]:
+    """What speaks against a key and a version of rows that replace each other."""
+    names = (*key, version)
+    placed = [row for row in rows if all(row.get(name) is not None for name in names)]
+    first: dict[str, dict[str, Any]] = {}
+    others = sum(first.setdefault(json.dumps([row[name] for name in names]), row) != row for row in placed)
+    return [
+        *(
+            [f"{len(rows) - len(placed)} of {len(rows)} rows lack {' or '.join(names)}"]
+            if len(placed) < len(rows)
+            else []
+        ),
+        *(
+            [f"{others} of {len(rows)} rows have {' and '.join(names)} of another row, and other values"]
+            if others
+            else []
+        ),
+    ]
+
+
 def codes_of(lines: Sequence[dict[str, Any]], name: str) -> list[str]:
     """The values of a field that are neither true nor false, as text."""
     values = {line.get(name) for line in lines if not isinstance(line.get(name), dict | list)}

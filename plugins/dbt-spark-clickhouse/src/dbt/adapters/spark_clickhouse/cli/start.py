@@ -348,7 +348,8 @@ def _said(start: Start) -> str:
         look = sampled.looks.get(name, "").removeprefix(f"{name} ")
         found += ["values beyond 1900 to 2299 become the nearest bound"] if name in sampled.open_ended else []
         lines.append(f"  {name:{width}}  {', '.join(filter(None, [*found, look]))}\n")
-    return "".join(lines)
+    doubts = sampling.doubts_about(start.lines, start.key, start.version) if start.kind == "upserts" else []
+    return "".join([*lines, *(f"  Check --key and --version: {doubt}.\n" for doubt in doubts)])
 
 
 def _next(starts: Sequence[Start], folder: Path, package: str) -> str:
