@@ -91,11 +91,11 @@ ALL = {
     "tests/materialization/test_atomic.py::test_keys_and_options": (
         "keys in test_types.py and test_reconcile.py, each option in its own tests"
     ),
-    "tests/materialization/test_feed.py::test_a_dead_rebuild": "a death at every tenth statement, in test_deaths.py",
+    "tests/materialization/test_feed.py::test_a_dead_rebuild": "a death at every fourth statement, in test_deaths.py",
     "tests/materialization/test_feed.py::test_a_ledger_from_a_backup": (
         "a view that lacks rows of its feed is filled again"
     ),
-    "tests/materialization/test_feed.py::test_what_a_dead": "a death at every tenth statement, in test_deaths.py",
+    "tests/materialization/test_feed.py::test_what_a_dead": "a death at every fourth statement, in test_deaths.py",
     "tests/materialization/test_histories.py::test_random_histories[direct": "the same in chunks",
     "tests/materialization/test_history.py::test_a_history_of_runs_that_died": (
         "a history, and deaths in test_deaths.py"

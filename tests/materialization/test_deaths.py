@@ -140,13 +140,13 @@ CONFIG: dict[str, Any] = {"unique_key": "id", "partition_by": "part", "combine":
 
 @pytest.mark.parametrize(
     ("kind", "last", "config", "has_views"),
-    [("atomic", 60, {"chunks": 2}, False), ("journal", 70, {"chunks": 2}, True)],
+    [("atomic", 32, {"chunks": 2}, False), ("journal", 40, {"chunks": 2}, True)],
 )
 def test_a_run_that_died_is_completed(
     make_project: MakeProject, is_exhaustive: bool, kind: str, last: int, config: dict[str, Any], has_views: bool
 ) -> None:
-    """Before every tenth statement, unless the test is exhaustive; for steps that both share, before every fifth."""
-    every = range(last + 1) if is_exhaustive else range(5 * has_views, last, 10)
+    """Before every fourth statement, unless the test is exhaustive; for steps that both share, before every second."""
+    every = range(last + 1) if is_exhaustive else range(2 * has_views, last, 4)
     project = make_project(f"die_{kind}")
     project.set_variables(versioned_collapsing_block_rows=4)
     fleet = Fleet(project, sorted({*every, last}), has_views)
