@@ -111,7 +111,7 @@ def _histories(seed: int) -> tuple[list[list[Row]], dict[int, Row]]:
     return runs, live
 
 
-@pytest.fixture(scope="module", params=range(3))
+@pytest.fixture(scope="module", params=[0, *(pytest.param(seed, marks=pytest.mark.all) for seed in (1, 2))])
 def built(
     request: pytest.FixtureRequest, make_project: Callable[[str], CollapsingProject]
 ) -> tuple[CollapsingProject, dict[int, Row]]:

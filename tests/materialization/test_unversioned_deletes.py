@@ -58,7 +58,7 @@ def batches(chance: random.Random, keys: int, count: int) -> list[list[Row]]:
 
 
 def test_histories_give_the_same_however_batches_are_cut_into_runs(make_project: MakeProject) -> None:
-    for seed, cuts in enumerate([[0, 12], [0, 4, 8, 12], [0, 1, 3, 4, 9, 12]]):
+    for seed, cuts in enumerate([[0, 12], [0, 1, 3, 4, 9, 12]]):
         chance = random.Random(7)
         project = make_project(f"ignore_{seed}")
         project.add_model("target", {"unique_key": "id", "delete_version": "ignore"}, "select * from changes")
