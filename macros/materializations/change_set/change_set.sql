@@ -65,7 +65,9 @@
   {% endfor %}
   {% for input in inputs if input.is_parsed_here %}
     {% call statement('parse_lines') -%}
-      {{ versioned_collapsing.get_create_parsed_lines_sql(input, pending, config.get('file_format', 'parquet')) }}
+      {{ versioned_collapsing.get_create_parsed_lines_sql(
+          input, pending, config.get('file_format', 'parquet'), keeps_text=model.language == 'python'
+      ) }}
     {%- endcall %}
   {% endfor %}
   {% if lake %}

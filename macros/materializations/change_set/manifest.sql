@@ -42,7 +42,7 @@
    rows, and a Python model finds its inputs empty. #}
 {% macro get_change_set_code(code, language, inputs, pending, snapshots={}) %}
   {%- if language == 'python' -%}
-    {%- do return(code ~ versioned_collapsing._get_inputs_of_batches(pending)) -%}
+    {%- do return(code ~ versioned_collapsing._get_inputs_of_batches(inputs, pending)) -%}
   {%- endif -%}
   {%- set sql = versioned_collapsing.get_code_after_snapshots(
       versioned_collapsing.get_code_on_parsed_lines(code, inputs), snapshots
@@ -51,14 +51,23 @@
 {% endmacro %}
 
 
-{# Cuts the inputs of a Python model to the batches that are pending, if they have the column `_batch`. #}
-{% macro _get_inputs_of_batches(pending) %}
+{# Cuts the inputs of a Python model to the batches that are pending, if they have the column `_batch`. Inputs whose
+   lines this run has parsed are read from the tables of parsed lines. #}
+{% macro _get_inputs_of_batches(inputs, pending) %}
+{%- set parsed = {} -%}
+{%- for input in inputs if input.parsed -%}
+  {%- do parsed.update({input.relation | string: input.parsed | string}) -%}
+{%- endfor %}
 
 
 class dbtObj(dbtObj):
     def __init__(self, load):
+        parsed = {{ tojson(parsed) }}
+
         def load_batches(name):
-            rows = load(name)
+            rows = load(parsed.get(name, name))
+            if name in parsed:
+                rows = rows.drop("_is_blank", "_line_id")
             if "_batch" not in rows.columns:
                 return rows
             return rows.where("{{ '_batch in (' ~ pending | join(', ') ~ ')' if pending else 'false' }}")

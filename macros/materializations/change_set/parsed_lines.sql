@@ -2,7 +2,9 @@
    (`parsed`), and whether this run makes that table (`is_parsed_here`). #}
 {% macro read_parsed_lines(model, input, pending, code) %}
   {%- set own = versioned_collapsing.get_parsed_lines_relation(this, input.relation) -%}
-  {%- if model.language != 'sql' or not modules.re.search(versioned_collapsing._get_name_pattern(own), code) -%}
+  {%- if model.language == 'python' and input.is_view and versioned_collapsing._has_parsed_lines(input.columns) -%}
+    {%- do return({'named': own, 'parsed': own, 'is_parsed_here': true}) -%}
+  {%- elif model.language != 'sql' or not modules.re.search(versioned_collapsing._get_name_pattern(own), code) -%}
     {%- do return({'named': none, 'parsed': none, 'is_parsed_here': false}) -%}
   {%- endif -%}
   {%- set found = versioned_collapsing.read_parsed_elsewhere(model, input, pending) if pending else none -%}
@@ -98,16 +100,16 @@
 {% endmacro %}
 
 
-{# The lines of the batches that a run takes, parsed. The text is kept only for lines that cannot be used. Spark reads
-   the lines of a block in their order, so `_line_id` grows by one from line to line. #}
-{% macro get_create_parsed_lines_sql(input, pending, file_format) -%}
+{# The lines of the batches that a run takes, parsed. For SQL, the text is kept only for lines that cannot be used. Spark
+   reads the lines of a block in their order, so `_line_id` grows by one from line to line. #}
+{% macro get_create_parsed_lines_sql(input, pending, file_format, keeps_text=false) -%}
   {%- set is_blank = versioned_collapsing.get_line_conditions(input.columns)['blank'] -%}
   create table {{ input.parsed }} using {{ file_format }} as
   select
     {%- for name in input.columns if name != '_raw_line' %}
     {{ adapter.quote(name) }},
     {%- endfor %}
-    if(_reason is null, null, _raw_line) as _raw_line,
+    {{ '_raw_line' if keeps_text else 'if(_reason is null, null, _raw_line) as _raw_line' }},
     {{ is_blank }} as _is_blank,
     monotonically_increasing_id() as _line_id
   from {{ input.relation }}
@@ -120,10 +122,9 @@
    itself is read if it does not parse lines, in a run on a part (--empty, --sample), and in a unit test, which has no
    `this`. #}
 {% macro read_where_lines_are(events, columns) %}
-  {%- set needed = ['_batch', '_file', '_block_start', '_raw_line', '_reason', '_version'] -%}
-  {%- if this is not none and needed | reject('in', columns) | list == []
+  {%- if this is not none
       and model.config.materialized == 'change_set'
-      and not versioned_collapsing.is_partial_run()
+      and versioned_collapsing._has_parsed_lines(columns)
       and versioned_collapsing._read_is_view(events) -%}
     {%- set table = versioned_collapsing.get_parsed_lines_relation(this, events) -%}
     {%- do return({'relation': table, 'is_pending': 'true', 'is_parsed': true}) -%}
@@ -131,6 +132,13 @@
   {%- do return({
       'relation': events, 'is_pending': versioned_collapsing.is_pending('_batch'), 'is_parsed': false,
   }) -%}
+{% endmacro %}
+
+
+{# Whether a run keeps the lines of an input with these columns in a table. #}
+{% macro _has_parsed_lines(columns) %}
+  {%- set needed = ['_batch', '_file', '_block_start', '_raw_line', '_reason', '_version'] -%}
+  {%- do return(needed | reject('in', columns) | list == [] and not versioned_collapsing.is_partial_run()) -%}
 {% endmacro %}
 
 
