@@ -100,8 +100,8 @@
 {% endmacro %}
 
 
-{# The lines of the batches that a run takes, parsed. For SQL, the text is kept only for lines that cannot be used. Spark
-   reads the lines of a block in their order, so `_line_id` grows by one from line to line. #}
+{# The lines of the batches that a run takes, parsed. For SQL, the text is kept only for lines that cannot be used.
+   Spark reads the lines of a block in their order, so `_line_id` grows by one from line to line. #}
 {% macro get_create_parsed_lines_sql(input, pending, file_format, keeps_text=false) -%}
   {%- set is_blank = versioned_collapsing.get_line_conditions(input.columns)['blank'] -%}
   create table {{ input.parsed }} using {{ file_format }} as
