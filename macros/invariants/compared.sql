@@ -130,48 +130,6 @@
 {% endmacro %}
 
 
-{# A column of the table in a comparison. An Enum is compared as text, because a reference may have values that the Enum
-   lacks. #}
-{% macro get_live_value_sql(column) %}
-  {%- set name = versioned_collapsing.quote_name(column.name) -%}
-  {%- set base = versioned_collapsing.get_base_type(column.type) -%}
-  {%- if versioned_collapsing.is_nested_type(base) -%}{%- do return(name) -%}{%- endif -%}
-  {%- set type = versioned_collapsing._get_compared_type(column.type) -%}
-  {%- do return(versioned_collapsing._get_exact_cast_sql(name, base, type)) -%}
-{% endmacro %}
-
-
-{# A column of the reference, in the type in which it is compared. Null stays null, and a value that does not fit
-   becomes null, so that both show. #}
-{% macro get_given_value_sql(column) %}
-  {%- set name = versioned_collapsing.quote_name(column.name) -%}
-  {%- if versioned_collapsing.is_nested_type(column.type) -%}
-    {%- set base = versioned_collapsing.get_base_type(column.type) -%}
-    {%- do return('cast(' ~ name ~ ', ' ~ versioned_collapsing.quote_literal(base) ~ ')') -%}
-  {%- endif -%}
-  {%- set type = versioned_collapsing._get_compared_type(column.type) -%}
-  {%- do return(versioned_collapsing._get_exact_cast_sql(name, column.given_type, type)) -%}
-{% endmacro %}
-
-
-{% macro _get_compared_type(type) %}
-  {%- set base = versioned_collapsing.get_base_type(type) -%}
-  {%- do return('String' if base.startswith('Enum') else base) -%}
-{% endmacro %}
-
-
-{# A cast that is null for a value that does not fit. A float becomes a decimal by its written digits: a plain cast of
-   1.15 gives 1.14. A day may be written with a time, which counts as lost unless it is 0. #}
-{% macro _get_exact_cast_sql(expression, type, wanted) %}
-  {%- set by_digits = ('Float' in type and wanted.startswith('Decimal')) or 'Enum' in type -%}
-  {%- set is_day = wanted in ('Date', 'Date32') and 'String' in type -%}
-  {%- set given = 'toString(' ~ expression ~ ')' if by_digits
-      else 'left(' ~ expression ~ ', 10)' if is_day
-      else expression -%}
-  {%- do return('accurateCastOrNull(' ~ given ~ ', ' ~ versioned_collapsing.quote_literal(wanted) ~ ')') -%}
-{% endmacro %}
-
-
 {# The names of the columns that differ, according to the conditions in `differs`. #}
 {% macro get_differing_columns_sql(names, differs) %}
   {%- do return(
@@ -191,62 +149,56 @@
 {% endmacro %}
 
 
-{# Whether the reference differs from its cast: a number with more digits, a time with a finer fraction, a value that
-   does not fit. If casting back gives the original, nothing was lost. Text is compared separately, because `1.20` is
-   1.2. #}
-{% macro _get_is_lost_sql(column) %}
-  {%- set type = versioned_collapsing._get_compared_type(column.type) -%}
-  {%- set given = versioned_collapsing.get_base_type(column.given_type) -%}
+{# A column of the table in a comparison, as text if it is an Enum: a reference may have values that the Enum lacks. It
+   is Nullable, like the reference's value: ClickHouse hashes 5 and a Nullable 5 differently. #}
+{% macro get_live_value_sql(column) %}
   {%- set name = versioned_collapsing.quote_name(column.name) -%}
-  {%- set value = versioned_collapsing.get_given_value_sql(column) -%}
-  {%- if type == given or type == 'String' -%}{%- do return('false') -%}{%- endif -%}
-  {%- if versioned_collapsing.is_nested_type(type) or versioned_collapsing.is_nested_type(given) -%}
-    {%- set back = 'cast(' ~ value ~ ', ' ~ versioned_collapsing.quote_literal(column.given_type) ~ ')' -%}
-    {%- set is_lost = 'cityHash64(tuple(' ~ back ~ ')) <> cityHash64(tuple(' ~ name ~ '))' -%}
-    {%- do return('false' if given == 'String' else is_lost) -%}
-  {%- endif -%}
-  {%- if given == 'String' or given.startswith('FixedString') -%}
-    {%- set differs = versioned_collapsing._get_text_is_lost_sql('toString(' ~ name ~ ')', value, type) -%}
-  {%- else -%}
-    {%- set back = versioned_collapsing._get_exact_cast_sql(value, type, given) -%}
-    {%- set differs = 'not (' ~ back ~ ' <=> ' ~ name ~ ' or toString(' ~ back ~ ') <=> toString(' ~ name ~ '))' -%}
-  {%- endif -%}
-  {%- do return('ifNull(isNotNull(' ~ name ~ ') and (isNull(' ~ value ~ ') or ' ~ differs ~ '), false)') -%}
+  {%- if versioned_collapsing.is_nested_type(column.type) -%}{%- do return(name) -%}{%- endif -%}
+  {%- set type = versioned_collapsing._get_compared_type(column.type) -%}
+  {%- do return(versioned_collapsing.get_cast_or_null_sql(name, column.type, type)) -%}
 {% endmacro %}
 
 
-{# Whether a text says more than the value that was read from it. #}
-{% macro _get_text_is_lost_sql(text, value, type) %}
-  {%- if type.startswith('Decimal') -%}
-    {%- do return('not (toDecimal256OrNull(' ~ text ~ ', 38) <=> toDecimal256OrNull(toString(' ~ value ~ '), 38))') -%}
-  {%- elif type.startswith(('Int', 'UInt')) -%}
-    {%- set digits = "replaceRegexpOne(trim(" ~ text ~ "), '^([+]|(-))?0*([0-9])', '\\\\2\\\\3')" -%}
-    {%- do return("not (" ~ digits ~ " <=> toString(" ~ value ~ "))") -%}
-  {%- elif type.startswith('Date') -%}
-    {#- The value as written begins the text, and only zeros and punctuation follow. -#}
-    {%- set written = "replaceRegexpOne(toString(" ~ value ~ "), '[.]0*$|([.][0-9]*[1-9])0+$', '\\\\1')" -%}
-    {%- set begins = "startsWith(replaceOne(" ~ text ~ ", 'T', ' '), " ~ written ~ ")" -%}
-    {%- set goes_on = "match(substring(" ~ text ~ ", length(" ~ written ~ ") + 1), '[1-9]')" -%}
-    {%- do return('not ' ~ begins ~ ' or ' ~ goes_on) -%}
+{% macro _get_compared_type(type) %}
+  {%- set base = versioned_collapsing.get_base_type(type) -%}
+  {%- do return('String' if base.startswith('Enum') else base) -%}
+{% endmacro %}
+
+
+{# A column of the reference, in the type in which it is compared. Null stays null, and a value that does not fit
+   becomes null, so that both show. The text of a day may go on with a time. #}
+{% macro get_given_value_sql(column) %}
+  {%- set name = versioned_collapsing.quote_name(column.name) -%}
+  {%- set type = versioned_collapsing._get_compared_type(column.type) -%}
+  {%- if versioned_collapsing.is_nested_type(type) -%}
+    {%- do return('cast(' ~ name ~ ', ' ~ versioned_collapsing.quote_literal(type) ~ ')') -%}
   {%- endif -%}
-  {%- do return('false') -%}
+  {%- set is_day = type in ('Date', 'Date32') and versioned_collapsing.get_base_type(column.given_type) == 'String' -%}
+  {%- set given = 'left(' ~ name ~ ', 10)' if is_day else name -%}
+  {%- do return(versioned_collapsing.get_cast_or_null_sql(given, column.given_type, type)) -%}
+{% endmacro %}
+
+
+{# Whether a value of the reference is not the same in the type of the table: it does not fit, or it says more. The rule
+   is that of the rows that an apply takes. #}
+{% macro _get_is_lost_sql(column) %}
+  {%- set name = versioned_collapsing.quote_name(column.name) -%}
+  {%- set type = versioned_collapsing._get_compared_type(column.type) -%}
+  {%- if type in ('String', versioned_collapsing.get_base_type(column.given_type)) -%}
+    {%- do return('false') -%}
+  {%- endif -%}
+  {%- set value = versioned_collapsing.get_given_value_sql(column) -%}
+  {%- set fits = versioned_collapsing.get_fits_sql(name, value, column.given_type, type) -%}
+  {%- do return('isNotNull(' ~ name ~ ') and not ifNull(' ~ fits ~ ', false)') -%}
 {% endmacro %}
 
 
 {# The types of the stored columns, by name, without the sign. #}
 {% macro read_stored_columns(relation, sign) %}
-  {%- set query -%}
-    select name, type
-    from system.columns
-    where database = {{ versioned_collapsing.quote_literal(relation.schema) }}
-      and table = {{ versioned_collapsing.quote_literal(relation.identifier) }}
-      and default_kind not in ('ALIAS', 'EPHEMERAL')
-    order by position
-    {{ versioned_collapsing.get_settings_sql() }}
-  {%- endset -%}
   {%- set columns = {} -%}
-  {%- for row in run_query(query).rows if row['name'] != sign -%}
-    {%- do columns.update({row['name']: row['type']}) -%}
+  {%- for column in versioned_collapsing.read_table_columns(relation, ('', 'DEFAULT', 'MATERIALIZED'))
+      if column.name != sign -%}
+    {%- do columns.update({column.name: column.type}) -%}
   {%- endfor -%}
   {%- do return(columns) -%}
 {% endmacro %}

@@ -93,7 +93,8 @@ from (
    no partitions, and then the whole table counts. #}
 {% macro read_recent_partitions(relation, recent_partitions) %}
   {%- if not recent_partitions -%}{%- do return(none) -%}{%- endif -%}
-  {%- if not execute or not versioned_collapsing._read_is_partitioned(relation) -%}{%- do return([]) -%}{%- endif -%}
+  {%- set found = versioned_collapsing.read_tables([relation]) if execute else {} -%}
+  {%- if not found.get(relation.identifier, {}).get('partition_key') -%}{%- do return([]) -%}{%- endif -%}
   {%- set query -%}
     select _partition_id
     from {{ relation }}
@@ -103,19 +104,6 @@ from (
     {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
   {%- do return(run_query(query).rows | map(attribute='_partition_id') | list or ['']) -%}
-{% endmacro %}
-
-
-{% macro _read_is_partitioned(relation) %}
-  {%- set query -%}
-    select count() as n
-    from system.tables
-    where database = {{ versioned_collapsing.quote_literal(relation.schema) }}
-      and name = {{ versioned_collapsing.quote_literal(relation.identifier) }}
-      and partition_key <> ''
-    {{ versioned_collapsing.get_settings_sql() }}
-  {%- endset -%}
-  {%- do return(run_query(query).rows[0]['n'] | int > 0) -%}
 {% endmacro %}
 
 
@@ -223,25 +211,18 @@ from (
 
 {# Engine, sign, version and sorting key of a table; none if it does not exist. #}
 {% macro read_collapsing_engine(relation) %}
-  {%- set query -%}
-    select engine, engine_full, sorting_key
-    from system.tables
-    where database = {{ versioned_collapsing.quote_literal(relation.schema) }}
-      and name = {{ versioned_collapsing.quote_literal(relation.identifier) }}
-    {{ versioned_collapsing.get_settings_sql() }}
-  {%- endset -%}
-  {%- set rows = run_query(query).rows -%}
-  {%- if not rows -%}{%- do return(none) -%}{%- endif -%}
-  {%- set engine = rows[0]['engine'] -%}
+  {%- set found = versioned_collapsing.read_tables([relation]).get(relation.identifier) -%}
+  {%- if not found -%}{%- do return(none) -%}{%- endif -%}
+  {%- set engine = found.engine -%}
   {%- set is_versioned = engine.endswith('VersionedCollapsingMergeTree') -%}
-  {%- set arguments = versioned_collapsing._get_engine_arguments(rows[0]['engine_full'])
+  {%- set arguments = versioned_collapsing._get_engine_arguments(found.engine_full)
       if engine.endswith('CollapsingMergeTree') else [] -%}
   {%- do return({
       'engine': engine,
       'is_collapsing': arguments != [],
       'sign': arguments[-2 if is_versioned else -1] if arguments else '',
       'version': arguments[-1] if is_versioned else '',
-      'sorting_key': rows[0]['sorting_key'],
+      'sorting_key': found.sorting_key,
   }) -%}
 {% endmacro %}
 

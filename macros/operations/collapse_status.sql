@@ -82,7 +82,8 @@
 {%- endmacro %}
 
 
-{% macro get_waiting_rows_sql(table, options) -%}
+{# The partitions with the most rows that wait for a merge, if these are a share of its rows. #}
+{% macro get_waiting_rows_sql(table, options, share=0, most=10) -%}
   {%- set sign = versioned_collapsing.quote_name(options.sign) -%}
   select
     _dbt_partition_id as partition_id,
@@ -98,8 +99,90 @@
     from {{ table }}
     group by _dbt_partition_id
   )
-  where _dbt_waiting > 0
+  where _dbt_waiting > 0 and _dbt_waiting >= _dbt_stored * {{ share }}
   order by _dbt_waiting desc
-  limit 10
+  limit {{ most }}
+  {{ versioned_collapsing.get_settings_sql() }}
+{%- endmacro %}
+
+
+{# Prints the lines about the change feed of a table, and about the views that are maintained from it. #}
+{% macro log_feed_status(table, node, options) %}
+  {%- set feed = versioned_collapsing.get_change_feed(table, options, node) -%}
+  {%- if feed and versioned_collapsing.read_feed_columns(table, feed.relation).feed -%}
+    {%- set found = run_query(versioned_collapsing.get_feed_status_sql(feed.relation)).rows[0] -%}
+    {%- do log(
+        '  change feed ' ~ feed.relation.identifier ~ ': ' ~ versioned_collapsing.format_count(found['n'], 'row')
+        ~ (' of applies ' ~ found['_dbt_first'] ~ ' to ' ~ found['_dbt_last'] if found['n'] | int else ''), info=true
+    ) -%}
+  {%- endif -%}
+  {%- for view in versioned_collapsing.get_dependents(node)
+      if view.config.materialized == 'versioned_collapsing_view' -%}
+    {%- set found = run_query(versioned_collapsing.get_status_of_view_sql(table, view)).rows[0] -%}
+    {%- do log(
+        '  view ' ~ view.name ~ ': ' ~ versioned_collapsing._get_view_status(view, found), info=true
+    ) -%}
+  {%- endfor -%}
+{% endmacro %}
+
+
+{% macro get_feed_status_sql(feed_relation) -%}
+  select count() as n, min(_apply) as _dbt_first, max(_apply) as _dbt_last
+  from {{ feed_relation }}
+  {{ versioned_collapsing.get_settings_sql() }}
+{%- endmacro %}
+
+
+{# How far a view is with the applies to a table. #}
+{% macro get_status_of_view_sql(table, view) -%}
+  {%- set relation = api.Relation.create(schema=view.schema, identifier=view.alias) -%}
+  {{ versioned_collapsing.get_view_status_sql(table, relation) }}
+  {{ versioned_collapsing.get_settings_sql() }}
+{%- endmacro %}
+
+
+{% macro _get_view_status(view, found) %}
+  {%- set command = 'dbt run --select ' ~ versioned_collapsing.get_selector(view) -%}
+  {%- if not found['fills'] | int -%}
+    {%- do return('not filled from this table (' ~ command ~ ')') -%}
+  {%- elif found['used'] | int < found['last'] | int -%}
+    {%- do return('has used apply ' ~ found['used'] ~ ' of ' ~ found['last'] ~ ' (' ~ command ~ ')') -%}
+  {%- endif -%}
+  {%- do return('up to date') -%}
+{% endmacro %}
+
+
+{% macro get_last_runs_sql(table, node) -%}
+  select
+    formatDateTime(max(at), '%F %T') as ended_at,
+    dateDiff('second', max(at), now()) as seconds_ago,
+    argMax(status, at) as last_status,
+    max(arrayMax(arrayConcat([0], batches.batch))) as last_batch,
+    max(rows_read) as rows,
+    max(states) as states_written,
+    max(cancels) as cancels_written,
+    max(rebalanced) as keys_rebalanced,
+    max(milliseconds) as ms
+  from {{ versioned_collapsing.get_ledger_relation(table) }}
+  where model = {{ versioned_collapsing.quote_literal(node.name) }}
+    and target_uuid = {{ versioned_collapsing.get_table_uuid_sql(table) }}
+  group by run_id
+  order by max(at) desc
+  limit 5
+  {{ versioned_collapsing.get_settings_sql() }}
+{%- endmacro %}
+
+
+{% macro get_last_accounts_sql(table) -%}
+  select
+    formatDateTime(at, '%F %T') as ended_at,
+    {%- for name in versioned_collapsing.get_accounted_names() %}
+    {{ name }},
+    {%- endfor %}
+    if({{ versioned_collapsing.get_adds_up_sql() }}, 'yes', 'no') as adds_up
+  from {{ versioned_collapsing.get_ledger_relation(table) }}
+  where {{ versioned_collapsing.get_has_account_sql(table) }}
+  order by at desc
+  limit 5
   {{ versioned_collapsing.get_settings_sql() }}
 {%- endmacro %}

@@ -4,22 +4,9 @@
   {%- set node = versioned_collapsing.get_collapsing_node('compact', model) -%}
   {%- set table = versioned_collapsing.read_collapsing_table('compact', node) -%}
   {%- set options = versioned_collapsing.get_valid_options(node) -%}
-  {%- set sign = versioned_collapsing.quote_name(options.sign) -%}
-  {%- set query -%}
-    select _dbt_partition_id as partition_id, _dbt_stored as stored, _dbt_waiting as waiting
-    from (
-      select
-        _partition_id as _dbt_partition_id,
-        count() as _dbt_stored,
-        {{ versioned_collapsing.get_waiting_rows_count_sql(sign) }} as _dbt_waiting
-      from {{ table }}
-      group by _dbt_partition_id
-    )
-    where _dbt_waiting >= _dbt_stored * {{ threshold }}
-    order by _dbt_waiting desc
-    {{ versioned_collapsing.get_settings_sql() }}
-  {%- endset -%}
-  {%- set partitions = run_query(query).rows -%}
+  {%- set partitions = run_query(
+      versioned_collapsing.get_waiting_rows_sql(table, options, threshold, most=1000000)
+  ).rows -%}
   {%- for partition in partitions -%}
     {%- do log(
         'Merging partition ' ~ partition['partition_id'] ~ ' (' ~ loop.index ~ ' of ' ~ partitions | length ~ '): '

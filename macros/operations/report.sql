@@ -29,7 +29,7 @@
   {%- set views = [] -%}
   {%- for view in versioned_collapsing.get_dependents(node)
       if view.config.materialized == 'versioned_collapsing_view' -%}
-    {%- set found = versioned_collapsing.read_json_rows(versioned_collapsing.get_view_status_sql(table, view)) -%}
+    {%- set found = versioned_collapsing.read_json_rows(versioned_collapsing.get_status_of_view_sql(table, view)) -%}
     {%- do views.append(dict(
         found[0], name=view.schema ~ '.' ~ view.alias, model=versioned_collapsing.get_selector(view)
     )) -%}

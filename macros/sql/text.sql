@@ -163,12 +163,13 @@
 {% endmacro %}
 
 
-{# A length of time in ClickHouse's form: '30 days' becomes `interval 30 day`. None for any other text. #}
+{# A length of time in ClickHouse's form: '30 days' becomes `toIntervalDay(30)`, as it is stored in a TTL.
+   None for any other text. #}
 {% macro get_interval_sql(text) %}
   {%- set parts = modules.re.fullmatch(
       '(\\d+) *(second|minute|hour|day|week|month|quarter|year)s?', text | string | trim | lower
   ) -%}
-  {%- do return('interval ' ~ parts[1] ~ ' ' ~ parts[2] if parts else none) -%}
+  {%- do return('toInterval' ~ parts[2] | capitalize ~ '(' ~ parts[1] | int ~ ')' if parts else none) -%}
 {% endmacro %}
 
 

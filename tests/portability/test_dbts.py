@@ -202,7 +202,7 @@ SHOW_WHAT_IS_READ = """
 """
 # The output of macros that use regular expressions, which differ in dbt 2.
 READ = {
-    "interval": "interval 30 day",
+    "interval": "toIntervalDay(30)",
     "no interval": None,
     "time": "DateTime64(3, 'UTC')",
     "tuple": [{"name": "a", "type": "Int8"}, {"name": "b, c", "type": "Array(Decimal(9, 2))"}],

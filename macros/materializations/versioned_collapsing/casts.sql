@@ -16,14 +16,14 @@
   {%- if is_same and not versioned_collapsing.is_nullable_type(given_type) -%}
     {%- do return(value) -%}
   {%- endif -%}
-  {%- set cast = value if is_same else versioned_collapsing._cast_or_null_sql(value, given_type, type, depth) -%}
+  {%- set cast = value if is_same else versioned_collapsing.get_cast_or_null_sql(value, given_type, type, depth) -%}
   {%- do return(cast if versioned_collapsing.is_nullable_type(type) else 'assumeNotNull(' ~ cast ~ ')') -%}
 {% endmacro %}
 
 
 {# A value in another type, or null if ClickHouse cannot read it as one. Nested types cannot be null, so their parts are
    cast one by one. #}
-{% macro _cast_or_null_sql(value, given_type, type, depth) %}
+{% macro get_cast_or_null_sql(value, given_type, type, depth=1) %}
   {%- set base, given = versioned_collapsing.get_base_type(type), versioned_collapsing.get_base_type(given_type) -%}
   {%- set literal = versioned_collapsing.quote_literal(base) -%}
   {%- set text = versioned_collapsing.get_value_text_sql(value, given_type, type) -%}
@@ -78,8 +78,8 @@
   {%- if versioned_collapsing.get_base_type(column.given_type) == versioned_collapsing.get_base_type(column.type) -%}
     {%- do return(given) -%}
   {%- endif -%}
-  {%- set cast = versioned_collapsing._cast_or_null_sql(given, column.given_type, column.type, 1) -%}
-  {%- set fits = versioned_collapsing._fits_sql(given, cast, column.given_type, column.type, 1) -%}
+  {%- set cast = versioned_collapsing.get_cast_or_null_sql(given, column.given_type, column.type, 1) -%}
+  {%- set fits = versioned_collapsing.get_fits_sql(given, cast, column.given_type, column.type, 1) -%}
   {%- do return('if(ifNull(' ~ fits ~ ', false), ' ~ cast ~ ', null)') -%}
 {% endmacro %}
 
@@ -87,7 +87,7 @@
 {# Whether a value stays the same in another type. `cast` is the value in that type, or null. A text stays the same if
    the stored value, written as text again, says the same. Any other value stays the same if it is equal after a cast
    back. #}
-{% macro _fits_sql(value, cast, given_type, type, depth) %}
+{% macro get_fits_sql(value, cast, given_type, type, depth=1) %}
   {%- set base, given = versioned_collapsing.get_base_type(type), versioned_collapsing.get_base_type(given_type) -%}
   {%- set text = versioned_collapsing.get_value_text_sql(value, given_type, type) -%}
   {%- if base.startswith('Variant(') -%}
@@ -298,8 +298,9 @@
   {%- set is_null = 'isNull(' ~ value ~ ')' -%}
   {%- set can_be_null = versioned_collapsing.is_nullable_type(given_type) -%}
   {%- if versioned_collapsing.get_base_type(given_type) != versioned_collapsing.get_base_type(type) -%}
-    {%- set cast = versioned_collapsing._cast_or_null_sql(value, given_type, type, depth + 1) -%}
-    {%- set fits = 'ifNull(' ~ versioned_collapsing._fits_sql(value, cast, given_type, type, depth + 1) ~ ', false)' -%}
+    {%- set cast = versioned_collapsing.get_cast_or_null_sql(value, given_type, type, depth + 1) -%}
+    {%- set fits = versioned_collapsing.get_fits_sql(value, cast, given_type, type, depth + 1) -%}
+    {%- set fits = 'ifNull(' ~ fits ~ ', false)' -%}
     {%- do return(
         '(' ~ is_null ~ ' or ' ~ fits ~ ')' if can_be_null and versioned_collapsing.is_nullable_type(type) else fits
     ) -%}

@@ -251,7 +251,7 @@
   {%- set feed = apply.feed.relation -%}
   {%- set engine = versioned_collapsing.read_tables([feed])[feed.identifier].engine_full -%}
   {%- set wanted = versioned_collapsing.get_feed_ttl_sql(apply.feed) -%}
-  {%- if versioned_collapsing._get_ttl_of_engine(engine) != versioned_collapsing._get_stored_ttl(apply.feed) -%}
+  {%- if versioned_collapsing._get_ttl_of_engine(engine) != wanted -%}
     {%- do run_query(
         'alter table ' ~ feed ~ ' ' ~ on_cluster_clause(feed) ~ ' '
         ~ ('modify ttl ' ~ wanted if wanted else 'remove ttl')
@@ -263,14 +263,6 @@
 
 {% macro _get_ttl_of_engine(engine_full) %}
   {%- do return(modules.re.findall(' TTL (.*?)(?: SETTINGS |$)', engine_full) | first | default('')) -%}
-{% endmacro %}
-
-
-{# The same, in ClickHouse's stored form: with `toIntervalDay(30)`. #}
-{% macro _get_stored_ttl(feed) %}
-  {%- if not feed.interval -%}{%- do return('') -%}{%- endif -%}
-  {%- set words = feed.interval.split() -%}
-  {%- do return('toDateTime(_applied_at) + toInterval' ~ words[2] | capitalize ~ '(' ~ words[1] | int ~ ')') -%}
 {% endmacro %}
 
 

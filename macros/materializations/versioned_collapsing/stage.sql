@@ -275,8 +275,8 @@
     )) -%}
   {%- endif -%}
   {%- for (given_type, type), alike in pairs.items() -%}
-    {%- set cast = versioned_collapsing._cast_or_null_sql('{}', given_type, type, 1) -%}
-    {%- set fits = versioned_collapsing._fits_sql('_dbt_value', '_dbt_cast', given_type, type, 1) -%}
+    {%- set cast = versioned_collapsing.get_cast_or_null_sql('{}', given_type, type, 1) -%}
+    {%- set fits = versioned_collapsing.get_fits_sql('_dbt_value', '_dbt_cast', given_type, type, 1) -%}
     {%- do problems.append(versioned_collapsing._named_problems_sql(
         alike,
         ' does not fit ' ~ type,

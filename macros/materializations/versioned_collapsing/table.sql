@@ -107,14 +107,8 @@
 {# A rebuilt table takes the place of the old one, but its rows do not pass through the materialized views on the table.
    These views must be rebuilt in the same run, or they would stay wrong. #}
 {% macro validate_rebuild(this, existing_relation, is_rebuild, model) %}
-  {%- if existing_relation is none -%}{%- do return(none) -%}{%- endif -%}
-  {%- if existing_relation.type != 'table' -%}
-    {%- do exceptions.raise_compiler_error(
-        existing_relation ~ " is a " ~ existing_relation.type ~ ", and a table cannot replace it. Drop it or rename "
-        ~ "it, then run again."
-    ) -%}
-  {%- endif -%}
-  {%- if not is_rebuild -%}{%- do return(none) -%}{%- endif -%}
+  {%- do versioned_collapsing.validate_is_table(existing_relation) -%}
+  {%- if existing_relation is none or not is_rebuild -%}{%- do return(none) -%}{%- endif -%}
   {%- set query -%}
     select view.1 as view_schema, view.2 as view_name
     from system.tables
@@ -144,6 +138,16 @@
         ~ ("Rebuild everything together: " ~ command if not foreign
         else "dbt does not build " ~ foreign | join(', ') ~ ". Drop " ~ it ~ ", run `" ~ command ~ "`, then create "
         ~ it ~ " and fill " ~ it ~ " again.")
+    ) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{% macro validate_is_table(existing_relation) %}
+  {%- if existing_relation is not none and existing_relation.type != 'table' -%}
+    {%- do exceptions.raise_compiler_error(
+        existing_relation ~ " is a " ~ existing_relation.type ~ ", and a table cannot replace it. Drop it or rename "
+        ~ "it, then run again."
     ) -%}
   {%- endif -%}
 {% endmacro %}

@@ -63,16 +63,6 @@
 {% endmacro %}
 
 
-{% macro validate_view_place(existing_relation) %}
-  {%- if existing_relation is not none and existing_relation.type != 'table' -%}
-    {%- do exceptions.raise_compiler_error(
-        existing_relation ~ " is a " ~ existing_relation.type ~ ", and a table cannot replace it. Drop it or rename "
-        ~ "it, then run again."
-    ) -%}
-  {%- endif -%}
-{% endmacro %}
-
-
 {# Nothing else may write into the table of a view: rows that a materialized view adds to it would be counted twice. #}
 {% macro validate_no_other_writers(this) %}
   {%- set query -%}

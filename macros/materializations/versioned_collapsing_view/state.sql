@@ -17,26 +17,33 @@
 {% endmacro %}
 
 
-{# Only ledger rows with the UUID of the table in the view's place count. A table that was being made when its run died
-   has another UUID. #}
 {% macro get_view_state_sql(this, options) -%}
   {%- for source in options.sources %}
-  {%- set uuid = versioned_collapsing.get_table_uuid_sql(source.relation) %}
-  {%- set is_of_view -%}
-    status = 'filled'
-      and target_uuid = {{ versioned_collapsing.get_table_uuid_sql(this) }}
-      and source_uuid = {{ uuid }}
-      and definition = {{ versioned_collapsing.quote_literal(options.definition) }}
-  {%- endset %}
-  select
-    {{ loop.index0 }} as source,
-    maxIf(apply, target_uuid = {{ uuid }}) as last,
-    countIf({{ is_of_view }}) as fills,
-    maxIf(apply, {{ is_of_view }}) as used
-  from {{ versioned_collapsing.get_ledger_relation(source.relation) }}
+  {{ versioned_collapsing.get_view_status_sql(source.relation, this, options.definition, loop.index0) }}
   {{- '\n\n  union all\n' if not loop.last }}
   {%- endfor %}
   {{ versioned_collapsing.get_settings_sql() }}
+{%- endmacro %}
+
+
+{# The last apply to a source, and the last one that the view has used. Only ledger rows with the UUID of the table in
+   the view's place count: a table that was being made when its run died has another UUID. #}
+{% macro get_view_status_sql(table, view_relation, definition=none, position=0) -%}
+  {%- set uuid = versioned_collapsing.get_table_uuid_sql(table) %}
+  {%- set is_of_view -%}
+    status = 'filled'
+      and target_uuid = {{ versioned_collapsing.get_table_uuid_sql(view_relation) }}
+      and source_uuid = {{ uuid }}
+      {%- if definition %}
+      and definition = {{ versioned_collapsing.quote_literal(definition) }}
+      {%- endif %}
+  {%- endset -%}
+  select
+    {{ position }} as source,
+    maxIf(apply, target_uuid = {{ uuid }}) as last,
+    countIf({{ is_of_view }}) as fills,
+    maxIf(apply, {{ is_of_view }}) as used
+  from {{ versioned_collapsing.get_ledger_relation(table) }}
 {%- endmacro %}
 
 

@@ -5,7 +5,7 @@
   {%- set options = versioned_collapsing.get_view_options(config, model, this, sql) -%}
   {%- do versioned_collapsing.validate_view_options(model, options, sql) -%}
   {%- set existing_relation = load_cached_relation(this) -%}
-  {%- do versioned_collapsing.validate_view_place(existing_relation) -%}
+  {%- do versioned_collapsing.validate_is_table(existing_relation) -%}
   {%- do versioned_collapsing.validate_source_tables(options.sources) -%}
   {%- set apply = versioned_collapsing.get_apply(model, options.sources[0].relation) -%}
 
