@@ -36,6 +36,7 @@ CLONE = "../versioned_collapsing"
 PORT = "port: 8123"
 STARTER = "dbt-spark-clickhouse start "
 FOLLOW = "dbt-spark-clickhouse follow "
+COMMAND = "from dbt.adapters.spark_clickhouse.cli import main; raise SystemExit(main())"
 NOT_RUN = ("pip ", STARTER)
 # dbt's prefix of each line, and the lines that announce a node, which pages leave out.
 _TIME = re.compile(r"^\d\d:\d\d:\d\d +", re.MULTILINE)
@@ -69,8 +70,8 @@ class Project:
                 self.said.append(self._run("-c", step.text))
             elif step.text.startswith(FOLLOW):
                 # Without an option that ends it, it would run for ever.
-                _, _, module, *options = shlex.split(step.text)
-                self.said.append(self._run("-m", module, *options, "--until-idle"))
+                _, *command = shlex.split(step.text)
+                self.said.append(self._run("-c", COMMAND, *command, "--until-idle"))
             elif not step.text.startswith(NOT_RUN):
                 assert step.language == "sh", step
                 self.said.append(self._run_dbt(step.text))
