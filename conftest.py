@@ -69,6 +69,7 @@ ALL = {
         "the line that a terminal shows, in unit/test_progress.py"
     ),
     "tests/change_sets/test_extracts.py": "an extract, with and without keys, in test_change_sets.py",
+    "tests/change_sets/test_python.py": "a change set in Python, in the shop, and Python models in the adapter's tests",
     "tests/change_sets/test_positions.py::test_races_that_debezium_has_recorded[0]": "the same races to their end",
     "tests/change_sets/test_unchanged.py": "a run without new batches starts no Spark, in test_shop.py",
     "tests/docs/test_guides.py::test_guide[docs/deletes": "each option of the page, in tests/materialization",
