@@ -46,8 +46,8 @@ dialects: setup postgresql mariadb $(DEBEZIUM) ## Make the fixtures of Debezium'
 report: setup ## Write target/report.html: rows, runs, quarantine, views, tests and storage of the tables
 	@$(VENV)/bin/python -m dbt.adapters.spark_clickhouse report $(ARGS)
 
-test: setup postgresql ## Show every guarantee once
-	@$(VENV)/bin/pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not all"
+test: setup postgresql ## Show every guarantee once; RECORD=yes: record what the tests cost
+	@$(VENV)/bin/pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not all" $(if $(RECORD),--record-durations)
 
 test-all: setup postgresql $(DEBEZIUM) ## Run the tests of make test, and those that take longer; RECORD=yes: record what they cost
 	@PYTHONPATH=$(abspath $(DEBEZIUM)) $(VENV)/bin/pytest -n 2 --dist loadfile --no-loadscope-reorder $(if $(RECORD),--record-durations)

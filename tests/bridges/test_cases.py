@@ -52,7 +52,8 @@ def test_peerdb_4212_a_delete_that_peerdb_loses(landings: Landings) -> None:
     landings.create("reference", "(org Int64, user Int64, open UInt8) engine = Memory", "(1, 2, 1)")
     reference = f"{landings.project.schema}.reference"
     with pytest.raises(
-        OperationError, match=r"lost_plain` differs from .*: 0 keys missing, 1 unexpected, 0 with other values"
+        OperationError,
+        match=r"lost_plain` differs from .*: 0 keys missing, 1 unexpected, 0 doubled, 0 with other values",
     ):
         landings.project.operation("reconcile", model="lost_plain", reference=reference)
     landings.project.operation("reconcile", model="lost_with_raw", reference=reference)

@@ -66,11 +66,16 @@ def cost_of_fixed_work() -> float:
     return min(costs)
 
 
-def read_record(path: Path = RECORD) -> dict[str, float]:
-    """The recorded cost of each file, by path, and ``work``: what the fixed work cost on that machine. Without ``work``
-    the record is a guess, which orders the files but limits nothing."""
-    record: dict[str, float] = json.loads(path.read_text()) if path.exists() else {}
-    return record
+def read_record(tier: str) -> dict[str, float]:
+    """The recorded cost of each file in a tier, by path, and ``work``: what the fixed work cost on that machine. Empty
+    if the tier has not been recorded."""
+    record: dict[str, dict[str, float]] = json.loads(RECORD.read_text())
+    return record.get(tier, {})
+
+
+def read_costs() -> dict[str, float]:
+    """The recorded cost of each file, by path, in the largest tier that has it: which files to begin with."""
+    return {path: cost for tier in TIERS.values() for path, cost in read_record(tier).items() if path != "work"}
 
 
 def overrun(costs: Mapping[str, float], record: Mapping[str, float], work: float) -> list[str]:
@@ -91,7 +96,7 @@ def overrun(costs: Mapping[str, float], record: Mapping[str, float], work: float
     grown = sorted(costs, key=lambda path: allowed[path] - costs[path])
     return [
         f"These tests took {total:.0f} CPU seconds, and {budget:.0f} are recorded. Make them cheaper, mark some in ALL "
-        f"of conftest.py, or record what they take: make test-all RECORD=yes",
+        f"of conftest.py, or record what they take: RECORD=yes",
         *(
             f"  {path}: {costs[path]:.0f}, recorded {allowed[path]:.0f}"
             for path in grown[:SHOWN]
@@ -131,10 +136,11 @@ class Budget:
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         if self.is_worker or exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
             return
-        if self.config.getoption("--record-durations"):
-            found = read_record() | {path: round(cost, 1) for path, cost in self.costs.items()}
-            there = {path: cost for path, cost in sorted(found.items()) if (self.config.rootpath / path).exists()}
-            RECORD.write_text(json.dumps({"work": round(cost_of_fixed_work(), 4), **there}, indent=2) + "\n")
+        if self.tier and self.config.getoption("--record-durations"):
+            costs = {path: round(cost, 1) for path, cost in sorted(self.costs.items())}
+            found = {tier: read_record(tier) for tier in TIERS.values()}
+            found[self.tier] = {"work": round(cost_of_fixed_work(), 4), **costs}
+            RECORD.write_text(json.dumps(found, indent=2) + "\n")
         elif self.overrun:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -152,7 +158,7 @@ class Budget:
     @cached_property
     def overrun(self) -> list[str]:
         """The message if the tests that ran cost too much."""
-        return overrun(self.costs, read_record(), cost_of_fixed_work()) if self.tier else []
+        return overrun(self.costs, read_record(self.tier), cost_of_fixed_work()) if self.tier else []
 
     @property
     def is_worker(self) -> bool:

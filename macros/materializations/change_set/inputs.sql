@@ -209,6 +209,20 @@
       or var('accept_unusable_lines', false) | string | lower == 'true' -%}
     {%- do return(none) -%}
   {%- endif -%}
+  {%- set found = versioned_collapsing._read_reasons(inputs, batches) -%}
+  {%- set line = found[0]['line'] -%}
+  {%- do exceptions.raise_compiler_error(
+      model.unique_id ~ ': none of ' ~ versioned_collapsing.format_count(unusable, 'line') ~ ' in '
+      ~ versioned_collapsing.get_batches_text(batches) ~ ' can be used. Nothing was applied.\n  - '
+      ~ versioned_collapsing._get_reasons(found) | join('\n  - ') ~ '\nA line begins: ' ~ line[:200] ~ '\n'
+      ~ versioned_collapsing._get_line_advice(line, found[0]['reason'])
+      ~ "\nTo keep such lines in the quarantine and go on: --vars '{accept_unusable_lines: true}'"
+  ) -%}
+{% endmacro %}
+
+
+{# The three most frequent reasons of each input why lines of these batches cannot be used, each with a line. #}
+{% macro _read_reasons(inputs, batches) %}
   {%- set found = [] -%}
   {%- for input in inputs if '_reason' in input.columns -%}
     {%- set query -%}
@@ -221,18 +235,16 @@
     {%- endset -%}
     {%- do found.extend(run_query(query).rows) -%}
   {%- endfor -%}
+  {%- do return(found) -%}
+{% endmacro %}
+
+
+{% macro _get_reasons(found) %}
   {%- set reasons = [] -%}
   {%- for row in found -%}
     {%- do reasons.append(versioned_collapsing.format_count(row['lines'], 'line') ~ ': ' ~ row['reason']) -%}
   {%- endfor -%}
-  {%- set line = found[0]['line'] -%}
-  {%- do exceptions.raise_compiler_error(
-      model.unique_id ~ ': none of ' ~ versioned_collapsing.format_count(unusable, 'line') ~ ' in '
-      ~ versioned_collapsing.get_batches_text(batches) ~ ' can be used. Nothing was applied.\n  - '
-      ~ reasons | join('\n  - ') ~ '\nA line begins: ' ~ line[:200] ~ '\n'
-      ~ versioned_collapsing._get_line_advice(line, found[0]['reason'])
-      ~ "\nTo keep such lines in the quarantine and go on: --vars '{accept_unusable_lines: true}'"
-  ) -%}
+  {%- do return(reasons) -%}
 {% endmacro %}
 
 
@@ -301,19 +313,20 @@
     {%- for batch, count in counts.items() if count.quarantined -%}
       {%- do batches.append(batch) -%}
     {%- endfor -%}
-    {%- set queries = [] -%}
+    {%- set commands = [] -%}
     {%- for input in inputs if '_reason' in input.columns -%}
-      {%- do queries.append(
-          'select _batch, _reason, count(*) from ' ~ input.relation ~ ' where _reason is not null and _batch in ('
-          ~ batches[:100] | join(', ') ~ ') group by all'
+      {%- do commands.append(
+          'dbt show --inline "select _batch, _reason, _raw_line from {' ~ "{ ref('" ~ input.name
+          ~ "') }" ~ '} where _reason is not null and _batch in (' ~ batches[:100] | join(', ') ~ ')"'
       ) -%}
     {%- endfor -%}
     {%- set lines = counts.values() | sum(attribute='lines') -%}
     {%- do exceptions.warn(
         model.name ~ ': ' ~ unusable ~ ' of ' ~ versioned_collapsing.format_count(lines, 'line')
         ~ ' cannot be used and ' ~ ('is' if unusable == 1 else 'are') ~ ' left out, in '
-        ~ versioned_collapsing.get_batches_text(batches)
-        ~ '. To see why: ' ~ queries | join('; ')
+        ~ versioned_collapsing.get_batches_text(batches) ~ ' ('
+        ~ versioned_collapsing._get_reasons(versioned_collapsing._read_reasons(inputs, batches)) | join('; ')
+        ~ '). To see them: ' ~ commands | join('; ')
         ~ ('.' if versioned_collapsing._are_kept(inputs) else '. To keep such lines, add a model of quarantined_lines.')
     ) -%}
   {%- endif -%}
