@@ -17,6 +17,7 @@ def model(dbt, session):
     dbt.config(materialized="change_set")
     lines = dbt.ref("stg_in_sql")
     assert "_line_id" not in lines.columns and lines.where("_raw_line is null").count() == 0
+    assert all("in_python_changes__" in file for file in lines.inputFiles())  # parsed once
     events = lines.where("_reason is null and _version is not null")
     seen = [row._batch for row in events.select("_batch").distinct().orderBy("_batch").collect()]
     latest = Window.partitionBy("id").orderBy(f.desc("_version"))

@@ -3,7 +3,7 @@
 Spark writes files, and ClickHouse reads them with a table function. When a Spark table that ClickHouse nodes read has
 been built, a receipt is written next to its files. It lists the files with their sizes, the number of rows, and the
 type of each column. Before a ClickHouse node reads the table, ClickHouse counts the rows in the same files. A folder
-that is half-written, or that the engines read differently, stops the node.
+that is half-written, or in which ClickHouse finds another number of rows, stops the node.
 """
 
 from __future__ import annotations
