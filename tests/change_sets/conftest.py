@@ -46,7 +46,7 @@ CASES: list[Case] = [
 # way: test_positions.py has the order of events, races, epochs and other tables, test_values.py has upserts, and the
 # tests of the materialization have what becomes of versions, deletes and partial changes.
 IN_MAKE_TEST = (
-    *("latest_wins", "extremes", "moved", "unnamed_tables", "binlog", "extracts", "partial"),
+    *("latest_wins", "extremes", "moved", "open_transaction", "unnamed_tables", "binlog", "extracts", "partial"),
     *("signed", "signed_gap", "signed_broken"),
 )
 

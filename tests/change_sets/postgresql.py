@@ -333,7 +333,7 @@ def moved_keys() -> Case:
 
 def open_transaction() -> Case:
     """The first transaction after a snapshot was open during it, and lands in a later batch."""
-    snapshot = [Event("r", 800, key, Decimal(key), "read", at(key)) for key in (1, 2, 3, 4)]
+    snapshot = [Event("r", 800, key, Decimal(key), "read", at(key), commit=None) for key in (1, 2, 3, 4)]
     first = Event("u", 640, 1, Decimal(10), "first", at(10), commit=None)
     moved = replace(first, id=3, lsn=656)
     later = Event("u", 648, 3, Decimal(31), "later", at(31), commit=900)
