@@ -46,9 +46,69 @@
       'storage': versioned_collapsing.read_json_rows(versioned_collapsing.get_report_storage_sql(table)),
       'views': views,
       'quarantined': versioned_collapsing._read_quarantined(table, node, options),
+      'keeps_lines': versioned_collapsing._is_line_kept(node),
       'verifications': versioned_collapsing._read_verifications(table),
   }) -%}
 {% endmacro %}
+
+
+{# A key is unbalanced if its uncollapsed rows are not exactly one state row. #}
+{% macro get_collapse_status_sql(table, options) -%}
+  {%- set sign = versioned_collapsing.quote_name(options.sign) -%}
+  select
+    _dbt_live as live,
+    _dbt_stored as stored,
+    _dbt_waiting as waiting,
+    (
+      select count()
+      from (
+        select {{ versioned_collapsing.quote_names(options.unique_key) }}
+        from {{ table }} final
+        group by all
+        having count() > 1 or min({{ sign }}) < 0
+      )
+    ) as unbalanced_keys
+  from (
+    select
+      sum({{ sign }}) as _dbt_live,
+      count() as _dbt_stored,
+      {{ versioned_collapsing.get_waiting_rows_count_sql(sign) }} as _dbt_waiting
+    from {{ table }}
+  )
+  {{ versioned_collapsing.get_settings_sql(none, {'do_not_merge_across_partitions_select_final': 1}) }}
+{%- endmacro %}
+
+
+{# The partitions with the most rows that wait for a merge, if these are a share of its rows. #}
+{% macro get_waiting_rows_sql(table, options, share=0, most=10) -%}
+  {%- set sign = versioned_collapsing.quote_name(options.sign) -%}
+  select
+    _dbt_partition_id as partition_id,
+    _dbt_stored as stored,
+    _dbt_waiting as waiting,
+    _dbt_parts as parts
+  from (
+    select
+      _partition_id as _dbt_partition_id,
+      count() as _dbt_stored,
+      {{ versioned_collapsing.get_waiting_rows_count_sql(sign) }} as _dbt_waiting,
+      uniqExact(_part) as _dbt_parts
+    from {{ table }}
+    group by _dbt_partition_id
+  )
+  where _dbt_waiting > 0 and _dbt_waiting >= _dbt_stored * {{ share }}
+  order by _dbt_waiting desc
+  limit {{ most }}
+  {{ versioned_collapsing.get_settings_sql() }}
+{%- endmacro %}
+
+
+{# How far a view is with the applies to a table. #}
+{% macro get_status_of_view_sql(table, view) -%}
+  {%- set relation = api.Relation.create(schema=view.schema, identifier=view.alias) -%}
+  {{ versioned_collapsing.get_view_status_sql(table, relation) }}
+  {{ versioned_collapsing.get_settings_sql() }}
+{%- endmacro %}
 
 
 {# The rows of a query as mappings, with the values that JSON has. dbt's own reading of results guesses types: it takes
@@ -102,9 +162,11 @@
           / 1000000, null) as lag_seconds,
       length(last_batches) as batches,
       arrayMax(arrayPushBack(last_batches, 0)) as last_batch,
-      {%- for name in versioned_collapsing.get_count_names() %}
+      {%- for name in versioned_collapsing._get_reported_names() %}
       last_{{ name }} as {{ name }},
       {%- endfor %}
+      last_status not in ('applied', 'partial') or events is null or ({{ versioned_collapsing.get_adds_up_sql() }})
+        as adds_up,
       sum(last_states) over (order by ended, run_id rows unbounded preceding) as states_written,
       sum(last_cancels) over (order by ended, run_id rows unbounded preceding) as cancels_written,
       row_number() over (order by ended desc, run_id desc) as _dbt_age
@@ -116,7 +178,7 @@
         argMax(milliseconds, at) as last_milliseconds,
         argMax(landed_at, at) as last_landed_at,
         argMax(batches.batch, at) as last_batches,
-        {%- for name in versioned_collapsing.get_count_names() %}
+        {%- for name in versioned_collapsing._get_reported_names() %}
         argMax({{ name }}, at) as last_{{ name }}{{ ',' if not loop.last }}
         {%- endfor %}
       from {{ versioned_collapsing.get_ledger_relation(table) }}
@@ -128,6 +190,11 @@
   order by _dbt_age desc
   {{ versioned_collapsing.get_settings_sql() }}
 {%- endmacro %}
+
+
+{% macro _get_reported_names() %}
+  {%- do return(versioned_collapsing.get_count_names() + versioned_collapsing.get_line_count_names()) -%}
+{% endmacro %}
 
 
 {# The space that a table and its helper tables take on disk. #}
@@ -157,6 +224,17 @@
   order by part
   {{ versioned_collapsing.get_settings_sql() }}
 {%- endmacro %}
+
+
+{# Whether a quarantine has the lines that the change sets of a table leave out. #}
+{% macro _is_line_kept(node) %}
+  {%- set kept = versioned_collapsing.get_nodes_with_kept_lines() -%}
+  {%- set read = [] -%}
+  {%- for change_set in versioned_collapsing.get_change_sets(node) -%}
+    {%- do read.extend(change_set.depends_on.nodes) -%}
+  {%- endfor -%}
+  {%- do return(read | select('in', kept) | list != []) -%}
+{% endmacro %}
 
 
 {# For a quarantine: its lines by reason and day. None for any other model. #}

@@ -239,7 +239,7 @@ def test_operations(project: CollapsingProject, layout: Layout) -> None:
         project.operation("rebalance", model=bad)
     status = project.operation("collapse_status", model=good)
     assert "2 live rows of 4 stored; 2 rows waiting for a merge; 0 unbalanced keys" in status
-    assert " unbalanced keys (dbt run-operation" in project.operation("collapse_status", model=bad)
+    assert " unbalanced keys\n  repair: dbt run-operation" in project.operation("collapse_status", model=bad)
 
 
 def test_sign_aware_macros(project: CollapsingProject) -> None:

@@ -51,22 +51,34 @@ class TestCollapseStatus:
         table.command("system stop merges target")
         table.apply(rows(2, 0, 3))
         lines = table.operation("collapse_status").splitlines()
-        assert lines[0] == "`status`.`target`: 12 live rows of 16 stored; 4 rows waiting for a merge; 0 unbalanced keys"
-        waiting = lines[lines.index("  last runs:") - 1].split()
-        assert waiting == ["0", "8", "4", "2"]  # partition, stored, waiting, parts
-        last_run = lines[lines.index("  last runs:") + 2].split()
-        assert last_run[3:9] == ["applied", "0", "2", "2", "2", "0"]
+        assert lines[0] == "status.target: 12 live rows of 16 stored; 4 rows waiting for a merge; 0 unbalanced keys"
+        assert lines[1] == "  waiting, by partition: 0 (4 of 8 in 2 parts)"
+        time = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
+        assert [re.fullmatch(rf"  {time} applied: (.*) \(\d\.\d s\)", line)[1] for line in lines[2:]] == [
+            "2 states, 2 cancels",
+            "12 states",
+        ]
+
+    def test_lines_fit_a_terminal(self, make_project: MakeProject) -> None:
+        table = Table(make_project("status_wide"), COLUMNS, partition_by="id")
+        table.apply(rows(1))
+        table.command("system stop merges target")
+        table.apply(rows(2, *range(12)))
+        lines = table.operation("collapse_status").splitlines()
+        assert max(map(len, lines)) <= 100
+        assert [line[:4].strip() for line in lines[1:4]] == ["wa", "", ""]
+        assert "None" not in "".join(lines)
 
     def test_unbalanced_keys_name_their_remedy(self, make_project: MakeProject) -> None:
         table = make(make_project, "status_unbalanced_keys")
         table.command("insert into target values (3, 0, 3, 1, 1), (50, 0, 1, 1, -1)")
         status = table.operation("collapse_status", model="target")
-        assert "2 unbalanced keys (dbt run-operation rebalance --args '{model: target}')" in status
+        assert "2 unbalanced keys\n  repair: dbt run-operation rebalance --args '{model: target}'\n" in status
 
     def test_a_run_that_died(self, make_project: MakeProject) -> None:
         table = make(make_project, "status_torn")
         table.die(rows(2))
-        interrupted = "was interrupted while it published rows; dbt run --select target completes it"
+        interrupted = "was interrupted while it published rows; to complete it:\n    dbt run --select target\n"
         assert interrupted in table.operation("collapse_status", model="target")
         said = refused(table, "rebalance")
         assert "interrupted while it published rows to " in said

@@ -193,6 +193,34 @@ def with_quarantine(data: Any, lines: list[tuple[str, str, str, int]]) -> Any:
     return {**data, "tables": tables}
 
 
+def test_changes_that_need_attention(project: CollapsingProject, tmp_path: Path) -> None:
+    """Conflicts are read from the ledger. The other figures are those of a table with much trouble."""
+    project.replace_rows("changes", STRUCTURE, [(7, 1, 1, 1, False), (7, 1, 2, 1, False)])
+    project.add_model("troubled", {"unique_key": "id"}, "select * from changes")
+    project.build("--select", "troubled")
+    assert write(project) == 0
+    once = "1 change had the version of a stored row and other values."
+    rebuild = "to take the changes, rebuild the table. dbt run --full-refresh --select troubled"
+    assert f"reported.troubled: {once} The stored rows stayed as they were." in read(project).text
+    assert rebuild in read(project).text
+    data = report.read_data(["--project-dir", str(project.folder), "--profiles-dir", str(project.folder)])
+    (table,) = [table for table in data["tables"] if table["model"] == "troubled"]
+    assert table["keeps_lines"] is False
+    table["totals"]["quarantined"] = 3
+    table["runs"][-1] |= {"rows_read": 40, "late": 25, "ended_at": "2026-01-05 10:00:00"}
+    table["status"] |= {"stored": 400_000, "waiting": 300_000}
+    (tmp_path / "data.json").write_text(json.dumps(data | {"tables": [table]}))
+    given = ["--data", str(tmp_path / "data.json"), "--output", str(tmp_path / "page.html")]
+    assert report.main([*given, "--run-results", str(tmp_path / "no")]) == 0
+    (section, *_) = Page((tmp_path / "page.html").read_text()).root.all("section")
+    assert [item.text.removeprefix("reported.troubled: ") for item in section.all("li")][1:] == [
+        "25 of 40 changes in the run of 2026-01-05 10:00:00 were older than the stored rows. Check that the version "
+        "grows with every change.",
+        "3 lines were left out, and no model of quarantined_lines keeps them.",
+        "300,000 of 400,000 rows wait for a merge. dbt run-operation compact --args '{model: troubled}'",
+    ]
+
+
 def test_it_can_be_written_from_what_the_operation_printed(project: CollapsingProject, tmp_path: Path) -> None:
     """One plot has room for many reasons."""
     printed = report.read_data(["--project-dir", str(project.folder), "--profiles-dir", str(project.folder)])

@@ -111,7 +111,7 @@ class CollapsingProject:
         return outcome.nodes
 
     def operation(self, macro: str, **arguments: Any) -> str:
-        """`dbt run-operation`. Return the lines that it logged.
+        """`dbt run-operation`. Return the lines that it logged or printed.
 
         Raises:
             OperationError: it failed; the text says why.
@@ -120,7 +120,7 @@ class CollapsingProject:
         failures = [event for event in self.events if event.info.name == "RunningOperationCaughtError"]
         if failures:
             raise OperationError(failures[0].info.msg)
-        return self.logged("JinjaLogInfo")
+        return self.logged("JinjaLogInfo", "PrintEvent")
 
     def logged(self, *names: str) -> str:
         """The lines that the last dbt command logged in events of these names."""

@@ -335,12 +335,19 @@
 
 {# Whether the project has a model of quarantined_lines for each of the inputs. #}
 {% macro _are_kept(inputs) %}
+  {%- set kept = versioned_collapsing.get_nodes_with_kept_lines() -%}
+  {%- do return(inputs | map(attribute='unique_id') | reject('in', kept) | list == []) -%}
+{% endmacro %}
+
+
+{# The models that the models of quarantined_lines read. #}
+{% macro get_nodes_with_kept_lines() %}
   {%- set kept = [] -%}
   {%- for node in graph.nodes.values()
       if 'macro.versioned_collapsing.quarantined_lines' in node.depends_on.get('macros', []) -%}
     {%- do kept.extend(node.depends_on.nodes) -%}
   {%- endfor -%}
-  {%- do return(inputs | map(attribute='unique_id') | reject('in', kept) | list == []) -%}
+  {%- do return(kept) -%}
 {% endmacro %}
 
 

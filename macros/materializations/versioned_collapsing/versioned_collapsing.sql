@@ -181,6 +181,16 @@
 
 {# The line that dbt prints for the model. #}
 {% macro get_apply_summary(counts, apply) %}
+  {%- set batches = apply.batches | map(attribute=0) | list -%}
+  {%- set what = 'batch ' ~ batches[0] if batches | length == 1
+      else 'batches ' ~ batches | min ~ '-' ~ batches | max if batches
+      else 'no new batches' if apply.has_manifest else versioned_collapsing.format_count(counts.rows_read, 'row') -%}
+  {%- do return(what ~ ': ' ~ (versioned_collapsing.get_counts_text(counts) or 'nothing to change')) -%}
+{% endmacro %}
+
+
+{# What an apply has done, without the counts that are 0. #}
+{% macro get_counts_text(counts) %}
   {%- set parts = [] -%}
   {%- set unsaid = ('rows_read', 'keys', 'superseded', 'synthetic', 'truncates') -%}
   {%- for name in versioned_collapsing.get_count_names() if name not in unsaid and counts[name] -%}
@@ -188,12 +198,5 @@
         versioned_collapsing.format_count(counts[name], name[:-1]) if name.endswith('s') else counts[name] ~ ' ' ~ name
     ) -%}
   {%- endfor -%}
-  {%- set batches = apply.batches | map(attribute=0) | list -%}
-  {%- set what = 'batch ' ~ batches[0] if batches | length == 1
-      else 'batches ' ~ batches | min ~ '-' ~ batches | max if batches
-      else 'no new batches' if apply.has_manifest else versioned_collapsing.format_count(counts.rows_read, 'row') -%}
-  {%- set seconds = (modules.datetime.datetime.now(modules.pytz.utc) - apply.started_at).total_seconds() -%}
-  {%- set has_rate = counts['keys'] >= 1000 and seconds > 0 -%}
-  {%- set rate = ', ' ~ '{:,.0f}'.format(counts['keys'] / seconds) ~ ' keys/s' if has_rate else '' -%}
-  {%- do return(what ~ ': ' ~ (parts | join(', ') or 'nothing to change') ~ rate) -%}
+  {%- do return(parts | join(', ')) -%}
 {% endmacro %}

@@ -17,6 +17,8 @@ NONE = "\N{EN DASH}"
 MOST_PLOTS = 24  # tables with plots: those with the most rows
 PARTS = ("stored rows", "change feed", "tombstones", "staged tables")
 GOOD = ("success", "pass", "no-op", "skipped", "reused")
+FEWEST_LATE = 20  # late changes in one run that are worth a look, if they are half of it
+FEWEST_WAITING = 100_000  # the same for rows that wait for a merge
 FAULTS = ("missing", "unexpected", "doubled", "different")
 
 
@@ -99,6 +101,7 @@ def attention(data: Row, tests: Row | None) -> Iterator[tuple[str, str]]:
                 f"{name}: {count(wrong)} {'run does' if wrong == 1 else 'runs do'} not account for every event.",
                 f"dbt test --select {model}",
             )
+        yield from _of_changes(table)
         for check in table["verifications"]:
             if found := sum(check[fault] for fault in FAULTS):
                 keys = "key differs" if found == 1 else "keys differ"
@@ -111,6 +114,33 @@ def attention(data: Row, tests: Row | None) -> Iterator[tuple[str, str]]:
             yield f"{name}: {count(lines)} {verb} in quarantine.", ""
     for node in tests["failed"] if tests else ():
         yield f"{node['kind']} {node['name']}: {node['status']}. {node['message']}", ""
+
+
+def _of_changes(table: Row) -> Iterator[tuple[str, str]]:
+    """What the changes that a table was given say about its source."""
+    model, name, totals, status = table["model"], table["name"], table["totals"], table["status"]
+    if conflicts := totals["conflicts"]:
+        changes = "change had" if conflicts == 1 else "changes had"
+        yield (
+            f"{name}: {count(conflicts)} {changes} the version of a stored row and other values. The stored rows stayed "
+            "as they were. Look for the cause at the source; to take the changes, rebuild the table.",
+            f"dbt run --full-refresh --select {model}",
+        )
+    last = next((run for run in reversed(table["runs"]) if run["rows_read"]), None)
+    if last and last["late"] >= FEWEST_LATE and last["late"] * 2 >= last["rows_read"]:
+        yield (
+            f"{name}: {count(last['late'])} of {count(last['rows_read'])} changes in the run of {last['ended_at']} were "
+            "older than the stored rows. Check that the version grows with every change.",
+            "",
+        )
+    if (lines := totals["quarantined"]) and not table["keeps_lines"]:
+        verb = "line was" if lines == 1 else "lines were"
+        yield f"{name}: {count(lines)} {verb} left out, and no model of quarantined_lines keeps them.", ""
+    if status["waiting"] >= FEWEST_WAITING and status["waiting"] * 2 >= status["stored"]:
+        yield (
+            f"{name}: {count(status['waiting'])} of {count(status['stored'])} rows wait for a merge.",
+            f"dbt run-operation compact --args '{{model: {model}}}'",
+        )
 
 
 def bytes_of(table: Row, kind: str) -> dict[str, int]:
