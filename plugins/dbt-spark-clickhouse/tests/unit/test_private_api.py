@@ -15,6 +15,7 @@ from typing import Any, cast
 
 import dbt.cli.params
 import dbt.context.providers
+import dbt_common.clients.jinja
 import pyspark
 import pyspark.cloudpickle
 import pyspark.java_gateway
@@ -251,6 +252,11 @@ USES: dict[str, Use] = {
         ManifestLoader, "build_manifest_state_check", lambda: private_api.keep_parsed_despite(frozenset())
     ),
     "cli_vars": _check_state_without_variables,
+    "compile": _without(
+        dbt_common.clients.jinja.MacroFuzzEnvironment,
+        "compile",
+        lambda: private_api.keep_compiled(cast(Any, None)),
+    ),
     "register_pickle_by_value": _without(
         pyspark.cloudpickle, "register_pickle_by_value", lambda: private_api.pickle_by_value(pyspark)
     ),

@@ -16,6 +16,7 @@ from dbt.adapters.spark.impl import SparkConfig
 from dbt.adapters.spark_clickhouse import private_api
 from dbt.adapters.spark_clickhouse.clickhouse.engine import RoutedClickHouseAdapter
 from dbt.adapters.spark_clickhouse.core import routing
+from dbt.adapters.spark_clickhouse.core.compiled_macros import use_compiled_macros
 from dbt.adapters.spark_clickhouse.core.context import Context
 from dbt.adapters.spark_clickhouse.core.credentials import ADAPTER_TYPE, SparkClickHouseCredentials
 from dbt.adapters.spark_clickhouse.core.routing import CLICKHOUSE, ENGINES, SPARK
@@ -72,6 +73,7 @@ class SparkClickHouseAdapter(Relations, Catalog, ConnectionsOfBoth, MacroMethods
         profile = cast(SparkClickHouseCredentials, config.credentials)
         self.config = config
         self.project_root = Path(getattr(config, "project_root", Path.cwd())).resolve()
+        self.target_folder = self.project_root / getattr(config, "project_target_path", "target")
         credentials = profile.engine_credentials(self.project_root)
         self.home = Path(credentials[0].home)
         self.default_engine = routing.validate_engine(profile.database, "The profile")
@@ -94,6 +96,7 @@ class SparkClickHouseAdapter(Relations, Catalog, ConnectionsOfBoth, MacroMethods
         self.lost_tables = LostTables(self, self.spark_files)
         spark_session.expect(self.is_data_little)
         private_api.keep_parsed_despite(VARIABLES_OF_RUNS)
+        use_compiled_macros(self.target_folder)
         refuse_unclassified(self)
         # dbt finds the adapter by the type of its credentials, which is the engine at work.
         private_api.register_adapter(self, ADAPTER_TYPE, *ENGINES)

@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module, metadata
-from types import ModuleType
-from typing import TYPE_CHECKING, Any, TypeVar
+from types import CodeType, ModuleType
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from dbt.adapters.base.connections import BaseConnectionManager
 from dbt.adapters.base.impl import BaseAdapter
@@ -32,6 +32,7 @@ TESTED_VERSIONS = {
     "clickhouse-connect": "1.12.0",
     "dbt-adapters": "1.24.5",
     "dbt-clickhouse": "1.10.3",
+    "dbt-common": "1.39.0",
     "dbt-core": "1.11.16",
     "dbt-spark": "1.11.0",
     "pyspark": "4.3.0",
@@ -148,6 +149,7 @@ _INTROSPECT = Symbol("dbt-core", "dbt.cli.params", "introspect")
 _NODE_CONFIG = Symbol("dbt-core", "dbt.context.providers", "RuntimeConfigObject")
 _STATE_CHECK = Symbol("dbt-core", "dbt.parser.manifest:ManifestLoader", "build_manifest_state_check")
 _VARIABLES = Symbol("dbt-core", "dbt.config:RuntimeConfig", "cli_vars")
+_COMPILE = Symbol("dbt-common", "dbt_common.clients.jinja:MacroFuzzEnvironment", "compile")
 
 
 def offering(*stock_adapters: type[BaseAdapter]) -> Callable[[AnyAdapter], AnyAdapter]:
@@ -238,6 +240,37 @@ def keep_parsed_despite(variables: frozenset[str]) -> None:
 
     vars(state_check)["is_of_adapter"] = True
     _STATE_CHECK.replace(loader, state_check)
+
+
+class CompiledTexts(Protocol):
+    """Texts of Jinja and their code."""
+
+    def get(self, kind: str, text: str) -> CodeType | None:
+        """The code of a text; None if it is unknown."""
+
+    def keep(self, kind: str, text: str, code: CodeType) -> None:
+        """Keep the code of a text."""
+
+
+def keep_compiled(known: CompiledTexts) -> None:
+    """Let dbt compile only those texts of Jinja that ``known`` lacks, and keep their code there."""
+    environment = _COMPILE.home()
+    stock = _COMPILE.of(environment)
+    if getattr(stock, "is_of_adapter", False):
+        return
+
+    def compile_unknown(self: Any, source: Any, *arguments: Any, **options: Any) -> Any:
+        if arguments or options or not isinstance(source, str):
+            return stock(self, source, *arguments, **options)
+        kind = type(self).__name__
+        code = known.get(kind, source)
+        if code is None:
+            code = stock(self, source)
+            known.keep(kind, source, code)
+        return code
+
+    vars(compile_unknown)["is_of_adapter"] = True
+    _COMPILE.replace(environment, compile_unknown)
 
 
 # dbt-clickhouse and clickhouse-connect

@@ -11,6 +11,7 @@ from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark_clickhouse import private_api
 from dbt.adapters.spark_clickhouse.clickhouse.chdb import prepare
 from dbt.adapters.spark_clickhouse.core import store
+from dbt.adapters.spark_clickhouse.core.compiled_macros import write_compiled_macros
 from dbt.adapters.spark_clickhouse.core.credentials import ADAPTER_TYPE
 from dbt.adapters.spark_clickhouse.core.routing import CLICKHOUSE, ENGINES, SPARK
 from dbt.adapters.spark_clickhouse.router.router import Router
@@ -78,6 +79,7 @@ class ConnectionsOfBoth(Router):
     def cleanup_connections(self) -> None:
         """Close all connections. Free the embedded stores for other processes, unless Spark runs."""
         self._capture_metastore()
+        write_compiled_macros(self.target_folder)
         self.call_both("cleanup_connections")
         store.release(self.home)
         store.release_schemas()

@@ -41,6 +41,7 @@ class Router(ToOneEngine, ToBothEngines, BaseAdapter):
     landed: dict[str, list[dict[str, Any]]]  # batches by landing zone
     home: Path
     project_root: Path
+    target_folder: Path  # where dbt keeps what it has parsed
 
     # Which engine
 
