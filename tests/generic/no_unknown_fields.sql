@@ -1,7 +1,9 @@
 {# For a staging model. Looks at the batches that a change set holds. Warns about fields that the columns do not name,
-   and about columns that no row of a batch has, each with the number of lines. #}
+   and about columns that no row of a batch has, each with the number of lines. dbt prints only how many there are, so
+   the names are a warning of their own, and the rows of the test are what was found. #}
 {% test no_unknown_fields(model, change_set) %}
   {{ config(severity='warn') }}
+  {%- set query -%}
   select batch, problem, field, lines
   from (
     select *, max(if(problem = 'row', lines, 0)) over (partition by batch) as rows
@@ -20,4 +22,7 @@
     )
   )
   where problem = 'unknown' or (problem = 'in no row' and lines = rows)
+  {%- endset -%}
+  {{ versioned_collapsing.read_found_fields_sql(query, model) if execute and flags.WHICH in ('build', 'test')
+    else query }}
 {% endtest %}

@@ -129,6 +129,9 @@ CASES = [
         {"group_by": []}),
     Case("sums_equal_where", "sums_equal", "aggregate_agrees", OTHER_SUMS[:1],
         config={"where": "region in ('US', 'EU')"}),
+    Case("quarantine_has_lines", "quarantine_is_empty", "quarantine_is_empty",
+        ["malformed JSON", "price is missing"], config={"severity": "error"}),
+    Case("quarantine_has_none_where", "quarantine_is_empty", "quarantine_is_empty", config={"where": "batch > 2"}),
     *VIOLATIONS,
     # Parts of a table: violations outside a part are not seen, those inside are.
     *(Case(f"{name}_where", name, name, config={"where": "region <> 'US'"}) for name in ("sign_is_unit",
@@ -263,7 +266,7 @@ def test_every_generic_test_is_shown_to_fail() -> None:
         "no_unknown_fields": "tests/support/change_set_project.py",
     }
     shown = {case.test for case in CASES if case.conditions}
-    assert shown == {*GENERIC_TESTS, "sums_equal"}
+    assert shown == {*GENERIC_TESTS, "sums_equal", "quarantine_is_empty"}
     names = {path.stem for path in (REPOSITORY / "tests" / "generic").glob("*.sql")}
     assert names == shown | elsewhere.keys()
     for name, path in elsewhere.items():

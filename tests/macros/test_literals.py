@@ -20,7 +20,16 @@ FOLDERS = (
     "macros/operations",
 )
 # Calls whose text is meant for people.
-PROSE = {"raise_compiler_error", "raise_database_error", "raise_problems", "stop_run", "warn", "log", "quote_literal"}
+PROSE = {
+    "raise_compiler_error",
+    "raise_database_error",
+    "raise_problems",
+    "stop_run",
+    "warn",
+    "log",
+    "print",
+    "quote_literal",
+}
 
 
 def unquoted(template: nodes.Template) -> list[str]:

@@ -100,6 +100,35 @@
 {% endmacro %}
 
 
+{# For the test no_unknown_fields: names the fields that its query finds, and returns the rows as SQL. #}
+{% macro read_found_fields_sql(query, events) %}
+  {%- set found = run_query(query ~ ' order by batch, problem, field').rows -%}
+  {%- set rows, fields = [], [] -%}
+  {%- for row in found -%}
+    {%- set of = ' of batch ' ~ row['batch'] -%}
+    {%- do fields.append(row['field'] ~ (
+        ' is in no row' ~ of if row['problem'] == 'in no row'
+        else ' is in ' ~ versioned_collapsing.format_count(row['lines'], 'line') ~ of ~ ' and not in columns'
+    )) -%}
+    {%- do rows.append(
+        '(' ~ row['batch'] ~ ', ' ~ versioned_collapsing.quote_literal(row['problem']) ~ ', '
+        ~ versioned_collapsing.quote_literal(row['field']) ~ ', ' ~ row['lines'] ~ ')'
+    ) -%}
+  {%- endfor -%}
+  {%- if not rows -%}
+    {%- do return("select 0 as batch, '' as problem, '' as field, 0 as lines where false") -%}
+  {%- endif -%}
+  {%- do exceptions.warn(
+      (events.identifier or events) ~ ': ' ~ fields[:20] | join('; ')
+      ~ ('; and ' ~ (fields | length - 20) ~ ' more' if fields | length > 20 else '')
+      ~ '. To take a field over: "A new column" in docs/your_project.md.'
+  ) -%}
+  {%- do return(
+      'select * from values ' ~ rows | join(', ') ~ ' as _dbt_found (batch, problem, field, lines)'
+  ) -%}
+{% endmacro %}
+
+
 {# The lines of the batches that a run takes, parsed. For SQL, the text is kept only for lines that cannot be used.
    Spark reads the lines of a block in their order, so `_line_id` grows by one from line to line. #}
 {% macro get_create_parsed_lines_sql(input, pending, file_format, keeps_text=false) -%}

@@ -122,15 +122,15 @@ def _of_changes(table: Row) -> Iterator[tuple[str, str]]:
     if conflicts := totals["conflicts"]:
         changes = "change had" if conflicts == 1 else "changes had"
         yield (
-            f"{name}: {count(conflicts)} {changes} the version of a stored row and other values. The stored rows stayed "
-            "as they were. Look for the cause at the source; to take the changes, rebuild the table.",
+            f"{name}: {count(conflicts)} {changes} the version of a stored row and other values. The stored rows "
+            "stayed as they were. Look for the cause at the source; to take the changes, rebuild the table.",
             f"dbt run --full-refresh --select {model}",
         )
     last = next((run for run in reversed(table["runs"]) if run["rows_read"]), None)
     if last and last["late"] >= FEWEST_LATE and last["late"] * 2 >= last["rows_read"]:
         yield (
-            f"{name}: {count(last['late'])} of {count(last['rows_read'])} changes in the run of {last['ended_at']} were "
-            "older than the stored rows. Check that the version grows with every change.",
+            f"{name}: {count(last['late'])} of {count(last['rows_read'])} changes in the run of {last['ended_at']} "
+            "were older than the stored rows. Check that the version grows with every change.",
             "",
         )
     if (lines := totals["quarantined"]) and not table["keeps_lines"]:

@@ -108,7 +108,12 @@ class Start:
 FOLDERS = {
     "staging": {"database": "spark", "materialized": "view", "color": "#b35900"},
     "changes": {"database": "spark", "materialized": "change_set", "color": "#b35900"},
-    "current": {"database": "clickhouse", "materialized": "versioned_collapsing", "color": "#0969da"},
+    "current": {
+        "database": "clickhouse",
+        "materialized": "versioned_collapsing",
+        "on_schema_change": "append_new_columns",
+        "color": "#0969da",
+    },
 }
 QUARANTINE = "models/changes/quarantine_changes.sql"
 
@@ -128,8 +133,9 @@ def project_name(folder: str) -> str:
 def project_files(project: str, package: str) -> dict[str, str]:
     """The files that a project has only once."""
     folders = "".join(
-        f"    {name}: {{+database: {of['database']}, +materialized: {of['materialized']}, "
-        f'+docs: {{node_color: "{of["color"]}"}}}}\n'
+        f"    {name}:\n"
+        + "".join(f"      +{option}: {value}\n" for option, value in of.items() if option != "color")
+        + f'      +docs: {{node_color: "{of["color"]}"}}\n'
         for name, of in FOLDERS.items()
     )
     return {
@@ -173,6 +179,7 @@ def quarantine_files(starts: Sequence[Start], before: str, *, has_folders: bool)
             "models:\n  - name: quarantine_changes\n"
             "    description: Lines that cannot be used, of the batches to apply.\n"
             "  - name: quarantine\n    description: Lines that cannot be used, of all tables, with the reason.\n"
+            f"    data_tests:\n      - {_PACKAGE}.quarantine_is_empty\n"
         ),
     }
 
@@ -180,7 +187,8 @@ def quarantine_files(starts: Sequence[Start], before: str, *, has_folders: bool)
 def _config(folder: str, has_folders: bool, *more: str) -> str:
     """The configuration in a model."""
     of = FOLDERS[folder]
-    arguments = [] if has_folders else [f"database='{of['database']}'", f"materialized='{of['materialized']}'"]
+    own = () if has_folders else [(option, value) for option, value in of.items() if option != "color"]
+    arguments = [f"{option}='{value}'" for option, value in own]
     return f"{{{{ config({', '.join([*arguments, *more])}) }}}}\n\n" if arguments or more else ""
 
 
