@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import sysconfig
@@ -17,10 +18,13 @@ import pytest
 import yaml
 from packaging.metadata import Metadata
 from packaging.requirements import Requirement
+from packaging.version import Version
 
 from tests.support.shop import REPOSITORY
 
 PLUGINS = ("dbt-spark-clickhouse", "sqlfluff-plugin-versioned-collapsing")
+# What the adapter and its engines are: each release of them can differ in what the adapter relies on.
+TESTED = ("chdb", "clickhouse-connect", "dbt-clickhouse", "dbt-core", "dbt-spark", "pandas", "pyspark")
 PROJECT = {
     "dbt_project.yml": json.dumps({"name": "elsewhere", "version": "1.0", "profile": "elsewhere"}),
     "profiles.yml": json.dumps({"elsewhere": {"target": "it", "outputs": {"it": {"type": "spark_clickhouse"}}}}),
@@ -93,6 +97,40 @@ def test_the_lock_has_what_they_require(distributions: Mapping[str, Distribution
         required += distribution.metadata.requires_dist or []
     missed = [r for r in required if not (r.name in pinned and pinned[r.name] in r.specifier)]
     assert missed == []
+
+
+def test_the_constraints_are_those_of_the_lock() -> None:
+    lock = (REPOSITORY / "requirements.lock").read_text()
+    pins = re.findall(r"^([\w.-]+)(?:\[.*?\])?(==\S+)", lock, re.MULTILINE)
+    assert (REPOSITORY / "constraints.txt").read_text().splitlines() == ["".join(pin) for pin in pins]
+
+
+def test_what_pip_takes_by_itself_builds_a_first_table(
+    distributions: Mapping[str, Distribution], tmp_path: Path
+) -> None:
+    """As documented, into an empty environment: without the lock, and with warnings of PySpark as errors."""
+    venv.create(tmp_path / "environment", symlinks=True)
+    python = tmp_path / "environment" / "bin" / "python"
+    wheel = distributions["dbt-spark-clickhouse"].wheel
+    pip = (sys.executable, "-m", "pip", "--python", python)
+    run(*pip, "install", "--no-cache-dir", f"{wheel}[embedded]", folder=tmp_path)
+    found = json.loads(run(*pip, "list", "--format", "json", folder=tmp_path))
+    versions = {package["name"]: Version(package["version"]).release[:2] for package in found}
+    for pin in map(Requirement, (REPOSITORY / "constraints.txt").read_text().splitlines()):
+        if pin.name in TESTED:
+            (of_lock,) = pin.specifier
+            assert versions[pin.name] == Version(of_lock.version).release[:2], pin
+    project = tmp_path / "project"
+    on_spark = "{{ config(database='spark', materialized='table') }} select 1 as id, 'new' as status, 1 as _version"
+    orders = PROJECT["models/orders.sql"].partition("\n")[0] + "select * from {{ ref('on_spark') }}"
+    for name, text in {**PROJECT, "models/on_spark.sql": on_spark, "models/orders.sql": orders}.items():
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_text(text)
+    dbt = (python, "-m", "dbt.cli.main")
+    run(*dbt, "deps", folder=project)
+    built = run(*dbt, "--no-use-colors", "build", folder=project)
+    assert "1 row: 1 state" in built
+    assert "Warning" not in built
 
 
 def test_they_work_elsewhere(distributions: Mapping[str, Distribution], tmp_path: Path) -> None:
