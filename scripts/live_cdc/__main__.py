@@ -40,6 +40,7 @@ FOLLOW = [sys.executable, "-m", "dbt.adapters.spark_clickhouse", "follow"]
 FIRST = 300  # customers and orders at the beginning
 CONNECTIONS = 4
 PAUSE = 0.2  # seconds between two transactions of a connection
+PATIENCE_WITH_FIRST = 900  # seconds until the first apply must have ended
 PATIENCE = 120  # seconds that the resident run gets to finish its current run at the end
 
 
@@ -71,12 +72,16 @@ class State:
         """What the terminal shows."""
         seconds = int(time.monotonic() - self.began)
         events = ", ".join(f"{n:,} {op}" for op, n in sorted(self.events.items()))
-        header = f"{'table':12}{'batch':>6}{'LSN':>14}{'lag':>8}  {'side':10}{'rows':>8}{'amount':>18}"
+        header = (
+            f"{'table':12}{'batch':>6}{'LSN':>14}{'lag':>8}  {'side':10}{'rows':>8}{'amount':>18}{'fingerprint':>16}"
+        )
+        if not self.last:
+            header = "Comparisons begin when the first apply has ended, which starts Spark: one to five minutes."
         lines = [
             f"{seconds // 60}:{seconds % 60:02} | {transactions:,} transactions | "
             f"{len(self.landed):,} batches landed | events: {events}",
             "",
-            f"{header}{'fingerprint':>16}",
+            header,
         ]
         for table, seen in self.last.items():
             place = f"{table:12}{seen.batch:6}{seen.lsn:14,}{seen.lag:7.1f}s"
@@ -99,7 +104,7 @@ class State:
 def main() -> int:
     """Run until Ctrl-C or until the time is up. Return 1 if a comparison found a difference."""
     parser = argparse.ArgumentParser(prog="python -m scripts.live_cdc")
-    parser.add_argument("--minutes", type=float, help="end after so many minutes")
+    parser.add_argument("--minutes", type=float, help="end so many minutes after the first comparison")
     parser.add_argument("--every", type=float, default=3, help="seconds between two batches")
     parser.add_argument("--seed", type=int, default=1, help="of the workload")
     options = parser.parse_args()
@@ -158,9 +163,11 @@ def _run(options: argparse.Namespace, state: State) -> None:
         stack.callback(client.close)
         comparer = Comparer(client)
         state.began = time.monotonic()
-        end = state.began + 60 * options.minutes if options.minutes else float("inf")
-        while time.monotonic() < end:
+        first: float | None = None  # when the first apply was compared
+        while not (options.minutes and first and time.monotonic() > first + 60 * options.minutes):
             began = time.monotonic()
+            if not first and began > state.began + PATIENCE_WITH_FIRST:
+                raise RuntimeError(f"No apply has ended. The last line of the resident run: {_last_line(log)}")
             _check(workloads, follow, log)
             batch = capture.batch()
             land(batch.lines, batch.number, folder / "landing")
@@ -168,6 +175,7 @@ def _run(options: argparse.Namespace, state: State) -> None:
             while (left := began + options.every - time.monotonic()) > 0:
                 for comparison in comparer.new(state.landed):
                     state.add(comparison)
+                    first = first or time.monotonic()
                 _show(state.lines(sum(each.transactions for each in workloads), _last_line(log)))
                 time.sleep(min(left, 1))
 

@@ -81,13 +81,22 @@ LANDED: dict[str, list[list[Row]]] = {
         ],
         [{"invoice": 1, "line": 2, "rev": 2, "gone": True}],
     ],
+    # Extracts of a whole table, with the numbers as CSV files have them.
+    "prices": [
+        [{"item": 1, "price": "1.50"}, {"item": 2, "price": "2.00"}, {"item": 3, "price": "3.00"}],
+        [{"item": 1, "price": "1.75"}, {"item": 3, "price": "3.00"}],
+    ],
 }
-# The second start adds two tables to the project of the first one.
+# The later starts add tables to the project of the first one.
 STARTS = (
     ("--tables", "products", "--kind", "debezium", "--key", "id", "--landing", "landing/products"),
     (
         *("--tables", "readings,lines", "--kind", "upserts", "--landing", "landing", "--is-deleted", "gone"),
         *("--key", "readings.sensor,lines.invoice,lines.line", "--version", "at,lines.rev"),
+    ),
+    (
+        *("prices", "--kind", "extracts", "--landing", "landing/prices", "--key", "item"),
+        *("--column", "price:decimal(9,2)"),
     ),
 )
 LIVE = {
@@ -101,6 +110,7 @@ LIVE = {
     'select invoice, line, "order", "group", "select" from my_shop.lines': [
         ["1", "1", "x", "12345678901234567890", '{"a": [1]}']
     ],
+    "select item, price, _version from my_shop.prices": [["1", "1.75", "2"], ["3", "3", "2"]],
 }
 
 

@@ -30,6 +30,8 @@ def test_landing_zones_are_those_of_the_sources(tmp_path: Path) -> None:
     assert set(zones.folders) == {tmp_path / "landing" / "orders", tmp_path / "other"}
     assert zones.others == ("s3a://bucket/items",)
     assert zones.batches() == {}
+    assert str(zones) == ", ".join([*(os.path.relpath(folder) for folder in zones.folders), "s3a://bucket/items"])
+    assert str(LandingZones((), tuple("abcdefg"))) == "a, b, c, d, e and 2 more"
     folder = tmp_path / "landing" / "orders"
     (folder / "batch=1").mkdir(parents=True)
     (folder / ".batch=2").mkdir()

@@ -241,9 +241,11 @@ class Follower:
             if is_usage:
                 say(str(parsed.exception))
             return False
-        self.has_begun = True
         self._manifest = parsed.result
         self._zones = LandingZones.of(parsed.result, self.options.project_root)
+        if not self.has_begun:
+            say(f"Following {self._zones}. The first run also starts the engines. Ctrl-C ends after the run")
+        self.has_begun = True
         self._project = ProjectFolders.of(parsed.result, self.options.project_root)
         self._files = self._project.files()
         # No run reads them, and dbt cannot copy a manifest that has disabled nodes.

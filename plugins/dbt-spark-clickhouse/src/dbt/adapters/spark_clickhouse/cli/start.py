@@ -32,10 +32,11 @@ from dbt.adapters.spark_clickhouse.cli.starter_files import (
 KINDS = {
     "debezium": "files of Debezium's change events",
     "upserts": "files of rows that replace each other",
+    "extracts": "files of the whole table, a batch a day",
     **{kind: f"a table that {bridge.tool} lands in ClickHouse" for kind, bridge in BRIDGES.items()},
     "clickhouse": "any other landing table in ClickHouse",
 }
-FILES = ("debezium", "upserts")
+FILES = ("debezium", "upserts", "extracts")
 _FLAGS = (*sampling.FLAGS_OF_DELETES, "false", "f", "no", "n", "0")
 
 
@@ -146,6 +147,7 @@ def _ask(given: argparse.Namespace, ask: Callable[[str], str] | None) -> None:
         need("version", "Which column grows with each change of a row?")
         need("is_deleted", "Which column is true for a deleted row? Empty if none", is_required=False)
     takes = [*(bridge.arguments if bridge else ("version", "is_deleted"))]
+    takes = ["version"] if given.kind == "extracts" else takes
     takes += ["tables", "all"] if given.kind in FILES else []
     takes += ["source_table"] if given.kind == "debezium" else []
     for option in ("version", "is_deleted", "beside", "source_table", "tables", "all"):
@@ -181,7 +183,7 @@ def _tables(given: argparse.Namespace) -> list[Start]:
             given.table or "",
             given.beside or "",
             tuple(filter(None, _of(name, names, keys))),
-            next(iter(_of(name, names, versions)), ""),
+            next(iter(_of(name, names, versions)), "") or ("_batch" if given.kind == "extracts" else ""),
             marker,
             given=_types(_of(name, names, given.column, is_whole=False)),
             source_table=found[table][1],

@@ -58,7 +58,7 @@ class Start:
 
     Args:
         name: the name of the table.
-        kind: `debezium`, `upserts`, `clickhouse`, or the name of a bridge.
+        kind: `debezium`, `upserts`, `extracts`, `clickhouse`, or the name of a bridge.
         landing: for files, the folder that contains the folders `batch=N`.
         table: for ClickHouse, the landing table with its database.
         beside: for a bridge, another table of its tool in the same database, else empty.
@@ -211,6 +211,12 @@ def _of_files(start: Start, has_folders: bool) -> dict[str, str]:
     if start.required:
         arguments.append(f"required={_list(start.required)}")
     call = "".join(f"\n    {argument}," for argument in arguments)
+    is_extract = start.kind == "extracts"
+    what = "The changes of the newest extract" if is_extract else "The last change of each key"
+    compared = f"snapshot_changes(ref('stg_{name}'), key={_list(start.key)}, version='{start.version}')"
+    last = f"one_change_per_key(ref('stg_{name}'), key={_list(start.key)})"
+    # With the feed, the table has a history, which begins with the first build.
+    current = (f"unique_key={_list(start.key)}", *(["meta={'change_feed': true}"] if is_extract else []))
     return {
         f"models/staging/stg_{name}.sql": (
             f"{_config('staging', has_folders)}{{{{ {_PACKAGE}.{parser}({call}\n) }}}}\n"
@@ -221,15 +227,13 @@ def _of_files(start: Start, has_folders: bool) -> dict[str, str]:
             f"        external: {{location: {_quoted(start.landing)}, file_format: text}}\n"
             f"models:\n  - name: stg_{name}\n    description: Every line that landed, parsed.\n    data_tests:\n"
             f"      - {_PACKAGE}.no_unknown_fields:\n          arguments: {{change_set: ref('{changes}')}}\n"
-            f"  - name: {changes}\n    description: The last change of each key, of the batches to apply.\n"
+            f"  - name: {changes}\n    description: {what}, of the batches to apply.\n"
         ),
         f"models/changes/{changes}.sql": (
-            f"{_config('changes', has_folders)}"
-            f"{{{{ {_PACKAGE}.one_change_per_key(ref('stg_{name}'), key={_list(start.key)}) }}}}\n"
+            f"{_config('changes', has_folders)}{{{{ {_PACKAGE}.{compared if is_extract else last} }}}}\n"
         ),
         f"models/current/{name}.sql": (
-            f"{_config('current', has_folders, f'unique_key={_list(start.key)}')}"
-            f"select * from {{{{ ref('{changes}') }}}}\n"
+            f"{_config('current', has_folders, *current)}select * from {{{{ ref('{changes}') }}}}\n"
         ),
         f"models/current/{name}.yml": (
             f"# The other columns are Nullable, of the type in stg_{name}.sql.\n"
@@ -304,6 +308,8 @@ def _stored_types(start: Start) -> dict[str, str]:
     position = "UInt256" if start.version in _LONG_POSITIONS else "Int128"
     found = {"_version": position} if "." in start.version else {}
     for column, kind in start.columns.items():
+        if start.kind == "extracts" and column == start.version:
+            continue  # the time of an extract is not passed on
         if column in start.key or column == start.version or column in start.required:
             found[column] = SCALARS.get(kind) or re.sub(r"^decimal\((\d+),\s*(\d+)\)$", r"Decimal(\1, \2)", kind)
     return found

@@ -40,6 +40,12 @@ class LandingZones:
             tuple(location for location, folder in found.items() if not folder),
         )
 
+    def __str__(self) -> str:
+        names = [*(os.path.relpath(folder) for folder in self.folders), *self.others]
+        return (
+            ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "") or "no folder of batches"
+        )
+
     def batches(self) -> Seen:
         """The batches that have landed, by folder. A folder counts as changed when a file in it is added, removed or
         renamed."""
