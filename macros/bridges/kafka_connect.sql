@@ -20,7 +20,7 @@
   {%- set condition = versioned_collapsing.read_range(found, watermark, overlap, through) if watermark else 'true' -%}
   {%- set is_of_table = versioned_collapsing.read_is_of_table_sql(found, fields, table, condition, watermark) -%}
   {%- set position = version or versioned_collapsing.read_position_sql(
-      found, fields, condition ~ ' and ' ~ is_of_table, is_envelope, epochs
+      found, fields, watermark, condition ~ ' and ' ~ is_of_table, is_envelope, epochs
   ) -%}
   {%- set layout = {
       'version': position,
@@ -118,9 +118,9 @@
 {% endmacro %}
 
 
-{# The position of an event as its version. The LSNs of initial snapshots are needed if this run reads the first
-   transaction after one. #}
-{% macro read_position_sql(found, fields, condition, is_envelope, epochs=[]) %}
+{# The position of an event as its version. The initial snapshots are needed if this run reads the first transaction
+   after one. #}
+{% macro read_position_sql(found, fields, watermark, condition, is_envelope, epochs=[]) %}
   {%- if not is_envelope -%}
     {%- do versioned_collapsing.validate_flat_position(found, fields, epochs) -%}
   {%- endif -%}
@@ -128,16 +128,21 @@
   {%- set has_first = versioned_collapsing.read_row_count(
       rows, condition ~ ' and ' ~ versioned_collapsing.get_is_first_transaction_sql(fields)
   ) > 0 -%}
+  {%- set landed_at = watermark or '0' -%}
   {%- set snapshots -%}
     (
-      select arraySort(groupUniqArray(assumeNotNull(toInt128OrNull({{ fields.lsn }}))))
-      from {{ rows }}
-      where {{ fields.op }} = 'r' and isNotNull({{ fields.lsn }})
-        and isNull({{ versioned_collapsing.get_lsn_of_last_commit_sql(fields) }})
+      select arraySort(groupArray((landed_at, lsn)))
+      from (
+        select min({{ landed_at }}) as landed_at, assumeNotNull(toInt128OrNull({{ fields.lsn }})) as lsn
+        from {{ rows }}
+        where {{ fields.op }} = 'r' and isNotNull({{ fields.lsn }})
+          and isNull({{ versioned_collapsing.get_lsn_of_last_commit_sql(fields) }})
+        group by lsn
+      )
     )
   {%- endset -%}
   {%- do return(versioned_collapsing.get_known_position_sql(
-      versioned_collapsing.get_position_sql(fields, snapshots if has_first else '[]')
+      versioned_collapsing.get_position_sql(fields, {'sql': snapshots, 'watermark': landed_at} if has_first else none)
       ~ versioned_collapsing.get_epoch_position_sql(fields, epochs)
   )) -%}
 {% endmacro %}

@@ -1,10 +1,11 @@
 {# The position of an event of Debezium in the order in which its source commits, as one whole number: an Int128. The
    layout is that of parse_debezium (get_debezium_version_sql), so that both read one stream alike. `fields` has
-   expressions for `op` and for the fields of `source`, as texts that can be null. `snapshots` is an array of the LSNs
-   at which snapshots were taken.
+   expressions for `op` and for the fields of `source`, as texts that can be null. `snapshots` has `sql`, an array of
+   the initial snapshots as tuples (watermark at which its rows began to land, LSN) in this order, and the expression of
+   the event's own `watermark`; none if no event is of the first transaction after one.
 
    The position is null if the event does not have what its connector's order needs. #}
-{% macro get_position_sql(fields, snapshots='[]') %}
+{% macro get_position_sql(fields, snapshots=none) %}
   {%- set connector = 'ifNull(' ~ fields.connector ~ ", if(isNotNull(" ~ fields.file ~ "), 'mysql', 'postgresql'))" -%}
   {%- set kept = 'toInt128(' ~ fields.op ~ " <> 'd')" -%}
   {%- do return(
@@ -38,15 +39,37 @@
 {% endmacro %}
 
 
-{# The first transaction after a snapshot has no commit before it. It was open when the snapshot was taken if its LSN is
-   lower: it counts as committed there. #}
+{# The first transaction after a snapshot has no commit before it. If its LSN is lower, it was open when the snapshot
+   was taken, and counts as committed there. Each slot has an initial snapshot: that of an event is the last one whose
+   rows began to land before it. #}
 {% macro _get_first_commit_sql(fields, snapshots, lsn) %}
-  {%- set above = 'arrayFirst(_dbt_lsn -> _dbt_lsn > ' ~ lsn ~ ', ' ~ snapshots ~ ')' -%}
+  {%- if snapshots is none -%}
+    {%- do return('if(isNull(' ~ fields.sequence ~ '), null, ' ~ lsn ~ ')') -%}
+  {%- endif -%}
+  {%- set place = 'greatest(1, arrayCount(_dbt_snapshot -> _dbt_snapshot.1 <= ' ~ snapshots.watermark ~ ', '
+      ~ snapshots.sql ~ '))' -%}
+  {%- set snapshot = snapshots.sql ~ '[' ~ place ~ ']' -%}
+  {%- set previous = snapshots.sql ~ '[' ~ place ~ ' - 1]' -%}
+  {%- set is_mixed = 'ifNull(' ~ versioned_collapsing.get_is_first_transaction_sql(fields) ~ ' and ' ~ lsn ~ ' < '
+      ~ snapshot ~ '.2 and ' ~ place ~ ' > 1 and ' ~ snapshot ~ '.1 in (' ~ snapshots.watermark ~ ', ' ~ previous
+      ~ '.1), false)' -%}
   {%- do return(
-      'if(isNull(' ~ fields.sequence ~ '), null, '
-      ~ (lsn if snapshots == '[]' else 'if(' ~ above ~ ' > 0, ' ~ above ~ ', ' ~ lsn ~ ')') ~ ')'
+      'if(' ~ versioned_collapsing._get_slots_are_mixed_sql(is_mixed) ~ ' or isNull(' ~ fields.sequence ~ '), null, '
+      ~ 'greatest(' ~ lsn ~ ', ' ~ snapshot ~ '.2))'
   ) -%}
 {% endmacro %}
+
+
+{# Fails the query if the snapshot of a new slot landed at the watermark of an event, or of an earlier snapshot. #}
+{% macro _get_slots_are_mixed_sql(is_mixed) -%}
+  throwIf(
+    {{ is_mixed }},
+    {{ versioned_collapsing.quote_literal(
+        'The watermark does not tell which of two initial snapshots comes before the first transaction of a slot. '
+        ~ 'Pass a watermark that is higher for what landed later'
+    ) }}
+  )
+{%- endmacro %}
 
 
 {# The number of the binlog's file, the place in it, and the row in the event of the binlog. #}

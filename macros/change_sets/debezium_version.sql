@@ -321,27 +321,49 @@
 {# For each input of a change set with a first transaction among the batches that are pending, the snapshots up to
    there: batch and LSN, the last one first. They can be in an earlier batch, so that the landing zone is searched, but
    only lines of snapshots are parsed. `code` is the SQL of the change set, which says whether it needs them. #}
-{% macro read_snapshots(inputs, code) %}
+{% macro read_snapshots(model, inputs, code) %}
   {%- set found = {} -%}
   {%- for input in inputs if versioned_collapsing._get_snapshot_mark(input.relation) in code -%}
-    {%- set begun = [] -%}
-    {%- for batch, row in input.get('found', {}).items() if row.begun -%}
-      {%- do begun.append(batch) -%}
+    {%- set first = {} -%}
+    {%- for batch, row in input.get('found', {}).items() if row.first_lsn is not none -%}
+      {%- do first.update({batch: row.first_lsn | int}) -%}
     {%- endfor -%}
-    {%- if begun -%}
+    {%- if first -%}
       {%- set query -%}
-        select _batch as batch, max(_snapshot_lsn) as lsn
+        select _batch as batch, max(_snapshot_lsn) as lsn, min(_snapshot_lsn) as lowest
         from {{ input.relation }}
-        where _batch <= {{ begun | max }}
+        where _batch <= {{ first | max }}
           and _raw_line rlike r'"(__)?op"\s*+:\s*+"r"'
         group by _batch
         having lsn is not null
         order by _batch desc
       {%- endset -%}
-      {%- do found.update({versioned_collapsing._get_snapshot_mark(input.relation): run_query(query).rows}) -%}
+      {%- set snapshots = run_query(query).rows -%}
+      {%- do versioned_collapsing._validate_no_mixed_slots(model, input.relation, first, snapshots) -%}
+      {%- do found.update({versioned_collapsing._get_snapshot_mark(input.relation): snapshots}) -%}
     {%- endif -%}
   {%- endfor -%}
   {%- do return(found) -%}
+{% endmacro %}
+
+
+{# All rows of an initial snapshot have one LSN. If a batch has the snapshot of a new slot and a first transaction with
+   a lower LSN, no line says whether that comes after this snapshot or after an earlier one. #}
+{% macro _validate_no_mixed_slots(model, events, first, snapshots) %}
+  {%- for row in snapshots if first.get(row.batch | int, row.lsn | int) < row.lsn | int -%}
+    {%- set others = [row.lowest] -%}
+    {%- for other in snapshots if other.batch | int < row.batch | int -%}
+      {%- do others.extend([other.lsn, other.lowest]) -%}
+    {%- endfor -%}
+    {%- if others | reject('equalto', row.lsn) | list -%}
+      {%- do versioned_collapsing.raise_problems(model.unique_id, [
+          "batch " ~ row.batch ~ " of " ~ events.identifier ~ " has the initial snapshot of a new slot, at LSN "
+          ~ row.lsn ~ ", and the first transaction of a slot. No line says whether the transaction comes before or "
+          ~ "after the snapshot. Land three batches: the lines before the snapshot, those of the snapshot, and those "
+          ~ "after it."
+      ], 'a change set') -%}
+    {%- endif -%}
+  {%- endfor -%}
 {% endmacro %}
 
 

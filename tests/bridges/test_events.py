@@ -59,7 +59,6 @@ STREAMS: dict[str, tuple[list[dict[str, Any]], list[tuple[int, str]], list[int]]
         [(1, "b"), (2, "b")],
         [1000 * COMMIT + TIER + (900 - 1000) + 1, 1010 * COMMIT + TIER + (880 - 1010) + 1],
     ),
-    # A row of an incremental snapshot has no position: it is below every change.
     # A blocking snapshot is taken in the middle of a stream: the first transaction is before it.
     "a_blocking_snapshot": (
         [
@@ -71,6 +70,21 @@ STREAMS: dict[str, tuple[list[dict[str, Any]], list[tuple[int, str]], list[int]]
         [(1, "c")],
         [832 * COMMIT + (840 - 832) + 1],
     ),
+    # A new slot takes a snapshot of its own, above the first transaction of the old one.
+    "two_slots": (
+        [
+            postgresql("r", 1, "a", 800, None),
+            postgresql("r", 2, "a", 800, None),
+            postgresql("u", 1, "b", 808, None),
+            postgresql("u", 1, "c", 824, 816),
+            postgresql("r", 1, "c", 900, None),
+            postgresql("r", 2, "a", 900, None),
+            postgresql("u", 2, "d", 880, None),
+        ],
+        [(1, "c"), (2, "d")],
+        [900 * COMMIT + 1, 900 * COMMIT + TIER + (880 - 900) + 1],
+    ),
+    # A row of an incremental snapshot has no position: it is below every change.
     "an_incremental_snapshot": (
         [postgresql("u", 1, "b", 500, 400), postgresql("r", 1, "a", None, 600), postgresql("r", 2, "a", None, 600)],
         [(1, "b"), (2, "a")],
@@ -208,6 +222,10 @@ def nodes(landings: Landings) -> dict[str, Node]:
     landings.project.declare("untold_current", {"n": "String"})
     landings.create("unordered", "(id Int64, _version UInt64, is_deleted UInt8) engine = Memory")
     landings.model("unordered_current", "{{ kafka_connect_changes(source('shop', 'unordered'), watermark=none) }}")
+    landings.model(
+        "two_slots_unordered", f"{{{{ kafka_connect_changes(source('shop', 'two_slots'), {columns}, watermark=none) }}}}"
+    )
+    landings.project.declare("two_slots_unordered", {"id": "Int64", "x": "String"})
     landings.create("unplaced", ENVELOPES)
     land(landings, "unplaced", [event("c", 1, "a", {"connector": "oracle", "scn": "100"})])
     landings.model(
@@ -260,6 +278,8 @@ REFUSED = {
     "unordered_current": "does not say in which order its source committed: it has no column __op, __lsn, __sequence. "
     "Land them, by add.fields: op,table,source.lsn,source.sequence for PostgreSQL",
     "untold_current": "The digits of a number in an envelope cannot be told. Land such numbers as texts",
+    "two_slots_unordered": "The watermark does not tell which of two initial snapshots comes before the first "
+    "transaction of a slot.",
     "unplaced_current": "An event has no position in the order of commits. PostgreSQL: land source.sequence",
 }
 

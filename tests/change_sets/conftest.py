@@ -20,6 +20,7 @@ CASES: list[Case] = [
     postgresql.combined("firsts", "least", "first", "latest", seed=9),
     postgresql.moved_keys(),
     postgresql.open_transaction(),
+    postgresql.two_slots(),
     postgresql.other_tables(),
     postgresql.unnamed_tables(),
     moves.moved(),
@@ -46,7 +47,17 @@ CASES: list[Case] = [
 # way: test_positions.py has the order of events, races, epochs and other tables, test_values.py has upserts, and the
 # tests of the materialization have what becomes of versions, deletes and partial changes.
 IN_MAKE_TEST = (
-    *("latest_wins", "extremes", "moved", "open_transaction", "unnamed_tables", "binlog", "extracts", "partial"),
+    *(
+        "latest_wins",
+        "extremes",
+        "moved",
+        "open_transaction",
+        "two_slots",
+        "unnamed_tables",
+        "binlog",
+        "extracts",
+        "partial",
+    ),
     *("signed", "signed_gap", "signed_broken"),
 )
 

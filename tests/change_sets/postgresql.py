@@ -357,6 +357,24 @@ def open_transaction() -> Case:
     )
 
 
+def two_slots() -> Case:
+    """The first transaction of a slot, and then the snapshot of the next one, in one batch."""
+    snapshot = Event("r", 800, 1, Decimal(1), "read", at(1), commit=None)
+    first = replace(snapshot, op="u", lsn=808, note="first")
+    return Case(
+        Situation(
+            "two_slots",
+            f"parse_debezium(SOURCE, key=['id'], columns={COLUMNS}, {PLAIN})",
+            "one_change_per_key(EVENTS, key=['id'])",
+            TYPES,
+            {"unique_key": "id"},
+        ),
+        {1: [snapshot.line()], 2: [first.line(), replace(snapshot, lsn=900, note="later").line()]},
+        [(1, *snapshot.payload, snapshot.version)],
+        stops="batch 2 of stg_two_slots has the initial snapshot of a new slot, at LSN 900, and the first transaction",
+    )
+
+
 def _of_tables(name: str, more: str, stops: str = "") -> Case:
     """The events of two tables with the same keys in one topic. The other table appears only in the second batch."""
 

@@ -95,7 +95,7 @@
     ) }}
   {%- endcall %}
   {% set code = versioned_collapsing.get_change_set_code(
-      compiled_code, model.language, inputs, pending, versioned_collapsing.read_snapshots(inputs, compiled_code)
+      compiled_code, model.language, inputs, pending, versioned_collapsing.read_snapshots(model, inputs, compiled_code)
   ) %}
   {% call statement('main', language=model.language) -%}
     {{ create_table_as(False, target, code, model.language) }}

@@ -100,7 +100,7 @@
         {{ versioned_collapsing._get_positions_sql() }}
         {%- endif %}
         {%- if '_first_lsn' in input.columns %},
-        count_if(_first_lsn is not null) as begun
+        min(_first_lsn) as first_lsn
         {%- endif %}
       from {{ input.parsed or input.relation }}
       where _batch in ({{ pending | join(', ') }})
