@@ -49,8 +49,8 @@ report: setup ## Write target/report.html: rows, runs, quarantine, views, tests 
 test: setup postgresql ## Show every guarantee once; RECORD=yes: record what the tests cost
 	@$(VENV)/bin/pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not all" $(if $(RECORD),--record-durations)
 
-test-all: setup postgresql $(DEBEZIUM) ## Run the tests of make test, and those that take longer; RECORD=yes: record what they cost
-	@PYTHONPATH=$(abspath $(DEBEZIUM)) $(VENV)/bin/pytest -n 2 --dist loadfile --no-loadscope-reorder $(if $(RECORD),--record-durations)
+test-all: test $(DEBEZIUM) ## Run make test, and then the tests that it leaves out; RECORD=yes: record what they cost
+	@PYTHONPATH=$(abspath $(DEBEZIUM)) $(VENV)/bin/pytest -n 2 --dist loadfile --no-loadscope-reorder -m all $(if $(RECORD),--record-durations)
 
 fast: setup ## Run the tests that need no engine
 	@$(VENV)/bin/pytest -n 2 --dist loadfile --no-loadscope-reorder -m fast

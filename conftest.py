@@ -12,7 +12,7 @@ import pytest
 from dbt_common.tests import enable_test_caching
 from xdist.scheduler import LoadFileScheduling
 
-from tests.support.budget import Budget, read_costs
+from tests.support.budget import Budget, read_record, tier_of
 
 # Many small projects share the macros. With this cache, which dbt has for its own tests, each macro is parsed only
 # once.
@@ -260,7 +260,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             items[:] = [item for item in items if item not in long]
     # A pytest-xdist process works on one group at a time: if a long group starts last, the others wait for it.
     costs: dict[str, float] = defaultdict(float)
-    for path, cost in read_costs().items():
+    for path, cost in read_record(tier_of(config)).items():
         costs[_group(path)] += cost
     items.sort(key=lambda item: -costs[_group(_path(item))])
 

@@ -223,7 +223,8 @@ def nodes(landings: Landings) -> dict[str, Node]:
     landings.create("unordered", "(id Int64, _version UInt64, is_deleted UInt8) engine = Memory")
     landings.model("unordered_current", "{{ kafka_connect_changes(source('shop', 'unordered'), watermark=none) }}")
     landings.model(
-        "two_slots_unordered", f"{{{{ kafka_connect_changes(source('shop', 'two_slots'), {columns}, watermark=none) }}}}"
+        "two_slots_unordered",
+        f"{{{{ kafka_connect_changes(source('shop', 'two_slots'), {columns}, watermark=none) }}}}",
     )
     landings.project.declare("two_slots_unordered", {"id": "Int64", "x": "String"})
     landings.create("unplaced", ENVELOPES)

@@ -21,8 +21,8 @@ import pytest
 RECORD = Path(__file__).parents[1] / "durations.json"
 ALLOWED = 4 / 3
 SHOWN = 15
-# Complete runs, which are compared: `make test`, `make test-all`.
-TIERS = {"not all": "make test", "": "make test-all"}
+# The complete runs, which are compared, by their marks: `make test`, and what `make test-all` adds to it.
+TIERS = {"not all": "make test", "all": "make test-all"}
 _CPU = "cpu_seconds"
 _TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -66,16 +66,17 @@ def cost_of_fixed_work() -> float:
     return min(costs)
 
 
+def tier_of(config: pytest.Config) -> str:
+    """The command whose tests are exactly those that are chosen; empty for any other selection."""
+    is_whole = config.args_source == pytest.Config.ArgsSource.TESTPATHS and not config.getoption("keyword")
+    return TIERS.get(config.getoption("markexpr"), "") if is_whole else ""
+
+
 def read_record(tier: str) -> dict[str, float]:
     """The recorded cost of each file in a tier, by path, and ``work``: what the fixed work cost on that machine. Empty
-    if the tier has not been recorded."""
+    if the tier has not been recorded, or is none."""
     record: dict[str, dict[str, float]] = json.loads(RECORD.read_text())
     return record.get(tier, {})
-
-
-def read_costs() -> dict[str, float]:
-    """The recorded cost of each file, by path, in the largest tier that has it: which files to begin with."""
-    return {path: cost for tier in TIERS.values() for path, cost in read_record(tier).items() if path != "work"}
 
 
 def overrun(costs: Mapping[str, float], record: Mapping[str, float], work: float) -> list[str]:
@@ -111,7 +112,11 @@ class Budget:
 
     config: pytest.Config
     costs: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    tier: str = field(init=False)
     _before: float = 0
+
+    def __post_init__(self) -> None:
+        self.tier = tier_of(self.config)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self) -> Generator[None, object, object]:
@@ -164,10 +169,3 @@ class Budget:
     def is_worker(self) -> bool:
         """Whether this is a pytest-xdist worker, which reports to another process."""
         return hasattr(self.config, "workerinput")
-
-    @property
-    def tier(self) -> str:
-        """The command that runs exactly these tests; empty for any other selection."""
-        is_whole = self.config.args_source == pytest.Config.ArgsSource.TESTPATHS
-        chosen = self.config.getoption("keyword") or not is_whole
-        return "" if chosen else TIERS.get(self.config.getoption("markexpr"), "")
