@@ -54,10 +54,8 @@ class TestCollapseStatus:
         assert lines[0] == "status.target: 12 live rows of 16 stored; 4 rows waiting for a merge; 0 unbalanced keys"
         assert lines[1] == "  waiting, by partition: 0 (4 of 8 in 2 parts)"
         time = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
-        assert [re.fullmatch(rf"  {time} applied: (.*) \(\d\.\d s\)", line)[1] for line in lines[2:]] == [
-            "2 states, 2 cancels",
-            "12 states",
-        ]
+        pattern = re.compile(rf"  {time} applied: (.*) \(\d\.\d s\)")
+        assert [pattern.sub(r"\1", line) for line in lines[2:]] == ["2 states, 2 cancels", "12 states"]
 
     def test_lines_fit_a_terminal(self, make_project: MakeProject) -> None:
         table = Table(make_project("status_wide"), COLUMNS, partition_by="id")
