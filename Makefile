@@ -105,6 +105,7 @@ cluster: setup ## Run the shop on a Spark cluster and a ClickHouse server on thi
 soak: setup ## Run the long tests: random histories, deaths at every statement, kills for an hour, each setting of ClickHouse
 	@$(VENV)/bin/pytest tests/materialization/test_histories.py -k random --histories 5000 60 200
 	@$(VENV)/bin/pytest tests/materialization/test_deltas.py --deltas 10000
+	@$(VENV)/bin/pytest tests/model --exhaustive
 	@$(VENV)/bin/pytest tests/materialization/test_life.py --lives 60
 	@$(VENV)/bin/pytest tests/materialization/test_deaths.py tests/materialization/test_rebuild.py \
 		tests/materialization/test_histories.py tests/materialization/test_history.py tests/materialization/test_atomic.py \

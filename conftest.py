@@ -26,6 +26,7 @@ os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:Reserved
 # What the tests of a folder or file need; the first match counts.
 NEEDS = {
     "tests/macros/": "fast",
+    "tests/model/": "fast",
     "tests/docs/test_documents.py": "fast",
     "tests/docs/test_csv.py": "fast",
     "tests/docs/test_errors.py": "fast",

@@ -92,6 +92,7 @@
   {%- set counts = {'rebalanced': found.broken_keys, 'states': found.states, 'cancels': found.cancels} -%}
   {%- set rows = versioned_collapsing.get_repair_rows_sql(options, columns, repairs) -%}
   {%- set signed = versioned_collapsing.get_helper_relation(table, 'signed') -%}
+  {%- do versioned_collapsing.keep_lock(apply) -%}
   {%- do versioned_collapsing.prepare_attachable(signed, table, apply, is_new=true) -%}
   {% call statement('stage_repairs') -%}
     {{ versioned_collapsing.get_stage_rows_sql(table, options, columns, rows, apply) }}
@@ -100,6 +101,7 @@
       table, options, columns, versioned_collapsing.get_initial_progress(), apply
   ) -%}
   {%- do versioned_collapsing.publish_staged_rows(table, options, columns, progress, apply) -%}
+  {%- do versioned_collapsing.keep_lock(apply) -%}
   {%- do versioned_collapsing.record_apply(table, apply, dict(progress, counts=counts), 'rebalanced') -%}
   {%- do versioned_collapsing.drop_staged(table, ['signed']) -%}
 {% endmacro %}

@@ -12,10 +12,10 @@ import json
 import re
 import uuid
 from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime, tzinfo
+from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -127,6 +127,7 @@ class Unanswered(DbtDatabaseError):
 class Replay:
     """A client for dbt-clickhouse that answers from the recording, and keeps what is sent."""
 
+    minutes = 0  # since the full hour
     server_version = "26.9.1.1"
     atomic_exchange = True
     has_lw_deletes = use_lw_deletes = True
@@ -173,6 +174,7 @@ class Recorder:
     """
 
     def __init__(self, client: ChHttpClient, dies_before: str = "") -> None:
+        self.minutes = 0
         self._client = client
         self._dies_before = dies_before
         self.recording = Recording()
@@ -221,13 +223,13 @@ def _plain(value: Any) -> Any:
     return str(value)
 
 
-def _clock(hour: int) -> type[datetime]:
-    """A clock that stands still, so that run ids and durations are always the same."""
+def _clock(hour: int, minutes: Callable[[], int]) -> type[datetime]:
+    """A clock that stands still between these minutes, so that run ids and durations are always the same."""
 
     class Clock(datetime):
         @classmethod
         def now(cls, tz: tzinfo | None = None) -> Clock:
-            return cls(2026, 1, 1, hour, tzinfo=tz)
+            return cls(2026, 1, 1, hour, tzinfo=tz) + timedelta(minutes=minutes())
 
     return Clock
 
@@ -242,7 +244,7 @@ class Project:
 
     def run(self, model: str, client: Any, hour: int = 12) -> str:
         """Run a model against a client, at an hour of the day. Return its message."""
-        modules = {**_MODULES, "datetime": _clock(hour)}
+        modules = {**_MODULES, "datetime": _clock(hour, lambda: client.minutes)}
         run = uuid.UUID(int=uuid.UUID(INVOCATION).int + hour)
         node = self.manifest.nodes[f"model.versioned_collapsing.{model}"]
         self.adapter.cache.clear()
@@ -279,9 +281,9 @@ class Project:
         found = self.adapter.execute_macro(macro, kwargs=arguments, project="versioned_collapsing")
         return str(found)
 
-    def replay(self, model: str, recording: Recording, hour: int = 12) -> Replay:
+    def replay(self, model: str, recording: Recording, hour: int = 12, replay: type[Replay] = Replay) -> Replay:
         """Run a model against a recording, to its end or to the first statement without an answer."""
-        client = Replay(recording)
+        client = replay(recording)
         try:
             self.run(model, client, hour)
         except Unanswered as unanswered:

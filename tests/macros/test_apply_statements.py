@@ -7,16 +7,24 @@ the difference of the recordings is what to review.
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from dbt_common.invocation import get_invocation_id
 
 from tests.macros.conftest import Sent
-from tests.macros.harness import Recording, in_short
+from tests.macros.harness import Answer, Project, Recording, Replay, in_short
 from tests.macros.scenarios import RECORDINGS, SCENARIOS, Scenario
 
 WRITES = ("alter table attach partition orders,", "insert into orders,", "exchange tables")
 STARTS = "insert into versioned_collapsing_ledger"
 LOCKED = "create table if not exists orders__dbt_lock"
 UNLOCKED = ("drop table if exists orders__dbt_signed, orders__dbt_lock", "drop table if exists orders__dbt_lock")
+RENEWS = "insert into orders__dbt_lock"
+QUICK = re.compile(
+    r"create |drop |truncate |exchange |rename |alter table (attach|modify) |insert into versioned_collapsing_ledger|describe "
+    r"|select .*(system\.|versioned_collapsing_ledger)"
+)
 MOST = 20  # statements of an apply of one update, with those of dbt itself
 
 
@@ -52,6 +60,39 @@ def test_the_ledger_knows_before_rows_are_written(sent: Sent, scenario: Scenario
         if said.startswith(WRITES[:2]):
             before = statements[:at]
             assert scenario.dies_before or any(each.startswith(STARTS) for each in before), said
+
+
+class SlowReplay(Replay):
+    """Once the run holds its lock, each statement takes a minute: it has not just looked at its lock."""
+
+    holder: Answer | None = None
+
+    def _answer(self, sql: str) -> Answer:
+        self.minutes += self.holder is not None
+        is_look = "name = 'orders__dbt_lock'" in sql and "as seen_at" in sql
+        if self.holder and (in_short(sql) == RENEWS or (is_look and "'' as also" in sql)):
+            self.sent.append(sql)
+            return self.holder
+        if self.holder and in_short(sql).startswith("drop table if exists"):
+            self.sent.append(sql)
+            return {"columns": [], "rows": []}
+        answer = super()._answer(sql)
+        if is_look and answer["rows"]:
+            is_its_own = answer["rows"][0][answer["columns"].index("invocation_id")] == str(get_invocation_id())
+            self.holder = answer if is_its_own else None
+        return answer
+
+
+def test_a_slow_run_looks_at_its_lock_before_it_changes_anything(project: Project, scenario: Scenario) -> None:
+    """Another run may have taken the lock over, and use the same staged tables. `tests/model` shows what happens if a
+    run does not look. Statements that are quick can follow one look together."""
+    replay = project.replay(scenario.model, Recording.load(scenario.path), scenario.hour, SlowReplay)
+    statements = [in_short(sql) for sql in replay.sent]
+    has_looked = False
+    for said in statements[statements.index(RENEWS) :]:
+        assert has_looked or said.startswith(("select ", "with ", "describe ", RENEWS)), "\n".join(statements)
+        has_looked = said == RENEWS or (has_looked and bool(QUICK.match(said)))
+    assert statements[-1] in UNLOCKED
 
 
 @pytest.mark.parametrize("name", ["duplicate", "nothing"])

@@ -56,6 +56,7 @@
       target_relation, options, columns, pairing, row_count, is_filled, apply
   ) -%}
   {%- if columns.is_folded and not progress.is_repeated -%}
+    {%- do versioned_collapsing.keep_lock(apply) -%}
     {%- set truncated_at = progress.truncated_at -%}
     {% call statement('resolve_changes') -%}
       {{ versioned_collapsing.get_resolve_changes_sql(target_relation, options, columns, truncated_at, apply) }}
@@ -107,6 +108,7 @@
   {%- set outputs = ['signed'] + (['deletes'] if apply.remembers_deletes else [])
       + (['folded'] if columns.is_folded else []) -%}
   {%- for role in outputs -%}
+    {%- do versioned_collapsing.keep_lock(apply) -%}
     {%- do run_query(
         'alter table ' ~ versioned_collapsing.get_helper_relation(target_relation, role) ~ ' delete where (' ~ key
         ~ ') in (select ' ~ key ~ ' from ' ~ input ~ ' where _dbt_chunk = (select min(_dbt_chunk) from ' ~ input
@@ -119,6 +121,7 @@
 
 {# Makes sure that the tables to which each chunk adds exist and are empty. #}
 {% macro prepare_output(target_relation, options, columns, progress, apply) %}
+  {%- do versioned_collapsing.keep_lock(apply) -%}
   {%- set signed = versioned_collapsing.get_helper_relation(target_relation, 'signed') -%}
   {%- do versioned_collapsing.prepare_attachable(signed, target_relation, apply, is_new=true) -%}
   {%- if options.remember_deletes -%}

@@ -4,6 +4,7 @@
   {%- if apply.batches -%}
     {%- set line_counts = versioned_collapsing.get_line_counts(apply, columns, carried) -%}
     {%- set ended = dict(progress, counts=counts, line_counts=line_counts) -%}
+    {%- do versioned_collapsing.keep_lock(apply) -%}
     {%- do versioned_collapsing.record_apply(target_relation, apply, ended, 'applied') -%}
   {%- endif -%}
   {%- do return(counts) -%}

@@ -288,16 +288,19 @@
 {% macro stage_rows_to_write(target_relation, options, columns, counts, apply) %}
   {%- set uncollapsed = counts.uncollapsed -%}
   {%- set rows = versioned_collapsing.get_publish_rows_sql(target_relation, options, columns, uncollapsed) -%}
+  {%- do versioned_collapsing.keep_lock(apply) -%}
   {% call statement('stage_rows_to_write') -%}
     {{ versioned_collapsing.get_stage_rows_sql(target_relation, options, columns, rows, apply) }}
   {%- endcall %}
   {%- if counts.rebalanced -%}
     {%- set rows = versioned_collapsing.get_rebalancing_rows_sql(target_relation, options, columns, uncollapsed) -%}
+    {%- do versioned_collapsing.keep_lock(apply) -%}
     {% call statement('stage_rebalancing_rows') -%}
       {{ versioned_collapsing.get_stage_rows_sql(target_relation, options, columns, rows, apply) }}
     {%- endcall %}
   {%- endif -%}
   {%- if options.remember_deletes and counts.has_deletes -%}
+    {%- do versioned_collapsing.keep_lock(apply) -%}
     {% call statement('stage_deletes') -%}
       {{ versioned_collapsing.get_stage_deletes_sql(target_relation, options, uncollapsed, apply) }}
     {%- endcall %}

@@ -8,6 +8,7 @@
     {%- do return(none) -%}
   {%- endif -%}
   {%- set feed_columns = versioned_collapsing.prepare_feed(target_relation, options, apply) -%}
+  {%- do versioned_collapsing.keep_lock(apply) -%}
   {% call statement('feed') -%}
     {{ versioned_collapsing.get_feed_rows_sql(target_relation, options, columns, feed_columns, apply) }}
   {%- endcall %}

@@ -424,7 +424,7 @@
     {{ versioned_collapsing.quote_literal(apply.change_set) }},
     {{ versioned_collapsing._get_watermarks_sql(apply.watermarks) }},
     {{ versioned_collapsing._get_signed_rows_sql(target_relation, apply, progress, status) }}
-  {{ versioned_collapsing.get_settings_sql() }}
+  {{ versioned_collapsing.get_settings_sql(apply) }}
 {%- endmacro %}
 
 

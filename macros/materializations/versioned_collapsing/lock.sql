@@ -151,8 +151,10 @@
 {% endmacro %}
 
 
-{# Renews the lock between two steps, unless the run has only begun. Before anything is published, renew_lock checks the
-   lock in any case. #}
+{# Looks at the lock before a step that writes, and renews it, unless the run has only begun. A run that stalled for so
+   long that another one took over its lock must not touch the tables that the other one is staging. No statement that
+   may take long comes between the look and the step. `tests/model` shows what would happen otherwise. Before anything
+   is published, renew_lock looks in any case. #}
 {% macro keep_lock(apply) %}
   {%- if not versioned_collapsing.is_lock_young(apply) -%}
     {%- do versioned_collapsing.renew_lock(apply) -%}
@@ -187,6 +189,7 @@
         [versioned_collapsing.get_helper_relation(target_relation, 'signed'), apply.lock.relation]
     ) -%}
   {%- else -%}
+    {%- do versioned_collapsing.keep_lock(apply) -%}
     {%- do versioned_collapsing.drop_staged(target_relation, ['signed']) -%}
     {%- do versioned_collapsing.give_up_lock(apply) -%}
   {%- endif -%}

@@ -7,6 +7,7 @@
     {%- do versioned_collapsing.publish_staged_rows(target_relation, options, columns, progress, apply) -%}
   {%- endif -%}
   {%- if apply.is_resumed or apply.batches or progress.counts.rows_read -%}
+    {%- do versioned_collapsing.keep_lock(apply) -%}
     {%- do versioned_collapsing.record_apply(target_relation, apply, progress, 'applied') -%}
   {%- endif -%}
 {% endmacro %}
@@ -22,6 +23,7 @@
   {%- set way = versioned_collapsing.prepare_publishing(target_relation, options, views, progress, apply) -%}
   {%- set progress = dict(progress, number=progress.number or apply.number, **way) -%}
   {%- do versioned_collapsing.feed_rows(target_relation, options, columns, progress, apply) -%}
+  {%- do versioned_collapsing.keep_lock(apply) -%}
   {%- do versioned_collapsing.record_apply(target_relation, apply, progress, 'started') -%}
   {%- do return(progress) -%}
 {% endmacro %}
@@ -203,6 +205,7 @@
     {%- do versioned_collapsing.attach_staged(target_relation, 'signed', target_relation, apply) -%}
   {%- endif -%}
   {%- if apply.remembers_deletes and progress.counts.has_deletes -%}
+    {%- do versioned_collapsing.keep_lock(apply) -%}
     {%- set tombstones = versioned_collapsing.get_tombstones_relation(target_relation) -%}
     {%- do versioned_collapsing.attach_staged(target_relation, 'deletes', tombstones, apply) -%}
   {%- endif -%}

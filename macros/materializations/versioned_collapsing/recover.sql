@@ -31,6 +31,7 @@
       options, chunks=unfinished.chunks,
       remember_deletes=(options.remember_deletes or true) if unfinished.remembers_deletes else false
   ) -%}
+  {%- do versioned_collapsing.keep_lock(apply) -%}
   {%- do versioned_collapsing.complete_apply(target_relation, begun, unfinished, resumed) -%}
   {%- do versioned_collapsing.drop_staged(target_relation) -%}
 {% endmacro %}
@@ -144,6 +145,7 @@
   {%- set columns = versioned_collapsing.get_columns(options, table, []) -%}
   {%- do versioned_collapsing.publish_blocks(target_relation, options, columns, progress, apply) -%}
   {%- set counts = versioned_collapsing.read_signed_row_counts(target_relation, options) -%}
+  {%- do versioned_collapsing.keep_lock(apply) -%}
   {%- do versioned_collapsing.record_apply(target_relation, apply, dict(progress, counts=counts), 'applied') -%}
 {% endmacro %}
 
@@ -186,6 +188,7 @@
   {%- do versioned_collapsing.publish_staged_rows(
       target_relation, options, columns, dict(progress, counts=all), apply
   ) -%}
+  {%- do versioned_collapsing.keep_lock(apply) -%}
   {%- do versioned_collapsing.record_apply(
       target_relation, apply, dict(progress, is_journal=false, block=0, counts=counts), 'started'
   ) -%}

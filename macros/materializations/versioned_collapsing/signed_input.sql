@@ -69,6 +69,7 @@
 {# Stages a change set of signed rows, which read_signed_rows has found to fit. #}
 {% macro stage_signed_rows(target_relation, options, columns, sql, apply) %}
   {%- set signed = versioned_collapsing.get_helper_relation(target_relation, 'signed') -%}
+  {%- do versioned_collapsing.keep_lock(apply) -%}
   {%- do versioned_collapsing.prepare_attachable(signed, target_relation, apply, is_new=true) -%}
   {%- set rows -%}
     select {{ get_quoted_csv(versioned_collapsing.get_stored_names(options, columns)) }}

@@ -4,6 +4,7 @@
 {% macro stage_change_set(target_relation, options, columns, sql, truncate, apply) %}
   {%- set staged = versioned_collapsing.get_helper_relation(target_relation, 'input') -%}
   {%- set has_tombstones = versioned_collapsing.has_tombstones(target_relation, options, apply) -%}
+  {%- do versioned_collapsing.keep_lock(apply) -%}
   {%- do versioned_collapsing.prepare_staged_table(
       staged, versioned_collapsing.get_create_staged_changes_sql(staged, options, columns), apply
   ) -%}
@@ -15,9 +16,11 @@
   {%- set found = versioned_collapsing.read_staged_changes(staged, options, columns, sql, apply) -%}
   {%- if found.rejected -%}
     {%- set rejected = versioned_collapsing.read_rejected_rows(options, columns, sql, truncate.at, apply) -%}
+    {%- do versioned_collapsing.keep_lock(apply) -%}
     {%- do versioned_collapsing.empty_staged(target_relation, ['input']) -%}
     {%- do versioned_collapsing.validate_rows_fit(target_relation, options, rejected, apply) -%}
   {%- elif truncate.is_now -%}
+    {%- do versioned_collapsing.keep_lock(apply) -%}
     {% call statement('stage_truncate') -%}
       {{ versioned_collapsing.get_stage_truncate_sql(target_relation, staged, options, truncate.at, apply) }}
     {%- endcall %}
@@ -420,6 +423,7 @@
     {%- do return({'sql': sql, 'watermarks': [], 'roles': []}) -%}
   {%- endif -%}
   {%- set landed = versioned_collapsing.get_helper_relation(target_relation, 'read') -%}
+  {%- do versioned_collapsing.keep_lock(apply) -%}
   {%- do versioned_collapsing.prepare_staged_table(
       landed, versioned_collapsing.get_create_landed_sql(landed, given), apply
   ) -%}

@@ -57,6 +57,7 @@
 {% macro stage_unbalanced_keys(target_relation, options, uncollapsed, apply) %}
   {%- set unbalanced = versioned_collapsing.get_helper_relation(target_relation, 'unbalanced') -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
+  {%- do versioned_collapsing.keep_lock(apply) -%}
   {% call statement('stage_unbalanced_keys') -%}
     insert into {{ unbalanced }} ({{ key }})
     select {{ key }}
@@ -76,6 +77,7 @@
   {%- set uncollapsed = versioned_collapsing.get_helper_relation(target_relation, 'uncollapsed') -%}
   {%- set unbalanced = versioned_collapsing.get_helper_relation(target_relation, 'unbalanced') -%}
   {%- set names = get_quoted_csv(columns.names + [options.sign]) -%}
+  {%- do versioned_collapsing.keep_lock(apply) -%}
   {%- do versioned_collapsing.prepare_staged_table(
       uncollapsed, versioned_collapsing._get_create_uncollapsed_rows_sql(uncollapsed, options, columns, pairing), apply,
       is_filled

@@ -57,6 +57,7 @@
     {% set existing_relation = none %}
   {% endif %}
   {% do versioned_collapsing.validate_no_rows_are_lost(existing_relation, is_rebuild, model, manifest, ledger, apply) %}
+  {% do versioned_collapsing.keep_lock(apply) %}
   {% if is_rebuild and tables.leftover %}
     {% do versioned_collapsing.drop_unpublished_from_feed(this, apply) %}
   {% endif %}
@@ -65,6 +66,7 @@
 
   {#- Create the table, or recover the existing one. -#}
   {% set target_relation = versioned_collapsing.get_table_to_apply_to(this, existing_relation, is_rebuild) %}
+  {% do versioned_collapsing.keep_lock(apply) %}
   {% set is_altered = is_rebuild or ledger.unfinished or tables.tombstones is none or options.projections %}
   {% if is_rebuild %}
     {% do versioned_collapsing.create_versioned_collapsing_table(target_relation, options, columns) %}
@@ -88,6 +90,7 @@
     {% set apply = dict(apply, has_reprocessed=reprocessed != []) %}
     {% set columns = versioned_collapsing.get_aligned_columns(stored, options, columns) %}
     {% set is_altered = is_altered or columns.names | reject('in', stored) | list != [] %}
+    {% do versioned_collapsing.keep_lock(apply) %}
     {% do versioned_collapsing.add_new_columns(target_relation, stored, columns) %}
     {% do versioned_collapsing.add_missing_projections(target_relation, options, apply) %}
   {% endif %}
@@ -109,6 +112,7 @@
 
   {#- Put a rebuilt table in its place. -#}
   {% if target_relation.identifier != this.identifier %}
+    {% do versioned_collapsing.keep_lock(apply) %}
     {% do versioned_collapsing.prepare_tombstones(existing_relation, options, columns, tables.tombstones) %}
     {% do versioned_collapsing.exchange_tables(target_relation, existing_relation, options) %}
     {% do versioned_collapsing.drop_staged(target_relation) %}
@@ -153,7 +157,6 @@
         target_relation, columns, staged.carried, progress, apply
     )) -%}
   {%- endif -%}
-  {%- do versioned_collapsing.keep_lock(apply) -%}
   {%- set read = versioned_collapsing.read_change_set_counts(options, columns, sql, truncate, staged, apply) -%}
   {%- if apply.is_first and read.counts.conflicts > staged.key_count -%}
     {%- do versioned_collapsing.drop_staged(target_relation) -%}

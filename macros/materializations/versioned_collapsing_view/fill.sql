@@ -1,6 +1,7 @@
 {# Copies the view to a new table, adds what has changed according to the feeds of the sources, and puts the new table
    in the view's place. Readers see all changes or none. #}
 {% macro refresh_view(this, options, state, described, apply, sql) %}
+  {%- do versioned_collapsing.keep_source_locks(options.sources, apply) -%}
   {%- set build = versioned_collapsing.get_helper_relation(this, 'build') -%}
   {%- do versioned_collapsing.drop_tables([build]) -%}
   {%- do run_query('create table ' ~ build ~ ' ' ~ on_cluster_clause(build) ~ ' as ' ~ this) -%}
@@ -41,6 +42,7 @@
 
 {# Fills a table with what the select returns now, and puts it in the view's place. #}
 {% macro fill_view(this, existing_relation, options, state, described, apply, sql) %}
+  {%- do versioned_collapsing.keep_source_locks(options.sources, apply) -%}
   {%- set build = versioned_collapsing.get_helper_relation(this, 'build') -%}
   {%- do versioned_collapsing.drop_tables([build]) -%}
   {% call statement('create_view_table') -%}

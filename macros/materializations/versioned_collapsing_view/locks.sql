@@ -21,6 +21,13 @@
 {% endmacro %}
 
 
+{% macro keep_source_locks(sources, apply) %}
+  {%- for source in sources -%}
+    {%- do versioned_collapsing.keep_lock(versioned_collapsing.get_apply_to_source(source, apply)) -%}
+  {%- endfor -%}
+{% endmacro %}
+
+
 {% macro give_up_source_locks(sources, apply) %}
   {%- for source in sources -%}
     {%- do versioned_collapsing.give_up_lock(versioned_collapsing.get_apply_to_source(source, apply)) -%}

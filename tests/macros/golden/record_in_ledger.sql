@@ -42,3 +42,4 @@ insert into `it_update`.`versioned_collapsing_ledger` (
     '',
     cast([], 'Array(Tuple(landing String, uuid UUID, watermark String))'),
     (select count() from `it_update`.`orders__dbt_signed`)
+  settings log_comment = 'versioned_collapsing 331160526ed145c3ce3a79687b3473c7'
