@@ -66,6 +66,7 @@ def test_batches_are_applied_as_they_land_whoever_is_killed(resident: Resident) 
         assert resident.process.wait(SECONDS) == 0
     assert resident.state() == "ended"
     assert resident.lines("orders batch 10: ") == 1, resident.output
+    assert "The first run also starts the engines." in resident.output
     with shop.clickhouse(resident.home) as client:
         for table in ("customers", "orders"):
             expected = sorted(shop.expected_rows(table, 10), key=repr)
