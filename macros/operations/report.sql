@@ -10,6 +10,7 @@
         name=node.schema ~ '.' ~ node.alias,
         model=versioned_collapsing.get_selector(node),
         description=node.description,
+        rebuild=versioned_collapsing.get_rebuild_command(node),
         is_built=table is not none
     )) -%}
   {%- endfor -%}

@@ -133,7 +133,10 @@ class TestManifest:
         assert "Find out why the version does not grow" in project.logged("JinjaLogWarning")
         self.stage(table, [3], [(1, 5, 5, 7, ""), (3, 6, 6, 7, "a")])
         assert project.build()["target"] == "batch 3: 1 state, 1 conflict"
-        assert "The stored rows lack y. To fill new columns, rebuild" in project.logged("JinjaLogWarning")
+        assert (
+            "The stored rows lack y. To fill new columns, rebuild the table: dbt run --full-refresh"
+            in project.logged("JinjaLogWarning")
+        )
         rows: list[Row] = [(1, 5, 5, 7, ""), (2, 5, 5, None, ""), (3, 6, 6, 7, "a")]
         self.stage(table, [1, 2, 3], rows, is_complete=True)
         project.build("--full-refresh")

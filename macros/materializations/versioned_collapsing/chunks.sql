@@ -93,7 +93,7 @@
     {%- do versioned_collapsing.drop_staged(target_relation) -%}
     {%- do versioned_collapsing.validate_nothing_to_fill(target_relation, counts, apply) -%}
   {%- elif options.on_conflict == 'warn' -%}
-    {%- do versioned_collapsing.warn_of_conflicts(target_relation, options, counts) -%}
+    {%- do versioned_collapsing.warn_of_conflicts(target_relation, options, counts, apply) -%}
   {%- elif counts.conflicts -%}
     {%- do versioned_collapsing.drop_staged(target_relation) -%}
     {%- do versioned_collapsing.validate_no_conflicts(target_relation, options, counts, apply) -%}

@@ -241,13 +241,13 @@
 {% endmacro %}
 
 
-{% macro warn_of_conflicts(target_relation, options, counts) %}
+{% macro warn_of_conflicts(target_relation, options, counts, apply) %}
   {%- if counts.conflicts -%}
     {%- do exceptions.warn(
         versioned_collapsing._get_conflict_message(target_relation, options, counts)
         ~ " A stored row stays as it is. Of two such changes in one change set, one is applied. "
         ~ ("The stored rows lack " ~ counts.columns_to_fill | unique | join(', ') ~ ". To fill new columns, rebuild "
-        ~ "the table with --full-refresh." if counts.columns_to_fill
+        ~ "the table: " ~ apply.rebuild_command if counts.columns_to_fill
         else "Find out why the version does not grow with every change.")
     ) -%}
   {%- endif -%}

@@ -84,8 +84,8 @@ def test_second_process_is_refused_with_pid_and_command_of_the_first(home: Path,
         store.hold(home, 0)
     assert error.value.msg == (
         f"The embedded stores in {home} are in use by process {first.pid} (-c {home} dbt-like "
-        "arguments); only one process at a time can work on them. Wait for it to end, let dbt wait "
-        "(`wait: 60` in the profile, in seconds), or use another folder (`home` in the profile)."
+        "arguments); only one process at a time can work on them. dbt has waited 0 s. Wait for it to end, let dbt wait "
+        "longer (`wait` in the profile, in seconds), or use another folder (`home` in the profile)."
     )
 
 

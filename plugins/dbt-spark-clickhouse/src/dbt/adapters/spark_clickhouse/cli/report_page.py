@@ -124,7 +124,7 @@ def _of_changes(table: Row) -> Iterator[tuple[str, str]]:
         yield (
             f"{name}: {count(conflicts)} {changes} the version of a stored row and other values. The stored rows "
             "stayed as they were. Look for the cause at the source; to take the changes, rebuild the table.",
-            f"dbt run --full-refresh --select {model}",
+            table["rebuild"],
         )
     last = next((run for run in reversed(table["runs"]) if run["rows_read"]), None)
     if last and last["late"] >= FEWEST_LATE and last["late"] * 2 >= last["rows_read"]:

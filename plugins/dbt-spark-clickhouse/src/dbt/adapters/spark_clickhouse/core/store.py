@@ -48,8 +48,8 @@ def hold(home: Path, wait: int) -> None:
                 home / "lock",
                 wait,
                 f"The embedded stores in {home} are in use by {{holder}}; only one process at a "
-                "time can work on them. Wait for it to end, let dbt wait (`wait: 60` in the "
-                "profile, in seconds), or use another folder (`home` in the profile).",
+                f"time can work on them. dbt has waited {wait} s. Wait for it to end, let dbt wait longer "
+                "(`wait` in the profile, in seconds), or use another folder (`home` in the profile).",
             )
 
 
@@ -66,9 +66,9 @@ def hold_schema(home: Path, server: str, schema: str, wait: int) -> None:
                 path,
                 wait,
                 f"The schema {schema} of Spark at {server} is in use by {{holder}}, which makes or "
-                "reads its tables. Run the command again when that has ended, let dbt wait "
-                "(`wait: 60` in the profile, in seconds), or use another folder (`home` in the "
-                "profile) if the two share no table.",
+                f"reads its tables. dbt has waited {wait} s. Run the command again when that has ended, let dbt "
+                "wait longer (`wait` in the profile, in seconds), or use another folder (`home` in the profile) "
+                "if the two share no table.",
             )
 
 
