@@ -165,7 +165,7 @@ def test_the_lock_of_a_run_that_died_at_once_is_taken_over(make_project: MakePro
 
 
 def test_of_two_runs_that_take_over_at_once_one_leaves_it_to_the_other(make_project: MakeProject) -> None:
-    """The other run has moved the lock away, and drops it while this run continues."""
+    """The other run has moved the lock away. It may have died before it dropped it, so this run does."""
     table = make(make_project, "lock_taken")
     table.command(LOCK.format("dead"))
 
@@ -174,7 +174,7 @@ def test_of_two_runs_that_take_over_at_once_one_leaves_it_to_the_other(make_proj
 
     with at_statement("rename table if exists", move):
         table.project.build()
-    assert table.query("exists table target__dbt_lock_dead") == [(1,)]
+    assert table.query("exists table target__dbt_lock_dead") == [(0,)]
     check(table, 2)
 
 

@@ -174,6 +174,7 @@ def acquire_lock(model: Model, me: str) -> Program:
         yield Statement(f"create table if not exists {LOCK}", create)
         holder = yield Statement("select splitByChar", lambda world: _read_lock(world, me))
         if holder == me:
+            yield from drop_moved_locks()
             return
         if holder == "at work":
             raise Failed("Another run holds the lock")
@@ -195,8 +196,10 @@ def take_over_lock(model: Model, me: str, holder: str) -> Program:
     def rename(old: str, new: str) -> Statement:
         def effect(world: World) -> tuple[World, Any]:
             table = world.get(old)
-            if table is None:
+            if table is None and old == LOCK:
                 return world, None
+            if table is None:
+                raise Failed(f"there is no table {old}")
             if world.get(new):
                 raise Failed(f"there is a table {new}")
             return world.drop(old).put(new, table), None
@@ -209,6 +212,16 @@ def take_over_lock(model: Model, me: str, holder: str) -> Program:
         yield drop_tables(Statement, moved)
     elif taken:
         yield rename(moved, LOCK)
+
+
+def drop_moved_locks() -> Program:
+    """Those of runs that died while they took over a lock."""
+
+    def look(world: World) -> tuple[World, tuple[str, ...]]:
+        return world, tuple(sorted(name for name, _ in world.tables if name.startswith(f"{LOCK}_")))
+
+    for name in (yield Statement("select tables beside", look)):
+        yield drop_tables(stage, name)
 
 
 def _comment(world: World, name: str) -> str:

@@ -238,7 +238,7 @@ class Search:
         for (apply, *row), net in world.rows(FEED):
             fed = added(fed, [(tuple(row), net)] if apply in applies else [])
         left = sorted(
-            name for name, _ in world.tables if name == LOCK or name.startswith((BUILD, f"{TABLE}__dbt_signed"))
+            name for name, _ in world.tables if name.startswith((LOCK, BUILD, f"{TABLE}__dbt_signed"))
         )
         for what, found, wanted in (
             ("the table has", _shown(world.rows(TABLE)), _shown(rows)),

@@ -16,6 +16,7 @@
     {%- set holder = versioned_collapsing.read_lock(apply.lock.relation, also) -%}
     {%- if versioned_collapsing.is_held_by(holder, apply.run_id) -%}
       {%- set tables = versioned_collapsing.get_tables(holder.also) -%}
+      {%- do versioned_collapsing._drop_moved_locks(apply.lock.relation, tables) -%}
       {%- set is_replicated = versioned_collapsing.catch_up(
           versioned_collapsing.get_relations_of(locked_relation), tables
       ) -%}
@@ -118,6 +119,14 @@
   {%- elif taken is not none -%}
     {%- do versioned_collapsing.rename_table(moved, lock) -%}
   {%- endif -%}
+{% endmacro %}
+
+
+{# Drops locks that were moved by runs that died while they took over a lock. #}
+{% macro _drop_moved_locks(lock, tables) %}
+  {%- for name in tables if name.startswith(lock.identifier ~ '_') -%}
+    {%- do versioned_collapsing.drop_tables([lock.incorporate(path={'identifier': name})]) -%}
+  {%- endfor -%}
 {% endmacro %}
 
 
