@@ -10,7 +10,7 @@ import pytest
 from tests.macros.conftest import Sent
 from tests.macros.harness import in_short
 from tests.macros.scenarios import SCENARIOS
-from tests.model.protocol import FEED, Model, run
+from tests.model.protocol import FEED, Model, run, run_view
 from tests.model.search import execute
 from tests.model.world import UNFINISHED, World
 
@@ -18,7 +18,7 @@ FIRST = (("a", 1, False), ("b", 1, False))
 UPDATE = (("a", 2, False),)
 # What an apply stages for its own look-up. The model leaves these tables out.
 _LEFT_OUT = re.compile(r"_dbt_(read|folded|uncollapsed|unbalanced)$|^versioned_collapsing_ledger$|^system\.")
-_STATUS = re.compile(r"'(chunk staged|started|block applied|applied)',\n")
+_STATUS = re.compile(r"'(chunk staged|started|block applied|applied|filled)',\n")
 
 
 def steps(statements: list[str]) -> list[str]:
@@ -38,6 +38,15 @@ def steps(statements: list[str]) -> list[str]:
     return [step for step in found if not _LEFT_OUT.search(step)]
 
 
+def recorded(sent: Sent, name: str) -> list[str]:
+    """The statements of a scenario. Those that fill the ledger have their status."""
+    (scenario,) = (scenario for scenario in SCENARIOS if scenario.name == name)
+    return [
+        f"insert into ledger, {status.group(1)}" if (status := _STATUS.search(sql)) else in_short(sql)
+        for sql in sent(scenario)
+    ]
+
+
 @pytest.mark.parametrize(
     ("name", "model", "dies_before"),
     [
@@ -53,11 +62,6 @@ def steps(statements: list[str]) -> list[str]:
     ],
 )
 def test_the_model_sends_what_the_macros_send(sent: Sent, name: str, model: Model, dies_before: str) -> None:
-    (scenario,) = (scenario for scenario in SCENARIOS if scenario.name == name)
-    recorded = [
-        f"insert into ledger, {status.group(1)}" if (status := _STATUS.search(sql)) else said
-        for sql, said in ((sql, in_short(sql)) for sql in sent(scenario))
-    ]
     world = World().create(FEED)
     if name != "first_run":
         world, _ = execute(run(model, "first", [1]), world)
@@ -66,10 +70,21 @@ def test_the_model_sends_what_the_macros_send(sent: Sent, name: str, model: Mode
         world = replace(world, is_idle=True)
     landed = [1] if dies_before else model.batches  # after a death, nothing new
     _, modelled = execute(run(model, "me", landed, is_full_refresh=name == "full_refresh"), world)
-    assert steps(modelled) == steps(recorded)
+    assert steps(modelled) == steps(recorded(sent, name))
+
+
+@pytest.mark.parametrize("name", ["view_fill", "view_refresh"])
+def test_the_model_of_a_view_sends_what_the_macros_send(sent: Sent, name: str) -> None:
+    model = Model({1: FIRST, 2: UPDATE}, is_fed=True)
+    world, _ = execute(run(model, "first", [1]), World().create(FEED))
+    if name == "view_refresh":
+        world, _ = execute(run_view(model, "first view"), world)
+        world, _ = execute(run(model, "second", [1, 2]), world)
+    _, modelled = execute(run_view(model, "me"), world)
+    assert steps(modelled) == steps(recorded(sent, name))
 
 
 def test_the_model_has_the_statuses_of_the_ledger(sent: Sent) -> None:
     """Those that say that an apply has begun, and not ended, are in read_ledger too."""
     statuses = {status for scenario in SCENARIOS for sql in sent(scenario) for status in _STATUS.findall(sql)}
-    assert {*UNFINISHED, "applied"} >= statuses
+    assert {*UNFINISHED, "applied", "filled"} >= statuses

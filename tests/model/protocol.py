@@ -35,6 +35,7 @@ Send = Callable[..., Statement]
 
 TABLE, TOMBSTONES, FEED, VIEW = "orders", "orders__tombstones", "orders__feed", "orders_mv"
 BUILD, LOCK = "orders__dbt_build", "orders__dbt_lock"
+SUMS, SUMS_BUILD = "orders_sums", "orders_sums__dbt_build"  # a versioned_collapsing_view
 
 
 class Guard(StrEnum):
@@ -61,6 +62,10 @@ class Guard(StrEnum):
     BLOCK_IS_RECORDED = "the ledger says which block comes next"
     COMPARED_AFTER_BLOCKS = "after its last block, a journal that was interrupted is compared with its changes"
     CHUNK_OUTPUT_IS_DROPPED = "what a chunk that was interrupted has staged is removed"
+    VIEW_BESIDE = "a view gets changes in a copy that takes its place"
+    VIEW_UUID = "the ledger names the copy of a view by its UUID"
+    VIEW_RECOVERS = "the run of a view completes an unfinished apply to the table first"
+    VIEW_LOOKS = "the run of a view looks at the lock of its table"
     WRITES_ARE_SENT_ONCE = "the client never sends a writing statement twice"
 
 
@@ -244,7 +249,7 @@ def _ledger_of(world: World, name: str) -> Ledger:
     uuid = world.uuid(name)
     entries = [entry for entry in world.ledger if entry.uuid == uuid]
     return Ledger(
-        number=max((entry.apply for entry in world.ledger), default=0),
+        number=max((entry.apply for entry in world.ledger if not entry.source), default=0),
         applied=frozenset(batch for entry in entries if entry.status == "applied" for batch in entry.batches),
         unfinished=entries[-1] if entries and entries[-1].status in UNFINISHED else None,
     )
@@ -571,3 +576,74 @@ def drop_output_of_chunk(name: str, chunk: int) -> Statement:
         return world.put(name, world.need(name)._replace(rows=kept)), None
 
     return stage(f"alter table delete where {name}", effect)
+
+
+# versioned_collapsing_view: up_to_date.sql, fill.sql, state.sql
+
+
+def run_view(model: Model, me: str) -> Program:
+    yield from acquire_lock(model, me)
+    ledger = yield read_ledger(TABLE)
+    if ledger.unfinished and model.has(Guard.VIEW_RECOVERS):
+        yield from recover(model, me, ledger.unfinished, ledger.number + 1)
+    is_filled, used, last = yield Statement("select 0 as source", partial(_read_view, model))
+    if not is_filled or last > used:
+        target = SUMS_BUILD if model.has(Guard.VIEW_BESIDE) or not is_filled else SUMS
+        yield from fill_view(target) if not is_filled else refresh_view(used, last, target)
+        yield from put_view_in_place(me, last, target)
+    yield drop_tables(view, LOCK)
+
+
+view = partial(Statement, looks=Guard.VIEW_LOOKS)
+
+
+def _read_view(model: Model, world: World) -> tuple[World, tuple[bool, int, int]]:
+    """Whether the view was filled from the table that is there now; the last apply it has used, and the last one."""
+    uuid = world.uuid(TABLE)
+    uuids = {world.uuid(SUMS)} if model.has(Guard.VIEW_UUID) else {entry.uuid for entry in world.ledger}
+    used = [entry.apply for entry in world.ledger if entry.source == uuid and entry.uuid in uuids]
+    last = max((entry.apply for entry in world.ledger if entry.uuid == uuid), default=0)
+    return world, (bool(used), max(used, default=0), last)
+
+
+def fill_view(target: str) -> Program:
+    def fill(world: World) -> tuple[World, Any]:
+        return world.add(target, world.rows(TABLE)), None
+
+    yield drop_tables(view, target)
+    yield view(f"create table {target}", lambda world: (world.create(target), None))
+    yield view(f"insert into {target}, {TABLE}", fill)
+
+
+def refresh_view(used: int, last: int, target: str) -> Program:
+    def copy(world: World) -> tuple[World, Any]:
+        return world.add(target, world.rows(SUMS)), None
+
+    def add_changes(world: World) -> tuple[World, Any]:
+        known = {entry.apply for entry in world.ledger if entry.uuid == world.uuid(TABLE)}
+        fed = [(row[1:], net) for row, net in world.rows(FEED) if used < row[0] <= last and row[0] in known]
+        return world.add(target, fed), None
+
+    if target != SUMS:
+        yield drop_tables(view, target)
+        yield view(f"create table {target}", lambda world: (world.create(target), None))
+        yield view(f"alter table attach partition {target}, {SUMS}", copy)
+    yield view(f"insert into {target}, {FEED}", add_changes)
+
+
+def put_view_in_place(me: str, last: int, target: str) -> Program:
+    """Until the tables are exchanged, what the ledger says about the old one stays true."""
+
+    def filled(world: World) -> tuple[World, Any]:
+        return world.record(Entry("filled", me, world.need(target).uuid, last, source=world.uuid(TABLE))), None
+
+    def rename(world: World) -> tuple[World, Any]:
+        return world.drop(target).put(SUMS, world.need(target)), None
+
+    yield view("insert into ledger, filled", filled)
+    exists = yield Statement("select exists", lambda world: (world, world.get(SUMS) is not None))
+    if target != SUMS and exists:
+        yield exchange(target, SUMS, view)
+        yield drop_tables(view, target)
+    elif target != SUMS:
+        yield view(f"rename table {target}, {SUMS}", rename)

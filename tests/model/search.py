@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from tests.model.protocol import BUILD, FEED, LOCK, TABLE, TOMBSTONES, VIEW, Guard, Model, Program
+from tests.model.protocol import BUILD, FEED, LOCK, SUMS, TABLE, TOMBSTONES, VIEW, Guard, Model, Program
 from tests.model.world import NO_ROWS, Failed, Rows, Statement, World, added
 
 MOST_STATEMENTS = 100
@@ -198,6 +198,8 @@ class Search:
             return "a run waits for ever"
         if self._sees_half(world):
             return f"a reader sees {_shown(world.rows(TABLE))}"
+        if world.rows(SUMS) not in self._whole and not self.model.is_journal:
+            return f"a reader of the view sees {_shown(world.rows(SUMS))}"
         if all(life.state in ("ended", "failed", "dead", "waiting") for life in point.lives):
             if world not in self._healed:
                 self._healed[world] = self._heal(world)
@@ -205,12 +207,10 @@ class Search:
         return ""
 
     def _sees_half(self, world: World) -> bool:
-        if self.model.is_journal or world.is_torn:
-            return False
         if not self._whole:
             numbers = range(len(self.model.batches) + 1)
             self._whole |= {self.model.state(range(1, number + 1))[0] for number in numbers}
-        return world.rows(TABLE) not in self._whole
+        return world.rows(TABLE) not in self._whole and not self.model.is_journal and not world.is_torn
 
     def _heal(self, world: World) -> str:
         """A last run, without faults: what is wrong after it."""
@@ -237,9 +237,7 @@ class Search:
         fed: Rows = NO_ROWS
         for (apply, *row), net in world.rows(FEED):
             fed = added(fed, [(tuple(row), net)] if apply in applies else [])
-        left = sorted(
-            name for name, _ in world.tables if name.startswith((LOCK, BUILD, f"{TABLE}__dbt_signed"))
-        )
+        left = sorted(name for name, _ in world.tables if name.startswith((LOCK, BUILD, f"{TABLE}__dbt_signed")))
         for what, found, wanted in (
             ("the table has", _shown(world.rows(TABLE)), _shown(rows)),
             ("the tombstones are", _highest(world.rows(TOMBSTONES)), _highest(deletes)),
@@ -251,6 +249,7 @@ class Search:
                 _shown(world.rows(VIEW)),
                 _shown(rows if world.get(VIEW) and not world.is_warned else world.rows(VIEW)),
             ),
+            ("the sums are", _shown(world.rows(SUMS)), _shown(rows if world.get(SUMS) else NO_ROWS)),
             ("left behind:", left, []),
         ):
             if found != wanted:

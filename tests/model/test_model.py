@@ -13,7 +13,7 @@ from functools import partial
 
 import pytest
 
-from tests.model.protocol import FEED, LOCK, VIEW, Guard, Model, Program, run
+from tests.model.protocol import FEED, LOCK, VIEW, Guard, Model, Program, run, run_view
 from tests.model.search import LAST, Search, execute
 from tests.model.world import World
 
@@ -28,10 +28,10 @@ NAMES = "ABC"
 
 @dataclass(frozen=True)
 class Scenario:
-    """Runs after a first one that has applied batch 1.
+    """Runs after a first one that has applied batch 1. A view that comes first finds batch 2, too.
 
     Attributes:
-        kinds: of the runs: `run`, or `refresh` for a full refresh. The first one finds two batches, the others three.
+        kinds: of the runs: `run`, `refresh` for a full refresh, or `view` for one of a versioned_collapsing_view. The first one finds two batches, the others three.
         faults: how many things happen to them.
         at_once: how many of them go on at the same time.
         is_one_dead: whether a run has died and left its lock.
@@ -50,13 +50,24 @@ class Scenario:
         for number, (name, kind) in enumerate(zip(NAMES, self.kinds, strict=False)):
             landed = range(1, min(number + 3, len(BATCHES) + 1))
             runs[name] = partial(run, model, name, landed, is_full_refresh=kind == "refresh")
-        return Search(model, runs, partial(run, model, LAST, BATCHES), self._start(), self.faults, self.at_once)
+            if kind == "view":
+                runs[name] = partial(run_view, model, name)
+        return Search(model, runs, partial(self._last, model), self._start(), self.faults, self.at_once)
+
+    def _last(self, model: Model) -> Program:
+        yield from run(model, LAST, BATCHES)
+        if "view" in self.kinds:
+            yield from run_view(model, LAST)
 
     def _start(self) -> World:
         world = World().create(FEED)
         if self.model.is_journal and "refresh" not in self.kinds:
             world = world.create(VIEW)
         world, _ = execute(run(self.model, "first", [1]), world)
+        if "view" in self.kinds:
+            world, _ = execute(run_view(self.model, "first view"), world)
+        if self.kinds[0] == "view":
+            world, _ = execute(run(self.model, "second", [1, 2]), world)
         return replace(world.create(LOCK, "dead"), is_idle=True) if self.is_one_dead else world
 
 
@@ -74,6 +85,9 @@ SCENARIOS = {
         Scenario("full refresh after a run", ("run", "refresh"), FED),
         Scenario("two at once", ("run", "run"), PLAIN, at_once=2),
         Scenario("full refresh and run at once", ("refresh", "run"), PLAIN, at_once=2),
+        Scenario("view", ("run", "view"), FED, faults=2),
+        Scenario("view and run at once", ("view", "run"), FED, at_once=2),
+        Scenario("two views at once", ("view", "view"), FED, at_once=2),
         Scenario("two take over at once", ("run", "run"), PLAIN, faults=0, at_once=2, is_one_dead=True),
     )
 }
@@ -112,6 +126,10 @@ NEEDED = {
     Guard.BLOCK_IS_RECORDED: ("journal", "in the end the view has"),
     Guard.COMPARED_AFTER_BLOCKS: ("journal", "in the end the table has"),
     Guard.CHUNK_OUTPUT_IS_DROPPED: ("chunks", "a reader sees"),
+    Guard.VIEW_BESIDE: ("view", "in the end the sums are"),
+    Guard.VIEW_UUID: ("view", "in the end the sums are"),
+    Guard.VIEW_RECOVERS: ("view", "a reader sees"),
+    Guard.VIEW_LOOKS: ("two views at once", "a reader of the view sees"),
     Guard.WRITES_ARE_SENT_ONCE: ("one after the other", "a reader sees"),
 }
 

@@ -33,6 +33,7 @@ class Entry(NamedTuple):
     is_journal: bool = False
     block: int = 0
     chunk: int = 0
+    source: int = 0  # of a view: the UUID of its table
 
 
 @dataclass(frozen=True, slots=True)
