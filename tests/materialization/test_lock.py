@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -194,6 +195,18 @@ def test_a_lock_that_another_run_has_made_meanwhile_goes_back(make_project: Make
     table.project.build()
     assert table.query(locks) == []
     check(table, 2)
+
+
+def test_a_holder_that_goes_on_while_its_lock_is_taken_gets_it_back(make_project: MakeProject) -> None:
+    table = make(make_project, "lock_goes_on")
+    table.command(LOCK.format("slow"))
+    go_on = partial(table.command, "insert into target__dbt_lock values (now64())")
+    with at_statement("rename table if exists", go_on):
+        message = table.run()["target"].message
+    assert AT_WORK.format("lock_goes_on") + "slow" in message
+    locks = "select name, comment from system.tables where database = 'lock_goes_on' and name like '%lock%'"
+    assert table.query(locks) == [("target__dbt_lock", "slow some-invocation")]
+    table.check(rows(1))
 
 
 def test_a_run_that_lost_its_lock_writes_nothing(make_project: MakeProject) -> None:

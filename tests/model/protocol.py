@@ -41,6 +41,7 @@ SUMS, SUMS_BUILD = "orders_sums", "orders_sums__dbt_build"  # a versioned_collap
 class Guard(StrEnum):
     ONE_AT_A_TIME = "only one run holds the lock"
     LOCK_IS_KEPT = "a statement under way is a sign of life"
+    TAKEN_LOCK_IS_IDLE = "a run that takes over a lock gives it back if the holder has gone on meanwhile"
     LOOKS_BEFORE_STAGING = "a run looks at its lock before it changes staged tables"
     LOOKS_BEFORE_ROWS = "a run looks at its lock before it publishes rows"
     LOOKS_AT_END = "a run looks at its lock before it empties tables and gives up the lock"
@@ -212,8 +213,10 @@ def take_over_lock(model: Model, me: str, holder: str) -> Program:
         return Statement(f"rename table {old}, {new}", effect)
 
     yield rename(LOCK, moved)
-    taken = yield Statement("select splitByChar", lambda world: (world, _comment(world, moved)))
-    if taken == holder:
+    taken, is_idle = yield Statement(
+        "select splitByChar", lambda world: (world, (_comment(world, moved), world.is_idle))
+    )
+    if taken == holder and (is_idle or not model.has(Guard.TAKEN_LOCK_IS_IDLE)):
         yield drop_tables(Statement, moved)
     elif taken:
         yield rename(moved, LOCK)

@@ -113,7 +113,9 @@ class Search:
         world, faults = point.world, point.faults - 1
         late = life._replace(state="late")
         yield f"{name} dies before: {statement.name}", self._with(point, at, DEAD, world, faults)
-        yield f"{name} dies during: {statement.name}", self._with(point, at, late, world, faults)
+        if (seen := self._look(statement, world, name)) is None:
+            return
+        yield f"{name} dies during: {statement.name}", self._with(point, at, late, seen, faults)
         for torn in self._torn(statement, world):
             yield f"ClickHouse is killed during: {name}: {statement.name}", self._all_dead(point, torn)
         if not self.model.has(Guard.WRITES_ARE_SENT_ONCE):
@@ -181,10 +183,19 @@ class Search:
             known = self._steps[name, answers] = _next(self.runs[name]() if name in self.runs else self.last(), answers)
         return known
 
-    def _effect(self, statement: Statement, world: World, looking: str) -> tuple[World, Any] | None:
-        """`looking`: the run that looks at its lock first, if it does so before this statement."""
-        if looking and statement.looks and self.model.has(Guard(statement.looks)) and _holder(world) != looking:
+    def _look(self, statement: Statement, world: World, name: str) -> World | None:
+        """The world after a run has looked at its lock, if it does so before this statement, and so renewed it. None if
+        it has lost it: then it does not send the statement."""
+        if not statement.looks or not self.model.has(Guard(statement.looks)):
+            return world
+        return replace(world, is_idle=False) if _holder(world) == name else None
+
+    def _effect(self, statement: Statement, world: World, name: str) -> tuple[World, Any] | None:
+        """`name`: the run that sends the statement; empty if it was sent before."""
+        seen = self._look(statement, world, name) if name else world
+        if seen is None:
             return world, Failed("This run no longer holds its lock")
+        world = seen
         try:
             return statement.effect(world)
         except Failed as failed:

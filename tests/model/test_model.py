@@ -16,6 +16,7 @@ import pytest
 from tests.model.protocol import FEED, LOCK, VIEW, Guard, Model, Program, run, run_view
 from tests.model.search import LAST, Search, execute
 from tests.model.world import World
+from tests.support.shop import REPOSITORY
 
 # Key a moves to the other partition with each version. Key b is deleted, and then a late event of it comes.
 BATCHES = {
@@ -84,6 +85,7 @@ SCENARIOS = {
         Scenario("full refresh with a journal", ("refresh", "run"), JOURNAL),
         Scenario("full refresh after a run", ("run", "refresh"), FED),
         Scenario("two at once", ("run", "run"), PLAIN, at_once=2),
+        Scenario("two at once that also die", ("run", "run"), PLAIN, faults=2, at_once=2),
         Scenario("full refresh and run at once", ("refresh", "run"), PLAIN, at_once=2),
         Scenario("view", ("run", "view"), FED, faults=2),
         Scenario("view and run at once", ("view", "run"), FED, at_once=2),
@@ -103,8 +105,9 @@ DEEPER = [
 
 # The scenario in which a guard is needed, and what is wrong without it.
 NEEDED = {
-    Guard.ONE_AT_A_TIME: ("two at once", "in the end the table has"),
+    Guard.ONE_AT_A_TIME: ("two at once", "a reader sees"),
     Guard.LOCK_IS_KEPT: ("one after the other", "in the end the feed has"),
+    Guard.TAKEN_LOCK_IS_IDLE: ("two at once that also die", "a reader sees"),
     Guard.LOOKS_BEFORE_STAGING: ("two at once", "a reader sees"),
     Guard.LOOKS_BEFORE_ROWS: ("two at once", "a reader sees"),
     Guard.LOOKS_AT_END: ("two at once", "in the end the table has"),
@@ -138,6 +141,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "scenario" in metafunc.fixturenames:
         deeper = DEEPER if metafunc.config.getoption("--exhaustive") else []
         metafunc.parametrize("scenario", [*SCENARIOS.values(), *deeper], ids=lambda scenario: scenario.name)
+
+
+def test_the_guide_says_how_many_guards_there_are() -> None:
+    assert f"The protocol has {len(Guard)} guards" in (REPOSITORY / "docs/how_a_run_works.md").read_text()
 
 
 def test_nothing_goes_wrong(scenario: Scenario) -> None:

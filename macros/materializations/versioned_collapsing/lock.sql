@@ -104,7 +104,7 @@
 
 {# Takes over the lock of another run. The lock is first renamed, to a name of this run's own, and then dropped. If two
    runs take over at once, the second one finds no lock, or renames the new lock of the first one; then it renames that
-   lock back. #}
+   lock back. So it does if the holder has gone on since it was seen: its statement may write to the staged tables. #}
 {% macro take_over_lock(locked_relation, apply, holder) %}
   {%- set lock = apply.lock.relation -%}
   {%- set moved = versioned_collapsing.get_helper_relation(locked_relation, 'lock_' ~ apply.run_id) -%}
@@ -114,7 +114,7 @@
   ) -%}
   {%- do versioned_collapsing.rename_table(lock, moved, 'if exists') -%}
   {%- set taken = versioned_collapsing.read_lock(moved) -%}
-  {%- if versioned_collapsing.is_held_by(taken, holder.run_id) -%}
+  {%- if taken is not none and not versioned_collapsing._is_at_work(taken, holder) -%}
     {%- do versioned_collapsing.drop_tables([moved]) -%}
   {%- elif taken is not none -%}
     {%- do versioned_collapsing.rename_table(moved, lock) -%}
