@@ -319,7 +319,18 @@ def test_a_key_that_may_be_null_says_what_to_declare(make_project: MakeProject) 
     table = Table(make_project("view_nullable"), select=changes)
     keys, partition = ["region", "lower(region)"], {"partition_by": "region"}
     table.add_view("sums", keys, MODEL, **partition)
-    message = table.run()["sums"].message
+    table.add_model("shops", {"unique_key": "id"}, "select toInt64(1) as id, toUInt64(1) as _version")
+    joined = (
+        "select t.region as region, sum(t._sign * s._sign) as n from {{ ref('target') }} as t "
+        "inner join {{ ref('shops') }} as s on t.id = s.id group by region"
+    )
+    table.add_view("joined", "region", joined)
+    outcome = table.run()
+    message = outcome["joined"].message
+    assert "and rebuild that table: dbt run --full-refresh --select target+" in message
+    assert "--select shops" not in message
+    table.add_view("joined", "region", joined.replace("t.region as", "assumeNotNull(t.region) as"))
+    message = outcome["sums"].message
     for problem in (
         "order_by: lower(region) is Nullable(String), but a key of a table cannot be null. Replace nulls in the select",
         "partition_by: region is Nullable(String)",

@@ -53,13 +53,13 @@
 
 {% macro _read_nullable_key_problems(option, options, sql) %}
   {%- set problems = [] -%}
-  {%- set commands = [] -%}
-  {%- for source in options.sources -%}
-    {%- do commands.append(versioned_collapsing.get_rebuild_command(source.node)) -%}
-  {%- endfor -%}
   {%- for expression in options[option] -%}
     {%- set query = '(select ' ~ expression ~ ' from ' ~ versioned_collapsing.get_subquery_sql(sql) ~ ')' -%}
     {%- for type in versioned_collapsing.read_types(query).values() if 'Nullable(' in type -%}
+      {%- set commands = [] -%}
+      {%- for source in versioned_collapsing._read_nullable_sources(expression, options.sources) -%}
+        {%- do commands.append(versioned_collapsing.get_rebuild_command(source.node)) -%}
+      {%- endfor -%}
       {%- do problems.append(
           option ~ ": " ~ expression ~ " is " ~ type ~ ", but a key of a table cannot be null. Replace nulls in the "
           ~ "select with ifNull. Or set settings={'allow_nullable_key': 1}. Or declare the `data_type` of the column "
@@ -68,4 +68,17 @@
     {%- endfor -%}
   {%- endfor -%}
   {%- do return(problems) -%}
+{% endmacro %}
+
+
+{# The tables that have a Nullable column of a name in an expression. All of them, if none has: the name is an alias. #}
+{% macro _read_nullable_sources(expression, sources) %}
+  {%- set found = [] -%}
+  {%- for source in sources -%}
+    {%- for column in versioned_collapsing.read_table_columns(source.relation) if 'Nullable(' in column.type
+        and modules.re.search('\\b' ~ modules.re.escape(column.name) ~ '\\b', expression) -%}
+      {%- do found.append(source) if source not in found -%}
+    {%- endfor -%}
+  {%- endfor -%}
+  {%- do return(found or sources) -%}
 {% endmacro %}
