@@ -16,6 +16,7 @@ CHANGE_SET = "{{ config(materialized='change_set') }} select 1 as id"
 MODELS = {
     "orders_changes": CHANGE_SET,
     "refunds_changes": CHANGE_SET,
+    "payments": "{{ config(materialized='versioned_collapsing') }} select * from {{ ref('refunds_changes') }}",
     "orders": "select * from {{ ref('orders_changes') }} union all select * from {{ ref('refunds_changes') }}",
 }
 MODEL = {"unique_id": "model.shop.orders", "name": "orders"}
@@ -189,3 +190,14 @@ ADVICE = [
 @pytest.mark.parametrize(("line", "reason", "advice"), ADVICE)
 def test_advice_on_a_line(shop: Project, line: str, reason: str, advice: str) -> None:
     assert shop.rendered("_get_line_advice", line=line, reason=reason).startswith(advice)
+
+
+def test_options_of_tables_are_checked_before_their_change_set_is_built(
+    shop: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only those that the same run builds."""
+    changes, payments = (f"model.{shop.config.project_name}.{name}" for name in ("refunds_changes", "payments"))
+    shop.rendered("_validate_options_of_tables", model={"unique_id": changes})
+    monkeypatch.setattr("dbt.selected_resources.SELECTED_RESOURCES", [payments])
+    with pytest.raises(CompilationError, match=f"{payments} cannot be built .*\n.*unique_key is missing"):
+        shop.rendered("_validate_options_of_tables", model={"unique_id": changes})

@@ -2,6 +2,7 @@
 
   {%- do versioned_collapsing.validate_location(model) -%}
   {%- do versioned_collapsing.validate_change_set_options(model) -%}
+  {%- do versioned_collapsing._validate_options_of_tables(model) -%}
   {%- set compares_extracts = versioned_collapsing.get_option(config, 'compares_extracts', false) -%}
   {%- set lake = versioned_collapsing.get_lake(model) -%}
   {%- set landed = versioned_collapsing.read_lake_commits(model, lake) if lake
@@ -116,3 +117,16 @@
   {{ return({'relations': [target, manifest]}) }}
 
 {% endmaterialization %}
+
+
+{# The options of the tables that the same run builds from a change set: what is wrong with them is said before Spark
+   starts. #}
+{% macro _validate_options_of_tables(model) %}
+  {%- for node in graph.nodes.values()
+      if node.config.materialized == 'versioned_collapsing' and node.unique_id in selected_resources
+      and model.unique_id in node.depends_on.nodes -%}
+    {%- do versioned_collapsing.validate_versioned_collapsing_options(
+        node, versioned_collapsing.get_versioned_collapsing_options(node.config, node)
+    ) -%}
+  {%- endfor -%}
+{% endmacro %}
