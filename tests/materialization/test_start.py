@@ -42,7 +42,9 @@ OPTIONS = ("--kind", "clickhouse", "--table", "started.land-ing", "--key", "Orde
 def test_a_landing_table_with_odd_names(project: CollapsingProject, capsys: pytest.CaptureFixture[str]) -> None:
     more = ("--version", "Changed At", "--is-deleted", "gone")
     assert start(project, "items", *OPTIONS, *more) == 0
-    assert "dbt build --select items+" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert said.startswith("items: key Order-ID, line no; version Changed At\n  Order-ID ")  # and not dbt's own output
+    assert "dbt build --select items+" in said
     (project.folder / "packages.yml").unlink()  # This project has the macros in its own folder.
     for text, live in (
         ("", [(1, 1, "b"), (1, 2, None)]),

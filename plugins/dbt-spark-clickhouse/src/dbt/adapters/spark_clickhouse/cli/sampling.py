@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
+import io
 import json
 import re
+import sys
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -501,11 +504,14 @@ def sample_of_table(table: str, project: Path) -> Sampled:
         f"where database = '{literals['d']}' and table = '{literals['t']}' order by position"
     )
     folder = str(project)
-    shown = dbtRunner().invoke(
-        ["--quiet", "show", "--inline", query, "--limit", "-1", "--project-dir", folder]
-        + (["--profiles-dir", folder] if (project / "profiles.yml").exists() else [])
-    )
+    # dbt prints the columns as a table that is cut off at the right.
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        shown = dbtRunner().invoke(
+            ["--quiet", "show", "--inline", query, "--limit", "-1", "--project-dir", folder]
+            + (["--profiles-dir", folder] if (project / "profiles.yml").exists() else [])
+        )
     if not shown.success:
+        sys.stdout.write(said.getvalue())
         raise SampleError(f"dbt cannot read the columns of {table}, see above. Try: dbt deps, dbt debug")
     rows = [row for result in shown.result.results for row in result.agate_table.rows]  # type: ignore[union-attr]
     if not rows:

@@ -344,6 +344,8 @@ def _said(start: Start) -> str:
     sampled = start.sampled
     lines = [f"{start.name}: key {', '.join(start.key)}; version {start.version or 'of the bridge'}\n"]
     width = max(map(len, start.columns), default=0)
+    if start.kind not in FILES and not start.is_of_envelopes:
+        lines += [f"  {name:{width}}  {kind}\n" for name, kind in start.columns.items()]
     for name, kind in start.columns.items() if start.kind in FILES else ():
         is_required = name in (*start.key, start.version, *start.required)
         found = [kind, sampled.encodings.get(name, ""), "always has a value" if is_required else "can be null"]
