@@ -43,10 +43,10 @@ from (
     ('cancels_total', toFloat64(cancels), 'Cancel rows written', 'counter', true),
     ('deletes_total', toFloat64(deletes), 'Deletes applied', 'counter', true),
     ('duplicates_total', toFloat64(duplicates), 'Changes that repeat a change', 'counter', true),
-    ('stale_total', toFloat64(late), 'Changes below the version of the live row', 'counter', true),
+    ('late_total', toFloat64(late), 'Changes below the version of the live row', 'counter', true),
     ('conflicts_total', toFloat64(conflicts), 'Changes at a version that has another payload', 'counter', true),
     ('tombstoned_total', toFloat64(tombstoned), 'Changes at or below the delete of their key', 'counter', true),
-    ('repaired_total', toFloat64(rebalanced), 'Unbalanced keys that were rebalanced', 'counter', true),
+    ('rebalanced_total', toFloat64(rebalanced), 'Unbalanced keys that were rebalanced', 'counter', true),
     ('quarantined_total', toFloat64(quarantined), 'Lines that could not be used', 'counter', true)
   ])) as metric
   from applies
