@@ -143,7 +143,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
     return Told(
         named,
         dict(zip(named, outcomes, strict=True)),
-        (folder / "home" / "logs" / "dbt.log").read_text(),
+        project.log(),
         project.change_set("orders", ["batch", "lines", "blank", "quarantined", "events"], suffix="__manifest"),
         project.live_rows(),
         project.quarantined(),

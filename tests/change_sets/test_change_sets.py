@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tests.change_sets import postgresql
 from tests.change_sets.cases import Broken, Case, ordered
 from tests.change_sets.conftest import CASES, Built, Corrected, each
@@ -44,6 +46,12 @@ def test_broken_lines_are_in_quarantine_with_place_and_reason(built: Built, case
 def test_change_set_is_that_of_a_plain_loop(built: Built, case: Case) -> None:
     found = built.project.change_set(case.name, case.change_columns)
     assert ordered(found) == ordered(case.changes or [])
+
+
+def test_spark_reads_no_manifest_that_clickhouse_has(built: Built) -> None:
+    read = set(re.findall(r"(?<!query )select \* from shop\.(\w+)_changes__manifest", built.project.log()))
+    # A change set that stops has not given its manifest to ClickHouse.
+    assert read <= {case.name for case in built.cases if case.stops}
 
 
 def test_fields_that_the_schema_does_not_know_are_warned_of(built: Built) -> None:

@@ -146,6 +146,10 @@ class ChangeSetProject:
         commands = (["run", *variables(through_batch=batch)] for batch in through)
         return self.dbt(*commands, **environment)
 
+    def log(self) -> str:
+        """The log of all commands so far."""
+        return (self._home / "logs" / "dbt.log").read_text()
+
     def change_set(self, name: str, columns: Sequence[str], suffix: str = "") -> list[Row]:
         """Columns of the change set that the last run made, or of the table with its name plus a suffix."""
         return self.spark_rows(f"{name}_changes{suffix}", columns)

@@ -51,7 +51,9 @@
   {% set existing = adapter.get_relation(database=database, schema=schema, identifier=model['alias']) %}
   {% set inputs = [] if lake else versioned_collapsing.read_inputs(model, pending, compiled_code) %}
   {% do versioned_collapsing.validate_whole_views(model, landed, pending) %}
-  {% set known = {} if should_full_refresh() else versioned_collapsing.read_seen(manifest, inputs) %}
+  {% set known = {} if should_full_refresh() else versioned_collapsing.read_seen(
+      manifest, config.get('file_format', 'parquet'), inputs
+  ) %}
 
   {# In this order, there is never a change set, or a manifest, beside the parsed lines of another build. Iceberg
      deletes no files unless it is told to purge them. #}

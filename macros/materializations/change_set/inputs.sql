@@ -460,13 +460,13 @@
 
 {# What a change set had seen of each input when it was last built: tables, the highest position and the newest time. It
    is read only if there are Debezium events. #}
-{% macro read_seen(manifest, inputs) %}
+{% macro read_seen(manifest, file_format, inputs) %}
   {%- set is_needed = [] -%}
   {%- for input in inputs if '_table' in input.columns or '_event_ms' in input.columns -%}
     {%- do is_needed.append(input.name) -%}
   {%- endfor -%}
-  {%- if is_needed and adapter.get_relation(manifest.database, manifest.schema, manifest.identifier) is not none -%}
-    {%- for row in run_query('select * from ' ~ manifest ~ ' limit 1').rows -%}
+  {%- if is_needed -%}
+    {%- for row in versioned_collapsing.read_kept_manifest(manifest, file_format, is_one_row_enough=true) -%}
       {%- do return(fromjson(row.get('seen') or '{}')) -%}
     {%- endfor -%}
   {%- endif -%}

@@ -95,11 +95,7 @@ class dbtObj(dbtObj):
     {%- do return(false) -%}
   {%- endif -%}
   {#- The manifest's flags are the same in all rows. A row without a batch is always the only row. -#}
-  {%- set rows = adapter.query_on(
-      'clickhouse',
-      'select * from ' ~ adapter.hand_off(manifest.schema, manifest.identifier, file_format)
-      ~ ' limit 1 ' ~ versioned_collapsing.get_settings_sql()
-  ).rows -%}
+  {%- set rows = versioned_collapsing.read_kept_manifest(manifest, file_format, is_one_row_enough=true) -%}
   {%- if not definition or not rows or rows[0]['definition'] != definition or rows[0]['is_partial'] -%}
     {%- do return(false) -%}
   {%- endif -%}

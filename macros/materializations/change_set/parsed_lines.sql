@@ -44,11 +44,10 @@
 
 {% macro _read_has_lines(node, change_set, parsed, pending) %}
   {%- set manifest = versioned_collapsing.get_change_set_manifest_relation(change_set) -%}
-  {%- if adapter.get_relation(manifest.database, manifest.schema, manifest.identifier) is none -%}
-    {%- do return(false) -%}
-  {%- endif -%}
+  {%- set rows = versioned_collapsing.read_kept_manifest(manifest, node.config.file_format or 'parquet') -%}
+  {%- if not rows -%}{%- do return(false) -%}{%- endif -%}
   {%- set hashes = {} -%}
-  {%- for row in run_query('select * from ' ~ manifest).rows
+  {%- for row in rows
       if parsed.identifier in row['parsed_lines'].split(',') and row['batch'] is not none -%}
     {%- do hashes.update({row['batch'] | int: row['hash']}) -%}
   {%- endfor -%}
@@ -91,7 +90,7 @@
   {%- if execute and events.identifier is defined and not versioned_collapsing.is_partial_run() -%}
     {%- set parsed = versioned_collapsing.get_parsed_lines_relation(change_set, events) -%}
     {%- set manifest = versioned_collapsing.get_change_set_manifest_relation(change_set) -%}
-    {%- set rows = run_query('select * from ' ~ manifest ~ ' limit 1').rows -%}
+    {%- set rows = versioned_collapsing.read_kept_manifest(manifest, is_one_row_enough=true) -%}
     {%- if rows and parsed.identifier in (rows[0].get('parsed_lines') or '').split(',') -%}
       {%- do return(parsed) -%}
     {%- endif -%}
