@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
 
 from tests.macros.conftest import Sent
 from tests.macros.harness import in_short
 from tests.macros.scenarios import SCENARIOS
-from tests.model.protocol import FEED, Model, run, run_view
+from tests.model.protocol import FEED, LOCK, Model, run, run_view
 from tests.model.search import execute
 from tests.model.world import UNFINISHED, World
 
@@ -67,7 +66,7 @@ def test_the_model_sends_what_the_macros_send(sent: Sent, name: str, model: Mode
         world, _ = execute(run(model, "first", [1]), world)
     if dies_before:
         world, _ = execute(run(model, "dead", [1, 2]), world, dies_before)
-        world = replace(world, is_idle=True)
+        world = world.age(LOCK, is_idle=True)
     landed = [1] if dies_before else model.batches  # after a death, nothing new
     _, modelled = execute(run(model, "me", landed, is_full_refresh=name == "full_refresh"), world)
     assert steps(modelled) == steps(recorded(sent, name))

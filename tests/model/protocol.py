@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from tests.model.world import (
+    IDLE,
     NO_ROWS,
     UNFINISHED,
     Change,
@@ -174,7 +175,7 @@ def acquire_lock(model: Model, me: str) -> Program:
     def create(world: World) -> tuple[World, Any]:
         if world.get(LOCK) and model.has(Guard.ONE_AT_A_TIME):
             return world, None
-        return replace(world.create(LOCK, me), is_idle=False), None
+        return world.create(LOCK, me), None
 
     while True:
         yield Statement(f"create table if not exists {LOCK}", create)
@@ -191,7 +192,7 @@ def acquire_lock(model: Model, me: str) -> Program:
 def _read_lock(world: World, me: str) -> tuple[World, Any] | None:
     """The holder, if it is this run or has shown no sign of life for a minute. Until then, a run waits."""
     lock = world.get(LOCK)
-    if lock is None or lock.comment == me or world.is_idle:
+    if lock is None or lock.comment == me or lock.rows == IDLE:
         return world, lock.comment if lock else ""
     return (world, "at work") if lock.comment in world.alive else None
 
@@ -214,7 +215,7 @@ def take_over_lock(model: Model, me: str, holder: str) -> Program:
 
     yield rename(LOCK, moved)
     taken, is_idle = yield Statement(
-        "select splitByChar", lambda world: (world, (_comment(world, moved), world.is_idle))
+        "select splitByChar", lambda world: (world, (_comment(world, moved), world.rows(moved) == IDLE))
     )
     if taken == holder and (is_idle or not model.has(Guard.TAKEN_LOCK_IS_IDLE)):
         yield drop_tables(Statement, moved)

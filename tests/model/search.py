@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from tests.model.protocol import BUILD, FEED, LOCK, SUMS, TABLE, TOMBSTONES, VIEW, Guard, Model, Program
-from tests.model.world import NO_ROWS, Failed, Rows, Statement, World, added
+from tests.model.world import IDLE, NO_ROWS, Failed, Rows, Statement, World, added
 
 MOST_STATEMENTS = 100
 LAST = "the last run"
@@ -147,11 +147,11 @@ class Search:
         """The lock shows no sign of life for a minute. If its holder is alive, that is a fault: it stalls."""
         world, lives, faults = point
         lock = world.get(LOCK)
-        if lock is None or world.is_idle or lock.comment not in names:
+        if lock is None or lock.rows == IDLE:
             return
-        at = names.index(lock.comment)
-        life = lives[at]
-        idle = replace(world, is_idle=True)
+        at = names.index(lock.comment) if lock.comment in names else -1
+        life = lives[at] if at >= 0 else DEAD
+        idle = world.age(LOCK, is_idle=True)
         if life.state == "late" and self.model.has(Guard.LOCK_IS_KEPT):
             return
         if life.state != "running":
@@ -188,7 +188,7 @@ class Search:
         it has lost it: then it does not send the statement."""
         if not statement.looks or not self.model.has(Guard(statement.looks)):
             return world
-        return replace(world, is_idle=False) if _holder(world) == name else None
+        return world.age(LOCK, is_idle=False) if _holder(world) == name else None
 
     def _effect(self, statement: Statement, world: World, name: str) -> tuple[World, Any] | None:
         """`name`: the run that sends the statement; empty if it was sent before."""
@@ -226,7 +226,7 @@ class Search:
     def _heal(self, world: World) -> str:
         """A last run, without faults: what is wrong after it."""
         answers: tuple[Any, ...] = ()
-        world = replace(world, is_idle=True, alive=frozenset())
+        world = replace(world.age(LOCK, is_idle=True), alive=frozenset())
         for _ in range(MOST_STATEMENTS):
             statement = self.next(LAST, answers)
             if statement == "ended":

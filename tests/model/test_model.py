@@ -69,7 +69,7 @@ class Scenario:
             world, _ = execute(run_view(self.model, "first view"), world)
         if self.kinds[0] == "view":
             world, _ = execute(run(self.model, "second", [1, 2]), world)
-        return replace(world.create(LOCK, "dead"), is_idle=True) if self.is_one_dead else world
+        return world.create(LOCK, "dead").age(LOCK, is_idle=True) if self.is_one_dead else world
 
 
 PLAIN = Model(BATCHES)

@@ -13,6 +13,7 @@ Rows = frozenset[tuple[Row, int]]  # each row with its number, or with the sum o
 Change = tuple[Key, int, bool]  # key, version, whether it deletes
 
 NO_ROWS: Rows = frozenset()
+IDLE: Rows = frozenset({(("idle",), 1)})
 UNFINISHED = ("chunk staged", "started", "block applied")
 
 
@@ -43,7 +44,6 @@ class World:
     Attributes:
         tokens: the last block of a journal that each table remembers: table and token.
         alive: the runs that go on.
-        is_idle: whether the holder of the lock has shown no sign of life for so long that another run may take it over.
         is_torn: whether ClickHouse was killed, and no run has succeeded since.
         is_warned: whether a run has warned that views may lack rows.
     """
@@ -52,7 +52,6 @@ class World:
     ledger: tuple[Entry, ...] = ()
     tokens: frozenset[tuple[str, str]] = frozenset()
     alive: frozenset[str] = frozenset()
-    is_idle: bool = False
     is_torn: bool = False
     is_warned: bool = False
     uuids: int = 0
@@ -75,6 +74,11 @@ class World:
     def create(self, name: str, comment: str = "") -> World:
         uuid = self.uuids + 1
         return replace(self.put(name, Table(uuid, comment)), uuids=uuid)
+
+    def age(self, lock: str, *, is_idle: bool) -> World:
+        """Note whether the holder of a lock has shown no sign of life for so long that another run may take it over."""
+        table = self.get(lock)
+        return self.put(lock, table._replace(rows=IDLE if is_idle else NO_ROWS)) if table else self
 
     def drop(self, *names: str) -> World:
         return replace(self, tables=frozenset(pair for pair in self.tables if pair[0] not in names))
