@@ -4,16 +4,18 @@
    `_superseded` the versions below the highest. `_synthetic` counts the deletes among all these that come from an
    update that changed the key, and not from an event of their own.
 
-   If changes are combined with the row instead of replacing it (because of `combine`, or because they name columns in
-   `_unset`), all changes of the key since its last delete are folded into one.
+   If changes are combined with the row instead of replacing it (because the table that reads the change set has
+   `combine`, or because they name columns in `_unset`), all changes of the key since its last delete are folded into
+   one. `combine` is needed if that table has other names for the columns, or if it is in another project.
 
    Deletes without a version (`_is_unversioned`) are ordered by the places of the lines. A key then has up to three
    rows, which `_batch` orders: see get_changes_by_place_sql.
 
    All changes of a key are brought together and sorted once, and everything is aggregated on the way. So memory limits
    neither the number of keys nor the number of changes of one key. #}
-{% macro one_change_per_key(events, key, combine={}, counts=['_duplicates', '_conflicts', '_superseded']) -%}
+{% macro one_change_per_key(events, key, combine=none, counts=['_duplicates', '_conflicts', '_superseded']) -%}
   {%- set columns = versioned_collapsing.read_column_types(events) -%}
+  {%- set combine = versioned_collapsing._get_combine_of_tables(model) if combine is none else combine -%}
   {%- do versioned_collapsing.validate_one_change_per_key(model, events, key, columns, combine, counts) -%}
   {%- set payload = versioned_collapsing.get_payload(columns, key) -%}
   {%- set lines = versioned_collapsing.get_lines_with_commits_sql(
@@ -30,6 +32,28 @@
 {%- endmacro %}
 
 
+{# The option `combine` of the tables that read a change set. While dbt parses, none is known. #}
+{% macro _get_combine_of_tables(model) %}
+  {%- set found = {} -%}
+  {%- for table in (versioned_collapsing.get_targets(model) if execute else []) -%}
+    {%- do found.update({table.unique_id: versioned_collapsing.get_option(table.config, 'combine', {})}) -%}
+  {%- endfor -%}
+  {%- do versioned_collapsing._validate_one_combine(model, found) -%}
+  {%- do return(found.values() | first | default({})) -%}
+{% endmacro %}
+
+
+{% macro _validate_one_combine(model, found) %}
+  {%- set first = found.values() | first | default({}) -%}
+  {%- if found.values() | reject('equalto', first) | list -%}
+    {%- do versioned_collapsing.raise_problems(model.unique_id, [
+        'the tables ' ~ found | join(', ') ~ ' read it, and differ in combine. Changes of a batch are combined in one '
+        ~ 'way: give each table a change set of its own.'
+    ], 'one_change_per_key') -%}
+  {%- endif -%}
+{% endmacro %}
+
+
 {# All that is wrong with the arguments, as one error; `columns` is empty while the staging model is not built. #}
 {% macro validate_one_change_per_key(model, events, key, columns, combine, counts) %}
   {%- set problems = versioned_collapsing.get_list_problems({'key': key, 'counts': counts}, ['counts'])
@@ -44,7 +68,10 @@
   {%- set policies = ['latest', 'greatest', 'least', 'coalesce', 'first'] -%}
   {%- for column, policy in combine.items() -%}
     {%- if columns and column not in payload -%}
-      {%- do problems.append("combine names " ~ column ~ ", which is not a column of the payload.") -%}
+      {%- do problems.append(
+          "combine names " ~ column ~ ", which is not a column of the payload. If the table renames columns, pass "
+          ~ "combine with their names in " ~ events ~ "."
+      ) -%}
     {%- endif -%}
     {%- if policy not in policies -%}
       {%- do problems.append(

@@ -287,7 +287,7 @@ def combined(name: str, amount: str, note: str, moment: str, seed: int) -> Case:
         Situation(
             name,
             f"parse_debezium(SOURCE, key=['id'], columns={COLUMNS}, toasted=['note'], {PLAIN})",
-            f"one_change_per_key(EVENTS, key=['id'], combine={combine})",
+            "one_change_per_key(EVENTS, key=['id'])",
             TYPES,
             {"unique_key": "id", "combine": combine},
         ),

@@ -83,6 +83,10 @@ CASES: list[tuple[str, list[str]]] = [
         ],
     ),
     (
+        "_validate_one_combine(model, {'model.shop.orders': {'a': 'least'}, 'model.shop.firsts': {}})",
+        ["the tables model.shop.orders, model.shop.firsts read it, and differ in combine."],
+    ),
+    (
         "validate_one_change_per_key(model, 'stg', ['id'], {'_is_unversioned': 'boolean', 'a': 'int', 'id': 'int', "
         "'_version': 'int', '_is_deleted': 'boolean', '_batch': 'int', '_reason': 'string'}, {'a': 'latest'}, [])",
         ["combine is set, and stg has delete_version: 'ignore'. Changes cannot be combined across deletes without a "],
