@@ -60,63 +60,179 @@ NEEDS = {
 # What `make test` leaves to `make test-all`, and which part of it `make test` runs, by folder, file, test or case. The
 # tests in LONG are for `make soak`.
 ALL = {
+    "plugins/dbt-spark-clickhouse/tests/functional/test_builds.py": (
+        "the shop on both engines; one engine's nodes, in `make conformance`"
+    ),
+    "plugins/dbt-spark-clickhouse/tests/functional/test_commands.py": (
+        "dbt's commands on each engine, in `make conformance`"
+    ),
     "plugins/dbt-spark-clickhouse/tests/functional/test_elsewhere.py": (
         "dbt's tests of retry, clone, defer, sample and empty, in `make conformance`"
     ),
-    "plugins/dbt-spark-clickhouse/tests/functional/test_ends.py::test_interrupt": (
-        "what ends the work of each engine, in unit/test_cancelling.py"
+    "plugins/dbt-spark-clickhouse/tests/functional/test_ends.py": (
+        "what ends the work of each engine, in unit/test_cancelling.py; what stays locked, in unit/test_store.py"
+    ),
+    "plugins/dbt-spark-clickhouse/tests/functional/test_hand_off.py": (
+        "the same errors, in unit/test_hand_off.py and unit/test_receipt.py"
     ),
     "plugins/dbt-spark-clickhouse/tests/functional/test_progress.py": (
         "the line that a terminal shows, in unit/test_progress.py"
     ),
-    "tests/change_sets/test_extracts.py": "an extract, with and without keys, in test_change_sets.py",
-    "tests/change_sets/test_python.py": "a change set in Python, in the shop, and Python models in the adapter's tests",
+    "plugins/dbt-spark-clickhouse/tests/functional/test_python_models.py": "a Python model, in the shop",
+    "plugins/dbt-spark-clickhouse/tests/functional/test_table_folders.py": (
+        "the files of a table are those of its receipt, in unit/test_receipt.py"
+    ),
+    "plugins/sqlfluff-plugin-versioned-collapsing/tests/test_corpus.py": "each rule, in test_rules.py",
+    "tests/bridges/test_cases.py::test_a_landing_table_that_was": "a raw table that forgets is noticed",
+    "tests/bridges/test_shop.py": "each tool's rows, in test_cases.py and test_events.py",
+    "tests/change_sets/test_change_sets.py::test_an_": (
+        "an extract deletes what it lacks, and its broken lines are in quarantine"
+    ),
+    "tests/change_sets/test_change_sets.py::test_corrected_lines": (
+        "changed batches and their quarantine, in test_batches.py"
+    ),
+    "tests/change_sets/test_change_sets.py::test_events_that_stop": "events that stop a change set, the first time",
+    "tests/change_sets/test_extracts.py": "an extract, in test_change_sets.py",
+    "tests/change_sets/test_lakes.py": "what is missing, in test_what_is_missing.py of the adapter",
+    "tests/change_sets/test_positions.py::test_a_new_slot": "`two_slots`, in test_change_sets.py",
+    "tests/change_sets/test_positions.py::test_a_transaction_is_open": "`open_transaction`, in test_change_sets.py",
+    "tests/change_sets/test_positions.py::test_no_position[parse_": "what has no position, with `parse`",
     "tests/change_sets/test_positions.py::test_races_that_debezium_has_recorded[0]": "the same races to their end",
+    "tests/change_sets/test_positions.py::test_streams_that_debezium_has_recorded[postgresql_incremental": (
+        "the same stream's truncates"
+    ),
+    "tests/change_sets/test_python.py": "a Python model, in the shop",
     "tests/change_sets/test_unchanged.py": "a run without new batches starts no Spark, in test_shop.py",
+    "tests/change_sets/test_values.py": (
+        "edge values of every type, in test_values.py of the adapter; broken ones, in test_change_sets.py"
+    ),
     "tests/docs/test_guides.py::test_guide[docs/deletes": "each option of the page, in tests/materialization",
     "tests/docs/test_guides.py::test_guide[docs/history.md]": "what the page shows, in test_history.py",
     "tests/docs/test_guides.py::test_guide[docs/how_a_run_works.md]": "runs that died, in tests/materialization",
+    "tests/docs/test_guides.py::test_guide[docs/operating.md]": (
+        "each operation, in test_operations.py and test_reconcile.py"
+    ),
     "tests/docs/test_guides.py::test_guide[docs/scaling.md]": "each option of the page, in tests/materialization",
     "tests/docs/test_guides.py::test_prometheus": "the figures, in test_report.py",
+    "tests/docs/test_other_tools.py": "each tool's shape, in test_dialects.py",
     "tests/docs/test_your_project.py": "other pages that are run, in test_guides.py",
     "tests/end_to_end/test_changing_files.py": "files that change between runs, in test_batches.py",
     "tests/end_to_end/test_cluster.py": "ClickHouse behind HTTP that is sent Spark's rows, in test_push.py",
-    "tests/end_to_end/test_deaths_on_spark.py": "a run that is killed with its Spark, in test_ends.py of the adapter",
+    "tests/end_to_end/test_deaths_on_spark.py": (
+        "deaths at a statement, in test_deaths.py; what ends each engine, in unit/test_cancelling.py of the adapter"
+    ),
     "tests/end_to_end/test_follow.py": "its steps, in test_follow.py and test_watched.py of the adapter",
     "tests/end_to_end/test_hostile.py": "hostile names and values, in tests/materialization/test_hostile.py",
     "tests/end_to_end/test_new_stream.py": "the shop on the stream of the repository, in test_shop.py",
     "tests/end_to_end/test_package.py": "the macros in a project without this one's models, in tests/materialization",
+    "tests/end_to_end/test_responses.py": "the ledger's figures, in test_shop.py and test_balance.py",
+    "tests/end_to_end/test_shop.py::TestInTwoRuns::test_other_commands": (
+        "dbt's commands on each engine, in `make conformance`"
+    ),
     "tests/end_to_end/test_shop.py::test_one_batch_at_a_time": "the shop in two runs",
     "tests/end_to_end/test_spark_connect.py": "its errors and its profile, in test_spark_connect.py of the adapter",
     "tests/end_to_end/test_start.py": "what the starter writes, in tests/materialization/test_start.py",
     "tests/faults/": "deaths at a statement, and the same histories without faults, in tests/materialization",
+    "tests/invariants/test_across_engines.py": "the rows of PostgreSQL, in the shop",
+    "tests/invariants/test_column_names.py": "hostile names, in tests/materialization/test_hostile.py",
+    "tests/invariants/test_lint.py::test_nothing": "`make check` runs the lint",
+    "tests/invariants/test_multisets.py": "the medians of the shop",
+    "tests/invariants/test_semantic_models.py::test_the_metrics": "each wrong measure is found",
+    "tests/materialization/test_aliases.py": "hostile names, in test_hostile.py",
     "tests/materialization/test_atomic.py::test_keys_and_options": (
         "keys in test_types.py and test_reconcile.py, each option in its own tests"
+    ),
+    "tests/materialization/test_balance.py::test_a_change_set_that_does_not_tell": (
+        "change sets that tell, and what the ledger lacks"
+    ),
+    "tests/materialization/test_chunks.py": "chunks, in test_deaths.py and test_history.py",
+    "tests/materialization/test_clock.py::test_the_lock": "locks of dead runs, in test_lock.py",
+    "tests/materialization/test_combine.py::test_a_fold_equals": "each way to combine, for one key and for a fold",
+    "tests/materialization/test_commands.py::test_batches": "microbatches, in `make conformance`",
+    "tests/materialization/test_commands.py::test_clone": "a table that was made by hand, in test_atomic.py",
+    "tests/materialization/test_errors.py::test_messages_of_a_rebuild": (
+        "the messages, in tests/macros/test_messages.py"
     ),
     "tests/materialization/test_feed.py::test_a_dead_rebuild": "what a dead run left is not taken for the next apply",
     "tests/materialization/test_feed.py::test_a_ledger_from_a_backup": (
         "a view that lacks rows of its feed is filled again"
     ),
+    "tests/materialization/test_feed.py::test_a_renamed_model": "the feed's numbers, in the next apply",
     "tests/materialization/test_feed.py::test_what_a_dead_rebuild": "what a dead run left, in the next apply",
     "tests/materialization/test_feed.py::test_what_a_dead_run_left_is_not_taken_for_a_rebuild": (
         "the same in the next apply"
     ),
-    "tests/materialization/test_histories.py::test_random_histories[direct": "the same in chunks",
+    "tests/materialization/test_histories.py::test_random_histories[chunked": (
+        "chunks, in test_deaths.py and test_history.py"
+    ),
+    "tests/materialization/test_histories.py::test_random_histories[direct": "the same with a journal",
     "tests/materialization/test_history.py::test_a_history_of_runs_that_died": (
         "a history, and deaths in test_deaths.py"
     ),
-    "tests/materialization/test_hostile.py::test_values_of_50_megabytes": "values of 20 MB, in test_values.py",
-    "tests/materialization/test_life.py": "random histories with deaths, in test_histories.py",
-    "tests/materialization/test_stream.py::TestManifest::test_a_run_may_have_many_batches[target]": (
-        "a run that died is completed by a view"
+    "tests/materialization/test_history.py::test_a_history_with_gaps": (
+        "a history, and a view that sees that a feed was off"
     ),
+    "tests/materialization/test_history.py::test_how_the_macros_are_used": "what they return, in a random history",
+    "tests/materialization/test_history.py::test_rows_of_others": "rows of another writer, in test_feed.py",
+    "tests/materialization/test_hostile.py::TestNames::test_operations": "operations, in test_operations.py",
+    "tests/materialization/test_hostile.py::test_messages_show": (
+        "messages with a key, in tests/macros/test_messages.py"
+    ),
+    "tests/materialization/test_hostile.py::test_values_of_50_megabytes": "values of 20 MB, in test_values.py",
+    "tests/materialization/test_journal.py::test_a_part_that_is_noted": "deaths with a journal, in test_deaths.py",
+    "tests/materialization/test_journal.py::test_a_view_on": "a view that is new stops the completion",
+    "tests/materialization/test_journal.py::test_a_view_that_is_altered": "a view that is new stops the completion",
+    "tests/materialization/test_journal.py::test_a_view_that_is_dropped": "a view that is new stops the completion",
+    "tests/materialization/test_life.py": "random histories with deaths, in test_histories.py",
+    "tests/materialization/test_limitations.py": "what the table promises, in all the other files",
+    "tests/materialization/test_lock.py::test_a_second_run_leaves": "of runs that start at once, each applies or stops",
+    "tests/materialization/test_lock.py::test_of_two_runs": "a lock that another run has made meanwhile goes back",
+    "tests/materialization/test_lock.py::test_views_of_one_table": "runs of one table leave it to each other",
+    "tests/materialization/test_lookup.py::test_every_state_that_changes_is_cancelled[many]": (
+        "random histories, in test_histories.py"
+    ),
+    "tests/materialization/test_moving.py": "tables that were made by hand, in test_atomic.py",
+    "tests/materialization/test_nested_columns.py": "the types of columns, in test_types.py and test_values.py",
+    "tests/materialization/test_operations.py::TestRebalance::test_two_states": "the rows that a repair puts right",
+    "tests/materialization/test_operations.py::TestWidenVersion": (
+        "versions and types, in test_types.py; an error where a type does not fit"
+    ),
+    "tests/materialization/test_operations.py::test_a_name_that_two": "models that are unknown",
+    "tests/materialization/test_rebuild.py::test_a_first_run_that_failed": "a full refresh that dies anywhere",
+    "tests/materialization/test_rebuild.py::test_a_key_is_the_same": "keys of every type, in test_types.py",
+    "tests/materialization/test_rebuild.py::test_the_commands": (
+        "rebuilds that messages recommend, by their text, in tests/macros/test_messages.py"
+    ),
+    "tests/materialization/test_recipes.py": "each step, in test_cases.py and test_combine.py",
+    "tests/materialization/test_reconcile.py::TestPosition": "a cycle finds planted faults",
+    "tests/materialization/test_reconcile.py::test_a_run_goes_on": "a cycle finds planted faults",
+    "tests/materialization/test_reconcile.py::test_keys_of_any": "a cycle finds planted faults",
+    "tests/materialization/test_settings.py::test_settings_that_every": "settings that leave rows out stop the model",
+    "tests/materialization/test_start.py::test_tables_that_tools_land": "a landing table with odd names",
+    "tests/materialization/test_stream.py::TestManifest::test_a_batch_that_was_applied_fills": (
+        "a batch that was applied is refused"
+    ),
+    "tests/materialization/test_stream.py::TestManifest::test_a_run_may_have_many_batches": (
+        "a run that died is completed, in test_deaths.py"
+    ),
+    "tests/materialization/test_tombstones.py::test_the_option_can": "deletes that are remembered, and that are not",
+    "tests/materialization/test_types.py::test_greatest": "greatest and least, in test_combine.py",
     "tests/materialization/test_views.py::test_a_contract": (
         "a contract is dbt's own check, which `make conformance` tests"
     ),
+    "tests/materialization/test_views.py::test_a_feed_has_only": "a view is filled once and kept",
     "tests/materialization/test_views.py::test_a_run_that_died": "deaths with views on the table, in test_deaths.py",
     "tests/materialization/test_views.py::test_a_torn_table_is_completed_before_it_is_read[changes]": (
         "several views complete a torn table"
     ),
+    "tests/materialization/test_views.py::test_columns_that_come_later": (
+        "a view is filled once and kept, and joined views follow a history"
+    ),
+    "tests/materialization/test_views.py::test_it_is_filled_again": (
+        "what is lost is filled again; a repair puts views right, in test_operations.py"
+    ),
+    "tests/materialization/test_views.py::test_tables_and_views_may_be": "the views of the shop",
+    "tests/materialization/test_wide.py": "any column, in the other files",
     "tests/release/": "the files of both plugins are those that every other test imports",
     "tests/shop_stream/": "the stream that is in the repository, in test_shop.py",
     "tests/support/test_chdb_http.py": "every test of the materialization sends its statements this way",
@@ -124,17 +240,21 @@ ALL = {
 # The cases of such a test differ in one value, and each has a table of its own: `make test` takes so many of them, the
 # first and the last among them.
 SAMPLED = {
+    "plugins/dbt-spark-clickhouse/tests/unit/test_chdb.py::test_any_other_empty": 1,
     "tests/materialization/test_atomic.py::test_a_column_that_is_dropped": 1,
     "tests/materialization/test_atomic.py::test_a_table_that_is_altered_after": 1,
-    "tests/materialization/test_atomic.py::test_a_table_that_is_altered_between": 2,
-    "tests/materialization/test_atomic.py::test_a_table_that_was_made_by_hand": 2,
-    "tests/materialization/test_atomic.py::test_remember_deletes": 1,
+    "tests/materialization/test_atomic.py::test_a_table_that_is_altered_between": 1,
+    "tests/materialization/test_atomic.py::test_a_table_that_was_made_by_hand": 1,
     "tests/materialization/test_atomic.py::test_rows_that_were_not_decided_upon": 1,
+    "tests/materialization/test_balance.py::test_a_doctored_ledger": 1,
     "tests/materialization/test_feed.py::test_a_rebuild_may_change_types": 1,
     "tests/materialization/test_feed.py::test_what_a_dead_run_left_is_not_taken_for_the": 1,
     "tests/materialization/test_journal.py::test_a_block_of_several_parts": 1,
-    "tests/materialization/test_journal.py::test_a_part_that_is_noted": 1,
     "tests/materialization/test_journal.py::test_a_view_that_throws": 1,
+    "tests/materialization/test_schema_change.py::test_what_cannot_be_brought": 1,
+    "tests/materialization/test_truncate.py::test_rows_at_or_below": 1,
+    "tests/materialization/test_atomic.py::test_remember_deletes": 1,
+    "tests/materialization/test_journal.py::test_a_part_that_is_noted": 1,
 }
 # Seconds within which a test must end, including the fixtures that it is the first to use, on a busy machine.
 SECONDS = {"fast": 120, "engine": 600, "spark": 1800}

@@ -145,8 +145,8 @@ CONFIG: dict[str, Any] = {"unique_key": "id", "partition_by": "part", "combine":
 def test_a_run_that_died_is_completed(
     make_project: MakeProject, is_exhaustive: bool, kind: str, last: int, config: dict[str, Any], has_views: bool
 ) -> None:
-    """Before every fourth statement, unless the test is exhaustive; for steps that both share, before every second."""
-    every = range(last + 1) if is_exhaustive else range(2 * has_views, last, 4)
+    """Before every eighth statement, unless the test is exhaustive; for steps that both share, before every fourth."""
+    every = range(last + 1) if is_exhaustive else range(4 * has_views, last, 8)
     project = make_project(f"die_{kind}")
     project.set_variables(versioned_collapsing_block_rows=4)
     fleet = Fleet(project, sorted({*every, last}), has_views)

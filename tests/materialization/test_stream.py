@@ -52,10 +52,11 @@ def test_a_row_that_does_not_fit_stops_the_run(make_project: MakeProject) -> Non
 
 
 def test_a_run_that_died_writes_every_row_once(make_project: MakeProject) -> None:
-    """Each model dies before a different statement, with small blocks and a view."""
+    """Each model dies before a different statement, every second one, with small blocks and a view."""
     project = make_project("stream_deaths")
     project.set_variables(versioned_collapsing_block_rows=7)
-    names = [f"s{number:02}x" for number in range(17)]
+    deaths = {f"s{number:02}x": number for number in range(0, 17, 2)}
+    names = list(deaths)
     for name in names:
         project.add_model(name, STREAM, "select * from changes")
     project.replace_rows("changes", COLUMNS, [(1, "EU", 1, 1, 1)])
@@ -66,12 +67,12 @@ def test_a_run_that_died_writes_every_row_once(make_project: MakeProject) -> Non
         )
     rows: list[Row] = [(key, "EU", key, 2, 1) for key in range(20)]
     project.replace_rows("changes", COLUMNS, [*rows, (1, "EU", 1, 1, -1), rows[0]])
-    with dying({name: number for number, name in enumerate(names)}):
+    with dying(deaths):
         outcomes = project.run()
     assert outcomes[names[-1]].status == "success"
     query = "select model from versioned_collapsing_ledger group by model having countIf(status = 'started') = 2"
     started = {name for (name,) in project.query(query)}
-    assert 3 < len(started) < len(names)
+    assert 1 < len(started) < len(names)
     project.replace_rows("changes", COLUMNS, [])
     project.build()
     for name in names:
