@@ -184,7 +184,7 @@ ALL = {
     "tests/materialization/test_journal.py::test_a_view_that_is_altered": "a view that is new stops the completion",
     "tests/materialization/test_journal.py::test_a_view_that_is_dropped": "a view that is new stops the completion",
     "tests/materialization/test_life.py": "random histories with deaths, in test_histories.py",
-    "tests/materialization/test_limitations.py": "what the table promises, in all the other files",
+    "tests/materialization/test_limitations.py": "limits that the pages state; what holds is in the other files",
     "tests/materialization/test_lock.py::test_a_second_run_leaves": "of runs that start at once, each applies or stops",
     "tests/materialization/test_lock.py::test_of_two_runs": "a lock that another run has made meanwhile goes back",
     "tests/materialization/test_lock.py::test_views_of_one_table": "runs of one table leave it to each other",
@@ -232,7 +232,7 @@ ALL = {
         "what is lost is filled again; a repair puts views right, in test_operations.py"
     ),
     "tests/materialization/test_views.py::test_tables_and_views_may_be": "the views of the shop",
-    "tests/materialization/test_wide.py": "any column, in the other files",
+    "tests/materialization/test_wide.py": "a table with a thousand columns is built as any other",
     "tests/release/": "the files of both plugins are those that every other test imports",
     "tests/shop_stream/": "the stream that is in the repository, in test_shop.py",
     "tests/support/test_chdb_http.py": "every test of the materialization sends its statements this way",

@@ -32,10 +32,10 @@
 {%- endmacro %}
 
 
-{# The option `combine` of the tables that read a change set. While dbt parses, none is known. #}
+{# The option `combine` of the tables that read a change set. While dbt parses, and in its unit tests, none is known. #}
 {% macro _get_combine_of_tables(model) %}
   {%- set found = {} -%}
-  {%- for table in (versioned_collapsing.get_targets(model) if execute else []) -%}
+  {%- for table in (versioned_collapsing.get_targets(model) if graph else []) -%}
     {%- do found.update({table.unique_id: versioned_collapsing.get_option(table.config, 'combine', {})}) -%}
   {%- endfor -%}
   {%- do versioned_collapsing._validate_one_combine(model, found) -%}

@@ -138,16 +138,23 @@ class Fleet:
 CONFIG: dict[str, Any] = {"unique_key": "id", "partition_by": "part", "combine": {"top": "greatest", "n": "coalesce"}}
 
 
+@pytest.mark.parametrize("first", [0, pytest.param(4, marks=pytest.mark.all)])
 @pytest.mark.parametrize(
     ("kind", "last", "config", "has_views"),
     [("atomic", 32, {"chunks": 2}, False), ("journal", 40, {"chunks": 2}, True)],
 )
 def test_a_run_that_died_is_completed(
-    make_project: MakeProject, is_exhaustive: bool, kind: str, last: int, config: dict[str, Any], has_views: bool
+    make_project: MakeProject,
+    is_exhaustive: bool,
+    kind: str,
+    last: int,
+    config: dict[str, Any],
+    has_views: bool,
+    first: int,
 ) -> None:
     """Before every eighth statement, unless the test is exhaustive; for steps that both share, before every fourth."""
-    every = range(last + 1) if is_exhaustive else range(4 * has_views, last, 8)
-    project = make_project(f"die_{kind}")
+    every = range(first // 4, last + 1, 2) if is_exhaustive else range(first + 2 * has_views, last, 8)
+    project = make_project(f"die_{kind}_{first}")
     project.set_variables(versioned_collapsing_block_rows=4)
     fleet = Fleet(project, sorted({*every, last}), has_views)
     fleet.build({**CONFIG, **config}, FIRST, STRUCTURE, "select * from changes")

@@ -341,7 +341,7 @@ class TestMonitoring:
         assert source["query"] == PANELS["Views"]["datasource"]["type"]
         database, model = (self.ask(watched, variable["query"]) for variable in variables)
         assert {"database": "reported"} in database
-        assert [row["model"] for row in model] == ["died", "hostile", "orders", "sums"]
+        assert [row["model"] for row in model] == ["died", "hostile", "orders", "sums", "troubled"]
 
     def test_values(self, watched: CollapsingProject) -> None:
         answers = {title: self.ask(watched, panel["targets"][0]["rawSql"]) for title, panel in PANELS.items()}
@@ -368,5 +368,5 @@ class TestMonitoring:
         assert (found[f"states_total{orders}"], found[f"cancels_total{orders}"]) == ("36", "6")
         assert found[f"landed_to_visible_seconds{orders}"] == "5"
         interrupted = {name: value for name, value in found.items() if "is_interrupted" in name}
-        assert sorted(interrupted.values()) == ["0", "0", "1"]
+        assert sorted(interrupted.values()) == ["0", "0", "0", "1"]
         assert interrupted['is_interrupted{database="reported",model="died"}'] == "1"
