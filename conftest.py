@@ -126,9 +126,6 @@ ALL = {
     "tests/end_to_end/test_new_stream.py": "the shop on the stream of the repository, in test_shop.py",
     "tests/end_to_end/test_package.py": "the macros in a project without this one's models, in tests/materialization",
     "tests/end_to_end/test_responses.py": "the ledger's figures, in test_shop.py and test_balance.py",
-    "tests/end_to_end/test_shop.py::TestInTwoRuns::test_other_commands": (
-        "dbt's commands on each engine, in `make conformance`"
-    ),
     "tests/end_to_end/test_shop.py::test_one_batch_at_a_time": "the shop in two runs",
     "tests/end_to_end/test_spark_connect.py": "its errors and its profile, in test_spark_connect.py of the adapter",
     "tests/end_to_end/test_start.py": "what the starter writes, in tests/materialization/test_start.py",

@@ -126,8 +126,8 @@ class TestInTwoRuns:
             assert_tables_equal_postgresql(client, 10)
             assert_kept_marts_equal_postgresql(client, 10)
 
-    def test_after_batch_20_by_a_plain_build(self, home: Path) -> None:
-        outcomes = dbt(home, ["build"])
+    def test_after_batch_20_by_plain_commands(self, home: Path) -> None:
+        outcomes = dbt(home, ["build"], ["source", "freshness"], ["docs", "generate"])
         assert_all_succeeded(outcomes)
         said = outcomes[0].nodes
         assert said["revenue_by_customer_region_and_tier_live"].message == "added the changes of customers and orders"
@@ -136,9 +136,6 @@ class TestInTwoRuns:
             assert_tables_equal_postgresql(client, 20)
             assert_marts_agree(client)
             assert applied_batches(client, "orders") == [[*range(1, 11)], [*range(11, 21)]]
-
-    def test_other_commands(self, home: Path) -> None:
-        assert_all_succeeded(dbt(home, ["source", "freshness"], ["docs", "generate"]))
 
     def test_running_again_changes_nothing_and_says_so(self, home: Path) -> None:
         def stored() -> list[tuple[object, ...]]:
