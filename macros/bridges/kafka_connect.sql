@@ -131,13 +131,13 @@
   {%- set landed_at = watermark or '0' -%}
   {%- set snapshots -%}
     (
-      select arraySort(groupArray((landed_at, lsn)))
+      select arraySort(groupArray((_dbt_landed_at, _dbt_lsn)))
       from (
-        select min({{ landed_at }}) as landed_at, assumeNotNull(toInt128OrNull({{ fields.lsn }})) as lsn
+        select min({{ landed_at }}) as _dbt_landed_at, assumeNotNull(toInt128OrNull({{ fields.lsn }})) as _dbt_lsn
         from {{ rows }}
         where {{ fields.op }} = 'r' and isNotNull({{ fields.lsn }})
           and isNull({{ versioned_collapsing.get_lsn_of_last_commit_sql(fields) }})
-        group by lsn
+        group by _dbt_lsn
       )
     )
   {%- endset -%}

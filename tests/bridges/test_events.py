@@ -222,11 +222,18 @@ def nodes(landings: Landings) -> dict[str, Node]:
     landings.project.declare("untold_current", {"n": "String"})
     landings.create("unordered", "(id Int64, _version UInt64, is_deleted UInt8) engine = Memory")
     landings.model("unordered_current", "{{ kafka_connect_changes(source('shop', 'unordered'), watermark=none) }}")
+    # A watermark may have any name.
+    landings.project.command("alter table two_slots add column landed_at DateTime64(6, 'UTC') default _inserted_at")
+    landings.model(
+        "two_slots_named",
+        f"{{{{ kafka_connect_changes(source('shop', 'two_slots'), {columns}, watermark='landed_at') }}}}",
+    )
     landings.model(
         "two_slots_unordered",
         f"{{{{ kafka_connect_changes(source('shop', 'two_slots'), {columns}, watermark=none) }}}}",
     )
-    landings.project.declare("two_slots_unordered", {"id": "Int64", "x": "String"})
+    for name in ("named", "unordered"):
+        landings.project.declare(f"two_slots_{name}", {"id": "Int64", "x": "String"})
     landings.create("unplaced", ENVELOPES)
     land(landings, "unplaced", [event("c", 1, "a", {"connector": "oracle", "scn": "100"})])
     landings.model(
@@ -249,7 +256,7 @@ def test_a_source_that_was_restored(landings: Landings, nodes: dict[str, Node]) 
 def test_the_order_of_commits(landings: Landings, nodes: dict[str, Node], name: str) -> None:
     """The order of commits decides, not the position of a row in the log."""
     _, rows, versions = STREAMS[name]
-    for model in (f"{name}_current", f"{name}_flat_current"):
+    for model in (f"{name}_current", f"{name}_flat_current", f"{name}_named"):
         if model in nodes:
             assert nodes[model].status == "success", nodes[model].message
             assert landings.live(model) == rows, model

@@ -124,9 +124,7 @@
 {# The options of the tables that the same run builds from a change set: what is wrong with them is said before Spark
    starts. #}
 {% macro _validate_options_of_tables(model) %}
-  {%- for node in graph.nodes.values()
-      if node.config.materialized == 'versioned_collapsing' and node.unique_id in selected_resources
-      and model.unique_id in node.depends_on.nodes -%}
+  {%- for node in versioned_collapsing.get_targets(model) if node.unique_id in selected_resources -%}
     {%- do versioned_collapsing.validate_versioned_collapsing_options(
         node, versioned_collapsing.get_versioned_collapsing_options(node.config, node)
     ) -%}
