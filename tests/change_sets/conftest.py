@@ -46,7 +46,10 @@ CASES: list[Case] = [
 # `make test` takes these, of which the tests without a case need the most. The others are parsed and folded in the same
 # way: test_positions.py has the order of events, races, epochs and other tables, test_values.py has upserts, and the
 # tests of the materialization have what becomes of versions, deletes and partial changes.
-IN_MAKE_TEST = ("latest_wins", "moved", "open_transaction", "two_slots", "binlog", "extracts", "partial", "signed_gap")
+IN_MAKE_TEST = (
+    *("latest_wins", "extremes", "moved", "open_transaction", "two_slots", "binlog", "extracts", "partial"),
+    "signed_gap",
+)
 
 
 def each(cases: Iterable[Case]) -> pytest.MarkDecorator:
