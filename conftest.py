@@ -79,6 +79,7 @@ ALL = {
         "the line that a terminal shows, in unit/test_progress.py"
     ),
     "plugins/dbt-spark-clickhouse/tests/functional/test_python_models.py": "a Python model, in the shop",
+    "plugins/dbt-spark-clickhouse/tests/functional/test_types.py": "edge values of every type, in test_values.py",
     "plugins/dbt-spark-clickhouse/tests/functional/test_table_folders.py": (
         "the files of a table are those of its receipt, in unit/test_receipt.py"
     ),
@@ -123,10 +124,9 @@ ALL = {
     ),
     "tests/end_to_end/test_follow.py": "its steps, in test_follow.py and test_watched.py of the adapter",
     "tests/end_to_end/test_hostile.py": "hostile names and values, in tests/materialization/test_hostile.py",
-    "tests/end_to_end/test_new_stream.py": "the shop on the stream of the repository, in test_shop.py",
     "tests/end_to_end/test_package.py": "the macros in a project without this one's models, in tests/materialization",
     "tests/end_to_end/test_responses.py": "the ledger's figures, in test_shop.py and test_balance.py",
-    "tests/end_to_end/test_shop.py::test_one_batch_at_a_time": "the shop in two runs",
+    "tests/end_to_end/test_shop.py::test_one_batch_at_a_time": "the shop on the stream of the repository, in two runs",
     "tests/end_to_end/test_spark_connect.py": "its errors and its profile, in test_spark_connect.py of the adapter",
     "tests/end_to_end/test_start.py": "what the starter writes, in tests/materialization/test_start.py",
     "tests/faults/": "deaths at a statement, and the same histories without faults, in tests/materialization",

@@ -30,8 +30,25 @@ if TYPE_CHECKING:
 
 pytest_plugins = ["dbt.tests.fixtures.project"]
 
-# Each engine has its own version of dbt's cross-database macros. The plugin passes all of them on in the same way.
-SAMPLE_OF_UTILS = ("utils.test_dateadd.", "utils.test_equals.", "utils.test_split_part.")
+# The classes of each of these folders differ in what dbt itself or the engine's own adapter makes of their options. The
+# plugin passes all of them on in the same way, which these classes show.
+SAMPLES = {
+    "caching.": "BaseCachingSelectedSchemaOnly BaseNoPopulateCache",
+    "constraints.": """
+        BaseConstraintQuotedColumn BaseIncrementalConstraintsRollback BaseModelConstraintsRuntimeEnforcement
+        BaseTableConstraintsColumnsEqual""",
+    "dbt_debug.": "BaseDebugPostgres",
+    "functions.": "PythonUDFNotSupported",
+    "hooks.test_model_hooks.": """
+        BaseHookRefs BaseHooksRefsOnSeeds BasePrePostModelHooks BasePrePostModelHooksOnSeeds
+        BasePrePostModelHooksOnSnapshots""",
+    "query_comment.": "BaseEmptyQueryComments BaseMacroQueryComments",
+    "simple_seed.": "BaseBasicSeedTests BaseSeedCustomSchema BaseSeedSpecificFormats BaseSimpleSeedColumnOverride",
+    "simple_snapshot.": "BaseSimpleSnapshot BaseSnapshotCheck",
+    "store_test_failures_tests.": "BaseStoreTestFailures StoreTestFailuresAsProjectLevelView",
+    "unit_testing.": "BaseUnitTestInvalidInput BaseUnitTestingTypes",
+    "utils.": "BaseDateAdd BaseEquals BaseSplitPart",
+}
 
 RUN = pytest.StashKey[list[pytest.Item]]()
 LEFT_OUT = pytest.StashKey[list[pytest.Item]]()
@@ -45,7 +62,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         const="left_out",
         help="run through the stock adapter what is left out, or all",
     )
-    parser.addoption("--whole", action="store_true", help="run the tests of all of dbt's macros, and not of some")
+    parser.addoption("--whole", action="store_true", help="run all classes, and not samples of their folders")
 
 
 @pytest.hookimpl(trylast=True)  # After -k and similar options.
@@ -72,8 +89,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _is_one_of_many(item: pytest.Item) -> bool:
     assert isinstance(item, pytest.Function)
     assert item.cls
-    name = f"{shipped_name(item.cls)}"
-    return name.startswith("utils.") and not name.startswith(SAMPLE_OF_UTILS)
+    folder, _, name = f"{shipped_name(item.cls)}".rpartition(".")
+    return any(f"{folder}.".startswith(of) and name not in taken.split() for of, taken in SAMPLES.items())
 
 
 def _reason_to_leave_out(item: pytest.Item) -> str:

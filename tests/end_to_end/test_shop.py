@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 from clickhouse_connect.driver.client import Client
 
+from scripts.shop.stream import Size, make
 from tests.support import shop, shop_marts
 from tests.support.balance import assert_ledger_adds_up
 from tests.support.commands import Outcome, dbt, variables
@@ -34,9 +37,9 @@ def assert_all_lines_are_accounted_for(client: Client) -> None:
     assert shop.query(client, unknown) == []
 
 
-def assert_kept_marts_equal_postgresql(client: Client, batch: int) -> None:
+def assert_kept_marts_equal_postgresql(client: Client, batch: int, landing: Path = shop.LANDING) -> None:
     kept = shop_marts.kept_marts(shop.query(client, shop_marts.MARTS_SQL))
-    assert kept == shop_marts.expected_marts(batch)
+    assert kept == shop_marts.expected_marts(batch, landing)
 
 
 def shown_marts(outcome: Outcome) -> shop_marts.Figures:
@@ -45,9 +48,10 @@ def shown_marts(outcome: Outcome) -> shop_marts.Figures:
     return shop_marts.kept_marts((row["mart"], json.loads(row["groups"]), json.loads(row["figures"])) for row in shown)
 
 
-def assert_marts_agree(client: Client) -> None:
-    assert_kept_marts_equal_postgresql(client, 20)
-    reference = shop.summary()["orders"]
+def assert_marts_agree(client: Client, batch: int = 20, data: Path = shop.DATA) -> None:
+    assert_kept_marts_equal_postgresql(client, batch, data / "landing")
+    summary = shop.summary(data / "expected")
+    reference = summary["orders"]
     view = shop.query(client, "select region, toString(month), toString(revenue) from shop.revenue_by_region_and_month")
     live = shop.query(
         client,
@@ -63,7 +67,7 @@ def assert_marts_agree(client: Client) -> None:
     by_status = shop.query(client, "select status, orders from shop.orders_by_status")
     assert {status: int(orders) for status, orders in by_status} == reference["count_by_status"]
     customers = shop.query(client, "select sum(customers) from shop.customers_by_region_and_tier")
-    assert customers[0][0] == shop.summary()["tables"]["customers"]["live_rows"]
+    assert customers[0][0] == summary["tables"]["customers"]["live_rows"]
 
 
 def history_sql(table: str, ends: list[int]) -> str:
@@ -77,14 +81,14 @@ def history_sql(table: str, ends: list[int]) -> str:
     )
 
 
-def assert_history_equals_postgresql(table: str, ends: list[int], outcome: Outcome) -> None:
+def assert_history_equals_postgresql(table: str, ends: list[int], outcome: Outcome, landing: Path) -> None:
     columns = shop.TABLES[table]
     found: dict[int, list[tuple[object, ...]]] = {end: [] for end in ends}
     for row in json.loads(outcome.output[outcome.output.index("{\n") :])["show"]:
         values = zip(columns, json.loads(row["values"]), strict=True)
         found[row["batch"]].append(tuple(_parsed(columns[name], text) for name, text in values))
     for end in ends:
-        landed = shop_marts.landed_rows(table, end).values()
+        landed = shop_marts.landed_rows(table, end, landing).values()
         expected = [tuple(parse(row[name]) for name, parse in columns.items()) for row in landed]
         assert sorted(found[end], key=repr) == sorted(expected, key=repr), (table, end)
 
@@ -157,46 +161,66 @@ class TestInTwoRuns:
         assert stored() == before
 
 
-def test_landed_events_come_to_the_rows_of_postgresql() -> None:
-    """The events from which the marts are computed for every batch, where PostgreSQL's state is available."""
-    for table, columns in shop.TABLES.items():
-        for batch in (10, 20):
-            landed = [
-                tuple(parse(row[name]) for name, parse in columns.items())
-                for row in shop_marts.landed_rows(table, batch).values()
-            ]
-            assert sorted(landed, key=repr) == sorted(shop.expected_rows(table, batch), key=repr)
+def assert_landed_rows_are_postgresqls(table: str, batch: int, data: Path) -> None:
+    """The landed events, from which the marts are computed for every batch, come to PostgreSQL's own rows."""
+    landed = [
+        tuple(parse(row[name]) for name, parse in shop.TABLES[table].items())
+        for row in shop_marts.landed_rows(table, batch, data / "landing").values()
+    ]
+    assert sorted(landed, key=repr) == sorted(shop.expected_rows(table, batch, data / "expected"), key=repr)
 
 
-def test_one_batch_at_a_time_and_every_file_twice_far_from_greenwich(tmp_path: Path, is_exhaustive: bool) -> None:
-    """Unless the test is exhaustive, the batches in the middle, which are alike, are one run."""
+@pytest.mark.parametrize("table", shop.TABLES)
+def test_landed_events_come_to_the_rows_of_postgresql(table: str) -> None:
+    for batch in (10, 20):
+        assert_landed_rows_are_postgresqls(table, batch, shop.DATA)
+
+
+@dataclass(frozen=True)
+class Stream:
+    """The shop's data, the number of its batches, and those after which PostgreSQL's rows are known."""
+
+    data: Path
+    batches: int
+    compared: Sequence[int]
+
+
+@pytest.fixture
+def stream(tmp_path: Path, is_exhaustive: bool) -> Stream:
+    """A stream that is made anew, with other rows and other races; the one of the repository, if exhaustive."""
+    if is_exhaustive:
+        return Stream(shop.DATA, 20, (10, 20))
+    size = Size(customers=60, orders=90, transactions=150, batches=3, compared=(2, 3), incremental=2)
+    make(tmp_path / "data", random.randrange(10**6), size)
+    return Stream(tmp_path / "data", size.batches, size.compared)
+
+
+def test_one_batch_at_a_time_and_every_file_twice_far_from_greenwich(tmp_path: Path, stream: Stream) -> None:
     landing = tmp_path / "landing"
-    shutil.copytree(shop.LANDING, landing)
+    shutil.copytree(stream.data / "landing", landing)
     for file in sorted(landing.rglob("*.json.gz")):
         shutil.copy(file, file.with_name(f"again-{file.name}"))
-    ends = list(range(1, 21)) if is_exhaustive else [1, 19, 20]
+    ends = list(range(1, stream.batches + 1))
+    expected = stream.data / "expected"
+    show = ["show", "--output", "json", "--limit", "-1", "--inline"]
     commands = []
     for end in ends:
         until = variables(landing_path=str(landing), through_batch=end)
         commands.append(["run", "--exclude", "cdc_quarantine_changes+", *until])
-        show = ["show", "--output", "json", "--limit", "-1", "--inline", shop_marts.MARTS_SQL]
-        commands.append([*show, *until])
-    for table in shop.TABLES:
-        inline = ["--inline", history_sql(table, ends)]
-        commands.append(["show", "--output", "json", "--limit", "-1", *inline])
+        commands.append([*show, shop_marts.MARTS_SQL, *until])
+    commands += ([*show, history_sql(table, ends)] for table in shop.TABLES)
     outcomes = dbt(tmp_path / "home", *commands, zone="Asia/Kolkata")
     assert_all_succeeded(outcomes)
     for end, outcome in zip(ends, outcomes[1 : 2 * len(ends) : 2], strict=True):
-        assert shown_marts(outcome) == shop_marts.expected_marts(end), end
+        assert shown_marts(outcome) == shop_marts.expected_marts(end, stream.data / "landing"), end
     for table, outcome in zip(shop.TABLES, outcomes[2 * len(ends) :], strict=True):
-        assert_history_equals_postgresql(table, ends, outcome)
+        assert_history_equals_postgresql(table, ends, outcome, stream.data / "landing")
+        for end in stream.compared:
+            assert_landed_rows_are_postgresqls(table, end, stream.data)
     with shop.clickhouse(tmp_path / "home") as client:
-        assert_tables_equal_postgresql(client, 20)
-        assert_marts_agree(client)
-        begins = [1, *(end + 1 for end in ends[:-1])]
-        assert applied_batches(client, "orders") == [
-            list(range(begin, end + 1)) for begin, end in zip(begins, ends, strict=True)
-        ]
+        assert_tables_equal_postgresql(client, stream.batches, expected)
+        assert_marts_agree(client, stream.batches, stream.data)
+        assert applied_batches(client, "orders") == [[end] for end in ends]
         duplicates: dict[str, int] = dict(
             shop.query(
                 client,
@@ -204,6 +228,6 @@ def test_one_batch_at_a_time_and_every_file_twice_far_from_greenwich(tmp_path: P
                 "where status = 'applied' group by model",
             )
         )
-        for table, counts in shop.summary()["tables"].items():
+        for table, counts in shop.summary(expected)["tables"].items():
             # Each event came once more; redelivered events of older batches count as late.
             assert duplicates[table] >= counts["distinct_events"]

@@ -285,9 +285,9 @@ class Races:
     def run(self, name: str) -> range:
         """Run one of `RACES`. Return the keys that it used."""
         self._base += 10
-        table, *steps = RACES[name].strip().splitlines()
+        table, *steps = RACES[name].split("|")
         for step in steps:
-            self.send(step, table)
+            self.send(step, table.strip())
         for session in self._sessions.values():
             session.wait()
         return range(self._base, self._base + 10)
@@ -296,7 +296,7 @@ class Races:
         """Send a step of a race: a session, and its statement."""
         who, sql = step.split(maxsplit=1)
         sql = re.sub(r"#(\d)", lambda found: str(self._base + int(found[1])), sql)
-        self._session(who).send(sql.replace("LONG", LONG).replace(" T ", f" {table} "))
+        self._session(who).send(re.sub(r"\bT\b", table, sql.replace("LONG", LONG)))
         self._settle()
 
     def _session(self, name: str) -> Session:
@@ -385,8 +385,9 @@ def _row(image: str) -> Row:
     return row
 
 
-# The first line names the table. Then there is one step per line: session and statement. `#1` is a key of this race, T
-# the table. A step that waits for another session is answered when that session's transaction has ended.
+# The table, and then the steps, each a session and its statement. `#1` is a key of this race, T the table. A step that
+# waits for another session is answered when that session's transaction has ended.
+_OLD = "| S insert into T values (#1, 1, 1, 'old') | A begin | A update T set amount = 2 where id = #1"
 _WAITS = {
     # What A does to the row of #1, while B waits to insert the same key.
     "a_delete": "delete from T where id = #1",
@@ -398,311 +399,113 @@ _WAITS = {
 }
 RACES: dict[str, str] = {
     **{
-        f"an_insert_waits_for_{name}": f"""
-accounts
-S insert into T values (#1, 1, 1, 'old')
-A begin
-A update T set amount = 2 where id = #1
-B insert into T values (#1, 1, 3, 'new')
-A {sql}
-A commit
-"""
+        f"an_insert_waits_for_{name}": f"accounts {_OLD} | B insert into T values (#1, 1, 3, 'new') | A {sql} | A commit"
         for name, sql in _WAITS.items()
     },
     "the_waiting_transaction_goes_on": """
-accounts
-S insert into T values (#1, 1, 1, 'old')
-A begin
-A select * from T where id = #1 for update
-B begin
-B insert into T values (#1, 1, 2, 'new')
-A delete from T where id = #1
-A commit
-B update T set amount = 3 where id = #1
-B commit
-""",
-    "an_update_of_a_long_note_follows": """
-accounts
-S insert into T values (#1, 1, 1, 'old')
-A begin
-A update T set amount = 2 where id = #1
-B begin
-B insert into T values (#1, 1, 2, LONG)
-A delete from T where id = #1
-A commit
-B update T set amount = 3 where id = #1
-B commit
-C update T set amount = 4 where id = #1
-""",
-    "a_chain_of_three": """
-accounts
-S insert into T values (#1, 1, 1, 'old')
-A begin
-A update T set amount = 2 where id = #1
-B begin
-B insert into T values (#1, 1, 3, 'B')
-A delete from T where id = #1
-A commit
-C insert into T values (#1, 1, 4, 'C')
-B delete from T where id = #1
-B commit
-""",
-    "two_wait_and_one_of_them_deletes": """
-accounts
-S insert into T values (#1, 1, 1, 'old')
-A begin
-A update T set amount = 2 where id = #1
-B begin
-B insert into T values (#1, 1, 3, 'B')
-C begin
-C insert into T values (#1, 1, 4, 'C')
-A delete from T where id = #1
-A commit
-B delete from T where id = #1
-B commit
-C delete from T where id = #1
-C commit
-D insert into T values (#1, 1, 5, 'D')
-""",
+        accounts | S insert into T values (#1, 1, 1, 'old') | A begin | A select * from T where id = #1 for update |
+        B begin | B insert into T values (#1, 1, 2, 'new') | A delete from T where id = #1 | A commit |
+        B update T set amount = 3 where id = #1 | B commit""",
+    "an_update_of_a_long_note_follows": f"""
+        accounts {_OLD} | B begin | B insert into T values (#1, 1, 2, LONG) | A delete from T where id = #1 |
+        A commit | B update T set amount = 3 where id = #1 | B commit | C update T set amount = 4 where id = #1""",
+    "a_chain_of_three": f"""
+        accounts {_OLD} | B begin | B insert into T values (#1, 1, 3, 'B') | A delete from T where id = #1 |
+        A commit | C insert into T values (#1, 1, 4, 'C') | B delete from T where id = #1 | B commit""",
+    "two_wait_and_one_of_them_deletes": f"""
+        accounts {_OLD} | B begin | B insert into T values (#1, 1, 3, 'B') | C begin |
+        C insert into T values (#1, 1, 4, 'C') | A delete from T where id = #1 | A commit |
+        B delete from T where id = #1 | B commit | C delete from T where id = #1 | C commit |
+        D insert into T values (#1, 1, 5, 'D')""",
     "the_one_that_goes_first_rolls_back": """
-accounts
-A begin
-A insert into T values (#1, 1, 1, 'A')
-B insert into T values (#1, 1, 2, 'B')
-A rollback
-""",
-    "the_insert_is_tried_again_after_a_savepoint": """
-accounts
-S insert into T values (#1, 1, 1, 'old')
-A begin
-A update T set amount = 2 where id = #1
-B begin
-B savepoint s
-B insert into T values (#1, 1, 3, 'first')
-A delete from T where id = #1
-A commit
-B rollback to s
-B insert into T values (#1, 1, 4, 'second')
-B commit
-""",
+        accounts | A begin | A insert into T values (#1, 1, 1, 'A') | B insert into T values (#1, 1, 2, 'B') |
+        A rollback""",
+    "the_insert_is_tried_again_after_a_savepoint": f"""
+        accounts {_OLD} | B begin | B savepoint s | B insert into T values (#1, 1, 3, 'first') |
+        A delete from T where id = #1 | A commit | B rollback to s | B insert into T values (#1, 1, 4, 'second') |
+        B commit""",
     "a_key_that_moves_in_waits": """
-accounts
-S insert into T values (#1, 1, 1, 'old'), (#2, 2, 2, 'other')
-A begin
-A update T set amount = 3 where id = #1
-B update T set id = #1, note = 'moved' where id = #2
-A delete from T where id = #1
-A commit
-""",
+        accounts | S insert into T values (#1, 1, 1, 'old'), (#2, 2, 2, 'other') | A begin |
+        A update T set amount = 3 where id = #1 | B update T set id = #1, note = 'moved' where id = #2 |
+        A delete from T where id = #1 | A commit""",
     "keys_move_in_a_circle": """
-accounts
-S insert into T values (#1, 1, 1, 'a'), (#2, 2, 2, 'b')
-A begin
-A update T set id = #3, note = 'a3' where id = #1
-A update T set id = #1, note = 'b1' where id = #2
-B insert into T values (#2, 2, 3, 'B')
-A update T set id = #4, note = 'a4' where id = #3
-A commit
-""",
-    "an_upsert_waits": """
-accounts
-S insert into T values (#1, 1, 1, 'old')
-A begin
-A update T set amount = 2 where id = #1
-B insert into T values (#1, 1, 3, 'B') on conflict (id) do update set amount = excluded.amount
-A delete from T where id = #1
-A commit
-""",
+        accounts | S insert into T values (#1, 1, 1, 'a'), (#2, 2, 2, 'b') | A begin |
+        A update T set id = #3, note = 'a3' where id = #1 | A update T set id = #1, note = 'b1' where id = #2 |
+        B insert into T values (#2, 2, 3, 'B') | A update T set id = #4, note = 'a4' where id = #3 | A commit""",
+    "an_upsert_waits": f"""
+        accounts {_OLD} |
+        B insert into T values (#1, 1, 3, 'B') on conflict (id) do update set amount = excluded.amount |
+        A delete from T where id = #1 | A commit""",
     "an_upsert_waits_for_an_insert": """
-accounts
-A begin
-A insert into T values (#1, 1, 1, 'A')
-B insert into T values (#1, 1, 3, 'B') on conflict (id) do update set amount = excluded.amount
-A update T set amount = 2 where id = #1
-A commit
-""",
-    "a_prepared_delete": """
-accounts
-S insert into T values (#1, 1, 1, 'old')
-A begin
-A update T set amount = 2 where id = #1
-B insert into T values (#1, 1, 3, 'B')
-A delete from T where id = #1
-A prepare transaction 'p#1'
-S commit prepared 'p#1'
-""",
-    "a_prepared_insert": """
-accounts
-S insert into T values (#1, 1, 1, 'old')
-A begin
-A update T set amount = 2 where id = #1
-B begin
-B insert into T values (#1, 1, 3, 'B')
-A delete from T where id = #1
-A commit
-B prepare transaction 'q#1'
-C insert into T values (#2, 2, 4, 'C')
-C commit prepared 'q#1'
-""",
+        accounts | A begin | A insert into T values (#1, 1, 1, 'A') |
+        B insert into T values (#1, 1, 3, 'B') on conflict (id) do update set amount = excluded.amount |
+        A update T set amount = 2 where id = #1 | A commit""",
+    "a_prepared_delete": f"""
+        accounts {_OLD} | B insert into T values (#1, 1, 3, 'B') | A delete from T where id = #1 |
+        A prepare transaction 'p#1' | S commit prepared 'p#1'""",
+    "a_prepared_insert": f"""
+        accounts {_OLD} | B begin | B insert into T values (#1, 1, 3, 'B') | A delete from T where id = #1 |
+        A commit | B prepare transaction 'q#1' | C insert into T values (#2, 2, 4, 'C') | C commit prepared 'q#1'""",
     "a_prepared_delete_that_is_rolled_back": """
-accounts
-S insert into T values (#1, 1, 1, 'old')
-A begin
-A delete from T where id = #1
-B update T set amount = 3 where id = #1
-A prepare transaction 'r#1'
-S rollback prepared 'r#1'
-""",
+        accounts | S insert into T values (#1, 1, 1, 'old') | A begin | A delete from T where id = #1 |
+        B update T set amount = 3 where id = #1 | A prepare transaction 'r#1' | S rollback prepared 'r#1'""",
     "repeatable_read": """
-accounts
-S insert into T values (#1, 1, 1, 'old')
-B begin isolation level repeatable read
-B select * from T
-A begin
-A update T set amount = 2 where id = #1
-B insert into T values (#1, 1, 3, 'B')
-A delete from T where id = #1
-A commit
-B commit
-""",
+        accounts | S insert into T values (#1, 1, 1, 'old') | B begin isolation level repeatable read |
+        B select * from T | A begin | A update T set amount = 2 where id = #1 |
+        B insert into T values (#1, 1, 3, 'B') | A delete from T where id = #1 | A commit | B commit""",
     "a_serialization_failure": """
-accounts
-S insert into T values (#1, 1, 1, 'old')
-B begin isolation level repeatable read
-B select * from T
-A begin
-A update T set amount = 2 where id = #1
-B update T set amount = 3 where id = #1
-A commit
-B rollback
-""",
+        accounts | S insert into T values (#1, 1, 1, 'old') | B begin isolation level repeatable read |
+        B select * from T | A begin | A update T set amount = 2 where id = #1 |
+        B update T set amount = 3 where id = #1 | A commit | B rollback""",
     "a_deadlock": """
-accounts
-S insert into T values (#1, 1, 1, 'a'), (#2, 2, 2, 'b')
-A begin
-A update T set amount = 3 where id = #1
-B begin
-B update T set amount = 4 where id = #2
-A update T set amount = 3 where id = #2
-B update T set amount = 4 where id = #1
-A commit
-B commit
-""",
+        accounts | S insert into T values (#1, 1, 1, 'a'), (#2, 2, 2, 'b') | A begin |
+        A update T set amount = 3 where id = #1 | B begin | B update T set amount = 4 where id = #2 |
+        A update T set amount = 3 where id = #2 | B update T set amount = 4 where id = #1 | A commit | B commit""",
     "a_row_as_a_mutex": """
-accounts
-A begin
-A insert into T values (#9, 9, 1, 'A')
-B begin
-B insert into T values (#9, 9, 2, 'B')
-A insert into T values (#1, 1, 1, 'A')
-A delete from T where id = #9
-A commit
-B update T set amount = 2 where id = #1
-B commit
-""",
+        accounts | A begin | A insert into T values (#9, 9, 1, 'A') | B begin |
+        B insert into T values (#9, 9, 2, 'B') | A insert into T values (#1, 1, 1, 'A') |
+        A delete from T where id = #9 | A commit | B update T set amount = 2 where id = #1 | B commit""",
     "a_job_is_taken_and_queued_again": """
-accounts
-S insert into T values (#1, 1, 1, 'job'), (#2, 2, 1, 'job')
-A begin
-A select * from T where id = #1 for update skip locked
-B insert into T values (#1, 1, 2, 'again')
-A delete from T where id = #1
-A commit
-B begin
-B delete from T where id = (select min(id) from T where id in (#1, #2) for update skip locked)
-A insert into T values (#1, 1, 3, 'again')
-B commit
-""",
+        accounts | S insert into T values (#1, 1, 1, 'job'), (#2, 2, 1, 'job') | A begin |
+        A select * from T where id = #1 for update skip locked | B insert into T values (#1, 1, 2, 'again') |
+        A delete from T where id = #1 | A commit | B begin |
+        B delete from T where id = (select min(id) from T where id in (#1, #2) for update skip locked) |
+        A insert into T values (#1, 1, 3, 'again') | B commit""",
     "a_long_transaction_commits_last": """
-accounts
-S insert into T values (#1, 1, 1, 'a'), (#2, 2, 2, 'b')
-A begin
-A update T set amount = 3 where id = #1
-B update T set amount = 4 where id = #2
-B insert into T values (#3, 3, 4, 'B')
-A update T set amount = 5 where id = #2
-A commit
-""",
+        accounts | S insert into T values (#1, 1, 1, 'a'), (#2, 2, 2, 'b') | A begin |
+        A update T set amount = 3 where id = #1 | B update T set amount = 4 where id = #2 |
+        B insert into T values (#3, 3, 4, 'B') | A update T set amount = 5 where id = #2 | A commit""",
     "a_row_replaced_within_a_transaction": """
-accounts
-S insert into T values (#1, 1, 1, 'old')
-A begin; delete from T where id = #1; insert into T values (#1, 1, 2, 'new'); commit
-""",
+        accounts | S insert into T values (#1, 1, 1, 'old') |
+        A begin; delete from T where id = #1; insert into T values (#1, 1, 2, 'new'); commit""",
     "a_deferred_key_is_there_twice": """
-deferred
-S insert into T values (#1, 1, 1, 'old')
-A begin
-B begin
-B insert into T values (#1, 1, 2, 'B')
-A delete from T where id = #1
-A commit
-B commit
-""",
-    "a_deferred_check_waits": """
-deferred
-S insert into T values (#1, 1, 1, 'old')
-A begin
-A update T set amount = 2 where id = #1
-B insert into T values (#1, 1, 3, 'B')
-A delete from T where id = #1
-A commit
-""",
+        deferred | S insert into T values (#1, 1, 1, 'old') | A begin | B begin |
+        B insert into T values (#1, 1, 2, 'B') | A delete from T where id = #1 | A commit | B commit""",
+    "a_deferred_check_waits": f"""
+        deferred {_OLD} | B insert into T values (#1, 1, 3, 'B') | A delete from T where id = #1 | A commit""",
     "a_truncate_waits": """
-emptied
-S insert into T values (#1, 1, 1, 'a'), (#2, 2, 2, 'b')
-A begin
-A update T set amount = 3 where id = #1
-B truncate emptied
-A commit
-C insert into T values (#2, 2, 3, 'C')
-""",
+        emptied | S insert into T values (#1, 1, 1, 'a'), (#2, 2, 2, 'b') | A begin |
+        A update T set amount = 3 where id = #1 | B truncate emptied | A commit |
+        C insert into T values (#2, 2, 3, 'C')""",
     "a_truncate_is_rolled_back": """
-emptied
-S insert into T values (#1, 1, 1, 'a')
-A begin; truncate emptied
-B insert into T values (#1, 1, 2, 'B')
-C insert into T values (#2, 2, 2, 'C')
-A rollback
-""",
+        emptied | S insert into T values (#1, 1, 1, 'a') | A begin; truncate emptied |
+        B insert into T values (#1, 1, 2, 'B') | C insert into T values (#2, 2, 2, 'C') | A rollback""",
     "a_code_is_given_up": """
-coded
-S insert into T values (#1, #5, 1, 'old')
-A begin
-A select * from T where id = #1 for update
-A update T set amount = 2 where id = #1
-B insert into T values (#2, #5, 3, 'B')
-A update T set code = #6 where id = #1
-A commit
-""",
+        coded | S insert into T values (#1, #5, 1, 'old') | A begin | A select * from T where id = #1 for update |
+        A update T set amount = 2 where id = #1 | B insert into T values (#2, #5, 3, 'B') |
+        A update T set code = #6 where id = #1 | A commit""",
     "a_code_is_taken_over": """
-coded
-S insert into T values (#1, #5, 1, 'old'), (#2, #6, 2, 'other')
-A begin
-A update T set amount = 2 where id = #1
-B update T set code = #5 where id = #2
-A delete from T where id = #1
-A commit
-""",
+        coded | S insert into T values (#1, #5, 1, 'old'), (#2, #6, 2, 'other') | A begin |
+        A update T set amount = 2 where id = #1 | B update T set code = #5 where id = #2 |
+        A delete from T where id = #1 | A commit""",
     "a_primary_key_changes_and_the_code_stays": """
-coded
-S insert into T values (#1, #5, 1, 'old')
-A update T set id = #2 where id = #1
-B begin
-B update T set id = #3, amount = 3 where id = #2
-C insert into T values (#4, #5, 4, 'C')
-B delete from T where id = #3
-B commit
-""",
+        coded | S insert into T values (#1, #5, 1, 'old') | A update T set id = #2 where id = #1 | B begin |
+        B update T set id = #3, amount = 3 where id = #2 | C insert into T values (#4, #5, 4, 'C') |
+        B delete from T where id = #3 | B commit""",
     "the_items_of_a_parent_are_replaced": """
-items
-S insert into T values (#1, 1, 1, 'old'), (#1, 2, 1, 'old')
-A begin
-A update T set amount = 2 where id = #1
-B insert into T values (#1, 1, 3, 'B'), (#1, 3, 3, 'B')
-A delete from T where id = #1
-A insert into T values (#1, 2, 4, 'A')
-A commit
-""",
+        items | S insert into T values (#1, 1, 1, 'old'), (#1, 2, 1, 'old') | A begin |
+        A update T set amount = 2 where id = #1 | B insert into T values (#1, 1, 3, 'B'), (#1, 3, 3, 'B') |
+        A delete from T where id = #1 | A insert into T values (#1, 2, 4, 'A') | A commit""",
 }
 
 # Steps while a slot is created. It waits for A, and then for B, which was open when A ended. C begins later, and is

@@ -8,6 +8,7 @@ import statistics
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 from tests.support.shop import LANDING, position
@@ -42,9 +43,9 @@ def kept_marts(rows: Iterable[tuple[str, Iterable[str], Iterable[str]]]) -> Figu
     return {(mart, *groups): tuple(Decimal(figure) for figure in figures) for mart, groups, figures in rows}
 
 
-def expected_marts(batch: int) -> Figures:
+def expected_marts(batch: int, landing: Path = LANDING) -> Figures:
     """The marts after the batches up to ``batch``, computed from plain rows."""
-    customers, orders, items = (landed_rows(table, batch) for table in KEYS)
+    customers, orders, items = (landed_rows(table, batch, landing) for table in KEYS)
     homes = {key: (customers[key]["region"], customers[key]["tier"]) for key in customers}
     ordered = [(order, homes.get((order["customer_id"],))) for order in orders.values()]
     lines = [(item, orders.get(key[:1])) for key, item in items.items()]
@@ -86,11 +87,11 @@ def expected_marts(batch: int) -> Figures:
     }
 
 
-def landed_rows(table: str, batch: int) -> Rows:
+def landed_rows(table: str, batch: int, landing: Path = LANDING) -> Rows:
     """The rows of ``table`` as parsed JSON: the last event of each key."""
     last: dict[tuple[int, ...], Event] = {}
     for number in range(1, batch + 1):
-        for file in (LANDING / table / f"batch={number:06}").glob("*.json.gz"):
+        for file in (landing / table / f"batch={number:06}").glob("*.json.gz"):
             with gzip.open(file, "rt", encoding="utf-8") as lines:
                 for event in map(json.loads, lines):
                     if event["source"]["table"] != table:
