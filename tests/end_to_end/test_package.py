@@ -63,9 +63,9 @@ def packages() -> str:
     return str(snippet).replace("../versioned_collapsing", str(REPOSITORY))
 
 
-@pytest.fixture(params=["stock dbt-clickhouse", "spark_clickhouse"])
-def consumer(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
-    """A project with nothing but its models, on the stock adapter with a server, or on ours."""
+@pytest.fixture
+def consumer(tmp_path: Path) -> Iterator[Path]:
+    """A project with nothing but its models, on the stock adapter; tests/release has ours."""
     for path, text in (
         ("packages.yml", packages()),
         ("dbt_project.yml", yaml.safe_dump(PROJECT)),
@@ -77,9 +77,7 @@ def consumer(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
         (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).write_text(text)
     with running_server(tmp_path / "server", password="secret") as (host, port):
-        stock = {"type": "clickhouse", "host": host, "port": port, "password": "secret"}
-        ours = {"type": "spark_clickhouse", "threads": 2}
-        output = {"schema": "shop", **(ours if request.param == "spark_clickhouse" else stock)}
+        output = {"type": "clickhouse", "schema": "shop", "host": host, "port": port, "password": "secret"}
         profile = {"consumer": {"target": "dev", "outputs": {"dev": output}}}
         (tmp_path / "profiles.yml").write_text(yaml.safe_dump(profile))
         yield tmp_path

@@ -226,5 +226,6 @@ def test_second_command_parses_only_what_has_changed(first_build: Any, later: An
         assert "Unable to do partial parsing" not in outcome.output
 
 
-def test_expected_errors_of_spark_are_not_printed(first_build: Any) -> None:
+def test_expected_errors_and_the_progress_of_spark_are_not_in_a_pipe(first_build: Any) -> None:
     assert "SQLQueryContextLogger" not in first_build.output
+    assert "Spark [" not in first_build.output

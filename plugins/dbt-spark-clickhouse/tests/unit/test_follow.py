@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -53,6 +54,27 @@ def test_a_project_that_never_could_be_read_ends_it(
     follower = follow.Follower(options, stopper, has_begun=has_begun)
     assert follower.follow() == (follow.FAILED if has_begun else follow.MISUSED)
     assert stopper.is_asked is has_begun
+
+
+@pytest.mark.parametrize("is_once", [False, True])
+def test_a_run_that_fails_is_told_of(is_once: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It ends a run that is not to wait. Others wait, until somebody ends them."""
+    stopper = follow.Stopper()
+
+    def wait(*_: Any) -> None:
+        stopper.is_asked = True
+
+    monkeypatch.setattr(stopper, "wait", wait)
+    health = tmp_path / "health.json"
+    options = follow.Options.of(
+        [*(["--once"] if is_once else []), "--project-dir", str(tmp_path), "--health-file", str(health)]
+    )
+    follower = follow.Follower(options, stopper)
+    monkeypatch.setattr(follower, "read_project", lambda: True)
+    monkeypatch.setattr(follower, "_run", lambda _: False)
+    assert follower.follow() == follow.FAILED
+    assert stopper.is_asked is not is_once
+    assert json.loads(health.read_text())["state"] == ("failing" if is_once else "ended")
 
 
 @pytest.mark.parametrize("option", ["--every", "--memory"])
