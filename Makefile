@@ -109,8 +109,7 @@ soak: setup ## Run the long tests: random histories, deaths at every statement, 
 	@$(VENV)/bin/pytest tests/materialization/test_life.py --lives 60
 	@$(VENV)/bin/pytest tests/materialization/test_deaths.py tests/materialization/test_rebuild.py \
 		tests/materialization/test_histories.py tests/materialization/test_history.py tests/materialization/test_atomic.py \
-		tests/materialization/test_views.py tests/materialization/test_joined_views.py \
-		tests/materialization/test_view_selects.py \
+		tests/materialization/test_views.py tests/materialization/test_view_selects.py \
 		tests/end_to_end/test_shop.py tests/bridges/test_shop.py --exhaustive
 	@$(VENV)/bin/python -m tests.faults --minutes 60 --kinds SIGKILL
 	@$(VENV)/bin/pytest tests/end_to_end/test_deaths_on_spark.py --spark-deaths 100

@@ -11,11 +11,8 @@ from tests.faults.engines import Engine
 from tests.faults.kinds import KINDS
 
 SEED = "make test"
-# A process that is killed, and the faults that no other test covers, by the engine on which they are tried.
-SHORT = {
-    "embedded": ("SIGKILL", "full disk", "clock jumps"),
-    "server": ("answer lost", "connection cut during a statement", "query killed", "memory limit"),
-}
+# A process that is killed, and faults that no other test covers, by the engine on which they are tried.
+SHORT = {"embedded": ("SIGKILL", "full disk"), "server": ("answer lost", "query killed")}
 
 
 @pytest.fixture(scope="module")

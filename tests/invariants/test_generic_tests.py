@@ -141,7 +141,7 @@ CASES = [
         "net_sign_is_zero_or_one", "one_live_row_per_key", "cancel_rows_match_state_rows", "pairs_share_a_partition",
         "live_version_is_the_highest", "final_equals_signed_sums", "rows_waiting_to_collapse_below")),
     *(Case(f"{case.name}_in_a_sample_of_all", case.test, case.relation, case.conditions,
-        {**case.arguments, "sample": 1}) for case in VIOLATIONS),
+        {**case.arguments, "sample": 1}) for case in VIOLATIONS[::5]),
     *(Case(f"{case.name}_in_a_sample_of_none", case.test, case.relation, [],
         {**case.arguments, "sample": 1_000_003}) for case in VIOLATIONS),
     Case("violation_where", "one_live_row_per_key", "one_live_row_per_key", ["more than one live row"],

@@ -10,7 +10,6 @@ import pytest
 
 from sqlfluff_plugin_versioned_collapsing.compiled import Finding, lint_manifest, main
 from tests.support.collapsing_project import CollapsingProject
-from tests.support.commands import dbt
 
 ORDERS = "{{ ref('orders') }}"
 BAD_MODELS = {
@@ -124,10 +123,3 @@ def test_what_is_not_compiled_is_a_finding(manifest: Path, tmp_path: Path) -> No
     parsed = tmp_path / "manifest.json"
     parsed.write_text(json.dumps(loaded))
     assert {code for _, code in of(lint_manifest(parsed))} == {"VC00"}
-
-
-def test_nothing_is_found_in_this_project(tmp_path: Path) -> None:
-    of_clickhouse = ["current", "marts", "reference", "test_type:singular", "path:analyses"]
-    (outcome,) = dbt(tmp_path, ["compile", "--select", *of_clickhouse])
-    assert outcome.success, outcome
-    assert lint_manifest(tmp_path / "target" / "manifest.json") == []

@@ -121,21 +121,16 @@ def test_a_cycle_is_found() -> None:
 
 
 @pytest.mark.parametrize(
-    ("caller", "called", "is_right"),
+    ("caller", "called"),
     [
-        (MAIN / "stage.sql", MAIN / "ledger.sql", True),
-        (MAIN / "stage.sql", HELPERS / "a.sql", True),
-        (MAIN / "versioned_collapsing.sql", MAIN / "recover.sql", True),
-        (Path("macros/operations/a.sql"), MAIN / "lock.sql", True),
-        (MAIN / "ledger.sql", MAIN / "stage.sql", False),
-        (HELPERS / "a.sql", MAIN / "options.sql", False),
-        (MAIN / "recover.sql", MAIN / "versioned_collapsing.sql", False),
-        (MAIN / "lock.sql", Path("macros/operations/a.sql"), False),
+        (MAIN / "ledger.sql", MAIN / "stage.sql"),
+        (HELPERS / "a.sql", MAIN / "options.sql"),
+        (MAIN / "recover.sql", MAIN / "versioned_collapsing.sql"),
+        (MAIN / "lock.sql", Path("macros/operations/a.sql")),
     ],
 )
-def test_a_call_backwards_is_found(caller: Path, called: Path, is_right: bool) -> None:
-    found = sources_of({caller: macro("one", "two"), called: macro("two")})
-    assert (backward_calls(found) == []) == is_right
+def test_a_call_backwards_is_found(caller: Path, called: Path) -> None:
+    assert backward_calls(sources_of({caller: macro("one", "two"), called: macro("two")})) != []
 
 
 def test_a_private_call_is_found() -> None:

@@ -101,7 +101,7 @@ def test_implementations_take_the_arguments_of_their_dispatch(paths: list[Path])
     assert differing_implementations(macros, {**macros_of_dbt(), **macros}) == []
 
 
-# The checks themselves find violations.
+# The checks themselves find violations; that they find nothing else, the macros show.
 
 
 DESCRIBED = {"name": "a", "description": "What it is."}
@@ -149,59 +149,22 @@ def test_an_unbound_name_is_found(source: str) -> None:
     assert unbound_names(template(source), {"adapter", "statement"}) == ["line 1: give"]
 
 
+@pytest.mark.parametrize("call", ["m(1)", "m(a=1)", "m(1, 2, d=4)", "m(1, 2, 3, 4)"])
+def test_an_incomplete_call_is_found(call: str) -> None:
+    (macro,) = macros_of(template("{% macro m(a, b, c=none) %}{% endmacro %}"))
+    assert len(incomplete_calls(template(f"{{{{ {call} }}}}"), {"m": macro})) == 1
+
+
 @pytest.mark.parametrize(
     "source",
     [
-        "{% macro m(a, b=a) %}{{ a }}{{ b }}{{ varargs }}{{ kwargs }}{{ caller() }}{% endmacro %}",
-        "{% macro m() %}{% for a, (b, c) in [] if a %}{{ c, loop }}{% endfor %}{% endmacro %}",
-        "{% macro m() %}{% set a %}text{% endset %}{{ a }}{% endmacro %}",
-        "{% macro m(a) %}{% if a %}{% set b = 1 %}{{ b }}{% endif %}{% endmacro %}",
-        """{% macro m(a) %}{% if a %}{% set b = 1 %}{% elif a == 2 %}{% set b = 2 %}
-        {% else %}{% set b = 3 %}{% endif %}{{ b }}{% endmacro %}""",
-        "{% macro m() %}{% set a = namespace(b=1) %}{% set a.b = 2 %}{% endmacro %}",
-        "{% macro m() %}{% call(a) statement('s') %}{{ a }}{% endcall %}{% endmacro %}",
-        "{% materialization m, adapter='spark' %}{% set a = 1 %}{{ a }}{% endmaterialization %}",
-        "{% test m(model, a) %}{{ model }}{{ a }}{% endtest %}",
-        "{% set a = 1 %}select {{ a }}",
+        "{% macro m() %}{{ target.type }}{% endmacro %}",
+        "{% macro m() %}{{ target['type'] }}{% endmacro %}",
+        "{% macro spark__m() %}{% endmacro %}{{ target.type }}",
     ],
 )
-def test_a_bound_name_is_not_found(source: str) -> None:
-    assert unbound_names(template(source), {"statement", "namespace"}) == []
-
-
-@pytest.mark.parametrize(
-    ("call", "is_complete"),
-    [
-        ("m(1, 2)", True),
-        ("m(1, b=2, c=3)", True),
-        ("m(*rows)", True),
-        ("other()", True),
-        ("m(1)", False),
-        ("m(a=1)", False),
-        ("m(1, 2, d=4)", False),
-        ("m(1, 2, 3, 4)", False),
-    ],
-)
-def test_an_incomplete_call_is_found(call: str, is_complete: bool) -> None:
-    (macro,) = macros_of(template("{% macro m(a, b, c=none) %}{% endmacro %}"))
-    problems = incomplete_calls(template(f"{{{{ {call} }}}}"), {"m": macro})
-    assert problems == [] if is_complete else len(problems) == 1
-
-
-@pytest.mark.parametrize(
-    ("source", "is_right"),
-    [
-        ("{% macro m() %}{{ target.type }}{% endmacro %}", False),
-        ("{% macro m() %}{{ target['type'] }}{% endmacro %}", False),
-        ("{% macro spark__m() %}{% endmacro %}{{ target.type }}", False),
-        ("{% macro spark__m() %}{{ target.type }}{% endmacro %}", True),
-        ("{% macro m(target) %}{{ target.type }}{% endmacro %}", True),
-        ("{% macro m() %}{% set target = this %}{{ target.type }}{% endmacro %}", True),
-        ("{% macro m() %}{{ target.schema ~ relation.type }}{% endmacro %}", True),
-    ],
-)
-def test_a_target_type_is_found(source: str, is_right: bool) -> None:
-    assert target_types(template(source)) == ([] if is_right else ["line 1: target.type"])
+def test_a_target_type_is_found(source: str) -> None:
+    assert target_types(template(source)) == ["line 1: target.type"]
 
 
 @pytest.mark.parametrize(
@@ -224,14 +187,6 @@ def test_a_target_type_is_found(source: str, is_right: bool) -> None:
 def test_a_gap_in_the_documentation_is_found(documented: dict[str, Any], problem: str) -> None:
     macros = macros_by_name("{% macro m(a) %}{% endmacro %}{% macro not_public(a) %}{% endmacro %}")
     assert problem in documentation_problems(macros, documented, {"m"})
-
-
-def test_complete_documentation_is_not_found() -> None:
-    macros = macros_by_name("{% macro m(a) %}{% endmacro %}{% macro not_public(a) %}{% endmacro %}")
-    arguments = [{**DESCRIBED, "type": "optional[list[string]]"}]
-    for example in ("versioned_collapsing.m(a=1)", "dbt run-operation m --args '{a: 1}'"):
-        documented = {"m": {"description": f"Does.\nExample: `{example}`", "arguments": arguments}}
-        assert documentation_problems(macros, documented, {"m"}) == []
 
 
 def test_a_differing_implementation_is_found() -> None:

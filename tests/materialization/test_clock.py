@@ -22,7 +22,9 @@ def rows(version: int) -> list[Row]:
 
 
 def make(make_project: MakeProject, schema: str) -> Table:
-    table = Table(make_project(schema), change_feed=True)
+    project = make_project(schema)
+    project.set_variables(versioned_collapsing_lock_seconds=1)
+    table = Table(project, change_feed=True)
     table.apply(rows(1))
     table.apply(rows(2))
     return table

@@ -158,7 +158,7 @@ class History:
             assert kept == regions, view
 
 
-@pytest.mark.parametrize(("name", "config"), [("journal", {}), ("direct", {}), ("chunked", {"chunks": 3})])
+@pytest.mark.parametrize(("name", "config"), [("journal", {}), ("chunked", {"chunks": 3})])
 def test_random_histories(
     make_project: Callable[[str], CollapsingProject], request: pytest.FixtureRequest, name: str, config: dict[str, Any]
 ) -> None:

@@ -325,7 +325,7 @@ def test_a_history_of_runs_that_died(make_project: MakeProject, is_exhaustive: b
     """One model dies before each statement of an apply; the last one lives. The next apply completes what had begun."""
     project = make_project("history_deaths")
     last = 30
-    deaths = range(0, last, 1 if is_exhaustive else 3)
+    deaths = range(0, last, 1 if is_exhaustive else 5)
     names = [f"t{number:02}x" for number in deaths]
     for name in names:
         project.add_model(name, CONFIG, SELECT.format("changes"))

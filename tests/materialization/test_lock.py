@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
 
 import pytest
 
 from tests.support.collapsing_project import OperationError, Row
 from tests.support.collapsing_projects import MakeProject
+from tests.support.commands import variables
 from tests.support.statements import at_statement
 from tests.support.table import Table
 
@@ -42,21 +41,20 @@ def rows(version: int) -> list[Row]:
 
 def make(make_project: MakeProject, schema: str, select: str = SLOW) -> Table:
     """A table with rows, and slow changes to all of them."""
-    table = Table(make_project(schema), select=select)
+    project = make_project(schema)
+    project.set_variables(versioned_collapsing_lock_seconds=1)  # for the locks that the tests make
+    table = Table(project, select=select)
     table.apply(rows(1))
     table.stage(rows(2))
     return table
 
 
-def start(table: Table, **variables: Any) -> subprocess.Popen[str]:
-    """Start a run in another process. It holds the lock when this returns."""
-    process = table.project.start("run", "--vars", json.dumps(variables))
+def wait_until_at_work(table: Table) -> None:
+    """Until a run in another process holds the lock."""
     deadline = time.monotonic() + 60
     while not is_locked(table) or not statements(table):
-        assert process.poll() is None, process.communicate()[0]
         assert time.monotonic() < deadline
         time.sleep(0.02)
-    return process
 
 
 def is_locked(table: Table) -> bool:
@@ -101,8 +99,9 @@ def page_to_wait_for() -> Iterator[tuple[str, threading.Event]]:
 
 def test_a_second_run_leaves_one_at_work_alone(make_project: MakeProject) -> None:
     table = make(make_project, "lock_at_work", WAITING)
-    with page_to_wait_for() as (page, served):
-        first = start(table, page=page)
+    with page_to_wait_for() as (page, served), ThreadPoolExecutor() as pool:
+        first = pool.submit(table.project.run_apart, "run", *variables(page=page))
+        wait_until_at_work(table)
         second = table.run()["target"]
         assert second.status == "error"
         assert AT_WORK.format("lock_at_work") in second.message
@@ -112,8 +111,7 @@ def test_a_second_run_leaves_one_at_work_alone(make_project: MakeProject) -> Non
         with pytest.raises(OperationError, match="Another run holds the lock"):
             table.operation("rebalance", model="target")
         served.set()
-        output = first.communicate()[0]
-    assert first.returncode == 0, output
+        assert first.result().success, first.result()
     check(table, 2)
     assert table.run()["target"].message == f"{KEYS} rows: {KEYS} duplicates"
 
@@ -121,11 +119,12 @@ def test_a_second_run_leaves_one_at_work_alone(make_project: MakeProject) -> Non
 def test_of_runs_that_start_at_once_each_applies_or_stops(make_project: MakeProject) -> None:
     table = make(make_project, "lock_race")
     table.project.set_variables(versioned_collapsing_lock_seconds=20)  # a busy machine is not dead
-    runs = [table.project.start("run", "--target-path", f"target_{number}") for number in range(3)]
-    outputs = [process.communicate()[0] for process in runs]
-    assert any(process.returncode == 0 for process in runs), outputs
-    for process, output in zip(runs, outputs, strict=True):
-        assert process.returncode == 0 or AT_WORK.format("lock_race") in output, output
+    with ThreadPoolExecutor() as pool:
+        runs = [pool.submit(table.project.run_apart, "run", "--target-path", f"target_{number}") for number in range(3)]
+    outcomes = [run.result() for run in runs]
+    assert any(outcome.success for outcome in outcomes), outcomes
+    for outcome in outcomes:
+        assert outcome.success or AT_WORK.format("lock_race") in outcome.nodes["target"].message, outcome
     check(table, 2)
     written = table.query("select sum(states), sum(cancels) from versioned_collapsing_ledger where status = 'applied'")
     assert written == [(2 * KEYS, KEYS)]
@@ -146,7 +145,8 @@ def test_views_of_one_table_wait_for_each_other(make_project: MakeProject) -> No
 
 def test_the_lock_of_a_killed_run_is_taken_over(make_project: MakeProject) -> None:
     table = make(make_project, "lock_killed")
-    killed = start(table, pause=0.05)
+    killed = table.project.start("run", *variables(pause=0.05))
+    wait_until_at_work(table)
     killed.kill()
     killed.communicate()
     while statements(table):  # The server finishes what it was told to do.

@@ -43,8 +43,6 @@ def select(version: int) -> str:
 
 MODELS: dict[str, dict[str, Any]] = {
     "plain": {},
-    "chunked": {"chunks": 3},
-    "in_a_contract": {"contract": {"enforced": True}},
     "chunked_in_a_contract": {"chunks": 3, "contract": {"enforced": True}},
 }
 

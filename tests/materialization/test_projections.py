@@ -31,9 +31,3 @@ def test_it_agrees_and_can_be_added_to_a_table_with_rows(make_project: MakeProje
         check_sums(table)
     query = "select name from system.projections where database = 'projections' and table = 'target'"
     assert table.query(query) == [("by_region",)]
-
-
-def test_a_table_is_built_with_it(make_project: MakeProject) -> None:
-    table = Table(make_project("projections_built"), COLUMNS, **WITH_IT)
-    table.apply([(1, "EU", 1, 1, 1)])
-    check_sums(table)

@@ -20,7 +20,7 @@ def truncate(version: int) -> Row:
     return None, version, 0, True
 
 
-@pytest.mark.parametrize("options", [{}, {"chunks": 3}, {"remember_deletes": False}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"chunks": 3, "remember_deletes": False}], ids=str)
 def test_rows_at_or_below_go_for_ever(make_project: MakeProject, options: dict[str, Any]) -> None:
     table = Table(make_project("truncate_" + "_".join(options)), COLUMNS, **options)
     table.apply([(1, 5), (2, 10), (3, 11), (4, 5)])

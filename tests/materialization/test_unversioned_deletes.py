@@ -117,20 +117,14 @@ def test_the_tombstone_takes_the_version_that_died(project: CollapsingProject) -
     assert 90 not in remembered
 
 
-def test_a_batch_that_is_null_stops_the_run(make_project: MakeProject) -> None:
-    project = make_project("ignore_null_batch")
+def test_an_upsert_without_a_version_or_batch_stops_the_run(make_project: MakeProject) -> None:
+    project = make_project("ignore_nulls")
     project.add_model("target", CONFIG, "select * from changes")
     structure = STRUCTURE.replace("_batch UInt64", "_batch Nullable(UInt64)")
-    project.replace_rows("changes", structure, [(1, 1, 1, 1, False, None)])
-    outcome = project.run()["target"]
-    assert "1 row: _batch is null" in outcome.message
-
-
-def test_an_upsert_without_version_stops_the_run(make_project: MakeProject) -> None:
-    project = make_project("ignore_null_version")
-    project.add_model("target", CONFIG, "select * from changes")
-    project.replace_rows("changes", STRUCTURE, [(1, 1, 1, None, False, 1)])
-    assert "1 row: _version is null" in project.run()["target"].message
+    project.replace_rows("changes", structure, [(1, 1, 1, None, False, 1), (2, 1, 1, 1, False, None)])
+    message = project.run()["target"].message
+    assert "1 row: _version is null" in message
+    assert "1 row: _batch is null" in message
 
 
 def test_deletes_without_version_go_on_after_a_truncate(make_project: MakeProject) -> None:

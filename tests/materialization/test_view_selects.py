@@ -348,7 +348,7 @@ def problems(project: CollapsingProject) -> dict[str, list[str]]:
     return find_problems(project, selects)
 
 
-@pytest.fixture(scope="module", params=range(3))
+@pytest.fixture(scope="module", params=range(2))
 def changed(project: CollapsingProject, request: pytest.FixtureRequest) -> str:
     """Tables before and after a change, and the change itself; the names end with `__1_old`, `__1_new` and so on."""
     return fill(project, request.param)

@@ -196,7 +196,8 @@ def test_a_column_that_the_feed_needs_is_refused(make_project: MakeProject) -> N
     apply(table, 2)
 
 
-def test_tables_and_views_may_be_in_several_schemas(make_project: MakeProject) -> None:
+def test_a_view_of_two_tables(make_project: MakeProject) -> None:
+    """In several schemas. Either table may have several applies, or none, before the view runs."""
     table = make(make_project, "view_schemas")
     for schema in ("view_schemas_left", "view_schemas_right"):
         table.command(f"create database {schema}")
@@ -204,36 +205,52 @@ def test_tables_and_views_may_be_in_several_schemas(make_project: MakeProject) -
     table.add_view(
         "sums",
         "region",
-        "select a.region as region, sum(a.amount * a._sign * b._sign) as total, sum(a._sign * b._sign) as c "
+        "select a.region as region, sum(a.amount * b.amount * a._sign * b._sign) as total, sum(a._sign * b._sign) as c "
         "from {{ ref('target') }} as a inner join {{ ref('other') }} as b on a.id = b.id group by region",
         schema="right",
     )
-    for version, said in ((2, None), (3, "added the changes of other and target"), (None, NOTHING)):
-        found = table.build(rows(version) if version else [])["sums"]
-        assert said in (None, found)
-        assert agrees(table, "view_schemas_right.sums")
+    live = "(select * from {} final where _sign = 1)"
+    expected = (
+        "select a.region as region, sum(a.amount * b.amount), count() from "
+        f"{live.format('target')} as a inner join {live.format('view_schemas_left.other')} as b on a.id = b.id "
+        "group by region order by region"
+    )
+    kept = (
+        "select region, sum(total), sum(c) as n from view_schemas_right.sums group by region having n <> 0 order by 1"
+    )
+    version = 1
+    for applied, said in (
+        (["target", "other"], "filled from other and target"),
+        (["target", "other"], "added the changes of other and target"),
+        (["target", "target"], "added the changes of target"),
+        (["other", "target", "other"], "added the changes of other and target"),
+        ([], NOTHING),
+    ):
+        for name in applied:
+            version += 1
+            table.build(rows(version), "--select", name)
+        assert table.build((), "--select", "sums")["sums"] == said
+        assert table.query(kept) == table.query(expected), applied
 
 
 @pytest.mark.parametrize("is_fill", [True, False], ids=["fill", "changes"])
 def test_a_run_that_died_is_begun_anew(make_project: MakeProject, is_exhaustive: bool, is_fill: bool) -> None:
-    """Before every third statement, unless the test is exhaustive. The table advances meanwhile."""
+    """Each view dies before another statement, every third unless the test is exhaustive. The table advances
+    meanwhile."""
     table = make(make_project, f"view_deaths_{is_fill}")
-    keep(table)
-    for death in range(0, 30, 1 if is_exhaustive else 3):
-        if is_fill:
-            table.add_view("sums", "region", MODEL.replace("total", "total ") + f" -- {death}")
-        apply(table, 2 * death + 2)
-        with dying({"sums": death}):
-            outcome = table.run("--select", "sums")["sums"]
-        if outcome.status == "success":
-            break
-        assert "sums died here" in outcome.message
-        if death % 2:
-            apply(table, 2 * death + 3)
-        table.build((), "--select", "sums")
-        assert agrees(table), death
-    assert death > 5
-    assert agrees(table)
+    deaths = {f"v{number:02}x": number for number in range(0, 22, 1 if is_exhaustive else 3)}
+    for name in deaths:
+        table.add_view(name, "region", MODEL)
+    if not is_fill:
+        table.build()
+        apply(table, 2)
+    with dying(deaths) as begun:
+        outcomes = table.run("--select", *deaths)
+    died = [name for name in deaths if outcomes[name].status == "error"]
+    assert 3 < len(died) < len(deaths), begun
+    apply(table, 3)
+    table.build((), "--select", *died)
+    assert [name for name in died if not agrees(table, name)] == []
 
 
 @pytest.mark.parametrize("has_view", [False, True], ids=["fill", "changes"])
