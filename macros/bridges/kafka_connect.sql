@@ -89,17 +89,10 @@
   {%- set names = ['connector', 'db', 'schema', 'table', 'collection', 'lsn', 'commit_lsn', 'sequence', 'file', 'pos',
       'row', 'ts_ms', 'ord'] -%}
   {%- for name in names -%}
-    {%- do fields.update({name: versioned_collapsing._get_field_text_sql("ifNull(toString(source), '')", name)}) -%}
+    {%- do fields.update({name: "JSONExtract(ifNull(toString(source), ''), '" ~ name ~ "', 'Nullable(String)')"}) -%}
   {%- endfor -%}
   {%- do fields.update({'table': 'ifNull(' ~ fields.table ~ ', ' ~ fields.collection ~ ')'}) -%}
   {%- do return(fields) -%}
-{% endmacro %}
-
-
-{% macro _get_field_text_sql(image, name) %}
-  {%- do return(
-      'JSONExtract(' ~ image ~ ', ' ~ versioned_collapsing.quote_literal(name) ~ ", 'Nullable(String)')"
-  ) -%}
 {% endmacro %}
 
 

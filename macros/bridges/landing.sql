@@ -197,25 +197,15 @@
     {%- do return(nothing) -%}
   {%- endif -%}
   {%- set ledger = versioned_collapsing.get_ledger_relation(target_relation) -%}
-  {%- set there = run_query(versioned_collapsing._get_has_watermarks_sql(ledger)).rows[0] -%}
-  {%- if not there['_dbt_n'] | int -%}
+  {%- if not versioned_collapsing.read_tables([ledger]) -%}
     {%- do return(nothing) -%}
   {%- endif -%}
   {%- set found = run_query(
       versioned_collapsing._get_watermark_sql(ledger, landing_name, target_relation, model)
   ).rows[0] -%}
-  {%- do return({'text': found['_dbt_watermark'], 'uuid': found['_dbt_uuid']} if found['_dbt_watermark'] else nothing)
-  -%}
+  {%- set last = {'text': found['_dbt_watermark'], 'uuid': found['_dbt_uuid']} -%}
+  {%- do return(last if last.text else nothing) -%}
 {% endmacro %}
-
-
-{% macro _get_has_watermarks_sql(ledger) -%}
-  select count() as _dbt_n
-  from system.columns
-  where {{ versioned_collapsing.get_is_table_sql(ledger, 'table') }}
-    and name = 'watermarks'
-  {{ versioned_collapsing.get_settings_sql() }}
-{%- endmacro %}
 
 
 {% macro _get_watermark_sql(ledger, landing_name, target_relation, model) -%}
@@ -249,21 +239,14 @@
 {% macro get_range_sql(watermark, type, last, overlap, through) %}
   {%- set bounds = [] -%}
   {%- if last is not none -%}
-    {%- do bounds.append(versioned_collapsing._get_bound_sql(
-        watermark, '>=', versioned_collapsing._get_lower_bound_sql(type, last, overlap)
-    )) -%}
+    {%- do bounds.append('>= ' ~ versioned_collapsing._get_lower_bound_sql(type, last, overlap)) -%}
   {%- endif -%}
   {%- if through is not none -%}
-    {%- do bounds.append(versioned_collapsing._get_bound_sql(
-        watermark, '<=', versioned_collapsing._get_watermark_literal_sql(type, through)
-    )) -%}
+    {%- do bounds.append('<= ' ~ versioned_collapsing._get_watermark_literal_sql(type, through)) -%}
   {%- endif -%}
-  {%- do return(bounds | join(' and ') or 'true') -%}
-{% endmacro %}
-
-
-{% macro _get_bound_sql(watermark, comparison, bound) %}
-  {%- do return('(isNull(' ~ watermark ~ ') or ' ~ watermark ~ ' ' ~ comparison ~ ' ' ~ bound ~ ')') -%}
+  {%- do return(versioned_collapsing.get_texts(
+      '(isNull(' ~ watermark ~ ') or ' ~ watermark ~ ' {})', bounds
+  ) | join(' and ') or 'true') -%}
 {% endmacro %}
 
 
@@ -281,10 +264,7 @@
 {# The ledger has times in UTC. #}
 {% macro _get_watermark_literal_sql(type, text) %}
   {%- set base = versioned_collapsing.get_utc_type(versioned_collapsing.get_base_type(type)) -%}
-  {%- do return(
-      'cast(' ~ versioned_collapsing.quote_literal(text | string) ~ ', ' ~ versioned_collapsing.quote_literal(base)
-      ~ ')'
-  ) -%}
+  {%- do return('cast(' ~ versioned_collapsing.quote_literals([text | string, base]) ~ ')') -%}
 {% endmacro %}
 
 

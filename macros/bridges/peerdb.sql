@@ -57,17 +57,11 @@
 
 
 {% macro validate_peerdb_landing(found, layout, names, raw) %}
-  {%- do versioned_collapsing.validate_landed_column(
-      found, layout.version, 'the version', [names.version], 'version'
-  ) -%}
-  {%- do versioned_collapsing.validate_landed_column(
-      found, layout.is_deleted, 'the deletes', [names.is_deleted], 'is_deleted'
-  ) -%}
-  {%- if raw is none -%}
-    {%- do versioned_collapsing.validate_landed_column(
-        found, layout.watermark, 'the time at which a row landed', [names.watermark], 'watermark or raw'
-    ) -%}
-  {%- endif -%}
+  {%- set needed = [('version', 'the version', 'version'), ('is_deleted', 'the deletes', 'is_deleted')]
+      + ([('watermark', 'the time at which a row landed', 'watermark or raw')] if raw is none else []) -%}
+  {%- for name, what, argument in needed -%}
+    {%- do versioned_collapsing.validate_landed_column(found, layout[name], what, [names[name]], argument) -%}
+  {%- endfor -%}
 {% endmacro %}
 
 

@@ -10,7 +10,10 @@
 
 
 {% macro validate_change_set_options(model) %}
-  {%- set names_of_spark = versioned_collapsing.get_option_names_of_spark() -%}
+  {#- The options of dbt-spark for the files of a table. -#}
+  {%- set names_of_spark = [
+      'file_format', 'location_root', 'partition_by', 'clustered_by', 'buckets', 'options', 'tblproperties',
+  ] -%}
   {%- set problems = versioned_collapsing.get_option_name_problems(
       model, ['on_changed_batch', 'compares_extracts', 'lake'], {}, names_of_spark
   ) -%}
@@ -23,47 +26,13 @@
 {% endmacro %}
 
 
-{# The options of dbt-spark for the files of a table. #}
-{% macro get_option_names_of_spark() %}
-  {%- do return([
-      'file_format', 'location_root', 'partition_by', 'clustered_by', 'buckets', 'options', 'tblproperties',
-  ]) -%}
-{% endmacro %}
-
-
-{# The problems with arguments that must be the name of one column, or none. #}
-{% macro get_name_problems(arguments) %}
-  {%- set problems = [] -%}
-  {%- for name, value in arguments.items() if value is not none and value is not string -%}
-    {%- do problems.append(name ~ " is '" ~ value ~ "'; it takes the name of a column.") -%}
-  {%- endfor -%}
-  {%- do return(problems) -%}
-{% endmacro %}
-
-
 {# The problem that a staging model lacks columns that it must have. #}
 {% macro get_missing_column_problems(events, columns, needed) %}
   {%- set missing = needed | reject('in', columns) | list -%}
-  {%- if missing -%}
-    {%- do return([
-        events ~ " lacks " ~ missing | join(', ') ~ ". It has " ~ columns | join(', ')
-        ~ ". Correct the name, or select the column."
-    ]) -%}
-  {%- endif -%}
-  {%- do return([]) -%}
-{% endmacro %}
-
-
-{# A field that a line lacks is not the same as a null field. `missing_fields` says what to do: `refuse` the line,
-   `keep` the stored value, or count the field as `null`, for a producer that omits nulls. #}
-{% macro get_missing_fields_option_problems(missing_fields, accepted=['refuse', 'keep', 'null']) %}
-  {%- if missing_fields not in accepted -%}
-    {%- do return([
-        "missing_fields is '" ~ missing_fields ~ "'; it takes '" ~ accepted[:-1] | join("', '") ~ "' or '"
-        ~ accepted[-1] ~ "'."
-    ]) -%}
-  {%- endif -%}
-  {%- do return([]) -%}
+  {%- do return([
+      events ~ " lacks " ~ missing | join(', ') ~ ". It has " ~ columns | join(', ')
+      ~ ". Correct the name, or select the column."
+  ] if missing else []) -%}
 {% endmacro %}
 
 
@@ -72,20 +41,11 @@
   {%- set problems = versioned_collapsing.get_list_problems({'key': key, 'required': required}, ['required'])
       + versioned_collapsing.get_mapping_problems({'columns': columns, 'encodings': encodings, 'ranges': ranges}) -%}
   {%- do versioned_collapsing.raise_problems(model.unique_id, problems, 'a staging model') -%}
-  {%- set named = {'key': key, 'required': required, 'encodings': encodings | list, 'ranges': ranges | list} -%}
-  {%- for argument, names in named.items() -%}
-    {%- set outside = names | reject('in', columns) | list -%}
-    {%- if outside -%}
-      {%- do problems.append(
-          argument ~ " names " ~ outside | join(', ') ~ ", which "
-          ~ ("is" if outside | length == 1 else "are") ~ " not in columns."
-      ) -%}
-    {%- endif -%}
-  {%- endfor -%}
+  {%- do problems.extend(versioned_collapsing.get_outside_problems(
+      {'key': key, 'required': required, 'encodings': encodings, 'ranges': ranges}, columns
+  )) -%}
   {%- for name, type in columns.items() -%}
-    {%- do problems.extend(
-        versioned_collapsing._get_name_problems(name) + versioned_collapsing._get_type_problems(name, type)
-    ) -%}
+    {%- do problems.extend(versioned_collapsing._get_column_problems(name, type)) -%}
   {%- endfor -%}
   {%- do problems.extend(versioned_collapsing._get_encoding_problems(columns, encodings)) -%}
   {%- for name, range in ranges.items()
@@ -139,45 +99,45 @@
 {% endmacro %}
 
 
-{% macro _get_name_problems(name) %}
-  {%- set advice = 'Rename it at its source.' -%}
+{% macro _get_column_problems(name, type) %}
+  {%- set problems = [] -%}
   {%- if name.startswith('_') -%}
-    {%- do return([
-        "columns: " ~ name ~ " begins with an underscore, which is reserved for control columns. " ~ advice
-    ]) -%}
+    {%- do problems.append(
+        "columns: " ~ name ~ " begins with an underscore, which is reserved for control columns. Rename it at its "
+        ~ "source."
+    ) -%}
   {%- elif not modules.re.match('[A-Za-z][A-Za-z0-9_]*$', name) -%}
-    {%- do return([
-        "columns: '" ~ name ~ "' contains characters other than letters, digits and underscores. " ~ advice
-    ]) -%}
+    {%- do problems.append(
+        "columns: '" ~ name ~ "' contains characters other than letters, digits and underscores. Rename it at its "
+        ~ "source."
+    ) -%}
   {%- endif -%}
-  {%- do return([]) -%}
-{% endmacro %}
-
-
-{% macro _get_type_problems(name, type) %}
   {%- if '<' in type | string -%}
-    {%- do return([
+    {%- do problems.append(
         "columns: " ~ name ~ " is " ~ type ~ ". Declare a nested value as string; it then holds the JSON."
-    ]) -%}
+    ) -%}
   {%- elif not versioned_collapsing.is_type(type) -%}
-    {%- do return([
-        "columns: " ~ name ~ " is " ~ type ~ ", which is not an accepted type. "
-        ~ versioned_collapsing.get_types_text()
-    ]) -%}
+    {%- do problems.append(
+        "columns: " ~ name ~ " is " ~ type ~ ", which is not an accepted type. It takes boolean, tinyint, smallint, "
+        ~ "int, bigint, float, double, decimal of up to 38 digits, date, timestamp, timestamp_ntz, string or binary."
+    ) -%}
   {%- endif -%}
-  {%- do return([]) -%}
+  {%- do return(problems) -%}
 {% endmacro %}
 
 
 {% macro _get_encoding_problems(columns, encodings) %}
+  {%- set by_type = versioned_collapsing.get_encodings() -%}
+  {%- set known = [] -%}
+  {%- for type, names in by_type.items() -%}{%- do known.append(type ~ " takes '" ~ names | join("' or '") ~ "'") -%}
+  {%- endfor -%}
   {%- set problems = [] -%}
-  {%- for name, encoding in encodings.items() if name in columns -%}
-    {%- if not versioned_collapsing.is_encoding_of(encoding, columns[name]) -%}
-      {%- do problems.append(
-          "encodings: " ~ name ~ " is " ~ columns[name] ~ " and has the encoding '" ~ encoding ~ "'; "
-          ~ versioned_collapsing.get_encodings_text() ~ "."
-      ) -%}
-    {%- endif -%}
+  {%- for name, encoding in encodings.items() if name in columns
+      and encoding not in by_type.get(versioned_collapsing.get_kind(columns[name]), []) -%}
+    {%- do problems.append(
+        "encodings: " ~ name ~ " is " ~ columns[name] ~ " and has the encoding '" ~ encoding ~ "'; "
+        ~ known | join(', ') ~ "."
+    ) -%}
   {%- endfor -%}
   {%- do return(problems) -%}
 {% endmacro %}
@@ -221,11 +181,7 @@
 
 {% macro get_toasted_problems(columns, toasted) %}
   {%- set problems = versioned_collapsing.get_list_problems({'toasted': toasted}, ['toasted']) -%}
-  {%- set outside = toasted | reject('in', columns) | list if not problems else [] -%}
-  {%- do return(problems + ([
-      "toasted names " ~ outside | join(', ') ~ ", which " ~ ("is" if outside | length == 1 else "are")
-      ~ " not in columns."
-  ] if outside else [])) -%}
+  {%- do return(problems or versioned_collapsing.get_outside_problems({'toasted': toasted}, columns)) -%}
 {% endmacro %}
 
 

@@ -13,17 +13,12 @@
 {% macro get_type_name(type) %}
   {%- set name = modules.re.sub('\\s', '', type | lower) -%}
   {%- set kind = modules.re.sub('[^a-z_].*', '', name) -%}
-  {%- set found = versioned_collapsing._get_type_names().get(kind, kind) ~ name[kind | length:] -%}
-  {%- do return('decimal(10,0)' if found == 'decimal' else found) -%}
-{% endmacro %}
-
-
-{# Other names of types in Spark, with the types. #}
-{% macro _get_type_names() %}
-  {%- do return({
+  {%- set other_names = {
       'byte': 'tinyint', 'short': 'smallint', 'integer': 'int', 'long': 'bigint', 'real': 'float',
       'dec': 'decimal', 'numeric': 'decimal', 'timestamp_ltz': 'timestamp',
-  }) -%}
+  } -%}
+  {%- set found = other_names.get(kind, kind) ~ name[kind | length:] -%}
+  {%- do return('decimal(10,0)' if found == 'decimal' else found) -%}
 {% endmacro %}
 
 
@@ -31,14 +26,6 @@
 {% macro _get_precision(type) %}
   {%- set numbers = modules.re.findall('[0-9]+', type) | map('int') | list -%}
   {%- do return((numbers + [10, 0])[:2] if not numbers else (numbers + [0])[:2]) -%}
-{% endmacro %}
-
-
-{% macro get_types_text() %}
-  {%- do return(
-      'It takes boolean, tinyint, smallint, int, bigint, float, double, decimal of up to 38 digits, date, timestamp, '
-      ~ 'timestamp_ntz, string or binary.'
-  ) -%}
 {% endmacro %}
 
 
@@ -69,7 +56,8 @@
   {%- if kind == 'string' -%}
     {%- do return(text) -%}
   {%- elif kind in ('tinyint', 'smallint', 'int', 'bigint') -%}
-    {%- do return(versioned_collapsing._get_integer_sql(text, type)) -%}
+    {#- Some versions of Spark drop a fraction, so a text with a point is not an integer. -#}
+    {%- do return('if(contains(' ~ text ~ ", '.'), null, try_cast(" ~ text ~ ' as ' ~ type ~ '))') -%}
   {%- elif kind == 'decimal' -%}
     {%- do return(versioned_collapsing._get_decimal_sql(text, type)) -%}
   {%- elif kind in ('float', 'double') -%}
@@ -84,12 +72,6 @@
 {% macro get_kind(type) %}
   {%- do return(versioned_collapsing.get_type_name(type).split('(')[0]) -%}
 {% endmacro %}
-
-
-{# Some versions of Spark drop a fraction, so a text with a point is not an integer. #}
-{% macro _get_integer_sql(text, type) -%}
-  if(contains({{ text }}, '.'), null, try_cast({{ text }} as {{ type }}))
-{%- endmacro %}
 
 
 {# Spark rounds to the scale, so if digits would be lost the value becomes null. A number with an exponent is a value of
@@ -169,13 +151,8 @@
 {% endmacro %}
 
 
-{% macro is_encoding_of(encoding, type) %}
-  {%- do return(encoding in versioned_collapsing._get_encodings().get(versioned_collapsing.get_kind(type), [])) -%}
-{% endmacro %}
-
-
 {# The encodings of each type: the ways in which a text can be written other than in the form that Spark reads. #}
-{% macro _get_encodings() %}
+{% macro get_encodings() %}
   {%- do return({
       'boolean': ['nonzero'],
       'decimal': ['precise'],
@@ -183,15 +160,6 @@
       'date': ['epoch_days'],
       'timestamp': ['epoch_millis', 'epoch_micros', 'epoch_nanos'],
   }) -%}
-{% endmacro %}
-
-
-{% macro get_encodings_text() %}
-  {%- set texts = [] -%}
-  {%- for type, encodings in versioned_collapsing._get_encodings().items() -%}
-    {%- do texts.append(type ~ " takes '" ~ encodings | join("' or '") ~ "'") -%}
-  {%- endfor -%}
-  {%- do return(texts | join(', ')) -%}
 {% endmacro %}
 
 

@@ -18,7 +18,7 @@
       + versioned_collapsing.get_table_problems(tables)
       + versioned_collapsing.get_toasted_problems(columns, toasted)
       + versioned_collapsing.get_binary_problems(columns, encodings)
-      + versioned_collapsing.get_missing_fields_option_problems(missing_fields),
+      + versioned_collapsing.get_choice_problems({'missing_fields': (missing_fields, ('refuse', 'keep', 'null'))}),
   ) -%}
   {%- do versioned_collapsing.warn_of_races(model, version) -%}
   {%- set columns = versioned_collapsing.get_type_names(columns) -%}
@@ -26,9 +26,8 @@
   {%- set payload = columns | reject('in', places) | list -%}
   {%- set fields = {} -%}
   {%- for name in columns -%}
-    {%- set after = versioned_collapsing.get_field_sql('_after', name) -%}
-    {%- set place = "case _op when 'd' then " ~ versioned_collapsing.get_field_sql('_before', name)
-        ~ " when 't' then null else " ~ after ~ ' end' -%}
+    {%- set after = "_after['" ~ name ~ "']" -%}
+    {%- set place = "case _op when 'd' then _before['" ~ name ~ "'] when 't' then null else " ~ after ~ ' end' -%}
     {%- do fields.update({name: place if name in places else after}) -%}
   {%- endfor -%}
   {%- set control = {
@@ -53,9 +52,7 @@
   {%- if toasted or missing_fields == 'keep' -%}
     {%- do control.update({'_unset': versioned_collapsing.get_unset_sql(toasted, missing_fields == 'keep')}) -%}
   {%- endif -%}
-  {%- set lines = versioned_collapsing.get_lines_sql(
-      source, versioned_collapsing.read_has_landed(source.location)
-  ) -%}
+  {%- set lines = versioned_collapsing.get_lines_sql(source, versioned_collapsing.read_has_landed(source)) -%}
   with images as (
     {{ versioned_collapsing.get_envelopes_sql(
         lines, key, places, columns, encodings, unavailable_value, tables, envelope_only
@@ -92,11 +89,9 @@
       'if(_ignored is null, ' ~ versioned_collapsing.get_debezium_version_sql(version, servers, epochs) ~ ', null)',
       control,
       versioned_collapsing.get_envelope_problems(['c', 'r', 'u', 'd', 't'])
-      + ([{
-          'condition': versioned_collapsing.get_source_table_sql() ~ ' is null', 'reason': "'source.table is missing'",
-      }] if tables else [])
+      + ([(versioned_collapsing.get_source_table_sql() ~ ' is null', "'source.table is missing'")] if tables else [])
       + versioned_collapsing.get_debezium_version_problems(version, epochs)
-      + [{'condition': "_op = 't'", 'reason': 'null'}]
+      + [("_op = 't'", 'null')]
       + versioned_collapsing.get_row_problems(
           key, columns, version, "_op = 'd'", required if missing_fields != 'keep' else [], ranges, toasted
       )

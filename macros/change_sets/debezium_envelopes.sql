@@ -1,5 +1,5 @@
 {# Why an envelope cannot be used, whatever its row is. A tombstone with a schema around it is not a problem, because it
-   means nothing. #}
+   means nothing. Problems are pairs of a condition and a reason (an expression); see get_typed_lines_sql. #}
 {% macro get_envelope_problems(ops) %}
   {%- set is_tombstone -%}
     _op is null
@@ -8,18 +8,17 @@
       and get_json_object(_json_line, '$.payload') is null
   {%- endset -%}
   {%- do return([
-      {'condition': '_ignored is not null', 'reason': 'null'},
-      {'condition': is_tombstone, 'reason': 'null'},
-      {'condition': "startswith(_op, '!')", 'reason': 'substr(_op, 2)'},
-      {'condition': '_op is null', 'reason': "'op is missing'"},
-      {'condition': "_op not in ('" ~ ops | join("', '") ~ "')", 'reason': "concat('unknown op ', _op)"},
-      {'condition': "_op = 'd' and _before is null", 'reason': "'before image is missing'"},
-      {'condition': "_op in ('c', 'r', 'u') and _after is null", 'reason': "'after image is missing'"},
-      {
-          'condition': "_source.connector in ('cassandra', 'yugabytedb') and "
-              ~ versioned_collapsing._get_has_cells_sql(),
-          'reason': "concat('each value of ', _source.connector, ' is an object with value and set')",
-      },
+      ('_ignored is not null', 'null'),
+      (is_tombstone, 'null'),
+      ("startswith(_op, '!')", 'substr(_op, 2)'),
+      ('_op is null', "'op is missing'"),
+      ("_op not in ('" ~ ops | join("', '") ~ "')", "concat('unknown op ', _op)"),
+      ("_op = 'd' and _before is null", "'before image is missing'"),
+      ("_op in ('c', 'r', 'u') and _after is null", "'after image is missing'"),
+      (
+          "_source.connector in ('cassandra', 'yugabytedb') and " ~ versioned_collapsing._get_has_cells_sql(),
+          "concat('each value of ', _source.connector, ' is an object with value and set')",
+      ),
   ]) -%}
 {% endmacro %}
 
@@ -48,15 +47,15 @@
   {%- endfor -%}
   {%- set object = 'struct<' ~ envelope ~ ', payload: struct<' ~ envelope ~ '>'
       ~ (', ' ~ versioned_collapsing.get_text_fields(row_fields) if row_fields else '') ~ ', _dbt_end: string>' -%}
+  {#- The paths to each column, with and without `payload`. -#}
   {%- set paths = {} -%}
   {%- for name in versioned_collapsing.get_exact_columns(columns) -%}
-    {%- set rows = (['before'] if name in before else []) + ['after'] -%}
-    {%- do paths.update({name: versioned_collapsing._get_field_paths(rows, name)}) -%}
+    {%- set rows = ['.before', '.payload.before'] if name in before else [] -%}
+    {%- do paths.update({name: versioned_collapsing.get_texts(
+        "{}['" ~ name ~ "']", rows + ['.after', '.payload.after']
+    )}) -%}
   {%- endfor -%}
-  {%- set is_wrapped = [] -%}
-  {%- for name in ['op', 'before', 'after'] + row_fields -%}
-    {%- do is_wrapped.append('_value.' ~ name ~ ' is null') -%}
-  {%- endfor -%}
+  {%- set is_wrapped = versioned_collapsing.get_texts('_value.{} is null', ['op', 'before', 'after'] + row_fields) -%}
   select
     *,
     {{ versioned_collapsing._get_ignored_sql(columns, tables) }} as _ignored
@@ -77,19 +76,6 @@
     )
   )
 {%- endmacro %}
-
-
-{# The paths to a column in these rows of an envelope, with and without `payload`. #}
-{% macro _get_field_paths(rows, name) %}
-  {%- set paths = [] -%}
-  {%- for row in rows -%}
-    {%- do paths.extend([
-        versioned_collapsing.get_field_sql('.' ~ row, name),
-        versioned_collapsing.get_field_sql('.payload.' ~ row, name),
-    ]) -%}
-  {%- endfor -%}
-  {%- do return(paths) -%}
-{% endmacro %}
 
 
 {# The name of a message that Debezium sends besides row changes, and that does not concern this table. A line without
@@ -613,14 +599,11 @@
 {# The names of the columns that a line leaves as they are stored: those that PostgreSQL did not send, and those that an
    update omits. #}
 {% macro get_unset_sql(toasted, may_lack) -%}
-  {%- set unset = [] -%}
-  {%- for name in toasted -%}
-    {%- set after = versioned_collapsing.get_field_sql('_after', name) -%}
-    {%- do unset.append('if(_text_' ~ name ~ ' is null and ' ~ after ~ " is not null, '" ~ name ~ "', null)") -%}
-  {%- endfor -%}
+  {%- set unset = versioned_collapsing.get_texts(
+      "if(_text_{} is null and _after['{}'] is not null, '{}', null)", toasted
+  ) | join(', ') -%}
   {%- set none_of_them = 'cast(array() as array<string>)' -%}
-  {%- set names = 'filter(array(' ~ unset | join(', ') ~ '), name -> name is not null)' -%}
-  {%- set left_out = names if unset else none_of_them -%}
+  {%- set left_out = 'filter(array(' ~ unset ~ '), name -> name is not null)' if unset else none_of_them -%}
   {%- if may_lack -%}
     {%- do return('array_union(' ~ left_out ~ ', coalesce(_missing_fields, ' ~ none_of_them ~ '))') -%}
   {%- endif -%}

@@ -20,7 +20,7 @@
       versioned_collapsing.get_version_column_problems(columns, version)
       + versioned_collapsing.get_clamp_problems(key, columns, version, ranges)
       + versioned_collapsing.get_binary_problems(columns, encodings)
-      + versioned_collapsing.get_missing_fields_option_problems(missing_fields, ['refuse', 'null']),
+      + versioned_collapsing.get_choice_problems({'missing_fields': (missing_fields, ('refuse', 'null'))}),
   ) -%}
   {%- set columns = versioned_collapsing.get_type_names(columns) -%}
   {%- set image = "if(_op = 'd', _before, _after)" -%}
@@ -28,12 +28,10 @@
   {%- set after = {} -%}
   {%- set before = {} -%}
   {%- for name in columns -%}
-    {%- do after.update({name: versioned_collapsing.get_field_sql(image, name)}) -%}
-    {%- do before.update({name: versioned_collapsing.get_field_sql('_before', name)}) -%}
+    {%- do after.update({name: image ~ "['" ~ name ~ "']"}) -%}
+    {%- do before.update({name: "_before['" ~ name ~ "']"}) -%}
   {%- endfor -%}
-  {%- set lines = versioned_collapsing.get_lines_sql(
-      source, versioned_collapsing.read_has_landed(source.location)
-  ) -%}
+  {%- set lines = versioned_collapsing.get_lines_sql(source, versioned_collapsing.read_has_landed(source)) -%}
   with images as (
     {{ versioned_collapsing.get_envelopes_sql(
         lines, key, columns, columns, encodings, unavailable_value, envelope_only=envelope_only
@@ -72,7 +70,8 @@
       'if(_ignored is null, ' ~ version ~ ', null)',
       {
           '_is_deleted': "_op = 'd'",
-          '_before': versioned_collapsing.get_row_before_sql(columns),
+          '_before': "if(_op in ('u', 'd'), struct("
+              ~ versioned_collapsing.get_texts('_before_{} as {}', columns) | join(', ') ~ '), null)',
           '_before_version': '_before_' ~ version,
           '_missing_fields': '_missing_fields',
           '_ignored': '_ignored',
@@ -93,40 +92,22 @@
 {%- endmacro %}
 
 
-{# The row before the change as a struct; null if there was no row. #}
-{% macro get_row_before_sql(columns) -%}
-  if(_op in ('u', 'd'), struct(
-    {%- for name in columns %}_before_{{ name }} as {{ name }}{{ ', ' if not loop.last }}{% endfor -%}
-  ), null)
-{%- endmacro %}
-
-
 {# Why the row before an update cannot be cancelled. The row before a delete needs no check here, because it is the
    image that is checked anyway. #}
 {% macro get_row_before_problems(key, columns, version, required, ranges) %}
   {%- set payload = columns | reject('equalto', version) | list -%}
   {%- set problems = [
-      {'condition': "_op <> 'u'", 'reason': 'null'},
-      {'condition': '_before is null', 'reason': "'before image is missing'"},
-      {
-          'condition': "_members_before_['\"'] is not null",
-          'reason': "'row before nests deeper than 20 levels or names a field twice'",
-      },
-      {'condition': '_text__before_' ~ version ~ ' is null', 'reason': "'before.version " ~ version ~ " is null'"},
-  ] -%}
-  {%- do problems.extend(versioned_collapsing.get_payload_problems(
-      columns, [], required, ranges, [], '_before_', 'before.'
-  )) -%}
+      ("_op <> 'u'", 'null'),
+      ('_before is null', "'before image is missing'"),
+      ("_members_before_['\"'] is not null", "'row before nests deeper than 20 levels or names a field twice'"),
+      ('_text__before_' ~ version ~ ' is null', "'before.version " ~ version ~ " is null'"),
+  ] + versioned_collapsing.get_payload_problems(columns, [], required, ranges, [], '_before_', 'before.') -%}
   {%- for name in key -%}
-    {%- do problems.append({
-        'condition': 'not (_before_' ~ name ~ ' <=> ' ~ name ~ ')',
-        'reason': "'key " ~ name ~ " changes'",
-    }) -%}
+    {%- do problems.append(('not (_before_' ~ name ~ ' <=> ' ~ name ~ ')', "'key " ~ name ~ " changes'")) -%}
   {%- endfor -%}
-  {%- do problems.append({
-      'condition': '_before_' ~ version ~ ' > ' ~ version ~ ' or (_before_' ~ version ~ ' = ' ~ version
+  {%- do return(problems + [(
+      '_before_' ~ version ~ ' > ' ~ version ~ ' or (_before_' ~ version ~ ' = ' ~ version
           ~ ' and not (struct(_before_' ~ payload | join(', _before_') ~ ') <=> struct(' ~ payload | join(', ') ~ ')))',
-      'reason': "'version " ~ version ~ " does not grow'",
-  }) -%}
-  {%- do return(problems) -%}
+      "'version " ~ version ~ " does not grow'",
+  )]) -%}
 {% endmacro %}

@@ -3,8 +3,8 @@
 {% macro get_key_before_sql(key, columns, encodings) -%}
   {%- set before = [] -%}
   {%- for name in key -%}
-    {%- set typed = versioned_collapsing._get_before_typed_sql(name, columns[name], encodings.get(name)) -%}
-    {%- do before.append(typed ~ ' as ' ~ name) -%}
+    {%- set value = versioned_collapsing._get_before_values(name, columns[name], encodings.get(name)) -%}
+    {%- do before.append(value.typed ~ ' as ' ~ name) -%}
   {%- endfor -%}
   if(
     {{ versioned_collapsing._get_key_text_differs_sql(key) }},
@@ -14,28 +14,16 @@
 {%- endmacro %}
 
 
-{% macro _get_before_typed_sql(name, type, encoding) %}
-  {%- set text = versioned_collapsing._get_before_text_sql(name, type, encoding) -%}
-  {%- do return(versioned_collapsing.get_typed_sql(text, type, encoding)) -%}
-{% endmacro %}
-
-
-{% macro _get_before_text_sql(name, type, encoding) %}
-  {%- do return(versioned_collapsing.get_text_sql(
-      versioned_collapsing.get_field_sql('_before', name), type, encoding, false
-  )) -%}
-{% endmacro %}
-
-
 {% macro _get_key_text_differs_sql(key) %}
-  {%- set differs = [] -%}
-  {%- for name in key -%}
-    {%- set before = versioned_collapsing.get_field_sql('_before', name) -%}
-    {%- do differs.append(
-        'coalesce(' ~ before ~ ' <> ' ~ versioned_collapsing.get_field_sql('_after', name) ~ ', false)'
-    ) -%}
-  {%- endfor -%}
+  {%- set differs = versioned_collapsing.get_texts("coalesce(_before['{}'] <> _after['{}'], false)", key) -%}
   {%- do return("(_op = 'u' and (" ~ differs | join(' or ') ~ '))') -%}
+{% endmacro %}
+
+
+{# A column of the key before the change, as text and in its type. #}
+{% macro _get_before_values(name, type, encoding) %}
+  {%- set text = versioned_collapsing.get_text_sql("_before['" ~ name ~ "']", type, encoding, false) -%}
+  {%- do return({'text': text, 'typed': versioned_collapsing.get_typed_sql(text, type, encoding)}) -%}
 {% endmacro %}
 
 
@@ -45,28 +33,22 @@
   {%- set differs = versioned_collapsing._get_key_text_differs_sql(key) -%}
   {%- set problems = [] -%}
   {%- for name in key -%}
-    {%- set misfit = versioned_collapsing.get_misfit_sql(
-        versioned_collapsing._get_before_text_sql(name, columns[name], encodings.get(name)),
-        versioned_collapsing._get_before_typed_sql(name, columns[name], encodings.get(name)),
-        columns[name],
-    ) -%}
-    {%- do problems.append({
-        'condition': differs ~ ' and ' ~ versioned_collapsing.get_field_sql('_before', name) ~ ' is null',
-        'reason': "'before.key " ~ name ~ " is null'",
-    }) -%}
+    {%- set value = versioned_collapsing._get_before_values(name, columns[name], encodings.get(name)) -%}
+    {%- set misfit = versioned_collapsing.get_misfit_sql(value.text, value.typed, columns[name]) -%}
+    {%- do problems.append((
+        differs ~ " and _before['" ~ name ~ "'] is null", "'before.key " ~ name ~ " is null'"
+    )) -%}
     {%- if misfit -%}
-      {%- do problems.append({
-          'condition': differs ~ ' and ' ~ misfit,
-          'reason': "'before." ~ name ~ " does not fit " ~ columns[name] ~ "'",
-      }) -%}
+      {%- do problems.append((
+          differs ~ ' and ' ~ misfit, "'before." ~ name ~ " does not fit " ~ columns[name] ~ "'"
+      )) -%}
     {%- endif -%}
   {%- endfor -%}
   {%- for name in toasted -%}
-    {%- do problems.append({
-        'condition': '_key_before is not null and _text_' ~ name ~ ' is null and '
-            ~ versioned_collapsing.get_field_sql('_after', name) ~ ' is not null',
-        'reason': "'" ~ name ~ " is unavailable'",
-    }) -%}
+    {%- do problems.append((
+        '_key_before is not null and _text_' ~ name ~ " is null and _after['" ~ name ~ "'] is not null",
+        "'" ~ name ~ " is unavailable'",
+    )) -%}
   {%- endfor -%}
   {%- do return(problems) -%}
 {% endmacro %}

@@ -207,9 +207,8 @@
 {% macro _get_hexadecimal_sql(text, separator) %}
   {%- set parts = [] -%}
   {%- for length in (10, 10, 5) -%}
-    {%- do parts.append(
-        "lpad(conv(split(" ~ text ~ ", '" ~ separator ~ "')[" ~ loop.index0 ~ "], 16, 10), " ~ length ~ ", '0')"
-    ) -%}
+    {%- set part = 'split(' ~ text ~ ", '" ~ separator ~ "')[" ~ loop.index0 ~ ']' -%}
+    {%- do parts.append('lpad(conv(' ~ part ~ ', 16, 10), ' ~ length ~ ", '0')") -%}
   {%- endfor -%}
   {%- set hex = '[0-9a-fA-F]' -%}
   {%- do return(
@@ -386,28 +385,24 @@
 {# Why an event has no version. If the connector decides, what the line of each one lacks. #}
 {% macro get_debezium_version_problems(version, epochs=[]) %}
   {%- set orders = versioned_collapsing.get_debezium_orders() -%}
-  {%- set times = [{
-      'condition': 'try_cast(_source.ts_ms as bigint) is null',
-      'reason': "'source.ts_ms is missing, and epochs has times'",
-  }] if epochs | select('string') | list else [] -%}
+  {%- set times = [(
+      'try_cast(_source.ts_ms as bigint) is null', "'source.ts_ms is missing, and epochs has times'"
+  )] if epochs | select('string') | list else [] -%}
   {%- if version is not none and version not in orders.names -%}
     {%- do return([versioned_collapsing.get_missing_version_problem(version)]) -%}
   {%- elif version is not none -%}
     {%- do return(times + versioned_collapsing._get_order_problems(version)) -%}
   {%- endif -%}
-  {%- set connectors = orders.connectors | list -%}
   {%- set problems = times + [
-      {'condition': '_source.connector is null', 'reason': "'source.connector is missing'"},
-      {
-          'condition': "_source.connector not in ('" ~ connectors | join("', '") ~ "')",
-          'reason': "concat('source.connector is ', _source.connector, ', which has no known order of commits')",
-      },
+      ('_source.connector is null', "'source.connector is missing'"),
+      (
+          "_source.connector not in ('" ~ orders.connectors | join("', '") ~ "')",
+          "concat('source.connector is ', _source.connector, ', which has no known order of commits')",
+      ),
   ] -%}
   {%- for connector, order in orders.connectors.items() -%}
-    {%- for problem in versioned_collapsing._get_order_problems(order) -%}
-      {%- do problems.append({
-          'condition': "_source.connector = '" ~ connector ~ "' and " ~ problem.condition, 'reason': problem.reason,
-      }) -%}
+    {%- for condition, reason in versioned_collapsing._get_order_problems(order) -%}
+      {%- do problems.append(("_source.connector = '" ~ connector ~ "' and " ~ condition, reason)) -%}
     {%- endfor -%}
   {%- endfor -%}
   {%- do return(problems) -%}
@@ -416,48 +411,31 @@
 
 {% macro _get_order_problems(order) %}
   {%- set lsn = [
-      {'condition': "_source.lsn is null and _op <> 'r'", 'reason': "'source.lsn is missing'"},
-      {
-          'condition': '_source.lsn is not null and ' ~ versioned_collapsing.get_lsn_sql() ~ ' is null',
-          'reason': "'source.lsn does not fit bigint'",
-      },
+      ("_source.lsn is null and _op <> 'r'", "'source.lsn is missing'"),
+      (
+          '_source.lsn is not null and ' ~ versioned_collapsing.get_lsn_sql() ~ ' is null',
+          "'source.lsn does not fit bigint'",
+      ),
   ] -%}
-  {%- set commits = [{
-      'condition': "_op <> 'r' and coalesce(_source.sequence, _source.commit_lsn) is null",
-      'reason': "'source.sequence is missing'",
-  }] if order == 'source.sequence' else [] -%}
+  {%- set commits = [(
+      "_op <> 'r' and coalesce(_source.sequence, _source.commit_lsn) is null", "'source.sequence is missing'"
+  )] if order == 'source.sequence' else [] -%}
   {%- do return({
-      'source.sequence': lsn + commits + [
-          {'condition': '_version is null', 'reason': "'source.sequence is no position'"},
-      ],
-      'source.lsn_despite_races': lsn + [
-          {'condition': '_version is null', 'reason': "'source.lsn is no position'"},
-      ],
+      'source.sequence': lsn + commits + [('_version is null', "'source.sequence is no position'")],
+      'source.lsn_despite_races': lsn + [('_version is null', "'source.lsn is no position'")],
       'source.pos': [
-          {'condition': "_source.file is null and _op <> 'r'", 'reason': "'source.file is missing'"},
-          {'condition': "_source.pos is null and _op <> 'r'", 'reason': "'source.pos is missing'"},
-          {'condition': '_version is null', 'reason': "'source.file and source.pos are no position'"},
+          ("_source.file is null and _op <> 'r'", "'source.file is missing'"),
+          ("_source.pos is null and _op <> 'r'", "'source.pos is missing'"),
+          ('_version is null', "'source.file and source.pos are no position'"),
       ],
       'source.gtid': [
-          {'condition': "nullif(_source.gtid, '') is null and _op <> 'r'", 'reason': "'source.gtid is missing'"},
-          {
-              'condition': '_version is null and _transaction.total_order is null',
-              'reason': "'transaction.total_order is missing'",
-          },
-          {
-              'condition': "_source.gtid like '%:%:%'",
-              'reason': "'source.gtid has a tag, whose transactions have no order with others'",
-          },
-          {'condition': '_version is null', 'reason': "'source.gtid is no transaction of a known server'"},
+          ("nullif(_source.gtid, '') is null and _op <> 'r'", "'source.gtid is missing'"),
+          ('_version is null and _transaction.total_order is null', "'transaction.total_order is missing'"),
+          ("_source.gtid like '%:%:%'", "'source.gtid has a tag, whose transactions have no order with others'"),
+          ('_version is null', "'source.gtid is no transaction of a known server'"),
       ],
-      'source.ord': [
-          {'condition': '_version is null', 'reason': "'source.ts_ms and source.ord are no position'"},
-      ],
-      'source.commit_lsn': [
-          {'condition': '_version is null', 'reason': "'source.commit_lsn and source.change_lsn are no position'"},
-      ],
-      'source.commit_scn': [
-          {'condition': '_version is null', 'reason': "'source.commit_scn and source.scn are no position'"},
-      ],
+      'source.ord': [('_version is null', "'source.ts_ms and source.ord are no position'")],
+      'source.commit_lsn': [('_version is null', "'source.commit_lsn and source.change_lsn are no position'")],
+      'source.commit_scn': [('_version is null', "'source.commit_scn and source.scn are no position'")],
   }[order]) -%}
 {% endmacro %}

@@ -81,10 +81,7 @@
    begins with a character below ':'. A name without escapes is found by its text. That is fast, because Spark does not
    look for more than three characters one by one. #}
 {% macro _get_may_be_number_sql(line, name, paths) -%}
-  {%- set texts = [] -%}
-  {%- for path in paths -%}
-    {%- do texts.append("coalesce(found[0]" ~ path ~ " < ':', false)") -%}
-  {%- endfor -%}
+  {%- set texts = versioned_collapsing.get_texts("coalesce(found[0]{} < ':', false)", paths) -%}
   {%- set number = versioned_collapsing._get_rewritten_number_pattern() -%}
   ({{ texts | join(' or ') }})
         and (contains({{ line }}, r'\') or {{ line }} rlike r'"{{ name }}"\s*+:\s*+{{ number }}')
@@ -133,11 +130,6 @@
   {%- endfor -%}
   {%- do return('(?:[^"\\[\\]{},\\s]++|' ~ string ~ nested[-1] ~ ')') -%}
 {% endmacro %}
-
-
-{% macro get_is_nested_sql(text) -%}
-  left({{ text }}, 1) in ('[', '{')
-{%- endmacro %}
 
 
 {# Whether text has one half of an escaped surrogate pair without the other half. Spark turns such a half into a

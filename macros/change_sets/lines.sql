@@ -51,10 +51,10 @@
 {%- endmacro %}
 
 
-{# Whether lines can be read at a location. Unless dbt builds models, the answer is yes, so that no engine is needed. #}
-{% macro read_has_landed(location) %}
-  {%- if not location or not versioned_collapsing.is_building() -%}{%- do return(true) -%}{%- endif -%}
-  {%- do return(versioned_collapsing.read_location(location) | length > 0) -%}
+{# Whether lines of a source can be read. Unless dbt builds models, the answer is yes, so that no engine is needed. #}
+{% macro read_has_landed(source) %}
+  {%- set is_known = not source.location or not versioned_collapsing.is_building() -%}
+  {%- do return(is_known or versioned_collapsing.read_location(source.location) | length > 0) -%}
 {% endmacro %}
 
 
@@ -242,7 +242,7 @@
     {%- do return('(' ~ path ~ ')') -%}
   {%- endif -%}
   {%- set names = path.split('.') -%}
-  {%- set field = versioned_collapsing.get_field_sql('_line', names[0]) -%}
+  {%- set field = "_line['" ~ names[0] ~ "']" -%}
   {%- if names | length == 1 -%}
     {%- do return(field) -%}
   {%- endif -%}
@@ -252,12 +252,6 @@
 
 {% macro is_line_path(text) %}
   {%- do return(modules.re.match('[A-Za-z_][A-Za-z0-9_]*([.][A-Za-z_][A-Za-z0-9_]*)*$', text) is not none) -%}
-{% endmacro %}
-
-
-{# A field of an object: of a struct, or of a map where it matters which fields there are. #}
-{% macro get_field_sql(object, name) %}
-  {%- do return(object ~ "['" ~ name ~ "']") -%}
 {% endmacro %}
 
 
@@ -284,10 +278,8 @@
 {% macro get_line_of_table_problems(only) %}
   {%- set problems = [] -%}
   {%- for path in only -%}
-    {%- do problems.append({
-        'condition': versioned_collapsing.get_line_field_sql(path) ~ ' is null',
-        'reason': "'" ~ path ~ " is missing'",
-    }) -%}
+    {%- set field = versioned_collapsing.get_line_field_sql(path) -%}
+    {%- do problems.append((field ~ ' is null', "'" ~ path ~ " is missing'")) -%}
   {%- endfor -%}
   {%- do return(problems) -%}
 {% endmacro %}
@@ -341,7 +333,7 @@
 {% macro _get_images_with_members_sql(images, path, fields, columns, encodings, members) -%}
   {%- set nested = [] -%}
   {%- for name, type in columns.items() if versioned_collapsing.is_text(type, encodings.get(name)) -%}
-    {%- do nested.append(versioned_collapsing.get_is_nested_sql(fields[name])) -%}
+    {%- do nested.append('left(' ~ fields[name] ~ ", 1) in ('[', '{')") -%}
   {%- endfor -%}
   {%- set found = versioned_collapsing.get_members_sql('_json_line', path) -%}
   select *
@@ -354,7 +346,8 @@
 
 {# One row per line: the columns in the declared types, `_version`, the columns of `control` (expressions by name),
    where the line was read, and `_reason`: why the line cannot be used, null if it can. `row` is the map of the row's
-   values, `names` the names of its fields. #}
+   values, `names` the names of its fields. `problems` are pairs of a condition and a reason, which is an expression;
+   the first condition that holds counts. #}
 {% macro get_typed_lines_sql(typed, columns, row, names, known_fields, version, control, problems) -%}
   select
     {%- for name in columns %}
@@ -379,8 +372,8 @@
       when _members['"'] is not null or size(array_distinct(map_keys({{ row }}))) < size({{ row }})
         then 'row nests deeper than 20 levels or names a field twice'
       when {{ versioned_collapsing.get_has_lone_surrogate_sql('_raw_line') }} then 'half of a surrogate pair'
-      {%- for problem in problems %}
-      when {{ problem.condition }} then {{ problem.reason }}
+      {%- for condition, reason in problems %}
+      when {{ condition }} then {{ reason }}
       {%- endfor %}
     end as _reason
   from (select *, {{ version }} as _version from {{ typed }})

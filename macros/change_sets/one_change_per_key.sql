@@ -65,21 +65,13 @@
         events, columns, key + ['_version', '_is_deleted', '_batch', '_reason']
     )) -%}
   {%- endif -%}
-  {%- set policies = ['latest', 'greatest', 'least', 'coalesce', 'first'] -%}
-  {%- for column, policy in combine.items() -%}
-    {%- if columns and column not in payload -%}
-      {%- do problems.append(
-          "combine names " ~ column ~ ", which is not a column of the payload. If the table renames columns, pass "
-          ~ "combine with their names in " ~ events ~ "."
-      ) -%}
-    {%- endif -%}
-    {%- if policy not in policies -%}
-      {%- do problems.append(
-          "combine: " ~ column ~ " has the policy '" ~ policy ~ "'; a column takes one of '" ~ policies | join("', '")
-          ~ "'."
-      ) -%}
-    {%- endif -%}
+  {%- for column in combine if columns and column not in payload -%}
+    {%- do problems.append(
+        "combine names " ~ column ~ ", which is not a column of the payload. If the table renames columns, pass "
+        ~ "combine with their names in " ~ events ~ "."
+    ) -%}
   {%- endfor -%}
+  {%- do problems.extend(versioned_collapsing.get_policy_problems(combine)) -%}
   {%- if combine and '_is_unversioned' in columns -%}
     {%- do problems.append(
         "combine is set, and " ~ events ~ " has delete_version: 'ignore'. Changes cannot be combined across deletes "
@@ -238,7 +230,9 @@
       _is_left,
       {%- endif %}
       {%- if has_order %}
-      struct(_batch, _file, _block_start, {{ versioned_collapsing._get_line_place_sql(types) }} as line) as _place,
+      {#- Spark reads the lines of a block in their order. #}
+      {%- set line = '_line_id' if '_line_id' in types else 'monotonically_increasing_id()' %}
+      struct(_batch, _file, _block_start, {{ line }} as line) as _place,
       {%- endif %}
       _version,
       _is_deleted,
@@ -253,12 +247,6 @@
 {# Whether the place of a line decides at one version. Only Debezium's lines can be truncates. #}
 {% macro has_line_order(types) %}
   {%- do return('_is_truncate' not in types and '_file' in types and '_block_start' in types) -%}
-{% endmacro %}
-
-
-{# The place of a line in its block. Spark reads the lines of a block in their order. #}
-{% macro _get_line_place_sql(types) %}
-  {%- do return('_line_id' if '_line_id' in types else 'monotonically_increasing_id()') -%}
 {% endmacro %}
 
 

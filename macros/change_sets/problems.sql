@@ -1,15 +1,10 @@
 {# The names of the given columns that a row lacks. `row` is a map. #}
 {% macro get_missing_fields_sql(names, row, prefix='') -%}
-  {%- set texts = [] -%}
-  {%- set candidates = [] -%}
-  {%- for name in names -%}
-    {%- do texts.append('_text_' ~ prefix ~ name ~ ' is null') -%}
-    {%- do candidates.append('if(_text_' ~ prefix ~ name ~ " is null, '" ~ name ~ "', null)") -%}
-  {%- endfor -%}
+  {%- set text = '_text_' ~ prefix ~ '{}' -%}
   if(
-    {{ texts | join(' or ') or 'false' }},
+    {{ versioned_collapsing.get_texts(text ~ ' is null', names) | join(' or ') or 'false' }},
     array_except(
-      array({{ candidates | join(', ') }}),
+      array({{ versioned_collapsing.get_texts('if(' ~ text ~ " is null, '{}', null)", names) | join(', ') }}),
       array_append({{ versioned_collapsing._get_fields_sql(row) }}, null)
     ),
     cast(array() as array<string>)
@@ -22,56 +17,53 @@
 {% endmacro %}
 
 
-{# The problem of a row that lacks a column, as a condition with a reason. `missing` has the names of the columns that
-   the row lacks. #}
+{# The problem of a row that lacks a column. `missing` has the names of the columns that the row lacks. #}
 {% macro get_missing_field_problems(missing_fields, missing='_missing_fields', label='') %}
-  {%- if missing_fields != 'refuse' -%}
-    {%- do return([]) -%}
-  {%- endif -%}
-  {%- do return([{
-      'condition': 'get(' ~ missing ~ ', 0) is not null',
-      'reason': "concat('" ~ label ~ "', get(" ~ missing ~ ", 0), ' is missing')",
-  }]) -%}
+  {%- set name = 'get(' ~ missing ~ ', 0)' -%}
+  {%- do return(
+      [(name ~ ' is not null', "concat('" ~ label ~ "', " ~ name ~ ", ' is missing')")]
+      if missing_fields == 'refuse' else []
+  ) -%}
 {% endmacro %}
 
 
-{# The problems with required columns if rows may lack columns, as conditions with reasons: the column is there and
-   null, or it is not there and the row is new to the table. #}
+{# The problems with required columns if rows may lack columns: the column is there and null, or it is not there and the
+   row is new to the table. #}
 {% macro get_kept_field_problems(missing_fields, required, places, toasted, row, is_new) %}
   {%- set problems = [] -%}
   {%- set fields = versioned_collapsing._get_fields_sql(row) -%}
   {%- for name in required if missing_fields == 'keep' and name not in places -%}
-    {%- set is_left_out = ' and ' ~ versioned_collapsing.get_field_sql('_after', name) ~ ' is null' -%}
-    {%- do problems.append({
-        'condition': '_text_' ~ name ~ ' is null' ~ (is_left_out if name in toasted else '')
-            ~ ' and (' ~ is_new ~ ' or array_contains(' ~ fields ~ ", '" ~ name ~ "'))",
-        'reason': "'" ~ name ~ " is null'",
-    }) -%}
+    {%- do problems.append((
+        versioned_collapsing._get_is_null_sql(name, toasted) ~ ' and (' ~ is_new ~ ' or array_contains(' ~ fields
+            ~ ", '" ~ name ~ "'))",
+        "'" ~ name ~ " is null'",
+    )) -%}
   {%- endfor -%}
   {%- do return(problems) -%}
 {% endmacro %}
 
 
-{# The problems with a row of text, each as a condition and a reason (an expression). The first condition that holds
-   counts. For a delete, only the key and the version are checked. #}
-{% macro get_row_problems(
-    key, columns, version, is_deleted, required, ranges, toasted=[]
-) %}
+{# Whether a required column is null. One whose value PostgreSQL did not send is not. #}
+{% macro _get_is_null_sql(name, toasted, prefix='') %}
+  {%- set is_left_out = " and _after['" ~ name ~ "'] is null" if name in toasted else '' -%}
+  {%- do return('_text_' ~ prefix ~ name ~ ' is null' ~ is_left_out) -%}
+{% endmacro %}
+
+
+{# The problems with a row of text. For a delete, only the key and the version are checked. #}
+{% macro get_row_problems(key, columns, version, is_deleted, required, ranges, toasted=[]) %}
   {%- set problems = [] -%}
   {%- set places = versioned_collapsing.get_places(key, columns, version) -%}
   {%- for name in key -%}
-    {%- do problems.append({'condition': '_text_' ~ name ~ ' is null', 'reason': "'key " ~ name ~ " is null'"}) -%}
+    {%- do problems.append(('_text_' ~ name ~ ' is null', "'key " ~ name ~ " is null'")) -%}
   {%- endfor -%}
   {%- for name in places -%}
-    {%- do problems.extend(versioned_collapsing.get_value_problems(
-        name, columns[name], ranges, name in toasted
-    )) -%}
+    {%- do problems.extend(versioned_collapsing.get_value_problems(name, columns[name], ranges, name in toasted)) -%}
   {%- endfor -%}
-  {%- do problems.append({'condition': is_deleted, 'reason': 'null'}) -%}
-  {%- do problems.extend(versioned_collapsing.get_payload_problems(
-      columns, places, required, ranges, toasted
-  )) -%}
-  {%- do return(problems) -%}
+  {%- do return(
+      problems + [(is_deleted, 'null')]
+      + versioned_collapsing.get_payload_problems(columns, places, required, ranges, toasted)
+  ) -%}
 {% endmacro %}
 
 
@@ -82,45 +74,36 @@
 
 
 {# Why the text of a column is not a value of its type. #}
-{% macro get_value_problems(
-    name, type, ranges, is_toasted=false, prefix='', label=''
-) %}
+{% macro get_value_problems(name, type, ranges, is_toasted=false, prefix='', label='') %}
   {%- set text = '_text_' ~ prefix ~ name -%}
   {%- set typed = prefix ~ name -%}
   {%- set misfit = versioned_collapsing.get_misfit_sql(text, typed, type) -%}
   {%- set range = ranges.get(name) or versioned_collapsing.get_default_range(type) -%}
+  {%- set named = "'" ~ label ~ name -%}
   {%- set problems = [] -%}
   {%- if not is_toasted -%}
-    {%- do problems.append({
-        'condition': 'array_contains(_placeholders' ~ prefix ~ ', ' ~ text ~ ')',
-        'reason': "'" ~ label ~ name ~ " is unavailable'",
-    }) -%}
+    {%- set is_placeholder = 'array_contains(_placeholders' ~ prefix ~ ', ' ~ text ~ ')' -%}
+    {%- do problems.append((is_placeholder, named ~ " is unavailable'")) -%}
   {%- endif -%}
   {%- if misfit -%}
-    {%- do problems.append({'condition': misfit, 'reason': "'" ~ label ~ name ~ " does not fit " ~ type ~ "'"}) -%}
+    {%- do problems.append((misfit, named ~ ' does not fit ' ~ type ~ "'")) -%}
   {%- endif -%}
   {%- if range and range != 'clamp' -%}
-    {%- do problems.append({
-        'condition': typed ~ " not between cast('" ~ range[0] ~ "' as " ~ type ~ ") and cast('" ~ range[1] ~ "' as "
-            ~ type ~ ")",
-        'reason': "'" ~ label ~ name ~ " is outside " ~ range[0] ~ " to " ~ range[1] ~ "'",
-    }) -%}
+    {%- do problems.append((
+        typed ~ " not between cast('" ~ range | join("' as " ~ type ~ ") and cast('") ~ "' as " ~ type ~ ')',
+        named ~ ' is outside ' ~ range | join(' to ') ~ "'",
+    )) -%}
   {%- endif -%}
   {%- do return(problems) -%}
 {% endmacro %}
 
 
-{% macro get_payload_problems(
-    columns, places, required, ranges, toasted=[], prefix='', label=''
-) %}
+{% macro get_payload_problems(columns, places, required, ranges, toasted=[], prefix='', label='') %}
   {%- set problems = [] -%}
   {%- for name in required if name not in places -%}
-    {%- set is_left_out = ' and ' ~ versioned_collapsing.get_field_sql('_after', name) ~ ' is null'
-        if name in toasted else '' -%}
-    {%- do problems.append({
-        'condition': '_text_' ~ prefix ~ name ~ ' is null' ~ is_left_out,
-        'reason': "'" ~ label ~ name ~ " is null'",
-    }) -%}
+    {%- do problems.append((
+        versioned_collapsing._get_is_null_sql(name, toasted, prefix), "'" ~ label ~ name ~ " is null'"
+    )) -%}
   {%- endfor -%}
   {%- for name, type in columns.items() if name not in places -%}
     {%- do problems.extend(versioned_collapsing.get_value_problems(
@@ -132,5 +115,5 @@
 
 
 {% macro get_missing_version_problem(version) %}
-  {%- do return({'condition': '_text_' ~ version ~ ' is null', 'reason': "'version " ~ version ~ " is null'"}) -%}
+  {%- do return(('_text_' ~ version ~ ' is null', "'version " ~ version ~ " is null'")) -%}
 {% endmacro %}

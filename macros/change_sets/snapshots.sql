@@ -150,13 +150,9 @@
   {%- elif is_new_to_a_target -%}
     {%- do return('false') -%}
   {%- endif -%}
-  {%- set conditions = [] -%}
-  {%- for batch in batches -%}
-    {%- do conditions.append(
-        'max(_digest) filter (where _batch = ' ~ batch ~ ') <=> max(_digest) filter (where _is_new)'
-    ) -%}
-  {%- endfor -%}
-  {%- do return('(' ~ conditions | join(' and ') ~ ')') -%}
+  {%- do return('(' ~ versioned_collapsing.get_texts(
+      'max(_digest) filter (where _batch = {}) <=> max(_digest) filter (where _is_new)', batches
+  ) | join(' and ') ~ ')') -%}
 {% endmacro %}
 
 

@@ -15,7 +15,7 @@
       + versioned_collapsing.get_clamp_problems(key, columns, version, ranges)
       + ([] if version == '_batch' or version is not string
           else versioned_collapsing.get_version_column_problems(columns, version))
-      + versioned_collapsing.get_missing_fields_option_problems(missing_fields)
+      + versioned_collapsing.get_choice_problems({'missing_fields': (missing_fields, ('refuse', 'keep', 'null'))})
       + versioned_collapsing.get_line_problems(source, columns, is_deleted, row, fields, only, missing_fields)
       + versioned_collapsing._get_delete_version_problems(delete_version, is_deleted, missing_fields),
   ) -%}
@@ -31,8 +31,10 @@
   {%- set payload = columns | reject('in', places) | list -%}
   {%- set values = {} -%}
   {%- for name in columns -%}
-    {%- do values.update({name: versioned_collapsing.get_line_field_sql(fields[name]) if name in fields
-        else versioned_collapsing.get_field_sql('_value', name)}) -%}
+    {%- set value = "_value['" ~ name ~ "']" -%}
+    {%- do values.update({
+        name: versioned_collapsing.get_line_field_sql(fields[name]) if name in fields else value
+    }) -%}
   {%- endfor -%}
   {%- set paths = fields.values() | list + flag.paths + only | list -%}
   {%- set known_fields = (columns | list) + versioned_collapsing._get_names_in_row(paths, rows) -%}
@@ -48,16 +50,14 @@
   {%- if missing_fields == 'keep' -%}
     {%- do control.update({'_unset': 'if(' ~ deletes ~ ', cast(array() as array<string>), _missing_fields)'}) -%}
   {%- endif -%}
-  {%- set lines = versioned_collapsing.get_lines_sql(
-      source, versioned_collapsing.read_has_landed(source.location)
-  ) -%}
+  {%- set lines = versioned_collapsing.get_lines_sql(source, versioned_collapsing.read_has_landed(source)) -%}
   {%- if has_more -%}
     {%- set lines = versioned_collapsing.get_rows_on_lines_sql(lines, rows, only, is_deleted) -%}
   {%- endif -%}
   {%- set exact = {} -%}
   {%- for name in versioned_collapsing.get_exact_columns(columns) + (flag.paths if not has_more else [])
       if name not in fields -%}
-    {%- do exact.update({name: [versioned_collapsing.get_field_sql('', name)]}) -%}
+    {%- do exact.update({name: ["['" ~ name ~ "']"]}) -%}
   {%- endfor -%}
   with images as (
     {{ versioned_collapsing.get_parsed_lines_sql(
@@ -87,10 +87,10 @@
       'if(_is_json' ~ (' and _ignored is null' if has_more) ~ (' and not ' ~ deletes if has_places) ~ ', ' ~ version
           ~ ', null)',
       control,
-      ([{'condition': '_ignored is not null', 'reason': 'null'}] if has_more else [])
+      ([('_ignored is not null', 'null')] if has_more else [])
       + versioned_collapsing.get_line_of_table_problems(only)
       + flag.problems
-      + ([{'condition': '_row_problem is not null', 'reason': '_row_problem'}] if rows else [])
+      + ([('_row_problem is not null', '_row_problem')] if rows else [])
       + ([] if version == '_batch' else versioned_collapsing._get_null_version_problems(version, deletes, has_places))
       + versioned_collapsing.get_row_problems(
           key, columns, none if has_places else version, deletes, required if missing_fields != 'keep' else [], ranges
@@ -103,7 +103,9 @@
 
 {% macro _get_delete_version_problems(delete_version, is_deleted, missing_fields) %}
   {%- if delete_version not in ('respect', 'ignore') -%}
-    {%- do return(["delete_version is '" ~ delete_version ~ "'; it takes 'respect' or 'ignore'."]) -%}
+    {%- do return(versioned_collapsing.get_choice_problems({
+        'delete_version': (delete_version, ('respect', 'ignore'))
+    })) -%}
   {%- elif delete_version == 'ignore' and not is_deleted -%}
     {%- do return(["delete_version is 'ignore', but no line is a delete. Set is_deleted too, or remove it."]) -%}
   {%- elif delete_version == 'ignore' and missing_fields == 'keep' -%}
@@ -118,16 +120,14 @@
 
 {# A line without a version. #}
 {% macro _get_null_version_problems(version, deletes, has_places) %}
-  {%- set problem = versioned_collapsing.get_missing_version_problem(version) -%}
+  {%- set condition, reason = versioned_collapsing.get_missing_version_problem(version) -%}
+  {%- set in_deletes = "'version " ~ version ~ " is null in a delete: set delete_version if deletes have none'" -%}
   {%- if has_places -%}
-    {%- do return([dict(problem, condition=problem.condition ~ ' and not ' ~ deletes)]) -%}
-  {%- elif deletes == 'false' -%}
-    {%- do return([problem]) -%}
+    {%- do return([(condition ~ ' and not ' ~ deletes, reason)]) -%}
   {%- endif -%}
-  {%- do return([{
-      'condition': problem.condition ~ ' and ' ~ deletes,
-      'reason': "'version " ~ version ~ " is null in a delete: set delete_version if deletes have none'",
-  }, problem]) -%}
+  {%- do return(
+      ([(condition ~ ' and ' ~ deletes, in_deletes)] if deletes != 'false' else []) + [(condition, reason)]
+  ) -%}
 {% endmacro %}
 
 
@@ -145,25 +145,24 @@
         'deletes': 'coalesce(' ~ field ~ ' in (' ~ versioned_collapsing.quote_literals(gone) ~ '), false)'
             if gone else 'false',
         'paths': [path],
-        'problems': [{
-            'condition': field ~ ' not in ('
-                ~ versioned_collapsing.quote_literals(codes | list | map('string') | list) ~ ')',
-            'reason': "concat('unknown " ~ path ~ " ', " ~ field ~ ')',
-        }],
+        'problems': [(
+            field ~ ' not in (' ~ versioned_collapsing.quote_literals(codes | map('string')) ~ ')',
+            "concat('unknown " ~ path ~ " ', " ~ field ~ ')',
+        )],
     }) -%}
   {%- elif not versioned_collapsing.is_line_path(is_deleted) -%}
     {%- do return({'deletes': 'coalesce(' ~ is_deleted ~ ', false)', 'paths': [], 'problems': []}) -%}
   {%- endif -%}
-  {%- set field = versioned_collapsing.get_line_field_sql(is_deleted) if has_more
-      else versioned_collapsing.get_field_sql('_value', is_deleted) -%}
+  {%- set on_line = versioned_collapsing.get_line_field_sql(is_deleted) -%}
+  {%- set field = on_line if has_more else "_value['" ~ is_deleted ~ "']" -%}
   {%- set typed = 'try_cast(' ~ field ~ ' as boolean)' -%}
   {%- do return({
       'deletes': 'coalesce(' ~ typed ~ ', false)',
       'paths': [is_deleted],
-      'problems': [{
-          'condition': field ~ ' is not null and ' ~ typed ~ ' is null',
-          'reason': "concat('" ~ is_deleted ~ " is ', " ~ field ~ ", ': map its codes in is_deleted')",
-      }],
+      'problems': [(
+          field ~ ' is not null and ' ~ typed ~ ' is null',
+          "concat('" ~ is_deleted ~ " is ', " ~ field ~ ", ': map its codes in is_deleted')",
+      )],
   }) -%}
 {% endmacro %}
 

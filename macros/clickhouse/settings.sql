@@ -12,9 +12,7 @@
     {%- do settings.update({'log_comment': versioned_collapsing.quote_literal(log_comment)}) -%}
   {%- endif -%}
   {%- set rendered = [] -%}
-  {%- for name, value in settings.items() -%}
-    {%- do rendered.append(name ~ ' = ' ~ value) -%}
-  {%- endfor -%}
+  {%- for name, value in settings.items() -%}{%- do rendered.append(name ~ ' = ' ~ value) -%}{%- endfor -%}
   {%- do return('settings ' ~ rendered | join(', ')) -%}
 {% endmacro %}
 

@@ -247,6 +247,18 @@
 {% endmacro %}
 
 
+{% macro comment_table(relation, comment) %}
+  {%- do versioned_collapsing.alter_table(
+      relation, 'modify comment ' ~ versioned_collapsing.quote_literal(comment)
+  ) -%}
+{% endmacro %}
+
+
+{% macro alter_table(relation, change, settings='') %}
+  {%- do run_query('alter table ' ~ relation ~ ' ' ~ on_cluster_clause(relation) ~ ' ' ~ change ~ ' ' ~ settings) -%}
+{% endmacro %}
+
+
 {% macro rename_table(relation, new, if_exists='') %}
   {%- do run_query(
       'rename table ' ~ if_exists ~ ' ' ~ relation ~ ' to ' ~ new ~ ' ' ~ on_cluster_clause(relation) | trim

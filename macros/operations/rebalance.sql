@@ -13,7 +13,7 @@
   {%- set ledger = versioned_collapsing.read_restored_ledger(table, options, node, apply) -%}
   {%- set apply = dict(apply, number=ledger.number + 1) -%}
   {%- do versioned_collapsing.validate_finished('rebalance', table, node, ledger, apply) -%}
-  {%- set columns = versioned_collapsing.read_table_description(table, options) -%}
+  {%- set columns = versioned_collapsing.read_described_columns(table, options) -%}
   {%- set repairs = versioned_collapsing.read_repairs_sql(table, options, columns) -%}
   {%- set found = versioned_collapsing.read_repair_counts(options, repairs) -%}
   {%- if found.broken_keys and not dry_run -%}
@@ -25,16 +25,6 @@
   {%- endif -%}
   {%- set end = '. Repaired.' if found.broken_keys else '' -%}
   {%- do log(versioned_collapsing.get_repair_message(table, found) ~ end, info=true) -%}
-{% endmacro %}
-
-
-{# The columns of the table, as get_columns returns them. #}
-{% macro read_table_description(table, options) %}
-  {%- set stored = [] -%}
-  {%- for column in versioned_collapsing.read_table_columns(table) if column.name != options.sign -%}
-    {%- do stored.append({'name': column.name, 'type': column.type, 'given_type': column.type}) -%}
-  {%- endfor -%}
-  {%- do return(versioned_collapsing.get_columns(options, stored, [])) -%}
 {% endmacro %}
 
 

@@ -12,8 +12,8 @@
   {%- do versioned_collapsing.acquire_lock(table, apply) -%}
   {%- set ledger = versioned_collapsing.read_restored_ledger(table, options, node, apply) -%}
   {%- do versioned_collapsing.validate_finished('widen_version', table, node, ledger, apply) -%}
-  {%- set columns = versioned_collapsing.read_table_description(table, options) -%}
-  {%- set stored = (columns.table | selectattr('name', 'equalto', options.version) | first).type -%}
+  {%- set columns = versioned_collapsing.read_described_columns(table, options) -%}
+  {%- set stored = versioned_collapsing.get_version_column(options, columns).type -%}
   {%- set declared = node.columns.get(options.version, {}).get('data_type') -%}
   {%- do versioned_collapsing.validate_wider_version(table, options, stored, declared, apply) -%}
   {%- set others = versioned_collapsing.read_tables([

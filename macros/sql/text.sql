@@ -88,6 +88,14 @@
 {% endmacro %}
 
 
+{# The template once for each name, which takes the place of `{}`. #}
+{% macro get_texts(template, names) %}
+  {%- set texts = [] -%}
+  {%- for name in names -%}{%- do texts.append(template | replace('{}', name | string)) -%}{%- endfor -%}
+  {%- do return(texts) -%}
+{% endmacro %}
+
+
 {% macro quote_literals(texts) %}
   {%- set literals = [] -%}
   {%- for text in texts -%}{%- do literals.append(versioned_collapsing.quote_literal(text)) -%}{%- endfor -%}

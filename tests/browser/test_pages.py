@@ -135,7 +135,7 @@ def test_report(report: Path, size: tuple[int, int]) -> None:
 
 @pytest.mark.parametrize("size", [WIDE, NARROW])
 @pytest.mark.parametrize(
-    "name", ["README.html", "docs/overview.html", "docs/versioned_collapsing.html", "docs/which_engine.html"]
+    "name", ["README.html", "docs/how_a_run_works.html", "docs/versioned_collapsing.html", "docs/which_engine.html"]
 )
 def test_site(name: str, size: tuple[int, int]) -> None:
     page = SITE / ("index.html" if name == "README.html" else name)

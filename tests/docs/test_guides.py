@@ -27,7 +27,8 @@ from tests.support.collapsing_projects import MakeProject, collapsing_projects
 from tests.support.page import assert_answers, blocks, is_said
 from tests.support.shop import REPOSITORY
 
-START = "docs/dbt_clickhouse.md"
+# A section of a page, with which the others begin.
+START = (REPOSITORY / "docs/your_project.md").read_text().split("\n## With dbt-clickhouse alone\n")[1].split("\n## ")[0]
 QUERYING = "docs/querying.md"
 # A section of that page, on which other pages build.
 VIEWS = (REPOSITORY / QUERYING).read_text().split("\n## Views\n")[1].split("\n## ")[0]
@@ -60,7 +61,10 @@ NOT_FOLLOWED = {
     "pip install": "test_what_is_installed_is_there",
     "semantic_models:": "tests/invariants/test_semantic_models.py",
     "scrape_configs:": "test_prometheus_gets_figures",
+    "dbt-spark-clickhouse follow": "tests/docs/test_your_project.py",
+    "20:37:01  orders batch 5": "plugins/dbt-spark-clickhouse/tests/unit/test_watched.py",
     '{"_message"': "tests/end_to_end/test_responses.py",
+    '{"op"': "tests/change_sets/test_dialects.py, with other lines",
     "lines              = ": "tests/support/balance.py",
     "<clickhouse>": "CONFIG",
     "seconds = ": "a formula, which benchmarks/results/growth.md has beside the measurements",

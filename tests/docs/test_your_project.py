@@ -32,6 +32,8 @@ from tests.support.shop import REPOSITORY, query
 YOUR_PROJECT = "docs/your_project.md"
 DEBEZIUM = "docs/debezium.md"
 PAGES = (YOUR_PROJECT, DEBEZIUM)
+# The section of a page that these tests follow; tests/docs/test_guides.py follows the other one.
+SECTION = "\n## With Spark and ClickHouse\n"
 CLONE = "../versioned_collapsing"
 PORT = "port: 8123"
 STARTER = "dbt-spark-clickhouse start "
@@ -44,7 +46,8 @@ _BEGINS = re.compile(r"^\d+ of \d+ START .*\n", re.MULTILINE)
 
 
 def _steps(page: str) -> list[Block]:
-    return [replace(block, text=block.text.replace(CLONE, str(REPOSITORY))) for block in blocks(page)]
+    text = (REPOSITORY / page).read_text().split(SECTION)[-1]
+    return [replace(block, text=block.text.replace(CLONE, str(REPOSITORY))) for block in blocks(text)]
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ def data_tests() -> list[dict[str, Any]]:
 def packages() -> str:
     """The packages.yml from the page on dbt-clickhouse, with the path of this clone."""
     (snippet,) = re.findall(
-        r"```yaml\n# packages.yml\n(.*?)```", (REPOSITORY / "docs" / "dbt_clickhouse.md").read_text(), re.DOTALL
+        r"```yaml\n# packages.yml\n(.*?)```", (REPOSITORY / "docs" / "your_project.md").read_text(), re.DOTALL
     )
     assert "../versioned_collapsing" in snippet
     return str(snippet).replace("../versioned_collapsing", str(REPOSITORY))

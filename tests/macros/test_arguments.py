@@ -106,6 +106,10 @@ CASES: list[tuple[str, list[str]]] = [
         ],
     ),
     (
+        "parse_upserts(source('landing', 'events'), key=['id'], columns={'id': 'bigint'}, version=none)",
+        ["version is 'None'; it takes the name of a column."],
+    ),
+    (
         "parse_upserts(source('landing', 'events'), key=['id'], columns={'id': 'bigint'}, version='id', row='a b', "
         "fields={'x': 'y'}, only={'a b': 'c'}, is_deleted={'Op': {'D': 'yes'}})",
         [

@@ -14,6 +14,12 @@
 {% endmacro %}
 
 
+{# The column of the version. #}
+{% macro get_version_column(options, columns) %}
+  {%- do return(columns.table | selectattr('name', 'equalto', options.version) | first) -%}
+{% endmacro %}
+
+
 {# The columns in the form in which macros pass them on.
 
    - table: each stored column except the sign: its name, its type, and given_type, its type in the change set (none if
@@ -86,13 +92,13 @@
 {% endmacro %}
 
 
-{# The types of the stored columns by their name, without the sign. #}
-{% macro read_stored_types(relation, sign) %}
-  {%- set stored = {} -%}
-  {%- for column in versioned_collapsing.read_table_columns(relation) if column.name != sign -%}
-    {%- do stored.update({column.name: column.type}) -%}
+{# The columns of a table that exists, as get_columns returns them. #}
+{% macro read_described_columns(relation, options) %}
+  {%- set table = [] -%}
+  {%- for column in versioned_collapsing.read_table_columns(relation) if column.name != options.sign -%}
+    {%- do table.append(dict(column, given_type=column.type)) -%}
   {%- endfor -%}
-  {%- do return(stored) -%}
+  {%- do return(versioned_collapsing.get_columns(options, table, [])) -%}
 {% endmacro %}
 
 

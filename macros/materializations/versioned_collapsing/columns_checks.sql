@@ -14,11 +14,10 @@
       + ([options.is_deleted] if options.is_deleted != '_is_deleted' and options.old_state != 'stream' else []) -%}
   {%- set missing = named | reject('in', given) | list -%}
   {%- if missing -%}
+    {%- set option_of = {options.is_deleted: 'is_deleted', options.version: 'version'} -%}
     {%- set of = [] -%}
     {%- for name in missing -%}
-      {%- set option = 'version' if name == options.version else 'is_deleted' if name == options.is_deleted
-          else 'unique_key' -%}
-      {%- do of.append(name ~ " (option " ~ option ~ ")") -%}
+      {%- do of.append(name ~ " (option " ~ option_of.get(name, 'unique_key') ~ ")") -%}
     {%- endfor -%}
     {%- do problems.append(
         "columns: the change set has no column " ~ of | join(" and no column ") ~ ". It has " ~ given | join(', ')
@@ -108,16 +107,12 @@
     {%- do return(["columns: the change set has _landing, but no _watermark. Select both, or neither."]
         if '_landing' in given else []) -%}
   {%- endif -%}
-  {%- set refused = ["old_state: stream"] if options.old_state == 'stream'
-      else ["delete_version: ignore"] if options.delete_version == 'ignore' else [] -%}
-  {%- set problems = [] -%}
-  {%- for option in refused -%}
-    {%- do problems.append(
-        "columns: the change set has _watermark, so it contains rows that were applied before, but with `" ~ option
-        ~ "` a change can be applied only once. Remove the option, or select the new rows without _watermark."
-    ) -%}
-  {%- endfor -%}
-  {%- do return(problems) -%}
+  {%- set refused = "old_state: stream" if options.old_state == 'stream'
+      else "delete_version: ignore" if options.delete_version == 'ignore' -%}
+  {%- do return([
+      "columns: the change set has _watermark, so it contains rows that were applied before, but with `" ~ refused
+      ~ "` a change can be applied only once. Remove the option, or select the new rows without _watermark."
+  ] if refused else []) -%}
 {% endmacro %}
 
 
@@ -135,7 +130,7 @@
   {%- for column in table -%}
     {%- set base = versioned_collapsing.get_base_type(column.type) -%}
     {%- set is_key = column.name in options.unique_key + options.order_by -%}
-    {%- if column.name == options.version and not versioned_collapsing._is_version_type(base) -%}
+    {%- if column.name == options.version and not modules.re.match('U?Int[0-9]|Date', base) -%}
       {%- do problems.append(
           "version: " ~ column.name ~ " is " ~ column.type ~ ", but a version must be UInt*, Int*, Date, Date32, "
           ~ "DateTime or DateTime64. Declare such a data_type, or cast the column in the select."
@@ -148,8 +143,8 @@
       ) -%}
     {%- elif is_key and versioned_collapsing.get_key_type_problems(column.name, column.type) -%}
       {%- do problems.extend(versioned_collapsing.get_key_type_problems(column.name, column.type)) -%}
-    {%- elif versioned_collapsing.is_nullable_type(column.type) and versioned_collapsing.is_required_column(column.name,
-        options, names) -%}
+    {%- elif versioned_collapsing.is_nullable_type(column.type)
+        and versioned_collapsing.is_required_column(column.name, options, names) -%}
       {%- do problems.append(
           "columns: " ~ column.name ~ " is " ~ column.type ~ ", but columns of unique_key, version, order_by and "
           ~ "partition_by cannot be Nullable. Declare another data_type, or replace nulls in the select with ifNull."
@@ -177,11 +172,6 @@
     {%- endif -%}
   {%- endfor -%}
   {%- do return(problems) -%}
-{% endmacro %}
-
-
-{% macro _is_version_type(type) %}
-  {%- do return(modules.re.match('U?Int[0-9]|Date', type) is not none) -%}
 {% endmacro %}
 
 
@@ -253,11 +243,9 @@
     {%- do return('') -%}
   {%- endif -%}
   {%- set feed = versioned_collapsing.get_change_feed(relation, options, model) -%}
-  {%- set statements = [] -%}
-  {%- for table in [relation] + ([feed.relation] if feed else []) -%}
-    {%- do statements.append(
-        'alter table ' ~ table ~ ' modify column ' ~ versioned_collapsing.quote_name(column.name) ~ ' ' ~ column.type
-    ) -%}
-  {%- endfor -%}
+  {%- set statements = versioned_collapsing.get_texts(
+      'alter table {} modify column ' ~ versioned_collapsing.quote_name(column.name) ~ ' ' ~ column.type,
+      [relation] + ([feed.relation] if feed else [])
+  ) -%}
   {%- do return(' To keep the rows and give the table the wider type: ' ~ statements | join('; ') ~ '.') -%}
 {% endmacro %}

@@ -55,10 +55,9 @@
    - line_counts: the lines and events to account for #}
 {% macro read_change_set_counts(options, columns, sql, truncate, staged, apply) %}
   {%- set carried = staged.carried -%}
-  {%- set repeated = versioned_collapsing.get_no_repetitions() -%}
-  {%- if carried.rows_read > staged.key_count or truncate.at -%}
-    {%- set repeated = versioned_collapsing.read_repetitions(options, columns, sql, truncate.at, apply) -%}
-  {%- endif -%}
+  {%- set repeated = versioned_collapsing.read_repetitions(options, columns, sql, truncate.at, apply)
+      if carried.rows_read > staged.key_count or truncate.at
+      else {'duplicates': 0, 'conflicts': 0, 'superseded': 0, 'conflict_sample': []} -%}
   {%- set counts = {
       'rows_read': carried.rows_read,
       'duplicates': carried._duplicates + repeated.duplicates,
@@ -73,12 +72,6 @@
       'counts': versioned_collapsing.get_initial_counts(counts),
       'line_counts': versioned_collapsing.get_line_counts(apply, columns, carried),
   }) -%}
-{% endmacro %}
-
-
-{# The result if each row has a key of its own. #}
-{% macro get_no_repetitions() %}
-  {%- do return({'duplicates': 0, 'conflicts': 0, 'superseded': 0, 'conflict_sample': []}) -%}
 {% endmacro %}
 
 

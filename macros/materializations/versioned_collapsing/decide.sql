@@ -10,7 +10,8 @@
     ) -%}
   {%- endif -%}
   {%- set uncollapsed = found.uncollapsed -%}
-  {%- set has_unbalanced_keys = versioned_collapsing.has_unbalanced_keys(found) -%}
+  {#- Whether any key has uncollapsed rows that are not exactly one state row. -#}
+  {%- set has_unbalanced_keys = found.row_count > found.matched or found.cancel_count > 0 -%}
   {%- if has_unbalanced_keys -%}
     {%- do versioned_collapsing.stage_unbalanced_keys(target_relation, options, uncollapsed, apply) -%}
   {%- endif -%}
@@ -123,12 +124,6 @@
     {%- do sides.append('tuple(' ~ names | join(', ') ~ ')') -%}
   {%- endfor -%}
   {%- do return(sides | join(' <=> ') if columns.payload else 'true') -%}
-{% endmacro %}
-
-
-{# Whether any key has uncollapsed rows that are not exactly one state row. #}
-{% macro has_unbalanced_keys(found) %}
-  {%- do return(found.row_count > found.matched or found.cancel_count > 0) -%}
 {% endmacro %}
 
 

@@ -57,11 +57,8 @@
 
 
 {% macro _delete_from_feed(condition, apply, is_awaited) %}
-  {%- set feed = apply.feed_relation -%}
-  {%- do run_query(
-      'alter table ' ~ feed ~ ' ' ~ on_cluster_clause(feed) ~ ' delete where ' ~ condition
-      ~ ' ' ~ versioned_collapsing.get_settings_sql(apply, {'mutations_sync': 1 if is_awaited else 0})
-  ) -%}
+  {%- set settings = versioned_collapsing.get_settings_sql(apply, {'mutations_sync': 1 if is_awaited else 0}) -%}
+  {%- do versioned_collapsing.alter_table(apply.feed_relation, 'delete where ' ~ condition, settings) -%}
 {% endmacro %}
 
 
@@ -71,7 +68,10 @@
   {%- set described = versioned_collapsing.read_feed_columns(target_relation, apply.feed.relation) -%}
   {%- do versioned_collapsing.validate_feed_columns(target_relation, described.table, apply) -%}
   {%- do versioned_collapsing.validate_feed_place(described, apply) -%}
-  {%- set altered = versioned_collapsing._get_altered_columns(described) if described.feed else [] -%}
+  {%- set altered = [] -%}
+  {%- for column in described.table if described.feed.get(column.name, column.type) != column.type -%}
+    {%- do altered.append(column) -%}
+  {%- endfor -%}
   {%- if not described.feed or (altered and not versioned_collapsing._read_has_rows_of(target_relation, apply)) -%}
     {%- do versioned_collapsing.create_feed(target_relation, options, described.table, apply) -%}
   {%- else -%}
@@ -106,16 +106,6 @@
         ~ "the table."
     ) -%}
   {%- endif -%}
-{% endmacro %}
-
-
-{# The columns of a table that have another type in its feed. #}
-{% macro _get_altered_columns(described) %}
-  {%- set altered = [] -%}
-  {%- for column in described.table if described.feed.get(column.name, column.type) != column.type -%}
-    {%- do altered.append(column) -%}
-  {%- endfor -%}
-  {%- do return(altered) -%}
 {% endmacro %}
 
 
@@ -159,7 +149,7 @@
     {%- endfor %}
     _apply UInt64 comment 'Number of the apply in the ledger; 0: the row was there before the first',
     _applied_at DateTime64(6, 'UTC') comment 'When the apply began to publish its rows',
-    _changed_version {{ versioned_collapsing.get_type_of(table_columns, options.version) }}
+    _changed_version {{ (table_columns | selectattr('name', 'equalto', options.version) | first).type }}
       comment 'Version of the change that caused the row',
     index _applied_at _applied_at type minmax
   )
@@ -179,11 +169,6 @@
   {%- do return(
       name ~ ' ' ~ column.type ~ (' alias ' ~ column.default_expression if column.default_kind == 'ALIAS' else '')
   ) -%}
-{% endmacro %}
-
-
-{% macro get_type_of(table_columns, name) %}
-  {%- do return((table_columns | selectattr('name', 'equalto', name) | first).type) -%}
 {% endmacro %}
 
 
@@ -221,27 +206,18 @@
   ).rows[0] -%}
   {%- set comment = versioned_collapsing.get_feed_comment(target_relation)
       ~ '. Begins with ' ~ found['n'] ~ ' rows of ' ~ found['uuid'] ~ ', then apply ' ~ apply.number -%}
-  {%- do versioned_collapsing._comment_feed(build, comment) -%}
-{% endmacro %}
-
-
-{% macro _comment_feed(feed_relation, comment) %}
-  {%- do run_query(
-      'alter table ' ~ feed_relation ~ ' ' ~ on_cluster_clause(feed_relation) ~ ' modify comment '
-      ~ versioned_collapsing.quote_literal(comment)
-  ) -%}
+  {%- do versioned_collapsing.comment_table(build, comment) -%}
 {% endmacro %}
 
 
 {# Adds the columns that only the table has, and changes the types that differ. #}
 {% macro alter_feed(feed_relation, described, altered) %}
   {%- set added = described.table | rejectattr('name', 'in', described.feed) | list -%}
+  {%- set settings = versioned_collapsing.get_settings_sql(more={'mutations_sync': 1, 'alter_sync': 1}) -%}
   {%- for column in added + altered -%}
-    {%- do run_query(
-        'alter table ' ~ feed_relation ~ ' ' ~ on_cluster_clause(feed_relation) ~ ' '
-        ~ ('add' if column in added else 'modify') ~ ' column '
-        ~ versioned_collapsing.get_feed_column_sql(column) ~ ' '
-        ~ versioned_collapsing.get_settings_sql(more={'mutations_sync': 1, 'alter_sync': 1})
+    {%- set change = ('add' if column in added else 'modify') ~ ' column ' -%}
+    {%- do versioned_collapsing.alter_table(
+        feed_relation, change ~ versioned_collapsing.get_feed_column_sql(column), settings
     ) -%}
   {%- endfor -%}
 {% endmacro %}
@@ -251,12 +227,12 @@
 {% macro set_feed_ttl(apply) %}
   {%- set feed = apply.feed.relation -%}
   {%- set engine = versioned_collapsing.read_tables([feed])[feed.identifier].engine_full -%}
+  {%- set has = versioned_collapsing._get_ttl_of_engine(engine) -%}
   {%- set wanted = versioned_collapsing.get_feed_ttl_sql(apply.feed) -%}
-  {%- if versioned_collapsing._get_ttl_of_engine(engine) != wanted -%}
-    {%- do run_query(
-        'alter table ' ~ feed ~ ' ' ~ on_cluster_clause(feed) ~ ' '
-        ~ ('modify ttl ' ~ wanted if wanted else 'remove ttl')
-        ~ ' ' ~ versioned_collapsing.get_settings_sql(apply, {'mutations_sync': 0, 'alter_sync': 1})
+  {%- if has != wanted -%}
+    {%- do versioned_collapsing.alter_table(
+        feed, 'modify ttl ' ~ wanted if wanted else 'remove ttl',
+        versioned_collapsing.get_settings_sql(apply, {'mutations_sync': 0, 'alter_sync': 1})
     ) -%}
   {%- endif -%}
 {% endmacro %}
@@ -363,6 +339,6 @@
 {% macro forget_begin_of_feed(target_relation) %}
   {%- set feed = versioned_collapsing.get_changes_relation(target_relation) -%}
   {%- if versioned_collapsing.read_feed_columns(target_relation, feed).feed -%}
-    {%- do versioned_collapsing._comment_feed(feed, versioned_collapsing.get_feed_comment(target_relation)) -%}
+    {%- do versioned_collapsing.comment_table(feed, versioned_collapsing.get_feed_comment(target_relation)) -%}
   {%- endif -%}
 {% endmacro %}

@@ -223,7 +223,9 @@
     ) as {{ adapter.quote(options.version) }},
     arrayFilter(_dbt_name -> _dbt_name <> '', [
       {%- for name in columns.payload %}
-      {{ versioned_collapsing._unset_name_sql(name) }}{{ ',' if not loop.last }}
+      {#- The name of a column if no change sets it. #}
+      if(countIf({{ versioned_collapsing._is_set_sql(name) }}) = 0, {{ versioned_collapsing.quote_literal(name) }}, '')
+        {{- ',' if not loop.last }}
       {%- endfor %}
     ]) as _dbt_folded_unset,
     countIf(_dbt_marked._dbt_is_taken and _dbt_marked._dbt_is_deleted) > 0 as _dbt_folded_is_deleted,
@@ -250,28 +252,17 @@
   {%- set is_set = versioned_collapsing._is_set_sql(name) -%}
   {%- set is_value = is_set ~ ' and isNotNull(' ~ column ~ ')' -%}
   {%- set policy = options.combine.get(name, 'latest') -%}
-  {%- if policy == 'greatest' -%}
-    maxIf({{ column }}, {{ is_set }})
-  {%- elif policy == 'least' -%}
-    minIf({{ column }}, {{ is_set }})
-  {%- elif policy == 'coalesce' -%}
-    tupleElement(argMaxIf(tuple({{ column }}), {{ version }}, {{ is_value }}), 1)
-  {%- elif policy == 'first' -%}
-    tupleElement(argMinIf(tuple({{ column }}), {{ version }}, {{ is_value }}), 1)
+  {%- if policy in ('greatest', 'least') -%}
+    {{ 'max' if policy == 'greatest' else 'min' }}If({{ column }}, {{ is_set }})
   {%- else -%}
-    tupleElement(argMaxIf(tuple({{ column }}), {{ version }}, {{ is_set }}), 1)
+    tupleElement({{ 'argMin' if policy == 'first' else 'argMax' }}If(tuple({{ column }}), {{ version }}, {{
+        is_value if policy in ('coalesce', 'first') else is_set }}), 1)
   {%- endif -%}
 {%- endmacro %}
 
 
 {% macro _is_set_sql(name) -%}
   _dbt_marked._dbt_is_taken and not has(_dbt_marked._dbt_unset, {{ versioned_collapsing.quote_literal(name) }})
-{%- endmacro %}
-
-
-{# The name of a column if no change sets it, otherwise an empty text. #}
-{% macro _unset_name_sql(name) -%}
-  if(countIf({{ versioned_collapsing._is_set_sql(name) }}) = 0, {{ versioned_collapsing.quote_literal(name) }}, '')
 {%- endmacro %}
 
 

@@ -9,7 +9,8 @@
     {%- do return(none) -%}
   {%- endif -%}
   {%- set also = versioned_collapsing.get_tables_beside_sql(locked_relation) -%}
-  {%- set patience = versioned_collapsing.get_lock_patience() -%}
+  {#- For how many seconds a run waits for the others of its own dbt invocation. -#}
+  {%- set patience = 86400 -%}
   {%- set seen = namespace(holder=none, at=0, was_at_work=false) -%}
   {%- for second in range(patience) -%}
     {%- do versioned_collapsing._create_lock(apply) -%}
@@ -34,12 +35,6 @@
     {%- endif -%}
   {%- endfor -%}
   {%- do versioned_collapsing.validate_lock_is_acquired(locked_relation, seen.holder, apply, patience) -%}
-{% endmacro %}
-
-
-{# For how many seconds a run waits for the others of its own dbt invocation. #}
-{% macro get_lock_patience() %}
-  {%- do return(86400) -%}
 {% endmacro %}
 
 

@@ -53,10 +53,9 @@
 
 {# The problems with the options, each naming the option, what was given and what to do. #}
 {% macro get_option_problems(options) %}
-  {%- set problems = [] -%}
-  {%- for name in ('version', 'sign', 'is_deleted') if options[name] is not string or not options[name] -%}
-    {%- do problems.append(name ~ " is '" ~ options[name] ~ "'; it takes the name of a column.") -%}
-  {%- endfor -%}
+  {%- set problems = versioned_collapsing.get_name_problems({
+      'version': options.version, 'sign': options.sign, 'is_deleted': options.is_deleted
+  }) -%}
   {%- if not options.unique_key | select | list -%}
     {%- do problems.append("unique_key is missing. Name the column or columns that identify an entity.") -%}
   {%- endif -%}
@@ -79,32 +78,20 @@
         "order_by contains the sign column " ~ options.sign ~ ", so state and cancel rows would never pair. Remove it."
     ) -%}
   {%- endif -%}
-  {%- set choices = {
-      'old_state': ('lookup', 'stream'),
-      'delete_version': ('respect', 'ignore'),
-      'on_conflict': ('warn', 'error'),
-      'on_schema_change': ('fail', 'append_new_columns', 'ignore'),
-      'publish': ('auto', 'atomic', 'journal'),
-  } -%}
-  {%- for name, allowed in choices.items() if options[name] not in allowed -%}
+  {%- do problems.extend(versioned_collapsing.get_choice_problems({
+      'old_state': (options.old_state, ('lookup', 'stream')),
+      'delete_version': (options.delete_version, ('respect', 'ignore')),
+      'on_conflict': (options.on_conflict, ('warn', 'error')),
+      'on_schema_change': (options.on_schema_change, ('fail', 'append_new_columns', 'ignore')),
+      'publish': (options.publish, ('auto', 'atomic', 'journal')),
+  })) -%}
+  {%- for name, others in {'remember_deletes': 'true, false', 'change_feed': 'auto, true, false'}.items()
+      if options[name] is not boolean and not (name == 'change_feed' and options[name] == 'auto')
+      and versioned_collapsing.get_interval_sql(options[name]) is none -%}
     {%- do problems.append(
-        name ~ " is '" ~ options[name] ~ "'; it takes '" ~ allowed[:-1] | join("', '") ~ "' or '" ~ allowed[-1] ~ "'."
+        name ~ " is '" ~ options[name] ~ "'; it takes " ~ others ~ ", or a length of time such as '30 days'."
     ) -%}
   {%- endfor -%}
-  {%- if options.remember_deletes is not boolean
-      and versioned_collapsing.get_interval_sql(options.remember_deletes) is none -%}
-    {%- do problems.append(
-        "remember_deletes is '" ~ options.remember_deletes ~ "'; it takes true, false, or a length of time such as "
-        ~ "'30 days'."
-    ) -%}
-  {%- endif -%}
-  {%- if options.change_feed is not boolean and options.change_feed != 'auto'
-      and versioned_collapsing.get_interval_sql(options.change_feed) is none -%}
-    {%- do problems.append(
-        "change_feed is '" ~ options.change_feed ~ "'; it takes auto, true, false, or a length of time such as "
-        ~ "'30 days'."
-    ) -%}
-  {%- endif -%}
   {%- if options.chunks is not integer or options.chunks < 1 -%}
     {%- do problems.append(
         "chunks is " ~ tojson(options.chunks) ~ "; it takes the number of chunks, 1 or more, without quotes."
@@ -151,20 +138,11 @@
 
 
 {% macro _combine_problems(options) %}
-  {%- set problems = [] -%}
-  {%- set policies = ('latest', 'greatest', 'least', 'coalesce', 'first') -%}
-  {%- for column, policy in options.combine.items() -%}
-    {%- if policy not in policies -%}
-      {%- do problems.append(
-          "combine: " ~ column ~ " has the policy '" ~ policy ~ "'; a column takes one of '" ~ policies | join("', '")
-          ~ "'."
-      ) -%}
-    {%- endif -%}
-    {%- if column in options.unique_key + [options.version] -%}
-      {%- do problems.append(
-          "combine: " ~ column ~ " belongs to unique_key or is the version, which are never combined. Remove it."
-      ) -%}
-    {%- endif -%}
+  {%- set problems = versioned_collapsing.get_policy_problems(options.combine) -%}
+  {%- for column in options.combine if column in options.unique_key + [options.version] -%}
+    {%- do problems.append(
+        "combine: " ~ column ~ " belongs to unique_key or is the version, which are never combined. Remove it."
+    ) -%}
   {%- endfor -%}
   {%- do return(problems) -%}
 {% endmacro %}

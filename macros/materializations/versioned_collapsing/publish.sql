@@ -19,7 +19,7 @@
   {%- set facts = versioned_collapsing.read_facts_of_publishing(target_relation, apply) -%}
   {%- do versioned_collapsing.validate_output_rows(target_relation, progress.decided, facts.output, apply) -%}
   {%- set views = versioned_collapsing.read_views(target_relation) if facts.has_views
-      else versioned_collapsing.get_no_views() -%}
+      else {'tables': [], 'definitions': {}} -%}
   {%- set way = versioned_collapsing.prepare_publishing(target_relation, options, views, progress, apply) -%}
   {%- set progress = dict(progress, number=progress.number or apply.number, **way) -%}
   {%- do versioned_collapsing.feed_rows(target_relation, options, columns, progress, apply) -%}
@@ -89,11 +89,6 @@
     {%- do definitions.update({row['definition']: row['view']}) -%}
   {%- endfor -%}
   {%- do return({'tables': tables | unique | list, 'definitions': definitions}) -%}
-{% endmacro %}
-
-
-{% macro get_no_views() %}
-  {%- do return({'tables': [], 'definitions': {}}) -%}
 {% endmacro %}
 
 
@@ -167,9 +162,10 @@
 
 
 {# ClickHouse recognizes a repeated block by this window. The table, and each table that a view fills, needs one:
-   otherwise a repeated insert would write its rows twice. Replicated tables have one anyway. #}
+   otherwise a repeated insert would write its rows twice. It has one entry for each partition of a block. Only one
+   block may have to be repeated, the one at which a run dies. Replicated tables have a window anyway. #}
 {% macro keep_deduplication_window(table) %}
-  {%- set window = versioned_collapsing.get_deduplication_window() -%}
+  {%- set window = 10000 -%}
   {%- set query -%}
     select engine, toUInt64OrZero(extract(engine_full, 'non_replicated_deduplication_window = (\\d+)')) as blocks
     from system.tables
@@ -186,13 +182,6 @@
   {%- elif not found['engine'].startswith(('Replicated', 'Shared')) and found['blocks'] | int < window -%}
     {%- do run_query('alter table ' ~ table ~ ' modify setting non_replicated_deduplication_window = ' ~ window) -%}
   {%- endif -%}
-{% endmacro %}
-
-
-{# The size of the window: one entry for each partition of a block. Only one block may have to be repeated, the one at
-   which a run dies. #}
-{% macro get_deduplication_window() %}
-  {%- do return(10000) -%}
 {% endmacro %}
 
 

@@ -138,11 +138,7 @@
 {# Completes a run of signed rows that died: writes its staged blocks, from the one that the ledger names on. #}
 {% macro complete_stream(target_relation, options, progress, apply) %}
   {%- set signed = versioned_collapsing.get_helper_relation(target_relation, 'signed') -%}
-  {%- set table = [] -%}
-  {%- for column in versioned_collapsing.read_table_columns(signed) if column.name != options.sign -%}
-    {%- do table.append({'name': column.name, 'type': column.type, 'given_type': column.type}) -%}
-  {%- endfor -%}
-  {%- set columns = versioned_collapsing.get_columns(options, table, []) -%}
+  {%- set columns = versioned_collapsing.read_described_columns(signed, options) -%}
   {%- do versioned_collapsing.publish_blocks(target_relation, options, columns, progress, apply) -%}
   {%- set counts = versioned_collapsing.read_signed_row_counts(target_relation, options) -%}
   {%- do versioned_collapsing.keep_lock(apply) -%}
@@ -153,7 +149,7 @@
 {# The columns that an earlier run staged, which may differ from those that the model has now. Columns that the table no
    longer has are left out. #}
 {% macro read_staged_columns(target_relation, options) %}
-  {%- set stored = versioned_collapsing.read_stored_types(target_relation, options.sign) -%}
+  {%- set stored = versioned_collapsing.read_described_columns(target_relation, options).names -%}
   {%- set table = [] -%}
   {%- set given = [] -%}
   {%- set staged = versioned_collapsing.get_helper_relation(target_relation, 'input') -%}
@@ -161,7 +157,7 @@
     {%- if column.name.startswith('_dbt_') -%}
       {%- do given.append(column.name | replace('_dbt', '', 1)) -%}
     {%- elif column.name in stored -%}
-      {%- do table.append({'name': column.name, 'type': column.type, 'given_type': column.type}) -%}
+      {%- do table.append(dict(column, given_type=column.type)) -%}
     {%- endif -%}
   {%- endfor -%}
   {%- set columns = versioned_collapsing.get_columns(options, table, given) -%}

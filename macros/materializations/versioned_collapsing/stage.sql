@@ -493,7 +493,7 @@
   {%- if '_is_truncate' not in columns.given -%}
     {%- do return({'at': known, 'is_now': false, 'count': 0}) -%}
   {%- endif -%}
-  {%- set column = columns.table | selectattr('name', 'equalto', options.version) | first -%}
+  {%- set column = versioned_collapsing.get_version_column(options, columns) -%}
   {%- set found = run_query(versioned_collapsing._get_truncates_sql(column, columns, sql, apply)).rows[0] -%}
   {%- do versioned_collapsing.validate_truncates(found['_dbt_without_version'] | int, column, apply) -%}
   {%- if not found['_dbt_n'] | int -%}
@@ -510,7 +510,7 @@
 
 {# A version that was kept as text. A time is kept in UTC: in other time zones, an hour can occur twice. #}
 {% macro get_version_sql(text, options, columns) %}
-  {%- set column = columns.table | selectattr('name', 'equalto', options.version) | first -%}
+  {%- set column = versioned_collapsing.get_version_column(options, columns) -%}
   {%- do return(
       'cast(' ~ versioned_collapsing.quote_literal(text) ~ ', '
       ~ versioned_collapsing.quote_literal(versioned_collapsing.get_utc_type(column.type)) ~ ')'

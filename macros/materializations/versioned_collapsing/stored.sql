@@ -122,7 +122,10 @@
 {# All stored rows of the keys that change. Each block that is read is merged with the sorted keys instead of looked up
    in a hash table, so the order of the table's parts does not matter. The index filters first, by one column of the
    key: a set of tuples takes longer to make than it saves. The query condition cache must be off: if indexHint skips a
-   granule, the cache remembers that the granule never has such rows. #}
+   granule, the cache remembers that the granule never has such rows.
+
+   A hash table of few keys fits into the processor's cache. Most granules then have none of them, although the index
+   cannot say so: each row's key is looked up, and the other columns are read only where a key is found. #}
 {% macro get_stored_rows_sql(target_relation, options, columns, change_count) -%}
   {%- set changes = versioned_collapsing.get_input_sql(target_relation, options) -%}
   {%- set names = get_quoted_csv(columns.names + [options.sign]) -%}
@@ -130,20 +133,13 @@
   {%- set sorted_by = options.order_by | select('in', options.unique_key) | list + options.unique_key -%}
   {%- set indexed = adapter.quote(sorted_by | first) -%}
   {%- set condition = indexed ~ ' in (select ' ~ indexed ~ ' from ' ~ changes ~ ')' -%}
+  {%- set is_small = change_count <= 4096 -%}
   select {{ names }}
   from (
     select {{ names }}
     from {{ target_relation }}
-    where {{ condition if versioned_collapsing.is_small_for_cache(change_count) else 'indexHint(' ~ condition ~ ')' }}
+    where {{ condition if is_small else 'indexHint(' ~ condition ~ ')' }}
   ) as _dbt_stored
   left any join (select {{ key }}, true as _dbt_is_changed from {{ changes }}) as _dbt_changed using ({{ key }})
   where _dbt_is_changed
 {%- endmacro %}
-
-
-{# Whether a hash table of this many keys fits into the processor's cache. With so few keys, most granules have none of
-   them, although the index cannot say so. Then each row's key is looked up, and the other columns are read only where a
-   key is found. #}
-{% macro is_small_for_cache(change_count) %}
-  {%- do return(change_count <= 4096) -%}
-{% endmacro %}

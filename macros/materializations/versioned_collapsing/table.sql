@@ -26,7 +26,8 @@
 {# For each option, what the model wants and what the table has. Both are in ClickHouse's own spelling: it stores
    `x::Date` as `CAST(x, 'Date')`. #}
 {% macro _get_keys(found, remembered, formatted) %}
-  {%- set version, wanted = formatted[0], dict(zip(versioned_collapsing._get_key_names(), formatted[1:])) -%}
+  {%- set names = ['sign and version', 'order_by', 'partition_by', 'unique_key'] -%}
+  {%- set version, wanted = formatted[0], dict(zip(names, formatted[1:])) -%}
   {%- set stored = {
       'sign and version': versioned_collapsing._get_sign_and_version(found.engine_full),
       'order_by': versioned_collapsing._without_version(found.sorting_key, version),
@@ -41,11 +42,6 @@
     }}) -%}
   {%- endfor -%}
   {%- do return(pairs) -%}
-{% endmacro %}
-
-
-{% macro _get_key_names() %}
-  {%- do return(['sign and version', 'order_by', 'partition_by', 'unique_key']) -%}
 {% endmacro %}
 
 
@@ -380,9 +376,9 @@
 {% macro add_new_columns(existing_relation, stored, columns) %}
   {%- set added = columns.table | rejectattr('name', 'in', stored) | list -%}
   {%- for column in added -%}
-    {%- do run_query(
-        'alter table ' ~ existing_relation ~ ' ' ~ on_cluster_clause(existing_relation) ~ ' add column if not exists '
-        ~ adapter.quote(column.name) ~ ' ' ~ column.type ~ ' ' ~ versioned_collapsing.get_settings_sql()
+    {%- do versioned_collapsing.alter_table(
+        existing_relation, 'add column if not exists ' ~ adapter.quote(column.name) ~ ' ' ~ column.type,
+        versioned_collapsing.get_settings_sql()
     ) -%}
     {%- do versioned_collapsing._warn_of_a_name_alike(existing_relation, column.name, stored) -%}
     {%- do log('Added the column ' ~ column.name ~ ' ' ~ column.type ~ ' to ' ~ existing_relation, info=true) -%}
@@ -419,12 +415,13 @@
   ).rows | map(attribute='name') | list -%}
   {%- for projection in options.projections if projection.get('name') not in found -%}
     {%- do log('Adding the projection ' ~ projection.get('name') ~ ' to ' ~ target_relation, info=true) -%}
-    {%- set alter = 'alter table ' ~ target_relation ~ ' ' ~ on_cluster_clause(target_relation) | trim -%}
-    {%- do run_query(alter ~ " modify setting deduplicate_merge_projection_mode = 'rebuild'") -%}
-    {%- do run_query(alter ~ ' add ' ~ clickhouse_projection_ddl(projection)) -%}
-    {%- do run_query(
-        alter ~ ' materialize projection ' ~ projection.get('name') ~ ' '
-        ~ versioned_collapsing.get_settings_sql(apply, {'mutations_sync': 1})
+    {%- do versioned_collapsing.alter_table(
+        target_relation, "modify setting deduplicate_merge_projection_mode = 'rebuild'"
+    ) -%}
+    {%- do versioned_collapsing.alter_table(target_relation, 'add ' ~ clickhouse_projection_ddl(projection)) -%}
+    {%- do versioned_collapsing.alter_table(
+        target_relation, 'materialize projection ' ~ projection.get('name'),
+        versioned_collapsing.get_settings_sql(apply, {'mutations_sync': 1})
     ) -%}
   {%- endfor -%}
 {% endmacro %}

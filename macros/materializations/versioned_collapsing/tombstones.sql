@@ -94,8 +94,7 @@
 {# Marks the tombstones beside a table as belonging to it. #}
 {% macro claim_tombstones(target_relation, uuid) %}
   {%- set tombstones = versioned_collapsing.get_tombstones_relation(target_relation) -%}
-  {%- set comment = versioned_collapsing.quote_literal(versioned_collapsing._get_tombstones_comment(uuid)) -%}
-  {%- do run_query('alter table ' ~ tombstones ~ ' ' ~ on_cluster_clause(tombstones) ~ ' modify comment ' ~ comment) -%}
+  {%- do versioned_collapsing.comment_table(tombstones, versioned_collapsing._get_tombstones_comment(uuid)) -%}
 {% endmacro %}
 
 
@@ -137,7 +136,7 @@
 
 {# The aggregate function `max` takes any type that a version may have. ReplacingMergeTree does not. #}
 {% macro _get_create_tombstones_sql(target_relation, options, columns, uuid) -%}
-  {%- set version = columns.table | selectattr('name', 'equalto', options.version) | first -%}
+  {%- set version = versioned_collapsing.get_version_column(options, columns) -%}
   {%- set tombstones = versioned_collapsing.get_tombstones_relation(target_relation) -%}
   create table if not exists {{ tombstones }} {{ on_cluster_clause(target_relation) }} (
     {%- for column in columns.table if column.name in options.unique_key %}
@@ -157,16 +156,12 @@
 
 
 {% macro _adapt_tombstones_ttl(tombstones, options, engine_full) %}
-  {%- set alter = 'alter table ' ~ tombstones ~ ' ' ~ on_cluster_clause(tombstones) -%}
-  {%- if options.remember_deletes is boolean -%}
-    {%- if ' TTL ' in engine_full -%}
-      {%- do run_query(alter ~ ' remove ttl') -%}
-    {%- endif -%}
-    {%- do return(none) -%}
-  {%- endif -%}
-  {%- set interval = versioned_collapsing.get_interval_sql(options.remember_deletes) -%}
-  {%- if interval not in engine_full -%}
-    {%- do run_query(alter ~ ' modify ttl _remembered_at + ' ~ interval) -%}
+  {%- set interval = '' if options.remember_deletes is boolean
+      else versioned_collapsing.get_interval_sql(options.remember_deletes) -%}
+  {%- if not interval and ' TTL ' in engine_full -%}
+    {%- do versioned_collapsing.alter_table(tombstones, 'remove ttl') -%}
+  {%- elif interval not in engine_full -%}
+    {%- do versioned_collapsing.alter_table(tombstones, 'modify ttl _remembered_at + ' ~ interval) -%}
   {%- endif -%}
 {% endmacro %}
 
