@@ -152,10 +152,7 @@
         "row is '" ~ path ~ "'; it takes the name of a field that has the row, with dots between names: 'payload.data'."
     ) -%}
   {%- endfor -%}
-  {%- set outside = fields | reject('in', columns) | list -%}
-  {%- if outside -%}
-    {%- do problems.append("fields names " ~ outside | join(', ') ~ ", not in columns: it says where columns are.") -%}
-  {%- endif -%}
+  {%- do problems.extend(versioned_collapsing.get_outside_problems({'fields': fields}, columns)) -%}
   {%- for path in only if not versioned_collapsing.is_line_path(path) -%}
     {%- do problems.append("only has '" ~ path ~ "'; it takes names of fields with the values that they may have.") -%}
   {%- endfor -%}

@@ -223,6 +223,15 @@
 {% endmacro %}
 
 
+{# The arguments of a table's engine, as system.tables writes them. Sign and version are the last ones: a replicated
+   engine has others before them. #}
+{% macro get_engine_arguments(engine_full) %}
+  {%- set argument = '`(?:[^`\\\\]|\\\\.)*`|\'(?:[^\'\\\\]|\\\\.)*\'|[^()`\']' -%}
+  {%- set engine = modules.re.findall('^\\w+\\((?:' ~ argument ~ ')*\\)', engine_full) | first -%}
+  {%- do return(versioned_collapsing.get_type_arguments(engine) if engine else []) -%}
+{% endmacro %}
+
+
 {# The engine of a table that must be on each replica. Its path in Keeper is the server's default. #}
 {% macro get_engine_name(relation, name) %}
   {%- set is_named = name.startswith(('Replicated', 'Shared')) -%}

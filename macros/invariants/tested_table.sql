@@ -166,10 +166,6 @@ from (
   {%- set version = versioned_collapsing._strip_quotes(version or engine['version']) -%}
   {%- set columns = versioned_collapsing.read_stored_columns(relation, sign) if execute else {} -%}
   {%- do versioned_collapsing.validate_no_virtual_columns(relation, columns) -%}
-  {%- set listed = [] -%}
-  {%- for name in columns -%}
-    {%- do listed.append(versioned_collapsing.quote_name(name)) -%}
-  {%- endfor -%}
   {%- do return({
       'relation': relation,
       'sign': versioned_collapsing.quote_name(sign),
@@ -177,7 +173,7 @@ from (
       'version_name': version,
       'key': versioned_collapsing._get_key_sql(key, columns) or engine['sorting_key'],
       'columns': columns,
-      'listed': listed | join(', '),
+      'listed': versioned_collapsing.quote_names(columns),
       'names': columns | list + [sign],
       'is_collapsing': engine['is_collapsing'],
   }) -%}
@@ -215,7 +211,7 @@ from (
   {%- if not found -%}{%- do return(none) -%}{%- endif -%}
   {%- set engine = found.engine -%}
   {%- set is_versioned = engine.endswith('VersionedCollapsingMergeTree') -%}
-  {%- set arguments = versioned_collapsing._get_engine_arguments(found.engine_full)
+  {%- set arguments = versioned_collapsing.get_engine_arguments(found.engine_full)
       if engine.endswith('CollapsingMergeTree') else [] -%}
   {%- do return({
       'engine': engine,
@@ -224,20 +220,6 @@ from (
       'version': arguments[-1] if is_versioned else '',
       'sorting_key': found.sorting_key,
   }) -%}
-{% endmacro %}
-
-
-{# The names among the arguments of an engine, as written in system.tables. #}
-{% macro _get_engine_arguments(engine_full) %}
-  {%- set names = [] -%}
-  {%- set quoted = '`(?:[^`\\\\]|\\\\.)+`' -%}
-  {%- set text = "'(?:[^'\\\\]|\\\\.)*'" -%}
-  {%- set between = modules.re.findall('^\\w+\\(((?:' ~ quoted ~ '|' ~ text ~ '|[^)`\'])*)\\)', engine_full) -%}
-  {%- set parts = modules.re.findall(quoted ~ '|' ~ text ~ '|\\w+', between | first | default('')) -%}
-  {%- for part in parts if not part.startswith("'") -%}
-    {%- do names.append(versioned_collapsing._strip_quotes(part)) -%}
-  {%- endfor -%}
-  {%- do return(names) -%}
 {% endmacro %}
 
 
@@ -254,7 +236,7 @@ from (
 {# A key as SQL: column names are quoted, anything else stays as given. #}
 {% macro _get_key_sql(key, columns) %}
   {%- set parts = [] -%}
-  {%- for name in ([] if key is none else [key] if key is string else key) -%}
+  {%- for name in versioned_collapsing.as_list(key) -%}
     {%- do parts.append(versioned_collapsing.quote_name(name) if name in columns else name) -%}
   {%- endfor -%}
   {%- do return(parts | join(', ')) -%}

@@ -10,7 +10,7 @@
 {# A sign, or the product of several: a row of a join counts with the product of its tables' signs. #}
 {% macro _get_sign_sql(sign) %}
   {%- set factors = [] -%}
-  {%- for name in ([sign] if sign is string else sign) -%}
+  {%- for name in versioned_collapsing.as_list(sign) -%}
     {%- do factors.append(versioned_collapsing._get_identifier(name)) -%}
   {%- endfor -%}
   {%- do return(factors | join(' * ')) -%}
@@ -29,7 +29,7 @@
 {% macro get_named_expressions(columns) %}
   {%- if columns is mapping -%}{%- do return(columns) -%}{%- endif -%}
   {%- set named = {} -%}
-  {%- for name in ([] if columns is none else [columns] if columns is string else columns) -%}
+  {%- for name in versioned_collapsing.as_list(columns) -%}
     {%- do named.update({name: versioned_collapsing._get_identifier(name)}) -%}
   {%- endfor -%}
   {%- do return(named) -%}

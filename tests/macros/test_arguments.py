@@ -114,7 +114,7 @@ CASES: list[tuple[str, list[str]]] = [
         "fields={'x': 'y'}, only={'a b': 'c'}, is_deleted={'Op': {'D': 'yes'}})",
         [
             "row is 'a b'; it takes the name of a field that has the row, with dots between names: 'payload.data'.",
-            "fields names x, not in columns: it says where columns are.",
+            "fields names x, which is not in columns.",
             "only has 'a b'; it takes names of fields with the values that they may have.",
             "is_deleted is {'Op': {'D': 'yes'}}; it takes the name of a field that is true for a deleted row, ",
         ],

@@ -203,7 +203,7 @@
 
 {% macro _get_lake_snapshot_sql(relation, columns, batch, as_of) -%}
   select
-    {{ versioned_collapsing.get_lake_columns_sql(columns) }},
+    {{ get_quoted_csv(columns) }},
     cast({{ batch }} as bigint) as _batch,
     true as _is_after,
     false as _is_truncate

@@ -34,7 +34,7 @@
    others. #}
 {% macro get_delta_feed_sql(lake, columns, pending) -%}
   select
-    {{ versioned_collapsing.get_lake_columns_sql(columns) }},
+    {{ get_quoted_csv(columns) }},
     _commit_version as _batch,
     _change_type in ('insert', 'update_postimage') as _is_after,
     false as _is_truncate

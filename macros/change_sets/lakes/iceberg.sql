@@ -64,7 +64,7 @@
 
 {% macro get_iceberg_feed_sql(log, columns, landed, pending) -%}
   select
-    {{ versioned_collapsing.get_lake_columns_sql(columns) }},
+    {{ get_quoted_csv(columns) }},
     pending._batch,
     log._change_type in ('INSERT', 'UPDATE_AFTER') as _is_after,
     false as _is_truncate

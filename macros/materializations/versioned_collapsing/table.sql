@@ -29,7 +29,7 @@
   {%- set names = ['sign and version', 'order_by', 'partition_by', 'unique_key'] -%}
   {%- set version, wanted = formatted[0], dict(zip(names, formatted[1:])) -%}
   {%- set stored = {
-      'sign and version': versioned_collapsing._get_sign_and_version(found.engine_full),
+      'sign and version': versioned_collapsing.get_engine_arguments(found.engine_full)[-2:] | join(', '),
       'order_by': versioned_collapsing._without_version(found.sorting_key, version),
       'partition_by': '' if found.partition_key == 'tuple()' else found.partition_key,
       'unique_key': remembered.sorting_key if remembered else wanted.unique_key,
@@ -54,14 +54,6 @@
       versioned_collapsing.get_expressions_sql(options.partition_by, columns),
       get_quoted_csv(options.unique_key),
   ]) -%}
-{% endmacro %}
-
-
-{# Sign and version are the last two arguments of the engine. A replicated engine has other arguments before them. #}
-{% macro _get_sign_and_version(engine_full) %}
-  {%- set argument = '`(?:[^`\\\\]|\\\\.)*`|\'(?:[^\'\\\\]|\\\\.)*\'|[^()`\']' -%}
-  {%- set engine = modules.re.findall('VersionedCollapsingMergeTree\\((?:' ~ argument ~ ')*\\)', engine_full) -%}
-  {%- do return(versioned_collapsing.get_type_arguments(engine[0])[-2:] | join(', ')) -%}
 {% endmacro %}
 
 
