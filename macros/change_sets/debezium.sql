@@ -15,8 +15,8 @@
       source, key, columns, required, encodings, ranges,
       versioned_collapsing.get_clamp_problems(key, columns, version, ranges)
       + versioned_collapsing.get_debezium_version_option_problems(columns, version, servers, epochs)
-      + versioned_collapsing.get_table_problems(tables)
-      + versioned_collapsing.get_toasted_problems(columns, toasted)
+      + versioned_collapsing._get_table_name_problems(tables)
+      + versioned_collapsing._get_toasted_problems(columns, toasted)
       + versioned_collapsing.get_binary_problems(columns, encodings)
       + versioned_collapsing.get_choice_problems({'missing_fields': (missing_fields, ('refuse', 'keep', 'null'))}),
   ) -%}
@@ -50,7 +50,7 @@
     {%- do control.update({'_table': versioned_collapsing.get_source_table_sql()}) -%}
   {%- endif -%}
   {%- if toasted or missing_fields == 'keep' -%}
-    {%- do control.update({'_unset': versioned_collapsing.get_unset_sql(toasted, missing_fields == 'keep')}) -%}
+    {%- do control.update({'_unset': versioned_collapsing._get_unset_sql(toasted, missing_fields == 'keep')}) -%}
   {%- endif -%}
   {%- set lines = versioned_collapsing.get_lines_sql(source, versioned_collapsing.read_has_landed(source)) -%}
   with images as (
@@ -61,7 +61,7 @@
   typed as (
     select
       *,
-      {{ versioned_collapsing.get_key_before_sql(key, columns, encodings) }} as _key_before,
+      {{ versioned_collapsing._get_key_before_sql(key, columns, encodings) }} as _key_before,
       if(
         _op in ('c', 'r', 'u'),
         {{ versioned_collapsing.get_missing_fields_sql(payload, '_after') }},
@@ -84,7 +84,7 @@
       'typed',
       columns,
       '_after',
-      "if(_op = 'd', " ~ versioned_collapsing.get_row_names_sql('before') ~ ', map_keys(_after))',
+      "if(_op = 'd', " ~ versioned_collapsing._get_row_names_sql('before') ~ ', map_keys(_after))',
       columns,
       'if(_ignored is null, ' ~ versioned_collapsing.get_debezium_version_sql(version, servers, epochs) ~ ', null)',
       control,
@@ -95,8 +95,109 @@
       + versioned_collapsing.get_row_problems(
           key, columns, version, "_op = 'd'", required if missing_fields != 'keep' else [], ranges, toasted
       )
-      + versioned_collapsing.get_key_before_problems(key, columns, encodings, toasted)
+      + versioned_collapsing._get_key_before_problems(key, columns, encodings, toasted)
       + versioned_collapsing.get_kept_field_problems(missing_fields, required, places, toasted, '_after', "_op <> 'u'")
       + versioned_collapsing.get_missing_field_problems(missing_fields),
   ) }}
 {%- endmacro %}
+
+
+{% macro _get_table_name_problems(tables) %}
+  {%- set problems = [] -%}
+  {%- for table in tables
+      if table is not string or not modules.re.match('[^.\\s\'\"]+([.][^.\\s\'\"]+)?$', table) -%}
+    {%- do problems.append(
+        "table: '" ~ table ~ "' is no name of a table; it takes a name, with or without the schema before it, or a "
+        ~ "pattern such as 'shop_*.orders', or a list of these."
+    ) -%}
+  {%- endfor -%}
+  {%- do return(problems) -%}
+{% endmacro %}
+
+
+{% macro _get_toasted_problems(columns, toasted) %}
+  {%- set problems = versioned_collapsing.get_list_problems({'toasted': toasted}, ['toasted']) -%}
+  {%- do return(problems or versioned_collapsing.get_outside_problems({'toasted': toasted}, columns)) -%}
+{% endmacro %}
+
+
+{# The names of the columns that a line leaves as they are stored: those that PostgreSQL did not send, and those that an
+   update omits. #}
+{% macro _get_unset_sql(toasted, may_lack) -%}
+  {%- set unset = versioned_collapsing.get_texts(
+      "if(_text_{} is null and _after['{}'] is not null, '{}', null)", toasted
+  ) | join(', ') -%}
+  {%- set none_of_them = 'cast(array() as array<string>)' -%}
+  {%- set left_out = 'filter(array(' ~ unset ~ '), name -> name is not null)' if unset else none_of_them -%}
+  {%- if may_lack -%}
+    {%- do return('array_union(' ~ left_out ~ ', coalesce(_missing_fields, ' ~ none_of_them ~ '))') -%}
+  {%- endif -%}
+  {%- do return(left_out) -%}
+{%- endmacro %}
+
+
+{# The names of the fields of a row, for which the line is read again. The path is a literal, because Spark then parses
+   it only once. #}
+{% macro _get_row_names_sql(name) -%}
+  json_object_keys(if(
+    _is_wrapped,
+    get_json_object(_json_line, '$.payload.{{ name }}'),
+    get_json_object(_json_line, '$.{{ name }}')
+  ))
+{%- endmacro %}
+
+
+{# The key that a row had before an update that changes it, as a struct; null for every other line. If the key stays the
+   same, PostgreSQL may send the row before without its key, or not at all. That does not count as another key. #}
+{% macro _get_key_before_sql(key, columns, encodings) -%}
+  {%- set before = [] -%}
+  {%- for name in key -%}
+    {%- set value = versioned_collapsing._get_before_values(name, columns[name], encodings.get(name)) -%}
+    {%- do before.append(value.typed ~ ' as ' ~ name) -%}
+  {%- endfor -%}
+  if(
+    {{ versioned_collapsing._get_key_text_differs_sql(key) }},
+    nullif(struct({{ before | join(', ') }}), struct({{ key | join(', ') }})),
+    null
+  )
+{%- endmacro %}
+
+
+{% macro _get_key_text_differs_sql(key) %}
+  {%- set differs = versioned_collapsing.get_texts("coalesce(_before['{}'] <> _after['{}'], false)", key) -%}
+  {%- do return("(_op = 'u' and (" ~ differs | join(' or ') ~ '))') -%}
+{% endmacro %}
+
+
+{# A column of the key before the change, as text and in its type. #}
+{% macro _get_before_values(name, type, encoding) %}
+  {%- set text = versioned_collapsing.get_text_sql("_before['" ~ name ~ "']", type, encoding, false) -%}
+  {%- do return({'text': text, 'typed': versioned_collapsing.get_typed_sql(text, type, encoding)}) -%}
+{% endmacro %}
+
+
+{# Why the key before an update cannot be used, as conditions with reasons. If PostgreSQL did not send a value of a row,
+   the value cannot be taken from the stored row, because that has another key. #}
+{% macro _get_key_before_problems(key, columns, encodings, toasted) %}
+  {%- set differs = versioned_collapsing._get_key_text_differs_sql(key) -%}
+  {%- set problems = [] -%}
+  {%- for name in key -%}
+    {%- set value = versioned_collapsing._get_before_values(name, columns[name], encodings.get(name)) -%}
+    {%- set misfit = versioned_collapsing.get_misfit_sql(value.text, value.typed, columns[name]) -%}
+    {%- do problems.append((
+        differs ~ " and _before['" ~ name ~ "'] is null", "'before.key " ~ name ~ " is null'"
+    )) -%}
+    {%- if misfit -%}
+      {%- do problems.append((
+          differs ~ ' and ' ~ misfit, "'before." ~ name ~ " does not fit " ~ columns[name] ~ "'"
+      )) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- for name in toasted -%}
+    {%- do problems.append((
+        '_key_before is not null and _text_' ~ name ~ " is null and _after['" ~ name ~ "'] is not null",
+        "'" ~ name ~ " is unavailable'",
+    )) -%}
+  {%- endfor -%}
+  {%- do return(problems) -%}
+{% endmacro %}

@@ -39,14 +39,14 @@
   {%- set fields = ['op', 'before', 'after', 'source', 'transaction'] -%}
   {%- set reads_all_before = before | length == columns | length -%}
   {%- set envelope = 'op: string, before: '
-      ~ ('map<string, string>' if reads_all_before else 'struct<' ~ versioned_collapsing.get_text_fields(before) ~ '>')
+      ~ ('map<string, string>' if reads_all_before else 'struct<' ~ versioned_collapsing._get_text_fields(before) ~ '>')
       ~ ', after: map<string, string>, source: map<string, string>, transaction: map<string, string>' -%}
   {%- set row_fields = [] -%}
   {%- for name in key if name | lower not in fields + ['payload'] -%}
     {%- do row_fields.append(name) -%}
   {%- endfor -%}
   {%- set object = 'struct<' ~ envelope ~ ', payload: struct<' ~ envelope ~ '>'
-      ~ (', ' ~ versioned_collapsing.get_text_fields(row_fields) if row_fields else '') ~ ', _dbt_end: string>' -%}
+      ~ (', ' ~ versioned_collapsing._get_text_fields(row_fields) if row_fields else '') ~ ', _dbt_end: string>' -%}
   {#- The paths to each column, with and without `payload`. -#}
   {%- set paths = {} -%}
   {%- for name in versioned_collapsing.get_exact_columns(columns) -%}
@@ -76,6 +76,12 @@
     )
   )
 {%- endmacro %}
+
+
+{# These fields, each as the text of its value. #}
+{% macro _get_text_fields(names) %}
+  {%- do return(names | join(': string, ') ~ ': string') -%}
+{% endmacro %}
 
 
 {# The name of a message that Debezium sends besides row changes, and that does not concern this table. A line without
@@ -357,7 +363,6 @@
 {%- endmacro %}
 
 
-{# A text as JSON. #}
 {% macro _get_json_text_sql(text) -%}
   coalesce(regexp_extract(to_json(array({{ text }})), r'^\[((?s).*)\]$', 1), 'null')
 {%- endmacro %}
@@ -582,30 +587,7 @@
 {%- endmacro %}
 
 
-{# The problems with the argument `table` of a parser. #}
-{% macro get_table_problems(tables) %}
-  {%- set problems = [] -%}
-  {%- for table in tables
-      if table is not string or not modules.re.match('[^.\\s\'\"]+([.][^.\\s\'\"]+)?$', table) -%}
-    {%- do problems.append(
-        "table: '" ~ table ~ "' is no name of a table; it takes a name, with or without the schema before it, or a "
-        ~ "pattern such as 'shop_*.orders', or a list of these."
-    ) -%}
-  {%- endfor -%}
-  {%- do return(problems) -%}
-{% endmacro %}
-
-
-{# The names of the columns that a line leaves as they are stored: those that PostgreSQL did not send, and those that an
-   update omits. #}
-{% macro get_unset_sql(toasted, may_lack) -%}
-  {%- set unset = versioned_collapsing.get_texts(
-      "if(_text_{} is null and _after['{}'] is not null, '{}', null)", toasted
-  ) | join(', ') -%}
-  {%- set none_of_them = 'cast(array() as array<string>)' -%}
-  {%- set left_out = 'filter(array(' ~ unset ~ '), name -> name is not null)' if unset else none_of_them -%}
-  {%- if may_lack -%}
-    {%- do return('array_union(' ~ left_out ~ ', coalesce(_missing_fields, ' ~ none_of_them ~ '))') -%}
-  {%- endif -%}
-  {%- do return(left_out) -%}
+{# The names on the path to the row that `name` means. #}
+{% macro get_path_sql(name) -%}
+  if(_is_wrapped, array('', 'payload', {{ name }}), array('', {{ name }}))
 {%- endmacro %}

@@ -1,14 +1,3 @@
-{# The names of the fields of a row, for which the line is read again. The path is a literal, because Spark then parses
-   it only once. #}
-{% macro get_row_names_sql(name) -%}
-  json_object_keys(if(
-    _is_wrapped,
-    get_json_object(_json_line, '$.payload.{{ name }}'),
-    get_json_object(_json_line, '$.{{ name }}')
-  ))
-{%- endmacro %}
-
-
 {# Parses Debezium's change events for signed rows: like parse_debezium, with the row before the change in `_before`.
    Both images must be complete, and their version is a column, because an event has one log position but two rows. #}
 {% macro parse_debezium_images(
@@ -83,12 +72,6 @@
       + versioned_collapsing.get_row_before_problems(key, columns, version, required, ranges)
       + versioned_collapsing.get_missing_field_problems(missing_fields, '_missing_fields_before', 'before.'),
   ) }}
-{%- endmacro %}
-
-
-{# The names on the path to the row that `name` means. #}
-{% macro get_path_sql(name) -%}
-  if(_is_wrapped, array('', 'payload', {{ name }}), array('', {{ name }}))
 {%- endmacro %}
 
 

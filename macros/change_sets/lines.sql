@@ -160,12 +160,6 @@
 {%- endmacro %}
 
 
-{# These fields, each as the text of its value. #}
-{% macro get_text_fields(names) %}
-  {%- do return(names | join(': string, ') ~ ': string') -%}
-{% endmacro %}
-
-
 {# Where the row is on a line that has more than the row. Tools that read logs put the row into a field of its own, and
    the operation, its position and its time beside it.
 

@@ -71,7 +71,6 @@
 {%- endmacro %}
 
 
-{# All that is wrong with the arguments, as one error. #}
 {% macro validate_signed_rows(model, events, key, columns) %}
   {%- set problems = versioned_collapsing.get_list_problems({'key': key}) -%}
   {%- if columns and not problems -%}

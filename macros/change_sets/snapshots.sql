@@ -75,7 +75,6 @@
 {%- endmacro %}
 
 
-{# All that is wrong with the arguments, as one error. #}
 {% macro validate_snapshot_changes(model, events, key, version, columns, max_deletes) %}
   {%- set problems = versioned_collapsing.get_list_problems({'key': key}) -%}
   {%- set share = var('max_deletes', max_deletes) -%}

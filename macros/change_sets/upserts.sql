@@ -16,7 +16,7 @@
       + ([] if version == '_batch' or version is not string
           else versioned_collapsing.get_version_column_problems(columns, version))
       + versioned_collapsing.get_choice_problems({'missing_fields': (missing_fields, ('refuse', 'keep', 'null'))})
-      + versioned_collapsing.get_line_problems(source, columns, is_deleted, row, fields, only, missing_fields)
+      + versioned_collapsing._get_line_problems(source, columns, is_deleted, row, fields, only, missing_fields)
       + versioned_collapsing._get_delete_version_problems(delete_version, is_deleted, missing_fields),
   ) -%}
   {%- set columns = versioned_collapsing.get_type_names(columns) -%}
@@ -115,6 +115,39 @@
     ]) -%}
   {%- endif -%}
   {%- do return([]) -%}
+{% endmacro %}
+
+
+{# The problems with the arguments of parse_upserts that say where on a line a row is, and what its codes mean. #}
+{% macro _get_line_problems(source, columns, is_deleted, row, fields, only, missing_fields) %}
+  {%- set problems = versioned_collapsing.get_mapping_problems({'fields': fields, 'only': only}) -%}
+  {%- if problems -%}{%- do return(problems) -%}{%- endif -%}
+  {%- for path in ([row] if row is string else (row or [])) if not versioned_collapsing.is_line_path(path) -%}
+    {%- do problems.append(
+        "row is '" ~ path ~ "'; it takes the name of a field that has the row, with dots between names: 'payload.data'."
+    ) -%}
+  {%- endfor -%}
+  {%- do problems.extend(versioned_collapsing.get_outside_problems({'fields': fields}, columns)) -%}
+  {%- for path in only if not versioned_collapsing.is_line_path(path) -%}
+    {%- do problems.append("only has '" ~ path ~ "'; it takes names of fields with the values that they may have.") -%}
+  {%- endfor -%}
+  {%- set is_codes = is_deleted is mapping and is_deleted | length == 1 and is_deleted.values() | first is mapping -%}
+  {%- set meanings = (is_deleted.values() | first).values() | list if is_codes else [] -%}
+  {%- if is_deleted is not none and is_deleted is not string
+      and (not is_codes or meanings | reject('in', [true, false, none]) | list) -%}
+    {%- do problems.append(
+        "is_deleted is " ~ is_deleted ~ "; it takes the name of a field that is true for a deleted row, an expression, "
+        ~ "or a field with the meaning of its codes: {'Op': {'I': false, 'U': false, 'D': true}}. The meaning none "
+        ~ "leaves a line out."
+    ) -%}
+  {%- endif -%}
+  {%- if versioned_collapsing.is_parquet(source) and (row or missing_fields == 'keep') -%}
+    {%- do problems.append(
+        "the source has Parquet files, which do not say whether a field is null or missing, and whose rows have no "
+        ~ "row within: remove row and missing_fields='keep'."
+    ) -%}
+  {%- endif -%}
+  {%- do return(problems) -%}
 {% endmacro %}
 
 

@@ -11,6 +11,15 @@
 {%- endmacro %}
 
 
+{% macro validate_one_moment(at, version) %}
+  {%- if (at is none) == (version is none) -%}
+    {%- do versioned_collapsing.validate_no_problems('as_of', [
+        'takes either `at`, a time in UTC, or `version`. Pass ' ~ ('' if at is none else 'only ') ~ 'one of them.'
+    ]) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
 {# A state is identified by its key and version, as in ClickHouse's pairs. A row that no later apply mentions was live
    then if it is live now. Any other row was live then if the first later apply that mentions it cancels it. So no other
    column is compared, and it does not matter how much of the last apply is visible yet. #}

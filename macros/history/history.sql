@@ -113,28 +113,6 @@
 {% endmacro %}
 
 
-{% macro validate_one_moment(at, version) %}
-  {%- if (at is none) == (version is none) -%}
-    {%- do versioned_collapsing.validate_no_problems('as_of', [
-        'takes either `at`, a time in UTC, or `version`. Pass ' ~ ('' if at is none else 'only ') ~ 'one of them.'
-    ]) -%}
-  {%- endif -%}
-{% endmacro %}
-
-
-{# The table must not have the columns that `versions` adds. #}
-{% macro validate_version_columns(history, added) %}
-  {%- set taken = added | select('in', history.plain_names) | list -%}
-  {%- if taken -%}
-    {%- do versioned_collapsing.validate_no_problems('versions', [
-        history.relation ~ ' has ' ~ taken | join(', ') ~ ', and `versions` adds '
-        ~ ('a column of this name. Rename it' if taken | length == 1 else 'columns of these names. Rename them')
-        ~ ' in the model of the table.'
-    ]) -%}
-  {%- endif -%}
-{% endmacro %}
-
-
 {# The state rows of the whole feed, each with its life. The cancel rows of its key and version end it, up to the next
    such state row. The columns of a life begin with `_dbt_`.
 

@@ -18,3 +18,16 @@
     from {{ versioned_collapsing.get_states_with_validity_sql(history) }}
   )
 {%- endmacro %}
+
+
+{# The table must not have the columns that `versions` adds. #}
+{% macro validate_version_columns(history, added) %}
+  {%- set taken = added | select('in', history.plain_names) | list -%}
+  {%- if taken -%}
+    {%- do versioned_collapsing.validate_no_problems('versions', [
+        history.relation ~ ' has ' ~ taken | join(', ') ~ ', and `versions` adds '
+        ~ ('a column of this name. Rename it' if taken | length == 1 else 'columns of these names. Rename them')
+        ~ ' in the model of the table.'
+    ]) -%}
+  {%- endif -%}
+{% endmacro %}

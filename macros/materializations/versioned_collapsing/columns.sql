@@ -14,7 +14,6 @@
 {% endmacro %}
 
 
-{# The column of the version. #}
 {% macro get_version_column(options, columns) %}
   {%- do return(columns.table | selectattr('name', 'equalto', options.version) | first) -%}
 {% endmacro %}

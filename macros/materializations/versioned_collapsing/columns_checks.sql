@@ -1,4 +1,3 @@
-{# All that is wrong with the names of the change set's columns, in one error. #}
 {% macro validate_given_columns(model, options, given, declared) %}
   {%- set names = given | map(attribute='name') | list -%}
   {%- set is_contract_enforced = model.config.contract.enforced -%}
@@ -22,7 +21,7 @@
     {%- do problems.append(
         "columns: the change set has no column " ~ of | join(" and no column ") ~ ". It has " ~ given | join(', ')
         ~ ". Select " ~ ("the missing column" if missing | length == 1 else "the missing columns")
-        ~ ", or change the option." ~ versioned_collapsing.get_list_advice('unique_key', missing)
+        ~ ", or change the option." ~ versioned_collapsing._get_list_advice('unique_key', missing)
     ) -%}
   {%- endif -%}
   {%- set outside = options.unique_key | reject('in', options.order_by + missing) | list -%}
@@ -30,7 +29,7 @@
     {%- do problems.append(
         "order_by is " ~ options.order_by | join(', ') ~ " and lacks " ~ outside | join(', ') ~ " of the unique_key. "
         ~ "Rows pair by sorting key and version, so rows of different entities would cancel each other. Add every "
-        ~ "unique_key column to order_by." ~ versioned_collapsing.get_list_advice('order_by', options.order_by)
+        ~ "unique_key column to order_by." ~ versioned_collapsing._get_list_advice('order_by', options.order_by)
     ) -%}
   {%- endif -%}
   {%- for option in ('order_by', 'primary_key', 'partition_by') -%}
@@ -100,6 +99,15 @@
 {% endmacro %}
 
 
+{# The advice to add to an error if a name is a text of several names, such as 'order_id, line'. #}
+{% macro _get_list_advice(option, names) %}
+  {%- for name in names if name is string and ',' in name -%}
+    {%- do return(" To name several columns, write a list: " ~ option ~ "=['a', 'b'].") -%}
+  {%- endfor -%}
+  {%- do return('') -%}
+{% endmacro %}
+
+
 {# With a watermark, a run may read rows again that were applied before. They are only duplicates if changes are
    compared by version. With `old_state: stream` and `delete_version: ignore`, they are not. #}
 {% macro get_watermark_problems(options, given) %}
@@ -116,7 +124,6 @@
 {% endmacro %}
 
 
-{# All that is wrong with the types of the columns, in one error. #}
 {% macro validate_column_types(model, options, columns) %}
   {%- do versioned_collapsing.raise_problems(
       model.unique_id, versioned_collapsing.get_column_type_problems(options, columns.table)

@@ -147,7 +147,6 @@
 {% endmacro %}
 
 
-{# The counts of a change set of signed rows. #}
 {% macro read_signed_row_counts(target_relation, options) %}
   {%- set query -%}
     select

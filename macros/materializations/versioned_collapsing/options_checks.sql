@@ -1,4 +1,3 @@
-{# All that is wrong with the options of a model, in one error. #}
 {% macro validate_versioned_collapsing_options(model, options) %}
   {%- set problems = versioned_collapsing.get_option_name_problems(model, options.keys() | list,
       versioned_collapsing.get_meaningless_options())
@@ -176,68 +175,4 @@
     ) -%}
   {%- endif -%}
   {%- do return(problems) -%}
-{% endmacro %}
-
-
-{# The advice to add to an error if a name is a text of several names, such as 'order_id, line'. #}
-{% macro get_list_advice(option, names) %}
-  {%- for name in names if name is string and ',' in name -%}
-    {%- do return(" To name several columns, write a list: " ~ option ~ "=['a', 'b'].") -%}
-  {%- endfor -%}
-  {%- do return('') -%}
-{% endmacro %}
-
-
-{# Stops the run if the profile has settings that leave rows out. dbt's own queries about the tables could then be
-   wrong. #}
-{% macro validate_settings(unique_id, profile) %}
-  {%- set all = versioned_collapsing.get_pinned_settings() -%}
-  {%- set pinned = versioned_collapsing.get_cutting_settings() -%}
-  {%- set problems = [] -%}
-  {%- if not profile -%}
-    {%- do problems.append(
-        "A setting of the profile hides rows of system.settings, so the settings cannot be checked. Remove "
-        ~ (pinned.keys() | list + versioned_collapsing.get_refused_settings()) | join(', ')
-        ~ " from dbt's custom_settings and from the server's user profile."
-    ) -%}
-  {%- endif -%}
-  {%- for name, value in profile.items() if name not in all or name in pinned
-      and value != pinned[name] | string | replace("'", '') -%}
-    {%- do problems.append(
-        name ~ " is '" ~ value ~ "' in dbt's custom_settings or in the server's user profile. It can leave out "
-        ~ "rows or add columns without an error. Remove it there."
-    ) -%}
-  {%- endfor -%}
-  {%- if problems -%}
-    {%- do exceptions.raise_compiler_error(
-        unique_id ~ " cannot run with the settings of the profile:\n  - " ~ problems | join("\n  - ")
-    ) -%}
-  {%- endif -%}
-{% endmacro %}
-
-
-{# It is harmless to repeat a block for views that existed when the run began to write. A view that was created or
-   altered since then would receive rows that it already has. #}
-{% macro validate_views_are_unchanged(target_relation, unfinished, changed, apply) %}
-  {%- if changed -%}
-    {%- do versioned_collapsing.stop_run(apply,
-        "Run " ~ unfinished.run_id ~ " was interrupted while it published rows to " ~ target_relation ~ ". "
-        ~ ("This materialized view was" if changed | length == 1 else "These materialized views were")
-        ~ " created or changed since then: " ~ changed | join(', ') ~ ". Completing the run would write rows twice "
-        ~ "into " ~ ("it. Drop it, run again, and build it again." if changed | length == 1
-        else "them. Drop them, run again, and build them again.")
-    ) -%}
-  {%- endif -%}
-{% endmacro %}
-
-
-{# Attached parts do not pass through a materialized view, which would miss them. #}
-{% macro validate_can_attach(target_relation, unfed, apply) %}
-  {%- if unfed -%}
-    {%- do versioned_collapsing.stop_run(apply,
-        "publish is 'atomic', but materialized views read " ~ target_relation ~ ": "
-        ~ unfed | join(', ') ~ ". Atomic publication attaches parts, which views "
-        ~ "do not see. Set publish: auto or publish: journal, or drop the views."
-    ) -%}
-  {%- endif -%}
 {% endmacro %}

@@ -78,6 +78,18 @@
 {% endmacro %}
 
 
+{# Attached parts do not pass through a materialized view, which would miss them. #}
+{% macro validate_can_attach(target_relation, unfed, apply) %}
+  {%- if unfed -%}
+    {%- do versioned_collapsing.stop_run(apply,
+        "publish is 'atomic', but materialized views read " ~ target_relation ~ ": "
+        ~ unfed | join(', ') ~ ". Atomic publication attaches parts, which views "
+        ~ "do not see. Set publish: auto or publish: journal, or drop the views."
+    ) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
 {# The materialized views that rows of the target reach, directly or through other views. `tables`: the tables that they
    fill. `definitions`: the name of each view by a hash of its definition. #}
 {% macro read_views(target_relation) %}

@@ -89,6 +89,21 @@
 {% endmacro %}
 
 
+{# It is harmless to repeat a block for views that existed when the run began to write. A view that was created or
+   altered since then would receive rows that it already has. #}
+{% macro validate_views_are_unchanged(target_relation, unfinished, changed, apply) %}
+  {%- if changed -%}
+    {%- do versioned_collapsing.stop_run(apply,
+        "Run " ~ unfinished.run_id ~ " was interrupted while it published rows to " ~ target_relation ~ ". "
+        ~ ("This materialized view was" if changed | length == 1 else "These materialized views were")
+        ~ " created or changed since then: " ~ changed | join(', ') ~ ". Completing the run would write rows twice "
+        ~ "into " ~ ("it. Drop it, run again, and build it again." if changed | length == 1
+        else "them. Drop them, run again, and build them again.")
+    ) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
 {# ClickHouse notes the parts of a block before it adds them, and drops a repetition of parts that it has noted. If it
    was killed in between, a part is missing. In the table, a comparison finds the missing rows. In a view, and in a
    table of signed rows, nothing finds them. #}

@@ -1,4 +1,3 @@
-{# All that is wrong with the options of a view, in one error. #}
 {% macro validate_view_options(model, options, sql) %}
   {%- set known = ['engine', 'order_by', 'partition_by', 'settings'] -%}
   {%- set problems = versioned_collapsing.get_option_name_problems(
