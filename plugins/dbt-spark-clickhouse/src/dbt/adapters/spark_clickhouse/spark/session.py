@@ -21,7 +21,7 @@ from dbt.adapters.spark_clickhouse.core import store
 from dbt.adapters.spark_clickhouse.core.credentials import LOSING_SETTINGS, EmbeddedSparkCredentials
 from dbt.adapters.spark_clickhouse.spark import metastore
 from dbt.adapters.spark_clickhouse.spark.class_archive import java_options, quoted
-from dbt.adapters.spark_clickhouse.spark.java import require_java, starting
+from dbt.adapters.spark_clickhouse.spark.java import java_for_spark, starting
 from dbt.adapters.spark_clickhouse.spark.metastore_record import MetastoreRecord, last_end, record_of
 from dbt.adapters.spark_clickhouse.spark.table_folders import repair_partitions
 from dbt.adapters.spark_clickhouse.spark.undo import Undo
@@ -125,9 +125,9 @@ def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
         if record:
             record.load()
         conf = SparkConf(loadDefaults=False).setAll(list({**own, **credentials.server_side_parameters}.items()))
-        require_java(logs / "spark.log")
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        with starting(logs / "spark.log"), (logs / "spark.log").open("ab") as log:
+        written = logs / "spark.log"
+        with java_for_spark(written), starting(written), written.open("ab") as log:
             gateway = private_api.launch_gateway(
                 conf, cwd=credentials.project_root, stdout=log, stderr=log, pass_fds=(lock,)
             )
