@@ -67,10 +67,10 @@ conformance: setup ## Run dbt-tests-adapter through the plugin; STOCK=yes: dbt-s
 	done; \
 	[ -z "$$failed" ]
 
-formats: setup $(addprefix $(FORMATS)/,moto spark-4.2 spark-4.1) ## Run change sets in S3, in Delta Lake and in Iceberg; fetches about 2 GB
+formats: setup java $(addprefix $(FORMATS)/,moto spark-4.2 spark-4.1) ## Run change sets in S3, in Delta Lake and in Iceberg; fetches about 2 GB
 	@PYTHONPATH=$(FORMATS)/moto $(VENV)/bin/pytest tests/formats
 
-matrix: setup postgresql ## Run the fast tests on each Python that is there, what needs ClickHouse alone on the oldest that is supported, and the lint rules on each sqlfluff
+matrix: setup java postgresql ## Run the fast tests on each Python that is there, what needs ClickHouse alone on the oldest that is supported, and the lint rules on each sqlfluff
 	@failed=; \
 	for python in $(PYTHONS); do \
 		if ! python$$python -c '' 2>/dev/null; then echo "Python $$python: not found, left out"; continue; fi; \
@@ -99,10 +99,10 @@ portability: setup $(addprefix $(PORTABILITY)/,dbt-core-1.12 dbt-2) ## Run the t
 		|| failed=yes; \
 	[ -z "$$failed" ]
 
-cluster: setup ## Run the shop on a Spark cluster and a ClickHouse server on this machine, and break both while it runs
+cluster: setup java ## Run the shop on a Spark cluster and a ClickHouse server on this machine, and break both while it runs
 	@$(VENV)/bin/pytest tests/cluster
 
-soak: setup ## Run the long tests: random histories, deaths at every statement, kills for an hour, each setting of ClickHouse
+soak: setup java ## Run the long tests: random histories, deaths at every statement, kills for an hour, each setting of ClickHouse
 	@$(VENV)/bin/pytest tests/materialization/test_histories.py -k random --histories 5000 60 200
 	@$(VENV)/bin/pytest tests/materialization/test_deltas.py --deltas 10000
 	@$(VENV)/bin/pytest tests/model --exhaustive
@@ -118,7 +118,7 @@ soak: setup ## Run the long tests: random histories, deaths at every statement, 
 	@$(VENV)/bin/pytest tests/change_sets/test_many_folders.py --folders 20000
 	@$(VENV)/bin/pytest tests/end_to_end/test_long_values.py --long-values
 
-faults: setup ## Run the fault campaign for MINUTES=60; SEED=1 for the same again, REPEAT=<seed>:<number> for one life, KINDS="ledger" for some faults
+faults: setup java ## Run the fault campaign for MINUTES=60; SEED=1 for the same again, REPEAT=<seed>:<number> for one life, KINDS="ledger" for some faults
 	@$(VENV)/bin/python -m tests.faults $(if $(REPEAT),--repeat $(REPEAT)) \
 		--minutes $(or $(MINUTES),60) $(if $(SEED),--seed $(SEED)) $(if $(KINDS),--kinds "$(KINDS)")
 
@@ -181,7 +181,8 @@ install_packages = \
 		&& $$as_root env DEBIAN_FRONTEND=noninteractive apt-get install \
 			-y --no-install-recommends -o DPkg::Lock::Timeout=300 $(1); } $(logged)
 
-# Spark takes the Java of JAVA_HOME where that is set, and the one on the PATH otherwise.
+# Spark clusters take the Java of JAVA_HOME where that is set, and the one on the PATH otherwise. The embedded Spark has
+# one from the lock.
 java_is_usable = java_version="$$("$${JAVA_HOME:+$$JAVA_HOME/bin/}java" -version 2>&1 \
 		| sed -nE 's/.* version "(1\.)?([0-9]+).*/\2/p')" \
 	&& [ "$${java_version:-0}" -ge 17 ]
@@ -239,7 +240,7 @@ $(VENV)/.packages: requirements.lock
 	fi; \
 	echo "Creating $(VENV) with $$("$$python" --version) ..."; \
 	"$$python" -m venv --clear $(VENV) $(logged); \
-	echo "Installing pinned packages (about 800 MB; a minute or more) ..."; \
+	echo "Installing pinned packages (about 850 MB; a minute or more) ..."; \
 	$(call install_lock,$(VENV))
 	@touch $@
 

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any
 
 import pyspark
+from dbt.adapters.spark_clickhouse.spark.java import java_path
 from py4j.java_gateway import CallbackServerParameters, GatewayParameters, JavaGateway, launch_gateway
 
 PY4J = Path(pyspark.__file__).parent / "jars"
@@ -48,6 +49,7 @@ class Debezium:
         self._log = log.open("a")
         port, self._process = launch_gateway(
             jarpath=str(py4j),
+            java_path=str(java_path() or "java"),
             classpath=f"{jars}/*",
             javaopts=OPTIONS,
             die_on_exit=True,

