@@ -10,8 +10,9 @@ from types import TracebackType
 from typing import Any
 
 import pyspark
-from dbt.adapters.spark_clickhouse.spark.java import java_path
 from py4j.java_gateway import CallbackServerParameters, GatewayParameters, JavaGateway, launch_gateway
+
+from dbt.adapters.spark_clickhouse.spark.java import java_path
 
 PY4J = Path(pyspark.__file__).parent / "jars"
 OPTIONS = ["-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dlog4j2.level=WARN", "-Duser.timezone=UTC"]

@@ -22,7 +22,8 @@ def test_the_java_of_java_home_comes_first(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("PATH", str(java_at(tmp_path / "on_path", "21.0.1").parent))
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "home"))
     assert java_path() is None
-    assert java_path() == java_at(tmp_path / "home", "17")
+    of_home = java_at(tmp_path / "home", "17")
+    assert java_path() == of_home
 
 
 @pytest.mark.parametrize(
