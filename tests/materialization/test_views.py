@@ -238,7 +238,9 @@ def test_a_run_that_died_is_begun_anew(make_project: MakeProject, is_exhaustive:
     """Each view dies before another statement, every third unless the test is exhaustive. The table advances
     meanwhile."""
     table = make(make_project, f"view_deaths_{is_fill}")
-    deaths = {f"v{number:02}x": number for number in range(0, 22, 1 if is_exhaustive else 3)}
+    # Within a run, a view that died holds the lock of the table.
+    table.project.set_variables(versioned_collapsing_block_rows=5, versioned_collapsing_lock_seconds=1)
+    deaths = {f"v{number:02}x": number for number in range(0, 19, 1 if is_exhaustive else 3)} | {"lives": None}
     for name in deaths:
         table.add_view(name, "region", MODEL)
     if not is_fill:
@@ -249,8 +251,8 @@ def test_a_run_that_died_is_begun_anew(make_project: MakeProject, is_exhaustive:
     died = [name for name in deaths if outcomes[name].status == "error"]
     assert 3 < len(died) < len(deaths), begun
     apply(table, 3)
-    table.build((), "--select", *died)
-    assert [name for name in died if not agrees(table, name)] == []
+    table.build((), "--select", *deaths)
+    assert [name for name in deaths if not agrees(table, name)] == []
 
 
 @pytest.mark.parametrize("has_view", [False, True], ids=["fill", "changes"])
