@@ -13,6 +13,7 @@ with applies as (
     sum(late) as late,
     sum(conflicts) as conflicts,
     sum(tombstoned) as tombstoned,
+    sum(forgotten) as forgotten,
     sum(rebalanced) as rebalanced,
     sum(ifNull(quarantined, 0)) as quarantined
   from {database:Identifier}.versioned_collapsing_ledger
@@ -46,6 +47,7 @@ from (
     ('late_total', toFloat64(late), 'Changes below the version of the live row', 'counter', true),
     ('conflicts_total', toFloat64(conflicts), 'Changes at a version that has another payload', 'counter', true),
     ('tombstoned_total', toFloat64(tombstoned), 'Changes at or below the delete of their key', 'counter', true),
+    ('forgotten_total', toFloat64(forgotten), 'Changes of forgotten keys', 'counter', true),
     ('rebalanced_total', toFloat64(rebalanced), 'Unbalanced keys that were rebalanced', 'counter', true),
     ('quarantined_total', toFloat64(quarantined), 'Lines that could not be used', 'counter', true)
   ])) as metric

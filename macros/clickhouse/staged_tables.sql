@@ -7,8 +7,8 @@
 {% endmacro %}
 
 
-{# What system.tables says about the target, its tombstones, feed and ledger, and the tables staged or built beside it,
-   by identifier. #}
+{# What system.tables says about the target, its tombstones, feed, ledger and forgotten keys, and the tables staged or
+   built beside it, by identifier. #}
 {% macro read_tables_beside(target_relation) %}
   {%- set query = 'select ' ~ versioned_collapsing.get_tables_beside_sql(target_relation) ~ ' as tables '
       ~ versioned_collapsing.get_settings_sql() -%}
@@ -31,6 +31,7 @@
       versioned_collapsing.get_tombstones_relation(target_relation),
       versioned_collapsing.get_changes_relation(target_relation),
       versioned_collapsing.get_ledger_relation(target_relation),
+      versioned_collapsing.get_forgotten_relation(target_relation),
   ]) -%}
 {% endmacro %}
 

@@ -209,6 +209,13 @@
 {% endmacro %}
 
 
+{# The hashes of the keys that `forget` has removed from a target. A full refresh keeps them. #}
+{% macro get_forgotten_relation(target_relation) %}
+  {%- set name = target_relation.identifier.removesuffix('__dbt_build') -%}
+  {%- do return(target_relation.incorporate(path={'identifier': name ~ '__forgotten'}, type='table')) -%}
+{% endmacro %}
+
+
 {# The change feed of a target: the signed rows of each apply. #}
 {% macro get_changes_relation(target_relation) %}
   {%- do return(

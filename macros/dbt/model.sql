@@ -68,8 +68,7 @@
 {% macro get_count_names() %}
   {%- do return([
       'rows_read', 'keys', 'states', 'cancels', 'deletes', 'duplicates', 'late', 'unmerged', 'conflicts', 'tombstoned',
-      'rebalanced',
-      'superseded', 'synthetic', 'truncates'
+      'rebalanced', 'forgotten', 'superseded', 'synthetic', 'truncates'
   ]) -%}
 {% endmacro %}
 

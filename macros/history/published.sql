@@ -59,11 +59,16 @@
       apply,
       min(at) as began,
       max(status <> 'started') as is_ended,
-      argMinIf(signed_rows, at, status in ('started', 'restored')) as published_rows
+      countIf(status = 'forgotten') > 0 as has_forgotten,
+      if(
+        has_forgotten,
+        argMaxIf(signed_rows, at, status = 'forgotten'),
+        argMinIf(signed_rows, at, status in ('started', 'restored'))
+      ) as published_rows
     from {{ history.ledger }}
     where target_uuid = {{ history.uuid }}
       and apply >= {{ first }}
-      and status in ('started', 'applied', 'partial', 'rebalanced', 'restored')
+      and status in ('started', 'applied', 'partial', 'rebalanced', 'forgotten', 'restored')
     group by apply
   ) as _dbt_known
   left any join (

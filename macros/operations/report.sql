@@ -143,7 +143,7 @@
     select *, events is null or ({{ versioned_collapsing.get_adds_up_sql() }}) as _dbt_adds_up
     from {{ versioned_collapsing.get_ledger_relation(table) }}
     where target_uuid = {{ versioned_collapsing.get_table_uuid_sql(table) }}
-      and status in ('applied', 'partial', 'rebalanced')
+      and status in ('applied', 'partial', 'rebalanced', 'forgotten')
   ) as _dbt_row
   {{ versioned_collapsing.get_settings_sql() }}
 {%- endmacro %}

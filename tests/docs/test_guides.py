@@ -88,8 +88,9 @@ def make_project(address: tuple[str, int], tmp_path_factory: pytest.TempPathFact
 
 
 @pytest.fixture
-def project(make_project: MakeProject) -> CollapsingProject:
+def project(make_project: MakeProject, monkeypatch: pytest.MonkeyPatch) -> CollapsingProject:
     """The project `shop`, without models or tables."""
+    monkeypatch.setenv("VERSIONED_COLLAPSING_SECRET", "what-a-page-exports-is-not-set-here")
     project = make_project("shop")
     for database in ("shop", "landing"):
         project.client.command(f"drop database if exists {database} sync")

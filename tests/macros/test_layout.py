@@ -15,7 +15,7 @@ HELPERS = Path("macros/sql")
 MAIN = Path("macros/materializations/versioned_collapsing")
 SUBJECTS = (
     *("options", "columns", "options_checks", "columns_checks", "lock", "manifest", "tombstones"),
-    *("feed", "ledger", "table", "casts", "stored", "stage", "counts", "fold", "unbalanced"),
+    *("feed", "ledger", "table", "casts", "forgotten", "stored", "stage", "counts", "fold", "unbalanced"),
     *("publish", "signed_input", "decide", "chunks", "recover", "versioned_collapsing"),
 )
 # Folders, and the files of the materialization. Each calls only itself and those before it.

@@ -1,7 +1,7 @@
 {# Batches without a change need no rows: a row `applied` in the ledger is enough. #}
 {% macro record_empty_change_set(target_relation, columns, carried, progress, apply) %}
-  {%- set counts = versioned_collapsing.get_initial_counts({}) -%}
-  {%- if apply.batches -%}
+  {%- set counts = versioned_collapsing.get_initial_counts({'forgotten': apply.forgotten}) -%}
+  {%- if apply.batches or apply.forgotten -%}
     {%- set line_counts = versioned_collapsing.get_line_counts(apply, columns, carried) -%}
     {%- set ended = dict(progress, counts=counts, line_counts=line_counts) -%}
     {%- do versioned_collapsing.keep_lock(apply) -%}
@@ -21,7 +21,8 @@
   {%- endif -%}
   {%- do return({
       'events':
-          carried.rows_read + carried._duplicates + carried._conflicts + carried._superseded - carried._synthetic,
+          carried.rows_read + carried._duplicates + carried._conflicts + carried._superseded - carried._synthetic
+          + apply.forgotten,
   }) -%}
 {% endmacro %}
 
@@ -65,6 +66,7 @@
       'superseded': carried._superseded + repeated.superseded,
       'synthetic': carried._synthetic + staged.truncate_deletes,
       'truncates': truncate.count,
+      'forgotten': apply.forgotten,
       'tombstoned': versioned_collapsing._read_truncated_count(options, columns, sql, truncate.at, apply),
       'conflict_sample': repeated.conflict_sample,
   } -%}

@@ -9,7 +9,8 @@
 {# The possible outcomes of an event. No event has two of them. #}
 {% macro get_outcomes_of_events() %}
   {%- do return([
-      'superseded', 'truncates', 'states', 'deletes', 'duplicates', 'late', 'conflicts', 'tombstoned', 'rebalanced'
+      'superseded', 'truncates', 'states', 'deletes', 'duplicates', 'late', 'conflicts', 'tombstoned', 'rebalanced',
+      'forgotten'
   ]) -%}
 {% endmacro %}
 
@@ -41,8 +42,8 @@
 
 
 {% macro _create_ledger(target_relation) %}
-  {%- set status = 'chunk staged, started, block applied, applied, adopted, rebalanced, filled (a view), or partial '
-      ~ '(a run with --empty or --sample)' -%}
+  {%- set status = 'chunk staged, started, block applied, applied, adopted, rebalanced, forgotten, filled (a view), or '
+      ~ 'partial (a run with --empty or --sample)' -%}
   {%- set definition = 'For a view: hash of its definition. With a journal: hashes of the views on the table. Also '
       ~ 'whether deletes were remembered' -%}
   {%- set synthetic = 'Deletes that belong to no event: of an old key, of a row that an extract lacks, of a truncated '
@@ -86,6 +87,7 @@
       conflicts UInt64 comment 'Changes at the version of the live row with a different payload',
       tombstoned UInt64 comment 'Changes at or below the version at which their key was deleted',
       rebalanced UInt64 comment 'Unbalanced keys that were rebalanced',
+      forgotten UInt64 comment 'Changes of keys that the operation forget has removed',
       milliseconds UInt64 comment 'Milliseconds from the start of the model to this row',
       publish LowCardinality(String) comment 'How rows are published: atomic, journal, stream; not known yet: empty',
       block UInt32 comment 'With a journal: number of the next block',
@@ -482,6 +484,7 @@
    - lock: none if the engine runs in dbt's own process
    - staged: the staged tables that an earlier apply has left
    - number: the number of the apply; 0 until the ledger is read
+   - forgotten: how many changes of its change set belong to forgotten keys
    - feed: the change feed, or none; feed_relation: where one is or would be #}
 {% macro get_apply(model, locked_relation, manifest={}, options={}) %}
   {%- set now = modules.datetime.datetime.now(modules.pytz.utc) -%}
@@ -509,6 +512,7 @@
       'remembers_deletes': options.remember_deletes or false,
       'staged': {},
       'number': 0,
+      'forgotten': 0,
       'feed_relation': versioned_collapsing.get_changes_relation(locked_relation),
       'feed': versioned_collapsing.get_change_feed(locked_relation, options, model) if options else none,
   }) -%}

@@ -10,7 +10,7 @@
   {%- endif -%}
   {%- do versioned_collapsing.stage_signed_rows(target_relation, options, columns, sql, apply) -%}
   {%- set counts = dict(
-      versioned_collapsing.read_signed_row_counts(target_relation, options), has_writes=true
+      versioned_collapsing.read_signed_row_counts(target_relation, options), forgotten=apply.forgotten, has_writes=true
   ) -%}
   {%- do versioned_collapsing.publish_and_record(
       target_relation, options, columns, dict(progress, counts=counts), apply

@@ -101,7 +101,9 @@
   ) %}
   {% set landed = versioned_collapsing.stage_landed_rows(target_relation, options, given, sql, manifest, apply) %}
   {% set apply = dict(apply, watermarks=landed.watermarks) %}
-  {% set sql = landed.sql %}
+  {% set remembered = versioned_collapsing.read_remembered_rows(target_relation, options, columns, landed.sql, apply) %}
+  {% set apply = dict(apply, forgotten=remembered.forgotten) %}
+  {% set sql = remembered.sql %}
   {% set truncate = versioned_collapsing.read_truncate(options, columns, sql, ledger, apply) %}
   {% if options.old_state == 'stream' %}
     {% set counts = versioned_collapsing.apply_signed_rows(target_relation, options, columns, sql, truncate, apply) %}

@@ -1,0 +1,181 @@
+"""`forget` leaves nothing of its subjects: in tables, in files on the disk, in logs. A search for their values says so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.chdb_http import STATEMENTS
+from tests.support.collapsing_project import CollapsingProject, OperationError, Row
+from tests.support.collapsing_projects import MakeProject
+from tests.support.statements import dying
+
+COLUMNS = "id String, email String, x Int64, _version Int64, _is_deleted Bool"
+SUBJECTS = ["ada-key-9431", "bob-key-9432"]  # bob was deleted before: only the tombstone and the feed know him
+VALUES = [*SUBJECTS, "ada@old.example", "ada@new.example", "bob@mail.example"]
+# fmt: off
+BATCHES: list[list[Row]] = [
+    [("ada-key-9431", "ada@old.example", 1, 10, False), ("bob-key-9432", "bob@mail.example", 2, 10, False),
+     ("eve-key", "eve@mail.example", 4, 10, False), ("dan-key", "dan@mail.example", 8, 10, False)],
+    [("ada-key-9431", "ada@new.example", 16, 20, False), ("bob-key-9432", "", 0, 20, True),
+     ("eve-key", "eve@mail.example", 32, 20, False)],
+    [("dan-key", "dan@mail.example", 64, 30, False)],
+]
+# fmt: on
+LATE: list[Row] = [
+    ("ada-key-9431", "ada@old.example", 1, 99, False),
+    ("ada-key-9431", "ada@new.example", 2, 100, False),
+    ("bob-key-9432", "bob@mail.example", 1, 15, False),
+    ("eve-key", "eve@mail.example", 128, 101, False),
+]
+SECRET = "VERSIONED_COLLAPSING_SECRET"
+SELECT = "select * from landed"
+SUMS = "select {0}, sum(x * _sign) as x, sum(_sign) as c from {{{{ ref('target') }}}} group by {0}"
+
+
+class Registry:
+    """A table with history, views by key and by another column, and a table on which materialized views are."""
+
+    def __init__(self, project: CollapsingProject) -> None:
+        self.project = project
+        self.query = project.query
+        structure = f"({COLUMNS}) engine = MergeTree order by id"
+        project.command(f"create table landed {structure}")
+        project.command("create table requests (id String) engine = MergeTree order by id")
+        project.add_model("target", {"unique_key": "id", "change_feed": True}, SELECT)
+        project.add_view("by_id", "id", SUMS.format("id"))
+        project.add_view("by_email", "email", SUMS.format("email"))
+        project.add_model("mirror", {"unique_key": "id", "order_by": ["id"]}, SELECT)
+        self.land(BATCHES[0])
+        project.build()
+        for name, group in (("mirror_by_id", "id"), ("mirror_by_email", "email")):
+            project.command(f"create table {name} ({group} String, x Int64, c Int64) engine = SummingMergeTree order by {group}")
+            select = f"select {group}, sum(x * _sign) as x, sum(_sign) as c from mirror group by {group}"
+            project.command(f"insert into {name} {select}")
+            project.command(f"create materialized view {name}_mv to {name} as {select}")
+        for rows in BATCHES[1:]:
+            self.land(rows)
+            project.build()
+
+    def land(self, rows: list[Row]) -> None:
+        self.project.client.insert("landed", rows, database=self.project.schema)
+
+    def request(self, *keys: str) -> None:
+        """Ask for these keys to be forgotten."""
+        self.project.client.insert("requests", [(key,) for key in keys], database=self.project.schema)
+
+    def log(self) -> str:
+        """The statements that the server was sent."""
+        return (Path(data_folder(self.project)) / STATEMENTS).read_text()
+
+    def withdraw(self) -> None:
+        """Somebody removes the requests when they are done, as the guide says."""
+        self.project.command("drop table requests sync")
+
+    def forget(self) -> str:
+        logs = [
+            self.project.operation("forget", model=model, keys="select id from requests", also=also)
+            for model, also in (("target", ["landed"]), ("mirror", []))
+        ]
+        return "\n".join(logs)
+
+    def state(self) -> list[list[Row]]:
+        return [
+            self.query(f"select id, email, x, _version from {table} final where _sign = 1 order by id")
+            for table in ("target", "mirror")
+        ]
+
+    def sums(self) -> list[list[Row]]:
+        return [
+            self.query(f"select {group}, sum(x) as x, sum(c) as c from {table} group by 1 having c <> 0 order by 1")
+            for group, table in (("id", "by_id"), ("email", "by_email"), ("id", "mirror_by_id"), ("email", "mirror_by_email"))
+        ]
+
+
+def data_folder(project: CollapsingProject) -> Path:
+    return Path(project.query("select path from system.disks where name = 'default'")[0][0])
+
+
+def places_with(project: CollapsingProject, values: list[str]) -> list[str]:
+    """Where any of the values is: tables and system tables of the server, files of its data and its log, and files of
+    the project."""
+    found = []
+    query = "select database, table, name from system.columns where type like '%String%' and (database = currentDatabase() or database = 'system' and table in ('tables', 'mutations', 'processes', 'columns'))"
+    for database, table, column in project.query(query):
+        sought = " or ".join(f"position(toString(`{column}`), '{value[:3]}' || '{value[3:]}') > 0" for value in values)
+        if project.query(f"select count() from `{database}`.`{table}` where {sought}")[0][0]:
+            found.append(f"{database}.{table}.{column}")
+    for folder in (data_folder(project), project.folder):
+        for path in folder.rglob("*"):
+            if path.is_file() and path.name != STATEMENTS:
+                content = path.read_bytes()
+                found.extend(f"{path}: {value}" for value in values if value.encode() in content)
+    return found
+
+
+def test_nothing_is_left_of_the_subjects(make_project: MakeProject, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(SECRET, "0123456789abcdef0123456789abcdef")
+    project = make_project("forget")
+    registry = Registry(project)
+    with pytest.raises(OperationError):  # notes the keys that differ
+        project.operation("reconcile", model="target", reference="(select 'x' as id, '' as email)")
+    assert len(places_with(project, VALUES)) > 10
+    registry.request(*SUBJECTS)
+    log = registry.log()
+    registry.forget()
+    registry.withdraw()
+    left = places_with(project, VALUES)
+    assert left == []
+    written = registry.log()[len(log):]
+    assert [value for value in VALUES if value in written] == []
+    assert registry.state() == [
+        [("dan-key", "dan@mail.example", 64, 30), ("eve-key", "eve@mail.example", 32, 20)],
+    ] * 2
+    by_id, by_email = [("dan-key", 64, 1), ("eve-key", 32, 1)], [("dan@mail.example", 64, 1), ("eve@mail.example", 32, 1)]
+    assert registry.sums() == [by_id, by_email] * 2
+    assert project.query(
+        "select place, status, found, left from versioned_collapsing_certificates where model = 'target' and status not in ('found', 'not ours') order by 1"
+    ) == [
+        ("forget.by_email", "filled again", None, None),
+        ("forget.by_id", "filled again", 4, 0),
+        ("forget.landed", "removed", 4, 0),
+        ("forget.target", "removed", 5, 0),
+        ("forget.target__feed", "removed", 5, 0),
+        ("forget.target__tombstones", "removed", 1, 0),
+    ]
+
+    # ClickHouse leaves the secret out of what it logs.
+    secret = "'0123456789abcdef0123456789abcdef'"
+    shown = project.query(f"explain syntax select HMAC('sha256', 'a', {secret}), encrypt('aes-256-ecb', 'a', {secret})")
+    assert "HIDDEN" in str(shown)
+    assert secret not in str(shown)
+
+    registry.land(LATE)
+    messages = project.build()
+    assert "3 forgotten" in messages["target"]
+    assert places_with(project, VALUES[3:]) == []
+    by_id[1] = ("eve-key", 128, 1)
+    assert registry.sums()[::2] == [by_id] * 2
+    query = "select sum(states) - sum(cancels), sum(forgotten) from versioned_collapsing_ledger where status in ('applied', 'forgotten', 'rebalanced') and model = '{}'"
+    assert [project.query(query.format(model)) for model in ("target", "mirror")] == [[(2, 3)], [(2, 3)]]
+    assert "nothing has changed" in project.build()["by_id"]
+    project.add_model("now", {"materialized": "view"}, "select * from {{ as_of(ref('target'), version=20) }}")
+    project.build("--select", "now")
+    assert project.query("select id, x from now order by 1") == [("dan-key", 8), ("eve-key", 32)]
+
+    refused = [
+        ({}, "target", "The environment variable VERSIONED_COLLAPSING_SECRET is not set. `forget`.`target__forgotten` keeps"),
+        ({"key": {"id": "a"}, "keys": "select 1"}, "target", "forget: give `key` or `keys`, not both"),
+        ({"key": {"email": "a"}}, "target", "forget: `key` does not have the columns of the key of target. Give one key, {id: …}"),
+        ({"key": {"id": "a"}, "also": "nowhere"}, "target", "forget: `also` names `forget`.`nowhere`. A table from which"),
+    ]
+    for arguments, model, message in refused:
+        with monkeypatch.context() as patch, pytest.raises(OperationError) as refusal:
+            if not arguments:
+                patch.delenv(SECRET)
+            project.operation("forget", model=model, **arguments)
+        assert message in str(refusal.value)
+    monkeypatch.setenv(SECRET, "another-secret-of-32-characters-or-more")
+    failed = project.run("--select", "target")["target"].message
+    assert "VERSIONED_COLLAPSING_SECRET is not the secret with which `forget`.`target__forgotten` was made" in failed
