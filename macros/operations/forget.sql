@@ -9,7 +9,7 @@
   {%- set node = versioned_collapsing.get_collapsing_node('forget', model) -%}
   {%- set table = versioned_collapsing.read_collapsing_table('forget', node) -%}
   {%- set options = versioned_collapsing.get_valid_options(node) -%}
-  {%- set columns = versioned_collapsing.read_table_description(table, options) -%}
+  {%- set columns = versioned_collapsing.read_described_columns(table, options) -%}
   {%- set apply = versioned_collapsing.get_apply(node, table, options=options) -%}
   {%- do versioned_collapsing._validate_request(node, options, key, keys) -%}
   {#- Dropped tables are removed from the disk at once. -#}
