@@ -360,7 +360,7 @@ class TestMonitoring:
         text = watched.client.raw_query(sql, parameters={"database": watched.schema}).decode()
         kinds = dict(re.findall(r"^# TYPE (\w+) (gauge|counter)$", text, re.MULTILINE))
         found = dict(re.findall(r"^versioned_collapsing_(\S+) (\S+)$", text, re.MULTILINE))
-        assert len(kinds) == 13
+        assert len(kinds) == 14
         assert {name for name, kind in kinds.items() if kind == "counter"} == {
             name for name in kinds if name.endswith("_total")
         }

@@ -1,6 +1,6 @@
 insert into `it_update`.`versioned_collapsing_ledger` (
     model, target_uuid, invocation_id, run_id, status, at, batches,
-    lines, blank, quarantined, ignored, events, rows_read, keys, states, cancels, deletes, duplicates, late, unmerged, conflicts, tombstoned, rebalanced, superseded, synthetic, truncates,
+    lines, blank, quarantined, ignored, events, rows_read, keys, states, cancels, deletes, duplicates, late, unmerged, conflicts, tombstoned, rebalanced, forgotten, superseded, synthetic, truncates,
     milliseconds, publish, block, chunk, chunks, is_partial, truncated_at, source_uuid, definition,
     apply, landed_at, taken_at, change_set, watermarks, signed_rows
   )
@@ -20,6 +20,7 @@ insert into `it_update`.`versioned_collapsing_ledger` (
     1,
     1,
     1,
+    0,
     0,
     0,
     0,
