@@ -11,7 +11,9 @@ from tests.support.macro_statements import Sent, macros_by_name, statements_sent
 from tests.support.shop import REPOSITORY
 
 # Statements that change the catalog or the session, independently of settings about rows.
-WITHOUT_ROWS = re.compile(r"(alter|drop|undrop|system|rename|exchange|truncate|optimize|set|create materialized view)\b")
+WITHOUT_ROWS = re.compile(
+    r"(alter|drop|undrop|system|rename|exchange|truncate|optimize|set|create materialized view)\b"
+)
 # There, everything except `adapter.query_on('clickhouse', …)` goes to Spark.
 ON_SPARK = ("macros/change_sets/", "macros/materializations/change_set/", "tests/generic/no_unknown_fields.sql")
 EXCEPTIONS = {

@@ -8,7 +8,9 @@ from typing import Any
 
 from tests.support.shop import Row
 
-OUTCOMES = "superseded + truncates + states + deletes + duplicates + late + conflicts + tombstoned + rebalanced + forgotten"
+OUTCOMES = (
+    "superseded + truncates + states + deletes + duplicates + late + conflicts + tombstoned + rebalanced + forgotten"
+)
 
 
 def assert_ledger_adds_up(query: Callable[[str], list[Row]], schema: str) -> None:
