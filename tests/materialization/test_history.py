@@ -248,7 +248,7 @@ def test_a_random_history(make_project: MakeProject, is_exhaustive: bool) -> Non
     whole = make_history(make_project, "history_random", 1)
     chunked = History(whole.project, whole.source, "chunked")
     chunked.build(chunks=3, publish="journal", order_by=["part", "id"])
-    for turn in range(40 if is_exhaustive else 7):
+    for turn in range(40 if is_exhaustive else 6):
         whole.run(truncates=turn % 20 == 4, also=[chunked])
     assert len(whole.source.lives) > 30
     assert whole.source.oracle.truncated_at
@@ -325,7 +325,7 @@ def test_a_history_of_runs_that_died(make_project: MakeProject, is_exhaustive: b
     """One model dies before each statement of an apply; the last one lives. The next apply completes what had begun."""
     project = make_project("history_deaths")
     last = 30
-    deaths = range(0, last, 1 if is_exhaustive else 5)
+    deaths = range(0, last, 1 if is_exhaustive else 7)
     names = [f"t{number:02}x" for number in deaths]
     for name in names:
         project.add_model(name, CONFIG, SELECT.format("changes"))
