@@ -114,7 +114,6 @@ ALL = {
         "each operation, in test_operations.py and test_reconcile.py"
     ),
     "tests/docs/test_guides.py::test_guide[docs/scaling.md]": "each option of the page, in tests/materialization",
-    "tests/docs/test_guides.py::test_prometheus": "the figures, in test_report.py",
     "tests/docs/test_other_tools.py": "each tool's shape, in test_dialects.py",
     "tests/docs/test_your_project.py": "other pages that are run, in test_guides.py",
     "tests/end_to_end/test_changing_files.py": "files that change between runs, in test_batches.py",

@@ -14,8 +14,9 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -60,39 +61,42 @@ class Project:
     said: list[str] = field(default_factory=list)
 
     def follow(self, page: str) -> None:
-        """Do what a page says, block by block."""
-        for step in _steps(page):
+        """Do what a page says, block by block. Spark starts once for blocks of dbt's commands, and files between them."""
+        steps = [step for step in _steps(page) if not step.text.startswith(NOT_RUN)]
+        for is_dbts, several in groupby(steps, lambda step: step.language == "text" or _is_of_dbt(step)):
+            for step in (*several,) if not is_dbts else ():
+                if step.language == "sql":
+                    assert_answers(self.client, step.text)
+                elif step.language == "python":
+                    self.said.append(self._run("-c", step.text))
+                else:
+                    # Without an option that ends it, it would run for ever.
+                    assert step.text.startswith(FOLLOW), step
+                    _, *command = shlex.split(step.text)
+                    self.said.append(self._run("-c", COMMAND, *command, "--until-idle"))
+            if is_dbts:
+                self._run_dbt([*several])
+
+    def _run_dbt(self, steps: list[Block]) -> None:
+        commands: list[Sequence[str]] = []
+        for step in steps:
             if step.path:
-                self._write(step)
-            elif step.language == "text":
+                text = step.text.replace(PORT, f"port: {self.port}")
+                commands.append(["write", str(self.folder / step.path), text])
+            elif step.language == "sh":
+                parsed = [shlex.split(line) for line in step.text.splitlines()]
+                assert all(words[0] == "dbt" for words in parsed), step.text
+                commands += (["--no-use-colors", *words[1:]] for words in parsed)
+        outcomes = iter(run_all(commands, self.folder, _environment()) if commands else ())
+        for step in steps:
+            if step.language == "text":
                 for line in step.text.splitlines():
                     assert is_said(line, self.said[-1]), f"{line} is not in\n{self.said[-1]}"
-            elif step.language == "sql":
-                assert_answers(self.client, step.text)
-            elif step.language == "python":
-                self.said.append(self._run("-c", step.text))
-            elif step.text.startswith(FOLLOW):
-                # Without an option that ends it, it would run for ever.
-                _, *command = shlex.split(step.text)
-                self.said.append(self._run("-c", COMMAND, *command, "--until-idle"))
-            elif not step.text.startswith(NOT_RUN):
-                assert step.language == "sh", step
-                self.said.append(self._run_dbt(step.text))
-
-    def _write(self, step: Block) -> None:
-        path = self.folder / step.path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(step.text.replace(PORT, f"port: {self.port}"))
-
-    def _run_dbt(self, commands: str) -> str:
-        # In one process, so that Spark starts once per block.
-        parsed = [shlex.split(line) for line in commands.splitlines()]
-        assert all(words[0] == "dbt" for words in parsed), commands
-        arguments = [["--no-use-colors", *words[1:]] for words in parsed]
-        outcomes = run_all(arguments, self.folder, _environment())
-        for outcome in outcomes:
-            assert outcome.success, (outcome.exception, outcome.output[-4000:])
-        return _plain("".join(outcome.output for outcome in outcomes))
+            elif not step.path:
+                found = [next(outcomes) for _ in step.text.splitlines()]
+                for outcome in found:
+                    assert outcome.success, (outcome.exception, outcome.output[-4000:])
+                self.said.append(_plain("".join(outcome.output for outcome in found)))
 
     def _run(self, *arguments: str) -> str:
         process = subprocess.run(
@@ -105,6 +109,10 @@ class Project:
         )
         assert process.returncode == 0, process.stdout[-4000:] + process.stderr[-4000:]
         return _plain(process.stdout)
+
+
+def _is_of_dbt(step: Block) -> bool:
+    return bool(step.path) or (step.language == "sh" and step.text.startswith("dbt "))
 
 
 def _environment() -> dict[str, str]:

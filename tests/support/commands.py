@@ -77,7 +77,8 @@ def run_all(
     """Run dbt commands one after another in a process of their own, so that Spark starts once for all of them.
 
     Args:
-        commands: arguments of each; `mv` and two paths move a file or folder in between.
+        commands: arguments of each; `mv` and two paths move a file or folder in between, `write` and a path write a
+            text.
         folder: where dbt runs.
         environment: of the process; by default that of this one.
         seconds: the time limit.
@@ -178,6 +179,10 @@ def _run(
             if command[0] == "mv":
                 Path(command[2]).parent.mkdir(parents=True, exist_ok=True)
                 Path(command[1]).rename(command[2])
+                continue
+            if command[0] == "write":
+                Path(command[1]).parent.mkdir(parents=True, exist_ok=True)
+                Path(command[1]).write_text(command[2])
                 continue
             begin = log.stat().st_size
             outcome = invoke(*command)
