@@ -201,7 +201,7 @@ def test_settings_of_the_server_do_no_harm(make_project: MakeProject) -> None:
 
 def test_a_full_refresh_that_dies_anywhere(make_project: MakeProject, is_exhaustive: bool) -> None:
     project = make_project("refresh_deaths")
-    deaths = [*range(0, 28, 1 if is_exhaustive else 4), 28]
+    deaths = [*range(0, 28, 1 if is_exhaustive else 6), 28]
     names = [f"t{number:02}x" for number in deaths]
     for name in names:
         project.add_model(name, CONFIG, "select * from changes")
