@@ -3,9 +3,7 @@
     landing, version=none, watermark='_airbyte_extracted_at', overlap='1 day', through=none, toasted=[],
     unavailable_value='__debezium_unavailable_value', deleted_at='_ab_cdc_deleted_at'
 ) -%}
-  {%- if not execute -%}
-    {%- do return(versioned_collapsing.get_unread_landing_sql()) -%}
-  {%- endif -%}
+  {%- if not execute -%}{%- do return(versioned_collapsing.get_unread_landing_sql()) -%}{%- endif -%}
   {%- set found = versioned_collapsing.read_landing(landing) -%}
   {%- set mark = versioned_collapsing.get_landed_column(found, [deleted_at | lower]) -%}
   {%- set position = version or versioned_collapsing.get_airbyte_position_sql(found) -%}

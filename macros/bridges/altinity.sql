@@ -4,9 +4,7 @@
     landing, is_deleted=none, watermark='_version', overlap=15099494400000, through=none, toasted=[],
     unavailable_value='__debezium_unavailable_value'
 ) -%}
-  {%- if not execute -%}
-    {%- do return(versioned_collapsing.get_unread_landing_sql()) -%}
-  {%- endif -%}
+  {%- if not execute -%}{%- do return(versioned_collapsing.get_unread_landing_sql()) -%}{%- endif -%}
   {%- set found = versioned_collapsing.read_landing(landing) -%}
   {#- The connector uses such a name if the source already has a column of its name. -#}
   {%- set names = ['__is_deleted', '_is_deleted', 'is_deleted', '_sign'] -%}

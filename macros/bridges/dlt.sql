@@ -4,9 +4,7 @@
 {% macro dlt_changes(
     landing, loads, version=none, deleted_at='deleted_ts', overlap='1 hour', through=none
 ) -%}
-  {%- if not execute -%}
-    {%- do return(versioned_collapsing.get_unread_landing_sql()) -%}
-  {%- endif -%}
+  {%- if not execute -%}{%- do return(versioned_collapsing.get_unread_landing_sql()) -%}{%- endif -%}
   {%- set found = versioned_collapsing.read_landing(landing) -%}
   {%- set load = versioned_collapsing.get_landed_column(found, ['_dlt_load_id']) -%}
   {%- do versioned_collapsing.validate_dlt_version(found, version) -%}

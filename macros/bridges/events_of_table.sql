@@ -4,27 +4,16 @@
    row counts, and any other one stops the run. Events that do not name their table belong to this one. #}
 {% macro read_is_of_table_sql(found, fields, given, condition, watermark) %}
   {%- set name = versioned_collapsing._get_event_table_sql(fields) -%}
-  {%- if given -%}
-    {%- set is_of_table = versioned_collapsing._get_matches_sql(name, given) -%}
-    {%- if versioned_collapsing.is_building() -%}
-      {%- set others = versioned_collapsing._read_event_tables(
-          found, name, condition ~ ' and not (' ~ is_of_table ~ ')'
-      ) -%}
-      {%- if others -%}
-        {%- do log(found.relation ~ ': ignored events of other tables: ' ~ others | join(', '), info=true) -%}
-      {%- endif -%}
-    {%- endif -%}
-    {%- do return(is_of_table) -%}
+  {%- set first = none if given else versioned_collapsing._read_first_event_table(found, name, watermark) -%}
+  {%- if not given and not first -%}{%- do return('true') -%}{%- endif -%}
+  {%- set is_of_table = versioned_collapsing._get_matches_sql(name, given) if given
+      else name ~ " in ('', " ~ versioned_collapsing.quote_literal(first) ~ ')' -%}
+  {%- set others = versioned_collapsing._read_event_tables(found, name, condition ~ ' and not (' ~ is_of_table ~ ')')
+      if versioned_collapsing.is_building() else [] -%}
+  {%- if others and given -%}
+    {%- do log(found.relation ~ ': ignored events of other tables: ' ~ others | join(', '), info=true) -%}
   {%- endif -%}
-  {%- set first = versioned_collapsing._read_first_event_table(found, name, watermark) -%}
-  {%- if not first -%}{%- do return('true') -%}{%- endif -%}
-  {%- set is_of_table = name ~ " in ('', " ~ versioned_collapsing.quote_literal(first) ~ ')' -%}
-  {%- if versioned_collapsing.is_building() -%}
-    {%- set others = versioned_collapsing._read_event_tables(
-        found, name, condition ~ ' and not (' ~ is_of_table ~ ')'
-    ) -%}
-    {%- do versioned_collapsing.validate_event_tables(found, first, others) -%}
-  {%- endif -%}
+  {%- do versioned_collapsing.validate_event_tables(found, first, [] if given else others) -%}
   {%- do return(is_of_table) -%}
 {% endmacro %}
 

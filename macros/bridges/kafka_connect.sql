@@ -4,9 +4,7 @@
     landing, columns=[], version=none, is_deleted=none, watermark='_inserted_at', overlap='1 hour', through=none,
     toasted=[], unavailable_value='__debezium_unavailable_value', table=none, epochs=[]
 ) -%}
-  {%- if not execute -%}
-    {%- do return(versioned_collapsing.get_unread_landing_sql()) -%}
-  {%- endif -%}
+  {%- if not execute -%}{%- do return(versioned_collapsing.get_unread_landing_sql()) -%}{%- endif -%}
   {%- set found = versioned_collapsing.read_landing(landing) -%}
   {%- do versioned_collapsing.validate_inserted_at(found, watermark) -%}
   {%- do versioned_collapsing.validate_bridge_epochs(version, epochs) -%}
@@ -113,9 +111,9 @@
 
 {# The position of an event as its version. The initial snapshots are needed if this run reads the first transaction
    after one. #}
-{% macro read_position_sql(found, fields, watermark, condition, is_envelope, epochs=[]) %}
+{% macro read_position_sql(found, fields, watermark, condition, is_envelope, epochs) %}
   {%- if not is_envelope -%}
-    {%- do versioned_collapsing.validate_flat_position(found, fields, epochs) -%}
+    {%- do versioned_collapsing.validate_flat_position(found, epochs) -%}
   {%- endif -%}
   {%- set rows = '(select ' ~ found.all_columns ~ ' from ' ~ found.relation ~ ')' -%}
   {%- set has_first = versioned_collapsing.read_row_count(
@@ -156,7 +154,7 @@
 
 
 {# A row needs more than one number to say where it stands in the order of commits. #}
-{% macro validate_flat_position(found, fields, epochs=[]) %}
+{% macro validate_flat_position(found, epochs) %}
   {%- set missing = [] -%}
   {%- set needed = ('op', 'file', 'pos', 'row') if versioned_collapsing.get_landed_column(
       found, ['__source_file', '__file']

@@ -13,9 +13,7 @@
     landing, version, is_deleted='false', watermark=none, overlap='1 hour', through=none, own=[], toasted=[],
     unavailable_value='__debezium_unavailable_value'
 ) -%}
-  {%- if not execute -%}
-    {%- do return(versioned_collapsing.get_unread_landing_sql()) -%}
-  {%- endif -%}
+  {%- if not execute -%}{%- do return(versioned_collapsing.get_unread_landing_sql()) -%}{%- endif -%}
   {%- set found = versioned_collapsing.read_landing(landing) -%}
   {%- set own = own | map('lower') | list -%}
   {%- do versioned_collapsing.validate_landed_names(found, {'toasted': toasted}) -%}
@@ -154,7 +152,7 @@
   {%- set type = versioned_collapsing.read_query_columns(
       'select ' ~ watermark ~ ' as _watermark from ' ~ (rows or found.relation)
   )[0].type -%}
-  {%- do versioned_collapsing.validate_watermark(found, watermark, type, overlap) -%}
+  {%- do versioned_collapsing.validate_watermark(watermark, type, overlap) -%}
   {%- set last = versioned_collapsing.read_watermark(found.name, this, model) -%}
   {%- do versioned_collapsing.validate_same_landing(found, last, model) -%}
   {%- if last.text and keeps_all and versioned_collapsing.is_building() -%}
@@ -166,7 +164,7 @@
 
 
 {# A watermark must be comparable with the ledger's, and an overlap must be subtractable from it. #}
-{% macro validate_watermark(found, watermark, type, overlap) %}
+{% macro validate_watermark(watermark, type, overlap) %}
   {%- set base = versioned_collapsing.get_base_type(type) -%}
   {%- set is_time = base.startswith('DateTime') -%}
   {%- set problems = [] -%}
@@ -193,13 +191,9 @@
    be built, and the UUID that the landing table had. A watermark counts once its apply is `applied`. #}
 {% macro read_watermark(landing_name, target_relation, model) %}
   {%- set nothing = {'text': none, 'uuid': none} -%}
-  {%- if target_relation is none or should_full_refresh() -%}
-    {%- do return(nothing) -%}
-  {%- endif -%}
+  {%- if target_relation is none or should_full_refresh() -%}{%- do return(nothing) -%}{%- endif -%}
   {%- set ledger = versioned_collapsing.get_ledger_relation(target_relation) -%}
-  {%- if not versioned_collapsing.read_tables([ledger]) -%}
-    {%- do return(nothing) -%}
-  {%- endif -%}
+  {%- if not versioned_collapsing.read_tables([ledger]) -%}{%- do return(nothing) -%}{%- endif -%}
   {%- set found = run_query(
       versioned_collapsing._get_watermark_sql(ledger, landing_name, target_relation, model)
   ).rows[0] -%}

@@ -16,9 +16,7 @@
     landing, raw=none, overlap='1 hour', through=none, binary=[], renamed={}, own=[],
     is_deleted='_peerdb_is_deleted', version='_peerdb_version', watermark='_peerdb_synced_at'
 ) -%}
-  {%- if not execute -%}
-    {%- do return(versioned_collapsing.get_unread_landing_sql()) -%}
-  {%- endif -%}
+  {%- if not execute -%}{%- do return(versioned_collapsing.get_unread_landing_sql()) -%}{%- endif -%}
   {%- set found = versioned_collapsing.read_landing(landing) -%}
   {%- do versioned_collapsing.validate_landed_names(
       found, {'binary': binary | list, 'renamed': renamed | list, 'own': own}
@@ -36,7 +34,7 @@
     {%- set fields = versioned_collapsing.get_peerdb_fields(found, layout, renamed, binary) -%}
     {%- set raw_found = versioned_collapsing.read_peerdb_raw(found, raw, overlap, through) -%}
     {%- if versioned_collapsing.is_building() -%}
-      {%- do versioned_collapsing.validate_peerdb_fields(found, raw_found, fields, renamed) -%}
+      {%- do versioned_collapsing.validate_peerdb_fields(found, raw_found, fields) -%}
       {%- do versioned_collapsing.validate_peerdb_values(found, layout, raw_found, fields, key) -%}
     {%- endif -%}
     {{ versioned_collapsing.get_peerdb_raw_changes_sql(found, layout, raw_found, fields, key) }}
@@ -105,7 +103,7 @@
 
 
 {# Each column must be in the raw rows that this run reads: in one of the newest thousand that are not deletes. #}
-{% macro validate_peerdb_fields(found, raw, fields, renamed) %}
+{% macro validate_peerdb_fields(found, raw, fields) %}
   {%- set query = versioned_collapsing._get_peerdb_fields_seen_sql(raw, fields)
       ~ ' ' ~ versioned_collapsing.get_settings_sql() -%}
   {%- set seen = run_query(query).rows[0] -%}

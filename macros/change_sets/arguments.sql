@@ -37,7 +37,7 @@
 
 
 {# All problems with the arguments of a parsing macro, as one error. #}
-{% macro validate_parsing(source, key, columns, required, encodings, ranges, more=[]) %}
+{% macro validate_parsing(key, columns, required, encodings, ranges, more) %}
   {%- set problems = versioned_collapsing.get_list_problems({'key': key, 'required': required}, ['required'])
       + versioned_collapsing.get_mapping_problems({'columns': columns, 'encodings': encodings, 'ranges': ranges}) -%}
   {%- do versioned_collapsing.raise_problems(model.unique_id, problems, 'a staging model') -%}

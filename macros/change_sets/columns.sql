@@ -49,9 +49,7 @@
       'epoch_nanos': "timestamp_micros(if(" ~ text ~ " rlike '^-?([0-9]+000|0)$', try_cast(" ~ text
           ~ " as bigint) div 1000, null))",
   }.get(encoding) -%}
-  {%- if typed -%}
-    {%- do return(typed) -%}
-  {%- endif -%}
+  {%- if typed -%}{%- do return(typed) -%}{%- endif -%}
   {%- set kind = versioned_collapsing.get_kind(type) -%}
   {%- if kind == 'string' -%}
     {%- do return(text) -%}

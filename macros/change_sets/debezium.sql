@@ -12,7 +12,7 @@
 ) -%}
   {%- set tables = [table] if table is string else table or [] -%}
   {%- do versioned_collapsing.validate_parsing(
-      source, key, columns, required, encodings, ranges,
+      key, columns, required, encodings, ranges,
       versioned_collapsing.get_clamp_problems(key, columns, version, ranges)
       + versioned_collapsing.get_debezium_version_option_problems(columns, version, servers, epochs)
       + versioned_collapsing._get_table_name_problems(tables)

@@ -87,7 +87,7 @@
 {# The name of a message that Debezium sends besides row changes, and that does not concern this table. A line without
    an operation is recognised by its fields, all of which must be fields of the message. Such a line is read again, but
    there are few of them. #}
-{% macro _get_ignored_sql(columns, tables=[]) -%}
+{% macro _get_ignored_sql(columns, tables) -%}
   {%- set message -%}
     if(
       size(array_except(json_object_keys(_json_line), array('schema', 'payload'))) = 0,

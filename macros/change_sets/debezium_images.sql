@@ -5,7 +5,7 @@
     unavailable_value='__debezium_unavailable_value', envelope_only=false
 ) -%}
   {%- do versioned_collapsing.validate_parsing(
-      source, key, columns, required, encodings, ranges,
+      key, columns, required, encodings, ranges,
       versioned_collapsing.get_version_column_problems(columns, version)
       + versioned_collapsing.get_clamp_problems(key, columns, version, ranges)
       + versioned_collapsing.get_binary_problems(columns, encodings)

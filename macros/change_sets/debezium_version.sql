@@ -1,12 +1,10 @@
 {# What orders the changes of a row: by default the commits of the source, as the connector of the line sends them, or a
    position by name, or one of the row's own columns. #}
-{% macro get_debezium_version_option_problems(columns, version, servers, epochs=[]) %}
+{% macro get_debezium_version_option_problems(columns, version, servers, epochs) %}
   {%- set names = versioned_collapsing.get_debezium_orders().names -%}
   {%- set lists = {'servers': servers, 'epochs': epochs} -%}
   {%- set problems = versioned_collapsing.get_list_problems(lists, ['servers', 'epochs']) -%}
-  {%- if problems -%}
-    {%- do return(problems) -%}
-  {%- endif -%}
+  {%- if problems -%}{%- do return(problems) -%}{%- endif -%}
   {%- if not versioned_collapsing.are_epochs(epochs) -%}
     {%- do problems.append(
         "epochs is " ~ epochs ~ "; it takes at most 255 beginnings in growing order: times of the source in UTC, such "
@@ -93,7 +91,7 @@
    which fit Int128: the position is below 2^118, and the epoch stands above it. The last digit or bit says that the
    event is no delete: an update of the primary key is a delete and an insert at one position, and where the key of the
    model is another column, both have the same key. #}
-{% macro get_debezium_version_sql(version, servers, epochs=[]) %}
+{% macro get_debezium_version_sql(version, servers, epochs) %}
   {%- set epoch = versioned_collapsing._get_epoch_sql(epochs) -%}
   {%- set orders = versioned_collapsing.get_debezium_orders() -%}
   {%- if version is none -%}
@@ -287,9 +285,7 @@
 
 {# The lines with the versions of a first transaction raised above its snapshot: as if its commit were there. #}
 {% macro get_lines_with_commits_sql(lines, events, columns) %}
-  {%- if '_first_lsn' not in columns -%}
-    {%- do return(lines) -%}
-  {%- endif -%}
+  {%- if '_first_lsn' not in columns -%}{%- do return(lines) -%}{%- endif -%}
   {%- set snapshot = versioned_collapsing._get_snapshot_mark(events) -%}
   {%- set raised -%}
     (
@@ -383,7 +379,7 @@
 
 
 {# Why an event has no version. If the connector decides, what the line of each one lacks. #}
-{% macro get_debezium_version_problems(version, epochs=[]) %}
+{% macro get_debezium_version_problems(version, epochs) %}
   {%- set orders = versioned_collapsing.get_debezium_orders() -%}
   {%- set times = [(
       'try_cast(_source.ts_ms as bigint) is null', "'source.ts_ms is missing, and epochs has times'"

@@ -232,14 +232,10 @@
 
 {# What a path leads to on a line: a name, or names with dots between. A text that is no path is an expression. #}
 {% macro get_line_field_sql(path) %}
-  {%- if not versioned_collapsing.is_line_path(path) -%}
-    {%- do return('(' ~ path ~ ')') -%}
-  {%- endif -%}
+  {%- if not versioned_collapsing.is_line_path(path) -%}{%- do return('(' ~ path ~ ')') -%}{%- endif -%}
   {%- set names = path.split('.') -%}
   {%- set field = "_line['" ~ names[0] ~ "']" -%}
-  {%- if names | length == 1 -%}
-    {%- do return(field) -%}
-  {%- endif -%}
+  {%- if names | length == 1 -%}{%- do return(field) -%}{%- endif -%}
   {%- do return('get_json_object(' ~ field ~ ", '$." ~ names[1:] | join('.') ~ "')") -%}
 {% endmacro %}
 

@@ -190,9 +190,7 @@
    not have changed. #}
 {% macro validate_stored_extracts(model, stored, landed, pending) %}
   {%- set batches = stored | map(attribute='batch') | reject('none') | list -%}
-  {%- if not pending or not batches -%}
-    {%- do return(none) -%}
-  {%- endif -%}
+  {%- if not pending or not batches -%}{%- do return(none) -%}{%- endif -%}
   {%- set newest = pending | max -%}
   {%- set problems = [] -%}
   {%- set rebuild = "build both again from extract " ~ newest ~ ": dbt run --full-refresh --select " ~ model.name

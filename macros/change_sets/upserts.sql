@@ -10,7 +10,7 @@
     unavailable_value='__debezium_unavailable_value', row=none, fields={}, only={}, delete_version='respect'
 ) -%}
   {%- do versioned_collapsing.validate_parsing(
-      source, key, columns, required, encodings, ranges,
+      key, columns, required, encodings, ranges,
       versioned_collapsing.get_name_problems({'version': version})
       + versioned_collapsing.get_clamp_problems(key, columns, version, ranges)
       + ([] if version == '_batch' or version is not string
@@ -155,9 +155,7 @@
 {% macro _get_null_version_problems(version, deletes, has_places) %}
   {%- set condition, reason = versioned_collapsing.get_missing_version_problem(version) -%}
   {%- set in_deletes = "'version " ~ version ~ " is null in a delete: set delete_version if deletes have none'" -%}
-  {%- if has_places -%}
-    {%- do return([(condition ~ ' and not ' ~ deletes, reason)]) -%}
-  {%- endif -%}
+  {%- if has_places -%}{%- do return([(condition ~ ' and not ' ~ deletes, reason)]) -%}{%- endif -%}
   {%- do return(
       ([(condition ~ ' and ' ~ deletes, in_deletes)] if deletes != 'false' else []) + [(condition, reason)]
   ) -%}

@@ -100,17 +100,16 @@
 {% endmacro %}
 
 
-{# What system.tables says about some tables of one database, and about those whose names begin with a prefix, by
-   identifier. Tables that do not exist are left out. #}
-{% macro read_tables(relations, prefix=none) %}
-  {%- set query = 'select ' ~ versioned_collapsing.get_tables_sql(relations, prefix) ~ ' as tables '
+{# What system.tables says about some tables of one database, by identifier. Tables that do not exist are left out. #}
+{% macro read_tables(relations) %}
+  {%- set query = 'select ' ~ versioned_collapsing.get_tables_sql(relations) ~ ' as tables '
       ~ versioned_collapsing.get_settings_sql() -%}
   {%- do return(versioned_collapsing.get_tables(run_query(query).rows[0]['tables'])) -%}
 {% endmacro %}
 
 
-{# The same as one JSON value, so that a statement can read it together with other facts. get_tables turns it into what
-   read_tables returns. #}
+{# The same as one JSON value, so that a statement can read it together with other facts, and for tables whose names
+   begin with a prefix, too. get_tables turns it into what read_tables returns. #}
 {% macro get_tables_sql(relations, prefix=none) -%}
   {%- set names = versioned_collapsing.quote_literals(relations | map(attribute='identifier')) -%}
   (
@@ -250,9 +249,7 @@
 {# How a table is replicated: 'Replicated' on a cluster, or in a database with this engine; 'Shared' in ClickHouse
    Cloud, where the server itself chooses the engine; '' on a single server. #}
 {% macro get_replication(relation) %}
-  {%- if on_cluster_clause(relation) | trim -%}
-    {%- do return('Replicated') -%}
-  {%- endif -%}
+  {%- if on_cluster_clause(relation) | trim -%}{%- do return('Replicated') -%}{%- endif -%}
   {%- set engine = (target.get('database_engine') or '').split('(')[0] | trim -%}
   {%- do return(engine if engine in ('Replicated', 'Shared') else '') -%}
 {% endmacro %}

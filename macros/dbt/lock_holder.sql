@@ -1,7 +1,5 @@
 {% macro give_up_lock(apply) %}
-  {%- if not apply.lock -%}
-    {%- do return(none) -%}
-  {%- endif -%}
+  {%- if not apply.lock -%}{%- do return(none) -%}{%- endif -%}
   {%- if versioned_collapsing.is_held_by(versioned_collapsing.read_lock(apply.lock.relation), apply.lock.run_id) -%}
     {%- do versioned_collapsing.drop_tables([apply.lock.relation]) -%}
   {%- endif -%}

@@ -66,6 +66,23 @@ def test_every_call_is_complete(paths: list[Path]) -> None:
     assert problems_by_path(paths, lambda template: incomplete_calls(template, macros)) == {}
 
 
+def test_every_argument_and_variable_is_read() -> None:
+    assert problems_by_path(PROJECT, _unread_names) == {}
+
+
+def _unread_names(template: nodes.Template) -> list[str]:
+    """Arguments and variables that a macro never reads. Implementations of a dispatch must take what others read."""
+    found = []
+    for macro in template.find_all(nodes.Macro):
+        name = macro.name.removeprefix("dbt_macro__")
+        read = {each.name for each in macro.find_all(nodes.Name) if each.ctx == "load"}
+        targets = [each.target for each in macro.find_all(nodes.Assign)]
+        targets += [each.target for each in macro.find_all(nodes.AssignBlock)]
+        stored = [*([] if "__" in name else macro.args), *nodes.Tuple(targets, "store").find_all(nodes.Name)]
+        found += [f"{name}: {each.name}" for each in stored if each.name not in read | {"supported_languages"}]
+    return found
+
+
 def test_only_dispatch_asks_for_the_engine(paths: list[Path]) -> None:
     assert problems_by_path(paths, target_types) == {}
 
@@ -102,6 +119,11 @@ def test_implementations_take_the_arguments_of_their_dispatch(paths: list[Path])
 
 
 # The checks themselves find violations; that they find nothing else, the macros show.
+
+
+def test_names_that_are_not_read_are_found() -> None:
+    source = "{% macro m(a, b) %}{% set c = a %}{% set d, e = a %}{{ e }}{% set f %}{% endset %}{% endmacro %}{% macro x__m(a) %}{% endmacro %}"
+    assert _unread_names(environment.parse(source)) == ["m: b", "m: c", "m: d", "m: f"]
 
 
 DESCRIBED = {"name": "a", "description": "What it is."}

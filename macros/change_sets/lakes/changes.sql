@@ -15,9 +15,7 @@
 {% macro read_lake_changes_sql(table, key, version, macro_name) -%}
   {%- set types = versioned_collapsing.read_column_types(table) -%}
   {%- do versioned_collapsing.validate_lake_changes(model, table, key, version, types, macro_name) -%}
-  {%- if not types -%}
-    {%- do return('select 1 as unread') -%}
-  {%- endif -%}
+  {%- if not types -%}{%- do return('select 1 as unread') -%}{%- endif -%}
   {%- set feed = versioned_collapsing.get_lake_feed_name(this) -%}
   {%- set payload = versioned_collapsing.get_payload(types, key) -%}
   {%- if version -%}

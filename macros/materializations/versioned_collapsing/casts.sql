@@ -294,7 +294,6 @@
 
 
 {% macro _part_fits_sql(value, given_type, type, depth) %}
-  {%- set conditions = [] -%}
   {%- set is_null = 'isNull(' ~ value ~ ')' -%}
   {%- set can_be_null = versioned_collapsing.is_nullable_type(given_type) -%}
   {%- if versioned_collapsing.get_base_type(given_type) != versioned_collapsing.get_base_type(type) -%}

@@ -56,13 +56,9 @@
    `order`. #}
 {% macro is_required_column(name, options, names) %}
   {%- set places = [options.version] + options.unique_key + options.order_by + options.partition_by -%}
-  {%- if name in places -%}
-    {%- do return(true) -%}
-  {%- endif -%}
+  {%- if name in places -%}{%- do return(true) -%}{%- endif -%}
   {%- for place in places if place not in names -%}
-    {%- if name in versioned_collapsing._names_in(place) -%}
-      {%- do return(true) -%}
-    {%- endif -%}
+    {%- if name in versioned_collapsing._names_in(place) -%}{%- do return(true) -%}{%- endif -%}
   {%- endfor -%}
   {%- do return(false) -%}
 {% endmacro %}

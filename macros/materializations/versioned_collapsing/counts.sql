@@ -133,9 +133,7 @@
 
 {# The number of changes that a truncate overrides. #}
 {% macro _read_truncated_count(options, columns, sql, truncated_at, apply) %}
-  {%- if not truncated_at -%}
-    {%- do return(0) -%}
-  {%- endif -%}
+  {%- if not truncated_at -%}{%- do return(0) -%}{%- endif -%}
   {%- set query -%}
     select count() as _dbt_n
     from ({{ versioned_collapsing.get_cast_changes_sql(options, columns, sql, none) }})

@@ -5,9 +5,7 @@
 
    Returns what system.tables says once the lock is taken, as read_tables_beside does; none on the embedded engine. #}
 {% macro acquire_lock(locked_relation, apply) %}
-  {%- if not apply.lock -%}
-    {%- do return(none) -%}
-  {%- endif -%}
+  {%- if not apply.lock -%}{%- do return(none) -%}{%- endif -%}
   {%- set also = versioned_collapsing.get_tables_beside_sql(locked_relation) -%}
   {#- For how many seconds a run waits for the others of its own dbt invocation. -#}
   {%- set patience = 86400 -%}
@@ -140,9 +138,7 @@
    needs to record nothing: its lock itself is a sign of life. `also`: an expression to read at the same moment. Returns
    its value; none on the embedded engine. #}
 {% macro renew_lock(apply, also="''") %}
-  {%- if not apply.lock -%}
-    {%- do return(none) -%}
-  {%- endif -%}
+  {%- if not apply.lock -%}{%- do return(none) -%}{%- endif -%}
   {%- set holder = versioned_collapsing.read_lock(apply.lock.relation, also) -%}
   {%- do versioned_collapsing.validate_lock_is_held(holder, apply, versioned_collapsing.get_lock_seconds()) -%}
   {%- if not versioned_collapsing.is_lock_young(apply) -%}

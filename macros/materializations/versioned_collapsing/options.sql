@@ -78,9 +78,7 @@
   {%- set views = versioned_collapsing.get_dependents(model)
       | selectattr('config.materialized', 'equalto', 'versioned_collapsing_view') | map(attribute='name') | list -%}
   {%- set option = options.change_feed | default('auto') -%}
-  {%- if option is sameas false or (option == 'auto' and not views) -%}
-    {%- do return(none) -%}
-  {%- endif -%}
+  {%- if option is sameas false or (option == 'auto' and not views) -%}{%- do return(none) -%}{%- endif -%}
   {%- do return({
       'relation': versioned_collapsing.get_changes_relation(target_relation),
       'is_history': option != 'auto',

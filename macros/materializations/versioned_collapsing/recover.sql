@@ -62,9 +62,7 @@
 
 {# The staged tables that are needed to continue the run that died. #}
 {% macro get_needed_roles(target_relation, unfinished, staged) %}
-  {%- if unfinished.is_stream -%}
-    {%- do return(['signed']) -%}
-  {%- endif -%}
+  {%- if unfinished.is_stream -%}{%- do return(['signed']) -%}{%- endif -%}
   {%- set input = staged.get(versioned_collapsing.get_helper_relation(target_relation, 'input').identifier) -%}
   {%- set needed = ['input'] + (['folded'] if input and '_dbt_unmerged' in input.create_table_query else []) -%}
   {%- if unfinished.is_journal or unfinished.status == 'chunk staged' -%}

@@ -252,7 +252,7 @@
   {%- if options.delete_version == 'ignore' and '_batch' in columns.given -%}
     {%- do problems.append("if(isNull(_dbt_given._batch), ['_batch is null'], emptyArrayString())") -%}
   {%- endif -%}
-  {%- do problems.extend(versioned_collapsing._control_problems_sql(options, columns)) -%}
+  {%- do problems.extend(versioned_collapsing._control_problems_sql(columns)) -%}
   {%- do return('arrayConcat(' ~ problems | join(', ') ~ ')[1]' if problems else "''") -%}
 {% endmacro %}
 
@@ -312,7 +312,7 @@
 
 
 {# The problems with control columns: a name in `_unset` that is not a column, and a count below zero. #}
-{% macro _control_problems_sql(options, columns) %}
+{% macro _control_problems_sql(columns) %}
   {%- set problems = [] -%}
   {%- if '_unset' in columns.given -%}
     {%- set names = (columns.names + columns.given) | unique(case_sensitive=true) -%}

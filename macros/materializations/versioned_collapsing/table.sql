@@ -398,9 +398,7 @@
 
 {# Adds the projections that the model has and the table lacks, and builds them for the existing rows. #}
 {% macro add_missing_projections(target_relation, options, apply) %}
-  {%- if not options.projections -%}
-    {%- do return(none) -%}
-  {%- endif -%}
+  {%- if not options.projections -%}{%- do return(none) -%}{%- endif -%}
   {%- set found = run_query(
       "select name from system.projections where " ~ versioned_collapsing.get_is_table_sql(target_relation, 'table')
         ~ ' ' ~ versioned_collapsing.get_settings_sql()

@@ -4,20 +4,18 @@
   {%- set problems = [] -%}
   {%- for at in shape.joins if tree[at].kind == 'JOIN' -%}
     {%- set join = tree[at] -%}
-    {%- set left = join.children['LEFT TABLE EXPRESSION'][0] -%}
     {%- set right = join.children['RIGHT TABLE EXPRESSION'][0] -%}
-    {%- set has_left = left in shape.holds or tree[left] in shape.tables -%}
     {%- set has_right = right in shape.holds or tree[right] in shape.tables -%}
     {%- set is_inner = join.name in ('CROSS', 'COMMA') or join.name == 'INNER' and join.role == 'ALL' -%}
     {%- if not is_inner -%}
-      {%- do problems.extend(versioned_collapsing._get_outer_join_problems(tree, join, right, has_left, has_right)) -%}
+      {%- do problems.extend(versioned_collapsing._get_outer_join_problems(tree, join, right, has_right)) -%}
     {%- endif -%}
   {%- endfor -%}
   {%- do return(problems) -%}
 {% endmacro %}
 
 
-{% macro _get_outer_join_problems(tree, join, right, has_left, has_right) %}
+{% macro _get_outer_join_problems(tree, join, right, has_right) %}
   {%- set strictness = '' if join.role in ('ALL', 'UNSPECIFIED') else join.role | lower ~ ' ' -%}
   {%- set name = strictness ~ join.name | lower ~ ' join' -%}
   {%- set what = versioned_collapsing._get_table_text(tree[right]) -%}

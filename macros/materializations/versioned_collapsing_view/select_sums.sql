@@ -79,9 +79,7 @@
    either. #}
 {% macro _is_sum_kept(tree, node) %}
   {%- set arguments = node.children.get('ARGUMENTS', []) -%}
-  {%- if node.kind != 'FUNCTION' or not arguments -%}
-    {%- do return(false) -%}
-  {%- endif -%}
+  {%- if node.kind != 'FUNCTION' or not arguments -%}{%- do return(false) -%}{%- endif -%}
   {%- set other = [] -%}
   {%- for at in arguments[1:] if not versioned_collapsing._is_zero(tree[at]) -%}
     {%- do other.append(at) -%}
