@@ -19,7 +19,7 @@
   {%- set apply = versioned_collapsing._complete_earlier_runs(table, options, node, apply) -%}
   {%- set subject = versioned_collapsing._stage_keys(table, options, columns, key, keys, apply) -%}
   {%- set apply = dict(apply, run_id=subject.run_id) -%}
-  {%- set views = versioned_collapsing._read_views_of(node, table) -%}
+  {%- set views = versioned_collapsing._read_views_of(node) -%}
   {%- do versioned_collapsing._remove_dropped_tables([table] + views | map(attribute='relation') | list, apply) -%}
   {%- set places = versioned_collapsing._read_places(table, options, subject, views, also, apply) -%}
   {%- do versioned_collapsing._record_places(table, places, 'found', apply) -%}
@@ -198,7 +198,7 @@
 
 
 {# The versioned_collapsing_view models on the table that are built, each with its node and relation. #}
-{% macro _read_views_of(node, table) %}
+{% macro _read_views_of(node) %}
   {%- set views = [] -%}
   {%- for view in versioned_collapsing.get_dependents(node) | selectattr('config.materialized', 'equalto',
       'versioned_collapsing_view') | sort(attribute='unique_id') -%}
