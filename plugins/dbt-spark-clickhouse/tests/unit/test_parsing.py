@@ -88,6 +88,44 @@ def test_variables_of_a_run_do_not_make_dbt_parse_anew(tmp_path: Path) -> None:
     assert answers == [[True, "shop_1"], [False, "shop_1"], [False, "shop_1"], [True, "shop_2"]]
 
 
+_COUNT_WRITES = """
+import json, sys
+from pathlib import Path
+from dbt.cli.main import dbtRunner
+from dbt.contracts.graph.manifest import Manifest
+
+root, writes, stock = sys.argv[1], [], Manifest.write
+
+def write(manifest, path):
+    writes.append(path)
+    stock(manifest, path)
+
+Manifest.write = write
+for command in map(json.loads, sys.argv[2:]):
+    writes.clear()
+    if command == "remove":
+        Path(root, "target", "manifest.json").unlink()
+    else:
+        ran = dbtRunner().invoke(["--quiet", *command, "--project-dir", root, "--profiles-dir", root])
+        print(json.dumps([ran.success, len(writes)]))
+"""
+
+
+def test_runs_write_the_manifest_once_while_the_project_stays_as_it_is(tmp_path: Path) -> None:
+    _write(tmp_path, {"models/shop.sql": "{{ config(alias='shop_' ~ var('other', 0)) }} select 1 as id"})
+    run, other = ["run", "--select", "nothing"], ["run", "--select", "nothing", "--vars", "other: 1"]
+    commands = [json.dumps(command) for command in (["parse"], run, other, other, ["parse"], "remove", run, run)]
+    process = subprocess.run(
+        [sys.executable, "-c", _COUNT_WRITES, str(tmp_path), *commands],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=True,
+    )
+    answers = [json.loads(line) for line in process.stdout.splitlines() if line.startswith("[")]
+    assert answers == [[True, count] for count in (1, 1, 2, 1, 1, 2, 1)], process.stderr
+
+
 def _parse(folder: Path, files: Mapping[str, str]) -> Any:
     _write(folder, files)
     folders = ("--project-dir", str(folder), "--profiles-dir", str(folder))

@@ -15,6 +15,8 @@ from typing import Any, cast
 
 import dbt.cli.params
 import dbt.context.providers
+import dbt.parser.manifest
+import dbt.task.runnable
 import dbt_common.clients.jinja
 import pyspark
 import pyspark.cloudpickle
@@ -235,6 +237,12 @@ def _check_state_without_variables(monkeypatch: pytest.MonkeyPatch) -> None:
     ManifestLoader.build_manifest_state_check(loader)
 
 
+def _without_task_of_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dbt.parser.manifest, "write_manifest", lambda: None)
+    monkeypatch.delattr(dbt.task.runnable, "GraphRunnableTask")
+    private_api.keep_written_manifest(frozenset())
+
+
 USES: dict[str, Use] = {
     "_available_": _lacking(lambda: private_api.offering(Nothing)(Nothing)),  # type: ignore[arg-type,type-var]
     "_parse_replacements_": _lacking(
@@ -252,6 +260,10 @@ USES: dict[str, Use] = {
         ManifestLoader, "build_manifest_state_check", lambda: private_api.keep_parsed_despite(frozenset())
     ),
     "cli_vars": _check_state_without_variables,
+    "write_manifest": _without(
+        dbt.parser.manifest, "write_manifest", lambda: private_api.keep_written_manifest(frozenset())
+    ),
+    "GraphRunnableTask": _without_task_of_nodes,
     "compile": _without(
         dbt_common.clients.jinja.MacroFuzzEnvironment,
         "compile",

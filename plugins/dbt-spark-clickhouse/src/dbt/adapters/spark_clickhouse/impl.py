@@ -46,6 +46,8 @@ VARIABLES_OF_RUNS = frozenset(
         "through_batch",
     }
 )
+# The commands of dbt that write manifest.json when they end.
+_THAT_WRITE_MANIFEST = frozenset({"build", "compile", "run", "seed", "snapshot", "test"})
 
 
 @dataclass
@@ -96,6 +98,7 @@ class SparkClickHouseAdapter(Relations, Catalog, ConnectionsOfBoth, MacroMethods
         self.lost_tables = LostTables(self, self.spark_files)
         spark_session.expect(self.is_data_little)
         private_api.keep_parsed_despite(VARIABLES_OF_RUNS)
+        private_api.keep_written_manifest(_THAT_WRITE_MANIFEST)
         use_compiled_macros(self.target_folder)
         refuse_unclassified(self)
         # dbt finds the adapter by the type of its credentials, which is the engine at work.

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module, metadata
+from pathlib import Path
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -20,6 +21,7 @@ from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.clickhouse.httpclient import ChHttpClient
 from dbt.adapters.contracts.connection import Connection, Credentials
 from dbt.adapters.factory import FACTORY
+from dbt.flags import get_flags
 from dbt_common.exceptions import DbtRuntimeError
 
 if TYPE_CHECKING:
@@ -149,6 +151,8 @@ _INTROSPECT = Symbol("dbt-core", "dbt.cli.params", "introspect")
 _NODE_CONFIG = Symbol("dbt-core", "dbt.context.providers", "RuntimeConfigObject")
 _STATE_CHECK = Symbol("dbt-core", "dbt.parser.manifest:ManifestLoader", "build_manifest_state_check")
 _VARIABLES = Symbol("dbt-core", "dbt.config:RuntimeConfig", "cli_vars")
+_WRITE_MANIFEST = Symbol("dbt-core", "dbt.parser.manifest", "write_manifest")
+_TASK_OF_NODES = Symbol("dbt-core", "dbt.task.runnable", "GraphRunnableTask")
 _COMPILE = Symbol("dbt-common", "dbt_common.clients.jinja:MacroFuzzEnvironment", "compile")
 
 
@@ -240,6 +244,33 @@ def keep_parsed_despite(variables: frozenset[str]) -> None:
 
     vars(state_check)["is_of_adapter"] = True
     _STATE_CHECK.replace(loader, state_check)
+
+
+def keep_written_manifest(commands: frozenset[str]) -> None:
+    """Let the given commands of dbt, which write `manifest.json` when they end, not write it before they begin as well
+    if it is already that of the project as dbt has parsed it."""
+    module = _WRITE_MANIFEST.home()
+    stock = _WRITE_MANIFEST.of(module)
+    if getattr(stock, "is_of_adapter", False):
+        return
+    _TASK_OF_NODES.of(_TASK_OF_NODES.home())  # imports the stock function, with which it writes at the end
+
+    def write_unless_written(manifest: Any, target_path: str, *arguments: Any, **options: Any) -> None:
+        if get_flags().WHICH not in commands or not _is_written(Path(target_path)):
+            stock(manifest, target_path, *arguments, **options)
+
+    vars(write_unless_written)["is_of_adapter"] = True
+    _WRITE_MANIFEST.replace(module, write_unless_written)
+
+
+def _is_written(target: Path) -> bool:
+    """Whether `manifest.json` is at least as new as what dbt keeps of its last parsing. dbt leaves that alone while
+    the project stays as it is."""
+    try:
+        written, parsed = ((target / name).stat().st_mtime_ns for name in ("manifest.json", "partial_parse.msgpack"))
+    except FileNotFoundError:
+        return False
+    return written >= parsed
 
 
 class CompiledTexts(Protocol):
