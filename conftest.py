@@ -86,13 +86,6 @@ ALL = {
     "plugins/sqlfluff-plugin-versioned-collapsing/tests/test_corpus.py": "each rule, in test_rules.py",
     "tests/bridges/test_cases.py::test_a_landing_table_that_was": "a raw table that forgets is noticed",
     "tests/bridges/test_shop.py": "each tool's rows, in test_cases.py and test_events.py",
-    "tests/change_sets/test_change_sets.py::test_an_": (
-        "an extract deletes what it lacks, and its broken lines are in quarantine"
-    ),
-    "tests/change_sets/test_change_sets.py::test_corrected_lines": (
-        "changed batches and their quarantine, in test_batches.py"
-    ),
-    "tests/change_sets/test_change_sets.py::test_events_that_stop": "events that stop a change set, the first time",
     "tests/change_sets/test_extracts.py": "an extract, in test_change_sets.py",
     "tests/change_sets/test_lakes.py": "what is missing, in test_what_is_missing.py of the adapter",
     "tests/change_sets/test_positions.py::test_a_new_slot": "`two_slots`, in test_change_sets.py",
@@ -102,7 +95,6 @@ ALL = {
     "tests/change_sets/test_positions.py::test_streams_that_debezium_has_recorded[postgresql_incremental": (
         "the same stream's truncates"
     ),
-    "tests/change_sets/test_python.py": "a Python model, in the shop",
     "tests/change_sets/test_unchanged.py": "a run without new batches starts no Spark, in test_shop.py",
     "tests/change_sets/test_values.py": (
         "edge values of every type, in test_values.py of the adapter; broken ones, in test_change_sets.py"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -30,7 +30,7 @@ Line = str | Broken
 class Case:
     """A table, the lines of its batches, and its live rows after the last batch.
 
-    ``changes`` is the expected change set of the last batch, if given. With ``stops``, part of an error message, the
+    ``changes`` is the expected change set of the last batch, if given. With ``stops``, parts of an error message, the
     change set of all batches but the first is refused, and the rows are those after the first batch.
     """
 
@@ -39,8 +39,7 @@ class Case:
     live: Iterable[Row]
     changes: Iterable[Row] | None = None
     change_columns: Sequence[str] = ()
-    stops: str = ""
-    unknown_fields: Mapping[tuple[int, str], int] = field(default_factory=dict)
+    stops: Sequence[str] = ()
 
     @property
     def name(self) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import random
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
@@ -24,6 +25,7 @@ TYPES = {
     "at": "Nullable(DateTime64(6, 'UTC'))",
     "_version": "Int128",
 }
+TWICE = {"amount": "lowest", "note": "early", "at": "late"}
 UNAVAILABLE = "__debezium_unavailable_value"
 
 
@@ -109,9 +111,9 @@ def history(rng: random.Random, events: int, keys: int, *, leaves_out: bool = Fa
     return found
 
 
-def left(*change_sets: Iterable[Event], combine: Mapping[str, str] | None = None) -> list[Row]:
+def left(*change_sets: Iterable[Event]) -> list[Row]:
     """The rows that change sets leave."""
-    table = oracle.Oracle(("amount", "note", "at"), combine or {})
+    table = oracle.Oracle(("amount", "note", "at"))
     for events in change_sets:
         table.apply(event.fact for event in events)
     return table.rows
@@ -215,7 +217,8 @@ def latest_wins() -> Case:
         batches[rng.randint(1, 3)].append(event)
     run = {number: delivered(batches[number], rng) for number in (1, 2, 3)}
     run[3] += [
-        replace(event, amount=(event.amount or Decimal(0)) + 1)
+        # A null is another value than an empty text.
+        replace(event, note="") if event.note is None else replace(event, amount=(event.amount or Decimal(0)) + 1)
         for event in run[3]
         if event.op in "cu" and rng.random() < 0.1
     ]
@@ -235,7 +238,6 @@ def latest_wins() -> Case:
         left(run[1], second),
         changes=_change_set(second),
         change_columns=["id", "_version", "_is_deleted", "_is_truncate", "_duplicates", "_conflicts", "_superseded"],
-        unknown_fields={(2, "colour"): 1},
     )
 
 
@@ -255,51 +257,61 @@ def _change_set(events: list[Event]) -> list[Row]:
     return rows
 
 
-def values_left_out() -> Case:
-    """Notes that PostgreSQL did not send keep their stored values."""
-    rng = random.Random(2)
+def combined() -> Case:
+    """Columns that are combined with stored values in every way, of which PostgreSQL does not send some."""
+    rng = random.Random(3)
     events = history(rng, 700, 40, leaves_out=True)
-    batches = cut(events, 3)
-    broken: list[Line] = [
-        Broken(altered(amount=UNAVAILABLE), "amount is unavailable"),
-        # The row of another key lacks what PostgreSQL omitted for this one.
-        Broken(enveloped(before={"id": 7}, after={**GOOD.image, "note": UNAVAILABLE}), "note is unavailable"),
-    ]
-    return Case(
-        Situation(
-            "values_left_out",
-            f"parse_debezium(SOURCE, key=['id'], columns={COLUMNS}, toasted=['note'], {PLAIN})",
-            "one_change_per_key(EVENTS, key=['id'])",
-            TYPES,
-            {"unique_key": "id"},
-        ),
-        {number: scattered(broken, lines(delivered(batch, rng), rng), rng) for number, batch in batches.items()},
-        left(events),
+    combine = {
+        "amount": "greatest",
+        "note": "coalesce",
+        "at": "least",
+        "lowest": "least",
+        "early": "first",
+        "late": "latest",
+    }
+    table = oracle.Oracle(tuple(combine), combine)
+    table.apply(
+        fact._replace(values=fact.values * 2, unset=frozenset({"note", "early"} if fact.unset else ()))
+        for fact in (event.fact for event in events)
     )
-
-
-def combined(name: str, amount: str, note: str, moment: str, seed: int) -> Case:
-    """Columns that are combined with stored values."""
-    rng = random.Random(seed)
-    events = history(rng, 500, 30, leaves_out=True)
-    combine = {"amount": amount, "note": note, "at": moment}
+    # The row of another key lacks what PostgreSQL omitted for this one.
+    of_another_key = enveloped(before={"id": 7}, after={**GOOD.image, "note": UNAVAILABLE})
+    broken: list[Line] = [
+        Broken(_twice(altered(amount=UNAVAILABLE)), "amount is unavailable"),
+        Broken(_twice(of_another_key), "note is unavailable"),
+    ]
+    kinds = [kind for name, kind in TYPES.items() if name in ("amount", "note", "at")]
+    columns = {"id": "bigint", **dict(zip(combine, 2 * ("decimal(12,2)", "string", "timestamp"), strict=True))}
     return Case(
         Situation(
-            name,
-            f"parse_debezium(SOURCE, key=['id'], columns={COLUMNS}, toasted=['note'], {PLAIN})",
+            "combined",
+            f"parse_debezium(SOURCE, key=['id'], columns={columns}, toasted=['note', 'early'], {PLAIN})",
             "one_change_per_key(EVENTS, key=['id'])",
-            TYPES,
+            {"id": "Int64", **dict(zip(combine, 2 * kinds, strict=True)), "_version": "Int128"},
             {"unique_key": "id", "combine": combine},
         ),
-        {number: lines(delivered(batch, rng), rng) for number, batch in cut(events, 3).items()},
-        left(events, combine=combine),
+        {
+            number: scattered(broken, [_twice(line) for line in lines(delivered(batch, rng), rng)], rng)
+            for number, batch in cut(events, 3).items()
+        },
+        table.rows,
     )
+
+
+def _twice(line: Line) -> str:
+    """A line whose row has each value twice, under another name."""
+    assert isinstance(line, str)
+    found = json.loads(line)
+    envelope = found.get("payload", found)
+    for image in filter(None, (envelope["before"], envelope["after"])):
+        image.update({new: image[old] for old, new in TWICE.items() if old in image})
+    return compact(found)
 
 
 def moved_keys() -> Case:
     """A key change comes as a delete and an insert at one position, or as one update with the key before.
 
-    Keys are reused.
+    Keys are reused. The topic has another table with the same keys, from the second batch on.
     """
     rng = random.Random(10)
     stored: dict[int, Event] = {}
@@ -318,15 +330,26 @@ def moved_keys() -> Case:
             op = "u" if key in stored else "c"
             stored[key] = Event(op, number, key, Decimal(number), f"note {number}", at(number))
             events.append(stored[key])
+    others = [Event("c", 590, 1, Decimal(7), "other", at(7)), Event("d", 595, 2), Event("t", 598)]
+
+    def of_table(name: str, events: Iterable[Event]) -> list[Line]:
+        place = f'"schema":"public","table":"{name}","connector"'
+        return [line.replace('"connector"', place) for line in map(str, lines(events, rng))]
+
     return Case(
         Situation(
             "moved_keys",
-            f"parse_debezium(SOURCE, key=['id'], columns={COLUMNS}, {PLAIN})",
+            f"parse_debezium(SOURCE, key=['id'], columns={COLUMNS}, {PLAIN}, table='public.mine')",
             "one_change_per_key(EVENTS, key=['id'])",
             TYPES,
             {"unique_key": "id"},
         ),
-        {number: lines(delivered(batch, rng), rng) for number, batch in cut(events, 3).items()},
+        {
+            number: scattered(
+                of_table("other", others if number > 1 else ()), of_table("mine", delivered(batch, rng)), rng
+            )
+            for number, batch in cut(events, 3).items()
+        },
         left(events),
     )
 
@@ -371,45 +394,9 @@ def two_slots() -> Case:
         ),
         {1: [snapshot.line()], 2: [first.line(), replace(snapshot, lsn=900, note="later").line()]},
         [(1, *snapshot.payload, snapshot.version)],
-        stops="batch 2 of stg_two_slots has the initial snapshot of a new slot, at LSN 900, and the first transaction",
-    )
-
-
-def _of_tables(name: str, more: str, stops: str = "") -> Case:
-    """The events of two tables with the same keys in one topic. The other table appears only in the second batch."""
-
-    def line(event: Event, table: str) -> str:
-        return event.line().replace('"connector"', f'"schema":"public","table":"{table}","connector"')
-
-    first = [Event("c", 100 + key, key, Decimal(key), "mine", at(key)) for key in (1, 2, 3)]
-    others = [Event("c", 200, 1, Decimal(7), "other", at(7)), Event("d", 208, 2), Event("t", 216)]
-    update = Event("u", 300, 3, Decimal(30), "mine", at(30))
-    second = [line(update, "mine"), *(line(event, "other") for event in others)]
-    live = [*first[:2], first[2] if stops else update]
-    return Case(
-        Situation(
-            name,
-            f"parse_debezium(SOURCE, key=['id'], columns={COLUMNS}, {PLAIN}{more})",
-            "one_change_per_key(EVENTS, key=['id'])",
-            TYPES,
-            {"unique_key": "id"},
+        stops=(
+            "batch 2 of stg_two_slots has the initial snapshot of a new slot, at LSN 900, and the first transaction",
         ),
-        {1: [line(event, "mine") for event in first], 2: second},
-        [(event.id, *event.payload, event.version) for event in live],
-        stops=stops,
-    )
-
-
-def other_tables() -> Case:
-    return _of_tables("other_tables", ", table='public.mine'")
-
-
-def unnamed_tables() -> Case:
-    return _of_tables(
-        "unnamed_tables",
-        "",
-        "the events of stg_unnamed_tables are of several tables: public.mine, public.other. Nothing was written. Name "
-        "the table of this model in parse_debezium: table='public.mine'.",
     )
 
 
@@ -446,18 +433,13 @@ def version_of_the_row() -> Case:
     )
 
 
-def signed() -> Case:
-    """Before- and after-images, versions in a column, and chains within and across batches."""
-    return _signed("signed")
-
-
 def signed_broken() -> Case:
     """A line that cannot be used stops the table: nothing could repair what is written without it."""
     return _signed("signed_broken")
 
 
 def signed_gap() -> Case:
-    """A missing change stops it too."""
+    """A missing change stops it too. The first batch has before- and after-images, and chains of versions in a column."""
     return _signed("signed_gap")
 
 
@@ -525,8 +507,8 @@ def _signed(name: str) -> Case:
         },
         [
             (key, Decimal(row["amount"]), row["note"], moment, moment)
-            for key, row in (stored if name == "signed" else after_first).items()
+            for key, row in after_first.items()
             for moment in [datetime.fromisoformat(row["at"]).replace(tzinfo=None)]
         ],
-        stops=stops.get(name, ""),
+        stops=(stops[name],),
     )

@@ -17,7 +17,7 @@ RECORDED = REPOSITORY / "tests" / "change_sets" / "dialects"
 COLUMNS = {"id": "bigint", "code": "bigint", "amount": "bigint", "note": "string"}
 
 
-def of_table(table: str) -> Case:
+def races(table: str = "accounts") -> Case:
     marks = json.loads((RECORDED / "races.expected.json").read_text())
     with gzip.open(RECORDED / "races.jsonl.gz", "rt") as file:
         lines = [line.strip() for line in file]
@@ -25,7 +25,7 @@ def of_table(table: str) -> Case:
     key = list(KEYS[table])
     return Case(
         Situation(
-            f"races_{table}",
+            "races",
             f"parse_debezium(SOURCE, key={key}, columns={COLUMNS}, toasted=['note'], table='public.{table}', "
             "envelope_only=true)",
             f"one_change_per_key(EVENTS, key={key})",

@@ -58,8 +58,8 @@ def upserts() -> Case:
     )
 
 
-def _partial(name: str, missing_fields: str, broken: list[Line]) -> Case:
-    """Rows may lack fields, which differs from null: such a field keeps its stored value, or counts as null too."""
+def partial() -> Case:
+    """Rows may lack fields, which differs from null: such a field keeps its stored value."""
     rng = random.Random(13)
     events: list[Event] = []
     batches: dict[int, list[Line]] = {1: [], 2: [], 3: []}
@@ -68,64 +68,22 @@ def _partial(name: str, missing_fields: str, broken: list[Line]) -> Case:
         row = {"id": key, "at": iso(at(number))}
         values = {"name": rng.choice([None, f"name {number}"]), "note": rng.choice([None, "n"])}
         kept = {field: value for field, value in values.items() if rng.random() < 0.6}
-        unset = frozenset(values.keys() - kept.keys() if missing_fields == "keep" else ())
+        unset = frozenset(values.keys() - kept.keys())
         payload = (*(kept.get(field) for field in values), at(number))
         events.append(Event(key, number, payload, unset=unset))
         batches[1 + number // 200].append(compact({**row, **kept}))
     columns = {"id": "bigint", "name": "string", "note": "string", "at": "timestamp"}
     return Case(
         Situation(
-            name,
-            f"parse_upserts(SOURCE, key=['id'], columns={columns}, version='at', missing_fields='{missing_fields}')",
+            "partial",
+            f"parse_upserts(SOURCE, key=['id'], columns={columns}, version='at', missing_fields='keep')",
             "one_change_per_key(EVENTS, key=['id'])",
             {"id": "Int64", "name": "Nullable(String)", "note": "Nullable(String)", "at": "DateTime64(6, 'UTC')"},
             {"unique_key": "id"},
         ),
-        {batch: scattered(broken, lines, rng) for batch, lines in batches.items()},
-        [row[:-1] for row in left(events, "name", "note", "at")],
-    )  # fmt: skip
-
-
-def partial() -> Case:
-    return _partial("partial", "keep", [])
-
-
-def sparse() -> Case:
-    return _partial("sparse", "null", [Broken('{"name":"x"}', "version at is null")])
-
-
-def by_batch() -> Case:
-    """The batch orders the changes; blank lines and null have none. Two values of a key in one batch conflict."""
-    rows = {
-        1: [(1, "a", None), (2, None, "b"), (3, None, None)],
-        2: [(1, None, "a"), (4, "x", None), (4, None, "x")],
-        3: [(5, None, ""), (5, "", None), (5, "", None), (6, None, None), (6, None, None)],
-    }
-    batches: dict[int, list[Line]] = {
-        batch: ["", "null", *(compact({"id": key, "name": name, "note": note}) for key, name, note in found), "  "]
-        for batch, found in rows.items()
-    }
-    live = {
-        (1, None, "a", 2),
-        (2, None, "b", 1),
-        (3, None, None, 1),
-        (4, "x", None, 2),
-        (5, "", None, 3),
-        (6, None, None, 3),
-    }
-    return Case(
-        Situation(
-            "by_batch",
-            "parse_upserts(SOURCE, key=['id'], columns={'id': 'bigint', 'name': 'string', 'note': 'string'}, version='_batch')",
-            "one_change_per_key(EVENTS, key=['id'])",
-            {"id": "Int64", "name": "Nullable(String)", "note": "Nullable(String)", "_version": "Int64"},
-            {"unique_key": "id"},
-        ),
         batches,
-        live,
-        changes=[(1, 0, 0), (4, 0, 1), (5, 1, 1), (6, 1, 0)],
-        change_columns=["id", "_duplicates", "_conflicts"],
-    )  # fmt: skip
+        [row[:-1] for row in left(events, "name", "note", "at")],
+    )
 
 
 def names() -> Case:
@@ -220,7 +178,7 @@ def of_another_tool() -> Case:
         ),
         {1: [compact({"id": 1, "name": "x", "at": iso(at(1))})], 2: lines},
         [(1, "x", at(1), at(1))],
-        stops="It looks like Maxwell, for parse_upserts. docs/other_tools.md has the model that reads them.",
+        stops=("It looks like Maxwell, for parse_upserts. docs/other_tools.md has the model that reads them.",),
     )
 
 

@@ -80,7 +80,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
     for name in STRAYS:
         _write(aside / "strays" / name, [line(777)])
     (landing / "hollow").mkdir(parents=True)
-    project.land("kept", 1, [line(1)])
+    project.land("kept", 1, [line(1), '{"id":'])
     for name, batch, lines in (
         ("orders", 2, [line(4)]),
         ("later", 1, [line(1)]),
@@ -91,6 +91,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
         _write(aside / f"{name}/batch={batch:06d}/p.json", lines)
 
     _write(aside / "corrected.json", [line(2), line(3)])
+    _write(aside / "mended.json", [line(1), line(9)])
 
     def bring(path: str) -> list[str]:
         return ["mv", str(aside / path), str(landing / path)]
@@ -118,6 +119,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
         ("empty", ["run", "--empty", "--exclude", "stg_later+"]),
         ("sample", ["run", "--sample", span, "--select", "stg_later"]),
         ("after a part", chosen(*changes, "cdc_quarantine_changes+")),
+        ("", ["mv", str(aside / "mended.json"), str(landing / "kept/batch=000001/part-00000.json")]),
         ("after a part, advised", chosen(*(f"+{name}" for name in changes), "+cdc_quarantine_changes+")),
         ("rebuild alone", chosen("orders", option="--full-refresh")),
         ("", ["mv", str(aside / "corrected.json"), str(landing / "later/batch=000002/p.json")]),
@@ -287,7 +289,9 @@ def test_lines_of_a_batch_are_in_the_manifest(told: Told) -> None:
 
 
 def test_files_in_quarantine_have_their_own_names(told: Told) -> None:
-    """A hidden or merely mentioned batch is not a batch."""
+    """A hidden or merely mentioned batch is not a batch. A line that was mended has left; those of another table stay,
+    although the quarantine took their batch again."""
+    assert told.message("first", "cdc_quarantine") == ("success", "batch 1: 3 states")
     assert sorted(told.quarantined) == [
         ("orders", 1, f"orders/batch=000001/{ODD_NAME}", 1, "malformed JSON", "no JSON"),
         ("orders", 1, "orders/batch=000001/part-00000.json", 2, "malformed JSON", '{"id":'),
@@ -308,7 +312,7 @@ def test_no_row_is_lost_but_those_that_were_given_up(told: Told) -> None:
         "orders": [(4, "n4")],
         "later": [(1, "n1"), (2, "n2"), (3, "n3")],
         "hollow": [],
-        "kept": [(1, "n1"), (2, "n2"), (3, "n3")],
+        "kept": [(1, "n1"), (2, "n2"), (3, "n3"), (9, "n9")],
     }
     batches = [list(batches) for model, batches in told.ledger if model == "orders"]
     assert batches == [[1], [2], [1, 2], [2], [2]]

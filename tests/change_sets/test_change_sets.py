@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 
 from tests.change_sets import postgresql
-from tests.change_sets.cases import Broken, Case, ordered
-from tests.change_sets.conftest import CASES, Built, Corrected, each
+from tests.change_sets.cases import Case, ordered
+from tests.change_sets.conftest import CASES, Built, each
 
 
 def test_all_models_are_built(built: Built) -> None:
     good = ("success", "pass", "warn")
-    failed = {name: node for run in built.outcomes for name, node in run.nodes.items() if node[0] not in good}
+    failed = {name: node for run in built.outcomes[:2] for name, node in run.nodes.items() if node[0] not in good}
     stopped = {case.name: case.stops for case in built.cases if case.stops}
     assert sorted(failed) == sorted([*stopped, *(f"{name}_changes" for name in stopped)])
-    for name, message in stopped.items():
-        assert message in failed[f"{name}_changes"][1]
+    for name, messages in stopped.items():
+        assert [message for message in messages if message not in failed[f"{name}_changes"][1]] == []
         assert failed[name][0] == "skipped"
 
 
@@ -57,38 +57,11 @@ def test_spark_reads_no_manifest_that_clickhouse_has(built: Built) -> None:
 def test_fields_that_the_schema_does_not_know_are_warned_of(built: Built) -> None:
     tests = built.outcomes[-1].nodes
     assert tests["latest_wins_fields"] == ("warn", "Got 1 result, configured to warn if != 0")
-    assert tests["binlog_fields"][0] == "pass"
+    assert tests["combined_fields"][0] == "pass"
 
 
-def test_corrected_lines_leave_the_quarantine(built: Built, corrected: Corrected) -> None:
-    """The other tables' batches have not changed: their lines stay, although the quarantine took those batches
-    again."""
-    gone = [row for row in built.quarantined if row[:2] == ("latest_wins", 1)]
-    new = [row for row in corrected.quarantined if row[:2] == ("extracts", 4)]
-    assert gone
-    assert sorted([*corrected.quarantined, *gone]) == sorted([*built.quarantined, *new])
-    assert [row[3:5] for row in new] == [(2, "malformed JSON")]
-
-
-def test_an_older_extract_changes_nothing(built: Built, corrected: Corrected) -> None:
-    status, message = corrected.outcomes[0].nodes["extracts_changes"]
-    case = next(case for case in CASES if case.name == "extracts")
-    unusable = len([line for line in case.batches[2] if isinstance(line, Broken)])
-    assert (status, message) == ("success", f"batch 2: {unusable} unusable lines")
-    assert corrected.outcomes[0].nodes["extracts"][0] == "success"
-    assert corrected.live["extracts"] == built.live["extracts"]
-
-
-def test_an_extract_with_a_line_without_a_key_deletes_nothing(corrected: Corrected) -> None:
-    status, message = corrected.outcomes[1].nodes["extracts_changes"]
-    assert status == "error"
-    assert "Extract 4 has lines whose key cannot be read, so the deleted rows are unknown" in message
-
-
-def test_events_that_stop_a_change_set_stop_it_again(corrected: Corrected) -> None:
+def test_events_that_stop_a_change_set_stop_it_again(built: Built) -> None:
     """What the change set knew before the first stop is not forgotten."""
-    case = next(case for case in CASES if case.name == "moved")
-    for outcome in corrected.outcomes:
-        status, message = outcome.nodes["moved_changes"]
-        assert status == "error"
-        assert case.stops in message
+    status, message = built.outcomes[2].nodes["moved_changes"]
+    (case,) = (case for case in built.cases if case.name == "moved")
+    assert (status, [part for part in case.stops if part not in message]) == ("error", [])

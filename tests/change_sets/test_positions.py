@@ -101,11 +101,11 @@ class Landing:
             (folder / "part.json").write_text("".join(f"{line}\n" for line in lines))
 
     def stage(self, model: str) -> list[Row]:
-        """The lines as a parser reads them."""
+        """The lines as a parser reads them, by batch."""
         sql = self._project.compiled(model).replace("from SOURCE", f"from text.`{self._folder}`")
         staged = self._spark.sql(sql).localCheckpoint()
         staged.createOrReplaceTempView("staged")
-        return staged.collect()
+        return sorted(staged.collect(), key=lambda row: int(row["_batch"]))
 
     def query(self, model: str, snapshots: str = "cast(null as bigint)") -> list[Row]:
         sql = self._project.compiled(model)
@@ -317,8 +317,9 @@ ORDERS = {
 }
 
 
-def test_each_connector_has_an_order(landing: Landing) -> None:
-    """Versions grow with the lines of a connector, and ClickHouse can store them."""
+def test_each_connector_has_an_order(landing: Landing, project: Project) -> None:
+    """Versions grow with the lines of a connector, and ClickHouse can store them. A stream gets the same order if it
+    lands in ClickHouse."""
     landing.land(*ORDERS.values())
     staged = landing.stage("parse")
     assert [row["_reason"] for row in staged if row["_reason"]] == []
@@ -334,19 +335,12 @@ def test_each_connector_has_an_order(landing: Landing) -> None:
         800 * 2**64 + 2**62 - 160 + 1,
     ]
     assert staged[-1]["_first_lsn"] is None
-
-
-def test_clickhouse_places_events_as_spark_does(landing: Landing, project: Project) -> None:
-    """A stream gets the same order whether it lands in ClickHouse or in files."""
-    connectors = [name for name in ORDERS if name not in ("sqlserver", "oracle")]
-    lines = [line for name in connectors for line in ORDERS[name]]
-    landing.land(lines)
-    spark = [int(row["_version"]) for row in landing.stage("parse")]
+    lines = [line for name in ORDERS if name not in ("sqlserver", "oracle") for line in ORDERS[name]]
     sql = project.rendered("get_position_sql", fields=ast.literal_eval(project.rendered("get_envelope_fields")))
     events = [{"op": json.loads(line)["op"], "source": json.dumps(json.loads(line)["source"])} for line in lines]
     rows = ", ".join(f"({_quoted(event['op'])}, {_quoted(event['source'])})" for event in events)
     found = chdb.query(f"select {sql} from values('op String, source String', {rows})", "TSV").data()
-    assert [int(line) for line in found.splitlines()] == spark
+    assert found.splitlines() == [str(int(row["_version"])) for row in staged[: len(lines)]]
 
 
 def test_epochs_stand_above_positions(landing: Landing) -> None:
@@ -358,24 +352,39 @@ def test_epochs_stand_above_positions(landing: Landing) -> None:
         _line("u", "postgresql", lsn=8, sequence='["8","8"]', ts_ms=begin),
         _line("r", "mysql", file="b.1", pos=4, ts_ms=begin),
     ]
-    landing.land([line], [lower, line], moved)
-    versions = sorted((row["_batch"], row["_version"]) for row in landing.stage("parse_epochs"))
+    untimed = _line("u", "mysql", file="b.1", pos=4)
+    landing.land([line], [lower, line], moved, [untimed])
+    *placed, without = landing.stage("parse_epochs")
+    assert without["_reason"] == "source.ts_ms is missing, and epochs has times"
+    versions = sorted((row["_batch"], row["_version"]) for row in placed)
     assert [int(version) >> 118 for _, version in versions] == [0, 1, 1, 2, 2]
     assert versions == sorted(versions, key=lambda found: found[1])
 
 
 def test_transactions_of_servers(landing: Landing) -> None:
-    found = [
+    placed = [
         _line("r", "mysql", gtid=None, snapshot="true"),
         _line("d", "mysql", gtid="A:7", total_order=1),
         _line("c", "mysql", gtid="a:7", total_order=1),
         _line("c", "mysql", gtid="a:7", total_order=2),
         _line("c", "mysql", gtid="b:1", total_order=1),
     ]
-    landing.land(found)
-    versions = [row["_version"] for row in landing.stage("parse_gtid")]
+    unplaced = {
+        _line("u", "mysql", gtid="a:7"): "transaction.total_order is missing",
+        _line("u", "mysql", total_order=1): "source.gtid is missing",
+        _line("u", "mysql", gtid="beef:1", total_order=1): "source.gtid is no transaction of a known server",
+        _line("u", "mysql", gtid="a:tag:5", total_order=1): (
+            "source.gtid has a tag, whose transactions have no order with others"
+        ),
+        # MariaDB's transactions are domain-server-sequence.
+        _line("u", "mariadb", gtid="0-1-270", total_order=1): "source.gtid is no transaction of a known server",
+    }
+    landing.land(placed, [*unplaced])
+    staged = landing.stage("parse_gtid")
+    versions = [row["_version"] for row in staged[: len(placed)]]
     assert versions == sorted(set(versions))
     assert [len(version) for version in versions] == [38] * 5
+    assert [row["_reason"] for row in staged[len(placed) :]] == [*unplaced.values()]
 
 
 UNPLACED: dict[str, list[tuple[str, str | None]]] = {
@@ -390,14 +399,6 @@ UNPLACED: dict[str, list[tuple[str, str | None]]] = {
         (_line("u", "sqlserver", commit_lsn="39:2752"), "source.commit_lsn and source.change_lsn are no position"),
         (_line("u", "oracle", scn="7"), "source.commit_scn and source.scn are no position"),
         (_line("u", "mongodb", ord=1), "source.ts_ms and source.ord are no position"),
-    ],
-    "parse_epochs": [(_line("u", "mysql", file="b.1", pos=4), "source.ts_ms is missing, and epochs has times")],
-    # MariaDB's transactions are domain-server-sequence.
-    "parse_gtid": [
-        (
-            _line("u", "mariadb", gtid="0-1-270", total_order=1),
-            "source.gtid is no transaction of a known server",
-        )
     ],
     "parse_despite": [
         (_line("u", "postgresql", lsn=8), None),

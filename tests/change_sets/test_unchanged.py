@@ -1,4 +1,4 @@
-"""Change sets without new batches: which are rebuilt, which stay, and what their targets do."""
+"""Change sets without new batches: which are rebuilt, which stay, and what their targets do; one is in Python."""
 
 from __future__ import annotations
 
@@ -17,6 +17,28 @@ ELSEWHERE = {"spark.hadoop.fs.defaultFS": "file:///"}
 HOOK = "select count() from {{ ref('hooked_changes') }}"
 
 
+PYTHON = """
+from pyspark.sql import functions as f
+from pyspark.sql.window import Window
+
+
+def model(dbt, session):
+    dbt.config(materialized="change_set")
+    lines = dbt.ref("stg_alone")
+    assert "_line_id" not in lines.columns and lines.where("_raw_line is null").count() == 0
+    assert all("in_python_changes__" in file for file in lines.inputFiles())  # parsed once
+    events = lines.where("_reason is null and _version is not null")
+    seen = [row._batch for row in events.select("_batch").distinct().orderBy("_batch").collect()]
+    latest = Window.partitionBy("id").orderBy(f.desc("_version"))
+    newest = events.withColumn("place", f.row_number().over(latest)).where("place = 1")
+    return newest.select("id", "note", "_version", "_is_deleted", f.lit(str(seen)).alias("seen"))
+"""
+OF_PYTHON = """
+{{ config(unique_key='id', contract={'enforced': false}) }}
+select id, note, seen, _version, _is_deleted from {{ ref('in_python_changes') }}
+"""
+
+
 def situation(name: str) -> Situation:
     changes = "one_change_per_key(EVENTS, key=['id'])"
     types = {"id": "Int64", "note": "Nullable(String)"}
@@ -28,7 +50,11 @@ def situation(name: str) -> Situation:
 
 def test_a_change_set_stays_while_nobody_needs_another(tmp_path: Path) -> None:
     names = ("alone", "read", "hooked")
-    models = {"staging/reader.sql": READER}
+    models = {
+        "staging/reader.sql": READER,
+        "changes/in_python_changes.py": PYTHON,
+        "current/in_python.sql": OF_PYTHON,
+    }
     project = ChangeSetProject(tmp_path, map(situation, names), models=models, output=OUTPUT)
     for name in names:
         project.land(name, 1, [json.dumps({"id": 1, "v": 1, "note": "a"})])
@@ -65,7 +91,7 @@ def test_a_change_set_stays_while_nobody_needs_another(tmp_path: Path) -> None:
     assert fourth["read"] == third["read"]
     assert outcome.nodes["alone"] == NOTHING
 
-    project.land("alone", 2, [json.dumps({"id": 2, "v": 2, "note": "b"})])
+    project.land("alone", 2, ["broken", json.dumps({"id": 2, "v": 2, "note": "b"})])
     fifth, outcome, has_started = run("--select", "alone_changes+")
     assert fifth["alone"] != fourth["alone"]
     assert outcome.nodes["alone"] == ("success", "batch 2: 1 state")
@@ -80,6 +106,11 @@ def test_a_change_set_stays_while_nobody_needs_another(tmp_path: Path) -> None:
     assert has_started
     assert {outcome.nodes[name] for name in names} == {NOTHING}
     profiles.write_text(profile)
+
+    # The change set in Python has not seen the second batch.
+    assert outcome.nodes["in_python"] == ("success", "batch 2: 1 state")
+    rows = project.queries(rows="select id, note, seen, _version from shop.in_python final where _sign = 1 order by id")
+    assert rows["rows"] == [(1, "a", "[1]", 1), (2, "b", "[2]", 2)]
 
     # The table alone, with what it has already applied.
     _, outcome, has_started = run("--select", "alone")
