@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -179,7 +180,7 @@ def test_nothing_is_left_of_the_subjects(make_project: MakeProject, monkeypatch:
     project.build("--select", "now")
     assert project.query("select id, x from now order by 1") == [("dan-key", 8), ("eve-key", 32)]
 
-    refused = [
+    refused: list[tuple[dict[str, Any], str]] = [
         ({}, "The environment variable VERSIONED_COLLAPSING_SECRET is not set. `forget`.`target__forgotten` keeps"),
         ({"key": {"id": "a"}, "keys": "select 1"}, "forget: give `key` or `keys`, not both"),
         (
