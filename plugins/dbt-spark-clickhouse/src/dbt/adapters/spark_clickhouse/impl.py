@@ -19,6 +19,7 @@ from dbt.adapters.spark_clickhouse.core import routing
 from dbt.adapters.spark_clickhouse.core.compiled_macros import use_compiled_macros
 from dbt.adapters.spark_clickhouse.core.context import Context
 from dbt.adapters.spark_clickhouse.core.credentials import ADAPTER_TYPE, SparkClickHouseCredentials
+from dbt.adapters.spark_clickhouse.core.garbage import collect_less_often
 from dbt.adapters.spark_clickhouse.core.routing import CLICKHOUSE, ENGINES, SPARK
 from dbt.adapters.spark_clickhouse.hand_off.hand_offs import HandOffs
 from dbt.adapters.spark_clickhouse.hand_off.lost_tables import LostTables
@@ -72,6 +73,7 @@ class SparkClickHouseAdapter(Relations, Catalog, ConnectionsOfBoth, MacroMethods
     type: Any = _Type()  # dbt calls it as a method, on adapters and on the class
 
     def __init__(self, config: AdapterRequiredConfig, mp_context: SpawnContext) -> None:
+        collect_less_often()
         profile = cast(SparkClickHouseCredentials, config.credentials)
         self.config = config
         self.project_root = Path(getattr(config, "project_root", Path.cwd())).resolve()
