@@ -197,11 +197,12 @@ def test_a_column_that_the_feed_needs_is_refused(make_project: MakeProject) -> N
 
 
 def test_a_view_of_two_tables(make_project: MakeProject) -> None:
-    """In several schemas. Either table may have several applies, or none, before the view runs."""
+    """In several schemas. Either table may have several applies, or none, before the view runs. One of them keeps a
+    feed of what the view has used."""
     table = make(make_project, "view_schemas")
     for schema in ("view_schemas_left", "view_schemas_right"):
         table.command(f"create database {schema}")
-    table.add_model("other", {"unique_key": "id", "schema": "left"}, "select * from changes")
+    table.add_model("other", {"unique_key": "id", "schema": "left", "change_feed": True}, "select * from changes")
     table.add_view(
         "sums",
         "region",
