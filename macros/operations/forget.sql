@@ -17,12 +17,12 @@
   {%- do versioned_collapsing.prepare_ledger(table) -%}
   {%- do versioned_collapsing.acquire_lock(table, apply) -%}
   {%- set apply = versioned_collapsing._complete_earlier_runs(table, options, node, apply) -%}
-  {%- set subject = versioned_collapsing._stage_keys(table, options, columns, key, keys, apply) -%}
+  {%- set subject = versioned_collapsing._stage_keys(table, options, columns, key, keys, also, apply) -%}
   {%- set apply = dict(apply, run_id=subject.run_id) -%}
   {%- set views = versioned_collapsing._read_views_of(node) -%}
   {%- do versioned_collapsing._remove_dropped_tables([table] + views | map(attribute='relation') | list, apply) -%}
   {%- set places = versioned_collapsing._read_places(table, options, subject, views, also, apply) -%}
-  {%- do versioned_collapsing._record_places(table, places, 'found', apply) -%}
+  {%- do versioned_collapsing._record_places(table, subject.relation, places, 'found', apply) -%}
   {%- do versioned_collapsing._remember_hashes(table, subject, apply) -%}
   {%- do versioned_collapsing._cancel_in_materialized_views(table, options, columns, subject, apply) -%}
   {%- do versioned_collapsing._settle_accounts(table, options, subject, apply) -%}
@@ -33,7 +33,7 @@
   {%- for view in views -%}
     {%- do versioned_collapsing._fill_view_again(view, node, apply) -%}
   {%- endfor -%}
-  {%- do versioned_collapsing._record_places(table, places, 'removed', apply) -%}
+  {%- do versioned_collapsing._record_places(table, subject.relation, places, 'removed', apply) -%}
   {%- do versioned_collapsing._log_certificate(table, apply) -%}
   {%- do versioned_collapsing.drop_tables([subject.relation]) -%}
   {%- do versioned_collapsing.give_up_lock(apply) -%}
@@ -83,15 +83,12 @@
    - relation: the staged table; columns: of the key; secret: of the hashes
    - run_id: of this run, or of a killed one whose keys are still there
    - is_forgotten: the condition that a row of the table, its feed or its tombstones has one of the keys #}
-{% macro _stage_keys(table, options, columns, key, keys, apply) %}
+{% macro _stage_keys(table, options, columns, key, keys, also, apply) %}
   {%- set relation = versioned_collapsing.get_helper_relation(table, 'forget') -%}
   {%- set found = versioned_collapsing.read_tables_beside(table) -%}
   {%- set forgotten = versioned_collapsing.get_forgotten_relation(table) -%}
   {%- set secret = versioned_collapsing.read_secret(forgotten, found.get(forgotten.identifier), apply) -%}
-  {%- set key_columns = [] -%}
-  {%- for name in options.unique_key -%}
-    {%- do key_columns.append(columns.table | selectattr('name', 'equalto', name) | first) -%}
-  {%- endfor -%}
+  {%- set key_columns = versioned_collapsing._get_key_columns(options, columns) -%}
   {%- if forgotten.identifier not in found -%}
     {%- do run_query(versioned_collapsing._get_create_hashes_sql(forgotten, secret)) -%}
   {%- endif -%}
@@ -101,15 +98,12 @@
   {%- set names = versioned_collapsing.quote_names(options.unique_key) -%}
   {%- set given = versioned_collapsing._get_given_keys_sql(key_columns, key, secret) if key is not none
       else versioned_collapsing.get_subquery_sql(keys) if keys is not none
-      else versioned_collapsing._get_known_keys_sql(table, names, key_columns, found, secret) -%}
+      else versioned_collapsing._get_known_keys_sql(table, key_columns, found, also, secret) -%}
   {% call statement('stage_keys') -%}
     insert into {{ relation }} ({{ names }})
-    select distinct
-      {%- for column in key_columns %}
-      accurateCast({{ versioned_collapsing.quote_name(column.name) }}, {{
-        versioned_collapsing.quote_literal(column.type) }}){{ ',' if not loop.last }}
-      {%- endfor %}
+    select distinct {{ versioned_collapsing._get_cast_keys_sql(key_columns) }}
     from {{ given }}
+    where ({{ names }}) not in (select {{ names }} from {{ relation }})
     {{ versioned_collapsing.get_settings_sql(apply) }}
   {%- endcall %}
   {%- do return({
@@ -120,6 +114,15 @@
       'run_id': found[relation.identifier].comment if relation.identifier in found else apply.run_id,
       'is_forgotten': '(' ~ names ~ ') in (select ' ~ names ~ ' from ' ~ relation ~ ')',
   }) -%}
+{% endmacro %}
+
+
+{% macro _get_key_columns(options, columns) %}
+  {%- set key_columns = [] -%}
+  {%- for name in options.unique_key -%}
+    {%- do key_columns.append(columns.table | selectattr('name', 'equalto', name) | first) -%}
+  {%- endfor -%}
+  {%- do return(key_columns) -%}
 {% endmacro %}
 
 
@@ -166,20 +169,52 @@
 {%- endmacro %}
 
 
-{# The keys that were forgotten before and that the table, its feed or its tombstones have. #}
-{% macro _get_known_keys_sql(table, names, key_columns, found, secret) -%}
+{% macro _get_cast_keys_sql(key_columns) %}
+  {%- set casts = [] -%}
+  {%- for column in key_columns -%}
+    {%- set name = versioned_collapsing.quote_name(column.name) -%}
+    {%- do casts.append(
+        'accurateCast(' ~ name ~ ', ' ~ versioned_collapsing.quote_literal(column.type) ~ ') as ' ~ name
+    ) -%}
+  {%- endfor -%}
+  {%- do return(casts | join(', ')) -%}
+{% endmacro %}
+
+
+{# The keys that were forgotten before and that the table, its feed, its tombstones or a table in `also` have. #}
+{% macro _get_known_keys_sql(table, key_columns, found, also, secret) -%}
   {%- set selects = [] -%}
-  {%- for relation in [
+  {%- set own = [
       table, versioned_collapsing.get_tombstones_relation(table), versioned_collapsing.get_changes_relation(table)
-  ] if relation.identifier in found -%}
+  ] | selectattr('identifier', 'in', found) | list -%}
+  {%- for relation in own + versioned_collapsing._get_named_relations(table, also) -%}
     {%- do selects.append(
-        'select ' ~ names ~ ' from ' ~ relation ~ ' where '
-        ~ versioned_collapsing.get_forgotten_hash_sql(key_columns, secret)
-        ~ ' in (select hash from ' ~ versioned_collapsing.get_forgotten_relation(table) ~ ')'
+        'select ' ~ versioned_collapsing._get_cast_keys_sql(key_columns) ~ ' from ' ~ relation ~ ' where '
+        ~ versioned_collapsing._get_is_known_sql(table, key_columns, secret)
     ) -%}
   {%- endfor -%}
   ({{ selects | join(' union all ') }})
 {%- endmacro %}
+
+
+{# The condition that a row has a key that was forgotten before. #}
+{% macro _get_is_known_sql(table, key_columns, secret) %}
+  {%- do return(
+      versioned_collapsing.get_forgotten_hash_sql(key_columns, secret)
+      ~ ' in (select hash from ' ~ versioned_collapsing.get_forgotten_relation(table) ~ ')'
+  ) -%}
+{% endmacro %}
+
+
+{# The tables in `also`: `orders`, `landing.orders`. #}
+{% macro _get_named_relations(table, also) %}
+  {%- set named = [] -%}
+  {%- for name in versioned_collapsing.as_list(also) -%}
+    {%- set schema, identifier = ([table.schema] + name.split('.', 1))[-2:] -%}
+    {%- do named.append(table.incorporate(path={'schema': schema, 'identifier': identifier})) -%}
+  {%- endfor -%}
+  {%- do return(named) -%}
+{% endmacro %}
 
 
 {# From here on, changes of the keys are left out. #}
@@ -267,11 +302,7 @@
     }) -%}
   {%- endfor -%}
   {%- set known = places | map(attribute='relation') | map('string') | list + [subject.relation | string] -%}
-  {%- set named = [] -%}
-  {%- for name in versioned_collapsing.as_list(also) -%}
-    {%- set schema, identifier = ([table.schema] + name.split('.', 1))[-2:] -%}
-    {%- do named.append(table.incorporate(path={'schema': schema, 'identifier': identifier}) | string) -%}
-  {%- endfor -%}
+  {%- set named = versioned_collapsing._get_named_relations(table, also) | map('string') | list -%}
   {%- do versioned_collapsing._validate_also(options, named | reject('in', with_key) | list, apply) -%}
   {%- for name, relation in with_key.items() if name not in known -%}
     {%- do places.append({
@@ -474,7 +505,8 @@
 {% macro _fill_view_again(view, node, apply) %}
   {%- set sql = render(view.node.raw_code) -%}
   {%- set options = versioned_collapsing.get_view_options(view.node.config, view.node, view.relation, sql) -%}
-  {%- set apply = dict(apply, model=view.node.name) -%}
+  {#- The locks of views are those of this run, and not of a killed one that it continues. -#}
+  {%- set apply = dict(apply, model=view.node.name, run_id=apply.lock.run_id if apply.lock else apply.run_id) -%}
   {%- set others = options.sources | rejectattr('node.unique_id', 'equalto', node.unique_id) | list -%}
   {%- do versioned_collapsing.acquire_source_locks(others, apply) -%}
   {%- for source in others -%}
@@ -502,7 +534,7 @@
       target_uuid UUID comment 'UUID of the table',
       invocation_id String comment 'ID of the dbt invocation',
       run_id String comment 'ID of the forgetting, the same after it was killed and repeated',
-      status LowCardinality(String) comment 'found: before rows were removed; otherwise what was done',
+      status LowCardinality(String) comment 'found: before rows were removed; checked: later; else what was done',
       at DateTime64(6, 'UTC') comment 'When the row was written',
       keys UInt64 comment 'Keys that were forgotten',
       place String comment 'Where the keys were searched',
@@ -518,16 +550,16 @@
 
 {# Counts the rows of the keys in all places. With the status `found`, they are those before the removal. Otherwise they
    are those that are left, and the row is the certificate. #}
-{% macro _record_places(table, places, status, apply) %}
+{% macro _record_places(table, keys, places, status, apply) %}
   {%- do versioned_collapsing._create_certificates(table) -%}
   {%- do versioned_collapsing.keep_lock(apply) -%}
   {% call statement('record_places') -%}
-    {{ versioned_collapsing._get_record_places_sql(table, places, status, apply) }}
+    {{ versioned_collapsing._get_record_places_sql(table, keys, places, status, apply) }}
   {%- endcall %}
 {% endmacro %}
 
 
-{% macro _get_record_places_sql(table, places, status, apply) -%}
+{% macro _get_record_places_sql(table, keys, places, status, apply) -%}
   {%- set certificates = versioned_collapsing._get_certificates_relation(table) -%}
   {%- set run_id = versioned_collapsing.quote_literal(apply.run_id) -%}
   insert into {{ certificates }} (
@@ -539,7 +571,7 @@
     {{ versioned_collapsing.quote_literals([invocation_id, apply.run_id]) }},
     _dbt_status,
     now64(6, 'UTC'),
-    (select count() from {{ versioned_collapsing.get_helper_relation(table, 'forget') }}),
+    (select count() from {{ keys }}),
     _dbt_place,
     {%- if status == 'found' %}
     _dbt_n,
@@ -595,4 +627,74 @@
       'Forgot ' ~ versioned_collapsing.format_count(rows[0]['keys'], 'key') ~ ' of ' ~ table ~ ', certificate '
       ~ apply.run_id ~ ':\n' ~ lines | join('\n'), info=true
   ) -%}
+{% endmacro %}
+
+
+{# Searches again for all keys of a table that were forgotten, as `reconcile` without a reference. A row where the
+   certificate says that there is none is an error. #}
+{% macro check_certificates(model) %}
+  {%- set node = versioned_collapsing.get_collapsing_node('reconcile', model) -%}
+  {%- set table = versioned_collapsing.read_collapsing_table('reconcile', node) -%}
+  {%- set options = versioned_collapsing.get_valid_options(node) -%}
+  {%- set forgotten = versioned_collapsing.get_forgotten_relation(table) -%}
+  {%- set found = versioned_collapsing.read_tables_beside(table) -%}
+  {%- do versioned_collapsing._validate_has_certificates(table, forgotten.identifier in found) -%}
+  {%- set apply = versioned_collapsing.get_apply(node, table) -%}
+  {%- set secret = versioned_collapsing.read_secret(forgotten, found[forgotten.identifier], apply) -%}
+  {%- set columns = versioned_collapsing.read_described_columns(table, options) -%}
+  {%- set key_columns = versioned_collapsing._get_key_columns(options, columns) -%}
+  {%- set condition = versioned_collapsing._get_is_known_sql(table, key_columns, secret) -%}
+  {%- set places = [] -%}
+  {%- for relation in versioned_collapsing._read_tables_with_key(
+      {'relation': table, 'columns': key_columns}, apply
+  ).values() -%}
+    {%- do places.append({'relation': relation, 'has_key': true, 'condition': condition, 'how': 'checked'}) -%}
+  {%- endfor -%}
+  {%- do versioned_collapsing._record_places(table, forgotten, places, 'checked', apply) -%}
+  {%- set query -%}
+    select place, left as n
+    from {{ versioned_collapsing._get_certificates_relation(table) }}
+    where run_id = {{ versioned_collapsing.quote_literal(apply.run_id) }}
+      and left > 0
+      and place in (
+        select place
+        from {{ versioned_collapsing._get_certificates_relation(table) }}
+        where model = {{ versioned_collapsing.quote_literal(apply.model) }}
+          and status in ('removed', 'filled again', 'merged')
+      )
+    order by place
+    {{ versioned_collapsing.get_settings_sql() }}
+  {%- endset -%}
+  {%- set back = [] -%}
+  {%- for row in run_query(query).rows -%}
+    {%- do back.append(row['place'] ~ ' (' ~ versioned_collapsing.format_count(row['n'], 'row') ~ ')') -%}
+  {%- endfor -%}
+  {%- do versioned_collapsing._validate_nothing_is_back(node, back) -%}
+  {%- do log(
+      'No row of ' ~ versioned_collapsing.format_count(found[forgotten.identifier].row_count, 'forgotten key') ~ ' of '
+      ~ table ~ ' is in any of ' ~ versioned_collapsing.format_count(places | length, 'table')
+      ~ ' with the columns of the key', info=true
+  ) -%}
+{% endmacro %}
+
+
+{% macro _validate_has_certificates(table, has_certificates) %}
+  {%- if not has_certificates -%}
+    {%- do exceptions.raise_compiler_error(
+        "reconcile: there is no `reference`. Give a model or a table to compare with. Without one, reconcile searches "
+        ~ "for keys that `forget` has removed, and none of " ~ table ~ " were."
+    ) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{# What is back is in the database, and in nothing that dbt compiles. #}
+{% macro _validate_nothing_is_back(node, back) %}
+  {%- if back -%}
+    {%- do exceptions.raise_database_error(
+        "reconcile: forgotten keys are back in " ~ back | join(', ') ~ ". Find out who brings them back. To remove "
+        ~ "them: dbt run-operation forget --args '{model: " ~ node.name ~ "}', with `also` for tables that the model "
+        ~ "does not own."
+    ) -%}
+  {%- endif -%}
 {% endmacro %}

@@ -2,10 +2,15 @@
    are cut into ranges, by default of about 5 million rows each, and compared range by range, so that memory is that of
    a range. A difference is an error, so that the exit code shows it.
 
+   Without a reference, it searches for keys that `forget` has removed.
+
    - position: the version up to which the reference is known; keys that the table has changed above it are skipped
    - ranges: how many key ranges
    - at_once: how many of them this run compares, the next run the next ones; by default all of them #}
-{% macro reconcile(model, reference, columns=none, position=none, ranges=none, at_once=none, show=20) %}
+{% macro reconcile(model, reference=none, columns=none, position=none, ranges=none, at_once=none, show=20) %}
+  {%- if reference is none -%}
+    {%- do return(versioned_collapsing.check_certificates(model)) -%}
+  {%- endif -%}
   {%- set comparison = versioned_collapsing._read_comparison(model, reference, columns) -%}
   {%- do versioned_collapsing._validate_ranges(ranges, at_once) -%}
   {%- do versioned_collapsing.prepare_ledger(comparison.table) -%}
