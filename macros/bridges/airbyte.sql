@@ -18,7 +18,6 @@
   ) }}
 {%- endmacro %}
 
-
 {# The position of a change in the order in which Airbyte has read the log, which is that of commits. `_ab_cdc_cursor`
    counts in this order (MySQL, SQL Server, MongoDB). For PostgreSQL, there is the time of reading, in milliseconds, and
    within a millisecond `_ab_cdc_lsn`. `_ab_cdc_lsn` alone is the position of a row in the log, which is not the order
@@ -40,7 +39,6 @@
   {%- endif -%}
   {%- do return(none) -%}
 {% endmacro %}
-
 
 {% macro validate_airbyte_position(found, position) %}
   {%- if position is none -%}

@@ -36,7 +36,6 @@
   }) }}
 {%- endmacro %}
 
-
 {# In `pg_replication`, `lsn` is the `data_start` of a row's message, and no column has the LSN of the commit. #}
 {% macro validate_dlt_version(found, version) %}
   {%- if version is none -%}

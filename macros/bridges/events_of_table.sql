@@ -17,7 +17,6 @@
   {%- do return(is_of_table) -%}
 {% endmacro %}
 
-
 {# The name of an event's table, qualified by its schema, or by its database if the source has no schemas. #}
 {% macro _get_event_table_sql(fields) %}
   {%- set schema = 'ifNull(nullIf(' ~ fields.schema ~ ", ''), ifNull(" ~ fields.db ~ ", ''))" -%}
@@ -26,7 +25,6 @@
       ~ 'assumeNotNull(' ~ fields.table ~ ')))'
   ) -%}
 {% endmacro %}
-
 
 {# A name without a dot matches any schema. `*` stands for any characters but a dot. #}
 {% macro _get_matches_sql(name, given) %}
@@ -41,7 +39,6 @@
       ~ versioned_collapsing.quote_literal('^(' ~ patterns | join('|') ~ ')$') ~ '))'
   ) -%}
 {% endmacro %}
-
 
 {# The tables and the number of events of each, as text. #}
 {% macro _read_event_tables(found, name, condition) %}
@@ -61,7 +58,6 @@
   {%- do return(tables) -%}
 {% endmacro %}
 
-
 {% macro _read_first_event_table(found, name, watermark) %}
   {%- set query -%}
     select {{ name }} as _dbt_table
@@ -76,7 +72,6 @@
   {%- set rows = run_query(query).rows -%}
   {%- do return(rows[0]['_dbt_table'] if rows else '') -%}
 {% endmacro %}
-
 
 {% macro validate_event_tables(found, first, others) %}
   {%- if others -%}

@@ -47,7 +47,6 @@
   {%- endif -%}
 {%- endmacro %}
 
-
 {# No column of the sink says when a row landed. #}
 {% macro validate_inserted_at(found, watermark) %}
   {%- if watermark == '_inserted_at' and '_inserted_at' not in found.spelling -%}
@@ -58,7 +57,6 @@
     ], 'a change set') -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {% macro validate_envelopes(found, columns) %}
   {%- set problems = [] -%}
@@ -80,7 +78,6 @@
   {%- do versioned_collapsing.raise_problems(model.unique_id, problems, 'a change set') -%}
 {% endmacro %}
 
-
 {# The fields of an event that say where it comes from and when it was committed, as texts. #}
 {% macro get_envelope_fields() %}
   {%- set fields = {'op': "ifNull(op, '')"} -%}
@@ -92,7 +89,6 @@
   {%- do fields.update({'table': 'ifNull(' ~ fields.table ~ ', ' ~ fields.collection ~ ')'}) -%}
   {%- do return(fields) -%}
 {% endmacro %}
-
 
 {# Debezium's ExtractNewRecordState puts `__`, or `__source_`, before the names of the fields that it adds. #}
 {% macro get_flat_fields(found) %}
@@ -107,7 +103,6 @@
   {%- do fields.update({'op': 'ifNull(' ~ fields.op ~ ", '')"}) -%}
   {%- do return(fields) -%}
 {% endmacro %}
-
 
 {# The position of an event as its version. The initial snapshots are needed if this run reads the first transaction
    after one. #}
@@ -138,7 +133,6 @@
   )) -%}
 {% endmacro %}
 
-
 {% macro validate_bridge_epochs(version, epochs) %}
   {%- set problems = [] -%}
   {%- if not versioned_collapsing.are_epochs(epochs) or epochs | select('integer') | list -%}
@@ -151,7 +145,6 @@
   {%- endif -%}
   {%- do versioned_collapsing.raise_problems(model.unique_id, problems, 'a change set') -%}
 {% endmacro %}
-
 
 {# A row needs more than one number to say where it stands in the order of commits. #}
 {% macro validate_flat_position(found, epochs) %}
@@ -173,7 +166,6 @@
     ], 'a change set') -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# The change set in Debezium's envelopes, whose `before`, `after` and `source` are JSON. Values stay as text, which the
    table takes only if its types hold them. A row without an operation is a tombstone of Kafka, and says nothing. An
@@ -225,7 +217,6 @@
   )
 {%- endmacro %}
 
-
 {# The value of a row as text. ClickHouse's functions for JSON make a float of a number with a point or an exponent. So
    its digits are taken from the text: what stands after its name and is the same float. #}
 {% macro _get_envelope_value_sql(image, name) -%}
@@ -250,7 +241,6 @@
   )
 {%- endmacro %}
 
-
 {% macro _get_envelope_key_differs_sql(key) %}
   {%- set differs = [] -%}
   {%- for name in key -%}
@@ -262,7 +252,6 @@
   {%- do return(differs | join(' or ') or 'false') -%}
 {% endmacro %}
 
-
 {# What says of a flattened row that it is a delete: the sink's own column, or those of Debezium's
    ExtractNewRecordState, where `delete.tombstone.handling.mode` is `rewrite`. #}
 {% macro get_flat_delete_sql(found) %}
@@ -273,7 +262,6 @@
       else 'toString(' ~ mark ~ ") in ('true', '1', 'd')"
   ) -%}
 {% endmacro %}
-
 
 {# What the sink or Debezium adds to the source's columns. #}
 {% macro get_flat_own_columns(found, watermark) %}

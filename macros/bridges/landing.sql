@@ -6,7 +6,6 @@
   {%- do return(none) -%}
 {% endmacro %}
 
-
 {# The change set in any landing table. Its rows have a version, can be deletes, and can have a watermark, which grows
    as rows land. Without a watermark, each run reads the whole table. #}
 {% macro landed_changes(
@@ -28,12 +27,10 @@
   }) }}
 {%- endmacro %}
 
-
 {# What a bridge returns while dbt parses, when nothing has been read yet. #}
 {% macro get_unread_landing_sql() %}
   {%- do return('select 1 as unread') -%}
 {% endmacro %}
-
 
 {# What ClickHouse says of a landing table: its names, its columns with their types, and its UUID, which changes when
    the tool builds the table again. `columns` are those that a tool can fill. `spelling` maps names in lower case to the
@@ -58,7 +55,6 @@
   }) -%}
 {% endmacro %}
 
-
 {% macro validate_landing(landing, columns) %}
   {%- if not columns -%}
     {%- do versioned_collapsing.raise_problems(model.unique_id, [
@@ -66,7 +62,6 @@
     ], 'a change set') -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# Arguments must name columns of the landing table. #}
 {% macro validate_landed_names(found, arguments) %}
@@ -82,7 +77,6 @@
   {%- endfor -%}
   {%- do versioned_collapsing.raise_problems(model.unique_id, problems, 'a change set') -%}
 {% endmacro %}
-
 
 {# The change set in a landing table. `layout` says where it is: `payload`, the columns; `version`, `is_deleted` and
    `watermark`, expressions; `condition`, for the rows to read; `control`, expressions for further control columns by
@@ -111,13 +105,11 @@
   )
 {%- endmacro %}
 
-
 {# What tells the materialization how far a landing table has been read. #}
 {% macro get_watermark_columns_sql(found, watermark) -%}
     {{ watermark }} as _watermark,
     tuple({{ versioned_collapsing.quote_literal(found.name) }}, toUUID('{{ found.uuid }}')) as _landing
 {%- endmacro %}
-
 
 {# If a delete and a row have the same key and version, the one that landed last counts, as in the FINAL of a
    ReplacingMergeTree: a transaction that deletes a row and inserts it again has updated it. Only versions of deletes
@@ -136,7 +128,6 @@
   ) -%}
 {% endmacro %}
 
-
 {# The columns of a landing table that come from the source, not from the tool. #}
 {% macro get_landed_payload(found, own) %}
   {%- set payload = [] -%}
@@ -145,7 +136,6 @@
   {%- endfor -%}
   {%- do return(payload) -%}
 {% endmacro %}
-
 
 {# The condition for the rows that this run reads. `keeps_all`: whether rows stay in the table after they are read. #}
 {% macro read_range(found, watermark, overlap, through, rows=none, keeps_all=true) %}
@@ -161,7 +151,6 @@
   {%- endif -%}
   {%- do return(versioned_collapsing.get_range_sql(watermark, type, last.text, overlap, through)) -%}
 {% endmacro %}
-
 
 {# A watermark must be comparable with the ledger's, and an overlap must be subtractable from it. #}
 {% macro validate_watermark(watermark, type, overlap) %}
@@ -186,7 +175,6 @@
   {%- do versioned_collapsing.raise_problems(model.unique_id, problems, 'a change set') -%}
 {% endmacro %}
 
-
 {# How far the applies of a model's table have read a landing table: the ledger's watermark, none if the table is yet to
    be built, and the UUID that the landing table had. A watermark counts once its apply is `applied`. #}
 {% macro read_watermark(landing_name, target_relation, model) %}
@@ -201,7 +189,6 @@
   {%- do return(last if last.text else nothing) -%}
 {% endmacro %}
 
-
 {% macro _get_watermark_sql(ledger, landing_name, target_relation, model) -%}
   select
     argMax(_dbt_landed.watermark, at) as _dbt_watermark,
@@ -215,7 +202,6 @@
   {{ versioned_collapsing.get_settings_sql() }}
 {%- endmacro %}
 
-
 {# A tool that rebuilds a landing table omits rows that were deleted meanwhile, and may start its versions again. #}
 {% macro validate_same_landing(found, last, model) %}
   {%- if last.uuid and last.uuid != found.uuid | string and versioned_collapsing.is_building() -%}
@@ -226,7 +212,6 @@
     ) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# The condition for the rows to read: those at or above the last watermark, and those that may have landed late, which
    are as far below it as the overlap; up to `through`. A row without a watermark is always read. #}
@@ -243,7 +228,6 @@
   ) | join(' and ') or 'true') -%}
 {% endmacro %}
 
-
 {% macro _get_lower_bound_sql(type, last, overlap) %}
   {%- if overlap is number -%}
     {%- do return(versioned_collapsing._get_watermark_literal_sql(type, [last | int - overlap, 0] | max)) -%}
@@ -254,13 +238,11 @@
   ) -%}
 {% endmacro %}
 
-
 {# The ledger has times in UTC. #}
 {% macro _get_watermark_literal_sql(type, text) %}
   {%- set base = versioned_collapsing.get_utc_type(versioned_collapsing.get_base_type(type)) -%}
   {%- do return('cast(' ~ versioned_collapsing.quote_literals([text | string, base]) ~ ')') -%}
 {% endmacro %}
-
 
 {# Nothing is left of what was read before, so there may have been rows that no run has read. A merge leaves nothing
    only if every row has been replaced. #}
@@ -277,7 +259,6 @@
   {%- endif -%}
 {% endmacro %}
 
-
 {# The names of the columns that a change leaves as they are: those that hold Debezium's placeholder. #}
 {% macro get_placeholder_control(toasted, unavailable_value) %}
   {%- if not toasted -%}{%- do return({}) -%}{%- endif -%}
@@ -292,7 +273,6 @@
   {%- do return({'_unset': "arrayFilter(name -> name <> '', [" ~ names | join(', ') ~ '])'}) -%}
 {% endmacro %}
 
-
 {# The tool must have added a column that the bridge needs. #}
 {% macro validate_landed_column(found, column, what, names, argument) %}
   {%- if column is none -%}
@@ -303,7 +283,6 @@
     ], 'a change set') -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# An update that changes the key must delete the row of the old key, so the key must be known. #}
 {% macro validate_bridge_key(key) %}

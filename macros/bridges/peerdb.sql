@@ -8,7 +8,6 @@
   ) }}
 {%- endmacro %}
 
-
 {# The change set in a table that PeerDB lands, or a ClickPipe for PostgreSQL or MySQL. With `raw`, the raw table of the
    mirror, the run reads changes there. The raw table has the deletes, old keys and unchanged columns that the landed
    table may lack. `names` in the arguments are those of PeerDB's own columns, of which a mirror can rename two. #}
@@ -41,7 +40,6 @@
   {%- endif -%}
 {%- endmacro %}
 
-
 {% macro get_peerdb_layout(found, names, own) %}
   {%- set own = (names.values() | list + own) | map('lower') | list -%}
   {%- do return({
@@ -53,7 +51,6 @@
   }) -%}
 {% endmacro %}
 
-
 {% macro validate_peerdb_landing(found, layout, names, raw) %}
   {%- set needed = [('version', 'the version', 'version'), ('is_deleted', 'the deletes', 'is_deleted')]
       + ([('watermark', 'the time at which a row landed', 'watermark or raw')] if raw is none else []) -%}
@@ -61,7 +58,6 @@
     {%- do versioned_collapsing.validate_landed_column(found, layout[name], what, [names[name]], argument) -%}
   {%- endfor -%}
 {% endmacro %}
-
 
 {# The columns to read from the raw table: for each landed column, its type, its name in the source, and the format of a
    column of bytes. #}
@@ -76,7 +72,6 @@
   {%- endfor -%}
   {%- do return(fields) -%}
 {% endmacro %}
-
 
 {# The rows of one landed table in the raw table of a mirror. The raw table keeps them only for some time, so older rows
    must be read from the landed table: always if nothing has been read yet, and if the raw table has lost rows above the
@@ -101,7 +96,6 @@
   )) -%}
 {% endmacro %}
 
-
 {# Each column must be in the raw rows that this run reads: in one of the newest thousand that are not deletes. #}
 {% macro validate_peerdb_fields(found, raw, fields) %}
   {%- set query = versioned_collapsing._get_peerdb_fields_seen_sql(raw, fields)
@@ -119,7 +113,6 @@
   {%- endif -%}
   {%- do versioned_collapsing.raise_problems(model.unique_id, problems, 'a change set') -%}
 {% endmacro %}
-
 
 {% macro _get_peerdb_fields_seen_sql(raw, fields) -%}
   select
@@ -140,11 +133,9 @@
   )
 {%- endmacro %}
 
-
 {% macro _get_peerdb_field_sql(field) %}
   {%- do return(versioned_collapsing.quote_literal('' if field.source is none else field.source)) -%}
 {% endmacro %}
-
 
 {% macro _get_missing_field_message(found, raw, name, field, more) %}
   {%- do return(
@@ -155,7 +146,6 @@
       ~ "PeerDB lands them. If it is a column of your own, pass own=['" ~ name ~ "']."
   ) -%}
 {% endmacro %}
-
 
 {# What this run reads from the raw table must equal what PeerDB has landed, as far as the landed table still has the
    same versions. A column that differs in all rows has a format that the tables do not show; single rows that differ
@@ -185,7 +175,6 @@
   {%- endfor -%}
   {%- do versioned_collapsing.raise_problems(model.unique_id, problems, 'a change set') -%}
 {% endmacro %}
-
 
 {% macro _get_peerdb_values_sql(found, layout, raw, fields, key) -%}
   {%- set known_key = key | select('in', fields) | list -%}
@@ -232,7 +221,6 @@
   ) as _dbt_landing using (_dbt_key, _dbt_version)
 {%- endmacro %}
 
-
 {# The rows of the raw table that this run reads, with their values as columns. PeerDB pins the two settings. #}
 {% macro _get_peerdb_rows_sql(raw, fields, key) %}
     select
@@ -252,7 +240,6 @@
     where {{ raw.condition }}
     settings json_type_escape_dots_in_keys = 1, type_json_skip_duplicated_paths = 1
 {%- endmacro %}
-
 
 {# A value of a row's JSON, as PeerDB lands it. The rules are those of `BuildQuery` in PeerDB's `normalize_query.go`. A
    null that its column cannot hold becomes what an insert makes of it. #}
@@ -289,7 +276,6 @@
   {%- do return('cast(' ~ value ~ ', ' ~ versioned_collapsing.quote_literal(field.type) ~ ')') -%}
 {% endmacro %}
 
-
 {# A time as PeerDB lands it: years before 1900 become 1900, and years after 2299 become 2299, on the first or last day
    of the year, at the same time of day. #}
 {% macro _get_peerdb_time_sql(text) %}
@@ -303,7 +289,6 @@
   ) -%}
 {% endmacro %}
 
-
 {% macro _get_peerdb_key_differs_sql(fields, key) %}
   {%- set differs = [] -%}
   {%- for name in key if name in fields -%}
@@ -316,14 +301,12 @@
   {%- do return(differs | join(' or ') or 'false') -%}
 {% endmacro %}
 
-
 {% macro _get_texts_sql(names) %}
   {%- set texts = [] -%}
   {%- for name in names -%}{%- do texts.append('toString(' ~ versioned_collapsing.quote_name(name) ~ ')') -%}
   {%- endfor -%}
   {%- do return(texts | join(', ')) -%}
 {% endmacro %}
-
 
 {# An update of the key has the old key in `_peerdb_match_data`. Its row is deleted just before, as PeerDB does if it is
    told to. Everything from before the raw table begins is in the landed table. #}
@@ -358,7 +341,6 @@
     {{- versioned_collapsing._get_peerdb_rows_sql(raw, fields, key) }}
   )
 {%- endmacro %}
-
 
 {# The landed names of the columns that an update lacks. The raw table has the source's names, including those of
    columns that the mirror leaves out. #}

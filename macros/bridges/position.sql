@@ -16,7 +16,6 @@
   ) -%}
 {% endmacro %}
 
-
 {# PostgreSQL writes a row before its transaction commits. `source.sequence` has the LSN of the last commit before the
    event, and `source.commit_lsn` that of the event's own transaction. A row of an incremental snapshot has no LSN, and
    is below every other event. Within a commit, rows of snapshots come first. #}
@@ -33,11 +32,9 @@
   ) -%}
 {% endmacro %}
 
-
 {% macro get_lsn_of_last_commit_sql(fields) %}
   {%- do return('toInt128OrNull(extract(ifNull(' ~ fields.sequence ~ ", ''), '^.\"?([0-9]+)'))") -%}
 {% endmacro %}
-
 
 {# The first transaction after a snapshot has no commit before it. If its LSN is lower, it was open when the snapshot
    was taken, and counts as committed there. Each slot has an initial snapshot: that of an event is the last one whose
@@ -59,7 +56,6 @@
   ) -%}
 {% endmacro %}
 
-
 {# Fails the query if the snapshot of a new slot landed at the watermark of an event, or of an earlier snapshot. #}
 {% macro _get_slots_are_mixed_sql(is_mixed) -%}
   throwIf(
@@ -71,7 +67,6 @@
   )
 {%- endmacro %}
 
-
 {# The number of the binlog's file, the place in it, and the row in the event of the binlog. #}
 {% macro _get_binlog_position_sql(fields, kept) %}
   {%- set position = "toInt128OrNull(extract(ifNull(" ~ fields.file ~ ", ''), '[.]([0-9]{1,15})$')) * "
@@ -80,14 +75,12 @@
   {%- do return('if(' ~ fields.op ~ " = 'r' and isNull(" ~ fields.file ~ '), toInt128(0), ' ~ position ~ ')') -%}
 {% endmacro %}
 
-
 {# The seconds of the cluster time, and the number of the change in its second. #}
 {% macro _get_mongodb_position_sql(fields, kept) %}
   {%- set position = 'intDiv(toInt128OrNull(' ~ fields.ts_ms ~ '), 1000) * toInt128(100000000000) + toInt128OrNull('
       ~ fields.ord ~ ') * 10 + ' ~ kept -%}
   {%- do return('if(' ~ fields.op ~ " = 'r' and isNull(" ~ fields.ord ~ '), toInt128(0), ' ~ position ~ ')') -%}
 {% endmacro %}
-
 
 {# What raises a position above those of the earlier servers: an epoch for each time at or before the event's. #}
 {% macro get_epoch_position_sql(fields, epochs) %}
@@ -103,7 +96,6 @@
   ) -%}
 {% endmacro %}
 
-
 {# Whether an event is one of the first transaction after a snapshot. #}
 {% macro get_is_first_transaction_sql(fields) %}
   {%- do return(
@@ -111,7 +103,6 @@
       ~ ') and isNull(' ~ versioned_collapsing.get_lsn_of_last_commit_sql(fields) ~ '))'
   ) -%}
 {% endmacro %}
-
 
 {# The position, or a stop if there is none. #}
 {% macro get_known_position_sql(position) -%}

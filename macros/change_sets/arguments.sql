@@ -8,7 +8,6 @@
   {%- endif -%}
 {% endmacro %}
 
-
 {% macro validate_change_set_options(model) %}
   {#- The options of dbt-spark for the files of a table. -#}
   {%- set names_of_spark = [
@@ -25,7 +24,6 @@
   {%- do versioned_collapsing.raise_problems(model.unique_id, problems, 'change_set') -%}
 {% endmacro %}
 
-
 {# The problem that a staging model lacks columns that it must have. #}
 {% macro get_missing_column_problems(events, columns, needed) %}
   {%- set missing = needed | reject('in', columns) | list -%}
@@ -34,7 +32,6 @@
       ~ ". Correct the name, or select the column."
   ] if missing else []) -%}
 {% endmacro %}
-
 
 {# All problems with the arguments of a parsing macro, as one error. #}
 {% macro validate_parsing(key, columns, required, encodings, ranges, more) %}
@@ -57,7 +54,6 @@
   {%- do versioned_collapsing.raise_problems(model.unique_id, problems + more, 'a staging model') -%}
 {% endmacro %}
 
-
 {# Values of a key or version that become the same bound would be taken for the same row, or for one change. #}
 {% macro get_clamp_problems(key, columns, version, ranges) %}
   {%- set problems = [] -%}
@@ -72,7 +68,6 @@
   {%- endfor -%}
   {%- do return(problems) -%}
 {% endmacro %}
-
 
 {# The problems with arguments that must be lists of names. `arguments` has them by name. #}
 {% macro get_list_problems(arguments, may_be_empty=[]) %}
@@ -89,7 +84,6 @@
   {%- do return(problems) -%}
 {% endmacro %}
 
-
 {% macro get_mapping_problems(arguments) %}
   {%- set problems = [] -%}
   {%- for name, value in arguments.items() if value is not mapping -%}
@@ -97,7 +91,6 @@
   {%- endfor -%}
   {%- do return(problems) -%}
 {% endmacro %}
-
 
 {% macro _get_column_problems(name, type) %}
   {%- set problems = [] -%}
@@ -125,7 +118,6 @@
   {%- do return(problems) -%}
 {% endmacro %}
 
-
 {% macro _get_encoding_problems(columns, encodings) %}
   {%- set by_type = versioned_collapsing.get_encodings() -%}
   {%- set known = [] -%}
@@ -142,7 +134,6 @@
   {%- do return(problems) -%}
 {% endmacro %}
 
-
 {# The problems with a column that orders the changes of a row. #}
 {% macro get_version_column_problems(columns, version) %}
   {%- if version not in columns -%}
@@ -157,7 +148,6 @@
   {%- endif -%}
   {%- do return([]) -%}
 {% endmacro %}
-
 
 {# The Spark types of a staging model's columns, by name; none while dbt parses, or if the model is not built. In a unit
    test, dbt gives the test's rows a name of their own. The columns are then those of the model with the original name,
@@ -175,7 +165,6 @@
   {%- endif -%}
   {%- do return(types) -%}
 {% endmacro %}
-
 
 {# The row's own columns except the key. The names of all other columns begin with an underscore. #}
 {% macro get_payload(columns, key) %}

@@ -8,7 +8,6 @@
   ) -%}
 {% endmacro %}
 
-
 {# A type in a uniform spelling: `DEC(12, 2)` becomes `decimal(12,2)`. #}
 {% macro get_type_name(type) %}
   {%- set name = modules.re.sub('\\s', '', type | lower) -%}
@@ -21,19 +20,16 @@
   {%- do return('decimal(10,0)' if found == 'decimal' else found) -%}
 {% endmacro %}
 
-
 {# Precision and scale of a decimal type. #}
 {% macro _get_precision(type) %}
   {%- set numbers = modules.re.findall('[0-9]+', type) | map('int') | list -%}
   {%- do return((numbers + [10, 0])[:2] if not numbers else (numbers + [0])[:2]) -%}
 {% endmacro %}
 
-
 {# Whether values of a type store a field's text unchanged. #}
 {% macro is_text(type, encoding) %}
   {%- do return(type in ('string', 'binary') and encoding in (none, 'text')) -%}
 {% endmacro %}
-
 
 {% macro get_typed_sql(text, type, encoding) %}
   {%- set whole = "if(" ~ text ~ " rlike '^-?[0-9]+$', try_cast(" ~ text ~ " as bigint), null)" -%}
@@ -66,11 +62,9 @@
   {%- do return('try_cast(' ~ text ~ ' as ' ~ type ~ ')') -%}
 {% endmacro %}
 
-
 {% macro get_kind(type) %}
   {%- do return(versioned_collapsing.get_type_name(type).split('(')[0]) -%}
 {% endmacro %}
-
 
 {# Spark rounds to the scale, so if digits would be lost the value becomes null. A number with an exponent is a value of
    the type if it has the same digits after the cast. #}
@@ -82,12 +76,10 @@
     {{ typed }}, null)
 {%- endmacro %}
 
-
 {# The significant digits of a number. #}
 {% macro _get_digits_of_sql(text) -%}
   trim(both '0' from regexp_replace({{ text }}, '[eE].*|[^0-9]', ''))
 {%- endmacro %}
-
 
 {# Spark rounds to what the type holds. A text is a value of the type if the value has the same digits, rounded to the
    same number of digits. A float may also be written with its digits as a double. Short text needs no check. #}
@@ -100,7 +92,6 @@
       and exists(array({{ numbers }}), number -> {{ versioned_collapsing._get_has_digits_sql(text) }})),
     {{ typed }}, null)
 {%- endmacro %}
-
 
 {# Whether `number`, rounded to as many digits as the text has, has the digits of the text. Java may write more digits
    than are needed to tell a double from its neighbours, and 9.99 for 10. #}
@@ -117,7 +108,6 @@
   )
 {%- endmacro %}
 
-
 {# The forms of ISO 8601 that have only one meaning. Spark itself reads a time without a day as a time of today, and a
    day followed by any text as that day. #}
 {% macro _get_time_sql(text, type) -%}
@@ -129,12 +119,10 @@
   if({{ text }} rlike '^{{ day ~ time }}$', try_cast({{ text }} as {{ type }}), null)
 {%- endmacro %}
 
-
 {# The condition that a text is not a value of its type. #}
 {% macro get_misfit_sql(text, typed, type) %}
   {%- do return(none if type == 'string' else text ~ ' is not null and ' ~ typed ~ ' is null') -%}
 {% endmacro %}
-
 
 {# Debezium writes bytes in one of three ways, which cannot be told apart by their look. #}
 {% macro get_binary_problems(columns, encodings) %}
@@ -148,7 +136,6 @@
   {%- do return(problems) -%}
 {% endmacro %}
 
-
 {# The encodings of each type: the ways in which a text can be written other than in the form that Spark reads. #}
 {% macro get_encodings() %}
   {%- do return({
@@ -159,7 +146,6 @@
       'timestamp': ['epoch_millis', 'epoch_micros', 'epoch_nanos'],
   }) -%}
 {% endmacro %}
-
 
 {# The columns for which it matters how a number is written. In columns of other types, a number with a fraction or an
    exponent is never a value. #}
@@ -172,11 +158,9 @@
   {%- do return(exact) -%}
 {% endmacro %}
 
-
 {% macro get_text_array_sql(names) %}
   {%- do return("array('" ~ names | join("', '") ~ "')") -%}
 {% endmacro %}
-
 
 {# The text of a field in a form that a cast can read. If the column may lack its value, Debezium's placeholder becomes
    null. #}
@@ -189,7 +173,6 @@
   {%- do return(text) -%}
 {% endmacro %}
 
-
 {# What Debezium writes for a value that the database did not send, for each kind of column. Its option
    `unavailable.value.placeholder` is a text. For bytes, it is the bytes of this text, in base64 or in hexadecimal
    digits. #}
@@ -198,7 +181,6 @@
   {{ literal }}, base64(cast({{ literal }} as binary)), lower(hex({{ literal }})), hex({{ literal }}),
   {{ versioned_collapsing._get_nested_placeholders_sql(unavailable) }}
 {%- endmacro %}
-
 
 {# The placeholders in arrays of text, in hstore, in arrays of integers (the bytes of the text), and in arrays of UUIDs
    (a UUID of version 3 that is made of the text). #}
@@ -217,7 +199,6 @@
   ])) -%}
 {% endmacro %}
 
-
 {# The bytes of a text in UTF-8, from its URL encoding: dbt 2 lacks Python's methods that return bytes. #}
 {% macro _get_bytes(text) %}
   {%- set digits = '0123456789ABCDEF' -%}
@@ -233,7 +214,6 @@
   {%- endfor -%}
   {%- do return(bytes) -%}
 {% endmacro %}
-
 
 {# A decimal that Debezium writes as bytes: the digits without the point, as a two's complement number of up to 16
    bytes. `{"scale": …, "value": …}` is a decimal with its own scale, which may exceed the column's if the extra digits
@@ -261,12 +241,10 @@
   ))
 {%- endmacro %}
 
-
 {# Base64 as hexadecimal digits; null for text that is not written as base64, such as a decimal of 2 digits. #}
 {% macro _get_hex_sql(text) -%}
   if(base64(try_to_binary({{ text }}, 'base64')) = {{ text }}, hex(try_to_binary({{ text }}, 'base64')), null)
 {%- endmacro %}
-
 
 {# 32 hexadecimal digits as a number; null if it has more than 38 decimal digits. #}
 {% macro _get_unsigned_sql(digits) -%}
@@ -276,7 +254,6 @@
   )
 {%- endmacro %}
 
-
 {# The range of dates and times that Date32 and DateTime64 hold in every version of ClickHouse. #}
 {% macro get_default_range(type) %}
   {%- do return({
@@ -284,7 +261,6 @@
       'timestamp': ['1900-01-01 00:00:00Z', '2299-12-31 23:59:59.999999Z'],
   }.get(type)) -%}
 {% endmacro %}
-
 
 {# A date or time of which each value beyond the range becomes the nearest bound: open ends, such as 9999-12-31 and
    `infinity`. Debezium writes those of PostgreSQL as the texts and numbers below (tests/change_sets/dialects has the
@@ -309,7 +285,6 @@
   end
 {%- endmacro %}
 
-
 {# Numbers of days since 1970, and the same as dates, as text. #}
 {% macro _get_days_sql(numbers) %}
   {%- set texts = [] -%}
@@ -318,7 +293,6 @@
   {%- endfor -%}
   {%- do return(texts) -%}
 {% endmacro %}
-
 
 {% macro get_type_names(columns) %}
   {%- set found = {} -%}

@@ -101,7 +101,6 @@
   ) }}
 {%- endmacro %}
 
-
 {% macro _get_table_name_problems(tables) %}
   {%- set problems = [] -%}
   {%- for table in tables
@@ -114,12 +113,10 @@
   {%- do return(problems) -%}
 {% endmacro %}
 
-
 {% macro _get_toasted_problems(columns, toasted) %}
   {%- set problems = versioned_collapsing.get_list_problems({'toasted': toasted}, ['toasted']) -%}
   {%- do return(problems or versioned_collapsing.get_outside_problems({'toasted': toasted}, columns)) -%}
 {% endmacro %}
-
 
 {# The names of the columns that a line leaves as they are stored: those that PostgreSQL did not send, and those that an
    update omits. #}
@@ -135,7 +132,6 @@
   {%- do return(left_out) -%}
 {%- endmacro %}
 
-
 {# The names of the fields of a row, for which the line is read again. The path is a literal, because Spark then parses
    it only once. #}
 {% macro _get_row_names_sql(name) -%}
@@ -145,7 +141,6 @@
     get_json_object(_json_line, '$.{{ name }}')
   ))
 {%- endmacro %}
-
 
 {# The key that a row had before an update that changes it, as a struct; null for every other line. If the key stays the
    same, PostgreSQL may send the row before without its key, or not at all. That does not count as another key. #}
@@ -162,19 +157,16 @@
   )
 {%- endmacro %}
 
-
 {% macro _get_key_text_differs_sql(key) %}
   {%- set differs = versioned_collapsing.get_texts("coalesce(_before['{}'] <> _after['{}'], false)", key) -%}
   {%- do return("(_op = 'u' and (" ~ differs | join(' or ') ~ '))') -%}
 {% endmacro %}
-
 
 {# A column of the key before the change, as text and in its type. #}
 {% macro _get_before_values(name, type, encoding) %}
   {%- set text = versioned_collapsing.get_text_sql("_before['" ~ name ~ "']", type, encoding, false) -%}
   {%- do return({'text': text, 'typed': versioned_collapsing.get_typed_sql(text, type, encoding)}) -%}
 {% endmacro %}
-
 
 {# Why the key before an update cannot be used, as conditions with reasons. If PostgreSQL did not send a value of a row,
    the value cannot be taken from the stored row, because that has another key. #}

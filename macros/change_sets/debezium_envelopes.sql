@@ -22,13 +22,11 @@
   ]) -%}
 {% endmacro %}
 
-
 {# Whether an image has objects in place of its values: `"name": {"value": "x", "set": true}`. A text column would store
    the object. https://debezium.io/documentation/reference/stable/connectors/cassandra.html#cassandra-events #}
 {% macro _get_has_cells_sql() -%}
   _json_line rlike r'"(?:before|after)"\s*+:\s*+\{\s*+"[^"]++"\s*+:\s*+\{\s*+"(?:value|deletion_ts|set)"'
 {%- endmacro %}
-
 
 {# Lines as Debezium's envelopes: `_op`, `_before` and `_after` with their values as text, `_source` and `_transaction`
    with all their fields as text, and `_ignored`. If all columns of a row are read, the row is a map, which shows
@@ -77,12 +75,10 @@
   )
 {%- endmacro %}
 
-
 {# These fields, each as the text of its value. #}
 {% macro _get_text_fields(names) %}
   {%- do return(names | join(': string, ') ~ ': string') -%}
 {% endmacro %}
-
 
 {# The name of a message that Debezium sends besides row changes, and that does not concern this table. A line without
    an operation is recognised by its fields, all of which must be fields of the message. Such a line is read again, but
@@ -123,7 +119,6 @@
   end
 {%- endmacro %}
 
-
 {# Whether an event is of one of the tables, given by name, by schema and name, or by a pattern with `*`; null if the
    event does not name its table. #}
 {% macro _get_is_of_table_sql(tables) %}
@@ -137,7 +132,6 @@
   ) -%}
 {% endmacro %}
 
-
 {# The table of an event, qualified by its schema, or by its database if there are no schemas; null if the event does
    not name it. #}
 {% macro get_source_table_sql() %}
@@ -147,7 +141,6 @@
       ~ table ~ '))'
   ) -%}
 {% endmacro %}
-
 
 {# The forms in which Debezium's events reach files, as one: an envelope with `op`, `before`, `after`, `source` and
    `transaction`. A line is known by what it says of itself:
@@ -192,14 +185,12 @@
   from ({{ lines }})
 {%- endmacro %}
 
-
 {% macro _get_is_plain_sql(line) -%}
   {{ line }} rlike r'^\s*+(?:\{\s*+"(?:before|after|op|source|transaction|ts_ms)"\s*+:|null|$)'
     and not contains({{ line }}, '"__')
     and not {{ line }} rlike r'"(?:before|after)"\s*+:\s*+(?:"|\{\s*+"[A-Za-z_]\w*+[.])'
     and not {{ line }} rlike r'"(?:updateDescription|patch)"\s*+:'
 {%- endmacro %}
-
 
 {# The message inside the wrapping of a consumer or a sink; the text itself if the wrapping is unknown. #}
 {% macro _get_unwrapped_sql(text) -%}
@@ -240,7 +231,6 @@
     end
   )[0]
 {%- endmacro %}
-
 
 {# A message as an envelope. Its fields are in `texts`, and nested ones in `parts`, as they are written on the line. #}
 {% macro _get_event_json_sql(message, columns, encodings, unavailable) -%}
@@ -297,7 +287,6 @@
   )[0]
 {%- endmacro %}
 
-
 {# A message without the unions of Avro's JSON. Bytes stay as they are: their characters are no base64. #}
 {% macro _get_without_unions_sql(message) -%}
   {%- set string = versioned_collapsing.get_json_string_pattern() -%}
@@ -317,7 +306,6 @@
     {{ message }}
   )
 {%- endmacro %}
-
 
 {# What the schema around a message says about the fields of its row, by name; an empty map without a schema. In an
    envelope, the row is the field `after` (or `before`); a flattened row has no such field. #}
@@ -343,7 +331,6 @@
   )[0]
 {%- endmacro %}
 
-
 {# The operation of a message that must be rewritten; null for others. Without `__deleted`, a flattened stream lacks its
    deletes. MongoDB sends an update without the document, unless configured otherwise. #}
 {% macro _get_operation_sql() -%}
@@ -362,11 +349,9 @@
   end
 {%- endmacro %}
 
-
 {% macro _get_json_text_sql(text) -%}
   coalesce(regexp_extract(to_json(array({{ text }})), r'^\[((?s).*)\]$', 1), 'null')
 {%- endmacro %}
-
 
 {# The fields of `source` or of `transaction` that a flattened row has. Debezium names those of `source` with or without
    the prefix: `__lsn`, `__source_ts_ms`. #}
@@ -379,7 +364,6 @@
     )
   ), ','), '}')
 {%- endmacro %}
-
 
 {# The rows before and after the change as JSON, with each value as the text that its column takes. A row of MongoDB has
    the fields of the document at its top, `id`, which is the `_id` there, and `document`, all of it. #}
@@ -427,7 +411,6 @@
     ), ','), '}')))
   ), '')
 {%- endmacro %}
-
 
 {# A value as JSON, in the text that its column takes, according to the schema. `kind` is null if the column itself says
    how it is encoded, or is not read. Columns of integers get days and fractions of seconds unchanged. A value that
@@ -484,7 +467,6 @@
   )[0]
 {%- endmacro %}
 
-
 {# The decimal that Debezium writes as bytes, in digits, with the scale of the schema or its own. #}
 {% macro _get_plain_decimal_sql(given, field) -%}
   {%- set scale = "coalesce(try_cast(get_json_object(" ~ given ~ ", '$.scale') as int), try_cast(" ~ field
@@ -513,7 +495,6 @@
   )[0]
 {%- endmacro %}
 
-
 {# Bits, which come as bytes with the highest byte last: a number for numeric columns, and ones and zeros for text. #}
 {% macro _get_bits_sql(given, field, kind) -%}
   transform(
@@ -532,7 +513,6 @@
   )[0]
 {%- endmacro %}
 
-
 {# Nanoseconds since 1970 as a day and a time. #}
 {% macro get_time_text_sql(nanos) -%}
   transform(array(pmod({{ nanos }}, 86400000000000BD)), _of_day -> concat(
@@ -541,7 +521,6 @@
     {{ versioned_collapsing._get_clock_sql('_of_day') }}
   ))[0]
 {%- endmacro %}
-
 
 {# Nanoseconds as a time: 10:30:00, 10:30:00.000001. MySQL has times below 0 and above a day. #}
 {% macro _get_clock_sql(nanos) -%}
@@ -557,7 +536,6 @@
     end
   ))[0]
 {%- endmacro %}
-
 
 {# A value of a row. In a document, MongoDB writes a type as an object around the value: {"$oid": "…"}. #}
 {% macro _get_given_value_sql() -%}
@@ -585,7 +563,6 @@
     )[0]
   )
 {%- endmacro %}
-
 
 {# The names on the path to the row that `name` means. #}
 {% macro get_path_sql(name) -%}

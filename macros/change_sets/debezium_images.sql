@@ -74,7 +74,6 @@
   ) }}
 {%- endmacro %}
 
-
 {# Why the row before an update cannot be cancelled. The row before a delete needs no check here, because it is the
    image that is checked anyway. #}
 {% macro get_row_before_problems(key, columns, version, required, ranges) %}

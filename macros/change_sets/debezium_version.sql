@@ -38,7 +38,6 @@
   {%- do return(problems) -%}
 {% endmacro %}
 
-
 {# Times and numbers of batches grow; a time has a month and a day that can be. #}
 {% macro are_epochs(epochs) %}
   {%- set kinds = {'batches': epochs | select('integer') | list, 'moments': epochs | select('string') | list} -%}
@@ -53,7 +52,6 @@
       and kinds.batches == kinds.batches | unique | sort and kinds.moments == kinds.moments | unique | sort
   ) -%}
 {% endmacro %}
-
 
 {# Debezium's positions: the one of each connector, and all that `version` can name. #}
 {% macro get_debezium_orders() %}
@@ -71,7 +69,6 @@
   }) -%}
 {% endmacro %}
 
-
 {% macro warn_of_races(model, version) %}
   {%- if execute and version == 'source.lsn_despite_races' -%}
     {%- do exceptions.warn(
@@ -81,7 +78,6 @@
     ) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# The version of an event: one whole number that grows in the order in which the source commits. By default the
    connector that the line names decides how it is made.
@@ -107,7 +103,6 @@
   {%- do return(version) -%}
 {% endmacro %}
 
-
 {# The number of epochs that have begun: how many of their beginnings are not above the time of the event, or the batch
    of its line. #}
 {% macro _get_epoch_sql(epochs) %}
@@ -121,7 +116,6 @@
   {%- do return('(' ~ begun | join(' + ') ~ ')' if begun else '') -%}
 {% endmacro %}
 
-
 {# The time of an event by which it is compared with others. Rows of incremental snapshots have none, because they have
    no position, and neither has the first transaction after a snapshot, whose commit no line tells. #}
 {% macro get_event_time_sql(version) %}
@@ -132,7 +126,6 @@
   {%- endif -%}
   {%- do return('if(' ~ is_unplaced | join(' or ') ~ ', null, try_cast(_source.ts_ms as bigint))') -%}
 {% endmacro %}
-
 
 {% macro _get_order_sql(order, servers, epoch) %}
   {%- set is_kept = "if(_op = 'd', '0', '1')" -%}
@@ -194,12 +187,10 @@
   ) -%}
 {% endmacro %}
 
-
 {# Text as a fixed number of digits; null for text that is not digits, or that has more of them. #}
 {% macro _get_digits_sql(text, length) %}
   {%- do return('if(' ~ text ~ " rlike '^[0-9]{1," ~ length ~ "}$', lpad(" ~ text ~ ', ' ~ length ~ ", '0'), null)") -%}
 {% endmacro %}
-
 
 {# A position of three hexadecimal numbers, of at most 8, 8 and 4 digits, as 25 decimal digits; null for other text. #}
 {% macro _get_hexadecimal_sql(text, separator) %}
@@ -215,7 +206,6 @@
   ) -%}
 {% endmacro %}
 
-
 {# A position below 2^118 with the epoch above it, as text of 38 digits. #}
 {% macro _get_number_sql(position, epoch) %}
   {%- set number = position if not epoch
@@ -223,7 +213,6 @@
           ~ position -%}
   {%- do return('lpad(cast(' ~ number ~ " as string), 38, '0')") -%}
 {% endmacro %}
-
 
 {# A position of PostgreSQL as a number. Within a commit, rows of a snapshot come first. Both LSNs must be below 2^54,
    which is 18 petabytes of log. LSNs are multiples of 8, so that one bit is free. #}
@@ -235,7 +224,6 @@
       ~ ' + if(' ~ op ~ " = 'd', 0L, 1L)), null)"
   ) -%}
 {% endmacro %}
-
 
 {# PostgreSQL writes a row before its transaction commits, and it is commits that have an order. `source.sequence` has
    the LSN of the last commit before the event and that of the event (SourceInfo.sequence() of Debezium's connector);
@@ -251,17 +239,14 @@
   ) -%}
 {% endmacro %}
 
-
 {% macro _get_last_commit_sql() %}
   {%- do return("try_cast(nullif(regexp_extract(_source.sequence, '^.\"?([0-9]+)', 1), '') as bigint)") -%}
 {% endmacro %}
-
 
 {% macro get_lsn_sql() %}
   {%- set lsn = versioned_collapsing.get_typed_sql('_source.lsn', 'bigint', none) -%}
   {%- do return("if(_op = 'r' and _source.lsn is null, 0L, " ~ lsn ~ ')') -%}
 {% endmacro %}
-
 
 {# The LSN of an event of the first transaction after a snapshot. Its commit is above the snapshot, and no line says
    where that was. It was open when the snapshot was taken if this LSN is below that of the snapshot. #}
@@ -272,7 +257,6 @@
   ) -%}
 {% endmacro %}
 
-
 {# The LSN of a row of an initial snapshot, which has no commit before it either. A blocking snapshot is taken in the
    middle of a stream, after the first transaction. #}
 {% macro get_initial_snapshot_lsn_sql() %}
@@ -281,7 +265,6 @@
       ~ versioned_collapsing.get_lsn_sql() ~ ', null)'
   ) -%}
 {% endmacro %}
-
 
 {# The lines with the versions of a first transaction raised above its snapshot: as if its commit were there. #}
 {% macro get_lines_with_commits_sql(lines, events, columns) %}
@@ -305,13 +288,11 @@
   {%- do return(dict(lines, relation=raised)) -%}
 {% endmacro %}
 
-
 {# What stands in the SQL of a change set for the LSN of the last snapshot up to the batch of a line. It is null until
    the materialization puts it in. #}
 {% macro _get_snapshot_mark(events) %}
   {%- do return('cast(null /* snapshot of ' ~ events.identifier ~ ' */ as bigint)') -%}
 {% endmacro %}
-
 
 {# For each input of a change set with a first transaction among the batches that are pending, the snapshots up to
    there: batch and LSN, the last one first. They can be in an earlier batch, so that the landing zone is searched, but
@@ -341,7 +322,6 @@
   {%- do return(found) -%}
 {% endmacro %}
 
-
 {# All rows of an initial snapshot have one LSN. If a batch has the snapshot of a new slot and a first transaction with
    a lower LSN, no line says whether that comes after this snapshot or after an earlier one. #}
 {% macro _validate_no_mixed_slots(model, events, first, snapshots) %}
@@ -361,7 +341,6 @@
   {%- endfor -%}
 {% endmacro %}
 
-
 {# The SQL of a change set with the LSNs of these snapshots. #}
 {% macro get_code_after_snapshots(code, snapshots) %}
   {%- set found = namespace(code=code) -%}
@@ -376,7 +355,6 @@
   {%- endfor -%}
   {%- do return(found.code) -%}
 {% endmacro %}
-
 
 {# Why an event has no version. If the connector decides, what the line of each one lacks. #}
 {% macro get_debezium_version_problems(version, epochs) %}
@@ -403,7 +381,6 @@
   {%- endfor -%}
   {%- do return(problems) -%}
 {% endmacro %}
-
 
 {% macro _get_order_problems(order) %}
   {%- set lsn = [

@@ -17,7 +17,6 @@
   )
 {%- endmacro %}
 
-
 {# JSON as an array of `type`, which is a struct that has `_dbt_end`, or a map. The array has two elements: the object,
    and an end mark. Spark does not look at what follows the value that it parses, but the mark stays in its place only
    if the text is one object with nothing behind it. #}
@@ -29,7 +28,6 @@
   )
 {%- endmacro %}
 
-
 {# Strict JSON of any length, but not of any depth: Spark writes at most 1,000 levels, wrappers included, and a field
    that nests deeper would be null. #}
 {% macro _get_json_options_sql(depth) %}
@@ -38,7 +36,6 @@
       ~ "'maxNumLen', '2147483647', 'maxNestingDepth', '" ~ depth ~ "')"
   ) -%}
 {% endmacro %}
-
 
 {# JSON with its numbers in quotes, if a field has a number that a double may not hold, or NaN or an infinity. #}
 {% macro get_quoted_numbers_sql(json) -%}
@@ -55,7 +52,6 @@
   )
 {%- endmacro %}
 
-
 {# How Spark reads the JSON of a line exactly, with numbers and nested values as the text on the line. If a number is to
    become text, `from_json` makes a new text from a double. So numbers are put into quotes first.
 
@@ -65,17 +61,14 @@
   {%- do return(pattern) -%}
 {% endmacro %}
 
-
 {# The beginning of a number that Spark may not write as it was read, or that is no number in JSON. #}
 {% macro _get_rewritten_number_pattern() %}
   {%- do return('(?:-?[0-9]++[.eE]|-0|[-+]?[IN]|-?[0-9]{400})') -%}
 {% endmacro %}
 
-
 {% macro get_is_json_sql(values) -%}
   coalesce(size({{ values }}) = 2 and {{ values }}[1]['_dbt_end'] = 'true' and {{ values }}[0] is not null, false)
 {%- endmacro %}
-
 
 {# Whether the text of a field may come from a number that is written differently on the line. A text made from a number
    begins with a character below ':'. A name without escapes is found by its text. That is fast, because Spark does not
@@ -87,12 +80,10 @@
         and (contains({{ line }}, r'\') or {{ line }} rlike r'"{{ name }}"\s*+:\s*+{{ number }}')
 {%- endmacro %}
 
-
 {# A line without the byte order mark that it may have if files were concatenated. #}
 {% macro get_json_line_sql(line) -%}
   if(startswith({{ line }}, '\uFEFF'), substr({{ line }}, 2), {{ line }})
 {%- endmacro %}
-
 
 {# The nested members of a JSON object as text, by name; '' for other members. `path` is an array of the names that lead
    to the object. If a member is nested too deeply, or if a name occurs twice or has an escape, it is unclear which text
@@ -119,7 +110,6 @@
   )[0]), map('"', ''))
 {%- endmacro %}
 
-
 {# A value that is nested at most 24 levels deep, two of which may be Debezium's: a regular expression cannot match any
    depth. #}
 {% macro get_json_value_pattern() %}
@@ -130,7 +120,6 @@
   {%- endfor -%}
   {%- do return('(?:[^"\\[\\]{},\\s]++|' ~ string ~ nested[-1] ~ ')') -%}
 {% endmacro %}
-
 
 {# Whether text has one half of an escaped surrogate pair without the other half. Spark turns such a half into a
    question mark. #}

@@ -25,17 +25,14 @@
   {%- endif -%}
 {%- endmacro %}
 
-
 {# The text that marks a view as made before the first batch landed. #}
 {% macro get_empty_landing_mark(location) %}
   {%- do return(versioned_collapsing.quote_literal('no batch had landed in ' ~ location)) -%}
 {% endmacro %}
 
-
 {% macro is_parquet(source) %}
   {%- do return(source.file_format == 'parquet') -%}
 {% endmacro %}
-
 
 {% macro _get_parquet_line_sql() -%}
   to_json(struct(* except (batch)), map(
@@ -43,13 +40,11 @@
   ))
 {%- endmacro %}
 
-
 {# The place of a file: its last two folders and its name. Spark has them URL-encoded. #}
 {% macro _get_file_sql() -%}
   {%- set file = "substring_index(_metadata.file_path, '/', -3)" -%}
   if(contains(_metadata.file_path, '%'), url_decode(replace({{ file }}, '+', '%2B')), {{ file }})
 {%- endmacro %}
-
 
 {# Whether lines of a source can be read. Unless dbt builds models, the answer is yes, so that no engine is needed. #}
 {% macro read_has_landed(source) %}
@@ -57,11 +52,9 @@
   {%- do return(is_known or versioned_collapsing.read_location(source.location) | length > 0) -%}
 {% endmacro %}
 
-
 {% macro is_building() %}
   {%- do return(execute and flags.WHICH in ('run', 'build', 'retry')) -%}
 {% endmacro %}
-
 
 {# The condition by which lines are counted under each name; none if the columns cannot tell. The text of a line is read
    only if nothing else is known about it. This needs an `if`: an expression that occurs twice in an `and` is computed
@@ -80,14 +73,12 @@
   }) -%}
 {% endmacro %}
 
-
 {# Whether a line without a reason is an event: it has a version, or is a delete whose place orders it. #}
 {% macro get_is_event_sql(columns) %}
   {%- do return(
       '(_version is not null or _is_unversioned)' if '_is_unversioned' in columns else '(_version is not null)'
   ) -%}
 {% endmacro %}
-
 
 {# Whether a line says nothing, or is a tombstone of Kafka's with Debezium's schema around it. #}
 {% macro get_says_nothing_sql(line) -%}
@@ -99,12 +90,10 @@
   ))
 {%- endmacro %}
 
-
 {# Whether a line says nothing: a blank one, or Kafka's tombstone. #}
 {% macro get_is_blank_sql(line) %}
   {%- do return(line ~ " rlike r'^[\\s\\uFEFF]*+(?:null)?[\\s\\uFEFF]*+$'") -%}
 {% endmacro %}
-
 
 {# The lines that cannot be used, with their number in the file. Spark reads a block's lines in their order. #}
 {% macro get_numbered_lines_sql(lines) -%}
@@ -143,7 +132,6 @@
   {%- endif -%}
 {%- endmacro %}
 
-
 {# Each line with `_value`, the one JSON object on it, and `_is_json`. A generator is a fence to the optimizer: without
    it, each use of a field would parse the line again. `exact` has the fields whose text must be as it is on the line,
    with the paths to them. `type` is the type of the object, and `json` its text. #}
@@ -158,7 +146,6 @@
   ) as lines
   lateral view explode({{ versioned_collapsing.get_exact_json_values_sql('_json_line', type, exact) }}) as _values
 {%- endmacro %}
-
 
 {# Where the row is on a line that has more than the row. Tools that read logs put the row into a field of its own, and
    the operation, its position and its time beside it.
@@ -203,7 +190,6 @@
   )
 {%- endmacro %}
 
-
 {# What a line is if it has no change of this table: a line of another table, or one whose operation stands for none. #}
 {% macro _get_other_lines_sql(only, is_deleted) %}
   {%- set cases = [] -%}
@@ -229,7 +215,6 @@
   ) -%}
 {% endmacro %}
 
-
 {# What a path leads to on a line: a name, or names with dots between. A text that is no path is an expression. #}
 {% macro get_line_field_sql(path) %}
   {%- if not versioned_collapsing.is_line_path(path) -%}{%- do return('(' ~ path ~ ')') -%}{%- endif -%}
@@ -239,11 +224,9 @@
   {%- do return('get_json_object(' ~ field ~ ", '$." ~ names[1:] | join('.') ~ "')") -%}
 {% endmacro %}
 
-
 {% macro is_line_path(text) %}
   {%- do return(modules.re.match('[A-Za-z_][A-Za-z0-9_]*([.][A-Za-z_][A-Za-z0-9_]*)*$', text) is not none) -%}
 {% endmacro %}
-
 
 {# The text of the first of these objects that is on the line. An array of one row is that row. #}
 {% macro _get_row_text_sql(row) %}
@@ -263,7 +246,6 @@
   ) -%}
 {% endmacro %}
 
-
 {# A line that does not say of which table it is. #}
 {% macro get_line_of_table_problems(only) %}
   {%- set problems = [] -%}
@@ -273,7 +255,6 @@
   {%- endfor -%}
   {%- do return(problems) -%}
 {% endmacro %}
-
 
 {# The columns of an image as text, `_text_<name>`, and in the declared types. `fields` has the expressions of the
    fields, `path` the names that lead to their object. As in get_parsed_lines_sql, a generator is a fence to the
@@ -309,7 +290,6 @@
   ))) as {{ prefix }}{{ columns | join(', ' ~ prefix) }}
 {%- endmacro %}
 
-
 {# A field as text; a nested value as it stands on the line. #}
 {% macro get_field_text_sql(field, name, type, encoding, members) %}
   {%- do return(
@@ -317,7 +297,6 @@
       if versioned_collapsing.is_text(type, encoding) else field
   ) -%}
 {% endmacro %}
-
 
 {# The images. If an image has a nested value in a column of text, it comes with its nested members. #}
 {% macro _get_images_with_members_sql(images, path, fields, columns, encodings, members) -%}
@@ -332,7 +311,6 @@
     {{ 'if(' ~ nested | join(' or ') ~ ', ' ~ found ~ ', null)' if nested else 'cast(null as map<string, string>)' }}
   )) as {{ members }}
 {%- endmacro %}
-
 
 {# One row per line: the columns in the declared types, `_version`, the columns of `control` (expressions by name),
    where the line was read, and `_reason`: why the line cannot be used, null if it can. `row` is the map of the row's
@@ -368,7 +346,6 @@
     end as _reason
   from (select *, {{ version }} as _version from {{ typed }})
 {%- endmacro %}
-
 
 {# The reason for a line that was not read as JSON. This check reads no column, so the line may nest to any depth. #}
 {% macro _get_json_problem_sql() -%}

@@ -31,7 +31,6 @@
   {%- endif -%}
 {%- endmacro %}
 
-
 {# The option `combine` of the tables that read a change set. While dbt parses, and in its unit tests, none is known. #}
 {% macro _get_combine_of_tables(model) %}
   {%- set found = {} -%}
@@ -42,7 +41,6 @@
   {%- do return(found.values() | first | default({})) -%}
 {% endmacro %}
 
-
 {% macro _validate_one_combine(model, found) %}
   {%- set first = found.values() | first | default({}) -%}
   {%- if found.values() | reject('equalto', first) | list -%}
@@ -52,7 +50,6 @@
     ], 'one_change_per_key') -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# All that is wrong with the arguments, as one error; `columns` is empty while the staging model is not built. #}
 {% macro validate_one_change_per_key(model, events, key, columns, combine, counts) %}
@@ -86,7 +83,6 @@
   {%- endif -%}
   {%- do versioned_collapsing.raise_problems(model.unique_id, problems, 'one_change_per_key') -%}
 {% endmacro %}
-
 
 {# One change per key, if changes are combined. The policy of each column combines the upserts above the last delete of
    the key. Upserts that lack the column (`_unset`) do not count. A column that all of them lack stays unset. `_reset`
@@ -144,7 +140,6 @@
   group by {{ keys }}
 {%- endmacro %}
 
-
 {# The usable events above the last truncate. Events at or below it get the key of the truncate: they are counted with
    it, and their rows are in no fold. A line is searched for the text of a truncate before it is parsed. #}
 {% macro get_events_above_truncate_sql(lines, key, columns) -%}
@@ -169,7 +164,6 @@
   )
 {%- endmacro %}
 
-
 {# The usable events of the batches that this run takes. An update that changes the key becomes two events: the second
    one deletes the row with the old key. #}
 {% macro get_usable_events_sql(lines, key, columns) -%}
@@ -191,7 +185,6 @@
     and {{ versioned_collapsing.get_is_event_sql(columns) }}
     and {{ lines.is_pending }}
 {%- endmacro %}
-
 
 {# The usable events of the batches that this run takes, one row for each version of a key. The rows are distributed by
    key alone. So a later grouping by key finds them in the right place and in the right order. `rows` is where the
@@ -243,12 +236,10 @@
   group by {{ key | join(', ') }}, _version
 {%- endmacro %}
 
-
 {# Whether the place of a line decides at one version. Only Debezium's lines can be truncates. #}
 {% macro has_line_order(types) %}
   {%- do return('_is_truncate' not in types and '_file' in types and '_block_start' in types) -%}
 {% endmacro %}
-
 
 {# A hash of columns that is the same only for the same values. Spark's hash ignores nulls, also those within a value.
    So each column comes after a flag that says whether it is null, and a nested value is hashed as its JSON. Floats are
@@ -261,7 +252,6 @@
   {%- endfor -%}
   {%- do return('xxhash64(' ~ (parts | join(', ') or '1') ~ ')') -%}
 {% endmacro %}
-
 
 {# `_unset` is made by these macros, and has no nulls. #}
 {% macro _get_hashable_sql(column, type) %}
@@ -277,7 +267,6 @@
   {%- do return(column) -%}
 {% endmacro %}
 
-
 {% macro _get_folded_column_sql(name, policy, unset) %}
   {%- set column = '_change.' ~ name -%}
   {%- set is_set = versioned_collapsing._get_is_set_sql(name, unset) -%}
@@ -292,13 +281,11 @@
   {%- do return(aggregate ~ ' filter (where ' ~ is_set ~ has_value ~ ')') -%}
 {% endmacro %}
 
-
 {% macro _get_is_set_sql(name, unset) %}
   {%- set is_set = 'not _change._is_deleted and (_deleted_at is null or _version > _deleted_at)'
       ~ ' and (_replaced_at is null or _version >= _replaced_at)' -%}
   {%- do return('(' ~ is_set ~ (" and not array_contains(_change._unset, '" ~ name ~ "')" if unset else '') ~ ')') -%}
 {% endmacro %}
-
 
 {% macro _get_counts_sql(counts, columns) %}
   {%- set replaced = 'count_if(_is_replaced)' if versioned_collapsing.has_line_order(columns) else '' -%}
@@ -315,12 +302,10 @@
   {%- do return(selected | join(', ')) -%}
 {% endmacro %}
 
-
 {# The count of changes that belong to no event, if there can be any. #}
 {% macro _get_synthetic_count(columns) %}
   {%- do return(['_synthetic'] if '_key_before' in columns else []) -%}
 {% endmacro %}
-
 
 {# The changes of each key if deletes have no version: the last upsert before the last delete, the delete, and the last
    upsert after it. `_batch` is 0, 1 and 2: with `delete_version: ignore`, the table takes them in this order, and gives
@@ -356,7 +341,6 @@
     ) }}
   )
 {%- endmacro %}
-
 
 {# The last change of each key. A truncate has no key: the last one is the change of the key null. ClickHouse drops the
    changes below it. #}

@@ -11,11 +11,9 @@
   )
 {%- endmacro %}
 
-
 {% macro _get_fields_sql(row) %}
   {%- do return('coalesce(map_keys(' ~ row ~ '), cast(array() as array<string>))') -%}
 {% endmacro %}
-
 
 {# The problem of a row that lacks a column. `missing` has the names of the columns that the row lacks. #}
 {% macro get_missing_field_problems(missing_fields, missing='_missing_fields', label='') %}
@@ -25,7 +23,6 @@
       if missing_fields == 'refuse' else []
   ) -%}
 {% endmacro %}
-
 
 {# The problems with required columns if rows may lack columns: the column is there and null, or it is not there and the
    row is new to the table. #}
@@ -42,13 +39,11 @@
   {%- do return(problems) -%}
 {% endmacro %}
 
-
 {# Whether a required column is null. One whose value PostgreSQL did not send is not. #}
 {% macro _get_is_null_sql(name, toasted, prefix='') %}
   {%- set is_left_out = " and _after['" ~ name ~ "'] is null" if name in toasted else '' -%}
   {%- do return('_text_' ~ prefix ~ name ~ ' is null' ~ is_left_out) -%}
 {% endmacro %}
-
 
 {# The problems with a row of text. For a delete, only the key and the version are checked. #}
 {% macro get_row_problems(key, columns, version, is_deleted, required, ranges, toasted=[]) %}
@@ -66,12 +61,10 @@
   ) -%}
 {% endmacro %}
 
-
 {# The columns that a delete needs too. #}
 {% macro get_places(key, columns, version) %}
   {%- do return(key + ([version] if version in columns and version not in key else [])) -%}
 {% endmacro %}
-
 
 {# Why the text of a column is not a value of its type. #}
 {% macro get_value_problems(name, type, ranges, is_toasted=false, prefix='', label='') %}
@@ -97,7 +90,6 @@
   {%- do return(problems) -%}
 {% endmacro %}
 
-
 {% macro get_payload_problems(columns, places, required, ranges, toasted=[], prefix='', label='') %}
   {%- set problems = [] -%}
   {%- for name in required if name not in places -%}
@@ -112,7 +104,6 @@
   {%- endfor -%}
   {%- do return(problems) -%}
 {% endmacro %}
-
 
 {% macro get_missing_version_problem(version) %}
   {%- do return(('_text_' ~ version ~ ' is null', "'version " ~ version ~ " is null'")) -%}

@@ -18,7 +18,6 @@
   inner join {{ versioned_collapsing.get_change_set_manifest_relation(this) }} as taken on taken.batch = _batch
 {%- endmacro %}
 
-
 {# The change set of a quarantine: the lines that are broken now, and a delete for each quarantined line that is no
    longer broken, among the batches that were taken. So a batch that is taken again replaces its lines. #}
 {% macro replace_quarantined_batches(quarantined) -%}

@@ -70,7 +70,6 @@
     and not (first.image is not null and first <=> last)
 {%- endmacro %}
 
-
 {% macro validate_signed_rows(model, events, key, columns) %}
   {%- set problems = versioned_collapsing.get_list_problems({'key': key}) -%}
   {%- if columns and not problems -%}
@@ -81,12 +80,10 @@
   {%- do versioned_collapsing.raise_problems(model.unique_id, problems, 'signed_rows') -%}
 {% endmacro %}
 
-
 {# A row in the chain of a key's changes, as a number; 0 where there is none. #}
 {% macro _get_link_sql(row) %}
   {%- do return('if(' ~ row ~ '.image is null, 0L, xxhash64(' ~ row ~ '.version))') -%}
 {% endmacro %}
-
 
 {% macro _get_gap_advice() %}
   {%- do return(

@@ -74,7 +74,6 @@
     or (_row is not null and not _is_stored)
 {%- endmacro %}
 
-
 {% macro validate_snapshot_changes(model, events, key, version, columns, max_deletes) %}
   {%- set problems = versioned_collapsing.get_list_problems({'key': key}) -%}
   {%- set share = var('max_deletes', max_deletes) -%}
@@ -95,7 +94,6 @@
   {%- do versioned_collapsing.raise_problems(model.unique_id, problems, 'snapshot_changes') -%}
 {% endmacro %}
 
-
 {# For each target of a change set of extracts, the extract that it has stored, which is the newest one it has applied:
    its batch, and the hash of the batch at that time. Both are none for a target that has no extract, or that is being
    rebuilt. #}
@@ -109,7 +107,6 @@
   {%- do return(stored) -%}
 {% endmacro %}
 
-
 {# The batches that each target has applied, with the hash that they had then. #}
 {% macro _read_applied_by_target(model) %}
   {%- if adapter.query_on is not defined -%}
@@ -121,7 +118,6 @@
   {%- endfor -%}
   {%- do return(by_target) -%}
 {% endmacro %}
-
 
 {# The batch of the new extract, the newest that this run takes, or null if each target has it or a newer one; and the
    batches to compare with. In a unit test, which takes no batches, the newest is compared with the one before it. #}
@@ -141,7 +137,6 @@
   {%- endif -%}
 {%- endmacro %}
 
-
 {# Whether every target has the row as it is in the new extract. #}
 {% macro get_is_stored_sql(batches, is_new_to_a_target) %}
   {%- if this is none -%}
@@ -153,7 +148,6 @@
       'max(_digest) filter (where _batch = {}) <=> max(_digest) filter (where _is_new)', batches
   ) | join(' and ') ~ ')') -%}
 {% endmacro %}
-
 
 {# The version of the new extract. Raises an error if the extract cannot be used. #}
 {% macro get_extract_version_sql(key, max_deletes) -%}
@@ -184,7 +178,6 @@
   from pair
   left join rows on true
 {%- endmacro %}
-
 
 {# Changes are found by comparison with the stored extract. So this extract must still be in the landing zone, and must
    not have changed. #}

@@ -100,7 +100,6 @@
   ) }}
 {%- endmacro %}
 
-
 {% macro _get_delete_version_problems(delete_version, is_deleted, missing_fields) %}
   {%- if delete_version not in ('respect', 'ignore') -%}
     {%- do return(versioned_collapsing.get_choice_problems({
@@ -116,7 +115,6 @@
   {%- endif -%}
   {%- do return([]) -%}
 {% endmacro %}
-
 
 {# The problems with the arguments of parse_upserts that say where on a line a row is, and what its codes mean. #}
 {% macro _get_line_problems(source, columns, is_deleted, row, fields, only, missing_fields) %}
@@ -150,7 +148,6 @@
   {%- do return(problems) -%}
 {% endmacro %}
 
-
 {# A line without a version. #}
 {% macro _get_null_version_problems(version, deletes, has_places) %}
   {%- set condition, reason = versioned_collapsing.get_missing_version_problem(version) -%}
@@ -160,7 +157,6 @@
       ([(condition ~ ' and ' ~ deletes, in_deletes)] if deletes != 'false' else []) + [(condition, reason)]
   ) -%}
 {% endmacro %}
-
 
 {# Which rows are gone: the condition, the paths that it reads, and why a line does not tell. #}
 {% macro _get_flag(is_deleted, has_more) %}
@@ -196,7 +192,6 @@
       )],
   }) -%}
 {% endmacro %}
-
 
 {# The names of fields of the row to which paths lead from the line. #}
 {% macro _get_names_in_row(paths, rows) %}

@@ -16,7 +16,6 @@
   {%- do return('settings ' ~ rendered | join(', ')) -%}
 {% endmacro %}
 
-
 {# The pinned settings. Their values are SQL already: a macro call for each value of each statement would take longer
    than the statement.
 
@@ -62,7 +61,6 @@
   {%- do return(settings) -%}
 {% endmacro %}
 
-
 {# Settings that can leave rows out, or return old ones, without an error. Each has the value at which it does not. #}
 {% macro get_cutting_settings() %}
   {%- set settings = {
@@ -80,18 +78,15 @@
   {%- do return(settings) -%}
 {% endmacro %}
 
-
 {# The comment that marks the statements of a run in system.processes and the query log. #}
 {% macro get_log_comment(run_id) %}
   {%- do return('versioned_collapsing ' ~ run_id) -%}
 {% endmacro %}
 
-
 {# The maximum number of rows and bytes of a staged part, and of a block of the journal. Tests make them small. #}
 {% macro get_block_size() %}
   {%- do return({'rows': var('versioned_collapsing_block_rows', 1048576) | int, 'bytes': 67108864}) -%}
 {% endmacro %}
-
 
 {# The settings of joins of blocks with sorted staged rows. An ANY join passes the columns of the left side on as they
    are. Otherwise ClickHouse would turn an ANY join with a filter into a SEMI join, which copies them row by row, and
@@ -99,7 +94,6 @@
 {% macro get_merge_join_settings() %}
   {%- do return({'join_algorithm': 'partial_merge', 'query_plan_convert_any_join_to_semi_or_anti_join': 0}) -%}
 {% endmacro %}
-
 
 {# The time now or, if a clock was set back, a time just after the last recorded one: rows are read in the order of
    their times. #}
@@ -109,7 +103,6 @@
       ~ condition ~ '))'
   ) -%}
 {% endmacro %}
-
 
 {# The profile's values of the pinned settings, and of the refused settings that are set. Empty if the answer is
    incomplete: a setting such as `limit` may not show in system.settings, but it hides other rows there. #}
@@ -129,7 +122,6 @@
   {%- do return(profile if pinned | reject('in', profile) | list == [] else {}) -%}
 {% endmacro %}
 
-
 {# Settings that wrap a select in another one, or give a table more columns. Older servers lack them, so no statement
    can name them. #}
 {% macro get_refused_settings() %}
@@ -137,7 +129,6 @@
       'asterisk_include_virtual_columns', 'filter', 'implicit_table_at_top_level', 'order', 'select', 'sort',
   ]) -%}
 {% endmacro %}
-
 
 {# Stops the run if the profile has settings that leave rows out. dbt's own queries about the tables could then be
    wrong. #}
@@ -166,7 +157,6 @@
   {%- endif -%}
 {% endmacro %}
 
-
 {# The model's select, which must mean what it means under the profile's settings. If the statements around it pin other
    values, its own `settings` clause restores those of the profile. #}
 {% macro get_select_in_profile_sql(sql, profile) %}
@@ -183,7 +173,6 @@
   ) -%}
 {% endmacro %}
 
-
 {% macro get_settings_list_sql(settings) %}
   {%- set rendered = [] -%}
   {%- for name, value in settings.items() -%}
@@ -191,7 +180,6 @@
   {%- endfor -%}
   {%- do return(rendered | join(', ')) -%}
 {% endmacro %}
-
 
 {# Lets this session send statements about a thousand columns or batches, and more. ClickHouse applies these limits
    before it parses a statement, so the statement itself cannot set them. They change no result. #}

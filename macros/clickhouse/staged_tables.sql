@@ -6,7 +6,6 @@
   ) -%}
 {% endmacro %}
 
-
 {# What system.tables says about the target, its tombstones, feed, ledger and forgotten keys, and the tables staged or
    built beside it, by identifier. #}
 {% macro read_tables_beside(target_relation) %}
@@ -15,14 +14,12 @@
   {%- do return(versioned_collapsing.get_tables(run_query(query).rows[0]['tables'])) -%}
 {% endmacro %}
 
-
 {% macro get_tables_beside_sql(target_relation) %}
   {%- do return(versioned_collapsing.get_tables_sql(
       versioned_collapsing.get_relations_of(target_relation),
       versioned_collapsing.get_helper_relation(target_relation, '').identifier
   )) -%}
 {% endmacro %}
-
 
 {# The target and its lasting companions. #}
 {% macro get_relations_of(target_relation) %}
@@ -35,7 +32,6 @@
   ]) -%}
 {% endmacro %}
 
-
 {# Empties the tables that a whole apply has filled. The table of the rows to publish is dropped instead, together with
    the lock: ClickHouse would write an empty part for each of its partitions. #}
 {% macro release_staged(target_relation, options, columns, counts) %}
@@ -46,13 +42,11 @@
   {%- do versioned_collapsing.empty_staged(target_relation, roles) -%}
 {% endmacro %}
 
-
 {% macro empty_staged(target_relation, roles) %}
   {%- for role in roles -%}
     {%- do run_query('truncate table ' ~ versioned_collapsing.get_helper_relation(target_relation, role)) -%}
   {%- endfor -%}
 {% endmacro %}
-
 
 {% macro drop_staged(target_relation, roles=none) %}
   {%- set relations = [] -%}
@@ -62,14 +56,12 @@
   {%- do run_query('drop table if exists ' ~ relations | join(', ')) -%}
 {% endmacro %}
 
-
 {# The tables that an apply stages. After it, all of them except `signed` stay for the next apply, empty. #}
 {% macro get_staged_roles() %}
   {%- do return(
       ['read', 'input', 'folded', 'uncollapsed', 'unbalanced', 'signed', 'deletes']
   ) -%}
 {% endmacro %}
-
 
 {# Makes sure that an empty table with the structure of another one exists: with its columns, keys, indexes and
    projections, so that parts can be attached to the other table. #}
@@ -80,7 +72,6 @@
       table_settings=versioned_collapsing._get_attachable_settings_sql(found)
   ) -%}
 {% endmacro %}
-
 
 {# Makes sure that a staged table exists and is empty. It reuses the table of an earlier apply if that was made in the
    same way and need not be new. `create_sql` ends before the settings. `is_filled`: whether this apply has filled
@@ -105,12 +96,10 @@
   {%- endif -%}
 {% endmacro %}
 
-
 {# A comment that says how a staged table was made. #}
 {% macro get_staged_comment(create_sql) %}
   {%- do return('Staged by versioned_collapsing ' ~ local_md5(create_sql)) -%}
 {% endmacro %}
-
 
 {# Staged tables are never merged, because rows that are attached later must stay in the parts in which they were
    written. So they may have any number of parts, and no insert waits for a merge. #}
@@ -127,7 +116,6 @@
   }) -%}
 {% endmacro %}
 
-
 {# An attachable table is never replicated, even if the other table is: only this apply needs it. #}
 {% macro get_create_attachable_sql(attachable, relation, found) -%}
   {%- set text = "'(?:[^'\\\\]|\\\\.)*'" -%}
@@ -143,7 +131,6 @@
   create table {{ attachable }} as {{ relation }}
   engine = {{ engine }}
 {%- endmacro %}
-
 
 {# The settings of the other table, except those that all staged tables set. #}
 {% macro _get_attachable_settings_sql(found) %}

@@ -10,7 +10,6 @@
   {%- do return(columns) -%}
 {% endmacro %}
 
-
 {# The columns of a table, selected by the kind of their default. By default, these are the columns into which rows can
    be inserted. #}
 {% macro read_table_columns(relation, kinds=('', 'DEFAULT')) %}
@@ -22,7 +21,6 @@
   {%- endfor -%}
   {%- do return(columns) -%}
 {% endmacro %}
-
 
 {# The same as one JSON value: pairs of name and type. #}
 {% macro get_table_columns_sql(relation, kinds=('', 'DEFAULT')) -%}
@@ -36,7 +34,6 @@
   )
 {%- endmacro %}
 
-
 {# The problem with columns that have the name of a virtual column; none if there are no such columns. #}
 {% macro get_virtual_column_problems(names, what) %}
   {%- set taken = names | select('in', versioned_collapsing.get_virtual_columns()) | list -%}
@@ -45,7 +42,6 @@
       ~ ("the column" if taken | length == 1 else "the columns") ~ " in the select."
   ] if taken else []) -%}
 {% endmacro %}
-
 
 {# The columns that ClickHouse itself adds to every table of the MergeTree family, such as `_part`. A stored column of
    the same name hides one of them, so that statements that mean ClickHouse's column would read the user's.
@@ -57,7 +53,6 @@
       '_table', '_database', '_row_exists', '_block_number', '_block_offset',
   ]) -%}
 {% endmacro %}
-
 
 {# Stops a query that needs virtual columns of a table: it would read a user's column of the same name instead. #}
 {% macro validate_no_virtual_columns(relation, names) %}
@@ -71,14 +66,12 @@
   {%- endif -%}
 {% endmacro %}
 
-
 {# Lists of expressions in ClickHouse's own spelling, without outer parentheses. #}
 {% macro read_formatted_expressions(texts) %}
   {%- set query = 'select ' ~ versioned_collapsing.get_formatted_sql(texts) ~ ' as _dbt_formatted '
       ~ versioned_collapsing.get_settings_sql() -%}
   {%- do return(versioned_collapsing.get_formatted(run_query(query).rows[0]['_dbt_formatted'])) -%}
 {% endmacro %}
-
 
 {# The same as one JSON value. get_formatted turns it into what read_formatted_expressions returns. #}
 {% macro get_formatted_sql(texts) %}
@@ -90,7 +83,6 @@
   {%- do return('toJSONString([' ~ formatted | join(', ') ~ '])') -%}
 {% endmacro %}
 
-
 {% macro get_formatted(json) %}
   {%- set expressions = [] -%}
   {%- for text in fromjson(json) -%}
@@ -99,14 +91,12 @@
   {%- do return(expressions) -%}
 {% endmacro %}
 
-
 {# What system.tables says about some tables of one database, by identifier. Tables that do not exist are left out. #}
 {% macro read_tables(relations) %}
   {%- set query = 'select ' ~ versioned_collapsing.get_tables_sql(relations) ~ ' as tables '
       ~ versioned_collapsing.get_settings_sql() -%}
   {%- do return(versioned_collapsing.get_tables(run_query(query).rows[0]['tables'])) -%}
 {% endmacro %}
-
 
 {# The same as one JSON value, so that a statement can read it together with other facts, and for tables whose names
    begin with a prefix, too. get_tables turns it into what read_tables returns. #}
@@ -124,7 +114,6 @@
   )
 {%- endmacro %}
 
-
 {% macro get_tables(json) %}
   {%- set names = [
       'name', 'engine', 'engine_full', 'sorting_key', 'partition_key', 'uuid', 'comment', 'create_table_query',
@@ -137,7 +126,6 @@
   {%- do return(tables) -%}
 {% endmacro %}
 
-
 {# The number of rows that satisfy a condition. #}
 {% macro read_row_count(relation, condition='true') %}
   {%- set query -%}
@@ -145,7 +133,6 @@
   {%- endset -%}
   {%- do return(run_query(query).rows[0]['_dbt_n'] | int) -%}
 {% endmacro %}
-
 
 {# Types in ClickHouse's own spelling, by the spelling that they have in the project: `BIGINT` is Int64. `columns` have
    a name and a data_type. Each type has a select of its own, without settings: ClickHouse's error quotes the select, so
@@ -170,12 +157,10 @@
   {%- do return(canonical) -%}
 {% endmacro %}
 
-
 {# The name that the table has when the run is over: a rebuilt table takes the place of the old one. #}
 {% macro get_final_name(target_relation) %}
   {%- do return(target_relation | string | replace('__dbt_build`', '`')) -%}
 {% endmacro %}
-
 
 {# A helper relation of the target: staged data, a table being built. #}
 {% macro get_helper_relation(target_relation, role) %}
@@ -184,13 +169,11 @@
   ) -%}
 {% endmacro %}
 
-
 {# The ledger. It has one row when an apply begins to write, one for each chunk or block that is done, and one when the
    apply has ended. #}
 {% macro get_ledger_relation(target_relation) %}
   {%- do return(target_relation.incorporate(path={'identifier': 'versioned_collapsing_ledger'}, type='table')) -%}
 {% endmacro %}
-
 
 {# What `reconcile` has found: one row for each key range of a cycle when it is planned, and one when it is verified. #}
 {% macro get_verifications_relation(target_relation) %}
@@ -199,7 +182,6 @@
   )) -%}
 {% endmacro %}
 
-
 {# The remembered deletes of a target: keys, each with the highest version at which it was deleted. #}
 {% macro get_tombstones_relation(target_relation) %}
   {%- do return(
@@ -207,13 +189,11 @@
   ) -%}
 {% endmacro %}
 
-
 {# The hashes of the keys that `forget` has removed from a target. A full refresh keeps them. #}
 {% macro get_forgotten_relation(target_relation) %}
   {%- set name = target_relation.identifier.removesuffix('__dbt_build') -%}
   {%- do return(target_relation.incorporate(path={'identifier': name ~ '__forgotten'}, type='table')) -%}
 {% endmacro %}
-
 
 {# The change feed of a target: the signed rows of each apply. #}
 {% macro get_changes_relation(target_relation) %}
@@ -222,12 +202,10 @@
   ) -%}
 {% endmacro %}
 
-
 {# The manifest beside a change set: the batches that it holds. #}
 {% macro get_change_set_manifest_relation(change_set) %}
   {%- do return(change_set.incorporate(path={'identifier': change_set.identifier ~ '__manifest'}, type='table')) -%}
 {% endmacro %}
-
 
 {# The arguments of a table's engine, as system.tables writes them. Sign and version are the last ones: a replicated
    engine has others before them. #}
@@ -237,14 +215,12 @@
   {%- do return(versioned_collapsing.get_type_arguments(engine) if engine else []) -%}
 {% endmacro %}
 
-
 {# The engine of a table that must be on each replica. Its path in Keeper is the server's default. #}
 {% macro get_engine_name(relation, name) %}
   {%- set is_named = name.startswith(('Replicated', 'Shared')) -%}
   {%- set is_wanted = not is_named and versioned_collapsing.get_replication(relation) == 'Replicated' -%}
   {%- do return(('Replicated' if is_wanted else '') ~ name) -%}
 {% endmacro %}
-
 
 {# How a table is replicated: 'Replicated' on a cluster, or in a database with this engine; 'Shared' in ClickHouse
    Cloud, where the server itself chooses the engine; '' on a single server. #}
@@ -254,11 +230,9 @@
   {%- do return(engine if engine in ('Replicated', 'Shared') else '') -%}
 {% endmacro %}
 
-
 {% macro drop_tables(relations) %}
   {%- do run_query('drop table if exists ' ~ relations | join(', ') ~ ' ' ~ on_cluster_clause(relations[0]) | trim) -%}
 {% endmacro %}
-
 
 {% macro comment_table(relation, comment) %}
   {%- do versioned_collapsing.alter_table(
@@ -266,18 +240,15 @@
   ) -%}
 {% endmacro %}
 
-
 {% macro alter_table(relation, change, settings='') %}
   {%- do run_query('alter table ' ~ relation ~ ' ' ~ on_cluster_clause(relation) ~ ' ' ~ change ~ ' ' ~ settings) -%}
 {% endmacro %}
-
 
 {% macro rename_table(relation, new, if_exists='') %}
   {%- do run_query(
       'rename table ' ~ if_exists ~ ' ' ~ relation ~ ' to ' ~ new ~ ' ' ~ on_cluster_clause(relation) | trim
   ) -%}
 {% endmacro %}
-
 
 {# Puts a table in the place of another one on all replicas, once each replica has all rows of the new table. #}
 {% macro exchange_with(relation, other) %}
@@ -287,7 +258,6 @@
   {%- endif -%}
   {%- do run_query('exchange tables ' ~ relation ~ ' and ' ~ other ~ ' ' ~ on_cluster) -%}
 {% endmacro %}
-
 
 {# Waits for what other replicas have written: the last run may have been on one of them. Returns whether any of the
    tables is replicated. #}
@@ -300,13 +270,11 @@
   {%- do return(replicated != []) -%}
 {% endmacro %}
 
-
 {% macro get_table_uuid_sql(target_relation) %}
   {%- do return(
       '(select uuid from system.tables where ' ~ versioned_collapsing.get_is_table_sql(target_relation) ~ ')'
   ) -%}
 {% endmacro %}
-
 
 {# The condition that selects a relation in system.tables, or in another system table. `name` is the column with the
    relation's name. #}
@@ -316,7 +284,6 @@
       ~ versioned_collapsing.quote_literal(relation.identifier)
   ) -%}
 {% endmacro %}
-
 
 {# Whether the engine runs in dbt's own process. Then no other process can use its data. #}
 {% macro is_embedded() %}

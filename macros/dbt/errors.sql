@@ -7,7 +7,6 @@
   {%- endif -%}
 {% endmacro %}
 
-
 {# Raises an error in an apply that may hold the lock, and gives up the lock first. #}
 {% macro stop_run(apply, message) %}
   {%- do versioned_collapsing.give_up_lock(apply) -%}

@@ -5,11 +5,9 @@
   {%- endif -%}
 {% endmacro %}
 
-
 {% macro is_held_by(holder, run_id) %}
   {%- do return(holder is not none and holder.run_id == run_id) -%}
 {% endmacro %}
-
 
 {# Who holds the lock, how many steps the holder has made, and for how long it has shown no sign of life; none if nobody
    holds the lock. It reads only system tables, because the lock may disappear at any time. `also`: an expression to

@@ -9,7 +9,6 @@
   ) -%}
 {% endmacro %}
 
-
 {# The change_set models that a model selects from. #}
 {% macro get_change_sets(model) %}
   {%- set found = [] -%}
@@ -19,7 +18,6 @@
   {%- endfor -%}
   {%- do return(found) -%}
 {% endmacro %}
-
 
 {# The selector with which `dbt run --select` finds this node alone. #}
 {% macro get_selector(node) %}
@@ -31,7 +29,6 @@
   {%- do return(node.name ~ version ~ package) -%}
 {% endmacro %}
 
-
 {# The models that are rebuilt with a table: views that are maintained from it, and materialized views on it. #}
 {% macro get_dependents(model) %}
   {%- set found = [] -%}
@@ -42,18 +39,15 @@
   {%- do return(found) -%}
 {% endmacro %}
 
-
 {# The columns in which a row of a change set may count the events that it stands for. #}
 {% macro get_carried_count_names() %}
   {%- do return(['_duplicates', '_conflicts', '_superseded', '_synthetic']) -%}
 {% endmacro %}
 
-
 {# The counts of the lines of a batch: all lines, and each kind of line. #}
 {% macro get_line_count_names() %}
   {%- do return(['lines', 'blank', 'quarantined', 'ignored', 'events']) -%}
 {% endmacro %}
-
 
 {# All counts of an apply: those in `read`, and 0 for the others. #}
 {% macro get_initial_counts(read) %}
@@ -63,7 +57,6 @@
   {%- do return(counts) -%}
 {% endmacro %}
 
-
 {# The names of an apply's counts, as in the ledger. #}
 {% macro get_count_names() %}
   {%- do return([
@@ -71,7 +64,6 @@
       'rebalanced', 'forgotten', 'superseded', 'synthetic', 'truncates'
   ]) -%}
 {% endmacro %}
-
 
 {# The sums of the counts of two chunks. #}
 {% macro get_added_counts(total, counts) %}
@@ -82,18 +74,15 @@
   {%- do return(sum) -%}
 {% endmacro %}
 
-
 {# Whether dbt reads only part of its inputs: --empty, --sample. The latter is not in `flags`. #}
 {% macro is_partial_run() %}
   {%- do return(true if flags.EMPTY or invocation_args_dict.get('sample') else false) -%}
 {% endmacro %}
 
-
 {# The columns of the key of a model. #}
 {% macro get_unique_key(config) %}
   {%- do return(versioned_collapsing.as_list(versioned_collapsing.get_option(config, 'unique_key'))) -%}
 {% endmacro %}
-
 
 {# The value of an option of this package, from the config of a model or from its `meta`. dbt 2 wants options that it
    does not know in `meta`. `config` is that of a materialization or of a node of the graph. It is not asked for an
@@ -103,7 +92,6 @@
   {%- set value = meta[name] if name in meta else config.get(name) -%}
   {%- do return(default if value is none else value) -%}
 {% endmacro %}
-
 
 {# The options among `names` to which the config and `meta` give different values. #}
 {% macro get_options_given_twice(model, names) %}
@@ -116,7 +104,6 @@
   {%- do return(found) -%}
 {% endmacro %}
 
-
 {# Whether the project gives an option in the config. dbt itself gives every model `on_schema_change: ignore`. Only
    `unrendered_config` distinguishes the project's value from that, but it lacks options that are given by a macro or
    by `config(**options)`. #}
@@ -125,7 +112,6 @@
   {%- set is_of_dbt = name == 'on_schema_change' and value == 'ignore' and name not in model.unrendered_config -%}
   {%- do return(value is not none and not is_of_dbt) -%}
 {% endmacro %}
-
 
 {# Stores what dbt prints for the model, and writes to run_results.json as `adapter_response`. The adapter
    spark_clickhouse writes `facts` there too. The response of dbt-clickhouse has no place for them. #}
@@ -136,7 +122,6 @@
     {%- do store_raw_result('main', message=message, code='OK', rows_affected=rows_affected) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# The facts of an apply, named as in the ledger. #}
 {% macro get_response_facts(counts, apply) %}

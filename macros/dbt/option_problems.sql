@@ -11,7 +11,6 @@
   {%- do return(problems) -%}
 {% endmacro %}
 
-
 {# The problems with options and arguments that must be the name of one column. #}
 {% macro get_name_problems(names) %}
   {%- set problems = [] -%}
@@ -20,7 +19,6 @@
   {%- endfor -%}
   {%- do return(problems) -%}
 {% endmacro %}
-
 
 {# The problem with the policies of `combine`, by column. #}
 {% macro get_policy_problems(combine) %}
@@ -34,7 +32,6 @@
   {%- endfor -%}
   {%- do return(problems) -%}
 {% endmacro %}
-
 
 {# The problem with arguments that name what is not among the columns. `arguments` has their names by argument. #}
 {% macro get_outside_problems(arguments, columns) %}

@@ -10,7 +10,6 @@
       else versioned_collapsing._get_rows_at_version_sql(history, version) }}
 {%- endmacro %}
 
-
 {% macro validate_one_moment(at, version) %}
   {%- if (at is none) == (version is none) -%}
     {%- do versioned_collapsing.validate_no_problems('as_of', [
@@ -18,7 +17,6 @@
     ]) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# A state is identified by its key and version, as in ClickHouse's pairs. A row that no later apply mentions was live
    then if it is live now. Any other row was live then if the first later apply that mentions it cancels it. So no other
@@ -60,7 +58,6 @@
       )
   )
 {%- endmacro %}
-
 
 {# If deletes are not remembered, two states of a key may be valid at one version. The one applied last counts. #}
 {% macro _get_rows_at_version_sql(history, version) %}

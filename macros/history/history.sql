@@ -43,7 +43,6 @@
   }) -%}
 {% endmacro %}
 
-
 {# The options of the model that builds a table; empty if no model of the project does. #}
 {% macro _get_options_of(relation) %}
   {%- for node in graph.nodes.values()
@@ -53,7 +52,6 @@
   {%- endfor -%}
   {%- do return({}) -%}
 {% endmacro %}
-
 
 {# The columns that the caller names must be in the table. #}
 {% macro validate_named_columns(caller_name, relation, table_columns, named) %}
@@ -74,13 +72,11 @@
   {%- do versioned_collapsing.validate_no_problems(caller_name, problems) -%}
 {% endmacro %}
 
-
 {% macro validate_no_problems(caller_name, problems) %}
   {%- if problems -%}
     {%- do exceptions.raise_compiler_error(caller_name ~ ': ' ~ problems | join('\n  ')) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# Signed input does not say which change ended a state, and may come in any order. #}
 {% macro validate_has_lives(caller_name, relation, options) %}
@@ -91,7 +87,6 @@
     ]) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {% macro _get_empty_feed_sql(relation, names) -%}
   (
@@ -105,13 +100,11 @@
   )
 {%- endmacro %}
 
-
 {# What to read instead of a history while there is no table: the live rows. #}
 {% macro get_no_history_sql(relation, sign) %}
   {%- set named = sign or (versioned_collapsing._get_options_of(relation) if execute else {}).get('sign', '_sign') -%}
   {%- do return('(select * from ' ~ relation ~ ' final where ' ~ versioned_collapsing.quote_name(named) ~ ' = 1)') -%}
 {% endmacro %}
-
 
 {# The state rows of the whole feed, each with its life. The cancel rows of its key and version end it, up to the next
    such state row. The columns of a life begin with `_dbt_`.
@@ -152,7 +145,6 @@
     inner any join _dbt_lives using ({{ state }}, _apply)
   )
 {%- endmacro %}
-
 
 {# A life ends with the first change above it. If there is none, it ends with a delete at the version of the state; such
    a cancel row can also repair a row that was stored twice. #}

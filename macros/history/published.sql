@@ -32,7 +32,6 @@
     ) = 0
 {%- endmacro %}
 
-
 {# What the feed began with, according to its comment, if the table existed before it: the number of rows, and the first
    apply that it has. Both are 0 if the feed began with another table, or with the first apply. #}
 {% macro get_begin_sql(history) -%}
@@ -44,7 +43,6 @@
   from system.tables
   where {{ versioned_collapsing.get_is_table_sql(history.changes) }}
 {%- endmacro %}
-
 
 {# The applies to the current table, from a given one on, each with what the feed has of it. `is_complete`: the feed has
    all that the apply set out to publish, which may be nothing. #}
@@ -80,7 +78,6 @@
   settings join_use_nulls = 0
 {%- endmacro %}
 
-
 {# Whether the table had rows before the ledger began to count. #}
 {% macro get_has_older_rows_sql(history) -%}
   select count() > 0
@@ -88,7 +85,6 @@
   where target_uuid = {{ history.uuid }}
     and (status = 'adopted' or (apply = 0 and status in ('applied', 'partial', 'rebalanced') and states + cancels > 0))
 {%- endmacro %}
-
 
 {% macro get_lack_message(history) %}
   {%- do return(
@@ -101,7 +97,6 @@
       ~ 'it again: run the model of the view')
   ) -%}
 {% endmacro %}
-
 
 {# The numbers of the applies that began after a time, as an array. #}
 {% macro get_applies_after_sql(history, at) -%}
@@ -141,7 +136,6 @@
       {{ versioned_collapsing.quote_literal(versioned_collapsing.get_lack_message(history)) }}
     ) = 0
 {%- endmacro %}
-
 
 {# The rows of the feed that belong to applies, given the name of the array with their numbers. #}
 {% macro get_is_of_applies_sql(applies) -%}

@@ -19,7 +19,6 @@
   )
 {%- endmacro %}
 
-
 {# The table must not have the columns that `versions` adds. #}
 {% macro validate_version_columns(history, added) %}
   {%- set taken = added | select('in', history.plain_names) | list -%}

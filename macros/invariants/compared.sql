@@ -70,7 +70,6 @@
   having _dbt_live_rows <> 0 or _dbt_kind <> 'same'
 {%- endmacro %}
 
-
 {# The columns of a comparison, each with its types on both sides. #}
 {% macro get_compared_columns(names, types, given_types) %}
   {%- set compared = [] -%}
@@ -80,7 +79,6 @@
   {%- endfor -%}
   {%- do return(compared) -%}
 {% endmacro %}
-
 
 {# Stops before ClickHouse does: ClickHouse's message quotes SQL that it cannot parse, which may hold a password. #}
 {% macro validate_reference(caller_name, reference) %}
@@ -96,7 +94,6 @@
   {%- endif -%}
 {% endmacro %}
 
-
 {# A reference in messages. Anything after its name may hold a password, as in
    `postgresql('host', 'db', 'orders', 'reader', '…')`. #}
 {% macro get_reference_text(reference) %}
@@ -104,7 +101,6 @@
   {%- set name = modules.re.sub('[(\'$][\\s\\S]*', '', text) -%}
   {%- do return(text if name and name == text else name ~ '(…)') -%}
 {% endmacro %}
-
 
 {# Both sides must have the columns that are compared; `columns` are those that the user names. Types are empty while
    dbt parses, and if a table does not exist. #}
@@ -129,7 +125,6 @@
   {%- endif -%}
 {% endmacro %}
 
-
 {# The names of the columns that differ, according to the conditions in `differs`. #}
 {% macro get_differing_columns_sql(names, differs) %}
   {%- do return(
@@ -137,7 +132,6 @@
       ~ versioned_collapsing.quote_literals(names) ~ "], [" ~ differs | join(', ') ~ "])"
   ) -%}
 {% endmacro %}
-
 
 {# For each column, the condition that it has more than one value; null counts as a value. #}
 {% macro get_columns_differ(names) %}
@@ -148,7 +142,6 @@
   {%- do return(differs) -%}
 {% endmacro %}
 
-
 {# A column of the table in a comparison, as text if it is an Enum: a reference may have values that the Enum lacks. It
    is Nullable, like the reference's value: ClickHouse hashes 5 and a Nullable 5 differently. #}
 {% macro get_live_value_sql(column) %}
@@ -158,12 +151,10 @@
   {%- do return(versioned_collapsing.get_cast_or_null_sql(name, column.type, type)) -%}
 {% endmacro %}
 
-
 {% macro _get_compared_type(type) %}
   {%- set base = versioned_collapsing.get_base_type(type) -%}
   {%- do return('String' if base.startswith('Enum') else base) -%}
 {% endmacro %}
-
 
 {# A column of the reference, in the type in which it is compared. Null stays null, and a value that does not fit
    becomes null, so that both show. The text of a day may go on with a time. #}
@@ -178,7 +169,6 @@
   {%- do return(versioned_collapsing.get_cast_or_null_sql(given, column.given_type, type)) -%}
 {% endmacro %}
 
-
 {# Whether a value of the reference is not the same in the type of the table: it does not fit, or it says more. The rule
    is that of the rows that an apply takes. #}
 {% macro _get_is_lost_sql(column) %}
@@ -192,7 +182,6 @@
   {%- do return('isNotNull(' ~ name ~ ') and not ifNull(' ~ fits ~ ', false)') -%}
 {% endmacro %}
 
-
 {# The types of the stored columns, by name, without the sign. #}
 {% macro read_stored_columns(relation, sign) %}
   {%- set columns = {} -%}
@@ -202,7 +191,6 @@
   {%- endfor -%}
   {%- do return(columns) -%}
 {% endmacro %}
-
 
 {# The types of a reference's columns. Empty if the table or the reference does not exist yet: dbt compiles tests even
    then. #}
@@ -214,7 +202,6 @@
   {%- endif -%}
   {%- do return(versioned_collapsing.read_types(reference)) -%}
 {% endmacro %}
-
 
 {# The types of the columns of anything that can follow `from`, by name. #}
 {% macro read_types(relation) %}

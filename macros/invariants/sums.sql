@@ -11,7 +11,6 @@
   {{ versioned_collapsing.get_sums_sql(reference, grouped, summed) }}
 {%- endmacro %}
 
-
 {# The sums that an aggregate has stored, named by position: `_dbt_sum_1`. #}
 {% macro get_kept_sums_sql(aggregate, groups, measures) %}
   select
@@ -27,7 +26,6 @@
   {%- endif %}
 {%- endmacro %}
 
-
 {# The columns that a comparison of sums shows; `sides` names its two sides, such as `table` and `aggregate`. #}
 {% macro get_shown_sums(measures, sides) %}
   {%- set shown = [] -%}
@@ -36,7 +34,6 @@
   {%- endfor -%}
   {%- do return(shown + ['differing_columns', 'failing_condition']) -%}
 {% endmacro %}
-
 
 {# The groups in which the sums of two CTEs differ. Sums have names in `_dbt_expected`, and positions in `_dbt_found`.
    The last of `measures` is the count.
@@ -103,13 +100,11 @@
   having notEmpty(_dbt_differing_columns)
 {%- endmacro %}
 
-
 {% macro _get_only_in_sql(side, other) %}
   {%- do return(
       versioned_collapsing.quote_literal('the ' ~ side ~ ' has the group, but the ' ~ other ~ ' does not')
   ) -%}
 {% endmacro %}
-
 
 {# The names of the columns that a projection stores. ClickHouse names them after the expressions of its query, so the
    same query on the table shows them. #}
@@ -121,7 +116,6 @@
       ~ ' ' ~ versioned_collapsing.get_settings_sql() -%}
   {%- do return(adapter.get_column_schema_from_query(query) | map(attribute='name') | list) -%}
 {% endmacro %}
-
 
 {# The sums that an aggregating projection has stored, named by position: `_dbt_sum_1`. #}
 {% macro get_projection_sums_sql(relation, projection, groups, stored) %}
@@ -139,7 +133,6 @@
   group by {{ versioned_collapsing.quote_names(group_names) }}
   {%- endif %}
 {%- endmacro %}
-
 
 {# The rows of a table, for `from`, read without projections: no projection has `_part_offset`. #}
 {% macro get_rows_without_projections(table) %}

@@ -6,7 +6,6 @@
   {%- endif -%}
 {% endmacro %}
 
-
 {% macro validate_has_version(table) %}
   {%- if execute and table.is_collapsing and not table.version -%}
     {%- do exceptions.raise_compiler_error(
@@ -15,7 +14,6 @@
   {%- endif -%}
 {% endmacro %}
 
-
 {% macro validate_waiting_limits(rows, share) %}
   {%- if rows is none and share is none -%}
     {%- do exceptions.raise_compiler_error(
@@ -23,7 +21,6 @@
     ) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# The tombstones of a versioned_collapsing table, for `from`, without expired ones. None if the table has none of its
    own, or if their key is not that of the test. #}
@@ -49,7 +46,6 @@
   ) -%}
 {% endmacro %}
 
-
 {# A name without its quotes. #}
 {% macro _strip_quotes(name) %}
   {%- if not name or name | length < 3 or name[0] not in '`"' or name[-1] != name[0] -%}
@@ -57,7 +53,6 @@
   {%- endif -%}
   {%- do return(modules.re.sub('\\\\(.)', '\\1', name[1:-1])) -%}
 {% endmacro %}
-
 
 {# The failing rows of a generic test. The caller's own columns begin with `_dbt_`. They come after the user's columns,
    and the prefix is removed from those in `names`, unless the table or `taken` has a column of that name. The settings
@@ -79,14 +74,12 @@ from (
 ) as _dbt_failing
 {%- endmacro %}
 
-
 {# Tests read the stored rows, whatever a profile says about FINAL, and group by columns of any type. #}
 {% macro get_test_settings_sql() %}
   {%- do return(versioned_collapsing.get_settings_sql(none, {
       'allow_suspicious_types_in_group_by': 1, 'allow_suspicious_types_in_order_by': 1,
   })) -%}
 {% endmacro %}
-
 
 {# The IDs of the last partitions, in the order of their values: numbers as numbers, dates as dates. They are looked up
    first, because ClickHouse skips whole parts only for literals. None if they are not asked for; empty if the table has
@@ -106,7 +99,6 @@ from (
   {%- do return(run_query(query).rows | map(attribute='_partition_id') | list or ['']) -%}
 {% endmacro %}
 
-
 {# The condition that limits a test to part of the table: the config `where`, one in `sample` keys, by hash, and the
    last partitions. The rows of a pair agree in key, partition and everything that `where` can use except the sign. So
    if a table conforms, each part of it does. #}
@@ -121,18 +113,15 @@ from (
   {%- do return(conditions | join(' and ') or 'true') -%}
 {% endmacro %}
 
-
 {# In a tuple, because the hash of a null is null. #}
 {% macro get_sample_sql(key, sample) -%}
   cityHash64(tuple({{ key }})) % {{ sample }} = 0
 {%- endmacro %}
 
-
 {% macro get_partitions_sql(partitions) %}
   {%- set ids = versioned_collapsing.quote_literals(partitions) -%}
   {%- do return('_partition_id in (' ~ ids ~ ')' if partitions else 'true') -%}
 {% endmacro %}
-
 
 {# The condition that limits both sides of a comparison to the same keys: `key` has the columns of the other side,
    `expressions` those of the table. #}
@@ -146,7 +135,6 @@ from (
   {%- endif -%}
   {%- do return(conditions | join(' and ') or 'true') -%}
 {% endmacro %}
-
 
 {# What a test needs to know about its table. The engine tells it, whoever made the table; `sign`, `version` and `key`
    can be given if there is no such engine, as for a view that passes the signs on.
@@ -179,7 +167,6 @@ from (
   }) -%}
 {% endmacro %}
 
-
 {# The relation behind the `model` of a generic test: with the config `where`, dbt passes a subquery instead. #}
 {% macro get_tested_relation(model) %}
   {%- if model is not string -%}{%- do return(model) -%}{%- endif -%}
@@ -194,7 +181,6 @@ from (
   )) -%}
 {% endmacro %}
 
-
 {% macro _validate_table_is_seen(model, found) %}
   {%- if found is none -%}
     {%- do exceptions.raise_compiler_error(
@@ -203,7 +189,6 @@ from (
     ) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# Engine, sign, version and sorting key of a table; none if it does not exist. #}
 {% macro read_collapsing_engine(relation) %}
@@ -222,7 +207,6 @@ from (
   }) -%}
 {% endmacro %}
 
-
 {% macro _validate_has_sign(relation, engine, sign) %}
   {%- if engine is not none and not engine['is_collapsing'] and not sign -%}
     {%- do exceptions.raise_compiler_error(
@@ -232,7 +216,6 @@ from (
   {%- endif -%}
 {% endmacro %}
 
-
 {# A key as SQL: column names are quoted, anything else stays as given. #}
 {% macro _get_key_sql(key, columns) %}
   {%- set parts = [] -%}
@@ -241,7 +224,6 @@ from (
   {%- endfor -%}
   {%- do return(parts | join(', ')) -%}
 {% endmacro %}
-
 
 {# How many rows of a group merges will remove: those beyond the sum of the signs. #}
 {% macro get_waiting_rows_count_sql(sign) %}

@@ -14,7 +14,6 @@
   {%- endfor -%}
 {% endmacro %}
 
-
 {% macro _print_collapse_status(table, node, options) %}
   {%- do versioned_collapsing.validate_settings('collapse_status', versioned_collapsing.read_profile_settings()) -%}
   {%- do versioned_collapsing.validate_no_virtual_columns(
@@ -53,7 +52,6 @@
   {%- endfor -%}
 {% endmacro %}
 
-
 {# A run in words, without the counts that are 0. #}
 {% macro _get_run_text(run) %}
   {%- set lines = [] -%}
@@ -69,12 +67,10 @@
   ) -%}
 {% endmacro %}
 
-
 {# Prints a text in lines of at most 100 characters. #}
 {% macro _print_wrapped(text) %}
   {%- do print('  ' ~ text | wordwrap(96, break_long_words=false) | replace('\n', '\n    ')) -%}
 {% endmacro %}
-
 
 {# Prints the lines about the change feed of a table, and about the views that are maintained from it. #}
 {% macro _print_feed_status(table, node, options) %}
@@ -93,13 +89,11 @@
   {%- endfor -%}
 {% endmacro %}
 
-
 {% macro get_feed_status_sql(feed_relation) -%}
   select count() as n, min(_apply) as _dbt_first, max(_apply) as _dbt_last
   from {{ feed_relation }}
   {{ versioned_collapsing.get_settings_sql() }}
 {%- endmacro %}
-
 
 {% macro _get_view_status(view, found) %}
   {%- set command = 'dbt run --select ' ~ versioned_collapsing.get_selector(view) -%}

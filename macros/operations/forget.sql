@@ -39,7 +39,6 @@
   {%- do versioned_collapsing.give_up_lock(apply) -%}
 {% endmacro %}
 
-
 {% macro _validate_request(node, options, key, keys) %}
   {%- set given = [key] if key is mapping else key or [] -%}
   {%- set wrong = [] -%}
@@ -56,7 +55,6 @@
     ) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# Completes what other runs have left unfinished. Returns the apply with its number. #}
 {% macro _complete_earlier_runs(table, options, node, apply) %}
@@ -76,7 +74,6 @@
   {%- do versioned_collapsing.drop_staged(table) -%}
   {%- do return(apply) -%}
 {% endmacro %}
-
 
 {# Stages the keys. Returns what later steps need to know of them:
 
@@ -116,7 +113,6 @@
   }) -%}
 {% endmacro %}
 
-
 {% macro _get_key_columns(options, columns) %}
   {%- set key_columns = [] -%}
   {%- for name in options.unique_key -%}
@@ -124,7 +120,6 @@
   {%- endfor -%}
   {%- do return(key_columns) -%}
 {% endmacro %}
-
 
 {% macro _get_create_keys_sql(relation, key_columns, apply) -%}
   create table {{ relation }} {{ on_cluster_clause(relation) }} (
@@ -138,7 +133,6 @@
   comment {{ versioned_collapsing.quote_literal(apply.run_id) }}
 {%- endmacro %}
 
-
 {% macro _get_create_hashes_sql(forgotten, secret) -%}
   create table {{ forgotten }} {{ on_cluster_clause(forgotten) }} (
     hash String comment 'HMAC-SHA256 of the key',
@@ -150,7 +144,6 @@
   {{ versioned_collapsing.get_settings_sql() }}
   comment {{ versioned_collapsing.quote_literal(versioned_collapsing.get_forgotten_comment(secret)) }}
 {%- endmacro %}
-
 
 {# The keys that an argument gives. ClickHouse leaves the arguments of `encrypt` and `decrypt` out of its logs. #}
 {% macro _get_given_keys_sql(key_columns, key, secret) -%}
@@ -168,7 +161,6 @@
   )
 {%- endmacro %}
 
-
 {% macro _get_cast_keys_sql(key_columns) %}
   {%- set casts = [] -%}
   {%- for column in key_columns -%}
@@ -179,7 +171,6 @@
   {%- endfor -%}
   {%- do return(casts | join(', ')) -%}
 {% endmacro %}
-
 
 {# The keys that were forgotten before and that the table, its feed, its tombstones or a table in `also` have. #}
 {% macro _get_known_keys_sql(table, key_columns, found, also, secret) -%}
@@ -196,7 +187,6 @@
   ({{ selects | join(' union all ') }})
 {%- endmacro %}
 
-
 {# The condition that a row has a key that was forgotten before. #}
 {% macro _get_is_known_sql(table, key_columns, secret) %}
   {%- do return(
@@ -204,7 +194,6 @@
       ~ ' in (select hash from ' ~ versioned_collapsing.get_forgotten_relation(table) ~ ')'
   ) -%}
 {% endmacro %}
-
 
 {# The tables in `also`: `orders`, `landing.orders`. #}
 {% macro _get_named_relations(table, also) %}
@@ -215,7 +204,6 @@
   {%- endfor -%}
   {%- do return(named) -%}
 {% endmacro %}
-
 
 {# From here on, changes of the keys are left out. #}
 {% macro _remember_hashes(table, subject, apply) %}
@@ -231,7 +219,6 @@
   {%- endcall %}
 {% endmacro %}
 
-
 {# The versioned_collapsing_view models on the table that are built, each with its node and relation. #}
 {% macro _read_views_of(node) %}
   {%- set views = [] -%}
@@ -244,7 +231,6 @@
   {%- endfor -%}
   {%- do return(views) -%}
 {% endmacro %}
-
 
 {# Runs have dropped staged tables and old copies of views, which ClickHouse keeps on the disk for eight minutes. They
    are brought back, and dropped at once. #}
@@ -269,7 +255,6 @@
     {%- do versioned_collapsing.drop_tables([dropped]) -%}
   {%- endfor -%}
 {% endmacro %}
-
 
 {# The tables in which the keys are searched: the table, its companions, what materialized views fill, and every other
    table of the server that has columns with the names of the key.
@@ -313,7 +298,6 @@
   {%- do return(places) -%}
 {% endmacro %}
 
-
 {# The tables of the server that have all columns of the key, by name. #}
 {% macro _read_tables_with_key(subject, apply) %}
   {%- set names = subject.columns | map(attribute='name') | list -%}
@@ -338,7 +322,6 @@
   {%- do return(tables) -%}
 {% endmacro %}
 
-
 {# Another table may have other types, so texts are compared. #}
 {% macro _get_has_same_text_sql(subject) %}
   {%- set texts = [] -%}
@@ -349,7 +332,6 @@
   {%- do return(key ~ ' in (select ' ~ texts | join(', ') ~ ' from ' ~ subject.relation ~ ')') -%}
 {% endmacro %}
 
-
 {% macro _validate_also(options, unknown, apply) %}
   {%- if unknown -%}
     {%- do versioned_collapsing.stop_run(apply,
@@ -358,7 +340,6 @@
     ) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# Materialized views see only what is inserted. So they get the opposites of the rows, by a numbered apply. #}
 {% macro _cancel_in_materialized_views(table, options, columns, subject, apply) %}
@@ -388,7 +369,6 @@
     ) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# Lets the ledger and the note in the feed say what will be left, before rows go: then a killed operation can be
    repeated, and ends with the same numbers. History needs all rows of an apply, and these are all of them now. #}
@@ -425,7 +405,6 @@
   {%- endif -%}
 {% endmacro %}
 
-
 {% macro _get_settle_feed_sql(table, feed, ledger, subject, apply) -%}
   {%- set model = versioned_collapsing.quote_literal(apply.model) -%}
   {%- set uuid = versioned_collapsing.get_table_uuid_sql(table) -%}
@@ -444,7 +423,6 @@
   {{ versioned_collapsing.get_settings_sql(apply) }}
 {%- endmacro %}
 
-
 {# Removes the rows, and the old parts that have them, from the disk. If a table has no key, a merge removes rows that
    add up to nothing. #}
 {% macro _erase(place, apply) %}
@@ -462,7 +440,6 @@
   {%- do versioned_collapsing._drop_old_parts(place.relation) -%}
 {% endmacro %}
 
-
 {# ClickHouse keeps the parts that a mutation has replaced for eight minutes. A statement that drops parts also removes
    those whose time is over, so the time is set to nothing meanwhile. #}
 {% macro _drop_old_parts(relation) %}
@@ -477,7 +454,6 @@
     ) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# `reconcile` has noted keys: those that differed, and the bounds of ranges. #}
 {% macro _erase_verifications(table, subject, apply) %}
@@ -500,7 +476,6 @@
   {%- endif -%}
 {% endmacro %}
 
-
 {# Fills a view from its tables: whatever it groups by, nothing of the keys is left. #}
 {% macro _fill_view_again(view, node, apply) %}
   {%- set sql = render(view.node.raw_code) -%}
@@ -519,12 +494,10 @@
   {%- do versioned_collapsing.give_up_source_locks(others, apply) -%}
 {% endmacro %}
 
-
 {# The certificates: what was searched, what was found there, and what is left. #}
 {% macro _get_certificates_relation(table) %}
   {%- do return(table.incorporate(path={'identifier': 'versioned_collapsing_certificates'}, type='table')) -%}
 {% endmacro %}
-
 
 {% macro _create_certificates(table) %}
   {% call statement('create_certificates') -%}
@@ -547,7 +520,6 @@
   {%- endcall %}
 {% endmacro %}
 
-
 {# Counts the rows of the keys in all places. With the status `found`, they are those before the removal. Otherwise they
    are those that are left, and the row is the certificate. #}
 {% macro _record_places(table, keys, places, status, apply) %}
@@ -557,7 +529,6 @@
     {{ versioned_collapsing._get_record_places_sql(table, keys, places, status, apply) }}
   {%- endcall %}
 {% endmacro %}
-
 
 {% macro _get_record_places_sql(table, keys, places, status, apply) -%}
   {%- set certificates = versioned_collapsing._get_certificates_relation(table) -%}
@@ -601,7 +572,6 @@
   {{ versioned_collapsing.get_settings_sql(apply) }}
 {%- endmacro %}
 
-
 {% macro _log_certificate(table, apply) %}
   {%- set query -%}
     select place, status, keys, found as n
@@ -628,7 +598,6 @@
       ~ apply.run_id ~ ':\n' ~ lines | join('\n'), info=true
   ) -%}
 {% endmacro %}
-
 
 {# Searches again for all keys of a table that were forgotten, as `reconcile` without a reference. A row where the
    certificate says that there is none is an error. #}
@@ -677,7 +646,6 @@
   ) -%}
 {% endmacro %}
 
-
 {% macro _validate_has_certificates(table, has_certificates) %}
   {%- if not has_certificates -%}
     {%- do exceptions.raise_compiler_error(
@@ -686,7 +654,6 @@
     ) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# What is back is in the database, and in nothing that dbt compiles. #}
 {% macro _validate_nothing_is_back(node, back) %}

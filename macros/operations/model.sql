@@ -8,7 +8,6 @@
   {%- do return(found[0]) -%}
 {% endmacro %}
 
-
 {% macro get_collapsing_nodes() %}
   {%- do return(
       graph.nodes.values() | selectattr('config.materialized', 'equalto',
@@ -17,13 +16,11 @@
   ) -%}
 {% endmacro %}
 
-
 {# The node with this unique_id or, if there is none, the nodes with this name. #}
 {% macro get_nodes_named(name, nodes) %}
   {%- set by_id = nodes | selectattr('unique_id', 'equalto', name) | list -%}
   {%- do return(by_id or nodes | selectattr('name', 'equalto', name) | list) -%}
 {% endmacro %}
-
 
 {# A name must mean one node. #}
 {% macro validate_one_node(operation, name, found) %}
@@ -35,7 +32,6 @@
   {%- endif -%}
 {% endmacro %}
 
-
 {% macro validate_collapsing_node(operation, name, found, nodes) %}
   {%- if not found -%}
     {%- set known = nodes | map(attribute='name') | unique | sort | join(', ') -%}
@@ -45,7 +41,6 @@
     ) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# The table of such a model. Raises an error if it does not exist, or if the profile has settings that leave rows
    out. #}
@@ -59,7 +54,6 @@
   {%- do return(table) -%}
 {% endmacro %}
 
-
 {% macro validate_table_is_there(operation, node, table) %}
   {%- if table is none -%}
     {%- do exceptions.raise_compiler_error(
@@ -69,13 +63,11 @@
   {%- endif -%}
 {% endmacro %}
 
-
 {% macro get_valid_options(node) %}
   {%- set options = versioned_collapsing.get_versioned_collapsing_options(node.config, node) -%}
   {%- do versioned_collapsing.validate_versioned_collapsing_options(node, options) -%}
   {%- do return(options) -%}
 {% endmacro %}
-
 
 {# If a run died while it wrote, the model must complete that run first. #}
 {% macro validate_finished(operation, table, node, ledger, apply) %}
@@ -87,7 +79,6 @@
     ) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# The lock of a run that is still at work stays. #}
 {% macro validate_can_be_released(table, holder) %}

@@ -27,7 +27,6 @@
   {%- do log(versioned_collapsing.get_repair_message(table, found) ~ end, info=true) -%}
 {% endmacro %}
 
-
 {% macro read_repairs_sql(table, options, columns) %}
   {%- set tables = versioned_collapsing.read_tables_of(table) -%}
   {%- set has_tombstones = options.remember_deletes and tables.tombstones
@@ -44,7 +43,6 @@
   {%- do return(versioned_collapsing.get_repairs_sql(rows_sql, ends_sql, options, columns)) -%}
 {% endmacro %}
 
-
 {% macro read_repair_counts(options, repairs) %}
   {%- set found = run_query(versioned_collapsing.get_repair_counts_sql(options, repairs)).rows[0] -%}
   {%- do return({
@@ -54,7 +52,6 @@
       'undecided_keys': found['undecided_keys'] | int,
   }) -%}
 {% endmacro %}
-
 
 {% macro get_repair_counts_sql(options, repairs) -%}
   {%- set key = versioned_collapsing.quote_names(options.unique_key) -%}
@@ -73,7 +70,6 @@
   )
   {{ versioned_collapsing.get_settings_sql() }}
 {%- endmacro %}
-
 
 {# Writes the repairs, which are signed rows. They are staged and written like those of `old_state: stream`, and are
    completed like them if the operation dies. #}
@@ -96,7 +92,6 @@
   {%- do versioned_collapsing.drop_staged(table, ['signed']) -%}
 {% endmacro %}
 
-
 {# A dry run that finds something is an error, so that the exit code shows it. #}
 {% macro validate_nothing_to_repair(table, found, model) %}
   {%- set command = "dbt run-operation rebalance --args '{model: " ~ model ~ ", dry_run: false}'" -%}
@@ -107,7 +102,6 @@
     ) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {% macro get_repair_message(table, found) %}
   {%- do return(

@@ -38,7 +38,6 @@
   {%- do return(total.counts) -%}
 {% endmacro %}
 
-
 {# What is compared with what:
 
    - table, node, options: those of the model
@@ -73,7 +72,6 @@
   }) -%}
 {% endmacro %}
 
-
 {# What to read the reference from: a model on Spark through the hand-off, a model on ClickHouse by its name, and
    anything else as it is given. #}
 {% macro _get_reference_relation(reference) %}
@@ -90,7 +88,6 @@
   {%- do return(versioned_collapsing.quote_name(node.schema) ~ '.' ~ versioned_collapsing.quote_name(node.alias)) -%}
 {% endmacro %}
 
-
 {% macro _validate_ranges(ranges, at_once) %}
   {%- if ranges is not none and (ranges is not integer or not 1 <= ranges <= 10000) -%}
     {%- do exceptions.raise_compiler_error(
@@ -102,7 +99,6 @@
     ) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# The version up to which the reference is known, and what else decides whether the table can be compared there:
 
@@ -138,14 +134,12 @@
   }) -%}
 {% endmacro %}
 
-
 {% macro _get_position_sql(text, type) %}
   {%- do return(
       'accurateCastOrNull(' ~ versioned_collapsing.quote_literal(text) ~ ', '
       ~ versioned_collapsing.quote_literal(type) ~ ')'
   ) -%}
 {% endmacro %}
-
 
 {# A position must be a version, and the table must know which keys it has deleted above it. #}
 {% macro _validate_position(comparison, position) %}
@@ -167,7 +161,6 @@
     ) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# The columns of the key by which ranges are cut, on both sides. It is the column itself if an index or another
    database can use it, and otherwise the value that is compared. #}
@@ -195,7 +188,6 @@
   {%- do return(keys) -%}
 {% endmacro %}
 
-
 {# A hash that two runs of one cycle share. It covers the reference, the columns, how the keys are cut into ranges, and
    the time zone of the session, in which texts of times are read. #}
 {% macro _get_cycle_definition(comparison, keys, position, ranges) %}
@@ -204,7 +196,6 @@
       position.timezone
   ]))) -%}
 {% endmacro %}
-
 
 {# The ranges of the last cycle that are not verified; none if that cycle is complete, or has another definition. #}
 {% macro _read_ranges_left(comparison, definition) %}
@@ -237,7 +228,6 @@
   {%- do return(left) -%}
 {% endmacro %}
 
-
 {# The condition that a row is about the table that has the name now. #}
 {% macro _get_is_verification_sql(comparison) %}
   {%- do return(
@@ -245,7 +235,6 @@
       ~ versioned_collapsing.get_table_uuid_sql(comparison.table)
   ) -%}
 {% endmacro %}
-
 
 {# Begins a cycle: cuts the keys of the table into ranges with about the same number of rows. The bounds are keys of a
    sample. The first range has no lower bound and the last range has no upper one, so that each key of the reference is
@@ -292,7 +281,6 @@
   {%- endcall %}
 {% endmacro %}
 
-
 {# Compares a range, and records what was found. #}
 {% macro _compare_range(comparison, keys, position, range, show) %}
   {%- set found = run_query(
@@ -306,12 +294,10 @@
   {%- do return(counts) -%}
 {% endmacro %}
 
-
 {# The kinds of keys of a range that are counted. `compared` counts all of them except those that are `later`. #}
 {% macro get_verified_names() %}
   {%- do return(['compared', 'missing', 'unexpected', 'doubled', 'different', 'later']) -%}
 {% endmacro %}
-
 
 {% macro _get_range_counts_sql(comparison, keys, position, range, show) -%}
   {%- set key = versioned_collapsing.quote_names(comparison.options.unique_key) -%}
@@ -340,7 +326,6 @@
   {{ versioned_collapsing.get_settings_sql() }}
 {%- endmacro %}
 
-
 {# The condition that a key is in a range: at or above `lower`, and below `upper`. Every key is in exactly one range: if
    a null makes a comparison unknown, both conditions take the key to be below the bound. #}
 {% macro _get_is_in_range_sql(keys, range) %}
@@ -353,7 +338,6 @@
   {%- endif -%}
   {%- do return(conditions | join(' and ')) -%}
 {% endmacro %}
-
 
 {# A bound is the text of a tuple. An index, and another database, can use only the comparison of the first column. #}
 {% macro _get_range_bound_sql(keys, bound, comparison, negation) %}
@@ -368,7 +352,6 @@
       keys[0].sql ~ ' ' ~ comparison ~ ' tupleElement(' ~ bound_sql ~ ', 1) and ' ~ negation ~ '(' ~ is_from ~ ')'
   ) -%}
 {% endmacro %}
-
 
 {# The condition that the table has changed a key above the position: it has stored rows or a tombstone of the key
    there. #}
@@ -389,12 +372,10 @@
   )
 {%- endmacro %}
 
-
 {# The hash of a key with nulls in it is no null. #}
 {% macro _get_key_hash_sql(values) %}
   {%- do return('cityHash64(tuple(' ~ values | join(', ') ~ ', 0))') -%}
 {% endmacro %}
-
 
 {# Creates the table of the verifications. It gets one row for each range of a cycle when the range is planned, and one
    when it is verified. #}
@@ -454,7 +435,6 @@
   {%- endcall %}
 {% endmacro %}
 
-
 {# The sums of the counts of two ranges. #}
 {% macro _get_added_counts(total, counts) %}
   {%- set keys = [total.get('differing_keys'), counts.differing_keys] | select | join(', ') -%}
@@ -464,7 +444,6 @@
   {%- endfor -%}
   {%- do return(added) -%}
 {% endmacro %}
-
 
 {% macro _get_compared_text(counts, left, at_once) %}
   {%- set text = versioned_collapsing.format_count(counts.compared, 'key') ~ ' compared'
@@ -477,7 +456,6 @@
       else verified ~ ' of ' ~ versioned_collapsing.format_count(ranges, 'range') ~ ' verified')
   ) -%}
 {% endmacro %}
-
 
 {# A difference is in the database, and in nothing that dbt compiles. #}
 {% macro _validate_no_difference(comparison, counts, compared) %}

@@ -22,7 +22,6 @@
   })) -%}
 {% endmacro %}
 
-
 {# What a report shows about one table. #}
 {% macro read_report_of_table(table, node, runs) %}
   {%- do versioned_collapsing.prepare_ledger(table) -%}
@@ -52,7 +51,6 @@
   }) -%}
 {% endmacro %}
 
-
 {# A key is unbalanced if its uncollapsed rows are not exactly one state row. #}
 {% macro get_collapse_status_sql(table, options) -%}
   {%- set sign = versioned_collapsing.quote_name(options.sign) -%}
@@ -79,7 +77,6 @@
   {{ versioned_collapsing.get_settings_sql(none, {'do_not_merge_across_partitions_select_final': 1}) }}
 {%- endmacro %}
 
-
 {# The partitions with the most rows that wait for a merge, if these are a share of its rows. #}
 {% macro get_waiting_rows_sql(table, options, share=0, most=10) -%}
   {%- set sign = versioned_collapsing.quote_name(options.sign) -%}
@@ -103,14 +100,12 @@
   {{ versioned_collapsing.get_settings_sql() }}
 {%- endmacro %}
 
-
 {# How far a view is with the applies to a table. #}
 {% macro get_status_of_view_sql(table, view) -%}
   {%- set relation = api.Relation.create(schema=view.schema, identifier=view.alias) -%}
   {{ versioned_collapsing.get_view_status_sql(table, relation) }}
   {{ versioned_collapsing.get_settings_sql() }}
 {%- endmacro %}
-
 
 {# The rows of a query as mappings, with the values that JSON has. dbt's own reading of results guesses types: it takes
    the text '007' for a number. #}
@@ -129,7 +124,6 @@
   {%- do return(fromjson(run_query(query).rows[0]['_dbt_json'])) -%}
 {% endmacro %}
 
-
 {# What all runs together have done with a table. #}
 {% macro get_report_totals_sql(table) -%}
   select
@@ -147,7 +141,6 @@
   ) as _dbt_row
   {{ versioned_collapsing.get_settings_sql() }}
 {%- endmacro %}
-
 
 {# The last runs, the oldest first. `states_written` and `cancels_written` are the sums since the first run.
    `lag_seconds`: from when the first batch of the run had landed until its rows were visible. #}
@@ -192,11 +185,9 @@
   {{ versioned_collapsing.get_settings_sql() }}
 {%- endmacro %}
 
-
 {% macro _get_reported_names() %}
   {%- do return(versioned_collapsing.get_count_names() + versioned_collapsing.get_line_count_names()) -%}
 {% endmacro %}
-
 
 {# The space that a table and its helper tables take on disk. #}
 {% macro get_report_storage_sql(table) -%}
@@ -226,7 +217,6 @@
   {{ versioned_collapsing.get_settings_sql() }}
 {%- endmacro %}
 
-
 {# Whether a quarantine has the lines that the change sets of a table leave out. #}
 {% macro _is_line_kept(node) %}
   {%- set kept = versioned_collapsing.get_nodes_with_kept_lines() -%}
@@ -237,7 +227,6 @@
   {%- do return(read | select('in', kept) | list != []) -%}
 {% endmacro %}
 
-
 {# For a quarantine: its lines by reason and day. None for any other model. #}
 {% macro _read_quarantined(table, node, options) %}
   {%- if 'macro.versioned_collapsing.replace_quarantined_batches' in node.depends_on.macros -%}
@@ -247,7 +236,6 @@
   {%- endif -%}
   {%- do return(none) -%}
 {% endmacro %}
-
 
 {# The lines of a quarantine, by reason, source and the day on which their batch was taken. The version of a line is
    that time, in microseconds. #}
@@ -269,7 +257,6 @@
   {{ versioned_collapsing.get_settings_sql() }}
 {%- endmacro %}
 
-
 {% macro _read_verifications(table) %}
   {%- set relation = versioned_collapsing.get_verifications_relation(table) -%}
   {%- if versioned_collapsing.read_tables([relation]) -%}
@@ -279,7 +266,6 @@
   {%- endif -%}
   {%- do return([]) -%}
 {% endmacro %}
-
 
 {# The last cycle of `reconcile`, with its sums. #}
 {% macro get_report_verifications_sql(table, verifications) -%}
@@ -302,7 +288,6 @@
   having verified > 0
   {{ versioned_collapsing.get_settings_sql() }}
 {%- endmacro %}
-
 
 {% macro get_report_server_sql() -%}
   select

@@ -26,7 +26,6 @@
   {%- do log(table ~ ': ' ~ options.version ~ ' was ' ~ stored ~ ' and is ' ~ declared ~ '.', info=true) -%}
 {% endmacro %}
 
-
 {% macro validate_wider_version(table, options, stored, declared, apply) %}
   {%- if declared is none or not versioned_collapsing.is_wider_integer(stored, declared) -%}
     {%- do versioned_collapsing.stop_run(apply,
@@ -36,7 +35,6 @@
     ) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {% macro get_widen_version_statements(table, options, type, others) %}
   {%- set tombstones = versioned_collapsing.get_tombstones_relation(table) -%}

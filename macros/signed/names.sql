@@ -6,7 +6,6 @@
   {%- do return(text if is_simple else '(' ~ text ~ ')') -%}
 {% endmacro %}
 
-
 {# A sign, or the product of several: a row of a join counts with the product of its tables' signs. #}
 {% macro _get_sign_sql(sign) %}
   {%- set factors = [] -%}
@@ -16,14 +15,12 @@
   {%- do return(factors | join(' * ')) -%}
 {% endmacro %}
 
-
 {# A name, quoted unless it needs no quotes or has them: `_sign`, `o._sign`. #}
 {% macro _get_identifier(name) %}
   {%- set part = '(?:[A-Za-z_]\\w*|`(?:[^`\\\\]|\\\\.)+`|"(?:[^"\\\\]|\\\\.)+")' -%}
   {%- set is_identifier = modules.re.fullmatch(part ~ '(?:[.]' ~ part ~ ')*', name) -%}
   {%- do return(name if is_identifier else versioned_collapsing.quote_name(name)) -%}
 {% endmacro %}
-
 
 {# A mapping stays as it is; a name or a list of names becomes a mapping to the columns of those names. #}
 {% macro get_named_expressions(columns) %}

@@ -16,7 +16,6 @@
   {{ versioned_collapsing.get_sums_sql(relation, groups, signed) }}
 {%- endmacro %}
 
-
 {# `sum(expression)` of the live rows. The spelling is fixed, with the sign last: an aggregating projection matches its
    query by the expression, and `sum(_sign * x)` would be a different one.
 
@@ -25,17 +24,14 @@
   sum({{ versioned_collapsing._get_times_sign_sql(expression, sign) }})
 {%- endmacro %}
 
-
 {% macro _get_times_sign_sql(expression, sign) -%}
   {{ versioned_collapsing._get_operand(expression) }} * {{ versioned_collapsing._get_sign_sql(sign) }}
 {%- endmacro %}
-
 
 {# The number of live rows: `count(*)` of the current rows. #}
 {% macro signed_count(sign='_sign') -%}
   sum({{ versioned_collapsing._get_sign_sql(sign) }})
 {%- endmacro %}
-
 
 {# `avg(expression)` of the live rows; null for a group without live rows, because dividing a Decimal by 0 throws. With
    `is_nullable`, the average is over the rows that have a value. #}
@@ -45,18 +41,15 @@
   ({{ versioned_collapsing.signed_sum(expression, sign) }} / nullIf({{ rows }}, 0))
 {%- endmacro %}
 
-
 {# `count(expression)` of the live rows: those in which it is not null. #}
 {% macro signed_count_non_null(expression, sign='_sign') -%}
   {{ versioned_collapsing.signed_count_if(versioned_collapsing._get_operand(expression) ~ ' is not null', sign) }}
 {%- endmacro %}
 
-
 {# `countIf(condition)` of the live rows. #}
 {% macro signed_count_if(condition, sign='_sign') -%}
   sumIf({{ versioned_collapsing._get_sign_sql(sign) }}, {{ condition }})
 {%- endmacro %}
-
 
 {# `avgIf(expression, condition)` of the live rows. #}
 {% macro signed_avg_if(expression, condition, sign='_sign', is_nullable=false) -%}
@@ -66,12 +59,10 @@
   ({{ versioned_collapsing.signed_sum_if(expression, condition, sign) }} / nullIf({{ rows }}, 0))
 {%- endmacro %}
 
-
 {# `sumIf(expression, condition)` of the live rows. #}
 {% macro signed_sum_if(expression, condition, sign='_sign') -%}
   sumIf({{ versioned_collapsing._get_times_sign_sql(expression, sign) }}, {{ condition }})
 {%- endmacro %}
-
 
 {# The same sums as an aggregating projection, for the option `projections` of the table's model. Queries that spell
    groups and sums as these macros do are answered from it. #}
@@ -80,7 +71,6 @@
   {%- set grouping = ' group by ' ~ columns.groups | join(', ') if columns.groups else '' -%}
   {%- do return({'name': name, 'query': 'select ' ~ columns.all | join(', ') ~ grouping}) -%}
 {% endmacro %}
-
 
 {# The expressions of such a projection: `groups`, and `all` in the order of its columns. #}
 {% macro get_projected_columns(group_by, sums, sign) %}

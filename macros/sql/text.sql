@@ -3,7 +3,6 @@
   {%- do return(n ~ ' ' ~ (noun if n | int == 1 else noun ~ 's')) -%}
 {% endmacro %}
 
-
 {# The one of `names` that most resembles a name, or none. The likeness is the share of letter pairs that the two names
    have in common. #}
 {% macro get_near_name(name, names, least_likeness=0.5) %}
@@ -19,7 +18,6 @@
   {%- do return(best.name) -%}
 {% endmacro %}
 
-
 {% macro _letter_pairs(name) %}
   {%- set letters = '^' ~ name | lower | replace('_', '') | replace('-', '') ~ '$' -%}
   {%- set pairs = [] -%}
@@ -28,7 +26,6 @@
   {%- endfor -%}
   {%- do return(pairs) -%}
 {% endmacro %}
-
 
 {% macro split_top_level(text) %}
   {%- set arguments = [] -%}
@@ -40,7 +37,6 @@
   {%- do arguments.append(text[at.start :] | trim) -%}
   {%- do return(arguments) -%}
 {% endmacro %}
-
 
 {# The commas and brackets of a type or an expression, without those inside quoted names and string literals. Each has
    its position, and the number of brackets that are open after it. #}
@@ -60,13 +56,11 @@
   {%- do return(tokens) -%}
 {% endmacro %}
 
-
 {# `(a, b)` becomes `a, b`; `(a) + (b)` stays. #}
 {% macro strip_parentheses(text) %}
   {%- set is_tuple = text.startswith('(') and versioned_collapsing.get_closing_position(text) == text | length - 1 -%}
   {%- do return(text[1:-1] if is_tuple else text) -%}
 {% endmacro %}
-
 
 {# The position at which the first bracket of a text is closed. #}
 {% macro get_closing_position(text) %}
@@ -76,17 +70,14 @@
   {%- do return(none) -%}
 {% endmacro %}
 
-
 {% macro as_list(value) %}
   {%- do return([] if value is none else [value] if value is string or value is number else value | list) -%}
 {% endmacro %}
-
 
 {# Array columns reach macros as lists or, by way of agate, as their text. #}
 {% macro parse_array(value) %}
   {%- do return(fromjson(value) if value is string else value) -%}
 {% endmacro %}
-
 
 {# The template once for each name, which takes the place of `{}`. #}
 {% macro get_texts(template, names) %}
@@ -95,24 +86,20 @@
   {%- do return(texts) -%}
 {% endmacro %}
 
-
 {% macro quote_literals(texts) %}
   {%- set literals = [] -%}
   {%- for text in texts -%}{%- do literals.append(versioned_collapsing.quote_literal(text)) -%}{%- endfor -%}
   {%- do return(literals | join(', ')) -%}
 {% endmacro %}
 
-
 {% macro quote_literal(text) %}
   {%- do return("'" ~ versioned_collapsing.escape_literal(text) ~ "'") -%}
 {% endmacro %}
-
 
 {# A text, escaped for the inside of a string literal. #}
 {% macro escape_literal(text) %}
   {%- do return(text | replace('\\', '\\\\') | replace("'", "\\'")) -%}
 {% endmacro %}
-
 
 {% macro quote_names(names) %}
   {%- set quoted = [] -%}
@@ -120,18 +107,15 @@
   {%- do return(quoted | join(', ')) -%}
 {% endmacro %}
 
-
 {# A name as a quoted identifier, whatever characters it contains. #}
 {% macro quote_name(name) %}
   {%- do return(adapter.quote(name | replace('\\', '\\\\') | replace('"', '\\"'))) -%}
 {% endmacro %}
 
-
 {# The model's select in parentheses, on lines of its own, because it may end with a comment. #}
 {% macro get_subquery_sql(sql) %}
   {%- do return('(\n' ~ sql ~ '\n)') -%}
 {% endmacro %}
-
 
 {% macro get_keys_equal_sql(left, right, unique_key) %}
   {%- set terms = [] -%}
@@ -140,7 +124,6 @@
   {%- endfor -%}
   {%- do return(terms | join(' and ')) -%}
 {% endmacro %}
-
 
 {# Column values as messages show them: (7, 5). Text is in quotes. #}
 {% macro get_shown_values_sql(names, alias=none) %}
@@ -154,12 +137,10 @@
   {%- do return("concat('(', " ~ shown | join(", ', ', ") ~ ", ')')") -%}
 {% endmacro %}
 
-
 {# The beginning of a text, for messages: a key may be as long as a book. #}
 {% macro get_shown_text_sql(text) %}
   {%- do return("concat(leftUTF8(" ~ text ~ ", 200), if(lengthUTF8(" ~ text ~ ") > 200, '…', ''))") -%}
 {% endmacro %}
-
 
 {# Columns and expressions of an option. Columns are quoted, because they may have any name. #}
 {% macro get_expressions_sql(expressions, columns) %}
@@ -170,7 +151,6 @@
   {%- do return(quoted | join(', ')) -%}
 {% endmacro %}
 
-
 {# A length of time in ClickHouse's form: '30 days' becomes `toIntervalDay(30)`, as it is stored in a TTL.
    None for any other text. #}
 {% macro get_interval_sql(text) %}
@@ -179,7 +159,6 @@
   ) -%}
   {%- do return('toInterval' ~ parts[2] | capitalize ~ '(' ~ parts[1] | int ~ ')' if parts else none) -%}
 {% endmacro %}
-
 
 {# A chain of CTEs, each of which adds one flag. `steps` has the flags in order, each with its expression, which may use
    earlier flags. `source` is what the first CTE reads, and `name` is the name of the last CTE. #}
@@ -193,7 +172,6 @@
     select * from {{ (steps | list | last) ~ '_known' }}
   )
 {%- endmacro %}
-
 
 {# Sums by group. `groups` and `sums` are pairs of a name, quoted if necessary, and an expression. The sums get their
    names in the outer select: in the inner one, a name could be the same as that of a column that another sum uses. #}
@@ -220,12 +198,10 @@
   )
 {%- endmacro %}
 
-
 {# A text without trailing zeros in its fraction: 10:00:00.500 becomes 10:00:00.5. #}
 {% macro get_without_zeros_sql(text) %}
   {%- do return(versioned_collapsing.get_replaced_sql(text, '\\.0*$|(\\.[0-9]*[1-9])0+$', '\\1')) -%}
 {% endmacro %}
-
 
 {% macro get_replaced_sql(text, pattern, replacement) %}
   {%- do return(

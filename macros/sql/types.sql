@@ -3,13 +3,11 @@
   {%- do return(type.startswith(('Nullable(', 'LowCardinality(Nullable(', 'Variant(', 'Dynamic'))) -%}
 {% endmacro %}
 
-
 {# Whether a type cannot be inside Nullable. Its values are cast as a whole. #}
 {% macro is_nested_type(type) %}
   {%- set nested = ('Array(', 'Map(', 'Tuple(', 'Nested(', 'JSON', 'Variant(', 'Dynamic') -%}
   {%- do return(versioned_collapsing.get_base_type(type).startswith(nested)) -%}
 {% endmacro %}
-
 
 {# A type without LowCardinality and Nullable around it. #}
 {% macro get_base_type(type) %}
@@ -20,7 +18,6 @@
   {%- do return(inner.type) -%}
 {% endmacro %}
 
-
 {# A type of times with the time zone UTC. Any other type stays as it is. #}
 {% macro get_utc_type(type) %}
   {%- set scale = modules.re.findall('^DateTime64\\((\\d)', type) | first -%}
@@ -29,7 +26,6 @@
       else type
   ) -%}
 {% endmacro %}
-
 
 {# Whether an integer type holds all values of another one, and more. #}
 {% macro is_wider_integer(stored, declared) %}
@@ -43,7 +39,6 @@
       types | length == 2 and types[1].bits > types[0].bits and (types[1].is_signed or not types[0].is_signed)
   ) -%}
 {% endmacro %}
-
 
 {# Whether a type holds every value of another one unchanged, so that ClickHouse can alter a column. #}
 {% macro is_wider_type(stored, type) %}
@@ -67,13 +62,11 @@
   {%- do return(versioned_collapsing.is_wider_integer(bases[0], bases[1])) -%}
 {% endmacro %}
 
-
 {# The names of an Enum, or its numbers, as literals. #}
 {% macro get_enum_values(type, is_name) %}
   {%- set found = modules.re.findall("('(?:[^'\\\\]|\\\\.)*') = (-?\\d+)", type) -%}
   {%- do return(found | map(attribute=0 if is_name else 1) | list) -%}
 {% endmacro %}
-
 
 {# Why a column cannot be a key of a table. Two values that ClickHouse sorts as equal must be the same, because a merge
    makes one row of them. #}
@@ -93,7 +86,6 @@
   {%- do return([]) -%}
 {% endmacro %}
 
-
 {# Whether a type holds floats. Among floats, NaN equals nothing, and 0.0 and -0.0 are equal but not the same. #}
 {% macro has_floats(type) %}
   {%- do return(
@@ -101,13 +93,11 @@
   ) -%}
 {% endmacro %}
 
-
 {# The words of a type, except quoted names: the names of an Enum's values and of a Tuple's elements are not types. #}
 {% macro get_type_words(type) %}
   {%- set quoted = "'(?:[^'\\\\]|\\\\.)*'|`(?:[^`\\\\]|\\\\.)*`" -%}
   {%- do return(modules.re.findall('\\w+', modules.re.sub(quoted, '', type))) -%}
 {% endmacro %}
-
 
 {# Whether the values of a type have a total order, in whatever sequence they are compared. A value that is null or NaN
    is ignored as a whole; inside another value, null or NaN is neither less nor greater. #}
@@ -120,18 +110,15 @@
   ) -%}
 {% endmacro %}
 
-
 {# Whether a type has parts with types of their own. #}
 {% macro has_parts(type) %}
   {%- do return(versioned_collapsing.get_base_type(type).startswith(('Array(', 'Map(', 'Tuple('))) -%}
 {% endmacro %}
 
-
 {# NaN equals nothing, not even itself: floats compare by their text. #}
 {% macro get_comparable_sql(expression, type) %}
   {%- do return('toString(' ~ expression ~ ')' if 'Float' in type else expression) -%}
 {% endmacro %}
-
 
 {# Whether ClickHouse can convert one type to another in a way that get_problem_sql can check. Tuples with other names
    or of another length would lose elements, and a Variant takes only its own types. #}
@@ -164,7 +151,6 @@
   {%- do return(true) -%}
 {% endmacro %}
 
-
 {# The text of a value that is compared by its text; none for another value. A float becomes a Decimal by its digits,
    because 0.29 times a hundred is below 29. A Decimal becomes text, because a cast to an integer that cannot hold it
    would stop the statement. Enums are the same if their names are. #}
@@ -184,13 +170,11 @@
   {%- do return(none) -%}
 {% endmacro %}
 
-
 {# The arguments between the outer parentheses of a type, split at its commas: `Map(String, Int8)` has String and
    Int8. #}
 {% macro get_type_arguments(type) %}
   {%- do return(versioned_collapsing.split_top_level(type[type.index('(') + 1 : -1])) -%}
 {% endmacro %}
-
 
 {% macro _can_convert_tuple(given_type, type) %}
   {%- set given = versioned_collapsing.get_tuple_elements(given_type) -%}
@@ -209,7 +193,6 @@
   {%- do return(true) -%}
 {% endmacro %}
 
-
 {# The parts of a Tuple, each with its name, which may be none. #}
 {% macro get_tuple_elements(type) %}
   {%- set elements = [] -%}
@@ -222,7 +205,6 @@
   {%- endfor -%}
   {%- do return(elements) -%}
 {% endmacro %}
-
 
 {# The elements of one Tuple that become those of another: matched by name if both have the same names, otherwise by
    position. #}

@@ -9,7 +9,6 @@
   {{ versioned_collapsing.read_lake_changes_sql(table, key, version, 'delta_changes') }}
 {%- endmacro %}
 
-
 {# The query of a change set of a lake table. While dbt parses, and before the table exists, a placeholder stands in for
    it. #}
 {% macro read_lake_changes_sql(table, key, version, macro_name) -%}
@@ -25,7 +24,6 @@
   {%- endif -%}
 {%- endmacro %}
 
-
 {# All that is wrong with the arguments, as one error; `columns` is empty while the table is not there. #}
 {% macro validate_lake_changes(model, table, key, version, columns, macro_name) %}
   {%- set problems = versioned_collapsing.get_list_problems({'key': key}) -%}
@@ -40,14 +38,12 @@
   {%- do versioned_collapsing.raise_problems(model.unique_id, problems, macro_name) -%}
 {% endmacro %}
 
-
 {# The temporary view from which a change set of a lake reads its changes. It has the columns of the row, `_batch`,
    `_is_after` and `_is_truncate`. `_is_after` distinguishes the row after a commit from the row before it. The
    materialization makes the view, because it knows the batches. #}
 {% macro get_lake_feed_name(change_set) %}
   {%- do return(change_set.schema ~ '__' ~ change_set.identifier ~ '__feed') -%}
 {% endmacro %}
-
 
 {# For each key, a cancel row of the row before the first commit that changed it, and a state row of the row after the
    last one. #}
@@ -79,7 +75,6 @@
     and not _row_before <=> _row_after
 {%- endmacro %}
 
-
 {# For each key, the row before and the row after the commits of a feed, null if there was none. Within one commit, the
    row before comes first. `_is_connected`: whether each row before is the one that an earlier commit left. Then the key
    never has more than one row. #}
@@ -97,14 +92,12 @@
   group by {{ key | join(', ') }}, _is_truncate
 {%- endmacro %}
 
-
 {% macro _get_raise_not_unique_sql(key) -%}
   raise_error(concat(
         'The lake table has more than one row of the key ', to_json(struct({{ key | join(', ') }})), '. A change feed '
         'needs a key that is unique in the lake table: correct `key`, or remove the duplicates and run again.'
       ))
 {%- endmacro %}
-
 
 {# For each key, the row after the last commit that changed it, or its delete. A snapshot of the whole table begins with
    a truncate just below its version, so that rows of an earlier state of the table do not stay. #}
@@ -126,7 +119,6 @@
   )
 {%- endmacro %}
 
-
 {# The change set in the changelog of an Iceberg table. A batch is a snapshot of the table's main branch. Its number is
    the time of its commit, in microseconds since 1970. `catalog` is Spark's name of the catalog that has the table.
    Everything else is as in delta_changes. #}
@@ -134,7 +126,6 @@
   {%- do config(meta={'lake': {'format': 'iceberg', 'catalog': catalog}}) -%}
   {{ versioned_collapsing.read_lake_changes_sql(table, key, version, 'iceberg_changes') }}
 {%- endmacro %}
-
 
 {# Makes the view from which a change set of a lake reads. In a run with --empty or --sample, the view has no rows. #}
 {% macro create_lake_feed(model, lake, landed, pending, is_snapshot) %}
@@ -153,7 +144,6 @@
   {%- endfor -%}
 {% endmacro %}
 
-
 {# Iceberg's changelog has no rows of snapshots with delete files. #}
 {% macro validate_lake_feed(model, lake, landed, pending) %}
   {%- set merged_on_read = [] -%}
@@ -170,13 +160,11 @@
   {%- endif -%}
 {% endmacro %}
 
-
 {% macro _get_restart_advice(model) %}
   {%- do return(
       "Build both again, from the table as it is now: dbt run --full-refresh --select " ~ model.name ~ "+"
   ) -%}
 {% endmacro %}
-
 
 {# The statements that make this view. If no target has applied an earlier commit, the view is the table as it was after
    the last commit. Then the feed, which may lack the first commits, is not needed. #}
@@ -198,7 +186,6 @@
   {%- do return(statements) -%}
 {% endmacro %}
 
-
 {% macro _get_lake_snapshot_sql(relation, columns, batch, as_of) -%}
   select
     {{ get_quoted_csv(columns) }},
@@ -207,7 +194,6 @@
     false as _is_truncate
   from {{ relation }}{{ as_of }}
 {%- endmacro %}
-
 
 {# The truncate that a snapshot begins with. Commit 0 needs none, because nothing is below it. #}
 {% macro _get_lake_truncate_sql(columns, batch) -%}
@@ -223,7 +209,6 @@
   {%- endif %}
 {%- endmacro %}
 
-
 {# The lake table whose change feed a change set reads: `format`, `catalog` and `relation`. delta_changes and
    iceberg_changes put the first two into the config while dbt parses. None for a change set of a landing zone. #}
 {% macro get_lake(model) %}
@@ -236,7 +221,6 @@
   {%- do return(dict(given, relation=relation)) -%}
 {% endmacro %}
 
-
 {# The numbers of commits belong to one table, so a change set reads only one. #}
 {% macro validate_one_lake_table(model, format, parents) %}
   {%- if parents | length != 1 -%}
@@ -247,7 +231,6 @@
   {%- endif -%}
 {% endmacro %}
 
-
 {# The commits of a lake's table as batches. #}
 {% macro read_lake_commits(model, lake) %}
   {%- do versioned_collapsing.validate_lake_format(model, lake, versioned_collapsing._read_provider(lake.relation)) -%}
@@ -256,7 +239,6 @@
   {%- endif -%}
   {%- do return(versioned_collapsing.read_iceberg_snapshots(lake)) -%}
 {% endmacro %}
-
 
 {% macro validate_lake_format(model, lake, provider) %}
   {%- set title = {'delta': 'Delta', 'iceberg': 'Iceberg'}[lake.format] -%}
@@ -269,14 +251,12 @@
   {%- endif -%}
 {% endmacro %}
 
-
 {% macro _read_provider(relation) %}
   {%- for row in run_query('describe table extended ' ~ relation).rows if row[0] == 'Provider' -%}
     {%- do return(row[1] | string | lower) -%}
   {%- endfor -%}
   {%- do return('') -%}
 {% endmacro %}
-
 
 {# The commits without those that were applied under another number. If the parent of a snapshot expires, the number of
    the snapshot may change, but it is still the same snapshot. #}
@@ -288,7 +268,6 @@
   {%- endfor -%}
   {%- do return(commits) -%}
 {% endmacro %}
-
 
 {# The last commit that all targets have applied shows how far they are. If the history of the table has neither this
    commit nor the one after it, nobody knows what has changed since. #}

@@ -18,7 +18,6 @@
   {%- do return(commits) -%}
 {% endmacro %}
 
-
 {% macro validate_delta_feed(lake, properties) %}
   {%- if not modules.re.search("delta.enableChangeDataFeed\\W+true", properties) -%}
     {%- do exceptions.raise_compiler_error(
@@ -28,7 +27,6 @@
     ) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# The changes of the commits that a run takes. The feed is read for the range of these commits, which may include
    others. #}

@@ -20,7 +20,6 @@
   {%- do return(commits) -%}
 {% endmacro %}
 
-
 {# The rows of these snapshots, the oldest first. #}
 {% macro _read_iceberg_chain(relation) %}
   {%- set by_id = {} -%}
@@ -48,7 +47,6 @@
   {%- do return(chain | reverse | list) -%}
 {% endmacro %}
 
-
 {# Iceberg's changelog of a range of snapshots, as a temporary view. Rows that were only rewritten are not in it. #}
 {% macro get_create_changelog_sql(lake, log, landed, pending) -%}
   {%- set begin = landed[pending[0]].follows -%}
@@ -60,7 +58,6 @@
     )
   )
 {%- endmacro %}
-
 
 {% macro get_iceberg_feed_sql(log, columns, landed, pending) -%}
   select

@@ -5,11 +5,9 @@
   {%- do return(adapter.dispatch('read_applied_batches', 'versioned_collapsing')(model)) -%}
 {% endmacro %}
 
-
 {% macro default__read_applied_batches(model) %}
   {%- do versioned_collapsing._validate_is_on_spark(model, target.type) -%}
 {% endmacro %}
-
 
 {% macro _validate_is_on_spark(model, engine) %}
   {%- if engine != 'spark' -%}
@@ -19,7 +17,6 @@
     ) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# If the adapter can, Spark asks ClickHouse for the ledger. On plain dbt-spark, the variable `applied_batches` gives
    the batches: {orders_changes: {1: <hash>, 2: <hash>}}. #}
@@ -43,7 +40,6 @@
   }) -%}
 {% endmacro %}
 
-
 {% macro get_targets(model) %}
   {%- set found = [] -%}
   {%- for node in graph.nodes.values() if node.config.materialized == 'versioned_collapsing' -%}
@@ -53,7 +49,6 @@
   {%- endfor -%}
   {%- do return(found) -%}
 {% endmacro %}
-
 
 {# What the ledger says about a target. `applied`: the batches of the existing table, with their hashes. `known`: these,
    and the batches of the last table that had the name. `change_set`: the last change set of the existing table. #}
@@ -101,7 +96,6 @@
   }) -%}
 {% endmacro %}
 
-
 {# For a change set's SQL: whether a batch is among those that this run takes. The materialization fills the manifest
    before it runs the SQL. The condition uses a value and not a join, so that Spark reads only the folders of these
    batches, and rows stay in the order in which they are read. In a unit test, which has no `this`, all batches are
@@ -115,7 +109,6 @@
       ~ ' where batch is not null), ' ~ batch ~ ')'
   ) -%}
 {% endmacro %}
-
 
 {# The rows of a change set's manifest, none if there is no manifest. If ClickHouse has it from Spark, ClickHouse reads
    it, which takes a small part of the time of a statement on Spark. #}
@@ -134,7 +127,6 @@
   {%- do return(run_query('select * from ' ~ manifest ~ limit).rows) -%}
 {% endmacro %}
 
-
 {# Batches that a target has not applied, that have changed since, or that must be taken again. A batch with a number
    below an applied one is taken too, because it may have landed late. #}
 {% macro get_pending_batches(landed, applied, changed) %}
@@ -146,19 +138,16 @@
   {%- do return(pending) -%}
 {% endmacro %}
 
-
 {# The batches that the variable `reprocess_batches` names: a number, or a list of them. #}
 {% macro get_batches_to_reprocess() %}
   {%- do return(versioned_collapsing.as_list(var('reprocess_batches', none)) | map('int') | list) -%}
 {% endmacro %}
-
 
 {# The given batches up to the variable `through_batch`. #}
 {% macro get_batches_through(batches) %}
   {%- set through = var('through_batch', none) -%}
   {%- do return(batches | list if through is none else batches | select('le', through | int) | list) -%}
 {% endmacro %}
-
 
 {# Applied batches whose files have changed since they were applied. #}
 {% macro get_changed_batches(landed, applied) %}
@@ -169,7 +158,6 @@
   {%- do return(changed | sort) -%}
 {% endmacro %}
 
-
 {# Batches that a target has, or that its last table had, and that are no longer in the landing zone. A table that is
    built from the start would lack them. Batches below the variable `rebuild_from_batch` do not count. #}
 {% macro get_missing_batches(landed, known) %}
@@ -178,7 +166,6 @@
   {%- do return(missing | select('ge', begin) | sort | list) -%}
 {% endmacro %}
 
-
 {# Whether a table can be built from the taken batches alone. The history of a lake table may no longer have the first
    commits. So a change set of a lake is complete only if no target has applied a commit: it is then a snapshot of the
    whole table. #}
@@ -186,7 +173,6 @@
   {%- set all_are_pending = pending | length == versioned_collapsing.get_batches_through(landed) | length -%}
   {%- do return(all_are_pending and not missing and not applied_commits) -%}
 {% endmacro %}
-
 
 {# A rebuild that lacks applied batches would lose their rows silently. #}
 {% macro validate_missing_batches(model, missing) %}
@@ -203,7 +189,6 @@
     ) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# The problems with the variables that name batches, as one error. `through_batch` may name a batch that has not
    landed, because the change sets of one run need not have the same batches. #}
@@ -225,11 +210,9 @@
   {%- do versioned_collapsing.raise_problems(model.unique_id, problems, 'a change_set') -%}
 {% endmacro %}
 
-
 {% macro _is_batch(value) %}
   {%- do return(modules.re.fullmatch('[0-9]{1,19}', value | string) is not none) -%}
 {% endmacro %}
-
 
 {% macro _get_reprocessed_batch_problems(value, landed, near) %}
   {%- if not versioned_collapsing._is_batch(value) -%}
@@ -251,7 +234,6 @@
   {%- endif -%}
   {%- do return([]) -%}
 {% endmacro %}
-
 
 {% macro _get_nearest(landed, batch) %}
   {%- set nearest = namespace(batch=none) -%}

@@ -120,7 +120,6 @@
 
 {% endmaterialization %}
 
-
 {# The options of the tables that the same run builds from a change set: what is wrong with them is said before Spark
    starts. #}
 {% macro _validate_options_of_tables(model) %}

@@ -29,7 +29,6 @@
   {%- do return(inputs) -%}
 {% endmacro %}
 
-
 {# The models in the database from which nodes descend: all of them, or only the nearest ones. What an ephemeral model
    reads counts as read by its reader. #}
 {% macro _get_built_upstream(unique_ids, is_far=true) %}
@@ -46,7 +45,6 @@
   {%- endfor -%}
   {%- do return(found | unique | list) -%}
 {% endmacro %}
-
 
 {# The counts of the lines of the batches that a run takes. First checks that all lines are there. A run with --empty or
    --sample gets no counts, because its manifest says that the change set is a part. #}
@@ -70,7 +68,6 @@
   {%- do versioned_collapsing.report_unusable_lines(model, inputs, counts) -%}
   {%- do return(counts) -%}
 {% endmacro %}
-
 
 {# The number of lines of each batch in the inputs: all lines, lines that say nothing, lines that cannot be used,
    messages that are passed over, and events. Each kind has a condition of its own, so a line that is of no kind shows
@@ -128,7 +125,6 @@
   {%- do return(counts) -%}
 {% endmacro %}
 
-
 {# For each batch, of the events with a time: the lowest and highest position, the newest time, and their number. #}
 {% macro _get_positions_sql() -%}
   {%- set is_timed = '_reason is null and _event_ms is not null' -%}
@@ -137,7 +133,6 @@
   max(if({{ is_timed }}, _event_ms, null)) as newest,
   count_if({{ is_timed }}) as timed
 {%- endmacro %}
-
 
 {# A table does not say how it was built, so it is compared with the files. A table that keeps every line must have as
    many lines as the files. Any other table must have at least some. #}
@@ -159,7 +154,6 @@
   {%- do versioned_collapsing.validate_whole_inputs(model, problems[:10]) -%}
 {% endmacro %}
 
-
 {% macro _count_landed_lines(sources, pending) %}
   {%- set counts = {} -%}
   {%- for source in sources if versioned_collapsing.read_location(source.location) -%}
@@ -176,7 +170,6 @@
   {%- do return(counts) -%}
 {% endmacro %}
 
-
 {% macro validate_whole_inputs(model, problems) %}
   {%- if problems -%}
     {%- do exceptions.raise_compiler_error(
@@ -186,7 +179,6 @@
   {%- endif -%}
 {% endmacro %}
 
-
 {# Names the tables whose events are left out. #}
 {% macro log_other_tables(model, inputs) %}
   {%- for input in inputs if input.get('others') -%}
@@ -195,7 +187,6 @@
     ) -%}
   {%- endfor -%}
 {% endmacro %}
-
 
 {# If no line can be used, the lines are not what the model takes them for, and the run stops: with the first batches of
    a table (`is_first`), or if there are so many lines that it is no accident. #}
@@ -220,7 +211,6 @@
   ) -%}
 {% endmacro %}
 
-
 {# The three most frequent reasons of each input why lines of these batches cannot be used, each with a line. #}
 {% macro _read_reasons(inputs, batches) %}
   {%- set found = [] -%}
@@ -238,7 +228,6 @@
   {%- do return(found) -%}
 {% endmacro %}
 
-
 {% macro _get_reasons(found) %}
   {%- set reasons = [] -%}
   {%- for row in found -%}
@@ -246,7 +235,6 @@
   {%- endfor -%}
   {%- do return(reasons) -%}
 {% endmacro %}
-
 
 {# What kind of line a parser cannot read, judging by its text, and what to do. #}
 {% macro _get_line_advice(line, reason) %}
@@ -304,7 +292,6 @@
   {%- do return('Compare it with key, columns and version of the staging model.') -%}
 {% endmacro %}
 
-
 {# Lines that cannot be used are left out, with or without a quarantine. So the run warns of them. #}
 {% macro report_unusable_lines(model, inputs, counts) %}
   {%- set unusable = counts.values() | map(attribute='quarantined') | select | sum -%}
@@ -332,13 +319,11 @@
   {%- endif -%}
 {% endmacro %}
 
-
 {# Whether the project has a model of quarantined_lines for each of the inputs. #}
 {% macro _are_kept(inputs) %}
   {%- set kept = versioned_collapsing.get_nodes_with_kept_lines() -%}
   {%- do return(inputs | map(attribute='unique_id') | reject('in', kept) | list == []) -%}
 {% endmacro %}
-
 
 {# The models that the models of quarantined_lines read. #}
 {% macro get_nodes_with_kept_lines() %}
@@ -349,7 +334,6 @@
   {%- endfor -%}
   {%- do return(kept) -%}
 {% endmacro %}
-
 
 {# Why the counted events cannot be those of one table on one server. `known` is what the change set had seen before. #}
 {% macro read_stray_event_problems(inputs, known) %}
@@ -378,7 +362,6 @@
   {%- do return(problems) -%}
 {% endmacro %}
 
-
 {# The first batch whose newest events have lower positions than all before them: the source has moved to another
    server or was restored, and the table would stand still. A server can commit no event that is newer and lower, in
    whatever order events land. `begin` is the time above all that came from the old server: a batch can have events of
@@ -403,7 +386,6 @@
   {%- endfor -%}
   {%- do return(none) -%}
 {% endmacro %}
-
 
 {# For each batch, the number of events that are below the highest position before it and newer than all others. #}
 {% macro _get_lower_events_sql(input, limits) -%}
@@ -434,7 +416,6 @@
   order by _batch
 {%- endmacro %}
 
-
 {# What a model has in `epochs`, with an epoch that begins at this time. #}
 {% macro _get_epochs_so_far(input, begin) %}
   {%- set moment = modules.datetime.datetime(1970, 1, 1) + modules.datetime.timedelta(milliseconds=begin) -%}
@@ -444,7 +425,6 @@
   {%- do return(before.rstrip(',') ~ ', ' ~ text if before else text) -%}
 {% endmacro %}
 
-
 {% macro _get_highest(before, row) %}
   {%- do return({
       'highest': [before.get('highest') or '', row.highest] | max,
@@ -452,11 +432,9 @@
   }) -%}
 {% endmacro %}
 
-
 {% macro validate_no_stray_events(model, stray) %}
   {%- do versioned_collapsing.raise_problems(model.unique_id, stray, 'a change_set') -%}
 {% endmacro %}
-
 
 {# What a change set had seen of each input when it was last built: tables, the highest position and the newest time. It
    is read only if there are Debezium events. #}
@@ -473,7 +451,6 @@
   {%- do return({}) -%}
 {% endmacro %}
 
-
 {# The same as JSON, updated with what this run has seen. #}
 {% macro get_seen(inputs, known) %}
   {%- set seen = {} -%}
@@ -487,7 +464,6 @@
   {%- endfor -%}
   {%- do return(tojson(seen)) -%}
 {% endmacro %}
-
 
 {# A view that was made by a run with --empty or --sample reads only a part, as long as it exists. A view that was made
    before the first batch landed reads nothing. A change set that reads such a view would mark batches as applied that
@@ -517,7 +493,6 @@
   {%- do versioned_collapsing.validate_whole_inputs(model, problems) -%}
 {% endmacro %}
 
-
 {# The adapter may know the statement that made the view. #}
 {% macro _read_view_text(relation) %}
   {%- set known = adapter.view_statement(relation.schema, relation.identifier)
@@ -528,7 +503,6 @@
   {%- endfor -%}
   {%- do return('') -%}
 {% endmacro %}
-
 
 {# Whether a text is what dbt writes to read an input with --empty (nothing) or --sample (a span of time). #}
 {% macro is_text_of_part(text) %}

@@ -26,14 +26,12 @@
   {%- do return(landed) -%}
 {% endmacro %}
 
-
 {# The folders in which batches land: the locations of all sources from which a model descends. #}
 {% macro get_landing_locations(model) %}
   {%- set locations = versioned_collapsing.get_file_sources(model) | map(attribute='location') | list -%}
   {%- do versioned_collapsing._validate_locations(model, locations) -%}
   {%- do return(locations) -%}
 {% endmacro %}
-
 
 {# The location and format of each source of files from which a model descends, each once. A relative location is
    relative to the project's folder, which only the adapter spark_clickhouse knows. #}
@@ -53,7 +51,6 @@
   {%- do return(found | unique(attribute='location') | list) -%}
 {% endmacro %}
 
-
 {% macro _validate_locations(model, locations) %}
   {%- if not locations -%}
     {%- do exceptions.raise_compiler_error(
@@ -62,7 +59,6 @@
     ) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# The batches of a location, in order, in the form of read_landed_batches: count of files, a hash of their names and
    sizes, another of their names and times, and when the last file was written, in microseconds since 1970. Before the
@@ -93,7 +89,6 @@
   {%- do return(batches) -%}
 {% endmacro %}
 
-
 {# A location without scheme, outer slashes, `.` and `..`, as it occurs within the paths of its files. #}
 {% macro _get_plain_path(location) %}
   {%- set folders = [] -%}
@@ -107,12 +102,10 @@
   {%- do return(folders | join('/')) -%}
 {% endmacro %}
 
-
 {# The rows of a query on files; none if their folder does not exist and the adapter can tell. #}
 {% macro query_if_there(sql) %}
   {%- do return(adapter.query_if_there(sql) if adapter.query_if_there is defined else run_query(sql)) -%}
 {% endmacro %}
-
 
 {# The files of each batch. Files outside any batch are grouped by folder, with an example. #}
 {% macro _get_location_sql(location, name) -%}
@@ -134,7 +127,6 @@
   group by batch, if(batch is null, regexp_extract(place, '^.*/', 0), '')
   order by batch, example
 {%- endmacro %}
-
 
 {# The files below a location, each with its path there and its batch, null for a file in no batch. Only numbers are
    read from the names of folders. Spark's own discovery of partitions takes some names for dates and fails on others.
@@ -161,7 +153,6 @@
   )
 {%- endmacro %}
 
-
 {% macro _validate_strays(location, name, strays) %}
   {%- if strays -%}
     {%- set more = strays | length - 10 -%}
@@ -176,7 +167,6 @@
     ) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# Batches in a message: consecutive numbers are shown as a range, and at most ten ranges are shown. #}
 {% macro get_batches_text(batches) %}
@@ -196,7 +186,6 @@
   {%- do return(noun ~ texts | join(', ') ~ (' and more' if ranges | length > 10 else '')) -%}
 {% endmacro %}
 
-
 {# The line that dbt prints for the model. #}
 {% macro get_pending_summary(model, landed, pending, counts) %}
   {%- set places = versioned_collapsing.get_file_sources(model) | map(attribute='location') | join(', ') -%}
@@ -209,7 +198,6 @@
       ~ (': ' ~ unusable ~ (' unusable line' if unusable == 1 else ' unusable lines') if unusable else '')
   ) -%}
 {% endmacro %}
-
 
 {# What run_results.json keeps about a change set: its batches, and the counts of all their lines if these are known. #}
 {% macro get_pending_facts(pending, counts) %}

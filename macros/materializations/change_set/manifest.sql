@@ -37,7 +37,6 @@
   as manifest (batch, files, hash, landed_at, {{ names | join(', ') }})
 {%- endmacro %}
 
-
 {# The code that makes the rows of a change set from the batches that are taken. If no batch is pending, SQL returns no
    rows, and a Python model finds its inputs empty. #}
 {% macro get_change_set_code(code, language, inputs, pending, snapshots={}) %}
@@ -49,7 +48,6 @@
   ) -%}
   {%- do return(sql if pending else versioned_collapsing.get_no_rows_sql(sql)) -%}
 {% endmacro %}
-
 
 {# Cuts the inputs of a Python model to the batches that are pending, if they have the column `_batch`. Inputs whose
    lines this run has parsed are read from the tables of parsed lines. #}
@@ -77,12 +75,10 @@ class dbtObj(dbtObj):
 
 {% endmacro %}
 
-
 {# The columns of a query without its rows. Spark sees that it need not read anything. #}
 {% macro get_no_rows_sql(sql) -%}
   select * from ({{ sql }}) where false
 {%- endmacro %}
-
 
 {# Whether a change set can stay as it is if no batch is taken. It must have the same definition as before. It must also
    be empty, and as complete as it would be now; or all its targets have applied it, and nothing else reads it. Then
@@ -106,7 +102,6 @@ class dbtObj(dbtObj):
   ) -%}
 {% endmacro %}
 
-
 {# What reads a change set besides the versioned_collapsing models that apply it: other models, and hooks. In each run,
    they must find only what is new. A quarantine is not among them: it reads the parsed lines, and checks whether these
    belong to its batches. #}
@@ -123,7 +118,6 @@ class dbtObj(dbtObj):
   {%- do return(found) -%}
 {% endmacro %}
 
-
 {# A hash of what decides which table is built: the SQL of a model and of the views that it reads, and the config. Empty
    if the SQL of a view is not known. #}
 {% macro get_change_set_definition(model, sql) %}
@@ -132,7 +126,6 @@ class dbtObj(dbtObj):
   {%- set documented = [model.description, model.columns] if model.config.persist_docs else [] -%}
   {%- do return(local_md5([sql, views, model.config, documented] | string)) -%}
 {% endmacro %}
-
 
 {% macro _get_definitions_of_views(model) %}
   {%- set found = [] -%}
@@ -147,7 +140,6 @@ class dbtObj(dbtObj):
   {%- endfor -%}
   {%- do return(found) -%}
 {% endmacro %}
-
 
 {# An applied batch is not read again, so later changes of its files would be lost silently. With `on_changed_batch:
    reprocess`, such a batch is taken again automatically. #}
@@ -166,7 +158,6 @@ class dbtObj(dbtObj):
     ) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# Stops the run if files of its batches changed while Spark read them. Spark may have read such a file in part, or not
    at all. If the file then looks as it did in the first listing, its rows would be lost silently. #}

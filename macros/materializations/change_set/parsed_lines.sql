@@ -11,18 +11,15 @@
   {%- do return({'named': own, 'parsed': found or own, 'is_parsed_here': found is none}) -%}
 {% endmacro %}
 
-
 {# The table in which a change set keeps the lines that it takes from a staging model, parsed. #}
 {% macro get_parsed_lines_relation(change_set, events) %}
   {%- set identifier = change_set.identifier ~ '__' ~ events.identifier -%}
   {%- do return(change_set.incorporate(path={'identifier': identifier}, type='table')) -%}
 {% endmacro %}
 
-
 {% macro _get_name_pattern(relation) %}
   {%- do return('(?<!\\w)' ~ modules.re.escape(relation | string) ~ '(?!\\w)') -%}
 {% endmacro %}
-
 
 {# The table in which another change set, to which a model refers, has parsed the lines of an input. None unless it has
    all batches that the model takes, as they are in the landing zone. #}
@@ -41,7 +38,6 @@
   {%- do return(none) -%}
 {% endmacro %}
 
-
 {% macro _read_has_lines(node, change_set, parsed, pending) %}
   {%- set manifest = versioned_collapsing.get_change_set_manifest_relation(change_set) -%}
   {%- set rows = versioned_collapsing.read_kept_manifest(manifest, node.config.file_format or 'parquet') -%}
@@ -58,11 +54,9 @@
   {%- do return(true) -%}
 {% endmacro %}
 
-
 {% macro get_own_parsed_lines(inputs) %}
   {%- do return(inputs | selectattr('is_parsed_here') | map(attribute='parsed') | list) -%}
 {% endmacro %}
-
 
 {# The SQL, changed so that it reads the lines from the tables that have them already. #}
 {% macro get_code_on_parsed_lines(code, inputs) %}
@@ -74,7 +68,6 @@
   {%- do return(found.code) -%}
 {% endmacro %}
 
-
 {# Whether a model refers to a change set only for the lines that the change set has parsed. #}
 {% macro is_parsed_for(model, change_set) %}
   {%- do return(
@@ -82,7 +75,6 @@
       and 'macro.versioned_collapsing.quarantined_lines' in model.depends_on.macros
   ) -%}
 {% endmacro %}
-
 
 {# Where to read the lines of a staging model that a change set holds: the table in which the change set has parsed
    them, or else the staging model. `events` may be a query, if a test is about a part of the rows. #}
@@ -97,7 +89,6 @@
   {%- endif -%}
   {%- do return(events) -%}
 {% endmacro %}
-
 
 {# For the test no_unknown_fields: names the fields that its query finds, and returns the rows as SQL. #}
 {% macro read_found_fields_sql(query, events) %}
@@ -127,7 +118,6 @@
   ) -%}
 {% endmacro %}
 
-
 {# The lines of the batches that a run takes, parsed. For SQL, the text is kept only for lines that cannot be used.
    Spark reads the lines of a block in their order, so `_line_id` grows by one from line to line. #}
 {% macro get_create_parsed_lines_sql(input, pending, file_format, keeps_text=false) -%}
@@ -143,7 +133,6 @@
   from {{ input.relation }}
   where {{ '_batch in (' ~ pending | join(', ') ~ ')' if pending else 'false' }}
 {%- endmacro %}
-
 
 {# Where the SQL of a change set reads the lines of a staging model, and the condition on which it takes a line. Parsing
    costs most of the time, so the materialization parses the lines of this run once, into a table. The staging model
@@ -162,13 +151,11 @@
   }) -%}
 {% endmacro %}
 
-
 {# Whether a run keeps the lines of an input with these columns in a table. #}
 {% macro _has_parsed_lines(columns) %}
   {%- set needed = ['_batch', '_file', '_block_start', '_raw_line', '_reason', '_version'] -%}
   {%- do return(needed | reject('in', columns) | list == [] and not versioned_collapsing.is_partial_run()) -%}
 {% endmacro %}
-
 
 {% macro _read_is_view(relation) %}
   {%- set found = adapter.get_relation(relation.database, relation.schema, relation.identifier) -%}

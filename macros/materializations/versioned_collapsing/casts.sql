@@ -8,7 +8,6 @@
   {%- do return(versioned_collapsing._cast_sql(given, column.given_type, column.type, 1)) -%}
 {% endmacro %}
 
-
 {# A value in the stored type, or a default if it does not fit. `depth`: how deep the value is nested in other
    values. #}
 {% macro _cast_sql(value, given_type, type, depth) %}
@@ -19,7 +18,6 @@
   {%- set cast = value if is_same else versioned_collapsing.get_cast_or_null_sql(value, given_type, type, depth) -%}
   {%- do return(cast if versioned_collapsing.is_nullable_type(type) else 'assumeNotNull(' ~ cast ~ ')') -%}
 {% endmacro %}
-
 
 {# A value in another type, or null if ClickHouse cannot read it as one. Nested types cannot be null, so their parts are
    cast one by one. #}
@@ -50,7 +48,6 @@
   {%- do return('accurateCastOrNull(' ~ (text or value) ~ ', ' ~ literal ~ ')') -%}
 {% endmacro %}
 
-
 {# An Array, Map or Tuple with its parts cast. #}
 {% macro _cast_parts_sql(value, given_type, type, depth) %}
   {%- set part = '_dbt_part_' ~ depth -%}
@@ -71,7 +68,6 @@
   {%- do return(arrays[0] if type.startswith('Array(') else 'mapFromArrays(' ~ arrays | join(', ') ~ ')') -%}
 {% endmacro %}
 
-
 {# A column of the change set, or null where its value does not fit. #}
 {% macro get_fitting_sql(column) %}
   {%- set given = '_dbt_given.' ~ adapter.quote(column.name) -%}
@@ -82,7 +78,6 @@
   {%- set fits = versioned_collapsing.get_fits_sql(given, cast, column.given_type, column.type, 1) -%}
   {%- do return('if(ifNull(' ~ fits ~ ', false), ' ~ cast ~ ', null)') -%}
 {% endmacro %}
-
 
 {# Whether a value stays the same in another type. `cast` is the value in that type, or null. A text stays the same if
    the stored value, written as text again, says the same. Any other value stays the same if it is equal after a cast
@@ -114,7 +109,6 @@
   ) -%}
 {% endmacro %}
 
-
 {# The condition that a text says the same as the value stored for it; none if nothing can be lost. #}
 {% macro _text_fits_sql(text, cast, type) %}
   {%- set stored = 'toString(' ~ cast ~ ')' -%}
@@ -145,7 +139,6 @@
   {%- do return(is_same) -%}
 {% endmacro %}
 
-
 {# The text of a number as sign, digits and exponent: 1.50, +1.5 and 15e-1 are the same number. A text that is no
    number, such as nan, becomes empty. #}
 {% macro _number_sql(text) %}
@@ -163,7 +156,6 @@
   ) -%}
 {% endmacro %}
 
-
 {# A number is stored as the nearest float. It fits if one of three texts of the float is the same number: the shortest
    one, one with as many digits as tell floats apart, or one with all digits. So 0.10000000000000001 fits as 0.1, and
    16777217 fits no Float32. #}
@@ -178,7 +170,6 @@
       '(isFinite(' ~ cast ~ ') or ' ~ number ~ " = '') and has([" ~ known | join(', ') ~ '], ' ~ number ~ ')'
   ) -%}
 {% endmacro %}
-
 
 {# Whether the text of a date or a time says the same as the stored value. Its parts are written as ClickHouse would
    write them, and compared with what ClickHouse writes. A time with an offset is compared at that offset. Seconds since
@@ -212,7 +203,6 @@
   ) -%}
 {% endmacro %}
 
-
 {# A time as ClickHouse would write it, from its parts. The second has as many decimal digits as the type, or more if
    more are given. #}
 {% macro _written_time_sql(parts, scale) %}
@@ -227,7 +217,6 @@
   {%- do return('concat(' ~ written | join(', ') ~ ', if(' ~ padded ~ " = '', '', '.'), " ~ padded ~ ')') -%}
 {% endmacro %}
 
-
 {# The seconds of a time zone offset such as +01:00, +0100 or -01; 0 for Z. #}
 {% macro _offset_sql(text) %}
   {%- set digits = 'replaceOne(' ~ text ~ ", ':', '')" -%}
@@ -239,11 +228,9 @@
   ) -%}
 {% endmacro %}
 
-
 {% macro _digits_sql(text) %}
   {%- do return("trim(both '0' from " ~ versioned_collapsing.get_replaced_sql(text, '[^0-9]', '') ~ ')') -%}
 {% endmacro %}
-
 
 {# Whether two JSON documents have the same texts and numbers, in any order: ClickHouse sorts the keys, and drops nulls
    and empty objects. #}
@@ -264,12 +251,10 @@
   {%- do return(sides | join(' = ')) -%}
 {% endmacro %}
 
-
 {# The text of a nested value without the blanks between its parts. #}
 {% macro _without_blanks_sql(text) %}
   {%- do return(versioned_collapsing.get_replaced_sql(text, "('(?:[^'\\\\]|\\\\.)*')|\\s+", '\\1')) -%}
 {% endmacro %}
-
 
 {# Whether all parts of an Array, Map or Tuple fit. The keys of a Map must fit too, so that they stay different. #}
 {% macro _parts_fit_sql(value, given_type, type, depth) %}
@@ -291,7 +276,6 @@
   {%- endif -%}
   {%- do return('(' ~ (conditions | reject('equalto', 'true') | join(' and ') or 'true') ~ ')') -%}
 {% endmacro %}
-
 
 {% macro _part_fits_sql(value, given_type, type, depth) %}
   {%- set is_null = 'isNull(' ~ value ~ ')' -%}

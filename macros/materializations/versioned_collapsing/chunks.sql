@@ -28,7 +28,6 @@
   {%- do return(done.counts) -%}
 {% endmacro %}
 
-
 {# The chunks that have changes, from the one in `progress` on, each with its number of changes. #}
 {% macro read_chunks(target_relation, options, progress) %}
   {%- if options.chunks == 1 -%}
@@ -48,7 +47,6 @@
   {%- endfor -%}
   {%- do return(chunks or [{'number': options.chunks, 'row_count': 0}]) -%}
 {% endmacro %}
-
 
 {# Compares the staged changes with the stored rows of their keys, and gathers the rows to write. #}
 {% macro decide_chunk(target_relation, options, columns, pairing, row_count, is_filled, progress, apply) %}
@@ -70,7 +68,6 @@
   {%- do return(counts) -%}
 {% endmacro %}
 
-
 {# If this run dies after the chunk is recorded, the next run continues with the next chunk. If a conflict may stop the
    run at its end, nothing is recorded, and the next run starts again. #}
 {% macro end_chunk(target_relation, options, counts, progress, apply) %}
@@ -86,7 +83,6 @@
   ) -%}
 {% endmacro %}
 
-
 {# Raises an error for conflicts before anything is published, or warns of them. #}
 {% macro judge_conflicts(target_relation, options, counts, apply) %}
   {%- if apply.has_reprocessed and counts.columns_to_fill -%}
@@ -99,7 +95,6 @@
     {%- do versioned_collapsing.validate_no_conflicts(target_relation, options, counts, apply) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# Removes what the run that died has output of the chunk in which it died. #}
 {% macro drop_output_of_chunk(target_relation, options, columns, progress, apply) %}
@@ -117,7 +112,6 @@
     ) -%}
   {%- endfor -%}
 {% endmacro %}
-
 
 {# Makes sure that the tables to which each chunk adds exist and are empty. #}
 {% macro prepare_output(target_relation, options, columns, progress, apply) %}

@@ -13,11 +13,9 @@
   {%- do return(versioned_collapsing.get_columns(options, table, names)) -%}
 {% endmacro %}
 
-
 {% macro get_version_column(options, columns) %}
   {%- do return(columns.table | selectattr('name', 'equalto', options.version) | first) -%}
 {% endmacro %}
-
 
 {# The columns in the form in which macros pass them on.
 
@@ -41,7 +39,6 @@
   }) -%}
 {% endmacro %}
 
-
 {% macro _stored_type(column, options, names) %}
   {%- if not versioned_collapsing.is_required_column(column.name, options, names) -%}
     {%- do return(column.type) -%}
@@ -49,7 +46,6 @@
   {%- set base = versioned_collapsing.get_base_type(column.type) -%}
   {%- do return('LowCardinality(' ~ base ~ ')' if column.type.startswith('LowCardinality(') else base) -%}
 {% endmacro %}
-
 
 {# Whether the column must not be null: the version, and each column that the key, ORDER BY or PARTITION BY uses.
    `names` has the names of all columns: if one of them is `order-id`, the key `order-id` is no expression over a column
@@ -63,7 +59,6 @@
   {%- do return(false) -%}
 {% endmacro %}
 
-
 {# The names in an expression that can be columns. String literals and functions are left out. For `a.b`, `a` is
    returned too. #}
 {% macro _names_in(expression) %}
@@ -76,7 +71,6 @@
   {%- do return(names | select | list) -%}
 {% endmacro %}
 
-
 {# The columns that only the model has (`added`) and those that only the table has (`absent`). `stored` has the types of
    the table's columns. #}
 {% macro get_column_differences(stored, columns) %}
@@ -86,7 +80,6 @@
   }) -%}
 {% endmacro %}
 
-
 {# The columns of a table that exists, as get_columns returns them. #}
 {% macro read_described_columns(relation, options) %}
   {%- set table = [] -%}
@@ -95,7 +88,6 @@
   {%- endfor -%}
   {%- do return(versioned_collapsing.get_columns(options, table, [])) -%}
 {% endmacro %}
-
 
 {# The data types that the properties of a model declare, by column, in ClickHouse's own spelling. #}
 {% macro read_declared_types(model) %}
@@ -107,7 +99,6 @@
   {%- endfor -%}
   {%- do return(declared) -%}
 {% endmacro %}
-
 
 {# The columns of an insert: the key, the others, the sign. #}
 {% macro get_stored_names(options, columns) %}

@@ -6,7 +6,6 @@
   ) -%}
 {% endmacro %}
 
-
 {% macro get_column_problems(options, given, declared, is_contract_enforced) %}
   {%- set problems = [] -%}
   {%- set named = options.unique_key + [options.version]
@@ -98,7 +97,6 @@
   {%- do return(problems) -%}
 {% endmacro %}
 
-
 {# The advice to add to an error if a name is a text of several names, such as 'order_id, line'. #}
 {% macro _get_list_advice(option, names) %}
   {%- for name in names if name is string and ',' in name -%}
@@ -106,7 +104,6 @@
   {%- endfor -%}
   {%- do return('') -%}
 {% endmacro %}
-
 
 {# With a watermark, a run may read rows again that were applied before. They are only duplicates if changes are
    compared by version. With `old_state: stream` and `delete_version: ignore`, they are not. #}
@@ -123,13 +120,11 @@
   ] if refused else []) -%}
 {% endmacro %}
 
-
 {% macro validate_column_types(model, options, columns) %}
   {%- do versioned_collapsing.raise_problems(
       model.unique_id, versioned_collapsing.get_column_type_problems(options, columns.table)
   ) -%}
 {% endmacro %}
-
 
 {% macro get_column_type_problems(options, table) %}
   {%- set names = table | map(attribute='name') | list -%}
@@ -180,7 +175,6 @@
   {%- endfor -%}
   {%- do return(problems) -%}
 {% endmacro %}
-
 
 {# The problems with columns that cannot be brought in line. #}
 {% macro get_schema_change_problems(existing_relation, stored, options, columns, model) %}
@@ -240,7 +234,6 @@
   {%- endfor -%}
   {%- do return(problems) -%}
 {% endmacro %}
-
 
 {# How to keep the rows if a column of the payload has got a wider type, as the landing table of a tool can: the
    statements for the table and its feed. #}

@@ -10,7 +10,6 @@
   {%- do return(counts) -%}
 {% endmacro %}
 
-
 {# The lines of the batches, and the events to account for. If the change set does not count the events that it has left
    out, or if it is only a part, the events are counted from its rows. #}
 {% macro get_line_counts(apply, columns, carried) %}
@@ -25,7 +24,6 @@
           + apply.forgotten,
   }) -%}
 {% endmacro %}
-
 
 {# The counts for the ledger. A delete or an update of a stored row writes a cancel row. #}
 {% macro get_counts_of_outcomes(outcomes, unmerged, conflict_sample) %}
@@ -47,7 +45,6 @@
       'has_deletes': outcomes | select('in', deleted) | list != [],
   })) -%}
 {% endmacro %}
-
 
 {# The counts of the whole change set, before it is reduced to one change per key.
 
@@ -75,7 +72,6 @@
       'line_counts': versioned_collapsing.get_line_counts(apply, columns, carried),
   }) -%}
 {% endmacro %}
-
 
 {# The number of rows of a change set that repeat, contradict or are below another one, and a sample of the
    contradictions. Only the rows of keys with several rows are counted, because it takes memory to tell rows apart. A
@@ -125,11 +121,9 @@
   }) -%}
 {% endmacro %}
 
-
 {% macro read_conflict_sample(query) %}
   {%- do return(run_query(query).rows | map(attribute='_dbt_conflict') | list) -%}
 {% endmacro %}
-
 
 {# The number of changes that a truncate overrides. #}
 {% macro _read_truncated_count(options, columns, sql, truncated_at, apply) %}
@@ -145,7 +139,6 @@
   {%- endset -%}
   {%- do return(run_query(query).rows[0]['_dbt_n'] | int) -%}
 {% endmacro %}
-
 
 {% macro read_signed_row_counts(target_relation, options) %}
   {%- set query -%}

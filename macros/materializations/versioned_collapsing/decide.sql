@@ -29,7 +29,6 @@
   {%- do return(dict(counts, columns_to_fill=to_fill, uncollapsed=uncollapsed)) -%}
 {% endmacro %}
 
-
 {# How many keys have each outcome, how many of them have uncollapsed rows, how many uncollapsed rows and cancel rows
    there are, and how many changes could not be combined. If there are cancel rows, and they are not read with FINAL,
    there are no outcomes. #}
@@ -57,7 +56,6 @@
       'uncollapsed': uncollapsed,
   }) -%}
 {% endmacro %}
-
 
 {# Payloads are compared only if a change has the version of a stored row. Otherwise they are not read. #}
 {% macro get_outcomes_sql(target_relation, options, columns, uncollapsed, apply, compares_payload) -%}
@@ -110,7 +108,6 @@
   {{ versioned_collapsing.get_settings_sql(apply, {'join_algorithm': 'partial_merge'}) }}
 {%- endmacro %}
 
-
 {# A tuple compares nulls as values; a hash with a null argument would be null. #}
 {% macro _get_same_payload_sql(left, right, columns) %}
   {%- set sides = [] -%}
@@ -126,7 +123,6 @@
   {%- do return(sides | join(' <=> ') if columns.payload else 'true') -%}
 {% endmacro %}
 
-
 {# Keys and versions of a few conflicts: changes with the version of a stored row and another payload. #}
 {% macro get_conflicts_sql(target_relation, options, columns, uncollapsed, apply) -%}
   select
@@ -137,7 +133,6 @@
   limit 3
   {{ versioned_collapsing.get_settings_sql(apply, {'join_algorithm': 'partial_merge'}) }}
 {%- endmacro %}
-
 
 {% macro _get_conflicting_rows_sql(target_relation, options, columns, uncollapsed) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
@@ -156,7 +151,6 @@
   where _dbt_changed.{{ version }} = _dbt_stored.{{ version }}
     and not ({{ versioned_collapsing._get_same_payload_sql('_dbt_changed', '_dbt_stored', columns) }})
 {%- endmacro %}
-
 
 {# The columns of conflicts in which the stored row has its type's default and the change has a value, if the two rows
    differ in no other column. This happens if a column was added after the change had been applied. #}
@@ -185,7 +179,6 @@
   {%- do return(versioned_collapsing.parse_array(run_query(query).rows[0]['_dbt_names'])) -%}
 {% endmacro %}
 
-
 {# A conflict is two different payloads at one version. The version does not tell which one is right. #}
 {% macro validate_no_conflicts(target_relation, options, counts, apply) %}
   {%- if counts.conflicts -%}
@@ -195,7 +188,6 @@
     ) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {% macro _get_conflict_message(target_relation, options, counts) %}
   {%- set names = (options.unique_key + [options.version]) | join(', ') -%}
@@ -208,7 +200,6 @@
       ~ (" Examples (" ~ names ~ "): " ~ some ~ "." if some else "")
   ) -%}
 {% endmacro %}
-
 
 {# In the first build of a table, more conflicts than keys show that the key or the version is not what the model
    assumes. Most of the rows would be dropped. #}
@@ -223,7 +214,6 @@
   {%- endif -%}
 {% endmacro %}
 
-
 {# Batches were taken again, and bring values for columns that the table did not have when it applied them. The stored
    rows have the same versions and are not replaced, so these values would be missing for ever. #}
 {% macro validate_nothing_to_fill(target_relation, counts, apply) %}
@@ -234,7 +224,6 @@
       ~ ". Or take these batches no second time."
   ) -%}
 {% endmacro %}
-
 
 {% macro warn_of_conflicts(target_relation, options, counts, apply) %}
   {%- if counts.conflicts -%}
@@ -247,7 +236,6 @@
     ) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# Without a manifest nothing compares positions before they are applied, so that a source that moved to another server
    shows only here: its changes are below the stored rows, and would stay out for ever. #}
@@ -265,7 +253,6 @@
   {%- endif -%}
 {% endmacro %}
 
-
 {# Warns of partial changes that came too late, or whose key has no stored row. #}
 {% macro warn_of_unmerged_changes(target_relation, counts) %}
   {%- if counts.unmerged -%}
@@ -277,7 +264,6 @@
     ) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# Adds the rows to write to the staged table `signed`, and the deletes to remember to the staged table `deletes`. #}
 {% macro stage_rows_to_write(target_relation, options, columns, counts, apply) %}
@@ -301,7 +287,6 @@
     {%- endcall %}
   {%- endif -%}
 {% endmacro %}
-
 
 {# The cancel and state rows of keys with at most one uncollapsed row, which is a state row. Cancel rows are read from
    the stored rows and state rows from the changes. Of the other side, a join reads only keys, versions and flags. #}
@@ -346,7 +331,6 @@
   ) as _dbt_stored using ({{ key }})
   where _dbt_stored_sign = 0 or {{ version }} > _dbt_stored_version
 {%- endmacro %}
-
 
 {# The deletes that are applied: those whose key has no newer live row. #}
 {% macro get_stage_deletes_sql(target_relation, options, uncollapsed, apply) -%}

@@ -14,7 +14,6 @@
   {%- endcall %}
 {% endmacro %}
 
-
 {# An apply that writes nothing to the feed has a number too. A run that died may have written rows under that
    number. #}
 {% macro drop_unpublished_from_feed(target_relation, apply) %}
@@ -24,7 +23,6 @@
     {%- do versioned_collapsing._delete_from_feed('_apply >= ' ~ apply.number, apply, is_awaited=true) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# The columns of a table and of its change feed. A column that the table computes itself is stored in the feed like any
    other. A column that exists only in inserts (EPHEMERAL) is left out. `is_taken`: whether a table that is no feed has
@@ -55,12 +53,10 @@
   }) -%}
 {% endmacro %}
 
-
 {% macro _delete_from_feed(condition, apply, is_awaited) %}
   {%- set settings = versioned_collapsing.get_settings_sql(apply, {'mutations_sync': 1 if is_awaited else 0}) -%}
   {%- do versioned_collapsing.alter_table(apply.feed_relation, 'delete where ' ~ condition, settings) -%}
 {% endmacro %}
-
 
 {# Makes sure that the change feed exists, with the columns of the table. Removes rows of applies that were never
    published, and rows that nobody needs any more. Returns the names of the columns to fill. #}
@@ -82,7 +78,6 @@
   {%- do return(described.table | selectattr('default_kind', 'ne', 'ALIAS') | map(attribute='name') | list) -%}
 {% endmacro %}
 
-
 {# The change feed needs some column names for itself. #}
 {% macro validate_feed_columns(target_relation, table_columns, apply) %}
   {%- set own = versioned_collapsing.get_feed_columns() -%}
@@ -97,7 +92,6 @@
   {%- endif -%}
 {% endmacro %}
 
-
 {# The change feed needs a table name for itself. #}
 {% macro validate_feed_place(described, apply) %}
   {%- if described.is_taken -%}
@@ -107,7 +101,6 @@
     ) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# Whether the feed has rows of this table. If it has only rows of an earlier table with the same name, the feed is
    created again and not altered: values may not fit the new types, and the type of a key cannot be altered. #}
@@ -121,7 +114,6 @@
   {%- endset -%}
   {%- do return(versioned_collapsing.read_row_count(apply.feed.relation, condition) > 0) -%}
 {% endmacro %}
-
 
 {# Creates the change feed. If the option `change_feed` asks for it (is_history), it begins with the live rows of the
    table, with apply number 0. The feed is filled under another name, so that it never has only some of them. #}
@@ -140,7 +132,6 @@
   {%- do versioned_collapsing.drop_tables([apply.feed.relation]) -%}
   {%- do versioned_collapsing.rename_table(build, apply.feed.relation) -%}
 {% endmacro %}
-
 
 {% macro get_create_feed_sql(build, target_relation, options, table_columns, feed) -%}
   create table {{ build }} {{ on_cluster_clause(target_relation) }} (
@@ -163,7 +154,6 @@
   comment {{ versioned_collapsing.quote_literal(versioned_collapsing.get_feed_comment(target_relation)) }}
 {%- endmacro %}
 
-
 {% macro get_feed_column_sql(column) %}
   {%- set name = versioned_collapsing.quote_name(column.name) -%}
   {%- do return(
@@ -171,16 +161,13 @@
   ) -%}
 {% endmacro %}
 
-
 {% macro get_feed_ttl_sql(feed) %}
   {%- do return('toDateTime(_applied_at) + ' ~ feed.interval if feed.interval else '') -%}
 {% endmacro %}
 
-
 {% macro get_feed_comment(target_relation) %}
   {%- do return('Change feed of ' ~ target_relation.identifier) -%}
 {% endmacro %}
-
 
 {% macro get_first_feed_rows_sql(build, target_relation, options, table_columns, apply) -%}
   {%- set stored = table_columns | selectattr('default_kind', 'ne', 'ALIAS') | map(attribute='name') -%}
@@ -196,7 +183,6 @@
   {{ versioned_collapsing.get_settings_sql(apply) }}
 {%- endmacro %}
 
-
 {# Notes in the comment what the feed begins with. A reader of the feed must know that, and whether all of it is still
    there. #}
 {% macro _note_begin(build, target_relation, apply) %}
@@ -209,7 +195,6 @@
   {%- do versioned_collapsing.comment_table(build, comment) -%}
 {% endmacro %}
 
-
 {# Adds the columns that only the table has, and changes the types that differ. #}
 {% macro alter_feed(feed_relation, described, altered) %}
   {%- set added = described.table | rejectattr('name', 'in', described.feed) | list -%}
@@ -221,7 +206,6 @@
     ) -%}
   {%- endfor -%}
 {% endmacro %}
-
 
 {# Makes the feed keep its rows for as long as the option now says. #}
 {% macro set_feed_ttl(apply) %}
@@ -237,11 +221,9 @@
   {%- endif -%}
 {% endmacro %}
 
-
 {% macro _get_ttl_of_engine(engine_full) %}
   {%- do return(modules.re.findall(' TTL (.*?)(?: SETTINGS |$)', engine_full) | first | default('')) -%}
 {% endmacro %}
-
 
 {# Removes from the change feed the rows of an apply that was never published, and rows that are no longer needed: those
    that all views have used, and those of an earlier table with the same name. #}
@@ -257,7 +239,6 @@
     ) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# The last apply in the feed, and whether the feed has rows that are no longer needed. #}
 {% macro get_feed_bounds_sql(target_relation, apply) -%}
@@ -275,7 +256,6 @@
     ) as is_old
   {{ versioned_collapsing.get_settings_sql(apply) }}
 {%- endmacro %}
-
 
 {% macro get_is_old_in_feed_sql(target_relation, apply) -%}
   {%- set ledger = versioned_collapsing.get_ledger_relation(target_relation) -%}
@@ -299,7 +279,6 @@
     )
   {%- endif -%}
 {%- endmacro %}
-
 
 {# Each staged row with the number and the time of the apply, and the version of the change that caused the row. For
    rows of `old_state: stream`, that is the highest version of the key in the apply. #}
@@ -332,7 +311,6 @@
       versioned_collapsing.get_merge_join_settings(), max_partitions_per_insert_block=0
   )) }}
 {%- endmacro %}
-
 
 {# Removes the note about the rows that a feed begins with. When a table is adopted, its feed cannot tell how the table
    began. #}

@@ -43,7 +43,6 @@
   {{ versioned_collapsing.get_settings_sql(apply) }}
 {%- endmacro %}
 
-
 {# The live row of each staged key: if it has several uncollapsed state rows, the one with the highest version. #}
 {% macro _get_live_rows_sql(target_relation, options, columns) -%}
   {%- set key = get_quoted_csv(options.unique_key) -%}
@@ -53,7 +52,6 @@
   order by {{ key }}, {{ adapter.quote(options.version) }} desc
   limit 1 by {{ key }}
 {%- endmacro %}
-
 
 {# The changes, each with a flag that says whether its key has a live row, and with the version of that row. #}
 {% macro _get_changes_beside_live_rows_sql(changes, options) -%}
@@ -68,7 +66,6 @@
   ) as _dbt_live_versions
     on {{ versioned_collapsing.get_keys_equal_sql('_dbt_input', '_dbt_live_versions', options.unique_key) }}
 {%- endmacro %}
-
 
 {# The flags that say which changes count, one flag per step. Both values of `delete_version` end in the same flags.
 
@@ -113,7 +110,6 @@
   {%- do return(dict(dict(resets, **deletes), **folded)) -%}
 {% endmacro %}
 
-
 {# Deletes are ordered among the upserts by version.
 
    | flag       | what it says                                               |
@@ -148,19 +144,16 @@
   }) -%}
 {% endmacro %}
 
-
 {# Whether the key has a live row with which changes can be combined. A live row at or below a truncate counts as
    deleted. #}
 {% macro _outlives_truncate_sql(truncated_at) %}
   {%- do return('_dbt_has_live' ~ (' and _dbt_live_version > ' ~ truncated_at if truncated_at else '')) -%}
 {% endmacro %}
 
-
 {# Whether a condition holds for any change of the key. #}
 {% macro _any_of_key_sql(condition, options) %}
   {%- do return('countIf(' ~ condition ~ ') over (partition by ' ~ get_quoted_csv(options.unique_key) ~ ') > 0') -%}
 {% endmacro %}
-
 
 {# The highest version among the changes of the key for which a condition holds. #}
 {% macro _highest_of_key_sql(condition, options) %}
@@ -168,7 +161,6 @@
   {%- set key = get_quoted_csv(options.unique_key) -%}
   {%- do return('maxIf(' ~ version ~ ', ' ~ condition ~ ') over (partition by ' ~ key ~ ')') -%}
 {% endmacro %}
-
 
 {# With `delete_version: ignore`, deletes are ordered by batch. A batch that only deletes a key ends what was there
    before: the live row and the upserts of earlier batches, up to the highest of their versions.
@@ -225,13 +217,11 @@
   }) -%}
 {% endmacro %}
 
-
 {# Whether a change leaves columns as they are stored, apart from those that the model no longer has. #}
 {% macro _is_partial_sql(unset, columns) -%}
   arrayExists(_dbt_name -> _dbt_name not in ('', {{ versioned_collapsing.quote_literals(columns.absent) }}),
       {{ unset }})
 {%- endmacro %}
-
 
 {# Folds the changes of each key into one. The policy of each column combines the values of the changes that are taken.
    If no upsert is new, the result is the fallback, and decide_outcomes finds that it is late, a duplicate or a
@@ -270,7 +260,6 @@
   group by {{ get_quoted_csv(options.unique_key) }}
 {%- endmacro %}
 
-
 {# The aggregate that folds the values of one column. Only changes that are taken and set the column count. #}
 {% macro _fold_column_sql(name, options) -%}
   {%- set column = '_dbt_marked.' ~ adapter.quote(name) -%}
@@ -286,11 +275,9 @@
   {%- endif -%}
 {%- endmacro %}
 
-
 {% macro _is_set_sql(name) -%}
   _dbt_marked._dbt_is_taken and not has(_dbt_marked._dbt_unset, {{ versioned_collapsing.quote_literal(name) }})
 {%- endmacro %}
-
 
 {# A column of a change, combined with the same column of the live row. The aggregate functions are those of the fold,
    so that both ignore null and NaN. #}

@@ -20,7 +20,6 @@
   }) -%}
 {% endmacro %}
 
-
 {# The condition that a row of the change set changes a forgotten key. A truncate has no key. #}
 {% macro _get_is_forgotten_change_sql(forgotten, options, columns, secret) %}
   {%- set key = [] -%}
@@ -36,7 +35,6 @@
   ) -%}
 {% endmacro %}
 
-
 {# How many events the rows stand for. #}
 {% macro _get_event_count_sql(columns) %}
   {%- set terms = ['toInt64(count())'] -%}
@@ -47,7 +45,6 @@
   {%- endfor -%}
   {%- do return(terms | join(' ')) -%}
 {% endmacro %}
-
 
 {# The keyed hash of a key. `key`: its columns, each with name and type, and with `sql` if that is not the name. The
    text of a time does not depend on the time zone of the session. ClickHouse writes [HIDDEN] into its logs instead of
@@ -67,7 +64,6 @@
   ) -%}
 {% endmacro %}
 
-
 {# The secret of the hashes. It must be the one with which the table of the hashes was made. `found`: what system.tables
    says about this table, or none. #}
 {% macro read_secret(forgotten, found, apply) %}
@@ -78,7 +74,6 @@
   {%- endif -%}
   {%- do return(secret) -%}
 {% endmacro %}
-
 
 {% macro _validate_secret(forgotten, secret, apply) %}
   {%- if not modules.re.fullmatch('[!-~]{32,}', secret) -%}
@@ -91,7 +86,6 @@
   {%- endif -%}
 {% endmacro %}
 
-
 {% macro _validate_same_secret(forgotten, comment, secret, apply) %}
   {%- if comment != versioned_collapsing.get_forgotten_comment(secret) -%}
     {%- do versioned_collapsing.stop_run(apply,
@@ -100,7 +94,6 @@
     ) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {% macro get_forgotten_comment(secret) %}
   {%- do return('Hashes of forgotten keys, made with the secret ' ~ local_md5('versioned_collapsing ' ~ secret)) -%}

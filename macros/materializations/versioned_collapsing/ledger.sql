@@ -5,7 +5,6 @@
     and events + synthetic = {{ versioned_collapsing.get_outcomes_of_events() | join(' + ') }}
 {%- endmacro %}
 
-
 {# The possible outcomes of an event. No event has two of them. #}
 {% macro get_outcomes_of_events() %}
   {%- do return([
@@ -14,7 +13,6 @@
   ]) -%}
 {% endmacro %}
 
-
 {# The columns of the ledger that these sums use. #}
 {% macro get_accounted_names() %}
   {%- do return(
@@ -22,14 +20,12 @@
   ) -%}
 {% endmacro %}
 
-
 {# The condition that a row of the ledger is about a completed apply to this table, and accounts for its events. #}
 {% macro get_has_account_sql(table) -%}
   target_uuid = {{ versioned_collapsing.get_table_uuid_sql(table) }}
     and status in ('applied', 'partial')
     and events is not null
 {%- endmacro %}
-
 
 {# Makes sure that the ledger exists. #}
 {% macro prepare_ledger(target_relation, tables=none) %}
@@ -39,7 +35,6 @@
     {%- do versioned_collapsing._create_ledger(target_relation) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {% macro _create_ledger(target_relation) %}
   {%- set status = 'chunk staged, started, block applied, applied, adopted, rebalanced, forgotten, filled (a view), or '
@@ -104,13 +99,11 @@
   {%- endcall %}
 {% endmacro %}
 
-
 {# For the `loaded_at_query` of a source: when a model's table was last brought up to date. #}
 {% macro get_last_apply_sql(ledger, model_name) -%}
   select max(at) from {{ ledger }} where model = {{ versioned_collapsing.quote_literal(model_name) }}
       and status = 'applied'
 {%- endmacro %}
-
 
 {# How far an apply was when its run died. #}
 {% macro get_progress_of(unfinished) %}
@@ -123,7 +116,6 @@
       number=unfinished.number
   )) -%}
 {% endmacro %}
-
 
 {# The progress of an apply, as recorded in the ledger. Each step makes a new one, for example dict(progress, chunk=2).
 
@@ -153,7 +145,6 @@
   }) -%}
 {% endmacro %}
 
-
 {# The counts in the last ledger row of a run that died, for the run that completes it. #}
 {% macro read_recorded_counts(target_relation, apply) %}
   {%- set line_names = versioned_collapsing.get_line_count_names() -%}
@@ -177,7 +168,6 @@
   {%- endfor -%}
   {%- do return(recorded) -%}
 {% endmacro %}
-
 
 {# What the ledger says about the target, for the run that holds its lock. A ledger that was restored from a backup
    lacks the last applies. The change feed has them, and new applies would use their numbers again. So the ledger gets
@@ -219,7 +209,6 @@
   ) -%}
   {%- do return(versioned_collapsing.read_ledger(target_relation, model)) -%}
 {% endmacro %}
-
 
 {# What the ledger says about the table that now has the target's name.
 
@@ -277,7 +266,6 @@
   }) -%}
 {% endmacro %}
 
-
 {# The run that wrote the last row, if it began to write and did not end. #}
 {% macro _get_unfinished_apply(found, model) %}
   {%- if found['last_status'] not in ('chunk staged', 'started', 'block applied') -%}
@@ -313,7 +301,6 @@
   }) -%}
 {% endmacro %}
 
-
 {# The highest apply number in the change feed of a table; 0 if there is no feed. #}
 {% macro read_last_fed_apply(target_relation) %}
   {%- set feed = versioned_collapsing.get_changes_relation(target_relation) -%}
@@ -328,7 +315,6 @@
   {%- do return(found[0][0] | int if found else 0) -%}
 {% endmacro %}
 
-
 {% macro _get_fed_applies_sql(target_relation, first) -%}
   select distinct _apply
   from {{ versioned_collapsing.get_changes_relation(target_relation) }}
@@ -336,7 +322,6 @@
   order by _apply
   {{ versioned_collapsing.get_settings_sql() }}
 {%- endmacro %}
-
 
 {# Whether the table has the rows of the last apply in the feed. If not, the run of that apply died before it published
    anything. Only the last apply can be unpublished: each run removes such rows before it feeds its own. #}
@@ -370,12 +355,10 @@
   {{ versioned_collapsing.get_settings_sql() }}
 {%- endmacro %}
 
-
 {# The apply without its batches, for a change set that this table has applied before. #}
 {% macro get_apply_of_nothing(apply) %}
   {%- do return(dict(apply, batches=[], landed_at=[], manifest_counts={})) -%}
 {% endmacro %}
-
 
 {# Appends a row to the ledger. A run on a part of the change set (--empty, --sample) applies no batch. A view has a row
    for each table that it reads, in the ledger of that table. #}
@@ -384,7 +367,6 @@
     {{ versioned_collapsing._get_record_sql(target_relation, apply, progress, status, followed_relation) }}
   {%- endcall %}
 {% endmacro %}
-
 
 {% macro _get_record_sql(target_relation, apply, progress, status, followed_relation) -%}
   {%- set line_names = versioned_collapsing.get_line_count_names() -%}
@@ -429,7 +411,6 @@
   {{ versioned_collapsing.get_settings_sql(apply) }}
 {%- endmacro %}
 
-
 {% macro _get_batches_sql(batches) %}
   {%- set tuples = [] -%}
   {%- for batch, hash in batches -%}
@@ -437,7 +418,6 @@
   {%- endfor -%}
   {%- do return("cast([" ~ tuples | join(', ') ~ "], 'Array(Tuple(batch UInt64, hash String))')") -%}
 {% endmacro %}
-
 
 {% macro _get_landed_at_sql(landed_at) %}
   {%- set times = [] -%}
@@ -447,11 +427,9 @@
   {%- do return("cast([" ~ times | join(', ') ~ "], 'Array(DateTime64(6, ''UTC''))')") -%}
 {% endmacro %}
 
-
 {% macro _get_point_in_time_sql(microseconds) %}
   {%- do return("fromUnixTimestamp64Micro(toInt64(" ~ microseconds ~ "), 'UTC')") -%}
 {% endmacro %}
-
 
 {% macro _get_watermarks_sql(watermarks) %}
   {%- set tuples = [] -%}
@@ -463,7 +441,6 @@
   ) -%}
 {% endmacro %}
 
-
 {% macro _get_signed_rows_sql(target_relation, apply, progress, status) %}
   {%- if status == 'started' -%}
     {%- do return(
@@ -474,7 +451,6 @@
   {%- endif -%}
   {%- do return(0) -%}
 {% endmacro %}
-
 
 {# What every step knows about an apply. Steps do not change it; if one learns more, it makes a copy.
 
@@ -518,7 +494,6 @@
   }) -%}
 {% endmacro %}
 
-
 {# The apply that another run began. Names and batches come from the ledger; the lock and the start time come from the
    run that completes it. #}
 {% macro get_resumed_apply(apply, unfinished) %}
@@ -542,7 +517,6 @@
       number=unfinished.number or apply.number
   )) -%}
 {% endmacro %}
-
 
 {# The first apply to a table. Views are filled from the table itself, so a feed that exists only for views gets no rows
    of it. #}

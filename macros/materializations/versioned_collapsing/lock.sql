@@ -35,7 +35,6 @@
   {%- do versioned_collapsing.validate_lock_is_acquired(locked_relation, seen.holder, apply, patience) -%}
 {% endmacro %}
 
-
 {# ClickHouse lets only one client create a table. The comment of the table names the holder of the lock. #}
 {% macro _create_lock(apply) %}
   {%- set lock = apply.lock.relation -%}
@@ -49,14 +48,12 @@
   {%- do run_query(query) -%}
 {% endmacro %}
 
-
 {# Whether the holder has a statement under way, or has made a step since it was last seen. #}
 {% macro _is_at_work(holder, as_last_seen) %}
   {%- set has_moved = as_last_seen is not none
       and [holder.run_id, holder.steps] != [as_last_seen.run_id, as_last_seen.steps] -%}
   {%- do return(holder.is_working or has_moved) -%}
 {% endmacro %}
-
 
 {% macro _wait_for_lock(locked_relation, holder, as_last_seen, apply) %}
   {%- set seconds = versioned_collapsing.get_lock_seconds() -%}
@@ -75,13 +72,11 @@
   {%- do run_query('select sleep(1)') -%}
 {% endmacro %}
 
-
 {# For how long a run may show no sign of life before another one takes its lock. A statement that runs is a
    sign of life, however long it takes. #}
 {% macro get_lock_seconds() %}
   {%- do return(var('versioned_collapsing_lock_seconds', 60) | int) -%}
 {% endmacro %}
-
 
 {# Stops if a run of another dbt invocation holds the lock and is at work. #}
 {% macro validate_holder_is_idle(locked_relation, holder, is_at_work, model) %}
@@ -93,7 +88,6 @@
     ) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# Takes over the lock of another run. The lock is first renamed, to a name of this run's own, and then dropped. If two
    runs take over at once, the second one finds no lock, or renames the new lock of the first one; then it renames that
@@ -114,14 +108,12 @@
   {%- endif -%}
 {% endmacro %}
 
-
 {# Drops locks that were moved by runs that died while they took over a lock. #}
 {% macro _drop_moved_locks(lock, tables) %}
   {%- for name in tables if name.startswith(lock.identifier ~ '_') -%}
     {%- do versioned_collapsing.drop_tables([lock.incorporate(path={'identifier': name})]) -%}
   {%- endfor -%}
 {% endmacro %}
-
 
 {# Stops a run that has waited too long for other runs of its own invocation. #}
 {% macro validate_lock_is_acquired(locked_relation, holder, apply, seconds) %}
@@ -132,7 +124,6 @@
     ) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# Makes sure that no other run has taken over the lock, and records a step of this run in it. A run that has only begun
    needs to record nothing: its lock itself is a sign of life. `also`: an expression to read at the same moment. Returns
@@ -150,7 +141,6 @@
   {%- do return(holder.also) -%}
 {% endmacro %}
 
-
 {# Looks at the lock before a step that writes, and renews it, unless the run has only begun. A run that stalled for so
    long that another one took over its lock must not touch the tables that the other one is staging. No statement that
    may take long comes between the look and the step. `tests/model` shows what would happen otherwise. Before anything
@@ -161,14 +151,12 @@
   {%- endif -%}
 {% endmacro %}
 
-
 {# Whether the run began so short a time ago that no other run can have taken over its lock. A clock that was set back
    does not make it young. #}
 {% macro is_lock_young(apply) %}
   {%- set seconds = (modules.datetime.datetime.now(modules.pytz.utc) - apply.started_at).total_seconds() -%}
   {%- do return(0 <= seconds and seconds * 4 < versioned_collapsing.get_lock_seconds()) -%}
 {% endmacro %}
-
 
 {# A run that has lost its lock must not write, because another run may be writing. #}
 {% macro validate_lock_is_held(holder, apply, seconds) %}
@@ -179,7 +167,6 @@
     ) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# Drops the table of the rows to publish, and gives up the lock. One statement does both if the lock cannot belong to
    another run. #}

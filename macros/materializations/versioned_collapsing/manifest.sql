@@ -18,7 +18,6 @@
   {%- endif -%}
 {% endmacro %}
 
-
 {# A model can apply only one change set, because an apply has one batch manifest. #}
 {% macro validate_change_sets(model) %}
   {%- set change_sets = versioned_collapsing.get_change_sets(model) | map(attribute='name') | list -%}
@@ -30,7 +29,6 @@
   {%- endif -%}
 {% endmacro %}
 
-
 {# The first apply to a table needs a change set that begins at the first batch, and an empty table. #}
 {% macro validate_history(this, existing_relation, is_rebuild, model, manifest, ledger, apply) %}
   {%- if not is_rebuild and not ledger.is_known -%}
@@ -40,7 +38,6 @@
     {%- do versioned_collapsing.validate_complete_manifest(this, manifest, apply) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# A table with rows that the ledger does not know was not built by this materialization. #}
 {% macro validate_known_table(existing_relation, model, apply) %}
@@ -52,7 +49,6 @@
     ) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# A table is built from the first batch on, or not at all: a change set that begins later, or is a part, would leave
    out rows, and nobody would see it. #}
@@ -72,7 +68,6 @@
   {%- endif -%}
 {% endmacro %}
 
-
 {# In two cases, a full refresh would remove rows that only a later complete run brings back: if the run reads only a
    part of its input (--empty, --sample), and if the change set has no batches. validate_complete_manifest checks change
    sets that were built as a part. #}
@@ -88,7 +83,6 @@
     ) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# The batch manifest of the change set that a model selects from: its batches, whether it begins at the first batch,
    whether it is a snapshot of a whole lake table, and whether it is only a part (--empty, --sample). A model that
@@ -126,17 +120,14 @@
   }) -%}
 {% endmacro %}
 
-
 {# The manifest of a change set, as ClickHouse reads it. #}
 {% macro get_manifest_relation(change_set) %}
   {%- do return(adapter.dispatch('get_manifest_relation', 'versioned_collapsing')(change_set)) -%}
 {% endmacro %}
 
-
 {% macro default__get_manifest_relation(change_set) %}
   {%- do versioned_collapsing.validate_change_set_is_readable(change_set, target.type) -%}
 {% endmacro %}
-
 
 {# Only ClickHouse can apply a change set. Other engines call this macro, and it always raises an error. #}
 {% macro validate_change_set_is_readable(change_set, engine) %}
@@ -146,13 +137,11 @@
   ) -%}
 {% endmacro %}
 
-
 {% macro clickhouse__get_manifest_relation(change_set) %}
   {%- do return(
       adapter.hand_off(change_set.schema, change_set.alias ~ '__manifest', change_set.config.get('file_format'))
   ) -%}
 {% endmacro %}
-
 
 {# The sums of the line counts of all batches in a manifest; none for a count that a batch lacks. #}
 {% macro _sum_line_counts(columns) %}

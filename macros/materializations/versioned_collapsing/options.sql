@@ -11,7 +11,6 @@
   )) -%}
 {% endmacro %}
 
-
 {# Each option as the model gives it, or its default. #}
 {% macro _get_given_options(config, model) %}
   {%- set defaults = {
@@ -42,14 +41,12 @@
   {%- do return(given) -%}
 {% endmacro %}
 
-
 {# dbt itself sets this option for every model. Only a value that the project sets counts. #}
 {% macro _get_on_schema_change(config, model) %}
   {%- set is_given = 'on_schema_change' in (config.get('meta') or {})
       or versioned_collapsing.is_in_config(model, 'on_schema_change') -%}
   {%- do return(versioned_collapsing.get_option(config, 'on_schema_change') if is_given else 'fail') -%}
 {% endmacro %}
-
 
 {# The expressions of a key: both `(a, b)` and `tuple(a, b)` have two. #}
 {% macro _get_expressions(value) %}
@@ -64,7 +61,6 @@
   {%- endfor -%}
   {%- do return(expressions) -%}
 {% endmacro %}
-
 
 {# The change feed of a table, or none if it has none.
 
@@ -87,19 +83,16 @@
   }) -%}
 {% endmacro %}
 
-
 {# The columns that a change feed has in addition to those of its table. #}
 {% macro get_feed_columns() %}
   {%- do return(['_apply', '_applied_at', '_changed_version']) -%}
 {% endmacro %}
-
 
 {# Columns that a change set may have besides key, version and payload. They are not stored. #}
 {% macro get_control_columns(options) %}
   {%- do return([options.is_deleted, '_unset', '_reset', '_batch',
       '_is_truncate', '_watermark', '_landing'] + versioned_collapsing.get_carried_count_names()) -%}
 {% endmacro %}
-
 
 {# The options that dbt sets or accepts for every model (dbt-core 1.11 and 1.12, dbt 2), and those that dbt-clickhouse
    1.10 and dbt-spark accept for every relation. #}
@@ -114,7 +107,6 @@
       '__dbt_internal_microbatch_event_time_start', '__dbt_internal_microbatch_event_time_end',
   ]) -%}
 {% endmacro %}
-
 
 {# Options of dbt's and dbt-clickhouse's other materializations. #}
 {% macro get_meaningless_options() %}

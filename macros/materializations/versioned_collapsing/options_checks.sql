@@ -11,7 +11,6 @@
   {%- do versioned_collapsing.raise_problems(model.unique_id, problems) -%}
 {% endmacro %}
 
-
 {# The problems with the names of a model's options: unknown names, options without a meaning here, and options that are
    given twice. `known` has the options of the materialization, `meaningless` maps other options to advice, and
    `of_the_adapter` has those that the adapter reads. `meta` belongs to the project, so a name there is a problem only
@@ -48,7 +47,6 @@
   {%- endfor -%}
   {%- do return(problems) -%}
 {% endmacro %}
-
 
 {# The problems with the options, each naming the option, what was given and what to do. #}
 {% macro get_option_problems(options) %}
@@ -124,7 +122,6 @@
   {%- do return(problems) -%}
 {% endmacro %}
 
-
 {% macro _is_list_of_definitions(value, keys) %}
   {%- if value is not iterable or value is string or value is mapping -%}{%- do return(false) -%}{%- endif -%}
   {%- for entry in value -%}
@@ -135,7 +132,6 @@
   {%- do return(true) -%}
 {% endmacro %}
 
-
 {% macro _combine_problems(options) %}
   {%- set problems = versioned_collapsing.get_policy_problems(options.combine) -%}
   {%- for column in options.combine if column in options.unique_key + [options.version] -%}
@@ -145,7 +141,6 @@
   {%- endfor -%}
   {%- do return(problems) -%}
 {% endmacro %}
-
 
 {# A change set of signed rows is written as it is, so options that depend on stored rows have no meaning. #}
 {% macro _stream_problems(options) %}

@@ -12,7 +12,6 @@
   {%- endif -%}
 {% endmacro %}
 
-
 {# Chooses how to publish, writes the change feed and records the start. If the run dies after that, the next run
    completes it in the same way, with the counts that were recorded. Returns the progress. #}
 {% macro start_publishing(target_relation, options, columns, progress, apply) %}
@@ -27,7 +26,6 @@
   {%- do versioned_collapsing.record_apply(target_relation, apply, progress, 'started') -%}
   {%- do return(progress) -%}
 {% endmacro %}
-
 
 {# Makes sure that the run still holds its lock and, in the same statement, reads how many rows it has staged, and
    whether a materialized view reads the target. #}
@@ -45,7 +43,6 @@
   {%- do return({'output': output | int, 'has_views': views | int > 0}) -%}
 {% endmacro %}
 
-
 {# Checks that as many rows are staged as were counted, so that none is lost or doubled. Repaired keys may add any
    number of rows. `decided`: the counts of the staged rows, or none if nothing is known of them. #}
 {% macro validate_output_rows(target_relation, decided, output, apply) %}
@@ -60,7 +57,6 @@
     ) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# Decides how the rows of an apply are published, and prepares the tables for it. Returns `is_journal`, and in
    `definition` the hashes of the views that have the rows through a journal. #}
@@ -77,7 +73,6 @@
   {%- do return({'is_journal': true, 'definition': views.definitions | join(' ')}) -%}
 {% endmacro %}
 
-
 {# Attached parts do not pass through a materialized view, which would miss them. #}
 {% macro validate_can_attach(target_relation, unfed, apply) %}
   {%- if unfed -%}
@@ -88,7 +83,6 @@
     ) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# The materialized views that rows of the target reach, directly or through other views. `tables`: the tables that they
    fill. `definitions`: the name of each view by a hash of its definition. #}
@@ -102,7 +96,6 @@
   {%- endfor -%}
   {%- do return({'tables': tables | unique | list, 'definitions': definitions}) -%}
 {% endmacro %}
-
 
 {% macro _get_views_sql(target_relation) -%}
   with recursive reached as (
@@ -130,7 +123,6 @@
   {{ versioned_collapsing.get_settings_sql() }}
 {%- endmacro %}
 
-
 {# Each materialized view with the table that it reads and the one that it fills. #}
 {% macro _get_direct_views_sql() -%}
   select
@@ -149,7 +141,6 @@
   where view.target_table <> ''
 {%- endmacro %}
 
-
 {# The names of the views that do not have the rows of this apply. `fed` has the hashes of the views that have them. #}
 {% macro get_unfed_views(views, fed) %}
   {%- set unfed = [] -%}
@@ -158,7 +149,6 @@
   {%- endfor -%}
   {%- do return(unfed | unique | sort) -%}
 {% endmacro %}
-
 
 {# Rows are inserted if the option says so, and in three other cases. Materialized views receive what is inserted, not
    what is attached. Rows of `old_state: stream` need inserts, because after an attach that was interrupted, no
@@ -171,7 +161,6 @@
   {%- set is_asked_for = (options.publish == 'journal' or is_replicated) and not progress.is_repeated -%}
   {%- do return(apply.is_stream or is_asked_for or (options.publish != 'atomic' and unfed != [])) -%}
 {% endmacro %}
-
 
 {# ClickHouse recognizes a repeated block by this window. The table, and each table that a view fills, needs one:
    otherwise a repeated insert would write its rows twice. It has one entry for each partition of a block. Only one
@@ -196,7 +185,6 @@
   {%- endif -%}
 {% endmacro %}
 
-
 {# Publishes the staged rows, and after them the deletes to remember, so that no tombstone is visible before its
    delete. #}
 {% macro publish_staged_rows(target_relation, options, columns, progress, apply) %}
@@ -211,7 +199,6 @@
     {%- do versioned_collapsing.attach_staged(target_relation, 'deletes', tombstones, apply) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# Writes the staged rows from a block on, with one statement for each block. If the run that died had written that
    block to a table, the table drops the repetition. #}
@@ -229,7 +216,6 @@
     {%- endcall %}
   {%- endfor -%}
 {% endmacro %}
-
 
 {# The blocks, each with a token and the names of its parts. A block takes as many parts as fit into its size. Staged
    parts are never merged, so a later run finds the same blocks. Empty parts do not count, because ClickHouse removes
@@ -263,7 +249,6 @@
   {%- do return(blocks) -%}
 {% endmacro %}
 
-
 {# ClickHouse recognizes a block by its token and by the number of pieces in which it is read. It must be one piece,
    whatever the profile and the memory are. A sort of all rows, in memory and by one thread, returns one piece. With two
    threads, it returns two pieces if their rows do not overlap. #}
@@ -285,7 +270,6 @@
   }) }}
 {%- endmacro %}
 
-
 {# Makes all staged rows visible in one step: by hard links, the staged parts become parts of the table. A reader sees
    all of them or none. If ClickHouse itself is killed meanwhile, only some of them may be there after its restart. The
    next run then publishes the others. #}
@@ -296,7 +280,6 @@
     {{ versioned_collapsing.get_settings_sql(apply) }}
   {%- endcall %}
 {% endmacro %}
-
 
 {# The cancel row and the state row of a key have different versions. So nothing collapses within a block, and
    ClickHouse need not try. A journal publishes whole parts, so the parts are no larger than its blocks. #}

@@ -36,7 +36,6 @@
   {%- do versioned_collapsing.drop_staged(target_relation) -%}
 {% endmacro %}
 
-
 {# The staged tables from which an apply would be completed, but which cannot be used: they do not exist, they have no
    rows (for example on another replica), or they cannot be attached any more because the table was altered. Only the
    first one, which has the changes or the signed rows, must have rows: there may be nothing to publish or to remember
@@ -59,7 +58,6 @@
   {%- do return(missing) -%}
 {% endmacro %}
 
-
 {# The staged tables that are needed to continue the run that died. #}
 {% macro get_needed_roles(target_relation, unfinished, staged) %}
   {%- if unfinished.is_stream -%}{%- do return(['signed']) -%}{%- endif -%}
@@ -70,7 +68,6 @@
   {%- endif -%}
   {%- do return(needed) -%}
 {% endmacro %}
-
 
 {# An apply that began to write cannot be completed without what it staged. #}
 {% macro validate_staged_tables(target_relation, unfinished, missing, apply) %}
@@ -86,7 +83,6 @@
   {%- endif -%}
 {% endmacro %}
 
-
 {# It is harmless to repeat a block for views that existed when the run began to write. A view that was created or
    altered since then would receive rows that it already has. #}
 {% macro validate_views_are_unchanged(target_relation, unfinished, changed, apply) %}
@@ -100,7 +96,6 @@
     ) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# ClickHouse notes the parts of a block before it adds them, and drops a repetition of parts that it has noted. If it
    was killed in between, a part is missing. In the table, a comparison finds the missing rows. In a view, and in a
@@ -118,7 +113,6 @@
     ) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# If nothing was published yet, decides the remaining chunks. Otherwise finds and publishes the rows that are missing.
    It does so even if all blocks of a journal were written: if ClickHouse was killed after it noted a block and before
@@ -147,7 +141,6 @@
   {%- endif -%}
 {% endmacro %}
 
-
 {# Completes a run of signed rows that died: writes its staged blocks, from the one that the ledger names on. #}
 {% macro complete_stream(target_relation, options, progress, apply) %}
   {%- set signed = versioned_collapsing.get_helper_relation(target_relation, 'signed') -%}
@@ -157,7 +150,6 @@
   {%- do versioned_collapsing.keep_lock(apply) -%}
   {%- do versioned_collapsing.record_apply(target_relation, apply, dict(progress, counts=counts), 'applied') -%}
 {% endmacro %}
-
 
 {# The columns that an earlier run staged, which may differ from those that the model has now. Columns that the table no
    longer has are left out. #}
@@ -177,7 +169,6 @@
   {%- do return(dict(columns, is_folded='_unmerged' in given)) -%}
 {% endmacro %}
 
-
 {# Continues with the chunk after the last one that was recorded. Removes what the run that died has already output
    of it. #}
 {% macro resume_chunks(target_relation, options, columns, counts, progress, apply) %}
@@ -190,7 +181,6 @@
   ) -%}
 {% endmacro %}
 
-
 {# Writes the remaining blocks. From then on, the apply is completed like one whose rows were attached. #}
 {% macro complete_journal(target_relation, options, columns, counts, progress, apply) %}
   {%- set all = dict(counts, has_writes=true, has_deletes=true) -%}
@@ -202,7 +192,6 @@
       target_relation, apply, dict(progress, is_journal=false, block=0, counts=counts), 'started'
   ) -%}
 {% endmacro %}
-
 
 {# Repeats the decisions of a run that died while it published. Rows that are already stored are found among the
    uncollapsed rows, so only the missing rows are published. If views were created since then, the rows go through a

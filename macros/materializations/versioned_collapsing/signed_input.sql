@@ -18,7 +18,6 @@
   {%- do return(counts) -%}
 {% endmacro %}
 
-
 {# Without a change_set model there are no batches, so a run cannot recognize signed rows that an earlier run wrote. #}
 {% macro warn_of_a_stream_without_batches(target_relation, apply) %}
   {%- if not apply.has_manifest -%}
@@ -30,7 +29,6 @@
     ) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# How many signed rows the change set has, and the problems of those that do not fit the table. #}
 {% macro read_signed_rows(options, columns, sql, apply) %}
@@ -49,7 +47,6 @@
   {%- do return({'rows_read': rows | map(attribute='_dbt_n') | map('int') | sum, 'rejected': rejected}) -%}
 {% endmacro %}
 
-
 {% macro _get_cast_signed_rows_sql(options, columns, sql) -%}
   {%- set sign = '_dbt_given.' ~ adapter.quote(options.sign) -%}
   select
@@ -64,7 +61,6 @@
     ) as _dbt_problem
   from {{ versioned_collapsing.get_subquery_sql(sql) }} as _dbt_given
 {%- endmacro %}
-
 
 {# Stages a change set of signed rows, which read_signed_rows has found to fit. #}
 {% macro stage_signed_rows(target_relation, options, columns, sql, apply) %}

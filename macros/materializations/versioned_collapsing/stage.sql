@@ -33,7 +33,6 @@
   {%- do return(dict(found, truncate_deletes=0)) -%}
 {% endmacro %}
 
-
 {# How many changes are staged, of how many keys, and how many of them do not fit the table. `carried`: the number of
    rows in the change set, and the sums of the counts that the rows carry. #}
 {% macro read_staged_changes(staged, options, columns, sql, apply) %}
@@ -71,7 +70,6 @@
   }) -%}
 {% endmacro %}
 
-
 {% macro get_create_staged_changes_sql(changes, options, columns) -%}
   create table {{ changes }} (
     {%- for column in columns.table %}
@@ -93,7 +91,6 @@
   {{- '\n  partition by _dbt_chunk' if options.chunks > 1 }}
   order by ({{ get_quoted_csv(options.unique_key) }})
 {%- endmacro %}
-
 
 {% macro get_stage_changes_sql(
     target_relation, staged, options, columns, sql, truncated_at, has_tombstones, apply
@@ -130,7 +127,6 @@
   ) }}
 {%- endmacro %}
 
-
 {# The keys at which a set of keys is cut into chunks: those of a sample. #}
 {% macro get_chunk_bounds_sql(options, keys_sql) -%}
   (
@@ -145,7 +141,6 @@
   ) as _dbt_bounds
 {%- endmacro %}
 
-
 {# The chunk of a key. Every key is in one chunk, whatever its values are. #}
 {% macro get_chunk_number_sql(options) %}
   {%- set conditions = [] -%}
@@ -157,7 +152,6 @@
   {%- do return('multiIf(' ~ conditions | join(', ') ~ ', ' ~ options.chunks ~ ')') -%}
 {% endmacro %}
 
-
 {# Changes are staged sorted by key and in small blocks, because an insert holds a block twice while it cuts it into
    partitions. #}
 {% macro get_chunk_settings() %}
@@ -165,7 +159,6 @@
       'max_partitions_per_insert_block': 0, 'min_insert_block_size_rows': 0, 'min_insert_block_size_bytes': 8388608
   }) -%}
 {% endmacro %}
-
 
 {# The changes to stage: all of them if they are combined, otherwise the highest one of each key. At equal versions the
    delete wins, so that the result does not depend on how the events are split into runs: if they come in two runs, a
@@ -184,7 +177,6 @@
   limit 1 by {{ key }}
   {%- endif -%}
 {%- endmacro %}
-
 
 {# The change set in the target's types, with a problem for each row that does not fit them. #}
 {% macro get_cast_changes_sql(options, columns, sql, truncated_at, has_examples=false) -%}
@@ -206,7 +198,6 @@
   where {{ versioned_collapsing._get_counting_changes_sql(options, columns, truncated_at) }}
 {%- endmacro %}
 
-
 {# The columns that a change leaves as they are stored: those that it names in `_unset`, and those that the model no
    longer has. #}
 {% macro _unset_sql(columns) %}
@@ -217,7 +208,6 @@
   ) -%}
 {% endmacro %}
 
-
 {# A count that the change set carries, or 0. #}
 {% macro _count_sql(name, columns) %}
   {%- do return(
@@ -225,14 +215,12 @@
   ) -%}
 {% endmacro %}
 
-
 {# A flag of the change set; false if the change set does not have it. #}
 {% macro _flag_sql(name, columns) %}
   {%- do return(
       'ifNull(toBool(_dbt_given.' ~ adapter.quote(name) ~ '), false)' if name in columns.given else 'false'
   ) -%}
 {% endmacro %}
-
 
 {# Why a row of the change set does not fit the table; empty if it fits. The payload is not checked in deletes, nor in
    columns that a change leaves as they are stored. #}
@@ -255,7 +243,6 @@
   {%- do problems.extend(versioned_collapsing._control_problems_sql(columns)) -%}
   {%- do return('arrayConcat(' ~ problems | join(', ') ~ ')[1]' if problems else "''") -%}
 {% endmacro %}
-
 
 {# Arrays of the problems in a row, one for each pair of types. A table may have a thousand columns or more, so a
    statement says only once how two types are compared. #}
@@ -290,7 +277,6 @@
   {%- do return(problems) -%}
 {% endmacro %}
 
-
 {# An array of the problems with columns that share one condition over `_dbt_value`, `_dbt_cast` and `_dbt_name`. #}
 {% macro _named_problems_sql(table, problem, templates, condition) %}
   {%- set arrays = [] -%}
@@ -309,7 +295,6 @@
       ~ ') -> ' ~ condition ~ ', ' ~ names ~ ', ' ~ arrays | join(', ') ~ '))'
   ) -%}
 {% endmacro %}
-
 
 {# The problems with control columns: a name in `_unset` that is not a column, and a count below zero. #}
 {% macro _control_problems_sql(columns) %}
@@ -332,7 +317,6 @@
   {%- do return(problems) -%}
 {% endmacro %}
 
-
 {# The condition that a row is a change that counts: it is no truncate, and no truncate overrides it. #}
 {% macro _get_counting_changes_sql(options, columns, truncated_at) -%}
   {%- set conditions = [] -%}
@@ -346,7 +330,6 @@
   {%- endif -%}
   {{ conditions | join(' and ') or 'true' }}
 {%- endmacro %}
-
 
 {# The problems of rows of the change set. Each comes with the number of its rows, and with keys and versions of some of
    them as they are in the change set. #}
@@ -370,7 +353,6 @@
   {%- do return(rejected) -%}
 {% endmacro %}
 
-
 {# Stops the run if rows of the change set do not fit the table. The error counts them, says why, and shows some of
    them. #}
 {% macro validate_rows_fit(target_relation, options, rejected, apply) %}
@@ -388,7 +370,6 @@
     ) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# Deletes of every live row at or below the version at which the table was truncated, unless a change above
    it is staged already. #}
@@ -408,7 +389,6 @@
       versioned_collapsing.get_chunk_settings() if has_chunks else {}, do_not_merge_across_partitions_select_final=1
   )) }}
 {%- endmacro %}
-
 
 {# While an apply runs, rows may land and merges may remove rows. If several statements must see the same rows, the
    select is read once into a staged table. This is necessary in three cases: the ledger must record how far a landing
@@ -434,7 +414,6 @@
   {%- do return({'sql': 'select * from ' ~ landed, 'watermarks': watermarks, 'roles': ['read']}) -%}
 {% endmacro %}
 
-
 {# A column with only nulls has the type Nothing, which no table can have. #}
 {% macro get_create_landed_sql(landed, given) -%}
   create table {{ landed }} (
@@ -447,13 +426,11 @@
   order by tuple()
 {%- endmacro %}
 
-
 {% macro get_stage_landed_sql(landed, given, sql, apply) -%}
   insert into {{ landed }} ({{ versioned_collapsing.quote_names(given | map(attribute='name')) }})
   select * from {{ versioned_collapsing.get_subquery_sql(sql) }}
   {{ versioned_collapsing.get_settings_sql(apply) }}
 {%- endmacro %}
-
 
 {% macro _read_watermarks(landed, given) %}
   {%- set type = (given | selectattr('name', 'equalto', '_watermark') | first).type -%}
@@ -464,7 +441,6 @@
   {%- endfor -%}
   {%- do return(watermarks) -%}
 {% endmacro %}
-
 
 {# How far each landing table was read. A time is kept in UTC. #}
 {% macro get_watermarks_sql(landed, type, has_landing) -%}
@@ -479,7 +455,6 @@
   order by _dbt_landing, _dbt_uuid
   {{ versioned_collapsing.get_settings_sql() }}
 {%- endmacro %}
-
 
 {# The version up to which the table was truncated.
 
@@ -507,7 +482,6 @@
   }) -%}
 {% endmacro %}
 
-
 {# A version that was kept as text. A time is kept in UTC: in other time zones, an hour can occur twice. #}
 {% macro get_version_sql(text, options, columns) %}
   {%- set column = versioned_collapsing.get_version_column(options, columns) -%}
@@ -516,7 +490,6 @@
       ~ versioned_collapsing.quote_literal(versioned_collapsing.get_utc_type(column.type)) ~ ')'
   ) -%}
 {% endmacro %}
-
 
 {% macro _get_truncates_sql(column, columns, sql, apply) -%}
   {%- set type = versioned_collapsing.quote_literal(versioned_collapsing.get_utc_type(column.type)) -%}
@@ -532,7 +505,6 @@
   )
   {{ versioned_collapsing.get_settings_sql(apply) }}
 {%- endmacro %}
-
 
 {# A truncate needs the version up to which it removes rows. #}
 {% macro validate_truncates(without_version, column, apply) %}

@@ -5,7 +5,6 @@
   {%- do return(relation ~ (' final' if uncollapsed.needs_final else '')) -%}
 {% endmacro %}
 
-
 {# The expressions that both rows of a pair share. ClickHouse refuses a sorting key that has an expression twice, and
    the table may be both sorted and partitioned by the same expression. So expressions that are not columns are compared
    in ClickHouse's own spelling. #}
@@ -25,7 +24,6 @@
   {%- do return(expressions | unique(case_sensitive=true) | list) -%}
 {% endmacro %}
 
-
 {# Stages the unbalanced keys, whose uncollapsed rows are not exactly one state row: a run died, or another writer left
    them so. #}
 {% macro stage_unbalanced_keys(target_relation, options, uncollapsed, apply) %}
@@ -41,7 +39,6 @@
     {{ versioned_collapsing.get_settings_sql(apply) }}
   {%- endcall %}
 {% endmacro %}
-
 
 {# Stages the stored rows of the keys that change. The staged table has an engine that collapses as the target does, so
    its rows collapse when they are read. The target itself is read without FINAL, which costs less. A cancel row in
@@ -69,7 +66,6 @@
   {%- endcall %}
 {% endmacro %}
 
-
 {% macro _get_create_uncollapsed_rows_sql(uncollapsed, options, columns, pairing) -%}
   create table {{ uncollapsed }} (
     {%- for column in columns.table %}
@@ -81,7 +77,6 @@
   order by ({{ pairing | join(', ') }})
 {%- endmacro %}
 
-
 {% macro _get_create_unbalanced_keys_sql(unbalanced, options, columns) -%}
   create table {{ unbalanced }} (
     {%- for column in columns.table if column.name in options.unique_key %}
@@ -91,7 +86,6 @@
   engine = MergeTree
   order by ({{ get_quoted_csv(options.unique_key) }})
 {%- endmacro %}
-
 
 {# All stored rows of the keys that change. Each block that is read is merged with the sorted keys instead of looked up
    in a hash table, so the order of the table's parts does not matter. The index filters first, by one column of the

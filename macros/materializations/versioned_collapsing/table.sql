@@ -22,7 +22,6 @@
   ) -%}
 {% endmacro %}
 
-
 {# For each option, what the model wants and what the table has. Both are in ClickHouse's own spelling: it stores
    `x::Date` as `CAST(x, 'Date')`. #}
 {% macro _get_keys(found, remembered, formatted) %}
@@ -44,7 +43,6 @@
   {%- do return(pairs) -%}
 {% endmacro %}
 
-
 {# The version, and the key of each option, as the model spells them. #}
 {% macro _get_key_texts(options, columns) %}
   {%- do return([
@@ -56,7 +54,6 @@
   ]) -%}
 {% endmacro %}
 
-
 {# Removes the version, which the engine appends to a sorting key that does not contain it. #}
 {% macro _without_version(sorting_key, version) %}
   {%- set suffix = ', ' ~ version -%}
@@ -64,11 +61,9 @@
   {%- do return(versioned_collapsing.strip_parentheses(key)) -%}
 {% endmacro %}
 
-
 {% macro validate_existing_table(existing_relation, problems) %}
   {%- do versioned_collapsing.raise_problems(existing_relation | string, problems) -%}
 {% endmacro %}
-
 
 {# Stops the run if another run has applied to the table before this run took the lock. #}
 {% macro validate_is_unused(existing_relation, ledger, apply) %}
@@ -78,7 +73,6 @@
     ) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# The names of a table's helpers must not be longer than ClickHouse allows. #}
 {% macro validate_name_length(this, server) %}
@@ -90,7 +84,6 @@
     ) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# A rebuilt table takes the place of the old one, but its rows do not pass through the materialized views on the table.
    These views must be rebuilt in the same run, or they would stay wrong. #}
@@ -130,7 +123,6 @@
   {%- endif -%}
 {% endmacro %}
 
-
 {% macro validate_is_table(existing_relation) %}
   {%- if existing_relation is not none and existing_relation.type != 'table' -%}
     {%- do exceptions.raise_compiler_error(
@@ -139,7 +131,6 @@
     ) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# Stops the run if the table was built or dropped after this run looked for it and before it took the lock. #}
 {% macro validate_same_place(this, existing_relation, found, apply) %}
@@ -150,7 +141,6 @@
     ) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# What the server says before the lock is taken, in one statement:
 
@@ -200,7 +190,6 @@
   }) -%}
 {% endmacro %}
 
-
 {# Older releases lack columns of system.tables and types in expressions that the macros use. Before 26.3, FINAL with a
    filter on the sign could also return cancelled rows. #}
 {% macro validate_server(server) %}
@@ -211,7 +200,6 @@
     ) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# A run writes to one shard. Its tables are on each replica of that shard. #}
 {% macro validate_cluster(this, server, options, model) %}
@@ -233,7 +221,6 @@
   {%- endif -%}
 {% endmacro %}
 
-
 {# The table to apply to: the target itself or, if an existing target is rebuilt, a table beside it that takes its place
    at the end. #}
 {% macro get_table_to_apply_to(this, existing_relation, is_rebuild) %}
@@ -241,7 +228,6 @@
   {%- set target_relation = versioned_collapsing.get_helper_relation(this, 'build') if is_beside else this -%}
   {%- do return(target_relation.incorporate(type='table')) -%}
 {% endmacro %}
-
 
 {# Creates the table and its tombstones, empty. #}
 {% macro create_versioned_collapsing_table(target_relation, options, columns) %}
@@ -253,7 +239,6 @@
   {%- do versioned_collapsing._add_indexes_and_projections(target_relation, options) -%}
   {%- do versioned_collapsing.prepare_tombstones(target_relation, options, columns, none) -%}
 {% endmacro %}
-
 
 {% macro get_create_versioned_collapsing_table_sql(target_relation, options, columns) -%}
   create table {{ target_relation }} {{ on_cluster_clause(target_relation) }} (
@@ -278,7 +263,6 @@
   comment {{ versioned_collapsing.quote_literal(versioned_collapsing.get_table_comment()) }}
 {%- endmacro %}
 
-
 {# Table settings. The constraint refuses any sign but 1 and -1; without the projection mode
    ClickHouse refuses projections on a collapsing table. #}
 {% macro _get_table_settings(options) %}
@@ -290,12 +274,10 @@
   {%- do return(all) -%}
 {% endmacro %}
 
-
 {# Distinguishes a table that a run has made from one that somebody else has made. #}
 {% macro get_table_comment() %}
   {%- do return('versioned_collapsing') -%}
 {% endmacro %}
-
 
 {# Adds all of them in one statement: a replica that lags behind refuses several statements. #}
 {% macro _add_indexes_and_projections(target_relation, options) %}
@@ -313,7 +295,6 @@
   {% endif %}
 {% endmacro %}
 
-
 {# Whether a table was made by a first run that then failed: it is ours, it is empty, and nothing was applied to it. If
    the model has changed since, the table is made anew. #}
 {% macro read_is_unused_table(existing_relation, found, model) %}
@@ -324,7 +305,6 @@
   {%- set ledger = versioned_collapsing.read_ledger(existing_relation, model) -%}
   {%- do return(not ledger.has_history and not ledger.unfinished) -%}
 {% endmacro %}
-
 
 {# Puts the rebuilt table, and then its tombstones, in the place of the old ones. If the run dies in between,
    bind_tombstones completes the exchange in the next run. EXCHANGE keeps materialized views attached to the name of the
@@ -340,14 +320,12 @@
   {%- do versioned_collapsing.drop_tables([target_relation]) -%}
 {% endmacro %}
 
-
 {# Drops what a full refresh that died has left beside the table. #}
 {% macro drop_leftover_build(this, tables) %}
   {%- for name in tables.leftover -%}
     {%- do versioned_collapsing.drop_tables([this.incorporate(path={'identifier': name}, type='table')]) -%}
   {%- endfor -%}
 {% endmacro %}
-
 
 {# The columns of the model, brought in line with those of the table. `on_schema_change` decides about columns that only
    one of the two has. Columns that the change set lacks are kept as they are stored. #}
@@ -362,7 +340,6 @@
   {%- endfor -%}
   {%- do return(versioned_collapsing.get_columns(options, table, columns.given)) -%}
 {% endmacro %}
-
 
 {# Adds the columns that the table lacks, to its change feed too. #}
 {% macro add_new_columns(existing_relation, stored, columns) %}
@@ -382,7 +359,6 @@
   {%- endif -%}
 {% endmacro %}
 
-
 {# ClickHouse distinguishes `x` from `X`. If a source changes the case of a name, a column is added, and the old one is
    no longer updated. #}
 {% macro _warn_of_a_name_alike(existing_relation, name, stored) %}
@@ -394,7 +370,6 @@
     ) -%}
   {%- endfor -%}
 {% endmacro %}
-
 
 {# Adds the projections that the model has and the table lacks, and builds them for the existing rows. #}
 {% macro add_missing_projections(target_relation, options, apply) %}

@@ -12,13 +12,11 @@
   {%- endif -%}
 {% endmacro %}
 
-
 {# Whether any delete is remembered. If none is, tombstones are not looked up. #}
 {% macro has_tombstones(target_relation, options, apply) %}
   {%- set tombstones = versioned_collapsing.get_tombstones_relation(target_relation) -%}
   {%- do return(options.remember_deletes and apply.staged[tombstones.identifier].row_count | int > 0) -%}
 {% endmacro %}
-
 
 {# The tombstones of the keys that change, or of all keys, without those that have expired. #}
 {% macro get_tombstones_sql(target_relation, options, of_all_keys=false) -%}
@@ -33,7 +31,6 @@
   group by {{ key }}
 {%- endmacro %}
 
-
 {# Compares keys by their first column and a hash: an IN over tuples costs more than reading the whole table. A hash
    collision only reads one row too many. #}
 {% macro _get_key_lookup_sql(unique_key, changes) -%}
@@ -44,7 +41,6 @@
     and {{ hash }} in (select {{ hash }} from {{ changes }})
   {%- endif %}
 {%- endmacro %}
-
 
 {# Whether a change is below its key's tombstone, and whether it is the delete that the tombstone remembers. #}
 {% macro get_tombstone_marks_sql(options) -%}
@@ -61,7 +57,6 @@
     ifNull(_dbt_is_tombstone and _dbt_deleted_at = {{ version }} and _dbt_is_deleted, false) as _dbt_is_same
   {%- endif -%}
 {%- endmacro %}
-
 
 {# The comment of the tombstones has the UUID of their table. A full refresh exchanges the table, and then its
    tombstones. If it dies in between, the next run finds a UUID that does not match, and completes the exchange. #}
@@ -85,18 +80,15 @@
   {%- endif -%}
 {% endmacro %}
 
-
 {% macro _get_tombstones_comment(uuid) %}
   {%- do return('Deletes of the table ' ~ uuid) -%}
 {% endmacro %}
-
 
 {# Marks the tombstones beside a table as belonging to it. #}
 {% macro claim_tombstones(target_relation, uuid) %}
   {%- set tombstones = versioned_collapsing.get_tombstones_relation(target_relation) -%}
   {%- do versioned_collapsing.comment_table(tombstones, versioned_collapsing._get_tombstones_comment(uuid)) -%}
 {% endmacro %}
-
 
 {# Deletes of another table must not be taken for those of this one. #}
 {% macro validate_tombstones_are_ours(target_relation, are_ours, apply, model) %}
@@ -110,13 +102,11 @@
   {%- endif -%}
 {% endmacro %}
 
-
 {# Whether the tombstones beside a table, if there are any, are its own. #}
 {% macro has_own_tombstones(tables) %}
   {%- set wanted = versioned_collapsing._get_tombstones_comment(tables.target.uuid) -%}
   {%- do return(not tables.tombstones or tables.tombstones.comment == wanted) -%}
 {% endmacro %}
-
 
 {# Creates the table of the remembered deletes. If it exists (`found`), makes its rows expire as the option says. #}
 {% macro prepare_tombstones(target_relation, options, columns, found) %}
@@ -132,7 +122,6 @@
     {%- do versioned_collapsing._adapt_tombstones_ttl(tombstones, options, found.engine_full) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# The aggregate function `max` takes any type that a version may have. ReplacingMergeTree does not. #}
 {% macro _get_create_tombstones_sql(target_relation, options, columns, uuid) -%}
@@ -154,7 +143,6 @@
   comment {{ versioned_collapsing.quote_literal(versioned_collapsing._get_tombstones_comment(uuid)) }}
 {%- endmacro %}
 
-
 {% macro _adapt_tombstones_ttl(tombstones, options, engine_full) %}
   {%- set interval = '' if options.remember_deletes is boolean
       else versioned_collapsing.get_interval_sql(options.remember_deletes) -%}
@@ -165,14 +153,12 @@
   {%- endif -%}
 {% endmacro %}
 
-
 {# What system.tables says about the table of a model, its tombstones, and the two tables that a full refresh builds
    beside them; none for a table that does not exist. `leftover`: the names of all tables that a full refresh that died
    has left. `staged`: all of them, and the tables staged beside the target, by identifier. #}
 {% macro read_tables_of(this) %}
   {%- do return(versioned_collapsing.get_tables_of(this, versioned_collapsing.read_tables_beside(this))) -%}
 {% endmacro %}
-
 
 {% macro get_tables_of(this, found) %}
   {%- set build = versioned_collapsing.get_helper_relation(this, 'build').identifier -%}

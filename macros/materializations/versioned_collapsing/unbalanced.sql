@@ -49,7 +49,6 @@
   {{ versioned_collapsing.get_settings_sql(none, {'allow_suspicious_types_in_group_by': 1}) }}
 {%- endmacro %}
 
-
 {# The signed rows that make up for what is missing. #}
 {% macro get_repair_rows_sql(options, columns, repairs) -%}
   {%- set names = versioned_collapsing.get_stored_names(options, columns)[:-1] -%}
@@ -61,7 +60,6 @@
   )
   array join arrayResize([_dbt_sign_of_each], abs(_dbt_missing), _dbt_sign_of_each) as _dbt_sign_to_write
 {%- endmacro %}
-
 
 {# The rows that repair the unbalanced keys of an apply. A delete ends its key like a tombstone. #}
 {% macro get_rebalancing_rows_sql(target_relation, options, columns, uncollapsed) -%}

@@ -136,7 +136,6 @@
 
 {% endmaterialization %}
 
-
 {# dbt's is_incremental() is true only for the materialization `incremental`. In this one, the code that depends on it
    never runs. #}
 {% macro warn_of_is_incremental(model) %}
@@ -148,7 +147,6 @@
     ) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# Stages the change set, decides which rows it requires, publishes them and records the apply. Returns the counts. #}
 {% macro apply_change_set(target_relation, options, columns, sql, truncate, apply) %}
@@ -171,7 +169,6 @@
   ), apply)) -%}
 {% endmacro %}
 
-
 {# Decides which rows the staged changes require, publishes them and records the apply. Returns the counts. #}
 {% macro apply_staged_changes(target_relation, options, columns, progress, apply) %}
   {%- do versioned_collapsing.prepare_output(target_relation, options, columns, progress, apply) -%}
@@ -183,7 +180,6 @@
   {%- do return(counts) -%}
 {% endmacro %}
 
-
 {# The line that dbt prints for the model. #}
 {% macro get_apply_summary(counts, apply) %}
   {%- set batches = apply.batches | map(attribute=0) | list -%}
@@ -192,7 +188,6 @@
       else 'no new batches' if apply.has_manifest else versioned_collapsing.format_count(counts.rows_read, 'row') -%}
   {%- do return(what ~ ': ' ~ (versioned_collapsing.get_counts_text(counts) or 'nothing to change')) -%}
 {% endmacro %}
-
 
 {# What an apply has done, without the counts that are 0. #}
 {% macro get_counts_text(counts) %}

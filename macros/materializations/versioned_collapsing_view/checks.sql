@@ -36,7 +36,6 @@
   {%- do versioned_collapsing.raise_problems(model.unique_id, problems, 'versioned_collapsing_view') -%}
 {% endmacro %}
 
-
 {# Options of other materializations, each with what to do instead. #}
 {% macro _get_options_without_meaning() %}
   {%- set without = {
@@ -49,7 +48,6 @@
   {%- do return(without) -%}
 {% endmacro %}
 
-
 {# All tables that a view reads must exist. #}
 {% macro validate_source_tables(sources) %}
   {%- for source in sources
@@ -60,7 +58,6 @@
     ) -%}
   {%- endfor -%}
 {% endmacro %}
-
 
 {# Nothing else may write into the table of a view: rows that a materialized view adds to it would be counted twice. #}
 {% macro validate_no_other_writers(this) %}
@@ -83,7 +80,6 @@
     ) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# Checks that the select is a sum of products of the rows of its tables. A run on a part of them (--empty, --sample) is
    not checked: it fills the view with that part, and the next run fills it again. #}

@@ -9,7 +9,6 @@
   {{ replaced.sql }}
 {%- endmacro %}
 
-
 {# The select with `rows_sql` in the place of a source, which the select names once. A source without an alias gets its
    own name as alias. Comments may stand between a source and its alias. #}
 {% macro get_replaced_source_sql(sql, source, rows_sql) %}
@@ -25,7 +24,6 @@
   ) -%}
 {% endmacro %}
 
-
 {% macro _get_words_after_a_table() %}
   {%- do return([
       'all', 'anti', 'any', 'array', 'asof', 'cross', 'except', 'final', 'format', 'full', 'global', 'group', 'having',
@@ -34,12 +32,10 @@
   ]) -%}
 {% endmacro %}
 
-
 {% macro _get_rows_now_sql(source, described) -%}
   select {{ versioned_collapsing.quote_names(described[source.position].table | map(attribute='name')) }}
   from {{ source.relation }}
 {%- endmacro %}
-
 
 {# What the select returns now, less what it returned when the view had used the sources up to `used`. Every sum is
    multiplied by the signs of all sources, so the difference is a sum of products:
@@ -70,7 +66,6 @@
   {{ terms | join('\n\nunion all\n\n') }}
 {%- endmacro %}
 
-
 {# Reads only the applies to the table that has the name now: a full refresh that died may have left others. #}
 {% macro _get_changed_rows_sql(source, state, described) -%}
   select {{ versioned_collapsing.quote_names(described[source.position].table | map(attribute='name')) }}
@@ -82,7 +77,6 @@
       and apply between {{ state.used[source.position] + 1 }} and {{ state.last[source.position] }}
   )
 {%- endmacro %}
-
 
 {# The rows before the changes: the rows now, and the rows of the changes with the opposite sign. #}
 {% macro _get_rows_before_sql(source, state, described) -%}

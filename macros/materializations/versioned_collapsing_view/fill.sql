@@ -22,7 +22,6 @@
   {%- endif -%}
 {% endmacro %}
 
-
 {# Copies the view, by hard links where possible. A replicated table leaves out a part that is, byte by byte, equal to
    one that it was given before, and a view may have the same change twice. #}
 {% macro copy_view(this, build, apply) %}
@@ -38,7 +37,6 @@
     {%- do run_query('alter table ' ~ build ~ ' attach partition all from ' ~ this) -%}
   {%- endif -%}
 {% endmacro %}
-
 
 {# Fills a table with what the select returns now, and puts it in the view's place. #}
 {% macro fill_view(this, existing_relation, options, state, described, apply, sql) %}
@@ -59,7 +57,6 @@
   {%- do versioned_collapsing.put_view_in_place(this, build, existing_relation, options, state, apply) -%}
 {% endmacro %}
 
-
 {% macro get_create_view_table_sql(build, options, sql) -%}
   create table {{ build }} {{ on_cluster_clause(build) }}
   engine = {{ versioned_collapsing.get_engine_name(build, options.engine) }}
@@ -73,7 +70,6 @@
   empty as select * from {{ versioned_collapsing.get_subquery_sql(sql) }}
   {{ versioned_collapsing.get_settings_sql() }}
 {%- endmacro %}
-
 
 {# The ledger names the new table by its UUID. Until the tables are exchanged, the old table is in the view's place, and
    what the ledger says about it stays true. The locks are renewed first: if another run had taken one over, the rows

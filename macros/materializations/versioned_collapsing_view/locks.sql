@@ -7,7 +7,6 @@
   {%- endfor -%}
 {% endmacro %}
 
-
 {# The run of the view, as an apply that concerns one of its sources. #}
 {% macro get_apply_to_source(source, apply, is_locked=none) %}
   {%- set relation = versioned_collapsing.get_helper_relation(source.relation, 'lock') -%}
@@ -20,20 +19,17 @@
   )) -%}
 {% endmacro %}
 
-
 {% macro keep_source_locks(sources, apply) %}
   {%- for source in sources -%}
     {%- do versioned_collapsing.keep_lock(versioned_collapsing.get_apply_to_source(source, apply)) -%}
   {%- endfor -%}
 {% endmacro %}
 
-
 {% macro give_up_source_locks(sources, apply) %}
   {%- for source in sources -%}
     {%- do versioned_collapsing.give_up_lock(versioned_collapsing.get_apply_to_source(source, apply)) -%}
   {%- endfor -%}
 {% endmacro %}
-
 
 {# Completes an apply that a run left unfinished in a source, and restores applies that the ledger lacks. It takes the
    lock even if the embedded engine needs none for views: several threads may build views of the same source. #}

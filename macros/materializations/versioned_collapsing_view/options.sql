@@ -15,7 +15,6 @@
   }) -%}
 {% endmacro %}
 
-
 {# The tables that a view reads, in the order of their unique_id, each with its position. All views lock them in this
    order. #}
 {% macro get_view_sources(model, this) %}
@@ -38,7 +37,6 @@
   {%- do return(placed) -%}
 {% endmacro %}
 
-
 {# Columns of a change set are Nullable unless the model declares otherwise, but a key of a table cannot be Nullable. #}
 {% macro validate_view_columns(model, options, sql) %}
   {%- set problems = [] -%}
@@ -49,7 +47,6 @@
   {%- endif -%}
   {%- do versioned_collapsing.raise_problems(model.unique_id, problems, 'versioned_collapsing_view') -%}
 {% endmacro %}
-
 
 {% macro _read_nullable_key_problems(option, options, sql) %}
   {%- set problems = [] -%}
@@ -69,7 +66,6 @@
   {%- endfor -%}
   {%- do return(problems) -%}
 {% endmacro %}
-
 
 {# The tables that have a Nullable column of a name in an expression. All of them, if none has: the name is an alias. #}
 {% macro _read_nullable_sources(expression, sources) %}

@@ -24,7 +24,6 @@
   {%- do return(tree) -%}
 {% endmacro %}
 
-
 {# Makes the tree from the text that ClickHouse prints. A line that is not understood becomes an UNREAD node. A wide
    select has thousands of lines, so no macro is called for each line. #}
 {% macro get_query_tree(text) %}
@@ -77,7 +76,6 @@
   {%- do return(tree) -%}
 {% endmacro %}
 
-
 {# How the attributes of a node are read, by its kind: a pattern, and the names of its groups. #}
 {% macro _get_attribute_patterns() %}
   {%- do return({
@@ -89,7 +87,6 @@
       'TABLE_FUNCTION': ('.*?table_function_name: (\\w+).*', ['name']),
   }) -%}
 {% endmacro %}
-
 
 {# The engines of tables, by their names as the tree has them: `schema.table`, without quotes. #}
 {% macro _read_engines(tables) %}
@@ -107,7 +104,6 @@
   {%- do return(engines) -%}
 {% endmacro %}
 
-
 {# How the models and snapshots of the project are built, by their names as the tree has them. #}
 {% macro _get_materializations() %}
   {%- set models = {} -%}
@@ -117,13 +113,11 @@
   {%- do return(models) -%}
 {% endmacro %}
 
-
 {# How messages refer to a query. #}
 {% macro _get_query_text(node) %}
   {%- set cte = modules.re.findall('cte_name: (\\w+)', node.rest) | first -%}
   {%- do return('the CTE ' ~ cte if cte else 'the select' if node.parent is none else 'a subquery') -%}
 {% endmacro %}
-
 
 {# The message about a sign that is not used as a factor of a sum. #}
 {% macro _get_misuse_message(tree, use, sources) %}
@@ -135,12 +129,10 @@
   ) -%}
 {% endmacro %}
 
-
 {# An expression of a query tree in SQL, for messages. #}
 {% macro _get_expression_text(tree, at) %}
   {%- do return(modules.re.sub('#\\d*', '', versioned_collapsing._get_expression_identity(tree, at))) -%}
 {% endmacro %}
-
 
 {# The same text, in which each column also has the id of its table or query: if two expressions have equal texts, they
    have equal values. It goes from the last node to the first, because arguments come after their function. #}
@@ -173,7 +165,6 @@
   {%- endfor -%}
   {%- do return(texts[at]) -%}
 {% endmacro %}
-
 
 {# The product of signs by which every sum of several tables must be multiplied. #}
 {% macro _get_product_text(sources) %}

@@ -23,7 +23,6 @@
   {%- do return(problems | unique(case_sensitive=true) | list) -%}
 {% endmacro %}
 
-
 {# Where the tables with signs stand in a select.
    `tables` their nodes in `from` and `join`
    `elsewhere` their nodes in subqueries of expressions
@@ -58,7 +57,6 @@
   {%- do return(shape) -%}
 {% endmacro %}
 
-
 {# Whether nothing but `from`, joins and unions lies between a table and the whole select. #}
 {% macro _is_joined(tree, node) %}
   {%- set ways = ('JOIN TREE', 'LEFT TABLE EXPRESSION', 'RIGHT TABLE EXPRESSION', 'TABLE EXPRESSION', 'QUERIES') -%}
@@ -69,12 +67,10 @@
   {%- do return(other == []) -%}
 {% endmacro %}
 
-
 {% macro _is_aggregator(query, owned) %}
   {%- set sums = owned | selectattr('kind', 'equalto', 'FUNCTION') | selectattr('role', 'equalto', 'aggregate') -%}
   {%- do return('GROUP BY' in query.children or sums | list != []) -%}
 {% endmacro %}
-
 
 {# The problems with a query tree that is not what it seems: the names of columns may contain any text. #}
 {% macro _get_unread_problems(tree) %}
@@ -93,7 +89,6 @@
   {%- endfor -%}
   {%- do return(problems) -%}
 {% endmacro %}
-
 
 {# Each table must be in the select exactly once, where it can be replaced by its changes. #}
 {% macro _get_occurrence_problems(shape, sources) %}
@@ -126,7 +121,6 @@
   {%- endfor -%}
   {%- do return(problems) -%}
 {% endmacro %}
-
 
 {# The problems with clauses whose result is not a sum over the rows. #}
 {% macro _get_clause_problems(tree, shape) %}
@@ -169,7 +163,6 @@
   {%- do return(problems) -%}
 {% endmacro %}
 
-
 {% macro _get_clause_advice() %}
   {%- set limit = 'Which rows it keeps depends on the other rows. Leave it out, and limit when you read the view.' -%}
   {%- do return({
@@ -181,7 +174,6 @@
       'PREWHERE': 'A view cannot read changes with `prewhere`. Write `where`.',
   }) -%}
 {% endmacro %}
-
 
 {% macro _get_flag_advice() %}
   {%- set adds = ', which adds rows that are sums of other rows. Group by all columns, and add the totals when you '
@@ -200,14 +192,12 @@
   }) -%}
 {% endmacro %}
 
-
 {% macro _get_harmless_settings() %}
   {%- do return(
       'max_threads|max_insert_threads|max_memory_usage|max_block_size|max_execution_time|join_algorithm|join_use_nulls'
       ~ '|log_comment|max_bytes_before_external_\\w+|max_bytes_ratio_before_external_\\w+|grace_hash_join_\\w+'
   ) -%}
 {% endmacro %}
-
 
 {# One query groups and sums the rows of all tables. Queries above it may only rename its columns, and queries below it
    may only select rows. #}

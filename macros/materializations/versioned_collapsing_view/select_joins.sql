@@ -14,7 +14,6 @@
   {%- do return(problems) -%}
 {% endmacro %}
 
-
 {% macro _get_outer_join_problems(tree, join, right, has_right) %}
   {%- set strictness = '' if join.role in ('ALL', 'UNSPECIFIED') else join.role | lower ~ ' ' -%}
   {%- set name = strictness ~ join.name | lower ~ ' join' -%}
@@ -36,7 +35,6 @@
   {%- do return(problems) -%}
 {% endmacro %}
 
-
 {# How messages refer to a table, subquery or join. #}
 {% macro _get_table_text(node) %}
   {%- do return(
@@ -44,7 +42,6 @@
       else 'other tables'
   ) -%}
 {% endmacro %}
-
 
 {# Whether columns of a join's right side are read by anything but the join. #}
 {% macro _is_read_outside(tree, join, right) %}

@@ -14,7 +14,6 @@
   ) -%}
 {% endmacro %}
 
-
 {# What a number type holds: its digits before and after the point, and the kinds of numbers to which it can be cast.
    Integers and floats are measured in bits. None for a type that is no number type. #}
 {% macro _get_number(type) %}
@@ -32,14 +31,12 @@
   {%- do return(none) -%}
 {% endmacro %}
 
-
 {# Whether a node is the constant 0, or null, which adds nothing to a sum either. #}
 {% macro _is_zero(node) %}
   {%- do return(
       node.kind == 'CONSTANT' and modules.re.fullmatch('NULL|(?:[A-Z]\\w*_)?-?0(?:[.]0*)?', node.name) is not none
   ) -%}
 {% endmacro %}
-
 
 {# Everything that is read besides the tables with signs must stay the same from one run to the next. #}
 {% macro _get_table_problems(tree, shape) %}
@@ -80,7 +77,6 @@
   {%- do return(problems) -%}
 {% endmacro %}
 
-
 {# Functions and columns that may have other values in the next run. Dictionaries count as constants. #}
 {% macro _get_function_problems(tree) %}
   {%- set unstable -%}
@@ -115,7 +111,6 @@
   {%- do return(problems) -%}
 {% endmacro %}
 
-
 {# Each expression of `group by` must be a column of the view, or an element of a column that is a tuple. Otherwise
    several groups would look the same in the view. ClickHouse reads `group by tuple(a, b)` as `group by a, b`. #}
 {% macro _get_group_problems(tree, shape, outputs) %}
@@ -136,7 +131,6 @@
   {%- endfor -%}
   {%- do return(problems) -%}
 {% endmacro %}
-
 
 {# A SummingMergeTree adds up the rows that are equal in `order_by`. If a key is not in `order_by`, the engine keeps any
    of its values, or adds them up. If a sum is in `order_by` or `partition_by`, the engine does not add it up.
@@ -166,7 +160,6 @@
   {%- do return(problems) -%}
 {% endmacro %}
 
-
 {# The entries of an option, cut at their commas, and names without their quotes. #}
 {% macro _get_plain_entries(entries) %}
   {%- set plain = [] -%}
@@ -179,7 +172,6 @@
   {%- endfor -%}
   {%- do return(plain) -%}
 {% endmacro %}
-
 
 {# All names in the expressions of an option, except the names of functions. #}
 {% macro _get_names_in(entries) %}

@@ -25,7 +25,6 @@
   {%- do return(problems) -%}
 {% endmacro %}
 
-
 {# Each column of the view with its `name`, `type` and `kind`, and its place `at` below the queries that rename it. #}
 {% macro _get_outputs(tree, shape) %}
   {%- set outputs = [] -%}
@@ -36,7 +35,6 @@
   {%- endfor -%}
   {%- do return(outputs) -%}
 {% endmacro %}
-
 
 {# The kind of an expression above or among the sums. `sum`: a sum, perhaps renamed and cast. `key`: an expression over
    what is grouped by. `mixed`: an expression over sums. `late`: an expression over keys, above the sums. #}
@@ -74,7 +72,6 @@
   {%- do return({'at': behind.names, 'kind': kind}) -%}
 {% endmacro %}
 
-
 {# Whether a function of a sum is still a sum: a cast that changes no number, or 0 instead of null, which adds nothing
    either. #}
 {% macro _is_sum_kept(tree, node) %}
@@ -89,7 +86,6 @@
       or node.name in ('ifNull', 'coalesce') and other == []
   ) -%}
 {% endmacro %}
-
 
 {# How expressions use signs, by the place of each expression that uses some. `signs`: the tables whose signs are
    factors of its value. `wrong`: the place where a sign is not used as a factor, or none. Inner queries come first, and
@@ -125,7 +121,6 @@
   {%- do return(uses) -%}
 {% endmacro %}
 
-
 {# The tables with signs, by the names that a query tree has for them. #}
 {% macro _get_source_names(sources) %}
   {%- set names = {} -%}
@@ -134,7 +129,6 @@
   {%- endfor -%}
   {%- do return(names) -%}
 {% endmacro %}
-
 
 {# How a subquery in an expression uses signs of the query around it, none if it does not. #}
 {% macro _get_subquery_use(tree, node, columns) %}
@@ -146,7 +140,6 @@
   {%- endfor -%}
   {%- do return(used | first if used else none) -%}
 {% endmacro %}
-
 
 {# How an expression uses signs if some of its parts do. A column that a table computes uses signs like the expression
    that computes it. #}
@@ -164,7 +157,6 @@
       'wrong': node.at if signs is none else none,
   }) -%}
 {% endmacro %}
-
 
 {# The tables whose signs are factors of what a function returns; none if one of the signs is no factor. A Decimal that
    is divided by a constant is refused: ClickHouse turns sum(x / 4) into the rounded sum(x) / 4. #}
@@ -195,7 +187,6 @@
   {%- do return(none if other else wanted) -%}
 {% endmacro %}
 
-
 {# A sign has no place in a condition or a group. #}
 {% macro _get_sign_problems(tree, shape, sources, uses) %}
   {%- set places = [] -%}
@@ -217,7 +208,6 @@
   {%- endfor -%}
   {%- do return(problems) -%}
 {% endmacro %}
-
 
 {# Every aggregate must be a sum of something times every sign. #}
 {% macro _get_sum_problems(tree, shape, sources, uses) %}
@@ -249,7 +239,6 @@
   {%- do return(problems) -%}
 {% endmacro %}
 
-
 {# Whether a node is in the `order by` of its query, which has no effect on sums. #}
 {% macro _is_in_order_by(tree, node) %}
   {%- set found = [] -%}
@@ -258,7 +247,6 @@
   {%- endfor -%}
   {%- do return(found != []) -%}
 {% endmacro %}
-
 
 {# What to write instead of an aggregate that is not a sum. #}
 {% macro _get_aggregate_advice(name, product) %}
@@ -277,7 +265,6 @@
       ~ "view."
   ) -%}
 {% endmacro %}
-
 
 {% macro _get_missing_signs(sources, signs) %}
   {%- set missing = [] -%}

@@ -16,7 +16,6 @@
   )) -%}
 {% endmacro %}
 
-
 {% macro get_view_state_sql(this, options) -%}
   {%- for source in options.sources %}
   {{ versioned_collapsing.get_view_status_sql(source.relation, this, options.definition, loop.index0) }}
@@ -24,7 +23,6 @@
   {%- endfor %}
   {{ versioned_collapsing.get_settings_sql() }}
 {%- endmacro %}
-
 
 {# The last apply to a source, and the last one that the view has used. Only ledger rows with the UUID of the table in
    the view's place count: a table that was being made when its run died has another UUID. #}
@@ -46,7 +44,6 @@
   from {{ versioned_collapsing.get_ledger_relation(table) }}
 {%- endmacro %}
 
-
 {% macro get_changed_sources(sources, state) %}
   {%- set changed = [] -%}
   {%- for source in sources if state.last[source.position] > state.used[source.position] -%}
@@ -54,7 +51,6 @@
   {%- endfor -%}
   {%- do return(changed) -%}
 {% endmacro %}
-
 
 {# The columns of each source and of its feed. #}
 {% macro read_source_columns(sources) %}
@@ -66,7 +62,6 @@
   {%- endfor -%}
   {%- do return(described) -%}
 {% endmacro %}
-
 
 {# The names of the sources whose feed is gone, or lacks an apply that the view has not used. With `are_kept=false`,
    only sources whose feed loses rows with time are checked. #}
@@ -84,7 +79,6 @@
   {%- do return(lacking) -%}
 {% endmacro %}
 
-
 {% macro read_missing_apply_count(source, used, last) %}
   {%- set applies = versioned_collapsing.get_applies_sql({
       'ledger': versioned_collapsing.get_ledger_relation(source.relation),
@@ -95,7 +89,6 @@
       versioned_collapsing.get_subquery_sql(applies), 'not is_complete and apply <= ' ~ last
   )) -%}
 {% endmacro %}
-
 
 {# The names of the sources in which an apply that the view has not used may have rebalanced keys. If another writer
    wrote rows, the feed only has the rows that cancel them. Nobody knows whether a restored apply rebalanced keys. #}

@@ -27,14 +27,12 @@
   {%- do return(message) -%}
 {% endmacro %}
 
-
 {# Whether the select has other types than the view. Then the columns of the view would round or cut values that are
    added. #}
 {% macro _read_is_altered(this, sql) %}
   {%- set wanted = versioned_collapsing.read_types(versioned_collapsing.get_subquery_sql(sql)) -%}
   {%- do return(wanted != versioned_collapsing.read_types(this)) -%}
 {% endmacro %}
-
 
 {% macro log_why_filled(this, lacking, is_altered, rebalanced) %}
   {%- if lacking -%}
@@ -53,11 +51,9 @@
   {%- endif -%}
 {% endmacro %}
 
-
 {% macro get_source_names(sources) %}
   {%- do return(sources | map(attribute='relation.identifier') | join(' and ')) -%}
 {% endmacro %}
-
 
 {# Whether the feed of a source has an apply that its ledger lacks. While a run holds the lock, such an apply does not
    count: it may be the one that the run is writing. #}
