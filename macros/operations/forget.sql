@@ -243,7 +243,7 @@
     ) -%}
   {%- endfor -%}
   {%- set query -%}
-    select database, table, toString(uuid) as id
+    select database, table, toString(uuid) as _dbt_id
     from system.dropped_tables
     where ({{ conditions | join(' or ') }})
       and (database, table) not in (select database, name from system.tables)
@@ -251,7 +251,7 @@
   {%- endset -%}
   {%- for row in run_query(query).rows -%}
     {%- set dropped = relations[0].incorporate(path={'schema': row['database'], 'identifier': row['table']}) -%}
-    {%- do run_query('undrop table ' ~ dropped ~ ' uuid ' ~ versioned_collapsing.quote_literal(row['id'])) -%}
+    {%- do run_query('undrop table ' ~ dropped ~ ' uuid ' ~ versioned_collapsing.quote_literal(row['_dbt_id'])) -%}
     {%- do versioned_collapsing.drop_tables([dropped]) -%}
   {%- endfor -%}
 {% endmacro %}
