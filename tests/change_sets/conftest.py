@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -54,7 +55,7 @@ def chosen(request: pytest.FixtureRequest) -> list[Case]:
     """The cases of the tests that were selected, and those that tests without a case need."""
     found: list[Case] = []
     for item in request.session.items:
-        if "built" in getattr(item, "fixturenames", ()):
+        if "built" in getattr(item, "fixturenames", ()) and item.path.parent == Path(__file__).parent:
             of_item = getattr(item, "callspec", None)
             found += [of_item.params["case"]] if of_item else IN_MAKE_TEST
     return [case for case in CASES if case in found]
