@@ -46,7 +46,7 @@ dialects: setup postgresql mariadb $(DEBEZIUM) ## Make the fixtures of Debezium'
 report: setup ## Write target/report.html: rows, runs, quarantine, views, tests and storage of the tables
 	@$(VENV)/bin/python -m dbt.adapters.spark_clickhouse report $(ARGS)
 
-test: setup java postgresql ## Show every guarantee once; RECORD=yes: record what the tests cost
+test: java setup postgresql ## Show every guarantee once; RECORD=yes: record what the tests cost
 	@$(VENV)/bin/pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not all" $(if $(RECORD),--record-durations)
 
 test-all: test $(DEBEZIUM) ## Run make test, and then the tests that it leaves out; RECORD=yes: record what they cost
@@ -67,10 +67,10 @@ conformance: setup ## Run dbt-tests-adapter through the plugin; STOCK=yes: dbt-s
 	done; \
 	[ -z "$$failed" ]
 
-formats: setup java $(addprefix $(FORMATS)/,moto spark-4.2 spark-4.1) ## Run change sets in S3, in Delta Lake and in Iceberg; fetches about 2 GB
+formats: java setup $(addprefix $(FORMATS)/,moto spark-4.2 spark-4.1) ## Run change sets in S3, in Delta Lake and in Iceberg; fetches about 2 GB
 	@PYTHONPATH=$(FORMATS)/moto $(VENV)/bin/pytest tests/formats
 
-matrix: setup java postgresql ## Run the fast tests on each Python that is there, what needs ClickHouse alone on the oldest that is supported, and the lint rules on each sqlfluff
+matrix: java setup postgresql ## Run the fast tests on each Python that is there, what needs ClickHouse alone on the oldest that is supported, and the lint rules on each sqlfluff
 	@failed=; \
 	for python in $(PYTHONS); do \
 		if ! python$$python -c '' 2>/dev/null; then echo "Python $$python: not found, left out"; continue; fi; \
@@ -99,10 +99,10 @@ portability: setup $(addprefix $(PORTABILITY)/,dbt-core-1.12 dbt-2) ## Run the t
 		|| failed=yes; \
 	[ -z "$$failed" ]
 
-cluster: setup java ## Run the shop on a Spark cluster and a ClickHouse server on this machine, and break both while it runs
+cluster: java setup ## Run the shop on a Spark cluster and a ClickHouse server on this machine, and break both while it runs
 	@$(VENV)/bin/pytest tests/cluster
 
-soak: setup java ## Run the long tests: random histories, deaths at every statement, kills for an hour, each setting of ClickHouse
+soak: java setup ## Run the long tests: random histories, deaths at every statement, kills for an hour, each setting of ClickHouse
 	@$(VENV)/bin/pytest tests/materialization/test_histories.py -k random --histories 5000 60 200
 	@$(VENV)/bin/pytest tests/materialization/test_deltas.py --deltas 10000
 	@$(VENV)/bin/pytest tests/model --exhaustive
@@ -118,7 +118,7 @@ soak: setup java ## Run the long tests: random histories, deaths at every statem
 	@$(VENV)/bin/pytest tests/change_sets/test_many_folders.py --folders 20000
 	@$(VENV)/bin/pytest tests/end_to_end/test_long_values.py --long-values
 
-faults: setup java ## Run the fault campaign for MINUTES=60; SEED=1 for the same again, REPEAT=<seed>:<number> for one life, KINDS="ledger" for some faults
+faults: java setup ## Run the fault campaign for MINUTES=60; SEED=1 for the same again, REPEAT=<seed>:<number> for one life, KINDS="ledger" for some faults
 	@$(VENV)/bin/python -m tests.faults $(if $(REPEAT),--repeat $(REPEAT)) \
 		--minutes $(or $(MINUTES),60) $(if $(SEED),--seed $(SEED)) $(if $(KINDS),--kinds "$(KINDS)")
 
@@ -182,7 +182,7 @@ install_packages = \
 			-y --no-install-recommends -o DPkg::Lock::Timeout=300 $(1); } $(logged)
 
 # Spark clusters take the Java of JAVA_HOME where that is set, and the one on the PATH otherwise. The embedded Spark has
-# one from the lock.
+# one from the lock. Once there is another Java, Spark is prepared for that.
 java_is_usable = java_version="$$("$${JAVA_HOME:+$$JAVA_HOME/bin/}java" -version 2>&1 \
 		| sed -nE 's/.* version "(1\.)?([0-9]+).*/\2/p')" \
 	&& [ "$${java_version:-0}" -ge 17 ]
@@ -195,6 +195,7 @@ java:
 		exit 1; \
 	fi; \
 	$(call install_packages,openjdk-17-jre-headless,Java 17 or newer); \
+	rm -f $(VENV)/.set-up; \
 	if ! { $(java_is_usable); }; then \
 		echo "The java on the PATH is still older than 17: let JAVA_HOME name a newer one." >&2; \
 		exit 1; \
