@@ -217,3 +217,54 @@ def test_nothing_is_left_of_the_subjects(
     monkeypatch.setenv(SECRET, SECRETS[1])
     failed = project.run("--select", "target")["target"].message
     assert "VERSIONED_COLLAPSING_SECRET is not the secret with which `forget`.`target__forgotten` was made" in failed
+
+
+def test_events_of_a_key_of_any_type_stay_out(make_project: MakeProject, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if the change set has other types than the table, and in a full refresh."""
+    monkeypatch.setenv(SECRET, SECRETS[0])
+    project = make_project("forget_types")
+    types = {
+        "a": ("Int32", "Int64", "toInt32({n})"),
+        "b": ("String", "LowCardinality(String)", "'it''s \\\\{n}'"),
+        "c": (
+            "DateTime64(3, 'UTC')",
+            "DateTime64(3, 'Europe/Berlin')",
+            "toDateTime64('2026-10-25 00:30:00.123', 3, 'UTC') + {n}",
+        ),
+        "d": ("Decimal(9, 1)", "Decimal(18, 4)", "toDecimal32({n}, 1)"),
+        "e": ("UUID", "UUID", "toUUID('00000000-0000-0000-0000-00000000000{n}')"),
+        "f": ("String", "Enum8('x1' = 1, 'x2' = 2)", "'x{n}'"),
+        "g": ("Date", "Date32", "toDate('2026-01-0{n}')"),
+        "h": ("String", "FixedString(4)", "'h{n}'"),
+        "i": ("Int32", "UInt64", "{n}"),
+        "j": ("Bool", "Bool", "true"),
+    }
+    columns = ", ".join(f"{name} {given}" for name, (given, _, _) in types.items())
+    project.command(f"create table landed ({columns}, x Int64, _version Int64) engine = MergeTree order by ()")
+
+    def land(n: int, version: int, table: str = "landed") -> None:
+        values = ", ".join(value.format(n=n) for _, _, value in types.values())
+        project.command(f"insert into {table} select {values}, {version}, {version}")
+
+    options = {"unique_key": list(types)}
+    project.add_model("target", options, "select * from landed")
+    project.declare("target", {name: stored for name, (_, stored, _) in types.items()})
+    land(1, 1)
+    land(2, 2)
+    project.build()
+    project.command("create table requests as landed")
+    land(1, 0, "requests")
+    land(1, 3)
+    land(2, 4)
+    assert "Forgot 1 key" in project.operation(
+        "forget", model="target", keys="select * except (x, _version) from requests"
+    )
+    assert project.query("select count() from target where x = 1") == [(0,)]
+    assert "2 forgotten" in project.build()["target"]
+    assert project.query("select x from target final where _sign = 1") == [(4,)]
+    assert "2 forgotten" in project.build("--full-refresh")["target"]
+    assert project.query("select x from target final where _sign = 1") == [(4,)]
+    project.command("alter table landed modify column a Nullable(Int32)")
+    project.command("insert into landed select * replace (null as a, 9 as _version) from requests")
+    message = project.run("--select", "target")["target"].message
+    assert "null" in message.lower(), message
