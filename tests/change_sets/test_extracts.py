@@ -137,7 +137,7 @@ def stored(rows: Iterable[Any]) -> list[Row]:
 
 
 def test_a_first_extract_is_all_upserts(extracts: Extracts) -> None:
-    assert extracts.first.success, extracts.first.nodes
+    assert extracts.first.success, extracts.first.why()
 
 
 @pytest.mark.parametrize("name", STOPS)
@@ -161,7 +161,7 @@ def test_a_second_target_gets_every_row(extracts: Extracts) -> None:
 
 @pytest.mark.parametrize(("name", "rows"), [("removed", TWO), ("replaced", TWO), ("clock", TWO), ("mass", HALF)])
 def test_the_command_of_the_message_mends_it(extracts: Extracts, name: str, rows: Extract) -> None:
-    assert extracts.mended[name].success, extracts.mended[name]
+    assert extracts.mended[name].success, extracts.mended[name].why()
     assert extracts.live_at_last[name] == stored(rows)
 
 

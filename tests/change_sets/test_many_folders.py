@@ -30,7 +30,7 @@ def test_many_folders(tmp_path: Path, pytestconfig: pytest.Config, capsys: pytes
         start = time.monotonic()
         [outcome] = project.dbt(["run"])
         seconds = time.monotonic() - start
-        assert outcome.success, outcome.output
+        assert outcome.success, outcome.why()
         assert project.live_rows() == {"events": sorted(live.items())}
         with capsys.disabled():
             print(f"{folders} folders, {new} of them new: {seconds:.1f} s")  # noqa: T201

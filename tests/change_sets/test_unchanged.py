@@ -63,7 +63,7 @@ def test_a_change_set_stays_while_nobody_needs_another(tmp_path: Path) -> None:
     def run(*arguments: str) -> tuple[dict[str, str], Outcome, bool]:
         log.unlink(missing_ok=True)
         [outcome] = project.dbt(["run", *arguments])
-        assert outcome.success, outcome.output
+        assert outcome.success, outcome.why()
         ids = {name: project.change_set(name, ["id"], suffix="__manifest")[0][0] for name in names}
         return ids, outcome, log.exists()
 

@@ -379,7 +379,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Stored:
     for kind, wrap in KINDS.items():
         project.land(kind, 1, [line for line, _ in lines(wrap)])
     [outcome] = project.run(1)
-    assert outcome.success, outcome
+    assert outcome.success, outcome.why()
     queries = {}
     for kind in KINDS:
         queries[f"{kind} keys"] = f"select id, 1 from shop.{kind} final where _sign = 1"

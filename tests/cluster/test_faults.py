@@ -80,7 +80,7 @@ class Life:
             assert "If nothing else uses the folder, delete it and run" in said(outcome)
             for folder in folders:
                 shutil.rmtree(folder, ignore_errors=True)
-        assert outcome.success, (outcome.exception, outcome.failures())
+        assert outcome.success, outcome.why()
         self.check()
 
 
@@ -107,7 +107,7 @@ def test_lost_worker(life: Life) -> None:
     life.servers.thrift.when(CHANGE_SET, lambda: life.servers.cluster.kill_worker(0))
     outcome = life.break_run()
     assert life.servers.thrift.times == 1
-    assert outcome.success, outcome.failures()
+    assert outcome.success, outcome.why()
     life.check()
 
 
@@ -116,7 +116,7 @@ def test_lost_executors(life: Life) -> None:
     life.servers.thrift.when(CHANGE_SET, lambda: killed.extend(life.servers.cluster.kill_executors()))
     outcome = life.break_run()
     assert killed
-    assert outcome.success, outcome.failures()
+    assert outcome.success, outcome.why()
     life.check()
 
 

@@ -29,7 +29,7 @@ def test_clickhouse_is_killed_in_a_run_and_between_runs(tmp_path: Path) -> None:
             "CLICKHOUSE_PASSWORD": PASSWORD,
         }
         (seeds,) = dbt(resident.home, ["seed"], **server, DBT_TARGET="server")
-        assert seeds.success, seeds.failures()
+        assert seeds.success, seeds.why()
         stack.enter_context(resident.running("--target", "server", **server))
 
         resident.land(*range(1, 6))

@@ -74,7 +74,7 @@ def project(tmp_path: Path, cluster: SparkCluster) -> ChangeSetProject:
 def test_values_are_those_that_landed(project: ChangeSetProject, certificate: tuple[Path, Path]) -> None:
     project.land("events", 1, LINES)
     (outcome,) = project.dbt(["run"], SSL_CERT_FILE=str(certificate[1]))
-    assert outcome.success, outcome.failures()
+    assert outcome.success, outcome.why()
     ((key, at, price, *_),) = project.live_rows()["events"]
     assert (key, str(at)[:19], str(price)) == (*(9007199254740993, "2026-01-01 00:00:00", "12345678901234.56"),)
 

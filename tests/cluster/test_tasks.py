@@ -132,7 +132,7 @@ def tasks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tasks]:
 def test_each_row_is_there_once(tasks: Tasks, name: str) -> None:
     faults, ends = RUNS[name]
     outcome = tasks.run(faults)
-    assert outcome.success, outcome.failures()
+    assert outcome.success, outcome.why()
     found = tasks.ends()
     assert found >= Counter(ends), found
     assert found["again"] + found["twice"] or name == "slow_to_commit", found

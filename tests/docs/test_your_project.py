@@ -95,7 +95,7 @@ class Project:
             elif not step.path:
                 found = [next(outcomes) for _ in step.text.splitlines()]
                 for outcome in found:
-                    assert outcome.success, (outcome.exception, outcome.output[-4000:])
+                    assert outcome.success, outcome.why()
                 self.said.append(_plain("".join(outcome.output for outcome in found)))
 
     def _run(self, *arguments: str) -> str:

@@ -157,7 +157,7 @@ def test_files_that_change_stop_the_run_and_the_next_is_right(tmp_path: Path) ->
         status, message = stopped.nodes[f"{table}_changes"]
         assert (status, change.failure in message) == ("error", True), (table, message)
     assert "are not those that Spark wrote" in stopped.nodes["emptied"].message
-    assert completed.success, completed.failures()
+    assert completed.success, completed.why()
     live = project.live_rows()
     for table in project.situations:
         assert live[table] == project.landed(table), table

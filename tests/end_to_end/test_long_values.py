@@ -38,8 +38,8 @@ def test_long_values_arrive_or_memory_is_asked_for(tmp_path: Path) -> None:
     (short,) = project.dbt(["run"], MEMORY="512m")
     assert "spark.driver.memory: 8g" in short.failures()["long_changes"]
     first, second = project.run(1, 2, MEMORY="4g")
-    assert first.success, first.failures()
-    assert second.success, second.failures()
+    assert first.success, first.why()
+    assert second.success, second.why()
     found = project.queries(
         rows="select length(id), lower(hex(SHA256(id))), length(v), lower(hex(SHA256(v))) from shop.long final "
         "where _sign = 1"

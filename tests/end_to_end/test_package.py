@@ -92,10 +92,10 @@ def test_a_model_is_built_and_tested_where_the_package_is_installed(consumer: Pa
         ["run-operation", "collapse_status"],
         folder=consumer,
     )
-    assert installed.success, installed.exception
-    assert first.success, first
+    assert installed.success, installed.why()
+    assert first.success, first.why()
     assert first.nodes["orders"] == ("success", "1 row: 1 state")
-    assert second.success, second
+    assert second.success, second.why()
     assert second.nodes["orders"] == ("success", "1 row: 1 state, 1 cancel")
     assert len(second.nodes) == 3 + len(TESTS)  # nothing from the demo
-    assert status.success, status.exception
+    assert status.success, status.why()

@@ -94,7 +94,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory, address: tuple[str, int])
     for outcome, way in zip(
         run_all([["build", "--target", way, "--target-path", way] for way in outputs], folder), outputs, strict=True
     ):
-        assert outcome.success, outcome.output
+        assert outcome.success, outcome.why()
         for path in (folder / way / "compiled").rglob("ch_*.sql"):
             compiled[f"{way} {path.stem}"] = path.read_text()
     return compiled

@@ -111,9 +111,7 @@ def applied_batches(client: Client, table: str) -> list[list[int]]:
 
 def assert_all_succeeded(outcomes: list[Outcome]) -> None:
     for outcome in outcomes:
-        good = ("success", "pass", "no-op")
-        failed = {name: node for name, node in outcome.nodes.items() if node[0] not in good}
-        assert outcome.success, (outcome.exception, failed)
+        assert outcome.success, outcome.why()
 
 
 class TestInTwoRuns:

@@ -99,7 +99,7 @@ def test_models_on_a_remote_spark(tmp_path: Path) -> None:
             zone="America/New_York",
         )
     for outcome in (first, second):
-        assert outcome.success, outcome.output
+        assert outcome.success, outcome.why()
     found = project.queries(
         items="select id, note, _version from shop.items final where _sign = 1 order by id",
         notes="select note, mark, lines from shop.notes_served order by note",

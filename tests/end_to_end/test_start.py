@@ -130,7 +130,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_what_it_writes_builds_at_once(project: Path) -> None:
     environment = {n: text for n, text in os.environ.items() if n != "SPARK_CLICKHOUSE_HOME"}
     for outcome in run_all([["deps"], ["--no-use-colors", "build"]], project, environment):
-        assert outcome.success, (outcome.exception, outcome.output[-4000:])
+        assert outcome.success, outcome.why()
     assert "WARN=0 ERROR=0 SKIP=0" in outcome.output
     for sql, rows in LIVE.items():
         query = f"{sql} final where _sign = 1 order by 1, 2"

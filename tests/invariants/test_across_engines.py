@@ -49,8 +49,8 @@ def test_live_rows_equal_a_relation_of_spark(tmp_path: Path) -> None:
         ["run", "--select", "reference", *here, *variables(factor=2)],
         ["test", *here, *variables(factor=2)],
     )
-    assert built.success, built
-    assert changed.success, changed
+    assert built.success, built.why()
+    assert changed.success, changed.why()
     ((status, message),) = tested.nodes.values()
     assert status == "fail"
     assert "Got 999 results" in message  # all but id 0, whose amount is 0

@@ -111,7 +111,7 @@ def test_a_second_run_leaves_one_at_work_alone(make_project: MakeProject) -> Non
         with pytest.raises(OperationError, match="Another run holds the lock"):
             table.operation("rebalance", model="target")
         served.set()
-        assert first.result().success, first.result()
+        assert first.result().success, first.result().why()
     check(table, 2)
     assert table.run()["target"].message == f"{KEYS} rows: {KEYS} duplicates"
 

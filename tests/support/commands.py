@@ -51,6 +51,11 @@ class Outcome:
         """The message of each node that failed."""
         return {name: node.message for name, node in self.nodes.items() if node.status not in GOOD}
 
+    def why(self) -> str:
+        """What a reader of a failed test needs: pytest would cut the repr."""
+        failures = (f"{name}: {message}" for name, message in self.failures().items())
+        return "\n".join([self.exception or "", *failures, self.output[-4000:]])
+
     @classmethod
     def of(cls, result: Any) -> Outcome:
         """From the result of dbtRunner."""

@@ -190,7 +190,7 @@ def _rows(outcome: Outcome) -> list[dict[str, object]]:
 
 def test_python_models_are_built_and_handed_to_clickhouse(ran: Ran) -> None:
     for outcome in (ran.first, ran.again):
-        assert outcome.success, outcome.output
+        assert outcome.success, outcome.why()
     assert [tuple(row.values()) for row in _rows(ran.shown["sessions"])] == [
         (1, 2, "a!", "a"),
         (2, 1, "a!", "a"),
