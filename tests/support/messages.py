@@ -11,7 +11,10 @@ from tests.support.macro_sources import sources
 from tests.support.message_texts import GAP
 from tests.support.shop import REPOSITORY
 
-PYTHON = ("plugins/dbt-spark-clickhouse/src", "plugins/sqlfluff-plugin-versioned-collapsing/src")
+PYTHON = tuple(
+    f"plugins/{name}/src"
+    for name in ("dbt-spark-clickhouse", "sink-conformance", "sqlfluff-plugin-versioned-collapsing")
+)
 SHORTEST = 8  # minimum length of a message's longest constant part, by which it can be searched
 
 
