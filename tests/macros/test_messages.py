@@ -13,10 +13,22 @@ from dbt_common.exceptions import CompilationError
 from tests.macros.harness import Project, parsed_project
 
 CHANGE_SET = "{{ config(materialized='change_set') }} select 1 as id"
+VIEW = (
+    "{{{{ config(materialized='versioned_collapsing_view', meta={{'order_by': '{}'}}) }}}} "
+    "select {}, sum(_sign) as n from {{{{ ref('refunds') }}}} group by 1"
+)
+COLUMNS = {"models": [{"name": "refunds", "columns": [{"name": "region", "data_type": "String"}]}]}
 MODELS = {
     "orders_changes": CHANGE_SET,
     "refunds_changes": CHANGE_SET,
     "payments": "{{ config(materialized='versioned_collapsing') }} select * from {{ ref('refunds_changes') }}",
+    "misspelt_changes": "{{ config(materialized='change_set', meta={'on_changed_batches': 'error'}) }} select 1 as id",
+    "refunds": "{{ config(materialized='versioned_collapsing', unique_key='id') }} select * from {{ ref('refunds_changes') }}",
+    "by_country": VIEW.format("country", "country"),
+    "by_code": VIEW.format("country", "ifNull(country, '') as country"),
+    "by_id": VIEW.format("id", "id"),
+    "by_declared": VIEW.format("region", "region"),
+    "no_order": "{{ config(materialized='versioned_collapsing_view') }} select 1 from {{ ref('refunds') }}",
     "orders": "select * from {{ ref('orders_changes') }} union all select * from {{ ref('refunds_changes') }}",
 }
 MODEL = {"unique_id": "model.shop.orders", "name": "orders"}
@@ -98,7 +110,7 @@ MESSAGES: list[tuple[str, dict[str, Any], str]] = [
 
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
-    with parsed_project(tmp_path_factory.mktemp("messages"), MODELS) as found:
+    with parsed_project(tmp_path_factory.mktemp("messages"), MODELS, properties=COLUMNS) as found:
         yield found
 
 
@@ -192,12 +204,29 @@ def test_advice_on_a_line(shop: Project, line: str, reason: str, advice: str) ->
     assert shop.rendered("_get_line_advice", line=line, reason=reason).startswith(advice)
 
 
-def test_options_of_tables_are_checked_before_their_change_set_is_built(
-    shop: Project, monkeypatch: pytest.MonkeyPatch
+# Models, whether a run that builds them is stopped before Spark starts, and why.
+SELECTED = {
+    "payments": "unique_key is missing. Name the column or columns that identify an entity.",
+    "misspelt_changes": "meta.on_changed_batches: there is no such option. Did you mean on_changed_batch?",
+    "no_order": "order_by is missing. Name the columns by which the sums are grouped.",
+    "by_country": "country comes from Spark as Nullable, but a key of a table cannot be null. Replace nulls",
+    "by_code": "",
+    "by_id": "",
+    "by_declared": "",
+    "refunds_changes": "",
+}
+
+
+@pytest.mark.parametrize(("model", "message"), SELECTED.items())
+def test_what_is_wrong_with_a_model_is_said_before_spark_starts(
+    shop: Project, monkeypatch: pytest.MonkeyPatch, model: str, message: str
 ) -> None:
-    """Only those that the same run builds."""
-    changes, payments = (f"model.{shop.config.project_name}.{name}" for name in ("refunds_changes", "payments"))
-    shop.rendered("_validate_options_of_tables", model={"unique_id": changes})
-    monkeypatch.setattr("dbt.selected_resources.SELECTED_RESOURCES", [payments])
-    with pytest.raises(CompilationError, match=f"{payments} cannot be built .*\n.*unique_key is missing"):
-        shop.rendered("_validate_options_of_tables", model={"unique_id": changes})
+    """Only models that the run builds."""
+    monkeypatch.setattr(
+        "dbt.selected_resources.SELECTED_RESOURCES", [f"model.{shop.config.project_name}.{name}" for name in [model]]
+    )
+    if message:
+        with pytest.raises(CompilationError, match=re.escape(message)):
+            shop.rendered("validate_selected_models")
+    else:
+        shop.rendered("validate_selected_models")

@@ -2,7 +2,6 @@
 
   {%- do versioned_collapsing.validate_location(model) -%}
   {%- do versioned_collapsing.validate_change_set_options(model) -%}
-  {%- do versioned_collapsing._validate_options_of_tables(model) -%}
   {%- set compares_extracts = versioned_collapsing.get_option(config, 'compares_extracts', false) -%}
   {%- set lake = versioned_collapsing.get_lake(model) -%}
   {%- set landed = versioned_collapsing.read_lake_commits(model, lake) if lake
@@ -119,13 +118,3 @@
   {{ return({'relations': [target, manifest]}) }}
 
 {% endmaterialization %}
-
-{# The options of the tables that the same run builds from a change set: what is wrong with them is said before Spark
-   starts. #}
-{% macro _validate_options_of_tables(model) %}
-  {%- for node in versioned_collapsing.get_targets(model) if node.unique_id in selected_resources -%}
-    {%- do versioned_collapsing.validate_versioned_collapsing_options(
-        node, versioned_collapsing.get_versioned_collapsing_options(node.config, node)
-    ) -%}
-  {%- endfor -%}
-{% endmacro %}

@@ -1,4 +1,5 @@
-{% macro validate_view_options(model, options, sql) %}
+{# Before the select is compiled, only the options are checked. #}
+{% macro validate_view_options(model, options, sql=none) %}
   {%- set known = ['engine', 'order_by', 'partition_by', 'settings'] -%}
   {%- set problems = versioned_collapsing.get_option_name_problems(
       model, known, versioned_collapsing._get_options_without_meaning()
@@ -12,7 +13,7 @@
         ~ "the option from " ~ source.name ~ "."
     ) -%}
   {%- endfor -%}
-  {%- for source in options.sources -%}
+  {%- for source in options.sources if sql is not none -%}
     {%- set count = sql.split(source.relation | string) | length - 1 -%}
     {%- if count != 1 -%}
       {%- do problems.append(

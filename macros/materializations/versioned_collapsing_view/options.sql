@@ -58,13 +58,20 @@
         {%- do commands.append(versioned_collapsing.get_rebuild_command(source.node)) -%}
       {%- endfor -%}
       {%- do problems.append(
-          option ~ ": " ~ expression ~ " is " ~ type ~ ", but a key of a table cannot be null. Replace nulls in the "
-          ~ "select with ifNull. Or set settings={'allow_nullable_key': 1}. Or declare the `data_type` of the column "
-          ~ "in the properties of its table, and rebuild that table: " ~ commands | join(', or ')
+          versioned_collapsing.get_nullable_key_problem(option ~ ": " ~ expression ~ " is " ~ type, commands)
       ) -%}
     {%- endfor -%}
   {%- endfor -%}
   {%- do return(problems) -%}
+{% endmacro %}
+
+{# `commands` rebuild the tables that may have the column. #}
+{% macro get_nullable_key_problem(what, commands) %}
+  {%- do return(
+      what ~ ", but a key of a table cannot be null. Replace nulls in the select with ifNull. Or set "
+      ~ "settings={'allow_nullable_key': 1}. Or declare the `data_type` of the column in the properties of its table, "
+      ~ "and rebuild that table: " ~ commands | join(', or ')
+  ) -%}
 {% endmacro %}
 
 {# The tables that have a Nullable column of a name in an expression. All of them, if none has: the name is an alias. #}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import threading
 from dataclasses import dataclass
 from multiprocessing.context import SpawnContext
 from pathlib import Path
@@ -30,8 +31,9 @@ from dbt.adapters.spark_clickhouse.router.connections import ConnectionsOfBoth, 
 from dbt.adapters.spark_clickhouse.router.delegation import STOCK_ADAPTERS, refuse_unclassified
 from dbt.adapters.spark_clickhouse.router.macro_api import MacroMethods
 from dbt.adapters.spark_clickhouse.router.relations import Relations
+from dbt.adapters.spark_clickhouse.router.selected_models import SelectedModels
 from dbt.adapters.spark_clickhouse.spark import session as spark_session
-from dbt.adapters.spark_clickhouse.spark.engine import RoutedSparkAdapter
+from dbt.adapters.spark_clickhouse.spark.engine import RoutedSparkAdapter, RoutedSparkConnectionManager
 
 # Variables of the package versioned_collapsing that only running models read. dbt need not parse the project anew when
 # one of them is given: that takes as long as a small run.
@@ -65,7 +67,7 @@ class _Type:
 
 
 @private_api.offering(*STOCK_ADAPTERS)
-class SparkClickHouseAdapter(Relations, Catalog, ConnectionsOfBoth, MacroMethods):
+class SparkClickHouseAdapter(Relations, Catalog, ConnectionsOfBoth, MacroMethods, SelectedModels):
     """Sends everything that dbt asks to stock dbt-spark or to stock dbt-clickhouse."""
 
     Relation = RoutedRelation
@@ -94,11 +96,13 @@ class SparkClickHouseAdapter(Relations, Catalog, ConnectionsOfBoth, MacroMethods
         self.Relation = RoutedRelation.bound_to(self)
         warehouse = credentials[0].warehouse_location
         self.landed = {}
+        self._validating, self._is_validated = threading.RLock(), False
         self.spark_files = SparkFiles(self, warehouse, profile)
         self.hand_offs = HandOffs(self, self.spark_files)
         clickhouse.have_read = self.hand_offs.require_unchanged
         self.lost_tables = LostTables(self, self.spark_files)
         spark_session.expect(self.is_data_little)
+        RoutedSparkConnectionManager.before_opening = self.validate_selected_models
         private_api.keep_parsed_despite(VARIABLES_OF_RUNS)
         private_api.keep_written_manifest(_THAT_WRITE_MANIFEST)
         use_compiled_macros(self.target_folder)

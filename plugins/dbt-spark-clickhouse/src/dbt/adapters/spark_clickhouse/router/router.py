@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,7 @@ class Router(ToOneEngine, ToBothEngines, BaseAdapter):
     lost_tables: LostTables
     spark_files: SparkFiles
     landed: dict[str, list[dict[str, Any]]]  # batches by landing zone
+    macro_context: Callable[..., Mapping[str, Any]]  # what dbt defines for a macro, given the macro and the rest
     home: Path
     project_root: Path
     target_folder: Path  # where dbt keeps what it has parsed
@@ -135,4 +136,5 @@ class Router(ToOneEngine, ToBothEngines, BaseAdapter):
         def generate(macro: Any, _config: Any, resolver: Any, package: str | None) -> Any:
             return macro_context_generator(macro, self.config, resolver, package)
 
+        self.macro_context = generate
         self.call_both("set_macro_context_generator", generate)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from datetime import UTC
@@ -99,6 +99,7 @@ _BY_THRIFT = (SparkMethod.THRIFT, SparkMethod.HTTP)
 class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManager):
     """dbt-spark's connections; the session method starts the embedded Spark."""
 
+    before_opening: ClassVar[Callable[[], None]] = staticmethod(lambda: None)
     _progress: ClassVar[list[Progress]] = []  # at most one
     _showing: ClassVar[threading.Lock] = threading.Lock()
 
@@ -108,6 +109,7 @@ class RoutedSparkConnectionManager(EngineConnectionManager, SparkConnectionManag
         credentials = connection.credentials
         is_session = credentials.method in (SparkMethod.SESSION, SparkMethod.CONNECT)
         is_new_session = is_session and connection.state != "open"
+        cls.before_opening()
         if credentials.method in _BY_THRIFT:
             settings = _settings_of_thrift(credentials.server_side_parameters)
             connection.credentials = replace(credentials, server_side_parameters=settings)

@@ -1,0 +1,103 @@
+"""What is known to be wrong with the models of a run before Spark, whose start takes long, is asked for anything."""
+
+from __future__ import annotations
+
+import difflib
+import threading
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import jinja2
+from dbt.flags import get_flags
+from dbt_common.clients.jinja import get_environment
+from dbt_common.exceptions import CompilationError, DbtRuntimeError
+from jinja2 import nodes
+
+from dbt import selected_resources
+from dbt.adapters.spark_clickhouse.core.routing import CLICKHOUSE
+from dbt.adapters.spark_clickhouse.router.router import Router
+
+# A package may have a macro of this name, without arguments, which raises an error.
+CHECK = "validate_selected_models"
+_COMMANDS = ("build", "run")
+# What Jinja itself defines within blocks.
+_OF_JINJA = {"caller", "loop", "self", "super"}
+
+
+class MistakeError(CompilationError):
+    """A mistake in a model, whatever macro was asking Spark for something when it was found."""
+
+    def process_stack(self) -> list[str]:
+        """Nothing: these macros have no part in it."""
+        return []
+
+
+class SelectedModels(Router):
+    """Checks the models of a run, once."""
+
+    _validating: threading.RLock
+    _is_validated: bool
+
+    def validate_selected_models(self) -> None:
+        """Check the models that the command builds, unless that is done.
+
+        Raises:
+            MistakeError: one of them calls a macro that does not exist, or a package finds a mistake.
+        """
+        with self._validating:
+            manifest: Any = self.get_macro_resolver()
+            is_run = getattr(get_flags(), "WHICH", "") in _COMMANDS and hasattr(manifest, "nodes")
+            if self._is_validated or not is_run:
+                return
+            self._is_validated = True  # the check itself opens connections
+            try:
+                self._validate(manifest)
+            except DbtRuntimeError as error:
+                self._is_validated = False
+                raise MistakeError(error.msg) from error
+
+    def _validate(self, manifest: Any) -> None:
+        nodes_of_run = (manifest.nodes.get(name) for name in sorted(selected_resources.SELECTED_RESOURCES))
+        models = [node for node in nodes_of_run if node and node.resource_type == "model"]
+        packages = {name for name, macros in manifest.get_macros_by_package().items() if CHECK in macros}
+        some_macro = next(iter(manifest.macros.values()))
+        contexts = {
+            package: self.macro_context(some_macro, None, manifest, package)
+            for package in {model.package_name for model in models}
+        }
+        problems = [problem for model in models for problem in unknown_calls(model, contexts[model.package_name])]
+        if problems:
+            raise MistakeError("\n".join(problems))
+        for package in packages:
+            self.call_named_engine(CLICKHOUSE, "execute_macro", CHECK, project=package)
+
+
+def unknown_calls(model: Any, context: Mapping[str, Any]) -> Iterator[str]:
+    """The calls of macros that do not exist, each as a sentence.
+
+    Args:
+        model: a node of the manifest.
+        context: what dbt defines for the macros of the model's package, with the macros of each package by its name.
+    """
+    environment = get_environment(None)
+    try:
+        template = environment.parse(model.raw_code if model.language == "sql" else "")
+    except jinja2.TemplateSyntaxError:  # dbt has a message for it
+        return
+    own = {name.name for name in template.find_all(nodes.Name) if name.ctx != "load"}
+    own |= {macro.name for macro in template.find_all(nodes.Macro)} | environment.globals.keys() | _OF_JINJA
+    packages = {name: value for name, value in context.items() if isinstance(value, Mapping)}
+    for call in template.find_all(nodes.Call):
+        called: Any = call.node
+        name = getattr(called, "attr", "")
+        package = getattr(getattr(called, "node", None), "name", "")
+        if package in packages and package not in own and not hasattr(packages[package], name):
+            if name not in packages[package]:
+                near = difflib.get_close_matches(name, packages[package], 1)
+                advice = f" Did you mean {near[0]}?" if near else ""
+                yield f"{model.unique_id} calls {package}.{name}, but {package} has no such macro.{advice}"
+        elif isinstance(called, nodes.Name) and called.name not in own and called.name not in context:
+            holder = next((package for package in packages if called.name in packages[package]), "")
+            near = difflib.get_close_matches(called.name, context, 1)
+            advice = f"Write {holder}.{called.name}." if holder else f"Did you mean {near[0]}?" if near else ""
+            yield f"{model.unique_id} calls {called.name}, but there is no such macro. {advice}".rstrip()
