@@ -117,9 +117,16 @@
   having
     throwIf(
       _dbt_at < (
-        select minIf(at, status in ('applied', 'partial', 'adopted', 'rebalanced'))
-        from {{ history.ledger }}
-        where {{ of_table }}
+        select minIf(at, status in ('applied', 'partial', 'adopted', 'rebalanced') or _dbt_is_emptied)
+        from (
+          select
+            *,
+            status = 'started'
+              and apply in (select apply from {{ history.ledger }} where {{ of_table }} and status = 'forgotten')
+              as _dbt_is_emptied
+          from {{ history.ledger }}
+          where {{ of_table }}
+        )
       ) and (
         select count()
         from {{ history.feed }}

@@ -101,7 +101,7 @@
     select distinct {{ versioned_collapsing._get_cast_keys_sql(key_columns) }}
     from {{ given }}
     where ({{ names }}) not in (select {{ names }} from {{ relation }})
-    {{ versioned_collapsing.get_settings_sql(apply) }}
+    {{ versioned_collapsing.get_settings_sql(apply, {'apply_deleted_mask': 0} if key is none and keys is none else {}) }}
   {%- endcall %}
   {%- do return({
       'relation': relation,
@@ -295,6 +295,22 @@
         'how': 'removed' if name in named else 'not ours'
     }) -%}
   {%- endfor -%}
+  {%- do return(places + versioned_collapsing._read_backups(apply)) -%}
+{% endmacro %}
+
+{# The backups that the server has made, as far as it remembers: their rows are out of reach. #}
+{% macro _read_backups(apply) %}
+  {%- set query -%}
+    select distinct name || ' of ' || toString(toDateTime(start_time, 'UTC')) || ' UTC' as place
+    from merge('system', '^backup(s$|_log)')
+    where status = 'BACKUP_CREATED'
+    order by place
+    {{ versioned_collapsing.get_settings_sql(apply) }}
+  {%- endset -%}
+  {%- set places = [] -%}
+  {%- for row in run_query(query).rows -%}
+    {%- do places.append({'name': row['place'], 'has_key': false, 'is_ours': false, 'how': 'not reached'}) -%}
+  {%- endfor -%}
   {%- do return(places) -%}
 {% endmacro %}
 
@@ -423,19 +439,21 @@
   {{ versioned_collapsing.get_settings_sql(apply) }}
 {%- endmacro %}
 
-{# Removes the rows, and the old parts that have them, from the disk. If a table has no key, a merge removes rows that
-   add up to nothing. #}
+{# Removes the rows, and the old parts that have them, from the disk: first those that readers see, then those that
+   somebody has deleted (`delete from`), which stay in the parts. If a table has no key, a merge removes rows that add up
+   to nothing. #}
 {% macro _erase(place, apply) %}
   {%- do versioned_collapsing.keep_lock(apply) -%}
   {%- if not place.has_key -%}
     {%- do run_query('optimize table ' ~ place.relation ~ ' final') -%}
-  {%- elif versioned_collapsing.read_row_count(place.relation, place.condition) -%}
-    {%- do run_query(
-        'alter table ' ~ place.relation ~ ' ' ~ on_cluster_clause(place.relation) ~ ' delete where ' ~ place.condition
-        ~ ' ' ~ versioned_collapsing.get_settings_sql(
-            apply, {'mutations_sync': 2, 'allow_nondeterministic_mutations': 1}
-        )
-    ) -%}
+  {%- else -%}
+    {%- for change in ('delete where ' ~ place.condition, 'apply deleted mask')
+        if versioned_collapsing.read_row_count(place.relation, place.condition, {'apply_deleted_mask': 0}) -%}
+      {%- do run_query(
+          'alter table ' ~ place.relation ~ ' ' ~ on_cluster_clause(place.relation) ~ ' ' ~ change ~ ' '
+          ~ versioned_collapsing.get_settings_sql(apply, {'mutations_sync': 2, 'allow_nondeterministic_mutations': 1})
+      ) -%}
+    {%- endfor -%}
   {%- endif -%}
   {%- do versioned_collapsing._drop_old_parts(place.relation) -%}
 {% endmacro %}
@@ -555,7 +573,8 @@
     {%- for place in places %}
     select
       {{ versioned_collapsing.quote_literal(status if status == 'found' else place.how) }} as _dbt_status,
-      {{ versioned_collapsing.quote_literal(place.relation.schema ~ '.' ~ place.relation.identifier) }} as _dbt_place,
+      {{ versioned_collapsing.quote_literal(place.name or place.relation.schema ~ '.' ~ place.relation.identifier) }}
+        as _dbt_place,
       toNullable({{ '(select count() from ' ~ place.relation ~ ' where ' ~ place.condition ~ ')' if place.has_key
         else 'null' }})::Nullable(UInt64) as _dbt_n
     {{- '\n    union all' if not loop.last }}
@@ -569,7 +588,7 @@
     group by place
   ) as _dbt_before using (_dbt_place)
   {%- endif %}
-  {{ versioned_collapsing.get_settings_sql(apply) }}
+  {{ versioned_collapsing.get_settings_sql(apply, {'apply_deleted_mask': 0}) }}
 {%- endmacro %}
 
 {% macro _log_certificate(table, apply) %}
@@ -579,7 +598,7 @@
     where run_id = {{ versioned_collapsing.quote_literal(apply.run_id) }} and status <> 'found'
       and invocation_id = {{ versioned_collapsing.quote_literal(invocation_id) }}
       and (found > 0 or status <> 'not ours')
-    order by status = 'not ours', place
+    order by status like 'not %', place
     {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
   {%- set rows = run_query(query).rows -%}
@@ -587,7 +606,8 @@
   {%- for row in rows -%}
     {%- set found = 'rows' if row['n'] is none else versioned_collapsing.format_count(row['n'], 'row') -%}
     {%- do lines.append(
-        '  ' ~ row['place'] ~ ': ' ~ ('filled again' if row['status'] == 'filled again' else found ~ ' ' ~ (
+        '  ' ~ row['place'] ~ ': '
+        ~ (row['status'] if row['status'] in ('filled again', 'not reached') else found ~ ' ' ~ (
             'found, not removed: the table is not one of the model. To remove rows, name it in `also`'
             if row['status'] == 'not ours' else row['status']
         ))

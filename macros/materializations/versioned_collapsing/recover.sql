@@ -146,7 +146,10 @@
   {%- set signed = versioned_collapsing.get_helper_relation(target_relation, 'signed') -%}
   {%- set columns = versioned_collapsing.read_described_columns(signed, options) -%}
   {%- do versioned_collapsing.publish_blocks(target_relation, options, columns, progress, apply) -%}
-  {%- set counts = versioned_collapsing.read_signed_row_counts(target_relation, options) -%}
+  {%- set recorded = versioned_collapsing.read_recorded_counts(target_relation, apply).counts -%}
+  {%- set counts = dict(
+      versioned_collapsing.read_signed_row_counts(target_relation, options), forgotten=recorded.forgotten
+  ) -%}
   {%- do versioned_collapsing.keep_lock(apply) -%}
   {%- do versioned_collapsing.record_apply(target_relation, apply, dict(progress, counts=counts), 'applied') -%}
 {% endmacro %}
