@@ -101,7 +101,7 @@
     select distinct {{ versioned_collapsing._get_cast_keys_sql(key_columns) }}
     from {{ given }}
     where ({{ names }}) not in (select {{ names }} from {{ relation }})
-    {{ versioned_collapsing.get_settings_sql(apply, {'apply_deleted_mask': 0} if key is none and keys is none else {}) }}
+    {{ versioned_collapsing.get_settings_sql(apply, {'apply_deleted_mask': 1 if key or keys else 0}) }}
   {%- endcall %}
   {%- do return({
       'relation': relation,
@@ -440,8 +440,8 @@
 {%- endmacro %}
 
 {# Removes the rows, and the old parts that have them, from the disk: first those that readers see, then those that
-   somebody has deleted (`delete from`), which stay in the parts. If a table has no key, a merge removes rows that add up
-   to nothing. #}
+   somebody has deleted (`delete from`), which stay in the parts. If a table has no key, a merge removes rows that add
+   up to nothing. #}
 {% macro _erase(place, apply) %}
   {%- do versioned_collapsing.keep_lock(apply) -%}
   {%- if not place.has_key -%}
