@@ -204,6 +204,15 @@ def test_advice_on_a_line(shop: Project, line: str, reason: str, advice: str) ->
     assert shop.rendered("_get_line_advice", line=line, reason=reason).startswith(advice)
 
 
+def test_advice_on_values_that_are_outside(shop: Project) -> None:
+    reasons = "2 lines: seen is outside 1900-01-01 to 2299-12-31; 1 line: key id is null; 1 line: n is outside 0 to 9"
+    assert shop.rendered("_get_range_advice", reasons=reasons) == (
+        " To take values that are outside as the nearest bound: ranges={'seen': 'clamp', 'n': 'clamp'} "
+        "in the staging model."
+    )
+    assert shop.rendered("_get_range_advice", reasons="1 line: malformed JSON") == ""
+
+
 # Models, whether a run that builds them is stopped before Spark starts, and why.
 SELECTED = {
     "payments": "unique_key is missing. Name the column or columns that identify an entity.",

@@ -308,15 +308,26 @@
       ) -%}
     {%- endfor -%}
     {%- set lines = counts.values() | sum(attribute='lines') -%}
+    {%- set reasons = versioned_collapsing._get_reasons(versioned_collapsing._read_reasons(inputs, batches)) -%}
     {%- do exceptions.warn(
         model.name ~ ': ' ~ unusable ~ ' of ' ~ versioned_collapsing.format_count(lines, 'line')
         ~ ' cannot be used and ' ~ ('is' if unusable == 1 else 'are') ~ ' left out, in '
         ~ versioned_collapsing.get_batches_text(batches) ~ ' ('
-        ~ versioned_collapsing._get_reasons(versioned_collapsing._read_reasons(inputs, batches)) | join('; ')
-        ~ '). To see them: ' ~ commands | join('; ')
+        ~ reasons | join('; ') ~ '). To see them: ' ~ commands | join('; ')
         ~ ('.' if versioned_collapsing._are_kept(inputs) else '. To keep such lines, add a model of quarantined_lines.')
+        ~ versioned_collapsing._get_range_advice(reasons | join(' '))
     ) -%}
   {%- endif -%}
+{% endmacro %}
+
+{# Dates such as 9999-12-31 mean that there is no end. #}
+{% macro _get_range_advice(reasons) %}
+  {%- set columns = modules.re.findall('(\\w+) is outside ', reasons) | unique | list -%}
+  {%- do return(
+      " To take values that are outside as the nearest bound: ranges={'" ~ columns | join("': 'clamp', '")
+      ~ "': 'clamp'} in the staging model."
+      if columns else ''
+  ) -%}
 {% endmacro %}
 
 {# Whether the project has a model of quarantined_lines for each of the inputs. #}

@@ -310,8 +310,10 @@ def test_what_a_value_does_not_say_is_asked(value: Any, message: str, tmp_path: 
     assert (found.columns["x"], found.encodings) == ("decimal(12,2)", {"x": "precise"})
 
 
-def test_a_date_or_a_number_is_asked(tmp_path: Path) -> None:
-    landing = land(tmp_path, json.dumps({**PLAIN, "after": {"id": 1, "day": 20458}}))
+@pytest.mark.parametrize("values", [[20458], [20458, 2932896, None, 20459], [1741523696123, -30610224000000]])
+def test_a_date_or_a_number_is_asked(values: list[int | None], tmp_path: Path) -> None:
+    """Also if some are 9999-12-31, or another day that means none."""
+    landing = land(tmp_path, *(json.dumps({**PLAIN, "after": {"id": 1, "day": value}}) for value in values))
     with pytest.raises(SampleError, match=r"the events have no schema, and some values do not say what they are\."):
         sample_of_files(landed(landing), is_debezium=True, types={})
 

@@ -9,7 +9,7 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -309,10 +309,11 @@ def _look(name: str, found: list[Any], option: str) -> _Look | None:
     if all(isinstance(value, dict) and value.keys() == {"scale", "value"} for value in given):
         return _Look(f"{has}, a decimal: --column '{option}:decimal(38,9):precise'", is_unclear=True)
     if all(isinstance(value, int) and not isinstance(value, bool) for value in given):
-        if ways := [way for way, one in _EPOCHS.items() if all(one <= value < 4 * one for value in given)]:
+        # Some may be 9999-12-31, or another day that means none.
+        if ways := [way for way, one in _EPOCHS.items() if _most(one <= value < 4 * one for value in given)]:
             way = f"--column {option}:timestamp:epoch_{ways[0]}, or --column {option}:bigint"
             return _Look(f"{has}, a time or a number: {way}", is_unclear=True)
-        if _OF_TIME.search(name) and all(-80_000 < value < 120_000 for value in given):
+        if _OF_TIME.search(name) and _most(-80_000 < value < 120_000 for value in given):
             way = f"--column {option}:date:epoch_days, or --column {option}:bigint"
             return _Look(f"{has}, a date or a number: {way}", is_unclear=True)
         return _Look(f"{name} has 0 and 1. For a flag: --column {option}:boolean") if {*given} == {0, 1} else None
@@ -331,6 +332,11 @@ def _look(name: str, found: list[Any], option: str) -> _Look | None:
     if 1 < len(codes := sorted({*texts})) < 6 and all(len(text) == 1 for text in codes):
         return _Look(f"{name} has {', '.join(codes)}. If one means a deleted row: --is-deleted {name}=…", is_code=True)
     return None
+
+
+def _most(answers: Iterable[bool]) -> bool:
+    found = list(answers)
+    return sum(found) * 2 >= len(found)
 
 
 def _refuse_unknown(looks: Sequence[_Look]) -> None:
