@@ -28,7 +28,6 @@ NEEDS = {
     "tests/macros/": "fast",
     "tests/model/": "fast",
     "tests/docs/test_documents.py": "fast",
-    "tests/docs/test_csv.py": "fast",
     "tests/docs/test_errors.py": "fast",
     "tests/docs/test_readme.py": "engine",
     "tests/docs/test_guides.py": "engine",

@@ -8,6 +8,7 @@ from importlib import import_module
 
 COMMANDS = {
     "start": "write the models, sources and tests of a table from a sample of its changes",
+    "land": "turn a CSV file into a batch of JSON lines",
     "follow": "apply batches as they land, until Ctrl-C",
     "report": "write a page about the tables, their runs and their quarantine",
 }

@@ -1,0 +1,66 @@
+"""The command that lands CSV files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dbt.adapters.spark_clickhouse.cli.land import main
+
+CSV = """\ufeffid,name,amount,updated_at
+1,"a, ""b""
+second line, é",1.50,2026-01-01 00:00:00
+2,,0.0000000000000000001,
+"""
+
+
+def land(folder: Path, text: str, *options: str) -> int:
+    file = folder / "it's.csv"
+    file.write_text(text, encoding="utf-8")
+    return main([str(file), str(folder / "landing"), "12", *options])
+
+
+def rows(folder: Path) -> list[dict[str, str | None]]:
+    (file,) = (folder / "landing").glob("batch=12/*")
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+def test_every_value_is_in_the_batch(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert land(tmp_path, CSV) == 0
+    assert capsys.readouterr().out.startswith("Landed 2 rows as ")
+    assert rows(tmp_path) == [
+        {"id": "1", "name": 'a, "b"\nsecond line, é', "amount": "1.50", "updated_at": "2026-01-01 00:00:00"},
+        {"id": "2", "name": None, "amount": "0.0000000000000000001", "updated_at": None},
+    ]
+
+
+def test_another_delimiter(tmp_path: Path) -> None:
+    assert land(tmp_path, "id;name\n1;a,b\n", "--delimiter", ";") == 0
+    assert rows(tmp_path) == [{"id": "1", "name": "a,b"}]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (CSV + "3,c,1.00\n", "line 5: not as many fields as the header"),
+        (CSV + "3,c,1.00,,\n", "line 5: not as many fields as the header"),
+        (CSV + '3,"c\n', "unexpected end of data"),
+        ("id,name,name\n1,a,b\n", "two fields have the same name"),
+    ],
+)
+def test_a_file_that_is_not_whole_lands_nothing(
+    tmp_path: Path, text: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert land(tmp_path, text) == 2
+    assert message in capsys.readouterr().err
+    assert list((tmp_path / "landing").iterdir()) == []
+    assert land(tmp_path, CSV) == 0
+
+
+def test_a_batch_stays_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert land(tmp_path, CSV) == 0
+    assert land(tmp_path, "id\n1\n") == 2
+    assert "exists. Give the file another number, or remove the batch." in capsys.readouterr().err
+    assert len(rows(tmp_path)) == 2
