@@ -42,8 +42,9 @@ def land(folder: Path, *lines: str) -> Path:
     ],
 )
 def test_the_type_of_values(values: tuple[str, ...], expected: str, tmp_path: Path) -> None:
-    landing = land(tmp_path, "no JSON", "[]", *(f'{{"x": {value}}}' for value in values))
-    assert sample_of_files(landed(landing), is_debezium=False, types={}).columns == {"x": expected}
+    landing = land(tmp_path, "no JSON", "[]", *(f'{{"n": 1, "x": {value}}}' for value in values))
+    found = sample_of_files(landed(landing), is_debezium=False, types={})
+    assert found.columns == {"n": "bigint", "x": expected}
 
 
 OPEN_ENDS = ("9999-12-31", "infinity", "0001-01-01", "2300-01-01")
@@ -308,6 +309,20 @@ def test_what_a_value_does_not_say_is_asked(value: Any, message: str, tmp_path: 
         sample_of_files(landed(landing), is_debezium=True, types={})
     found = sample_of_files(landed(landing), is_debezium=True, types={"x": "decimal(12,2):precise"})
     assert (found.columns["x"], found.encodings) == ("decimal(12,2)", {"x": "precise"})
+
+
+def test_numbers_of_a_csv_file(tmp_path: Path) -> None:
+    """Where all values are texts. Elsewhere, a text is one because its source says so."""
+    row = {"id": "7", "price": "177.5", "code": "007", "name": "x", "note": None, "day": "2026-01-05"}
+    landing = land(tmp_path, json.dumps(row), json.dumps(row | {"price": "20", "note": "5"}))
+    found = sample_of_files(landed(landing), is_debezium=False, types={})
+    types = ["bigint", "decimal(38,2)", "string", "string", "bigint", "date"]
+    assert list(found.columns.values()) == types
+    assert found.looks["price"] == "a number in each row. For a text: --column price:string"
+    (tmp_path / "json").mkdir()
+    landing = land(tmp_path / "json", json.dumps(row | {"n": 1}))
+    found = sample_of_files(landed(landing), is_debezium=False, types={})
+    assert (found.columns["id"], found.columns["price"]) == ("string", "string")
 
 
 @pytest.mark.parametrize("values", [[20458], [20458, 2932896, None, 20459], [1741523696123, -30610224000000]])

@@ -28,6 +28,8 @@ _TIME = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{
 # What stands for a date without an end, beside dates: ClickHouse stores 1900 to 2299.
 _OPEN_END = re.compile(r"(?i)-?infinity|(?:0\d{3}|1[0-8]\d\d|2[3-9]\d\d|[3-9]\d{3})-\d\d-\d\d(?:[T ].*)?")
 _DECIMAL = re.compile(r"-?\d+\.\d+")
+# Numbers as texts. A leading zero is that of a code.
+_NUMBER = re.compile(r"-?(0|[1-9]\d{0,17})(\.\d{1,18})?")
 _INT64 = 2**63
 # What orders the events of each Debezium connector, in the names of parse_debezium.
 ORDERS = {
@@ -153,6 +155,7 @@ def sample_of_files(
             "no line of the sample has a row. Land a batch first: a folder batch=N with files of "
             + ("Debezium's envelopes, one JSON object a line." if is_debezium else "JSON objects, one a line.")
         )
+    read = {} if is_debezium else _numbers_of_csv(values)
     columns: dict[str, str] = {}
     for name, found in values.items():
         if not _NAME.fullmatch(name):
@@ -161,9 +164,13 @@ def sample_of_files(
                 "than letters, digits and underscores, which the parsers do not read. Rename it at "
                 "its source."
             )
-        columns[name] = types.get(name) or (declared[name].type if name in declared else _type_of(found))
+        columns[name] = types.get(name) or (
+            declared[name].type if name in declared else _type_of(read.get(name, found))
+        )
     unsaid = [name for name in values if name not in {**types, **declared, marker: ""}]
     looks = {name: look for name in unsaid if (look := _look(name, values[name], prefix + name))}
+    for name in (name for name in unsaid if name in read):
+        looks[name] = _Look(f"a number in each row. For a text: --column {prefix}{name}:string")
     if is_debezium:
         _refuse_unknown([look for look in looks.values() if look.is_unclear])
     encodings = {name: of.encoding for name, of in declared.items() if of.encoding and name in columns}
@@ -332,6 +339,17 @@ def _look(name: str, found: list[Any], option: str) -> _Look | None:
     if 1 < len(codes := sorted({*texts})) < 6 and all(len(text) == 1 for text in codes):
         return _Look(f"{name} has {', '.join(codes)}. If one means a deleted row: --is-deleted {name}=…", is_code=True)
     return None
+
+
+def _numbers_of_csv(values: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+    """The columns of numbers, if all values of all columns are texts, as those of a CSV file are."""
+    if not all(value is None or type(value) is str for found in values.values() for value in found):
+        return {}
+    return {
+        name: [None if value is None else _Decimal(value) if "." in value else int(value) for value in found]
+        for name, found in values.items()
+        if any(found) and all(value is None or _NUMBER.fullmatch(value) for value in found)
+    }
 
 
 def _most(answers: Iterable[bool]) -> bool:
