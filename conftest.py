@@ -114,6 +114,9 @@ ALL = {
         "deaths at a statement, in test_deaths.py; what ends each engine, in unit/test_cancelling.py of the adapter"
     ),
     "tests/end_to_end/test_follow.py": "its steps, in test_follow.py and test_watched.py of the adapter",
+    "tests/end_to_end/test_forget.py": (
+        "ClickHouse, in tests/materialization/test_forget.py; lines of files, in unit/test_blanking.py of the adapter"
+    ),
     "tests/end_to_end/test_hostile.py": "hostile names and values, in tests/materialization/test_hostile.py",
     "tests/end_to_end/test_package.py": "the macros in a project without this one's models, in tests/materialization",
     "tests/end_to_end/test_responses.py": "the ledger's figures, in test_shop.py and test_balance.py",

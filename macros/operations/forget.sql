@@ -21,7 +21,8 @@
   {%- set apply = dict(apply, run_id=subject.run_id) -%}
   {%- set views = versioned_collapsing._read_views_of(node) -%}
   {%- do versioned_collapsing._remove_dropped_tables([table] + views | map(attribute='relation') | list, apply) -%}
-  {%- set places = versioned_collapsing._read_places(table, options, subject, views, also, apply) -%}
+  {%- set places = versioned_collapsing._read_places(table, options, subject, views, also, apply)
+      + versioned_collapsing.read_places_of_files(node, subject) -%}
   {%- do versioned_collapsing._record_places(table, subject.relation, places, 'found', apply) -%}
   {%- do versioned_collapsing._remember_hashes(table, subject, apply) -%}
   {%- do versioned_collapsing._cancel_in_materialized_views(table, options, columns, subject, apply) -%}
@@ -33,6 +34,7 @@
   {%- for view in views -%}
     {%- do versioned_collapsing._fill_view_again(view, node, apply) -%}
   {%- endfor -%}
+  {%- set places = versioned_collapsing.erase_files(places, apply) -%}
   {%- do versioned_collapsing._record_places(table, subject.relation, places, 'removed', apply) -%}
   {%- do versioned_collapsing._log_certificate(table, apply) -%}
   {%- do versioned_collapsing.drop_tables([subject.relation]) -%}
@@ -77,7 +79,8 @@
 
 {# Stages the keys. Returns what later steps need to know of them:
 
-   - relation: the staged table; columns: of the key; secret: of the hashes
+   - relation: the staged table; columns: of the key; secret: of the hashes, in `hashes`
+   - seeks_known: whether no keys were given, so that all that were ever forgotten are sought
    - run_id: of this run, or of a killed one whose keys are still there
    - is_forgotten: the condition that a row of the table, its feed or its tombstones has one of the keys #}
 {% macro _stage_keys(table, options, columns, key, keys, also, apply) %}
@@ -108,6 +111,8 @@
       'columns': key_columns,
       'names': names,
       'secret': secret,
+      'hashes': forgotten,
+      'seeks_known': key is none and keys is none,
       'run_id': found[relation.identifier].comment if relation.identifier in found else apply.run_id,
       'is_forgotten': '(' ~ names ~ ') in (select ' ~ names ~ ' from ' ~ relation ~ ')',
   }) -%}
@@ -530,7 +535,8 @@
       keys UInt64 comment 'Keys that were forgotten',
       place String comment 'Where the keys were searched',
       found Nullable(UInt64) comment 'Rows of the keys; null if the place has no columns of the key',
-      left Nullable(UInt64) comment 'Rows of the keys that are still there'
+      left Nullable(UInt64) comment 'Rows of the keys that are still there',
+      lines Array(UInt64) comment 'Numbers of the lines that are still in a file'
     )
     engine = {{ versioned_collapsing.get_engine_name(table, 'MergeTree') }}
     order by (model, at)
@@ -552,7 +558,7 @@
   {%- set certificates = versioned_collapsing._get_certificates_relation(table) -%}
   {%- set run_id = versioned_collapsing.quote_literal(apply.run_id) -%}
   insert into {{ certificates }} (
-    model, target_uuid, invocation_id, run_id, status, at, keys, place, found, left
+    model, target_uuid, invocation_id, run_id, status, at, keys, place, found, left, lines
   )
   select
     {{ versioned_collapsing.quote_literal(apply.model) }},
@@ -568,15 +574,17 @@
     {%- else %}
     greatest(_dbt_n, _dbt_found),
     _dbt_n
-    {%- endif %}
+    {%- endif %},
+    _dbt_lines
   from (
     {%- for place in places %}
     select
       {{ versioned_collapsing.quote_literal(status if status == 'found' else place.how) }} as _dbt_status,
       {{ versioned_collapsing.quote_literal(place.name or place.relation.schema ~ '.' ~ place.relation.identifier) }}
         as _dbt_place,
-      toNullable({{ '(select count() from ' ~ place.relation ~ ' where ' ~ place.condition ~ ')' if place.has_key
-        else 'null' }})::Nullable(UInt64) as _dbt_n
+      cast({{ '(select count() from ' ~ place.relation ~ ' where ' ~ place.condition ~ ')' if place.has_key
+        else 'null' if place.count is not defined else place.count }}, 'Nullable(UInt64)') as _dbt_n,
+      cast({{ place.numbers or [] }}, 'Array(UInt64)') as _dbt_lines
     {{- '\n    union all' if not loop.last }}
     {%- endfor %}
   ) as _dbt_places
@@ -593,7 +601,7 @@
 
 {% macro _log_certificate(table, apply) %}
   {%- set query -%}
-    select place, status, keys, found as n
+    select place, status, keys, if(status = 'removed', found - left, found) as n, toString(lines) as lines
     from {{ versioned_collapsing._get_certificates_relation(table) }}
     where run_id = {{ versioned_collapsing.quote_literal(apply.run_id) }} and status <> 'found'
       and invocation_id = {{ versioned_collapsing.quote_literal(invocation_id) }}
@@ -605,9 +613,9 @@
   {%- set lines = [] -%}
   {%- for row in rows -%}
     {%- set found = 'rows' if row['n'] is none else versioned_collapsing.format_count(row['n'], 'row') -%}
-    {%- do lines.append(
-        '  ' ~ row['place'] ~ ': '
-        ~ (row['status'] if row['status'] in ('filled again', 'not reached') else found ~ ' ' ~ (
+    {%- do lines.append('  ' ~ row['place'] ~ ': ' ~ (
+        row['status'] ~ (', lines ' ~ row['lines'][1:-1] if row['lines'] != '[]' else '')
+        if row['status'] in ('dropped', 'filled again', 'not reached') else found ~ ' ' ~ (
             'found, not removed: the table is not one of the model. To remove rows, name it in `also`'
             if row['status'] == 'not ours' else row['status']
         ))
@@ -639,18 +647,25 @@
   ).values() -%}
     {%- do places.append({'relation': relation, 'has_key': true, 'condition': condition, 'how': 'checked'}) -%}
   {%- endfor -%}
+  {%- for place in versioned_collapsing.read_places_of_files(node, {
+      'columns': key_columns, 'secret': secret, 'hashes': forgotten, 'seeks_known': true
+  }) if place.lines is defined -%}
+    {%- do places.append(dict(place, how='checked')) -%}
+  {%- endfor -%}
   {%- do versioned_collapsing._record_places(table, forgotten, places, 'checked', apply) -%}
+  {%- set certificates = versioned_collapsing._get_certificates_relation(table) -%}
   {%- set query -%}
-    select place, left as n
-    from {{ versioned_collapsing._get_certificates_relation(table) }}
+    select place, left - _dbt_left as n
+    from {{ certificates }}
+    inner any join (
+      select place, argMax(ifNull(left, 0), at) as _dbt_left
+      from {{ certificates }}
+      where model = {{ versioned_collapsing.quote_literal(apply.model) }}
+        and status in ('removed', 'filled again', 'merged')
+      group by place
+    ) as _dbt_removed using (place)
     where run_id = {{ versioned_collapsing.quote_literal(apply.run_id) }}
-      and left > 0
-      and place in (
-        select place
-        from {{ versioned_collapsing._get_certificates_relation(table) }}
-        where model = {{ versioned_collapsing.quote_literal(apply.model) }}
-          and status in ('removed', 'filled again', 'merged')
-      )
+      and left > _dbt_left
     order by place
     {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
@@ -661,7 +676,7 @@
   {%- do versioned_collapsing._validate_nothing_is_back(node, back) -%}
   {%- do log(
       'No row of ' ~ versioned_collapsing.format_count(found[forgotten.identifier].row_count, 'forgotten key') ~ ' of '
-      ~ table ~ ' is in any of ' ~ versioned_collapsing.format_count(places | length, 'table')
+      ~ table ~ ' is in any of ' ~ versioned_collapsing.format_count(places | length, 'place')
       ~ ' with the columns of the key', info=true
   ) -%}
 {% endmacro %}

@@ -67,6 +67,7 @@ NOT_FOLLOWED = {
     '{"op"': "tests/change_sets/test_dialects.py, with other lines",
     "lines              = ": "tests/support/balance.py",
     "<clickhouse>": "CONFIG",
+    "  landing/orders: 11 rows removed": "tests/end_to_end/test_forget.py",
     "seconds = ": "a formula, which benchmarks/results/growth.md has beside the measurements",
 }
 

@@ -77,6 +77,11 @@ def test_a_statement_without_settings_is_found(source: str, is_pinned: bool) -> 
     assert sent.is_pinned == is_pinned
 
 
+def test_a_statement_for_spark_is_none() -> None:
+    source = "{% macro m() %}{% do adapter.query_on('spark', 'select 1') %}{% endmacro %}"
+    assert list(statements_sent(macros_by_name(environment.parse(source)))) == []
+
+
 @pytest.mark.parametrize("is_pinned", [True, False])
 def test_a_generic_test_without_settings_is_found(is_pinned: bool) -> None:
     source = f"{{% test t(model) %}}select 1 {SETTINGS if is_pinned else ''}{{% endtest %}}"

@@ -35,7 +35,8 @@ def macros_by_name(template: nodes.Template) -> dict[str, nodes.Macro]:
 
 
 def statements_sent(macros: Macros) -> Iterator[tuple[str, Sent]]:
-    """The statements of macros, with the macro's name: those that it sends itself or passes on, and generic tests."""
+    """The statements of macros, with the macro's name: those that it sends itself or passes on, and generic tests.
+    Those that it sends to Spark by name are left out."""
     sending = {**SENDING, **_passing_on(macros)}
     known: dict[str, list[str | None]] = {}
     for name, macro in macros.items():
@@ -51,10 +52,17 @@ def _sent_by(macro: nodes.Macro, reader: _Reader, sending: Mapping[str, int]) ->
             yield reader.sent(block, "statement", *block.body)
     for call in macro.find_all(nodes.Call):
         name = _name_of(call)
-        if name in sending and len(call.args) > sending[name]:
+        if name in sending and len(call.args) > sending[name] and not _is_for_spark(call):
             sql = call.args[sending[name]]
             if not (isinstance(sql, nodes.Name) and sql.name in _arguments(macro)):
                 yield reader.sent(call, name, sql)
+
+
+def _is_for_spark(call: nodes.Call) -> bool:
+    match call:
+        case nodes.Call(args=[nodes.Const(value="spark"), *_]):
+            return True
+    return False
 
 
 def _passing_on(macros: Macros) -> dict[str, int]:

@@ -3,7 +3,7 @@
    of parsed lines from which the SQL reads, if there is one. #}
 {% macro read_inputs(model, pending, code) %}
   {%- set inputs = [] -%}
-  {%- for unique_id in versioned_collapsing._get_built_upstream(model.depends_on.nodes, is_far=false)
+  {%- for unique_id in versioned_collapsing.get_built_upstream(model.depends_on.nodes, is_far=false)
       if graph.nodes[unique_id].config.materialized != 'change_set' -%}
     {%- set node = graph.nodes[unique_id] -%}
     {%- set relation = adapter.get_relation(node.database, node.schema, node.alias) -%}
@@ -11,7 +11,7 @@
     {%- set columns = found | map(attribute='name') | list -%}
     {%- if '_batch' in columns -%}
       {%- set kinds = [] -%}
-      {%- for other in [unique_id] + versioned_collapsing._get_built_upstream(node.depends_on.nodes) -%}
+      {%- for other in [unique_id] + versioned_collapsing.get_built_upstream(node.depends_on.nodes) -%}
         {%- do kinds.append(graph.nodes[other].config.materialized) -%}
       {%- endfor -%}
       {%- set input = {
@@ -31,7 +31,7 @@
 
 {# The models in the database from which nodes descend: all of them, or only the nearest ones. What an ephemeral model
    reads counts as read by its reader. #}
-{% macro _get_built_upstream(unique_ids, is_far=true) %}
+{% macro get_built_upstream(unique_ids, is_far=true) %}
   {%- set found = [] -%}
   {%- for unique_id in unique_ids if unique_id in graph.nodes -%}
     {%- set node = graph.nodes[unique_id] -%}
@@ -40,7 +40,7 @@
       {%- do found.append(unique_id) -%}
     {%- endif -%}
     {%- if is_far or is_ephemeral -%}
-      {%- do found.extend(versioned_collapsing._get_built_upstream(node.depends_on.nodes, is_far)) -%}
+      {%- do found.extend(versioned_collapsing.get_built_upstream(node.depends_on.nodes, is_far)) -%}
     {%- endif -%}
   {%- endfor -%}
   {%- do return(found | unique | list) -%}
@@ -486,7 +486,7 @@
   {%- for batch in pending -%}
     {%- do locations.extend(landed[batch].locations) -%}
   {%- endfor -%}
-  {%- for unique_id in versioned_collapsing._get_built_upstream(model.depends_on.nodes) if pending -%}
+  {%- for unique_id in versioned_collapsing.get_built_upstream(model.depends_on.nodes) if pending -%}
     {%- set node = graph.nodes[unique_id] -%}
     {%- set relation = adapter.get_relation(node.database, node.schema, node.alias) -%}
     {%- if relation is not none and relation.is_view -%}

@@ -83,7 +83,8 @@
     {%- set parsed = versioned_collapsing.get_parsed_lines_relation(change_set, events) -%}
     {%- set manifest = versioned_collapsing.get_change_set_manifest_relation(change_set) -%}
     {%- set rows = versioned_collapsing.read_kept_manifest(manifest, is_one_row_enough=true) -%}
-    {%- if rows and parsed.identifier in (rows[0].get('parsed_lines') or '').split(',') -%}
+    {%- if rows and parsed.identifier in (rows[0].get('parsed_lines') or '').split(',')
+        and adapter.get_relation(parsed.database, parsed.schema, parsed.identifier) is not none -%}
       {%- do return(parsed) -%}
     {%- endif -%}
   {%- endif -%}

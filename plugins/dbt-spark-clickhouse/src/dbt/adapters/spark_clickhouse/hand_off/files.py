@@ -67,6 +67,9 @@ class Files(ABC):
             sizes: size in bytes of each file, by path within the folder.
         """
 
+    def discard(self) -> None:  # noqa: B027
+        """Drop what was brought."""
+
     def source(self, pattern: str = "", structure: str = "") -> str:
         """The table function with which ClickHouse reads the folder.
 

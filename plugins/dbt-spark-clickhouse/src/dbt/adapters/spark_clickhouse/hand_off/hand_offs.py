@@ -110,6 +110,18 @@ class HandOffs:
         receipt = self._verify(own, files, node)
         return HandOffRelation(path=own.path, reading=reading_sql(files, receipt))
 
+    def received(self, own: BaseRelation) -> HandOffRelation:
+        """A Spark table without a node, in Parquet, that was just made, as ClickHouse reads it."""
+        self._write_receipt(own, self._files.of(own))
+        return self.verified(own, None)
+
+    def discard(self, own: BaseRelation) -> None:
+        """Drop the copy of a Spark table that ClickHouse was sent, if there is one."""
+        files = self._files.of(own, self._project.spark_node(own))
+        self._read.pop(files.location, None)
+        self._verified.pop(files.location, None)
+        files.discard()
+
     def is_whole(self, own: BaseRelation, file_format: str | None) -> bool:
         """Whether a Spark relation, possibly without a known node, has exactly the files of its receipt."""
         files = self._files.of(own, self._project.spark_node(own), file_format)

@@ -88,6 +88,10 @@ class PushedFiles(LocalFiles):
                 for chunk in self._chunks(file, number, name):
                     self._insert(self.table, chunk)
 
+    def discard(self) -> None:
+        """Drop the table with the copy."""
+        self._query(f"drop table if exists {self.table} sync")
+
     def _make_table(self, types: Mapping[str, str], sizes: Mapping[str, int]) -> None:
         """Create an empty table for the files, unless there is one for exactly these files."""
         files = [(name, size, (self.folder / name).stat().st_mtime_ns) for name, size in sizes.items()]
