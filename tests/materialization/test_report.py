@@ -210,14 +210,24 @@ def test_changes_that_need_attention(project: CollapsingProject, tmp_path: Path)
     table["runs"][-1] |= {"rows_read": 40, "late": 25, "ended_at": "2026-01-05 10:00:00"}
     table["status"] |= {"stored": 400_000, "waiting": 300_000}
     (tmp_path / "data.json").write_text(json.dumps(data | {"tables": [table]}))
+    warned = [
+        {"unique_id": f"test.shop.{name}.1", "status": "warn", "message": "Got 1 result", "execution_time": 1}
+        for name in ("unknown_fields_stg_orders", "quarantine_is_empty_quarantine")
+    ]
+    (tmp_path / "results.json").write_text(
+        json.dumps(
+            {"results": warned, "args": {"which": "build"}, "metadata": {"generated_at": "2026-01-05T10:00:00Z"}}
+        )
+    )
     given = ["--data", str(tmp_path / "data.json"), "--output", str(tmp_path / "page.html")]
-    assert report.main([*given, "--run-results", str(tmp_path / "no")]) == 0
+    assert report.main([*given, "--run-results", str(tmp_path / "results.json")]) == 0
     (section, *_) = Page((tmp_path / "page.html").read_text()).root.all("section")
     assert [item.text.removeprefix("reported.troubled: ") for item in section.all("li")][1:] == [
         "25 of 40 changes in the run of 2026-01-05 10:00:00 were older than the stored rows. Check that the version "
         "grows with every change.",
         "3 lines were left out, and no model of quarantined_lines keeps them.",
         "300,000 of 400,000 rows wait for a merge. dbt run-operation compact --args '{model: troubled}'",
+        "test unknown_fields_stg_orders warns. Got 1 result dbt test --select unknown_fields_stg_orders",
     ]
 
 

@@ -75,6 +75,8 @@ def tests_of(results: Row | None) -> dict[str, Any] | None:
         "counts": sorted(Counter(node["status"] for node in tested).items()),
         "tested": sorted(tested, key=lambda node: node["name"]),
         "not_passed": [node for node in tested if node["status"] not in GOOD],
+        # The lines in a quarantine are counted by table.
+        "warned": [node for node in tested if node["status"] == "warn" and "quarantine_is_empty" not in node["name"]],
         "failed": [node for node in nodes if node["status"] not in (*GOOD, "warn")],
     }
 
@@ -114,6 +116,8 @@ def attention(data: Row, tests: Row | None) -> Iterator[tuple[str, str]]:
             yield f"{name}: {count(lines)} {verb} in quarantine.", ""
     for node in tests["failed"] if tests else ():
         yield f"{node['kind']} {node['name']}: {node['status']}. {node['message']}", ""
+    for node in tests["warned"] if tests else ():
+        yield f"{node['kind']} {node['name']} warns. {node['message']}", f"dbt test --select {node['name']}"
 
 
 def _of_changes(table: Row) -> Iterator[tuple[str, str]]:

@@ -67,7 +67,7 @@ def growth(name: str, runs: Sequence[Row]) -> Markup:
         axes.set_ylim(0, max(last["states_written"], last["cancels_written"], 1) * 1.08)
         _count_axis(axes)
         _time_axis(axes)
-        axes.legend(loc="upper left")
+        figure.legend(loc="outside upper center", ncols=2)
         return _inline(
             figure,
             f"{name}: {last['states_written']:,} state rows and {last['cancels_written']:,} cancel "

@@ -143,7 +143,8 @@ def project_files(project: str, package: str) -> dict[str, str]:
         "dbt_project.yml": (
             f'name: {project}\nversion: "1.0"\nprofile: {project}\nmodels:\n  {project}:\n{folders}'
             "    # For views with sums, once there are some:\n"
-            "    # marts: {+database: clickhouse, +materialized: versioned_collapsing_view}\n"
+            "    # marts:\n    #   +database: clickhouse\n    #   +materialized: versioned_collapsing_view\n"
+            '    #   +docs: {node_color: "#1a7f37"}\n'
         ),
         "profiles.yml": (
             f"{project}:\n  target: embedded\n  outputs:\n    embedded:\n"
