@@ -33,6 +33,10 @@ def test_append_adds_columns_and_keeps_those_that_are_gone(make_project: MakePro
         "x Int64, y Nullable(Int64), z String",
     )
     table.apply([(1, 5, 6, "z", 2), (3, 7, 8, "z", 1)])
+    assert (
+        "added y, z, with the default in stored rows until they change. To take the values of earlier changes: "
+        "dbt run --full-refresh --select target"
+    ) in table.project.logged("JinjaLogInfo")
     columns = "id, x, gone, y, z, _version"
     assert table.live(columns) == [(1, 5, "a", 6, "z", 2), (2, 2, "b", None, "", 1), (3, 7, "", 8, "z", 1)]
     # Rows from before the column was added are cancelled as they are stored.

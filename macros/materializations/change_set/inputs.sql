@@ -248,7 +248,7 @@
   {%- elif text.startswith('Obj') or text.startswith('PAR1') or '\ufffd' in text[:20] or '\x00' in text[:20] -%}
     {%- do return('It looks like a binary format. Land JSON, or Parquet with file_format: parquet on the source.') -%}
   {%- elif not text.startswith('{') -%}
-    {%- do return('It looks like no JSON. Land one JSON object a line. For CSV files: dbt-spark-clickhouse land --help.') -%}
+    {%- do return('It looks like no JSON. Land one JSON object a line. For CSV: dbt-spark-clickhouse land --help.') -%}
   {%- elif modules.re.search('\\}\\s*\\{', text) -%}
     {%- do return(
         'It looks like several JSON objects on one line. Land one a line, as `jq -c .` writes them. Firehose puts a '

@@ -342,7 +342,7 @@
 {% endmacro %}
 
 {# Adds the columns that the table lacks, to its change feed too. #}
-{% macro add_new_columns(existing_relation, stored, columns) %}
+{% macro add_new_columns(existing_relation, stored, columns, apply) %}
   {%- set added = columns.table | rejectattr('name', 'in', stored) | list -%}
   {%- for column in added -%}
     {%- do versioned_collapsing.alter_table(
@@ -350,8 +350,13 @@
         versioned_collapsing.get_settings_sql()
     ) -%}
     {%- do versioned_collapsing._warn_of_a_name_alike(existing_relation, column.name, stored) -%}
-    {%- do log('Added the column ' ~ column.name ~ ' ' ~ column.type ~ ' to ' ~ existing_relation, info=true) -%}
   {%- endfor -%}
+  {%- if added -%}
+    {%- do log(
+        existing_relation ~ ': added ' ~ added | map(attribute='name') | join(', ') ~ ', with the default in stored '
+        ~ 'rows until they change. To take the values of earlier changes: ' ~ apply.rebuild_command, info=true
+    ) -%}
+  {%- endif -%}
   {%- set feed_relation = versioned_collapsing.get_changes_relation(existing_relation) -%}
   {%- set described = versioned_collapsing.read_feed_columns(existing_relation, feed_relation) if added else {} -%}
   {%- if described.feed -%}

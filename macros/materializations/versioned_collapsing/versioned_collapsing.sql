@@ -91,7 +91,7 @@
     {% set columns = versioned_collapsing.get_aligned_columns(stored, options, columns) %}
     {% set is_altered = is_altered or columns.names | reject('in', stored) | list != [] %}
     {% do versioned_collapsing.keep_lock(apply) %}
-    {% do versioned_collapsing.add_new_columns(target_relation, stored, columns) %}
+    {% do versioned_collapsing.add_new_columns(target_relation, stored, columns, apply) %}
     {% do versioned_collapsing.add_missing_projections(target_relation, options, apply) %}
   {% endif %}
 
