@@ -79,7 +79,7 @@
 
 {# Stages the keys. Returns what later steps need to know of them:
 
-   - relation: the staged table; columns: of the key; secret: of the hashes, in `hashes`
+   - relation: the staged table; columns: of the key; secret: of the hashes; table: from which rows are removed
    - seeks_known: whether no keys were given, so that all that were ever forgotten are sought
    - run_id: of this run, or of a killed one whose keys are still there
    - is_forgotten: the condition that a row of the table, its feed or its tombstones has one of the keys #}
@@ -111,19 +111,11 @@
       'columns': key_columns,
       'names': names,
       'secret': secret,
-      'hashes': forgotten,
+      'table': table,
       'seeks_known': key is none and keys is none,
       'run_id': found[relation.identifier].comment if relation.identifier in found else apply.run_id,
       'is_forgotten': '(' ~ names ~ ') in (select ' ~ names ~ ' from ' ~ relation ~ ')',
   }) -%}
-{% endmacro %}
-
-{% macro _get_key_columns(options, columns) %}
-  {%- set key_columns = [] -%}
-  {%- for name in options.unique_key -%}
-    {%- do key_columns.append(columns.table | selectattr('name', 'equalto', name) | first) -%}
-  {%- endfor -%}
-  {%- do return(key_columns) -%}
 {% endmacro %}
 
 {% macro _get_create_keys_sql(relation, key_columns, apply) -%}
@@ -191,14 +183,6 @@
   {%- endfor -%}
   ({{ selects | join(' union all ') }})
 {%- endmacro %}
-
-{# The condition that a row has a key that was forgotten before. #}
-{% macro _get_is_known_sql(table, key_columns, secret) %}
-  {%- do return(
-      versioned_collapsing.get_forgotten_hash_sql(key_columns, secret)
-      ~ ' in (select hash from ' ~ versioned_collapsing.get_forgotten_relation(table) ~ ')'
-  ) -%}
-{% endmacro %}
 
 {# The tables in `also`: `orders`, `landing.orders`. #}
 {% macro _get_named_relations(table, also) %}
@@ -648,7 +632,7 @@
     {%- do places.append({'relation': relation, 'has_key': true, 'condition': condition, 'how': 'checked'}) -%}
   {%- endfor -%}
   {%- for place in versioned_collapsing.read_places_of_files(node, {
-      'columns': key_columns, 'secret': secret, 'hashes': forgotten, 'seeks_known': true
+      'columns': key_columns, 'secret': secret, 'table': table, 'seeks_known': true
   }) if place.lines is defined -%}
     {%- do places.append(dict(place, how='checked')) -%}
   {%- endfor -%}

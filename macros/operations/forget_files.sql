@@ -44,8 +44,11 @@
   {%- set relation = versioned_collapsing._quote_on_spark([view.schema, view.alias]) -%}
   {%- set names = adapter.query_on('spark', 'describe table ' ~ relation).rows | map(attribute=0) | list
       if locations and adapter.get_relation('spark', view.schema, view.alias) is not none else [] -%}
-  {%- set key = versioned_collapsing._get_key_of_lines(subject.columns, names) -%}
-  {%- if not key or ['_file', '_block_start', '_raw_line'] | reject('in', names) | list -%}
+  {%- set key = versioned_collapsing._get_key_of_lines(subject, names) -%}
+  {%- set reads_part = versioned_collapsing.get_partial_view_problems(
+      relation, adapter.view_statement(view.schema, view.alias), locations
+  ) -%}
+  {%- if not key or reads_part or ['_file', '_block_start', '_raw_line'] | reject('in', names) | list -%}
     {%- do return([place] if locations else []) -%}
   {%- endif -%}
   {%- set found = view.alias ~ '__dbt_forget' -%}
@@ -85,12 +88,13 @@
 {% endmacro %}
 
 {# The columns of the key, each with the column of the lines that has it (`read`). None if one is missing. The key of a
-   quarantine is the place of a line; the name of its source is no part of a line. #}
-{% macro _get_key_of_lines(columns, names) %}
+   quarantine is the place of a line. The name of its source is no part of a line, so it has no hash. #}
+{% macro _get_key_of_lines(subject, names) %}
   {%- set of_place = {'batch': '_batch', 'file': '_file', 'line_number': '_dbt_line'} -%}
-  {%- set is_place = of_place | reject('in', columns | map(attribute='name') | list) | list == [] -%}
+  {%- set is_place = of_place | reject('in', subject.columns | map(attribute='name') | list) | list == [] -%}
   {%- set key = [] -%}
-  {%- for column in columns if not (is_place and column.name == 'source_table') -%}
+  {%- for column in subject.columns
+      if not (is_place and subject.relation and column.name == 'source_table') -%}
     {%- set read = column.name if column.name in names else of_place.get(column.name) if is_place -%}
     {%- if not read -%}{%- do return([]) -%}{%- endif -%}
     {%- do key.append(dict(column, read=read)) -%}
@@ -98,23 +102,20 @@
   {%- do return(key) -%}
 {% endmacro %}
 
-{# The condition that a line has one of the keys, or, without a table of keys, one that was ever forgotten. #}
+{# The condition that a line has one of the staged keys, or one that was ever forgotten. #}
 {% macro _get_is_sought_sql(key, subject) %}
-  {%- set cast = [] -%}
-  {%- for column in key -%}
-    {%- do cast.append(dict(column, sql='accurateCastOrNull(_dbt_key_' ~ loop.index ~ ', '
-        ~ versioned_collapsing.quote_literal(versioned_collapsing.get_base_type(column.type)) ~ ')')) -%}
-  {%- endfor -%}
-  {%- if subject.seeks_known -%}
-    {%- do return(
-        versioned_collapsing.get_forgotten_hash_sql(cast, subject.secret)
-        ~ ' in (select hash from ' ~ subject.hashes ~ ')'
+  {%- set cast = versioned_collapsing._get_cast_key(key, '_dbt_key_') -%}
+  {%- set conditions = [] -%}
+  {%- if subject.relation -%}
+    {%- do conditions.append(
+        '(' ~ cast | map(attribute='sql') | join(', ') ~ ') in (select '
+        ~ versioned_collapsing.quote_names(key | map(attribute='name')) ~ ' from ' ~ subject.relation ~ ')'
     ) -%}
   {%- endif -%}
-  {%- do return(
-      '(' ~ cast | map(attribute='sql') | join(', ') ~ ') in (select '
-      ~ versioned_collapsing.quote_names(key | map(attribute='name')) ~ ' from ' ~ subject.relation ~ ')'
-  ) -%}
+  {%- if subject.seeks_known and key | length == subject.columns | length -%}
+    {%- do conditions.append(versioned_collapsing._get_is_known_sql(subject.table, cast, subject.secret)) -%}
+  {%- endif -%}
+  {%- do return(conditions | join(' or ')) -%}
 {% endmacro %}
 
 {# Drops tables of Spark, and overwrites lines. What cannot be overwritten becomes a place of its own. Returns all

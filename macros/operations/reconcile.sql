@@ -43,7 +43,8 @@
    - table, node, options: those of the model
    - reference, reference_text: what to read the reference from, and what it is called
    - types: types of the table's columns
-   - columns: the columns that are compared, by name, each with its types on both sides #}
+   - columns: the columns that are compared, by name, each with its types on both sides
+   - is_forgotten: the condition that `forget` has removed a key #}
 {% macro _read_comparison(model, reference, columns) %}
   {%- set node = versioned_collapsing.get_collapsing_node('reconcile', model) -%}
   {%- set table = versioned_collapsing.read_collapsing_table('reconcile', node) -%}
@@ -69,6 +70,7 @@
       'reference_text': versioned_collapsing.get_reference_text(reference),
       'types': types,
       'columns': described,
+      'is_forgotten': versioned_collapsing._read_is_forgotten_sql(table, node, options),
   }) -%}
 {% endmacro %}
 
@@ -281,22 +283,32 @@
   {%- endcall %}
 {% endmacro %}
 
-{# Compares a range, and records what was found. #}
+{# Compares a range, and records what was found. The keys that differ are in no statement. #}
 {% macro _compare_range(comparison, keys, position, range, show) %}
-  {%- set found = run_query(
-      versioned_collapsing._get_range_counts_sql(comparison, keys, position, range, show)
-  ).rows[0] -%}
+  {%- do versioned_collapsing._record_verified(
+      comparison, position, range, versioned_collapsing._get_range_counts_sql(comparison, keys, position, range, show)
+  ) -%}
+  {%- set names = versioned_collapsing.get_verified_names() -%}
+  {%- set query -%}
+    select {{ names | join(', ') }}, differing_keys
+    from {{ versioned_collapsing.get_verifications_relation(comparison.table) }}
+    where {{ versioned_collapsing._get_is_verification_sql(comparison) }}
+      and status = 'verified' and cycle = {{ range.cycle }} and range = {{ range.number }}
+    order by at desc
+    limit 1
+    {{ versioned_collapsing.get_settings_sql() }}
+  {%- endset -%}
+  {%- set found = run_query(query).rows[0] -%}
   {%- set counts = {'differing_keys': found['differing_keys']} -%}
-  {%- for name in versioned_collapsing.get_verified_names() -%}
+  {%- for name in names -%}
     {%- do counts.update({name: found[name] | int}) -%}
   {%- endfor -%}
-  {%- do versioned_collapsing._record_verified(comparison, position, range, counts) -%}
   {%- do return(counts) -%}
 {% endmacro %}
 
-{# The kinds of keys of a range that are counted. `compared` counts all of them except those that are `later`. #}
+{# The kinds of keys of a range that are counted. `compared` counts all of them except `later` and `forgotten`. #}
 {% macro get_verified_names() %}
-  {%- do return(['compared', 'missing', 'unexpected', 'doubled', 'different', 'later']) -%}
+  {%- do return(['compared', 'missing', 'unexpected', 'doubled', 'different', 'later', 'forgotten']) -%}
 {% endmacro %}
 
 {% macro _get_range_counts_sql(comparison, keys, position, range, show) -%}
@@ -308,22 +320,23 @@
       'where': versioned_collapsing._get_is_in_range_sql(keys.given, range)} -%}
   {%- set is_later = versioned_collapsing._get_is_later_sql(comparison, position, is_live_in) -%}
   select
-    countIf(_dbt_found <> 'later') as compared,
+    countIf(_dbt_found not in ('later', 'forgotten')) as compared,
     {%- for name in versioned_collapsing.get_verified_names()[1:] %}
     countIf(_dbt_found = {{ versioned_collapsing.quote_literal(name) }}) as {{ name }},
     {%- endfor %}
     arrayStringConcat(
-      arraySort(groupArrayIf({{ show }})(concat(_dbt_found, ' ', _dbt_shown), _dbt_found not in ('same', 'later'))),
+      arraySort(groupArrayIf({{ show }})(
+        concat(_dbt_found, ' ', _dbt_shown), _dbt_found not in ('same', 'later', 'forgotten')
+      )),
       ', '
     ) as differing_keys
   from (
     select
       toString(tuple({{ key }})) as _dbt_entity,
       {{ versioned_collapsing.get_shown_text_sql('_dbt_entity') }} as _dbt_shown,
-      if({{ is_later }}, 'later', _dbt_kind) as _dbt_found
+      multiIf({{ comparison.is_forgotten }}, 'forgotten', {{ is_later }}, 'later', _dbt_kind) as _dbt_found
     from ({{ versioned_collapsing.get_compared_keys_sql(comparison.columns.values() | list, key, live, given) }})
   )
-  {{ versioned_collapsing.get_settings_sql() }}
 {%- endmacro %}
 
 {# The condition that a key is in a range: at or above `lower`, and below `upper`. Every key is in exactly one range: if
@@ -403,6 +416,7 @@
       doubled UInt64 comment 'Keys of which the table has more rows than the reference',
       different UInt64 comment 'Keys with other values',
       later UInt64 comment 'Keys that the table has changed above the position; not compared',
+      forgotten UInt64 comment 'Keys that the operation forget has removed; not compared',
       differing_keys String comment 'Some of the keys that differ'
     )
     engine = {{ versioned_collapsing.get_engine_name(table, 'MergeTree') }}
@@ -411,7 +425,7 @@
   {%- endcall %}
 {% endmacro %}
 
-{% macro _record_verified(comparison, position, range, counts) %}
+{% macro _record_verified(comparison, position, range, counts_sql) %}
   {%- set names = versioned_collapsing.get_verified_names() -%}
   {% call statement('record_verified') -%}
     insert into {{ versioned_collapsing.get_verifications_relation(comparison.table) }} (
@@ -427,10 +441,9 @@
       {{ versioned_collapsing.quote_literals([range.definition, comparison.reference_text, position.text or '']) }},
       {{ position.apply }}, {{ range.number }}, {{ range.ranges }},
       {{ versioned_collapsing.quote_literals([range.lower, range.upper]) }},
-      {%- for name in names %}
-      {{ counts[name] }},
-      {%- endfor %}
-      {{ versioned_collapsing.quote_literal(counts.differing_keys) }}
+      {{ names | join(', ') }},
+      differing_keys
+    from ({{ counts_sql }})
     {{ versioned_collapsing.get_settings_sql() }}
   {%- endcall %}
 {% endmacro %}
@@ -447,7 +460,8 @@
 
 {% macro _get_compared_text(counts, left, at_once) %}
   {%- set text = versioned_collapsing.format_count(counts.compared, 'key') ~ ' compared'
-      ~ (', ' ~ counts.later ~ ' changed since' if counts.later else '') -%}
+      ~ (', ' ~ counts.later ~ ' changed since' if counts.later else '')
+      ~ (', ' ~ counts.forgotten ~ ' forgotten' if counts.forgotten else '') -%}
   {%- if not at_once -%}{%- do return(text) -%}{%- endif -%}
   {%- set ranges = left[0].ranges -%}
   {%- set verified = ranges - left[at_once:] | length -%}

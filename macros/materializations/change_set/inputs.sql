@@ -490,18 +490,25 @@
     {%- set node = graph.nodes[unique_id] -%}
     {%- set relation = adapter.get_relation(node.database, node.schema, node.alias) -%}
     {%- if relation is not none and relation.is_view -%}
-      {%- set text = versioned_collapsing._read_view_text(relation) -%}
-      {%- if versioned_collapsing.is_text_of_part(text) -%}
-        {%- do problems.append(
-            relation ~ ' was built by a run with --empty or --sample and reads only a part of its input'
-        ) -%}
-      {%- endif -%}
-      {%- for location in locations | unique if versioned_collapsing.get_empty_landing_mark(location) in text -%}
-        {%- do problems.append(relation ~ ' was built before the first batch landed in ' ~ location) -%}
-      {%- endfor -%}
+      {%- do problems.extend(versioned_collapsing.get_partial_view_problems(
+          relation, versioned_collapsing._read_view_text(relation), locations
+      )) -%}
     {%- endif -%}
   {%- endfor -%}
   {%- do versioned_collapsing.validate_whole_inputs(model, problems) -%}
+{% endmacro %}
+
+{% macro get_partial_view_problems(relation, text, locations) %}
+  {%- set problems = [] -%}
+  {%- if versioned_collapsing.is_text_of_part(text) -%}
+    {%- do problems.append(
+        relation ~ ' was built by a run with --empty or --sample and reads only a part of its input'
+    ) -%}
+  {%- endif -%}
+  {%- for location in locations | unique if versioned_collapsing.get_empty_landing_mark(location) in text -%}
+    {%- do problems.append(relation ~ ' was built before the first batch landed in ' ~ location) -%}
+  {%- endfor -%}
+  {%- do return(problems) -%}
 {% endmacro %}
 
 {# The adapter may know the statement that made the view. #}
