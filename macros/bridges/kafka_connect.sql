@@ -10,7 +10,7 @@
   {%- do versioned_collapsing.validate_bridge_epochs(version, epochs) -%}
   {%- set is_envelope = 'op' in found.spelling and 'after' in found.spelling -%}
   {%- if is_envelope -%}
-    {%- do versioned_collapsing.validate_bridge_key(versioned_collapsing.get_unique_key(model.config)) -%}
+    {%- do versioned_collapsing.validate_bridge_key(versioned_collapsing.get_source_key(model)) -%}
     {%- do versioned_collapsing.validate_envelopes(found, columns) -%}
   {%- endif -%}
   {%- set fields = versioned_collapsing.get_envelope_fields() if is_envelope
@@ -171,7 +171,7 @@
    table takes only if its types hold them. A row without an operation is a tombstone of Kafka, and says nothing. An
    update that changes the key deletes the row of the old one. #}
 {% macro get_envelope_changes_sql(found, layout) -%}
-  {%- set key = versioned_collapsing.get_unique_key(model.config) -%}
+  {%- set key = versioned_collapsing.get_source_key(model) -%}
   select
     {%- for name in layout.payload %}
     {{ versioned_collapsing.quote_name(name) }},

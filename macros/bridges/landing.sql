@@ -99,7 +99,7 @@
     where {{ layout.condition }}
     {%- if layout.settles_ties and layout.is_deleted != 'false' %}
       and {{ versioned_collapsing._get_is_not_replaced_sql(
-          found, layout, versioned_collapsing.get_unique_key(model.config)
+          found, layout, versioned_collapsing.get_source_key(model)
       ) }}
     {%- endif %}
   )

@@ -28,7 +28,7 @@
         layout, condition=versioned_collapsing.read_range(found, layout.watermark, overlap, through)
     )) }}
   {%- else -%}
-    {%- set key = versioned_collapsing.get_unique_key(model.config) -%}
+    {%- set key = versioned_collapsing.get_source_key(model) -%}
     {%- do versioned_collapsing.validate_bridge_key(key) -%}
     {%- set fields = versioned_collapsing.get_peerdb_fields(found, layout, renamed, binary) -%}
     {%- set raw_found = versioned_collapsing.read_peerdb_raw(found, raw, overlap, through) -%}

@@ -84,6 +84,12 @@
   {%- do return(versioned_collapsing.as_list(versioned_collapsing.get_option(config, 'unique_key'))) -%}
 {% endmacro %}
 
+{# The key of the rows that a model reads. The macro `validity` adds `valid_from` to it. #}
+{% macro get_source_key(model) %}
+  {%- set added = 'valid_from' if modules.re.search('\\bvalidity\\(', model.raw_code) else none -%}
+  {%- do return(versioned_collapsing.get_unique_key(model.config) | reject('equalto', added) | list) -%}
+{% endmacro %}
+
 {# The value of an option of this package, from the config of a model or from its `meta`. dbt 2 wants options that it
    does not know in `meta`. `config` is that of a materialization or of a node of the graph. It is not asked for an
    option that is in `meta`, because dbt-core would warn. #}

@@ -101,6 +101,28 @@ MESSAGES: list[tuple[str, dict[str, Any], str]] = [
         "versions: shop.orders has _begin, _end, and `versions` adds columns of these names. Rename them in the model of the table.",
     ),
     (
+        "validate_validity",
+        {
+            "unique_id": "model.shop.orders_history",
+            "options": {**OPTIONS, "unique_key": ["id"], "version": "lsn", "combine": {"x": "first"}},
+            "columns": {"key": ["id"], "given": {"valid_to": "UInt8"}, "version_type": "String"},
+        },
+        "model.shop.orders_history cannot be built as validity:\n"
+        "    - unique_key is id; it takes the key of the source and valid_from.\n"
+        "    - the changes have no column id, lsn. They have valid_to.\n"
+        "    - the changes have valid_to, and `validity` adds columns of this name. Rename them.\n"
+        "    - combine cannot be set: a state is what one change has. Remove it.",
+    ),
+    (
+        "validate_validity",
+        {
+            "unique_id": "model.shop.orders_history",
+            "options": {**OPTIONS, "unique_key": ["id", "valid_from"], "version": "lsn"},
+            "columns": {"key": ["id"], "given": {"id": "UInt8", "lsn": "String"}, "version_type": "String"},
+        },
+        "lsn is String. Declare the data_type of valid_from: an integer, a date or a time.",
+    ),
+    (
         "validate_one_aggregate",
         {"aggregate": None, "projection": None},
         "aggregate_agrees: set either `aggregate`, a relation, or `projection`, the name of a projection.",

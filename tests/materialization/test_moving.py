@@ -32,6 +32,6 @@ def test_the_page(make_project: MakeProject) -> None:
                     outcomes = project.dbt(*arguments)
                     assert {outcome.status for outcome in outcomes.values()} == {"success"}, outcomes
                 commands += 1
-    assert commands == 14
+    assert commands == 15
     project.dbt("compile")
     assert lint_manifest(project.folder / "target" / "manifest.json") == []
