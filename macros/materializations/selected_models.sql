@@ -28,12 +28,15 @@
 {% endmacro %}
 
 {# Columns from Spark are Nullable unless their table declares otherwise. Only what is certain is a problem: the view
-   takes the column as it is, and so do all of its tables. #}
+   takes the column as it is, and so do all of its tables. What other macros write is not known yet. #}
 {% macro _validate_keys_of_view(model, options) %}
+  {%- set known = '(?s)\\{\\{\\s*(ref|versioned_collapsing\\.(signed_sum|signed_count))\\([^{}]*\\)\\s*\\}\\}' -%}
+  {%- set select = modules.re.sub(known, '', versioned_collapsing._get_code_without_config(model)) -%}
+  {%- if '{' in select -%}{%- do return(none) -%}{%- endif -%}
   {%- set problems = [] -%}
   {%- set tables = options.sources | map(attribute='node') | list -%}
   {%- for name in options.order_by + options.partition_by if modules.re.fullmatch('[A-Za-z_]\\w*', name)
-      and not modules.re.search('\\bas\\s+[`"]?' ~ name ~ '\\b', model.raw_code, modules.re.IGNORECASE)
+      and versioned_collapsing._is_never_an_alias(name, select)
       and tables | length == model.depends_on.nodes | length
       and not options.settings.get('allow_nullable_key', 0) | int -%}
     {%- set commands = [] -%}
@@ -49,16 +52,25 @@
   {%- do versioned_collapsing.raise_problems(model.unique_id, problems, 'versioned_collapsing_view') -%}
 {% endmacro %}
 
+{# Whether a select has a name, and only where an expression begins: aliases need no `as`. #}
+{% macro _is_never_an_alias(name, select) %}
+  {%- set places = modules.re.findall('(\\w+|\\W)\\s*\\b' ~ name ~ '\\b', select) -%}
+  {%- do return(places != [] and places | map('lower') | reject('in', ('select', 'by', ',', '(', '.')) | list == []) -%}
+{% endmacro %}
+
 {# Whether a table takes the columns of a change set as they are, and a column is Nullable for all that is known. #}
 {% macro _is_nullable_from_spark(model, name) %}
   {%- set options = versioned_collapsing.get_versioned_collapsing_options(model.config, model) -%}
-  {%- set select = modules.re.sub('(?s)\\{\\{\\s*config\\(.*?\\)\\s*\\}\\}|\\{#.*?#\\}', '', model.raw_code) -%}
   {%- set all_columns = 'select\\s+\\*\\s+from\\s+\\{\\{\\s*ref\\([^)]*\\)\\s*\\}\\}' -%}
   {%- set type = (model.columns.get(name) or {}).get('data_type') -%}
   {%- do return(
-      modules.re.fullmatch(all_columns, select | trim) is not none
+      modules.re.fullmatch(all_columns, versioned_collapsing._get_code_without_config(model) | trim) is not none
       and versioned_collapsing.get_change_sets(model) != []
       and not versioned_collapsing.is_required_column(name, options, [])
-      and (not type or versioned_collapsing.is_nullable_type(type))
+      and (versioned_collapsing.is_nullable_type(type) if type else not model.config.contract.enforced)
   ) -%}
+{% endmacro %}
+
+{% macro _get_code_without_config(model) %}
+  {%- do return(modules.re.sub('(?s)\\{\\{\\s*config\\(.*?\\)\\s*\\}\\}|\\{#.*?#\\}', '', model.raw_code)) -%}
 {% endmacro %}

@@ -27,6 +27,9 @@ MODELS = {
     "by_country": VIEW.format("country", "country"),
     "by_code": VIEW.format("country", "ifNull(country, '') as country"),
     "by_id": VIEW.format("id", "id"),
+    "by_alias": VIEW.format("country", "upper(country) country"),
+    "by_macro": "{{ config(materialized='versioned_collapsing_view', meta={'order_by': 'country'}) }} "
+    "{{ versioned_collapsing.signed_sums(ref('refunds'), {'country': 'upper(country)'}, {}, count='n') }}",
     "by_declared": VIEW.format("region", "region"),
     "no_order": "{{ config(materialized='versioned_collapsing_view') }} select 1 from {{ ref('refunds') }}",
     "orders": "select * from {{ ref('orders_changes') }} union all select * from {{ ref('refunds_changes') }}",
@@ -243,6 +246,8 @@ SELECTED = {
     "by_country": "country comes from Spark as Nullable, but a key of a table cannot be null. Replace nulls",
     "by_code": "",
     "by_id": "",
+    "by_macro": "",
+    "by_alias": "",
     "by_declared": "",
     "refunds_changes": "",
 }
