@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -30,6 +32,17 @@ FORGET = {
         "where position(raw_line, requests.id) > 0"
     ),
 }
+
+# dbt, killed with its Spark when it is about to replace a landing file.
+KILLED = """
+import os, signal, sys
+from dbt.cli.main import dbtRunner
+def audit(event, arguments):
+    if event == "os.rename" and str(arguments[0]).endswith(".blanked"):
+        os.killpg(0, signal.SIGKILL)
+sys.addaudithook(audit)
+dbtRunner().invoke(sys.argv[1:])
+"""
 
 
 def line(key: str, email: str, x: object) -> str:
@@ -102,10 +115,22 @@ def test_no_file_keeps_the_subject(tmp_path: Path) -> None:
         f"insert into shop.requests values ('{ADA}')",
     )
     operations = [operation("forget", model=model, keys=keys) for model, keys in FORGET.items()]
+    folders = ["--project-dir", f"{tmp_path}/project", "--profiles-dir", f"{tmp_path}/project"]
+    home = {"SPARK_CLICKHOUSE_HOME": f"{tmp_path}/home", "DBT_LOG_PATH": f"{tmp_path}/home/logs"}
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, *operations[0], *folders],
+        cwd=tmp_path,
+        env={**os.environ, **home, **SECRET, "DBT_TARGET_PATH": f"{tmp_path}/home/target", "TZ": "UTC"},
+        start_new_session=True,
+        check=False,
+    )
+    assert killed.returncode == -9
+    assert len(list(project.landing.rglob(".*.blanked"))) == 1
     for outcome in project.dbt(*operations, operation("reconcile", model="people"), **SECRET):
         assert outcome.success, outcome.why()
     command(tmp_path, "drop table shop.requests sync")
     assert files_with(tmp_path, ADA, "ada@") == left
+    assert {path for path in project.landing.rglob("*") if path.is_file()} == landed.keys()
     for path, before in landed.items():
         after = path.stat()
         assert (after.st_size, after.st_mtime_ns) == (before.st_size, before.st_mtime_ns), path
