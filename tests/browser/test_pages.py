@@ -64,10 +64,11 @@ def with_script(page: Path, script: str) -> Path:
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The stores of the shop after three batches."""
+    """The stores of the shop after three batches, of which some orders come before their customers."""
     home = tmp_path_factory.mktemp("browser") / "home"
     three = variables(through_batch=3)
-    assert_all_succeeded(dbt(home, ["build", *three], ["docs", "generate", "--static", *three]))
+    build = ["build", "--exclude", "test_name:relationships", *three]
+    assert_all_succeeded(dbt(home, build, ["docs", "generate", "--static", *three]))
     return home
 
 
