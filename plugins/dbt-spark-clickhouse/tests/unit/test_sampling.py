@@ -412,6 +412,20 @@ def test_some_tables_in_folders(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert re.findall(r"ref\('stg_(\w)'\)", quarantine) == ["a", "c", "b"]
 
 
+def test_a_table_is_started_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As it says. The quarantine has the lines of the table once."""
+    land(tmp_path, '{"id": 1, "rev": 1, "price": "1"}')
+    given = ("a", "--landing", "landing", "--kind", "upserts", "--version", "rev", "--key", "id")
+    assert _start(tmp_path, *given) == 0
+    removes = re.search(r"If a type is wrong: rm (.+)\nThen start it again", capsys.readouterr().out)
+    assert removes is not None
+    for path in removes[1].split():
+        (tmp_path / path).unlink()
+    assert _start(tmp_path, *given, "--column", "price:bigint") == 0
+    quarantine = (tmp_path / "models" / "changes" / "quarantine_changes.sql").read_text()
+    assert quarantine.count("quarantined_lines(") == 1
+
+
 def test_two_tables_of_one_name_or_none_with_a_key(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     land(tmp_path, _event("a b", "x", **PLACE), _event("a-b", "y", **PLACE))
     assert _start(tmp_path, "--all", "--kind", "debezium", "--key", "id") == 2

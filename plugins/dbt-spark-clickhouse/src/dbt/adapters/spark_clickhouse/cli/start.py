@@ -363,9 +363,11 @@ def _next(starts: Sequence[Start], folder: Path, package: str) -> str:
     if package not in packages and "versioned_collapsing" not in packages:
         lines.append(f"Add to packages.yml: - local: {package}\n")
     if starts[0].kind in FILES:
+        files = [path for start in starts for path in table_files(start, has_folders=True)]
+        again = f": rm {' '.join(files)}\nThen" if len(starts) == 1 else ", remove the files of its table and"
         lines.append(
-            "If a type is wrong, remove the files of its table and start it again with --column. If a column that "
-            "always has a value may lack one, remove it from required and from the properties of the table.\n"
+            f"If a type is wrong{again} start it again with --column. If a column that always has a value may lack "
+            "one, remove it from required and from the properties of the table.\n"
         )
     selected = " ".join(f"stg_{start.name}+" if start.kind in FILES else f"{start.name}+" for start in starts)
     return "".join([*lines, "Then run:\n  dbt deps\n", f"  dbt build --select {selected}\n"])

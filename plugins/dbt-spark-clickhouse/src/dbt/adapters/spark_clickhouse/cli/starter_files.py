@@ -168,6 +168,7 @@ def quarantine_files(starts: Sequence[Start], before: str, *, has_folders: bool)
         for start in starts
     ]
     if before:
+        calls = [call for call in calls if call.strip() not in before]  # a table may have been started before
         return {QUARANTINE: "union all\n".join([before.rstrip() + "\n", *calls])}
     changes = _config("changes", has_folders, "meta={'on_changed_batch': 'reprocess'}")
     current = _config("current", has_folders, "unique_key=['source_table', 'batch', 'file', 'line_number']")
