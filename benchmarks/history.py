@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from typing import Any
 
 from benchmarks.engine import Engine
@@ -9,6 +10,7 @@ from benchmarks.measure import Arm, interleaved
 
 Row = dict[str, Any]
 CONFIG = {"materialized": "versioned_collapsing", "unique_key": "id", "partition_by": "id % 20", "change_feed": True}
+STATES = {**CONFIG, "unique_key": ["id", "valid_from"], "change_feed": False}
 ROWS = """
 select
   toUInt32(number) as id,
@@ -17,6 +19,8 @@ select
   toUInt64({version}) as _version
 from (select {number} as number from numbers({count}))
 """
+VALIDITY = "select * from {{ versioned_collapsing.validity(changes) }}"
+VALID = "(select * from orders_history final where _sign = 1 and valid_from <= 1 and ifNull(valid_to > 1, true))"
 
 
 class History:
@@ -25,6 +29,7 @@ class History:
     def __init__(self, engine: Engine, rows: int, changes: int, applies: int) -> None:
         self.engine, self.rows, self.changes = engine, rows, changes
         self.times: list[str] = []  # when each apply ended
+        self.applies: dict[str, list[float]] = {"orders": [], "orders_history": []}  # the seconds of each
         engine.empty()
         self._apply(1, "number", rows)
         for version in range(2, applies + 2):
@@ -35,7 +40,9 @@ class History:
     def _apply(self, version: int, number: str, count: int) -> None:
         sql = ROWS.format(version=version, number=number, count=count)
         self.engine.add_model("orders", CONFIG, sql)
-        self.engine.dbt("run", "--select", "orders")
+        self.engine.add_model("orders_history", STATES, f"{{% set changes %}}{sql}{{% endset %}}\n{VALIDITY}")
+        for model, seconds in self.applies.items():
+            seconds.append(self.engine.dbt("run", "--select", model))
         ((now,),) = self.engine.query("select toString(now64(6, 'UTC'))")
         self.times.append(now)
 
@@ -69,7 +76,9 @@ class History:
             "as_of(at), an apply ago": f"""{{{{ as_of(ref('orders'), at="'{last}'") }}}}""",
             "as_of(at), before all changes": f"""{{{{ as_of(ref('orders'), at="'{first}'") }}}}""",
             "as_of(version), before all changes": "{{ as_of(ref('orders'), version=1) }}",
+            "table of validity, before all changes": VALID,
             "versions": "{{ versions(ref('orders')) }}",
+            "table of validity": "(select * from orders_history final where _sign = 1)",
         }
 
     def arms(self) -> list[Arm]:
@@ -81,7 +90,7 @@ class History:
             )
             query = f"select * from state_{number} format Null"
             arms.append(Arm(name, lambda query=query: self.engine.seconds(query)))  # type: ignore[misc]
-        self.engine.dbt("run", "--exclude", "orders")
+        self.engine.dbt("run", "--exclude", "orders", "orders_history")
         return arms
 
     def check(self) -> None:
@@ -92,10 +101,13 @@ class History:
         """
         first = ROWS.format(version=1, number="number", count=self.rows)
         expected = self.engine.query(f"select count(), sum(amount) from ({first})")
-        for number in (2, 3):
+        for number in (2, 3, 4):
             found = self.engine.query(f"select * from state_{number}")
             if found != expected:
                 raise RuntimeError(f"state_{number} has {found} and not {expected}")
+        versions, states = (self.engine.query(f"select * from state_{number}") for number in (5, 6))
+        if versions != states:
+            raise RuntimeError(f"the table of validity has {states} and `versions` {versions}")
 
 
 def measure_history(engine: Engine, rows: int, changes: int, applies: int, trials: int) -> dict[str, list[Row]]:
@@ -109,4 +121,8 @@ def measure_history(engine: Engine, rows: int, changes: int, applies: int, trial
         {"state": name, **found.as_row(), "times the present": round(found.median / present, 2)}
         for name, found in figures.items()
     ]
-    return {"the feed": [history.weight()], "a sum over a state": table}
+    written = [
+        {"table": name, "first apply": round(first, 2), "median of the others": round(statistics.median(later), 2)}
+        for name, (first, *later) in history.applies.items()
+    ]
+    return {"the feed": [history.weight()], "a sum over a state": table, "seconds of an apply": written}
