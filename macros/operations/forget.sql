@@ -11,17 +11,18 @@
   {%- set options = versioned_collapsing.get_valid_options(node) -%}
   {%- set columns = versioned_collapsing.read_described_columns(table, options) -%}
   {%- set apply = versioned_collapsing.get_apply(node, table, options=options) -%}
-  {%- do versioned_collapsing._validate_request(node, options, key, keys) -%}
+  {%- set of_subject = dict(options, unique_key=versioned_collapsing.get_source_key(node)) -%}
+  {%- do versioned_collapsing._validate_request(node, of_subject, key, keys) -%}
   {#- Dropped tables are removed from the disk at once. -#}
   {%- do run_query('set database_atomic_wait_for_drop_and_detach_synchronously = 1') -%}
   {%- do versioned_collapsing.prepare_ledger(table) -%}
   {%- do versioned_collapsing.acquire_lock(table, apply) -%}
   {%- set apply = versioned_collapsing._complete_earlier_runs(table, options, node, apply) -%}
-  {%- set subject = versioned_collapsing._stage_keys(table, options, columns, key, keys, also, apply) -%}
+  {%- set subject = versioned_collapsing._stage_keys(table, of_subject, columns, key, keys, also, apply) -%}
   {%- set apply = dict(apply, run_id=subject.run_id) -%}
   {%- set views = versioned_collapsing._read_views_of(node) -%}
   {%- do versioned_collapsing._remove_dropped_tables([table] + views | map(attribute='relation') | list, apply) -%}
-  {%- set places = versioned_collapsing._read_places(table, options, subject, views, also, apply)
+  {%- set places = versioned_collapsing._read_places(table, of_subject, subject, views, also, apply)
       + versioned_collapsing.read_places_of_files(node, subject) -%}
   {%- do versioned_collapsing._record_places(table, subject.relation, places, 'found', apply) -%}
   {%- do versioned_collapsing._remember_hashes(table, subject, apply) -%}
@@ -88,7 +89,7 @@
   {%- set found = versioned_collapsing.read_tables_beside(table) -%}
   {%- set forgotten = versioned_collapsing.get_forgotten_relation(table) -%}
   {%- set secret = versioned_collapsing.read_secret(forgotten, found.get(forgotten.identifier), apply) -%}
-  {%- set key_columns = versioned_collapsing._get_key_columns(options, columns) -%}
+  {%- set key_columns = versioned_collapsing._get_key_columns(options.unique_key, columns) -%}
   {%- if forgotten.identifier not in found -%}
     {%- do run_query(versioned_collapsing._get_create_hashes_sql(forgotten, secret)) -%}
   {%- endif -%}
@@ -623,7 +624,7 @@
   {%- set apply = versioned_collapsing.get_apply(node, table) -%}
   {%- set secret = versioned_collapsing.read_secret(forgotten, found[forgotten.identifier], apply) -%}
   {%- set columns = versioned_collapsing.read_described_columns(table, options) -%}
-  {%- set key_columns = versioned_collapsing._get_key_columns(options, columns) -%}
+  {%- set key_columns = versioned_collapsing._get_key_columns(versioned_collapsing.get_source_key(node), columns) -%}
   {%- set condition = versioned_collapsing._get_is_known_sql(table, key_columns, secret) -%}
   {%- set places = [] -%}
   {%- for relation in versioned_collapsing._read_tables_with_key(

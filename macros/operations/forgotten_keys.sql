@@ -7,16 +7,16 @@
       forgotten, found, versioned_collapsing.get_apply(node, table)
   ) -%}
   {%- set key_columns = versioned_collapsing._get_key_columns(
-      options, versioned_collapsing.read_described_columns(table, options)
+      versioned_collapsing.get_source_key(node), versioned_collapsing.read_described_columns(table, options)
   ) -%}
   {%- do return(versioned_collapsing._get_is_known_sql(
       table, versioned_collapsing._get_cast_key(key_columns), secret
   )) -%}
 {% endmacro %}
 
-{% macro _get_key_columns(options, columns) %}
+{% macro _get_key_columns(key, columns) %}
   {%- set key_columns = [] -%}
-  {%- for name in options.unique_key -%}
+  {%- for name in key -%}
     {%- do key_columns.append(columns.table | selectattr('name', 'equalto', name) | first) -%}
   {%- endfor -%}
   {%- do return(key_columns) -%}

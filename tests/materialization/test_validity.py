@@ -12,6 +12,7 @@ from tests.support.collapsing_project import CollapsingProject, Row
 from tests.support.collapsing_projects import MakeProject
 from tests.support.oracle import Event, Oracle
 from tests.support.statements import dying
+from tests.support.table import Table
 
 COLUMNS = "id Nullable(Int64), x Nullable(Int64), _version UInt64, _is_deleted Bool, _is_truncate Bool"
 CALL = "select * from {{{{ versioned_collapsing.validity('select {} from changes') }}}}"
@@ -162,3 +163,16 @@ def test_a_bridge_reads_what_is_new(make_project: MakeProject) -> None:
         found = project.query("select id, x, valid_from, valid_to from target final where _sign = 1 order by 1, 3")
         assert found == [row[:4] for row in states(arrived)]
     assert "1 duplicate" in message, message  # only the row at the watermark is read again
+
+
+def test_a_key_is_forgotten_with_all_its_states(make_project: MakeProject, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VERSIONED_COLLAPSING_SECRET", "0123456789abcdef0123456789abcdef")
+    table = Table(make_project("validity_forget"), COLUMNS, CALL.format("*"), unique_key=KEY)
+    rows = [(1, 5, 10), (1, 6, 20), (1, 0, 30, True), (2, 7, 15), (2, 8, 25)]
+    table.apply(rows)
+    table.operation("forget", model="target", key={"id": 1})
+    assert table.query("select count() from target where id = 1") == [(0,)]
+    assert table.query("select count() from target__tombstones where id = 1") == [(0,)]
+    table.apply([(1, 9, 12), (1, 9, 40), (2, 9, 20), *rows])
+    expected = states([(*row, False, False)[:5] for row in [*rows[3:], (2, 9, 20)]])
+    assert table.query(f"select {STATES} from target final where _sign = 1 order by id, valid_from") == expected

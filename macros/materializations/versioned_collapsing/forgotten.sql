@@ -1,12 +1,12 @@
-{# Leaves the changes of forgotten keys out of a change set: those whose keys the operation `forget` has removed.
-   Returns the select of the other changes, and how many events were left out. #}
-{% macro read_remembered_rows(target_relation, options, columns, sql, apply) %}
+{# Leaves the changes of forgotten keys out of a change set: those whose `source_key` the operation `forget` has
+   removed. Returns the select of the other changes, and how many events were left out. #}
+{% macro read_remembered_rows(target_relation, source_key, columns, sql, apply) %}
   {%- set forgotten = versioned_collapsing.get_forgotten_relation(target_relation) -%}
   {%- if not apply.staged.get(forgotten.identifier, {'row_count': 0}).row_count | int -%}
     {%- do return({'sql': sql, 'forgotten': 0}) -%}
   {%- endif -%}
   {%- set secret = versioned_collapsing.read_secret(forgotten, apply.staged[forgotten.identifier], apply) -%}
-  {%- set is_forgotten = versioned_collapsing._get_is_forgotten_change_sql(forgotten, options, columns, secret) -%}
+  {%- set is_forgotten = versioned_collapsing._get_is_forgotten_change_sql(forgotten, source_key, columns, secret) -%}
   {%- set given = versioned_collapsing.get_subquery_sql(sql) ~ ' as _dbt_given' -%}
   {%- set query -%}
     select {{ versioned_collapsing._get_event_count_sql(columns) }} as _dbt_n
@@ -21,9 +21,9 @@
 {% endmacro %}
 
 {# The condition that a row of the change set changes a forgotten key. A truncate has no key. #}
-{% macro _get_is_forgotten_change_sql(forgotten, options, columns, secret) %}
+{% macro _get_is_forgotten_change_sql(forgotten, source_key, columns, secret) %}
   {%- set key = [] -%}
-  {%- for name in options.unique_key -%}
+  {%- for name in source_key -%}
     {%- set column = columns.table | selectattr('name', 'equalto', name) | first -%}
     {%- do key.append(dict(column, sql=versioned_collapsing.get_cast_sql(column))) -%}
   {%- endfor -%}

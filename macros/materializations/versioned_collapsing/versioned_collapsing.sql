@@ -101,7 +101,9 @@
   ) %}
   {% set landed = versioned_collapsing.stage_landed_rows(target_relation, options, given, sql, manifest, apply) %}
   {% set apply = dict(apply, watermarks=landed.watermarks) %}
-  {% set remembered = versioned_collapsing.read_remembered_rows(target_relation, options, columns, landed.sql, apply) %}
+  {% set remembered = versioned_collapsing.read_remembered_rows(
+      target_relation, versioned_collapsing.get_source_key(model), columns, landed.sql, apply
+  ) %}
   {% set apply = dict(apply, forgotten=remembered.forgotten) %}
   {% set sql = remembered.sql %}
   {% set truncate = versioned_collapsing.read_truncate(options, columns, sql, ledger, apply) %}
