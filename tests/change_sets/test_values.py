@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from tests.support.change_set_project import ChangeSetProject, Situation
+from tests.support.commands import variables
 
 NUMBER = re.compile(r"[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?")
 EXACT = Context(prec=2000)
@@ -378,7 +379,8 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Stored:
     )  # fmt: skip
     for kind, wrap in KINDS.items():
         project.land(kind, 1, [line for line, _ in lines(wrap)])
-    [outcome] = project.run(1)
+    # A value of 20 MB takes a gigabyte of Java's heap in each model that reads it: one at a time.
+    [outcome] = project.dbt(["run", "--threads", "1", *variables(through_batch=1)])
     assert outcome.success, outcome.why()
     queries = {}
     for kind in KINDS:
