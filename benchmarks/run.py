@@ -26,12 +26,14 @@ from benchmarks.queries import measure_queries
 from benchmarks.readers import measure_readers
 from benchmarks.reads import measure_reads
 from benchmarks.servers import measure_servers
+from benchmarks.sinks import measure_sinks
 from benchmarks.upsert import SHAPES, Upsert
 from benchmarks.versions import measure_versions
 from benchmarks.views import measure_views
 from benchmarks.ways import Ways
 from benchmarks.whole_run import write_whole_run
 from benchmarks.written import measure_written
+from sink_conformance import Size as Histories
 
 PARTS = (
     "upsert",
@@ -45,6 +47,7 @@ PARTS = (
     "history",
     "spark",
     "readers",
+    "sinks",
     "servers",
     "start_up",
     "follow",
@@ -69,6 +72,7 @@ class Sizes:
     many_changes: int  # which fit into little memory only as chunks
     events: dict[int, int]  # of a change set: rounds that count
     readers: Size  # what is applied while readers poll
+    sinks: Histories  # that each way has to take
     sent: tuple[int, ...]  # rows that Spark hands to a server
     some_rows: int  # of the table in the benchmarks below
     some_changes: int  # and of changes to it
@@ -99,6 +103,7 @@ SMALL = Sizes(
     many_changes=500_000,
     events={200_000: 2},
     readers=Size(rows=10_000, applies=20, changes=3_000),
+    sinks=Histories(batches=3, changes=50, rows=100),
     sent=(50_000,),
     some_rows=500_000,
     some_changes=10_000,
@@ -128,6 +133,7 @@ FULL = Sizes(
     many_changes=20_000_000,
     events={1_000_000: 3, 5_000_000: 1},
     readers=Size(rows=10_000, applies=200, changes=3_000),
+    sinks=Histories(batches=12, changes=300, rows=600),
     sent=(100_000, 1_000_000, 5_000_000),
     some_rows=10_000_000,
     some_changes=100_000,
@@ -283,6 +289,12 @@ def measure_polls(_engine: Engine, sizes: Sizes, results: Path) -> None:
     write_results(results, "readers", parameters, {"polls": measure_readers(size)})
 
 
+def measure_right_and_wrong(_engine: Engine, sizes: Sizes, results: Path) -> None:
+    """Whether each way ends with the rows of the source, and what readers see meanwhile."""
+    print("sinks", flush=True)
+    measure_sinks(results, sizes.sinks)
+
+
 def measure_on_servers(_engine: Engine, sizes: Sizes, results: Path) -> None:
     """Simultaneous applies, and the two hand-offs."""
     print("servers", flush=True)
@@ -324,6 +336,7 @@ def main() -> None:
         "history": measure_past,
         "spark": measure_spark,
         "readers": measure_polls,
+        "sinks": measure_right_and_wrong,
         "servers": measure_on_servers,
         "start_up": measure_starts,
         "follow": measure_resident,
