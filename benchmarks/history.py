@@ -20,7 +20,7 @@ select
 from (select {number} as number from numbers({count}))
 """
 VALIDITY = "select * from {{ versioned_collapsing.validity(changes) }}"
-VALID = "(select * from orders_history final where _sign = 1 and valid_from <= 1 and ifNull(valid_to > 1, true))"
+STATES_OF_TABLE = "{{ live_rows(ref('orders_history')) }}"
 
 
 class History:
@@ -76,9 +76,11 @@ class History:
             "as_of(at), an apply ago": f"""{{{{ as_of(ref('orders'), at="'{last}'") }}}}""",
             "as_of(at), before all changes": f"""{{{{ as_of(ref('orders'), at="'{first}'") }}}}""",
             "as_of(version), before all changes": "{{ as_of(ref('orders'), version=1) }}",
-            "table of validity, before all changes": VALID,
+            "table of validity, before all changes": (
+                f"(select * from {STATES_OF_TABLE} where valid_from <= 1 and (valid_to is null or valid_to > 1))"
+            ),
             "versions": "{{ versions(ref('orders')) }}",
-            "table of validity": "(select * from orders_history final where _sign = 1)",
+            "table of validity": STATES_OF_TABLE,
         }
 
     def arms(self) -> list[Arm]:
