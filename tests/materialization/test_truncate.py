@@ -20,6 +20,15 @@ def truncate(version: int) -> Row:
     return None, version, 0, True
 
 
+def test_flags_of_an_op_code(make_project: MakeProject) -> None:
+    """A comparison with a LowCardinality has the type LowCardinality(UInt8), which ClickHouse lets no table have."""
+    columns = "id Int64, _version Int64, op LowCardinality(Nullable(String))"
+    select = "select id, _version, op = 'd' as _is_deleted, op = 't' as _is_truncate from changes"
+    table = Table(make_project("truncate_op"), columns, select)
+    table.apply([(1, 5, "c"), (2, 6, "c"), (3, 11, "c"), (3, 12, "d"), (0, 5, "t"), (4, 12, None)])
+    table.check([(2, 6), (4, 12)])
+
+
 @pytest.mark.parametrize("options", [{}, {"chunks": 3, "remember_deletes": False}], ids=str)
 def test_rows_at_or_below_go_for_ever(make_project: MakeProject, options: dict[str, Any]) -> None:
     table = Table(make_project("truncate_" + "_".join(options)), COLUMNS, **options)

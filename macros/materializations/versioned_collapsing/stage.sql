@@ -414,11 +414,15 @@
   {%- do return({'sql': 'select * from ' ~ landed, 'watermarks': watermarks, 'roles': ['read']}) -%}
 {% endmacro %}
 
-{# A column with only nulls has the type Nothing, which no table can have. #}
+{# A column with only nulls has the type Nothing, which no table can have. A comparison of a LowCardinality(String) has
+   the type LowCardinality(UInt8). ClickHouse forbids it in tables, as any LowCardinality that is not of a string. #}
 {% macro get_create_landed_sql(landed, given) -%}
   create table {{ landed }} (
     {%- for column in given %}
     {%- set type = modules.re.sub("(?<!')\\bNothing\\b(?!')", 'UInt8', column.type) %}
+    {%- set type = modules.re.sub(
+        'LowCardinality\\((?!(?:Nullable\\()?(?:Fixed)?String)((?:[^()]|\\([^()]*\\))*)\\)', '\\1', type
+    ) %}
     {{ versioned_collapsing.quote_name(column.name) }} {{ type }}{{ ',' if not loop.last }}
     {%- endfor %}
   )
