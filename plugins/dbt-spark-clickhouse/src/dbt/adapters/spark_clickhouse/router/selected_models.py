@@ -22,6 +22,16 @@ CHECK = "validate_selected_models"
 _COMMANDS = ("build", "run")
 # What Jinja itself defines within blocks.
 _OF_JINJA = {"caller", "loop", "self", "super"}
+# What may not run, by the node that decides: a project may name a macro that is not there behind a condition.
+_MAY_NOT_RUN: dict[type[nodes.Node], tuple[str, ...]] = {
+    nodes.If: ("body", "elif_", "else_"),
+    nodes.CondExpr: ("expr1", "expr2"),
+    nodes.And: ("right",),
+    nodes.Or: ("right",),
+    nodes.For: ("body", "else_"),
+    nodes.CallBlock: ("body",),
+    nodes.Macro: ("body",),
+}
 
 
 class MistakeError(CompilationError):
@@ -73,7 +83,7 @@ class SelectedModels(Router):
 
 
 def unknown_calls(model: Any, context: Mapping[str, Any]) -> Iterator[str]:
-    """The calls of macros that do not exist, each as a sentence.
+    """The calls of macros that do not exist, each as a sentence. Calls that may not run are not looked at.
 
     Args:
         model: a node of the manifest.
@@ -87,10 +97,10 @@ def unknown_calls(model: Any, context: Mapping[str, Any]) -> Iterator[str]:
     own = {name.name for name in template.find_all(nodes.Name) if name.ctx != "load"}
     own |= {macro.name for macro in template.find_all(nodes.Macro)} | environment.globals.keys() | _OF_JINJA
     packages = {name: value for name, value in context.items() if isinstance(value, Mapping)}
-    for call in template.find_all(nodes.Call):
+    for call in _certain_calls(template):
         called: Any = call.node
-        name = getattr(called, "attr", "")
-        package = getattr(getattr(called, "node", None), "name", "")
+        name = called.attr if isinstance(called, nodes.Getattr) else ""
+        package = getattr(called.node, "name", "") if name else ""
         if package in packages and package not in own and not hasattr(packages[package], name):
             if name not in packages[package]:
                 near = difflib.get_close_matches(name, packages[package], 1)
@@ -101,3 +111,11 @@ def unknown_calls(model: Any, context: Mapping[str, Any]) -> Iterator[str]:
             near = difflib.get_close_matches(called.name, context, 1)
             advice = f"Write {holder}.{called.name}." if holder else f"Did you mean {near[0]}?" if near else ""
             yield f"{model.unique_id} calls {called.name}, but there is no such macro. {advice}".rstrip()
+
+
+def _certain_calls(node: nodes.Node) -> Iterator[nodes.Call]:
+    """The calls of a template that run whenever it does."""
+    if isinstance(node, nodes.Call):
+        yield node
+    for child in node.iter_child_nodes(exclude=_MAY_NOT_RUN.get(type(node), ())):
+        yield from _certain_calls(child)
