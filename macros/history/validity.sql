@@ -61,7 +61,7 @@
   {%- set missing = (columns.key + [options.version]) | reject('in', columns.given) | list -%}
   {%- if 'valid_from' not in options.unique_key or not columns.key -%}
     {%- do problems.append(
-        "unique_key is " ~ options.unique_key | join(', ') ~ "; it takes the key of the source and valid_from."
+        "unique_key is " ~ options.unique_key | join(', ') ~ ". Set it to the key of the source and valid_from."
     ) -%}
   {%- endif -%}
   {%- if missing -%}

@@ -52,7 +52,7 @@
   {%- do versioned_collapsing.raise_problems(model.unique_id, problems, 'versioned_collapsing_view') -%}
 {% endmacro %}
 
-{# Whether a select has a name, and only where an expression begins: aliases need no `as`. #}
+{# Whether a name stands in a select, and only where an expression begins: there it is no alias, even without `as`. #}
 {% macro _is_never_an_alias(name, select) %}
   {%- set places = modules.re.findall('(\\w+|\\W)\\s*\\b' ~ name ~ '\\b', select) -%}
   {%- do return(places != [] and places | map('lower') | reject('in', ('select', 'by', ',', '(', '.')) | list == []) -%}

@@ -601,7 +601,7 @@
     {%- do lines.append('  ' ~ row['place'] ~ ': ' ~ (
         row['status'] ~ (', lines ' ~ row['lines'][1:-1] if row['lines'] != '[]' else '')
         if row['status'] in ('dropped', 'filled again', 'not reached') else found ~ ' ' ~ (
-            'found, not removed: the table is not one of the model. To remove rows, name it in `also`'
+            'found, not removed: the model does not own the table. To remove rows, name it in `also`'
             if row['status'] == 'not ours' else row['status']
         ))
     ) -%}

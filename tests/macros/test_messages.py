@@ -111,7 +111,7 @@ MESSAGES: list[tuple[str, dict[str, Any], str]] = [
             "columns": {"key": ["id"], "given": {"valid_to": "UInt8"}, "version_type": "String"},
         },
         "model.shop.orders_history cannot be built as validity:\n"
-        "    - unique_key is id; it takes the key of the source and valid_from.\n"
+        "    - unique_key is id. Set it to the key of the source and valid_from.\n"
         "    - the changes have no column id, lsn. They have valid_to.\n"
         "    - the changes have valid_to, and `validity` adds columns of this name. Rename them.\n"
         "    - combine cannot be set: a state is what one change has. Remove it.",
@@ -232,7 +232,7 @@ def test_advice_on_a_line(shop: Project, line: str, reason: str, advice: str) ->
 def test_advice_on_values_that_are_outside(shop: Project) -> None:
     reasons = "2 lines: seen is outside 1900-01-01 to 2299-12-31; 1 line: key id is null; 1 line: n is outside 0 to 9"
     assert shop.rendered("_get_range_advice", reasons=reasons) == (
-        " To take values that are outside as the nearest bound: ranges={'seen': 'clamp', 'n': 'clamp'} "
+        " To replace values outside by the nearest bound: ranges={'seen': 'clamp', 'n': 'clamp'} "
         "in the staging model."
     )
     assert shop.rendered("_get_range_advice", reasons="1 line: malformed JSON") == ""

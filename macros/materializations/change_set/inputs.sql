@@ -324,7 +324,7 @@
 {% macro _get_range_advice(reasons) %}
   {%- set columns = modules.re.findall('(\\w+) is outside ', reasons) | unique | list -%}
   {%- do return(
-      " To take values that are outside as the nearest bound: ranges={'" ~ columns | join("': 'clamp', '")
+      " To replace values outside by the nearest bound: ranges={'" ~ columns | join("': 'clamp', '")
       ~ "': 'clamp'} in the staging model."
       if columns else ''
   ) -%}

@@ -51,7 +51,7 @@ def _lines(file: Path, encoding: str, delimiter: str) -> Iterator[str]:
     """The rows as JSON.
 
     Raises:
-        LandError: a row has not as many fields as the header, or two fields have one name.
+        LandError: a row has more or fewer fields than the header, or two fields have the same name.
     """
     with file.open(newline="", encoding=encoding) as source:
         rows = csv.DictReader(source, strict=True, delimiter=delimiter)

@@ -1,4 +1,4 @@
-"""What is known to be wrong with the models of a run before Spark, whose start takes long, is asked for anything."""
+"""Finds mistakes in the models of a run before Spark starts, which takes long."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ _MAY_NOT_RUN: dict[type[nodes.Node], tuple[str, ...]] = {
 
 
 class MistakeError(CompilationError):
-    """A mistake in a model, whatever macro was asking Spark for something when it was found."""
+    """A mistake in a model. The macro that was asking Spark for something has no part in it."""
 
     def process_stack(self) -> list[str]:
-        """Nothing: these macros have no part in it."""
+        """Leave that macro out of the message."""
         return []
 
 
