@@ -232,8 +232,7 @@ def test_advice_on_a_line(shop: Project, line: str, reason: str, advice: str) ->
 def test_advice_on_values_that_are_outside(shop: Project) -> None:
     reasons = "2 lines: seen is outside 1900-01-01 to 2299-12-31; 1 line: key id is null; 1 line: n is outside 0 to 9"
     assert shop.rendered("_get_range_advice", reasons=reasons) == (
-        " To replace values outside by the nearest bound: ranges={'seen': 'clamp', 'n': 'clamp'} "
-        "in the staging model."
+        " To replace values outside by the nearest bound: ranges={'seen': 'clamp', 'n': 'clamp'} in the staging model."
     )
     assert shop.rendered("_get_range_advice", reasons="1 line: malformed JSON") == ""
 
