@@ -1,5 +1,5 @@
-{# Every state of each key, with the versions from and to which it was valid (SCD type 2), for `from`: the change set of
-   a model whose key is that of the source and `valid_from`. `changes` has all changes of the source: a relation or a
+{# Every state of each key, with the versions at which it begins and ends (SCD type 2), for `from`: the change set of a
+   model whose key is that of the source and `valid_from`. `changes` has all changes of the source: a relation or a
    select.
 
    A change is a point in the history of its key. An upsert begins a state there, a delete or a truncate begins none. A

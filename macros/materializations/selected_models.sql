@@ -18,7 +18,7 @@
   {%- endfor -%}
 {% endmacro %}
 
-{# A misspelt type is ClickHouse's error, which names the column and near types. #}
+{# For a misspelt type, ClickHouse's error names the column and similar types. #}
 {% macro _validate_declared_types(model, options) %}
   {%- set table = [] -%}
   {%- for name, type in versioned_collapsing.read_declared_types(model).items() -%}

@@ -415,7 +415,7 @@
 {% endmacro %}
 
 {# A column with only nulls has the type Nothing, which no table can have. A comparison of a LowCardinality(String) has
-   the type LowCardinality(UInt8). ClickHouse forbids it in tables, as any LowCardinality that is not of a string. #}
+   the type LowCardinality(UInt8). ClickHouse forbids it in tables, like any LowCardinality that is not of strings. #}
 {% macro get_create_landed_sql(landed, given) -%}
   create table {{ landed }} (
     {%- for column in given %}
