@@ -11,7 +11,8 @@
   {%- set options = versioned_collapsing.get_valid_options(node) -%}
   {%- set columns = versioned_collapsing.read_described_columns(table, options) -%}
   {%- set apply = versioned_collapsing.get_apply(node, table, options=options) -%}
-  {%- set of_subject = dict(options, unique_key=versioned_collapsing.get_source_key(node)) -%}
+  {%- set source_key = versioned_collapsing.get_source_key(node) -%}
+  {%- set of_subject = dict(options, unique_key=source_key, keeps_states=source_key != options.unique_key) -%}
   {%- do versioned_collapsing._validate_request(node, of_subject, key, keys) -%}
   {#- Dropped tables are removed from the disk at once. -#}
   {%- do run_query('set database_atomic_wait_for_drop_and_detach_synchronously = 1') -%}
@@ -90,16 +91,19 @@
   {%- set forgotten = versioned_collapsing.get_forgotten_relation(table) -%}
   {%- set secret = versioned_collapsing.read_secret(forgotten, found.get(forgotten.identifier), apply) -%}
   {%- set key_columns = versioned_collapsing._get_key_columns(options.unique_key, columns) -%}
+  {%- set names = versioned_collapsing.quote_names(options.unique_key) -%}
+  {%- set given = versioned_collapsing._get_given_keys_sql(key_columns, key, secret) if key is not none
+      else versioned_collapsing.get_subquery_sql(keys) if keys is not none
+      else versioned_collapsing._get_known_keys_sql(table, key_columns, found, also, secret) -%}
+  {%- if options.keeps_states -%}
+    {%- do versioned_collapsing._validate_no_key_of_truncates(table, key_columns, given, apply) -%}
+  {%- endif -%}
   {%- if forgotten.identifier not in found -%}
     {%- do run_query(versioned_collapsing._get_create_hashes_sql(forgotten, secret)) -%}
   {%- endif -%}
   {%- if relation.identifier not in found -%}
     {%- do run_query(versioned_collapsing._get_create_keys_sql(relation, key_columns, apply)) -%}
   {%- endif -%}
-  {%- set names = versioned_collapsing.quote_names(options.unique_key) -%}
-  {%- set given = versioned_collapsing._get_given_keys_sql(key_columns, key, secret) if key is not none
-      else versioned_collapsing.get_subquery_sql(keys) if keys is not none
-      else versioned_collapsing._get_known_keys_sql(table, key_columns, found, also, secret) -%}
   {% call statement('stage_keys') -%}
     insert into {{ relation }} ({{ names }})
     select distinct {{ versioned_collapsing._get_cast_keys_sql(key_columns) }}
@@ -117,6 +121,28 @@
       'run_id': found[relation.identifier].comment if relation.identifier in found else apply.run_id,
       'is_forgotten': '(' ~ names ~ ') in (select ' ~ names ~ ' from ' ~ relation ~ ')',
   }) -%}
+{% endmacro %}
+
+{# `validity` remembers truncates by a key: without them, states that they ended would come back. #}
+{% macro _validate_no_key_of_truncates(table, key_columns, given, apply) %}
+  {%- set names = key_columns | map(attribute='name') | list -%}
+  {%- set defaults = [] -%}
+  {%- for column in key_columns -%}
+    {%- do defaults.append(versioned_collapsing._get_default_sql(versioned_collapsing.get_base_type(column.type))) -%}
+  {%- endfor -%}
+  {%- set query -%}
+    select count() as n
+    from (select {{ versioned_collapsing._get_cast_keys_sql(key_columns) }} from {{ given }})
+    where toString(tuple({{ versioned_collapsing.quote_names(names) }})) = toString(tuple({{ defaults | join(', ') }}))
+    {{ versioned_collapsing.get_settings_sql(apply) }}
+  {%- endset -%}
+  {%- if run_query(query).rows[0]['n'] | int -%}
+    {%- do versioned_collapsing.stop_run(apply,
+        "forget: a key has the default of its type (0 or an empty text) in " ~ names | join(', ') ~ ". By this key, "
+        ~ table ~ " remembers truncates, so it must stay. Delete the rows of the key at the source, drop the table "
+        ~ "with its __tombstones, and build it anew."
+    ) -%}
+  {%- endif -%}
 {% endmacro %}
 
 {% macro _get_create_keys_sql(relation, key_columns, apply) -%}

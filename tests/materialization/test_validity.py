@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.collapsing_project import CollapsingProject, Row
+from tests.support.collapsing_project import CollapsingProject, OperationError, Row
 from tests.support.collapsing_projects import MakeProject
 from tests.support.oracle import Event, Oracle
 from tests.support.statements import dying
@@ -170,6 +170,9 @@ def test_a_key_is_forgotten_with_all_its_states(make_project: MakeProject, monke
     table = Table(make_project("validity_forget"), COLUMNS, CALL.format("*"), unique_key=KEY)
     rows = [(1, 5, 10), (1, 6, 20), (1, 0, 30, True), (2, 7, 15), (2, 8, 25)]
     table.apply(rows)
+    # Truncates are remembered by this key.
+    with pytest.raises(OperationError, match="a key has the default of its type"):
+        table.operation("forget", model="target", keys="select number as id from numbers(2)")
     table.operation("forget", model="target", key={"id": 1})
     assert table.query("select count() from target where id = 1") == [(0,)]
     assert table.query("select count() from target__tombstones where id = 1") == [(0,)]
