@@ -185,8 +185,17 @@
       as {{ name }}
     {%- endfor %}
   from {{ versioned_collapsing.get_subquery_sql(changes) }} as _dbt_source
+  where true
+  {%- if 'Int' in columns.version_type %}
+    {%- set bits = columns.version_type.split('Int')[1] | int - (0 if columns.version_type.startswith('U') else 1) %}
+    and throwIf(ifNull(_dbt_at = cast('{{ 2 ** bits - 1 }}', '{{ columns.version_type }}'), false), {{
+      versioned_collapsing.quote_literal(
+          options.version ~ ' is the highest number of its type. A state that ended there would have no end. Declare a '
+          ~ 'wider data_type of valid_from, and rebuild the table'
+      ) }}) = 0
+  {%- endif %}
   {%- if '_unset' in columns.given %}
-  where throwIf(notEmpty(_dbt_source._unset), {{ versioned_collapsing.quote_literal(
+    and throwIf(notEmpty(_dbt_source._unset), {{ versioned_collapsing.quote_literal(
       'A change leaves columns as they are (_unset), and a state needs all of them. Let the source send whole rows, '
       ~ 'such as PostgreSQL with REPLICA IDENTITY FULL, or use the macro `versions`'
   ) }}) = 0

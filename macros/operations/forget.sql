@@ -128,7 +128,8 @@
   {%- set names = key_columns | map(attribute='name') | list -%}
   {%- set defaults = [] -%}
   {%- for column in key_columns -%}
-    {%- do defaults.append(versioned_collapsing._get_default_sql(versioned_collapsing.get_base_type(column.type))) -%}
+    {%- set type = versioned_collapsing.get_base_type(column.type) -%}
+    {%- do defaults.append('defaultValueOfTypeName(' ~ versioned_collapsing.quote_literal(type) ~ ')') -%}
   {%- endfor -%}
   {%- set query -%}
     select count() as n

@@ -140,7 +140,15 @@ def test_changes_that_are_no_state(make_project: MakeProject) -> None:
     conflict = select.split(", [", maxsplit=1)[0] + " union all select 1, 5, 3"
     options = {"unique_key": KEY, "on_conflict": "error"}
     project.add_model("conflicting", options, CALL.format("*").replace("select * from changes", conflict))
+    for name, version in {"last": "toUInt64(-1)", "last_signed": "toInt8(127)"}.items():
+        project.add_model(
+            name,
+            {"unique_key": KEY},
+            CALL.format(f"1 as id, 2 as x, {version} as _version").replace(" from changes", ""),
+        )
     outcomes = project.run()
+    for name in ("last", "last_signed"):
+        assert "_version is the highest number of its type" in outcomes[name].message
     assert "A change leaves columns as they are (_unset), and a state needs all of them" in outcomes["partial"].message
     assert "on_conflict" in outcomes["conflicting"].message
 
