@@ -129,9 +129,7 @@
 {# The number of rows that satisfy a condition. #}
 {% macro read_row_count(relation, condition='true', settings={}) %}
   {%- set query -%}
-    select count() as _dbt_n
-    from {{ relation }}
-    where {{ condition }}
+    select count() as _dbt_n from {{ relation }} where {{ condition }}
     {{ versioned_collapsing.get_settings_sql(more=settings) }}
   {%- endset -%}
   {%- do return(run_query(query).rows[0]['_dbt_n'] | int) -%}
