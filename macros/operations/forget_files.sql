@@ -69,12 +69,12 @@
   {%- endset -%}
   {%- do adapter.query_on('spark', create) -%}
   {%- set query -%}
-    select toJSONString(groupArray((_file, _dbt_line, _dbt_hash))) as found
+    select toJSONString(groupArray((_file, _dbt_line, _dbt_hash))) as _dbt_found
     from {{ adapter.received(view.schema, found) }}
     where {{ versioned_collapsing._get_is_sought_sql(key, subject) }}
     {{ versioned_collapsing.get_settings_sql() }}
   {%- endset -%}
-  {%- set lines = fromjson(run_query(query).rows[0]['found']) -%}
+  {%- set lines = fromjson(run_query(query).rows[0]['_dbt_found']) -%}
   {%- do adapter.purge(view.schema, found) -%}
   {%- do return([dict(place, how='removed', locations=locations, lines=lines, count=lines | length)]) -%}
 {% endmacro %}
