@@ -108,6 +108,7 @@ def test_commands_that_do_not_work(tmp_path: Path, capsys: pytest.CaptureFixture
     assert failure(reset="echo no such table >&2; exit 4") == (
         "sink-conformance: The command `echo no such table >&2; exit 4` failed with exit code 4: no such table\n"
     )
+    assert "Connection refused" in failure(rows="http://127.0.0.1:9/")
     row = '{"id": 1, "name": "n", "amount": "2", "region": null}'
     assert failure(rows=f"echo '{row}'") == (
         "sink-conformance: The table has 1 rows after the reset. The command has to empty it.\n"

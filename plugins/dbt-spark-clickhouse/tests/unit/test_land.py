@@ -48,6 +48,8 @@ def test_another_delimiter(tmp_path: Path) -> None:
         (CSV + "3,c,1.00,,\n", "line 5: not as many fields as the header"),
         (CSV + '3,"c\n', "unexpected end of data"),
         ("id,name,name\n1,a,b\n", "two fields have the same name"),
+        # An extract without rows would delete all that the table has.
+        ("", "it's.csv has no header, so it is not known which columns it has"),
     ],
 )
 def test_a_file_that_is_not_whole_lands_nothing(
@@ -57,6 +59,18 @@ def test_a_file_that_is_not_whole_lands_nothing(
     assert message in capsys.readouterr().err
     assert list((tmp_path / "landing").iterdir()) == []
     assert land(tmp_path, CSV) == 0
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [("--delimiter", "||", '"delimiter" must be a 1-character string'), ("--encoding", "utf8mb4", "unknown encoding")],
+)
+def test_options_that_cannot_work(
+    tmp_path: Path, option: str, value: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert land(tmp_path, CSV, option, value) == 2
+    assert message in capsys.readouterr().err
+    assert list((tmp_path / "landing").iterdir()) == []
 
 
 def test_a_batch_stays_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

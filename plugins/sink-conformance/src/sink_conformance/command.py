@@ -104,7 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as folder:
         try:
             found = measure(sink, options.folder or Path(folder), options.seed, size, options.histories)
-        except ValueError as error:
+        except (ValueError, OSError) as error:  # OSError: among others, the address does not answer
             print(f"sink-conformance: {error}", file=sys.stderr)  # noqa: T201
             return 2
     result = report(options.name, options.seed, size, found)

@@ -39,7 +39,7 @@ def main(arguments: Sequence[str]) -> int:
         with (hidden / "part-00000.json").open("w", encoding="utf-8") as target:
             rows = sum(target.write(line) > 0 for line in _lines(given.file, given.encoding, given.delimiter))
         hidden.rename(batch)
-    except (LandError, OSError, UnicodeError, csv.Error) as error:
+    except (LandError, OSError, UnicodeError, LookupError, TypeError, csv.Error) as error:  # of csv.reader and open()
         shutil.rmtree(hidden, ignore_errors=True)
         sys.stderr.write(f"land: {error}\n")
         return 2
@@ -51,11 +51,13 @@ def _lines(file: Path, encoding: str, delimiter: str) -> Iterator[str]:
     """The rows as JSON.
 
     Raises:
-        LandError: a row has more or fewer fields than the header, or two fields have the same name.
+        LandError: there is no header, two of its fields have the same name, or a row has more or fewer fields.
     """
     with file.open(newline="", encoding=encoding) as source:
         rows = csv.DictReader(source, strict=True, delimiter=delimiter)
-        names = rows.fieldnames or ()
+        names = rows.fieldnames
+        if not names:
+            raise LandError(f"{file} has no header, so it is not known which columns it has")
         if len(set(names)) < len(names):
             raise LandError(f"{file}: two fields have the same name")
         for row in rows:
