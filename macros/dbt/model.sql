@@ -86,7 +86,7 @@
 
 {# The key of the rows that a model reads. The macro `validity` adds `valid_from` to it. #}
 {% macro get_source_key(model) %}
-  {%- set added = 'valid_from' if modules.re.search('\\bvalidity\\(', model.raw_code | default('')) else none -%}
+  {%- set added = 'valid_from' if 'macro.versioned_collapsing.validity' in model.depends_on.macros else none -%}
   {%- do return(versioned_collapsing.get_unique_key(model.config) | reject('equalto', added) | list) -%}
 {% endmacro %}
 
