@@ -8,8 +8,8 @@
 
    A new point can only bring the end of a state forward. So the end with all its bits inverted is a version that grows;
    while there is no end, it is the lowest one. The table is then the same in whatever order the changes come, and
-   however they are split into runs. Changes that come twice are duplicates. Of two changes of a key with one version and
-   different values, the first one stays, and the other one is a conflict.
+   however they are split into runs. Changes that come twice are duplicates. Of two changes of a key with one version
+   and different values, the first one stays, and the other one is a conflict.
 
    A delete is written as a state that ends where it begins: it is a delete of the model, which its tombstones remember.
    So is a truncate, for a key whose columns have the defaults of their types. Its `_version` is one higher, which tells
