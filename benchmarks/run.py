@@ -133,7 +133,7 @@ FULL = Sizes(
     many_changes=20_000_000,
     events={1_000_000: 3, 5_000_000: 1},
     readers=Size(rows=10_000, applies=200, changes=3_000),
-    sinks=Histories(batches=8, changes=200, rows=400),
+    sinks=Histories(batches=6, changes=200, rows=400, readers=1),
     sent=(100_000, 1_000_000, 5_000_000),
     some_rows=10_000_000,
     some_changes=100_000,

@@ -305,10 +305,10 @@
   {%- endfor -%}
   {%- set known = places | map(attribute='relation') | map('string') | list + [subject.relation | string] -%}
   {%- set named = versioned_collapsing._get_named_relations(table, also) | map('string') | list -%}
-  {%- do versioned_collapsing._validate_also(options, named | reject('in', with_key) | list, apply) -%}
-  {%- for name, relation in with_key.items() if name not in known -%}
+  {%- do versioned_collapsing._validate_also(options, named, with_key, apply) -%}
+  {%- for name, found in with_key.items() if name not in known -%}
     {%- do places.append({
-        'relation': relation, 'has_key': true, 'condition': condition, 'is_ours': name in named,
+        'relation': found.relation, 'has_key': true, 'condition': condition, 'is_ours': name in named,
         'how': 'removed' if name in named else 'not ours'
     }) -%}
   {%- endfor -%}
@@ -331,26 +331,28 @@
   {%- do return(places) -%}
 {% endmacro %}
 
-{# The tables of the server that have all columns of the key, by name. #}
+{# The tables of the server that have all columns of the key, by name: their relation, and whether ClickHouse can delete
+   from them. #}
 {% macro _read_tables_with_key(subject, apply) %}
   {%- set names = subject.columns | map(attribute='name') | list -%}
   {%- set query -%}
-    select database, table
-    from system.columns
-    where name in ({{ versioned_collapsing.quote_literals(names) }})
-      and (database, table) in (
-        select database, name from system.tables where match(engine, 'MergeTree$|Log$|^Memory$') and not is_temporary
+    select database, name, toUInt8(not endsWith(engine, 'Log')) as can_delete
+    from system.tables
+    where match(engine, 'MergeTree$|Log$|^Memory$') and not is_temporary
+      and (database, name) in (
+        select database, table
+        from system.columns
+        where name in ({{ versioned_collapsing.quote_literals(names) }}) and database <> 'system'
+        group by database, table
+        having count() = {{ names | length }}
       )
-      and database <> 'system'
-    group by database, table
-    having count() = {{ names | length }}
-    order by database, table
+    order by database, name
     {{ versioned_collapsing.get_settings_sql(apply) }}
   {%- endset -%}
   {%- set tables = {} -%}
   {%- for row in run_query(query).rows -%}
-    {%- set relation = subject.relation.incorporate(path={'schema': row['database'], 'identifier': row['table']}) -%}
-    {%- do tables.update({relation | string: relation}) -%}
+    {%- set relation = subject.relation.incorporate(path={'schema': row['database'], 'identifier': row['name']}) -%}
+    {%- do tables.update({relation | string: {'relation': relation, 'can_delete': row['can_delete'] | int == 1}}) -%}
   {%- endfor -%}
   {%- do return(tables) -%}
 {% endmacro %}
@@ -365,11 +367,17 @@
   {%- do return(key ~ ' in (select ' ~ texts | join(', ') ~ ' from ' ~ subject.relation ~ ')') -%}
 {% endmacro %}
 
-{% macro _validate_also(options, unknown, apply) %}
-  {%- if unknown -%}
+{# `with_key`: of `_read_tables_with_key`. #}
+{% macro _validate_also(options, named, with_key, apply) %}
+  {%- set unusable = named | reject('in', with_key) | list -%}
+  {%- for name in named if name in with_key and not with_key[name].can_delete -%}
+    {%- do unusable.append(name) -%}
+  {%- endfor -%}
+  {%- if unusable -%}
     {%- do versioned_collapsing.stop_run(apply,
-        "forget: `also` names " ~ unknown | join(', ') ~ ". A table from which rows can be removed has the columns "
-        ~ options.unique_key | join(', ') ~ ". Correct the name, or remove the rows yourself."
+        "forget: `also` names " ~ unusable | join(', ') ~ ". A table from which rows can be removed has the columns "
+        ~ options.unique_key | join(', ') ~ " and an engine that can delete: not Log, StripeLog or TinyLog. Correct "
+        ~ "the name, or remove the rows yourself."
     ) -%}
   {%- endif -%}
 {% endmacro %}
@@ -654,10 +662,10 @@
   {%- set key_columns = versioned_collapsing._get_key_columns(versioned_collapsing.get_source_key(node), columns) -%}
   {%- set condition = versioned_collapsing._get_is_known_sql(table, key_columns, secret) -%}
   {%- set places = [] -%}
-  {%- for relation in versioned_collapsing._read_tables_with_key(
+  {%- for other in versioned_collapsing._read_tables_with_key(
       {'relation': table, 'columns': key_columns}, apply
   ).values() -%}
-    {%- do places.append({'relation': relation, 'has_key': true, 'condition': condition, 'how': 'checked'}) -%}
+    {%- do places.append({'relation': other.relation, 'has_key': true, 'condition': condition, 'how': 'checked'}) -%}
   {%- endfor -%}
   {%- for place in versioned_collapsing.read_places_of_files(node, {
       'columns': key_columns, 'secret': secret, 'table': table, 'seeks_known': true

@@ -217,6 +217,7 @@ def test_nothing_is_left_of_the_subjects(
         project.operation("reconcile", model="target")
     with pytest.raises(OperationError, match=r"reconcile: there is no `reference`\. Give a model"):
         project.operation("reconcile", model="unforgotten")
+    project.command("create table logged (id String) engine = Log")
     refused: list[tuple[dict[str, Any], str]] = [
         ({}, "The environment variable VERSIONED_COLLAPSING_SECRET is not set. `forget`.`target__forgotten` keeps"),
         ({"key": {"id": "a"}, "keys": "select 1"}, "forget: give `key` or `keys`, not both"),
@@ -224,7 +225,10 @@ def test_nothing_is_left_of_the_subjects(
             {"key": {"email": "a"}},
             "forget: `key` does not have the columns of the key of target. Give one key, {id: …}",
         ),
-        ({"key": {"id": "a"}, "also": "nowhere"}, "forget: `also` names `forget`.`nowhere`. A table from which"),
+        (
+            {"key": {"id": "a"}, "also": ["nowhere", "landed", "logged"]},
+            "forget: `also` names `forget`.`nowhere`, `forget`.`logged`. A table from which",
+        ),
     ]
     for arguments, message in refused:
         with monkeypatch.context() as patch:
