@@ -94,7 +94,7 @@
   {%- set names = versioned_collapsing.quote_names(options.unique_key) -%}
   {%- set given = versioned_collapsing._get_given_keys_sql(key_columns, key, secret) if key is not none
       else versioned_collapsing.get_subquery_sql(keys) if keys is not none
-      else versioned_collapsing._get_known_keys_sql(table, key_columns, found, also, secret) -%}
+      else versioned_collapsing._read_known_keys_sql(table, key_columns, found, also, secret) -%}
   {%- if options.keeps_states -%}
     {%- do versioned_collapsing._validate_no_key_of_truncates(table, key_columns, given, apply) -%}
   {%- endif -%}
@@ -198,15 +198,24 @@
 {% endmacro %}
 
 {# The keys that were forgotten before and that the table, its feed, its tombstones or a table in `also` have. #}
-{% macro _get_known_keys_sql(table, key_columns, found, also, secret) -%}
+{% macro _read_known_keys_sql(table, key_columns, found, also, secret) -%}
+  {%- set with_key = versioned_collapsing._read_tables_with_key({'relation': table, 'columns': key_columns}) -%}
   {%- set selects = [] -%}
   {%- set own = [
       table, versioned_collapsing.get_tombstones_relation(table), versioned_collapsing.get_changes_relation(table)
   ] | selectattr('identifier', 'in', found) | list -%}
-  {%- for relation in own + versioned_collapsing._get_named_relations(table, also) -%}
+  {%- for relation in own + versioned_collapsing._get_named_relations(table, also) if relation | string in with_key -%}
+    {%- set values, names, staged = [], [], [] -%}
+    {%- for column in versioned_collapsing._get_cast_key(key_columns, types=with_key[relation | string].types) -%}
+      {%- do values.append(column.sql ~ ' as _dbt_key_' ~ loop.index) -%}
+      {%- do names.append(dict(column, sql='_dbt_key_' ~ loop.index)) -%}
+      {%- do staged.append(
+          'assumeNotNull(_dbt_key_' ~ loop.index ~ ') as ' ~ versioned_collapsing.quote_name(column.name)
+      ) -%}
+    {%- endfor -%}
     {%- do selects.append(
-        'select ' ~ versioned_collapsing._get_cast_keys_sql(key_columns) ~ ' from ' ~ relation ~ ' where '
-        ~ versioned_collapsing._get_is_known_sql(table, key_columns, secret)
+        'select ' ~ staged | join(', ') ~ ' from (select ' ~ values | join(', ') ~ ' from ' ~ relation ~ ') where '
+        ~ versioned_collapsing._get_is_known_sql(table, names, secret)
     ) -%}
   {%- endfor -%}
   ({{ selects | join(' union all ') }})
@@ -289,18 +298,22 @@
     }) -%}
   {%- endfor -%}
   {%- set with_key = versioned_collapsing._read_tables_with_key(subject, apply) -%}
-  {%- set condition = versioned_collapsing._get_has_same_text_sql(subject) -%}
+  {%- set conditions = {} -%}
+  {%- for name, found in with_key.items() -%}
+    {%- set key = versioned_collapsing._get_cast_key(subject.columns, types=found.types) -%}
+    {%- do conditions.update({name: versioned_collapsing._get_has_key_sql(key, subject.relation)}) -%}
+  {%- endfor -%}
   {%- set fed = versioned_collapsing.read_views(table).tables -%}
   {%- for relation in fed -%}
     {%- do places.append({
-        'relation': relation, 'has_key': relation | string in with_key, 'condition': condition, 'is_ours': true,
-        'how': 'removed' if relation | string in with_key else 'merged'
+        'relation': relation, 'has_key': relation | string in with_key, 'condition': conditions.get(relation | string),
+        'is_ours': true, 'how': 'removed' if relation | string in with_key else 'merged'
     }) -%}
   {%- endfor -%}
   {%- for view in views -%}
     {%- do places.append({
-        'relation': view.relation, 'has_key': view.relation | string in with_key, 'condition': condition,
-        'is_ours': false, 'how': 'filled again'
+        'relation': view.relation, 'has_key': view.relation | string in with_key,
+        'condition': conditions.get(view.relation | string), 'is_ours': false, 'how': 'filled again'
     }) -%}
   {%- endfor -%}
   {%- set known = places | map(attribute='relation') | map('string') | list + [subject.relation | string] -%}
@@ -308,7 +321,7 @@
   {%- do versioned_collapsing._validate_also(options, named, with_key, apply) -%}
   {%- for name, found in with_key.items() if name not in known -%}
     {%- do places.append({
-        'relation': found.relation, 'has_key': true, 'condition': condition, 'is_ours': name in named,
+        'relation': found.relation, 'has_key': true, 'condition': conditions[name], 'is_ours': name in named,
         'how': 'removed' if name in named else 'not ours'
     }) -%}
   {%- endfor -%}
@@ -331,40 +344,36 @@
   {%- do return(places) -%}
 {% endmacro %}
 
-{# The tables of the server that have all columns of the key, by name: their relation, and whether ClickHouse can delete
-   from them. #}
-{% macro _read_tables_with_key(subject, apply) %}
+{# The tables of the server that have all columns of the key, by name: their relation, the types of these columns by
+   name, and whether ClickHouse can delete from them. #}
+{% macro _read_tables_with_key(subject, apply=none) %}
   {%- set names = subject.columns | map(attribute='name') | list -%}
   {%- set query -%}
-    select database, name, toUInt8(not endsWith(engine, 'Log')) as can_delete
+    select database, name, toUInt8(not endsWith(engine, 'Log')) as can_delete, toJSONString(_dbt_types) as types
     from system.tables
+    inner join (
+      select
+        database as _dbt_database,
+        table as _dbt_table,
+        cast((groupArray(name), groupArray(type)), 'Map(String, String)') as _dbt_types
+      from system.columns
+      where name in ({{ versioned_collapsing.quote_literals(names) }}) and database <> 'system'
+      group by database, table
+      having count() = {{ names | length }}
+    ) as _dbt_columns
+      on database = _dbt_database and name = _dbt_table
     where match(engine, 'MergeTree$|Log$|^Memory$') and not is_temporary
-      and (database, name) in (
-        select database, table
-        from system.columns
-        where name in ({{ versioned_collapsing.quote_literals(names) }}) and database <> 'system'
-        group by database, table
-        having count() = {{ names | length }}
-      )
     order by database, name
     {{ versioned_collapsing.get_settings_sql(apply) }}
   {%- endset -%}
   {%- set tables = {} -%}
   {%- for row in run_query(query).rows -%}
     {%- set relation = subject.relation.incorporate(path={'schema': row['database'], 'identifier': row['name']}) -%}
-    {%- do tables.update({relation | string: {'relation': relation, 'can_delete': row['can_delete'] | int == 1}}) -%}
+    {%- do tables.update({relation | string: {
+        'relation': relation, 'can_delete': row['can_delete'] | int == 1, 'types': fromjson(row['types'])
+    }}) -%}
   {%- endfor -%}
   {%- do return(tables) -%}
-{% endmacro %}
-
-{# Another table may have other types, so texts are compared. #}
-{% macro _get_has_same_text_sql(subject) %}
-  {%- set texts = [] -%}
-  {%- for column in subject.columns -%}
-    {%- do texts.append('toString(' ~ versioned_collapsing.quote_name(column.name) ~ ')') -%}
-  {%- endfor -%}
-  {%- set key = '(' ~ texts | join(', ') ~ ')' -%}
-  {%- do return(key ~ ' in (select ' ~ texts | join(', ') ~ ' from ' ~ subject.relation ~ ')') -%}
 {% endmacro %}
 
 {# `with_key`: of `_read_tables_with_key`. #}
@@ -660,12 +669,15 @@
   {%- set secret = versioned_collapsing.read_secret(forgotten, found[forgotten.identifier], apply) -%}
   {%- set columns = versioned_collapsing.read_described_columns(table, options) -%}
   {%- set key_columns = versioned_collapsing._get_key_columns(versioned_collapsing.get_source_key(node), columns) -%}
-  {%- set condition = versioned_collapsing._get_is_known_sql(table, key_columns, secret) -%}
   {%- set places = [] -%}
   {%- for other in versioned_collapsing._read_tables_with_key(
       {'relation': table, 'columns': key_columns}, apply
   ).values() -%}
-    {%- do places.append({'relation': other.relation, 'has_key': true, 'condition': condition, 'how': 'checked'}) -%}
+    {%- set key = versioned_collapsing._get_cast_key(key_columns, types=other.types) -%}
+    {%- do places.append({
+        'relation': other.relation, 'has_key': true, 'how': 'checked',
+        'condition': versioned_collapsing._get_is_known_sql(table, key, secret)
+    }) -%}
   {%- endfor -%}
   {%- for place in versioned_collapsing.read_places_of_files(node, {
       'columns': key_columns, 'secret': secret, 'table': table, 'seeks_known': true

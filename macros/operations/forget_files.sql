@@ -107,10 +107,7 @@
   {%- set cast = versioned_collapsing._get_cast_key(key, '_dbt_key_') -%}
   {%- set conditions = [] -%}
   {%- if subject.relation -%}
-    {%- do conditions.append(
-        '(' ~ cast | map(attribute='sql') | join(', ') ~ ') in (select '
-        ~ versioned_collapsing.quote_names(key | map(attribute='name')) ~ ' from ' ~ subject.relation ~ ')'
-    ) -%}
+    {%- do conditions.append(versioned_collapsing._get_has_key_sql(cast, subject.relation)) -%}
   {%- endif -%}
   {%- if subject.seeks_known and key | length == subject.columns | length -%}
     {%- do conditions.append(versioned_collapsing._get_is_known_sql(subject.table, cast, subject.secret)) -%}

@@ -31,13 +31,34 @@
 {% endmacro %}
 
 {# The columns of a key as they are elsewhere, in the types of the table: null if a value does not fit. With `prefix`,
-   their names there are the prefix and a number. #}
-{% macro _get_cast_key(key_columns, prefix='') %}
+   their names there are the prefix and a number. `types` has their types there by name, if they may be any: ClickHouse
+   cannot cast each type to each other one, but it can write and read texts.
+
+   - sql: the value elsewhere; stored: the column of the table to compare with. For an Enum, both are texts #}
+{% macro _get_cast_key(key_columns, prefix='', types=none) %}
   {%- set key = [] -%}
   {%- for column in key_columns -%}
-    {%- set type = versioned_collapsing.quote_literal(versioned_collapsing.get_base_type(column.type)) -%}
-    {%- set name = prefix ~ loop.index if prefix else versioned_collapsing.quote_name(column.name) -%}
-    {%- do key.append(dict(column, sql='accurateCastOrNull(' ~ name ~ ', ' ~ type ~ ')')) -%}
+    {%- set base = versioned_collapsing.get_base_type(column.type) -%}
+    {%- set given = versioned_collapsing.get_base_type(types[column.name]) if types else '' -%}
+    {%- set own = versioned_collapsing.quote_name(column.name) -%}
+    {%- set name = prefix ~ loop.index if prefix else own -%}
+    {%- set text = 'toString(' ~ name ~ ')' -%}
+    {%- set is_text = base.startswith('Enum') and given != base -%}
+    {%- set value = name if not types or (base.startswith('Date') and given.startswith('Date')) else text -%}
+    {%- set cast = 'accurateCastOrNull(' ~ value ~ ', ' ~ versioned_collapsing.quote_literal(base) ~ ')' -%}
+    {%- do key.append(dict(
+        column,
+        sql=name if given == base else text if is_text else cast,
+        stored='toString(' ~ own ~ ')' if is_text else own,
+    )) -%}
   {%- endfor -%}
   {%- do return(key) -%}
+{% endmacro %}
+
+{# The condition that a row elsewhere has one of the staged keys. `key`: of _get_cast_key. #}
+{% macro _get_has_key_sql(key, staged) %}
+  {%- do return(
+      '(' ~ key | map(attribute='sql') | join(', ') ~ ') in (select ' ~ key | map(attribute='stored') | join(', ')
+      ~ ' from ' ~ staged ~ ')'
+  ) -%}
 {% endmacro %}

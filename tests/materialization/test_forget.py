@@ -322,3 +322,38 @@ def test_a_run_that_died_counts_what_it_left_out(make_project: MakeProject, monk
     assert project.query("select id, x, _sign from signed") == [(2, 4, 1)]
     query = "select states, forgotten from versioned_collapsing_ledger where model = 'signed' and apply = 2 and status = 'applied'"
     assert project.query(query) == [(1, 1)]
+
+
+def test_another_table_may_have_other_types(make_project: MakeProject, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its rows are found, also later. What is no key there is passed over."""
+    monkeypatch.setenv(SECRET, SECRETS[0])
+    project = make_project("forget_other_types")
+    # The type in the table, that in the landing table, a value there, and one that is no key.
+    types = {
+        "a": ("Int64", "String", "'7'", "'abc'"),
+        "b": ("FixedString(8)", "String", "'abc'", "'longer than the type'"),
+        "c": ("UUID", "String", "'6F9619FF-8B86-D011-B42D-00C04FC964FF'", "'x'"),
+        "d": ("DateTime('Europe/Berlin')", "Nullable(DateTime('UTC'))", "'2026-01-01 10:00:00'", "null"),
+        "e": ("Enum8('x' = 1)", "String", "'x'", "'y'"),
+    }
+    columns = ", ".join(f"{name} {given}" for name, (_, given, _, _) in types.items())
+    value, other = (", ".join(values[place] for values in types.values()) for place in (2, 3))
+    lists = ", ".join(f"{name} Array(Int64)" for name in types)
+    project.command(f"create table landed ({columns}, _version Int64) engine = MergeTree order by ()")
+    project.command(f"create table lists ({lists}) engine = MergeTree order by ()")
+    project.command("insert into lists values ([7], [7], [7], [7], [7])")
+    project.add_model("target", {"unique_key": list(types)}, "select * from landed where _version <> 2")
+    project.declare("target", {name: stored for name, (stored, *_) in types.items()})
+    project.command(f"insert into landed values ({value}, 1)")
+    project.build()
+    project.command(f"insert into landed values ({other}, 2)")
+    keys = "select * except _version from landed where _version = 1"
+    project.operation("forget", model="target", keys=keys, also="landed")
+    assert project.query("select _version from landed") == [(2,)]
+    project.command(f"insert into landed values ({value}, 3)")
+    with pytest.raises(OperationError, match=r"forgotten keys are back in \w+\.landed \(1 row\)"):
+        project.operation("reconcile", model="target")
+    assert project.build()["target"] == "0 rows: 1 forgotten"
+    project.operation("forget", model="target", also=["landed", "lists"])
+    assert project.query("select _version from landed") == [(2,)]
+    assert "No row of 1 forgotten key" in project.operation("reconcile", model="target")

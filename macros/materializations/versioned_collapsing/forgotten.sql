@@ -56,7 +56,8 @@
     {%- set base = versioned_collapsing.get_base_type(column.type) -%}
     {%- set utc = versioned_collapsing.get_utc_type(base) -%}
     {%- do values.append(
-        value if utc == base else 'cast(' ~ value ~ ', ' ~ versioned_collapsing.quote_literal(utc) ~ ')'
+        'cast(' ~ value ~ ', ' ~ versioned_collapsing.quote_literal('Nullable(' ~ utc ~ ')') ~ ')' if utc != base
+        else value
     ) -%}
   {%- endfor -%}
   {%- do return(
