@@ -357,3 +357,25 @@ def test_another_table_may_have_other_types(make_project: MakeProject, monkeypat
     project.operation("forget", model="target", also=["landed", "lists"])
     assert project.query("select _version from landed") == [(2,)]
     assert "No row of 1 forgotten key" in project.operation("reconcile", model="target")
+
+
+def test_settings_do_not_bring_a_key_back(make_project: MakeProject, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(SECRET, SECRETS[0])
+    project = make_project("forget_settings")
+    key = ["a", "b", "c", "d"]
+    project.command(
+        "create table landed (a Decimal(9, 2), b String, c Bool, d DateTime) engine = MergeTree order by ()"
+    )
+    project.command("insert into landed values (1.5, 'it''s', true, '2026-01-01 00:00:00')")
+    project.add_model("target", {"unique_key": key}, "select *, 1 as _version from landed")
+    project.build()
+    project.operation("forget", model="target", keys="select * from landed")
+    settings = {
+        "output_format_decimal_trailing_zeros": 1,
+        "output_format_values_escape_quote_with_quote": 1,
+        "bool_true_representation": "yes",
+        "date_time_output_format": "iso",
+        "session_timezone": "Asia/Tokyo",
+    }
+    project.set_profile(custom_settings=settings)
+    assert project.build("--full-refresh")["target"] == "0 rows: 1 forgotten"

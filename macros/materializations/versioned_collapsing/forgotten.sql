@@ -47,8 +47,8 @@
 {% endmacro %}
 
 {# The keyed hash of a key. `key`: its columns, each with name and type, and with `sql` if that is not the name. The
-   text of a time does not depend on the time zone of the session. ClickHouse writes [HIDDEN] into its logs instead of
-   the secret. #}
+   text that is hashed depends neither on the time zone of the session nor on settings, which may be others when a late
+   event comes. ClickHouse writes [HIDDEN] into its logs instead of the secret. #}
 {% macro get_forgotten_hash_sql(key, secret) %}
   {%- set values = [] -%}
   {%- for column in key -%}
@@ -57,6 +57,8 @@
     {%- set utc = versioned_collapsing.get_utc_type(base) -%}
     {%- do values.append(
         'cast(' ~ value ~ ', ' ~ versioned_collapsing.quote_literal('Nullable(' ~ utc ~ ')') ~ ')' if utc != base
+        else 'hex(toString(' ~ value ~ '))' if base.startswith(('String', 'FixedString', 'Enum'))
+        else versioned_collapsing.get_without_zeros_sql('toString(' ~ value ~ ')') if base.startswith('Decimal')
         else value
     ) -%}
   {%- endfor -%}
