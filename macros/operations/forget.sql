@@ -44,7 +44,7 @@
 {% endmacro %}
 
 {% macro _validate_request(node, options, key, keys) %}
-  {%- set given = [key] if key is mapping else key or [] -%}
+  {%- set given = [key] if key is mapping or key is number else key or [] -%}
   {%- set wrong = [] -%}
   {%- for each in given if each is not mapping or each | sort != options.unique_key | sort -%}
     {%- do wrong.append(each) -%}
