@@ -142,6 +142,6 @@ class Late(Toy):  # type: ignore[misc]
 
 
 def test_rows_that_appear_later(tmp_path: Path) -> None:
-    settled = Size(batches=4, changes=40, rows=50, readers=0, settle=0.1)
+    settled = Size(batches=4, changes=40, rows=50, readers=0, settle=60)
     assert not measure(Late(), tmp_path, size=SMALL, names=["in order"])["in order"].is_right
     assert measure(Late(), tmp_path, size=settled, names=["in order"])["in order"].is_right
