@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from dbt.adapters.exceptions import FailedToConnectError
 
-from dbt.adapters.spark_clickhouse.spark.java import java_path
+from dbt.adapters.spark_clickhouse.spark import java
+from dbt.adapters.spark_clickhouse.spark.java import java_for_spark, java_path
 
 
 def java_at(folder: Path, version: str = "") -> Path:
@@ -39,3 +41,14 @@ def test_a_java_on_the_path_is_taken_unless_it_is_too_old(
     monkeypatch.setenv("PATH", str(on_path.parent))
     monkeypatch.syspath_prepend(str(tmp_path))
     assert java_path() == (on_path if is_taken else in_package)
+
+
+def test_without_a_java_the_message_says_where_one_was_sought(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(java, "find_spec", lambda _name: None)
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path / "on_path" / "bin"))
+    with pytest.raises(FailedToConnectError, match="the PATH has no java"), java_for_spark(tmp_path):
+        pass
+    old = java_at(tmp_path / "on_path", "11.0.2")
+    with pytest.raises(FailedToConnectError, match=f"{old}, which the PATH has, is older"), java_for_spark(tmp_path):
+        pass

