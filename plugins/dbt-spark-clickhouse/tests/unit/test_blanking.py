@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dbt.adapters.spark_clickhouse.landing.blanking import blank_lines
+from dbt.adapters.spark_clickhouse.landing.blanking import blank_in_folders, blank_lines
 
 LINES = [b'{"id": "eve"}', b'{"id": "ada"}', "é {}".encode(), b'{"id": "ada"}', b""]
 BLANKED = [LINES[0], b" " * 13, LINES[2], b" " * 13, b""]
@@ -85,3 +85,17 @@ def test_what_has_a_second_name_is_left(path: Path) -> None:
     assert blank_lines(path.with_name("link"), HASHES) == []
     assert path.read_bytes() == b"\n".join(BLANKED)
     assert blank_lines(path.with_name("gone"), HASHES) == [2, 4]
+
+
+def test_lines_of_folders_with_one_name_are_left(tmp_path: Path) -> None:
+    folders = [tmp_path / "eu" / "orders", tmp_path / "us" / "orders", tmp_path / "eu" / "customers"]
+    for folder in folders:
+        (folder / "batch=1").mkdir(parents=True)
+        land(folder / "batch=1" / "part.json", b"\n".join(LINES))
+    lines = [
+        (f"{name}/batch=1/part.json", number, HASHES[number]) for name in ("orders", "customers") for number in HASHES
+    ]
+    assert blank_in_folders([*folders, folders[-1]], lines) == {"orders/batch=1/part.json": [2, 4]}
+    contents = [(folder / "batch=1" / "part.json").read_bytes() for folder in folders]
+    assert contents == [b"\n".join(LINES), b"\n".join(LINES), b"\n".join(BLANKED)]
+    assert blank_in_folders(folders[:1], lines[:2]) == {}

@@ -29,7 +29,7 @@ def test_the_java_of_java_home_comes_first(tmp_path: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize(
-    ("version", "is_taken"), [("1.8.0_432", False), ("11.0.2", False), ("17", True), ("25.0.2", True), ("", True)]
+    ("version", "is_taken"), [("1.8.0_432", False), ("11.0.2", False), ("17", True), ("25.0.2", True), ("", False)]
 )
 def test_a_java_on_the_path_is_taken_unless_it_is_too_old(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, is_taken: bool
@@ -41,6 +41,8 @@ def test_a_java_on_the_path_is_taken_unless_it_is_too_old(
     monkeypatch.setenv("PATH", str(on_path.parent))
     monkeypatch.syspath_prepend(str(tmp_path))
     assert java_path() == (on_path if is_taken else in_package)
+    monkeypatch.setattr(java, "find_spec", lambda _name: None)
+    assert java_path() == (on_path if is_taken or not version else None)
 
 
 def test_without_a_java_the_message_says_where_one_was_sought(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

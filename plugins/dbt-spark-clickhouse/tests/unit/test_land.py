@@ -48,6 +48,7 @@ def test_another_delimiter(tmp_path: Path) -> None:
         (CSV + "3,c,1.00,,\n", "line 5: not as many fields as the header"),
         (CSV + '3,"c\n', "unexpected end of data"),
         ("id,name,name\n1,a,b\n", "two fields have the same name"),
+        ("id,\n1,a\n", "field 2 of the header has no name"),
         # An extract without rows would delete all that the table has.
         ("", "it's.csv has no header, so it is not known which columns it has"),
     ],
@@ -71,6 +72,12 @@ def test_options_that_cannot_work(
     assert land(tmp_path, CSV, option, value) == 2
     assert message in capsys.readouterr().err
     assert list((tmp_path / "landing").iterdir()) == []
+
+
+def test_a_batch_has_no_negative_number(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "x.csv").write_text(CSV)
+    assert main([str(tmp_path / "x.csv"), str(tmp_path), "--", "-5"]) == 2
+    assert "the number of a batch is 0 or more, not -5" in capsys.readouterr().err
 
 
 def test_a_batch_stays_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -33,6 +33,8 @@ def main(arguments: Sequence[str]) -> int:
     batch = given.landing / f"batch={given.batch}"
     hidden = given.landing / f".batch={given.batch}"
     try:
+        if given.batch < 0:
+            raise LandError(f"the number of a batch is 0 or more, not {given.batch}")
         if batch.exists():
             raise LandError(f"{batch} exists. Give the file another number, or remove the batch.")
         hidden.mkdir(parents=True, exist_ok=True)
@@ -51,13 +53,15 @@ def _lines(file: Path, encoding: str, delimiter: str) -> Iterator[str]:
     """The rows as JSON.
 
     Raises:
-        LandError: there is no header, two of its fields have the same name, or a row has more or fewer fields.
+        LandError: there is no header, its fields lack a name or share one, or a row has more or fewer fields.
     """
     with file.open(newline="", encoding=encoding) as source:
         rows = csv.DictReader(source, strict=True, delimiter=delimiter)
         names = rows.fieldnames
         if not names:
             raise LandError(f"{file} has no header, so it is not known which columns it has")
+        if not all(names):
+            raise LandError(f"{file}: field {names.index('') + 1} of the header has no name")
         if len(set(names)) < len(names):
             raise LandError(f"{file}: two fields have the same name")
         for row in rows:

