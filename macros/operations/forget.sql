@@ -258,14 +258,19 @@
   {%- do return(views) -%}
 {% endmacro %}
 
-{# Runs have dropped staged tables and old copies of views, which ClickHouse keeps on the disk for eight minutes. They
-   are brought back, and dropped at once. #}
+{# Runs have dropped staged tables and old copies of views, and users a change feed, which ClickHouse keeps on the disk
+   for eight minutes. They are brought back, and dropped at once. #}
 {% macro _remove_dropped_tables(relations, apply) %}
   {%- set conditions = [] -%}
   {%- for relation in relations -%}
+    {%- set companions = [
+        relation, versioned_collapsing.get_changes_relation(relation),
+        versioned_collapsing.get_tombstones_relation(relation),
+    ] | map(attribute='identifier') | list -%}
     {%- do conditions.append(
-        'database = ' ~ versioned_collapsing.quote_literal(relation.schema) ~ ' and startsWith(table, '
-        ~ versioned_collapsing.quote_literal(relation.identifier ~ '__dbt_') ~ ')'
+        'database = ' ~ versioned_collapsing.quote_literal(relation.schema) ~ ' and (table in ('
+        ~ versioned_collapsing.quote_literals(companions) ~ ') or startsWith(table, '
+        ~ versioned_collapsing.quote_literal(relation.identifier ~ '__dbt_') ~ '))'
     ) -%}
   {%- endfor -%}
   {%- set query -%}
@@ -325,15 +330,31 @@
         'how': 'removed' if name in named else 'not ours'
     }) -%}
   {%- endfor -%}
-  {%- do return(places + versioned_collapsing._read_backups(apply)) -%}
+  {%- do return(places + versioned_collapsing._read_out_of_reach(with_key, apply)) -%}
 {% endmacro %}
 
-{# The backups that the server has made, as far as it remembers: their rows are out of reach. #}
-{% macro _read_backups(apply) %}
+{# What has rows out of reach: the backups that the server remembers, and of tables with the key the detached parts, and
+   tables that had their names and were dropped within the last minutes. #}
+{% macro _read_out_of_reach(with_key, apply) %}
+  {%- set names = [] -%}
+  {%- for found in with_key.values() -%}
+    {%- set name = [found.relation.schema, found.relation.identifier] -%}
+    {%- do names.append('(' ~ versioned_collapsing.quote_literals(name) ~ ')') -%}
+  {%- endfor -%}
+  {%- set is_named = '(database, table) in (' ~ names | join(', ') ~ ')' -%}
   {%- set query -%}
-    select distinct name || ' of ' || toString(toDateTime(start_time, 'UTC')) || ' UTC' as place
-    from merge('system', '^backup(s$|_log)')
-    where status = 'BACKUP_CREATED'
+    select distinct place
+    from (
+      select name || ' of ' || toString(toDateTime(start_time, 'UTC')) || ' UTC' as place
+      from merge('system', '^backup(s$|_log)')
+      where status = 'BACKUP_CREATED'
+      {%- for source, text in {'detached_parts': 'detached parts of ', 'dropped_tables': 'dropped table '}.items() %}
+      union all
+      select {{ versioned_collapsing.quote_literal(text) }} || database || '.' || table as place
+      from system.{{ source }}
+      where {{ is_named }}
+      {%- endfor %}
+    )
     order by place
     {{ versioned_collapsing.get_settings_sql(apply) }}
   {%- endset -%}

@@ -39,6 +39,7 @@ CASES: list[Case] = [
     rows.names(),
     rows.upserts(),
     rows.of_another_tool(),
+    rows.misspelt(),
     rows.deletes_by_place(),
 ]
 

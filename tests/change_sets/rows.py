@@ -182,6 +182,33 @@ def of_another_tool() -> Case:
     )
 
 
+def misspelt() -> Case:
+    """No row in batch 2 has a declared column: only a delete could be used, and nothing is applied."""
+    lines: list[Line] = [
+        Broken(compact({"Op": "U", "id": key, "Name": "x", "at": iso(at(key))}), "name is missing") for key in range(20)
+    ]
+    return Case(
+        Situation(
+            "misspelt",
+            f"parse_upserts(SOURCE, key=['id'], columns={COLUMNS}, version='at', delete_version='ignore', "
+            "is_deleted={'Op': {'U': false, 'D': true}})",
+            "one_change_per_key(EVENTS, key=['id'])",
+            TYPES,
+            {"unique_key": "id", "delete_version": "ignore"},
+        ),
+        {
+            1: [compact({"Op": "U", "id": 1, "name": "x", "at": iso(at(1))})],
+            2: [*lines, compact({"Op": "D", "id": 1}), Broken("{", "malformed JSON")],
+        },
+        [(1, "x", at(1), at(1))],
+        stops=(
+            "none of 21 lines with a row in batch 2 can be used. Nothing was applied.",
+            "20 lines: name is missing",
+            "columns has name, and no line has it: correct the name. If the source leaves such fields out, set",
+        ),
+    )
+
+
 def deletes_by_place() -> Case:
     """Deletes have only the key: each deletes what comes before it, in its batch or in the table."""
     rng = random.Random(12)

@@ -145,6 +145,13 @@ def test_nothing_is_left_of_the_subjects(
     project.command("delete from landed where _version = 1")
     assert len(places_with(project, VALUES)) > 10
     project.command("backup table target to Memory('before')")
+    # ClickHouse keeps a dropped table for eight minutes. One whose name exists again cannot be brought back.
+    for name, value in (("mirror__feed", VALUES[0]), ("loose", "a"), ("loose", "b")):
+        project.command(f"drop table if exists {name}")
+        project.command(f"create table {name} (id String) engine = MergeTree order by id")
+        project.command(f"insert into {name} values ('{value}')")
+    project.command("drop table mirror__feed")
+    project.command("alter table loose detach partition tuple()")
     registry.request(*SUBJECTS)
     log = registry.log()
     registry.forget(range(100) if is_exhaustive else range(17, 100, 40))
@@ -166,7 +173,7 @@ def test_nothing_is_left_of_the_subjects(
     )
     assert registry.sums() == [by_id, by_email] * 2
     assert project.query(
-        "select place, any(status), max(found), min(left) from versioned_collapsing_certificates where model = 'target' and status not in ('found', 'not ours') and not startsWith(place, 'Memory') group by place order by 1"
+        "select place, any(status), max(found), min(left) from versioned_collapsing_certificates where model = 'target' and status not in ('found', 'not ours', 'not reached') group by place order by 1"
     ) == [
         ("forget.by_email", "filled again", None, None),
         ("forget.by_id", "filled again", 4, 0),
@@ -177,9 +184,10 @@ def test_nothing_is_left_of_the_subjects(
     ]
 
     query = "select distinct place, found from versioned_collapsing_certificates where status = 'not reached'"
-    ((backup, rows),) = project.query(query)
+    ((backup, _), *others) = found = project.query(f"{query} order by 1")
     assert re.fullmatch(r"Memory\('before'\) of 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC", backup)
-    assert rows is None
+    assert [place for place, _ in others] == ["detached parts of forget.loose", "dropped table forget.loose"]
+    assert {rows for _, rows in found} == {None}
 
     # ClickHouse leaves the secret out of what it logs.
     ((shown,),) = project.query(

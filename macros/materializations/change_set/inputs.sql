@@ -85,6 +85,10 @@
         {%- for name, condition in conditions.items() %},
         {{ 'count_if(' ~ condition ~ ')' if condition else 'cast(null as bigint)' }} as {{ name }}
         {%- endfor %}
+        {%- if '_is_deleted' in input.columns and conditions['events'] %},
+        count_if({{ conditions['events'] }} and not coalesce(_is_deleted, false)
+          {{- ' and not _is_truncate' if '_is_truncate' in input.columns }}) as rows
+        {%- endif %}
         {%- if '_table' in input.columns %},
         array_join(array_sort(collect_set(if(_reason is null, _table, null))), ', ') as tables
         {%- endif %}
@@ -189,26 +193,48 @@
 {% endmacro %}
 
 {# If no line can be used, the lines are not what the model takes them for, and the run stops: with the first batches of
-   a table (`is_first`), or if there are so many lines that it is no accident. #}
+   a table (`is_first`), or if there are so many lines that it is no accident. The same goes if a field is missing or
+   does not fit, and only deletes can be used, for which their key is enough. #}
 {% macro validate_usable_lines(model, inputs, counts, is_first) %}
   {%- set batches = counts | list -%}
   {%- set unusable = counts.values() | map(attribute='quarantined') | select | sum -%}
-  {%- set said = counts.values() | map(attribute='lines') | select | sum
-      - counts.values() | map(attribute='blank') | select | sum
-      - counts.values() | map(attribute='ignored') | select | sum -%}
-  {%- if not unusable or unusable < said or (unusable < 20 and not is_first)
-      or var('accept_unusable_lines', false) | string | lower == 'true' -%}
+  {%- set has_other_events = unusable < versioned_collapsing._get_telling_lines(counts) -%}
+  {%- if not unusable or (has_other_events and versioned_collapsing._have_usable_rows(inputs))
+      or (unusable < 20 and not is_first) or var('accept_unusable_lines', false) | string | lower == 'true' -%}
     {%- do return(none) -%}
   {%- endif -%}
   {%- set found = versioned_collapsing._read_reasons(inputs, batches) -%}
+  {%- if has_other_events and not modules.re.search(' is missing$| does not fit ', found[0]['reason']) -%}
+    {%- do return(none) -%}
+  {%- endif -%}
   {%- set line = found[0]['line'] -%}
   {%- do exceptions.raise_compiler_error(
-      model.unique_id ~ ': none of ' ~ versioned_collapsing.format_count(unusable, 'line') ~ ' in '
+      model.unique_id ~ ': none of ' ~ versioned_collapsing.format_count(unusable, 'line')
+      ~ (' with a row in ' if has_other_events else ' in ')
       ~ versioned_collapsing.get_batches_text(batches) ~ ' can be used. Nothing was applied.\n  - '
       ~ versioned_collapsing._get_reasons(found) | join('\n  - ') ~ '\nA line begins: ' ~ line[:200] ~ '\n'
       ~ versioned_collapsing._get_line_advice(line, found[0]['reason'])
       ~ "\nTo keep such lines in the quarantine and go on: --vars '{accept_unusable_lines: true}'"
   ) -%}
+{% endmacro %}
+
+{# The number of lines that are not blank or of other tables. #}
+{% macro _get_telling_lines(counts) %}
+  {%- do return(
+      counts.values() | map(attribute='lines') | select | sum
+      - counts.values() | map(attribute='blank') | select | sum
+      - counts.values() | map(attribute='ignored') | select | sum
+  ) -%}
+{% endmacro %}
+
+{# Whether inputs have a row that can be used, and not only deletes, as far as they tell. #}
+{% macro _have_usable_rows(inputs) %}
+  {%- for input in inputs -%}
+    {%- for row in input.found.values() if row.get('rows') is none or row['rows'] | int -%}
+      {%- do return(true) -%}
+    {%- endfor -%}
+  {%- endfor -%}
+  {%- do return(false) -%}
 {% endmacro %}
 
 {# The three most frequent reasons of each input why lines of these batches cannot be used, each with a line. #}
@@ -284,6 +310,11 @@
         "Debezium writes dates and times as numbers. Name the column in encodings as 'epoch_days', 'epoch_millis', "
         ~ "'epoch_micros' or 'epoch_nanos', or set time.precision.mode: isostring in the connector."
     ) -%}
+  {%- elif modules.re.match('(?!op )\\w+ is missing$', reason) -%}
+    {%- do return(
+        'columns has ' ~ reason.split(' ')[0] ~ ', and no line has it: correct the name. If the source leaves such '
+        ~ 'fields out, set missing_fields.'
+    ) -%}
   {%- elif 'op' in names -%}
     {%- do return('It looks like an event of Debezium. The reason says what it lacks, or what of it does not fit.') -%}
   {%- elif 'op is missing' in reason -%}
@@ -307,7 +338,7 @@
           ~ "') }" ~ '} where _reason is not null and _batch in (' ~ batches[:100] | join(', ') ~ ')"'
       ) -%}
     {%- endfor -%}
-    {%- set lines = counts.values() | sum(attribute='lines') -%}
+    {%- set lines = versioned_collapsing._get_telling_lines(counts) -%}
     {%- set reasons = versioned_collapsing._get_reasons(versioned_collapsing._read_reasons(inputs, batches)) -%}
     {%- do exceptions.warn(
         model.name ~ ': ' ~ unusable ~ ' of ' ~ versioned_collapsing.format_count(lines, 'line')
