@@ -103,7 +103,7 @@
       max(_dbt_is_end) as _dbt_ends,
       max(_dbt_is_truncate) as _dbt_truncates,
       max(_dbt_is_stored) as _dbt_has_stored,
-      max(_dbt_stored_version) as _dbt_was,
+      anyIf(_dbt_stored_version, _dbt_is_stored) as _dbt_was,
       anyIf(_dbt_state, _dbt_is_stored) as _dbt_stored,
       argMaxIf(_dbt_state, cityHash64(_dbt_state), _dbt_is_change and not _dbt_is_end) as _dbt_given,
       groupUniqArrayIf(cityHash64(_dbt_state), _dbt_is_change and not _dbt_is_end) as _dbt_hashes

@@ -133,6 +133,18 @@ def test_random_histories(project: CollapsingProject, is_exhaustive: bool) -> No
         assert shown(project, name) == states(arrived), name
 
 
+@pytest.mark.parametrize("version", ["UInt64", "Int64"])
+def test_only_states_that_change_are_written(make_project: MakeProject, version: str) -> None:
+    """A state that neither comes again nor ends elsewhere is not in the change set."""
+    columns = COLUMNS.replace("_version UInt64", f"_version {version}")
+    table = Table(make_project(f"validity_written_{version.lower()}"), columns, CALL.format("*"), unique_key=KEY)
+    rows = [(1, 5, 10), (1, 6, 20), (1, 7, 30)]
+    assert table.apply(rows) == "3 rows: 3 states"
+    assert table.apply(rows) == "3 rows: 3 duplicates"
+    assert table.apply(rows[:1]) == "1 row: 1 duplicate"
+    assert table.apply([(1, 8, 15)]) == "2 rows: 2 states, 1 cancel"
+
+
 def test_changes_that_are_no_state(make_project: MakeProject) -> None:
     project = make_project("validity_problems")
     select = "select 1 as id, 2 as x, toUInt64(3) as _version, [\\'x\\'] as _unset"
