@@ -370,7 +370,11 @@
 {% macro _read_tables_with_key(subject, apply=none) %}
   {%- set names = subject.columns | map(attribute='name') | list -%}
   {%- set query -%}
-    select database, name, toUInt8(not endsWith(engine, 'Log')) as can_delete, toJSONString(_dbt_types) as types
+    select
+      database,
+      name,
+      toUInt8(not endsWith(engine, 'Log')) as _dbt_can_delete,
+      toJSONString(_dbt_types) as _dbt_json
     from system.tables
     inner join (
       select
@@ -391,7 +395,8 @@
   {%- for row in run_query(query).rows -%}
     {%- set relation = subject.relation.incorporate(path={'schema': row['database'], 'identifier': row['name']}) -%}
     {%- do tables.update({relation | string: {
-        'relation': relation, 'can_delete': row['can_delete'] | int == 1, 'types': fromjson(row['types'])
+        'relation': relation, 'can_delete': row['_dbt_can_delete'] | int == 1,
+        'types': fromjson(row['_dbt_json'])
     }}) -%}
   {%- endfor -%}
   {%- do return(tables) -%}

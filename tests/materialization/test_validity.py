@@ -145,6 +145,18 @@ def test_only_states_that_change_are_written(make_project: MakeProject, version:
     assert table.apply([(1, 8, 15)]) == "2 rows: 2 states, 1 cancel"
 
 
+def test_another_state_of_one_version_is_a_conflict(make_project: MakeProject) -> None:
+    """Also where versions are below zero, and a state ends right before it."""
+    columns = COLUMNS.replace("_version UInt64", "_version Int64")
+    table = Table(make_project("validity_conflicts"), columns, CALL.format("*"), unique_key=KEY)
+    table.apply([(1, 5, -5)])
+    assert table.apply([(1, 99, -5), (1, 6, -1)]) == "2 rows: 2 states, 1 cancel, 1 conflict"
+    assert table.project.query("select x, valid_from from target final where _sign = 1 order by valid_from") == [
+        (5, -5),
+        (6, -1),
+    ]
+
+
 def test_changes_that_are_no_state(make_project: MakeProject) -> None:
     project = make_project("validity_problems")
     select = "select 1 as id, 2 as x, toUInt64(3) as _version, [\\'x\\'] as _unset"
