@@ -5,6 +5,7 @@ Each apply is a process of its own, which the kit kills. The table is on an HTTP
 
 from __future__ import annotations
 
+import gzip
 import json
 import multiprocessing
 import time
@@ -19,8 +20,9 @@ import clickhouse_connect
 from clickhouse_connect.driver.client import Client
 
 from benchmarks.measure import write_results
-from sink_conformance import Change, Size, measure, report
+from sink_conformance import HISTORIES, Change, Size, measure, report
 from sink_conformance.command import CommandSink
+from sink_conformance.histories import batches
 from sink_conformance.page import page, summary
 from tests.support.chdb_http import running_server
 from tests.support.collapsing_project import CollapsingProject
@@ -229,7 +231,7 @@ def _lines(file: Path, version: Callable[[Change], int]) -> Iterator[Line]:
 
 
 def measure_sinks(results: Path, size: Size, names: Sequence[str] = tuple(WAYS)) -> None:
-    """Measure ways, and write sinks.json, sinks.md, the kit's reports and its page."""
+    """Measure ways, and write sinks.json, sinks.md, the kit's reports and page, and the histories."""
     _FORKS.set_forkserver_preload(["benchmarks.sinks", "pandas"])
     reports = []
     for name in names:
@@ -242,7 +244,19 @@ def measure_sinks(results: Path, size: Size, names: Sequence[str] = tuple(WAYS))
     results.mkdir(parents=True, exist_ok=True)
     (results / "sinks_reports.json").write_text(json.dumps(reports, indent=1) + "\n")
     (results / "sinks.html").write_text(page(reports))
+    (results / "sinks_histories.jsonl.gz").write_bytes(gzip.compress(histories(size).encode(), mtime=0))
     write_results(results, "sinks", {"seed": SEED, **vars(size)}, tables_of(reports))
+
+
+def histories(size: Size) -> str:
+    """The changes that each way had to take, one a line, with the class of the history and the number of the batch."""
+    lines = [
+        json.dumps({"history": name, "batch": number, **change})
+        for name in HISTORIES
+        for number, batch in enumerate(batches(name, SEED, size.batches, size.changes, size.rows))
+        for change in batch.changes
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def tables_of(reports: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]]:
