@@ -204,7 +204,7 @@ def misspelt() -> Case:
         stops=(
             "none of 21 lines with a row in batch 2 can be used. Nothing was applied.",
             "20 lines: name is missing",
-            "columns has name, and no line has it: correct the name. If the source leaves such fields out, set",
+            "columns has name, and no row has it: correct the name. If the source leaves such fields out, set",
         ),
     )
 

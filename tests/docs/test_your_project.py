@@ -138,9 +138,10 @@ def project(tmp_path: Path) -> Iterator[Project]:
 @pytest.mark.parametrize("page", PAGES)
 def test_the_package_that_it_installs_is_there(page: str) -> None:
     (line,) = (step.text for step in _steps(page) if step.text.startswith("pip "))
-    found = re.fullmatch(r"pip install '(.+)\[(\w+)\]'\n", line)
+    found = re.fullmatch(r"pip install -c (\S+) '(.+)\[(\w+)\]'\n", line)
     assert found is not None, line
-    path, extra = found.groups()
+    constraints, path, extra = found.groups()
+    assert Path(constraints).is_file()
     assert f"\n{extra} = [" in (Path(path) / "pyproject.toml").read_text()
 
 

@@ -220,12 +220,7 @@ ADVICE = [
     ('{"op":"u"}', "a does not fit date", "Debezium writes dates and times as numbers. Name the column in encodings"),
     ('{"op":"u"}', "key id is null", "It looks like an event of Debezium. The reason says what it lacks"),
     ('{"id":1}', "op is missing", "It looks like a row, and not like an event of Debezium. parse_upserts reads rows."),
-    (
-        '{"id":1}',
-        "updated_at is missing",
-        "columns has updated_at, and no line has it: correct the name. If the source",
-    ),
-    ('{"id":1}', "key id is null", "Compare it with key, columns and version of the staging model."),
+    ('{"id":1}', "updated_at is missing", "Compare it with key, columns and version of the staging model."),
 ]
 
 

@@ -208,13 +208,15 @@
     {%- do return(none) -%}
   {%- endif -%}
   {%- set line = found[0]['line'] -%}
+  {%- set missing = modules.re.findall('^(\\w+) is missing$', found[0]['reason']) if has_other_events -%}
+  {%- set advice = 'columns has ' ~ missing[0] ~ ', and no row has it: correct the name. If the source leaves such '
+      ~ 'fields out, set missing_fields.' if missing else versioned_collapsing._get_line_advice(line, found[0]['reason']) -%}
   {%- do exceptions.raise_compiler_error(
       model.unique_id ~ ': none of ' ~ versioned_collapsing.format_count(unusable, 'line')
       ~ (' with a row in ' if has_other_events else ' in ')
       ~ versioned_collapsing.get_batches_text(batches) ~ ' can be used. Nothing was applied.\n  - '
       ~ versioned_collapsing._get_reasons(found) | join('\n  - ') ~ '\nA line begins: ' ~ line[:200] ~ '\n'
-      ~ versioned_collapsing._get_line_advice(line, found[0]['reason'])
-      ~ "\nTo keep such lines in the quarantine and go on: --vars '{accept_unusable_lines: true}'"
+      ~ advice ~ "\nTo keep such lines in the quarantine and go on: --vars '{accept_unusable_lines: true}'"
   ) -%}
 {% endmacro %}
 
@@ -309,11 +311,6 @@
     {%- do return(
         "Debezium writes dates and times as numbers. Name the column in encodings as 'epoch_days', 'epoch_millis', "
         ~ "'epoch_micros' or 'epoch_nanos', or set time.precision.mode: isostring in the connector."
-    ) -%}
-  {%- elif modules.re.match('(?!op )\\w+ is missing$', reason) -%}
-    {%- do return(
-        'columns has ' ~ reason.split(' ')[0] ~ ', and no line has it: correct the name. If the source leaves such '
-        ~ 'fields out, set missing_fields.'
     ) -%}
   {%- elif 'op' in names -%}
     {%- do return('It looks like an event of Debezium. The reason says what it lacks, or what of it does not fit.') -%}
