@@ -186,7 +186,11 @@ def test_nothing_is_left_of_the_subjects(
     query = "select distinct place, found from versioned_collapsing_certificates where status = 'not reached'"
     ((backup, _), *others) = found = project.query(f"{query} order by 1")
     assert re.fullmatch(r"Memory\('before'\) of 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC", backup)
-    assert [place for place, _ in others] == ["detached parts of forget.loose", "dropped table forget.loose"]
+    # Other tests on this server have dropped tables too.
+    assert [place for place, _ in others if " forget." in place] == [
+        "detached parts of forget.loose",
+        "dropped table forget.loose",
+    ]
     assert {rows for _, rows in found} == {None}
 
     # ClickHouse leaves the secret out of what it logs.

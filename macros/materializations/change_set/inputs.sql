@@ -209,8 +209,9 @@
   {%- endif -%}
   {%- set line = found[0]['line'] -%}
   {%- set missing = modules.re.findall('^(\\w+) is missing$', found[0]['reason']) if has_other_events -%}
-  {%- set advice = 'columns has ' ~ missing[0] ~ ', and no row has it: correct the name. If the source leaves such '
-      ~ 'fields out, set missing_fields.' if missing else versioned_collapsing._get_line_advice(line, found[0]['reason']) -%}
+  {%- set advice = versioned_collapsing._get_line_advice(line, found[0]['reason']) if not missing else
+      'columns has ' ~ missing[0] ~ ', and no row has it: correct the name. If the source leaves such fields out, set '
+      ~ 'missing_fields.' -%}
   {%- do exceptions.raise_compiler_error(
       model.unique_id ~ ': none of ' ~ versioned_collapsing.format_count(unusable, 'line')
       ~ (' with a row in ' if has_other_events else ' in ')
