@@ -112,7 +112,7 @@ def _time_engines(clock: Clock, statements: list[dict[str, Any]]) -> None:
 
     time_calls(private_api, "launch_gateway", lambda: JVM)
     time_calls(spark_engine, "start_session", lambda: SESSION)
-    time_calls(metastore, "hold_long_views", lambda: CATALOG)
+    time_calls(metastore, "prepare", lambda: CATALOG)
     time_statements(
         RoutedSparkConnectionManager, "Spark", lambda: SPARK if clock.seconds[FIRST] or clock.seconds[SPARK] else FIRST
     )

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+from dbt.adapters.spark_clickhouse.spark.undo import Undo
 
 _RUN = """
 import json, sys
@@ -18,7 +21,7 @@ from dbt.adapters.spark_clickhouse.spark.session import start_session
 from dbt.adapters.spark_clickhouse.spark.table_folders import TableFolders
 
 folder, home = Path(sys.argv[1]), Path(sys.argv[1], "home")
-(home / "metastore" / "seg0").mkdir(parents=True)  # of a first start that died
+(home / "metastore" / "seg0").mkdir(parents=True, exist_ok=True)  # of a first start that died
 start_session(
     EmbeddedSparkCredentials(
         method="session", host="localhost", schema="shop", home=str(home), project_root=sys.argv[1],
@@ -175,11 +178,19 @@ CASES: dict[str, tuple[list[str], list[str], str, list[str], str | None, list[in
 
 
 @pytest.fixture(scope="module")
-def outcomes(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("folders")
+
+
+@pytest.fixture(scope="module")
+def outcomes(folder: Path) -> list[Any]:
     """For each case, the error, the remaining folders and the rows; and finally what is left in the undo folder."""
-    folder = tmp_path_factory.mktemp("folders")
     cases: list[Any] = [[setup, remains, sql, table] for setup, remains, sql, _, table, _, _ in CASES.values()]
     cases[0][0] = ["create schema shop", *cases[0][0]]
+    return _run(folder, cases)
+
+
+def _run(folder: Path, cases: list[Any]) -> list[Any]:
     process = subprocess.run(
         [sys.executable, "-c", _RUN, str(folder), json.dumps(cases)],
         cwd=folder,
@@ -208,3 +219,23 @@ def test_statement_ends_with(outcomes: list[Any], name: str) -> None:
 
 def test_nothing_is_kept_when_inserts_have_ended(outcomes: list[Any]) -> None:
     assert outcomes[-1] == []
+
+
+def test_tables_move_with_the_home(outcomes: list[Any], folder: Path) -> None:
+    """Here in the middle of an append, too."""
+    home, table = folder / "home", folder / SHOP / "m"
+    Undo(home).keep("shop.m", table)
+    (table / "part-9.parquet").write_text("half")
+    place = folder.with_name("another place's")
+    folder.rename(place)
+    statements = {
+        "shop.m": "insert into shop.m select 4",
+        "shop.o": "insert overwrite table shop.o select 3 as id, 'b' as name",
+        "shop.f": CREATE.format("shop.f"),
+        "default.f": "insert into default.f select 3",
+    }
+    found = _run(place, [[[], [], sql, table] for table, sql in statements.items()])
+    assert [error for error, _, _ in found[:-1]] == [None] * len(statements)
+    assert [rows for _, _, rows in found[:-1]] == [[1, 2, 3, 4], [3], [1, 2], [1, 2, 3]]
+    assert found[-1] == []
+    assert not folder.exists()

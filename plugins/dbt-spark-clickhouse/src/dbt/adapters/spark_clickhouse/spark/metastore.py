@@ -47,27 +47,32 @@ def clear_unfinished(home: Path) -> None:
         shutil.rmtree(home / "metastore")
 
 
-def hold_long_views(session: SparkSession, home: Path) -> None:
-    """Let the metastore store the text of views of any length.
-
-    Hive declares the text as `long varchar`, which Derby limits to 32,700 characters. A view of some thirty columns
-    that are parsed from JSON is longer. Either all columns are changed or none.
-    """
+def prepare(session: SparkSession, home: Path, warehouse: str) -> None:
+    """Let the metastore store the text of views of any length, and find its tables after ``home`` was moved or copied.
+    Either all is changed or nothing."""
     if not _is_finished(home):
         session.sql("show databases").collect()  # creates the metastore
     connection = private_api.jvm(session).java.sql.DriverManager.getConnection(url(home))
     try:
         connection.setAutoCommit(False)
-        for column in _short_columns(connection):
-            statement = connection.createStatement()
-            statement.execute("alter table TBLS add column LONG_TEXT clob")
-            statement.execute(f"update TBLS set LONG_TEXT = {column}")
-            statement.execute(f"alter table TBLS drop column {column} restrict")
-            statement.execute(f"rename column TBLS.LONG_TEXT to {column}")
+        _hold_long_views(connection)
+        if Path(warehouse).parent == home:
+            _follow_home(connection, Path(warehouse))
         connection.commit()
     finally:
         connection.rollback()
         connection.close()
+
+
+def _hold_long_views(connection: Any) -> None:
+    """Hive declares the text as `long varchar`, which Derby limits to 32,700 characters. A view of some thirty columns
+    that are parsed from JSON is longer."""
+    for column in _short_columns(connection):
+        statement = connection.createStatement()
+        statement.execute("alter table TBLS add column LONG_TEXT clob")
+        statement.execute(f"update TBLS set LONG_TEXT = {column}")
+        statement.execute(f"alter table TBLS drop column {column} restrict")
+        statement.execute(f"rename column TBLS.LONG_TEXT to {column}")
 
 
 def _short_columns(connection: Any) -> list[str]:
@@ -76,6 +81,35 @@ def _short_columns(connection: Any) -> list[str]:
     while columns.next():
         if columns.getString("TYPE_NAME") == "LONG VARCHAR":
             found.append(str(columns.getString("COLUMN_NAME")))
+    return found
+
+
+def _follow_home(connection: Any, warehouse: Path) -> None:
+    """Change the absolute paths that Hive keeps. With those of the old place, Spark would write there, and ClickHouse
+    would read here. Tables of a warehouse that the profile named before stay where they are: none of their folders is
+    here."""
+    (before,) = _texts(connection, "select DB_LOCATION_URI from DBS where NAME = 'default'")
+    if before == f"file:{warehouse}":
+        return
+    locations = _texts(connection, "select DB_LOCATION_URI from DBS union all select LOCATION from SDS")
+    names = [place.removeprefix(f"{before}/") for place in locations if place and place.startswith(f"{before}/")]
+    if not any((warehouse / name).is_dir() for name in names):
+        return
+    for table, column in (("DBS", "DB_LOCATION_URI"), ("SDS", "LOCATION"), ("SERDE_PARAMS", "PARAM_VALUE")):
+        changed = connection.prepareStatement(
+            f"update {table} set {column} = cast(? as varchar(4000)) || substr({column}, {len(before) + 1}) "
+            f"where {column} = ? or substr({column}, 1, {len(before) + 1}) = ?"
+        )
+        for position, text in enumerate((f"file:{warehouse}", before, f"{before}/"), 1):
+            changed.setString(position, text)
+        changed.execute()
+
+
+def _texts(connection: Any, query: str) -> list[str | None]:
+    rows = connection.createStatement().executeQuery(query)
+    found = []
+    while rows.next():
+        found.append(rows.getString(1))
     return found
 
 

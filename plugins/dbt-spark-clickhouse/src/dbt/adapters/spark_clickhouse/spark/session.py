@@ -139,7 +139,7 @@ def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
             atexit.register(stop)
         session = SparkSession(context).builder.config(conf=conf).enableHiveSupport().getOrCreate()
         if conf.get(metastore.URL_SETTING) == metastore.url(home):
-            metastore.hold_long_views(session, home)
+            metastore.prepare(session, home, credentials.warehouse_location)
         private_api.silence_errors()
         repair_partitions(restored)
 

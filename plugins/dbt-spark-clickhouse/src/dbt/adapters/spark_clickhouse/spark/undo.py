@@ -35,7 +35,7 @@ class Undo:
         draft = kept.with_name(f"{name}{_DRAFT}")
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir(parents=True)
-        (draft / "location").write_text(str(folder))
+        (draft / "location").write_text(os.path.relpath(folder, self.home))
         shutil.copytree(folder, draft / "files", copy_function=_link)
         draft.rename(kept)
         return kept
@@ -53,7 +53,7 @@ class Undo:
 
 def put_back(kept: Path) -> str:
     """Replace the current files of a table by those that were kept. Return its name."""
-    files, folder = kept / "files", Path((kept / "location").read_text())
+    files, folder = kept / "files", kept.parents[1] / (kept / "location").read_text()
     if files.is_dir():  # else it died after it had put them back
         logger.warning(f"Undoing an interrupted insert into {kept.name}")
         replaced = kept.with_name(f"{kept.name}.replaced{_DRAFT}")
