@@ -91,8 +91,11 @@ def _follow_home(connection: Any, warehouse: Path) -> None:
     (before,) = _texts(connection, "select DB_LOCATION_URI from DBS where NAME = 'default'")
     if before == f"file:{warehouse}":
         return
-    locations = _texts(connection, "select DB_LOCATION_URI from DBS union all select LOCATION from SDS")
-    names = [place.removeprefix(f"{before}/") for place in locations if place and place.startswith(f"{before}/")]
+    locations = _texts(
+        connection,
+        "select DB_LOCATION_URI from DBS union all select LOCATION from SDS where LOCATION is not null",
+    )
+    names = [place.removeprefix(f"{before}/") for place in locations if place.startswith(f"{before}/")]
     if not any((warehouse / name).is_dir() for name in names):
         return
     for table, column in (("DBS", "DB_LOCATION_URI"), ("SDS", "LOCATION"), ("SERDE_PARAMS", "PARAM_VALUE")):
@@ -105,11 +108,11 @@ def _follow_home(connection: Any, warehouse: Path) -> None:
         changed.execute()
 
 
-def _texts(connection: Any, query: str) -> list[str | None]:
+def _texts(connection: Any, query: str) -> list[str]:
     rows = connection.createStatement().executeQuery(query)
     found = []
     while rows.next():
-        found.append(rows.getString(1))
+        found.append(str(rows.getString(1)))
     return found
 
 
