@@ -12,9 +12,11 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import pyspark
 from pyspark import SparkConf
@@ -100,11 +102,7 @@ def use(warm: Gateway) -> None:
     def launch_gateway(conf: SparkConf, **process: Any) -> Any:
         if _needs_another_java(conf):
             return start(conf, **process)
-        os.environ.update(PYSPARK_GATEWAY_PORT=str(warm.port), PYSPARK_GATEWAY_SECRET=warm.secret)
-        try:
-            found = start(conf)
-        finally:
-            del os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"]
+        found = _connect(warm, start, conf)
         # Hadoop reads the folder for relative paths from this property when it is first asked for a file.
         found.jvm.java.lang.System.setProperty("user.dir", str(process["cwd"]))
         found.jvm.org.apache.hadoop.fs.FileSystem.closeAll()
@@ -120,6 +118,16 @@ def use(warm: Gateway) -> None:
 
     private_api.launch_gateway = launch_gateway
     private_api.end_gateway = end_gateway
+
+
+def _connect(warm: Gateway, start: Callable[..., Any], conf: SparkConf) -> Any:
+    """Have PySpark see the environment of a process that a JVM has started. The real one stays as it is: a thread that
+    copies it meanwhile would miss a key."""
+    import pyspark.java_gateway
+
+    given = {**os.environ, "PYSPARK_GATEWAY_PORT": str(warm.port), "PYSPARK_GATEWAY_SECRET": warm.secret}
+    with patch.object(pyspark.java_gateway, "os", SimpleNamespace(environ=given)):
+        return start(conf)
 
 
 def _needs_another_java(conf: SparkConf) -> bool:

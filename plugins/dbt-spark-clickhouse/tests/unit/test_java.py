@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -54,3 +55,20 @@ def test_without_a_java_the_message_says_where_one_was_sought(tmp_path: Path, mo
     old = java_at(tmp_path / "on_path", "11.0.2")
     with pytest.raises(FailedToConnectError, match=f"{old}, which the PATH has, is older"), java_for_spark(tmp_path):
         pass
+
+
+def test_no_name_is_removed_from_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A thread that copies the environment meanwhile would fail."""
+    ours = java_at(tmp_path / "ours")
+    for name in ("JAVA_HOME", "SPARK_CLICKHOUSE_JAVA"):
+        monkeypatch.setenv(name, "")  # so that it is as before in the end
+        del os.environ[name]
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(java, "_java_of_package", lambda: ours)
+    with java_for_spark(tmp_path):
+        during = dict(os.environ)
+    assert during["SPARK_CLICKHOUSE_JAVA"] == str(ours)
+    assert Path(during["JAVA_HOME"], "bin", "java").is_file()
+    assert os.environ.keys() >= during.keys()
+    assert not os.environ["JAVA_HOME"]
+    assert java_path() == ours

@@ -70,16 +70,12 @@ def java_for_spark(log: Path) -> Iterator[None]:
             f"The embedded Spark cannot start without Java: {place}.\n{advice}\nWhat Spark prints goes to {log}"
         )
     ours = {_HOME: str(_HOME_OF_OURS), _PROGRAM: str(java)} if java == _java_of_package() else {}
-    before = {name: os.environ.get(name) for name in ours}
+    before = {name: os.environ.get(name, "") for name in ours}
     os.environ.update(ours)
     try:
         yield
     finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+        os.environ.update(before)  # An empty text, not no text: a thread that copies them now would miss a key.
 
 
 @contextmanager
