@@ -56,6 +56,9 @@ for setup, remains, sql, table in json.loads(sys.argv[2]):
     left = [path for path in remains if (folder / path / "part-0.parquet").exists()]
     outcomes.append([error, left, rows(table) if table else None])
 outcomes.append([path.name for path in (home / "undo").glob("*")])
+(folder / "young" / "home").mkdir(parents=True, exist_ok=True)
+derby = f"jdbc:derby:;databaseName={folder}/young/home/metastore;create=true"
+spark._jvm.java.sql.DriverManager.getConnection(derby).close()
 (folder / "outcomes.json").write_text(json.dumps(outcomes))
 """
 
@@ -219,6 +222,11 @@ def test_statement_ends_with(outcomes: list[Any], name: str) -> None:
 
 def test_nothing_is_kept_when_inserts_have_ended(outcomes: list[Any]) -> None:
     assert outcomes[-1] == []
+
+
+def test_a_first_start_died_before_hive_made_its_tables(outcomes: list[Any], folder: Path) -> None:
+    young = folder / "young"
+    assert _run(young, [[["create schema shop"], [], CREATE.format("shop.a"), "shop.a"]])[0] == [None, [], [1, 2]]
 
 
 def test_tables_move_with_the_home(outcomes: list[Any], folder: Path) -> None:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 URL_SETTING = "spark.hadoop.javax.jdo.option.ConnectionURL"
+# Where Hive keeps absolute paths: tables and columns of the metastore.
+_PLACES = (("DBS", "DB_LOCATION_URI"), ("SDS", "LOCATION"), ("SERDE_PARAMS", "PARAM_VALUE"))
 _OTHER_CATALOGS = (URL_SETTING, "spark.hadoop.hive", "spark.hive", "spark.sql.catalog", "spark.sql.hive")
 
 
@@ -88,17 +90,22 @@ def _follow_home(connection: Any, warehouse: Path) -> None:
     """Change the absolute paths that Hive keeps. With those of the old place, Spark would write there, and ClickHouse
     would read here. Tables of a warehouse that the profile named before stay where they are: none of their folders is
     here."""
-    (before,) = _texts(connection, "select DB_LOCATION_URI from DBS where NAME = 'default'")
-    if before == f"file:{warehouse}":
+    metadata = connection.getMetaData()
+    # A first start that died may not have made all tables of Hive.
+    places = [(table, column) for table, column in _PLACES if metadata.getTables(None, None, table, None).next()]
+    if _PLACES[0] not in places:
         return
-    locations = _texts(
-        connection,
-        "select DB_LOCATION_URI from DBS union all select LOCATION from SDS where LOCATION is not null",
-    )
-    names = [place.removeprefix(f"{before}/") for place in locations if place.startswith(f"{before}/")]
-    if not any((warehouse / name).is_dir() for name in names):
+    for before in _texts(connection, "select DB_LOCATION_URI from DBS where NAME = 'default'"):
+        if before != f"file:{warehouse}":
+            _change_places(connection, places, before, warehouse)
+
+
+def _change_places(connection: Any, places: list[tuple[str, str]], before: str, warehouse: Path) -> None:
+    queries = [f"select {column} from {table} where {column} is not null" for table, column in places]
+    found = [place for query in queries for place in _texts(connection, query) if place.startswith(f"{before}/")]
+    if not any((warehouse / place.removeprefix(f"{before}/")).is_dir() for place in found):
         return
-    for table, column in (("DBS", "DB_LOCATION_URI"), ("SDS", "LOCATION"), ("SERDE_PARAMS", "PARAM_VALUE")):
+    for table, column in places:
         changed = connection.prepareStatement(
             f"update {table} set {column} = cast(? as varchar(4000)) || substr({column}, {len(before) + 1}) "
             f"where {column} = ? or substr({column}, 1, {len(before) + 1}) = ?"

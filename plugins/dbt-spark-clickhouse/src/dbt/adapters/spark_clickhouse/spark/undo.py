@@ -35,7 +35,8 @@ class Undo:
         draft = kept.with_name(f"{name}{_DRAFT}")
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir(parents=True)
-        (draft / "location").write_text(os.path.relpath(folder, self.home))
+        is_here = folder.is_relative_to(self.home)
+        (draft / "location").write_text(str(folder.relative_to(self.home) if is_here else folder))
         shutil.copytree(folder, draft / "files", copy_function=_link)
         draft.rename(kept)
         return kept
