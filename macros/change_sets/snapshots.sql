@@ -9,8 +9,8 @@
    A line that cannot be used leaves its row as it is stored. But if its key cannot be read, the line stops the model:
    it could be any row that is missing, and that row would be deleted. The model also stops for an extract without rows,
    for one that lacks more than the share `max_deletes` of the stored rows, and for one that changes rows at a version
-   that is not above the stored one. #}
-{% macro snapshot_changes(events, key, version, max_deletes=0.5) -%}
+   that is not above the stored one. By default, a tenth may be gone, and of a small table ten rows or half. #}
+{% macro snapshot_changes(events, key, version, max_deletes=none) -%}
   {%- do config(meta={'compares_extracts': true}) -%}
   {%- set columns = versioned_collapsing.read_column_types(events) -%}
   {%- do versioned_collapsing.validate_snapshot_changes(model, events, key, version, columns, max_deletes) -%}
@@ -77,7 +77,7 @@
 {% macro validate_snapshot_changes(model, events, key, version, columns, max_deletes) %}
   {%- set problems = versioned_collapsing.get_list_problems({'key': key}) -%}
   {%- set share = var('max_deletes', max_deletes) -%}
-  {%- if share is not number or share is boolean or share < 0 or share > 1 -%}
+  {%- if share is not none and (share is not number or share is boolean or share < 0 or share > 1) -%}
     {%- do problems.append("max_deletes is " ~ share ~ "; it takes a share from 0 to 1.") -%}
   {%- endif -%}
   {%- if columns and not problems -%}
@@ -152,6 +152,9 @@
 {# The version of the new extract. Raises an error if the extract cannot be used. #}
 {% macro get_extract_version_sql(key, max_deletes) -%}
   {%- set share = var('max_deletes', max_deletes) -%}
+  {%- set stored = 'count_if(_was_there)' -%}
+  {%- set allowed = 'greatest(0.1 * ' ~ stored ~ ', least(10, 0.5 * ' ~ stored ~ '))' if share is none
+      else share ~ ' * ' ~ stored -%}
   select
     max(_new_batch) as _new_batch,
     max(_old_version) as _stored_version,
@@ -168,9 +171,10 @@
         'Extract ', max(_new_batch), ' has no usable line. '
         'Its lines are in the quarantine. Correct them, or remove the extract.'
       ))
-      when count_if(_was_there and _lines = 0) > {{ share }} * count_if(_was_there) then raise_error(concat(
-        'Extract ', max(_new_batch), ' lacks ', count_if(_was_there and _lines = 0), ' of the ', count_if(_was_there),
-        ' stored rows, a greater share than max_deletes ({{ share }}). If the extract is incomplete, remove it. '
+      when count_if(_was_there and _lines = 0) > {{ allowed }} then raise_error(concat(
+        'Extract ', max(_new_batch), ' lacks ', count_if(_was_there and _lines = 0), ' of the ', {{ stored }},
+        ' stored rows, a greater share than max_deletes ({{ 0.1 if share is none else share }}). '
+        'If the extract is incomplete, remove it. '
         'If the rows are gone at the source, accept it: dbt run --select {{ model.name }}+ --vars \'{max_deletes: 1}\''
       ))
       else max(_new_version)
@@ -197,7 +201,7 @@
     {%- elif landed[extract.batch].hash != extract.hash -%}
       {%- do problems.append(
           place ~ "has changed since it was applied, so the stored rows are unknown. Put it back as it was and land "
-          ~ "the corrected extract as a new batch, or " ~ rebuild
+          ~ "the corrected extract under a higher number, or " ~ rebuild
       ) -%}
     {%- endif -%}
   {%- endfor -%}

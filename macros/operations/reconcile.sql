@@ -481,7 +481,8 @@
         ~ counts.differing_keys
         ~ "\nFind out which side is right. If it is the reference: a full refresh, or batches that are taken again, "
         ~ "bring back what is missing or different, a delete with a higher version removes what is unexpected, and "
-        ~ "`rebalance` removes what is doubled."
+        ~ "`rebalance` removes what is doubled. If runs have warned of conflicts for these keys, their versions do not "
+        ~ "tell the changes apart: take a version that does."
     ) -%}
   {%- endif -%}
 {% endmacro %}

@@ -39,7 +39,8 @@ CASES: list[Case] = [
     rows.names(),
     rows.upserts(),
     rows.of_another_tool(),
-    rows.misspelt(),
+    rows.misspelt("misspelt", "name is missing", ""),
+    rows.misspelt("misspelt_required", "name is null", ", required=['name']"),
     rows.deletes_by_place(),
 ]
 

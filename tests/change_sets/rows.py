@@ -150,7 +150,7 @@ def extracts() -> Case:
         Situation(
             "extracts",
             f"parse_upserts(SOURCE, key=['id'], columns={COLUMNS}, version='at')",
-            "snapshot_changes(EVENTS, key=['id'], version='at')",
+            "snapshot_changes(EVENTS, key=['id'], version='at', max_deletes=0.9)",
             {name: kind for name, kind in TYPES.items() if name != "at"},
             {"unique_key": "id"},
         ),
@@ -182,16 +182,16 @@ def of_another_tool() -> Case:
     )
 
 
-def misspelt() -> Case:
+def misspelt(name: str, reason: str, more: str) -> Case:
     """No row in batch 2 has a declared column: only a delete could be used, and nothing is applied."""
     lines: list[Line] = [
-        Broken(compact({"Op": "U", "id": key, "Name": "x", "at": iso(at(key))}), "name is missing") for key in range(20)
+        Broken(compact({"Op": "U", "id": key, "Name": "x", "at": iso(at(key))}), reason) for key in range(20)
     ]
     return Case(
         Situation(
-            "misspelt",
+            name,
             f"parse_upserts(SOURCE, key=['id'], columns={COLUMNS}, version='at', delete_version='ignore', "
-            "is_deleted={'Op': {'U': false, 'D': true}})",
+            f"is_deleted={{'Op': {{'U': false, 'D': true}}}}{more})",
             "one_change_per_key(EVENTS, key=['id'])",
             TYPES,
             {"unique_key": "id", "delete_version": "ignore"},
@@ -203,7 +203,7 @@ def misspelt() -> Case:
         [(1, "x", at(1), at(1))],
         stops=(
             "none of 21 lines with a row in batch 2 can be used. Nothing was applied.",
-            "20 lines: name is missing",
+            f"20 lines: {reason}",
             "columns has name, and no row has it: correct the name. If the source leaves such fields out, set",
         ),
     )

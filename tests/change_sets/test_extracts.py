@@ -28,11 +28,14 @@ STOPS: Mapping[str, str] = {
     "removed": "extract 1, which is stored in removed, is no longer in the landing zone",
     "replaced": "extract 1, which is stored in replaced, has changed since it was applied",
     "clock": "Extract 2 has changes at version 2024-12-31 23:59:59, which is not above 2025-01-01 00:00:01",
-    "mass": "Extract 2 lacks 3 of the 4 stored rows, a greater share than max_deletes (0.5)",
+    "mass": "Extract 2 lacks 3 of the 4 stored rows, a greater share than max_deletes (0.1)",
+    "tenth": "Extract 2 lacks 13 of the 120 stored rows, a greater share than max_deletes (0.1)",
     "nothing": "Extract 2 has no rows, so it would delete every row",
     "keyless": "Extract 2 has lines whose key cannot be read, so the deleted rows are unknown",
 }
-GOOD = {"moved": TWO, "blanks": HALF, "same": ONE, "two_targets": TWO, "older": ONE}
+MANY: Extract = [(key, "a", None) for key in range(120)]
+GOOD = {"moved": TWO, "blanks": HALF, "same": ONE, "two_targets": TWO, "older": ONE, "few": MANY[:108], "small": ONE[2:]}
+FIRST = {"tenth": MANY, "few": MANY}
 
 
 def situation(name: str) -> Situation:
@@ -105,12 +108,12 @@ def extracts(tmp_path_factory: pytest.TempPathFactory) -> Extracts:
         },
     )
     for name in names:
-        project.land(name, 1, lines(name, ONE, 1))
+        project.land(name, 1, lines(name, FIRST.get(name, ONE), 1))
     (first,) = project.run(1)
     shutil.rmtree(project.landing / "removed" / "batch=000001")
     project.land("replaced", 1, lines("replaced", TWO, 1))
     for name in {*names} - {"replaced", "same", "older"}:
-        rows = {"mass": HALF, "blanks": HALF, "nothing": []}.get(name, TWO)
+        rows = {"mass": HALF, "tenth": MANY[:107], "nothing": [], **GOOD}.get(name, TWO)
         more = ['{"id":'] if name == "keyless" else []
         project.land(name, 2, [*lines(name, rows, -1 if name == "clock" else 2), *more])
     project.land("same", 2, lines("same", ONE, 1))
@@ -144,7 +147,7 @@ def test_a_first_extract_is_all_upserts(extracts: Extracts) -> None:
 def test_what_cannot_be_compared_stops_and_changes_nothing(extracts: Extracts, name: str) -> None:
     status, message = extracts.second.nodes[f"{name}_changes"]
     assert (status, STOPS[name] in message) == ("error", True), message
-    assert extracts.live[name] == stored(ONE)
+    assert extracts.live[name] == stored(FIRST.get(name, ONE))
 
 
 @pytest.mark.parametrize("name", GOOD)
@@ -159,7 +162,7 @@ def test_a_second_target_gets_every_row(extracts: Extracts) -> None:
     assert stored(extracts.project.queries(rows=sql)["rows"]) == stored(TWO)
 
 
-@pytest.mark.parametrize(("name", "rows"), [("removed", TWO), ("replaced", TWO), ("clock", TWO), ("mass", HALF)])
+@pytest.mark.parametrize(("name", "rows"), [("removed", TWO), ("replaced", TWO), ("clock", TWO), ("mass", HALF), ("tenth", MANY[:107])])
 def test_the_command_of_the_message_mends_it(extracts: Extracts, name: str, rows: Extract) -> None:
     assert extracts.mended[name].success, extracts.mended[name].why()
     assert extracts.live_at_last[name] == stored(rows)

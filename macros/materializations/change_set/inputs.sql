@@ -193,8 +193,8 @@
 {% endmacro %}
 
 {# If no line can be used, the lines are not what the model takes them for, and the run stops: with the first batches of
-   a table (`is_first`), or if there are so many lines that it is no accident. The same goes if a field is missing or
-   does not fit, and only deletes can be used, for which their key is enough. #}
+   a table (`is_first`), or if there are so many lines that it is no accident. The same goes if a field is missing, is
+   null or does not fit, and only deletes can be used, for which their key is enough. #}
 {% macro validate_usable_lines(model, inputs, counts, is_first) %}
   {%- set batches = counts | list -%}
   {%- set unusable = counts.values() | map(attribute='quarantined') | select | sum -%}
@@ -204,13 +204,13 @@
     {%- do return(none) -%}
   {%- endif -%}
   {%- set found = versioned_collapsing._read_reasons(inputs, batches) -%}
-  {%- if has_other_events and not modules.re.search(' is missing$| does not fit ', found[0]['reason']) -%}
+  {%- if has_other_events and not modules.re.search(' is (missing|null)$| does not fit ', found[0]['reason']) -%}
     {%- do return(none) -%}
   {%- endif -%}
   {%- set line = found[0]['line'] -%}
-  {%- set missing = modules.re.findall('^(\\w+) is missing$', found[0]['reason']) if has_other_events -%}
+  {%- set missing = versioned_collapsing._get_misspelt_column(inputs, found[0]) -%}
   {%- set advice = versioned_collapsing._get_line_advice(line, found[0]['reason']) if not missing else
-      'columns has ' ~ missing[0] ~ ', and no row has it: correct the name. If the source leaves such fields out, set '
+      'columns has ' ~ missing ~ ', and no row has it: correct the name. If the source leaves such fields out, set '
       ~ 'missing_fields.' -%}
   {%- do exceptions.raise_compiler_error(
       model.unique_id ~ ': none of ' ~ versioned_collapsing.format_count(unusable, 'line')
@@ -219,6 +219,18 @@
       ~ versioned_collapsing._get_reasons(found) | join('\n  - ') ~ '\nA line begins: ' ~ line[:200] ~ '\n'
       ~ advice ~ "\nTo keep such lines in the quarantine and go on: --vars '{accept_unusable_lines: true}'"
   ) -%}
+{% endmacro %}
+
+{# The column that no row of these lines has, going by the most frequent reason; empty if there is none. A field that is
+   required is null for the parser, too, if a line lacks it. #}
+{% macro _get_misspelt_column(inputs, found) %}
+  {%- set known = inputs | sum(attribute='columns', start=[]) | reject('equalto', 'op') | list -%}
+  {%- set names = modules.re.findall('"([^"]*)" *:', found['line']) -%}
+  {%- for name, kind in modules.re.findall('^(\\w+) is (missing|null)$', found['reason'])
+      if name in known and (kind == 'missing' or name not in names) -%}
+    {%- do return(name) -%}
+  {%- endfor -%}
+  {%- do return('') -%}
 {% endmacro %}
 
 {# The number of lines that are not blank or of other tables. #}

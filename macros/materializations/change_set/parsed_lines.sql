@@ -112,6 +112,8 @@
   {%- do exceptions.warn(
       (events.identifier or events) ~ ': ' ~ fields[:20] | join('; ')
       ~ ('; and ' ~ (fields | length - 20) ~ ' more' if fields | length > 20 else '')
+      ~ ('. If a name in columns is misspelt, correct it, and take the batches again (reprocess_batches)'
+          if found | map(attribute='problem') | unique | list | length > 1 else '')
       ~ '. To take a field over: "A new column" in docs/your_project.md.'
   ) -%}
   {%- do return(

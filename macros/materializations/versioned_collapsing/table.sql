@@ -351,14 +351,15 @@
     ) -%}
     {%- do versioned_collapsing._warn_of_a_name_alike(existing_relation, column.name, stored) -%}
   {%- endfor -%}
+  {%- set feed_relation = versioned_collapsing.get_changes_relation(existing_relation) -%}
+  {%- set described = versioned_collapsing.read_feed_columns(existing_relation, feed_relation) if added else {} -%}
   {%- if added -%}
     {%- do log(
         existing_relation ~ ': added ' ~ added | map(attribute='name') | join(', ') ~ ', with the default in stored '
-        ~ 'rows until they change. To take the values of earlier changes: ' ~ apply.rebuild_command, info=true
+        ~ 'rows until they change. To take the values of earlier changes: ' ~ apply.rebuild_command
+        ~ ('. It begins the change feed, and the history in it, anew.' if described.feed), info=true
     ) -%}
   {%- endif -%}
-  {%- set feed_relation = versioned_collapsing.get_changes_relation(existing_relation) -%}
-  {%- set described = versioned_collapsing.read_feed_columns(existing_relation, feed_relation) if added else {} -%}
   {%- if described.feed -%}
     {%- do versioned_collapsing.alter_feed(feed_relation, described, []) -%}
   {%- endif -%}

@@ -194,7 +194,7 @@
 {# What an apply has done, without the counts that are 0. #}
 {% macro get_counts_text(counts) %}
   {%- set parts = [] -%}
-  {%- set unsaid = ('rows_read', 'keys', 'superseded', 'synthetic', 'truncates') -%}
+  {%- set unsaid = ('rows_read', 'keys', 'synthetic', 'truncates') -%}
   {%- for name in versioned_collapsing.get_count_names() if name not in unsaid and counts[name] -%}
     {%- do parts.append(
         versioned_collapsing.format_count(counts[name], name[:-1]) if name.endswith('s') else counts[name] ~ ' ' ~ name

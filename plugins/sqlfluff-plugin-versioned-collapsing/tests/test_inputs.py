@@ -132,6 +132,19 @@ def test_the_sql_of_a_macro_is_seen_and_not_fixed() -> None:
     assert linted.fix_string()[0] == sql
 
 
+@pytest.mark.parametrize("table", ["{{ ref('orders') }}", "{{ orders() }}"])
+def test_a_table_that_jinja_names_does_not_prevent_a_fix(table: str) -> None:
+    macros = "{% macro ref(name) %}shop.{{ name }}{% endmacro %}{% macro orders() %}shop.orders{% endmacro %}\n"
+    sql = f"select order_id, count() as n\nfrom {table}\ngroup by order_id\n"
+    config = FluffConfig(
+        configs={"rules": {"collapsing_engines": str(ENGINES)}},
+        overrides={"dialect": "clickhouse", "templater": "jinja", "rules": "versioned_collapsing"},
+    )
+    fixed, _ = Linter(config=config).lint_string(macros + sql, fix=True).fix_string()
+    expected = f"select order_id, sum(_sign) as n\nfrom {table}\ngroup by order_id having sum(_sign) <> 0\n"
+    assert fixed == macros + expected
+
+
 def test_refs_and_sources_of_the_jinja_templater_are_known(tmp_path: Path) -> None:
     source: dict[str, Any] = {
         **NODE,

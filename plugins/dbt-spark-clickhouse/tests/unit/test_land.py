@@ -46,11 +46,12 @@ def test_another_delimiter(tmp_path: Path) -> None:
     [
         (CSV + "3,c,1.00\n", "line 5: not as many fields as the header"),
         (CSV + "3,c,1.00,,\n", "line 5: not as many fields as the header"),
-        (CSV + '3,"c\n', "unexpected end of data"),
+        (CSV + '3,"c\n', "it's.csv: unexpected end of data"),
         ("id,name,name\n1,a,b\n", "two fields have the same name"),
         ("id,\n1,a\n", "field 2 of the header has no name"),
         # An extract without rows would delete all that the table has.
         ("", "it's.csv has no header, so it is not known which columns it has"),
+        ("id,name\n", "it's.csv has a header and no rows"),
     ],
 )
 def test_a_file_that_is_not_whole_lands_nothing(
@@ -83,5 +84,5 @@ def test_a_batch_has_no_negative_number(tmp_path: Path, capsys: pytest.CaptureFi
 def test_a_batch_stays_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert land(tmp_path, CSV) == 0
     assert land(tmp_path, "id\n1\n") == 2
-    assert "exists. Give the file another number, or remove the batch." in capsys.readouterr().err
+    assert "exists. Give the file a higher number." in capsys.readouterr().err
     assert len(rows(tmp_path)) == 2

@@ -483,3 +483,24 @@ def test_a_key_or_a_version_that_does_not_fit_is_said(tmp_path: Path, capsys: py
     said = capsys.readouterr().out
     assert "  Check --key and --version: 1 of 4 rows lack id or rev.\n" in said
     assert "  Check --key and --version: 1 of 4 rows have id and rev of another row, and other values.\n" in said
+
+
+def test_a_key_that_extracts_repeat_is_doubted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [{"id": number, "kind": number % 2} for number in range(4)]
+    land(tmp_path, *map(json.dumps, rows))
+    for name, doubt in {"id": "", "kind": "  Check --key: kind has 2 values in 4 rows of 1 extract.\n"}.items():
+        assert _start(tmp_path, f"by_{name}", "--kind", "extracts", "--key", name) == 0
+        said = capsys.readouterr().out
+        assert (doubt in said, "Check --key" in said) == (True, bool(doubt))
+
+
+@pytest.mark.parametrize(("name", "advice"), [("a.csv", "turn it into a batch"), ("a.parquet", "only lines of JSON")])
+def test_files_of_other_formats_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, advice: str
+) -> None:
+    folder = tmp_path / "landing" / "batch=1"
+    folder.mkdir(parents=True)
+    (folder / name).write_text("id\n1\n")
+    assert _start(tmp_path, "t", "--kind", "extracts", "--key", "id") == 2
+    said = capsys.readouterr().err
+    assert f"found batch=1/{name}: {advice}" in said

@@ -63,8 +63,9 @@ def _is_simple(select: Select) -> bool:
 
 
 def _is_literal(segment: BaseSegment) -> bool:
-    """Whether all of it is written in the file, with no part from a macro."""
-    return all(raw.pos_marker.is_literal() for raw in segment.raw_segments if raw.raw)
+    """Whether all of it but the name of its table is written in the file, with no part from a macro."""
+    name = {raw for table in segment.recursive_crawl("table_reference") for raw in table.raw_segments}
+    return all(raw.pos_marker.is_literal() for raw in segment.raw_segments if raw.raw and raw not in name)
 
 
 def _is_exact(argument: list[BaseSegment], select: Select) -> bool:

@@ -26,7 +26,7 @@ def main(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("file", type=Path, help="the CSV file")
     parser.add_argument("landing", type=Path, help="the folder of the table, which has the folders batch=N")
-    parser.add_argument("batch", type=int, help="the number of the batch; for daily extracts the day: 20260105")
+    parser.add_argument("batch", type=int, help="the number of the batch; for daily extracts the day and two digits: 2026010500")
     parser.add_argument("--delimiter", default=",", help="what is between two fields, by default a comma")
     parser.add_argument("--encoding", default="utf-8-sig", help="by default UTF-8, with a byte order mark or without")
     given = parser.parse_args(arguments)
@@ -36,14 +36,17 @@ def main(arguments: Sequence[str]) -> int:
         if given.batch < 0:
             raise LandError(f"the number of a batch is 0 or more, not {given.batch}")
         if batch.exists():
-            raise LandError(f"{batch} exists. Give the file another number, or remove the batch.")
+            raise LandError(f"{batch} exists. Give the file a higher number.")
         hidden.mkdir(parents=True, exist_ok=True)
         with (hidden / "part-00000.json").open("w", encoding="utf-8") as target:
             rows = sum(target.write(line) > 0 for line in _lines(given.file, given.encoding, given.delimiter))
+        if not rows:
+            raise LandError(f"{given.file} has a header and no rows")
         hidden.rename(batch)
     except (LandError, OSError, UnicodeError, LookupError, TypeError, csv.Error) as error:  # of csv.reader and open()
         shutil.rmtree(hidden, ignore_errors=True)
-        sys.stderr.write(f"land: {error}\n")
+        place = f"{given.file}: " if isinstance(error, csv.Error | UnicodeError) else ""
+        sys.stderr.write(f"land: {place}{error}\n")
         return 2
     sys.stdout.write(f"Landed {rows:,} rows as {batch}\n")
     return 0

@@ -194,7 +194,35 @@ def landed(landing: Path) -> list[dict[str, Any]]:
     """
     if not landing.is_dir():
         raise SampleError(f"{landing} is no folder. It is where the folders batch=N are.")
-    return list(_objects(landing))
+    found = list(_objects(landing))
+    if not found:
+        _refuse_other_formats(landing)
+    return found
+
+
+def _refuse_other_formats(landing: Path) -> None:
+    """Reject a landing zone whose files have no lines of JSON.
+
+    Raises:
+        SampleError: there is such a file; the message says what to do with it.
+    """
+    advice = {
+        ".csv": "turn it into a batch: dbt-spark-clickhouse land --help",
+        ".parquet": 'only lines of JSON are read here. "Parquet files" in docs/change_sets.md says how to write the models',
+    }
+    for file in local_files(landing):
+        if (name := Path(file.place)).suffix in advice:
+            raise SampleError(f"found {name}: {advice[name.suffix]}.")
+
+
+def doubts_about_extracts(rows: Sequence[dict[str, Any]], key: Sequence[str], landing: Path) -> list[str]:
+    """What speaks against a key of whole extracts, in each of which a row can be only once."""
+    extracts = len({file.place.partition("/")[0] for file in local_files(landing)})
+    values = len({json.dumps([row.get(name) for name in key], default=str) for row in rows})
+    if len(rows) <= values * extracts:
+        return []
+    of = "1 extract" if extracts == 1 else f"{extracts} extracts"
+    return [f"{' and '.join(key)} has {values} values in {len(rows)} rows of {of}"]
 
 
 def tables_of(lines: Sequence[dict[str, Any]]) -> list[str]:

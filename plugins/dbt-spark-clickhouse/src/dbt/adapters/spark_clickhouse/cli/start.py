@@ -53,7 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SampleError as error:
         sys.stderr.write(f"start: {error}\n")
         return 2
-    sys.stdout.write("".join([*map(_said, starts), *written, _next(starts, folder, given.package)]))
+    said = [_said(start, folder) for start in starts]
+    sys.stdout.write("".join([*said, *written, _next(starts, folder, given.package)]))
     return 0
 
 
@@ -339,7 +340,7 @@ def _with_codes(start: Start) -> Start:
     return replace(start, codes=tuple(sorted({*codes, *start.deletes})) if start.deletes else ())
 
 
-def _said(start: Start) -> str:
+def _said(start: Start, folder: Path) -> str:
     """What each column was taken for, and what else it could be."""
     sampled = start.sampled
     lines = [f"{start.name}: key {', '.join(start.key)}; version {start.version or 'of the bridge'}\n"]
@@ -352,8 +353,13 @@ def _said(start: Start) -> str:
         look = sampled.looks.get(name, "").removeprefix(f"{name} ")
         found += ["values beyond 1900 to 2299 become the nearest bound"] if name in sampled.open_ended else []
         lines.append(f"  {name:{width}}  {', '.join(filter(None, [*found, look]))}\n")
-    doubts = sampling.doubts_about(start.lines, start.key, start.version) if start.kind == "upserts" else []
-    return "".join([*lines, *(f"  Check --key and --version: {doubt}.\n" for doubt in doubts)])
+    if start.kind == "upserts":
+        doubts = sampling.doubts_about(start.lines, start.key, start.version)
+        lines += [f"  Check --key and --version: {doubt}.\n" for doubt in doubts]
+    if start.kind == "extracts":
+        doubts = sampling.doubts_about_extracts(start.lines, start.key, folder / start.landing)
+        lines += [f"  Check --key: {doubt}.\n" for doubt in doubts]
+    return "".join(lines)
 
 
 def _next(starts: Sequence[Start], folder: Path, package: str) -> str:
