@@ -25,10 +25,13 @@ from pyspark.serializers import UTF8Deserializer, read_int
 from dbt.adapters.spark_clickhouse import private_api
 from dbt.adapters.spark_clickhouse.spark.class_archive import java_options
 from dbt.adapters.spark_clickhouse.spark.metastore import URL_SETTING
+from dbt.adapters.spark_clickhouse.spark.session import JAVA_OF_LITTLE_DATA
 
 STARTS_WITHIN = 300  # seconds; two on an otherwise idle machine
 _MEMORY, _JAVA_OPTIONS = "spark.driver.memory", "spark.driver.extraJavaOptions"
-_OPTIONS = {_MEMORY: "4g", _JAVA_OPTIONS: f"-Duser.timezone=UTC -XX:+UseParallelGC{java_options()}"}
+_JAVA = ("-Duser.timezone=UTC ", f"-XX:+UseParallelGC{java_options()}")  # The file of Derby's log is between them.
+# Nearly all data of tests is little, and the compilers do not change what Spark answers.
+_OPTIONS = {_MEMORY: "4g", _JAVA_OPTIONS: "".join(_JAVA) + JAVA_OF_LITTLE_DATA}
 # These change what Java does. Tests of its start set OWN_JVM.
 _OF_JAVA = ("OWN_JVM", "JAVA_HOME", "JAVA_TOOL_OPTIONS", "SPARK_CONF_DIR", "SPARK_HOME", "TZ")
 _METASTORE = "org.apache.hadoop.hive.metastore.ObjectStore"
@@ -133,8 +136,8 @@ def _connect(warm: Gateway, start: Callable[..., Any], conf: SparkConf) -> Any:
 def _needs_another_java(conf: SparkConf) -> bool:
     """Whether there are options for the start of Java in addition to the adapter's own."""
     found = dict(conf.getAll())
-    begin, end = _OPTIONS[_JAVA_OPTIONS].split(" ", 1)  # The file of Derby's log is between them.
-    options = found.pop(_JAVA_OPTIONS, "")
+    begin, end = _JAVA
+    options = found.pop(_JAVA_OPTIONS, "").removesuffix(JAVA_OF_LITTLE_DATA)
     if found.pop(_MEMORY, "") != _OPTIONS[_MEMORY] or not (options.startswith(begin) and options.endswith(end)):
         return True
     others = {name for name in found if name.startswith(("spark.driver.", "spark.jars", "spark.hadoop.fs."))}

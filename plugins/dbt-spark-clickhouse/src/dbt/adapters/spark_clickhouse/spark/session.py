@@ -48,7 +48,7 @@ WITHOUT_CODE = {"spark.sql.codegen.factoryMode": "NO_CODEGEN", "spark.sql.codege
 # Java's first compiler alone makes slower code in half the time. Java would then reserve only 48 MB for code, which
 # Spark fills, instead of its usual 240. While its space for classes grows from the usual 21 MB, Java stops all threads
 # twice to collect all garbage.
-_JAVA_OF_LITTLE_DATA = " -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:MetaspaceSize=512m"
+JAVA_OF_LITTLE_DATA = " -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:MetaspaceSize=512m"
 # For a Spark that stays up and gets little data at a time. Its second compiler is told to compile only what is called
 # ten times as often as the default asks for.
 _OF_A_RESIDENT = {
@@ -208,7 +208,7 @@ def default_settings(credentials: EmbeddedSparkCredentials, *, is_data_little: b
     if _resident.is_set():
         java, more = _JAVA_OF_A_RESIDENT, _OF_A_RESIDENT
     elif is_data_little:
-        java, more = _JAVA_OF_LITTLE_DATA, _OF_LITTLE_DATA | WITHOUT_CODE
+        java, more = JAVA_OF_LITTLE_DATA, _OF_LITTLE_DATA | WITHOUT_CODE
     return {
         "spark.master": "local[*]",
         "spark.app.name": "dbt",
