@@ -51,7 +51,7 @@ def status(project: CollapsingProject, *command: str) -> str:
 
 
 def test_lines_and_events_of_all_batches(project: CollapsingProject) -> None:
-    assert project.run()["target"].message == "batches 1-2: 3 states, 1 delete, 2 duplicates"
+    assert project.run()["target"].message == "batches 1-2: 3 states, 1 delete, 2 duplicates, 2 superseded"
     assert project.query(f"{LEDGER} where status = 'applied'") == [(11, 1, 3, 1, 6, 2, 2, 0)]
     assert status(project) == "pass"
     # A truncate with what it is above; the row that it removes belongs to no event.
