@@ -82,7 +82,7 @@ def assert_documented_lags_are_told(client: Client, batches: int) -> None:
     [(count, taken, visible)] = client.query(of_table).result_rows
     assert count == batches
     assert all(0 < before < after < SECONDS for before, after in zip(taken, visible, strict=True))
-    of_view = of_view.replace("revenue_by_day", "revenue_by_region_and_month_live")
+    of_view = of_view.replace("'revenue_by_region'", "'revenue_by_region_and_month_live'")
     [(count, in_view)] = client.query(of_view).result_rows
     assert count == batches
     assert all(before < after < SECONDS for before, after in zip(visible, in_view, strict=True))
