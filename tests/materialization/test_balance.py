@@ -64,7 +64,7 @@ def test_lines_and_events_of_all_batches(project: CollapsingProject) -> None:
     assert "add up" not in shown
     project.command("alter table versioned_collapsing_ledger update lines = 1 where true settings mutations_sync = 1")
     assert " ".join(project.operation("collapse_status").split()).count("; these do not add up (") == 2
-    assert last.startswith("3 cancels, 3 deletes; 4 lines: 4 events (")
+    assert last.startswith("3 cancels, 3 deletes, 3 superseded; 4 lines: 4 events (")
 
 
 @pytest.mark.parametrize(
