@@ -34,7 +34,15 @@ STOPS: Mapping[str, str] = {
     "keyless": "Extract 2 has lines whose key cannot be read, so the deleted rows are unknown",
 }
 MANY: Extract = [(key, "a", None) for key in range(120)]
-GOOD = {"moved": TWO, "blanks": HALF, "same": ONE, "two_targets": TWO, "older": ONE, "few": MANY[:108], "small": ONE[2:]}
+GOOD = {
+    "moved": TWO,
+    "blanks": HALF,
+    "same": ONE,
+    "two_targets": TWO,
+    "older": ONE,
+    "few": MANY[:108],
+    "small": ONE[2:],
+}
 FIRST = {"tenth": MANY, "few": MANY}
 
 
@@ -162,7 +170,9 @@ def test_a_second_target_gets_every_row(extracts: Extracts) -> None:
     assert stored(extracts.project.queries(rows=sql)["rows"]) == stored(TWO)
 
 
-@pytest.mark.parametrize(("name", "rows"), [("removed", TWO), ("replaced", TWO), ("clock", TWO), ("mass", HALF), ("tenth", MANY[:107])])
+@pytest.mark.parametrize(
+    ("name", "rows"), [("removed", TWO), ("replaced", TWO), ("clock", TWO), ("mass", HALF), ("tenth", MANY[:107])]
+)
 def test_the_command_of_the_message_mends_it(extracts: Extracts, name: str, rows: Extract) -> None:
     assert extracts.mended[name].success, extracts.mended[name].why()
     assert extracts.live_at_last[name] == stored(rows)

@@ -60,7 +60,9 @@ def test_lines_and_events_of_all_batches(project: CollapsingProject) -> None:
     assert project.query(f"{LEDGER} where status = 'applied' order by at desc limit 1") == [(4, 0, 0, 0, 4, 3, 3, 1)]
     shown = project.operation("collapse_status")
     first, last = (" ".join(shown.split(f"applied {of}: ")[1].split()) for of in ("2 batches up to 2", "batch 3"))
-    assert first.startswith("3 states, 1 delete, 2 duplicates, 2 superseded; 11 lines: 1 blank, 3 quarantined, 1 ignored, 6 events (")
+    assert first.startswith(
+        "3 states, 1 delete, 2 duplicates, 2 superseded; 11 lines: 1 blank, 3 quarantined, 1 ignored, 6 events ("
+    )
     assert "add up" not in shown
     project.command("alter table versioned_collapsing_ledger update lines = 1 where true settings mutations_sync = 1")
     assert " ".join(project.operation("collapse_status").split()).count("; these do not add up (") == 2

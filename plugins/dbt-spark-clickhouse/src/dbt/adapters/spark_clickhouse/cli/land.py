@@ -26,7 +26,9 @@ def main(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("file", type=Path, help="the CSV file")
     parser.add_argument("landing", type=Path, help="the folder of the table, which has the folders batch=N")
-    parser.add_argument("batch", type=int, help="the number of the batch; for daily extracts the day and two digits: 2026010500")
+    parser.add_argument(
+        "batch", type=int, help="the number of the batch; for daily extracts the day and two digits: 2026010500"
+    )
     parser.add_argument("--delimiter", default=",", help="what is between two fields, by default a comma")
     parser.add_argument("--encoding", default="utf-8-sig", help="by default UTF-8, with a byte order mark or without")
     given = parser.parse_args(arguments)

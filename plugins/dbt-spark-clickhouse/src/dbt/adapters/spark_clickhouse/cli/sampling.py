@@ -208,7 +208,7 @@ def _refuse_other_formats(landing: Path) -> None:
     """
     advice = {
         ".csv": "turn it into a batch: dbt-spark-clickhouse land --help",
-        ".parquet": 'only lines of JSON are read here. "Parquet files" in docs/change_sets.md says how to write the models',
+        ".parquet": 'only lines of JSON are read here. "Parquet files" in docs/change_sets.md has the way',
     }
     for file in local_files(landing):
         if (name := Path(file.place)).suffix in advice:
