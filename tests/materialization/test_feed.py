@@ -196,6 +196,7 @@ def test_a_column_that_comes_without_rows_is_in_the_feed(make_project: MakeProje
     more = {"change_feed": True, "on_schema_change": "append_new_columns"}
     table.configure("select *, x * 2 as twice from changes", **more)
     assert table.build()["sums"] == "added the changes of target"
+    assert "target+ (which begins the change feed, and the history in it, anew)" in table.project.logged("JinjaLogInfo")
     assert table.query("select sum(c) from sums") == [(2,)]
     assert table.query("select count() from lives") == [(2,)]
 

@@ -357,7 +357,7 @@
     {%- do log(
         existing_relation ~ ': added ' ~ added | map(attribute='name') | join(', ') ~ ', with the default in stored '
         ~ 'rows until they change. To take the values of earlier changes: ' ~ apply.rebuild_command
-        ~ ('. It begins the change feed, and the history in it, anew.' if described.feed), info=true
+        ~ (' (which begins the change feed, and the history in it, anew)' if described.feed), info=true
     ) -%}
   {%- endif -%}
   {%- if described.feed -%}
