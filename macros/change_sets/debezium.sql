@@ -7,8 +7,7 @@
    nothing, and messages that are `_ignored`, have neither a version nor a reason. #}
 {% macro parse_debezium(
     source, key, columns, required=[], version=none, servers=[], epochs=[], encodings={}, ranges={}, toasted=[],
-    missing_fields='refuse', unavailable_value='__debezium_unavailable_value', table=none,
-    envelope_only=false
+    missing_fields='refuse', unavailable_value='__debezium_unavailable_value', table=none
 ) -%}
   {%- set tables = [table] if table is string else table or [] -%}
   {%- do versioned_collapsing.validate_parsing(
@@ -55,7 +54,7 @@
   {%- set lines = versioned_collapsing.get_lines_sql(source, versioned_collapsing.read_has_landed(source)) -%}
   with images as (
     {{ versioned_collapsing.get_envelopes_sql(
-        lines, key, places, columns, encodings, unavailable_value, tables, envelope_only
+        lines, key, places, columns, encodings, unavailable_value, tables
     ) }}
   ),
   typed as (

@@ -33,7 +33,7 @@
    which fields it has. If only the columns in `before` are read from the row before, its other fields are ignored. If
    Debezium's converter sends a schema, it puts the envelope into `payload`. A row without an envelope may also have a
    column of that name; it then has a key next to it. #}
-{% macro get_envelopes_sql(lines, key, before, columns, encodings, unavailable, tables=[], envelope_only=false) -%}
+{% macro get_envelopes_sql(lines, key, before, columns, encodings, unavailable, tables=[]) -%}
   {%- set fields = ['op', 'before', 'after', 'source', 'transaction'] -%}
   {%- set reads_all_before = before | length == columns | length -%}
   {%- set envelope = 'op: string, before: '
@@ -67,7 +67,7 @@
       select *, {{ is_wrapped | join(' and ') }} as _is_wrapped
       from (
         {{ versioned_collapsing.get_parsed_lines_sql(
-            versioned_collapsing.get_event_lines_sql(lines, columns, encodings, unavailable, envelope_only),
+            versioned_collapsing.get_event_lines_sql(lines, columns, encodings, unavailable),
             object, paths, '_json_text',
         ) }}
       )
@@ -152,26 +152,17 @@
    - documents of MongoDB, which come as a text
    - messages with a schema, which says how each value is encoded: dates become `2026-01-05`, decimals digits
 
-   A plain envelope is passed on as it is. That is found by three searches of the line's text, because it is parsed
-   later anyway. What cannot be read has a reason for an `op`, after an exclamation mark.
-
-   `envelope_only`: every line is a plain envelope, so Spark plans and compiles the query in half the time. An event
-   with a schema is refused: its values would be stored as they are encoded.
+   A plain envelope is passed on as it is. That is found by searches of the line's text, because it is parsed later
+   anyway. What cannot be read has a reason for an `op`, after an exclamation mark.
 
    The steps are functions of one array element each, so that no expression occurs twice in the SQL. #}
-{% macro get_event_lines_sql(lines, columns, encodings, unavailable, envelope_only) -%}
+{% macro get_event_lines_sql(lines, columns, encodings, unavailable) -%}
   select
     *,
-    {%- if envelope_only %}
-    transform(array({{ versioned_collapsing.get_json_line_sql('_raw_line') }}), _line -> if(
-      _line rlike r'"schema"\s*+:\s*+\{' and _line rlike r'"fields"\s*+:\s*+\[' and _line rlike r'"op"\s*+:',
-      '{"op":"!the event has a schema, which envelope_only does not read"}',
-      _line
-    ))[0] as _json_text
-    {%- else %}
     transform(array({{ versioned_collapsing.get_json_line_sql('_raw_line') }}), _line -> if(
       {{ versioned_collapsing._get_is_plain_sql('_line') }},
       _line,
+      /* other forms */
       transform(
         array(aggregate(
           array(1, 2, 3),
@@ -180,14 +171,28 @@
         )),
         _message -> {{ versioned_collapsing._get_event_json_sql('_message', columns, encodings, unavailable) }}
       )[0]
+      /* end of other forms */
     ))[0] as _json_text
-    {%- endif %}
   from ({{ lines }})
+{%- endmacro %}
+
+{# The SQL of a staging view without what reads other forms than plain envelopes, see get_is_other_form_sql; none if
+   there is nothing of the kind. #}
+{% macro get_sql_of_plain_envelopes(sql) %}
+  {%- set plain, times = modules.re.subn(
+      '(?s)/\\* other forms \\*/.*?/\\* end of other forms \\*/', "'{\"op\":\"!another form\"}'", sql
+  ) -%}
+  {%- do return(plain if times else none) -%}
+{% endmacro %}
+
+{# Whether a parsed line has a form that get_sql_of_plain_envelopes does not read. #}
+{% macro get_is_other_form_sql() -%}
+  _reason = 'another form'
 {%- endmacro %}
 
 {% macro _get_is_plain_sql(line) -%}
   {{ line }} rlike r'^\s*+(?:\{\s*+"(?:before|after|op|source|transaction|ts_ms)"\s*+:|null|$)'
-    and not contains({{ line }}, '"__')
+    and not (contains({{ line }}, '"__') and {{ line }} rlike r'"__[^"]*+"\s*+:')
     and not {{ line }} rlike r'"(?:before|after)"\s*+:\s*+(?:"|\{\s*+"[A-Za-z_]\w*+[.])'
     and not {{ line }} rlike r'"(?:updateDescription|patch)"\s*+:'
 {%- endmacro %}

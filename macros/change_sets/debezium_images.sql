@@ -2,7 +2,7 @@
    Both images must be complete, and their version is a column, because an event has one log position but two rows. #}
 {% macro parse_debezium_images(
     source, key, columns, version, required=[], encodings={}, ranges={}, missing_fields='refuse',
-    unavailable_value='__debezium_unavailable_value', envelope_only=false
+    unavailable_value='__debezium_unavailable_value'
 ) -%}
   {%- do versioned_collapsing.validate_parsing(
       key, columns, required, encodings, ranges,
@@ -22,9 +22,7 @@
   {%- endfor -%}
   {%- set lines = versioned_collapsing.get_lines_sql(source, versioned_collapsing.read_has_landed(source)) -%}
   with images as (
-    {{ versioned_collapsing.get_envelopes_sql(
-        lines, key, columns, columns, encodings, unavailable_value, envelope_only=envelope_only
-    ) }}
+    {{ versioned_collapsing.get_envelopes_sql(lines, key, columns, columns, encodings, unavailable_value) }}
   ),
   after_typed as (
     {{ versioned_collapsing.get_typed_columns_sql(

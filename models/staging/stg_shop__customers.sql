@@ -12,5 +12,4 @@
         'updated_at': 'timestamp',
     },
     required=['name', 'region', 'tier', 'credit_limit', 'updated_at'],
-    envelope_only=true,
 ) }}

@@ -10,5 +10,4 @@
         'updated_at': 'timestamp',
     },
     required=['sku', 'quantity', 'unit_price', 'updated_at'],
-    envelope_only=true,
 ) }}

@@ -13,5 +13,4 @@
         'updated_at': 'timestamp',
     },
     required=['customer_id', 'region', 'status', 'amount', 'items', 'created_at', 'updated_at'],
-    envelope_only=true,
 ) }}

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
-from tests.change_sets.cases import Case
+from tests.change_sets.cases import Case, plain
 from tests.support.change_set_project import Situation
 from tests.support.shop import REPOSITORY, Row
 
@@ -57,8 +57,7 @@ def _case(name: str, recorded: str, *, has_epochs: bool = True) -> Case:
     return Case(
         Situation(
             name,
-            "parse_debezium(SOURCE, key=['id'], columns={'id': 'bigint', 'note': 'string'}, envelope_only=true"
-            f"{more})",
+            plain(f"parse_debezium(SOURCE, key=['id'], columns={{'id': 'bigint', 'note': 'string'}}{more})"),
             "one_change_per_key(EVENTS, key=['id'])",
             {"id": "Int64", "note": "Nullable(String)", "_version": "Int128"},
             {"unique_key": "id"},

@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
 
-from tests.change_sets.cases import EPOCH, Broken, Case, Line, at, compact, scattered
+from tests.change_sets.cases import EPOCH, Broken, Case, Line, at, compact, plain, scattered
 from tests.support.change_set_project import Situation
 from tests.support.oracle import Event, Oracle
 
@@ -158,8 +158,10 @@ def binlog() -> Case:
     return Case(
         Situation(
             "binlog",
-            f"parse_debezium(SOURCE, key=['id'], columns={COLUMNS}, envelope_only=true, encodings={ENCODINGS}, "
-            f"ranges={{'small': [0, 255]}}, version='source.pos')",
+            plain(
+                f"parse_debezium(SOURCE, key=['id'], columns={COLUMNS}, encodings={ENCODINGS}, "
+                f"ranges={{'small': [0, 255]}}, version='source.pos')"
+            ),
             "one_change_per_key(EVENTS, key=['id'])",
             TYPES,
             {"unique_key": "id"},

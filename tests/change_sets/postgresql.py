@@ -10,14 +10,12 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from tests.change_sets.cases import Broken, Case, Line, at, compact, iso, scattered
+from tests.change_sets.cases import Broken, Case, Line, at, compact, iso, plain, scattered
 from tests.support import oracle
 from tests.support.change_set_project import Situation
 from tests.support.shop import Row
 
 COLUMNS = "{'id': 'bigint', 'amount': 'decimal(12,2)', 'note': 'string', 'at': 'timestamp'}"
-# One case omits it, and test_dialects.py has the other forms, which take Spark twice the time to read.
-PLAIN = "envelope_only=true"
 TYPES = {
     "id": "Int64",
     "amount": "Nullable(Decimal(12, 2))",
@@ -203,8 +201,8 @@ BROKEN: list[Line] = [
 # fmt: on
 
 
-def lines(events: Iterable[Event], rng: random.Random) -> list[Line]:
-    return [event.line(is_wrapped=rng.random() < 0.5) for event in events]
+def lines(events: Iterable[Event]) -> list[Line]:
+    return [event.line() for event in events]
 
 
 def latest_wins() -> Case:
@@ -223,7 +221,11 @@ def latest_wins() -> Case:
         if event.op in "cu" and rng.random() < 0.1
     ]
     run[2].append(GOOD)
-    texts = {number: scattered(BROKEN + SILENT + PASSED_OVER, lines(batch, rng), rng) for number, batch in run.items()}
+    mixed = {
+        number: [event.line(is_wrapped=rng.random() < 0.7) for event in batch] if number > 1 else lines(batch)
+        for number, batch in run.items()
+    }
+    texts = {number: scattered(BROKEN + SILENT + PASSED_OVER, batch, rng) for number, batch in mixed.items()}
     texts[2].append(altered(colour="red"))
     second = [*run[2], *run[3], GOOD]
     return Case(
@@ -285,13 +287,13 @@ def combined() -> Case:
     return Case(
         Situation(
             "combined",
-            f"parse_debezium(SOURCE, key=['id'], columns={columns}, toasted=['note', 'early'], {PLAIN})",
+            f"parse_debezium(SOURCE, key=['id'], columns={columns}, toasted=['note', 'early'])",
             "one_change_per_key(EVENTS, key=['id'])",
             {"id": "Int64", **dict(zip(combine, 2 * kinds, strict=True)), "_version": "Int128"},
             {"unique_key": "id", "combine": combine},
         ),
         {
-            number: scattered(broken, [_twice(line) for line in lines(delivered(batch, rng), rng)], rng)
+            number: scattered(broken, [_twice(line) for line in lines(delivered(batch, rng))], rng)
             for number, batch in cut(events, 3).items()
         },
         table.rows,
@@ -334,12 +336,12 @@ def moved_keys() -> Case:
 
     def of_table(name: str, events: Iterable[Event]) -> list[Line]:
         place = f'"schema":"public","table":"{name}","connector"'
-        return [line.replace('"connector"', place) for line in map(str, lines(events, rng))]
+        return [line.replace('"connector"', place) for line in map(str, lines(events))]
 
     return Case(
         Situation(
             "moved_keys",
-            f"parse_debezium(SOURCE, key=['id'], columns={COLUMNS}, {PLAIN}, table='public.mine')",
+            plain(f"parse_debezium(SOURCE, key=['id'], columns={COLUMNS}, table='public.mine')"),
             "one_change_per_key(EVENTS, key=['id'])",
             TYPES,
             {"unique_key": "id"},
@@ -363,7 +365,7 @@ def open_transaction() -> Case:
     return Case(
         Situation(
             "open_transaction",
-            f"parse_debezium(SOURCE, key=['id'], columns={COLUMNS}, {PLAIN})",
+            plain(f"parse_debezium(SOURCE, key=['id'], columns={COLUMNS})"),
             "one_change_per_key(EVENTS, key=['id'])",
             TYPES,
             {"unique_key": "id"},
@@ -387,7 +389,7 @@ def two_slots() -> Case:
     return Case(
         Situation(
             "two_slots",
-            f"parse_debezium(SOURCE, key=['id'], columns={COLUMNS}, {PLAIN})",
+            plain(f"parse_debezium(SOURCE, key=['id'], columns={COLUMNS})"),
             "one_change_per_key(EVENTS, key=['id'])",
             TYPES,
             {"unique_key": "id"},
@@ -423,12 +425,12 @@ def version_of_the_row() -> Case:
     return Case(
         Situation(
             "version_of_the_row",
-            f"parse_debezium(SOURCE, key=['id'], columns={COLUMNS}, {PLAIN}, version='at')",
+            plain(f"parse_debezium(SOURCE, key=['id'], columns={COLUMNS}, version='at')"),
             "one_change_per_key(EVENTS, key=['id'])",
             {**TYPES, "_version": "DateTime64(6, 'UTC')"},
             {"unique_key": "id"},
         ),
-        {number: scattered(broken, lines(delivered(batch, rng), rng), rng) for number, batch in cut(events, 3).items()},
+        {number: scattered(broken, lines(delivered(batch, rng)), rng) for number, batch in cut(events, 3).items()},
         left_by_moment.rows,
     )
 
@@ -496,7 +498,7 @@ def _signed(name: str) -> Case:
     return Case(
         Situation(
             name,
-            f"parse_debezium_images(SOURCE, key=['id'], columns={COLUMNS}, {PLAIN}, version='at', required=['amount'])",
+            f"parse_debezium_images(SOURCE, key=['id'], columns={COLUMNS}, version='at', required=['amount'])",
             "signed_rows(EVENTS, key=['id'])",
             {**TYPES, "_version": "DateTime64(6, 'UTC')"},
             {"unique_key": "id", "old_state": "stream"},

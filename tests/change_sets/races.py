@@ -26,8 +26,7 @@ def races(table: str = "accounts") -> Case:
     return Case(
         Situation(
             "races",
-            f"parse_debezium(SOURCE, key={key}, columns={COLUMNS}, toasted=['note'], table='public.{table}', "
-            "envelope_only=true)",
+            f"parse_debezium(SOURCE, key={key}, columns={COLUMNS}, toasted=['note'], table='public.{table}')",
             f"one_change_per_key(EVENTS, key={key})",
             {
                 name: "Int64" if name in key else "Nullable(String)" if name == "note" else "Nullable(Int64)"

@@ -104,7 +104,7 @@ def names() -> Case:
     return Case(
         Situation(
             "names",
-            f"parse_debezium(SOURCE, key={key}, columns={columns}, envelope_only=true, version='source.lsn_despite_races')",
+            f"parse_debezium(SOURCE, key={key}, columns={columns}, version='source.lsn_despite_races')",
             f"one_change_per_key(EVENTS, key={key})",
             {**dict.fromkeys(key, "Int64"), **dict.fromkeys(payload, "String"), "_version": "Int128"},
             {"unique_key": key},

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections import Counter
 
 from tests.change_sets import postgresql
 from tests.change_sets.cases import Case, ordered
@@ -52,6 +54,16 @@ def test_spark_reads_no_manifest_that_clickhouse_has(built: Built) -> None:
     read = set(re.findall(r"(?<!query )select \* from shop\.(\w+)_changes__manifest", built.project.log()))
     # A change set that stops has not given its manifest to ClickHouse.
     assert read <= {case.name for case in built.cases if case.stops}
+
+
+def test_all_lines_are_parsed_again_if_one_has_another_form(built: Built) -> None:
+    made = Counter(re.findall(r"create table shop\.(\w+)_changes__stg_", built.project.log()))
+    assert (made["combined"], made["latest_wins"]) == (2, 4)
+    seen = {
+        name: json.loads(built.project.spark_rows(f"{name}_changes__manifest", ["seen"])[0][0])[f"stg_{name}"]
+        for name in ("combined", "latest_wins")
+    }
+    assert [seen[name].get("has_other_forms") for name in seen] == [None, True]
 
 
 def test_fields_that_the_schema_does_not_know_are_warned_of(built: Built) -> None:

@@ -50,9 +50,7 @@
   {% set existing = adapter.get_relation(database=database, schema=schema, identifier=model['alias']) %}
   {% set inputs = [] if lake else versioned_collapsing.read_inputs(model, pending, compiled_code) %}
   {% do versioned_collapsing.validate_whole_views(model, landed, pending) %}
-  {% set known = {} if should_full_refresh() else versioned_collapsing.read_seen(
-      manifest, config.get('file_format', 'parquet'), inputs
-  ) %}
+  {% set known = versioned_collapsing.read_seen(manifest, config.get('file_format', 'parquet'), inputs) %}
 
   {# In this order, there is never a change set, or a manifest, beside the parsed lines of another build. Iceberg
      deletes no files unless it is told to purge them. #}
@@ -66,11 +64,7 @@
     {%- endcall %}
   {% endfor %}
   {% for input in inputs if input.is_parsed_here %}
-    {% call statement('parse_lines') -%}
-      {{ versioned_collapsing.get_create_parsed_lines_sql(
-          input, pending, config.get('file_format', 'parquet'), keeps_text=model.language == 'python'
-      ) }}
-    {%- endcall %}
+    {% do versioned_collapsing.parse_lines(model, input, pending) %}
   {% endfor %}
   {% if lake %}
     {% do versioned_collapsing.create_lake_feed(model, lake, landed, pending, is_snapshot=not applied) %}
@@ -80,7 +74,7 @@
   {% endif %}
   {% set counts = versioned_collapsing.read_counts(model, inputs, pending, not found.by_any) %}
   {# What stops the run is not forgotten with the manifest: an empty one keeps what was seen before. #}
-  {% set stray = versioned_collapsing.read_stray_event_problems(inputs, known) %}
+  {% set stray = versioned_collapsing.read_stray_event_problems(inputs) %}
   {% if stray %}
     {% call statement('create_manifest') -%}
       {{ versioned_collapsing.get_create_manifest_sql(
@@ -93,7 +87,7 @@
     {{ versioned_collapsing.get_create_manifest_sql(
         manifest, landed, pending, is_complete, counts, config.get('file_format', 'parquet'),
         local_md5(invocation_id ~ model.unique_id), definition, versioned_collapsing.get_own_parsed_lines(inputs),
-        versioned_collapsing.get_seen(inputs, known)
+        versioned_collapsing.get_seen(inputs)
     ) }}
   {%- endcall %}
   {% set code = versioned_collapsing.get_change_set_code(

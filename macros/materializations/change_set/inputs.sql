@@ -70,48 +70,15 @@
 {% endmacro %}
 
 {# The number of lines of each batch in the inputs: all lines, lines that say nothing, lines that cannot be used,
-   messages that are passed over, and events. Each kind has a condition of its own, so a line that is of no kind shows
-   in the sum. None for a count that an input cannot tell. #}
+   messages that are passed over, and events. None for a count that an input cannot tell. #}
 {% macro count_lines(inputs, pending) %}
   {%- set counts = {} -%}
   {%- for input in inputs -%}
-    {%- set conditions = versioned_collapsing.get_line_conditions(
-        input.columns + (['_is_blank'] if input.parsed else [])
-    ) -%}
-    {%- set query -%}
-      select
-        _batch as batch,
-        count(*) as lines
-        {%- for name, condition in conditions.items() %},
-        {{ 'count_if(' ~ condition ~ ')' if condition else 'cast(null as bigint)' }} as {{ name }}
-        {%- endfor %}
-        {%- if '_is_deleted' in input.columns and conditions['events'] %},
-        count_if({{ conditions['events'] }} and not coalesce(_is_deleted, false)
-          {{- ' and not _is_truncate' if '_is_truncate' in input.columns }}) as rows
-        {%- endif %}
-        {%- if '_table' in input.columns %},
-        array_join(array_sort(collect_set(if(_reason is null, _table, null))), ', ') as tables
-        {%- endif %}
-        {%- if '_ignored' in input.columns %},
-        array_join(array_sort(collect_set(
-          if(_ignored like 'table %', substr(_ignored, 7), null)
-        )), ', ') as others
-        {%- endif %}
-        {%- if '_event_ms' in input.columns %},
-        {{ versioned_collapsing._get_positions_sql() }}
-        {%- endif %}
-        {%- if '_first_lsn' in input.columns %},
-        min(_first_lsn) as first_lsn
-        {%- endif %}
-      from {{ input.parsed or input.relation }}
-      where _batch in ({{ pending | join(', ') }})
-      group by _batch
-    {%- endset -%}
-    {%- set found = {} -%}
-    {%- for row in run_query(query).rows -%}
-      {%- do found.update({row['batch'] | int: row}) -%}
-    {%- endfor -%}
-    {%- do input.update({'lines': {}, 'tables': [], 'others': [], 'found': found}) -%}
+    {%- if 'found' not in input -%}
+      {%- do input.update({'found': versioned_collapsing.read_line_counts(input, pending)}) -%}
+    {%- endif -%}
+    {%- set found = input.found -%}
+    {%- do input.update({'lines': {}, 'tables': [], 'others': []}) -%}
     {%- for row in found.values() -%}
       {%- for name in ('tables', 'others') if row.get(name) -%}
         {%- do input[name].extend(row[name].split(', ')) -%}
@@ -128,15 +95,6 @@
   {%- endfor -%}
   {%- do return(counts) -%}
 {% endmacro %}
-
-{# For each batch, of the events with a time: the lowest and highest position, the newest time, and their number. #}
-{% macro _get_positions_sql() -%}
-  {%- set is_timed = '_reason is null and _event_ms is not null' -%}
-  min(if({{ is_timed }}, _version, null)) as lowest,
-  max(if({{ is_timed }}, _version, null)) as highest,
-  max(if({{ is_timed }}, _event_ms, null)) as newest,
-  count_if({{ is_timed }}) as timed
-{%- endmacro %}
 
 {# A table does not say how it was built, so it is compared with the files. A table that keeps every line must have as
    many lines as the files. Any other table must have at least some. #}
@@ -387,11 +345,11 @@
   {%- do return(kept) -%}
 {% endmacro %}
 
-{# Why the counted events cannot be those of one table on one server. `known` is what the change set had seen before. #}
-{% macro read_stray_event_problems(inputs, known) %}
+{# Why the counted events cannot be those of one table on one server, given what the change set had seen before. #}
+{% macro read_stray_event_problems(inputs) %}
   {%- set problems = [] -%}
   {%- for input in inputs -%}
-    {%- set tables = (known.get(input.name, {}).get('tables', []) + input.get('tables', [])) | unique | list -%}
+    {%- set tables = (input.seen.get('tables', []) + input.get('tables', [])) | unique | list -%}
     {%- if tables | length > 1 -%}
       {%- do problems.append(
           'the events of ' ~ input.name ~ ' are of several tables: ' ~ tables | join(', ')
@@ -399,7 +357,7 @@
           ~ '\'. The events of other tables are then left out and counted.'
       ) -%}
     {%- endif -%}
-    {%- set moved = versioned_collapsing._read_move(input, known.get(input.name, {})) -%}
+    {%- set moved = versioned_collapsing._read_move(input) -%}
     {%- if moved -%}
       {%- do problems.append(
           'batch ' ~ moved.batch ~ ' of ' ~ input.name ~ ' ends with '
@@ -418,13 +376,14 @@
    server or was restored, and the table would stand still. A server can commit no event that is newer and lower, in
    whatever order events land. `begin` is the time above all that came from the old server: a batch can have events of
    both servers, and lines of the old one can land again later. #}
-{% macro _read_move(input, known) %}
-  {%- set before = dict(known) -%}
+{% macro _read_move(input) %}
+  {%- set before = dict(input.seen) -%}
   {%- set limits = {} -%}
   {%- set found = input.get('found', {}) -%}
   {%- for batch in found | sort if '_event_ms' in input.columns and found[batch].highest is not none -%}
     {%- set row = found[batch] -%}
-    {%- if before.get('highest') and row.lowest < before.highest and row.newest | int > before.newest | int -%}
+    {%- if before.get('highest') and row.lowest is not none and row.lowest < before.highest
+        and row.newest | int > before.newest | int -%}
       {%- do limits.update({batch: dict(before)}) -%}
     {%- endif -%}
     {%- do before.update(versioned_collapsing._get_highest(before, row)) -%}
@@ -488,27 +447,33 @@
   {%- do versioned_collapsing.raise_problems(model.unique_id, stray, 'a change_set') -%}
 {% endmacro %}
 
-{# What a change set had seen of each input when it was last built: tables, the highest position and the newest time. It
-   is read only if there are Debezium events. #}
+{# What a change set had seen of each input when it was last built: tables, the highest position, the newest time, and
+   whether most lines had other forms than plain envelopes. Each input gets its own as `seen`. #}
 {% macro read_seen(manifest, file_format, inputs) %}
+  {%- set known = {} -%}
   {%- set is_needed = [] -%}
-  {%- for input in inputs if '_table' in input.columns or '_event_ms' in input.columns -%}
+  {%- for input in inputs
+      if input.is_parsed_here or '_table' in input.columns or '_event_ms' in input.columns -%}
     {%- do is_needed.append(input.name) -%}
   {%- endfor -%}
-  {%- if is_needed -%}
+  {%- if is_needed and not should_full_refresh() -%}
     {%- for row in versioned_collapsing.read_kept_manifest(manifest, file_format, is_one_row_enough=true) -%}
-      {%- do return(fromjson(row.get('seen') or '{}')) -%}
+      {%- do known.update(fromjson(row.get('seen') or '{}')) -%}
     {%- endfor -%}
   {%- endif -%}
-  {%- do return({}) -%}
+  {%- for input in inputs -%}
+    {%- do input.update({'seen': known.get(input.name, {})}) -%}
+  {%- endfor -%}
+  {%- do return(known) -%}
 {% endmacro %}
 
 {# The same as JSON, updated with what this run has seen. #}
-{% macro get_seen(inputs, known) %}
+{% macro get_seen(inputs) %}
   {%- set seen = {} -%}
   {%- for input in inputs -%}
-    {%- set before = dict(known.get(input.name, {})) -%}
+    {%- set before = dict(input.seen) -%}
     {%- do before.update({'tables': (before.get('tables', []) + input.get('tables', [])) | unique | list}) -%}
+    {%- if input.get('has_other_forms') -%}{%- do before.update({'has_other_forms': true}) -%}{%- endif -%}
     {%- for row in input.get('found', {}).values() if row.get('highest') is not none -%}
       {%- do before.update(versioned_collapsing._get_highest(before, row)) -%}
     {%- endfor -%}
@@ -532,7 +497,7 @@
     {%- set relation = adapter.get_relation(node.database, node.schema, node.alias) -%}
     {%- if relation is not none and relation.is_view -%}
       {%- do problems.extend(versioned_collapsing.get_partial_view_problems(
-          relation, versioned_collapsing._read_view_text(relation), locations
+          relation, versioned_collapsing.read_view_text(relation), locations
       )) -%}
     {%- endif -%}
   {%- endfor -%}
@@ -550,17 +515,6 @@
     {%- do problems.append(relation ~ ' was built before the first batch landed in ' ~ location) -%}
   {%- endfor -%}
   {%- do return(problems) -%}
-{% endmacro %}
-
-{# The adapter may know the statement that made the view. #}
-{% macro _read_view_text(relation) %}
-  {%- set known = adapter.view_statement(relation.schema, relation.identifier)
-      if adapter.view_statement is defined else '' -%}
-  {%- if known -%}{%- do return(known) -%}{%- endif -%}
-  {%- for row in run_query('describe table extended ' ~ relation).rows if row[0] == 'View Text' -%}
-    {%- do return(row[1] | string) -%}
-  {%- endfor -%}
-  {%- do return('') -%}
 {% endmacro %}
 
 {# Whether a text is what dbt writes to read an input with --empty (nothing) or --sample (a span of time). #}

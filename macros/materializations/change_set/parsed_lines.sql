@@ -121,9 +121,65 @@
   ) -%}
 {% endmacro %}
 
-{# The lines of the batches that a run takes, parsed. For SQL, the text is kept only for lines that cannot be used.
-   Spark reads the lines of a block in their order, so `_line_id` grows by one from line to line. #}
-{% macro get_create_parsed_lines_sql(input, pending, file_format, keeps_text=false) -%}
+{# Parses the lines of the batches that a run takes, into a table, and counts them. The lines of most streams are plain
+   envelopes, and are read as such first: Spark plans that in half the time. If a line has another form, the view parses
+   all lines again. If most lines have, later runs begin with the view (`has_other_forms`). #}
+{% macro parse_lines(model, input, pending) %}
+  {%- set plain = none if input.seen.has_other_forms
+      else versioned_collapsing._read_sql_of_plain_envelopes(input.relation) -%}
+  {%- do versioned_collapsing._create_parsed_lines(model, input, plain or input.relation, pending) -%}
+  {%- if plain is none or not pending -%}{%- do return(none) -%}{%- endif -%}
+  {%- set others = input.found.values() | map(attribute='other_forms') | map('int') | sum -%}
+  {%- if others -%}
+    {%- set lines = input.found.values() | map(attribute='lines') | map('int') | sum -%}
+    {%- do input.update({'has_other_forms': 2 * others > lines}) -%}
+    {%- call statement('drop') -%}
+      drop table {{ input.parsed }} purge
+    {%- endcall -%}
+    {%- do versioned_collapsing._create_parsed_lines(model, input, input.relation, pending) -%}
+  {%- endif -%}
+{% endmacro %}
+
+{% macro _create_parsed_lines(model, input, lines, pending) %}
+  {%- call statement('parse_lines') -%}
+    {{ versioned_collapsing._get_create_parsed_lines_sql(
+        input, lines, pending, model.config.file_format or 'parquet', keeps_text=model.language == 'python'
+    ) }}
+  {%- endcall -%}
+  {%- if pending -%}
+    {%- do input.update({'found': versioned_collapsing.read_line_counts(input, pending)}) -%}
+  {%- endif -%}
+{% endmacro %}
+
+{# A view's query, as far as it reads plain envelopes; none if it reads nothing else, or if its text is not known. #}
+{% macro _read_sql_of_plain_envelopes(view) %}
+  {%- set name = '(?:`[^`]*`|[^\\s`])+' -%}
+  {%- set query = modules.re.sub(
+      '(?s)^(?:\\s|/\\*.*?\\*/)*create or replace view ' ~ name ~ '\\s+as\\s', '',
+      versioned_collapsing.read_view_text(view)
+  ) -%}
+  {%- if modules.re.match('(?s)(?:\\s|/\\*.*?\\*/)*create\\s', query)
+      or modules.re.search(';\\s*(?:/\\*.*?\\*/\\s*|--.*)?$', query) -%}
+    {%- do return(none) -%}
+  {%- endif -%}
+  {%- set plain = versioned_collapsing.get_sql_of_plain_envelopes(query) -%}
+  {%- do return(plain if plain is none else '(' ~ plain ~ '\n)') -%}
+{% endmacro %}
+
+{# The adapter may know the statement that made the view. #}
+{% macro read_view_text(relation) %}
+  {%- set known = adapter.view_statement(relation.schema, relation.identifier)
+      if adapter.view_statement is defined else '' -%}
+  {%- if known -%}{%- do return(known) -%}{%- endif -%}
+  {%- for row in run_query('describe table extended ' ~ relation).rows if row[0] == 'View Text' -%}
+    {%- do return(row[1] | string) -%}
+  {%- endfor -%}
+  {%- do return('') -%}
+{% endmacro %}
+
+{# For SQL, the text is kept only for lines that cannot be used. Spark reads the lines of a block in their order, so
+   `_line_id` grows by one from line to line. #}
+{% macro _get_create_parsed_lines_sql(input, lines, pending, file_format, keeps_text) -%}
   {%- set is_blank = versioned_collapsing.get_line_conditions(input.columns)['blank'] -%}
   create table {{ input.parsed }} using {{ file_format }} as
   select
@@ -133,8 +189,63 @@
     {{ '_raw_line' if keeps_text else 'if(_reason is null, null, _raw_line) as _raw_line' }},
     {{ is_blank }} as _is_blank,
     monotonically_increasing_id() as _line_id
-  from {{ input.relation }}
+  from {{ lines }}
   where {{ '_batch in (' ~ pending | join(', ') ~ ')' if pending else 'false' }}
+{%- endmacro %}
+
+{# What Spark counts in the lines of an input, by batch. Each kind of line has a condition of its own, so a line that is
+   of no kind shows in the sum. #}
+{% macro read_line_counts(input, pending) %}
+  {%- set conditions = versioned_collapsing.get_line_conditions(
+      input.columns + (['_is_blank'] if input.parsed else [])
+  ) -%}
+  {%- set query -%}
+    select
+      _batch as batch,
+      count(*) as lines
+      {%- for name, condition in conditions.items() %},
+      {{ 'count_if(' ~ condition ~ ')' if condition else 'cast(null as bigint)' }} as {{ name }}
+      {%- endfor %}
+      {%- if '_is_deleted' in input.columns and conditions['events'] %},
+      count_if({{ conditions['events'] }} and not coalesce(_is_deleted, false)
+        {{- ' and not _is_truncate' if '_is_truncate' in input.columns }}) as rows
+      {%- endif %}
+      {%- if input.is_parsed_here %},
+      count_if({{ versioned_collapsing.get_is_other_form_sql() }}) as other_forms
+      {%- endif %}
+      {%- if '_table' in input.columns %},
+      array_join(array_sort(collect_set(if(_reason is null, _table, null))), ', ') as tables
+      {%- endif %}
+      {%- if '_ignored' in input.columns %},
+      array_join(array_sort(collect_set(
+        if(_ignored like 'table %', substr(_ignored, 7), null)
+      )), ', ') as others
+      {%- endif %}
+      {%- if '_event_ms' in input.columns %},
+      {{ versioned_collapsing._get_positions_sql(input.get('seen', {})) }}
+      {%- endif %}
+      {%- if '_first_lsn' in input.columns %},
+      min(_first_lsn) as first_lsn
+      {%- endif %}
+    from {{ input.parsed or input.relation }}
+    where _batch in ({{ pending | join(', ') }})
+    group by _batch
+  {%- endset -%}
+  {%- set found = {} -%}
+  {%- for row in run_query(query).rows -%}
+    {%- do found.update({row['batch'] | int: row}) -%}
+  {%- endfor -%}
+  {%- do return(found) -%}
+{% endmacro %}
+
+{# For each batch, of the events with a time: the lowest position of those that are newer than all before this run, the
+   highest position, the newest time, and their number. #}
+{% macro _get_positions_sql(seen) -%}
+  {%- set is_timed = '_reason is null and _event_ms is not null' -%}
+  min(if({{ is_timed ~ (' and _event_ms > ' ~ seen.newest if seen.newest else '') }}, _version, null)) as lowest,
+  max(if({{ is_timed }}, _version, null)) as highest,
+  max(if({{ is_timed }}, _event_ms, null)) as newest,
+  count_if({{ is_timed }}) as timed
 {%- endmacro %}
 
 {# Where the SQL of a change set reads the lines of a staging model, and the condition on which it takes a line. Parsing

@@ -67,6 +67,7 @@
   {#- Create the table, or recover the existing one. -#}
   {% set target_relation = versioned_collapsing.get_table_to_apply_to(this, existing_relation, is_rebuild) %}
   {% do versioned_collapsing.keep_lock(apply) %}
+  {% set is_applied = false %}
   {% set is_altered = is_rebuild or ledger.unfinished or tables.tombstones is none or options.projections %}
   {% if is_rebuild %}
     {% do versioned_collapsing.create_versioned_collapsing_table(target_relation, options, columns) %}
@@ -80,10 +81,10 @@
       {% set ledger = versioned_collapsing.read_ledger(target_relation, model) %}
       {% set apply = dict(apply, number=ledger.number + 1) %}
     {% endif %}
-    {% if apply.change_set and apply.change_set == ledger.applied_change_set %}
+    {% set is_applied = apply.change_set and apply.change_set == ledger.applied_change_set %}
+    {% if is_applied %}
       {% set apply = versioned_collapsing.get_apply_of_nothing(apply) %}
       {% set manifest = dict(manifest, batches=[]) %}
-      {% set sql = 'select * from ' ~ versioned_collapsing.get_subquery_sql(sql) ~ ' where false' %}
     {% endif %}
     {% do versioned_collapsing.validate_batches_are_new(target_relation, options, manifest, ledger, apply) %}
     {% set reprocessed = manifest.batches | map(attribute=0) | select('in', ledger.applied_batches) | list %}
@@ -99,20 +100,9 @@
   {% set apply = dict(
       apply, staged=versioned_collapsing.read_tables_beside(target_relation) if is_altered else tables.staged
   ) %}
-  {% set landed = versioned_collapsing.stage_landed_rows(target_relation, options, given, sql, manifest, apply) %}
-  {% set apply = dict(apply, watermarks=landed.watermarks) %}
-  {% set remembered = versioned_collapsing.read_remembered_rows(
-      target_relation, versioned_collapsing.get_source_key(model), columns, landed.sql, apply
+  {% set counts = versioned_collapsing.get_initial_counts({}) if is_applied else versioned_collapsing.apply_select(
+      target_relation, options, columns, given, sql, manifest, ledger, apply
   ) %}
-  {% set apply = dict(apply, forgotten=remembered.forgotten) %}
-  {% set sql = remembered.sql %}
-  {% set truncate = versioned_collapsing.read_truncate(options, columns, sql, ledger, apply) %}
-  {% if options.old_state == 'stream' %}
-    {% set counts = versioned_collapsing.apply_signed_rows(target_relation, options, columns, sql, truncate, apply) %}
-  {% else %}
-    {% set counts = versioned_collapsing.apply_change_set(target_relation, options, columns, sql, truncate, apply) %}
-  {% endif %}
-  {% do versioned_collapsing.empty_staged(target_relation, landed.roles) %}
 
   {#- Put a rebuilt table in its place. -#}
   {% if target_relation.identifier != this.identifier %}
@@ -148,6 +138,24 @@
         ~ "{% if load_relation(this) and not should_full_refresh() %} instead."
     ) -%}
   {%- endif -%}
+{% endmacro %}
+
+{# Applies what the model selects. Returns the counts. #}
+{% macro apply_select(target_relation, options, columns, given, sql, manifest, ledger, apply) %}
+  {%- set landed = versioned_collapsing.stage_landed_rows(target_relation, options, given, sql, manifest, apply) -%}
+  {%- set apply = dict(apply, watermarks=landed.watermarks) -%}
+  {%- set remembered = versioned_collapsing.read_remembered_rows(
+      target_relation, versioned_collapsing.get_source_key(model), columns, landed.sql, apply
+  ) -%}
+  {%- set apply = dict(apply, forgotten=remembered.forgotten) -%}
+  {%- set truncate = versioned_collapsing.read_truncate(options, columns, remembered.sql, ledger, apply) -%}
+  {%- set counts = versioned_collapsing.apply_signed_rows(
+      target_relation, options, columns, remembered.sql, truncate, apply
+  ) if options.old_state == 'stream' else versioned_collapsing.apply_change_set(
+      target_relation, options, columns, remembered.sql, truncate, apply
+  ) -%}
+  {%- do versioned_collapsing.empty_staged(target_relation, landed.roles) -%}
+  {%- do return(counts) -%}
 {% endmacro %}
 
 {# Stages the change set, decides which rows it requires, publishes them and records the apply. Returns the counts. #}

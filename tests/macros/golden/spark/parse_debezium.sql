@@ -47,10 +47,11 @@ with images as (
     *,
     transform(array(if(startswith(_raw_line, '\uFEFF'), substr(_raw_line, 2), _raw_line)), _line -> if(
       _line rlike r'^\s*+(?:\{\s*+"(?:before|after|op|source|transaction|ts_ms)"\s*+:|null|$)'
-    and not contains(_line, '"__')
+    and not (contains(_line, '"__') and _line rlike r'"__[^"]*+"\s*+:')
     and not _line rlike r'"(?:before|after)"\s*+:\s*+(?:"|\{\s*+"[A-Za-z_]\w*+[.])'
     and not _line rlike r'"(?:updateDescription|patch)"\s*+:',
       _line,
+      /* other forms */
       transform(
         array(aggregate(
           array(1, 2, 3),
@@ -427,6 +428,7 @@ with images as (
     end
   )[0]
       )[0]
+      /* end of other forms */
     ))[0] as _json_text
   from (select
     value as _raw_line,
