@@ -52,6 +52,7 @@
     {%- do control.update({'_unset': versioned_collapsing._get_unset_sql(toasted, missing_fields == 'keep')}) -%}
   {%- endif -%}
   {%- set lines = versioned_collapsing.get_lines_sql(source, versioned_collapsing.read_has_landed(source)) -%}
+  /* all lines */
   with images as (
     {{ versioned_collapsing.get_envelopes_sql(
         lines, key, places, columns, encodings, unavailable_value, tables
@@ -98,6 +99,7 @@
       + versioned_collapsing.get_kept_field_problems(missing_fields, required, places, toasted, '_after', "_op <> 'u'")
       + versioned_collapsing.get_missing_field_problems(missing_fields),
   ) }}
+  /* end of all lines */
 {%- endmacro %}
 
 {% macro _get_table_name_problems(tables) %}

@@ -176,11 +176,18 @@
   from ({{ lines }})
 {%- endmacro %}
 
-{# The SQL of a staging view without what reads other forms than plain envelopes, see get_is_other_form_sql; none if
-   there is nothing of the kind. #}
+{# The SQL of a parser without what reads other forms than plain envelopes, see get_is_other_form_sql. None if there is
+   nothing of the kind, or if there is anything around the parser: that might leave out lines of other forms. #}
 {% macro get_sql_of_plain_envelopes(sql) %}
+  {%- set comment = '(?:\\s|/\\*(?! all lines )(?:(?!\\*/).)*\\*/)*' -%}
+  {%- set parsers = modules.re.findall(
+      '(?s)^' ~ comment ~ '(/\\* all lines \\*/.*/\\* end of all lines \\*/)' ~ comment ~ '$', sql
+  ) -%}
+  {%- if not parsers or parsers[0].count('/* all lines */') > 1 -%}
+    {%- do return(none) -%}
+  {%- endif -%}
   {%- set plain, times = modules.re.subn(
-      '(?s)/\\* other forms \\*/.*?/\\* end of other forms \\*/', "'{\"op\":\"!another form\"}'", sql
+      '(?s)/\\* other forms \\*/.*?/\\* end of other forms \\*/', "'{\"op\":\"!another form\"}'", parsers[0]
   ) -%}
   {%- do return(plain if times else none) -%}
 {% endmacro %}

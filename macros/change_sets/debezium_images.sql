@@ -21,6 +21,7 @@
     {%- do before.update({name: "_before['" ~ name ~ "']"}) -%}
   {%- endfor -%}
   {%- set lines = versioned_collapsing.get_lines_sql(source, versioned_collapsing.read_has_landed(source)) -%}
+  /* all lines */
   with images as (
     {{ versioned_collapsing.get_envelopes_sql(lines, key, columns, columns, encodings, unavailable_value) }}
   ),
@@ -70,6 +71,7 @@
       + versioned_collapsing.get_row_before_problems(key, columns, version, required, ranges)
       + versioned_collapsing.get_missing_field_problems(missing_fields, '_missing_fields_before', 'before.'),
   ) }}
+  /* end of all lines */
 {%- endmacro %}
 
 {# Why the row before an update cannot be cancelled. The row before a delete needs no check here, because it is the

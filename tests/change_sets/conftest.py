@@ -18,6 +18,7 @@ from tests.support.shop import Row
 IN_MAKE_TEST: list[Case] = [
     postgresql.latest_wins(),
     postgresql.combined(),
+    postgresql.filtered(),
     postgresql.open_transaction(),
     postgresql.two_slots(),
     postgresql.signed_gap(),

@@ -259,6 +259,23 @@ def _change_set(events: list[Event]) -> list[Row]:
     return rows
 
 
+def filtered() -> Case:
+    """A staging model around the parser leaves out what has a reason, and no line of another form."""
+    rng = random.Random(23)
+    events = history(rng, 60, 10)
+    return Case(
+        Situation(
+            "filtered",
+            f"'select * from (' ~ parse_debezium(SOURCE, key=['id'], columns={COLUMNS}) ~ ') where _reason is null'",
+            "one_change_per_key(EVENTS, key=['id'])",
+            TYPES,
+            {"unique_key": "id"},
+        ),
+        {number: [event.line(is_wrapped=number > 1) for event in batch] for number, batch in cut(events, 2).items()},
+        left(events),
+    )
+
+
 def combined() -> Case:
     """Columns that are combined with stored values in every way, of which PostgreSQL does not send some."""
     rng = random.Random(3)

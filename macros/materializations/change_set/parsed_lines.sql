@@ -151,19 +151,16 @@
   {%- endif -%}
 {% endmacro %}
 
-{# A view's query, as far as it reads plain envelopes; none if it reads nothing else, or if its text is not known. #}
+{# A view's query, as far as it reads plain envelopes; none if it is more than the query of a parser, or if its text is
+   not known. #}
 {% macro _read_sql_of_plain_envelopes(view) %}
   {%- set name = '(?:`[^`]*`|[^\\s`])+' -%}
   {%- set query = modules.re.sub(
       '(?s)^(?:\\s|/\\*.*?\\*/)*create or replace view ' ~ name ~ '\\s+as\\s', '',
       versioned_collapsing.read_view_text(view)
   ) -%}
-  {%- if modules.re.match('(?s)(?:\\s|/\\*.*?\\*/)*create\\s', query)
-      or modules.re.search(';\\s*(?:/\\*.*?\\*/\\s*|--.*)?$', query) -%}
-    {%- do return(none) -%}
-  {%- endif -%}
   {%- set plain = versioned_collapsing.get_sql_of_plain_envelopes(query) -%}
-  {%- do return(plain if plain is none else '(' ~ plain ~ '\n)') -%}
+  {%- do return(plain if plain is none else '(' ~ plain ~ ')') -%}
 {% endmacro %}
 
 {# The adapter may know the statement that made the view. #}
