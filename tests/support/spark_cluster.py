@@ -24,6 +24,15 @@ _SPARK = Path(pyspark.__file__).parent
 # Runs a command, prints its process id, and kills it and all its children when the process that started this is gone.
 _SUPERVISOR = '"$@" </dev/null & echo $!; exec 3>&1 1>&2; cat >/dev/null; kill -KILL 0'
 _EXECUTOR = "CoarseGrainedExecutorBackend"
+# Derby, as Hive sets it up, stores no views as long as those of the shop. The embedded Spark's metastore does.
+_MAKE_METASTORE = """
+import sys
+from dbt.adapters.spark_clickhouse.core.credentials import EmbeddedSparkCredentials, SparkMethod
+from dbt.adapters.spark_clickhouse.spark.session import start_session
+
+place = {"home": sys.argv[1], "project_root": sys.argv[1]}
+start_session(EmbeddedSparkCredentials(method=SparkMethod.SESSION, host="", schema="default", **place), 0)
+"""
 
 
 class Daemon:
@@ -113,6 +122,7 @@ class SparkCluster:
         """Start the master, and then all others at once. Return when dbt can connect."""
         master = ["org.apache.spark.deploy.master.Master", "--host", HOST, "--webui-port", "0"]
         daemon = self._start("master", "spark-class", *master, "--port", str(self._master_port))
+        subprocess.run([sys.executable, "-c", _MAKE_METASTORE, str(self._folder)], check=True)
         daemon.wait_for_port(self._master_port)
         for number in range(WORKERS):
             self.start_worker(number)

@@ -59,6 +59,11 @@ def test_folder_that_is_in_the_way_comes_with_advice() -> None:
     assert "delete it and run the command again" in with_advice("[LOCATION_ALREADY_EXISTS] Cannot")
 
 
+def test_view_that_is_too_long_for_a_metastore_comes_with_advice() -> None:
+    advice = "The metastore of this Spark is in Derby, which stores no view of more than 32,700 characters."
+    assert advice in with_advice("A truncation error was encountered trying to shrink LONG VARCHAR 'x")
+
+
 def test_landed_file_that_is_gone_or_damaged_comes_with_advice() -> None:
     gone, damaged = "[FAILED_READ_FILE.FILE_NOT_EXIST] a", "[FAILED_READ_FILE.NO_HINT] a"
     assert "run again when nothing writes to its batch" in with_advice(gone)

@@ -52,6 +52,10 @@ _ADVICE = {
         "the embedded stores only. If nothing else uses the folder, delete it and run the command "
         "again."
     ),
+    "trying to shrink LONG VARCHAR": (
+        "The metastore of this Spark is in Derby, which stores no view of more than 32,700 characters. "
+        "Keep the metastore of a server in PostgreSQL or MySQL."
+    ),
     "java.lang.OutOfMemoryError": f"Spark ran out of memory. {_MORE_MEMORY}",
     "SparkContext was shut down": _STOPPED,
     "SparkContext.dagScheduler()": _STOPPED,
