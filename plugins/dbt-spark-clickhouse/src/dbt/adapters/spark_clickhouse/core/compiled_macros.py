@@ -33,6 +33,7 @@ class CompiledMacros(private_api.CompiledTexts):
     def __init__(self) -> None:
         self._codes: dict[bytes, CodeType] = {}
         self._asked: set[bytes] = set()
+        self._known_files: set[tuple[Path, int]] = set()  # with the time of writing
         self._is_changed = False
 
     def get(self, kind: str, text: str) -> CodeType | None:
@@ -48,10 +49,15 @@ class CompiledMacros(private_api.CompiledTexts):
 
     def load(self, folder: Path) -> None:
         """Read what an earlier command has written to ``folder``, if the versions are still the same."""
+        path = folder / _FILE
         try:
-            content = (folder / _FILE).read_bytes()
+            file = path, path.stat().st_mtime_ns
+            if file in self._known_files:
+                return
+            content = path.read_bytes()
         except OSError:
             return
+        self._known_files.add(file)
         digest, codes = content[:_DIGEST_SIZE], content[_DIGEST_SIZE:]
         if digest == _digest(codes):  # marshal reads only what it has written itself
             self._codes = marshal.loads(codes) | self._codes

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import threading
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import Any
 
 import jinja2
@@ -20,6 +21,8 @@ from dbt.adapters.spark_clickhouse.router.router import Router
 # A package may have a macro of this name, without arguments, which raises an error.
 CHECK = "validate_selected_models"
 _COMMANDS = ("build", "run")
+# The models of earlier commands of this process, with the time at which their project was parsed.
+_validated: set[tuple[datetime, frozenset[str]]] = set()
 # What Jinja itself defines within blocks.
 _OF_JINJA = {"caller", "loop", "self", "super"}
 # What may not run, by the node that decides: a project may name a macro that is not there behind a condition.
@@ -60,11 +63,15 @@ class SelectedModels(Router):
             if self._is_validated or not is_run:
                 return
             self._is_validated = True  # the check itself opens connections
+            models = manifest.metadata.generated_at, frozenset(selected_resources.SELECTED_RESOURCES)
+            if models in _validated:
+                return
             try:
                 self._validate(manifest)
             except DbtRuntimeError as error:
                 self._is_validated = False
                 raise MistakeError(error.msg) from error
+            _validated.add(models)
 
     def _validate(self, manifest: Any) -> None:
         nodes_of_run = (manifest.nodes.get(name) for name in sorted(selected_resources.SELECTED_RESOURCES))
