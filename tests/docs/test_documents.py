@@ -8,6 +8,7 @@ from pathlib import Path
 import jinja2
 import pytest
 
+from tests.macros.test_options import EVERY_OPTION
 from tests.support.shop import REPOSITORY
 
 DOCUMENTS = sorted(
@@ -58,6 +59,12 @@ def test_the_site_has_every_page_once() -> None:
     navigation = (REPOSITORY / "site" / "mkdocs.yml").read_text().split("\nnav:\n")[1]
     pages = re.findall(r"^ +- [^:]+: (\S+\.md)$", navigation, re.MULTILINE)
     assert sorted(pages) == DOCUMENTS
+
+
+def test_every_option_and_generic_test_has_a_row_in_a_table() -> None:
+    rows = set(re.findall(r"^\| \[?`(\w+)`", "".join(_text(document) for document in DOCUMENTS), re.MULTILINE))
+    generic_tests = {path.stem for path in (REPOSITORY / "tests" / "generic").glob("*.sql")}
+    assert (EVERY_OPTION.keys() | generic_tests) - rows == set()
 
 
 _MACRO = re.compile(r"\{%-? *macro +(\w+)\((.*?)\) *-?%\}", re.DOTALL)
