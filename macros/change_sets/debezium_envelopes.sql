@@ -197,11 +197,12 @@
   _reason = 'another form'
 {%- endmacro %}
 
+{# The last condition finds a truncate in Avro's JSON, and the tab what the console consumer puts before a message. #}
 {% macro _get_is_plain_sql(line) -%}
-  {{ line }} rlike r'^\s*+(?:\{\s*+"(?:before|after|op|source|transaction|ts_ms)"\s*+:|null|$)'
+  {{ line }} rlike r'^\s*+(?:\{\s*+"(?:before|after|op|source|transaction|ts_ms)"\s*+:|(?:null\s*+)?$)'
     and not (contains({{ line }}, '"__') and {{ line }} rlike r'"__[^"]*+"\s*+:')
-    and not {{ line }} rlike r'"(?:before|after)"\s*+:\s*+(?:"|\{\s*+"[A-Za-z_]\w*+[.])'
-    and not {{ line }} rlike r'"(?:updateDescription|patch)"\s*+:'
+    and not {{ line }} rlike r'\t|"(?:before|after)"\s*+:\s*+(?:"|\{\s*+"[A-Za-z_]\w*+[.])'
+    and not {{ line }} rlike r'"(?:updateDescription|patch)"\s*+:|"(?:ts_ms|snapshot)"\s*+:\s*+\{'
 {%- endmacro %}
 
 {# The message inside the wrapping of a consumer or a sink; the text itself if the wrapping is unknown. #}
@@ -299,7 +300,8 @@
   )[0]
 {%- endmacro %}
 
-{# A message without the unions of Avro's JSON. Bytes stay as they are: their characters are no base64. #}
+{# A message without the unions of Avro's JSON. Bytes stay as they are: their characters are no base64. An image names
+   its type. A truncate has no image, and so no value that looks like a union and is none. #}
 {% macro _get_without_unions_sql(message) -%}
   {%- set string = versioned_collapsing.get_json_string_pattern() -%}
   {%- set scalar -%}
@@ -309,7 +311,10 @@
     \{\s*+"(?:array|map|[A-Za-z_]\w*+(?:[.]\w++)+)"\s*+:\s*+({{ versioned_collapsing.get_json_value_pattern() }})\s*+\}
   {%- endset -%}
   if(
-    {{ message }} rlike r'"(?:before|after)"\s*+:\s*+\{\s*+"[A-Za-z_]\w*+[.]',
+    {{ message }} rlike r'"(?:before|after)"\s*+:\s*+\{\s*+"[A-Za-z_]\w*+[.]'
+      or {{ message }} rlike r'"(?:ts_ms|snapshot)"\s*+:\s*+\{\s*+"(?:long|string)"'
+        and {{ message }} rlike r'"(?:before|after)"\s*+:\s*+null'
+        and not {{ message }} rlike r'"(?:before|after)"\s*+:\s*+[^n\s]',
     aggregate(
       array(1, 2),
       regexp_replace({{ message }}, r'{{ scalar }}', '$1'),
@@ -390,7 +395,7 @@
       )),
       _image -> struct(
         _image.side as side,
-        _image.json as json,
+        if(_known.is_flat, get_json_object(_known.event.text, '$.payload'), _image.json) as json,
         not _known.is_flat and _known.event.parts[_image.side] = '' as is_document,
         if(
           _known.is_flat,
@@ -417,7 +422,7 @@
         {{ versioned_collapsing._get_json_text_sql('_name') }}, ':',
         {{ versioned_collapsing._get_schema_value_sql(
             versioned_collapsing._get_given_value_sql(), '_known.event.fields[_name]', '_known.event.kinds[_name]',
-            '_known.event.text', '_name', unavailable,
+            '_row.json', '_name', unavailable,
         ) }}
       )
     ), ','), '}')))

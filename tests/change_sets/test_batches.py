@@ -45,6 +45,21 @@ def line(key: int) -> str:
     return json.dumps({"id": key, "v": 1, "note": f"n{key}"})
 
 
+def event(key: int, note: str, table: str = "moved", *, at: int, commit: int) -> str:
+    source = {"connector": "postgresql", "schema": "public", "table": table, "ts_ms": at}
+    place = {"lsn": commit + 8, "sequence": json.dumps([str(commit), str(commit + 8)])}
+    return json.dumps({"op": "u", "before": None, "after": {"id": key, "note": note}, "source": {**source, **place}})
+
+
+MOVED = Situation(
+    "moved",
+    "parse_debezium(SOURCE, key=['id'], columns={'id': 'bigint', 'note': 'string'})",
+    ONE_CHANGE,
+    {**TYPES, "_version": "Int128"},
+    CONFIG,
+)
+
+
 @dataclass(frozen=True)
 class Told:
     """The output of each command, by name, and the final rows."""
@@ -70,6 +85,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
         situation("later", change=f"config(on_changed_batch='error') ~ {ONE_CHANGE}"),
         situation("hollow"),
         situation("kept", "config(materialized='table') ~ "),
+        MOVED,
     ]
     project = ChangeSetProject(folder, tables)
     landing, aside = project.landing, folder / "aside"
@@ -80,9 +96,11 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
     for name in STRAYS:
         _write(aside / "strays" / name, [line(777)])
     (landing / "hollow").mkdir(parents=True)
+    project.land("moved", 1, [event(1, "old", at=1_000, commit=990)])
     project.land("kept", 1, [line(1), '{"id":'])
     for name, batch, lines in (
         ("orders", 2, [line(4)]),
+        ("moved", 2, ["no JSON"] * 25),
         ("later", 1, [line(1)]),
         ("later", 2, [line(2)]),
         ("kept", 2, [line(2)]),
@@ -90,6 +108,8 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
     ):
         _write(aside / f"{name}/batch={batch:06d}/p.json", lines)
 
+    stray_events = [event(1, "new", at=9_000, commit=90), event(2, "of another", "other", at=9_000, commit=80)]
+    _write(aside / "stray.json", stray_events)
     _write(aside / "corrected.json", [line(2), line(3)])
     _write(aside / "mended.json", [line(1), line(9)])
 
@@ -130,6 +150,10 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
         ("sampled change set", ["run", "--sample", span, "--select", "+orders_changes"]),
         ("rebuild of a part", chosen("orders", option="--full-refresh")),
         ("rebuild of a part, advised", chosen("+orders_changes+", option="--full-refresh")),
+        ("", bring("moved/batch=000002")),
+        ("unusable", chosen("moved_changes+")),
+        ("", ["mv", str(aside / "stray.json"), str(landing / "moved/batch=000002/p.json")]),
+        ("stray", chosen("moved_changes+")),
         ("", ["mv", str(landing / "orders/batch=000001"), str(aside / "orders/old")]),
         ("rebuild", chosen("orders_changes+", option="--full-refresh")),
         ("rebuild, advised", [*chosen("orders_changes+", option="--full-refresh"), *variables(rebuild_from_batch=2)]),
@@ -245,6 +269,16 @@ def test_the_advised_command_helps(told: Told, command: str, node: str, advised:
                 "the change set orders_changes was built by a run with --empty or --sample, so the table would lack rows."
             ],
         ),
+        ("unusable", "moved_changes", ["none of 25 lines in batch 2 can be used"]),
+        # A run that stopped has forgotten nothing of the batches before.
+        (
+            "stray",
+            "moved_changes",
+            [
+                "batch 2 of stg_moved ends with 2 events newer than all others at lower positions",
+                "the events of stg_moved are of several tables: public.moved, public.other",
+            ],
+        ),
         (
             "rebuild",
             "orders_changes",
@@ -278,7 +312,7 @@ def test_unusable_lines_are_in_the_status_and_a_warning(told: Told) -> None:
         """dbt show --inline "select _batch, _reason, _raw_line from {{ ref('stg_orders') }} where _reason is not null """
         'and _batch in (1)"'
     ) in told.log
-    assert "To keep such lines" not in told.log  # There is a quarantine.
+    assert "To keep such lines, add" not in told.log  # There is a quarantine.
 
 
 def test_lines_of_a_batch_are_in_the_manifest(told: Told) -> None:
@@ -313,6 +347,7 @@ def test_no_row_is_lost_but_those_that_were_given_up(told: Told) -> None:
         "later": [(1, "n1"), (2, "n2"), (3, "n3")],
         "hollow": [],
         "kept": [(1, "n1"), (2, "n2"), (3, "n3"), (9, "n9")],
+        "moved": [(1, "old", 990 * 2**64 + 2**62 + 8 + 1)],
     }
     batches = [list(batches) for model, batches in told.ledger if model == "orders"]
     assert batches == [[1], [2], [1, 2], [2], [2]]

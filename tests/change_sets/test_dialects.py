@@ -104,6 +104,11 @@ TIME = """{"schema":{"fields":[{"field":"after","type":"struct","fields":[{"fiel
 {"field":"name","type":"int64","name":"io.debezium.time.MicroTime"}]}]},
 "payload":{"before":null,"after":{"id":1,"name":-3020399000000},"source":{},"op":"c"}}""".replace("\n", "")
 
+# The digits are base64. Numbers of this name are in the schema and in `source`.
+DECIMAL = """{"schema":{"amount":1,"fields":[{"field":"after","type":"struct","fields":[{"field":"id","type":"int32"},
+{"field":"amount","type":"bytes","name":"org.apache.kafka.connect.data.Decimal","parameters":{"scale":"2"}}]}]},
+"payload":{"before":null,"after":{"id":1,"amount":"1234"},"source":{"amount":5},"op":"c"}}""".replace("\n", "")
+
 
 @dataclass(frozen=True)
 class Shape:
@@ -133,6 +138,8 @@ SHAPES = {
     "key and value": Shape(f'{{"key":{{"id":1}},"value":{EVENT},"headers":[]}}', ROW),
     "console consumer": Shape(f'CreateTime:1767600000000\t{{"id":1}}\t{EVENT}', ROW),
     "console consumer, tombstone": Shape('{"id":1}\tnull'),
+    "console consumer, no key": Shape(f"null\t{EVENT}", ROW),
+    "console consumer, a key with the name of a field": Shape(f'{{"op":1}}\t{EVENT}', ROW),
     "text in JSON": Shape(json.dumps({"schema": None, "payload": EVENT}), ROW),
     "a JSON text": Shape(json.dumps(EVENT), ROW),
     "tombstone with a schema": Shape('{"schema":{"type":"struct"},"payload":null}'),
@@ -145,6 +152,7 @@ SHAPES = {
     "Avro, bytes": Shape('{"before":null,"after":{"shop.public.t.Value":{"id":1,"amount":{"bytes":"5"}}},"source":{},"op":"c"}', reason="amount does not fit decimal(12,2)"),
     "MongoDB": Shape(_document(after=DOCUMENT.replace('{"$oid": "5f"}', "1")), {**ROW, "doc": '{"a": 1.10}', "n": 7, "at": datetime(2026, 1, 5, 8, 0, 0, 123000)}),
     "MongoDB, a change": Shape(_document(op="u", updateDescription={"updatedFields": '{"n": 1}'}), reason="the update has no document, only what it changes"),
+    "a decimal in digits, and a field of its name": Shape(DECIMAL, {"id": 1, "amount": Decimal("-26588.24")}),
     "a time below 0": Shape(TIME, {"id": 1, "name": "-838:59:59"}),
     "Db2": Shape(EVENT.replace("postgresql", "db2"), ROW),
     "no event": Shape('{"id":1,"name":"x"}', reason="op is missing"),

@@ -257,6 +257,15 @@ def _line(op: str, connector: str, key: int = 1, **source: Any) -> str:
     return json.dumps({**envelope, "transaction": {"total_order": total_order}})
 
 
+def test_a_truncate_in_the_json_of_avro_has_a_position(landing: Landing) -> None:
+    """It has no image, by which the unions of other events are known."""
+    text = '{"before":null,"after":null,"source":{"connector":"postgresql","snapshot":{"string":"false"},"sequence":{"string":"[\\"816\\",\\"824\\"]"},"lsn":{"long":824}},"op":"t","ts_ms":{"long":1}}'
+    landing.land([_line("c", "postgresql", lsn=808, sequence='["800","808"]'), text])
+    row, truncate = landing.stage("parse")
+    assert truncate["_reason"] is None and truncate["_is_truncate"]
+    assert int(truncate["_version"]) > int(row["_version"])
+
+
 def _hex(*numbers: int) -> str:
     return ":".join(f"{number:0{length}x}" for number, length in zip(numbers, (8, 8, 4), strict=True))
 

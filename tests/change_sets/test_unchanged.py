@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.change_set_project import ChangeSetProject, Situation
-from tests.support.commands import Outcome
+from tests.support.commands import Outcome, variables
 
 PARSE = "parse_upserts(SOURCE, key=['id'], columns={'id': 'bigint', 'v': 'bigint', 'note': 'string'}, version='v')"
 READER = "{{ config(materialized='table', database='spark') }} select * from {{ ref('read_changes') }}"
@@ -37,6 +37,17 @@ OF_PYTHON = """
 {{ config(unique_key='id', contract={'enforced': false}) }}
 select id, note, seen, _version, _is_deleted from {{ ref('in_python_changes') }}
 """
+CORRECTED = """
+{{ config(unique_key='id', contract={'enforced': false}) }}
+select id, note, _version, _is_deleted from {{ ref('in_python_changes') }}
+union all
+select id, note, _version, _is_deleted from {{ ref('corrections') }}
+"""
+CORRECTIONS = """
+{{ config(materialized='table') }}
+select toInt64(1) as id, 'corrected' as note, toInt64(9) as _version, false as _is_deleted
+where {{ var('is_corrected', false) }}
+"""
 
 
 def situation(name: str) -> Situation:
@@ -54,6 +65,8 @@ def test_a_change_set_stays_while_nobody_needs_another(tmp_path: Path) -> None:
         "staging/reader.sql": READER,
         "changes/in_python_changes.py": PYTHON,
         "current/in_python.sql": OF_PYTHON,
+        "current/corrections.sql": CORRECTIONS,
+        "current/corrected.sql": CORRECTED,
     }
     project = ChangeSetProject(tmp_path, map(situation, names), models=models, output=OUTPUT)
     for name in names:
@@ -116,5 +129,12 @@ def test_a_change_set_stays_while_nobody_needs_another(tmp_path: Path) -> None:
     _, outcome, has_started = run("--select", "alone")
     assert outcome.nodes["alone"] == NOTHING
     assert not has_started
+
+    # A model that reads something else beside such a change set.
+    _, outcome, has_started = run("--select", "corrections", "corrected", *variables(is_corrected=True))
+    assert outcome.nodes["corrected"] == ("success", "no new batches: 1 state, 1 cancel, 1 duplicate")
+    assert not has_started
+    rows = project.queries(rows="select id, note from shop.corrected final where _sign = 1 order by id")
+    assert rows["rows"] == [(1, "corrected"), (2, "b")]
 
     assert project.live_rows() == {"alone": [(1, "a"), (2, "b")], "read": [(1, "a")], "hooked": [(1, "a")]}

@@ -50,14 +50,15 @@
   {% set existing = adapter.get_relation(database=database, schema=schema, identifier=model['alias']) %}
   {% set inputs = [] if lake else versioned_collapsing.read_inputs(model, pending, compiled_code) %}
   {% do versioned_collapsing.validate_whole_views(model, landed, pending) %}
-  {% set known = versioned_collapsing.read_seen(manifest, config.get('file_format', 'parquet'), inputs) %}
+  {% do versioned_collapsing.add_seen(manifest, config.get('file_format', 'parquet'), inputs) %}
 
-  {# In this order, there is never a change set, or a manifest, beside the parsed lines of another build. Iceberg
-     deletes no files unless it is told to purge them. #}
+  {# In this order, there is never a change set beside the manifest or the parsed lines of another build. If the run
+     stops, the manifest stays, and with it what the change set has seen. Iceberg deletes no files unless it is told to
+     purge them. #}
   {% if existing is not none and not existing.is_table %}
     {% do adapter.drop_relation(existing) %}
   {% endif %}
-  {% for table in [target, manifest] + versioned_collapsing.get_own_parsed_lines(inputs)
+  {% for table in [target] + versioned_collapsing.get_own_parsed_lines(inputs)
       if adapter.get_relation(table.database, table.schema, table.identifier) is not none %}
     {% call statement('drop') -%}
       drop table if exists {{ table }} purge
@@ -73,15 +74,11 @@
     {% do versioned_collapsing.validate_steady_batches(model, landed, pending) %}
   {% endif %}
   {% set counts = versioned_collapsing.read_counts(model, inputs, pending, not found.by_any) %}
-  {# What stops the run is not forgotten with the manifest: an empty one keeps what was seen before. #}
-  {% set stray = versioned_collapsing.read_stray_event_problems(inputs) %}
-  {% if stray %}
-    {% call statement('create_manifest') -%}
-      {{ versioned_collapsing.get_create_manifest_sql(
-          manifest, {}, [], false, {}, config.get('file_format', 'parquet'), '', '', [], tojson(known)
-      ) }}
+  {% do versioned_collapsing.validate_no_stray_events(model, inputs) %}
+  {% if adapter.get_relation(manifest.database, manifest.schema, manifest.identifier) is not none %}
+    {% call statement('drop') -%}
+      drop table if exists {{ manifest }} purge
     {%- endcall %}
-    {% do versioned_collapsing.validate_no_stray_events(model, stray) %}
   {% endif %}
   {% call statement('create_manifest') -%}
     {{ versioned_collapsing.get_create_manifest_sql(

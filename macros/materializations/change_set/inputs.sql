@@ -345,8 +345,8 @@
   {%- do return(kept) -%}
 {% endmacro %}
 
-{# Why the counted events cannot be those of one table on one server, given what the change set had seen before. #}
-{% macro read_stray_event_problems(inputs) %}
+{# The counted events must be those of one table on one server, given what the change set has seen. #}
+{% macro validate_no_stray_events(model, inputs) %}
   {%- set problems = [] -%}
   {%- for input in inputs -%}
     {%- set tables = (input.seen.get('tables', []) + input.get('tables', [])) | unique | list -%}
@@ -369,7 +369,7 @@
       ) -%}
     {%- endif -%}
   {%- endfor -%}
-  {%- do return(problems) -%}
+  {%- do versioned_collapsing.raise_problems(model.unique_id, problems, 'a change_set') -%}
 {% endmacro %}
 
 {# The first batch whose newest events have lower positions than all before them: the source has moved to another
@@ -443,13 +443,9 @@
   }) -%}
 {% endmacro %}
 
-{% macro validate_no_stray_events(model, stray) %}
-  {%- do versioned_collapsing.raise_problems(model.unique_id, stray, 'a change_set') -%}
-{% endmacro %}
-
 {# What a change set had seen of each input when it was last built: tables, the highest position, the newest time, and
    whether most lines had other forms than plain envelopes. Each input gets its own as `seen`. #}
-{% macro read_seen(manifest, file_format, inputs) %}
+{% macro add_seen(manifest, file_format, inputs) %}
   {%- set known = {} -%}
   {%- set is_needed = [] -%}
   {%- for input in inputs
@@ -464,7 +460,6 @@
   {%- for input in inputs -%}
     {%- do input.update({'seen': known.get(input.name, {})}) -%}
   {%- endfor -%}
-  {%- do return(known) -%}
 {% endmacro %}
 
 {# The same as JSON, updated with what this run has seen. #}

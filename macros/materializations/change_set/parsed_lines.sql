@@ -84,6 +84,7 @@
     {%- set manifest = versioned_collapsing.get_change_set_manifest_relation(change_set) -%}
     {%- set rows = versioned_collapsing.read_kept_manifest(manifest, is_one_row_enough=true) -%}
     {%- if rows and parsed.identifier in (rows[0].get('parsed_lines') or '').split(',')
+        and adapter.get_relation(change_set.database, change_set.schema, change_set.identifier) is not none
         and adapter.get_relation(parsed.database, parsed.schema, parsed.identifier) is not none -%}
       {%- do return(parsed) -%}
     {%- endif -%}

@@ -100,7 +100,9 @@
   {% set apply = dict(
       apply, staged=versioned_collapsing.read_tables_beside(target_relation) if is_altered else tables.staged
   ) %}
-  {% set counts = versioned_collapsing.get_initial_counts({}) if is_applied else versioned_collapsing.apply_select(
+  {#- A change set that is applied is not staged again, unless the model reads other relations too. -#}
+  {% set counts = versioned_collapsing.get_initial_counts({})
+      if is_applied and model.depends_on.nodes | length == 1 else versioned_collapsing.apply_select(
       target_relation, options, columns, given, sql, manifest, ledger, apply
   ) %}
 

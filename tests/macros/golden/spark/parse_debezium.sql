@@ -47,10 +47,10 @@
     from (select
     *,
     transform(array(if(startswith(_raw_line, '\uFEFF'), substr(_raw_line, 2), _raw_line)), _line -> if(
-      _line rlike r'^\s*+(?:\{\s*+"(?:before|after|op|source|transaction|ts_ms)"\s*+:|null|$)'
+      _line rlike r'^\s*+(?:\{\s*+"(?:before|after|op|source|transaction|ts_ms)"\s*+:|(?:null\s*+)?$)'
     and not (contains(_line, '"__') and _line rlike r'"__[^"]*+"\s*+:')
-    and not _line rlike r'"(?:before|after)"\s*+:\s*+(?:"|\{\s*+"[A-Za-z_]\w*+[.])'
-    and not _line rlike r'"(?:updateDescription|patch)"\s*+:',
+    and not _line rlike r'\t|"(?:before|after)"\s*+:\s*+(?:"|\{\s*+"[A-Za-z_]\w*+[.])'
+    and not _line rlike r'"(?:updateDescription|patch)"\s*+:|"(?:ts_ms|snapshot)"\s*+:\s*+\{',
       _line,
       /* other forms */
       transform(
@@ -105,7 +105,10 @@
         )),
         _message -> transform(transform(transform(transform(
     array(if(
-    _message rlike r'"(?:before|after)"\s*+:\s*+\{\s*+"[A-Za-z_]\w*+[.]',
+    _message rlike r'"(?:before|after)"\s*+:\s*+\{\s*+"[A-Za-z_]\w*+[.]'
+      or _message rlike r'"(?:ts_ms|snapshot)"\s*+:\s*+\{\s*+"(?:long|string)"'
+        and _message rlike r'"(?:before|after)"\s*+:\s*+null'
+        and not _message rlike r'"(?:before|after)"\s*+:\s*+[^n\s]',
     aggregate(
       array(1, 2),
       regexp_replace(_message, r'\{\s*+"(?:boolean|int|long|float|double|string)"\s*+:\s*+("(?:[^"\\]++|\\.)*+"|[^"\[\]{},\s]++)\s*+\}', '$1'),
@@ -223,7 +226,7 @@
       )),
       _image -> struct(
         _image.side as side,
-        _image.json as json,
+        if(_known.is_flat, get_json_object(_known.event.text, '$.payload'), _image.json) as json,
         not _known.is_flat and _known.event.parts[_image.side] = '' as is_document,
         if(
           _known.is_flat,
@@ -323,7 +326,7 @@
       when _value.given in ('__debezium_unavailable_value', base64(cast('__debezium_unavailable_value' as binary)), lower(hex('__debezium_unavailable_value')), hex('__debezium_unavailable_value'),
   '["__debezium_unavailable_value"]', '{"__debezium_unavailable_value":"__debezium_unavailable_value"}', '{"__debezium_unavailable_value": "__debezium_unavailable_value"}', '[95,95,100,101,98,101,122,105,117,109,95,117,110,97,118,97,105,108,97,98,108,101,95,118,97,108,117,101]', '[95, 95, 100, 101, 98, 101, 122, 105, 117, 109, 95, 117, 110, 97, 118, 97, 105, 108, 97, 98, 108, 101, 95, 118, 97, 108, 117, 101]', '["b68a35a7-17ad-35b3-af2a-ae46edb4545a"]') then _value.given
       when _value.semantic in ('Decimal', 'VariableScaleDecimal') then if(
-        _known.event.text rlike concat('"', _name, r'"\s*+:\s*+-?[0-9]'),
+        _row.json rlike concat('"', _name, r'"\s*+:\s*+-?[0-9]'),
         _value.given,
         nullif(transform(
     array(if(_value.given is null, null, coalesce(
