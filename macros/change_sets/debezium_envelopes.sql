@@ -95,7 +95,7 @@
   {%- set of_transaction = ['status', 'id', 'event_count', 'data_collections'] + times -%}
   {%- set of_schema = ['source', 'databaseName', 'schemaName', 'ddl', 'tableChanges'] + times -%}
   case
-    when _json_line = 'null' and left(ltrim(_raw_line), 4) <> 'null' then 'tombstone'
+    when _json_line = 'null' and not {{ versioned_collapsing.get_is_blank_sql('_raw_line') }} then 'tombstone'
     when _op = 'm' then 'message'
     {%- if tables %}
     when not {{ versioned_collapsing._get_is_of_table_sql(tables) }}
@@ -422,7 +422,7 @@
         {{ versioned_collapsing._get_json_text_sql('_name') }}, ':',
         {{ versioned_collapsing._get_schema_value_sql(
             versioned_collapsing._get_given_value_sql(), '_known.event.fields[_name]', '_known.event.kinds[_name]',
-            '_row.json', '_name', unavailable,
+            "if(map_contains_key(_known.event.parts, '\"'), _known.event.text, _row.json)", '_name', unavailable,
         ) }}
       )
     ), ','), '}')))
@@ -431,7 +431,8 @@
 
 {# A value as JSON, in the text that its column takes, according to the schema. `kind` is null if the column itself says
    how it is encoded, or is not read. Columns of integers get days and fractions of seconds unchanged. A value that
-   contradicts the schema stays unchanged, and then does not fit its column.
+   contradicts the schema stays unchanged, and then does not fit its column. `json` is the row as it came, which shows
+   whether a decimal is a number there.
 
    https://debezium.io/documentation/reference/stable/connectors/postgresql.html#postgresql-data-types lists the types;
    the others are Kafka Connect's, from org.apache.kafka.connect.data. #}

@@ -36,8 +36,8 @@
   {%- for name in versioned_collapsing.split_top_level(found.sorting_key) -%}
     {%- do key.append(versioned_collapsing._strip_quotes(name)) -%}
   {%- endfor -%}
-  {%- if found.comment not in ('', 'Deletes of the table ' ~ tables[table.relation.identifier].uuid)
-      or key != versioned_collapsing.as_list(unique_key) -%}
+  {%- set own = versioned_collapsing.get_tombstones_comment(tables[table.relation.identifier].uuid) -%}
+  {%- if found.comment not in ('', own) or key != versioned_collapsing.as_list(unique_key) -%}
     {%- do return(none) -%}
   {%- endif -%}
   {%- set life = modules.re.findall('_remembered_at \\+ (toInterval\\w+\\(\\d+\\))', found.engine_full) | first -%}

@@ -108,7 +108,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
     ):
         _write(aside / f"{name}/batch={batch:06d}/p.json", lines)
 
-    stray_events = [event(1, "new", at=9_000, commit=90), event(2, "of another", "other", at=9_000, commit=80)]
+    stray_events = [event(key, "of another", "other", at=9_000, commit=90 + key) for key in (1, 2)]
     _write(aside / "stray.json", stray_events)
     _write(aside / "corrected.json", [line(2), line(3)])
     _write(aside / "mended.json", [line(1), line(9)])

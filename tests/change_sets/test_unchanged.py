@@ -132,7 +132,7 @@ def test_a_change_set_stays_while_nobody_needs_another(tmp_path: Path) -> None:
 
     # A model that reads something else beside such a change set.
     _, outcome, has_started = run("--select", "corrections", "corrected", *variables(is_corrected=True))
-    assert outcome.nodes["corrected"] == ("success", "no new batches: 1 state, 1 cancel, 1 duplicate")
+    assert outcome.nodes["corrected"] == ("success", "no new batches: 1 state, 1 cancel")
     assert not has_started
     rows = project.queries(rows="select id, note from shop.corrected final where _sign = 1 order by id")
     assert rows["rows"] == [(1, "corrected"), (2, "b")]

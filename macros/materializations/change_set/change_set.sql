@@ -52,9 +52,9 @@
   {% do versioned_collapsing.validate_whole_views(model, landed, pending) %}
   {% do versioned_collapsing.add_seen(manifest, config.get('file_format', 'parquet'), inputs) %}
 
-  {# In this order, there is never a change set beside the manifest or the parsed lines of another build. If the run
-     stops, the manifest stays, and with it what the change set has seen. Iceberg deletes no files unless it is told to
-     purge them. #}
+  {# In this order, there is never a change set beside the manifest or the parsed lines of another build. The
+     manifest stays until a new one can be written, and with it what the change set has seen: a run that stops before
+     forgets nothing. Iceberg deletes no files unless it is told to purge them. #}
   {% if existing is not none and not existing.is_table %}
     {% do adapter.drop_relation(existing) %}
   {% endif %}

@@ -30,8 +30,8 @@
 {% endmacro %}
 
 {# How many keys have each outcome, how many of them have uncollapsed rows, how many uncollapsed rows and cancel rows
-   there are, and how many changes could not be combined. If there are cancel rows, and they are not read with FINAL,
-   there are no outcomes. #}
+   there are, and how many changes could not be combined. If there are cancel rows, only a read with FINAL has the
+   outcomes. #}
 {% macro read_outcomes(target_relation, options, columns, uncollapsed, apply, compares_payload) %}
   {%- set query = versioned_collapsing.get_outcomes_sql(
       target_relation, options, columns, uncollapsed, apply, compares_payload

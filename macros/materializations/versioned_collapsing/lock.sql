@@ -91,7 +91,8 @@
 
 {# Takes over the lock of another run. The lock is first renamed, to a name of this run's own, and then dropped. If two
    runs take over at once, the second one finds no lock, or renames the new lock of the first one; then it renames that
-   lock back. So it does if the holder has gone on since it was seen: its statement may write to the staged tables. #}
+   lock back. It does the same if the holder has gone on since it was seen, because a statement of the holder may write
+   to the staged tables. #}
 {% macro take_over_lock(locked_relation, apply, holder) %}
   {%- set lock = apply.lock.relation -%}
   {%- set moved = versioned_collapsing.get_helper_relation(locked_relation, 'lock_' ~ apply.run_id) -%}

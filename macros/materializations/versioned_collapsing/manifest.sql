@@ -120,6 +120,15 @@
   }) -%}
 {% endmacro %}
 
+{# What a model selects once it has applied its change set: the rows that other relations give with an empty change set.
+   None if it reads no others. Signed rows of others would be written again in each run. #}
+{% macro read_sql_of_others(model, options, sql) %}
+  {%- if model.depends_on.nodes | length == 1 or options.old_state == 'stream' -%}{%- do return(none) -%}{%- endif -%}
+  {%- set change_set = versioned_collapsing.get_change_sets(model)[0] -%}
+  {%- set rows = adapter.hand_off(change_set.schema, change_set.alias, change_set.config.file_format) | string -%}
+  {%- do return(sql | replace(rows, '(select * from ' ~ rows ~ ' where false)') if rows in sql else none) -%}
+{% endmacro %}
+
 {# The manifest of a change set, as ClickHouse reads it. #}
 {% macro get_manifest_relation(change_set) %}
   {%- do return(adapter.dispatch('get_manifest_relation', 'versioned_collapsing')(change_set)) -%}

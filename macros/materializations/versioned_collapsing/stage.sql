@@ -119,7 +119,8 @@
   from _dbt_input
   left join _dbt_tombstones using ({{ key }})
   {%- else %}
-  select {{ names }}, _dbt_is_deleted, false as _dbt_is_below, false as _dbt_is_same, _dbt_problem{{ chunk }}
+  select
+    {{ names }}, _dbt_is_deleted, false as _dbt_is_tombstoned, false as _dbt_repeats_delete, _dbt_problem{{ chunk }}
   from _dbt_input
   {%- endif %}
   {{ versioned_collapsing.get_settings_sql(

@@ -31,8 +31,8 @@
   group by {{ key }}
 {%- endmacro %}
 
-{# Compares keys by their first column and a hash: an IN over tuples costs more than reading the whole table. A hash
-   collision only reads one row too many. #}
+{# Compares keys by their first column and a hash: an IN over tuples costs more than reading the whole table. If
+   two keys have the same hash, a row is read that is not needed, and no more. #}
 {% macro _get_key_lookup_sql(unique_key, changes) -%}
   {%- set first = adapter.quote(unique_key[0]) -%}
   {%- set hash = 'cityHash64(' ~ get_quoted_csv(unique_key) ~ ')' -%}
@@ -46,23 +46,24 @@
 {% macro get_tombstone_marks_sql(options) -%}
   {%- set version = adapter.quote(options.version) -%}
   {%- if options.delete_version == 'ignore' -%}
-    ifNull(_dbt_is_tombstone and _dbt_deleted_at >= {{ version }} and not _dbt_is_deleted, false) as _dbt_is_below,
-    false as _dbt_is_same
+    ifNull(_dbt_is_tombstone and _dbt_deleted_at >= {{ version }} and not _dbt_is_deleted, false) as _dbt_is_tombstoned,
+    false as _dbt_repeats_delete
   {%- else -%}
     ifNull(
       _dbt_is_tombstone
         and (_dbt_deleted_at > {{ version }} or (_dbt_deleted_at = {{ version }} and not _dbt_is_deleted)),
       false
-    ) as _dbt_is_below,
-    ifNull(_dbt_is_tombstone and _dbt_deleted_at = {{ version }} and _dbt_is_deleted, false) as _dbt_is_same
+    ) as _dbt_is_tombstoned,
+    ifNull(_dbt_is_tombstone and _dbt_deleted_at = {{ version }} and _dbt_is_deleted, false) as _dbt_repeats_delete
   {%- endif -%}
 {%- endmacro %}
 
-{# The comment of the tombstones has the UUID of their table. A full refresh exchanges the table, and then its
-   tombstones. If it dies in between, the next run finds a UUID that does not match, and completes the exchange. #}
+{# ClickHouse stores a comment with each table. The comment of the tombstones' table has the UUID of the table whose
+   deletes it holds. A full refresh exchanges the table, and then its tombstones. If it dies in between, the next run
+   finds a UUID that does not match, and completes the exchange. #}
 {% macro bind_tombstones(target_relation, tables, apply, model) %}
   {%- set tombstones = versioned_collapsing.get_tombstones_relation(target_relation) -%}
-  {%- set wanted = versioned_collapsing._get_tombstones_comment(tables.target.uuid) -%}
+  {%- set wanted = versioned_collapsing.get_tombstones_comment(tables.target.uuid) -%}
   {%- if tables.tombstones.comment == '' -%}
     {%- do versioned_collapsing.claim_tombstones(target_relation, tables.target.uuid) -%}
   {%- elif tables.build_tombstones and tables.build_tombstones.comment == wanted -%}
@@ -73,21 +74,21 @@
     {%- set build = versioned_collapsing.get_helper_relation(target_relation, 'build') -%}
     {%- do versioned_collapsing.exchange_with(versioned_collapsing.get_tombstones_relation(build), tombstones) -%}
   {%- else -%}
-    {%- set of_build = versioned_collapsing._get_tombstones_comment(tables.build.uuid if tables.build else '') -%}
+    {%- set of_build = versioned_collapsing.get_tombstones_comment(tables.build.uuid if tables.build else '') -%}
     {%- set are_ours = tables.tombstones.comment == of_build -%}
     {%- do versioned_collapsing.validate_tombstones_are_ours(target_relation, are_ours, apply, model) -%}
     {%- do versioned_collapsing.drop_tables([tombstones]) -%}
   {%- endif -%}
 {% endmacro %}
 
-{% macro _get_tombstones_comment(uuid) %}
+{% macro get_tombstones_comment(uuid) %}
   {%- do return('Deletes of the table ' ~ uuid) -%}
 {% endmacro %}
 
 {# Marks the tombstones beside a table as belonging to it. #}
 {% macro claim_tombstones(target_relation, uuid) %}
   {%- set tombstones = versioned_collapsing.get_tombstones_relation(target_relation) -%}
-  {%- do versioned_collapsing.comment_table(tombstones, versioned_collapsing._get_tombstones_comment(uuid)) -%}
+  {%- do versioned_collapsing.comment_table(tombstones, versioned_collapsing.get_tombstones_comment(uuid)) -%}
 {% endmacro %}
 
 {# Deletes of another table must not be taken for those of this one. #}
@@ -104,7 +105,7 @@
 
 {# Whether the tombstones beside a table, if there are any, are its own. #}
 {% macro has_own_tombstones(tables) %}
-  {%- set wanted = versioned_collapsing._get_tombstones_comment(tables.target.uuid) -%}
+  {%- set wanted = versioned_collapsing.get_tombstones_comment(tables.target.uuid) -%}
   {%- do return(not tables.tombstones or tables.tombstones.comment == wanted) -%}
 {% endmacro %}
 
@@ -140,7 +141,7 @@
   ttl _remembered_at + {{ versioned_collapsing.get_interval_sql(options.remember_deletes) }}
   {%- endif %}
   {{ versioned_collapsing.get_settings_sql() }}
-  comment {{ versioned_collapsing.quote_literal(versioned_collapsing._get_tombstones_comment(uuid)) }}
+  comment {{ versioned_collapsing.quote_literal(versioned_collapsing.get_tombstones_comment(uuid)) }}
 {%- endmacro %}
 
 {% macro _adapt_tombstones_ttl(tombstones, options, engine_full) %}

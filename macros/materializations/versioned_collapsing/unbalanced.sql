@@ -6,7 +6,7 @@
    was deleted are not live.
 
    If rows differ but have the same sorting key, partition and version, they pair with each other. If one of them is
-   wanted and live, all stay as they are: a row that was written there could pair with the wrong one.
+   wanted and live, none of them is repaired: a new row could pair with the wrong one.
 
    - rows_sql: whole rows, each with its `_dbt_row_sign`; or with the sign 0, if it is a change (`_dbt_is_change_row`)
    - ends_sql: the keys that were deleted, with the versions of their deletes, like get_tombstones_sql; or none #}

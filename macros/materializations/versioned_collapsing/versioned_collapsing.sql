@@ -67,7 +67,6 @@
   {#- Create the table, or recover the existing one. -#}
   {% set target_relation = versioned_collapsing.get_table_to_apply_to(this, existing_relation, is_rebuild) %}
   {% do versioned_collapsing.keep_lock(apply) %}
-  {% set is_applied = false %}
   {% set is_altered = is_rebuild or ledger.unfinished or tables.tombstones is none or options.projections %}
   {% if is_rebuild %}
     {% do versioned_collapsing.create_versioned_collapsing_table(target_relation, options, columns) %}
@@ -81,10 +80,10 @@
       {% set ledger = versioned_collapsing.read_ledger(target_relation, model) %}
       {% set apply = dict(apply, number=ledger.number + 1) %}
     {% endif %}
-    {% set is_applied = apply.change_set and apply.change_set == ledger.applied_change_set %}
-    {% if is_applied %}
+    {% if apply.change_set and apply.change_set == ledger.applied_change_set %}
       {% set apply = versioned_collapsing.get_apply_of_nothing(apply) %}
       {% set manifest = dict(manifest, batches=[]) %}
+      {% set sql = versioned_collapsing.read_sql_of_others(model, options, sql) %}
     {% endif %}
     {% do versioned_collapsing.validate_batches_are_new(target_relation, options, manifest, ledger, apply) %}
     {% set reprocessed = manifest.batches | map(attribute=0) | select('in', ledger.applied_batches) | list %}
@@ -100,9 +99,7 @@
   {% set apply = dict(
       apply, staged=versioned_collapsing.read_tables_beside(target_relation) if is_altered else tables.staged
   ) %}
-  {#- A change set that is applied is not staged again, unless the model reads other relations too. -#}
-  {% set counts = versioned_collapsing.get_initial_counts({})
-      if is_applied and model.depends_on.nodes | length == 1 else versioned_collapsing.apply_select(
+  {% set counts = versioned_collapsing.get_initial_counts({}) if sql is none else versioned_collapsing.apply_select(
       target_relation, options, columns, given, sql, manifest, ledger, apply
   ) %}
 

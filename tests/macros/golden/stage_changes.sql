@@ -18,6 +18,7 @@ select * from it_update.changes
   order by "id", _dbt_problem desc, "_version" desc, _dbt_is_deleted desc
   limit 1 by "id"
   )
-  select "id", "region", "amount", "_version", _dbt_is_deleted, false as _dbt_is_below, false as _dbt_is_same, _dbt_problem
+  select
+    "id", "region", "amount", "_version", _dbt_is_deleted, false as _dbt_is_tombstoned, false as _dbt_repeats_delete, _dbt_problem
   from _dbt_input
   settings log_comment = 'versioned_collapsing 331160526ed145c3ce3a79687b3473c7'

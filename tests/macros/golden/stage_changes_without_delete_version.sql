@@ -17,6 +17,7 @@ select * from it_ignored_delete_version.changes
 ) as _dbt_given
   where true
   )
-  select "id", "region", "amount", "_version", _dbt_unset, _dbt_is_reset, _dbt_batch, _dbt_is_deleted, false as _dbt_is_below, false as _dbt_is_same, _dbt_problem
+  select
+    "id", "region", "amount", "_version", _dbt_unset, _dbt_is_reset, _dbt_batch, _dbt_is_deleted, false as _dbt_is_tombstoned, false as _dbt_repeats_delete, _dbt_problem
   from _dbt_input
   settings log_comment = 'versioned_collapsing dd93147cdef8fd093ce2adf42e1c1dd6'

@@ -3,7 +3,7 @@
     select
     *,
     case
-    when _json_line = 'null' and left(ltrim(_raw_line), 4) <> 'null' then 'tombstone'
+    when _json_line = 'null' and not _raw_line rlike r'^[\s\uFEFF]*+(?:null)?[\s\uFEFF]*+$' then 'tombstone'
     when _op = 'm' then 'message'
     when _op is not null or not _is_json then null
     else element_at(transform(array(json_object_keys(if(
@@ -326,7 +326,7 @@
       when _value.given in ('__debezium_unavailable_value', base64(cast('__debezium_unavailable_value' as binary)), lower(hex('__debezium_unavailable_value')), hex('__debezium_unavailable_value'),
   '["__debezium_unavailable_value"]', '{"__debezium_unavailable_value":"__debezium_unavailable_value"}', '{"__debezium_unavailable_value": "__debezium_unavailable_value"}', '[95,95,100,101,98,101,122,105,117,109,95,117,110,97,118,97,105,108,97,98,108,101,95,118,97,108,117,101]', '[95, 95, 100, 101, 98, 101, 122, 105, 117, 109, 95, 117, 110, 97, 118, 97, 105, 108, 97, 98, 108, 101, 95, 118, 97, 108, 117, 101]', '["b68a35a7-17ad-35b3-af2a-ae46edb4545a"]') then _value.given
       when _value.semantic in ('Decimal', 'VariableScaleDecimal') then if(
-        _row.json rlike concat('"', _name, r'"\s*+:\s*+-?[0-9]'),
+        if(map_contains_key(_known.event.parts, '"'), _known.event.text, _row.json) rlike concat('"', _name, r'"\s*+:\s*+-?[0-9]'),
         _value.given,
         nullif(transform(
     array(if(_value.given is null, null, coalesce(
