@@ -197,7 +197,8 @@
   _reason = 'another form'
 {%- endmacro %}
 
-{# The last condition finds a truncate in Avro's JSON, and the tab what the console consumer puts before a message. #}
+{# The console consumer puts a tab between key and message. A truncate in Avro's JSON has no image: only the objects at
+   `ts_ms` and `snapshot` tell it from a plain one. #}
 {% macro _get_is_plain_sql(line) -%}
   {{ line }} rlike r'^\s*+(?:\{\s*+"(?:before|after|op|source|transaction|ts_ms)"\s*+:|(?:null\s*+)?$)'
     and not (contains({{ line }}, '"__') and {{ line }} rlike r'"__[^"]*+"\s*+:')

@@ -212,7 +212,7 @@ class MetastoreRecord:
     def _forget(self, name: str) -> None:
         """Forget what is about to change, and the views that mention it; everything if the name is empty."""
         mentioned = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
-        # The first condition takes a tenth of the time of the second.
+        # The first condition takes a fortieth of the time of the second, and is seldom true.
         views = {view for view, sql in self._views.items() if name.lower() in sql.lower() and mentioned.search(sql)}
         for known in (self._views, self._columns):
             for key in list(known):
