@@ -1,18 +1,14 @@
-"""What the parsers return for lines: their SQL as dbt renders it, run on a Spark session without a project."""
+"""What the parsers return for lines: their SQL as dbt renders it, run on a Spark without a project."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from dbt.adapters.spark_clickhouse.spark.session import SESSION_SETTINGS, WITHOUT_CODE
 from tests.macros.harness import parsed_project
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from tests.support.warm_spark import warm_session
 
 # Stands for the source in the SQL, because a relation of the stock adapter has no format.
 _TEXT, _PARQUET = "landing.events", {"file_format": "parquet"}
@@ -27,27 +23,11 @@ class Parse:
     parquet: Path | None = None
 
 
-@contextmanager
-def spark_session() -> Iterator[SparkSession]:
-    """A session with the settings that the adapter gives its sessions."""
-    from pyspark.sql import SparkSession
-
-    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
-    for name, value in {**SESSION_SETTINGS, **WITHOUT_CODE, "spark.sql.shuffle.partitions": "2"}.items():
-        builder = builder.config(name, value)
-    session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("OFF")
-    try:
-        yield session
-    finally:
-        session.stop()
-
-
-def parsed(session: SparkSession, folder: Path, parses: Mapping[str, Parse]) -> dict[str, list[dict[str, Any]]]:
+def parsed(folder: Path, parses: Mapping[str, Parse]) -> dict[str, list[dict[str, Any]]]:
     """The rows of each parse, one per line, in the order of the lines."""
     models = {name: _model(parse) for name, parse in parses.items()}
     found = {}
-    with parsed_project(folder / "project", models, engine="spark") as project:
+    with parsed_project(folder / "project", models, engine="spark") as project, warm_session() as session:
         for name, parse in parses.items():
             landing = folder / name
             for number, lines in enumerate(parse.files):

@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 
-from tests.change_sets.parsed import Parse, parsed, spark_session
+from tests.change_sets.parsed import Parse, parsed
 from tests.support.shop import REPOSITORY
 
 RECORDED = REPOSITORY / "tests" / "change_sets" / "dialects"
@@ -239,8 +239,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str, A
     parses["clamped_postgresql_defaults"] = Parse(
         _call(types, clamped + numbers), [_recorded("postgresql_defaults")[0]]
     )
-    with spark_session() as session:
-        return parsed(session, tmp_path_factory.mktemp("dialects"), parses)
+    return parsed(tmp_path_factory.mktemp("dialects"), parses)
 
 
 @pytest.mark.parametrize("name", SHAPES)

@@ -16,10 +16,10 @@ import chdb
 import pytest
 from pyspark.sql import Row, SparkSession
 
-from dbt.adapters.spark_clickhouse.spark.session import SESSION_SETTINGS, WITHOUT_CODE
 from tests.macros.harness import Project, parsed_project
 from tests.support.racing_postgres import KEYS, RACES, racing_postgres
 from tests.support.shop import REPOSITORY
+from tests.support.warm_spark import warm_session
 
 DIALECTS = Path(__file__).parent / "dialects"
 COLUMNS = {"id": "bigint", "code": "bigint", "amount": "bigint", "note": "string"}
@@ -77,15 +77,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
 
 
 @pytest.fixture(scope="module")
-def spark() -> SparkSession:
-    options: dict[str, bool | float | int | str | None] = {
-        **SESSION_SETTINGS,
-        **WITHOUT_CODE,
-        "spark.ui.enabled": "false",
-        "spark.sql.shuffle.partitions": "1",
-    }
-    builder = SparkSession.builder.master("local[1]").config(map=options)
-    return builder.getOrCreate()
+def spark() -> Iterator[SparkSession]:
+    with warm_session() as session:
+        yield session
 
 
 class Landing:

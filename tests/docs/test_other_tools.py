@@ -11,7 +11,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from tests.change_sets.parsed import Parse, parsed, spark_session
+from tests.change_sets.parsed import Parse, parsed
 from tests.support.shop import REPOSITORY
 
 PAGE = (REPOSITORY / "docs" / "other_tools.md").read_text(encoding="utf-8")
@@ -40,8 +40,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str, o
     for name, part in {"LOAD00000001": found[:2], "20260105-100001000": found[2:]}.items():
         pyarrow.parquet.write_table(pyarrow.Table.from_pylist(part), landing / f"{name}.parquet")
     parses["parquet"] = Parse(SOURCE.sub("SOURCE", call), [], parquet=landing.parent)
-    with spark_session() as session:
-        return parsed(session, folder, parses)
+    return parsed(folder, parses)
 
 
 @pytest.mark.parametrize("title", [*TOOLS, PARQUET])

@@ -114,49 +114,43 @@ def assert_all_succeeded(outcomes: list[Outcome]) -> None:
         assert outcome.success, outcome.why()
 
 
-class TestInTwoRuns:
-    """Batches 1 to 10, 11 to 20; then everything again."""
+def test_two_runs_and_one_without_new_batches(tmp_path: Path) -> None:
+    """Batches 1 to 10; 11 to 20, by plain commands; then everything again, which changes nothing."""
+    home = tmp_path
+    assert_all_succeeded(dbt(home, ["run", *variables(through_batch="000010")]))
+    with shop.clickhouse(home) as client:
+        assert_tables_equal_postgresql(client, 10)
+        assert_kept_marts_equal_postgresql(client, 10)
 
-    @pytest.fixture(scope="class")
-    @classmethod
-    def home(cls, tmp_path_factory: pytest.TempPathFactory) -> Path:
-        return tmp_path_factory.mktemp("two_runs")
+    outcomes = dbt(home, ["build"], ["source", "freshness"], ["docs", "generate"])
+    assert_all_succeeded(outcomes)
+    said = outcomes[0].nodes
+    assert said["revenue_by_customer_region_and_tier_live"].message == "added the changes of customers and orders"
+    assert said["items_by_order_status_live"].message == "added the changes of order_items and orders"
+    with shop.clickhouse(home) as client:
+        assert_tables_equal_postgresql(client, 20)
+        assert_marts_agree(client)
+        assert applied_batches(client, "orders") == [[*range(1, 11)], [*range(11, 21)]]
 
-    def test_after_batch_10(self, home: Path) -> None:
-        assert_all_succeeded(dbt(home, ["run", *variables(through_batch="000010")]))
-        with shop.clickhouse(home) as client:
-            assert_tables_equal_postgresql(client, 10)
-            assert_kept_marts_equal_postgresql(client, 10)
+    before = stored_rows(home)
+    log = home / "logs" / "spark.log"
+    log.unlink(missing_ok=True)
+    outcomes = dbt(home, ["run"])
+    assert not log.exists(), "Spark was started"
+    assert_all_succeeded(outcomes)
+    assert outcomes[0].nodes["orders"] == ("success", "no new batches: nothing to change")
+    assert outcomes[0].nodes["orders_changes"] == ("success", "no new batches")
+    assert outcomes[0].nodes["order_amounts_live"] == ("success", "nothing has changed")
+    assert stored_rows(home) == before
 
-    def test_after_batch_20_by_plain_commands(self, home: Path) -> None:
-        outcomes = dbt(home, ["build"], ["source", "freshness"], ["docs", "generate"])
-        assert_all_succeeded(outcomes)
-        said = outcomes[0].nodes
-        assert said["revenue_by_customer_region_and_tier_live"].message == "added the changes of customers and orders"
-        assert said["items_by_order_status_live"].message == "added the changes of order_items and orders"
-        with shop.clickhouse(home) as client:
-            assert_tables_equal_postgresql(client, 20)
-            assert_marts_agree(client)
-            assert applied_batches(client, "orders") == [[*range(1, 11)], [*range(11, 21)]]
 
-    def test_running_again_changes_nothing_and_says_so(self, home: Path) -> None:
-        def stored() -> list[tuple[object, ...]]:
-            with shop.clickhouse(home) as client:
-                return [
-                    shop.query(client, f"select count(), sum(cityHash64(*)) from shop.{table}")[0]
-                    for table in (*shop.TABLES, "versioned_collapsing_ledger", "cdc_quarantine")
-                ]
-
-        before = stored()
-        log = home / "logs" / "spark.log"
-        log.unlink(missing_ok=True)
-        outcomes = dbt(home, ["run"])
-        assert not log.exists(), "Spark was started"
-        assert_all_succeeded(outcomes)
-        assert outcomes[0].nodes["orders"] == ("success", "no new batches: nothing to change")
-        assert outcomes[0].nodes["orders_changes"] == ("success", "no new batches")
-        assert outcomes[0].nodes["order_amounts_live"] == ("success", "nothing has changed")
-        assert stored() == before
+def stored_rows(home: Path) -> list[tuple[object, ...]]:
+    """The number and a checksum of the rows of each table, the ledger and the quarantine."""
+    with shop.clickhouse(home) as client:
+        return [
+            shop.query(client, f"select count(), sum(cityHash64(*)) from shop.{table}")[0]
+            for table in (*shop.TABLES, "versioned_collapsing_ledger", "cdc_quarantine")
+        ]
 
 
 def assert_landed_rows_are_postgresqls(table: str, batch: int, data: Path) -> None:

@@ -1,7 +1,8 @@
 """Projects for which dbt parses the macros only once.
 
 Parsing hundreds of macros takes dbt seconds. It saves the result, and then parses only changed files, per project and
-profile. These projects share their macros, so each one starts from what was saved for the first.
+profile. These projects share their macros, so each one starts from what was saved for the first. A command after which
+no file of the project has changed reads nothing again.
 """
 
 from __future__ import annotations
@@ -15,7 +16,10 @@ from typing import Any
 
 import parsedatetime  # type: ignore[import-untyped]
 import pytest
+from dbt.adapters.factory import get_adapter
 from dbt.artifacts.resources.base import FileHash
+from dbt.config import RuntimeConfig
+from dbt.context.query_header import generate_query_header_context
 from dbt.contracts.graph.manifest import Manifest, ManifestStateCheck
 from dbt.contracts.graph.nodes import Macro
 from dbt.parser.manifest import ManifestLoader
@@ -58,12 +62,47 @@ def _parsed_once() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ManifestLoader, "build_manifest_state_check", state_check)
+        patch.setattr(ManifestLoader, "get_full_manifest", _LastManifest(ManifestLoader.get_full_manifest).read)
         patch.setattr(Manifest, "from_msgpack", classmethod(_SavedMacros(Manifest.from_msgpack).read))
         # dbt looks up the module of every stack frame to name the origin of a flag, which is slow.
         patch.setattr(BehaviorFlagRendered, "_default_source", staticmethod(lambda: "dbt"))
         # For each result, dbt makes again what agate needs to read dates in any language.
         patch.setattr(parsedatetime, "Constants", cache(parsedatetime.Constants))
         yield
+
+
+class _LastManifest:
+    """The manifest of the last command, as long as no file of its project changes."""
+
+    def __init__(self, stock: Callable[..., Manifest]) -> None:
+        self._stock = stock
+        self._files: object = None
+        self._manifest: Manifest | None = None
+
+    def read(self, config: RuntimeConfig, **options: Any) -> Manifest:
+        """In place of `ManifestLoader.get_full_manifest`."""
+        files = (config.target_name, _files(Path(config.project_root)))
+        changes_it = config.args.which in ("clone", "parse") or getattr(config.args, "defer", False)
+        if self._manifest is None or self._files != files or changes_it:
+            self._files, self._manifest = None, self._stock(config, **options)
+        else:
+            adapter = get_adapter(config)
+            adapter.set_macro_resolver(self._manifest)
+            adapter.connections.set_query_header(generate_query_header_context(config, self._manifest))
+        self._files = None if changes_it else files
+        return self._manifest
+
+
+def _files(folder: Path) -> dict[str, tuple[int, int]]:
+    """The time and size of each file of a project, but for what dbt and the engines write."""
+    found = {}
+    for path in folder.iterdir():
+        if path.is_dir() and path.name in ("macros", "models", "seeds", "snapshots", "tests", "analyses"):
+            found |= _files(path)
+        elif path.suffix in (".sql", ".yml", ".csv", ".md"):
+            about = path.stat()
+            found[str(path)] = (about.st_mtime_ns, about.st_size)
+    return found
 
 
 class _SavedMacros:

@@ -1,7 +1,7 @@
 """A JVM that stays up for all Sparks of a test process, one at a time: most of the cost of a start is Java's.
 
-Each dbt process still starts a Spark of its own in it, with its own settings, stores and metastore, and stops it. Tests
-of how Spark starts, dies or is locked have their own JVM.
+Each dbt process still starts a Spark of its own in it, with its own settings, stores and metastore, and stops it. So
+does a test that needs Spark without dbt. Tests of how Spark starts, dies or is locked have their own JVM.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from unittest.mock import patch
 
 import pyspark
@@ -25,7 +26,10 @@ from pyspark.serializers import UTF8Deserializer, read_int
 from dbt.adapters.spark_clickhouse import private_api
 from dbt.adapters.spark_clickhouse.spark.class_archive import java_options
 from dbt.adapters.spark_clickhouse.spark.metastore import URL_SETTING
-from dbt.adapters.spark_clickhouse.spark.session import JAVA_OF_LITTLE_DATA
+from dbt.adapters.spark_clickhouse.spark.session import JAVA_OF_LITTLE_DATA, SESSION_SETTINGS, WITHOUT_CODE
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 STARTS_WITHIN = 300  # seconds; two on an otherwise idle machine
 _MEMORY, _JAVA_OPTIONS = "spark.driver.memory", "spark.driver.extraJavaOptions"
@@ -121,6 +125,42 @@ def use(warm: Gateway) -> None:
 
     private_api.launch_gateway = launch_gateway
     private_api.end_gateway = end_gateway
+
+
+@contextmanager
+def warm_session(**settings: str) -> Iterator[SparkSession]:
+    """A Spark session of this process, without dbt and without a metastore, with the settings that the adapter gives
+    its sessions for little data."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    conf = SparkConf(loadDefaults=False).setAll(
+        [
+            *{
+                "spark.master": "local[2]",
+                "spark.app.name": "tests",
+                "spark.driver.bindAddress": "127.0.0.1",
+                "spark.driver.host": "127.0.0.1",
+                "spark.sql.adaptive.enabled": "false",
+                "spark.sql.shuffle.partitions": "1",
+                "spark.ui.enabled": "false",
+                **SESSION_SETTINGS,
+                **WITHOUT_CODE,
+                **settings,
+            }.items()
+        ]
+    )
+    warm = WARM.gateway(os.environ)
+    assert warm
+    gateway = _connect(warm, private_api.launch_gateway, conf)
+    context = SparkContext(conf=conf, gateway=gateway)
+    context.setLogLevel("OFF")
+    try:
+        yield SparkSession(context)
+    finally:
+        SparkSession(context).stop()
+        gateway.close()
+        SparkContext._gateway = SparkContext._jvm = None
 
 
 def _connect(warm: Gateway, start: Callable[..., Any], conf: SparkConf) -> Any:
