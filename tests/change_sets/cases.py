@@ -45,6 +45,11 @@ class Case:
     def name(self) -> str:
         return self.situation.name
 
+    @property
+    def is_quarantined(self) -> bool:
+        """Whether the quarantine has the unusable lines of the case; not if all lines are usable and none is applied."""
+        return not self.stops or any(isinstance(line, Broken) for lines in self.batches.values() for line in lines)
+
     def texts(self, batch: int) -> list[str]:
         return [line.text if isinstance(line, Broken) else line for line in self.batches[batch]]
 

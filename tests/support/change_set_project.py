@@ -48,6 +48,7 @@ class ChangeSetProject:
         changes: config of the change sets.
         output: the profile's output, if not the repository's.
         models: further models, by path in the models folder.
+        quarantined: situations whose lines the quarantine reads; by default all.
         parsed_once: situations whose quarantine reuses what the change set has parsed.
     """
 
@@ -60,6 +61,7 @@ class ChangeSetProject:
         changes: Mapping[str, Any] | None = None,
         output: Mapping[str, Any] | None = None,
         models: Mapping[str, str] | None = None,
+        quarantined: Collection[str] | None = None,
         parsed_once: Collection[str] = (),
     ) -> None:
         self.situations = {situation.name: situation for situation in situations}
@@ -70,13 +72,14 @@ class ChangeSetProject:
         self._has_profile = output is not None
         for situation in self.situations.values():
             self._add(situation)
-        quarantined = "\nunion all\n".join(
+        unusable = "\nunion all\n".join(
             f"{{{{ quarantined_lines(ref('stg_{name}'), '{name}'"
             + (f", change_set=ref('{name}_changes')" if name in parsed_once else "")
             + ") }}"
             for name in self.situations
+            if quarantined is None or name in quarantined
         )
-        self._write("models/changes/cdc_quarantine_changes.sql", quarantined)
+        self._write("models/changes/cdc_quarantine_changes.sql", unusable)
         self._write(
             "models/current/cdc_quarantine.sql",
             "{{ config(unique_key=['source_table', 'batch', 'file', 'line_number']) }}\n"

@@ -93,16 +93,13 @@ class _LastManifest:
         return self._manifest
 
 
-def _files(folder: Path) -> dict[str, tuple[int, int]]:
+def _files(project: Path) -> dict[Path, tuple[int, int]]:
     """The time and size of each file of a project, but for what dbt and the engines write."""
-    found = {}
-    for path in folder.iterdir():
-        if path.is_dir() and path.name in ("macros", "models", "seeds", "snapshots", "tests", "analyses"):
-            found |= _files(path)
-        elif path.suffix in (".sql", ".yml", ".csv", ".md"):
-            about = path.stat()
-            found[str(path)] = (about.st_mtime_ns, about.st_size)
-    return found
+    written = {project / name for name in ("dbt_packages", "home", "logs", "target")}
+    folders = [path for path in project.iterdir() if path.is_dir() and path not in written]
+    found = [path for path in project.iterdir() if path.is_file()]
+    found += [path for folder in folders for path in folder.rglob("*") if path.is_file()]
+    return {path: (path.stat().st_mtime_ns, path.stat().st_size) for path in found}
 
 
 class _SavedMacros:
