@@ -246,7 +246,7 @@ class Project:
         """Run a model against a client, at an hour of the day. Return its message."""
         modules = {**_MODULES, "datetime": _clock(hour, lambda: client.minutes)}
         run = uuid.UUID(int=uuid.UUID(INVOCATION).int + hour)
-        node = self.manifest.nodes[f"model.versioned_collapsing.{model}"]
+        node = self._node(model)
         self.adapter.cache.clear()
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(connections, "get_db_client", lambda _: client)
@@ -265,21 +265,30 @@ class Project:
 
     def compiled(self, model: str) -> str:
         """The SQL of a model that queries no engine."""
-        node = self.manifest.nodes[f"model.versioned_collapsing.{model}"]
+        node = self._node(model)
         runner = ModelRunner(self.config, self.adapter, node, 1, 1)
         return str(runner.compile(self.manifest).compiled_code)
 
     def parsed(self, model: str, sql: str) -> str:
         """What a model with this SQL renders to while dbt parses it."""
-        node = self.manifest.nodes[f"model.versioned_collapsing.{model}"]
+        node = self._node(model)
         own = ContextConfig(self.config, node.fqn, node.resource_type, self.config.project_name)
         context = generate_parser_model_context(node, self.config, self.manifest, own)
         return str(get_rendered(sql, context, node))
 
     def rendered(self, macro: str, **arguments: Any) -> str:
         """What a macro of the project returns or renders."""
+        self._use()
         found = self.adapter.execute_macro(macro, kwargs=arguments, project="versioned_collapsing")
         return str(found)
+
+    def _node(self, model: str) -> Any:
+        self._use()
+        return self.manifest.nodes[f"model.versioned_collapsing.{model}"]
+
+    def _use(self) -> None:
+        """Within a process, dbt has one adapter per type."""
+        FACTORY.adapters[self.adapter.type()] = self.adapter
 
     def replay(self, model: str, recording: Recording, hour: int = 12, replay: type[Replay] = Replay) -> Replay:
         """Run a model against a recording, to its end or to the first statement without an answer."""
@@ -324,20 +333,20 @@ def parsed_project(
     (folder / "models" / "properties.yml").write_text(json.dumps(properties or {}))
     for name, sql in models.items():
         (folder / "models" / f"{name}.sql").write_text(sql)
-    with _nothing_of_dbt():
+    with _no_adapter(engine):
         yield _parse(folder)
 
 
 @contextmanager
-def _nothing_of_dbt() -> Iterator[None]:
-    """Within a process, dbt has one adapter per type, and one set of flags; those of another project are restored."""
+def _no_adapter(engine: str) -> Iterator[None]:
+    """Without an adapter of this type. What another project has set is restored at the end."""
     adapters, known = dict(FACTORY.adapters), flags.get_flags()
-    FACTORY.adapters.clear()
+    FACTORY.adapters.pop(engine, None)
     set_invocation_context({})
     try:
         yield
     finally:
-        FACTORY.reset_adapters()
+        FACTORY.adapters.clear()
         FACTORY.adapters.update(adapters)
         flags.set_flags(known)
 

@@ -190,6 +190,7 @@ def test_a_range_reads_a_part_of_the_table(make_project: MakeProject) -> None:
     )
     table.command("insert into sorted select id, part, amount from reference")
     verify(table, reference="verify_reads.sorted")
+    table.project.has_log = True
     assert "50 keys compared" in verify(table, reference="verify_reads.sorted")
     (sent,) = [
         event.info.msg[event.info.msg.index("select") :].rstrip(" .")
