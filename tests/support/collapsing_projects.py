@@ -18,7 +18,7 @@ import parsedatetime  # type: ignore[import-untyped]
 import pytest
 from dbt.adapters.factory import get_adapter
 from dbt.artifacts.resources.base import FileHash
-from dbt.config import RuntimeConfig
+from dbt.config.runtime import RuntimeConfig
 from dbt.context.query_header import generate_query_header_context
 from dbt.contracts.graph.manifest import Manifest, ManifestStateCheck
 from dbt.contracts.graph.nodes import Macro
