@@ -128,28 +128,24 @@ def use(warm: Gateway) -> None:
 
 
 @contextmanager
-def warm_session(**settings: str) -> Iterator[SparkSession]:
+def warm_session() -> Iterator[SparkSession]:
     """A Spark session of this process, without dbt and without a metastore, with the settings that the adapter gives
     its sessions for little data."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-    conf = SparkConf(loadDefaults=False).setAll(
-        [
-            *{
-                "spark.master": "local[2]",
-                "spark.app.name": "tests",
-                "spark.driver.bindAddress": "127.0.0.1",
-                "spark.driver.host": "127.0.0.1",
-                "spark.sql.adaptive.enabled": "false",
-                "spark.sql.shuffle.partitions": "1",
-                "spark.ui.enabled": "false",
-                **SESSION_SETTINGS,
-                **WITHOUT_CODE,
-                **settings,
-            }.items()
-        ]
-    )
+    settings = {
+        "spark.master": "local[2]",
+        "spark.app.name": "tests",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.shuffle.partitions": "1",
+        "spark.ui.enabled": "false",
+        **SESSION_SETTINGS,
+        **WITHOUT_CODE,
+    }
+    conf = SparkConf(loadDefaults=False).setAll([*settings.items()])
     warm = WARM.gateway(os.environ)
     assert warm
     gateway = _connect(warm, private_api.launch_gateway, conf)

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-from typing import Any
-
-import pytest
-
-# Exact forms of a value on both engines, by the first letters of its Spark type. Nested values are compared as JSON.
-_READ_ALL = """
-import json, struct, sys
+import struct
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
-from chdb.session import Session
+from typing import Any
+
+import chdb
+import pytest
 from pyspark.sql import SparkSession
+
+from dbt.adapters.spark_clickhouse.core.routing import CLICKHOUSE, SPARK, Engine
+from dbt.adapters.spark_clickhouse.core.types import quote
 from dbt.adapters.spark_clickhouse.hand_off.files import LocalFiles
 from dbt.adapters.spark_clickhouse.hand_off.reading import reading_sql
 from dbt.adapters.spark_clickhouse.hand_off.receipt import Receipt
-from dbt.adapters.spark_clickhouse.core.types import quote
+from tests.support.warm_spark import warm_session
 
+# Exact forms of a value on Spark and on ClickHouse, by the first letters of its Spark type. Nested values are compared
+# as JSON.
 FORMS = {
     "date": ("unix_date({})", "toInt32({})"),
     "timestamp": ("unix_micros(cast({} as timestamp))", "toUnixTimestamp64Micro({})"),
@@ -31,77 +31,60 @@ FORMS = {
     "varchar": ("hex({})", "hex({})"),
     "binary": ("hex({})", "hex({})"),
 }
+NESTED = ("array", "map", "struct")
+READING = (
+    "max_query_size = 10000000, output_format_json_quote_64bit_integers = 0, output_format_json_quote_decimals = 1, "
+    "output_format_json_named_tuples_as_objects = 1, output_format_json_quote_denormals = 1, session_timezone = 'UTC'"
+)
 
-def form(name, kind, engine):
-    own = next((forms for start, forms in FORMS.items() if kind.startswith(start)), ("{}", "{}"))
-    return own[engine == "clickhouse"].format(quote(name, engine))
 
-def plain(value, bits):
-    if isinstance(value, float) and bits:
+def _written(spark: SparkSession, folder: Path) -> dict[str, str]:
+    """Write a table with a column for each case. Return Spark's types."""
+    rows = max(len(values) for values in CASES.values())
+    columns = []
+    for name, values in CASES.items():
+        # Arrays, maps and structs cannot be null: the last value fills the column.
+        fills = any(f"{kind}(" in values[0] for kind in NESTED)
+        at = f"least(i, {len(values) - 1})" if fills else "i"
+        columns.append(f"get(array({', '.join(values)}), {at}) as {quote(name, SPARK)}")
+    spark.sql(f"select cast(id as int) as i from range({rows})").createOrReplaceTempView("numbers")
+    spark.sql(f"select i as id, {', '.join(columns)} from numbers").coalesce(1).write.parquet(str(folder))
+    spark.read.parquet(str(folder)).createOrReplaceTempView("written")
+    return {row[0]: row[1] for row in spark.sql("describe query select * from written").collect()}
+
+
+def _forms(types: dict[str, str], engine: Engine) -> str:
+    """The terms of a select with the exact forms of the columns."""
+    terms = []
+    for at, (name, kind) in enumerate(types.items()):
+        forms = next((forms for start, forms in FORMS.items() if kind.startswith(start)), ("{}", "{}"))
+        terms.append(f"{forms[engine == CLICKHOUSE].format(quote(name, engine))} as c{at}")
+    return ", ".join(terms)
+
+
+def _plain(value: Any, *, is_nested: bool) -> Any:
+    """A value of Spark or of ClickHouse's JSON, so that equal values are equal here."""
+    if isinstance(value, float) and not is_nested:
         return "nan" if value != value else str(struct.unpack("<Q", struct.pack("<d", value))[0])
     if hasattr(value, "asDict"):
-        return {name: plain(part, bits) for name, part in value.asDict().items()}
+        return {name: _plain(part, is_nested=True) for name, part in value.asDict().items()}
     if isinstance(value, dict):
-        return {str(plain(name, bits)): plain(part, bits) for name, part in value.items()}
+        return {str(_plain(name, is_nested=True)): _plain(part, is_nested=True) for name, part in value.items()}
     if isinstance(value, list):
-        return [plain(part, bits) for part in value]
-    if isinstance(value, (bool, str, type(None))):
+        return [_plain(part, is_nested=True) for part in value]
+    if isinstance(value, bool | str | None):
         return value
     if isinstance(value, float):
-        return ("-0" if str(value) == "-0.0" else f"{value:.17g}")
+        return "-0" if str(value) == "-0.0" else f"{value:.17g}"
     if isinstance(value, Decimal):  # at some scales, Spark hands over more zeros than the type has
         text = format(value, "f")
         return text.rstrip("0").rstrip(".") if "." in text else text
     return value.isoformat(" ", "microseconds") if isinstance(value, datetime) else str(value)
 
-folder, cases = Path(sys.argv[1]), json.loads(Path(sys.argv[2]).read_text())
-spark = (
-    SparkSession.builder.master("local[1]")
-    .config("spark.ui.enabled", "false")
-    .config("spark.sql.session.timeZone", "UTC")
-    .config("spark.sql.ansi.enabled", "false")  # as dbt-spark has it
-    .config("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS")
-    .getOrCreate()
-)
-typed = lambda name: not any(word in cases[name][0] for word in ('array(', 'map(', 'struct('))
-rows = max(len(values) for values in cases.values())
-# Arrays, maps and structs cannot be null: the last value fills the column.
-columns = ", ".join(
-    f"get(array({', '.join(values)}), {'i' if typed(name) else f'least(i, {len(values) - 1})'}) "
-    f"as {quote(name, 'spark')}" for name, values in cases.items()
-)
-spark.sql(f"select cast(id as int) as i from range({rows})").createOrReplaceTempView("numbers")
-spark.sql(f"select i as id, {columns} from numbers").coalesce(1).write.parquet(str(folder))
-spark.read.parquet(str(folder)).createOrReplaceTempView("written")
-types = {row[0]: row[1] for row in spark.sql("describe query select * from written").collect()}
-source = reading_sql(LocalFiles(str(folder), "parquet"), Receipt(rows, types, {}, {"part-0.parquet": 1}))
-terms = {
-    engine: ", ".join(f"{form(name, kind, engine)} as c{i}" for i, (name, kind) in enumerate(types.items()))
-    for engine in ("spark", "clickhouse")
-}
-wrote = [
-    [plain(value, not kind.startswith(("array", "map", "struct"))) for value, kind in zip(row, types.values())]
-    for row in spark.sql(f"select {terms['spark']} from written order by id").collect()
-]
-settings = (
-    "max_query_size = 10000000, output_format_json_quote_64bit_integers = 0, output_format_json_quote_decimals = 1, "
-    "output_format_json_named_tuples_as_objects = 1, "
-    "output_format_json_quote_denormals = 1, session_timezone = 'UTC'"
-)
-text = str(Session().query(
-    f"select {terms['clickhouse']} from {source} order by id settings {settings}", "JSONCompactEachRow"
-))
-read = [
-    [
-        "nan" if kind in ("float", "double") and value is not None and value & (2**52 - 1) and value >> 52 & 2047 == 2047
-        else plain(value, False)
-        for value, kind in zip(json.loads(line, parse_int=lambda text: -0.0 if text == '-0' else int(text)), types.values())
-    ]
-    for line in text.splitlines()
-]
-found = {name: [list(mine), list(theirs)] for name, mine, theirs in zip(types, zip(*wrote), zip(*read))}
-Path(sys.argv[2]).write_text(json.dumps(found))
-"""
+
+def _is_nan(value: Any, kind: str) -> bool:
+    """Whether these bits of a float are one of the many that are not a number."""
+    return kind in ("float", "double") and value is not None and value & (2**52 - 1) > 0 and value >> 52 & 2047 == 2047
 
 
 def _decimals(precision: int, scale: int) -> list[str]:
@@ -207,19 +190,27 @@ CASES: dict[str, list[str]] = {
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[list[Any], list[Any]]]:
     """What Spark wrote and what ClickHouse read, by case."""
-    folder = tmp_path_factory.mktemp("values")
-    (folder / "cases.json").write_text(json.dumps(CASES))
-    process = subprocess.run(
-        [sys.executable, "-c", _READ_ALL, str(folder / "table"), str(folder / "cases.json")],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert process.returncode == 0, process.stderr[-5000:]
-    outcome: dict[str, tuple[list[Any], list[Any]]] = json.loads((folder / "cases.json").read_text())
-    return outcome
+    folder = tmp_path_factory.mktemp("values") / "table"
+    with warm_session() as spark:
+        types = _written(spark, folder)
+        rows = spark.sql(f"select {_forms(types, SPARK)} from written order by id").collect()
+    source = reading_sql(LocalFiles(str(folder), "parquet"), Receipt(len(rows), types, {}, {"part-0.parquet": 1}))
+    select = f"select {_forms(types, CLICKHOUSE)} from {source} order by id settings {READING}"
+    lines = str(chdb.query(select, "JSONCompactEachRow")).splitlines()
+    texts = [json.loads(line, parse_int=lambda text: -0.0 if text == "-0" else int(text)) for line in lines]
+    wrote = [
+        [_plain(value, is_nested=kind.startswith(NESTED)) for value, kind in zip(row, types.values(), strict=True)]
+        for row in rows
+    ]
+    read = [
+        [
+            "nan" if _is_nan(value, kind) else _plain(value, is_nested=True)
+            for value, kind in zip(row, types.values(), strict=True)
+        ]
+        for row in texts
+    ]
+    columns = zip(types, zip(*wrote, strict=True), zip(*read, strict=True), strict=True)
+    return {name: (list(mine), list(theirs)) for name, mine, theirs in columns}
 
 
 @pytest.mark.parametrize("name", CASES)
