@@ -146,7 +146,6 @@ ALL = {
         "a view that lacks rows of its feed is filled again"
     ),
     "tests/materialization/test_feed.py::test_a_renamed_model": "the feed's numbers, in the next apply",
-    "tests/materialization/test_feed.py::test_what_a_dead_rebuild": "what a dead run left, in the next apply",
     "tests/materialization/test_feed.py::test_what_a_dead_run_left_is_not_taken_for_a_rebuild": (
         "the same in the next apply"
     ),
@@ -209,9 +208,6 @@ ALL = {
     ),
     "tests/materialization/test_views.py::test_columns_that_come_later": (
         "a view is filled once and kept, also one of two tables"
-    ),
-    "tests/materialization/test_views.py::test_it_is_filled_again": (
-        "what is lost is filled again; a repair puts views right, in test_operations.py"
     ),
     "tests/materialization/test_wide.py": "a table with many columns is built as any other",
     "tests/release/": "the files of both plugins are those that every other test imports",

@@ -427,14 +427,18 @@ def test_an_update_as_delete_and_insert(landing: Landing) -> None:
         {"id": 3, "code": 200, "gone": True},
         {"id": 3, "code": 200, "gone": True},
     ]
-    landing.land([json.dumps(row) for row in rows], [json.dumps(rows[1])])
+    # Batch 10 comes after batch 9, unlike its folder by name.
+    ninth, tenth = ([{"id": 4, "code": 200, "gone": is_gone}] for is_gone in (False, True))
+    batches = [rows, [rows[1]], *[[]] * 6, ninth, tenth]
+    landing.land(*([json.dumps(row) for row in batch] for batch in batches))
     landing.stage("parse_rows")
     found = {row["id"]: row for row in landing.query("latest_rows")}
-    assert {key: row["_is_deleted"] for key, row in found.items()} == {1: False, 2: True, 3: True}
+    assert {key: row["_is_deleted"] for key, row in found.items()} == {1: False, 2: True, 3: True, 4: True}
     assert {key: (row["_superseded"], row["_duplicates"]) for key, row in found.items()} == {
         1: (1, 1),
         2: (0, 1),
         3: (0, 1),
+        4: (0, 1),
     }
 
 

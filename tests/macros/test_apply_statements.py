@@ -8,6 +8,7 @@ the difference of the recordings is what to review.
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from dbt_common.invocation import get_invocation_id
@@ -93,6 +94,12 @@ def test_a_slow_run_looks_at_its_lock_before_it_changes_anything(project: Projec
         assert has_looked or said.startswith(("select ", "with ", "describe ", RENEWS)), "\n".join(statements)
         has_looked = said == RENEWS or (has_looked and bool(QUICK.match(said)))
     assert statements[-1] in UNLOCKED
+
+
+@pytest.mark.parametrize(("hours", "is_young"), [(0, True), (1, False), (-1, False)])
+def test_a_lock_is_young_by_no_clock_that_was_set_back(project: Project, hours: int, is_young: bool) -> None:
+    apply = {"started_at": datetime.now(UTC) - timedelta(hours=hours)}
+    assert project.rendered("is_lock_young", apply=apply) == str(is_young)
 
 
 @pytest.mark.parametrize("name", ["duplicate", "nothing"])

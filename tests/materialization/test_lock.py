@@ -209,13 +209,21 @@ def test_a_holder_that_goes_on_while_its_lock_is_taken_gets_it_back(make_project
     table.check(rows(1))
 
 
-def test_a_run_that_lost_its_lock_writes_nothing(make_project: MakeProject) -> None:
-    table = make(make_project, "lock_lost")
-    stage = "insert into `lock_lost`.`target__dbt_input`"
-    with at_statement(stage, lambda: table.command("drop table target__dbt_lock")):
+@pytest.mark.parametrize("is_of_another_run", [False, True])
+def test_a_run_that_lost_its_lock_writes_nothing(make_project: MakeProject, is_of_another_run: bool) -> None:
+    schema = f"lock_lost_{is_of_another_run}"
+    table = make(make_project, schema)
+
+    def lose() -> None:
+        table.command("drop table target__dbt_lock")
+        if is_of_another_run:
+            table.command(LOCK.format("other"))
+
+    with at_statement(f"insert into `{schema}`.`target__dbt_input`", lose):
         outcome = table.run()["target"]
-    assert "no longer holds its lock `lock_lost`.`target__dbt_lock`" in outcome.message
-    check(table, 1)
+    assert f"no longer holds its lock `{schema}`.`target__dbt_lock`" in outcome.message
+    table.check(rows(1))
+    assert is_locked(table) == is_of_another_run
     table.project.build()
     check(table, 2)
 

@@ -14,9 +14,10 @@ LAYOUTS: dict[str, dict[str, Any]] = {
     "key_second": {"order_by": ["region", "id"], "partition_by": "id % 3"},
     "two_keys": {"unique_key": ["id", "name"]},
 }
-# By keys and a version.
+# By keys and a version. The changes of one version move all keys to one region.
 CHANGES = """
-select toInt64(number) as id, concat('n', toString(number)) as name, if(number % 2, 'EU', 'US') as region,
+select toInt64(number) as id, concat('n', toString(number)) as name,
+  if(if({version} = 1, number, {version}) % 2, 'EU', 'US') as region,
   toInt64(number * {version}) as amount, toUInt64({version}) as _version
 from numbers({keys.start}, {keys.stop} - {keys.start}) where number % {keys.step} = 0
 """

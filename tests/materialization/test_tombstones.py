@@ -26,6 +26,17 @@ def test_without_memory_a_late_change_revives_a_deleted_key(make_project: MakePr
     assert ("target__tombstones",) not in table.query("show tables")
 
 
+def test_the_last_delete_of_a_key_counts(make_project: MakeProject) -> None:
+    """Also as long as the tombstones of its deletes are not merged, and in whatever order they came."""
+    table = Table(make_project("tombstones_twice"), COLUMNS)
+    table.apply([(1, 5), (2, 5)])
+    table.command("system stop merges target__tombstones")
+    for changes in ([(1, 6, True), (2, 9, True)], [(1, 7)], [(1, 9, True), (2, 6, True)], [(1, 8), (2, 8)]):
+        table.apply(changes)
+    table.check([])
+    assert table.tombstones() == {1: 9, 2: 9}
+
+
 def test_a_tombstone_expires(make_project: MakeProject) -> None:
     table = Table(make_project("tombstones_interval"), COLUMNS, remember_deletes="2 days")
     table.apply([(1, 5)])

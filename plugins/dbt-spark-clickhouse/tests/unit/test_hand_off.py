@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,6 +15,8 @@ from dbt.context.providers import RuntimeConfigObject
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.spark_clickhouse.core.routing import CLICKHOUSE, SPARK, Engine
+from dbt.adapters.spark_clickhouse.hand_off.files import LocalFiles
+from dbt.adapters.spark_clickhouse.hand_off.receipt import Receipt
 from dbt.adapters.spark_clickhouse.impl import SparkClickHouseAdapter
 
 Node = Callable[..., Any]
@@ -183,6 +186,27 @@ def test_table_that_a_clickhouse_node_reads_is_checked_before_it_runs(
         reader = node(resource_type, "reader", CLICKHOUSE, parent)
         with pytest.raises(DbtRuntimeError, match="no receipt"), adapter.context.on_engine(CLICKHOUSE):
             adapter.pre_model_hook(RuntimeConfigObject(reader))
+
+
+def test_a_table_that_is_built_again_is_counted_again(
+    adapter: SparkClickHouseAdapter, node: Node, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parent = node("model", "orders", SPARK)
+    reader = node("model", "reader", CLICKHOUSE, parent)
+    adapter.set_macro_resolver(SimpleNamespace(nodes={parent.unique_id: parent}, sources={}))
+    monkeypatch.setattr(adapter.hand_offs, "_row", lambda *_: (3,))
+    folder = adapter.home / "warehouse" / "shop.db" / "orders"
+    folder.mkdir(parents=True)
+    for rows, fails in ((3, False), (3, False), (4, True)):
+        (folder / "part-0.parquet").write_bytes(b"x" * rows)
+        Receipt(rows, {"id": "bigint"}, {}, {"part-0.parquet": rows}).save(LocalFiles(str(folder), "parquet"))
+        with (
+            pytest.raises(DbtRuntimeError, match="Spark wrote 4 rows, and ClickHouse reads 3")
+            if fails
+            else nullcontext(),
+            adapter.context.on_engine(CLICKHOUSE),
+        ):
+            adapter.hand_offs.verify_parents(reader)
 
 
 @pytest.mark.parametrize("engine", [SPARK, CLICKHOUSE])
