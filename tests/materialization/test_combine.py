@@ -56,16 +56,17 @@ def row(event: Event) -> Row:
 def history(chance: random.Random, keys: int, events: int) -> list[Event]:
     changes = []
     for key in range(keys):
-        version = 0
+        version = 5
         for _ in range(events):
-            version += chance.choice([1, 1, 2])
+            is_deleted = chance.random() < 0.12
+            version += chance.choice([0, 1, 2] if is_deleted else [1, 1, 2])
             changes.append(
                 change(
                     key,
                     version,
                     chance.randrange(3),
                     tuple(chance.choice([None, chance.randrange(9)]) for _ in POLICIES),
-                    chance.random() < 0.12,
+                    is_deleted,
                     [policy for policy in POLICIES if chance.random() < 0.2],
                     chance.random() < 0.08,
                 )

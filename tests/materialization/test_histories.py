@@ -49,27 +49,31 @@ def sums(oracle: Oracle) -> list[tuple[str, int, int]]:
 def histories(chance: random.Random, keys: int, runs: int, events: int) -> Iterator[list[Event]]:
     """The change sets of the runs, with up to ``events`` events in total for each of ``keys`` keys.
 
-    Most events come in order, some late, some repeat old ones, some come twice in one change set.
+    Most events come in order, some late, some repeat old ones, some come twice in one change set. Some deletes have the
+    version of what they delete. In some runs, all new events are of one region and month, as if these never changed.
     """
     left = [chance.randint(1, events) for _ in range(keys)]
-    version = [0] * keys
+    version = [chance.choice([0, 5, 95]) for _ in range(keys)]
     sent: list[Event] = []
     late: list[Event] = []
     for run in range(runs):
         batch: list[Event] = []
+        regions, months = ["EU", "US", "AP"], [1, 2, 3, 4]
+        if chance.random() < 0.4:
+            regions, months = [chance.choice(regions)], [chance.choice(months)]
         for key in range(keys):
             share = left[key] / (runs - run)
             for _ in range(min(left[key], int(share) + (chance.random() < share % 1))):
                 left[key] -= 1
-                version[key] += chance.choice([1, 1, 2])
+                is_deleted = chance.random() < 0.2
+                version[key] += chance.choice([0, 1, 2] if is_deleted else [1, 1, 2])
                 payload = (
-                    chance.choice(["EU", "US", "AP"]),
+                    chance.choice(regions),
                     chance.randrange(100),
                     chance.choice([None, "a"]),
-                    date(2025, chance.randrange(1, 5), 1),
+                    date(2025, chance.choice(months), 1),
                 )
-                place = (key % 7, f"k{key}")
-                change = Event(place, version[key], payload, is_deleted=chance.random() < 0.2)
+                change = Event((key % 7, f"k{key}"), version[key], payload, is_deleted=is_deleted)
                 (late if chance.random() < 0.1 else batch).append(change)
         chance.shuffle(late)
         batch += late[: len(late) // 2]
