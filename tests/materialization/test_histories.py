@@ -50,7 +50,7 @@ def histories(chance: random.Random, keys: int, runs: int, events: int) -> Itera
     """The change sets of the runs, with up to ``events`` events in total for each of ``keys`` keys.
 
     Most events come in order, some late, some repeat old ones, some come twice in one change set. Some deletes have the
-    version of what they delete. In some runs, all new events are of one region and month, as if these never changed.
+    version of what they delete. In some runs, all events are new, and of one region and month.
     """
     left = [chance.randint(1, events) for _ in range(keys)]
     version = [chance.choice([0, 5, 95]) for _ in range(keys)]
@@ -59,7 +59,8 @@ def histories(chance: random.Random, keys: int, runs: int, events: int) -> Itera
     for run in range(runs):
         batch: list[Event] = []
         regions, months = ["EU", "US", "AP"], [1, 2, 3, 4]
-        if chance.random() < 0.4:
+        is_of_one_region = chance.random() < 0.4
+        if is_of_one_region:
             regions, months = [chance.choice(regions)], [chance.choice(months)]
         for key in range(keys):
             share = left[key] / (runs - run)
@@ -75,10 +76,11 @@ def histories(chance: random.Random, keys: int, runs: int, events: int) -> Itera
                 )
                 change = Event((key % 7, f"k{key}"), version[key], payload, is_deleted=is_deleted)
                 (late if chance.random() < 0.1 else batch).append(change)
-        chance.shuffle(late)
-        batch += late[: len(late) // 2]
-        del late[: len(late) // 2]
-        batch += chance.sample(sent, min(len(sent), keys // 4))
+        if not is_of_one_region:
+            chance.shuffle(late)
+            batch += late[: len(late) // 2]
+            del late[: len(late) // 2]
+            batch += chance.sample(sent, min(len(sent), keys // 4))
         sent = chance.sample([*sent, *batch], min(len(sent) + len(batch), 20 * keys))
         batch += chance.sample(batch, len(batch) // 10)
         chance.shuffle(batch)
