@@ -47,7 +47,7 @@ class Case:
 
     @property
     def is_quarantined(self) -> bool:
-        """Whether the quarantine has the unusable lines of the case; not if all lines are usable and none is applied."""
+        """Whether the quarantine reads the case. It need not if the change set stops and every line can be used."""
         return not self.stops or any(isinstance(line, Broken) for lines in self.batches.values() for line in lines)
 
     def texts(self, batch: int) -> list[str]:

@@ -96,10 +96,8 @@ class _LastManifest:
 def _files(project: Path) -> dict[Path, tuple[int, int]]:
     """The time and size of each file of a project, but for what dbt and the engines write."""
     written = {project / name for name in ("dbt_packages", "home", "logs", "target")}
-    folders = [path for path in project.iterdir() if path.is_dir() and path not in written]
-    found = [path for path in project.iterdir() if path.is_file()]
-    found += [path for folder in folders for path in folder.rglob("*") if path.is_file()]
-    return {path: (path.stat().st_mtime_ns, path.stat().st_size) for path in found}
+    found = [path for top in project.iterdir() if top not in written for path in (top, *top.rglob("*"))]
+    return {path: (path.stat().st_mtime_ns, path.stat().st_size) for path in found if path.is_file()}
 
 
 class _SavedMacros:
