@@ -198,12 +198,21 @@
 {%- endmacro %}
 
 {# The console consumer puts a tab between key and message. A truncate in Avro's JSON has no image: only the objects at
-   `ts_ms` and `snapshot` tell it from a plain one. #}
+   `ts_ms` and `snapshot` tell it from a plain one. Each field has a pattern of its own: Java skips most of a line if a
+   pattern begins with a fixed text. With patterns that begin with alternatives, a parse took half as long again. #}
 {% macro _get_is_plain_sql(line) -%}
   {{ line }} rlike r'^\s*+(?:\{\s*+"(?:before|after|op|source|transaction|ts_ms)"\s*+:|(?:null\s*+)?$)'
-    and not (contains({{ line }}, '"__') and {{ line }} rlike r'"__[^"]*+"\s*+:')
-    and not {{ line }} rlike r'\t|"(?:before|after)"\s*+:\s*+(?:"|\{\s*+"[A-Za-z_]\w*+[.])'
-    and not {{ line }} rlike r'"(?:updateDescription|patch)"\s*+:|"(?:ts_ms|snapshot)"\s*+:\s*+\{'
+    and not contains({{ line }}, '\t')
+    and not (contains({{ line }}, '__') and {{ line }} rlike r'"__[^"]*+"\s*+:')
+    {%- for name in ['before', 'after'] %}
+    and not {{ line }} rlike r'"{{ name }}"\s*+:\s*+(?:"|\{\s*+"[A-Za-z_]\w*+[.])'
+    {%- endfor %}
+    {%- for name in ['updateDescription', 'patch'] %}
+    and not {{ line }} rlike r'"{{ name }}"\s*+:'
+    {%- endfor %}
+    {%- for name in ['ts_ms', 'snapshot'] %}
+    and not {{ line }} rlike r'"{{ name }}"\s*+:\s*+\{'
+    {%- endfor %}
 {%- endmacro %}
 
 {# The message inside the wrapping of a consumer or a sink; the text itself if the wrapping is unknown. #}

@@ -48,9 +48,14 @@
     *,
     transform(array(if(startswith(_raw_line, '\uFEFF'), substr(_raw_line, 2), _raw_line)), _line -> if(
       _line rlike r'^\s*+(?:\{\s*+"(?:before|after|op|source|transaction|ts_ms)"\s*+:|(?:null\s*+)?$)'
-    and not (contains(_line, '"__') and _line rlike r'"__[^"]*+"\s*+:')
-    and not _line rlike r'\t|"(?:before|after)"\s*+:\s*+(?:"|\{\s*+"[A-Za-z_]\w*+[.])'
-    and not _line rlike r'"(?:updateDescription|patch)"\s*+:|"(?:ts_ms|snapshot)"\s*+:\s*+\{',
+    and not contains(_line, '\t')
+    and not (contains(_line, '__') and _line rlike r'"__[^"]*+"\s*+:')
+    and not _line rlike r'"before"\s*+:\s*+(?:"|\{\s*+"[A-Za-z_]\w*+[.])'
+    and not _line rlike r'"after"\s*+:\s*+(?:"|\{\s*+"[A-Za-z_]\w*+[.])'
+    and not _line rlike r'"updateDescription"\s*+:'
+    and not _line rlike r'"patch"\s*+:'
+    and not _line rlike r'"ts_ms"\s*+:\s*+\{'
+    and not _line rlike r'"snapshot"\s*+:\s*+\{',
       _line,
       /* other forms */
       transform(
