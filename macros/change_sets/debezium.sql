@@ -67,6 +67,9 @@
         {{ versioned_collapsing.get_missing_fields_sql(payload, '_after') }},
         null
       ) as _missing_fields
+      {%- for name, lsn in versioned_collapsing.get_lsn_columns(version).items() %},
+      {{ lsn }} as {{ name }}
+      {%- endfor %}
     from (
       {{ versioned_collapsing.get_typed_columns_sql(
           'images',

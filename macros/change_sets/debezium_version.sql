@@ -164,7 +164,7 @@
   {%- if order in ('source.sequence', 'source.lsn_despite_races') -%}
     {%- do return(versioned_collapsing._get_number_sql(
         versioned_collapsing.get_postgresql_position_sql(
-            versioned_collapsing._get_commit_sql(order != 'source.sequence'), versioned_collapsing.get_lsn_sql(), '_op'
+            versioned_collapsing._get_commit_sql(order != 'source.sequence'), '_dbt_lsn', '_op'
         ),
         epoch,
     )) -%}
@@ -232,38 +232,35 @@
    get_first_transaction_lsn_sql. A row of an incremental snapshot has no position. It is below every other event. #}
 {% macro _get_commit_sql(despite_races) %}
   {%- do return(
-      "if(_op = 'r' and _source.lsn is null, 0L, coalesce(try_cast(_source.commit_lsn as bigint), "
-      ~ versioned_collapsing._get_last_commit_sql()
-      ~ (", " if despite_races else ", if(_op <> 'r' and _source.sequence is null, null, ")
-      ~ versioned_collapsing.get_lsn_sql() ~ ('))' if despite_races else ')))')
+      "if(_op = 'r' and _source.lsn is null, 0L, coalesce(try_cast(_source.commit_lsn as bigint), _dbt_last_commit, "
+      ~ ('_dbt_lsn' if despite_races else "if(_op <> 'r' and _source.sequence is null, null, _dbt_lsn)") ~ '))'
   ) -%}
 {% endmacro %}
 
-{% macro _get_last_commit_sql() %}
-  {%- do return("try_cast(nullif(regexp_extract(_source.sequence, '^.\"?([0-9]+)', 1), '') as bigint)") -%}
-{% endmacro %}
-
-{% macro get_lsn_sql() %}
+{# The columns in which a parser has the LSN of an event and that of the last commit before it, so that each is read
+   once for a line. None if the version needs no LSN. #}
+{% macro get_lsn_columns(version) %}
+  {%- if version not in (none, 'source.sequence', 'source.lsn_despite_races') -%}{%- do return({}) -%}{%- endif -%}
   {%- set lsn = versioned_collapsing.get_typed_sql('_source.lsn', 'bigint', none) -%}
-  {%- do return("if(_op = 'r' and _source.lsn is null, 0L, " ~ lsn ~ ')') -%}
+  {%- do return({
+      '_dbt_lsn': "if(_op = 'r' and _source.lsn is null, 0L, " ~ lsn ~ ')',
+      '_dbt_last_commit': "try_cast(nullif(regexp_extract(_source.sequence, '^.\"?([0-9]+)', 1), '') as bigint)",
+  }) -%}
 {% endmacro %}
 
 {# The LSN of an event of the first transaction after a snapshot. Its commit is above the snapshot, and no line says
    where that was. It was open when the snapshot was taken if this LSN is below that of the snapshot. #}
 {% macro get_first_transaction_lsn_sql() %}
   {%- do return(
-      "if(_op <> 'r' and _source.commit_lsn is null and _source.sequence is not null and "
-      ~ versioned_collapsing._get_last_commit_sql() ~ ' is null, ' ~ versioned_collapsing.get_lsn_sql() ~ ', null)'
+      "if(_op <> 'r' and _source.commit_lsn is null and _source.sequence is not null and _dbt_last_commit is null, "
+      ~ '_dbt_lsn, null)'
   ) -%}
 {% endmacro %}
 
 {# The LSN of a row of an initial snapshot, which has no commit before it either. A blocking snapshot is taken in the
    middle of a stream, after the first transaction. #}
 {% macro get_initial_snapshot_lsn_sql() %}
-  {%- do return(
-      "if(_op = 'r' and " ~ versioned_collapsing._get_last_commit_sql() ~ ' is null, '
-      ~ versioned_collapsing.get_lsn_sql() ~ ', null)'
-  ) -%}
+  {%- do return("if(_op = 'r' and _dbt_last_commit is null, _dbt_lsn, null)") -%}
 {% endmacro %}
 
 {# The lines with the versions of a first transaction raised above its snapshot: as if its commit were there. #}
@@ -385,10 +382,7 @@
 {% macro _get_order_problems(order) %}
   {%- set lsn = [
       ("_source.lsn is null and _op <> 'r'", "'source.lsn is missing'"),
-      (
-          '_source.lsn is not null and ' ~ versioned_collapsing.get_lsn_sql() ~ ' is null',
-          "'source.lsn does not fit bigint'",
-      ),
+      ('_source.lsn is not null and _dbt_lsn is null', "'source.lsn does not fit bigint'"),
   ] -%}
   {%- set commits = [(
       "_op <> 'r' and coalesce(_source.sequence, _source.commit_lsn) is null", "'source.sequence is missing'"

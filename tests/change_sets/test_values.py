@@ -298,6 +298,8 @@ def given_values() -> list[Given]:
                 )
             else:
                 found.append(Given(row, name, value))
+    # A name with an escape; Spark alone would make the text 1.5 of the number.
+    found.append(Given(rb'"a_str\u0069ng":1.50', "a_string", "1.50"))
     return found
 
 
