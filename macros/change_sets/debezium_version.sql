@@ -237,8 +237,8 @@
   ) -%}
 {% endmacro %}
 
-{# The columns in which a parser has the LSN of an event and that of the last commit before it, so that each is read
-   once for a line. None if the version needs no LSN. #}
+{# The LSN of an event and that of the last commit before it, as columns that a parser computes once for a line. There
+   are none if the version needs no LSN. #}
 {% macro get_lsn_columns(version) %}
   {%- if version not in (none, 'source.sequence', 'source.lsn_despite_races') -%}{%- do return({}) -%}{%- endif -%}
   {%- set lsn = versioned_collapsing.get_typed_sql('_source.lsn', 'bigint', none) -%}

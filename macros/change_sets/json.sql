@@ -71,9 +71,10 @@
 {%- endmacro %}
 
 {# Whether the text of a field may come from a number that is written differently on the line. A text made from a number
-   begins with a character below ':'. A name without escapes is found by its text. That is fast, because Java does not
-   look for more than three characters one by one. The letters, digits and underscores of a name have no escape but
-   `\u`. Any other is no sign: with `source.sequence`, each line of PostgreSQL has some, and would be parsed twice. #}
+   begins with a character below ':'. A name without escapes is found by its text. That is fast, because Java skips
+   ahead if a pattern begins with at least four fixed characters. JSON can escape a letter, digit or underscore only
+   with `\u`. Other escapes do not count: each line of PostgreSQL has `\"` in `source.sequence`, and would be parsed
+   twice. #}
 {% macro _get_may_be_number_sql(line, name, paths) -%}
   {%- set texts = versioned_collapsing.get_texts("coalesce(found[0]{} < ':', false)", paths) -%}
   {%- set number = versioned_collapsing._get_rewritten_number_pattern() -%}
